@@ -1,0 +1,168 @@
+// Package javascript holds the rules of js_evaluate that can be decided on the
+// text of a script: it parses, it is one immediately invoked function
+// expression, and it names nothing that js_evaluate blocks.
+//
+// Names are found on the syntax tree, as what they are bound to: a free
+// identifier, a member of a global object (also through an alias, a
+// destructuring, or a computed key that folds to a string), a call of
+// .constructor. Words in comments and strings, members of other objects and
+// the script's own names are not looked at twice.
+//
+// # What the text cannot show
+//
+// This check tells an author early and clearly; it is no sandbox. It does not
+// see
+//
+//   - deputies: functions of the page that fetch or evaluate for the caller
+//     ($.get, a wrapper kept under another name, getToken('1&leak=' + x));
+//   - names and values built at run time (Object.values(window), a property
+//     set earlier, a function picked from an array by a computed index);
+//   - requests and navigation that the DOM makes: CSS, media, link elements,
+//     HTML glued from pieces, an own form with a foreign action;
+//   - hooks set as properties (el.onclick = f), which cannot be told from
+//     reader.onload = f, and observers that the interface does not list
+//     (ResizeObserver, PerformanceObserver);
+//   - data that leaves with the page's next request (document.cookie = x).
+//
+// All of that is the business of the boundary that holds while the script
+// runs. The boundary, not this package, is what a page may rely on.
+//
+// The parser is not the browser's. It refuses legacy octal numbers and "using"
+// declarations, and lets a few early errors pass (an unknown label, a bad
+// regular expression) that the browser then reports.
+package javascript
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// The codes of problems.
+const (
+	CodeSyntax     = "script_syntax"
+	CodeNotIIFE    = "script_not_iife"
+	CodeBlocked    = "script_blocked"
+	CodeTooLarge   = "script_too_large"
+	CodeTooComplex = "script_too_complex"
+)
+
+// MaxBytes is the longest script that is looked at. The parser's work grows
+// with names times nesting, so length and depth are bounded together.
+const MaxBytes = 256 << 10
+
+// MaxProblems is how many problems one script can have; the rest, which is
+// more of the same, is not listed.
+const MaxProblems = 100
+
+// Problem is one fault of a script.
+type Problem struct {
+	// Offset counts bytes from 0; Line and Column count characters from 1,
+	// inside the script.
+	Offset, Line, Column int
+	// Code is stable, one of the Code constants.
+	Code string
+	// Message says what is wrong and why; Hint what to write instead.
+	Message, Hint string
+}
+
+// Check gives every problem of a script, by place. Nil means that the text
+// breaks no rule. It never panics, whatever the text.
+func Check(script string) (problems []Problem) {
+	var found []Problem
+	defer func() {
+		if r := recover(); r != nil {
+			// A fault of the parser or of ours: such a script is refused, since
+			// nothing is known about it.
+			found = append(found, Problem{Code: CodeSyntax, Message: "the script cannot be parsed"})
+		}
+		problems = place(script, found)
+	}()
+	found = check(script)
+	return
+}
+
+func check(script string) []Problem {
+	if len(script) > MaxBytes {
+		return []Problem{{
+			Code:    CodeTooLarge,
+			Message: fmt.Sprintf("the script has %d bytes, more than the %d that js_evaluate takes", len(script), MaxBytes),
+		}}
+	}
+	toks, problem := scan(script)
+	if problem != nil {
+		return []Problem{*problem}
+	}
+	if len(toks.list) == 0 {
+		return []Problem{{Code: CodeNotIIFE, Message: "the script is empty", Hint: hintForm}}
+	}
+	tree, err := js.Parse(parse.NewInputBytes(toks.text), js.Options{})
+	if err != nil {
+		return []Problem{toks.syntaxProblem(script, err)}
+	}
+	c := &checker{tokens: toks, flow: newFlow(tree), inBlock: map[*js.FuncDecl]string{}}
+	starts := c.statements(tree.List)
+	c.shape(tree.List, starts)
+	if c.flow.steps < 0 {
+		c.found = append(c.found, Problem{
+			Code:    CodeTooComplex,
+			Message: "the script is too entangled to be checked",
+			Hint:    "make it shorter, or split it into several js_evaluate operations",
+		})
+	}
+	return c.found
+}
+
+// place sorts problems, drops doubles and turns offsets into lines and columns
+// the way an editor counts them.
+func place(script string, problems []Problem) []Problem {
+	if len(problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+	})
+	problems = slices.CompactFunc(problems, func(a, b Problem) bool {
+		return a.Offset == b.Offset && a.Code == b.Code && a.Message == b.Message
+	})
+	if len(problems) > MaxProblems {
+		problems = problems[:MaxProblems]
+	}
+	at, line, column := 0, 1, 1
+	for i := range problems {
+		p := &problems[i]
+		p.Offset = min(max(p.Offset, 0), len(script))
+		for at < p.Offset {
+			r, n := utf8.DecodeRuneInString(script[at:])
+			at += n
+			column++
+			if r == '\n' || r == '\u2028' || r == '\u2029' || r == '\r' && !strings.HasPrefix(script[at:], "\n") {
+				line, column = line+1, 1
+			}
+		}
+		p.Line, p.Column = line, column
+	}
+	return problems
+}
+
+// offsetOf is the inverse for a place that the parser named.
+func offsetOf(script string, line, column int) int {
+	l, c := 1, 1
+	for at := 0; at < len(script); {
+		if l == line && c == column {
+			return at
+		}
+		r, n := utf8.DecodeRuneInString(script[at:])
+		at += n
+		c++
+		if r == '\n' || r == '\u2028' || r == '\u2029' || r == '\r' && !strings.HasPrefix(script[at:], "\n") {
+			l, c = l+1, 1
+		}
+	}
+	return len(script)
+}

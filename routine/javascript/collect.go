@@ -1,0 +1,272 @@
+package javascript
+
+import (
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// collector walks a script once and notes what is put where.
+type collector struct {
+	*flow
+	fn   *function // the innermost function
+	self *function // the innermost one that has a this of its own
+}
+
+func (c *collector) collect(n js.INode) {
+	switch n := n.(type) {
+	case *js.Var:
+		c.variable(n).uses++
+		return
+	case *js.LiteralExpr:
+		if n.TokenType == js.ThisToken {
+			c.this[n] = c.self
+		}
+		return
+	case *js.PropertyName:
+		give(c.collect, n.Computed)
+		return
+	case *js.ClassElementName:
+		give(c.collect, n.Computed)
+		return
+	case *js.VarDecl:
+		for i := range n.List {
+			c.element(&n.List[i])
+		}
+		return
+	case *js.ForInStmt:
+		c.into(n.Init, nil)
+	case *js.ForOfStmt:
+		c.into(n.Init, element(n.Value))
+	case *js.TryStmt:
+		c.bind(n.Binding, nil)
+		block(c.collect, n.Body)
+		c.target(n.Binding)
+		block(c.collect, n.Catch)
+		block(c.collect, n.Finally)
+		return
+	case *js.ReturnStmt:
+		if c.fn != nil && n.Value != nil {
+			c.fn.returns = append(c.fn.returns, n.Value)
+		}
+	case *js.CallExpr:
+		c.call(n.X, n.Args.List, false)
+	case *js.NewExpr:
+		if n.Args != nil {
+			c.call(n.X, n.Args.List, true)
+		}
+	case *js.BinaryExpr:
+		if source, ok := assigned(n); ok {
+			c.bind(n.X, source)
+			c.target(n.X)
+			c.collect(n.Y)
+			return
+		}
+	case *js.ArrowFunc, *js.FuncDecl, *js.MethodDecl, *js.ClassDecl:
+		c.function(n.(js.IExpr))
+		return
+	}
+	each(n, c.collect)
+}
+
+// assigned is what an assignment puts into its left side.
+func assigned(n *js.BinaryExpr) (js.IExpr, bool) {
+	switch n.Op {
+	case js.EqToken, js.AndEqToken, js.OrEqToken, js.NullishEqToken:
+		return n.Y, true
+	case js.AddEqToken:
+		return &js.BinaryExpr{Op: js.AddToken, X: n.X, Y: n.Y}, true
+	case js.MulEqToken, js.DivEqToken, js.ModEqToken, js.ExpEqToken, js.SubEqToken, js.LtLtEqToken, js.GtGtEqToken,
+		js.GtGtGtEqToken, js.BitAndEqToken, js.BitXorEqToken, js.BitOrEqToken:
+		return anyNumber, true
+	}
+	return nil, false
+}
+
+// element collects a declaration or a parameter.
+func (c *collector) element(e *js.BindingElement) {
+	if e.Default != nil {
+		c.bind(e.Binding, e.Default)
+	}
+	if e.Binding != nil {
+		c.target(e.Binding)
+	}
+	give(c.collect, e.Default)
+}
+
+// into binds the variable of a for-in or for-of.
+func (c *collector) into(init js.IExpr, source js.IExpr) {
+	decl, ok := init.(*js.VarDecl)
+	if !ok {
+		c.bind(init, source)
+		return
+	}
+	for i := range decl.List {
+		c.bind(decl.List[i].Binding, source)
+	}
+}
+
+// target collects what a pattern reads: computed keys, defaults, objects whose
+// members are written. The variables themselves are written, not used.
+func (c *collector) target(n js.INode) {
+	switch n := n.(type) {
+	case nil, *js.Var:
+	case *js.GroupExpr:
+		c.target(n.X)
+	case *js.BindingArray:
+		for i := range n.List {
+			c.element(&n.List[i])
+		}
+		c.target(n.Rest)
+	case *js.BindingObject:
+		for i := range n.List {
+			if n.List[i].Key != nil {
+				c.collect(n.List[i].Key)
+			}
+			c.element(&n.List[i].Value)
+		}
+	case *js.ArrayExpr:
+		for i := range n.List {
+			c.target(n.List[i].Value)
+		}
+	case *js.ObjectExpr:
+		for i := range n.List {
+			p := &n.List[i]
+			if p.Name != nil {
+				c.collect(p.Name)
+			}
+			if p.Init != nil {
+				c.bind(p.Value, p.Init)
+			}
+			c.target(p.Value)
+			give(c.collect, p.Init)
+		}
+	case *js.BinaryExpr: // with a default
+		c.bind(n.X, n.Y)
+		c.target(n.X)
+		c.collect(n.Y)
+	default:
+		c.collect(n)
+	}
+}
+
+func (c *collector) call(callee js.IExpr, args []js.Arg, isNew bool) {
+	c.calls = append(c.calls, &call{callee: callee, args: args, isNew: isNew})
+	switch x := unwrap(callee).(type) {
+	case *js.Var:
+		c.variable(x).calls++
+	case *js.FuncDecl, *js.ArrowFunc:
+		c.info(x).direct = true
+	case *js.DotExpr:
+		if iterates[memberName(x)] == 0 || len(args) == 0 {
+			return
+		}
+		switch f := unwrap(args[0].Value).(type) {
+		case *js.Var:
+			c.variable(f).calls++
+		case *js.FuncDecl, *js.ArrowFunc:
+			c.info(f).direct = true
+		}
+	}
+}
+
+func (c *collector) info(n js.INode) *function {
+	if c.functions[n] == nil {
+		c.functions[n] = &function{node: n}
+		c.fnOrder = append(c.fnOrder, c.functions[n])
+	}
+	return c.functions[n]
+}
+
+func (c *collector) function(n js.IExpr) {
+	before := *c
+	fn := c.info(n)
+	c.fn = fn
+	switch n := n.(type) {
+	case *js.ArrowFunc:
+		fn.params = n.Params
+		fn.strict = before.fn.isStrict() || useStrict(n.Body.List)
+	case *js.FuncDecl:
+		fn.params, fn.opaque = n.Params, n.Generator
+		fn.strict = before.fn.isStrict() || useStrict(n.Body.List)
+		c.self = fn
+		if n.Name != nil {
+			c.bind(n.Name, n)
+		}
+	case *js.MethodDecl:
+		fn.params, fn.opaque, fn.method, fn.strict = n.Params, true, true, true
+		c.self = fn
+		give(before.collect, n.Name.Computed)
+	case *js.ClassDecl:
+		fn.method, fn.strict, fn.opaque = true, true, true
+		if n.Name != nil {
+			c.bind(n.Name, n)
+		}
+		give(before.collect, n.Extends)
+		c.self = fn // of fields and static blocks
+		for i := range n.List {
+			c.classElement(&n.List[i])
+		}
+		c.fn, c.self = before.fn, before.self
+		return
+	}
+	for i := range fn.params.List {
+		p := &fn.params.List[i]
+		c.parameter(p.Binding, fn)
+		c.element(p)
+	}
+	c.parameter(fn.params.Rest, fn)
+	eachFunctionBody(n, c.collect)
+	c.fn, c.self = before.fn, before.self
+}
+
+func (c *collector) classElement(e *js.ClassElement) {
+	switch {
+	case e.StaticBlock != nil:
+		c.collect(e.StaticBlock)
+	case e.Method != nil:
+		c.collect(e.Method)
+	default:
+		give(c.collect, e.Name.Computed, e.Init)
+	}
+}
+
+// parameter marks the variables of a parameter as such.
+func (c *collector) parameter(n js.INode, fn *function) {
+	switch n := n.(type) {
+	case *js.Var:
+		c.variable(n).of = fn
+	case *js.BindingArray:
+		for i := range n.List {
+			c.parameter(n.List[i].Binding, fn)
+		}
+		c.parameter(n.Rest, fn)
+	case *js.BindingObject:
+		for i := range n.List {
+			c.parameter(n.List[i].Value.Binding, fn)
+		}
+		if n.Rest != nil {
+			c.parameter(n.Rest, fn)
+		}
+	}
+}
+
+func (fn *function) isStrict() bool { return fn != nil && fn.strict }
+
+func useStrict(body []js.IStmt) bool {
+	for _, s := range body {
+		if _, ok := s.(*js.DirectivePrologueStmt); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func eachFunctionBody(n js.IExpr, f func(js.INode)) {
+	switch n := n.(type) {
+	case *js.ArrowFunc:
+		eachStmt(n.Body.List, f)
+	case *js.FuncDecl:
+		eachStmt(n.Body.List, f)
+	case *js.MethodDecl:
+		eachStmt(n.Body.List, f)
+	}
+}

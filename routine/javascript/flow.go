@@ -1,0 +1,221 @@
+package javascript
+
+import (
+	"slices"
+
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// flow is what the variables of a script may hold. It is computed without
+// regard to the order in which the script runs: a variable may hold everything
+// that is ever put into it. Properties of objects are not followed, except
+// those of literals.
+type flow struct {
+	vars      map[*js.Var]*variable
+	order     []*variable
+	functions map[js.INode]*function
+	fnOrder   []*function
+	calls     []*call
+	// patterns are destructurings and what is taken apart by them.
+	patterns map[js.INode][]js.IExpr
+	// this maps each "this" to the function it belongs to, nil for the script.
+	this map[js.INode]*function
+	// steps is the work that is left; below 0 the script is too complex.
+	steps int
+	slots map[js.IExpr]*variable
+	done  map[js.IExpr]value // once the variables are settled
+}
+
+type variable struct {
+	sources []js.IExpr
+	// open: it may also hold something unknown.
+	open bool
+	// of is the function whose parameter it is.
+	of *function
+	// uses counts where it is read, calls where it is called.
+	uses, calls int
+	value       value
+}
+
+type function struct {
+	node    js.INode
+	params  js.Params
+	names   []*variable // the variables that hold it
+	direct  bool        // called where it stands
+	plain   bool        // called without an object, so its this is the window
+	strict  bool
+	opaque  bool // a call does not give what it returns, as of a generator
+	method  bool
+	returns []js.IExpr
+	value   value
+}
+
+// call is a call or a new that may give values to parameters.
+type call struct {
+	callee js.IExpr
+	args   []js.Arg
+	isNew  bool
+	bound  map[*function]bool
+}
+
+const (
+	maxSteps  = 2_000_000
+	maxRounds = 8
+)
+
+func newFlow(tree *js.AST) *flow {
+	f := &flow{
+		vars:      map[*js.Var]*variable{},
+		functions: map[js.INode]*function{},
+		patterns:  map[js.INode][]js.IExpr{},
+		this:      map[js.INode]*function{},
+		slots:     map[js.IExpr]*variable{},
+		steps:     maxSteps,
+	}
+	c := collector{flow: f}
+	for _, s := range tree.List {
+		c.collect(s)
+	}
+	f.settle()
+	return f
+}
+
+// settle goes round until no variable gets anything new.
+func (f *flow) settle() {
+	for round := 0; ; round++ {
+		changed, known := false, len(f.order)
+		for _, c := range f.calls {
+			changed = f.resolve(c) || changed
+		}
+		for _, fn := range f.fnOrder {
+			if !fn.opaque {
+				changed = f.update(&fn.value, fn.returns, len(fn.returns) == 0, round) || changed
+			}
+		}
+		for _, v := range f.order {
+			open := v.open || v.of == nil && len(v.sources) == 0 || v.of != nil && !v.of.closed()
+			changed = f.update(&v.value, v.sources, open, round) || changed
+		}
+		changed = changed || len(f.order) > known
+		if !changed || round > maxRounds || f.steps < 0 {
+			break
+		}
+	}
+	f.done = map[js.IExpr]value{}
+}
+
+// update joins what the sources are worth now into v.
+func (f *flow) update(v *value, sources []js.IExpr, open bool, round int) bool {
+	now := *v
+	for _, src := range sources {
+		now = now.join(f.eval(src))
+	}
+	if open {
+		now = now.join(value{texts: unknown})
+	}
+	if now.same(*v) {
+		return false
+	}
+	if round >= maxRounds { // a string that grows in a loop
+		now.texts = union(now.texts, unknown)
+	}
+	*v = now
+	return true
+}
+
+func (f *flow) variable(v *js.Var) *variable {
+	v = follow(v)
+	if f.vars[v] == nil {
+		f.vars[v] = &variable{}
+		f.order = append(f.order, f.vars[v])
+	}
+	return f.vars[v]
+}
+
+// closed tells whether all calls of the function are in sight.
+func (fn *function) closed() bool {
+	for _, v := range fn.names {
+		if v.uses != v.calls || v.open || v.of != nil {
+			return false
+		}
+	}
+	return !fn.method && (fn.direct || len(fn.names) > 0)
+}
+
+// resolve gives the arguments of c to the parameters of what it calls.
+func (f *flow) resolve(c *call) (changed bool) {
+	args, plain := c.args, !c.isNew && isPlain(c.callee)
+	callees := f.eval(c.callee).objs
+	if dot, ok := unwrap(c.callee).(*js.DotExpr); ok && !c.isNew && len(args) > 0 {
+		switch name := memberName(dot); {
+		case name == "call":
+			callees, args = f.eval(dot.X).objs, args[1:]
+			plain = f.eval(c.args[0].Value).kinds&kGlobal != 0
+		case iterates[name] > 0:
+			callees = f.eval(args[0].Value).objs
+			args = append(make([]js.Arg, iterates[name]-1), js.Arg{Value: element(dot.X)})
+		}
+	}
+	for _, o := range callees {
+		fn := f.functions[o]
+		if class, ok := o.(*js.ClassDecl); ok {
+			fn = f.functions[constructorOf(class)]
+		}
+		if fn == nil || c.bound[fn] {
+			continue
+		}
+		if c.bound == nil {
+			c.bound = map[*function]bool{}
+		}
+		c.bound[fn], changed = true, true
+		fn.plain = fn.plain || plain
+		f.bindArgs(fn.params, args)
+	}
+	return changed
+}
+
+func (f *flow) bindArgs(params js.Params, args []js.Arg) {
+	if i := slices.IndexFunc(args, func(a js.Arg) bool { return a.Rest }); i >= 0 {
+		for _, p := range params.List[min(i, len(params.List)):] {
+			f.bind(p.Binding, nil)
+		}
+		args = args[:i]
+	}
+	for i, a := range args {
+		if i < len(params.List) {
+			f.bind(params.List[i].Binding, a.Value)
+		}
+	}
+	if params.Rest == nil {
+		return
+	}
+	rest := &js.ArrayExpr{}
+	for _, a := range args[min(len(params.List), len(args)):] {
+		rest.List = append(rest.List, js.Element{Value: a.Value})
+	}
+	f.bind(params.Rest, rest)
+}
+
+// iterates says which parameter of its callback gets the elements, from 1.
+var iterates = map[string]int{
+	"map": 1, "forEach": 1, "find": 1, "findLast": 1, "findIndex": 1, "filter": 1, "some": 1, "every": 1, "flatMap": 1,
+	"reduce": 2, "reduceRight": 2,
+}
+
+// isPlain tells a call f() from a call o.f().
+func isPlain(callee js.IExpr) bool {
+	switch unwrap(callee).(type) {
+	case *js.DotExpr, *js.IndexExpr:
+		return false
+	}
+	return true
+}
+
+func constructorOf(class *js.ClassDecl) js.INode {
+	for i := range class.List {
+		if m := class.List[i].Method; m != nil && !m.Static && string(m.Name.Literal.Data) == "constructor" {
+			return m
+		}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package javascript
+
+import (
+	"strconv"
+
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// unsettled tells that nothing is known about x yet, but will be.
+func (f *flow) unsettled(x value) bool { return x.texts == nil && f.done == nil }
+
+// member is x[name].
+func (f *flow) member(x value, names []text) value {
+	v := value{}
+	if f.unsettled(x) {
+		return v
+	}
+	for _, t := range names {
+		k := leads(x.kinds, t)
+		v.kinds |= k
+		v = f.property(v, x, t, k != 0)
+	}
+	return v
+}
+
+// leads is what a member of something of these kinds is.
+func leads(kinds kind, name text) kind {
+	if !name.exact { // of the window an unknown name is refused, an index is a frame
+		return kinds & kGlobal
+	}
+	_, err := strconv.Atoi(name.pre)
+	switch n := name.pre; {
+	case n == "defaultView", err == nil && kinds&kGlobal != 0:
+		return kGlobal
+	case n == "contentDocument", n == "ownerDocument":
+		return kDocument
+	case n == "__proto__":
+		return kinds & kFunction
+	case n == "constructor" && kinds&(kFunction|kConstructor) != 0:
+		return kConstructor | kMaker
+	case n == "constructor":
+		return kConstructor
+	case n == "location" && kinds&kDocument != 0:
+		return kLocation
+	case kinds&kGlobal != 0:
+		return globals[n]
+	}
+	return 0
+}
+
+// property adds what the literals in x hold under a name. sure says that x has
+// such a member anyway, and that it is no string.
+func (f *flow) property(v, x value, name text, sure bool) value {
+	// what is no literal has members that are not known
+	known := len(x.objs) > 0 && !x.open()
+	found := false
+	for _, o := range x.objs {
+		for _, e := range f.elements(o, name) {
+			found = true
+			v = v.join(f.slot(e))
+		}
+	}
+	switch {
+	case sure:
+		v.texts = union(v.texts, never)
+	case !known || !found:
+		v.texts = union(v.texts, unknown)
+	}
+	return v
+}
+
+// slot is the value of an element of a literal. It is kept like a variable's,
+// since literals may lead to themselves.
+func (f *flow) slot(e js.IExpr) value {
+	s := f.slots[e]
+	if s == nil {
+		s = &variable{sources: []js.IExpr{e}}
+		f.slots[e] = s
+		f.order = append(f.order, s)
+		if f.done != nil {
+			s.value = f.eval(e)
+		}
+	}
+	return s.value
+}
+
+// arrayText is an array as a property key: that of ["fetch"] is fetch. With more
+// elements there is a comma in it.
+func (f *flow) arrayText(n *js.ArrayExpr) []text {
+	switch {
+	case len(n.List) == 1 && n.List[0].Value != nil && !n.List[0].Spread:
+		return f.eval(n.List[0].Value).texts
+	case len(n.List) == 1:
+		return unknown
+	}
+	return never
+}
+
+func (f *flow) elements(o js.INode, name text) (out []js.IExpr) {
+	switch o := o.(type) {
+	case *js.ArrayExpr:
+		i, err := strconv.Atoi(name.pre)
+		for k, e := range o.List {
+			f.steps--
+			if e.Value != nil && !e.Spread && (!name.exact || err == nil && i == k) {
+				out = append(out, e.Value)
+			}
+		}
+	case *js.ObjectExpr:
+		for i := range o.List {
+			f.steps--
+			p := &o.List[i]
+			if p.Name != nil && p.Name.Computed == nil && name.may(literalName(p.Name)) {
+				out = append(out, p.Value)
+			}
+		}
+	}
+	return out
+}
+
+// literalName is a property name that is not computed.
+func literalName(n *js.PropertyName) string {
+	d := n.Literal.Data
+	if n.Literal.TokenType == js.StringToken && len(d) >= 2 {
+		d = d[1 : len(d)-1]
+	}
+	return unescape(d)
+}

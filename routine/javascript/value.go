@@ -1,0 +1,118 @@
+package javascript
+
+import (
+	"slices"
+
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// kind is a set of the browser's objects whose members matter.
+type kind uint16
+
+const (
+	kGlobal kind = 1 << iota
+	kDocument
+	kNavigator
+	kLocation
+	kHistory
+	kNavigation
+	kReflect     // Reflect or Object
+	kTimer       // setTimeout or setInterval
+	kImage       // the constructor Image or Audio
+	kLoader      // an element of the script's own that loads what it is told to
+	kConstructor // something.constructor
+	kFunction    // a function, or the prototype of one
+	kMaker       // the constructor of a function: it makes code from strings
+	kString      // String
+	kSymbol      // Symbol
+)
+
+// value is what an expression may be.
+type value struct {
+	kinds kind
+	// texts is what it is as a string; nil only while flow settles.
+	texts []text
+	// objs are the functions and literals that it may be.
+	objs []js.INode
+}
+
+const maxObjs = 32
+
+func (v value) join(w value) value {
+	v.kinds |= w.kinds
+	v.texts = union(v.texts, w.texts)
+	for _, o := range w.objs {
+		switch {
+		case slices.Contains(v.objs, o):
+		case len(v.objs) < maxObjs:
+			v.objs = append(slices.Clip(v.objs), o)
+		default:
+			v.texts = union(v.texts, unknown)
+		}
+	}
+	return v
+}
+
+func (v value) same(w value) bool {
+	return v.kinds == w.kinds && slices.Equal(v.texts, w.texts) && len(v.objs) == len(w.objs)
+}
+
+// open tells that v may also be something unknown.
+func (v value) open() bool {
+	return slices.ContainsFunc(v.texts, func(t text) bool { return !t.exact && !t.never })
+}
+
+// globals are the members of the window that lead on.
+var globals = map[string]kind{
+	"window": kGlobal, "self": kGlobal, "globalThis": kGlobal, "top": kGlobal, "parent": kGlobal, "frames": kGlobal, "opener": kGlobal,
+	"document": kDocument, "navigator": kNavigator, "clientInformation": kNavigator,
+	"location": kLocation, "history": kHistory, "navigation": kNavigation,
+	"Reflect": kReflect, "Object": kReflect, "String": kString, "Symbol": kSymbol,
+	"setTimeout": kTimer, "setInterval": kTimer, "Image": kImage, "Audio": kImage,
+}
+
+// anyNumber stands for a number that is not known.
+var anyNumber js.IExpr = &js.UnaryExpr{Op: js.PosToken}
+
+// element is any element of list.
+func element(list js.IExpr) js.IExpr { return &js.IndexExpr{X: list, Y: anyNumber} }
+
+func follow(v *js.Var) *js.Var {
+	for v.Link != nil {
+		v = v.Link
+	}
+	return v
+}
+
+// free is the name of a variable that the script does not declare.
+func free(e js.IExpr) (string, bool) {
+	v, ok := e.(*js.Var)
+	if !ok || follow(v).Decl != js.NoDecl {
+		return "", false
+	}
+	return unescape(follow(v).Data), true
+}
+
+func unwrap(e js.IExpr) js.IExpr {
+	for {
+		switch n := e.(type) {
+		case *js.GroupExpr:
+			e = n.X
+		case *js.CommaExpr:
+			e = n.List[len(n.List)-1]
+		default:
+			return e
+		}
+	}
+}
+
+// memberName is the name behind the dot; private ones begin with #.
+func memberName(n *js.DotExpr) string {
+	switch y := n.Y.(type) {
+	case js.LiteralExpr:
+		return unescape(y.Data)
+	case *js.Var:
+		return string(y.Data)
+	}
+	return ""
+}
