@@ -1,0 +1,33 @@
+package practice
+
+import (
+	"embed"
+	"fmt"
+)
+
+//go:embed routines
+var routineFiles embed.FS
+
+// Routine is an example definition for the site, as its file has it.
+type Routine struct {
+	// Name is the file's name, "search_products.json" for example.
+	Name string
+	JSON []byte
+}
+
+// Routines returns the examples, sorted by name.
+func Routines() []Routine {
+	entries, err := routineFiles.ReadDir("routines")
+	if err != nil {
+		panic(fmt.Sprintf("embedded example routines: %v", err))
+	}
+	examples := make([]Routine, 0, len(entries))
+	for _, entry := range entries {
+		text, err := routineFiles.ReadFile("routines/" + entry.Name())
+		if err != nil {
+			panic(fmt.Sprintf("embedded example routines: %v", err))
+		}
+		examples = append(examples, Routine{Name: entry.Name(), JSON: text})
+	}
+	return examples
+}

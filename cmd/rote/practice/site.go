@@ -1,0 +1,109 @@
+// Package practice is the Corner Shop, a small web site with the habits of real
+// ones: results that a script brings late, a history-API address, a sign-in with
+// trap fields, a token in a meta element, a file behind a session. It needs
+// nothing but this package, so `rote demo` can show a run on a machine without
+// internet. The package also holds example routines for the site.
+package practice
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"html/template"
+	"net/http"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+//go:embed assets
+var assetFiles embed.FS
+
+// Site serves the shop. Its sessions live in memory and end with it. Any number
+// of requests may use it at once.
+type Site struct {
+	mux      *http.ServeMux
+	pages    map[string]*template.Template
+	sessions sessions
+}
+
+// NewSite returns a shop in which nobody has signed in.
+func NewSite() *Site {
+	s := &Site{mux: http.NewServeMux(), pages: map[string]*template.Template{}}
+	for _, name := range []string{"search", "product", "login", "account", "message"} {
+		s.pages[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
+	}
+
+	s.mux.HandleFunc("GET /{$}", s.showSearch)
+	s.mux.HandleFunc("GET /api/search", s.searchProducts)
+	s.mux.HandleFunc("GET /product/{sku}", s.showProduct)
+	s.mux.HandleFunc("GET /login", s.showLogin)
+	s.mux.HandleFunc("POST /login", s.signIn)
+	s.mux.HandleFunc("GET /account", s.showAccount)
+	s.mux.HandleFunc("GET /api/orders", s.listOrders)
+	s.mux.HandleFunc("GET /invoices/{file}", s.sendInvoice)
+	s.mux.Handle("GET /assets/{file}", http.FileServerFS(assetFiles))
+	s.mux.HandleFunc("/", s.showNotFound)
+	return s
+}
+
+// ServeHTTP answers every request afresh: a cached page would show a visitor
+// the state of an earlier run.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	s.mux.ServeHTTP(w, r)
+}
+
+func (s *Site) showSearch(w http.ResponseWriter, _ *http.Request) {
+	s.render(w, http.StatusOK, "search", nil)
+}
+
+func (s *Site) searchProducts(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query().Get("q")
+	writeJSON(w, http.StatusOK, searchAnswer{Query: query, Products: findProducts(query)})
+}
+
+func (s *Site) showProduct(w http.ResponseWriter, r *http.Request) {
+	p, ok := productBySKU(r.PathValue("sku"))
+	if !ok {
+		s.showNotFound(w, r)
+		return
+	}
+	s.render(w, http.StatusOK, "product", p)
+}
+
+func (s *Site) showNotFound(w http.ResponseWriter, _ *http.Request) {
+	s.render(w, http.StatusNotFound, "message", message{
+		Title: "Page not found",
+		Text:  "The Corner Shop has no page at this address.",
+	})
+}
+
+// message is the content of a page that only says something.
+type message struct {
+	Title, Text string
+}
+
+// render writes a page whole or not at all.
+func (s *Site) render(w http.ResponseWriter, status int, page string, data any) {
+	var buf bytes.Buffer
+	if err := s.pages[page].ExecuteTemplate(&buf, "layout.html", data); err != nil {
+		http.Error(w, "the page could not be made", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = buf.WriteTo(w) // the visitor may have left
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, "the answer could not be made", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // the visitor may have left
+}
