@@ -1,0 +1,41 @@
+package placeholder
+
+import (
+	"strings"
+	"unicode"
+)
+
+// putHeader refuses what would end a header's line.
+func putHeader(v any) (string, string) {
+	text := Format(v)
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) {
+		return "", "a header's value cannot hold line breaks or other control characters"
+	}
+	return text, ""
+}
+
+// putFilename takes the base name of a value, without control characters.
+func putFilename(v any) (string, string) {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, Format(v))
+	return baseName(name), ""
+}
+
+// wholeFilename takes the base name of the whole and refuses what names no
+// file. The last token is to blame.
+func wholeFilename(text string, parts []string) (string, int, string) {
+	switch name := baseName(text); name {
+	case "", ".", "..":
+		return "", len(parts) - 1, "what comes out is no file name"
+	default:
+		return name, 0, ""
+	}
+}
+
+func baseName(name string) string {
+	return name[strings.LastIndexAny(name, `/\`)+1:]
+}
