@@ -1,0 +1,122 @@
+package routine
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"sort"
+	"strings"
+
+	"rote/routine/placeholder"
+)
+
+// endpoint is the request of fetch and download.
+type endpoint struct {
+	URL         string         `json:"url" fill:"url"`
+	Method      string         `json:"method"`
+	Headers     map[string]any `json:"headers" fill:"header"`
+	Body        any            `json:"body" fill:"value"`
+	Credentials string         `json:"credentials"`
+	Description string         `json:"description"`
+}
+
+func newEndpoint() endpoint { return endpoint{Method: "GET", Credentials: "same-origin"} }
+
+func (e *endpoint) check() []Problem {
+	var problems []Problem
+	if _, has := e.body(); has && (e.Method == "GET" || e.Method == "HEAD") {
+		problems = append(problems, Problem{Pointer: "/endpoint/body", Code: "body_not_allowed",
+			Message: fmt.Sprintf("a %s request has no body: use another method or remove body", e.Method)})
+	}
+	names := make([]string, 0, len(e.Headers))
+	for name := range e.Headers {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if !validHeaderName(name) {
+			problems = append(problems, Problem{Pointer: "/endpoint/headers/" + escapePointer(name), Code: "header_name",
+				Message: fmt.Sprintf("%q is no header name: use letters, digits and !#$%%&'*+-.^_`|~", name)})
+		}
+	}
+	return problems
+}
+
+// validHeaderName: a token of RFC 9110 section 5.6.2.
+func validHeaderName(name string) bool {
+	for _, c := range []byte(name) {
+		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !alnum && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// body is the body to send; an empty object and null mean none.
+func (e *endpoint) body() (any, bool) {
+	if object, ok := e.Body.(map[string]any); ok && len(object) == 0 {
+		return nil, false
+	}
+	return e.Body, e.Body != nil
+}
+
+// fetch turns the filled endpoint into the request to make.
+func (e *endpoint) fetch() Fetch {
+	f := Fetch{URL: e.URL, Method: e.Method, Credentials: e.Credentials, Headers: map[string]string{}}
+	contentType := ""
+	for name, v := range e.Headers {
+		if v == nil {
+			continue
+		}
+		f.Headers[name] = placeholder.Format(v)
+		if strings.EqualFold(name, "content-type") {
+			contentType = strings.ToLower(f.Headers[name])
+		}
+	}
+	body, has := e.body()
+	if !has {
+		return f
+	}
+	object, isObject := body.(map[string]any)
+	text, isText := body.(string)
+	switch {
+	case isText:
+	case isObject && strings.HasPrefix(contentType, "application/x-www-form-urlencoded"):
+		text = formEncode(object)
+	default:
+		text = compact(body)
+		if contentType == "" {
+			f.Headers["content-type"] = "application/json"
+		}
+	}
+	f.Body = &text
+	return f
+}
+
+// formEncode writes an object as a form: arrays repeat their key, other values
+// are their text.
+func formEncode(body map[string]any) string {
+	form := url.Values{}
+	for k, v := range body {
+		if list, ok := v.([]any); ok {
+			for _, e := range list {
+				form.Add(k, placeholder.Format(e))
+			}
+			continue
+		}
+		form.Set(k, placeholder.Format(v))
+	}
+	return form.Encode()
+}
+
+// compact is v as JSON, with characters as they are.
+func compact(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "null" // v was decoded from JSON, so this cannot happen
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

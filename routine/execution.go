@@ -1,0 +1,71 @@
+package routine
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// ExecutionStatus is where an execution stands. pending and running are open;
+// completed and failed are final.
+type ExecutionStatus string
+
+const (
+	ExecutionPending   ExecutionStatus = "pending"
+	ExecutionRunning   ExecutionStatus = "running"
+	ExecutionCompleted ExecutionStatus = "completed"
+	ExecutionFailed    ExecutionStatus = "failed"
+)
+
+// Execution is one run of a routine, as kept in the ledger and as answered to
+// callers.
+type Execution struct {
+	ID             string          `json:"execution_id"`
+	RoutineID      string          `json:"routine_id"`
+	RoutineName    string          `json:"routine_name"`
+	RoutineVersion int             `json:"routine_version"`
+	Status         ExecutionStatus `json:"status"`
+	Result         *Result         `json:"result"`
+	Error          *string         `json:"error"`
+	// ErrorCode is the code of the failure; empty unless failed.
+	ErrorCode Code `json:"error_code,omitempty"`
+	// CreatedAt is when the call was accepted, StartedAt when a browser slot
+	// was free.
+	CreatedAt       time.Time  `json:"created_at"`
+	StartedAt       *time.Time `json:"started_at"`
+	CompletedAt     *time.Time `json:"completed_at"`
+	DurationSeconds *float64   `json:"duration_seconds"`
+
+	// Parameters are the values of the call, secret ones masked.
+	Parameters     json.RawMessage `json:"-"`
+	CreatedBy      string          `json:"-"`
+	OrganizationID string          `json:"-"`
+}
+
+// Result is what a run brought.
+type Result struct {
+	OK       bool     `json:"ok"`
+	Error    *string  `json:"error"`
+	Warnings []string `json:"warnings"`
+	// PlaceholderResolution maps the inner text of each storage token to the
+	// text put in for it; null when it could not be resolved.
+	PlaceholderResolution map[string]*string `json:"placeholder_resolution"`
+	// Data is an object, array, string, other JSON value or null.
+	Data json.RawMessage `json:"data"`
+	// IsBase64, ContentType, Filename and Size (bytes before encoding)
+	// describe Data when a download set it.
+	IsBase64    bool   `json:"is_base64,omitempty"`
+	ContentType string `json:"content_type,omitempty"`
+	Filename    string `json:"filename,omitempty"`
+	Size        *int64 `json:"size,omitempty"`
+
+	OperationsMetadata []OperationRecord `json:"operations_metadata"`
+}
+
+// OperationRecord says what one operation of a run did.
+type OperationRecord struct {
+	Index           int            `json:"index"`
+	Type            string         `json:"type"`
+	DurationSeconds float64        `json:"duration_seconds"`
+	Details         map[string]any `json:"details,omitempty"`
+	Error           *string        `json:"error,omitempty"`
+}

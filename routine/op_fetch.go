@@ -1,0 +1,72 @@
+package routine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+type opFetch struct {
+	Endpoint   endpoint        `json:"endpoint"`
+	SessionKey string          `json:"session_storage_key" fill:"text"`
+	Sanitizer  json.RawMessage `json:"data_sanitizer"`
+}
+
+func (o *opFetch) subject() string   { return o.Endpoint.Method + " " + o.Endpoint.URL }
+func (o *opFetch) storesKey() string { return o.SessionKey }
+
+func (o *opFetch) check() []Problem {
+	problems := o.Endpoint.check()
+	_, faults := parseSanitizer(o.Sanitizer)
+	return append(problems, faults...)
+}
+
+func (o *opFetch) Do(ctx context.Context, r *Run) error {
+	response, err := r.fetch(ctx, &o.Endpoint)
+	if err != nil {
+		return err
+	}
+	if response.Status >= 400 {
+		r.warn(fmt.Sprintf("%s answered with HTTP status %d", response.URL, response.Status))
+	}
+	if o.SessionKey == "" {
+		return nil
+	}
+	text := strings.ToValidUTF8(string(response.Body), "�")
+	steps, _ := parseSanitizer(o.Sanitizer)
+	for _, s := range steps {
+		if text, err = s.apply(text); err != nil {
+			return err
+		}
+	}
+	return r.store(ctx, o.SessionKey, text, true)
+}
+
+// fetch makes the endpoint's request and notes both heads in the record.
+func (r *Run) fetch(ctx context.Context, e *endpoint) (Response, error) {
+	f := e.fetch()
+	r.detail("request", map[string]any{"method": f.Method, "url": f.URL, "headers": maskHeaders(f.Headers)})
+	response, err := r.page.Fetch(ctx, f, r.maxResult)
+	if err != nil {
+		return response, err
+	}
+	r.detail("response", map[string]any{"status": response.Status, "url": response.URL,
+		"headers": maskHeaders(response.Headers), "bytes": len(response.Body)})
+	return response, nil
+}
+
+// maskHeaders hides the values of headers that carry credentials.
+func maskHeaders(headers map[string]string) map[string]string {
+	shown := make(map[string]string, len(headers))
+	for name, value := range headers {
+		lower := strings.ToLower(name)
+		for _, secret := range []string{"authorization", "cookie", "token", "api-key", "apikey", "secret", "password", "csrf", "xsrf"} {
+			if strings.Contains(lower, secret) {
+				value = masked
+			}
+		}
+		shown[name] = value
+	}
+	return shown
+}

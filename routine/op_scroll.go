@@ -1,0 +1,29 @@
+package routine
+
+import (
+	"context"
+	"time"
+)
+
+type opScroll struct {
+	Selector  string   `json:"selector" fill:"selector"`
+	X         *float64 `json:"x"`
+	Y         *float64 `json:"y"`
+	DeltaX    *float64 `json:"delta_x"`
+	DeltaY    *float64 `json:"delta_y"`
+	Behavior  string   `json:"behavior"`
+	TimeoutMS integer  `json:"timeout_ms"`
+}
+
+func (o *opScroll) subject() string                { return o.Selector }
+func (o *opScroll) limit() (time.Duration, string) { return o.TimeoutMS.milliseconds(), "timeout_ms" }
+
+func (o *opScroll) Do(ctx context.Context, r *Run) error {
+	if o.Selector != "" && (o.X != nil || o.Y != nil) {
+		r.warn("x and y scroll the window and were ignored beside a selector: use delta_x and delta_y")
+		o.X, o.Y = nil, nil
+	}
+	err := r.page.Scroll(ctx, Scroll{Selector: o.Selector, X: o.X, Y: o.Y,
+		DeltaX: o.DeltaX, DeltaY: o.DeltaY, Smooth: o.Behavior == "smooth"})
+	return withLimit(err, o.TimeoutMS)
+}

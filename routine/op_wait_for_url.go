@@ -1,0 +1,57 @@
+package routine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rote/routine/placeholder"
+)
+
+type opWaitForURL struct {
+	URLRegex  string  `json:"url_regex" fill:"regexp"`
+	TimeoutMS integer `json:"timeout_ms"`
+}
+
+func (o *opWaitForURL) subject() string { return o.URLRegex }
+func (o *opWaitForURL) limit() (time.Duration, string) {
+	return o.TimeoutMS.milliseconds(), "timeout_ms"
+}
+
+func (o *opWaitForURL) check() []Problem {
+	// A token stands for quoted text, so any harmless text shows whether the
+	// rest compiles.
+	t, _ := placeholder.Parse(o.URLRegex, placeholder.Regexp)
+	sample, err := t.FillText(func(placeholder.Token) (any, bool) { return "x", true })
+	if err == nil {
+		_, err = compilePattern(sample)
+	}
+	if err != nil {
+		return []Problem{{Pointer: "/url_regex", Code: "pattern", Message: "is no ECMAScript regular expression: " + err.Error()}}
+	}
+	return nil
+}
+
+func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
+	re, err := compilePattern(o.URLRegex)
+	if err != nil {
+		return Errorf(CodeInvalid, "url_regex does not compile: %w", err)
+	}
+	last := ""
+	url, err := r.page.WaitURL(ctx, func(url string) (bool, error) {
+		last = url
+		ok, err := re.match(url)
+		if err != nil {
+			return false, Errorf(CodeTimeout, "matching url_regex with %s took more than %v: simplify it", url, maxMatchTime)
+		}
+		return ok, nil
+	})
+	if errors.Is(err, errOperationLimit) {
+		return Errorf(CodeTimeout, "the URL did not match %s within %d ms; it is %s", quoted(o.URLRegex), o.TimeoutMS, last)
+	}
+	if err != nil {
+		return err
+	}
+	r.detail("url", url)
+	return nil
+}

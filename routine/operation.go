@@ -1,0 +1,155 @@
+package routine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// kind is one type of operation: its name, and a fresh value with the defaults
+// already filled in. The shape authors see is schemas/operations/<name>.json.
+type kind struct {
+	name string
+	new  func() operation
+}
+
+// kinds is the table of all operation types. Adding one means a row here, an
+// op_<name>.go and a schema; the drift test names whichever is forgotten.
+var kinds = []kind{
+	{"navigate", func() operation { return &opNavigate{} }},
+	{"sleep", func() operation { return &opSleep{} }},
+	{"fetch", func() operation { return &opFetch{Endpoint: newEndpoint()} }},
+	{"return", func() operation { return &opReturn{} }},
+	{"click", func() operation {
+		return &opClick{Button: "left", ClickCount: 1, TimeoutMS: defaultTimeoutMS, EnsureVisible: true}
+	}},
+	{"input_text", func() operation { return &opInputText{TimeoutMS: defaultTimeoutMS} }},
+	{"press", func() operation { return &opPress{} }},
+	{"wait_for_url", func() operation { return &opWaitForURL{TimeoutMS: defaultTimeoutMS} }},
+	{"scroll", func() operation { return &opScroll{Behavior: "auto", TimeoutMS: defaultTimeoutMS} }},
+	{"return_html", func() operation { return &opReturnHTML{Scope: "page", TimeoutMS: defaultTimeoutMS} }},
+	{"get_cookies", func() operation { return &opGetCookies{DomainFilter: "*"} }},
+	{"download", func() operation { return &opDownload{Endpoint: newEndpoint()} }},
+	{"js_evaluate", func() operation { return &opJSEvaluate{TimeoutSeconds: 5} }},
+}
+
+// defaultTimeoutMS is the interface's default timeout_ms.
+const defaultTimeoutMS = 20000
+
+func kindNamed(name string) (kind, bool) {
+	for _, k := range kinds {
+		if k.name == name {
+			return k, true
+		}
+	}
+	return kind{}, false
+}
+
+// KindNames are the operation types in the order of the interface.
+func KindNames() []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.name
+	}
+	return names
+}
+
+// operation is what every kind can do. The optional interfaces below are what
+// only some can, found by type assertion.
+type operation interface {
+	// Do does it on the run's page. ctx ends with the operation's own limit or
+	// the run's, whichever is first.
+	Do(ctx context.Context, r *Run) error
+}
+
+// limited has a time limit of its own.
+type limited interface {
+	// limit says how long, and which field says so.
+	limit() (time.Duration, string)
+}
+
+// storing puts a session value under a key; empty: it does not.
+type storing interface{ storesKey() string }
+
+// yielding sets the result of the run.
+type yielding interface{ yields() }
+
+// sleeping pauses for a fixed time.
+type sleeping interface{ sleeps() time.Duration }
+
+// checked has rules that its schema cannot say. Each problem's pointer is
+// relative to the operation.
+type checked interface{ check() []Problem }
+
+// described names what the operation acts on, as in "#buy".
+type described interface{ subject() string }
+
+// Operation is one step of a definition as its author wrote it.
+type Operation struct {
+	raw json.RawMessage
+	typ string
+}
+
+// Type is the kind's name.
+func (o Operation) Type() string { return o.typ }
+
+// MarshalJSON gives the operation as it was written.
+func (o Operation) MarshalJSON() ([]byte, error) { return o.raw, nil }
+
+// UnmarshalJSON takes an operation of a known kind.
+func (o *Operation) UnmarshalJSON(text []byte) error {
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return err
+	}
+	if _, ok := kindNamed(head.Type); !ok {
+		return fmt.Errorf("unknown operation type %q", head.Type)
+	}
+	o.raw, o.typ = append(json.RawMessage(nil), text...), head.Type
+	return nil
+}
+
+// decode makes a fresh value of the operation's kind. Each run decodes anew, so
+// that filling in placeholders never reaches the definition.
+func (o Operation) decode() (operation, error) {
+	k, ok := kindNamed(o.typ)
+	if !ok {
+		return nil, fmt.Errorf("unknown operation type %q", o.typ)
+	}
+	op := k.new()
+	return op, unmarshal(o.raw, op)
+}
+
+// Describe is the operation in a few words for progress and logs, as in
+// "click #search". Placeholders are shown as written.
+func (o Operation) Describe() string {
+	op, err := o.decode()
+	if err != nil {
+		return o.typ
+	}
+	if d, ok := op.(described); ok && d.subject() != "" {
+		return o.typ + " " + d.subject()
+	}
+	return o.typ
+}
+
+// integer is a whole number in any JSON spelling (2, 2.0, 2e0), as JSON Schema
+// counts them.
+type integer int
+
+func (i *integer) UnmarshalJSON(text []byte) error {
+	r, ok := exact(json.Number(text))
+	if !ok || !r.IsInt() || !r.Num().IsInt64() {
+		return errors.New("not an integer")
+	}
+	*i = integer(r.Num().Int64())
+	return nil
+}
+
+func (i integer) milliseconds() time.Duration { return time.Duration(i) * time.Millisecond }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

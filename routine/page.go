@@ -1,0 +1,165 @@
+package routine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Browser opens pages. Errors of a Browser and its Pages are [Error]s with a
+// run-failed code, CodeBrowserUnavailable, or the context's cause.
+type Browser interface {
+	// Open gives a page in a context of its own, which shares nothing with any
+	// other page: cookies, storage, cache. The caller closes it.
+	Open(ctx context.Context) (Page, error)
+}
+
+// Page is one tab of a browser: what the operations of a run need. It is used
+// by one goroutine. Every method ends when ctx ends, also when the page hangs,
+// and then returns context.Cause(ctx) or an error that wraps it.
+type Page interface {
+	// Navigate goes to an http or https URL and waits for the load event.
+	// CodeNavigationFailed, CodeEgressDenied.
+	Navigate(ctx context.Context, url string) (Navigation, error)
+	// URL is the current URL, about:blank before the first navigation.
+	URL(ctx context.Context) (string, error)
+	// WaitURL waits until match accepts the current URL, which it then returns.
+	// An error of match ends the waiting.
+	WaitURL(ctx context.Context, match func(url string) (bool, error)) (string, error)
+
+	// Click waits for the element to be actionable and clicks it with real
+	// mouse events. CodeElementNotFound, CodeElementNotActionable when ctx ends
+	// before it is.
+	Click(ctx context.Context, c Click) (Found, error)
+	// Type waits for the element as Click does and types into it.
+	Type(ctx context.Context, t Typing) (Found, error)
+	// Press presses a key or chord, as in "Enter" or "Control+A".
+	Press(ctx context.Context, key string) error
+	// Scroll scrolls the window, or the element when it names one.
+	Scroll(ctx context.Context, s Scroll) error
+	// HTML is the outer HTML of the document, or of the first element that
+	// matches the selector, for which it waits.
+	HTML(ctx context.Context, selector string) (string, error)
+
+	// Cookies are all cookies of the page's context, HttpOnly ones included.
+	Cookies(ctx context.Context) ([]Cookie, error)
+	// SentCookies are those that the browser would send to the current page.
+	SentCookies(ctx context.Context) ([]Cookie, error)
+	// Fetch makes a request from inside the page, with its cookies and origin.
+	// On a blank page it first goes to the URL's origin. At most max body bytes;
+	// CodeResultTooLarge beyond. CodeNetworkError, CodeEgressDenied.
+	Fetch(ctx context.Context, f Fetch, max int64) (Response, error)
+	// Evaluate runs an author's script in the page's own world and awaits its
+	// value. limit also ends a script that never yields; the page is usable
+	// afterwards or gone. CodeScriptError, CodeTimeout.
+	Evaluate(ctx context.Context, script string, limit time.Duration) (Evaluation, error)
+
+	// Lookup reads a text from the page; false when there is none.
+	Lookup(ctx context.Context, from Source, name string) (string, bool, error)
+	// Mirror puts an entry into the page's sessionStorage. What the page's
+	// quota refuses is left out silently.
+	Mirror(ctx context.Context, key, text string) error
+
+	// Warnings are the page events since the last call that an author should
+	// know of: dialogs, popups.
+	Warnings() []string
+	// Close ends the page's context and everything in it. It takes no context:
+	// it must work after a run's own has ended, and bounds itself.
+	Close() error
+}
+
+// Source is a place that storage placeholders read from.
+type Source string
+
+const (
+	FromSessionStorage Source = "sessionStorage"
+	FromLocalStorage   Source = "localStorage"
+	FromMeta           Source = "meta"
+	// FromWindow gives the property path's value as text, following plain data
+	// properties only and calling nothing.
+	FromWindow Source = "windowProperty"
+)
+
+// Navigation says where a navigation ended.
+type Navigation struct {
+	URL string
+	// Status is the HTTP status; 0 when there was no response (about:blank).
+	Status int
+	// Unfinished tells that the load event did not come within the bound and
+	// the page was taken at its DOM-ready state.
+	Unfinished bool
+}
+
+// Click says what to click and how.
+type Click struct {
+	Selector      string
+	Button        string // left, right, middle
+	Count         int
+	EnsureVisible bool
+}
+
+// Typing says what to type and where.
+type Typing struct {
+	Selector string
+	Text     string
+	// Clear replaces the existing text instead of adding at the end.
+	Clear bool
+}
+
+// Found says what the selector of an operation matched.
+type Found struct {
+	// Matches is how many elements the selector matched.
+	Matches int
+	// Skipped is how many of them came first but were not actionable.
+	Skipped int
+	// Differs tells, for Type, that the control's text afterwards is not what
+	// was typed.
+	Differs bool
+}
+
+// Scroll says what to scroll and by how much. X and Y are absolute and for the
+// window only; the deltas are relative.
+type Scroll struct {
+	Selector             string // empty: the window
+	X, Y, DeltaX, DeltaY *float64
+	Smooth               bool
+}
+
+// Cookie is one cookie of a run's context.
+type Cookie struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Domain string `json:"domain"`
+	Path   string `json:"path"`
+	// Expires is in Unix seconds; -1 for a session cookie.
+	Expires  float64 `json:"expires"`
+	HTTPOnly bool    `json:"httpOnly"`
+	Secure   bool    `json:"secure"`
+	SameSite string  `json:"sameSite,omitempty"`
+}
+
+// Fetch is a request as a page makes it.
+type Fetch struct {
+	URL         string
+	Method      string
+	Headers     map[string]string
+	Body        *string // nil: none
+	Credentials string
+}
+
+// Response is what a Fetch brought. Body holds the raw bytes.
+type Response struct {
+	URL     string
+	Status  int
+	Headers map[string]string
+	Body    []byte
+}
+
+// Evaluation is the value of a script.
+type Evaluation struct {
+	// JSON is what JSON.stringify gives for the value; nil for undefined and
+	// for what has no JSON.
+	JSON json.RawMessage
+	// Console is what the script wrote to the console, a line an entry.
+	Console []string
+}

@@ -1,0 +1,55 @@
+package routine
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// queue bounds how many executions run at once and how many wait, first come
+// first served.
+type queue struct {
+	slots    chan struct{} // a send takes a slot; Go serves blocked senders in order
+	limit    int64         // of tickets: running and waiting
+	admitted atomic.Int64
+}
+
+func newQueue(concurrency, waiting int) *queue {
+	return &queue{slots: make(chan struct{}, concurrency), limit: int64(concurrency + waiting)}
+}
+
+// ticket is a place in the queue.
+type ticket struct {
+	q    *queue
+	held bool
+}
+
+// enter takes a place at once or says busy, so that a caller beyond the bound
+// does not wait at all. The holder leaves.
+func (q *queue) enter() (*ticket, error) {
+	if q.admitted.Add(1) > q.limit {
+		q.admitted.Add(-1)
+		return nil, &Error{Code: CodeBusy, Message: fmt.Sprintf("%d executions run or wait already: try again later", q.limit), RetryAfter: time.Second}
+	}
+	return &ticket{q: q}, nil
+}
+
+// wait blocks until a slot is free.
+func (t *ticket) wait(ctx context.Context) error {
+	select {
+	case t.q.slots <- struct{}{}:
+		t.held = true
+		return nil
+	case <-ctx.Done():
+		e := AsError(causeOf(ctx))
+		return &Error{Code: e.Code, Message: e.Message + ", waiting for a free browser", cause: e}
+	}
+}
+
+func (t *ticket) leave() {
+	if t.held {
+		<-t.q.slots
+	}
+	t.q.admitted.Add(-1)
+}

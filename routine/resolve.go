@@ -1,0 +1,119 @@
+package routine
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"rote/routine/placeholder"
+)
+
+// fill puts values in the place of op's placeholders: parameters, and what the
+// run and its page hold. A storage token without value stays as it is written,
+// with a warning.
+func (r *Run) fill(ctx context.Context, op operation) error {
+	var failed error
+	resolve := func(t placeholder.Token) (any, bool) {
+		v, found, err := r.resolve(ctx, t)
+		if err != nil && failed == nil {
+			failed = err
+		}
+		return v, found
+	}
+	err := replaceTemplates(op, func(s site) (any, error) {
+		t, _ := placeholder.Parse(s.text, s.place)
+		if t.Literal() {
+			return s.text, nil
+		}
+		return t.Fill(resolve)
+	})
+	if failed != nil {
+		return failed
+	}
+	if bad, ok := asInvalidValue(err); ok {
+		return Errorf(CodeInvalid, "the value of %s does not fit here: %s", bad.Token.Raw, bad.Reason)
+	}
+	return err
+}
+
+func (r *Run) resolve(ctx context.Context, t placeholder.Token) (any, bool, error) {
+	switch t.Source {
+	case placeholder.Parameter:
+		v, found := r.params[t.Name]
+		return v, found, nil
+	case placeholder.UUID:
+		return uuid.NewString(), true, nil
+	case placeholder.EpochMilliseconds:
+		return strconv.FormatInt(r.now().UnixMilli(), 10), true, nil
+	}
+	text, found, secret, err := r.read(ctx, t)
+	if err != nil {
+		return nil, false, err
+	}
+	if (!found || text == "") && t.Fallback != nil {
+		text, found, secret = *t.Fallback, true, false
+		if text == string(placeholder.UUID) {
+			text = uuid.NewString()
+		}
+	}
+	if !found {
+		r.result.PlaceholderResolution[t.Key] = nil
+		r.warn("Could not resolve placeholder: " + t.Key)
+		return nil, false, nil
+	}
+	shown := text
+	if secret {
+		shown = masked
+	}
+	r.result.PlaceholderResolution[t.Key] = &shown
+	return text, true, nil
+}
+
+// read finds the text of a storage token; secret tells that it must not be
+// shown.
+func (r *Run) read(ctx context.Context, t placeholder.Token) (text string, found, secret bool, err error) {
+	switch t.Source {
+	case placeholder.SessionStorage:
+		text, found, err = placeholder.Lookup(t.Name, func(key string) (string, bool, error) {
+			if text, ok := r.values[key]; ok {
+				return text, true, nil
+			}
+			return r.page.Lookup(ctx, FromSessionStorage, key)
+		})
+	case placeholder.LocalStorage:
+		text, found, err = placeholder.Lookup(t.Name, func(key string) (string, bool, error) {
+			return r.page.Lookup(ctx, FromLocalStorage, key)
+		})
+	case placeholder.Meta:
+		text, found, err = r.page.Lookup(ctx, FromMeta, t.Name)
+	case placeholder.WindowProperty:
+		text, found, err = r.page.Lookup(ctx, FromWindow, t.Name)
+	case placeholder.Cookie:
+		return r.cookie(ctx, t.Name)
+	default:
+		err = fmt.Errorf("placeholder source %q", t.Source)
+	}
+	return text, found, false, err
+}
+
+// cookie reads what the browser would send to the current page, decoded where
+// that works.
+func (r *Run) cookie(ctx context.Context, name string) (string, bool, bool, error) {
+	cookies, err := r.page.SentCookies(ctx)
+	if err != nil {
+		return "", false, false, err
+	}
+	for _, c := range cookies {
+		if c.Name != name {
+			continue
+		}
+		if plain, err := url.PathUnescape(c.Value); err == nil {
+			return plain, true, c.HTTPOnly, nil
+		}
+		return c.Value, true, c.HTTPOnly, nil
+	}
+	return "", false, false, nil
+}

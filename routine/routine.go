@@ -1,0 +1,82 @@
+// Package routine is the core of rote: what a routine is, how a definition and
+// the values of a call are checked, how a run goes, and what callers may do.
+//
+// It knows neither HTTP, MCP, SQL nor a browser driver. It declares what it
+// needs of them ([Store], [Browser], [Page]); other packages supply it.
+package routine
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Limits that callers see.
+const (
+	// MaxDefinitionBytes bounds the text of one definition.
+	MaxDefinitionBytes = 4 << 20
+	// MaxDepth bounds the nesting of a definition.
+	MaxDepth = 64
+
+	DefaultRunTimeout = 60 * time.Second
+	MinRunTimeout     = 1 * time.Second
+	MaxRunTimeout     = 300 * time.Second
+
+	DefaultPageLimit = 20
+	MaxPageLimit     = 100
+)
+
+// Status is where a routine stands in its life.
+type Status string
+
+// A draft can be run but is not published as a tool; an archived routine is
+// neither run nor published.
+const (
+	StatusDraft    Status = "draft"
+	StatusActive   Status = "active"
+	StatusArchived Status = "archived"
+)
+
+// Definition is the part of a routine that its author writes. Only [Parse]
+// makes one, so it holds everything that Parse promises.
+type Definition struct {
+	Name                string      `json:"name"`
+	Description         string      `json:"description"`
+	Incognito           bool        `json:"incognito"`
+	IsPublic            bool        `json:"is_public"`
+	IsMCPToolDesignated bool        `json:"is_mcp_tool_designated"`
+	Tags                []string    `json:"tags"`
+	Parameters          []Parameter `json:"parameters"`
+	Operations          []Operation `json:"operations"`
+}
+
+// Routine is a definition with what the service knows about it.
+type Routine struct {
+	ID string `json:"id"`
+	Definition
+	CreatedBy string `json:"created_by"`
+	ProjectID string `json:"project_id"`
+	// OrganizationID decides access and stays inside the service.
+	OrganizationID string `json:"-"`
+	// ToolName is the name under which the routine is published over MCP. It
+	// is unique in its organization and stays the same for the routine's life.
+	ToolName string `json:"-"`
+	Status   Status `json:"routine_status"`
+	// CreatedAt and UpdatedAt are Unix seconds.
+	CreatedAt int64 `json:"created_at"`
+	UpdatedAt int64 `json:"updated_at"`
+	// Version counts the routine's changes from 1.
+	Version int `json:"version"`
+}
+
+// Published tells whether the routine is offered to agents as a tool.
+func (r *Routine) Published() bool {
+	return r.Status == StatusActive && r.IsMCPToolDesignated
+}
+
+// DecodeDefinition reads back a definition that was stored after [Parse] had
+// accepted it. It does not check anything again.
+func DecodeDefinition(stored []byte) (Definition, error) {
+	var d Definition
+	err := json.Unmarshal(stored, &d)
+	return d, err
+}

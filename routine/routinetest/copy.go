@@ -1,0 +1,69 @@
+package routinetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"rote/routine"
+)
+
+// The copies below are also what a database would give back: times in UTC to
+// the microsecond, JSON in its compact form.
+
+func copyRoutine(r *routine.Routine) (*routine.Routine, error) {
+	text, err := encode(r.Definition)
+	if err != nil {
+		return nil, err
+	}
+	c := *r
+	c.Definition, err = routine.DecodeDefinition(text)
+	return &c, err
+}
+
+func copyExecution(e *routine.Execution) (*routine.Execution, error) {
+	c := *e
+	c.Error, c.DurationSeconds = copyOf(e.Error), copyOf(e.DurationSeconds)
+	c.CreatedAt = *copyTime(&e.CreatedAt)
+	c.StartedAt, c.CompletedAt = copyTime(e.StartedAt), copyTime(e.CompletedAt)
+	c.Parameters = slices.Clone(e.Parameters)
+	if e.Result == nil {
+		return &c, nil
+	}
+	text, err := encode(e.Result)
+	if err != nil {
+		return nil, err
+	}
+	c.Result = new(routine.Result)
+	return &c, json.Unmarshal(text, c.Result)
+}
+
+func copyToken(t *routine.Token) *routine.Token {
+	c := *t
+	c.CreatedAt = *copyTime(&t.CreatedAt)
+	c.ExpiresAt, c.RevokedAt = copyTime(t.ExpiresAt), copyTime(t.RevokedAt)
+	return &c
+}
+
+func copyTime(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return new(t.UTC().Truncate(time.Microsecond))
+}
+
+func copyOf[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	return new(*p)
+}
+
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}

@@ -1,0 +1,220 @@
+package routinetest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"rote/routine"
+)
+
+var _ routine.Store = (*Store)(nil)
+
+// Store is a [routine.Store] in memory, for tests of what uses one. It keeps
+// the contract that TestStore states; what it holds is gone with the process,
+// so there is never anything to recover.
+type Store struct {
+	mu         sync.Mutex
+	routines   map[string]*routine.Routine
+	executions map[string]*routine.Execution
+	tokens     map[string]*routine.Token
+}
+
+// NewStore gives an empty Store.
+func NewStore() *Store {
+	return &Store{
+		routines:   map[string]*routine.Routine{},
+		executions: map[string]*routine.Execution{},
+		tokens:     map[string]*routine.Token{},
+	}
+}
+
+func (s *Store) CreateRoutine(_ context.Context, r *routine.Routine) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, there := s.routines[r.ID]; there {
+		return fmt.Errorf("create routine: id %s is in use", r.ID)
+	}
+	for _, other := range s.routines {
+		if other.OrganizationID == r.OrganizationID && other.ToolName == r.ToolName {
+			return fmt.Errorf("create routine %q: %w", r.ToolName, routine.ErrToolNameTaken)
+		}
+	}
+	kept, err := copyRoutine(r)
+	if err != nil {
+		return fmt.Errorf("create routine: %w", err)
+	}
+	s.routines[r.ID] = kept
+	return nil
+}
+
+func (s *Store) Routine(_ context.Context, id string) (*routine.Routine, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, there := s.routines[id]
+	if !there {
+		return nil, fmt.Errorf("routine %s: %w", id, routine.ErrNotFound)
+	}
+	return copyRoutine(r)
+}
+
+func (s *Store) Routines(_ context.Context, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []*routine.Routine{}
+	for _, r := range s.routines {
+		if matches(r, f) {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b *routine.Routine) int {
+		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
+	})
+	total := len(list)
+	list = list[min(max(f.Offset, 0), total):]
+	if f.Limit > 0 {
+		list = list[:min(f.Limit, len(list))]
+	}
+	for i, r := range list {
+		var err error
+		if list[i], err = copyRoutine(r); err != nil {
+			return nil, 0, err
+		}
+	}
+	return list, total, nil
+}
+
+func matches(r *routine.Routine, f routine.RoutineFilter) bool {
+	ours := f.OrganizationID != "" && r.OrganizationID == f.OrganizationID
+	public := r.IsPublic && (f.Public || f.OrganizationID == "")
+	return r.Status != routine.StatusArchived && (ours || public) && (r.Published() || !f.Published)
+}
+
+func (s *Store) CreateExecution(_ context.Context, e *routine.Execution) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, there := s.executions[e.ID]; there {
+		return fmt.Errorf("create execution: id %s is in use", e.ID)
+	}
+	kept, err := copyExecution(e)
+	if err != nil {
+		return fmt.Errorf("create execution: %w", err)
+	}
+	s.executions[e.ID] = kept
+	return nil
+}
+
+func (s *Store) StartExecution(_ context.Context, id string, at time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.open(id)
+	if err != nil {
+		return fmt.Errorf("start execution %s: %w", id, err)
+	}
+	if e.Status != routine.ExecutionPending {
+		return fmt.Errorf("start execution %s: it is %s", id, e.Status)
+	}
+	e.Status, e.StartedAt = routine.ExecutionRunning, copyTime(&at)
+	return nil
+}
+
+func (s *Store) FinishExecution(_ context.Context, e *routine.Execution) error {
+	if isOpen(e.Status) {
+		return fmt.Errorf("finish execution: %q is not a final status", e.Status)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept, err := s.open(e.ID)
+	if err != nil {
+		return fmt.Errorf("finish execution %s: %w", e.ID, err)
+	}
+	end, err := copyExecution(e)
+	if err != nil {
+		return fmt.Errorf("finish execution: %w", err)
+	}
+	kept.Status, kept.Result, kept.Error, kept.ErrorCode = end.Status, end.Result, end.Error, end.ErrorCode
+	kept.StartedAt, kept.CompletedAt, kept.DurationSeconds = end.StartedAt, end.CompletedAt, end.DurationSeconds
+	return nil
+}
+
+func (s *Store) Execution(_ context.Context, id string) (*routine.Execution, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, there := s.executions[id]
+	if !there {
+		return nil, fmt.Errorf("execution %s: %w", id, routine.ErrNotFound)
+	}
+	return copyExecution(e)
+}
+
+func (s *Store) RecoverExecutions(context.Context, time.Time) (int, error) { return 0, nil }
+
+// open finds an execution that has not ended.
+func (s *Store) open(id string) (*routine.Execution, error) {
+	e, there := s.executions[id]
+	if !there {
+		return nil, routine.ErrNotFound
+	}
+	if !isOpen(e.Status) {
+		return nil, routine.ErrFinal
+	}
+	return e, nil
+}
+
+func isOpen(s routine.ExecutionStatus) bool {
+	return s == routine.ExecutionPending || s == routine.ExecutionRunning
+}
+
+func (s *Store) CreateToken(_ context.Context, t *routine.Token) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, other := range s.tokens {
+		if other.ID == t.ID || other.Hash == t.Hash {
+			return fmt.Errorf("create token: id or hash of %s is in use", t.ID)
+		}
+	}
+	s.tokens[t.ID] = copyToken(t)
+	return nil
+}
+
+func (s *Store) TokenByHash(_ context.Context, hash [32]byte) (*routine.Token, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.tokens {
+		if t.Hash == hash {
+			return copyToken(t), nil
+		}
+	}
+	return nil, fmt.Errorf("token: %w", routine.ErrNotFound)
+}
+
+func (s *Store) Tokens(context.Context) ([]*routine.Token, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []*routine.Token{}
+	for _, t := range s.tokens {
+		list = append(list, copyToken(t))
+	}
+	slices.SortFunc(list, func(a, b *routine.Token) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return list, nil
+}
+
+func (s *Store) RevokeToken(_ context.Context, id string, at time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, there := s.tokens[id]
+	if !there {
+		return fmt.Errorf("token %s: %w", id, routine.ErrNotFound)
+	}
+	if t.RevokedAt == nil {
+		t.RevokedAt = copyTime(&at)
+	}
+	return nil
+}
+
+func (s *Store) Ping(context.Context) error { return nil }

@@ -1,0 +1,228 @@
+package routinetest
+
+import (
+	"fmt"
+	"testing"
+
+	"rote/routine"
+)
+
+var routinePromises = []promise{
+	{"a created routine is read back whole", routineIsKept},
+	{"a routine that was never created is not found", routineNotFound},
+	{"an archived routine is read but not listed", archivedIsNotListed},
+	{"a tool name is used once in an organization", toolNameIsUnique},
+	{"a tool name is given to one of many that want it at once", toolNameRace},
+	{"a routine passed in is copied", routineIsCopiedIn},
+	{"a routine returned is the caller's own", routineIsCopiedOut},
+	{"a list is newest first, ties by descending id", listOrder},
+	{"pages cover the list without overlap and tell the total", listPages},
+	{"a list has what its filter says", listFilters},
+}
+
+func routineIsKept(t *testing.T, s routine.Store) {
+	full := Routine(t)
+	bare := Routine(t, func(r *routine.Routine) {
+		r.Definition = Parse(t, `{"name":"bare","description":"Does next to nothing.","operations":[{"type":"sleep","timeout_seconds":0.5}]}`)
+		r.Status = routine.StatusDraft
+		r.Version = 7
+		r.IsPublic = true
+		r.CreatedAt, r.UpdatedAt = 1, 2
+	})
+	for _, r := range []*routine.Routine{full, bare} {
+		must(t, s.CreateRoutine(t.Context(), r))
+	}
+	for _, want := range []*routine.Routine{full, bare} {
+		got, err := s.Routine(t.Context(), want.ID)
+		must(t, err)
+		equal(t, "routine", got, want)
+	}
+}
+
+func routineNotFound(t *testing.T, s routine.Store) {
+	must(t, s.CreateRoutine(t.Context(), Routine(t)))
+	_, err := s.Routine(t.Context(), "no-such-id")
+	wantErr(t, "Routine", err, routine.ErrNotFound)
+}
+
+func archivedIsNotListed(t *testing.T, s routine.Store) {
+	archived := Routine(t, func(r *routine.Routine) { r.Status, r.IsPublic = routine.StatusArchived, true })
+	must(t, s.CreateRoutine(t.Context(), archived))
+	got, err := s.Routine(t.Context(), archived.ID)
+	must(t, err)
+	equal(t, "routine", got, archived)
+	for _, f := range []routine.RoutineFilter{{}, {OrganizationID: "acme"}, {OrganizationID: "acme", Public: true}} {
+		list, total, err := s.Routines(t.Context(), f)
+		must(t, err)
+		if len(list) != 0 || total != 0 {
+			t.Errorf("%+v lists %d routines of %d, want none", f, len(list), total)
+		}
+	}
+}
+
+func toolNameIsUnique(t *testing.T, s routine.Store) {
+	named := func(organization string) *routine.Routine {
+		return Routine(t, func(r *routine.Routine) { r.OrganizationID, r.ToolName = organization, "price" })
+	}
+	first, second := named("acme"), named("acme")
+	must(t, s.CreateRoutine(t.Context(), first))
+	wantErr(t, "second of the organization", s.CreateRoutine(t.Context(), second), routine.ErrToolNameTaken)
+	must(t, s.CreateRoutine(t.Context(), named("globex")))
+
+	_, err := s.Routine(t.Context(), second.ID)
+	wantErr(t, "reading the refused one", err, routine.ErrNotFound)
+	got, err := s.Routine(t.Context(), first.ID)
+	must(t, err)
+	equal(t, "the first", got, first)
+}
+
+func toolNameRace(t *testing.T, s routine.Store) {
+	candidates := make([]*routine.Routine, 16)
+	for i := range candidates {
+		candidates[i] = Routine(t, func(r *routine.Routine) { r.ToolName = "price" })
+	}
+	errs := race(len(candidates), func(i int) error { return s.CreateRoutine(t.Context(), candidates[i]) })
+	winner := candidates[onlyWinner(t, errs, routine.ErrToolNameTaken)]
+	list, total, err := s.Routines(t.Context(), routine.RoutineFilter{OrganizationID: "acme"})
+	must(t, err)
+	equal(t, "list", list, []*routine.Routine{winner})
+	equal(t, "total", total, 1)
+}
+
+// spoil changes everything that a routine holds by reference.
+func spoil(r *routine.Routine) {
+	r.Status = "spoilt"
+	r.Tags[0] = "spoilt"
+	r.Parameters[0].Name = "spoilt"
+	*r.Parameters[0].Validation.MaxLength = 1
+	r.Operations[0] = r.Operations[1]
+}
+
+// createCopy creates a routine that shares nothing with r.
+func createCopy(t *testing.T, s routine.Store, r *routine.Routine) (passed *routine.Routine) {
+	t.Helper()
+	c := *r
+	c.Definition = Definition(t)
+	must(t, s.CreateRoutine(t.Context(), &c))
+	return &c
+}
+
+func routineIsCopiedIn(t *testing.T, s routine.Store) {
+	want := Routine(t)
+	spoil(createCopy(t, s, want))
+	got, err := s.Routine(t.Context(), want.ID)
+	must(t, err)
+	equal(t, "routine", got, want)
+}
+
+func routineIsCopiedOut(t *testing.T, s routine.Store) {
+	want := Routine(t)
+	createCopy(t, s, want)
+	got, err := s.Routine(t.Context(), want.ID)
+	must(t, err)
+	spoil(got)
+	list, _, err := s.Routines(t.Context(), routine.RoutineFilter{OrganizationID: "acme"})
+	must(t, err)
+	equal(t, "list after a change to what Routine gave", list, []*routine.Routine{want})
+	spoil(list[0])
+	got, err = s.Routine(t.Context(), want.ID)
+	must(t, err)
+	equal(t, "routine after a change to what Routines gave", got, want)
+}
+
+func listOrder(t *testing.T, s routine.Store) {
+	at := func(id string, created int64) *routine.Routine {
+		return Routine(t, func(r *routine.Routine) { r.ID, r.CreatedAt = id, created })
+	}
+	newest, tieC, tieB, tieA, oldest := at("a", 300), at("c", 200), at("b", 200), at("a2", 200), at("z", 100)
+	for _, r := range []*routine.Routine{tieB, oldest, tieC, newest, tieA} {
+		must(t, s.CreateRoutine(t.Context(), r))
+	}
+	list, total, err := s.Routines(t.Context(), routine.RoutineFilter{OrganizationID: "acme"})
+	must(t, err)
+	equal(t, "list", list, []*routine.Routine{newest, tieC, tieB, tieA, oldest})
+	equal(t, "total", total, 5)
+}
+
+func listPages(t *testing.T, s routine.Store) {
+	for i := range 7 {
+		must(t, s.CreateRoutine(t.Context(), Routine(t, func(r *routine.Routine) {
+			r.ID = fmt.Sprintf("id-%d", i)
+			r.CreatedAt = int64(i / 4) // four, then three, of the same second
+			r.IsPublic = i%2 == 0
+			if i >= 5 {
+				r.OrganizationID, r.IsPublic = "globex", true
+			}
+		})))
+	}
+	for _, row := range []struct {
+		limit, offset int
+		want          []string
+	}{
+		{3, 0, []string{"id-6", "id-5", "id-4"}},
+		{3, 3, []string{"id-3", "id-2", "id-1"}},
+		{3, 6, []string{"id-0"}},
+		{3, 7, nil},
+		{3, 100, nil},
+		{7, 0, []string{"id-6", "id-5", "id-4", "id-3", "id-2", "id-1", "id-0"}},
+		{0, 0, []string{"id-6", "id-5", "id-4", "id-3", "id-2", "id-1", "id-0"}},
+		{-1, 5, []string{"id-1", "id-0"}},
+	} {
+		list, total, err := s.Routines(t.Context(), routine.RoutineFilter{
+			OrganizationID: "acme", Public: true, Limit: row.limit, Offset: row.offset})
+		must(t, err)
+		equal(t, fmt.Sprintf("limit %d offset %d", row.limit, row.offset), ids(list), row.want)
+		equal(t, "total", total, 7)
+	}
+}
+
+func listFilters(t *testing.T, s routine.Store) {
+	for id, edit := range map[string]func(*routine.Routine){
+		"acme":          func(*routine.Routine) {},
+		"acme-draft":    func(r *routine.Routine) { r.Status = routine.StatusDraft },
+		"acme-no-tool":  func(r *routine.Routine) { r.IsMCPToolDesignated = false },
+		"acme-public":   func(r *routine.Routine) { r.IsPublic = true },
+		"globex":        func(r *routine.Routine) { r.OrganizationID = "globex" },
+		"globex-public": func(r *routine.Routine) { r.OrganizationID, r.IsPublic = "globex", true },
+		"globex-public-draft": func(r *routine.Routine) {
+			r.OrganizationID, r.IsPublic, r.Status = "globex", true, routine.StatusDraft
+		},
+		"acme-archived": func(r *routine.Routine) { r.Status, r.IsPublic = routine.StatusArchived, true },
+	} {
+		must(t, s.CreateRoutine(t.Context(), Routine(t, edit, func(r *routine.Routine) { r.ID = id })))
+	}
+	for _, row := range []struct {
+		name   string
+		filter routine.RoutineFilter
+		want   []string
+	}{
+		{"of an organization", routine.RoutineFilter{OrganizationID: "acme"},
+			[]string{"acme-public", "acme-no-tool", "acme-draft", "acme"}},
+		{"of an organization and public", routine.RoutineFilter{OrganizationID: "acme", Public: true},
+			[]string{"globex-public-draft", "globex-public", "acme-public", "acme-no-tool", "acme-draft", "acme"}},
+		{"public", routine.RoutineFilter{},
+			[]string{"globex-public-draft", "globex-public", "acme-public"}},
+		{"public, said twice", routine.RoutineFilter{Public: true},
+			[]string{"globex-public-draft", "globex-public", "acme-public"}},
+		{"published of an organization", routine.RoutineFilter{OrganizationID: "acme", Published: true},
+			[]string{"acme-public", "acme"}},
+		{"published, of an organization and public", routine.RoutineFilter{OrganizationID: "acme", Public: true, Published: true},
+			[]string{"globex-public", "acme-public", "acme"}},
+		{"published and public", routine.RoutineFilter{Published: true},
+			[]string{"globex-public", "acme-public"}},
+		{"of an organization without routines", routine.RoutineFilter{OrganizationID: "initech"}, nil},
+	} {
+		list, total, err := s.Routines(t.Context(), row.filter)
+		must(t, err)
+		equal(t, row.name, ids(list), row.want)
+		equal(t, row.name+": total", total, len(row.want))
+	}
+}
+
+func ids(list []*routine.Routine) []string {
+	var ids []string
+	for _, r := range list {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}

@@ -1,0 +1,112 @@
+package routinetest
+
+import (
+	"testing"
+	"time"
+
+	"rote/routine"
+)
+
+var tokenPromises = []promise{
+	{"a token is found by its hash, whole", tokenIsKept},
+	{"an unknown hash is not found", tokenNotFound},
+	{"a token that is revoked or expired is found", invalidTokenIsFound},
+	{"tokens are listed oldest first, ties by id", tokenOrder},
+	{"revoking is idempotent and keeps the first time", revokeIsIdempotent},
+	{"revoking an unknown token is not found", revokeNotFound},
+	{"a hash belongs to one token", hashIsUnique},
+	{"tokens are copied in and out", tokenIsCopied},
+}
+
+func wantToken(t *testing.T, s routine.Store, want *routine.Token) {
+	t.Helper()
+	got, err := s.TokenByHash(t.Context(), want.Hash)
+	must(t, err)
+	equal(t, "token", got, want)
+}
+
+func tokenIsKept(t *testing.T, s routine.Store) {
+	lasting := Token(t)
+	expiring := Token(t, func(k *routine.Token) { k.ExpiresAt = new(Time.Add(90 * 24 * time.Hour)) })
+	must(t, s.CreateToken(t.Context(), lasting))
+	must(t, s.CreateToken(t.Context(), expiring))
+	wantToken(t, s, lasting)
+	wantToken(t, s, expiring)
+}
+
+func tokenNotFound(t *testing.T, s routine.Store) {
+	k := Token(t)
+	must(t, s.CreateToken(t.Context(), k))
+	k.Hash[31]++
+	_, err := s.TokenByHash(t.Context(), k.Hash)
+	wantErr(t, "TokenByHash", err, routine.ErrNotFound)
+}
+
+func invalidTokenIsFound(t *testing.T, s routine.Store) {
+	expired := Token(t, func(k *routine.Token) { k.ExpiresAt = new(Time.Add(-time.Hour)) })
+	revoked := Token(t, func(k *routine.Token) { k.RevokedAt = new(Time.Add(time.Minute)) })
+	for _, k := range []*routine.Token{expired, revoked} {
+		must(t, s.CreateToken(t.Context(), k))
+		wantToken(t, s, k)
+	}
+}
+
+func tokenOrder(t *testing.T, s routine.Store) {
+	at := func(id string, created time.Time) *routine.Token {
+		return Token(t, func(k *routine.Token) { k.ID, k.CreatedAt = id, created })
+	}
+	oldest, tieA, tieB, newest := at("z", Time.Add(-time.Microsecond)), at("a", Time), at("b", Time), at("0", Time.Add(time.Hour))
+	for _, k := range []*routine.Token{tieB, newest, oldest, tieA} {
+		must(t, s.CreateToken(t.Context(), k))
+	}
+	list, err := s.Tokens(t.Context())
+	must(t, err)
+	equal(t, "list", list, []*routine.Token{oldest, tieA, tieB, newest})
+}
+
+func revokeIsIdempotent(t *testing.T, s routine.Store) {
+	k, other := Token(t), Token(t)
+	must(t, s.CreateToken(t.Context(), k))
+	must(t, s.CreateToken(t.Context(), other))
+	first := Time.Add(time.Hour)
+	for _, at := range []time.Time{first, first.Add(time.Hour), first.Add(-time.Minute)} {
+		must(t, s.RevokeToken(t.Context(), k.ID, at))
+		k.RevokedAt = &first
+		wantToken(t, s, k)
+	}
+	wantToken(t, s, other)
+}
+
+func revokeNotFound(t *testing.T, s routine.Store) {
+	must(t, s.CreateToken(t.Context(), Token(t)))
+	wantErr(t, "RevokeToken", s.RevokeToken(t.Context(), "no-such-id", Time), routine.ErrNotFound)
+}
+
+func hashIsUnique(t *testing.T, s routine.Store) {
+	first := Token(t)
+	must(t, s.CreateToken(t.Context(), first))
+	second := Token(t, func(k *routine.Token) { k.Hash = first.Hash })
+	if err := s.CreateToken(t.Context(), second); err == nil {
+		t.Error("a second token with the hash of the first was saved")
+	}
+	wantToken(t, s, first)
+}
+
+func tokenIsCopied(t *testing.T, s routine.Store) {
+	expires := Time.Add(time.Hour)
+	passed := Token(t, func(k *routine.Token) { k.ExpiresAt = new(expires) })
+	want := *passed
+	want.ExpiresAt = &expires
+	must(t, s.CreateToken(t.Context(), passed))
+	*passed.ExpiresAt = time.Time{}
+	wantToken(t, s, &want)
+
+	got, err := s.TokenByHash(t.Context(), want.Hash)
+	must(t, err)
+	*got.ExpiresAt = time.Time{}
+	list, err := s.Tokens(t.Context())
+	must(t, err)
+	equal(t, "list", list, []*routine.Token{&want})
+	*list[0].ExpiresAt = time.Time{}
+	wantToken(t, s, &want)
+}

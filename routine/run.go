@@ -1,0 +1,163 @@
+package routine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Run is the state of one execution while it goes. One goroutine uses it, and
+// nothing of it outlives the execution.
+type Run struct {
+	page       Page
+	params     Values
+	values     map[string]string // session values, not bound to an origin
+	valueBytes int64
+	result     *Result
+	record     *OperationRecord // of the operation that goes on
+	maxResult  int64
+	now        func() time.Time
+	progress   func(Progress)
+}
+
+// Progress tells of an operation that begins.
+type Progress struct {
+	Index, Total int // from 0
+	Operation    string
+}
+
+// errOperationLimit marks the cause with which an operation's own limit ends
+// its context.
+var errOperationLimit = errors.New("operation limit")
+
+// run does the operations of d in order; the first failure ends it. The result
+// is complete either way: what was done before a failure is kept.
+func (r *Run) run(ctx context.Context, d *Definition) error {
+	total := len(d.Operations)
+	for i, o := range d.Operations {
+		r.progress(Progress{i, total, o.Describe()})
+		r.result.OperationsMetadata = append(r.result.OperationsMetadata, OperationRecord{Index: i, Type: o.Type()})
+		r.record = &r.result.OperationsMetadata[i]
+		start := r.now()
+		err := r.do(ctx, o)
+		r.record.DurationSeconds = r.now().Sub(start).Seconds()
+		for _, w := range r.page.Warnings() {
+			r.warn(w)
+		}
+		if err != nil {
+			e := AsError(err)
+			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message)
+			r.record.Error = &e.Message
+			r.result.Error = &message
+			return &Error{Code: e.Code, Message: message, cause: err}
+		}
+	}
+	r.result.OK = true
+	return nil
+}
+
+// do decodes the operation afresh, fills in its placeholders and does it under
+// its own limit. When the run's own clock has ended, that is the reason,
+// whatever the operation says.
+func (r *Run) do(ctx context.Context, o Operation) error {
+	op, err := o.decode()
+	if err != nil {
+		return Internal("decode operation", err)
+	}
+	limitCtx := ctx
+	if l, ok := op.(limited); ok {
+		d, field := l.limit()
+		cause := &Error{Code: CodeTimeout, Message: fmt.Sprintf("%s of %v is over", field, d), cause: errOperationLimit}
+		var cancel context.CancelFunc
+		limitCtx, cancel = context.WithTimeoutCause(ctx, d, cause)
+		defer cancel()
+	}
+	if err = r.fill(limitCtx, op); err == nil {
+		err = op.Do(limitCtx, r)
+	}
+	if err != nil && ctx.Err() != nil {
+		return causeOf(ctx)
+	}
+	return err
+}
+
+func (r *Run) detail(name string, value any) {
+	if r.record.Details == nil {
+		r.record.Details = map[string]any{}
+	}
+	r.record.Details[name] = value
+}
+
+func (r *Run) warn(text string) {
+	r.result.Warnings = append(r.result.Warnings, text)
+}
+
+// setData makes data the result of the run so far.
+func (r *Run) setData(data json.RawMessage) error {
+	size := int64(len(data))
+	if r.maxResult > 0 && size > r.maxResult*4/3+2 { // base64 of maxResult raw bytes
+		return Errorf(CodeResultTooLarge, "the result has %d bytes, the limit is %d: return less, or raise --max-result", size, r.maxResult)
+	}
+	r.result.Data = data
+	r.result.IsBase64, r.result.ContentType, r.result.Filename, r.result.Size = false, "", "", nil
+	return nil
+}
+
+// store keeps a session value, and mirrors it into the page where authors'
+// scripts read it back. The values of one run together are capped like its
+// result.
+func (r *Run) store(ctx context.Context, key, text string, mirror bool) error {
+	r.valueBytes += int64(len(text) - len(r.values[key]))
+	if r.maxResult > 0 && r.valueBytes > r.maxResult {
+		return Errorf(CodeResultTooLarge, "the session values of the run have %d bytes, the limit is %d: store less (data_sanitizer), or raise --max-result", r.valueBytes, r.maxResult)
+	}
+	r.values[key] = text
+	r.detail("stored", map[string]any{"key": key, "bytes": len(text)})
+	if !mirror {
+		return nil
+	}
+	return r.page.Mirror(ctx, key, text)
+}
+
+// storedKeys names the session values, for the message about a missing one.
+func (r *Run) storedKeys() string {
+	if len(r.values) == 0 {
+		return "nothing was stored before"
+	}
+	keys := make([]string, 0, len(r.values))
+	for k := range r.values {
+		keys = append(keys, quoted(k))
+	}
+	sort.Strings(keys)
+	return "stored are " + strings.Join(keys, ", ")
+}
+
+// webURL refuses what is no http or https URL: a run goes nowhere else.
+func webURL(s string) error {
+	u, err := url.Parse(s)
+	if err != nil {
+		return Errorf(CodeNavigationFailed, "%q is no URL: give an absolute http or https URL", s)
+	}
+	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
+		return Errorf(CodeNavigationFailed, "%q is not an http or https URL: only these can be opened", s)
+	}
+	if u.Host == "" {
+		return Errorf(CodeNavigationFailed, "%q names no host: give an absolute http or https URL", s)
+	}
+	return nil
+}
+
+// header reads a header of any case.
+func header(headers map[string]string, name string) string {
+	for k, v := range headers {
+		if strings.EqualFold(k, name) {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,194 @@
+package routine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Service is all that a front end can do. The rules about who may do what are
+// applied here and nowhere else.
+type Service struct {
+	store      Store
+	browser    Browser
+	log        *slog.Logger
+	now        func() time.Time
+	maxResult  int64
+	adminToken [32]byte
+	hasAdmin   bool
+	queue      *queue
+
+	mu      sync.Mutex
+	running map[string]context.CancelCauseFunc // by execution id
+	closed  bool
+	done    sync.WaitGroup
+}
+
+// Config is what a Service is made of. Store and Browser are needed; the zero
+// value of the rest means the default.
+type Config struct {
+	Store   Store
+	Browser Browser
+	Log     *slog.Logger
+	// Concurrency is how many runs go at once (1), Queue how many more wait
+	// for their turn (none).
+	Concurrency, Queue int
+	// MaxResult bounds the raw bytes of one run's data; 0: no bound.
+	MaxResult int64
+	// AdminToken is accepted as a token of the user admin of the organization
+	// and project default; empty: there is no such token.
+	AdminToken string
+	Now        func() time.Time
+}
+
+// NewService makes a Service. Close it before its Store and Browser.
+func NewService(c Config) *Service {
+	s := &Service{store: c.Store, browser: c.Browser, log: c.Log, now: c.Now, maxResult: c.MaxResult,
+		queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]context.CancelCauseFunc{}}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if c.AdminToken != "" {
+		s.adminToken, s.hasAdmin = hashToken(c.AdminToken), true
+	}
+	return s
+}
+
+// Recover ends what processes that no longer live have left open. Call it once
+// at the start.
+func (s *Service) Recover(ctx context.Context) error {
+	n, err := s.store.RecoverExecutions(ctx, s.now())
+	if err != nil {
+		return storeError(ctx, "recover executions", err)
+	}
+	if n > 0 {
+		s.log.WarnContext(ctx, "ended executions that a crash had left open", "count", n)
+	}
+	return nil
+}
+
+// Close stops taking executions, lets those in flight go on until ctx ends,
+// and then ends them as interrupted. Afterwards none runs.
+func (s *Service) Close(ctx context.Context) {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	idle := make(chan struct{})
+	go func() { s.done.Wait(); close(idle) }()
+	select {
+	case <-idle:
+		return
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	for _, cancel := range s.running {
+		cancel(&Error{Code: CodeInterrupted, Message: "the service was stopped"})
+	}
+	s.mu.Unlock()
+	<-idle
+}
+
+// Validate checks the body of a validate call, in either form, and saves
+// nothing. CodeInvalid with problems, CodeTooLarge.
+func (s *Service) Validate(body []byte) (*Definition, []Problem, error) { return ParseBody(body) }
+
+// CreateRoutine checks text and saves it as an active routine of p. The
+// problems are warnings. CodeUnauthenticated, CodeInvalid, CodeTooLarge.
+func (s *Service) CreateRoutine(ctx context.Context, p Principal, text []byte) (*Routine, []Problem, error) {
+	if p.Anonymous() {
+		return nil, nil, Errorf(CodeUnauthenticated, "creating a routine needs a service token")
+	}
+	d, warnings, err := Parse(text)
+	if err != nil {
+		return nil, warnings, err
+	}
+	now := s.now().Unix()
+	r := &Routine{ID: "Routine_" + uuid.Must(uuid.NewV7()).String(), Definition: *d, CreatedBy: p.UserID, ProjectID: p.ProjectID,
+		OrganizationID: p.OrganizationID, Status: StatusActive, CreatedAt: now, UpdatedAt: now, Version: 1}
+	for attempt := range 3 {
+		r.ToolName = toolName(r.Name, r.ID, attempt)
+		if err = s.store.CreateRoutine(ctx, r); !errors.Is(err, ErrToolNameTaken) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, warnings, storeError(ctx, "create routine", err)
+	}
+	return r, warnings, nil
+}
+
+// Routine reads one routine. CodeNotFound; CodeForbidden when it is neither
+// public nor of p's organization.
+func (s *Service) Routine(ctx context.Context, p Principal, id string) (*Routine, error) {
+	r, err := s.store.Routine(ctx, id)
+	if errors.Is(err, ErrNotFound) {
+		return nil, Errorf(CodeNotFound, "there is no routine %s", quoted(clip(id, 80)))
+	}
+	if err != nil {
+		return nil, storeError(ctx, "read routine", err)
+	}
+	if !p.mayRead(r) {
+		return nil, Errorf(CodeForbidden, "no access to this routine")
+	}
+	return r, nil
+}
+
+// Routines lists what p may read, newest first, with the number of all of it.
+func (s *Service) Routines(ctx context.Context, p Principal, limit, offset int) ([]*Routine, int, error) {
+	rs, total, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Public: true, Limit: limit, Offset: offset})
+	if err != nil {
+		return nil, 0, storeError(ctx, "list routines", err)
+	}
+	return rs, total, nil
+}
+
+// Tools lists the routines that are published to p's organization as tools.
+func (s *Service) Tools(ctx context.Context, p Principal) ([]*Routine, error) {
+	if p.Anonymous() {
+		return nil, Errorf(CodeUnauthenticated, "tools need a service token")
+	}
+	rs, _, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Published: true})
+	if err != nil {
+		return nil, storeError(ctx, "list tools", err)
+	}
+	return rs, nil
+}
+
+// Ready tells whether calls are taken and the store answers.
+func (s *Service) Ready(ctx context.Context) error {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return errStopping
+	}
+	if err := s.store.Ping(ctx); err != nil {
+		return storeError(ctx, "ping", err)
+	}
+	return nil
+}
+
+// storeError hides a store's fault from callers; whoever ends the error logs
+// its cause.
+func storeError(ctx context.Context, doing string, err error) error {
+	if ctx.Err() != nil { // the store gave up because its caller did
+		return causeOf(ctx)
+	}
+	return &Error{Code: CodeStoreUnavailable, Message: "the database did not answer: try again", RetryAfter: time.Second,
+		cause: fmt.Errorf("%s: %w", doing, err)}
+}
+
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}

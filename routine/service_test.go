@@ -1,0 +1,342 @@
+package routine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+)
+
+var (
+	ann     = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "p"}
+	bob     = routine.Principal{UserID: "bob", OrganizationID: "other", ProjectID: "p"}
+	nobody  = routine.Principal{}
+	private = definition(`{"type":"return_html"}`, "")
+	public  = strings.Replace(private, `{"name"`, `{"is_public":true,"name"`, 1)
+	nap     = definition(`{"type":"sleep","timeout_seconds":10},{"type":"return_html"}`, "")
+)
+
+func create(t *testing.T, s *routine.Service, p routine.Principal, text string) *routine.Routine {
+	t.Helper()
+	r, _, err := s.CreateRoutine(t.Context(), p, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestWhoMayDoWhat(t *testing.T) {
+	store := routinetest.NewStore()
+	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}})
+	if _, _, err := s.CreateRoutine(t.Context(), nobody, []byte(private)); routine.CodeOf(err) != routine.CodeUnauthenticated {
+		t.Fatal("anonymous create: ", err)
+	}
+	secret, open := create(t, s, ann, private), create(t, s, ann, public)
+	for _, r := range []struct {
+		name                  string
+		caller                routine.Principal
+		id                    string
+		wantRead, wantExecute routine.Code
+	}{
+		{"the owner, private", ann, secret.ID, "", ""},
+		{"the owner, public", ann, open.ID, "", ""},
+		{"another organization, private", bob, secret.ID, routine.CodeForbidden, routine.CodeForbidden},
+		{"another organization, public", bob, open.ID, "", routine.CodeForbidden},
+		{"nobody, private", nobody, secret.ID, routine.CodeForbidden, routine.CodeForbidden},
+		{"nobody, public", nobody, open.ID, "", routine.CodeForbidden},
+		{"unknown id", ann, "Routine_x", routine.CodeNotFound, routine.CodeNotFound},
+		{"nobody, unknown id", nobody, "Routine_x", routine.CodeNotFound, routine.CodeNotFound},
+	} {
+		if _, err := s.Routine(t.Context(), r.caller, r.id); routine.CodeOf(err) != r.wantRead {
+			t.Errorf("%s: read %v, want %q", r.name, err, r.wantRead)
+		}
+		if _, err := s.Execute(t.Context(), r.caller, r.id, routine.Call{}); routine.CodeOf(err) != r.wantExecute {
+			t.Errorf("%s: execute %v, want %q", r.name, err, r.wantExecute)
+		}
+	}
+	for caller, want := range map[routine.Principal]int{ann: 2, bob: 1, nobody: 1} {
+		if list, total, err := s.Routines(t.Context(), caller, 10, 0); err != nil || len(list) != want || total != want {
+			t.Errorf("%q lists %d of %d (%v), want %d", caller.UserID, len(list), total, err, want)
+		}
+	}
+	if _, err := s.Tools(t.Context(), nobody); routine.CodeOf(err) != routine.CodeUnauthenticated {
+		t.Error("anonymous tools: ", err)
+	}
+}
+
+func TestArchivedRoutineIsNotExecuted(t *testing.T) {
+	store := routinetest.NewStore()
+	r := routinetest.Routine(t, func(r *routine.Routine) { r.Status = routine.StatusArchived })
+	if err := store.CreateRoutine(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}})
+	if _, err := s.Execute(t.Context(), ann, r.ID, routine.Call{}); routine.CodeOf(err) != routine.CodeConflict {
+		t.Fatal(err)
+	}
+}
+
+func TestExecutionIsInTheLedger(t *testing.T) {
+	store := routinetest.NewStore()
+	b := &fakeBrowser{}
+	s := routine.NewService(routine.Config{Store: store, Browser: b})
+	r := create(t, s, ann, definition(`{"type":"input_text","selector":"#q","text":"{{a}}{{b}}"},{"type":"return_html"}`,
+		`{"name":"a"},{"name":"b","x-secret":true}`))
+	e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{Parameters: json.RawMessage(`{"a":"x","b":"s3cret"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := store.Execution(t.Context(), e.ID)
+	if err != nil || kept.Status != routine.ExecutionCompleted || kept.CompletedAt == nil || kept.StartedAt == nil || kept.RoutineVersion != 1 ||
+		string(kept.Parameters) != `{"a":"x","b":"***"}` || kept.CreatedBy != "ann" || string(kept.Result.Data) != `"<b> & so on</b>"` {
+		t.Fatalf("%+v %s %v", kept, kept.Parameters, err)
+	}
+	_, err = s.Execute(t.Context(), ann, r.ID, routine.Call{Parameters: json.RawMessage(`{"a":1,"c":2}`)})
+	if e := routine.AsError(err); e.Code != routine.CodeInvalid || len(e.Problems) != 3 {
+		t.Fatalf("%+v", e)
+	}
+	if b.opened != 1 {
+		t.Fatal("bad values reached the browser")
+	}
+	for _, bad := range []time.Duration{time.Millisecond, 301 * time.Second} {
+		if _, err := s.Execute(t.Context(), ann, r.ID, routine.Call{Timeout: bad}); routine.CodeOf(err) != routine.CodeInvalid {
+			t.Errorf("timeout %v: %v", bad, err)
+		}
+	}
+}
+
+// The row is there before the browser is touched.
+func TestRowComesBeforeTheBrowser(t *testing.T) {
+	store := &failing{Store: routinetest.NewStore(), create: errors.New("disk full")}
+	b := &fakeBrowser{}
+	s := routine.NewService(routine.Config{Store: store, Browser: b})
+	r := create(t, s, ann, private)
+	e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{})
+	if e != nil || routine.CodeOf(err) != routine.CodeStoreUnavailable || b.opened != 0 || strings.Contains(routine.AsError(err).Message, "disk") {
+		t.Fatal(e, err, b.opened)
+	}
+}
+
+// failing is a Store whose writes of executions fail.
+type failing struct {
+	routine.Store
+	create, finish error
+}
+
+func (f *failing) CreateExecution(ctx context.Context, e *routine.Execution) error {
+	if f.create != nil {
+		return f.create
+	}
+	return f.Store.CreateExecution(ctx, e)
+}
+
+func (f *failing) FinishExecution(ctx context.Context, e *routine.Execution) error {
+	if f.finish != nil {
+		return f.finish
+	}
+	return f.Store.FinishExecution(ctx, e)
+}
+
+func TestPanicOfTheBrowserEndsTheExecution(t *testing.T) {
+	store := routinetest.NewStore()
+	s := routine.NewService(routine.Config{Store: store, Browser: panicking{}})
+	r := create(t, s, ann, private)
+	e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{})
+	if routine.CodeOf(err) != routine.CodeInternal {
+		t.Fatal(err)
+	}
+	if kept, err := store.Execution(t.Context(), e.ID); err != nil || kept.Status != routine.ExecutionFailed {
+		t.Fatal(kept, err)
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Open(context.Context) (routine.Page, error) { panic("boom") }
+
+func TestRunThatFailedAndWasNotSavedKeepsItsCode(t *testing.T) {
+	store := &failing{Store: routinetest.NewStore(), finish: errors.New("disk full")}
+	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
+	r := create(t, s, ann, private)
+	if _, err := s.Execute(t.Context(), ann, r.ID, routine.Call{}); routine.CodeOf(err) != routine.CodeBrowserUnavailable {
+		t.Fatal(err)
+	}
+}
+
+func TestReady(t *testing.T) {
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.Close(t.Context())
+	if err := s.Ready(t.Context()); routine.CodeOf(err) != routine.CodeShuttingDown {
+		t.Fatal(err)
+	}
+}
+
+func TestUnsavedEndIsAnError(t *testing.T) {
+	store := &failing{Store: routinetest.NewStore(), finish: errors.New("disk full")}
+	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}})
+	r := create(t, s, ann, private)
+	e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{})
+	if e == nil || routine.CodeOf(err) != routine.CodeStoreUnavailable {
+		t.Fatal(e, err)
+	}
+}
+
+func TestBrowserThatDoesNotStart(t *testing.T) {
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
+	r := create(t, s, ann, private)
+	e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{})
+	if routine.CodeOf(err) != routine.CodeBrowserUnavailable || e.Status != routine.ExecutionFailed || e.ErrorCode != routine.CodeBrowserUnavailable {
+		t.Fatal(e, err)
+	}
+}
+
+func TestSlotsAndQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &fakeBrowser{}
+		s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: b, Concurrency: 2, Queue: 3})
+		r := create(t, s, ann, nap)
+		var all sync.WaitGroup
+		ended := make(chan time.Duration, 5)
+		start := time.Now()
+		for range 5 {
+			all.Go(func() {
+				if _, err := s.Execute(t.Context(), ann, r.ID, routine.Call{}); err != nil {
+					t.Error(err)
+				}
+				ended <- time.Since(start)
+			})
+		}
+		synctest.Wait()
+		e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{})
+		if ours := routine.AsError(err); e != nil || ours.Code != routine.CodeBusy || ours.RetryAfter == 0 {
+			t.Fatal("the sixth must be told to come back: ", e, err)
+		}
+		all.Wait()
+		close(ended)
+		var times []string
+		for d := range ended {
+			times = append(times, fmt.Sprint(d))
+		}
+		if got := strings.Join(times, " "); got != "10s 10s 20s 20s 30s" || b.most != 2 {
+			t.Fatalf("%s, %d at once", got, b.most)
+		}
+		if _, err := s.Execute(t.Context(), ann, r.ID, routine.Call{}); err != nil {
+			t.Fatal("slots are not free again: ", err)
+		}
+	})
+}
+
+func TestWaitingForASlotCountsAgainstTheTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, Concurrency: 1, Queue: 1})
+		r := create(t, s, ann, nap)
+		first := make(chan error, 1)
+		go func() { _, err := s.Execute(t.Context(), ann, r.ID, routine.Call{}); first <- err }()
+		synctest.Wait()
+		e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{Timeout: 4 * time.Second})
+		if routine.CodeOf(err) != routine.CodeTimeout || !strings.Contains(err.Error(), "waiting for a free browser") || e.Status != routine.ExecutionFailed || e.StartedAt != nil {
+			t.Fatal(e, err)
+		}
+		if err := <-first; err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestClose(t *testing.T) {
+	for _, grace := range []time.Duration{3 * time.Second, 30 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+			r := create(t, s, ann, nap)
+			ended := make(chan error, 1)
+			go func() { _, err := s.Execute(t.Context(), ann, r.ID, routine.Call{}); ended <- err }()
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), grace)
+			defer cancel()
+			s.Close(ctx)
+			want := routine.Code("") // let to finish
+			if grace < 10*time.Second {
+				want = routine.CodeInterrupted
+			}
+			if err := <-ended; routine.CodeOf(err) != want {
+				t.Errorf("grace %v: %v, want %q", grace, err, want)
+			}
+			if _, err := s.Execute(t.Context(), ann, r.ID, routine.Call{}); routine.CodeOf(err) != routine.CodeShuttingDown {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestTokens(t *testing.T) {
+	now := time.Now()
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, AdminToken: "letmein", Now: func() time.Time { return now }})
+	secret, token, err := s.CreateToken(t.Context(), ann, time.Hour)
+	if err != nil || !strings.HasPrefix(secret, "rote_") || len(secret) != 48 {
+		t.Fatal(secret, err)
+	}
+	if p, err := s.Authenticate(t.Context(), secret); err != nil || p != ann {
+		t.Fatal(p, err)
+	}
+	if p, err := s.Authenticate(t.Context(), "letmein"); err != nil || p.UserID != "admin" {
+		t.Fatal(p, err)
+	}
+	for _, bad := range []string{"", "rote_x", secret + "x", strings.ToUpper(secret)} {
+		if _, err := s.Authenticate(t.Context(), bad); routine.CodeOf(err) != routine.CodeUnauthenticated {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if err := s.RevokeToken(t.Context(), token.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Authenticate(t.Context(), secret); routine.CodeOf(err) != routine.CodeUnauthenticated {
+		t.Fatal("revoked: ", err)
+	}
+	if err := s.RevokeToken(t.Context(), "none"); routine.CodeOf(err) != routine.CodeNotFound {
+		t.Fatal(err)
+	}
+	secret, _, _ = s.CreateToken(t.Context(), ann, time.Hour)
+	now = now.Add(time.Hour)
+	if _, err := s.Authenticate(t.Context(), secret); routine.CodeOf(err) != routine.CodeUnauthenticated {
+		t.Fatal("expired: ", err)
+	}
+}
+
+func TestToolNames(t *testing.T) {
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	for _, r := range []struct{ name, want string }{
+		{"Search the Shop!", "search_the_shop"}, {"Café Über", "cafe_uber"}, {"Größe", "grosse"}, {"日本", "routine_?????"}, {"2 fast", "routine_2_fast"},
+		{"search_routines", "search_routines_?????"}, {"Search the shop", "search_the_shop_?????"},
+		{strings.Repeat("long ", 20), "long_long_long_long_long_long_long_long"}, {strings.Repeat("x", 60), strings.Repeat("x", 40)},
+	} {
+		text, _ := json.Marshal(r.name)
+		got := create(t, s, ann, strings.Replace(private, `"n"`, string(text), 1)).ToolName
+		if len(got) > 40 || !matches(r.want, got) {
+			t.Errorf("%s: %s, want %s", r.name, got, r.want)
+		}
+	}
+}
+
+// matches compares with ? for any character.
+func matches(pattern, s string) bool {
+	if len(pattern) != len(s) {
+		return false
+	}
+	for i := range s {
+		if pattern[i] != '?' && pattern[i] != s[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,91 @@
+package routine
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Errors of a Store that its callers decide by. A Store wraps any other fault
+// in what it was doing and returns it as it is.
+var (
+	// ErrNotFound: no such row.
+	ErrNotFound = errors.New("not found")
+	// ErrToolNameTaken: another routine of the organization has the name.
+	ErrToolNameTaken = errors.New("tool name is taken")
+	// ErrFinal: the execution has ended already and is not changed again.
+	ErrFinal = errors.New("execution is final")
+)
+
+// Store keeps routines, tokens and executions. Every method that returns nil
+// after a change has made it durable. Methods may be called by many goroutines,
+// and several processes may share what a Store keeps. Values passed in are
+// copied, values returned are the caller's own. The suite in routinetest is
+// this contract as code.
+type Store interface {
+	// CreateRoutine saves r, with its first version in the same transaction.
+	// ErrToolNameTaken when r.ToolName is in use in the organization.
+	CreateRoutine(ctx context.Context, r *Routine) error
+	// Routine reads one routine, whatever its status. ErrNotFound.
+	Routine(ctx context.Context, id string) (*Routine, error)
+	// Routines lists the matches of f, newest first (ties by id, so that pages
+	// never overlap), and the number of all matches.
+	Routines(ctx context.Context, f RoutineFilter) ([]*Routine, int, error)
+
+	// CreateExecution saves e as it is, open or not.
+	CreateExecution(ctx context.Context, e *Execution) error
+	// StartExecution turns a pending execution into a running one. ErrNotFound;
+	// ErrFinal when it has ended.
+	StartExecution(ctx context.Context, id string, at time.Time) error
+	// FinishExecution ends an open execution with e's status, result, error and
+	// times. It succeeds exactly once; then ErrFinal. ErrNotFound.
+	FinishExecution(ctx context.Context, e *Execution) error
+	// Execution reads one execution. ErrNotFound.
+	Execution(ctx context.Context, id string) (*Execution, error)
+	// RecoverExecutions ends, as failed with CodeInterrupted, every execution
+	// that was left open by a process that no longer lives, and says how many.
+	// Executions of living processes, its own included, stay open.
+	RecoverExecutions(ctx context.Context, at time.Time) (int, error)
+
+	// CreateToken saves t. The secret itself is never stored.
+	CreateToken(ctx context.Context, t *Token) error
+	// TokenByHash finds a token, revoked or expired ones too. ErrNotFound.
+	TokenByHash(ctx context.Context, hash [32]byte) (*Token, error)
+	// Tokens lists all tokens, oldest first.
+	Tokens(ctx context.Context) ([]*Token, error)
+	// RevokeToken is idempotent; the first revocation's time stays. ErrNotFound.
+	RevokeToken(ctx context.Context, id string, at time.Time) error
+
+	// Ping tells whether the store answers.
+	Ping(ctx context.Context) error
+}
+
+// RoutineFilter chooses routines. Archived ones are never listed.
+type RoutineFilter struct {
+	// OrganizationID chooses the routines of one organization; with Public,
+	// everybody's public ones too. Empty: public ones only.
+	OrganizationID string
+	Public         bool
+	// Published chooses those that are offered as tools.
+	Published bool
+	// Limit is how many to return; zero or less means all. Offset is how many
+	// to skip.
+	Limit, Offset int
+}
+
+// Token lets its bearer act as a principal.
+type Token struct {
+	ID string
+	// Hash is the SHA-256 of the secret.
+	Hash [32]byte
+	Principal
+	CreatedAt time.Time
+	// ExpiresAt is nil for a token that does not expire.
+	ExpiresAt *time.Time
+	RevokedAt *time.Time
+}
+
+// Valid tells whether the token can be used at a time.
+func (t *Token) Valid(now time.Time) bool {
+	return t.RevokedAt == nil && (t.ExpiresAt == nil || now.Before(*t.ExpiresAt))
+}
