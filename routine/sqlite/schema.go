@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/pressly/goose/v3"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// versionTable is goose's table under a name of our own: a database that has it
+// is ours, one with other tables only is another program's.
+const versionTable = "rote_migrations"
+
+// prepareSchema leaves the schema at the version this program knows, or says
+// why it cannot. A current database is not locked or written to.
+func (s *Store) prepareSchema(ctx context.Context) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, s.write, files,
+		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	sources := provider.ListSources()
+	known := sources[len(sources)-1].Version
+
+	version, err := s.schemaVersion(ctx)
+	if err == nil && version < known {
+		version, err = s.migrate(ctx, provider)
+	}
+	if err != nil {
+		return err
+	}
+	if version > known {
+		return fmt.Errorf("database %s was written by a newer rote (schema %d, this program knows %d): "+
+			"upgrade rote or use another --db file", s.path, version, known)
+	}
+	return nil
+}
+
+// migrate holds PATH.lock: goose itself does not keep two processes from
+// applying the same migration, and the change to WAL mode of a new file fails
+// when two try it. Whoever waited finds the work done.
+func (s *Store) migrate(ctx context.Context, provider *goose.Provider) (int64, error) {
+	release, err := s.exclusive(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	if err := createFile(s.path); err != nil {
+		return 0, err
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return 0, fmt.Errorf("migrate %s: %w", s.path, err)
+	}
+	return s.schemaVersion(ctx)
+}
+
+// createFile makes an empty database file, because SQLite would make it
+// readable for others. It must not open one that exists: closing any descriptor
+// of a file drops all of the process's POSIX locks on it, also those that other
+// connections to the same database rely on.
+func createFile(path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// schemaVersion is 0 for a file that is empty or not there.
+func (s *Store) schemaVersion(ctx context.Context) (int64, error) {
+	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	var tables, ours int
+	err := s.read.QueryRowContext(ctx,
+		`SELECT count(*), coalesce(sum(name = ?), 0) FROM sqlite_schema WHERE type = 'table'`,
+		versionTable).Scan(&tables, &ours)
+	switch {
+	case hasCode(err, sqlite3.SQLITE_NOTADB):
+		return 0, fmt.Errorf("%s is not a SQLite database: use another --db file", s.path)
+	case err != nil:
+		return 0, fmt.Errorf("read schema of %s: %w", s.path, err)
+	case tables == 0:
+		return 0, nil
+	case ours == 0:
+		return 0, fmt.Errorf("%s is a database of another program: use another --db file", s.path)
+	}
+	var version int64
+	err = s.read.QueryRowContext(ctx,
+		`SELECT coalesce(max(version_id), 0) FROM `+versionTable+` WHERE is_applied`).Scan(&version)
+	if err != nil {
+		return 0, fmt.Errorf("read schema version of %s: %w", s.path, err)
+	}
+	return version, nil
+}

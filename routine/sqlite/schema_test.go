@@ -1,0 +1,118 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+)
+
+func TestRefusals(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		prepare func(t *testing.T, path string)
+		want    string // after "open database: PATH "
+	}{
+		{"newer schema", newerSchema,
+			"was written by a newer rote (schema 7, this program knows 1): upgrade rote or use another --db file"},
+		{"text", contents(strings.Repeat("no database\n", 100)), "is not a SQLite database: use another --db file"},
+		{"a few bytes", contents("rote"), "is not a SQLite database: use another --db file"},
+		{"another program's database", foreign, "is a database of another program: use another --db file"},
+		{"directory", func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) },
+			"is a directory: name a file in it with --db"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			path := tempPath(t)
+			row.prepare(t, path)
+			before, _ := os.ReadFile(path)
+			s, err := Open(t.Context(), path)
+			if err == nil {
+				s.Close()
+				t.Fatal("opened")
+			}
+			_, said, _ := strings.Cut(err.Error(), path+" ")
+			if !strings.Contains(err.Error(), path) || said != row.want {
+				t.Errorf("error %q, want %q", err, row.want)
+			}
+			if after, _ := os.ReadFile(path); string(after) != string(before) {
+				t.Error("the refused file was changed")
+			}
+		})
+	}
+}
+
+func newerSchema(t *testing.T, path string) {
+	s, err := Open(t.Context(), path)
+	must(t, err)
+	_, err = s.write.ExecContext(t.Context(), `INSERT INTO rote_migrations (version_id, is_applied) VALUES (7, 1)`)
+	must(t, err)
+	must(t, s.Close())
+}
+
+func contents(text string) func(*testing.T, string) {
+	return func(t *testing.T, path string) { must(t, os.WriteFile(path, []byte(text), 0o600)) }
+}
+
+func foreign(t *testing.T, path string) {
+	db, err := sql.Open("sqlite", path)
+	must(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), `CREATE TABLE bookmarks (url TEXT)`)
+	must(t, err)
+}
+
+func TestOpensAtOnceOnOneFreshFile(t *testing.T) {
+	path := tempPath(t)
+	var all sync.WaitGroup
+	start := make(chan struct{})
+	for range 12 {
+		all.Go(func() {
+			<-start
+			s, err := Open(t.Context(), path)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := s.CreateRoutine(t.Context(), routinetest.Routine(t)); err != nil {
+				t.Error(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(start)
+	all.Wait()
+	_, total, err := open(t, path).Routines(t.Context(), routine.RoutineFilter{OrganizationID: "acme"})
+	must(t, err)
+	if total != 12 {
+		t.Errorf("%d routines, want 12", total)
+	}
+}
+
+func TestACurrentDatabaseIsOpenedWithoutTheLock(t *testing.T) {
+	path := tempPath(t)
+	s := open(t, path)
+	release, err := s.exclusive(t.Context())
+	must(t, err)
+	defer release()
+	open(t, path)
+}
+
+func TestWaitingForTheLockObeysTheContext(t *testing.T) {
+	path := tempPath(t)
+	s := open(t, path)
+	release, err := s.exclusive(t.Context())
+	must(t, err)
+	defer release()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(os.ErrDeadlineExceeded)
+	if _, err := s.RecoverExecutions(ctx, routinetest.Time); err == nil || !strings.Contains(err.Error(), os.ErrDeadlineExceeded.Error()) {
+		t.Errorf("error %v, want the context's cause", err)
+	}
+}

@@ -1,0 +1,235 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+)
+
+func TestStore(t *testing.T) {
+	routinetest.TestStore(t, func(t *testing.T) routine.Store { return open(t, tempPath(t)) })
+}
+
+func tempPath(t testing.TB) string { return filepath.Join(t.TempDir(), "rote.db") }
+
+// open opens a Store that is closed, and found sound, at the end of the test.
+func open(t testing.TB, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// The test's context has ended by now.
+		checkIntegrity(context.WithoutCancel(t.Context()), t, s)
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+func checkIntegrity(ctx context.Context, t testing.TB, s *Store) {
+	t.Helper()
+	var verdict string
+	if err := s.read.QueryRowContext(ctx, `PRAGMA integrity_check`).Scan(&verdict); err != nil || verdict != "ok" {
+		t.Errorf("integrity check: %q, %v", verdict, err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSettingsHoldOnEveryConnection(t *testing.T) {
+	s := open(t, tempPath(t))
+	for _, pool := range []struct {
+		name        string
+		db          *sql.DB
+		connections int
+		want        map[string]string
+	}{
+		{"writer", s.write, 1, map[string]string{"busy_timeout": "10000", "journal_mode": "wal", "synchronous": "2",
+			"foreign_keys": "1", "query_only": "0"}},
+		{"readers", s.read, maxReaders, map[string]string{"busy_timeout": "10000", "journal_mode": "wal",
+			"foreign_keys": "1", "query_only": "1"}},
+	} {
+		t.Run(pool.name, func(t *testing.T) {
+			if n := pool.db.Stats().MaxOpenConnections; n != pool.connections {
+				t.Fatalf("%d connections, want %d", n, pool.connections)
+			}
+			for range pool.connections {
+				// Held until the end of the test, so that each is another one.
+				c, err := pool.db.Conn(t.Context())
+				must(t, err)
+				defer c.Close()
+				got := map[string]string{}
+				for name := range pool.want {
+					var value string
+					must(t, c.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&value))
+					got[name] = value
+				}
+				if diff := cmp.Diff(pool.want, got); diff != "" {
+					t.Errorf("pragmas (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+func TestReadersCannotWrite(t *testing.T) {
+	s := open(t, tempPath(t))
+	_, err := s.read.ExecContext(t.Context(), `DELETE FROM tokens`)
+	if err == nil || !strings.Contains(err.Error(), "readonly") {
+		t.Errorf("write through the read pool: error %v, want readonly", err)
+	}
+}
+
+func TestWriterTakesTheLockAtBegin(t *testing.T) {
+	path := tempPath(t)
+	s, other := open(t, path), open(t, path)
+	tx, err := s.write.BeginTx(t.Context(), nil)
+	must(t, err)
+	defer func() { _ = tx.Rollback() }()
+	c, err := other.write.Conn(t.Context())
+	must(t, err)
+	defer c.Close()
+	_, err = c.ExecContext(t.Context(), `PRAGMA busy_timeout = 0`)
+	must(t, err)
+	second, err := c.BeginTx(t.Context(), nil)
+	if !hasCode(err, sqlite3.SQLITE_BUSY) {
+		t.Errorf("second BEGIN: error %v, want SQLITE_BUSY", err)
+	}
+	if err == nil {
+		must(t, second.Rollback())
+	}
+}
+
+func TestOddPaths(t *testing.T) {
+	for _, name := range []string{
+		"with space.db", "a?mode=memory.db", "a#b.db", "100%.db", "100%20.db", "a&b=c;d+e.db", "äöü 日本 🙂.db",
+		":memory:", "file:x.db", "quote'\".db", "new/dir/below.db", "trailing .db ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, name)
+			want := routinetest.Routine(t)
+			s, err := Open(t.Context(), path)
+			must(t, err)
+			must(t, s.CreateRoutine(t.Context(), want))
+			must(t, s.CreateExecution(t.Context(), routinetest.Execution(t)))
+			must(t, s.Close())
+
+			got, err := open(t, path).Routine(t.Context(), want.ID)
+			must(t, err)
+			if got.ToolName != want.ToolName {
+				t.Errorf("tool name %q, want %q", got.ToolName, want.ToolName)
+			}
+			// Nothing under another name: the path was taken as it is.
+			for _, file := range files(t, dir) {
+				if !strings.HasPrefix(file, name) {
+					t.Errorf("file %q beside %q", file, name)
+				}
+			}
+		})
+	}
+}
+
+// files lists all files below dir.
+func files(t testing.TB, dir string) []string {
+	t.Helper()
+	var names []string
+	must(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, name)
+		}
+		return err
+	}))
+	return names
+}
+
+func TestFilesAreForTheirOwnerOnly(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	s := open(t, filepath.Join(dir, "rote.db"))
+	must(t, s.CreateExecution(t.Context(), routinetest.Execution(t)))
+	info, err := os.Stat(dir)
+	must(t, err)
+	if info.Mode().Perm() != 0o700 {
+		t.Errorf("directory has mode %o, want 700", info.Mode().Perm())
+	}
+	names := files(t, dir)
+	if len(names) != 5 { // database, -wal, -shm, .lock, .owner-UUID
+		t.Errorf("files %q, want 5", names)
+	}
+	for _, name := range names {
+		info, err := os.Stat(filepath.Join(dir, name))
+		must(t, err)
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %o, want 600", name, info.Mode().Perm())
+		}
+	}
+}
+
+func TestCloseLeavesOnlyDatabaseAndLock(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(t.Context(), filepath.Join(dir, "rote.db"))
+	must(t, err)
+	must(t, s.CreateExecution(t.Context(), routinetest.Execution(t)))
+	_, _, err = s.Routines(t.Context(), routine.RoutineFilter{})
+	must(t, err)
+	must(t, s.Close())
+	if diff := cmp.Diff([]string{"rote.db", "rote.db.lock"}, files(t, dir)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if err := s.CreateExecution(t.Context(), routinetest.Execution(t)); err == nil {
+		t.Error("a closed store took an execution")
+	}
+	if n := len(files(t, dir)); n != 2 {
+		t.Errorf("%d files after the use of a closed store, want 2", n)
+	}
+}
+
+func TestPingNoticesARemovedFile(t *testing.T) {
+	path := tempPath(t)
+	s, err := Open(t.Context(), path)
+	must(t, err)
+	defer s.Close()
+	must(t, s.Ping(t.Context()))
+	must(t, os.Remove(path))
+	if err := s.Ping(t.Context()); err == nil {
+		t.Error("ping succeeds without the file")
+	}
+}
+
+func TestFirstVersionIsSavedWithTheRoutine(t *testing.T) {
+	s := open(t, tempPath(t))
+	r := routinetest.Routine(t)
+	must(t, s.CreateRoutine(t.Context(), r))
+	type row struct {
+		Version   int
+		CreatedAt int64
+		CreatedBy string
+		Same      bool
+	}
+	var got row
+	must(t, s.read.QueryRowContext(t.Context(), `
+		SELECT v.version, v.created_at, v.created_by, v.definition = r.definition
+		FROM routine_versions v JOIN routines r ON r.id = v.routine_id WHERE r.id = ?`, r.ID).
+		Scan(&got.Version, &got.CreatedAt, &got.CreatedBy, &got.Same))
+	if diff := cmp.Diff(row{1, r.CreatedAt, "ann", true}, got); diff != "" {
+		t.Errorf("version (-want +got):\n%s", diff)
+	}
+}
