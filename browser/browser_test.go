@@ -1,0 +1,189 @@
+package browser
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"rote/routine"
+)
+
+// own is a browser of the test's own, closed with it.
+func own(t *testing.T) *Browser {
+	t.Helper()
+	b := newBrowser()
+	t.Cleanup(b.Close)
+	return b
+}
+
+func mustOpen(t *testing.T, b *Browser) *page {
+	t.Helper()
+	p, err := b.Open(testContext(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p.(*page)
+}
+
+func gonePid(pid int) bool { return errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH) }
+
+// waitGone waits until the process group has ended.
+func waitGone(t *testing.T, pid int) {
+	t.Helper()
+	deadline := time.After(2 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !gonePid(pid) {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("process group %d is still there", pid)
+		}
+	}
+}
+
+func TestNothingStartsBeforeItIsNeeded(t *testing.T) {
+	if b := own(t); b.current != nil {
+		t.Fatal("a browser runs already")
+	}
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	b := newBrowser()
+	p := mustOpen(t, b)
+	if _, err := p.Navigate(testContext(t), site(t, map[string]any{"/": `<script>setTimeout(() => { while (true) {} }, 50)</script>`})+"/"); err != nil {
+		t.Fatal(err)
+	}
+	pid, dir := p.i.cmd.Process.Pid, p.i.dir
+	if err := p.Close(); err != nil {
+		t.Fatal("a hung page must close: ", err)
+	}
+	b.Close()
+	waitGone(t, pid)
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal("the profile is left: ", err)
+	}
+	if _, err := b.Open(testContext(t)); routine.CodeOf(err) != routine.CodeShuttingDown {
+		t.Fatal(err)
+	}
+}
+
+func TestKilledBrowser(t *testing.T) {
+	b := own(t)
+	p := mustOpen(t, b)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := p.Evaluate(testContext(t), `(() => new Promise(() => {}))()`, 20*time.Second)
+		failed <- err
+	}()
+	if err := syscall.Kill(-p.i.cmd.Process.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, <-failed, routine.CodeBrowserCrashed, "the browser ended")
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	formTask(t, mustOpen(t, b), site(t, map[string]any{"/form": form})+"/form")
+}
+
+func TestCrashedPage(t *testing.T) {
+	b := own(t)
+	p, other := mustOpen(t, b), mustOpen(t, b)
+	if _, err := p.Navigate(testContext(t), "chrome://crash"); err == nil {
+		t.Fatal("no error")
+	}
+	_, err := p.Evaluate(testContext(t), `(() => 1)()`, time.Second)
+	wantCode(t, err, routine.CodeBrowserCrashed, "the page crashed")
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	formTask(t, other, site(t, map[string]any{"/form": form})+"/form")
+}
+
+func TestRecycledBrowser(t *testing.T) {
+	b := own(t)
+	b.maxRuns = 3
+	url := site(t, map[string]any{"/form": form}) + "/form"
+	first := mustOpen(t, b) // stays out while its browser is replaced
+	pids := map[int]bool{first.i.cmd.Process.Pid: true}
+	for range 8 {
+		p := mustOpen(t, b)
+		pids[p.i.cmd.Process.Pid] = true
+		formTask(t, p, url)
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	formTask(t, first, url)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(pids) != 3 { // 9 runs, 3 each
+		t.Fatalf("%d browsers, want 3", len(pids))
+	}
+	waitGone(t, first.i.cmd.Process.Pid)
+}
+
+func TestManyAtOnce(t *testing.T) {
+	b := own(t)
+	url := site(t, map[string]any{"/form": form}) + "/form"
+	var all sync.WaitGroup
+	for range 12 {
+		all.Go(func() {
+			p, err := b.Open(testContext(t))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			formTask(t, p.(*page), url)
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if out := b.current.users - b.current.warming; out != 0 {
+		t.Fatalf("%d places are still taken", out)
+	}
+}
+
+func TestUnusableExecutable(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "browser")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho no display here >&2\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, words := range map[string]string{"/nowhere/chromium": "rote browser install", script: "no display here"} {
+		b := New(Config{Executable: path, Egress: shared.config.Egress})
+		t.Cleanup(b.Close)
+		_, err := b.Open(testContext(t))
+		wantCode(t, err, routine.CodeBrowserUnavailable, words)
+	}
+	t.Run("is not started again and again", func(t *testing.T) {
+		b := New(Config{Executable: script, Egress: shared.config.Egress})
+		t.Cleanup(b.Close)
+		for range maxStarts {
+			if _, err := b.Open(testContext(t)); err == nil || strings.Contains(err.Error(), "within a minute") {
+				t.Fatal(err)
+			}
+		}
+		_, err := b.Open(testContext(t))
+		wantCode(t, err, routine.CodeBrowserUnavailable, "within a minute")
+	})
+}
+
+func TestFind(t *testing.T) {
+	if _, err := Find("/nowhere/chromium"); err == nil {
+		t.Fatal("an explicit path that does not exist must be refused")
+	}
+	if path, err := Find(""); err != nil || !filepath.IsAbs(path) {
+		t.Fatalf("these tests need a browser (go run ./cmd/rote browser install): %q %v", path, err)
+	}
+}

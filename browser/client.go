@@ -1,0 +1,183 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/go-rod/rod/lib/cdp"
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// client is a thin Chrome DevTools Protocol client. Unlike rod's own it can
+// send without waiting, keeps what is sent in order on the wire, gives each
+// session only its own events, keeps nothing of a call that is over, and
+// returns an error where rod panics.
+type client struct {
+	t transport
+
+	mu      sync.Mutex
+	id      int
+	pending map[int]chan answer
+	sinks   map[proto.TargetSessionID]func(method string, params json.RawMessage)
+	err     error // why the connection ended
+
+	// done is closed when the connection has ended and no sink will be called
+	// again.
+	done chan struct{}
+}
+
+type answer struct {
+	result []byte
+	err    error
+}
+
+func newClient(t transport) *client {
+	c := &client{t: t, pending: map[int]chan answer{}, done: make(chan struct{}),
+		sinks: map[proto.TargetSessionID]func(string, json.RawMessage){}}
+	go c.read()
+	return c
+}
+
+// listen gives the events of a session to sink, which runs on the reading
+// goroutine and must not block; it may send. The empty session is the browser's.
+func (c *client) listen(session proto.TargetSessionID, sink func(method string, params json.RawMessage)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sinks[session] = sink
+}
+
+func (c *client) unlisten(session proto.TargetSessionID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.sinks, session)
+}
+
+// future is an answer to come.
+type future struct {
+	c  *client
+	id int
+	ch chan answer
+}
+
+// send puts a request on the wire and does not wait. What is sent by one
+// goroutine arrives in that order.
+func (c *client) send(session proto.TargetSessionID, method string, params any) *future {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.id++
+	f := &future{c, c.id, make(chan answer, 1)}
+	if c.err != nil {
+		f.ch <- answer{nil, c.err}
+		return f
+	}
+	if params == nil {
+		params = struct{}{}
+	}
+	message, err := json.Marshal(&cdp.Request{ID: c.id, SessionID: string(session), Method: method, Params: params})
+	if err != nil {
+		f.ch <- answer{nil, fmt.Errorf("encode %s: %w", method, err)}
+		return f
+	}
+	c.pending[c.id] = f.ch
+	// Under the lock: the order of ids is the order on the wire.
+	if err := c.t.send(message); err != nil {
+		delete(c.pending, c.id)
+		f.ch <- answer{nil, fmt.Errorf("%w: %w", errClosed, err)}
+	}
+	return f
+}
+
+// wait gives the answer, or the cause of ctx's end.
+func (f *future) wait(ctx context.Context) ([]byte, error) {
+	select {
+	case a := <-f.ch:
+		return a.result, a.err
+	case <-ctx.Done():
+		f.forget()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// forget gives up waiting; the answer is dropped when it comes.
+func (f *future) forget() {
+	f.c.mu.Lock()
+	defer f.c.mu.Unlock()
+	delete(f.c.pending, f.id)
+}
+
+// message is whatever the browser sends: an answer (with ID) or an event.
+type message struct {
+	ID        int                   `json:"id"`
+	SessionID proto.TargetSessionID `json:"sessionId"`
+	Method    string                `json:"method"`
+	Params    json.RawMessage       `json:"params"`
+	Result    json.RawMessage       `json:"result"`
+	Error     *cdp.Error            `json:"error"`
+}
+
+func (c *client) read() {
+	defer close(c.done)
+	for {
+		b, err := c.t.read()
+		if err != nil {
+			c.fail(fmt.Errorf("%w: %w", errClosed, err))
+			return
+		}
+		var m message
+		if json.Unmarshal(b, &m) != nil {
+			continue // a message we cannot read belongs to nobody
+		}
+		c.mu.Lock()
+		if m.ID == 0 {
+			sink := c.sinks[m.SessionID]
+			c.mu.Unlock()
+			if sink != nil {
+				sink(m.Method, m.Params)
+			}
+			continue
+		}
+		ch := c.pending[m.ID]
+		delete(c.pending, m.ID)
+		c.mu.Unlock()
+		if ch == nil {
+			continue
+		}
+		if m.Error != nil {
+			ch <- answer{nil, m.Error}
+		} else {
+			ch <- answer{m.Result, nil}
+		}
+	}
+}
+
+func (c *client) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+	for id, ch := range c.pending {
+		delete(c.pending, id)
+		ch <- answer{nil, err}
+	}
+}
+
+// caller lets rod's typed protocol call through the client on one session,
+// under one context.
+type caller struct {
+	ctx     context.Context
+	c       *client
+	session proto.TargetSessionID
+}
+
+var (
+	_ proto.Client      = caller{}
+	_ proto.Sessionable = caller{}
+	_ proto.Contextable = caller{}
+)
+
+func (c caller) Call(ctx context.Context, session, method string, params any) ([]byte, error) {
+	return c.c.send(proto.TargetSessionID(session), method, params).wait(ctx)
+}
+func (c caller) GetSessionID() proto.TargetSessionID { return c.session }
+func (c caller) GetContext() context.Context         { return c.ctx }

@@ -1,0 +1,365 @@
+// Runs in an isolated world: the page shares its DOM with this code but none of
+// its globals, so it can neither see nor bend what happens here.
+globalThis.rote ??= (() => {
+  'use strict';
+  const minOpacity = 0.1; // what a person would call visible
+  const minBox = 2; // px
+
+  // --- finding: the document, open shadow roots and frames of the same origin
+
+  // all gives every match in tree order, each with the offset of its frame.
+  function all(selector, max) {
+    const found = [];
+    const visit = (root, frames) => {
+      if (found.length >= max) return;
+      for (const e of root.querySelectorAll(selector)) {
+        if (found.length < max) found.push({ e, frames });
+      }
+      for (const e of root.querySelectorAll('*')) {
+        if (e.shadowRoot) visit(e.shadowRoot, frames);
+        if (e.tagName === 'IFRAME' || e.tagName === 'FRAME') {
+          let inner = null;
+          try { inner = e.contentDocument; } catch { /* another origin */ }
+          if (inner) visit(inner, [...frames, e]);
+        }
+      }
+    };
+    visit(document, []);
+    return found;
+  }
+
+  const describe = e => {
+    const id = e.id ? '#' + e.id : '';
+    const cls = !id && typeof e.className === 'string' && e.className.trim() ? '.' + e.className.trim().split(/\s+/).slice(0, 2).join('.') : '';
+    return e.tagName.toLowerCase() + id + cls;
+  };
+
+  const up = n => n.assignedSlot || n.parentElement || (n.getRootNode() instanceof ShadowRoot ? n.getRootNode().host : null);
+
+  // --- judging: one reason why a person could not act on the element, or null
+
+  function unseen(e) {
+    if (!e.isConnected) return 'is no longer in the document';
+    if (e.tagName === 'INPUT' && e.type === 'hidden') return 'is a hidden field';
+    const s = getComputedStyle(e);
+    if (s.display === 'none' || (s.display !== 'contents' && !e.getClientRects().length)) return 'is not displayed (display: none)';
+    if (s.visibility !== 'visible') return 'is invisible (visibility: ' + s.visibility + ')';
+    if (!e.checkVisibility({ contentVisibilityAuto: true })) return 'is not rendered';
+    let opacity = 1;
+    for (let n = e; n; n = up(n)) {
+      const t = getComputedStyle(n);
+      opacity *= +t.opacity;
+      const f = /opacity\(([\d.]+)(%?)\)/.exec(t.filter);
+      if (f) opacity *= f[2] ? f[1] / 100 : +f[1];
+      if (n.inert) return 'is inert';
+    }
+    if (opacity <= minOpacity) return 'is transparent (opacity ' + Math.round(opacity * 100) / 100 + ')';
+    if (!boxes(e).length) {
+      const r = e.getBoundingClientRect();
+      return `is too small to see (${Math.round(r.width)}×${Math.round(r.height)} px)`;
+    }
+    return null;
+  }
+
+  const boxes = e => [...e.getClientRects()].filter(r => r.width >= minBox && r.height >= minBox);
+
+  function unable(e, typing) {
+    if (e.matches(':disabled')) return 'is disabled';
+    const aria = e.closest('[aria-disabled="true"]');
+    if (aria) return 'is disabled (aria-disabled)';
+    if (!typing) return null;
+    if (e.readOnly && !e.isContentEditable) return 'is read-only';
+    return null;
+  }
+
+  // hit is the topmost element at a point of e's document, through open shadow
+  // roots.
+  function hit(doc, x, y) {
+    let n = doc.elementFromPoint(x, y);
+    while (n && n.shadowRoot) {
+      const m = n.shadowRoot.elementFromPoint(x, y);
+      if (!m || m === n) break;
+      n = m;
+    }
+    return n;
+  }
+
+  const within = (n, e) => {
+    for (; n; n = n.assignedSlot || n.parentNode || n.host) if (n === e) return true;
+    return false;
+  };
+
+  const serves = (n, e) => {
+    if (within(n, e)) return true;
+    const label = n.closest('label');
+    return !!label && label.control === e;
+  };
+
+  // toTop turns a point of an element's frame into one of the top viewport, and
+  // tells whether something covers the frame there.
+  function toTop(x, y, frames) {
+    for (let i = frames.length - 1; i >= 0; i--) {
+      const f = frames[i], r = f.getBoundingClientRect();
+      x += r.left + f.clientLeft;
+      y += r.top + f.clientTop;
+      const n = hit(f.ownerDocument, x, y);
+      if (!n) return { off: true };
+      if (n !== f) return { cover: n };
+    }
+    return { x, y };
+  }
+
+  // point finds where e can be hit: the middle first, then points around it.
+  function point(e, frames) {
+    const doc = e.ownerDocument, w = doc.defaultView.innerWidth, h = doc.defaultView.innerHeight;
+    let cover = null, seen = false;
+    for (const r of boxes(e)) {
+      const x0 = Math.max(0, r.left), x1 = Math.min(w, r.right), y0 = Math.max(0, r.top), y1 = Math.min(h, r.bottom);
+      if (x1 - x0 < 1 || y1 - y0 < 1) continue;
+      for (const [fx, fy] of [[.5, .5], [.25, .5], [.75, .5], [.5, .25], [.5, .75]]) {
+        const x = x0 + (x1 - x0) * fx, y = y0 + (y1 - y0) * fy, n = hit(doc, x, y);
+        if (!n) continue;
+        seen = true;
+        if (!serves(n, e)) { cover ??= n; continue; }
+        const top = toTop(x, y, frames);
+        if (top.off) continue;
+        if (top.cover) { cover ??= top.cover; continue; }
+        return { x: top.x, y: top.y };
+      }
+    }
+    if (cover) {
+      const clipped = getComputedStyle(e).pointerEvents === 'none';
+      if (clipped) return { why: 'takes no pointer events (pointer-events: none)' };
+      return { why: within(e, cover) ? 'is clipped or takes no clicks at any visible point' : 'is covered by ' + describe(cover) };
+    }
+    return { why: seen ? 'cannot be hit' : 'is outside the visible page' };
+  }
+
+  const inView = e => {
+    const r = e.getBoundingClientRect(), v = e.ownerDocument.defaultView;
+    return r.top >= 0 && r.left >= 0 && r.bottom <= v.innerHeight && r.right <= v.innerWidth;
+  };
+
+  const frame = () => new Promise(done => {
+    const t = setTimeout(done, 100); // a hidden page paints no frame
+    requestAnimationFrame(() => { clearTimeout(t); done(); });
+  });
+
+  // still waits until the box has been the same for two frames. The wait is
+  // only for elements that can be moving: just scrolled to, or something is
+  // animated. An animation that is about to begin counts as movement.
+  async function still(e, moved) {
+    const animations = e.ownerDocument.getAnimations();
+    if (!moved && !animations.length) return true;
+    const starting = () => animations.some(a => a.pending && a.effect?.target?.contains(e));
+    let a = e.getBoundingClientRect();
+    for (let i = 0, same = 0; i < 5; i++) {
+      await frame();
+      const b = e.getBoundingClientRect();
+      same = a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height && !starting() ? same + 1 : 0;
+      if (same === 2 || same === 1 && !animations.length) return true;
+      a = b;
+    }
+    return false;
+  }
+
+  // target is what to act on for e: itself, or the visible label of a checkbox
+  // or radio button that is hidden under it.
+  function target(e, typing) {
+    const why = unseen(e);
+    if (!why || typing) return { e, why };
+    if (e.tagName === 'INPUT' && /^(checkbox|radio)$/.test(e.type) && e.isConnected && !e.disabled) {
+      for (const l of e.labels || []) if (!unseen(l)) return { e: l, why: null };
+    }
+    return { e, why };
+  }
+
+  async function judge({ e, frames }, o) {
+    const t = target(e, o.typing);
+    const why = t.why || unable(e, o.typing) || (o.typing ? untypable(e) : null);
+    if (why) return { why };
+    for (const f of frames) {
+      const hidden = unseen(f);
+      if (hidden) return { why: 'is in a frame that ' + hidden };
+    }
+    let moved = false;
+    if (o.scroll) {
+      for (const n of [...frames, t.e]) {
+        if (!inView(n) || point(t.e, frames).why) { n.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' }); moved = true; }
+      }
+    }
+    if (!await still(t.e, moved)) return { why: 'is moving' };
+    const p = point(t.e, frames);
+    return p.why ? { why: p.why } : { x: p.x, y: p.y, e };
+  }
+
+  // --- waiting
+
+  // act waits until a match of the selector is actionable and returns where. It
+  // gives up after a slice of time with the reason, so that the caller always
+  // knows the latest one.
+  async function act(selector, o) {
+    const end = performance.now() + o.slice;
+    for (;;) {
+      const found = all(selector, 50);
+      let first = null, skipped = 0;
+      for (const f of found) {
+        const r = await judge(f, o);
+        if (!r.why) {
+          globalThis.roteTarget = r.e;
+          return { ok: true, x: r.x, y: r.y, matches: found.length, skipped };
+        }
+        first ??= r.why;
+        skipped++;
+      }
+      if (performance.now() >= end) return { ok: false, matches: found.length, why: first };
+      await change();
+    }
+  }
+
+  // change waits for the document to change, 50 ms at most: style alone may
+  // change without a mutation.
+  function change() {
+    return new Promise(done => {
+      const finish = () => { clearTimeout(t); o.disconnect(); done(); };
+      const o = new MutationObserver(() => requestAnimationFrame(finish));
+      const t = setTimeout(finish, 50);
+      o.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    });
+  }
+
+  // present waits until something matches, visible or not.
+  async function present(selector, slice) {
+    const end = performance.now() + slice;
+    for (;;) {
+      const found = all(selector, 1);
+      if (found.length) { globalThis.roteTarget = found[0].e; return true; }
+      if (performance.now() >= end) return false;
+      await change();
+    }
+  }
+
+  // --- typing
+
+  const setTypes = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
+
+  function untypable(e) {
+    if (e.isContentEditable || e.tagName === 'TEXTAREA' || e.tagName === 'SELECT') return null;
+    if (e.tagName !== 'INPUT') return 'is no field for text (' + e.tagName.toLowerCase() + ')';
+    if (/^(checkbox|radio|button|submit|reset|image|file)$/.test(e.type)) return `is an input of type ${e.type}, which takes no text`;
+    return null;
+  }
+
+  const tell = (e, ...names) => { for (const n of names) e.dispatchEvent(new Event(n, { bubbles: true, composed: true })); };
+
+  // prepare focuses the target and puts the caret where typing is to begin. It
+  // says how the text gets in: 'keys', or 'done' when it is in already.
+  function prepare(text, clear) {
+    const e = globalThis.roteTarget;
+    e.focus();
+    if (e.tagName === 'SELECT') return choose(e, text);
+    if (e.tagName === 'INPUT' && setTypes.includes(e.type)) {
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(e, text);
+      tell(e, 'input', 'change');
+      return { how: 'done', differs: e.value !== text };
+    }
+    let noCaret = false;
+    const before = clear ? '' : (e.isContentEditable ? e.innerText : e.value);
+    if (e.isContentEditable) {
+      const s = e.ownerDocument.getSelection();
+      s.selectAllChildren(e);
+      if (!clear) s.collapseToEnd();
+    } else if (clear) {
+      e.select();
+    } else {
+      try { e.setSelectionRange(e.value.length, e.value.length); } catch { noCaret = true; } // email and number
+    }
+    const multiline = e.tagName === 'TEXTAREA' || e.isContentEditable;
+    return { how: 'keys', before, multiline, noCaret, empty: clear && before === '' && !(e.isContentEditable ? e.innerText : e.value) };
+  }
+
+  function choose(e, text) {
+    const options = [...e.options];
+    const o = options.find(o => o.label.trim() === text) || options.find(o => o.value === text) || options.find(o => o.text.trim() === text.trim());
+    if (!o) return { how: 'none', options: options.slice(0, 20).map(o => o.label.trim()) };
+    if (!o.selected) { o.selected = true; tell(e, 'input', 'change'); }
+    return { how: 'done', differs: false };
+  }
+
+  const typed = () => {
+    const e = globalThis.roteTarget;
+    return e.isContentEditable ? e.innerText : e.value;
+  };
+
+  // --- scrolling
+
+  // settled waits until a smooth scroll has come to rest, 3 s at most.
+  async function settled(read) {
+    let last = read(), same = 0;
+    for (const end = performance.now() + 3000; performance.now() < end && same < 3;) {
+      await frame();
+      const now = read();
+      same = now[0] === last[0] && now[1] === last[1] ? same + 1 : 0;
+      last = now;
+    }
+  }
+
+  async function scroll(o) {
+    const e = o.element ? globalThis.roteTarget : null;
+    const read = () => e ? [e.scrollLeft, e.scrollTop] : [window.scrollX, window.scrollY];
+    const behavior = o.smooth ? 'smooth' : 'instant';
+    if (!e && (o.x !== null || o.y !== null)) window.scrollTo({ left: o.x ?? window.scrollX, top: o.y ?? window.scrollY, behavior });
+    if (o.smooth) await settled(read);
+    if (o.dx || o.dy) (e ?? window).scrollBy({ left: o.dx ?? 0, top: o.dy ?? 0, behavior });
+    else if (e) e.scrollIntoView({ block: 'center', behavior });
+    if (o.smooth) await settled(read);
+  }
+
+  // --- reading
+
+  function lookup(from, name) {
+    if (from === 'meta') {
+      for (const m of document.querySelectorAll('meta')) {
+        if (m.name === name || m.getAttribute('property') === name) return m.content;
+      }
+      return null;
+    }
+    try { return window[from].getItem(name); } catch { return null; } // an opaque origin has no storage
+  }
+
+  function mirror(key, text) {
+    try { sessionStorage.setItem(key, text); } catch { /* no storage here, or the quota is full */ }
+  }
+
+  const html = selector => selector ? globalThis.roteTarget.outerHTML : document.documentElement.outerHTML;
+
+  // --- requests
+
+  const base64 = blob => new Promise((done, fail) => {
+    const r = new FileReader();
+    r.onload = () => done(r.result.slice(r.result.indexOf(',') + 1));
+    r.onerror = () => fail(r.error);
+    r.readAsDataURL(blob);
+  });
+
+  async function request(f, max) {
+    let answer;
+    try {
+      answer = await fetch(f.url, { method: f.method, headers: f.headers, body: f.body ?? undefined, credentials: f.credentials });
+    } catch (e) { return { error: String(e.message || e) }; }
+    const parts = [];
+    let size = 0;
+    try {
+      for (const reader = answer.body?.getReader(); reader;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        size += value.length;
+        if (size > max) { reader.cancel(); return { tooLarge: true }; }
+        parts.push(value);
+      }
+    } catch (e) { return { error: 'the answer broke off: ' + String(e.message || e) }; }
+    return { status: answer.status, url: answer.url, headers: Object.fromEntries(answer.headers), body: await base64(new Blob(parts)) };
+  }
+
+  return { act, present, prepare, typed, scroll, lookup, mirror, html, request };
+})();

@@ -1,0 +1,100 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// manager is a system's package manager: how to bring its lists up to date, and
+// which packages hold a browser, best first.
+type manager struct {
+	name    string
+	update  []string
+	install []string
+	choices [][]string
+}
+
+var managers = []manager{
+	{"apt-get", []string{"update"}, []string{"install", "--yes", "--no-install-recommends"},
+		[][]string{{"chromium-headless-shell", "fonts-liberation"}, {"chromium", "fonts-liberation"}, {"chromium-browser"}}},
+	{"dnf", nil, []string{"install", "--assumeyes"}, [][]string{{"chromium-headless"}, {"chromium"}}},
+	{"apk", []string{"update"}, []string{"add"}, [][]string{{"chromium-headless-shell", "font-liberation"}, {"chromium", "font-liberation"}}},
+	{"brew", nil, []string{"install", "--cask"}, [][]string{{"chromium"}}},
+}
+
+// Install makes sure that a browser is there and gives its path. When there is
+// none it asks the system's package manager, and says on log what it does; when
+// it may not, the error says exactly what to do.
+func Install(ctx context.Context, log io.Writer) (string, error) {
+	path, err := Find("")
+	if !errors.Is(err, ErrNotFound) {
+		return path, err
+	}
+	m, ok := installedManager()
+	if !ok {
+		return "", errors.New("no browser is installed and no package manager was found (apt-get, dnf, apk, brew): install Chromium by hand and name it with --browser FILE")
+	}
+	prefix, err := m.rights()
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(log, "No browser is installed; %s will install one.\n", m.name)
+	if m.update != nil {
+		if err := command(ctx, log, prefix, m.name, m.update...); err != nil {
+			return "", fmt.Errorf("%w: is the network there?", err)
+		}
+	}
+	var failures []error
+	for _, packages := range m.choices {
+		if err := command(ctx, log, prefix, m.name, append(append([]string{}, m.install...), packages...)...); err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		if path, err := Find(""); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s could not install a browser: install Chromium by hand and name it with --browser FILE: %w", m.name, errors.Join(failures...))
+}
+
+func installedManager() (manager, bool) {
+	for _, m := range managers {
+		if _, err := exec.LookPath(m.name); err == nil {
+			return m, true
+		}
+	}
+	return manager{}, false
+}
+
+// rights is what a command must be prefixed with to install packages.
+func (m manager) rights() ([]string, error) {
+	if m.name == "brew" || os.Geteuid() == 0 {
+		return nil, nil
+	}
+	if exec.Command("sudo", "-n", "true").Run() == nil {
+		return []string{"sudo", "-n"}, nil
+	}
+	return nil, fmt.Errorf("no browser is installed, and installing one needs root: run\n  sudo %s %s %s", m.name, strings.Join(m.install, " "), strings.Join(m.choices[0], " "))
+}
+
+// command runs one step and shows it.
+func command(ctx context.Context, log io.Writer, prefix []string, name string, args ...string) error {
+	line := append(append(append([]string{}, prefix...), name), args...)
+	fmt.Fprintf(log, "+ %s\n", strings.Join(line, " "))
+	c := exec.CommandContext(ctx, line[0], line[1:]...)
+	c.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	output, err := c.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, last(output, 1000))
+	}
+	return nil
+}
+
+func last(b []byte, n int) string {
+	return strings.ToValidUTF8(strings.TrimSpace(string(b[max(0, len(b)-n):])), "")
+}

@@ -1,0 +1,133 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rote/browser/egress"
+	"rote/routine"
+)
+
+// shared is the browser that most tests open their own context in.
+var shared *Browser
+
+func TestMain(m *testing.M) {
+	os.Exit(testMain(m))
+}
+
+// testMain runs the tests and fails when anything of a browser is left.
+func testMain(m *testing.M) int {
+	temp, err := os.MkdirTemp("", "rote-browser-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(temp)
+	os.Setenv("TMPDIR", temp)
+	shared = newBrowser()
+	code := m.Run()
+	shared.Close()
+	if left, _ := filepath.Glob(filepath.Join(temp, "rote-browser-*")); len(left) > 0 {
+		fmt.Fprintln(os.Stderr, "profiles left:", left)
+		code = 1
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	return code
+}
+
+func newBrowser() *Browser {
+	policy, err := egress.NewPolicy(egress.Listed, []string{"127.0.0.0/8"}, nil)
+	if err != nil {
+		panic(err)
+	}
+	return New(Config{Egress: policy})
+}
+
+// site serves pages by path; a value is an HTML body or a handler.
+func site(t testing.TB, pages map[string]any) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	for path, page := range pages {
+		switch page := page.(type) {
+		case string:
+			mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/html; charset=utf-8")
+				fmt.Fprint(w, `<!doctype html><meta charset=utf-8><link rel=icon href="data:,"><body>`, page)
+			})
+		case func(http.ResponseWriter, *http.Request):
+			mux.HandleFunc(path, page)
+		}
+	}
+	s := httptest.NewServer(mux)
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	return s.URL
+}
+
+// testTime bounds one test; what a test waits for comes much sooner.
+const testTime = 30 * time.Second
+
+func testContext(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), testTime)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// openPage opens a page of the shared browser and goes to url when it is given.
+func openPage(t *testing.T, url string) *page {
+	t.Helper()
+	opened, err := shared.Open(testContext(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	p := opened.(*page)
+	if url != "" {
+		if _, err := p.Navigate(testContext(t), url); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// eval is the JSON of an expression in the page's own world.
+func eval(t *testing.T, p *page, expression string) string {
+	t.Helper()
+	e, err := p.Evaluate(testContext(t), expression, 5*time.Second)
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return string(e.JSON)
+}
+
+// wantCode fails unless err has the code and its message holds the words.
+func wantCode(t *testing.T, err error, code routine.Code, words string) {
+	t.Helper()
+	if got := routine.CodeOf(err); got != code || !strings.Contains(fmt.Sprint(err), words) {
+		t.Fatalf("got %s %q, want %s with %q", got, err, code, words)
+	}
+}
+
+// shortContext ends like an operation's own limit, early: for what never comes.
+func shortContext(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond)
+	t.Cleanup(cancel)
+	return ctx
+}

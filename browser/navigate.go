@@ -1,0 +1,174 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// loadBound is how long a page that has its DOM may go on loading before it is
+// taken as it is.
+const loadBound = 10 * time.Second
+
+// errLoadBound ends the wait for a load event.
+var errLoadBound = errors.New("load bound")
+
+// Navigate goes to a URL and waits for its load event.
+func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, error) {
+	n, err := p.navigate(ctx, url)
+	return n, p.failure(ctx, err)
+}
+
+func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, error) {
+	since := p.proxy.Denials()
+	before := p.now().loader
+	gone, err := call[proto.PageNavigateResult](ctx, p, proto.PageNavigate{URL: url})
+	if err != nil {
+		if ctx.Err() != nil {
+			// A server that never answers leaves the session deaf until this.
+			p.send(proto.PageStopLoading{})
+		}
+		return routine.Navigation{}, err
+	}
+	if gone.ErrorText != "" {
+		return p.notReached(url, gone.ErrorText, since)
+	}
+	if gone.LoaderID == "" { // same document: only the fragment changed
+		return routine.Navigation{URL: p.now().url, Status: p.now().status}, nil
+	}
+	loader := string(gone.LoaderID)
+	finished, err := p.loaded(ctx, func(s state) bool { return s.loader == loader || s.loader != before })
+	s := p.now()
+	n := routine.Navigation{URL: s.url, Unfinished: !finished}
+	if s.statusOf == s.loader || s.statusOf == loader {
+		n.Status = s.status
+	}
+	return n, err
+}
+
+// loaded waits until a document that there accepts has fired its load event;
+// false when that took too long but its DOM is ready.
+func (p *page) loaded(ctx context.Context, there func(state) bool) (bool, error) {
+	err := p.waitFor(ctx, func(s state) (bool, error) { return there(s) && s.life["DOMContentLoaded"], nil })
+	if err != nil {
+		return false, err
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, loadBound, errLoadBound)
+	defer cancel()
+	err = p.waitFor(bounded, func(s state) (bool, error) { return s.life["load"], nil })
+	if errors.Is(err, errLoadBound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// notReached explains why a navigation brought no document.
+func (p *page) notReached(url, errorText string, since int) (routine.Navigation, error) {
+	if denied, ok := p.proxy.DeniedSince(since); ok {
+		return routine.Navigation{}, denied
+	}
+	if errorText == "net::ERR_HTTP_RESPONSE_CODE_FAILURE" {
+		// An HTTP error without a body: Chromium shows a page of its own. The
+		// status is all there is to know.
+		s := p.now()
+		return routine.Navigation{URL: url, Status: s.status}, nil
+	}
+	return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", url, explain(errorText))
+}
+
+// explain puts Chromium's commoner network errors into words.
+func explain(errorText string) string {
+	name := strings.TrimPrefix(errorText, "net::")
+	words := map[string]string{
+		"ERR_NAME_NOT_RESOLVED": "its name does not resolve", "ERR_CONNECTION_REFUSED": "the connection was refused",
+		"ERR_EMPTY_RESPONSE":           "the connection was closed without an answer",
+		"ERR_TUNNEL_CONNECTION_FAILED": "no connection to its host could be made", "ERR_CONNECTION_RESET": "the connection was reset",
+		"ERR_ABORTED":                     "the server sent a download or nothing to show instead of a page",
+		"ERR_CERT_AUTHORITY_INVALID":      "its TLS certificate is not from a known authority",
+		"ERR_CERT_COMMON_NAME_INVALID":    "its TLS certificate is for another name",
+		"ERR_CERT_DATE_INVALID":           "its TLS certificate is out of date",
+		"ERR_TOO_MANY_REDIRECTS":          "it redirects in circles",
+		"ERR_PROXY_CONNECTION_FAILED":     "the run's own proxy is gone",
+		"ERR_INVALID_AUTH_CREDENTIALS":    "it asks for credentials",
+		"ERR_SSL_PROTOCOL_ERROR":          "it does not speak TLS properly",
+		"ERR_BLOCKED_BY_RESPONSE":         "its own headers forbid it",
+		"ERR_INVALID_HTTP_RESPONSE":       "it does not speak HTTP",
+		"ERR_CONTENT_LENGTH_MISMATCH":     "the answer broke off",
+		"ERR_INCOMPLETE_CHUNKED_ENCODING": "the answer broke off",
+	}
+	if w, ok := words[name]; ok {
+		return fmt.Sprintf("%s (%s)", w, name)
+	}
+	return name
+}
+
+// URL is the current URL.
+func (p *page) URL(context.Context) (string, error) { return p.now().url, nil }
+
+// WaitURL waits until match accepts the current URL.
+func (p *page) WaitURL(ctx context.Context, match func(string) (bool, error)) (string, error) {
+	tried, found := "", ""
+	err := p.waitFor(ctx, func(s state) (bool, error) {
+		if s.url == tried {
+			return false, nil
+		}
+		tried = s.url
+		ok, err := match(s.url)
+		found = s.url
+		return ok, err
+	})
+	return found, err
+}
+
+// follow waits for the document that an action has asked for, when it has. The
+// action's events have been handled by the page before follow asks: an
+// evaluation that answers after them tells so.
+func (p *page) follow(ctx context.Context, before state) error {
+	settled := p.send(proto.RuntimeEvaluate{Expression: "0"})
+	defer settled.forget()
+	if asked, err := p.askedFor(ctx, before, settled); err != nil || !asked {
+		return err
+	}
+	// Ends with a new document, or without one: a download, a 204, window.stop.
+	bounded, cancelBound := context.WithTimeoutCause(ctx, loadBound, errLoadBound)
+	defer cancelBound()
+	err := p.waitFor(bounded, func(s state) (bool, error) {
+		return s.within > before.within || s.stopped > before.stopped && !s.loading, nil
+	})
+	if errors.Is(err, errLoadBound) {
+		if s := p.now(); s.loader != before.loader && !s.life["load"] {
+			p.warn(s.url + " did not finish loading; went on with what was there")
+		}
+		return nil
+	}
+	return err
+}
+
+// askedFor tells whether the page has asked for a navigation by the time that
+// settled is answered.
+func (p *page) askedFor(ctx context.Context, before state, settled *future) (bool, error) {
+	for {
+		p.mu.Lock()
+		changed := p.changed
+		p.mu.Unlock()
+		if s := p.now(); s.asked > before.asked || s.loader != before.loader {
+			return true, nil
+		}
+		select {
+		case <-settled.ch:
+			s := p.now()
+			return s.asked > before.asked || s.loader != before.loader, nil
+		case <-changed:
+		case <-p.dead:
+			return false, errCrashed
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+	}
+}

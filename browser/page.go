@@ -1,0 +1,201 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/egress"
+	"rote/routine"
+)
+
+// page is one run's tab in its own browser context, behind its own proxy.
+type page struct {
+	b       *Browser
+	i       *instance
+	proxy   *egress.Proxy
+	context proto.BrowserBrowserContextID
+	target  proto.TargetTargetID // also the id of the main frame
+	session proto.TargetSessionID
+
+	closing sync.Once
+
+	mu sync.Mutex
+	// attachedTo is closed when target and session are known.
+	attachedTo chan struct{}
+	state      state
+	changed    chan struct{} // closed and replaced when state changes
+	warnings   []string
+	console    []string // while a script runs
+	popups     int
+	dead       chan struct{} // closed when the page has crashed
+	crashed    bool
+	world      proto.RuntimeExecutionContextID // the helper world; 0: none yet
+}
+
+var _ routine.Page = (*page)(nil)
+
+// disposeTime bounds the end of a context. It takes milliseconds, also with a
+// hung renderer; a browser that needs longer is suspect.
+const disposeTime = 2 * time.Second
+
+// newPage makes a context with a page in it, ready to be used.
+func newPage(ctx context.Context, b *Browser, i *instance) (*page, error) {
+	proxy, err := egress.Listen(b.config.Egress)
+	if err != nil {
+		return nil, unavailable("listen for its proxy", err)
+	}
+	p := &page{b: b, i: i, proxy: proxy, state: state{url: "about:blank", life: map[string]bool{}}, changed: make(chan struct{}), dead: make(chan struct{}), attachedTo: make(chan struct{})}
+	if err := p.open(ctx); err != nil {
+		_ = p.dispose()
+		return nil, fmt.Errorf("open a page: %w", p.failure(ctx, err))
+	}
+	return p, nil
+}
+
+func (p *page) open(ctx context.Context) error {
+	browser := caller{ctx, p.i.client, ""}
+	made, err := proto.TargetCreateBrowserContext{ProxyServer: "http://" + p.proxy.Addr(), ProxyBypassList: "<-loopback>"}.Call(browser)
+	if err != nil {
+		return err
+	}
+	p.context = made.BrowserContextID
+	p.i.enroll(p)
+	if _, err := (proto.TargetCreateTarget{URL: "about:blank", BrowserContextID: p.context}).Call(browser); err != nil {
+		return err
+	}
+	select {
+	case <-p.attachedTo:
+	case <-p.i.client.done:
+		return errClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return p.all(ctx,
+		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{},
+		proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true},
+		proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorDeny, BrowserContextID: p.context},
+		proto.RuntimeRunIfWaitingForDebugger{},
+	)
+}
+
+// networkEnable is Network.enable without its buffers: of the events only the
+// response of the main document is read.
+type networkEnable struct{}
+
+func (networkEnable) ProtoReq() string { return "Network.enable" }
+func (networkEnable) MarshalJSON() ([]byte, error) {
+	return []byte(`{"maxTotalBufferSize":0,"maxResourceBufferSize":0,"maxPostDataSize":0}`), nil
+}
+
+// send puts a request on the wire and does not wait.
+func (p *page) send(m proto.Request) *future { return p.i.client.send(p.session, m.ProtoReq(), m) }
+
+// all sends requests in order and waits for all answers.
+func (p *page) all(ctx context.Context, ms ...proto.Request) error {
+	fs := make([]*future, len(ms))
+	for i, m := range ms {
+		fs[i] = p.send(m)
+	}
+	for i, f := range fs {
+		if _, err := p.await(ctx, f); err != nil {
+			return fmt.Errorf("%s: %w", ms[i].ProtoReq(), err)
+		}
+	}
+	return nil
+}
+
+// errCrashed is what a page's calls end with after its renderer has crashed.
+var errCrashed = errors.New("the page crashed")
+
+// await is the answer of f, unless ctx ends or the page crashes first: a
+// crashed page answers nothing any more.
+func (p *page) await(ctx context.Context, f *future) ([]byte, error) {
+	select {
+	case a := <-f.ch:
+		return a.result, a.err
+	case <-ctx.Done():
+		f.forget()
+		return nil, context.Cause(ctx)
+	case <-p.dead:
+		f.forget()
+		return nil, errCrashed
+	}
+}
+
+// failure puts a fault of the protocol into the terms of the core.
+func (p *page) failure(ctx context.Context, err error) error {
+	var ours *routine.Error
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &ours):
+		return err
+	case errors.Is(err, errCrashed):
+		return routine.Errorf(routine.CodeBrowserCrashed, "the page crashed")
+	case errors.Is(err, errClosed):
+		return routine.Errorf(routine.CodeBrowserCrashed, "the browser ended")
+	}
+	return err
+}
+
+func (p *page) usable() bool {
+	select {
+	case <-p.dead:
+		return false
+	default:
+		return p.i.alive()
+	}
+}
+
+// Close disposes of the context. It does not wait for the page, which may hang.
+// Closing again does nothing.
+func (p *page) Close() error {
+	var err error
+	p.closing.Do(func() {
+		err = p.dispose()
+		p.b.release(p.i, err != nil)
+	})
+	return err
+}
+
+func (p *page) dispose() error {
+	p.i.dismiss(p)
+	defer p.proxy.Close()
+	if p.context == "" || !p.i.alive() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), disposeTime)
+	defer cancel()
+	err := proto.TargetDisposeBrowserContext{BrowserContextID: p.context}.Call(caller{ctx, p.i.client, ""})
+	if errors.Is(err, errClosed) {
+		return nil // gone with its browser
+	}
+	return err
+}
+
+// Warnings are the page events since the last call.
+func (p *page) Warnings() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.warnings
+	p.warnings = nil
+	return w
+}
+
+// call sends a request to the page's session and decodes its answer.
+func call[R any](ctx context.Context, p *page, m proto.Request) (R, error) {
+	var r R
+	b, err := p.await(ctx, p.send(m))
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(b, &r)
+}

@@ -1,0 +1,112 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// HTML is the outer HTML of the document or of the first match.
+func (p *page) HTML(ctx context.Context, selector string) (string, error) {
+	if selector != "" {
+		if err := p.present(ctx, selector); err != nil {
+			return "", err
+		}
+	}
+	html, err := help[string](ctx, p, "html", selector)
+	return html, p.failure(ctx, err)
+}
+
+// Scroll scrolls the window or an element.
+func (p *page) Scroll(ctx context.Context, s routine.Scroll) error {
+	if s.Selector != "" {
+		if err := p.present(ctx, s.Selector); err != nil {
+			return err
+		}
+	}
+	_, err := help[any](ctx, p, "scroll", map[string]any{"element": s.Selector != "", "x": s.X, "y": s.Y, "dx": s.DeltaX, "dy": s.DeltaY, "smooth": s.Smooth})
+	return p.failure(ctx, err)
+}
+
+// Cookies are all of the page's context.
+func (p *page) Cookies(ctx context.Context) ([]routine.Cookie, error) {
+	all, err := proto.StorageGetCookies{BrowserContextID: p.context}.Call(caller{ctx, p.i.client, ""})
+	if err != nil {
+		return nil, p.failure(ctx, err)
+	}
+	return cookies(all.Cookies), nil
+}
+
+// SentCookies are those that the browser would send to the current page.
+func (p *page) SentCookies(ctx context.Context) ([]routine.Cookie, error) {
+	sent, err := call[proto.NetworkGetCookiesResult](ctx, p, proto.NetworkGetCookies{Urls: []string{p.now().url}})
+	if err != nil {
+		return nil, p.failure(ctx, err)
+	}
+	return cookies(sent.Cookies), nil
+}
+
+func cookies(from []*proto.NetworkCookie) []routine.Cookie {
+	to := make([]routine.Cookie, len(from))
+	for i, c := range from {
+		to[i] = routine.Cookie{Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, Expires: float64(c.Expires),
+			HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: string(c.SameSite)}
+		if c.Session {
+			to[i].Expires = -1
+		}
+	}
+	return to
+}
+
+// readProperty follows plain data properties from window and calls nothing: no
+// getter, no function, no toJSON but JSON.stringify's own walk of plain data.
+const readProperty = `(path => {
+  const own = (o, k) => { for (; o; o = Object.getPrototypeOf(o)) { const d = Object.getOwnPropertyDescriptor(o, k); if (d) return d; } };
+  let v = window;
+  for (const k of path.split('.')) {
+    if (v === null || typeof v !== 'object' && typeof v !== 'function') return null;
+    const d = own(v, k);
+    if (!d || !('value' in d)) return null;
+    v = d.value;
+  }
+  if (v === undefined || v === null || typeof v === 'function' || typeof v === 'symbol') return null;
+  return typeof v === 'object' ? JSON.stringify(v) ?? null : String(v);
+})(%s)`
+
+// Lookup reads a text from the page: a storage entry, a meta tag's content, a
+// property of its window.
+func (p *page) Lookup(ctx context.Context, from routine.Source, name string) (string, bool, error) {
+	var text *string
+	var err error
+	if from == routine.FromWindow {
+		text, err = p.property(ctx, name)
+	} else {
+		text, err = help[*string](ctx, p, "lookup", string(from), name)
+	}
+	if err != nil || text == nil {
+		return "", false, p.failure(ctx, err)
+	}
+	return *text, true, nil
+}
+
+func (p *page) property(ctx context.Context, path string) (*string, error) {
+	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: strings.Replace(readProperty, "%s", string(marshal(path)), 1), ReturnByValue: true})
+	var t *thrown
+	if errors.As(err, &t) || err == nil && v.Type != "string" {
+		return nil, nil // the page's own objects may refuse to be read
+	}
+	if err != nil {
+		return nil, err
+	}
+	return unquote(v.Value)
+}
+
+// Mirror puts an entry into the page's sessionStorage.
+func (p *page) Mirror(ctx context.Context, key, text string) error {
+	_, err := help[any](ctx, p, "mirror", key, text)
+	return p.failure(ctx, err)
+}

@@ -1,0 +1,153 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// Limits of what a script may write to the console.
+const (
+	maxConsoleLines = 100
+	maxConsoleLine  = 1000
+)
+
+// probeTime is how long a page has to answer after a script was ended, before
+// it counts as hung.
+const probeTime = 500 * time.Millisecond
+
+// Evaluate runs an author's script in the page's own world.
+func (p *page) Evaluate(ctx context.Context, script string, limit time.Duration) (routine.Evaluation, error) {
+	p.mu.Lock()
+	p.console = []string{}
+	p.mu.Unlock()
+	value, err := p.script(ctx, script, limit)
+	p.mu.Lock()
+	e := routine.Evaluation{JSON: value, Console: p.console}
+	p.console = nil
+	p.mu.Unlock()
+	return e, err
+}
+
+func (p *page) script(ctx context.Context, script string, limit time.Duration) (json.RawMessage, error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, limit, &routine.Error{Code: routine.CodeTimeout, Message: "the script took longer than its timeout_seconds of " + limit.String()})
+	defer cancel()
+	v, err := evaluate(bounded, p, proto.RuntimeEvaluate{Expression: script, AwaitPromise: true, UserGesture: true,
+		Timeout: proto.RuntimeTimeDelta(limit.Milliseconds())})
+	if err == nil && v.ObjectID != "" {
+		v, err = p.stringify(bounded, v.ObjectID)
+	}
+	if terminated(err) {
+		<-bounded.Done() // the call's own limit was a moment early
+		err = context.Cause(bounded)
+	}
+	if bounded.Err() != nil && err != nil {
+		p.stop()
+		return nil, context.Cause(bounded)
+	}
+	var t *thrown
+	switch {
+	case errors.As(err, &t):
+		return nil, routine.Errorf(routine.CodeScriptError, "the script threw %s", t.text)
+	case errors.Is(gone(err), errGone):
+		return nil, routine.Errorf(routine.CodeScriptError, "the page went away while the script ran")
+	case err != nil:
+		return nil, p.failure(ctx, err)
+	}
+	return jsonOf(v), nil
+}
+
+// stringify is JSON.stringify of an object in the page. A function and what
+// else has no JSON gives undefined.
+func (p *page) stringify(ctx context.Context, object string) (remote, error) {
+	v, err := evaluate(ctx, p, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(object), ReturnByValue: true,
+		FunctionDeclaration: "function() { return JSON.stringify(this) }"})
+	if err != nil || v.Type != "string" {
+		return remote{}, err
+	}
+	text, err := unquote(v.Value)
+	if err != nil {
+		return remote{}, err
+	}
+	return remote{Type: "json", Value: json.RawMessage(*text)}, nil
+}
+
+// jsonOf is the JSON of a value; nil for undefined.
+func jsonOf(v remote) json.RawMessage {
+	switch {
+	case v.Type == "json":
+		return v.Value
+	case v.Type == "string":
+		if text, err := unquote(v.Value); err == nil {
+			return marshal(*text) // the protocol escapes what needs no escape
+		}
+	case v.Special == "-0":
+		return json.RawMessage("0")
+	case strings.HasSuffix(v.Special, "n") && v.Type == "bigint":
+		return json.RawMessage(strings.TrimSuffix(v.Special, "n"))
+	case v.Special != "": // NaN and the infinities, as JSON.stringify has it
+		return json.RawMessage("null")
+	}
+	return v.Value
+}
+
+func terminated(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "Execution was terminated")
+}
+
+// stop ends whatever script the page runs. A page that does not answer
+// afterwards is given up: its next call fails instead of hanging.
+func (p *page) stop() {
+	p.send(proto.RuntimeTerminateExecution{})
+	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	defer cancel()
+	if _, err := p.await(ctx, p.send(proto.RuntimeEvaluate{Expression: "1+1"})); ctx.Err() != nil && err != nil {
+		p.crash()
+	}
+}
+
+// noteConsole keeps what a running script writes.
+func (p *page) noteConsole(e *proto.RuntimeConsoleAPICalled) {
+	var words []string
+	for _, a := range e.Args {
+		switch {
+		case a.Type == proto.RuntimeRemoteObjectTypeString:
+			words = append(words, a.Value.Str())
+		case a.Description != "":
+			words = append(words, a.Description)
+		default:
+			words = append(words, a.Value.String())
+		}
+	}
+	line := string(e.Type) + ": " + strings.Join(words, " ")
+	if len(line) > maxConsoleLine {
+		line = strings.ToValidUTF8(line[:maxConsoleLine], "") + "…"
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.console != nil && len(p.console) < maxConsoleLines {
+		p.console = append(p.console, line)
+	}
+}
+
+// marshal is the JSON of a text, with characters as they are.
+func marshal(s string) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string always encodes
+	return bytes.TrimSpace(b.Bytes())
+}
+
+func unquote(b json.RawMessage) (*string, error) {
+	var s string
+	err := json.Unmarshal(b, &s)
+	return &s, err
+}

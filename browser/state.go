@@ -1,0 +1,199 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// state is what the page's events have told about its main frame.
+type state struct {
+	url    string
+	loader string // of the document that is there
+	// life holds the lifecycle events of loader so far, as in DOMContentLoaded
+	// and load.
+	life map[string]bool
+	// asked counts the navigations of the main frame that the page asked for,
+	// stopped those that ended, with a document or without,
+	// within those that stayed in the document.
+	asked, stopped, within int
+	loading                bool
+	// status is the HTTP status of the document with loader statusOf.
+	status   int
+	statusOf string
+}
+
+// maxPopups live in a run's context; more are closed at once.
+const maxPopups = 10
+
+// event takes what the browser tells of the page's session. It runs on the
+// reading goroutine and only notes or sends.
+func (p *page) event(method string, params json.RawMessage) {
+	switch method {
+	case "Page.frameNavigated":
+		if e, ok := decode[proto.PageFrameNavigated](params); ok && e.Frame.ParentID == "" {
+			p.update(func(s *state) { s.url = e.Frame.URL + e.Frame.URLFragment; p.enter(s, string(e.Frame.LoaderID)) })
+		}
+	case "Page.navigatedWithinDocument":
+		if e, ok := decode[proto.PageNavigatedWithinDocument](params); ok && p.isMain(e.FrameID) {
+			p.update(func(s *state) { s.url = e.URL; s.within++ })
+		}
+	case "Page.lifecycleEvent":
+		if e, ok := decode[proto.PageLifecycleEvent](params); ok && p.isMain(e.FrameID) {
+			p.update(func(s *state) { p.enter(s, string(e.LoaderID)); s.life[string(e.Name)] = true })
+		}
+	case "Page.frameRequestedNavigation":
+		if e, ok := decode[proto.PageFrameRequestedNavigation](params); ok && p.isMain(e.FrameID) && e.Disposition == proto.PageClientNavigationDispositionCurrentTab {
+			p.update(func(s *state) { s.asked++ })
+		}
+	case "Page.frameStartedLoading":
+		if e, ok := decode[proto.PageFrameStartedLoading](params); ok && p.isMain(e.FrameID) {
+			p.update(func(s *state) { s.loading = true })
+		}
+	case "Page.frameStoppedLoading":
+		if e, ok := decode[proto.PageFrameStoppedLoading](params); ok && p.isMain(e.FrameID) {
+			p.update(func(s *state) { s.loading = false; s.stopped++ })
+		}
+	case "Network.responseReceived":
+		if e, ok := decode[proto.NetworkResponseReceived](params); ok && e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.FrameID) && e.Response != nil {
+			p.update(func(s *state) { s.status, s.statusOf = e.Response.Status, string(e.LoaderID) })
+		}
+	case "Runtime.consoleAPICalled":
+		if e, ok := decode[proto.RuntimeConsoleAPICalled](params); ok {
+			p.noteConsole(&e)
+		}
+	case "Inspector.targetCrashed":
+		p.crash()
+	default:
+		p.attendant(method, params)
+	}
+}
+
+// attendant handles what happens beside the page: dialogs, popups, frames and
+// workers that wait to be let go.
+func (p *page) attendant(method string, params json.RawMessage) {
+	switch method {
+	case "Page.javascriptDialogOpening":
+		if e, ok := decode[proto.PageJavascriptDialogOpening](params); ok {
+			// Leaving a page is accepted, else a navigation would hang.
+			leave := e.Type == proto.PageDialogTypeBeforeunload
+			p.send(proto.PageHandleJavaScriptDialog{Accept: leave})
+			if !leave {
+				p.warn(fmt.Sprintf("the page opened a dialog (%s), which was dismissed: %.200q", e.Type, e.Message))
+			}
+		}
+	case "Target.attachedToTarget":
+		if e, ok := decode[proto.TargetAttachedToTarget](params); ok { // a frame or worker of this page
+			p.i.client.letGo(&e)
+		}
+	}
+}
+
+// letGo ends the wait of a new target, which is paused so that rules can be set
+// before it runs.
+func (c *client) letGo(e *proto.TargetAttachedToTarget) {
+	if e.WaitingForDebugger {
+		c.send(e.SessionID, "Runtime.runIfWaitingForDebugger", nil)
+	}
+}
+
+// attached takes a new page of the run's context: its own first, then popups.
+func (p *page) attached(e *proto.TargetAttachedToTarget) {
+	p.mu.Lock()
+	first := p.target == ""
+	if first {
+		p.target, p.session = e.TargetInfo.TargetID, e.SessionID
+	} else {
+		p.popups++
+	}
+	tooMany := p.popups > maxPopups
+	p.mu.Unlock()
+	c := p.i.client
+	switch {
+	case first:
+		c.listen(e.SessionID, p.event)
+		close(p.attachedTo)
+	case tooMany:
+		c.letGo(e) // its opener waits for it
+		c.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: e.TargetInfo.TargetID})
+	default:
+		p.warn("the page opened a popup, which is closed with the run")
+		// Its dialogs are dismissed as the page's own are.
+		c.listen(e.SessionID, func(method string, params json.RawMessage) {
+			if method == "Page.javascriptDialogOpening" {
+				c.send(e.SessionID, "Page.handleJavaScriptDialog", proto.PageHandleJavaScriptDialog{})
+			}
+		})
+		c.send(e.SessionID, "Page.enable", nil)
+		c.letGo(e)
+	}
+}
+
+func (p *page) isMain(frame proto.PageFrameID) bool { return string(frame) == string(p.target) }
+
+// enter notes a new document: its lifecycle begins anew and the helper world of
+// the last one is gone. The lock is held.
+func (p *page) enter(s *state, loader string) {
+	if s.loader == loader {
+		return
+	}
+	s.loader, s.life = loader, map[string]bool{}
+	p.world = 0
+}
+
+func (p *page) update(change func(*state)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(&p.state)
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+func (p *page) warn(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.warnings = append(p.warnings, text)
+}
+
+func (p *page) crash() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.crashed {
+		p.crashed = true
+		close(p.dead)
+	}
+}
+
+// now is a copy of the state.
+func (p *page) now() state {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.state
+	s.life = maps.Clone(s.life)
+	return s
+}
+
+// waitFor waits until the state satisfies done, which is asked at once and
+// after each change.
+func (p *page) waitFor(ctx context.Context, done func(state) (bool, error)) error {
+	for {
+		p.mu.Lock()
+		changed := p.changed
+		p.mu.Unlock()
+		if ok, err := done(p.now()); ok || err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-p.dead:
+			return p.failure(ctx, errCrashed)
+		case <-p.i.client.done:
+			return p.failure(ctx, errClosed)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
