@@ -1,0 +1,93 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+
+	"rote/routine"
+)
+
+// handler does one call: it decodes the request, asks the service and says what
+// to answer. Writing is left to serve.
+type handler func(q *request) (answer, error)
+
+// request is a request with what the front end found out about it.
+type request struct {
+	*http.Request
+	w         http.ResponseWriter
+	principal routine.Principal
+	maxBody   int64
+}
+
+// routineID is the id in the path.
+func (q *request) routineID() string {
+	id := chi.URLParam(q.Request, "routine_id")
+	if q.URL.RawPath == "" {
+		return id
+	}
+	if plain, err := url.PathUnescape(id); err == nil {
+		return plain
+	}
+	return id
+}
+
+// answer is what a call that went well gives.
+type answer struct {
+	status int
+	body   any // shown as JSON, unless it is a document
+	// location is the path of what was made; empty: nothing was.
+	location string
+}
+
+// document is a body that is sent as it is.
+type document struct {
+	mediaType string
+	text      []byte
+}
+
+// serve makes h an HTTP handler. What h gives is encoded whole before anything
+// is written, so that a fault while encoding can still be answered.
+func (a *api) serve(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		got, err := h(&request{Request: r, w: w, maxBody: a.maxBody})
+		if err != nil {
+			fail(w, r, err)
+			return
+		}
+		d, ok := got.body.(document)
+		if !ok {
+			d.mediaType = "application/json"
+			if d.text, err = encode(got.body); err != nil {
+				fail(w, r, routine.Internal("encode answer", err))
+				return
+			}
+		}
+		if got.location != "" {
+			w.Header().Set("Location", got.location)
+		}
+		write(w, got.status, d)
+	}
+}
+
+// encode leaves <, > and & as they are: nothing here is put into HTML, and
+// scripts and URLs stay readable.
+func encode(v any) ([]byte, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return text.Bytes(), err
+}
+
+func write(w http.ResponseWriter, status int, d document) {
+	h := w.Header()
+	h.Set("Content-Type", d.mediaType)
+	h.Set("Content-Length", strconv.Itoa(len(d.text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(d.text) // only the connection can fail here
+}

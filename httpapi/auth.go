@@ -1,0 +1,53 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"rote/routine"
+)
+
+// asCaller finds out who makes the call before h does it. Without a token it is
+// the anonymous caller, of whom the service decides what they may do; a token
+// that is no good is refused whatever the call.
+func (a *api) asCaller(h handler) handler {
+	return func(q *request) (answer, error) {
+		if a.local != nil {
+			q.principal = *a.local
+			return h(q)
+		}
+		secret, given, err := token(q.Header)
+		if err != nil {
+			return answer{}, err
+		}
+		if given {
+			if q.principal, err = a.service.Authenticate(q.Context(), secret); err != nil {
+				return answer{}, err
+			}
+		}
+		return h(q)
+	}
+}
+
+// token is the secret that a request carries, in either header. A header that
+// is there but empty counts as given: its sender meant to be somebody.
+func token(h http.Header) (secret string, given bool, err error) {
+	secrets := append([]string(nil), h.Values("X-Service-Token")...)
+	for _, value := range h.Values("Authorization") {
+		scheme, credentials, _ := strings.Cut(value, " ")
+		if strings.EqualFold(scheme, "Bearer") {
+			secrets = append(secrets, strings.TrimSpace(credentials))
+		} else if len(secrets) == 0 { // else it is for a proxy on the way
+			return "", false, routine.Errorf(routine.CodeUnauthenticated, "Authorization must be Bearer with a service token")
+		}
+	}
+	if len(secrets) == 0 {
+		return "", false, nil
+	}
+	for _, s := range secrets {
+		if s != secrets[0] {
+			return "", false, routine.Errorf(routine.CodeUnauthenticated, "the request carries two different service tokens: send one")
+		}
+	}
+	return secrets[0], true, nil
+}

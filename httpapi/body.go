@@ -1,0 +1,59 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"rote/routine"
+)
+
+// body reads the request's body, which must be JSON by its headers.
+func (q *request) body() ([]byte, error) {
+	if q.ContentLength == 0 {
+		return nil, nil // the reader of the JSON says what is missing
+	}
+	if err := checkMediaType(q.Header); err != nil {
+		return nil, err
+	}
+	tooLarge := func() ([]byte, error) {
+		// The server would read on, to come to the next request.
+		_ = http.NewResponseController(q.w).SetReadDeadline(time.Now())
+		return nil, routine.Errorf(routine.CodeTooLarge, "the body has more than %d bytes", q.maxBody)
+	}
+	if q.ContentLength > q.maxBody {
+		return tooLarge()
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(q.w, q.Body, q.maxBody))
+	var limit *http.MaxBytesError
+	switch {
+	case errors.As(err, &limit):
+		return tooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, routine.Errorf(routine.CodeInvalid, "the body did not arrive in time")
+	case err != nil:
+		return nil, routine.Errorf(routine.CodeInvalid, "the body did not arrive whole")
+	}
+	return text, nil
+}
+
+// checkMediaType refuses what is not plain JSON in UTF-8. That a type is asked
+// for also keeps foreign pages out: a browser sends JSON across origins only
+// after asking, and is not answered.
+func checkMediaType(h http.Header) error {
+	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return routine.Errorf(routine.CodeUnsupportedMediaType, "a body with Content-Encoding is not read: send it as it is")
+	}
+	mediaType, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil || mediaType != "application/json" && !strings.HasSuffix(mediaType, "+json") {
+		return routine.Errorf(routine.CodeUnsupportedMediaType, "the body must be JSON: send Content-Type: application/json")
+	}
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return routine.Errorf(routine.CodeUnsupportedMediaType, "the body must be JSON in UTF-8, without another charset")
+	}
+	return nil
+}

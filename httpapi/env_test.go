@@ -1,0 +1,199 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rote/httpapi"
+	"rote/routine"
+	"rote/routine/routinetest"
+	"rote/routine/sqlite"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	admin = routine.Principal{UserID: "admin", OrganizationID: "default", ProjectID: "default"}
+	guest = routine.Principal{UserID: "gus", OrganizationID: "guests", ProjectID: "visits"}
+)
+
+const adminToken = "the-admin-token"
+
+// readPage opens the page that its caller names: what the fake page does
+// follows from the URL.
+const readPage = `{
+	"name": "read_page",
+	"description": "Reads one page & gives its <HTML>.",
+	"parameters": [{"name": "page", "type": "url", "description": "The page"}],
+	"operations": [{"type": "navigate", "url": "{{page}}"}, {"type": "return_html"}]
+}`
+
+// env is the front end on a real listener, over a real database and a fake
+// browser, with some routines: of the admin's organization $private, $public
+// and $archived. In requests $admin and $guest are tokens.
+type env struct {
+	*httptest.Server
+	service *routine.Service
+	store   *watchedStore
+	browser *fakeBrowser
+	log     *logBuffer
+	names   *strings.Replacer
+}
+
+type envConfig struct {
+	http    httpapi.Config
+	service routine.Config
+}
+
+func newEnv(t *testing.T, edits ...func(*envConfig)) *env {
+	t.Helper()
+	ctx := context.Background()
+	db, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "rote.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &env{store: &watchedStore{Store: db, created: make(chan string, 100), finished: make(chan *routine.Execution, 100)},
+		browser: &fakeBrowser{blocked: make(chan struct{}, 100), release: make(chan struct{})}, log: &logBuffer{}}
+	log := slog.New(slog.NewJSONHandler(e.log, nil))
+	c := envConfig{
+		http:    httpapi.Config{Log: log},
+		service: routine.Config{Store: e.store, Browser: e.browser, Concurrency: 4, AdminToken: adminToken, Now: func() time.Time { return routinetest.Time }},
+	}
+	for _, edit := range edits {
+		edit(&c)
+	}
+	e.service = routine.NewService(c.service)
+	c.http.Service = e.service
+	e.seed(t)
+	e.Server = httptest.NewUnstartedServer(nil)
+	e.Config = httpapi.NewServer("", httpapi.NewHandler(c.http))
+	e.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	e.Start()
+	t.Cleanup(func() {
+		e.Server.Close()
+		e.service.Close(ctx)
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		if n := e.browser.open.Load(); n != 0 {
+			t.Errorf("%d pages were left open", n)
+		}
+	})
+	return e
+}
+
+func (e *env) seed(t *testing.T) {
+	t.Helper()
+	ctx := context.Background()
+	create := func(text string) string {
+		r, _, err := e.service.CreateRoutine(ctx, admin, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.ID
+	}
+	archived := routinetest.Routine(t, func(r *routine.Routine) {
+		r.Status, r.OrganizationID = routine.StatusArchived, admin.OrganizationID
+	})
+	if err := e.store.CreateRoutine(ctx, archived); err != nil {
+		t.Fatal(err)
+	}
+	guestToken, _, err := e.service.CreateToken(ctx, guest, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.names = strings.NewReplacer("$private", create(readPage), "$public", create(strings.Replace(readPage, "{", `{"is_public": true,`, 1)),
+		"$archived", archived.ID, "$admin", adminToken, "$guest", guestToken)
+}
+
+// response is an answer that has been read whole.
+type response struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// do makes a request. A header named Host sets the request's host; the content
+// type is JSON when none is given.
+func (e *env) do(ctx context.Context, method, path string, headers map[string]string, body string) (response, error) {
+	var text io.Reader
+	if body != "" {
+		text = strings.NewReader(e.names.Replace(body))
+	}
+	r, err := http.NewRequestWithContext(ctx, method, e.URL+e.names.Replace(path), text)
+	if err != nil {
+		return response{}, err
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		value := e.names.Replace(headers[name])
+		if name == "Host" {
+			r.Host = value
+		}
+		r.Header.Set(name, value)
+	}
+	got, err := e.Client().Do(r)
+	if err != nil {
+		return response{}, err
+	}
+	defer got.Body.Close()
+	all, err := io.ReadAll(got.Body)
+	return response{got.StatusCode, got.Header, string(all)}, err
+}
+
+// must is do with a request that has to be answered.
+func (e *env) must(t *testing.T, method, path string, headers map[string]string, body string) response {
+	t.Helper()
+	r, err := e.do(t.Context(), method, path, headers, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var asAdmin = map[string]string{"X-Service-Token": "$admin"}
+
+// lines closes the server, after which the log is complete, and gives the log's
+// lines that are of requests.
+func (e *env) lines() []string {
+	e.Server.Close()
+	var lines []string
+	for line := range strings.Lines(e.log.String()) {
+		if strings.Contains(line, `"msg":"request"`) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBuffer) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(text)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}

@@ -1,0 +1,86 @@
+package httpapi_test
+
+import (
+	"context"
+	"net/url"
+	"path"
+	"sync/atomic"
+
+	"rote/routine"
+)
+
+// watchedStore tells of executions that were accepted and that have ended.
+type watchedStore struct {
+	routine.Store
+	created   chan string // execution ids
+	finished  chan *routine.Execution
+	pingPanic bool
+}
+
+func (s *watchedStore) CreateExecution(ctx context.Context, e *routine.Execution) error {
+	err := s.Store.CreateExecution(ctx, e)
+	s.created <- e.ID
+	return err
+}
+
+func (s *watchedStore) FinishExecution(ctx context.Context, e *routine.Execution) error {
+	err := s.Store.FinishExecution(ctx, e)
+	s.finished <- e
+	return err
+}
+
+func (s *watchedStore) Ping(ctx context.Context) error {
+	if s.pingPanic {
+		panic("a secret of the store")
+	}
+	return s.Store.Ping(ctx)
+}
+
+// fakeBrowser opens pages that do what the URL they are sent to says.
+type fakeBrowser struct {
+	open    atomic.Int64
+	blocked chan struct{} // told of each page that blocks
+	release chan struct{} // closed: pages go on
+}
+
+func (b *fakeBrowser) Open(context.Context) (routine.Page, error) {
+	b.open.Add(1)
+	return &fakePage{browser: b}, nil
+}
+
+// fakePage has what the routines of these tests use; the rest is not there.
+type fakePage struct {
+	routine.Page
+	browser *fakeBrowser
+}
+
+// Navigate fails on /fail/<code>, blocks on /block and arrives elsewhere.
+func (p *fakePage) Navigate(ctx context.Context, to string) (routine.Navigation, error) {
+	u, err := url.Parse(to)
+	if err != nil {
+		return routine.Navigation{}, err
+	}
+	switch dir, code := path.Split(u.Path); {
+	case dir == "/fail/":
+		return routine.Navigation{}, routine.Errorf(routine.Code(code), "the page failed, as it was told to")
+	case u.Path == "/block":
+		p.browser.blocked <- struct{}{}
+		select {
+		case <-ctx.Done():
+			return routine.Navigation{}, context.Cause(ctx)
+		case <-p.browser.release:
+		}
+	}
+	return routine.Navigation{URL: to, Status: 200}, nil
+}
+
+func (p *fakePage) HTML(context.Context, string) (string, error) {
+	return `<b>5 > "4" & so on</b>`, nil
+}
+
+func (p *fakePage) Warnings() []string { return nil }
+
+func (p *fakePage) Close() error {
+	p.browser.open.Add(-1)
+	return nil
+}

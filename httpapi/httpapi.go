@@ -1,0 +1,119 @@
+// Package httpapi is the REST front end: it turns requests into calls of
+// [routine.Service] and what comes back into JSON. It holds no rule about
+// routines. Errors are answered as problem details (RFC 9457).
+package httpapi
+
+import (
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"rote/routine"
+)
+
+// Config is what the front end is made of. Service is needed; the zero value of
+// the rest means the default.
+type Config struct {
+	Service *routine.Service
+	Log     *slog.Logger
+	// MaxBody bounds the bytes of a request's body (4 MiB).
+	MaxBody int64
+	// AllowedHosts are the Host and Origin values accepted beyond loopback, as
+	// name or name:port. * accepts any.
+	AllowedHosts []string
+	// Local, when set, is every caller: tokens are not looked at.
+	Local *routine.Principal
+	// BasePath begins every path, as in /rote; empty: none.
+	BasePath string
+}
+
+const defaultMaxBody = 4 << 20
+
+// api is the front end with its configuration completed.
+type api struct {
+	service *routine.Service
+	log     *slog.Logger
+	maxBody int64
+	local   *routine.Principal
+	base    string
+	guard   guard
+}
+
+// NewHandler makes the handler of all paths of the front end. It answers every
+// request itself, so what shares a listener with it is mounted beside it.
+func NewHandler(c Config) http.Handler {
+	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, local: c.Local, guard: newGuard(c.AllowedHosts)}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.maxBody <= 0 {
+		a.maxBody = defaultMaxBody
+	}
+	if base := strings.Trim(c.BasePath, "/"); base != "" {
+		a.base = "/" + base
+	}
+	r := chi.NewRouter()
+	r.Use(a.begin, catchPanic, a.checkHost, routeByPath)
+	r.NotFound(a.serve(noSuchPath))
+	for pattern, m := range a.routes() {
+		r.Get(a.base+pattern, a.serve(m.choose))
+		if !strings.HasSuffix(pattern, "*") {
+			r.Get(a.base+pattern+"/", a.serve(m.choose))
+		}
+	}
+	return r
+}
+
+// routes is the table of all paths; each is there with and without a slash at
+// its end.
+func (a *api) routes() map[string]methods {
+	return map[string]methods{
+		"/routines":                       {http.MethodGet: a.asCaller(a.listRoutines), http.MethodPost: a.asCaller(a.createRoutine)},
+		"/routines/validate_routine_json": {http.MethodPost: a.asCaller(a.validateRoutine)},
+		"/routines/{routine_id}":          {http.MethodGet: a.asCaller(a.readRoutine)},
+		"/routines/{routine_id}/execute":  {http.MethodPost: a.asCaller(a.executeRoutine)},
+
+		"/healthz":   {http.MethodGet: a.health},
+		"/readyz":    {http.MethodGet: a.ready},
+		"/schemas/*": {http.MethodGet: a.schema},
+	}
+}
+
+// methods are the handlers of one path. HEAD works where GET does.
+type methods map[string]handler
+
+// choose does the request with its method's handler.
+func (m methods) choose(q *request) (answer, error) {
+	method := q.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if h, ok := m[method]; ok {
+		return h(q)
+	}
+	allowed := slices.Sorted(maps.Keys(m))
+	if m[http.MethodGet] != nil {
+		allowed = slices.Insert(allowed, slices.Index(allowed, http.MethodGet)+1, http.MethodHead)
+	}
+	allow := strings.Join(allowed, ", ")
+	q.w.Header().Set("Allow", allow)
+	return answer{}, routine.Errorf(codeMethodNotAllowed, "this path answers to %s only", allow)
+}
+
+func noSuchPath(*request) (answer, error) {
+	return answer{}, routine.Errorf(routine.CodeNotFound, "there is nothing at this path")
+}
+
+// routeByPath makes chi choose by path alone, whatever the method: a path's
+// methods are a matter of its table, so that one it does not know is refused
+// alike on every path.
+func routeByPath(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
+		next.ServeHTTP(w, r)
+	})
+}

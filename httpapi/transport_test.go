@@ -1,0 +1,215 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+func TestMediaTypes(t *testing.T) {
+	e := newEnv(t)
+	for _, path := range []string{"/routines/", "/routines/validate_routine_json", "/routines/$private/execute"} {
+		for _, headers := range []map[string]string{
+			{"Content-Type": ""}, {"Content-Type": "text/plain"}, {"Content-Type": "application/x-www-form-urlencoded"}, {"Content-Type": "application/jsonx"},
+			{"Content-Type": "application/json; charset=latin1"}, {"Content-Type": "application/json; ="}, {"Content-Encoding": "gzip"},
+		} {
+			t.Run(fmt.Sprint(path, headers), func(t *testing.T) {
+				scenario{"", "POST", path, "$admin", headers, readPage, 415, []string{`"code":"unsupported_media_type"`}, nil}.run(t, e)
+			})
+		}
+	}
+	scenario{"", "POST", "/routines/", "$admin", map[string]string{"Content-Encoding": "identity"}, readPage, 201, nil, nil}.run(t, e)
+}
+
+func TestBodyTooLarge(t *testing.T) {
+	e := newEnv(t, func(c *envConfig) { c.http.MaxBody = int64(len(readPage)) })
+	runAll(t, e, []scenario{
+		{"at the limit", "POST", "/routines/", "$admin", nil, readPage, 201, nil, nil},
+		{"one byte over it", "POST", "/routines/", "$admin", nil, readPage + " ", 413, []string{`"code":"too_large"`}, nil},
+		{"execute", "POST", "/routines/$private/execute", "$admin", nil, call(strings.Repeat("x", len(readPage))), 413, nil, nil},
+	})
+	runAll(t, newEnv(t, func(c *envConfig) { c.http.MaxBody = 5 << 20 }), []scenario{
+		{"a definition over its own limit is not judged", "POST", "/routines/validate_routine_json", "", nil, strings.Repeat(" ", 4<<20+1), 413, []string{`"code":"too_large"`}, []string{`"valid"`}},
+	})
+	runAll(t, newEnv(t), []scenario{{"4 MiB unless said otherwise", "POST", "/routines/", "$admin", nil, strings.Repeat(" ", 4<<20+1), 413, nil, nil}})
+}
+
+// TestRestOfABodyIsNotRead sends part of a body and then waits: an answer comes
+// only from a server that does not wait for the rest, which it would have to
+// before it takes the next request.
+func TestRestOfABodyIsNotRead(t *testing.T) {
+	e := newEnv(t, func(c *envConfig) { c.http.MaxBody = 100 })
+	for name, rest := range map[string]string{
+		"of a length told in advance": "Content-Length: 1000000000\r\n\r\n",
+		"of a length not told":        "Transfer-Encoding: chunked\r\n\r\n80\r\n" + strings.Repeat("x", 0x80) + "\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := net.Dial("tcp", e.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(c, "POST /routines/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Service-Token: %s\r\n%s", adminToken, rest)
+			r := bufio.NewReader(c)
+			got, err := http.ReadResponse(r, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(got.Body)
+			if got.StatusCode != 413 || err != nil {
+				t.Errorf("%s, %v: %s", got.Status, err, body)
+			}
+			if _, err := r.ReadByte(); err != io.EOF {
+				t.Errorf("the connection is not closed: %v", err)
+			}
+		})
+	}
+}
+
+func TestMethods(t *testing.T) {
+	e := newEnv(t)
+	for path, allow := range map[string]string{
+		"/routines/": "GET, HEAD, POST", "/routines": "GET, HEAD, POST", "/routines/validate_routine_json": "POST", "/routines/$public": "GET, HEAD",
+		"/routines/$public/execute": "POST", "/healthz": "GET, HEAD", "/readyz/": "GET, HEAD", "/schemas/routine.json": "GET, HEAD",
+	} {
+		for _, method := range []string{"GET", "POST", "PUT", "OPTIONS", "TRACE", "BREW"} {
+			if strings.Contains(allow, method) {
+				continue
+			}
+			t.Run(method+path, func(t *testing.T) {
+				scenario{"", method, path, "", nil, "", 405, []string{`"code":"method_not_allowed"`, allow}, nil}.run(t, e)
+				if got := e.must(t, method, path, nil, "").header.Get("Allow"); got != allow {
+					t.Errorf("Allow: %s, want %s", got, allow)
+				}
+			})
+		}
+	}
+	scenario{"", "BREW", "/nothing", "", nil, "", 404, nil, nil}.run(t, e)
+}
+
+func TestHeadIsGetWithoutBody(t *testing.T) {
+	e := newEnv(t)
+	for _, path := range []string{"/routines/", "/routines/$private", "/routines/none", "/healthz", "/readyz", "/schemas/routine.json"} {
+		got, head := e.must(t, "GET", path, asAdmin, ""), e.must(t, "HEAD", path, asAdmin, "")
+		if head.status != got.status || head.header.Get("Content-Type") != got.header.Get("Content-Type") || head.body != "" ||
+			head.header.Get("Content-Length") != fmt.Sprint(len(got.body)) {
+			t.Errorf("%s: %d %v %q, GET gives %d and %d bytes", path, head.status, head.header, head.body, got.status, len(got.body))
+		}
+	}
+}
+
+func TestForeignHosts(t *testing.T) {
+	allowed := []string{"Rote.example", "with-port.example:8443", "https://origin.example/", "fd00::7", "[fd00::8]:80"}
+	tests := []struct {
+		host, origin string
+		ok           bool
+	}{
+		{"localhost", "", true}, {"LOCALHOST:1234", "", true}, {"app.localhost", "", true}, {"localhost.", "", true},
+		{"127.0.0.1:80", "", true}, {"127.8.9.1", "", true}, {"[::1]:80", "", true}, {"[::1]", "", true}, {"[::ffff:127.0.0.1]", "", true},
+		{"rote.example", "", true}, {"ROTE.example:99", "", true}, {"with-port.example:8443", "", true}, {"origin.example", "", true},
+		{"[fd00::7]:1", "", true}, {"[fd00::8]:80", "", true},
+		{"with-port.example", "", false}, {"with-port.example:1", "", false}, {"[fd00::8]:81", "", false},
+		{"evil.example", "", false}, {"rote.example.evil.example", "", false}, {"localhost.evil.example", "", false}, {"xlocalhost", "", false},
+		{"0.0.0.0", "", false}, {"192.168.0.1:80", "", false}, {"127.0.0.1.evil.example", "", false}, {"[::2]", "", false},
+
+		{"localhost", "http://localhost:3000", true}, {"localhost", "https://rote.example", true}, {"localhost", "http://[::1]:5", true},
+		{"localhost", "https://evil.example", false}, {"localhost", "null", false}, {"localhost", "", true},
+		{"localhost", "http://localhost@evil.example", false}, {"localhost", "localhost", false}, {"evil.example", "http://localhost", false},
+	}
+	e := newEnv(t, func(c *envConfig) { c.http.AllowedHosts = allowed })
+	every := newEnv(t, func(c *envConfig) { c.http.AllowedHosts = []string{"*"} })
+	for _, tt := range tests {
+		t.Run(tt.host+" "+tt.origin, func(t *testing.T) {
+			headers := map[string]string{"Host": tt.host}
+			if tt.origin != "" {
+				headers["Origin"] = tt.origin
+			}
+			s := scenario{"", "GET", "/healthz", "", headers, "", 200, nil, nil}
+			s.run(t, every)
+			if !tt.ok {
+				s.status, s.want = 403, []string{`"code":"forbidden"`, "--allowed-host"}
+			}
+			s.run(t, e)
+		})
+	}
+}
+
+func TestRequestIDs(t *testing.T) {
+	e := newEnv(t)
+	for _, sane := range []string{"a", "A-b_c.9", strings.Repeat("x", 64)} {
+		if got := e.must(t, "GET", "/nothing", map[string]string{"X-Request-Id": sane}, ""); got.header.Get("X-Request-Id") != sane || !strings.Contains(got.body, `"request_id":"`+sane+`"`) {
+			t.Errorf("%q came back as %q in %s", sane, got.header.Get("X-Request-Id"), got.body)
+		}
+	}
+	seen := map[string]bool{}
+	for _, other := range []string{"", "a b", `"`, "é", strings.Repeat("x", 65)} {
+		got := e.must(t, "GET", "/nothing", map[string]string{"X-Request-Id": other}, "")
+		id, err := uuid.Parse(got.header.Get("X-Request-Id"))
+		if err != nil || id.Version() != 7 || seen[id.String()] || !strings.Contains(got.body, id.String()) {
+			t.Errorf("%q gave %q in %s", other, id, got.body)
+		}
+		seen[id.String()] = true
+	}
+}
+
+func TestHeadersOfEveryAnswer(t *testing.T) {
+	e := newEnv(t)
+	for _, path := range []string{"/healthz", "/routines/", "/nothing", "/schemas/routine.json"} {
+		h := e.must(t, "GET", path, nil, "").header
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" || h.Get("X-Request-Id") == "" {
+			t.Errorf("%s: %v", path, h)
+		}
+	}
+}
+
+func TestLogLines(t *testing.T) {
+	e := newEnv(t)
+	id := map[string]string{"X-Request-Id": "the-id", "X-Service-Token": "$admin"}
+	e.must(t, "POST", "/routines/$private/execute", id, call("very-secret-page"))
+	e.must(t, "GET", "/routines/?limit=1&secret=very-secret-query", id, "")
+	e.must(t, "GET", "/very-secret-path", map[string]string{"Authorization": "Bearer very-secret-token"}, "")
+	e.must(t, "GET", "/routines/$private", map[string]string{"Host": "very-secret.example"}, "")
+	want := []struct {
+		method, route string
+		status        int
+		code, id      string
+	}{
+		{"POST", "/routines/{routine_id}/execute", 201, "", "the-id"},
+		{"GET", "/routines", 200, "", "the-id"},
+		{"GET", "", 404, "not_found", ""},
+		{"GET", "", 403, "forbidden", ""},
+	}
+	lines := e.lines()
+	if len(lines) != len(want) {
+		t.Fatalf("%d lines for %d requests: %s", len(lines), len(want), lines)
+	}
+	for i, line := range lines {
+		var got struct {
+			Method, Route, Code string
+			Status              int
+			Duration            float64
+			RequestID           string `json:"request_id"`
+		}
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatal(err)
+		}
+		w := want[i]
+		if got.Method != w.method || got.Route != w.route || got.Status != w.status || got.Code != w.code || got.Duration <= 0 || got.RequestID == "" || w.id != "" && got.RequestID != w.id {
+			t.Errorf("line %d is %s", i, line)
+		}
+	}
+	if strings.Contains(e.log.String(), "very-secret") || strings.Contains(e.log.String(), adminToken) {
+		t.Errorf("the log tells too much:\n%s", e.log)
+	}
+}
