@@ -1,0 +1,124 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"rote/routine"
+)
+
+// maxFailureText bounds what the page and the routine add to a failure.
+const maxFailureText = 2000
+
+// next says what an agent can do about a code.
+var next = map[routine.Code]string{
+	routine.CodeConflict:  "ask for the tool list again",
+	routine.CodeNotFound:  "ask for the tool list again",
+	routine.CodeForbidden: "use another tool; this one is not yours to run",
+
+	routine.CodeTimeout:              "call once more in case the site was slow; if that fails too, the routine needs longer limits",
+	routine.CodeCancelled:            "call again if the result is still wanted",
+	routine.CodeElementNotFound:      "check the arguments; if they are right, the page has changed or a login or consent page stands before it, and the routine's selector needs its author",
+	routine.CodeElementNotActionable: "something covers or disables the element, such as a consent banner; check the arguments, then tell the routine's author",
+	routine.CodeNavigationFailed:     "check the arguments, then call again later: the site may be down",
+	routine.CodeNetworkError:         "call again later: the site may be down",
+	routine.CodeHTTPError:            "check the arguments; the site refused the request, so calling again unchanged is unlikely to help",
+	routine.CodeEgressDenied:         "do not call again: the operator of this server has to allow the host (--allow-host)",
+	routine.CodeScriptError:          "check the arguments; if they are right, the page has changed and the routine's script needs its author",
+	routine.CodeScriptBlocked:        "do not call again: the routine's script needs its author",
+	routine.CodeValueMissing:         "check the arguments; if they are right, the page has changed and the routine needs its author",
+	routine.CodeResultTooLarge:       "call again with arguments that give less, or the routine has to return less",
+	routine.CodeBrowserCrashed:       "call again once; if it crashes again, tell the operator",
+	routine.CodeInterrupted:          "call again",
+
+	routine.CodeRateLimited:        "call again later",
+	routine.CodeBusy:               "call again later",
+	routine.CodeBrowserUnavailable: "tell the operator of this server to run: rote browser check",
+	routine.CodeShuttingDown:       "call again later",
+	routine.CodeStoreUnavailable:   "call again later",
+
+	routine.CodeInternal: "tell the operator of this server the id, which is in its log",
+}
+
+// failure says all there is to say about a call that failed, because most
+// clients show an agent nothing but the text.
+func (c *caller) failure(e *routine.Execution, err error) string {
+	f := routine.AsError(err)
+	if e == nil && f.Code == routine.CodeInvalid {
+		return c.invalidArguments(f)
+	}
+	var b strings.Builder
+	at := failedAt(e)
+	switch {
+	case e == nil:
+		fmt.Fprintf(&b, "Routine %q did not run: ", c.name)
+	case at < 0:
+		fmt.Fprintf(&b, "Routine %q failed: ", c.name)
+	default:
+		fmt.Fprintf(&b, "Routine %q failed at ", c.name) // the message begins with the operation
+	}
+	fmt.Fprintf(&b, "%s [%s].", strings.TrimRight(clip(clean(f.Message), maxFailureText), "."), f.Code)
+	if e != nil {
+		fmt.Fprintf(&b, " Execution %s.", e.ID)
+	}
+	if at > 0 && !c.readOnly {
+		fmt.Fprintf(&b, " What the operations before it did on the site stays done.")
+	}
+	if e != nil && e.Result != nil && len(e.Result.Warnings) > 0 {
+		fmt.Fprintf(&b, " Warnings of the page: %s.", clip(oneLine(clean(strings.Join(e.Result.Warnings, "; "))), maxFailureText/4))
+	}
+	b.WriteString(" Next: " + nextStep(f) + ".")
+	return b.String()
+}
+
+// failedAt is the index of the operation that failed; -1 when none did.
+func failedAt(e *routine.Execution) int {
+	if e == nil || e.Result == nil || len(e.Result.OperationsMetadata) == 0 {
+		return -1
+	}
+	if last := e.Result.OperationsMetadata[len(e.Result.OperationsMetadata)-1]; last.Error != nil {
+		return last.Index
+	}
+	return -1
+}
+
+func nextStep(f *routine.Error) string {
+	step := next[f.Code]
+	if step == "" {
+		step = "tell the operator of this server"
+	}
+	if f.RetryAfter > 0 {
+		step = fmt.Sprintf("call again in %v", max(f.RetryAfter.Round(time.Second), time.Second))
+	}
+	return step
+}
+
+// invalidArguments names every fault at once and the arguments there are.
+func (c *caller) invalidArguments(f *routine.Error) string {
+	var faults []string
+	for _, p := range f.Problems {
+		text := p.Message
+		if p.Code == "unknown_parameter" {
+			text = fmt.Sprintf("unknown argument %q", argumentOf(p))
+		}
+		if p.Hint != "" {
+			text += " (" + p.Hint + ")"
+		}
+		faults = append(faults, text)
+	}
+	if len(faults) == 0 {
+		faults = []string{f.Message}
+	}
+	valid := "this tool takes no arguments"
+	if len(c.parameters) > 0 {
+		valid = "Valid: " + strings.Join(c.parameters, ", ")
+	}
+	return fmt.Sprintf("Invalid arguments for %s: %s. %s.", c.tool, clip(clean(strings.Join(faults, "; ")), maxFailureText), valid)
+}
+
+// argumentOf is the argument that a problem of a call's values points to.
+func argumentOf(p routine.Problem) string {
+	name := strings.TrimPrefix(p.Pointer, "/")
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+}

@@ -1,0 +1,232 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+)
+
+// site is a browser with one scripted web site behind it. A navigation to
+// https://hang.example/ tells so and stays until its run ends.
+type site struct {
+	html  string
+	fetch func(routine.Fetch) (routine.Response, error)
+	click func(routine.Click) error
+	warn  []string
+	open  error
+
+	hanging chan string // a URL for each navigation that hangs
+	opened  atomic.Int64
+	closed  atomic.Int64
+
+	mu      sync.Mutex
+	visited []string
+}
+
+func newSite() *site { return &site{hanging: make(chan string, 100)} }
+
+func (s *site) Open(context.Context) (routine.Page, error) {
+	if s.open != nil {
+		return nil, s.open
+	}
+	s.opened.Add(1)
+	return &page{site: s}, nil
+}
+
+func (s *site) visits() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.visited, " ")
+}
+
+type page struct {
+	routine.Page // panics where a test needs more than is scripted
+	site         *site
+}
+
+func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, error) {
+	p.site.mu.Lock()
+	p.site.visited = append(p.site.visited, url)
+	p.site.mu.Unlock()
+	if strings.HasPrefix(url, "https://hang.example/") {
+		p.site.hanging <- url
+		<-ctx.Done()
+		return routine.Navigation{}, context.Cause(ctx)
+	}
+	return routine.Navigation{URL: url, Status: 200}, nil
+}
+
+func (p *page) Click(_ context.Context, c routine.Click) (routine.Found, error) {
+	return routine.Found{Matches: 1}, p.site.click(c)
+}
+
+func (p *page) Fetch(_ context.Context, f routine.Fetch, _ int64) (routine.Response, error) {
+	return p.site.fetch(f)
+}
+
+func (p *page) HTML(context.Context, string) (string, error)          { return p.site.html, nil }
+func (p *page) URL(context.Context) (string, error)                   { return "https://shop.example/", nil }
+func (p *page) Mirror(context.Context, string, string) error          { return nil }
+func (p *page) Warnings() []string                                    { return p.site.warn }
+func (p *page) Close() error                                          { p.site.closed.Add(1); return nil }
+func (p *page) SentCookies(context.Context) ([]routine.Cookie, error) { return nil, nil }
+
+// answers gives a fetch that is answered with body.
+func answers(contentType, body string) func(routine.Fetch) (routine.Response, error) {
+	return func(f routine.Fetch) (routine.Response, error) {
+		return routine.Response{URL: f.URL, Status: 200, Headers: map[string]string{"content-type": contentType}, Body: []byte(body)}, nil
+	}
+}
+
+// shelf is a Store whose routines can be changed behind the service's back, as
+// another process would, and which can fail.
+type shelf struct {
+	*routinetest.Store
+	mu     sync.Mutex
+	edits  map[string]func(*routine.Routine) // by name
+	broken error
+	full   error // of creating an execution
+	panics bool
+	looks  int
+	begun  []string // ids of executions
+}
+
+func newShelf() *shelf {
+	return &shelf{Store: routinetest.NewStore(), edits: map[string]func(*routine.Routine){}}
+}
+
+func (s *shelf) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looks++
+	if s.broken != nil {
+		return nil, 0, s.broken
+	}
+	all, _, err := s.Store.Routines(ctx, f)
+	list := []*routine.Routine{}
+	for _, r := range all {
+		if edit := s.edits[r.Name]; edit != nil {
+			edit(r)
+			r.Version++
+		}
+		if r.Published() || !f.Published {
+			list = append(list, r)
+		}
+	}
+	return list, len(list), err
+}
+
+func (s *shelf) CreateExecution(ctx context.Context, e *routine.Execution) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.full != nil {
+		return s.full
+	}
+	s.begun = append(s.begun, e.ID)
+	return s.Store.CreateExecution(ctx, e)
+}
+
+func (s *shelf) FinishExecution(ctx context.Context, e *routine.Execution) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.panics {
+		panic("secret: the store is on fire")
+	}
+	if s.broken != nil {
+		return s.broken
+	}
+	return s.Store.FinishExecution(ctx, e)
+}
+
+func (s *shelf) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+var ann = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices"}
+
+// house is a service with its parts, and the server under test.
+type house struct {
+	*Server
+	service *routine.Service
+	store   *shelf
+	site    *site
+	log     *syncBuffer
+}
+
+func newHouse(t *testing.T, definitions ...string) *house {
+	t.Helper()
+	h := &house{store: newShelf(), site: newSite(), log: &syncBuffer{}}
+	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 4, Queue: 100})
+	h.Server = newServer(t, Config{Service: h.service, Principal: ann, Version: "1.2.3", Log: h.log.logger(), RefreshInterval: -1})
+	for _, d := range definitions {
+		create(t, h.service, ann, d)
+	}
+	return h
+}
+
+func newServer(t *testing.T, c Config) *Server {
+	t.Helper()
+	s, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func create(t *testing.T, s *routine.Service, p routine.Principal, definition string) *routine.Routine {
+	t.Helper()
+	r, _, err := s.CreateRoutine(t.Context(), p, []byte(definition))
+	if err != nil {
+		t.Fatalf("create %s: %v", definition, err)
+	}
+	return r
+}
+
+// executions are those of the ledger that have the status.
+func (h *house) executions(t *testing.T, status routine.ExecutionStatus) (list []*routine.Execution) {
+	t.Helper()
+	h.store.mu.Lock()
+	defer h.store.mu.Unlock()
+	for _, id := range h.store.begun {
+		e, err := h.store.Execution(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Status == status {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// named gives a small definition.
+func named(name string) string {
+	return fmt.Sprintf(`{"name": %q, "description": "Reads the page.", "operations": [
+		{"type": "navigate", "url": "https://shop.example/"}, {"type": "return_html"}]}`, name)
+}
+
+const hang = `{"name": "hang", "description": "Never ends.", "operations": [{"type": "navigate", "url": "https://hang.example/"}]}`
+
+// soon waits for a condition that another goroutine will bring about.
+func soon(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-deadline:
+			t.Fatalf("not within 10 s: %s", what)
+		case <-tick.C:
+		}
+	}
+}

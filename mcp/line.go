@@ -1,0 +1,88 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// line is one line of a client, or why there is none.
+type line struct {
+	text    []byte
+	tooLong bool
+	err     error
+}
+
+// readLines sends the lines of in, without surrounding white space, and last
+// an error: io.EOF at the end. A line of more than limit bytes is skipped. It
+// stops early when ctx ends.
+func readLines(ctx context.Context, in io.Reader, limit int, lines chan<- line) {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		l := readLine(r, limit)
+		select {
+		case lines <- l:
+		case <-ctx.Done():
+			return
+		}
+		if l.err != nil {
+			return
+		}
+	}
+}
+
+// readLine takes a last line without line break for a line too.
+func readLine(r *bufio.Reader, limit int) line {
+	var l line
+	for {
+		part, err := r.ReadSlice('\n')
+		if l.tooLong = l.tooLong || len(l.text)+len(part) > limit; l.tooLong {
+			l.text = nil
+		} else {
+			l.text = append(l.text, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err == io.EOF && (l.tooLong || len(l.text) > 0):
+		case err != nil:
+			return line{err: err}
+		}
+		l.text = bytes.TrimSpace(l.text)
+		return l
+	}
+}
+
+// lineWriter writes JSON values, a line each, for many goroutines: the order
+// of the calls is the order of the lines.
+type lineWriter struct {
+	mu     sync.Mutex
+	w      io.Writer
+	err    error           // of the first write that failed; none is tried after
+	broken func(err error) // told of it
+}
+
+// errNoJSON: the value cannot be encoded, and nothing was written.
+var errNoJSON = errors.New("no JSON")
+
+func (l *lineWriter) write(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoJSON, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return l.err
+	}
+	if _, err := l.w.Write(append(text, '\n')); err != nil {
+		l.err = err
+		l.broken(err)
+	}
+	return l.err
+}

@@ -1,0 +1,142 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+func TestLongResultsAreCutInWords(t *testing.T) {
+	list := "[" + strings.Repeat(`{"name":"item","price":12.50},`, 4999) + `{"name":"last"}]`
+	for _, row := range []struct {
+		name, body string
+		check      func(t *testing.T, d decoded)
+	}{
+		{"items", list, func(t *testing.T, d decoded) {
+			var items []json.RawMessage
+			if err := json.Unmarshal(d.Data, &items); err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf("data: the first %d of 5000 items", len(items))
+			if len(items) < 900 || len(d.Truncated.Kept) != 1 || d.Truncated.Kept[0] != want {
+				t.Errorf("kept %v, want %q", d.Truncated.Kept, want)
+			}
+		}},
+		{"an object with one long list", `{"total":5000,"items":` + list + `,"page":1}`, func(t *testing.T, d decoded) {
+			var object struct {
+				Total, Page int
+				Items       []json.RawMessage
+			}
+			if err := json.Unmarshal(d.Data, &object); err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf("data.items: the first %d of 5000 items", len(object.Items))
+			if object.Total != 5000 || object.Page != 1 || len(object.Items) < 900 || d.Truncated.Kept[0] != want {
+				t.Errorf("total %d, page %d, kept %v, want %q", object.Total, object.Page, d.Truncated.Kept, want)
+			}
+		}},
+		{"text", strings.Repeat("ü€", 20000), func(t *testing.T, d decoded) {
+			var text string
+			if err := json.Unmarshal(d.Data, &text); err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf("data: the first %d of 40000 characters", len([]rune(text)))
+			if len(text) < 30000 || strings.Trim(text, "ü€") != "" || d.Truncated.Kept[0] != want {
+				t.Errorf("%d bytes, kept %v, want %q", len(text), d.Truncated.Kept, want)
+			}
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			h := newHouse(t, lookup)
+			h.site.fetch = answers("application/json", row.body)
+			result, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1})
+			d := content(t, result, text)
+			if d.Truncated == nil || !strings.Contains(d.Truncated.Hint, d.ExecutionID) || d.Truncated.TotalBytes < len(row.body) {
+				t.Fatalf("truncated %+v", d.Truncated)
+			}
+			row.check(t, d)
+		})
+	}
+}
+
+func TestDownloads(t *testing.T) {
+	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("p", 40000)
+	for _, row := range []struct {
+		name, contentType, body string
+		image                   bool
+		data                    bool
+		want                    file
+	}{
+		{"an image is one", "image/png", png, true, false, file{"a.bin", "image/png", int64(len(png)), "in this answer, as an image"}},
+		{"an image of another name too", "application/octet-stream", png, true, false, file{"a.bin", "image/png", int64(len(png)), "in this answer, as an image"}},
+		{"a large image is told of", "image/png", png + strings.Repeat("p", 1<<20), false, false, file{"a.bin", "image/png", int64(len(png)) + 1<<20, "not in this answer"}},
+		{"what only says it is an image is none", "image/png", "<html>no</html>", false, true, file{"a.bin", "image/png", 15, "in this answer, as base64 in data"}},
+		{"a small file is in data", "text/csv; charset=utf-8", "a,b\n1,2\n", false, true, file{"a.bin", "text/csv", 8, "in this answer, as base64 in data"}},
+		{"a large file is told of", "", strings.Repeat("x", 30000), false, false, file{"a.bin", "application/octet-stream", 30000, "not in this answer"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			h := newHouse(t, grab)
+			h.site.fetch = answers(row.contentType, row.body)
+			result, text := callTool(t, connect(t, h.Server), "grab", nil)
+			d := content(t, result, text)
+			if len(d.Files) != 1 {
+				t.Fatalf("files %+v", d.Files)
+			}
+			got := d.Files[0]
+			where, _, _ := strings.Cut(got.Where, ": fetch it as GET /executions/"+d.ExecutionID)
+			if got.Where = where; got != row.want {
+				t.Errorf("file %+v, want %+v", got, row.want)
+			}
+			encoded := base64.StdEncoding.EncodeToString([]byte(row.body))
+			if has := string(d.Data) == `"`+encoded+`"`; has != row.data || !has && string(d.Data) != "null" {
+				t.Errorf("data %.80s", d.Data)
+			}
+			if len(result.Content) == 2 != row.image {
+				t.Fatalf("%d contents", len(result.Content))
+			}
+			if row.image {
+				if image := result.Content[1].(mcp.ImageContent); image.Data != encoded || image.MIMEType != "image/png" {
+					t.Errorf("image of type %s with %d characters", image.MIMEType, len(image.Data))
+				}
+			}
+		})
+	}
+}
+
+// A page's text must not reach a terminal's or a parser's soft spots.
+func TestPageTextIsMadeHarmless(t *testing.T) {
+	h := newHouse(t, lookup)
+	h.site.fetch = answers("application/json", `{"a":"\ud800x\u001b[31m\\u001b\u009b\"\n","k\u0007":"😀"}`)
+	h.site.warn = []string{"dialog: \x1b]0;\xff"}
+	result, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1})
+	d := content(t, result, text)
+	if want := `{"a":"�x[31m\\u001b\"\n","k":"😀"}`; string(d.Data) != want {
+		t.Errorf("data %s, want %s", d.Data, want)
+	}
+	if want := "dialog: ]0;�"; d.Warnings[0] != want {
+		t.Errorf("warning %q, want %q", d.Warnings[0], want)
+	}
+}
+
+// However much a page gives, the answer stays within its bound.
+func TestAnswerStaysWithinItsBound(t *testing.T) {
+	h := newHouse(t, lookup)
+	for range 30 {
+		h.site.warn = append(h.site.warn, strings.Repeat("😀", 1000))
+	}
+	names := bytes.Buffer{}
+	for i := range 1000 {
+		fmt.Fprintf(&names, `%q:%q,`, strings.Repeat("n", 300)+fmt.Sprint(i), strings.Repeat("\"", i))
+	}
+	h.site.fetch = answers("application/json", `{`+names.String()+`"last":null}`)
+	result, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1})
+	d := content(t, result, text)
+	if len(d.Warnings) != maxWarnings+1 || d.Truncated == nil || len(d.Data) < 10000 {
+		t.Errorf("%d warnings, %d bytes of data, truncated %+v", len(d.Warnings), len(d.Data), d.Truncated)
+	}
+}

@@ -1,0 +1,237 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"rote/routine"
+)
+
+const ping = `{"jsonrpc":"2.0","id":"ping","method":"ping"}`
+
+func cancelled(id string) string {
+	return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`
+}
+
+func TestProtocolFaultsAreAnswered(t *testing.T) {
+	h := newHouse(t, hang)
+	h.Server.maxMessage = 1000
+	p := initialized(t, h.Server)
+	for _, row := range []struct {
+		name, line string
+		id         string
+		code       int
+	}{
+		{"no JSON", `{"jsonrpc":`, "null", -32700},
+		{"a batch", `[` + ping + `]`, "null", -32700},
+		{"a message that is too long", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 100000) + `"}}`, "null", -32600},
+		{"an unknown method", `{"jsonrpc":"2.0","id":1.0,"method":"tools/lost"}`, "1.0", -32601},
+		{"an unknown tool", call(`"a"`, "nonesuch", "{}"), `"a"`, -32602},
+		{"another protocol", `{"jsonrpc":"1.0","id":9007199254740993,"method":"ping"}`, "9007199254740993", -32600},
+		{"a modern call without capabilities", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, "1", -32602},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			p.send(row.line)
+			if m := p.next(); m.Error == nil || m.Error.Code != row.code || string(m.ID) != row.id {
+				t.Errorf("got %s, want error %d of id %s", m.raw, row.code, row.id)
+			}
+			p.send(ping)
+			p.result(`"ping"`)
+		})
+	}
+}
+
+func TestWhatNeedsNoAnswerGetsNone(t *testing.T) {
+	p := initialized(t, newHouse(t).Server)
+	p.send("", "   ",
+		`{"jsonrpc":"2.0","id":5,"result":{}}`,
+		`{"jsonrpc":"2.0","id":5,"error":{"code":1,"message":"no"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/unheard_of"}`,
+		cancelled("77"), cancelled("{}"), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}`,
+		ping)
+	p.result(`"ping"`)
+}
+
+func TestRequestIDInUseIsRefused(t *testing.T) {
+	h := newHouse(t, hang)
+	p := initialized(t, h.Server)
+	p.send(call("1", "hang", "{}"))
+	<-h.site.hanging
+	p.send(call("1", "hang", "{}"))
+	if m := p.next(); m.Error == nil || m.Error.Code != -32600 {
+		t.Errorf("got %s", m.raw)
+	}
+	if n := h.site.opened.Load(); n != 1 {
+		t.Errorf("%d pages were opened", n)
+	}
+}
+
+func TestTooManyRequestsAreRefused(t *testing.T) {
+	h := newHouse(t, hang)
+	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 2 * maxInFlight})
+	p := initialized(t, newServer(t, Config{Service: h.service, Principal: ann, RefreshInterval: -1}))
+	var lines []string
+	for i := range maxInFlight + 1 {
+		lines = append(lines, strings.Replace(call("1", "hang", "{}"), `"id":1`, `"id":"`+strings.Repeat("x", i+1)+`"`, 1))
+	}
+	p.send(lines...)
+	if m := p.next(); m.Error == nil || m.Error.Code != codeBusy || len(m.ID) != maxInFlight+1+2 {
+		t.Errorf("got %.300s", m.raw)
+	}
+}
+
+// The cancellation comes right behind the call: whether the call has begun or
+// waits in the queue, it must end, and no answer may come.
+func TestCancelBehindTheCall(t *testing.T) {
+	h := newHouse(t, hang, named("quick"))
+	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 100})
+	p := initialized(t, newServer(t, Config{Service: h.service, Principal: ann, RefreshInterval: -1}))
+	for i := range 50 {
+		one, other := fmt.Sprintf(`"a%d"`, i), fmt.Sprintf(`"b%d"`, i)
+		p.send(call(one, "hang", "{}"), call(other, "hang", "{}"), cancelled(one), cancelled(other), ping)
+		p.result(`"ping"`)
+		soon(t, "both calls have ended", func() bool {
+			open := len(h.executions(t, routine.ExecutionPending)) + len(h.executions(t, routine.ExecutionRunning))
+			return open == 0 && h.site.opened.Load() == h.site.closed.Load()
+		})
+	}
+	p.send(call("2", "quick", "{}"))
+	p.result("2")
+}
+
+// Cancelling one call leaves the other alone, though their ids read alike.
+func TestCancelHitsItsOwnCallOnly(t *testing.T) {
+	h := newHouse(t, hang)
+	p := initialized(t, h.Server)
+	p.send(call("1", "hang", "{}"), call(`"1"`, "hang", "{}"))
+	<-h.site.hanging
+	<-h.site.hanging
+	p.send(cancelled(`"1"`))
+	soon(t, "one page is closed", func() bool { return h.site.closed.Load() == 1 })
+	p.send(ping)
+	p.result(`"ping"`)
+	if n := h.site.closed.Load(); n != 1 {
+		t.Errorf("%d pages are closed", n)
+	}
+}
+
+// serve checks that no goroutine is left.
+func TestEndOfInputEndsTheRuns(t *testing.T) {
+	h := newHouse(t, hang)
+	p := initialized(t, h.Server)
+	p.send(call("1", "hang", "{}"), call("2", "hang", "{}"))
+	<-h.site.hanging
+	<-h.site.hanging
+	_ = p.in.Close()
+	if err := p.wait(); err != nil {
+		t.Errorf("ServeStdio: %v", err)
+	}
+	if n := h.site.closed.Load(); n != 2 {
+		t.Errorf("%d pages were closed when ServeStdio returned", n)
+	}
+	for range 2 {
+		if m := p.next(); !strings.Contains(m.raw, "[cancelled]") {
+			t.Errorf("answer %s", m.raw)
+		}
+	}
+}
+
+func TestEndOfContextEndsTheRuns(t *testing.T) {
+	h := newHouse(t, hang)
+	p := initialized(t, h.Server)
+	p.send(call("1", "hang", "{}"))
+	<-h.site.hanging
+	p.stop()
+	if err := p.wait(); err != nil {
+		t.Errorf("ServeStdio: %v", err)
+	}
+	if n := h.site.closed.Load(); n != 1 {
+		t.Errorf("%d pages were closed when ServeStdio returned", n)
+	}
+}
+
+// As in printf '…' | rote mcp: the input has ended before the first answer.
+func TestWhatWasAskedBeforeTheEndIsAnswered(t *testing.T) {
+	h := newHouse(t, named("only"))
+	for range 20 {
+		var out strings.Builder
+		in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
+			"\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`) // no line break
+		if err := h.ServeStdio(t.Context(), in, &out); err != nil {
+			t.Fatal(err)
+		}
+		first, second, _ := strings.Cut(out.String(), "\n")
+		if !strings.Contains(first, `"serverInfo"`) || !strings.Contains(second, `"name":"only"`) {
+			t.Fatalf("answers: %s", out.String())
+		}
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("nobody reads") }
+
+func TestClientThatReadsNoMore(t *testing.T) {
+	h := newHouse(t, hang)
+	in, client := io.Pipe()
+	go func() {
+		_, _ = io.WriteString(client, call("1", "hang", "{}")+"\n")
+		<-h.site.hanging
+		_, _ = io.WriteString(client, ping+"\n")
+	}()
+	err := h.ServeStdio(t.Context(), in, brokenWriter{})
+	if err == nil || err.Error() != "write to client: nobody reads" {
+		t.Errorf("ServeStdio: %v", err)
+	}
+	if n := h.site.closed.Load(); n != 1 {
+		t.Errorf("%d pages were closed when ServeStdio returned", n)
+	}
+	_ = client.Close()
+}
+
+func TestInputThatFails(t *testing.T) {
+	in, client := io.Pipe()
+	_ = client.CloseWithError(errors.New("cable cut"))
+	if err := newHouse(t).ServeStdio(t.Context(), in, io.Discard); err == nil || err.Error() != "read from client: cable cut" {
+		t.Errorf("ServeStdio: %v", err)
+	}
+}
+
+func TestSubscriptionOfTheModernEra(t *testing.T) {
+	h := newHouse(t)
+	p := newPeer(t, h.Server)
+	p.send(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`)
+	if m := p.next(); m.Method != "notifications/subscriptions/acknowledged" {
+		t.Fatalf("got %s", m.raw)
+	}
+	create(t, h.service, ann, named("new"))
+	h.registry.refresh(t.Context())
+	if m := p.next(); m.Method != "notifications/tools/list_changed" {
+		t.Errorf("got %s", m.raw)
+	}
+	_ = p.in.Close()
+	p.result(`"sub"`)
+}
+
+// A response without JSON would leave the client waiting for ever.
+func TestResponseWithoutJSONIsReplaced(t *testing.T) {
+	var out strings.Builder
+	c := &conversation{server: newHouse(t).Server, out: &lineWriter{w: &out}}
+	c.send([]byte("7"), map[string]any{"bad": func() {}})
+	if want := `{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"internal error: the response could not be encoded"}}` + "\n"; out.String() != want {
+		t.Errorf("got %s", out.String())
+	}
+}
+
+func TestNewNeedsServiceAndPrincipal(t *testing.T) {
+	if _, err := New(Config{Principal: ann}); err == nil {
+		t.Error("a server without service was made")
+	}
+	if _, err := New(Config{Service: routine.NewService(routine.Config{})}); err == nil {
+		t.Error("a server for an anonymous caller was made")
+	}
+}

@@ -1,0 +1,117 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine"
+)
+
+// maxToolDescription is in characters. Every tool's description is in an
+// agent's context all the time.
+const maxToolDescription = 600
+
+// maxResultSize lets clients that know it show a whole answer: its limit of 32
+// KB counts in bytes of JSON, which they escape once more.
+const maxResultSize = 100000
+
+// toolNames are those that every client takes. One that is not makes some
+// clients drop the whole list.
+var toolNames = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// newTool gives the tool that a routine is published as. It fails rather than
+// give one that would hurt the list it is in.
+func newTool(r *routine.Routine) (mcp.Tool, error) {
+	if !toolNames.MatchString(r.ToolName) {
+		return mcp.Tool{}, fmt.Errorf("%q is no tool name that clients take", r.ToolName)
+	}
+	schema, err := inputSchema(r.Parameters)
+	if err != nil {
+		return mcp.Tool{}, err
+	}
+	t := mcp.NewToolWithRawSchema(r.ToolName, toolDescription(&r.Definition), schema)
+	t.Title = r.Name
+	readOnly := readsOnly(r.Operations)
+	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: new(readOnly), DestructiveHint: new(!readOnly), OpenWorldHint: new(true)}
+	t.Meta = mcp.NewMetaFromMap(map[string]any{"rote/routine-id": r.ID, "rote/version": r.Version, "anthropic/maxResultSizeChars": maxResultSize})
+	return t, nil
+}
+
+// step is what a tool tells of an operation.
+type step struct {
+	Scope      string `json:"scope"`
+	Selector   string `json:"selector"`
+	Filename   string `json:"filename"`
+	SessionKey string `json:"session_storage_key"`
+	Endpoint   struct {
+		Method string `json:"method"`
+	} `json:"endpoint"`
+}
+
+func stepOf(o routine.Operation) step {
+	var s step
+	if text, err := o.MarshalJSON(); err == nil {
+		_ = json.Unmarshal(text, &s) // a stored operation is well-formed
+	}
+	return s
+}
+
+// readsOnly tells whether the operations, by their kinds, change nothing on a
+// site.
+func readsOnly(operations []routine.Operation) bool {
+	for _, o := range operations {
+		switch o.Type() {
+		case "navigate", "sleep", "return", "return_html", "wait_for_url", "scroll", "get_cookies":
+		case "fetch", "download":
+			if method := stepOf(o).Endpoint.Method; method != "" && method != "GET" && method != "HEAD" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// toolDescription is the author's, followed by what a call gives.
+func toolDescription(d *routine.Definition) string {
+	shape := resultShape(d.Operations)
+	text := clip(oneLine(d.Description), maxToolDescription-len([]rune(shape))-1)
+	return strings.TrimSpace(text + " " + shape)
+}
+
+// resultShape says what the last operation that sets the data sets it to.
+func resultShape(operations []routine.Operation) string {
+	for _, o := range slices.Backward(operations) {
+		s := stepOf(o)
+		switch o.Type() {
+		case "return":
+			return fmt.Sprintf("Result: data is the value stored as %q.", clip(oneLine(s.SessionKey), 60))
+		case "return_html":
+			if s.Scope == "element" {
+				return fmt.Sprintf("Result: data is the HTML of %s.", clip(oneLine(s.Selector), 60))
+			}
+			return "Result: data is the HTML of the page."
+		case "download":
+			return fmt.Sprintf("Result: the file %s.", clip(oneLine(s.Filename), 60))
+		}
+	}
+	return "Result: no data; it acts on the site."
+}
+
+// oneLine writes white space as single blanks.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// clip shortens to at most n characters, with a mark where it cut.
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:max(n-1, 0)]) + "…"
+}
