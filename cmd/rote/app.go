@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/mattn/go-isatty"
+
+	"rote/browser"
+	"rote/browser/egress"
+	"rote/routine"
+	"rote/routine/sqlite"
+)
+
+// app is the program's parts, wired together.
+type app struct {
+	log     *slog.Logger
+	store   *sqlite.Store
+	browser *browser.Browser
+	service *routine.Service
+}
+
+// drainTime is how long runs in flight may go on when the program is told to
+// stop.
+const drainTime = 10 * time.Second
+
+// open builds the parts and ends what a crash has left open. The browser is not
+// started before it is needed.
+func open(ctx context.Context, g *globals, s streams) (*app, error) {
+	a := &app{log: logger(s.err)}
+	policy, err := egress.NewPolicy(egress.Mode(g.Egress), g.AllowHost, g.DenyHost)
+	if err != nil {
+		return nil, err
+	}
+	path, err := g.database()
+	if err != nil {
+		return nil, err
+	}
+	if a.store, err = sqlite.Open(ctx, path); err != nil {
+		return nil, err
+	}
+	concurrency := g.Concurrency
+	if concurrency <= 0 {
+		concurrency = 2 * runtime.NumCPU()
+	}
+	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
+	a.service = routine.NewService(routine.Config{Store: a.store, Browser: a.browser, Log: a.log, Concurrency: concurrency,
+		Queue: g.Queue, MaxResult: int64(g.MaxResult), AdminToken: os.Getenv("ROTE_SERVICE_TOKEN")})
+	if err := a.service.Recover(ctx); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+// Close ends the parts in order: runs, browser, database.
+func (a *app) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	a.service.Close(ctx)
+	a.browser.Close()
+	return a.store.Close()
+}
+
+// local is the principal of the command line.
+func (g *globals) local() routine.Principal {
+	return routine.Principal{UserID: g.User, OrganizationID: g.Organization, ProjectID: g.Project}
+}
+
+// database is the path of the database.
+func (g *globals) database() (string, error) {
+	if g.DB != "" {
+		return g.DB, nil
+	}
+	dir := os.Getenv("XDG_DATA_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("no place for the database: %w; name one with --db", err)
+		}
+		dir = filepath.Join(home, ".local", "share")
+		if runtime.GOOS == "darwin" {
+			dir = filepath.Join(home, "Library", "Application Support")
+		}
+	}
+	return filepath.Join(dir, "rote", "rote.db"), nil
+}
+
+// logger writes text on a terminal, JSON elsewhere.
+func logger(w io.Writer) *slog.Logger {
+	if f, ok := w.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+		return slog.New(slog.NewTextHandler(w, nil))
+	}
+	return slog.New(slog.NewJSONHandler(w, nil))
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+	kongyaml "github.com/alecthomas/kong-yaml"
+	"github.com/dustin/go-humanize"
+)
+
+// cli is the command line. Flags win over the environment, which wins over the
+// file of --config, which wins over defaults.
+type cli struct {
+	Config configFile `help:"YAML file of flag values." placeholder:"FILE"`
+	globals
+
+	Demo     demoCommand     `cmd:"" help:"Run a routine on a practice site, over REST and MCP, and show where the time goes."`
+	Serve    serveCommand    `cmd:"" help:"Serve the REST API."`
+	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Serve MCP over standard input and output."`
+	Run      runCommand      `cmd:"" help:"Run a routine once and print its data."`
+	Validate validateCommand `cmd:"" help:"Check routine files."`
+	Token    tokenCommand    `cmd:"" help:"Manage service tokens."`
+	Browser  browserCommand  `cmd:"" help:"Find, install or check the browser."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
+}
+
+// configFile names a YAML file of flag values. The environment is asked after
+// it, and the answer that comes last counts.
+type configFile string
+
+// BeforeResolve has the flags that were not given looked up in the file.
+func (configFile) BeforeResolve(k *kong.Kong, c *kong.Context, trace *kong.Path) error {
+	file, err := k.LoadConfig(string(c.FlagValue(trace.Flag).(configFile)))
+	if err != nil {
+		return err
+	}
+	c.AddResolver(file)
+	c.AddResolver(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		for _, name := range flag.Envs {
+			if value, ok := os.LookupEnv(name); ok {
+				return value, nil
+			}
+		}
+		return nil, nil
+	}))
+	return nil
+}
+
+// globals are the flags that every command takes.
+type globals struct {
+	DB           string   `name:"db" help:"SQLite file (rote.db in the user's data directory)." placeholder:"FILE"`
+	BrowserPath  string   `name:"browser" help:"Browser executable (headless shell, else Chromium or Chrome, where found)." placeholder:"FILE"`
+	Concurrency  int      `help:"Runs at once (2 × cores)." placeholder:"N"`
+	Queue        int      `help:"Runs that wait for their turn; beyond, callers are told to come back." default:"100" placeholder:"N"`
+	Egress       string   `help:"What runs may reach: public (the internet and what is allowed), listed (what is allowed) or any." default:"public" enum:"public,listed,any"`
+	AllowHost    []string `help:"Host that runs may reach: host, *.host, host:port or CIDR. Repeatable." placeholder:"HOST" sep:"none"`
+	DenyHost     []string `help:"Host that runs may not reach; wins over --allow-host. Repeatable." placeholder:"HOST" sep:"none"`
+	User         string   `help:"The local user: of mcp, run and demo." default:"local"`
+	Organization string   `help:"The local user's organization." default:"default"`
+	Project      string   `help:"The local user's project." default:"default"`
+	MaxBody      size     `help:"Largest request body." default:"4MiB"`
+	MaxResult    size     `help:"Largest data of one run." default:"32MiB"`
+}
+
+// size is a number of bytes, written as 4MiB.
+type size int64
+
+func (s *size) UnmarshalText(text []byte) error {
+	n, err := humanize.ParseBytes(string(text))
+	if err != nil || n == 0 || n > 1<<40 {
+		return fmt.Errorf("%q is no size: write 4MiB or 500kB", text)
+	}
+	*s = size(n)
+	return nil
+}
+
+// days is a duration that also understands days, written as 90d.
+type days time.Duration
+
+func (d *days) UnmarshalText(text []byte) error {
+	var n int
+	var rest string
+	if _, err := fmt.Sscanf(string(text), "%d%s", &n, &rest); err == nil && rest == "d" && n > 0 {
+		*d = days(time.Duration(n) * 24 * time.Hour)
+		return nil
+	}
+	v, err := time.ParseDuration(string(text))
+	if err != nil || v <= 0 {
+		return fmt.Errorf("%q is no time to live: write 90d or 12h", text)
+	}
+	*d = days(v)
+	return nil
+}
+
+// command is one subcommand.
+type command interface {
+	Run(ctx context.Context, g *globals, s streams) error
+}
+
+// errHelp: the user asked for help and has it.
+var errHelp = errors.New("help")
+
+// exit unwinds kong's parser, which ends the program on --help.
+type exit int
+
+// parse reads the command line.
+func parse(args []string, s streams) (c command, g *globals, err error) {
+	var flags cli
+	defer func() {
+		if _, ok := recover().(exit); ok {
+			err = errHelp
+		}
+	}()
+	parser, err := kong.New(&flags, kong.Name("rote"), kong.Description("Teach an agent a web task once, and it does it by rote."),
+		kong.Writers(s.out, s.err), kong.Exit(func(code int) { panic(exit(code)) }), kong.DefaultEnvars("ROTE"),
+		kong.Configuration(kongyaml.Loader), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		return nil, nil, err
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		var p *kong.ParseError
+		if errors.As(err, &p) && len(args) == 0 {
+			_ = p.Context.PrintUsage(true)
+			return nil, nil, errHelp
+		}
+		return nil, nil, fmt.Errorf("%w (see rote --help)", err)
+	}
+	selected, ok := parsed.Selected().Target.Addr().Interface().(command)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s is no command", strings.Join(args, " "))
+	}
+	return selected, &flags.globals, nil
+}

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"rote/browser"
+	"rote/cmd/rote/practice"
+	"rote/httpapi"
+	"rote/mcp"
+	"rote/routine"
+)
+
+type demoCommand struct {
+	Query string `help:"What to search the practice shop for." default:"lamp"`
+	Keep  bool   `help:"Keep the shop and the REST API up until interrupted, to try things on."`
+}
+
+// demoTool is the demo routine's file, its name and, as it needs no change, its
+// tool's.
+const demoTool = "search_products"
+
+// demo is one demonstration: a practice shop, a REST server on a database of
+// its own, and an MCP server in a child process on the same database.
+type demo struct {
+	s          streams
+	dir        string // everything that the demo leaves on disk; removed at the end
+	executable string // of the browser
+	shop, api  string // base URLs
+	token      string
+	app        *app
+	rows       []timing
+}
+
+// timing is one call: all of it, and what the browser took of it.
+type timing struct {
+	name           string
+	total, browser time.Duration
+}
+
+func (c *demoCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
+	d := &demo{s: s}
+	defer func() { err = errors.Join(err, d.clean()) }()
+	if err := d.prepare(ctx, g); err != nil {
+		return err
+	}
+	stop, err := d.start(ctx, g)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	id, err := d.create(ctx)
+	if err != nil {
+		return err
+	}
+	parameters := map[string]any{"site": d.shop, "query": c.Query}
+	rest, last, err := d.overREST(ctx, id, parameters)
+	if err != nil {
+		return err
+	}
+	agent, err := d.overMCP(ctx, g, parameters)
+	if err != nil {
+		return err
+	}
+	d.report(rest, last)
+	if rest, err = normal(rest); err != nil {
+		return err
+	}
+	if !bytes.Equal(rest, agent) {
+		return fmt.Errorf("REST and MCP gave different data:\n%s\n%s", rest, agent)
+	}
+	d.say("\nREST and MCP gave the same data. What next: the README's first routine, or rote --help.\n")
+	if c.Keep {
+		d.keep(ctx, id)
+	}
+	return nil
+}
+
+// keep shows how to go on by hand and waits for the end.
+func (d *demo) keep(ctx context.Context, id string) {
+	d.say(`
+The shop and the API stay up until you press Control-C. In another terminal:
+  rote run cmd/rote/practice/routines/search_products.json -p site=%s -p query=lamp --allow-host %s
+  curl -s %s/routines/%s/execute -H 'X-Service-Token: %s' -H 'Content-Type: application/json' -d '{"parameters": {"site": "%s", "query": "lamp"}}'
+  rote mcp --db %s --egress listed --allow-host %s
+`, d.shop, strings.TrimPrefix(d.shop, "http://"), d.api, id, d.token, d.shop, filepath.Join(d.dir, "rote.db"), strings.TrimPrefix(d.shop, "http://"))
+	<-ctx.Done()
+}
+
+func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.s.out, format, args...) }
+
+// prepare finds or installs the browser and makes the directory.
+func (d *demo) prepare(ctx context.Context, g *globals) (err error) {
+	d.executable = g.BrowserPath
+	if d.executable == "" {
+		if d.executable, err = browser.Install(ctx, d.s.err); err != nil {
+			return err
+		}
+	}
+	d.dir, err = os.MkdirTemp("", "rote-demo-")
+	return err
+}
+
+func (d *demo) clean() error {
+	if d.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(d.dir)
+}
+
+// start brings up the shop and the REST server; the function it returns ends
+// both.
+func (d *demo) start(ctx context.Context, g *globals) (func() error, error) {
+	shop, err := listen(ctx, practice.NewSite())
+	if err != nil {
+		return nil, err
+	}
+	d.shop = "http://" + shop.address
+	own := *g
+	own.DB, own.BrowserPath = filepath.Join(d.dir, "rote.db"), d.executable
+	own.Egress, own.AllowHost = "listed", []string{shop.address}
+	quiet := streams{d.s.in, d.s.out, io.Discard}
+	if d.app, err = open(ctx, &own, quiet); err != nil {
+		return nil, errors.Join(err, shop.stop())
+	}
+	end := func() error { return errors.Join(d.app.Close(), shop.stop()) }
+	if d.token, _, err = d.app.service.CreateToken(ctx, g.local(), 0); err != nil {
+		return nil, errors.Join(err, end())
+	}
+	api, err := listen(ctx, httpapi.NewHandler(httpapi.Config{Service: d.app.service, Log: slog.New(slog.DiscardHandler), MaxBody: int64(g.MaxBody)}))
+	if err != nil {
+		return nil, errors.Join(err, end())
+	}
+	d.api = "http://" + api.address
+	d.say("A practice shop is up at %s, the REST API at %s; both end with the demo.\nThe browser is %s.\n\n", d.shop, d.api, d.executable)
+	return func() error { return errors.Join(api.stop(), end()) }, nil
+}
+
+// listening is an HTTP server on a loopback port.
+type listening struct {
+	address string
+	stop    func() error
+}
+
+func listen(ctx context.Context, h http.Handler) (*listening, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- serve(ctx, l, h, func(context.Context) {}) }()
+	return &listening{l.Addr().String(), func() error { cancel(); return <-done }}, nil
+}
+
+// create stores the demo routine over REST.
+func (d *demo) create(ctx context.Context) (string, error) {
+	var created routine.Routine
+	text, err := example(demoTool)
+	if err != nil {
+		return "", err
+	}
+	if _, err := d.post(ctx, "/routines/", text, &created); err != nil {
+		return "", err
+	}
+	d.say("POST /routines/ stored %q as %s. It takes these steps:\n", created.Name, created.ID)
+	for i, o := range created.Operations {
+		d.say("  %d. %s\n", i+1, o.Describe())
+	}
+	return created.ID, nil
+}
+
+// example is the definition of one of the embedded example routines.
+func example(name string) ([]byte, error) {
+	for _, r := range practice.Routines() {
+		if r.Name == name+".json" {
+			return r.JSON, nil
+		}
+	}
+	return nil, fmt.Errorf("no example routine is named %s", name)
+}
+
+// overREST runs the routine twice: the first call starts the browser.
+func (d *demo) overREST(ctx context.Context, id string, parameters any) (json.RawMessage, *routine.Execution, error) {
+	body, err := json.Marshal(map[string]any{"parameters": parameters})
+	if err != nil {
+		return nil, nil, err
+	}
+	var e routine.Execution
+	for _, name := range []string{"REST, first call (starts the browser)", "REST, second call"} {
+		e = routine.Execution{}
+		took, err := d.post(ctx, "/routines/"+id+"/execute", body, &e)
+		if err != nil {
+			return nil, nil, err
+		}
+		d.rows = append(d.rows, timing{name, took, inBrowser(&e)})
+	}
+	return e.Result.Data, &e, nil
+}
+
+// post makes one REST call and says how long it took.
+func (d *demo) post(ctx context.Context, path string, body []byte, into any) (time.Duration, error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, d.api+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	q.Header.Set("Content-Type", "application/json")
+	q.Header.Set("X-Service-Token", d.token)
+	start := time.Now()
+	r, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Body.Close()
+	answer, err := io.ReadAll(r.Body)
+	took := time.Since(start)
+	if err != nil {
+		return 0, err
+	}
+	if r.StatusCode != http.StatusCreated {
+		return 0, fmt.Errorf("POST %s: %s: %s", path, r.Status, answer)
+	}
+	return took, json.Unmarshal(answer, into)
+}
+
+// overMCP starts this program as an MCP server, as an agent's host would, and
+// calls the routine as a tool.
+func (d *demo) overMCP(ctx context.Context, g *globals, parameters any) (data json.RawMessage, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"mcp", "--db", filepath.Join(d.dir, "rote.db"), "--browser", d.executable, "--egress", "listed",
+		"--allow-host", strings.TrimPrefix(d.shop, "http://"), "--user", g.User, "--organization", g.Organization, "--project", g.Project}
+	var log bytes.Buffer
+	start := time.Now()
+	agent, err := mcp.Start(ctx, &log, version(), self, args...)
+	if err != nil {
+		return nil, fmt.Errorf("rote mcp: %w\n%s", err, log.String())
+	}
+	defer func() { err = errors.Join(err, agent.Close()) }()
+	tools, err := agent.Tools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.say("\nA child process, rote mcp, answered initialize and tools/list in %s: %s\n", ms(time.Since(start)), strings.Join(tools, ", "))
+	var result struct {
+		ID   string          `json:"execution_id"`
+		Data json.RawMessage `json:"data"`
+	}
+	for _, name := range []string{"MCP, first call (starts its browser)", "MCP, second call"} {
+		start := time.Now()
+		answer, err := agent.Call(ctx, demoTool, parameters)
+		took := time.Since(start)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(answer, &result); err != nil {
+			return nil, err
+		}
+		e, err := d.app.store.Execution(ctx, result.ID)
+		if err != nil {
+			return nil, err
+		}
+		d.rows = append(d.rows, timing{name, took, inBrowser(e)})
+	}
+	return normal(result.Data)
+}
+
+// inBrowser is the time that the operations of a run took together.
+func inBrowser(e *routine.Execution) time.Duration {
+	var total float64
+	for _, o := range e.Result.OperationsMetadata {
+		total += o.DurationSeconds
+	}
+	return time.Duration(total * float64(time.Second))
+}
+
+// report prints the data, the steps with their durations, and where the time
+// went.
+func (d *demo) report(data json.RawMessage, last *routine.Execution) {
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, data, "", "  ") == nil {
+		d.say("\nThe data:\n%s\n", pretty.String())
+	}
+	d.say("\nThe second run's steps:\n")
+	w := tabwriter.NewWriter(d.s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, o := range last.Result.OperationsMetadata {
+		fmt.Fprintf(w, "  %d\t%s\t%s\t\n", o.Index+1, o.Type, ms(time.Duration(o.DurationSeconds*float64(time.Second))))
+	}
+	w.Flush()
+	d.say("\nWhere the time went (the shop itself waits 150 ms before it shows results):\n")
+	w = tabwriter.NewWriter(d.s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "  call\ttotal\tin the browser\trote's own")
+	for _, r := range d.rows {
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", r.name, ms(r.total), ms(r.browser), ms(r.total-r.browser))
+	}
+	w.Flush()
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
+
+// normal is JSON without its white space and with sorted keys, so that equal
+// data is equal text.
+func normal(data json.RawMessage) (json.RawMessage, error) {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ban is a dependency that a package must not have, not even through others,
+// and why.
+type ban struct{ pkg, dependency, reason string }
+
+var bans = []ban{
+	{"rote/routine", "net/http", "the core knows no transport: both front ends and the command line use it"},
+	{"rote/routine", "database/sql", "the core declares Store; routine/sqlite supplies it"},
+	{"rote/routine", "github.com/go-rod/rod", "the core declares Browser and Page; browser supplies them"},
+	{"rote/routine", "github.com/go-chi/chi/v5", "HTTP is httpapi's"},
+	{"rote/routine", "github.com/mark3labs/mcp-go", "MCP is mcp's"},
+	{"rote/routine", "rote/httpapi", "front ends use the core, never the other way"},
+	{"rote/routine", "rote/mcp", "front ends use the core, never the other way"},
+	{"rote/routine", "rote/browser", "the core is tested without a browser"},
+	{"rote/routine", "rote/routine/sqlite", "the core is tested without a database"},
+	{"rote/schemas", "rote/", "what is published depends on nothing of ours"},
+	{"rote/routine/placeholder", "rote/", "filling templates needs nothing of ours"},
+	{"rote/routine/javascript", "rote/", "the script rules need nothing of ours"},
+	{"rote/httpapi", "rote/mcp", "the front ends are independent of each other"},
+	{"rote/mcp", "rote/httpapi", "the front ends are independent of each other"},
+	{"rote/httpapi", "rote/browser", "a front end reaches pages through Service only"},
+	{"rote/mcp", "rote/browser", "a front end reaches pages through Service only"},
+	{"rote/httpapi", "rote/routine/sqlite", "a front end reaches rows through Service only"},
+	{"rote/mcp", "rote/routine/sqlite", "a front end reaches rows through Service only"},
+	{"rote/httpapi", "github.com/mark3labs/mcp-go", "an mcp-go type stays in mcp"},
+	{"rote/browser", "rote/routine/sqlite", "pages know no rows"},
+	{"rote/browser", "rote/httpapi", "pages know no transport"},
+	{"rote/browser", "rote/mcp", "pages know no transport"},
+	{"rote/browser", "github.com/mark3labs/mcp-go", "an mcp-go type stays in mcp"},
+	{"rote/browser", "github.com/go-rod/rod", "only rod's protocol and input tables are used: its own pages poll, lock and leak"},
+	{"rote/routine/sqlite", "rote/browser", "rows know no pages"},
+	{"rote/routine/sqlite", "github.com/go-rod/rod", "a rod type stays in browser"},
+	{"rote/cmd/rote/practice", "rote/", "the practice site is any site"},
+}
+
+// broken is the first of deps that falls under the ban. A ban of one of our
+// folders or of a module covers all below it; one of the standard library or of
+// rod, whose lib/ is browser's to use, is of that package alone.
+func (b ban) broken(deps []string) string {
+	whole := strings.HasPrefix(b.dependency, "rote/") || strings.Contains(b.dependency, ".") && b.dependency != "github.com/go-rod/rod"
+	for _, d := range deps {
+		if d == b.pkg {
+			continue
+		}
+		if d == b.dependency || whole && strings.HasPrefix(d, strings.TrimSuffix(b.dependency, "/")+"/") {
+			return d
+		}
+	}
+	return ""
+}
+
+func TestArrows(t *testing.T) {
+	deps := map[string][]string{}
+	for _, b := range bans {
+		if deps[b.pkg] == nil {
+			out, err := exec.Command("go", "list", "-deps", b.pkg).Output()
+			if err != nil {
+				t.Fatalf("go list %s: %v", b.pkg, err)
+			}
+			deps[b.pkg] = strings.Fields(string(out))
+		}
+		if d := b.broken(deps[b.pkg]); d != "" {
+			t.Errorf("%s depends on %s: %s", b.pkg, d, b.reason)
+		}
+	}
+}
+
+// room is a pattern that only some folders may have in their code.
+type room struct {
+	pattern *regexp.Regexp
+	allowed []string
+	reason  string
+}
+
+// Some bans are on names rather than on packages. The proxy, the practice site
+// and the demo's client speak HTTP by trade.
+var rooms = []room{
+	{regexp.MustCompile(`http\.Status[A-Z]`), []string{"httpapi/", "browser/egress/", "cmd/rote/"}, "a status number is httpapi's: others give a code"},
+	{regexp.MustCompile(`"database/sql"`), []string{"routine/sqlite/"}, "SQL is sqlite's"},
+	{regexp.MustCompile(`"github.com/go-rod/rod/`), []string{"browser/"}, "a rod type stays in browser"},
+	{regexp.MustCompile(`"github.com/mark3labs/mcp-go/`), []string{"mcp/"}, "an mcp-go type stays in mcp"},
+	{regexp.MustCompile(`routine\.(Store|Service)\b`), []string{"httpapi/", "mcp/", "cmd/", "routine/"}, "pages know neither store nor service"},
+}
+
+func TestNamesStayInTheirRooms(t *testing.T) {
+	root := os.DirFS("../..")
+	seen := 0
+	err := fs.WalkDir(root, ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := fs.ReadFile(root, path)
+		if err != nil {
+			return err
+		}
+		seen++
+		for _, r := range rooms {
+			inside := slices.ContainsFunc(r.allowed, func(dir string) bool { return strings.HasPrefix(path, dir) })
+			if found := r.pattern.Find(text); found != nil && !inside {
+				t.Errorf("%s has %s: %s", path, found, r.reason)
+			}
+		}
+		return nil
+	})
+	if err != nil || seen < 50 {
+		t.Fatalf("read %d files: %v", seen, err)
+	}
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rote/cmd/rote/practice"
+)
+
+// These tests run the program itself: the test binary, started again as rote.
+const beRote = "ROTE_TEST_BE_ROTE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beRote) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// testTime bounds one command; what a test waits for comes much sooner.
+const testTime = 60 * time.Second
+
+// rote is a place to run the program in: an empty home and temporary directory
+// of its own, and a practice shop that runs may reach.
+type rote struct {
+	t    *testing.T
+	home string
+	shop string
+}
+
+func newRote(t *testing.T) *rote {
+	t.Helper()
+	shop := httptest.NewServer(practice.NewSite())
+	t.Cleanup(func() { shop.CloseClientConnections(); shop.Close() })
+	r := &rote{t, t.TempDir(), shop.URL}
+	if err := os.Mkdir(filepath.Join(r.home, "tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		left, _ := filepath.Glob(filepath.Join(r.home, "tmp", "*"))
+		if len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	})
+	return r
+}
+
+func (r *rote) command(args ...string) *exec.Cmd {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), testTime)
+	r.t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, os.Args[0], args...)
+	c.Env = []string{beRote + "=1", "HOME=" + r.home, "TMPDIR=" + filepath.Join(r.home, "tmp"), "PATH=" + os.Getenv("PATH"),
+		"ROTE_ALLOW_HOST=" + strings.TrimPrefix(r.shop, "http://")}
+	return c
+}
+
+// run runs a command line to its end.
+func (r *rote) run(args ...string) (stdout, stderr string, code int) {
+	r.t.Helper()
+	c := r.command(args...)
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		r.t.Fatal(err)
+	}
+	return out.String(), errs.String(), c.ProcessState.ExitCode()
+}
+
+// file writes a file into the home and gives its path.
+func (r *rote) file(name, text string) string {
+	r.t.Helper()
+	path := filepath.Join(r.home, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	return path
+}
+
+// example is an embedded example as a file.
+func (r *rote) example(name string) string {
+	r.t.Helper()
+	text, err := example(name)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r.file(name+".json", string(text))
+}
+
+// server is a running rote serve.
+type server struct {
+	*rote
+	cmd   *exec.Cmd
+	url   string
+	token string
+	log   *output
+}
+
+// output collects what a process writes and lets a test wait for a line.
+type output struct {
+	mu   sync.Mutex
+	b    bytes.Buffer
+	more chan struct{}
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	select {
+	case o.more <- struct{}{}:
+	default:
+	}
+	return o.b.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}
+
+// wait waits until find finds something in the output.
+func (o *output) wait(t *testing.T, find func(string) string) string {
+	t.Helper()
+	deadline := time.After(testTime)
+	for {
+		if found := find(o.String()); found != "" {
+			return found
+		}
+		select {
+		case <-o.more:
+		case <-deadline:
+			t.Fatalf("not in the output:\n%s", o)
+		}
+	}
+}
+
+// serve starts a server on a free port and waits until it answers.
+func (r *rote) serve(args ...string) *server {
+	r.t.Helper()
+	s := &server{rote: r, cmd: r.command(append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...), log: &output{more: make(chan struct{}, 1)}}
+	out := &output{more: make(chan struct{}, 1)}
+	s.cmd.Stdout, s.cmd.Stderr = out, s.log
+	s.cmd.WaitDelay = time.Second
+	if err := s.cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		if s.cmd.ProcessState == nil {
+			s.stop(os.Interrupt)
+		}
+	})
+	s.url = s.log.wait(r.t, func(log string) string {
+		_, after, found := strings.Cut(log, `"msg":"serving","url":"`)
+		if !found {
+			return ""
+		}
+		url, _, _ := strings.Cut(after, `"`)
+		return url
+	})
+	s.token = strings.TrimSpace(out.String())
+	return s
+}
+
+// stop sends a signal and waits for the end.
+func (s *server) stop(signal os.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		s.t.Fatal(err)
+	}
+	_ = s.cmd.Wait()
+}
+
+// call makes a request and decodes the answer.
+func (s *server) call(method, path, body string) (int, map[string]any) {
+	s.t.Helper()
+	status, answer, err := s.try(method, path, body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return status, answer
+}
+
+func (s *server) try(method, path, body string) (int, map[string]any, error) {
+	q, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	q.Header.Set("Content-Type", "application/json")
+	q.Header.Set("X-Service-Token", s.token)
+	r, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return 0, nil, err
+	}
+	var answer map[string]any
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return 0, nil, fmt.Errorf("%s: %w", text, err)
+	}
+	return r.StatusCode, answer, nil
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The README's routine runs, its JSON is JSON, its links lead somewhere and its
+// commands are commands.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRote(t)
+	ran := 0
+	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		if !strings.Contains(block[1], `"operations"`) {
+			continue
+		}
+		file := r.file("readme.json", block[1])
+		if out, errs, code := r.run("validate", file); code != 0 || out != "" {
+			t.Errorf("%s%s", out, errs)
+		}
+		out, errs, code := r.run("run", file, "-p", "query=lamp", "-p", "site="+r.shop)
+		if code != 0 || !strings.Contains(out, "Brass Desk Lamp") {
+			t.Errorf("exit %d\n%s\n%s", code, out, errs)
+		}
+		ran++
+	}
+	if ran != 1 {
+		t.Errorf("%d routines in the README, want 1", ran)
+	}
+	for _, link := range regexp.MustCompile(`\]\(([a-z][^)]*)\)`).FindAllStringSubmatch(string(text), -1) {
+		if _, err := os.Stat(filepath.Join("../..", link[1])); err != nil {
+			t.Errorf("a dead link: %v", err)
+		}
+	}
+	for _, line := range regexp.MustCompile(`(?m)^ {4}(?:\./)?rote ([a-z]+)`).FindAllStringSubmatch(string(text), -1) {
+		if _, errs, code := r.run(line[1], "--help"); code != 0 {
+			t.Errorf("rote %s: %s", line[1], errs)
+		}
+	}
+	for _, command := range []string{"go run ./cmd/rote demo", "go run ./cmd/rote browser install && go test ./..."} {
+		if !strings.Contains(string(text), command) {
+			t.Errorf("the README does not show %q", command)
+		}
+	}
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDemo(t *testing.T) {
+	r := newRote(t)
+	out, errs, code := r.run("demo")
+	if code != 0 || !strings.Contains(out, "REST and MCP gave the same data.") || !strings.Contains(out, `"LAMP-03"`) {
+		t.Fatalf("exit %d\n%s\n%s", code, out, errs)
+	}
+	for _, words := range []string{"POST /routines/ stored", "initialize and tools/list in", "js_evaluate", "REST, second call", "MCP, second call"} {
+		if !strings.Contains(out, words) {
+			t.Errorf("the demo does not show %q:\n%s", words, out)
+		}
+	}
+	if entries, _ := os.ReadDir(r.home); len(entries) != 1 { // its temporary directory
+		t.Errorf("the demo left %v in the home", entries)
+	}
+}
+
+func TestDemoTellsTheTruth(t *testing.T) {
+	out, errs, code := newRote(t).run("demo", "--browser", "/nowhere/chromium")
+	if code != 1 || !strings.Contains(errs, "no such file") && !strings.Contains(errs, "no browser") {
+		t.Fatalf("exit %d\n%s\n%s", code, out, errs)
+	}
+}
+
+func TestRunFile(t *testing.T) {
+	r := newRote(t)
+	rows := []struct {
+		name      string
+		args      []string
+		code      int
+		out, errs string
+	}{
+		{"search", []string{r.example("search_products"), "-p", "query=LAMP", "-p", "max_price=30"}, 0, `"sku": "LAMP-03"`, "1/6 navigate"},
+		{"login and JSON API", []string{r.example("list_orders"), "-p", "username=ada", "-p", "password=lovelace"}, 0, `"total": 42.50`, "fetch"},
+		{"a page's HTML", []string{r.example("page_text"), "-p", "sku=LAMP-01"}, 0, `<main`, "return_html"},
+		{"the whole execution", []string{r.example("download_invoice"), "-p", "username=ada", "-p", "password=lovelace", "-p", "order_id=A-1001", "--json"}, 0, `"filename": "invoice-A-1001.pdf"`, "download"},
+		{"a wrong password", []string{r.example("list_orders"), "-p", "username=ada", "-p", "password=x"}, 1, "", "operation"},
+		{"a missing parameter", []string{r.example("search_products")}, 1, "", `"query" is required`},
+		{"an unknown parameter", []string{r.example("search_products"), "-p", "query=x", "-p", "max=3"}, 1, "", `did you mean "max_price"?`},
+		{"no such file", []string{"nowhere.json"}, 1, "", "routine file"},
+		{"no routine", []string{r.file("bad.json", `{"name":"x","operations":[{"type":"clik"}]}`)}, 1, "", `did you mean "click"?`},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			args := append([]string{"run"}, row.args...)
+			if strings.Contains(row.args[0], r.home) {
+				args = append(args, "-p", "site="+r.shop)
+			}
+			if row.name == "no routine" {
+				args = args[:2]
+			}
+			out, errs, code := r.run(args...)
+			if code != row.code || !strings.Contains(out, row.out) || !strings.Contains(errs, row.errs) {
+				t.Fatalf("exit %d\n%s\n%s", code, out, errs)
+			}
+			if row.code != 0 && out != "" {
+				t.Errorf("stdout of a failed run: %s", out)
+			}
+		})
+	}
+}
+
+// Starting the program a second time, to the first result of the demo routine.
+func TestRunIsQuick(t *testing.T) {
+	r := newRote(t)
+	routine := r.example("search_products")
+	for range 2 {
+		start := time.Now()
+		if _, errs, code := r.run("run", routine, "-p", "query=lamp", "-p", "site="+r.shop); code != 0 {
+			t.Fatal(errs)
+		}
+		t.Logf("took %v", time.Since(start))
+		if took := time.Since(start); took > 6*time.Second { // 2 s on an idle machine
+			t.Errorf("took %v", took)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	r := newRote(t)
+	bad := r.file("bad.json", "{\"name\": \"x\", \"description\": \"d\",\n \"operations\": [\n  {\"type\": \"click\", \"selecter\": \"#a\"}]}")
+	out, errs, code := r.run("validate", r.example("search_products"), bad, "nowhere.json")
+	for _, line := range []string{
+		bad + `:3:3: error: /operations/0: click needs the field "selector" [required]`,
+		bad + `:3:21: error: /operations/0/selecter: click has no field "selecter"; did you mean "selector"? [unknown_field]`,
+		"nowhere.json:1:1: error: open nowhere.json",
+	} {
+		if !strings.Contains(out, line) {
+			t.Errorf("missing %q in:\n%s", line, out)
+		}
+	}
+	if code != 1 || !strings.Contains(errs, "search_products.json: valid") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	r := newRote(t)
+	out, errs, code := r.run("token", "create", "--user", "ann", "--organization", "acme", "--project", "p", "--expires", "90d")
+	if code != 0 || len(strings.Fields(out)) != 1 || !strings.HasPrefix(out, "rote_") {
+		t.Fatal(out, errs, code)
+	}
+	list, _, _ := r.run("token", "list")
+	if !strings.Contains(list, "ann") || !strings.Contains(list, "valid until") || strings.Contains(list, strings.TrimSpace(out)) {
+		t.Fatal(list)
+	}
+	id := strings.Fields(strings.Split(list, "\n")[1])[0]
+	if _, errs, code := r.run("token", "revoke", id); code != 0 {
+		t.Fatal(errs)
+	}
+	if list, _, _ := r.run("token", "list"); !strings.Contains(list, "revoked") {
+		t.Fatal(list)
+	}
+	if _, errs, code := r.run("token", "revoke", "none"); code != 1 || !strings.Contains(errs, "rote token list") {
+		t.Fatal(errs)
+	}
+	files, err := filepath.Glob(filepath.Join(r.home, ".local/share/rote/*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if text, _ := os.ReadFile(f); strings.Contains(string(text), strings.TrimSpace(out)) {
+			t.Errorf("%s holds the secret", f)
+		}
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	r := newRote(t)
+	for args, want := range map[string]struct {
+		code      int
+		out, errs string
+	}{
+		"--help":                                {0, "browser install", ""},
+		"":                                      {0, "Usage: rote", ""},
+		"version":                               {0, "rote ", ""},
+		"browser check":                         {0, "works", ""},
+		"browser check --browser /bin/false":    {1, "", "rote browser check"},
+		"serv":                                  {2, "", "rote --help"},
+		"run":                                   {2, "", "rote --help"},
+		"serve --egress sometimes":              {2, "", "public"},
+		"serve --max-body much":                 {2, "", "4MiB"},
+		"serve --addr 0.0.0.0:0 --auth off":     {1, "", "use tokens"},
+		"token list --allow-host http://a/b":    {1, "", "the port must be a number"},
+		"token list --allow-host a/b":           {1, "", "host:port"},
+		"token create --expires soon":           {2, "", "90d"},
+		"token list --db /dev/null/x/rote.db":   {1, "", "/dev/null"},
+		"version --config /nowhere/config.yaml": {2, "", "config.yaml"},
+	} {
+		t.Run(args, func(t *testing.T) {
+			out, errs, code := r.run(strings.Fields(args)...)
+			if code != want.code || !strings.Contains(out, want.out) || !strings.Contains(errs, want.errs) {
+				t.Fatalf("exit %d\n%s\n%s", code, out, errs)
+			}
+		})
+	}
+}
+
+func TestFlagsWinOverEnvironmentOverFile(t *testing.T) {
+	r := newRote(t)
+	config := r.file("config.yaml", "user: from-file\norganization: from-file\nproject: from-file\n")
+	c := r.command("token", "create", "--config", config, "--project", "from-flag")
+	c.Env = append(c.Env, "ROTE_ORGANIZATION=from-env", "ROTE_PROJECT=from-env")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatal(err, string(out))
+	}
+	if list, _, _ := r.run("token", "list"); !strings.Contains(list, "from-file  from-env      from-flag") {
+		t.Fatal(list)
+	}
+}
+
+func TestMCPOverStdio(t *testing.T) {
+	r := newRote(t)
+	s := r.serve()
+	text, _ := os.ReadFile(r.example("search_products"))
+	if status, answer := s.call("POST", "/routines/", string(text)); status != 201 {
+		t.Fatal(status, answer)
+	}
+	// The same file of routines, another process.
+	c := r.command("mcp")
+	c.Stdin = strings.NewReader(strings.Join([]string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, ``}, "\n"))
+	start := time.Now()
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("start to end: %v", time.Since(start))
+	if took := time.Since(start); took > time.Second { // 100 ms on an idle machine
+		t.Errorf("took %v: does it start a browser?", took)
+	}
+	ids := map[float64]bool{}
+	for line := range strings.SplitSeq(strings.TrimSpace(string(out)), "\n") {
+		var m struct {
+			Version string          `json:"jsonrpc"`
+			ID      float64         `json:"id"`
+			Result  json.RawMessage `json:"result"`
+		}
+		if json.Unmarshal([]byte(line), &m) != nil || m.Version != "2.0" {
+			t.Errorf("not of the protocol on stdout: %q", line)
+		}
+		ids[m.ID] = true
+		if m.ID == 2 && !strings.Contains(string(m.Result), `"search_products"`) {
+			t.Errorf("tools/list: %s", m.Result)
+		}
+	}
+	if !ids[1] || !ids[2] {
+		t.Errorf("answers missing:\n%s", out)
+	}
+}
+
+// processes are those whose command line holds text.
+func processes(t *testing.T, text string) []string {
+	t.Helper()
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(lines) == 0 {
+		t.Fatalf("no processes in /proc: %v", err)
+	}
+	var found []string
+	for _, line := range lines {
+		args, _ := os.ReadFile(line) // gone meanwhile, or a zombie: empty
+		if strings.Contains(string(args), text) {
+			found = append(found, line+" "+strings.ReplaceAll(string(args), "\x00", " "))
+		}
+	}
+	return found
+}
+
+func waitNone(t *testing.T, text string) {
+	t.Helper()
+	deadline := time.After(2 * time.Second)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		left := processes(t, text)
+		if len(left) == 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("still there after 2 s:\n%s", strings.Join(left, "\n"))
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"rote/routine"
+)
+
+type runCommand struct {
+	Routine string        `arg:"" help:"A routine file, or the id of a stored routine." placeholder:"FILE|ID"`
+	Param   []string      `short:"p" help:"A parameter's value. Repeatable." placeholder:"NAME=VALUE" sep:"none"`
+	Timeout time.Duration `help:"Longest time of the run, 1s to 300s." default:"60s"`
+	JSON    bool          `name:"json" help:"Print the whole execution as JSON."`
+}
+
+func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
+	parameters, err := c.parameters()
+	if err != nil {
+		return err
+	}
+	a, err := open(ctx, g, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	call := routine.Call{Parameters: parameters, Timeout: c.Timeout, Progress: func(p routine.Progress) {
+		fmt.Fprintf(s.err, "%d/%d %s\n", p.Index+1, p.Total, p.Operation)
+	}}
+	e, err := c.execute(ctx, a, g, s, call)
+	if e != nil {
+		if printing := c.print(e, s); printing != nil {
+			return printing
+		}
+	}
+	var ours *routine.Error
+	if e == nil && errors.As(err, &ours) && len(ours.Problems) > 1 {
+		for _, p := range ours.Problems {
+			fmt.Fprintf(s.err, "rote: %s\n", p)
+		}
+		return errSaid
+	}
+	return err
+}
+
+// execute runs a file as it is, or a stored routine through the ledger.
+func (c *runCommand) execute(ctx context.Context, a *app, g *globals, s streams, call routine.Call) (*routine.Execution, error) {
+	if strings.HasPrefix(c.Routine, "Routine_") {
+		return a.service.Execute(ctx, g.local(), c.Routine, call)
+	}
+	text, err := os.ReadFile(c.Routine)
+	if err != nil {
+		return nil, fmt.Errorf("%w (give a routine file, or the id of a stored routine)", err)
+	}
+	d, warnings, err := routine.Parse(text)
+	for _, w := range warnings {
+		fmt.Fprintf(s.err, "%s:%d:%d: warning: %s\n", c.Routine, w.Line, w.Column, w)
+	}
+	if err != nil {
+		printProblems(streams{out: s.err}, c.Routine, "error", routine.AsError(err).Problems)
+		return nil, fmt.Errorf("%s is no valid routine", c.Routine)
+	}
+	return a.service.RunOnce(ctx, d, call)
+}
+
+// parameters are the -p values as a JSON object of strings; Bind takes a string
+// for a number where it spells one.
+func (c *runCommand) parameters() (json.RawMessage, error) {
+	values := map[string]string{}
+	for _, p := range c.Param {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok {
+			return nil, fmt.Errorf("-p %s: write name=value", p)
+		}
+		values[name] = value
+	}
+	return json.Marshal(values)
+}
+
+// print writes the run's data, or with --json all of the execution.
+func (c *runCommand) print(e *routine.Execution, s streams) error {
+	var v any = e
+	if !c.JSON {
+		if e.Status != routine.ExecutionCompleted || e.Result.Data == nil {
+			return nil
+		}
+		for _, w := range e.Result.Warnings {
+			fmt.Fprintf(s.err, "warning: %s\n", w)
+		}
+		v = e.Result.Data
+		var text string
+		if json.Unmarshal(e.Result.Data, &text) == nil {
+			_, err := fmt.Fprintln(s.out, text)
+			return err
+		}
+	}
+	encoder := json.NewEncoder(s.out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}

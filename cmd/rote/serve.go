@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"rote/httpapi"
+)
+
+type serveCommand struct {
+	Addr        string   `help:"Address to listen on." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
+	AllowedHost []string `help:"Host or Origin that is accepted beyond loopback. Repeatable." placeholder:"HOST" sep:"none"`
+	Auth        string   `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
+}
+
+func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
+	listener, err := net.Listen("tcp", c.Addr)
+	if err != nil {
+		return fmt.Errorf("listen: %w (choose another with --addr)", err)
+	}
+	if c.Auth == "off" && !loopback(listener) {
+		return errors.Join(fmt.Errorf("--auth off would let everybody who reaches %s act as %s: use tokens, or listen on 127.0.0.1", listener.Addr(), g.User), listener.Close())
+	}
+	a, err := open(ctx, g, s)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	if c.Auth == "token" {
+		if err := firstToken(ctx, a, g, s); err != nil {
+			return errors.Join(err, listener.Close())
+		}
+	}
+	a.log.Info("serving", "url", "http://"+listener.Addr().String()+c.BasePath)
+	return serve(ctx, listener, c.handler(a, g), a.service.Close)
+}
+
+func (c *serveCommand) handler(a *app, g *globals) http.Handler {
+	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath}
+	if c.Auth == "off" {
+		local := g.local()
+		config.Local = &local
+	}
+	return httpapi.NewHandler(config)
+}
+
+// answerTime is what calls in flight have to send their answers after the runs
+// they wait for have been ended.
+const answerTime = 5 * time.Second
+
+// serve answers until ctx ends. Then it takes no more calls, has drain end what
+// those in flight wait for, and lets them answer.
+func serve(ctx context.Context, l net.Listener, h http.Handler, drain func(context.Context)) error {
+	server := httpapi.NewServer(l.Addr().String(), h)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	drained := make(chan struct{})
+	go func() { drain(draining); close(drained) }()
+	ending, cancelEnding := context.WithTimeout(context.WithoutCancel(ctx), drainTime+answerTime)
+	defer cancelEnding()
+	err := server.Shutdown(ending)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close()
+	}
+	<-drained
+	<-failed
+	return err
+}
+
+// firstToken makes the first token of a new database and prints it, alone, once.
+func firstToken(ctx context.Context, a *app, g *globals, s streams) error {
+	if os.Getenv("ROTE_SERVICE_TOKEN") != "" {
+		return nil
+	}
+	tokens, err := a.service.Tokens(ctx)
+	if err != nil || len(tokens) > 0 {
+		return err
+	}
+	secret, _, err := a.service.CreateToken(ctx, g.local(), 0)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(s.err, "rote: this is a new database. Its first service token follows; it is not shown again. Send it as X-Service-Token.")
+	fmt.Fprintln(s.out, secret)
+	return nil
+}
+
+func loopback(l net.Listener) bool {
+	a, ok := l.Addr().(*net.TCPAddr)
+	return ok && a.IP.IsLoopback()
+}

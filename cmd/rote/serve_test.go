@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rote/routine"
+	"rote/routine/sqlite"
+)
+
+const endless = `{"name":"endless","description":"Waits for ever.","parameters":[{"name":"site","type":"url"}],"operations":[
+	{"type":"navigate","url":"{{site}}/"},{"type":"js_evaluate","js":"(async () => { for (;;) await new Promise(r => setTimeout(r, 50)) })()","timeout_seconds":10}]}`
+
+func TestServe(t *testing.T) {
+	r := newRote(t)
+	s := r.serve()
+	if !strings.HasPrefix(s.token, "rote_") || strings.Contains(s.log.String(), s.token) {
+		t.Fatal("the first token must be on stdout, alone: ", s.token)
+	}
+	text, err := os.ReadFile(r.example("search_products"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, created := s.call("POST", "/routines/", string(text))
+	id, _ := created["id"].(string)
+	if status != 201 || !strings.HasPrefix(id, "Routine_") {
+		t.Fatal(status, created)
+	}
+	status, e := s.call("POST", "/routines/"+id+"/execute", fmt.Sprintf(`{"parameters":{"site":%q,"query":"lamp"}}`, r.shop))
+	if status != 201 || e["status"] != "completed" || !strings.Contains(fmt.Sprint(e["result"]), "LAMP-04") {
+		t.Fatal(status, e)
+	}
+	status, e = s.call("POST", "/routines/"+id+"/execute", `{"parameters":{"site":"http://127.0.0.1:18999","query":"lamp"}}`)
+	if status != 500 || e["code"] != "egress_denied" || e["detail"] == "" || e["execution"].(map[string]any)["status"] != "failed" {
+		t.Fatal(status, e)
+	}
+	s.stop(syscall.SIGTERM)
+	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Fatalf("exit %d:\n%s", code, s.log)
+	}
+	waitNone(t, r.home)
+	again := r.serve()
+	if again.token != "" {
+		t.Fatal("a second start must not print a token: ", again.token)
+	}
+	again.token = s.token
+	if status, got := again.call("GET", "/routines/"+id, ""); status != 200 || got["name"] != "search_products" {
+		t.Fatal(status, got)
+	}
+}
+
+// open counts the executions that have not ended, after a fresh start has had
+// its chance to end them.
+func openExecutions(t *testing.T, home string) int {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(home, ".local/share/rote/rote.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	n, err := store.RecoverExecutions(t.Context(), routine.Execution{}.CreatedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestKilledServer(t *testing.T) {
+	r := newRote(t)
+	s := r.serve()
+	var ids []string
+	for i := range 3 {
+		_, created := s.call("POST", "/routines/", strings.Replace(endless, `"endless"`, fmt.Sprintf(`"endless %d"`, i), 1))
+		ids = append(ids, created["id"].(string))
+	}
+	failed := make(chan error, 1)
+	go func() {
+		_, _, err := s.try("POST", "/routines/"+ids[0]+"/execute", fmt.Sprintf(`{"parameters":{"site":%q}}`, r.shop))
+		failed <- err
+	}()
+	s.log.wait(t, func(log string) string {
+		if strings.Contains(log, "browser started") {
+			return "yes"
+		}
+		return ""
+	})
+	if len(processes(t, "--user-data-dir="+r.home)) == 0 {
+		t.Fatal("no Chromium to be killed")
+	}
+	s.stop(syscall.SIGKILL)
+	if err := <-failed; err == nil {
+		t.Fatal("the call was answered by a dead server")
+	}
+	waitNone(t, "--user-data-dir="+r.home)
+	again := r.serve()
+	again.token = s.token
+	for _, id := range ids {
+		if status, got := again.call("GET", "/routines/"+id, ""); status != 200 {
+			t.Errorf("acknowledged and lost: %s %v", id, got)
+		}
+	}
+	if !strings.Contains(again.log.String(), "ended executions that a crash had left open") {
+		t.Errorf("nothing was recovered:\n%s", again.log)
+	}
+	again.stop(syscall.SIGTERM)
+	if n := openExecutions(t, r.home); n != 0 {
+		t.Errorf("%d executions were still open", n)
+	}
+	sweep(t, r.home)
+}
+
+// sweep removes what a killed program could not.
+func sweep(t *testing.T, home string) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(home, "tmp", "rote-browser-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range left {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestStoppedServerInterruptsWhatDoesNotEnd(t *testing.T) {
+	r := newRote(t)
+	s := r.serve()
+	_, created := s.call("POST", "/routines/", `{"name":"nap","description":"Sleeps.","operations":[{"type":"sleep","timeout_seconds":50}]}`)
+	answered := make(chan map[string]any, 1)
+	go func() {
+		_, answer, _ := s.try("POST", "/routines/"+created["id"].(string)+"/execute", `{"parameters":{}}`)
+		answered <- answer
+	}()
+	s.log.wait(t, func(log string) string {
+		if strings.Contains(log, "browser started") {
+			return "yes"
+		}
+		return ""
+	})
+	s.stop(syscall.SIGTERM)
+	if answer := <-answered; answer["code"] != "interrupted" || s.cmd.ProcessState.ExitCode() != 0 {
+		t.Fatalf("%v\n%s", answer, s.log)
+	}
+	waitNone(t, "--user-data-dir="+r.home)
+	if n := openExecutions(t, r.home); n != 0 {
+		t.Errorf("%d executions were left open", n)
+	}
+}

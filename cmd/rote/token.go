@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"rote/routine"
+)
+
+type tokenCommand struct {
+	Create tokenCreate `cmd:"" help:"Make a token and print its secret, once."`
+	List   tokenList   `cmd:"" help:"List the tokens."`
+	Revoke tokenRevoke `cmd:"" help:"Make a token useless."`
+}
+
+// The token's principal is that of --user, --organization and --project.
+type tokenCreate struct {
+	Expires days `help:"Time to live, as in 90d or 12h (for ever)." placeholder:"TIME"`
+}
+
+func (c *tokenCreate) Run(ctx context.Context, g *globals, s streams) (err error) {
+	a, err := open(ctx, g, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	secret, t, err := a.service.CreateToken(ctx, g.local(), time.Duration(c.Expires))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "token %s of user %s, organization %s, project %s; its secret is not shown again:\n", t.ID, t.UserID, t.OrganizationID, t.ProjectID)
+	_, err = fmt.Fprintln(s.out, secret)
+	return err
+}
+
+type tokenList struct{}
+
+func (c *tokenList) Run(ctx context.Context, g *globals, s streams) (err error) {
+	a, err := open(ctx, g, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	tokens, err := a.service.Tokens(ctx)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tUSER\tORGANIZATION\tPROJECT\tCREATED\tSTATE")
+	for _, t := range tokens {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.UserID, t.OrganizationID, t.ProjectID, t.CreatedAt.UTC().Format(time.DateTime), tokenState(t, time.Now()))
+	}
+	return w.Flush()
+}
+
+func tokenState(t *routine.Token, now time.Time) string {
+	switch {
+	case t.RevokedAt != nil:
+		return "revoked " + t.RevokedAt.UTC().Format(time.DateTime)
+	case t.ExpiresAt == nil:
+		return "valid"
+	case !t.Valid(now):
+		return "expired " + t.ExpiresAt.UTC().Format(time.DateTime)
+	}
+	return "valid until " + t.ExpiresAt.UTC().Format(time.DateTime)
+}
+
+type tokenRevoke struct {
+	ID string `arg:"" help:"The token's id, see token list."`
+}
+
+func (c *tokenRevoke) Run(ctx context.Context, g *globals, s streams) (err error) {
+	a, err := open(ctx, g, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	return a.service.RevokeToken(ctx, c.ID)
+}
