@@ -114,7 +114,7 @@ func (c *conversation) read(ctx context.Context, in io.Reader) error {
 			return nil
 		case l := <-lines:
 			switch {
-			case l.err == io.EOF:
+			case errors.Is(l.err, io.EOF):
 				return nil
 			case l.err != nil:
 				return fmt.Errorf("read from client: %w", l.err)

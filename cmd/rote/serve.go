@@ -76,7 +76,9 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, drain func(conte
 		err = server.Close()
 	}
 	<-drained
-	<-failed
+	if serving := <-failed; !errors.Is(serving, http.ErrServerClosed) {
+		err = errors.Join(err, serving)
+	}
 	return err
 }
 

@@ -1,6 +1,7 @@
 package javascript
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -50,7 +51,7 @@ func scan(script string) (*tokens, *Problem) {
 			tt, data = l.RegExp()
 		}
 		if tt == js.ErrorToken {
-			if l.Err() == io.EOF {
+			if errors.Is(l.Err(), io.EOF) {
 				break
 			}
 			return nil, lexProblem(at, l.Err())
@@ -84,7 +85,7 @@ func scan(script string) (*tokens, *Problem) {
 // is never closed is what has to be found.
 func lexProblem(at int, err error) *Problem {
 	p := &Problem{Offset: at, Code: CodeSyntax, Message: "unexpected character"}
-	if e, ok := err.(*parse.Error); ok {
+	if e, ok := errors.AsType[*parse.Error](err); ok {
 		p.Message = e.Message
 	}
 	return p
@@ -93,7 +94,7 @@ func lexProblem(at int, err error) *Problem {
 // syntaxProblem turns the parser's error into a problem.
 func (t *tokens) syntaxProblem(script string, err error) Problem {
 	p := Problem{Code: CodeSyntax, Message: err.Error()}
-	e, ok := err.(*parse.Error)
+	e, ok := errors.AsType[*parse.Error](err)
 	if !ok {
 		return p
 	}

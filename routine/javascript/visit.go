@@ -62,7 +62,7 @@ func (c *checker) visit(n js.INode, u use) int {
 		}
 		return c.call(n.X, n.Args.List, true)
 	case *js.BinaryExpr:
-		return c.binary(n, u)
+		return c.binary(n)
 	case *js.UnaryExpr:
 		switch n.Op {
 		case js.TypeofToken:
@@ -203,7 +203,7 @@ func (c *checker) index(n *js.IndexExpr, u use) int {
 	return first(start, at)
 }
 
-func (c *checker) binary(n *js.BinaryExpr, u use) int {
+func (c *checker) binary(n *js.BinaryExpr) int {
 	switch n.Op {
 	case js.EqEqToken, js.EqEqEqToken, js.NotEqToken, js.NotEqEqToken:
 		start := c.visit(n.X, asInert)

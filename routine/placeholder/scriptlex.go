@@ -86,8 +86,8 @@ func (r *reading) read() error {
 		if (tt == js.DivToken || tt == js.DivEqToken) && r.regexpStarts() {
 			tt, data = l.RegExp()
 		}
-		if tt == js.ErrorToken || l.Err() != nil && l.Err() != io.EOF {
-			if tt == js.ErrorToken && l.Err() == io.EOF && at == len(r.script) && len(r.open) == 0 {
+		if tt == js.ErrorToken || l.Err() != nil && !errors.Is(l.Err(), io.EOF) {
+			if tt == js.ErrorToken && errors.Is(l.Err(), io.EOF) && at == len(r.script) && len(r.open) == 0 {
 				return nil
 			}
 			return errScript

@@ -191,10 +191,6 @@ func TestARecoveredExecutionIsFinal(t *testing.T) {
 	wantExecution(t, s, interrupted(e))
 }
 
-func isFinal(err error) bool {
-	return err != nil && strings.Contains(err.Error(), routine.ErrFinal.Error())
-}
-
 func TestProcessesThatRecoverAtOnceCountEachExecutionOnce(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
