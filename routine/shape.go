@@ -2,6 +2,7 @@ package routine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"sort"
@@ -53,7 +54,7 @@ func checkShape(schema *jsonschema.Schema, v any, base, what string) []Problem {
 	if err == nil {
 		return nil
 	}
-	failure, ok := err.(*jsonschema.ValidationError)
+	failure, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {
 		return []Problem{{Pointer: base, Code: "schema", Message: err.Error()}}
 	}
