@@ -106,7 +106,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	p.RequestID = x.id
 	text, broken := encode(p)
 	if broken != nil {
-		err = routine.Internal("encode problem", fmt.Errorf("%w, of: %w", broken, err))
+		err = routine.Internal("encode problem", fmt.Errorf("%w, of: %s", broken, err.Error()))
 		p = problemOf(err)
 		p.RequestID = x.id
 		text, _ = encode(p) // texts and a number
