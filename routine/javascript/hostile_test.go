@@ -63,9 +63,6 @@ func aliases(n int) string {
 // TestHostileScriptsTakeBoundedTime allows a lot: it is there for what takes
 // minutes, on any machine.
 func TestHostileScriptsTakeBoundedTime(t *testing.T) {
-	if testing.Short() {
-		t.Skip("seconds of work")
-	}
 	// at the smaller sizes the refusals for their depth do not help
 	for _, size := range []int{MaxBytes - 8<<10, 160 << 10, 60 << 10} {
 		for name, script := range hostile(size) {
