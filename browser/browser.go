@@ -43,11 +43,12 @@ type Browser struct {
 	config  Config
 	maxRuns int
 
-	mu      sync.Mutex
-	current *instance
-	starts  []time.Time // of late, for the back-off
-	closed  bool
-	work    sync.WaitGroup // background work: warming, draining
+	mu       sync.Mutex
+	current  *instance
+	starting *start
+	failures []time.Time // of late, for the back-off
+	closed   bool
+	work     sync.WaitGroup // background work: starting, warming, draining
 }
 
 var _ routine.Browser = (*Browser)(nil)
@@ -111,62 +112,107 @@ func (b *Browser) Open(ctx context.Context) (routine.Page, error) {
 // acquire takes a place on the current instance, starting or replacing it
 // first where needed, and a ready page when there is one.
 func (b *Browser) acquire(ctx context.Context) (*instance, *page, error) {
+	for {
+		i, p, s, err := b.take()
+		if err != nil || i != nil {
+			return i, p, err
+		}
+		select {
+		case <-s.done:
+			if s.err != nil {
+				return nil, nil, s.err
+			}
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		}
+	}
+}
+
+// take takes a place at once, or says what start to wait for.
+func (b *Browser) take() (*instance, *page, *start, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return nil, nil, &routine.Error{Code: routine.CodeShuttingDown, Message: "the browser is being closed"}
+		return nil, nil, nil, errClosing
 	}
-	if i := b.current; i != nil && (!i.alive() || i.runs >= b.maxRuns || time.Since(i.born) > maxAge) {
+	if i := b.current; i != nil && !i.alive() {
+		b.failures = append(b.failures, time.Now())
 		b.retire(i)
 	}
-	if b.current == nil {
-		if err := b.start(ctx); err != nil {
-			return nil, nil, err
-		}
+	if i := b.current; i != nil && (i.runs >= b.maxRuns || time.Since(i.born) > maxAge) {
+		b.retire(i)
 	}
 	i := b.current
+	if i == nil {
+		s, err := b.begin()
+		return nil, nil, s, err
+	}
 	i.users++
 	i.runs++
 	for len(i.ready) > 0 {
 		p := i.ready[len(i.ready)-1]
 		i.ready = i.ready[:len(i.ready)-1]
 		if p.usable() {
-			return i, p, nil
+			return i, p, nil, nil
 		}
 		b.background(i, func() { _ = p.dispose() })
 	}
-	return i, nil, nil
+	return i, nil, nil, nil
 }
 
-// maxStarts in startWindow; beyond it a browser that keeps dying is not started
-// again at once.
+var errClosing = &routine.Error{Code: routine.CodeShuttingDown, Message: "the browser is being closed"}
+
+// A browser that has failed so often within the window is not started again at
+// once.
 const (
-	maxStarts   = 5
-	startWindow = time.Minute
+	maxFailures   = 5
+	failureWindow = time.Minute
 )
 
-// start starts an instance. The lock is held, so that callers who come together
-// share one.
-func (b *Browser) start(ctx context.Context) error {
-	now := time.Now()
-	for len(b.starts) > 0 && now.Sub(b.starts[0]) > startWindow {
-		b.starts = b.starts[1:]
+// start is a Chromium coming up. It belongs to no caller: one that gives up
+// does not end it for the others.
+type start struct {
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+// begin starts an instance in the background, or joins the start under way. The
+// lock is held.
+func (b *Browser) begin() (*start, error) {
+	if b.starting != nil {
+		return b.starting, nil
 	}
-	if len(b.starts) >= maxStarts {
-		return unavailable("start it", errors.New("it ended five times within a minute"))
+	now := time.Now()
+	for len(b.failures) > 0 && now.Sub(b.failures[0]) > failureWindow {
+		b.failures = b.failures[1:]
+	}
+	if len(b.failures) >= maxFailures {
+		return nil, unavailable("start it", errors.New("it failed five times within a minute"))
 	}
 	executable, err := Find(b.config.Executable)
 	if err != nil {
-		return unavailable("find one (rote browser install gets it)", err)
+		return nil, unavailable("find one (rote browser install gets it)", err)
 	}
-	b.starts = append(b.starts, now)
-	p, err := startProcess(ctx, executable)
-	if err != nil {
-		return err
-	}
-	b.config.Log.Info("browser started", "executable", executable)
-	b.current = &instance{process: p, born: now}
-	return nil
+	s := &start{done: make(chan struct{})}
+	b.starting = s
+	b.work.Go(func() {
+		p, err := startProcess(context.Background(), executable) // bounds itself
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.starting, s.err = nil, err
+		switch {
+		case err != nil:
+			b.failures = append(b.failures, time.Now())
+		case b.closed:
+			s.err = errClosing
+			b.work.Go(p.close)
+		default:
+			b.config.Log.Info("browser started", "executable", executable)
+			b.current = &instance{process: p, born: time.Now()}
+		}
+		close(s.done)
+	})
+	return s, nil
 }
 
 // retire lets nothing new onto the instance and closes it when the last page on

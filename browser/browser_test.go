@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -130,6 +131,20 @@ func TestRecycledBrowser(t *testing.T) {
 	waitGone(t, first.i.cmd.Process.Pid)
 }
 
+// A caller that gives up while the browser comes up does not end it for others.
+func TestStartOutlivesItsFirstCaller(t *testing.T) {
+	b := own(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.Open(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	mustOpen(t, b)
+	if len(b.failures) != 0 {
+		t.Fatal("the start was counted as a failure")
+	}
+}
+
 func TestManyAtOnce(t *testing.T) {
 	b := own(t)
 	url := site(t, map[string]any{"/form": form}) + "/form"
@@ -169,7 +184,7 @@ func TestUnusableExecutable(t *testing.T) {
 	t.Run("is not started again and again", func(t *testing.T) {
 		b := New(Config{Executable: script, Egress: shared.config.Egress})
 		t.Cleanup(b.Close)
-		for range maxStarts {
+		for range maxFailures {
 			if _, err := b.Open(testContext(t)); err == nil || strings.Contains(err.Error(), "within a minute") {
 				t.Fatal(err)
 			}
