@@ -27,9 +27,13 @@ func (a *api) ready(q *request) (answer, error) {
 	return answer{status: http.StatusOK, body: state{"ready"}}, nil
 }
 
-// schema gives one of the published schemas, byte for byte.
+// schema gives one of the published schemas, byte for byte; routine.json with
+// all that it needs inside.
 func (a *api) schema(q *request) (answer, error) {
 	name := strings.TrimSuffix(chi.URLParam(q.Request, "*"), "/")
+	if name == "routine.json" {
+		return answer{status: http.StatusOK, body: document{"application/schema+json", schemas.Routine()}}, nil
+	}
 	text, err := schemas.Files.ReadFile(name)
 	if err != nil {
 		return answer{}, routine.Errorf(routine.CodeNotFound, "there is no schema of this name")
