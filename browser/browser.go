@@ -40,8 +40,9 @@ type Config struct {
 
 // Browser is a supervised Chromium.
 type Browser struct {
-	config  Config
-	maxRuns int
+	config    Config
+	maxRuns   int
+	loadBound time.Duration
 
 	mu       sync.Mutex
 	current  *instance
@@ -61,7 +62,7 @@ func New(c Config) *Browser {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Browser{config: c, maxRuns: maxRuns}
+	return &Browser{config: c, maxRuns: maxRuns, loadBound: loadBound}
 }
 
 // instance is one Chromium with its ready pages.

@@ -12,7 +12,7 @@ import (
 	"rote/routine"
 )
 
-// loadBound is how long a page that has its DOM may go on loading before it is
+// loadBound is how long a document that is there may go on loading before it is
 // taken as it is.
 const loadBound = 10 * time.Second
 
@@ -53,15 +53,14 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 }
 
 // loaded waits until a document that there accepts has fired its load event;
-// false when that took too long but its DOM is ready.
+// false when that took too long.
 func (p *page) loaded(ctx context.Context, there func(state) bool) (bool, error) {
-	err := p.waitFor(ctx, func(s state) (bool, error) { return there(s) && s.life["DOMContentLoaded"], nil })
-	if err != nil {
+	if err := p.waitFor(ctx, func(s state) (bool, error) { return there(s), nil }); err != nil {
 		return false, err
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, loadBound, errLoadBound)
+	bounded, cancel := context.WithTimeoutCause(ctx, p.b.loadBound, errLoadBound)
 	defer cancel()
-	err = p.waitFor(bounded, func(s state) (bool, error) { return s.life["load"], nil })
+	err := p.waitFor(bounded, func(s state) (bool, error) { return s.life["load"], nil })
 	if errors.Is(err, errLoadBound) {
 		return false, nil
 	}
@@ -136,7 +135,7 @@ func (p *page) follow(ctx context.Context, before state) error {
 		return err
 	}
 	// Ends with a new document, or without one: a download, a 204, window.stop.
-	bounded, cancelBound := context.WithTimeoutCause(ctx, loadBound, errLoadBound)
+	bounded, cancelBound := context.WithTimeoutCause(ctx, p.b.loadBound, errLoadBound)
 	defer cancelBound()
 	err := p.waitFor(bounded, func(s state) (bool, error) {
 		return s.within > before.within || s.stopped > before.stopped && !s.loading, nil

@@ -85,6 +85,36 @@ func TestNavigate(t *testing.T) {
 	})
 }
 
+// What never finishes loading is taken as it is after a bound: a stylesheet that
+// does not come, a body that does not end.
+func TestNavigateUnfinished(t *testing.T) {
+	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	url := site(t, map[string]any{
+		"/sub": `<img src="/hang"><button id=b onclick="this.id='done'">b</button>`, "/hang": hang,
+		"/body": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<!doctype html><button id=b onclick="this.id='done'">b</button>`+strings.Repeat(" ", 4096))
+			_ = http.NewResponseController(w).Flush()
+			hang(w, r)
+		},
+	})
+	b := own(t)
+	b.loadBound = 300 * time.Millisecond
+	for _, path := range []string{"/sub", "/body"} {
+		p := mustOpen(t, b)
+		n, err := p.Navigate(testContext(t), url+path)
+		if err != nil || !n.Unfinished || n.Status != 200 {
+			t.Fatalf("%s: %+v %v", path, n, err)
+		}
+		if _, err := p.Click(testContext(t), click("#b")); err != nil {
+			t.Fatal(path, err)
+		}
+		if html, err := p.HTML(testContext(t), "#done"); err != nil || html == "" {
+			t.Fatal(path, html, err)
+		}
+	}
+}
+
 func TestEvaluate(t *testing.T) {
 	url := site(t, map[string]any{"/": `<p id=p>text</p><script>window.DATA = {a: [1, 2]}</script>`})
 	for script, want := range map[string]string{
