@@ -106,10 +106,10 @@ func (r *rote) example(name string) string {
 // server is a running rote serve.
 type server struct {
 	*rote
-	cmd   *exec.Cmd
-	url   string
-	token string
-	log   *output
+	cmd      *exec.Cmd
+	url      string
+	token    string // of the first start; empty on later ones
+	out, log *output
 }
 
 // output collects what a process writes and lets a test wait for a line.
@@ -155,9 +155,10 @@ func (o *output) wait(t *testing.T, find func(string) string) string {
 func (r *rote) serve(args ...string) *server {
 	r.t.Helper()
 	s := &server{rote: r, cmd: r.command(append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...), log: &output{more: make(chan struct{}, 1)}}
-	out := &output{more: make(chan struct{}, 1)}
-	s.cmd.Stdout, s.cmd.Stderr = out, s.log
+	s.out = &output{more: make(chan struct{}, 1)}
+	s.cmd.Stdout, s.cmd.Stderr = s.out, s.log
 	s.cmd.WaitDelay = time.Second
+	_, noDatabase := os.Stat(filepath.Join(r.home, ".local/share/rote/rote.db"))
 	if err := s.cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
@@ -174,7 +175,14 @@ func (r *rote) serve(args ...string) *server {
 		url, _, _ := strings.Cut(after, `"`)
 		return url
 	})
-	s.token = strings.TrimSpace(out.String())
+	if noDatabase != nil { // then there is a first token
+		s.token = strings.TrimSpace(s.out.wait(r.t, func(out string) string {
+			if strings.HasSuffix(out, "\n") {
+				return out
+			}
+			return ""
+		}))
+	}
 	return s
 }
 
