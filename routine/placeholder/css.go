@@ -91,7 +91,7 @@ func (t *Template) placeInPiece(text string, pieces []cssPiece, i int, nth bool,
 	word := strings.TrimRight(text[p.start:p.end], "(")
 	plain := strings.ReplaceAll(strings.TrimLeft(word, "#@"), standIn, "")
 	w := cssWord{
-		empty: strings.Trim(plain, "-") == "",
+		empty: noName.MatchString(plain),
 		start: true,
 		glued: p.tt == css.DimensionToken,
 		url:   p.tt == css.FunctionToken && urlLetters.MatchString(plain),
@@ -106,6 +106,7 @@ func (t *Template) placeInPiece(text string, pieces []cssPiece, i int, nth bool,
 	for n := range holes {
 		w.start = w.start && strings.Trim(text[before:at[n]], "#@-") == ""
 		before = at[n] + len(standIn)
+		w.inRange = rangeStart.MatchString(text[max(0, at[n]-longestRange):at[n]])
 		w.number = nth && p.tt == css.IdentToken && isAnPlusB(text[before:p.end])
 		w.signed = w.number && n == 0 && p.start == at[n] && pieces[i-1].tt == css.FunctionToken
 		holes[n].put = w.put

@@ -37,6 +37,8 @@ func TestSelector(t *testing.T) {
 		{promise: "pseudo-class", text: ":{{x}}", value: "hover::a", want: `:hover\:\:a`},
 		{promise: "nothing leaves no class", text: ".{{x}}", value: "", reason: "no name"},
 		{promise: "nothing leaves no id", text: "#{{x}}", value: nil, reason: "no name"},
+		{promise: "nothing makes no comment", text: "<!{{x}}--0", value: "", reason: "no name"},
+		{promise: "nothing before digits", text: ".{{x}}-1", value: "", reason: "no name"},
 		{promise: "nothing behind a name", text: "#a-{{x}}", value: nil, want: "#a-"},
 		{promise: "comment", text: "a/*{{x}}*/b", value: "*/", want: "a/**/b"},
 		{promise: "backslash before a token", text: `.a\{{x}}`, value: "b", want: `.ab`},
@@ -47,7 +49,9 @@ func TestSelector(t *testing.T) {
 		{promise: "function", text: ":{{x}}(a)", value: "is", want: ":is(a)"},
 		{promise: "url", text: "{{x}}rl(a)", value: "u", reason: "no name"},
 		{promise: "inside a url", text: "url({{x}})", value: "a)", want: `url(\61 \29 )`},
+		{promise: "nothing inside a url", text: "url(0 {{x}}", value: "", reason: "empty"},
 		{promise: "Unicode range", text: ":a({{x}}+12)", value: "U", reason: "no name"},
+		{promise: "sibling of u", text: "u+{{x}}", value: "a", want: `u+\61 `},
 		{promise: "unresolved", text: `\{{x}}, .a[b="{{x}}"]`, unsolved: true, want: `\{{x}}, .a[b="{{x}}"]`},
 	})
 }
@@ -75,7 +79,7 @@ func TestSelectorNumbers(t *testing.T) {
 var cssTemplates = []string{
 	`input[name='"{{x}}"']`, `[name="{{x}}"]`, `[name=""{{x}}""]`, `[name^={{x}}i]`, "#{{x}}", ".a-{{x}} b", "{{x}}", "{{x}}{{x}}>a", "-{{x}}", "--{{x}}>",
 	"li:nth-child({{x}})", "li:nth-child({{x}}n+{{x}})", "li:nth-child(-{{x}}n-{{x}} of .{{x}})", ":{{x}}(a)", "{{x}}rl(a)", "u{{x}}+1", "{{x}}+12", "url({{x}})",
-	"/{{x}}*", "<!{{x}}-->", "a/*{{x}}*/", `[a="b{{x}}`, `.a\{{x}}`, "@{{x}}", "2{{x}}+1", ".5{{x}}e1", "a|{{x}}|{{x}}", "~{{x}}=", `"a{{x}}` + "\n" + `b"`, "#\\3{{x}} a",
+	"/{{x}}*", "<!{{x}}-->", "a/*{{x}}*/", `[a="b{{x}}`, `.a\{{x}}`, "@{{x}}", "2{{x}}+1", "u+{{x}}", "u+1-{{x}}", "u+{{x}}a", "{{x}}0", ".5{{x}}e1", "a|{{x}}|{{x}}", "~{{x}}=", `"a{{x}}` + "\n" + `b"`, "#\\3{{x}} a",
 }
 
 func TestSelectorKeepsItsStructure(t *testing.T) {
@@ -152,5 +156,7 @@ func FuzzFillSelector(f *testing.F) {
 		f.Add(template, `"'\]){},1`)
 		f.Add(template, "12")
 	}
-	f.Fuzz(func(t *testing.T, template, value string) { checkSelector(t, template, value) })
+	f.Fuzz(func(t *testing.T, template, value string) {
+		checkSelector(t, strings.ToValidUTF8(template, "\uFFFD"), value)
+	})
 }

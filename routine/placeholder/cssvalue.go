@@ -9,7 +9,7 @@ import (
 // cssWord is a hole in an identifier, or in the name of a #hash, an @keyword or
 // a function(.
 type cssWord struct {
-	empty     bool // nothing but holes and "-" is in the word
+	empty     bool // without its holes the word is no name
 	start     bool // nothing but other holes and "-" is before the hole
 	attribute bool // the word is an attribute's value and has no other part
 	number    bool // it is where :nth-child( takes a number
@@ -19,11 +19,19 @@ type cssWord struct {
 	// unicodeRange is the word's plain part where "+" follows, which makes the
 	// start of a Unicode range of "u".
 	unicodeRange *string
+	// inRange: "u+" is before the hole, so that hexadecimal digits would be part
+	// of a Unicode range.
+	inRange bool
 }
+
+// longestRange is how far back that is looked for.
+const longestRange = 64
 
 var (
 	signedDigits = regexp.MustCompile(`^-?[0-9]+$`)
 	coefficient  = regexp.MustCompile(`^(?:[0-9]*[nN]|[0-9]+)$`)
+	rangeStart   = regexp.MustCompile(`(?i)u\+[0-9a-f?]*(?:-[0-9a-f]*)?$`)
+	noName       = regexp.MustCompile(`^(?:-?$|-?[0-9]|--)`)
 	urlLetters   = regexp.MustCompile(`^(?i:[url])*$`)
 )
 
@@ -36,6 +44,10 @@ func (c cssWord) put(v any) (string, string) {
 		return `""`, ""
 	case text == "" && c.empty:
 		return "", "an empty value leaves no name in the selector"
+	case c.inRange && (text == "" || c.glued):
+		return "", "value not allowed in a selector: it would be part of a Unicode range"
+	case c.inRange && isHex(text[0]):
+		return cssEscape(rune(text[0])) + cssIdentifier(text[1:], false), ""
 	case c.glued && !coefficient.MatchString(text):
 		return "", "a value glued to a number in a selector must be digits, or n"
 	case c.glued:
@@ -92,6 +104,9 @@ func cssEscape(r rune) string { return fmt.Sprintf(`\%x `, r) }
 // putCSSAnywhere is for a place that cannot be determined. Every character
 // is written by its number.
 func putCSSAnywhere(v any) (string, string) {
+	if Format(v) == "" {
+		return "", "an empty value cannot stand here in a selector"
+	}
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(strings.ReplaceAll(Format(v), "\x00", "\uFFFD"), "\uFFFD") {
 		b.WriteString(cssEscape(r))

@@ -12,12 +12,12 @@ func TestLongTextTakesNoLongTime(t *testing.T) {
 		"{{a}}", "{{", "{{x:y}}", "{", `"{{a}}"`, `\{{a}}`, "/{{a}}", "[{{a}}-", "{{{1}}", "}/", "a.{{a}} ", "`${{{a}}}`", "({{a}}", "'{{a}}' ", "{{a}}:",
 		"nth-child({{a}})", "{{cookie:a||{}}", `\1{{a}}`, "(?<", "{1,", "/a{{a}}/;", "{{{{a}}", "0{{a}}", "a{{a}}+", "/{{a}}[",
 	} {
-		text := strings.Repeat(unit, 100_000/len(unit))
+		text := strings.Repeat(unit, 40_000/len(unit))
 		for place := Text; place <= Filename; place++ {
 			start := time.Now()
 			tmpl, _ := Parse(text, place)
 			_, _ = tmpl.FillText(func(Token) (any, bool) { return "1", true })
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > 2*time.Second {
 				t.Errorf("%d times %s in place %d took %v", len(text)/len(unit), unit, place, took)
 			}
 		}

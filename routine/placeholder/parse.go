@@ -15,8 +15,9 @@ var (
 // Parse splits text into a template. What it faults stays plain text, as does a
 // "{{" that is never closed. In a script "{{" may be JavaScript's own, two
 // blocks in one another: what does not look like a token is left alone there.
+// Bytes that are no UTF-8 become U+FFFD first.
 func Parse(text string, place Place) (*Template, []Fault) {
-	t := &Template{place: place, text: text}
+	t := &Template{place: place, text: strings.ToValidUTF8(text, "\uFFFD")}
 	faults := t.split()
 	if place != Script {
 		t.eatQuotes(place == Selector || place == Regexp)

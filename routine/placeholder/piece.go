@@ -7,11 +7,7 @@ const gap = '\xff'
 
 // joined is the plain text with a gap for each hole.
 func (t *Template) joined() string {
-	texts := make([]string, len(t.texts))
-	for i, text := range t.texts {
-		texts[i] = strings.ReplaceAll(text, "\xff", "\xfe")
-	}
-	return strings.Join(texts, string([]byte{gap}))
+	return strings.Join(t.texts, string([]byte{gap}))
 }
 
 // standIn stands in the holes while a text is cut into tokens. Its first letter

@@ -111,6 +111,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text, "1")
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
 		for place := Text; place <= Filename; place++ {
 			tmpl, faults := Parse(text, place)
 			for _, fault := range faults {

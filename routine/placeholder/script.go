@@ -60,16 +60,17 @@ type jsTemplate struct {
 	words  []jsWord
 }
 
-// jsWord is a name that has holes in it.
+// jsWord is a name or number that has holes in it.
 type jsWord struct {
 	pieces []piece
 	member bool // any word may stand here, reserved ones too
+	number bool
 }
 
 // scriptStandIn is digits behind a digit, where letters would be an error.
 func scriptStandIn(before string) string {
 	if n := len(before); n > 0 && digits.MatchString(before[n-1:]) {
-		return strings.Repeat("7", len(standIn))
+		return strings.Repeat("1", len(standIn))
 	}
 	return standIn
 }
@@ -154,6 +155,7 @@ func (s *jsTemplate) place(spot jsSpot, first, last int) {
 		s.placePattern(spot, first, last)
 	case js.IsNumeric(spot.tt):
 		set(putScriptDigits)
+		s.words = append(s.words, jsWord{pieces: s.pieces(spot, first, last), number: true})
 	case alone && spot.doubled:
 		s.eatPair(first)
 		set(putScriptText)
@@ -163,7 +165,7 @@ func (s *jsTemplate) place(spot jsSpot, first, last int) {
 		set(literalAt{touches: true, name: true}.putBehindWord)
 	default:
 		set(putScriptWord)
-		s.words = append(s.words, jsWord{s.pieces(spot, first, last), isAccess(spot.before)})
+		s.words = append(s.words, jsWord{pieces: s.pieces(spot, first, last), member: isAccess(spot.before)})
 	}
 }
 
@@ -232,7 +234,7 @@ func (s *jsTemplate) placePattern(spot jsSpot, first, last int) {
 			left = strings.TrimSuffix(left, `"`)
 			at++
 		}
-		b.WriteString(strings.ReplaceAll(left, "\xff", "\xfe"))
+		b.WriteString(left)
 		b.WriteByte(gap)
 	}
 	b.WriteString(s.script[at:slash])
@@ -271,9 +273,12 @@ func (s *jsTemplate) judge(text string, parts []string) (string, int, string) {
 		word, hole := assemble(w.pieces, parts)
 		l := js.NewLexer(parse.NewInputString(word))
 		tt, data := l.Next()
-		ok := len(data) == len(word) && (tt == js.IdentifierToken || tt == js.PrivateIdentifierToken || w.member && js.IsIdentifierName(tt))
-		if !ok {
-			return "", hole, "a value that is part of a name in a script must make a name"
+		ok := tt == js.IdentifierToken || tt == js.PrivateIdentifierToken || w.member && js.IsIdentifierName(tt)
+		if w.number {
+			ok = js.IsNumeric(tt)
+		}
+		if !ok || len(data) < len(word) {
+			return "", hole, "a value that is part of a name or number in a script must make one"
 		}
 	}
 	return text, 0, ""

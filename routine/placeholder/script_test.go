@@ -3,6 +3,7 @@ package placeholder
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +49,7 @@ func TestScriptCode(t *testing.T) {
 		{promise: "private name", text: "class A { #{{x}} }", value: "b", want: "class A { #b }"},
 		{promise: "digits of a number", text: "f({{x}}000, 1{{x}})", value: number("5"), reason: "part of a name"},
 		{promise: "digits behind a number", text: "f(1{{x}})", value: number("5"), want: "f(15)"},
+		{promise: "no octal digit", text: "f(0o1{{x}})", value: number("8"), reason: "part of a name or number"},
 		{promise: "more behind a number", text: "f(1{{x}})", value: "+1", reason: "glued to a number"},
 		{promise: "unresolved", text: `f({{x}}, "{{x}}", '"\{{x}}"')`, unsolved: true, want: `f({{x}}, "{{x}}", '"\{{x}}"')`},
 	})
@@ -94,6 +96,7 @@ func TestScriptRegexp(t *testing.T) {
 		{promise: "set", text: "/[{{x}}/]/.test(a)", value: "]/", want: `/[\]\//]/.test(a)`},
 		{promise: "nothing is no comment", text: "x = /{{x}}/", value: "", want: `x = /(?:)/`},
 		{promise: "older dialect", text: `/a"{{x}}"b/`, value: ".", want: `/a\.b/`},
+		{promise: "older dialect, repeated", text: `/a"{{x}}"+/`, value: "bc", want: `/a(?:bc)+/`},
 		{promise: "escaped quote stays", text: `/a\"{{x}}"b/`, value: ".", want: `/a\"\."b/`},
 		{promise: "quantifier", text: "/a{{{x}}}/", value: "1}", reason: "must be of one to five digits"},
 		{promise: "flags", text: "/a/{{x}}", value: "gi", want: "/a/gi"},
@@ -122,6 +125,7 @@ func TestScriptInDoubt(t *testing.T) {
 		{promise: "object", text: "f({{x}}", value: []any{}, want: `f("\u005b\u005d"`},
 		{promise: "both readings agree", text: "a = {} / 2 / 3; f({{x}})", value: "b", want: `a = {} / 2 / 3; f("b")`},
 		{promise: "before the doubt", text: "f({{x}}); a = {} / 2; b = 1 / {{x}}", value: "a", want: `f("a"); a = {} / 2; b = 1 / "\u0061"`},
+		{promise: "what the lexer does not know", text: "a = {}/{{x}}/010", value: "f", want: `a = {}/"\u0066"/010`},
 		{promise: "too many readings", text: strings.Repeat("{}/1/2;", 9) + "f({{x}})", value: "a", want: strings.Repeat("{}/1/2;", 9) + `f("\u0061")`},
 	})
 }
@@ -149,7 +153,8 @@ func TestScriptKeepsItsStructure(t *testing.T) {
 }
 
 // checkScript compares the tokens of the script that a value makes with those
-// of one that is harmless and of the same kind, in all ways it can be read.
+// of one that is harmless and of the same kind: in each way in which that can
+// be read, it must be possible to read this.
 func checkScript(t interface{ Fatalf(string, ...any) }, template string, value any) {
 	got, err := fillTokens(template, Script, value)
 	if err != nil || got == template {
@@ -166,7 +171,7 @@ func checkScript(t interface{ Fatalf(string, ...any) }, template string, value a
 		return
 	}
 	g, w := scriptTypes(got), scriptTypes(plain)
-	if strings.Join(g, "\n") != strings.Join(w, "\n") {
+	if slices.ContainsFunc(w, func(types string) bool { return !slices.Contains(g, types) }) {
 		t.Fatalf("%q with %#v became\n%s\nharmless\n%s\ntokens\n%q\n%q", template, value, got, plain, g, w)
 	}
 }
@@ -193,7 +198,12 @@ func harmlessLike(value any) []any {
 // that values may change is left out.
 func scriptTypes(script string) []string {
 	var out []string
-	for _, pieces := range readings(script) {
+	for n := range 32 {
+		r := reading{script: script, choices: []bool{n&1 > 0, n&2 > 0, n&4 > 0, n&8 > 0, n&16 > 0}}
+		if r.read() != nil {
+			continue
+		}
+		pieces := r.pieces
 		var types []string
 		for i, p := range pieces {
 			data := script[p.start:p.end]
@@ -220,7 +230,11 @@ func FuzzFillScript(f *testing.F) {
 		f.Add(template, "*/'\"`${a}\n//")
 		f.Add(template, "in")
 	}
+	f.Add("/{{x}}\xff/", "0")
+	f.Add("/0/\xdf{{x}}", "A")
+	f.Add("{}/{{x}}/00/", " ")
+	f.Add("0B0{{x}}", "1")
 	f.Fuzz(func(t *testing.T, template, value string) {
-		checkScript(t, template, value)
+		checkScript(t, strings.ToValidUTF8(template, "\uFFFD"), value)
 	})
 }

@@ -3,6 +3,7 @@ package placeholder
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
@@ -18,7 +19,14 @@ func (p jsPiece) comment() bool {
 	return p.tt == js.CommentToken || p.tt == js.CommentLineTerminatorToken
 }
 
-var errScript = errors.New("the script cannot be cut into tokens")
+var (
+	// errWrong: what never ends, or brackets that do not match. No engine reads
+	// the script this way.
+	errWrong = errors.New("this is no reading of the script")
+	// errUnknown: something that the lexer does not know and an engine might,
+	// such as an octal number.
+	errUnknown = errors.New("the script cannot be cut into tokens")
+)
 
 // A script is read in at most this many ways, and for at most so many bytes
 // beyond the first.
@@ -30,8 +38,8 @@ const (
 // readings cuts a script into tokens in every way that a scanner without
 // a parser must think of. Where a slash may start a regular expression or
 // divide, as behind the brace that ends a block or an object, both are tried;
-// what cannot be cut to its end is dropped. There are none when there would be
-// too many.
+// what no engine would read so is dropped. There are none when there would be
+// too many, or when one is not known to be right or wrong.
 func readings(script string) [][]jsPiece {
 	var all [][]jsPiece
 	todo := [][]bool{nil}
@@ -42,8 +50,11 @@ func readings(script string) [][]jsPiece {
 		choices := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		r := reading{script: script, choices: choices}
-		if err := r.read(); err == nil {
+		switch err := r.read(); err {
+		case nil:
 			all = append(all, r.pieces)
+		case errUnknown:
+			return nil
 		}
 		for k := len(choices); k < r.asked && len(todo) <= maxReadings; k++ {
 			other := make([]bool, k+1)
@@ -90,7 +101,10 @@ func (r *reading) read() error {
 			if tt == js.ErrorToken && errors.Is(l.Err(), io.EOF) && at == len(r.script) && len(r.open) == 0 {
 				return nil
 			}
-			return errScript
+			if at == len(r.script) || strings.IndexByte("\"'`}/", r.script[at]) >= 0 {
+				return errWrong
+			}
+			return errUnknown
 		}
 		p := jsPiece{tt, at, at + len(data)}
 		at = p.end
@@ -102,7 +116,7 @@ func (r *reading) read() error {
 			continue
 		}
 		if !r.nest(tt) {
-			return errScript
+			return errWrong
 		}
 		r.last[0], r.last[1] = tt, r.last[0]
 	}

@@ -27,6 +27,7 @@ type urlShape struct {
 var (
 	webScheme  = regexp.MustCompile(`^(?i:https?|wss?|ftp)$`)
 	urlBase    = regexp.MustCompile(`^(?i:https?)://(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]+)?(/[^?#\\]*)?$`)
+	blankInURL = regexp.MustCompile(`[\x00- ]`)
 	whiteInURL = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 )
 
@@ -45,7 +46,8 @@ func (t *Template) placeURL() {
 	t.whole = s.judge
 }
 
-// trimURL drops the white space that a browser drops.
+// trimURL drops the white space that a browser drops, and encodes what it would
+// encode: beside an empty value that would be dropped, too.
 func (t *Template) trimURL() {
 	for i := range t.texts {
 		t.texts[i] = whiteInURL.Replace(t.texts[i])
@@ -54,6 +56,9 @@ func (t *Template) trimURL() {
 	last := len(t.texts) - 1
 	t.texts[0] = strings.TrimLeftFunc(t.texts[0], blank)
 	t.texts[last] = strings.TrimRightFunc(t.texts[last], blank)
+	for i, text := range t.texts {
+		t.texts[i] = blankInURL.ReplaceAllStringFunc(text, func(c string) string { return percent(c, "") })
+	}
 }
 
 // origin reads base, scheme and authority and returns the rest, with the put
@@ -172,8 +177,11 @@ func (s *urlShape) judge(text string, parts []string) (string, int, string) {
 			return "", hole, "value not allowed in URL authority: it leaves the host empty"
 		}
 	}
+	nothing := make([]string, len(parts))
 	for _, segment := range s.segments {
-		if filled, hole := assemble(segment, parts); isDotSegment(filled) || encodedControl.MatchString(filled) {
+		filled, hole := assemble(segment, parts)
+		plain, _ := assemble(segment, nothing) // what is wrong with that is the author's
+		if isDotSegment(filled) || encodedControl.MatchString(filled) && !encodedControl.MatchString(plain) {
 			return "", hole, reasonDots
 		}
 	}

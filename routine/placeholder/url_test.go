@@ -31,6 +31,10 @@ func TestURLPathAndQuery(t *testing.T) {
 		{promise: "control character", text: "https://h/{{x}}", value: "a\nb", reason: dots},
 		{promise: "encoded control character", text: "https://h/{{x}}", value: "a%0Ab", reason: dots},
 		{promise: "control character by parts", text: "https://h/%0{{x}}", value: "a", reason: dots},
+		{promise: "the author's control character", text: "https://h/%00{{x}}", value: "a", want: "https://h/%00a"},
+		{promise: "unresolved behind the author's", text: "https://h/%00{{x}}", unsolved: true, want: "https://h/%00{{x}}"},
+		{promise: "nothing before a space", text: "{{x}} ./a", value: "", want: "%20./a"},
+		{promise: "nothing behind a space", text: "https://h/?q=a {{x}}", value: "", want: "https://h/?q=a%20"},
 		{promise: "delete", text: "https://h/{{x}}", value: "%7f", reason: dots},
 		{promise: "query", text: "https://h/?q={{x}}", value: "a&b=c#d+e;f'g h", want: "https://h/?q=a%26b%3Dc%23d%2Be%3Bf%27g%20h"},
 		{promise: "legal in a query", text: "https://h/?q={{x}}", value: "/?:@,!$()*-._~", want: "https://h/?q=/?:@,!$()*-._~"},
@@ -202,6 +206,6 @@ func FuzzFillURL(f *testing.F) {
 		f.Add(template, "")
 	}
 	f.Fuzz(func(t *testing.T, template, value string) {
-		checkURL(t, template, value)
+		checkURL(t, strings.ToValidUTF8(template, "\uFFFD"), value)
 	})
 }
