@@ -3,6 +3,8 @@ package routine
 import (
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // dateTokens are the parts of a date format, longest first where one could hide
@@ -60,4 +62,21 @@ func nextDateToken(format string) (string, int) {
 		}
 	}
 	return format, 0
+}
+
+// validDateFormat tells whether format has a token, and else only what can
+// stand between tokens: no letter but the T and Z of ISO 8601, and no digit,
+// since those are misspelt tokens.
+func validDateFormat(format string) bool {
+	found := false
+	for format != "" {
+		token, digits := nextDateToken(format)
+		format = format[len(token):]
+		found = found || digits > 0
+		r, _ := utf8.DecodeRuneInString(token)
+		if digits == 0 && token != "T" && token != "Z" && (r == '%' || unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return false
+		}
+	}
+	return found
 }

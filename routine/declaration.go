@@ -3,9 +3,8 @@ package routine
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
+	"slices"
 	"strconv"
-	"strings"
 
 	"rote/routine/placeholder"
 )
@@ -17,136 +16,169 @@ var reservedNames = map[string]bool{
 	string(placeholder.WindowProperty): true,
 }
 
-// checkDeclaration finds what is wrong with a parameter beyond its shape.
-// object is the declaration as decoded; pointers are relative to it.
-func (p *Parameter) checkDeclaration(object map[string]any) []Problem {
-	var problems []Problem
-	add := func(at, code, format string, args ...any) {
-		problems = append(problems, Problem{Pointer: at, Code: code, Message: fmt.Sprintf(format, args...)})
-	}
+// declaration finds what is wrong with a parameter beyond its shape. n is where
+// it is written.
+func (c *checker) declaration(base string, p *Parameter, n *node) {
+	d := &declared{p, n, c, base}
+	typ := n.member("type")
+	typed := typ == nil || !typ.bad // else what follows from the type is not known
 	if reservedNames[p.Name] {
-		add("/name", "reserved_name", "%q is a placeholder's own word: choose another name", p.Name)
+		d.add("/name", "reserved_name", "%q is a placeholder's own word: choose another name", p.Name)
 	}
-	inner, _ := object["validation"].(map[string]any)
-	for _, f := range validationFields {
-		beside, has := object[f]
-		if inside, both := inner[f]; has && both && !reflect.DeepEqual(beside, inside) {
-			add("/"+f, "conflict", "%s stands beside type and inside validation with different values: keep one", f)
-		}
-	}
-	at := func(field string) string {
-		if _, inside := inner[field]; inside {
-			return "/validation/" + field
-		}
-		return "/" + field
+	d.conflicts()
+	if typed {
+		d.unusedRules()
 	}
 	r := p.rules()
 	if low, ok := exact(r.MinValue); ok {
 		if high, ok := exact(r.MaxValue); ok && low.Cmp(high) > 0 {
-			add(at("min_value"), "range", "min_value %s is over max_value %s", r.MinValue, r.MaxValue)
+			d.add(d.at("min_value"), "range", "min_value %s is over max_value %s", r.MinValue, r.MaxValue)
 		}
 	}
 	if r.MinLength != nil && r.MaxLength != nil && *r.MinLength > *r.MaxLength {
-		add(at("min_length"), "range", "min_length %d is over max_length %d", *r.MinLength, *r.MaxLength)
+		d.add(d.at("min_length"), "range", "min_length %d is over max_length %d", *r.MinLength, *r.MaxLength)
+	}
+	if p.Type == TypeDate && r.Format != "" && !validDateFormat(r.Format) {
+		c.add(Problem{Pointer: base + d.at("format"), Code: "format", Message: fmt.Sprintf("%s is no date format: write the tokens YYYY MM DD HH mm ss with separators between them", show(r.Format)),
+			Hint: `as in "DD/MM/YYYY"`})
+		return // its values cannot be judged
 	}
 	if r.Pattern != "" {
+		at := base + d.at("pattern")
+		if !c.spend(patternEffort+2*min(len(r.Pattern), maxPattern), func() string { return at }) {
+			return
+		}
 		if _, err := compilePattern(r.Pattern); err != nil {
-			add(at("pattern"), "pattern", "is no ECMAScript regular expression: %v", err)
-			return problems // its own values cannot be judged
+			c.add(patternProblem(at, err))
+			return
 		}
 	}
 	if p.Type == TypeEnum && len(r.EnumValues) == 0 {
-		problems = append(problems, Problem{Code: "required", Message: "an enum parameter needs enum_values", Hint: `as in "validation": {"enum_values": ["small", "large"]}`})
-		return problems
+		if given, _, _ := n.find(d.at("enum_values")); !given.bad {
+			c.add(Problem{Pointer: base, Code: "required", Message: "an enum parameter needs enum_values", Hint: `as in "validation": {"enum_values": ["small", "large"]}`})
+		}
+		return
 	}
-	return append(problems, p.checkOwnValues(at)...)
+	if typed {
+		d.ownValues()
+	}
 }
 
-// checkOwnValues holds default, enum_values and examples against the
-// parameter's own rules.
-func (p *Parameter) checkOwnValues(at func(string) string) []Problem {
-	var problems []Problem
-	judge := func(pointer, what string, raw json.RawMessage) {
-		var v any
-		if unmarshal(raw, &v) != nil || v == nil {
+// declared is a parameter that is checked.
+type declared struct {
+	*Parameter
+	node *node
+	c    *checker
+	base string
+}
+
+func (d *declared) add(at, code, format string, args ...any) {
+	d.c.add(Problem{Pointer: d.base + at, Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+// at is where a rule is written.
+func (d *declared) at(rule string) string {
+	if d.node.member("validation").member(rule) != nil {
+		return "/validation/" + rule
+	}
+	return "/" + rule
+}
+
+// conflicts finds rules that stand in both places with different values.
+func (d *declared) conflicts() {
+	inner := d.node.member("validation")
+	for _, rule := range validationFields {
+		beside, inside := d.node.member(rule), inner.member(rule)
+		if beside == nil || inside == nil || beside.kind == 'n' || inside.kind == 'n' || beside.bad || inside.bad {
+			continue
+		}
+		if !sameValue(beside.value(), inside.value()) {
+			d.add("/"+rule, "conflict", "%s stands beside type and inside validation with different values: keep one", rule)
+		}
+	}
+}
+
+// unusedRules warns of rules that do nothing for the parameter's type.
+func (d *declared) unusedRules() {
+	isNumber := d.Type == TypeNumber || d.Type == TypeInteger
+	useless := map[string]bool{"min_value": !isNumber, "max_value": !isNumber, "format": d.Type != TypeDate,
+		"min_length": isNumber || d.Type == TypeBoolean, "max_length": isNumber || d.Type == TypeBoolean}
+	for _, rule := range validationFields {
+		n, _, _ := d.node.find(d.at(rule))
+		if !useless[rule] || n == d.node || n == d.node.member("validation") || n.kind == 'n' || n.bad {
+			continue
+		}
+		d.c.warn(Problem{Pointer: d.base + d.at(rule), Code: "unused_rule", Message: fmt.Sprintf("%s does nothing for a parameter of type %s", rule, d.Type)})
+	}
+}
+
+// ownValues holds default, enum_values and examples against the parameter's own
+// rules.
+func (d *declared) ownValues() {
+	j := newJudge(d.Parameter, &d.c.matching)
+	judge := func(n *node, pointer, what string) {
+		if n == nil || n.bad || n.kind == 'n' || d.c.problems.full() {
 			return
 		}
-		if _, faults := p.check(v); len(faults) > 0 {
-			problems = append(problems, Problem{Pointer: pointer, Code: faults[0].code, Message: what + " " + faults[0].message})
+		if _, faults := j.value(n.value()); len(faults) > 0 {
+			d.add(pointer, faults[0].code, "%s %s", what, faults[0].message)
 		}
 	}
-	if p.Default != nil {
-		judge("/default", "the default", p.Default)
-	}
-	for i, e := range p.rules().EnumValues {
-		judge(at("enum_values")+"/"+strconv.Itoa(i), "the value", e)
-	}
-	var examples []json.RawMessage
-	if json.Unmarshal(p.Examples, &examples) == nil {
-		for i, e := range examples {
-			judge("/examples/"+strconv.Itoa(i), "the example", e)
+	judge(d.node.member("default"), "/default", "the default")
+	each := func(at, what string) {
+		list, _, _ := d.node.find(at)
+		if list.kind != '[' {
+			return
+		}
+		for i := range list.items() {
+			judge(&list.kids.nodes[i], at+"/"+strconv.Itoa(i), what)
 		}
 	}
-	return problems
+	each(d.at("enum_values"), "the value")
+	each("/examples", "the example")
 }
 
-// names checks every placeholder of the definition against what is declared.
+// names warns of parameters that nothing uses, and of placeholders where none
+// is filled in.
 func (c *checker) names() {
-	declared, used := map[string]bool{}, map[string]bool{}
-	for _, p := range c.definition.Parameters {
-		declared[p.Name] = true
-	}
-	for i, op := range c.decoded {
-		if op == nil {
-			continue
-		}
-		base := "/operations/" + strconv.Itoa(i)
-		eachTemplate(op, func(s site) { c.templateNames(base+s.pointer, s, declared, used) })
-	}
 	for i, p := range c.definition.Parameters {
-		if !used[p.Name] && !c.undecoded() {
-			c.warn(Problem{Pointer: "/parameters/" + strconv.Itoa(i), Code: "unused_parameter",
-				Message: fmt.Sprintf("parameter %q is never used", p.Name), Hint: fmt.Sprintf("write {{%s}} where its value belongs", p.Name)})
+		if c.used[p.Name] || c.guessing || p.Name == "" {
+			continue
 		}
+		c.warn(Problem{Pointer: "/parameters/" + strconv.Itoa(i), Code: "unused_parameter",
+			Message: fmt.Sprintf("parameter %q is never used", p.Name), Hint: fmt.Sprintf("write {{%s}} where its value belongs", p.Name)})
 	}
-	for field, text := range map[string]string{"name": c.definition.Name, "description": c.definition.Description} {
-		if t, _ := placeholder.Parse(text, placeholder.Text); !t.Literal() {
-			c.warn(Problem{Pointer: "/" + field, Code: "literal_placeholder", Message: "placeholders are not filled in here"})
+	for _, field := range [][2]string{{"/name", c.definition.Name}, {"/description", c.definition.Description}} {
+		t, _ := placeholder.Parse(field[1], placeholder.Text)
+		for _, tok := range t.Tokens() {
+			c.warn(Problem{Pointer: field[0], Code: "literal_placeholder", within: tok.Offset + 1,
+				Message: fmt.Sprintf("%s is not filled in here: it stays as it is written", clip(tok.Raw, 60))})
 		}
 	}
 }
 
-// undecoded tells whether an operation could not be read, so that what it uses
-// is not known.
-func (c *checker) undecoded() bool {
-	for _, op := range c.decoded {
-		if op == nil {
-			return true
+// sameValue compares two values as decoded; numbers by what they are worth.
+func sameValue(a, b any) bool {
+	switch a := a.(type) {
+	case json.Number:
+		n, ok := b.(json.Number)
+		if !ok {
+			return false
 		}
+		x, _ := exact(a)
+		y, _ := exact(n)
+		return x != nil && y != nil && x.Cmp(y) == 0
+	case []any:
+		list, ok := b.([]any)
+		return ok && slices.EqualFunc(a, list, sameValue)
+	case map[string]any:
+		return false
 	}
-	return false
-}
-
-func (c *checker) templateNames(pointer string, s site, declared, used map[string]bool) {
-	t, faults := placeholder.Parse(s.text, s.place)
-	for _, f := range faults {
-		c.add(Problem{Pointer: pointer, Code: f.Code, Message: f.Message, Hint: f.Hint, within: f.Offset + 1})
+	if _, isObject := b.(map[string]any); isObject {
+		return false
 	}
-	for _, tok := range t.Tokens() {
-		if tok.Source != placeholder.Parameter {
-			continue
-		}
-		used[tok.Name] = true
-		if declared[tok.Name] {
-			continue
-		}
-		p := Problem{Pointer: pointer, Code: "undeclared_parameter", Message: fmt.Sprintf("%s names no parameter of this routine", tok.Raw),
-			within: strings.Index(s.text, tok.Raw) + 1}
-		if near := nearest(tok.Name, sortedNames(declared)); near != "" {
-			p.Hint = fmt.Sprintf("did you mean {{%s}}?", near)
-		} else {
-			p.Hint = fmt.Sprintf("declare it: {\"name\": %q, \"type\": \"string\", \"description\": \"…\"}", tok.Name)
-		}
-		c.add(p)
+	if _, isList := b.([]any); isList {
+		return false
 	}
+	return a == b
 }

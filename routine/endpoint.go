@@ -1,10 +1,10 @@
 package routine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"sort"
 	"strings"
 
 	"rote/routine/placeholder"
@@ -22,21 +22,32 @@ type endpoint struct {
 
 func newEndpoint() endpoint { return endpoint{Method: "GET", Credentials: "same-origin"} }
 
+// UnmarshalJSON keeps the digits of numbers.
+func (e *endpoint) UnmarshalJSON(text []byte) error {
+	type plain endpoint
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode((*plain)(e))
+}
+
 func (e *endpoint) check() []Problem {
 	var problems []Problem
 	if _, has := e.body(); has && (e.Method == "GET" || e.Method == "HEAD") {
 		problems = append(problems, Problem{Pointer: "/endpoint/body", Code: "body_not_allowed",
 			Message: fmt.Sprintf("a %s request has no body: use another method or remove body", e.Method)})
 	}
-	names := make([]string, 0, len(e.Headers))
-	for name := range e.Headers {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	written := map[string]string{}
+	for _, name := range sortedKeys(e.Headers) {
+		p := Problem{Pointer: "/endpoint/headers/" + escapePointer(name), Code: "header_name"}
+		lower := strings.ToLower(name)
+		if first, twice := written[lower]; twice {
+			p.Message = fmt.Sprintf("the header stands here twice, as %q too: keep one", first)
+			problems = append(problems, p)
+		}
+		written[lower] = name
 		if !validHeaderName(name) {
-			problems = append(problems, Problem{Pointer: "/endpoint/headers/" + escapePointer(name), Code: "header_name",
-				Message: fmt.Sprintf("%q is no header name: use letters, digits and !#$%%&'*+-.^_`|~", name)})
+			p.Message = fmt.Sprintf("%q is no header name: use letters, digits and !#$%%&'*+-.^_`|~", clip(name, 60))
+			problems = append(problems, p)
 		}
 	}
 	return problems

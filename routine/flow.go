@@ -2,59 +2,78 @@ package routine
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"rote/routine/placeholder"
 )
 
 // flow checks the operations together: what they store and read, what they
-// return, how long they sleep.
+// return, how long they sleep. Where an operation could not be read, what would
+// be a guess is left out.
 func (c *checker) flow() {
 	var slept time.Duration
-	stored := map[string]bool{}
+	stored := storedKeys{has: map[string]bool{}}
 	last := false
-	for i, op := range c.decoded {
+	for i, op := range c.ops {
 		if op == nil {
-			return // the rest would be guesses
+			continue
 		}
-		base := "/operations/" + strconv.Itoa(i)
 		if s, ok := op.(sleeping); ok {
 			slept += s.sleeps()
 		}
-		if r, ok := op.(*opReturn); ok {
-			c.returnKey(base, r.SessionKey, stored)
+		if r, ok := op.(*opReturn); ok && !c.guessing {
+			c.returnKey(operationPointer(i), r.SessionKey, stored)
 		}
 		if s, ok := op.(storing); ok && s.storesKey() != "" {
-			stored[s.storesKey()] = true
+			stored.add(s.storesKey())
 		}
 		_, last = op.(yielding)
 	}
 	if slept > MaxRunTimeout {
-		c.add(Problem{Pointer: "/operations", Code: "too_long", Message: fmt.Sprintf("the fixed sleeps add up to %v, more than a run may last (%v): wait for what you need instead (wait_for_url, timeout_ms)", slept, MaxRunTimeout)})
+		c.add(Problem{Pointer: "/operations", Code: "too_long", Message: fmt.Sprintf("the fixed sleeps add up to %v s, more than a run may last (%v s)", slept.Seconds(), MaxRunTimeout.Seconds()),
+			Hint: "wait for what you need instead: click, input_text, wait_for_url and return_html wait by themselves"})
 	}
-	if !last && len(c.decoded) > 0 {
+	if !last && len(c.ops) > 0 && !c.guessing {
 		c.noResult()
 	}
 }
 
 // returnKey warns of a return whose key nothing before it stores; the site
-// itself may.
-func (c *checker) returnKey(base, key string, stored map[string]bool) {
-	if t, _ := placeholder.Parse(key, placeholder.Text); !t.Literal() || stored[key] {
+// itself may. Keys with placeholders in them are not compared.
+func (c *checker) returnKey(base, key string, stored storedKeys) {
+	if key == "" || stored.has[key] || stored.open || hasToken(key) {
 		return
 	}
-	p := Problem{Pointer: base + "/session_storage_key", Code: "unstored_key", Message: fmt.Sprintf("nothing before stores %q; the run fails unless the site does", key)}
-	if near := nearest(key, sortedNames(stored)); near != "" {
+	p := Problem{Pointer: base + "/session_storage_key", Code: "unstored_key", Message: fmt.Sprintf("nothing before stores %q: the run fails unless the site does", clip(key, 60))}
+	if near := nearest(key, stored.names); near != "" {
 		p.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	c.warn(p)
 }
 
+// storedKeys are the session values that operations store.
+type storedKeys struct {
+	has   map[string]bool
+	names []string // in order
+	open  bool     // one has a placeholder in it: any key may be stored
+}
+
+func (s *storedKeys) add(key string) {
+	if !s.has[key] {
+		s.has[key], s.names = true, append(s.names, key)
+		s.open = s.open || hasToken(key)
+	}
+}
+
+func hasToken(text string) bool {
+	t, _ := placeholder.Parse(text, placeholder.Text)
+	return !t.Literal()
+}
+
 func (c *checker) noResult() {
-	for _, op := range c.decoded {
+	for _, op := range c.ops {
 		if _, ok := op.(yielding); ok {
-			c.warn(Problem{Pointer: "/operations/" + strconv.Itoa(len(c.decoded)-1), Code: "result_not_last",
+			c.warn(Problem{Pointer: operationPointer(len(c.ops) - 1), Code: "result_not_last",
 				Message: "the result is set before the last operation: is what follows meant to run?"})
 			return
 		}

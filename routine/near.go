@@ -1,28 +1,64 @@
 package routine
 
 import (
-	"sort"
+	"slices"
 	"strings"
 )
 
+// otherNames are the words that people and models bring from other tools, and
+// what they are called here.
+var otherNames = map[string][]string{
+	// kinds of operations
+	"goto": {"navigate"}, "go_to": {"navigate"}, "open": {"navigate"}, "visit": {"navigate"}, "load": {"navigate"},
+	"wait": {"sleep"}, "delay": {"sleep", "timeout_seconds"}, "pause": {"sleep"},
+	"fill": {"input_text"}, "type": {"input_text"}, "type_text": {"input_text"}, "enter_text": {"input_text"}, "send_keys": {"input_text"}, "set_value": {"input_text"},
+	"keypress": {"press"}, "press_key": {"press"}, "tap": {"click"}, "request": {"fetch"}, "http": {"fetch"}, "http_request": {"fetch"}, "api_call": {"fetch"},
+	"wait_for_navigation": {"wait_for_url"}, "evaluate": {"js_evaluate"}, "execute_script": {"js_evaluate"}, "run_script": {"js_evaluate"},
+	"extract": {"return_html"}, "get_html": {"return_html"}, "content": {"return_html"}, "output": {"return", "session_storage_key"},
+	// their fields
+	"css": {"selector"}, "css_selector": {"selector"}, "xpath": {"selector"}, "locator": {"selector"}, "element": {"selector"}, "target": {"selector"},
+	"value": {"text", "default"}, "input": {"text", "input_text"}, "content_type": {"headers"},
+	"script": {"js", "js_evaluate"}, "code": {"js"}, "javascript": {"js", "js_evaluate"}, "expression": {"js"}, "function": {"js"},
+	"regex": {"url_regex", "pattern"}, "url_pattern": {"url_regex"}, "url": {"url_regex"}, "href": {"url"}, "uri": {"url"},
+	"seconds": {"timeout_seconds"}, "duration": {"timeout_seconds"}, "time": {"timeout_seconds"}, "ms": {"timeout_ms", "timeout_seconds"}, "milliseconds": {"timeout_ms", "timeout_seconds"},
+	"save_as": {"session_storage_key"}, "store_as": {"session_storage_key"}, "store_in": {"session_storage_key"}, "result_key": {"session_storage_key"}, "key": {"session_storage_key"},
+	"clicks": {"click_count"}, "clear_first": {"clear"}, "file": {"filename"}, "path": {"filename"}, "data": {"body"}, "payload": {"body"}, "json": {"body"},
+	// parameters
+	"text": {"string"}, "str": {"string"}, "password": {"string"}, "int": {"integer"}, "float": {"number"}, "double": {"number"}, "decimal": {"number"}, "bool": {"boolean"},
+	"choice": {"enum"}, "select": {"enum"}, "timestamp": {"datetime"}, "date_time": {"datetime"},
+	"options": {"enum_values"}, "choices": {"enum_values"}, "enum": {"enum_values"}, "values": {"enum_values"}, "allowed_values": {"enum_values"},
+	"min": {"min_value"}, "minimum": {"min_value"}, "max": {"max_value"}, "maximum": {"max_value"}, "secret": {"x-secret"}, "sensitive": {"x-secret"}, "default_value": {"default"},
+	// a routine
+	"steps": {"operations"}, "actions": {"operations"}, "params": {"parameters"}, "inputs": {"parameters"}, "arguments": {"parameters"}, "title": {"name"}, "public": {"is_public"},
+}
+
 // nearest is the candidate that name was probably meant to be; empty when none
-// is close. "timeout" means "timeout_ms", "selecter" means "selector".
+// is close. "timeout" means "timeout_ms", "selecter" means "selector", "xpath"
+// means "selector".
 func nearest(name string, candidates []string) string {
-	best, bestDistance := "", len(name)/3+2
-	sorted := append([]string(nil), candidates...)
-	sort.Strings(sorted)
-	fold := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(name))
+	fold := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(clip(name, 64)))
+	for _, other := range otherNames[fold] {
+		if slices.Contains(candidates, other) {
+			return other
+		}
+	}
+	best, bestDistance := "", len(fold)/3+2
+	sorted := slices.Sorted(slices.Values(candidates[:min(len(candidates), maxCandidates)]))
 	for _, c := range sorted {
-		d := distance(fold, strings.ToLower(c))
-		if len(fold) >= 3 && (strings.Contains(c, fold) || len(c) >= 3 && strings.Contains(fold, c)) {
+		lower := strings.ToLower(c)
+		d := distance(fold, strings.ReplaceAll(lower, "-", "_"))
+		if len(fold) >= 3 && len(c) >= 3 && (strings.Contains(lower, fold) || strings.Contains(fold, lower)) {
 			d = min(d, 2)
 		}
-		if d < bestDistance {
+		if d < bestDistance && d < len(c) {
 			best, bestDistance = c, d
 		}
 	}
 	return best
 }
+
+// maxCandidates bounds the search for what a hint would name.
+const maxCandidates = 100
 
 // distance counts the insertions, deletions, replacements and swaps of
 // neighbours that make b of a (optimal string alignment). Names longer than 64

@@ -2,12 +2,7 @@ package routine
 
 import (
 	"context"
-	"encoding/json"
-	"strings"
 	"time"
-
-	"rote/routine/javascript"
-	"rote/routine/placeholder"
 )
 
 type opJSEvaluate struct {
@@ -19,29 +14,6 @@ type opJSEvaluate struct {
 func (o *opJSEvaluate) storesKey() string { return o.SessionKey }
 func (o *opJSEvaluate) limit() (time.Duration, string) {
 	return seconds(o.TimeoutSeconds), "timeout_seconds"
-}
-
-func (o *opJSEvaluate) check() []Problem {
-	var problems []Problem
-	for _, p := range javascript.Check(harmlessScript(o.JS)) {
-		problems = append(problems, Problem{Pointer: "/js", Line: p.Line, Column: p.Column, Code: p.Code, Message: p.Message, Hint: p.Hint})
-	}
-	return problems
-}
-
-// harmlessScript is the script with a number as long as the token in the place
-// of each parameter: what the rules can be decided on before the values are
-// known, with the places of faults unmoved. Filling never changes a script's
-// structure, so what holds for it holds for every run.
-func harmlessScript(script string) string {
-	t, _ := placeholder.Parse(script, placeholder.Script)
-	filled, err := t.FillText(func(tok placeholder.Token) (any, bool) {
-		return json.Number(strings.Repeat("1", len(tok.Raw))), true
-	})
-	if err != nil {
-		return script
-	}
-	return filled
 }
 
 func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"rote/routine/placeholder"
 )
 
 type opWaitForURL struct {
@@ -16,20 +14,6 @@ type opWaitForURL struct {
 func (o *opWaitForURL) subject() string { return o.URLRegex }
 func (o *opWaitForURL) limit() (time.Duration, string) {
 	return o.TimeoutMS.milliseconds(), "timeout_ms"
-}
-
-func (o *opWaitForURL) check() []Problem {
-	// A token stands for quoted text, so any harmless text shows whether the
-	// rest compiles.
-	t, _ := placeholder.Parse(o.URLRegex, placeholder.Regexp)
-	sample, err := t.FillText(func(placeholder.Token) (any, bool) { return "x", true })
-	if err == nil {
-		_, err = compilePattern(sample)
-	}
-	if err != nil {
-		return []Problem{{Pointer: "/url_regex", Code: "pattern", Message: "is no ECMAScript regular expression: " + err.Error()}}
-	}
-	return nil
 }
 
 func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {

@@ -50,76 +50,115 @@ type Validation struct {
 	Pattern    string            `json:"pattern,omitempty"`
 	EnumValues []json.RawMessage `json:"enum_values,omitempty"`
 	Format     string            `json:"format,omitempty"`
+	// Extra are the author's own "x-" fields, kept as they are.
+	Extra map[string]json.RawMessage `json:"-"`
 }
 
 // validationFields are the rules that may stand beside "type" too.
 var validationFields = []string{"min_length", "max_length", "min_value", "max_value", "pattern", "enum_values", "format"}
 
+// rules are those of a Validation as they are read: lengths in any spelling of a
+// whole number.
+type rules struct {
+	MinLength  *integer          `json:"min_length"`
+	MaxLength  *integer          `json:"max_length"`
+	MinValue   json.Number       `json:"min_value"`
+	MaxValue   json.Number       `json:"max_value"`
+	Pattern    string            `json:"pattern"`
+	EnumValues []json.RawMessage `json:"enum_values"`
+	Format     string            `json:"format"`
+}
+
+func (r rules) validation() Validation {
+	return Validation{MinLength: (*int)(r.MinLength), MaxLength: (*int)(r.MaxLength), MinValue: r.MinValue, MaxValue: r.MaxValue,
+		Pattern: r.Pattern, EnumValues: r.EnumValues, Format: r.Format}
+}
+
 // UnmarshalJSON reads either dialect and fills in the defaults.
 func (p *Parameter) UnmarshalJSON(text []byte) error {
 	type plain Parameter
-	q := plain{Type: TypeString, Required: true}
-	if err := unmarshal(text, &q); err != nil {
+	read := struct {
+		plain
+		rules
+	}{plain: plain{Type: TypeString, Required: true}}
+	if err := json.Unmarshal(text, &read); err != nil {
 		return err
 	}
-	var flat Validation
-	if err := unmarshal(text, &flat); err != nil {
-		return err
+	*p = Parameter(read.plain)
+	flat := read.validation()
+	if p.Validation != nil {
+		flat = flat.or(*p.Validation)
 	}
-	if q.Validation != nil {
-		flat = flat.or(*q.Validation)
-	}
-	q.Validation = nil
+	p.Validation = nil
 	if !flat.empty() {
-		q.Validation = &flat
+		p.Validation = &flat
 	}
-	var all map[string]json.RawMessage
-	if err := unmarshal(text, &all); err != nil {
-		return err
+	if string(p.Default) == "null" {
+		p.Default = nil // null is "not given"
 	}
-	for k, v := range all {
-		if strings.HasPrefix(k, "x-") && k != "x-secret" {
-			if q.Extra == nil {
-				q.Extra = map[string]json.RawMessage{}
-			}
-			q.Extra[k] = v
-		}
-	}
-	if string(q.Default) == "null" {
-		q.Default = nil // null is "not given"
-	}
-	*p = Parameter(q)
-	return nil
+	var err error
+	p.Extra, err = ownFields(text)
+	return err
 }
 
 // MarshalJSON writes the one form that answers carry.
 func (p Parameter) MarshalJSON() ([]byte, error) {
 	type plain Parameter
-	text := compact(plain(p))
-	if len(p.Extra) > 0 {
-		text = text[:len(text)-1] + "," + compact(p.Extra)[1:]
-	}
-	return []byte(text), nil
+	return withOwnFields(compact(plain(p)), p.Extra), nil
 }
 
 // UnmarshalJSON takes lengths in any spelling of a whole number.
 func (v *Validation) UnmarshalJSON(text []byte) error {
-	type plain Validation
-	read := struct {
-		*plain
-		MinLength *integer `json:"min_length"`
-		MaxLength *integer `json:"max_length"`
-	}{plain: (*plain)(v)}
-	if err := unmarshal(text, &read); err != nil {
+	var read rules
+	if err := json.Unmarshal(text, &read); err != nil {
 		return err
 	}
-	v.MinLength, v.MaxLength = (*int)(read.MinLength), (*int)(read.MaxLength)
-	return nil
+	*v = read.validation()
+	var err error
+	v.Extra, err = ownFields(text)
+	return err
+}
+
+// MarshalJSON writes the rules that there are.
+func (v Validation) MarshalJSON() ([]byte, error) {
+	type plain Validation
+	return withOwnFields(compact(plain(v)), v.Extra), nil
+}
+
+// ownFields are an object's "x-" fields that have no meaning here.
+func ownFields(text []byte) (map[string]json.RawMessage, error) {
+	if !bytes.Contains(text, []byte("x-")) && !bytes.Contains(text, []byte(`\u`)) {
+		return nil, nil // most have none
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	for k := range all {
+		if !strings.HasPrefix(k, "x-") || k == "x-secret" {
+			delete(all, k)
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return all, nil
+}
+
+// withOwnFields adds fields to the text of an object.
+func withOwnFields(text string, fields map[string]json.RawMessage) []byte {
+	switch {
+	case len(fields) == 0:
+		return []byte(text)
+	case text == "{}":
+		return []byte(compact(fields))
+	}
+	return []byte(text[:len(text)-1] + "," + compact(fields)[1:])
 }
 
 func (v Validation) empty() bool {
 	return v.MinLength == nil && v.MaxLength == nil && v.MinValue == "" && v.MaxValue == "" &&
-		v.Pattern == "" && v.EnumValues == nil && v.Format == ""
+		v.Pattern == "" && v.EnumValues == nil && v.Format == "" && v.Extra == nil
 }
 
 // or takes from w the rules that v lacks.
@@ -145,11 +184,15 @@ func (v Validation) or(w Validation) Validation {
 	if v.Format == "" {
 		v.Format = w.Format
 	}
+	v.Extra = w.Extra
 	return v
 }
 
-// unmarshal decodes JSON and keeps the digits of numbers.
+// unmarshal decodes JSON. In values of any type numbers keep their digits.
 func unmarshal(text []byte, into any) error {
+	if _, open := into.(*any); !open {
+		return json.Unmarshal(text, into) // half the cost
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	return d.Decode(into)

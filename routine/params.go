@@ -2,8 +2,9 @@ package routine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"rote/routine/placeholder"
@@ -19,93 +20,116 @@ type Values map[string]any
 // routine may take (a line break in a header, a slash in a host name) are
 // refused here too, before any browser is touched.
 func Bind(d *Definition, given json.RawMessage) (Values, error) {
-	raw, err := readValues(given)
+	found := &report{}
+	doc, err := readValues(given, found)
 	if err != nil {
 		return nil, err
 	}
-	var problems []Problem
 	values := Values{}
+	m := &matching{}
 	for i := range d.Parameters {
 		p := &d.Parameters[i]
-		v, found := raw[p.Name]
-		delete(raw, p.Name)
-		value, faults := p.bind(v, found)
+		n := doc.root.member(p.Name)
+		if n != nil && n.bad {
+			continue
+		}
+		value, faults := p.bind(n, m)
 		for _, f := range faults {
-			problems = append(problems, valueProblem(p.Name, f.code, f.message))
+			found.add(valueProblem(p.Name, f.code, f.message))
 		}
 		values[p.Name] = value
 	}
-	for name := range raw {
-		problem := valueProblem(name, "unknown_parameter", "is not a parameter of this routine")
-		problem.Hint = knownNames(name, d.Parameters)
-		problems = append(problems, problem)
+	unknownNames(d, doc, found)
+	if found.count == 0 {
+		checkPlaces(d, values, found)
 	}
-	if len(problems) == 0 {
-		problems = checkPlaces(d, values)
-	}
-	if len(problems) > 0 {
-		sort.SliceStable(problems, func(i, j int) bool { return problems[i].Pointer < problems[j].Pointer })
-		return nil, invalid("parameters", problems)
+	if found.count > 0 {
+		slices.SortStableFunc(found.list, func(a, b Problem) int { return strings.Compare(a.Pointer, b.Pointer) })
+		return nil, invalidText("parameters", found.cut(), found.count)
 	}
 	return values, nil
 }
 
-// readValues decodes the parameters object strictly.
-func readValues(given json.RawMessage) (map[string]any, error) {
+// readValues reads the parameters object strictly.
+func readValues(given json.RawMessage, found *report) (*document, error) {
 	if len(given) == 0 {
-		return map[string]any{}, nil
+		given = json.RawMessage(`{}`)
 	}
-	tree, problem := readStrict(given)
-	if problem != nil {
-		return nil, invalid("parameters", []Problem{*problem})
+	doc := readDocument(given, false)
+	*found = doc.found
+	if !doc.broken && doc.root.kind != '{' && !doc.root.bad {
+		found.add(Problem{Code: "type", Message: "parameters must be an object of name to value, not " + doc.show(&doc.root)})
 	}
-	object, ok := tree.(map[string]any)
-	if !ok {
-		return nil, invalid("parameters", []Problem{{Code: "type", Message: fmt.Sprintf("parameters must be an object of name to value, not %s", show(tree))}})
+	if doc.broken || doc.root.kind != '{' || doc.root.bad {
+		return nil, invalidText("parameters", found.cut(), found.count)
 	}
-	return object, nil
+	return doc, nil
 }
 
-// bind gives the parameter's value, or what is wrong with the one given.
-func (p *Parameter) bind(v any, found bool) (any, []fault) {
-	if !found || v == nil {
-		if p.Default != nil {
+// unknownNames reports the values of which d has no parameter.
+func unknownNames(d *Definition, doc *document, found *report) {
+	declared := map[string]bool{}
+	for _, p := range d.Parameters {
+		declared[p.Name] = true
+	}
+	for _, k := range doc.root.keys() {
+		switch {
+		case k.bad || declared[k.name]:
+		case found.full():
+			found.count++
+		default:
+			problem := valueProblem(k.name, "unknown_parameter", "is not a parameter of this routine")
+			problem.Hint = knownNames(k.name, d.Parameters)
+			found.add(problem)
+		}
+	}
+}
+
+// bind gives the parameter's value, or what is wrong with the one given. n is
+// nil where there is none, and null means the same.
+func (p *Parameter) bind(n *node, m *matching) (any, []fault) {
+	var v any
+	if n != nil {
+		v = n.value()
+	}
+	if v == nil {
+		switch {
+		case p.Default != nil:
 			if err := unmarshal(p.Default, &v); err != nil {
 				return nil, []fault{{"default", "has a default that cannot be read"}}
 			}
-		} else if p.Required {
+		case p.Required:
 			return nil, []fault{{"required", "is required"}}
-		} else {
+		default:
 			return nil, nil
 		}
 	}
-	return p.check(v)
-}
-
-// check converts v and applies the rules.
-func (p *Parameter) check(v any) (any, []fault) {
-	value, f := p.convert(v)
-	if f != nil {
-		return nil, []fault{*f}
-	}
-	return value, p.checkRules(value)
+	return newJudge(p, m).value(v)
 }
 
 func valueProblem(name, code, message string) Problem {
-	return Problem{Pointer: "/" + escapePointer(name), Code: code, Message: fmt.Sprintf("%q %s", name, message)}
+	return Problem{Pointer: "/" + escapePointer(name), Code: code, Message: fmt.Sprintf("%q %s", clip(name, 60), message)}
 }
 
-// knownNames suggests the nearest declared name, or lists them all.
-func knownNames(name string, ps []Parameter) string {
+func parameterNames(ps []Parameter) []string {
 	names := make([]string, len(ps))
 	for i, p := range ps {
 		names[i] = p.Name
 	}
+	return names
+}
+
+// knownNames suggests the nearest declared name, or lists them all.
+func knownNames(name string, ps []Parameter) string {
+	names := parameterNames(ps)
 	if near := nearest(name, names); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	if len(names) == 0 {
 		return "this routine takes no parameters"
+	}
+	if len(names) > maxCandidates {
+		names = append(names[:maxCandidates:maxCandidates], "…")
 	}
 	return "its parameters are " + strings.Join(names, ", ")
 }
@@ -113,29 +137,74 @@ func knownNames(name string, ps []Parameter) string {
 // checkPlaces fills every operation as a run will and reports the values that
 // their place does not allow. Tokens that only the run can resolve stay as they
 // are.
-func checkPlaces(d *Definition, values Values) []Problem {
-	var problems []Problem
+func checkPlaces(d *Definition, values Values, found *report) {
 	for i := range d.Operations {
 		op, err := d.Operations[i].decode()
 		if err != nil {
 			continue // a stored definition decodes; Run reports it if not
 		}
+		where := func(pointer string) string {
+			return fmt.Sprintf("does not fit where operation %d (%s) puts it, at %s: ", i+1, d.Operations[i].Type(), pointer)
+		}
+		fits := true
 		eachTemplate(op, func(s site) {
-			t, _ := placeholder.Parse(s.text, s.place)
-			if t.Literal() {
-				return
-			}
-			_, err := t.Fill(func(tok placeholder.Token) (any, bool) {
-				v, ok := values[tok.Name]
-				return v, ok && tok.Source == placeholder.Parameter
-			})
-			if bad, ok := asInvalidValue(err); ok && bad.Token.Source == placeholder.Parameter {
-				problems = append(problems, valueProblem(bad.Token.Name, "invalid_value",
-					fmt.Sprintf("does not fit where operation %d (%s) puts it, at %s: %s", i+1, d.Operations[i].Type(), s.pointer, bad.Reason)))
+			for _, bad := range misfits(s, values) {
+				fits = false
+				found.add(valueProblem(bad.Token.Name, "invalid_value", where(s.pointer)+bad.Reason))
 			}
 		})
+		if !fits {
+			continue
+		}
+		var clash *keyClash
+		err = replaceTemplates(op, func(s site) (any, error) { return fillFrom(s, values) })
+		if errors.As(err, &clash) {
+			found.add(valueProblem(firstParameter(clash.keys), "invalid_value", where(clash.pointer)+clash.Error()))
+		}
 	}
-	return problems
+}
+
+// misfits are the parameters whose values may not stand in s. To find the next,
+// those found are put aside.
+func misfits(s site, values Values) []*placeholder.InvalidValueError {
+	if !strings.Contains(s.text, "{{") {
+		return nil
+	}
+	t, _ := placeholder.Parse(s.text, s.place)
+	var all []*placeholder.InvalidValueError
+	aside := map[string]bool{}
+	for {
+		_, err := t.Fill(func(tok placeholder.Token) (any, bool) {
+			v, ok := values[tok.Name]
+			return v, ok && tok.Source == placeholder.Parameter && !aside[tok.Name]
+		})
+		bad, ok := asInvalidValue(err)
+		if !ok || bad.Token.Source != placeholder.Parameter || aside[bad.Token.Name] {
+			return all
+		}
+		all = append(all, bad)
+		aside[bad.Token.Name] = true
+	}
+}
+
+// fillFrom fills the parameters of s.
+func fillFrom(s site, values Values) (any, error) {
+	t, _ := placeholder.Parse(s.text, s.place)
+	return t.Fill(func(tok placeholder.Token) (any, bool) {
+		v, ok := values[tok.Name]
+		return v, ok && tok.Source == placeholder.Parameter
+	})
+}
+
+// firstParameter is the one that a text names first.
+func firstParameter(text string) string {
+	t, _ := placeholder.Parse(text, placeholder.Text)
+	for _, tok := range t.Tokens() {
+		if tok.Source == placeholder.Parameter {
+			return tok.Name
+		}
+	}
+	return ""
 }
 
 // Mask is the JSON of the values with secret ones replaced, for the ledger.

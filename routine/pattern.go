@@ -1,29 +1,93 @@
 package routine
 
 import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
 )
 
-// maxMatchTime bounds one match of an author's expression, so that a
-// backtracking one cannot hold the service.
-const maxMatchTime = 100 * time.Millisecond
+const (
+	// maxMatchTime bounds one match of an author's expression, so that a
+	// backtracking one cannot hold the service. The library's clock ticks every
+	// 100 ms, so a match can take twice this.
+	maxMatchTime = 100 * time.Millisecond
+	// maxPattern and maxPatternDepth bound what is compiled: the library's work
+	// grows with the third power of how deep repeated groups stand in each
+	// other.
+	maxPattern      = 4000
+	maxPatternDepth = 20
+)
 
 // pattern is an author's regular expression in ECMAScript's dialect,
 // unanchored.
 type pattern struct{ re *regexp2.Regexp }
 
 func compilePattern(expr string) (pattern, error) {
+	if len(expr) > maxPattern {
+		return pattern{}, fmt.Errorf("it has more than %d characters", maxPattern)
+	}
+	if err := checkGroups(expr); err != nil {
+		return pattern{}, err
+	}
 	re, err := regexp2.Compile(expr, regexp2.ECMAScript)
 	if err != nil {
-		return pattern{}, err
+		return pattern{}, errors.New(strings.TrimSuffix(strings.TrimPrefix(err.Error(), "error parsing regexp: "), " in `"+expr+"`"))
 	}
 	re.MatchTimeout = maxMatchTime
 	return pattern{re}, nil
 }
 
-// match fails when the expression takes longer than maxMatchTime on text.
+// match fails when the expression takes too long on text, or too much memory.
 func (p pattern) match(text string) (bool, error) {
 	return p.re.MatchString(text)
+}
+
+// ecmaGroup is how a group of ECMAScript's can go on behind its bracket.
+var ecmaGroup = regexp.MustCompile(`^(?:[^?]|$|\?(?::|=|!|<=|<!|<[\pL_$\\]|[ims]*(?:-[ims]*)?:))`)
+
+// checkGroups refuses groups that the library knows and JavaScript does not: a
+// pattern is published with a tool's schema, where clients compile it.
+func checkGroups(expr string) error {
+	depth, class := 0, false
+	for i := 0; i < len(expr); i++ {
+		switch c := expr[i]; {
+		case c == '\\':
+			i++
+		case class:
+			class = c != ']'
+		case c == '[':
+			class = true
+		case c == ')':
+			depth--
+		case c == '(':
+			if depth++; depth > maxPatternDepth {
+				return fmt.Errorf("its groups stand in each other more than %d deep", maxPatternDepth)
+			}
+			if !ecmaGroup.MatchString(expr[i+1:]) {
+				return fmt.Errorf("JavaScript has no group that begins with %s", clip(expr[i:], 4))
+			}
+		}
+	}
+	return nil
+}
+
+// patternProblem tells that an expression does not compile, and how what was
+// meant is written in JavaScript.
+func patternProblem(pointer string, err error) Problem {
+	p := Problem{Pointer: pointer, Code: "pattern", Message: "is no ECMAScript regular expression: " + err.Error()}
+	switch text := err.Error(); {
+	case strings.Contains(text, "(?P"):
+		p.Hint = "a named group is written (?<name>…)"
+	case strings.Contains(text, "(?i"), strings.Contains(text, "(?s"), strings.Contains(text, "(?m"):
+		p.Hint = "for the rest of the expression write (?i:…), or [Aa]"
+	case strings.Contains(text, "(?>"), strings.Contains(text, "nested repetition"):
+		p.Hint = "JavaScript has no possessive repetition or atomic groups: leave them out"
+	case strings.Contains(text, "(?#"):
+		p.Hint = "leave the comment out"
+	}
+	return p
 }

@@ -2,23 +2,26 @@ package routine
 
 import (
 	"bytes"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io/fs"
-	"sort"
-	"strconv"
-	"strings"
+	"math"
+	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"rote/schemas"
 )
 
-// shapes are the published schemas, compiled.
+// shapes are the published schemas, compiled. The lists of a routine are apart
+// from what is in them, which is checked one by one.
 type shapes struct {
-	routine *jsonschema.Schema
-	kinds   map[string]*jsonschema.Schema
+	routine               *jsonschema.Schema
+	operations, operation *jsonschema.Schema
+	parameters, parameter *jsonschema.Schema
+	kinds                 map[string]*jsonschema.Schema
 }
 
 // loadShapes compiles the embedded schemas once. They are part of the program,
@@ -39,165 +42,249 @@ var loadShapes = sync.OnceValue(func() *shapes {
 	if err != nil {
 		panic(fmt.Sprintf("embedded schemas: %v", err))
 	}
-	s := &shapes{kinds: map[string]*jsonschema.Schema{}}
-	s.routine = c.MustCompile(schemas.BaseURL + "routine.json")
+	s := &shapes{routine: c.MustCompile(schemas.BaseURL + "routine.json"), kinds: map[string]*jsonschema.Schema{}}
+	s.operations, s.operation = listAndItem(s.routine.Properties["operations"])
+	s.parameters, s.parameter = listAndItem(s.routine.Properties["parameters"])
 	for _, k := range kinds {
 		s.kinds[k.name] = c.MustCompile(schemas.BaseURL + "operations/" + k.name + ".json")
 	}
 	return s
 })
 
-// checkShape validates a decoded value against a schema and gives a problem per
-// fault, with pointers below base. what names the thing in messages.
-func checkShape(schema *jsonschema.Schema, v any, base, what string) []Problem {
-	err := schema.Validate(v)
-	if err == nil {
-		return nil
-	}
-	failure, ok := errors.AsType[*jsonschema.ValidationError](err)
-	if !ok {
-		return []Problem{{Pointer: base, Code: "schema", Message: err.Error()}}
-	}
-	var problems []Problem
-	var visit func(e *jsonschema.ValidationError)
-	visit = func(e *jsonschema.ValidationError) {
-		for _, c := range e.Causes {
-			visit(c)
-		}
-		if len(e.Causes) == 0 {
-			problems = append(problems, shapeProblems(schema, e, v, base, what)...)
-		}
-	}
-	visit(failure)
-	return problems
+func listAndItem(s *jsonschema.Schema) (list, item *jsonschema.Schema) {
+	alone := *s
+	alone.Items2020 = nil
+	return &alone, s.Items2020
 }
 
-// shapeProblems explains one failed keyword in words that say what to do.
-func shapeProblems(root *jsonschema.Schema, e *jsonschema.ValidationError, doc any, base, what string) []Problem {
-	path := strings.Split(strings.TrimPrefix(e.KeywordLocation, "/"), "/")
-	keyword := path[len(path)-1]
-	s := follow(root, path[:len(path)-1])
-	v := valueAt(doc, e.InstanceLocation)
-	at := base + e.InstanceLocation
-	if e.InstanceLocation != "" {
-		what = fmt.Sprintf("%q", lastPart(e.InstanceLocation))
-	}
-	one := func(format string, args ...any) []Problem {
-		return []Problem{{Pointer: at, Code: keyword, Message: fmt.Sprintf(format, args...)}}
-	}
-	object, _ := v.(map[string]any)
-	switch keyword {
-	case "required":
-		return missingFields(s, object, at, what)
-	case "additionalProperties":
-		return unknownFields(s, object, at, what)
-	case "type":
-		return one("must be %s, not %s", strings.Join(s.Types, " or "), show(v))
-	case "enum":
-		return []Problem{enumProblem(s, v, at)}
-	case "minimum":
-		return one("must be at least %s, not %s", s.Minimum.RatString(), show(v))
-	case "maximum":
-		return one("must be at most %s, not %s", s.Maximum.RatString(), show(v))
-	case "exclusiveMinimum":
-		return one("must be more than %s, not %s", s.ExclusiveMinimum.RatString(), show(v))
-	case "minLength":
-		if s.MinLength == 1 {
-			return one("must not be empty")
-		}
-		return one("must have at least %d characters", s.MinLength)
-	case "maxLength":
-		return one("must have at most %d characters", s.MaxLength)
-	case "pattern":
-		return one("must match %s, unlike %s", s.Pattern, show(v))
-	case "minItems":
-		return one("must hold at least %d", s.MinItems)
-	}
-	return one("%s", e.Message)
+// shapeCheck holds a value against a schema. The library compiles schemas; this
+// walks them, because the walk has to give one problem a fault, in the order of
+// the text and with its place, and must not cost more for a thousand faults
+// than for one. It knows the keywords that package schemas uses; a test holds
+// it against the library's own verdict.
+type shapeCheck struct {
+	doc   *document
+	found *report
+	path  path
+	what  string // names the value at the start of the path in messages
+	root  int    // how long the path was there
 }
 
-func missingFields(s *jsonschema.Schema, object map[string]any, at, what string) []Problem {
-	var problems []Problem
+// at begins with the value at a path; what names it.
+func (c *shapeCheck) at(what string, segments ...segment) {
+	c.path = append(c.path[:0], segments...)
+	c.what, c.root = what, len(segments)
+}
+
+// bad marks a value as bad, and tells whether to say why.
+func (c *shapeCheck) bad(n *node) bool {
+	n.bad = true
+	return c.telling()
+}
+
+// telling tells whether the next problem is worth its words; else it is
+// counted.
+func (c *shapeCheck) telling() bool {
+	if c.found.full() {
+		c.found.count++
+		return false
+	}
+	return true
+}
+
+// say reports a problem with the value that is looked at.
+func (c *shapeCheck) say(n *node, code, hint, format string, args ...any) {
+	c.found.add(Problem{Pointer: c.path.pointer(), Code: code, Message: fmt.Sprintf(format, args...), Hint: hint, offset: int(n.start)})
+}
+
+// value checks n and marks as bad what has a fault.
+func (c *shapeCheck) value(s *jsonschema.Schema, n *node) {
+	if n.bad {
+		return
+	}
+	if len(s.Types) > 0 && !c.hasType(s, n) {
+		return
+	}
+	if s.Ref != nil {
+		c.value(s.Ref, n)
+	}
+	if n.bad {
+		return
+	}
+	switch n.kind {
+	case '{':
+		c.object(s, n)
+	case '[':
+		c.list(s, n)
+	case '"':
+		c.text(s, n)
+	case '0':
+		c.number(s, n)
+	}
+}
+
+func (c *shapeCheck) hasType(s *jsonschema.Schema, n *node) bool {
+	for _, t := range s.Types {
+		if isType(t, n) {
+			return true
+		}
+	}
+	if c.bad(n) {
+		c.say(n, "type", typeHint(c.name(), s, n), "must be %s, not %s", typeNames(s.Types), c.doc.show(n))
+	}
+	return false
+}
+
+func isType(name string, n *node) bool {
+	switch name {
+	case "object":
+		return n.kind == '{'
+	case "array":
+		return n.kind == '['
+	case "string":
+		return n.kind == '"'
+	case "number":
+		return n.kind == '0'
+	case "integer":
+		return n.kind == '0' && isWhole(n.text)
+	case "boolean":
+		return n.kind == 't' || n.kind == 'f'
+	}
+	return n.kind == 'n'
+}
+
+func (c *shapeCheck) object(s *jsonschema.Schema, n *node) {
 	for _, name := range s.Required {
-		if _, ok := object[name]; !ok {
-			problems = append(problems, Problem{Pointer: at, Code: "required", Message: fmt.Sprintf("%s needs the field %q", what, name)})
+		if n.member(name) == nil && c.telling() {
+			c.say(n, "required", "", "%s needs the field %q", c.subject(), name)
 		}
 	}
-	return problems
-}
-
-func unknownFields(s *jsonschema.Schema, object map[string]any, at, what string) []Problem {
-	known := make([]string, 0, len(s.Properties))
-	for name := range s.Properties {
-		known = append(known, name)
-	}
-	sort.Strings(known)
-	var problems []Problem
-	for name := range object {
-		if _, ok := s.Properties[name]; ok || strings.HasPrefix(name, "x-") {
+	for i := range n.keys() {
+		k, v := &n.kids.keys[i], &n.kids.nodes[i]
+		if k.bad {
 			continue
 		}
-		p := Problem{Pointer: at + "/" + escapePointer(name), Code: "unknown_field", Message: fmt.Sprintf("%s has no field %q", what, name)}
-		if near := nearest(name, known); near != "" {
-			p.Hint = fmt.Sprintf("did you mean %q?", near)
-		} else {
-			p.Hint = "its fields are " + strings.Join(known, ", ")
-		}
-		problems = append(problems, p)
-	}
-	return problems
-}
-
-func enumProblem(s *jsonschema.Schema, v any, at string) Problem {
-	var names []string
-	for _, e := range s.Enum {
-		names = append(names, fmt.Sprint(e))
-	}
-	p := Problem{Pointer: at, Code: "enum", Message: fmt.Sprintf("must be one of %s, not %s", strings.Join(names, ", "), show(v))}
-	if text, ok := v.(string); ok {
-		if near := nearest(text, names); near != "" {
-			p.Hint = fmt.Sprintf("did you mean %q?", near)
-		}
-	}
-	return p
-}
-
-// follow walks a schema along a keyword location.
-func follow(s *jsonschema.Schema, path []string) *jsonschema.Schema {
-	for i := 0; i < len(path) && s != nil; i++ {
-		switch path[i] {
-		case "$ref":
-			s = s.Ref
-		case "properties":
-			i++
-			s = s.Properties[strings.NewReplacer("~1", "/", "~0", "~").Replace(path[i])]
-		case "items":
-			s = s.Items2020
-		case "additionalProperties":
-			s, _ = s.AdditionalProperties.(*jsonschema.Schema)
-		}
-	}
-	if s == nil {
-		return &jsonschema.Schema{}
-	}
-	return s
-}
-
-// valueAt is the value that a JSON pointer names.
-func valueAt(v any, pointer string) any {
-	if pointer == "" {
-		return v
-	}
-	for part := range strings.SplitSeq(pointer[1:], "/") {
-		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
-		switch x := v.(type) {
-		case map[string]any:
-			v = x[part]
-		case []any:
-			if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(x) {
-				v = x[i]
+		inner, known := s.Properties[k.name]
+		if !known {
+			if s.AdditionalProperties == nil || matchesAny(s, k.name) {
+				continue
+			}
+			if inner, known = s.AdditionalProperties.(*jsonschema.Schema); !known {
+				k.bad = s.AdditionalProperties == false
+				if k.bad && c.telling() {
+					c.unknownField(s, n, k)
+				}
+				continue
 			}
 		}
+		c.path.member(k.name)
+		c.value(inner, v)
+		c.path.pop()
 	}
-	return v
+}
+
+func matchesAny(s *jsonschema.Schema, name string) bool {
+	for p := range s.PatternProperties {
+		if p.MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *shapeCheck) list(s *jsonschema.Schema, n *node) {
+	if len(n.items()) < s.MinItems && c.bad(n) {
+		c.say(n, "minItems", "", "must hold at least %d", s.MinItems)
+	}
+	if s.Items2020 == nil {
+		return
+	}
+	for i := range n.items() {
+		c.path.item(i)
+		c.value(s.Items2020, &n.kids.nodes[i])
+		c.path.pop()
+	}
+}
+
+func (c *shapeCheck) text(s *jsonschema.Schema, n *node) {
+	length := len(n.text)
+	if s.MinLength > 1 || s.MaxLength >= 0 {
+		length = utf8.RuneCountInString(n.text)
+	}
+	switch {
+	case s.Constant != nil && s.Constant[0] != n.text:
+		if c.bad(n) {
+			c.say(n, "const", "", "must be %v, not %s", s.Constant[0], c.doc.show(n))
+		}
+	case s.Enum != nil && !isOneOf(s.Enum, n.text):
+		if c.bad(n) {
+			c.notInEnum(s, n)
+		}
+	case length < s.MinLength && length == 0:
+		if c.bad(n) {
+			c.say(n, "minLength", "", "must not be empty")
+		}
+	case length < s.MinLength:
+		if c.bad(n) {
+			c.say(n, "minLength", "", "must have at least %d characters, not %d", s.MinLength, length)
+		}
+	case s.MaxLength >= 0 && length > s.MaxLength:
+		if c.bad(n) {
+			c.say(n, "maxLength", "", "must have at most %d characters, not %d", s.MaxLength, length)
+		}
+	case s.Pattern != nil && !s.Pattern.MatchString(n.text):
+		if c.bad(n) {
+			c.say(n, "pattern", nameHint(s, n.text), "must match %s, unlike %s", s.Pattern, c.doc.show(n))
+		}
+	}
+}
+
+func (c *shapeCheck) number(s *jsonschema.Schema, n *node) {
+	if len(s.Types) == 0 {
+		return // any number may stand here, and is kept as it is spelt
+	}
+	x, _ := exact(json.Number(n.text))
+	code, message := "", ""
+	switch f, _ := x.Float64(); {
+	case s.Minimum != nil && x.Cmp(s.Minimum) < 0:
+		code, message = "minimum", "must be at least "+s.Minimum.RatString()+", not "
+	case s.Maximum != nil && x.Cmp(s.Maximum) > 0:
+		code, message = "maximum", "must be at most "+s.Maximum.RatString()+", not "
+	case s.ExclusiveMinimum != nil && x.Cmp(s.ExclusiveMinimum) <= 0:
+		code, message = "exclusiveMinimum", "must be more than "+s.ExclusiveMinimum.RatString()+", not "
+	case math.Abs(f) > 1<<53 && slices.Contains(s.Types, "integer"):
+		code, message = "number_range", "is too large a number: "
+	}
+	if code != "" && c.bad(n) {
+		c.say(n, code, unitHint(c.name(), s, x), "%s%s", message, c.doc.show(n))
+	}
+}
+
+func isOneOf(list []any, text string) bool {
+	for _, e := range list {
+		if e == text {
+			return true
+		}
+	}
+	return false
+}
+
+// name is the field that is looked at.
+func (c *shapeCheck) name() string {
+	if len(c.path) == 0 {
+		return ""
+	}
+	return c.path[len(c.path)-1].name
+}
+
+// subject names the value that is looked at for the start of a sentence.
+func (c *shapeCheck) subject() string {
+	at := len(c.path) - 1
+	if at < c.root {
+		return c.what
+	}
+	if last := c.path[at]; last.index >= 0 {
+		return fmt.Sprintf("item %d of %q", last.index, c.path[at-1].name)
+	}
+	return quoted(c.path[at].name)
 }

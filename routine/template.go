@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"rote/routine/placeholder"
 )
@@ -15,6 +16,7 @@ import (
 // of place that is.
 type site struct {
 	pointer string // relative to the operation
+	key     bool   // it is the key that the pointer names, not the value
 	text    string
 	place   placeholder.Place
 }
@@ -26,40 +28,120 @@ var places = map[string]placeholder.Place{
 	"regexp": placeholder.Regexp, "header": placeholder.Header, "filename": placeholder.Filename, "value": placeholder.Value,
 }
 
+// templated is a field with a `fill` tag, or a struct that has such.
+type templated struct {
+	index   int
+	pointer string
+	place   placeholder.Place
+	inner   []templated
+}
+
+// templatedFields are those of each kind's struct.
+var templatedFields = sync.OnceValue(func() map[reflect.Type][]templated {
+	all := map[reflect.Type][]templated{}
+	for _, k := range kinds {
+		t := reflect.TypeOf(k.new()).Elem()
+		all[t] = fieldsOf(t, "")
+	}
+	return all
+})
+
+func fieldsOf(t reflect.Type, pointer string) []templated {
+	var fields []templated
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		at := templated{index: i, pointer: pointer + "/" + name}
+		if tag, ok := f.Tag.Lookup("fill"); ok {
+			at.place = places[tag]
+			fields = append(fields, at)
+		} else if f.Type.Kind() == reflect.Struct {
+			if at.inner = fieldsOf(f.Type, at.pointer); at.inner != nil {
+				fields = append(fields, at)
+			}
+		}
+	}
+	return fields
+}
+
 // eachTemplate shows every templated string of op, in the order of the fields.
 func eachTemplate(op operation, show func(site)) {
-	_ = replaceTemplates(op, func(s site) (any, error) { show(s); return s.text, nil })
+	v := reflect.ValueOf(op).Elem()
+	eachField(v, templatedFields()[v.Type()], show)
+}
+
+func eachField(v reflect.Value, fields []templated, show func(site)) {
+	for _, f := range fields {
+		switch field := v.Field(f.index); {
+		case f.inner != nil:
+			eachField(field, f.inner, show)
+		case field.Kind() == reflect.String:
+			show(site{f.pointer, false, field.String(), f.place})
+		default:
+			eachInTree(field.Interface(), f.pointer, f.place, show)
+		}
+	}
+}
+
+// eachInTree shows the strings of a decoded JSON value, and the keys of its
+// objects where those may hold placeholders.
+func eachInTree(x any, pointer string, place placeholder.Place, show func(site)) {
+	switch x := x.(type) {
+	case string:
+		show(site{pointer, false, x, place})
+	case []any:
+		for i, e := range x {
+			eachInTree(e, pointer+"/"+strconv.Itoa(i), place, show)
+		}
+	case map[string]any:
+		for _, k := range sortedKeys(x) {
+			at := pointer + "/" + escapePointer(k)
+			if fillsKeys(place) {
+				show(site{at, true, k, placeholder.Text})
+			}
+			eachInTree(x[k], at, place, show)
+		}
+	}
+}
+
+// fillsKeys tells whether the keys of an object are filled: a header's name is
+// fixed, a body's key is not.
+func fillsKeys(place placeholder.Place) bool { return place == placeholder.Value }
+
+func sortedKeys(object map[string]any) []string {
+	keys := make([]string, 0, len(object))
+	for k := range object {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // replaceTemplates puts what put returns in the place of every templated string
 // of op. The first error ends it.
 func replaceTemplates(op operation, put func(site) (any, error)) error {
-	return replaceFields(reflect.ValueOf(op).Elem(), "", put)
+	v := reflect.ValueOf(op).Elem()
+	return replaceFields(v, templatedFields()[v.Type()], put)
 }
 
-func replaceFields(v reflect.Value, pointer string, put func(site) (any, error)) error {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		at := pointer + "/" + name
-		tag, tagged := f.Tag.Lookup("fill")
-		if !tagged {
-			if f.Type.Kind() == reflect.Struct {
-				if err := replaceFields(v.Field(i), at, put); err != nil {
-					return err
-				}
+func replaceFields(v reflect.Value, fields []templated, put func(site) (any, error)) error {
+	for _, f := range fields {
+		field := v.Field(f.index)
+		if f.inner != nil {
+			if err := replaceFields(field, f.inner, put); err != nil {
+				return err
 			}
 			continue
 		}
-		filled, err := replaceTree(v.Field(i).Interface(), at, places[tag], put)
+		filled, err := replaceTree(field.Interface(), f.pointer, f.place, put)
 		if err != nil {
 			return err
 		}
 		if filled == nil {
-			v.Field(i).SetZero()
+			field.SetZero()
 			continue
 		}
-		v.Field(i).Set(reflect.ValueOf(filled))
+		field.Set(reflect.ValueOf(filled))
 	}
 	return nil
 }
@@ -69,7 +151,7 @@ func replaceFields(v reflect.Value, pointer string, put func(site) (any, error))
 func replaceTree(x any, pointer string, place placeholder.Place, put func(site) (any, error)) (any, error) {
 	switch x := x.(type) {
 	case string:
-		return put(site{pointer, x, place})
+		return put(site{pointer, false, x, place})
 	case []any:
 		out := make([]any, len(x))
 		for i, e := range x {
@@ -80,43 +162,53 @@ func replaceTree(x any, pointer string, place placeholder.Place, put func(site) 
 		}
 		return out, nil
 	case map[string]any:
-		keys := make([]string, 0, len(x))
-		for k := range x {
-			keys = append(keys, k)
-		}
-		sort.Strings(keys)
-		out := make(map[string]any, len(x))
-		for _, k := range keys {
-			at := pointer + "/" + escapePointer(k)
-			name := any(k)
-			if place == placeholder.Value { // a header's name is fixed, a body's key is not
-				var err error
-				if name, err = put(site{at, k, placeholder.Text}); err != nil {
-					return nil, err
-				}
-			}
-			value, err := replaceTree(x[k], at, place, put)
+		return replaceObject(x, pointer, place, put)
+	}
+	return x, nil
+}
+
+func replaceObject(x map[string]any, pointer string, place placeholder.Place, put func(site) (any, error)) (any, error) {
+	out := make(map[string]any, len(x))
+	written := map[string]string{} // what was written for a key of out
+	for _, k := range sortedKeys(x) {
+		at := pointer + "/" + escapePointer(k)
+		name := k
+		if fillsKeys(place) {
+			filled, err := put(site{at, true, k, placeholder.Text})
 			if err != nil {
 				return nil, err
 			}
-			if _, taken := out[name.(string)]; taken {
-				return nil, Errorf(CodeInvalid, "two keys of the body at %s became %q", at, name)
-			}
-			out[name.(string)] = value
+			name = filled.(string) // what a text becomes
 		}
-		return out, nil
+		value, err := replaceTree(x[k], at, place, put)
+		if err != nil {
+			return nil, err
+		}
+		if _, taken := out[name]; taken {
+			return nil, &keyClash{at, written[name] + k}
+		}
+		out[name], written[name] = value, k
 	}
-	return x, nil
+	return out, nil
+}
+
+// keyClash tells that values made one key of two.
+type keyClash struct {
+	pointer string // of the second
+	keys    string // both, as written
+}
+
+func (e *keyClash) Error() string { return e.Unwrap().Error() }
+
+// Unwrap gives the error that a run ends with.
+func (e *keyClash) Unwrap() error {
+	return Errorf(CodeInvalid, "two keys of the object at %s become the same", e.pointer[:strings.LastIndexByte(e.pointer, '/')])
 }
 
 // asInvalidValue finds a value that its place does not allow.
 func asInvalidValue(err error) (*placeholder.InvalidValueError, bool) {
 	var bad *placeholder.InvalidValueError
 	return bad, errors.As(err, &bad)
-}
-
-func escapePointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
 func quoted(s string) string { return fmt.Sprintf("%q", s) }

@@ -6,10 +6,11 @@ import (
 	"math/big"
 	"net/mail"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+	"unicode"
 
 	"rote/routine/placeholder"
 )
@@ -32,10 +33,10 @@ func faultf(code, format string, args ...any) *fault {
 // convert turns a decoded JSON value into the parameter's type, or says why it
 // can't. Strings that spell a number, integer or boolean exactly are taken as
 // such, because models send them. Numbers keep their digits.
-func (p *Parameter) convert(v any) (any, *fault) {
-	switch p.Type {
+func (j *judge) convert(v any) (any, *fault) {
+	switch j.Type {
 	case TypeInteger, TypeNumber:
-		return p.convertNumber(v)
+		return j.convertNumber(v)
 	case TypeBoolean:
 		switch v {
 		case true, "true":
@@ -43,66 +44,82 @@ func (p *Parameter) convert(v any) (any, *fault) {
 		case false, "false":
 			return false, nil
 		}
-		return nil, faultf("type", "must be true or false, not %s", show(v))
+		return nil, faultf("type", "must be true or false, not %s", j.show(v))
 	case TypeEnum:
-		if len(p.rules().EnumValues) == 0 {
-			return nil, faultf("type", "has no enum_values to choose from")
-		}
-		return v, nil // the list of values decides, see checkRules
+		return j.choose(v)
 	}
 	s, ok := v.(string)
 	if !ok {
-		return nil, faultf("type", "must be a string, not %s", show(v))
+		return nil, faultf("type", "must be a string, not %s", j.show(v))
 	}
-	return s, p.checkText(s)
+	return s, j.checkText(s)
 }
 
 // checkText checks what the textual types ask beyond being a string.
-func (p *Parameter) checkText(s string) *fault {
-	switch p.Type {
+func (j *judge) checkText(s string) *fault {
+	switch j.Type {
 	case TypeDate:
-		format := p.rules().Format
+		format := j.rules().Format
 		if format == "" {
 			format = "YYYY-MM-DD"
 		}
 		if !matchDate(format, s) {
-			return faultf("format", "must be a date spelt %s, not %s", format, show(s))
+			return faultf("format", "must be a date spelt %s, not %s", format, j.show(s))
 		}
 	case TypeDatetime:
-		if _, err := time.Parse(time.RFC3339, s); err != nil {
-			return faultf("format", "must be an RFC 3339 date-time with offset, as in 2031-02-03T04:05:06Z, not %s", show(s))
+		// RFC 3339 allows t and z too. UnmarshalText is stricter than Parse.
+		if err := new(time.Time).UnmarshalText([]byte(strings.ToUpper(s))); err != nil {
+			return faultf("format", "must be an RFC 3339 date-time with offset, as in 2031-02-03T04:05:06Z, not %s", j.show(s))
 		}
 	case TypeEmail:
-		if a, err := mail.ParseAddress(s); err != nil || a.Address != s {
-			return faultf("format", "must be an e-mail address, as in ada@example.org, not %s", show(s))
+		if !isEmail(s) {
+			return faultf("format", "must be an e-mail address, as in ada@example.org, not %s", j.show(s))
 		}
 	case TypeURL:
-		if u, err := url.Parse(s); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			return faultf("format", "must be an absolute http or https URL, not %s", show(s))
+		if !isWebURL(s) {
+			return faultf("format", "must be an absolute http or https URL, not %s", j.show(s))
 		}
 	}
 	return nil
 }
 
-func (p *Parameter) convertNumber(v any) (any, *fault) {
-	n, ok := v.(json.Number)
-	if s, isText := v.(string); isText && json.Valid([]byte(s)) && s != "" && (s[0] == '-' || s[0] >= '0' && s[0] <= '9') {
-		n, ok = json.Number(s), true
+// maxEmail is what RFC 3696 allows: 64 characters, @, 255 characters.
+const maxEmail = 320
+
+func isEmail(s string) bool {
+	if len(s) > maxEmail {
+		return false
 	}
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Address == s && !strings.HasSuffix(s, "]")
+}
+
+func isWebURL(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return false
+	}
+	port, err := strconv.Atoi("0" + u.Port())
+	// A browser takes a backslash for a slash, which net/url does not.
+	return err == nil && port < 1<<16 && !strings.ContainsFunc(s, func(r rune) bool { return r == '\\' || unicode.IsSpace(r) || unicode.IsControl(r) })
+}
+
+func (j *judge) convertNumber(v any) (any, *fault) {
+	n, ok := spelledNumber(v)
 	what := "a number"
-	if p.Type == TypeInteger {
+	if j.Type == TypeInteger {
 		what = "an integer"
 	}
 	if !ok {
-		return nil, faultf("type", "must be %s, not %s", what, show(v))
+		return nil, faultf("type", "must be %s, not %s", what, j.show(v))
 	}
 	r, ok := exact(n)
 	if !ok {
 		return nil, faultf("type", "must be %s of at most %d digits and an exponent within ±%d", what, maxNumberText, maxExponent)
 	}
-	if p.Type == TypeInteger {
+	if j.Type == TypeInteger {
 		if !r.IsInt() {
-			return nil, faultf("type", "must be an integer, not %s", n)
+			return nil, faultf("type", "must be an integer, not %s", j.show(v))
 		}
 		if strings.ContainsAny(n.String(), ".eE") { // 3.0 means 3
 			n = json.Number(r.Num().String())
@@ -111,47 +128,50 @@ func (p *Parameter) convertNumber(v any) (any, *fault) {
 	return n, nil
 }
 
-// checkRules applies the parameter's validation to a converted value.
-func (p *Parameter) checkRules(v any) []fault {
-	r := p.rules()
-	var out []fault
-	add := func(code, format string, args ...any) { out = append(out, *faultf(code, format, args...)) }
-	text := placeholder.Format(v)
-	if _, isText := v.(string); isText {
-		n := utf8.RuneCountInString(text)
-		if r.MinLength != nil && n < *r.MinLength {
-			add("min_length", "must have at least %d characters, not %d", *r.MinLength, n)
-		}
-		if r.MaxLength != nil && n > *r.MaxLength {
-			add("max_length", "must have at most %d characters, not %d", *r.MaxLength, n)
-		}
+// spelledNumber is v as a number, or as a string that spells one exactly.
+func spelledNumber(v any) (json.Number, bool) {
+	if s, ok := v.(string); ok && isNumber(s) {
+		return json.Number(s), true
 	}
-	if n, isNumber := v.(json.Number); isNumber {
-		if x, ok := exact(n); ok {
-			if low, ok := exact(r.MinValue); ok && x.Cmp(low) < 0 {
-				add("min_value", "must be at least %s, not %s", r.MinValue, n)
-			}
-			if high, ok := exact(r.MaxValue); ok && x.Cmp(high) > 0 {
-				add("max_value", "must be at most %s, not %s", r.MaxValue, n)
-			}
-		}
+	n, ok := v.(json.Number)
+	return n, ok
+}
+
+var jsonNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
+
+// isNumber tells whether s is a number as JSON spells it.
+func isNumber(s string) bool { return jsonNumber.MatchString(s) }
+
+// fitsNumber tells whether a JSON number is within the bounds above.
+func fitsNumber(s string) bool {
+	if len(s) > maxNumberText {
+		return false
 	}
-	if r.Pattern != "" {
-		re, err := compilePattern(r.Pattern)
-		if err != nil {
-			return out // the definition's own fault, found when it was read
-		}
-		switch ok, err := re.match(text); {
-		case err != nil:
-			add("pattern", "could not be matched with the pattern %s within %v: simplify the pattern or shorten the value", r.Pattern, maxMatchTime)
-		case !ok:
-			add("pattern", "must match the pattern %s", r.Pattern)
-		}
+	i := strings.IndexAny(s, "eE")
+	if i < 0 {
+		return true
 	}
-	if len(r.EnumValues) > 0 && !oneOf(text, r.EnumValues) {
-		add("enum_values", "must be one of %s, not %s", strings.Join(p.enumTexts(), ", "), show(v))
+	e, err := strconv.Atoi(s[i+1:])
+	return err == nil && e <= maxExponent && e >= -maxExponent
+}
+
+// exact reads a JSON number without loss; false when it is empty or out of the
+// bounds above.
+func exact(n json.Number) (*big.Rat, bool) {
+	if n == "" || !fitsNumber(n.String()) {
+		return nil, false
 	}
-	return out
+	return new(big.Rat).SetString(n.String())
+}
+
+// isWhole tells whether a JSON number within bounds is a whole one, however it
+// is spelt.
+func isWhole(s string) bool {
+	if !strings.ContainsAny(s, ".eE") {
+		return true
+	}
+	r, ok := exact(json.Number(s))
+	return ok && r.IsInt()
 }
 
 func (p *Parameter) rules() Validation {
@@ -159,15 +179,6 @@ func (p *Parameter) rules() Validation {
 		return Validation{}
 	}
 	return *p.Validation
-}
-
-// enumTexts are the values to choose from, as JSON.
-func (p *Parameter) enumTexts() []string {
-	var out []string
-	for _, e := range p.rules().EnumValues {
-		out = append(out, string(e))
-	}
-	return out
 }
 
 // Enum are the values to choose from, as text.
@@ -179,15 +190,6 @@ func (p *Parameter) Enum() []string {
 	return out
 }
 
-func oneOf(text string, values []json.RawMessage) bool {
-	for _, e := range values {
-		if textOf(e) == text {
-			return true
-		}
-	}
-	return false
-}
-
 func textOf(raw json.RawMessage) string {
 	var v any
 	if unmarshal(raw, &v) != nil {
@@ -196,29 +198,27 @@ func textOf(raw json.RawMessage) string {
 	return placeholder.Format(v)
 }
 
-// exact reads a JSON number without loss; false when it is empty, no number or
-// out of the bounds above.
-func exact(n json.Number) (*big.Rat, bool) {
-	s := n.String()
-	if s == "" || len(s) > maxNumberText {
-		return nil, false
-	}
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		if e, err := strconv.Atoi(s[i+1:]); err != nil || e > maxExponent || e < -maxExponent {
-			return nil, false
-		}
-	}
-	return new(big.Rat).SetString(s)
-}
-
 // show is a value as an error message quotes it: short, and one line.
 func show(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprintf("%T", v)
+	const most = 60
+	large := ""
+	switch x := v.(type) {
+	case map[string]any:
+		large = "an object"
+		if len(x) > most {
+			return large
+		}
+	case []any:
+		large = "an array"
+		if len(x) > most {
+			return large
+		}
+	case string:
+		v = clip(x[:min(len(x), 4*most)], most)
 	}
-	if r := []rune(string(text)); len(r) > 60 {
-		return string(r[:57]) + "..."
+	text := compact(v)
+	if large != "" && len(text) > most {
+		return large
 	}
-	return string(text)
+	return clip(text, most+2)
 }

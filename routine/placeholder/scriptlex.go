@@ -50,10 +50,10 @@ func readings(script string) [][]jsPiece {
 		choices := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		r := reading{script: script, choices: choices}
-		switch err := r.read(); err {
-		case nil:
+		switch err := r.read(); {
+		case err == nil:
 			all = append(all, r.pieces)
-		case errUnknown:
+		case errors.Is(err, errUnknown):
 			return nil
 		}
 		for k := len(choices); k < r.asked && len(todo) <= maxReadings; k++ {

@@ -1,0 +1,277 @@
+package routine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// checker collects what is wrong with one definition. A value that has a
+// problem is marked as bad in the tree and left out of what comes after, so that
+// one mistake is one problem and the rest is still checked.
+type checker struct {
+	doc                *document
+	root               *node
+	definition         Definition
+	problems, warnings report
+	shape              shapeCheck
+	// ops are the operations as decoded; nil where the type is not known.
+	ops []operation
+	// guessing: an operation could not be read, so that what it uses and stores
+	// is not known for certain.
+	guessing bool
+	// declared and used are names of parameters. namesKnown: those of all
+	// declarations could be read.
+	declared, used map[string]bool
+	namesKnown     bool
+	effort         int
+	matching       matching
+	// places are those in the string that was looked at last.
+	places stringOffset
+}
+
+func newChecker(doc *document, root *node) *checker {
+	c := &checker{doc: doc, root: root, problems: doc.found, declared: map[string]bool{}, used: map[string]bool{}, namesKnown: true}
+	c.shape = shapeCheck{doc: doc, found: &c.problems}
+	return c
+}
+
+// add records a problem at its pointer: at the value, or at the key for a field
+// that should not be there.
+func (c *checker) add(p Problem) { c.put(&c.problems, p) }
+
+func (c *checker) warn(p Problem) { c.put(&c.warnings, p) }
+
+func (c *checker) put(to *report, p Problem) {
+	if !to.full() && p.offset == 0 {
+		p.offset = c.offset(&p)
+	}
+	to.add(p)
+}
+
+// keyCodes are the problems that are about a name and not about its value.
+var keyCodes = map[string]bool{"unknown_field": true, "header_name": true}
+
+func (c *checker) offset(p *Problem) int {
+	n, k, _ := c.root.find(p.Pointer)
+	start, end := n.start, n.end
+	if k != nil && (keyCodes[p.Code] || p.within < 0) {
+		start, end = k.start, k.end
+	}
+	if p.within == 0 || c.doc.src[start] != '"' {
+		return int(start)
+	}
+	if raw := c.doc.src[start:end]; raw != c.places.raw {
+		c.places = stringOffset{raw: raw}
+	}
+	return int(start) + c.places.of(max(p.within, -p.within)-1)
+}
+
+func (c *checker) check() {
+	if c.root.bad {
+		return
+	}
+	if c.root.kind != '{' {
+		c.add(Problem{Code: "type", Message: "a routine must be an object, not " + c.doc.show(c.root)})
+		return
+	}
+	c.top()
+	c.parameters(c.root.member("parameters"))
+	c.operations(c.root.member("operations"))
+	c.flow()
+	c.names()
+}
+
+// shapeOf holds a field of the routine against a schema; shapeAt, one item of a
+// list in it.
+func (c *checker) shapeOf(s *jsonschema.Schema, n *node, field string) {
+	c.shape.at("", segment{field, -1})
+	c.shape.value(s, n)
+}
+
+func (c *checker) shapeAt(s *jsonschema.Schema, n *node, list string, i int, what string) {
+	c.shape.at(what, segment{list, -1}, segment{"", i})
+	c.shape.value(s, n)
+}
+
+// top checks and decodes the plain fields. One whose shape is wrong keeps its
+// default.
+func (c *checker) top() {
+	s := loadShapes()
+	for _, name := range s.routine.Required {
+		if c.root.member(name) == nil {
+			p := Problem{Code: "required", Message: fmt.Sprintf("a routine needs the field %q", name)}
+			c.add(p)
+		}
+	}
+	d := &c.definition
+	*d = Definition{Incognito: true, IsMCPToolDesignated: true, Tags: []string{}, Parameters: []Parameter{}}
+	fields := map[string]any{"name": &d.Name, "description": &d.Description, "incognito": &d.Incognito,
+		"is_public": &d.IsPublic, "is_mcp_tool_designated": &d.IsMCPToolDesignated, "tags": &d.Tags}
+	for i, k := range c.root.keys() {
+		n := &c.root.kids.nodes[i]
+		field, known := s.routine.Properties[k.name]
+		switch {
+		case k.bad:
+			continue
+		case !known:
+			c.unknownTop(&k)
+			continue
+		case k.name == "operations":
+			field = s.operations
+		case k.name == "parameters":
+			field = s.parameters
+		}
+		c.shapeOf(field, n, k.name)
+		if into, ok := fields[k.name]; ok && !n.bad {
+			_ = json.Unmarshal(c.doc.sound(n), into)
+		}
+	}
+}
+
+// unknownTop warns of a field that a routine does not have: it is dropped, so a
+// misspelt one would be lost without a word. "$schema" is for editors.
+func (c *checker) unknownTop(k *key) {
+	if strings.HasPrefix(k.name, "x-") || k.name == "$schema" {
+		return
+	}
+	if c.warnings.full() {
+		c.warnings.count++
+		return
+	}
+	name := clip(k.name, 60)
+	p := Problem{Pointer: "/" + escapePointer(k.name), Code: "unknown_field", offset: int(k.start), Message: fmt.Sprintf("a routine has no field %q: it is ignored", name)}
+	var known []string
+	for field := range loadShapes().routine.Properties {
+		if c.root.member(field) == nil {
+			known = append(known, field)
+		}
+	}
+	if near := nearest(k.name, known); near != "" {
+		p.Hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	c.warn(p)
+}
+
+// operations checks each operation against its own kind's schema, then what the
+// schema cannot say of what is left.
+func (c *checker) operations(list *node) {
+	if list == nil || list.bad || list.kind != '[' {
+		c.guessing = true
+		return
+	}
+	s := loadShapes()
+	c.ops = make([]operation, len(list.items()))
+	for i := range list.items() {
+		n := &list.kids.nodes[i]
+		before := c.problems.count
+		c.shapeAt(s.operation, n, "operations", i, "an operation")
+		k, ok := kindNamed(c.typeOf(n))
+		if !ok {
+			c.guessing = true
+			c.use(n)
+			continue
+		}
+		c.shapeAt(s.kinds[k.name], n, "operations", i, k.name)
+		sound := c.problems.count == before && c.doc.found.count == 0
+		if !sound {
+			c.use(n)
+		}
+		c.operation(i, k, n, sound)
+	}
+}
+
+// typeOf is the type of an operation, empty when it has none that can be read.
+func (c *checker) typeOf(n *node) string {
+	if t := n.member("type"); t != nil && !t.bad && t.kind == '"' {
+		return t.text
+	}
+	return ""
+}
+
+// use notes every placeholder in an operation that cannot be read whole, so that
+// its parameters do not count as unused.
+func (c *checker) use(n *node) {
+	for i := range n.items() {
+		c.use(&n.kids.nodes[i])
+	}
+	for _, k := range n.keys() {
+		c.useText(k.name)
+	}
+	c.useText(n.text)
+}
+
+// operation decodes one operation and checks its meaning. When it is not sound,
+// what is bad in it takes its default.
+func (c *checker) operation(i int, k kind, n *node, sound bool) {
+	if !sound && c.problems.full() {
+		c.guessing = true
+		return
+	}
+	o := Operation{raw: c.doc.raw(n), typ: k.name}
+	decoded := o
+	if !sound {
+		decoded.raw = c.doc.sound(n)
+	}
+	op, err := decoded.decode()
+	if err != nil {
+		c.guessing = true
+		c.add(Problem{Pointer: operationPointer(i), Code: "type", Message: "cannot be read: " + err.Error()})
+		return
+	}
+	c.ops[i], c.definition.Operations = op, append(c.definition.Operations, o)
+	if checked, ok := op.(checked); ok {
+		for _, p := range checked.check() {
+			at, _, rest := n.find(p.Pointer)
+			if at.bad || p.Code == "required" && rest == "" && at.hasBad() {
+				continue // enough has been said
+			}
+			p.Pointer = operationPointer(i) + strings.TrimSuffix(p.Pointer, rest) // a missing field is missing in its object
+			c.add(p)
+		}
+	}
+	eachTemplate(op, func(s site) {
+		if s.text != "" {
+			c.template(i, s)
+		}
+	})
+}
+
+func operationPointer(i int) string { return "/operations/" + strconv.Itoa(i) }
+
+// parameters checks the declarations, each default and example against its own
+// rules among them.
+func (c *checker) parameters(list *node) {
+	if list == nil {
+		return
+	}
+	if list.bad || list.kind != '[' {
+		c.namesKnown = false
+		return
+	}
+	for i := range list.items() {
+		n := &list.kids.nodes[i]
+		c.shapeAt(loadShapes().parameter, n, "parameters", i, "a parameter")
+		if n.bad || n.member("name") == nil || n.member("name").bad {
+			c.namesKnown = false
+		}
+		if n.bad || c.problems.full() {
+			continue
+		}
+		base := "/parameters/" + strconv.Itoa(i)
+		var p Parameter
+		if err := json.Unmarshal(c.doc.sound(n), &p); err != nil {
+			c.add(Problem{Pointer: base, Code: "type", Message: "cannot be read: " + err.Error()})
+			continue
+		}
+		if c.declared[p.Name] && p.Name != "" {
+			c.add(Problem{Pointer: base + "/name", Code: "duplicate_parameter", Message: fmt.Sprintf("another parameter is named %q: rename one", p.Name)})
+		}
+		c.declared[p.Name] = true
+		c.definition.Parameters = append(c.definition.Parameters, p)
+		c.declaration(base, &p, n)
+	}
+}

@@ -1,0 +1,266 @@
+package routine
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// document is a JSON text as a tree that knows where each value stands.
+type document struct {
+	src    string
+	start  int // behind a byte-order mark
+	root   node
+	found  report // what is wrong with the text as JSON
+	broken bool   // it is no JSON at all: root is not to be used
+}
+
+// node is one value of a document.
+type node struct {
+	kind jsontext.Kind // as in jsontext: { [ " 0 t f n
+	// bad: a problem has been reported for this value, and what follows from
+	// it is not worth another.
+	bad        bool
+	start, end int32
+	text       string // what a string holds, how a number is spelt
+	kids       *kids  // of an object or array
+}
+
+// kids are the values in an object, with their keys, or in an array.
+type kids struct {
+	keys  []key
+	nodes []node
+}
+
+// key is the name of an object's member; bad as in node.
+type key struct {
+	name       string
+	start, end int32
+	bad        bool
+}
+
+// items are the values in an array or object.
+func (n *node) items() []node {
+	if n.kids == nil {
+		return nil
+	}
+	return n.kids.nodes
+}
+
+// keys are the names in an object.
+func (n *node) keys() []key {
+	if n.kids == nil {
+		return nil
+	}
+	return n.kids.keys
+}
+
+// member finds the value of a key of an object, nil when there is none.
+func (n *node) member(name string) *node {
+	if n == nil {
+		return nil
+	}
+	for i, k := range n.keys() {
+		if k.name == name {
+			return &n.kids.nodes[i]
+		}
+	}
+	return nil
+}
+
+// value is the node as encoding/json would decode it, with numbers as they are
+// spelt.
+func (n *node) value() any {
+	switch n.kind {
+	case '{':
+		object := make(map[string]any, len(n.items()))
+		for i, k := range n.keys() {
+			if !k.bad {
+				object[k.name] = n.kids.nodes[i].value()
+			}
+		}
+		return object
+	case '[':
+		list := make([]any, len(n.items()))
+		for i := range list {
+			list[i] = n.kids.nodes[i].value()
+		}
+		return list
+	case '"':
+		return n.text
+	case '0':
+		return json.Number(n.text)
+	case 't':
+		return true
+	case 'f':
+		return false
+	}
+	return nil
+}
+
+// raw is the text of the node.
+func (d *document) raw(n *node) []byte { return []byte(d.src[n.start:n.end]) }
+
+// sound is the text of the node without what is bad in it: missing fields of an
+// object take their defaults, and a list keeps its length.
+func (d *document) sound(n *node) []byte { return d.appendSound(nil, n) }
+
+func (d *document) appendSound(out []byte, n *node) []byte {
+	switch {
+	case n.bad:
+		return append(out, "null"...)
+	case n.kind == '[':
+		out = append(out, '[')
+		for i := range n.items() {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = d.appendSound(out, &n.kids.nodes[i])
+		}
+		return append(out, ']')
+	case n.kind != '{':
+		return append(out, d.src[n.start:n.end]...)
+	}
+	out = append(out, '{')
+	first := true
+	for i, k := range n.keys() {
+		if k.bad || n.kids.nodes[i].bad {
+			continue
+		}
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		out = append(append(out, d.src[k.start:k.end]...), ':')
+		out = d.appendSound(out, &n.kids.nodes[i])
+	}
+	return append(out, '}')
+}
+
+// find walks a JSON pointer below n as far as it goes: to a value, and to the
+// key it stands under in an object. rest is the part of the pointer that leads
+// nowhere.
+func (n *node) find(pointer string) (at *node, under *key, rest string) {
+	for rest = pointer; rest != ""; {
+		part := rest[1:]
+		if end := strings.IndexByte(part, '/'); end >= 0 {
+			part = part[:end]
+		}
+		i := n.index(unescapePointer.Replace(part))
+		if i < 0 {
+			break
+		}
+		under = nil
+		if n.kind == '{' {
+			under = &n.kids.keys[i]
+		}
+		n, rest = &n.kids.nodes[i], rest[1+len(part):]
+	}
+	return n, under, rest
+}
+
+// index is where a part of a pointer leads among the items of n; -1: nowhere.
+func (n *node) index(part string) int {
+	if n.kind == '{' {
+		return slices.IndexFunc(n.keys(), func(k key) bool { return k.name == part })
+	}
+	if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(n.items()) {
+		return i
+	}
+	return -1
+}
+
+// hasBad tells whether a field of n is bad.
+func (n *node) hasBad() bool {
+	return slices.ContainsFunc(n.keys(), func(k key) bool { return k.bad }) ||
+		slices.ContainsFunc(n.items(), func(n node) bool { return n.bad })
+}
+
+// path is the way to the value that is looked at.
+type path []segment
+
+// segment is the name of a member, then index is -1, or the index of an item.
+type segment struct {
+	name  string
+	index int
+}
+
+func (p *path) member(name string) { *p = append(*p, segment{name, -1}) }
+func (p *path) item(i int)         { *p = append(*p, segment{"", i}) }
+func (p *path) pop()               { *p = (*p)[:len(*p)-1] }
+
+// pointer is the path as a JSON pointer.
+func (p path) pointer() string {
+	var b strings.Builder
+	for _, s := range p {
+		b.WriteByte('/')
+		if s.index < 0 {
+			b.WriteString(escapePointer(s.name))
+		} else {
+			b.WriteString(strconv.Itoa(s.index))
+		}
+	}
+	return b.String()
+}
+
+var (
+	pointerEscapes  = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+func escapePointer(name string) string { return pointerEscapes.Replace(name) }
+
+// stringOffset maps byte offsets in a string's value to places in its raw text.
+// It goes on where it stopped, so that many offsets in rising order cost no more
+// than one.
+type stringOffset struct {
+	raw     string // with its quotes
+	at      int    // in raw
+	decoded int    // how many bytes of the value raw[:at] stands for
+}
+
+func (s *stringOffset) of(offset int) int {
+	if s.at == 0 || offset < s.decoded {
+		s.at, s.decoded = 1, 0
+	}
+	for s.at < len(s.raw)-1 && s.decoded < offset {
+		size, length := unescape(s.raw[s.at:])
+		s.at, s.decoded = s.at+length, s.decoded+size
+	}
+	return s.at
+}
+
+// unescape tells of the character at the start of a string's raw text how many
+// bytes its value has and how many it is written with. What is no Unicode
+// counts as the replacement character that it becomes.
+func unescape(raw string) (size, length int) {
+	if raw[0] != '\\' {
+		c, n := utf8.DecodeRuneInString(raw)
+		return utf8.RuneLen(c), n
+	}
+	first, ok := unicodeEscape(raw)
+	if !ok {
+		return 1, 2
+	}
+	if second, ok := unicodeEscape(raw[6:]); ok && utf16.DecodeRune(first, second) != utf8.RuneError {
+		return 4, 12
+	}
+	if utf16.IsSurrogate(first) {
+		first = utf8.RuneError
+	}
+	return utf8.RuneLen(first), 6
+}
+
+// unicodeEscape reads a \uXXXX at the start of raw.
+func unicodeEscape(raw string) (rune, bool) {
+	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
+		return 0, false
+	}
+	c, err := strconv.ParseUint(raw[2:6], 16, 32)
+	return rune(c), err == nil
+}

@@ -1,0 +1,239 @@
+package routine
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"rote/routine/javascript"
+	"rote/routine/placeholder"
+)
+
+// maxEffort bounds the work on one definition, in units of about half a
+// microsecond: the bytes of its scripts, and for each expression and placeholder
+// what a byte of script costs that many times.
+const (
+	maxEffort         = javascript.MaxBytes
+	placeholderEffort = 8
+	patternEffort     = 30
+	scriptEffort      = 20
+)
+
+// spend tells whether the definition's effort allows for n more. The first
+// place for which it does not has a problem, and nothing more is looked at.
+func (c *checker) spend(n int, pointer func() string) bool {
+	before := c.effort
+	c.effort += n
+	if before <= maxEffort && c.effort > maxEffort {
+		c.add(Problem{Pointer: pointer(), Code: "too_complex", Message: "the scripts, expressions and placeholders up to here are more than can be checked: split the routine"})
+	}
+	return c.effort <= maxEffort
+}
+
+// template checks one templated text of an operation: its placeholders against
+// what is declared, and what its author wrote around them against the rules of
+// its place.
+func (c *checker) template(operation int, s site) {
+	pointer := func() string { return operationPointer(operation) + s.pointer }
+	effort := placeholderEffort * strings.Count(s.text, "{{")
+	switch s.place {
+	case placeholder.Script:
+		effort += scriptEffort + min(len(s.text), javascript.MaxBytes)
+	case placeholder.Regexp:
+		effort += patternEffort + 2*min(len(s.text), maxPattern)
+	}
+	if effort > 0 && !c.spend(effort, pointer) {
+		c.guessing = true
+		return
+	}
+	var t *placeholder.Template
+	var faults []placeholder.Fault
+	if strings.Contains(s.text, "{{") {
+		t, faults = placeholder.Parse(s.text, s.place)
+		c.placeholders(pointer(), s, t.Tokens(), faults)
+	}
+	for _, p := range literalProblems(s, t, faults) {
+		p.Pointer = pointer()
+		c.add(p)
+	}
+	if s.pointer == "/url" {
+		c.relativeURL(pointer, s.text)
+	}
+}
+
+// literalProblems are those of what the author wrote, whatever the values will
+// be. t is nil where there is no placeholder.
+func literalProblems(s site, t *placeholder.Template, faults []placeholder.Fault) []Problem {
+	switch s.place {
+	case placeholder.Selector:
+		if fault := checkSelector(sampleIn(s.text, t, faults, identSample)); fault != nil {
+			return []Problem{{Code: "selector", Message: fault.message, Hint: fault.hint, within: fault.offset + 1}}
+		}
+	case placeholder.Regexp:
+		if err := compileSample(s.text, t); err != nil && len(faults) == 0 {
+			return []Problem{patternProblem("", err)}
+		}
+	case placeholder.Script:
+		var problems []Problem
+		for _, p := range javascript.Check(sampleIn(s.text, t, faults, scriptSample)) {
+			problems = append(problems, Problem{Code: p.Code, Message: p.Message, Hint: p.Hint, within: p.Offset + 1})
+		}
+		return problems
+	case placeholder.Header:
+		if i := strings.IndexAny(s.text, "\r\n\x00"); i >= 0 {
+			return []Problem{{Code: "header_value", Message: "a header's value cannot hold line breaks: remove them", within: i + 1}}
+		}
+	case placeholder.Filename:
+		i := strings.IndexFunc(s.text, func(r rune) bool { return r < ' ' || r == '/' || r == '\\' })
+		if t == nil && i >= 0 {
+			return []Problem{{Code: "filename", Message: "a file name cannot hold path separators or control characters: give the bare name", within: i + 1}}
+		}
+	}
+	return nil
+}
+
+// placeholders checks the tokens of a text. Faults and unknown names come in the
+// order of the text.
+func (c *checker) placeholders(pointer string, s site, tokens []placeholder.Token, faults []placeholder.Fault) {
+	within := func(offset int) int {
+		if s.key {
+			return -offset - 1
+		}
+		return offset + 1
+	}
+	for _, f := range faults {
+		if c.problems.full() {
+			c.problems.count++
+			continue
+		}
+		c.add(Problem{Pointer: pointer, Code: f.Code, Message: f.Message, Hint: f.Hint, within: within(f.Offset)})
+	}
+	for _, tok := range tokens {
+		if tok.Source != placeholder.Parameter {
+			continue
+		}
+		c.used[tok.Name] = true
+		if c.declared[tok.Name] || !c.namesKnown {
+			continue
+		}
+		if c.problems.full() {
+			c.problems.count++
+			continue
+		}
+		c.add(Problem{Pointer: pointer, Code: "undeclared_parameter", Message: clip(tok.Raw, 60) + " names no parameter of this routine",
+			Hint: c.undeclaredHint(tok.Name), within: within(tok.Offset)})
+	}
+}
+
+func (c *checker) undeclaredHint(name string) string {
+	if near := nearest(name, parameterNames(c.definition.Parameters)); near != "" {
+		return fmt.Sprintf("did you mean {{%s}}?", near)
+	}
+	if len(name) > 60 {
+		return "declare it in parameters"
+	}
+	return fmt.Sprintf(`declare it in parameters: {"name": %q, "description": "…"}`, name)
+}
+
+// useText notes the parameters that a text names.
+func (c *checker) useText(text string) {
+	if n := strings.Count(text, "{{"); n > 0 && c.effort+placeholderEffort*n <= maxEffort {
+		c.effort += placeholderEffort * n
+		t, _ := placeholder.Parse(text, placeholder.Text)
+		for _, tok := range t.Tokens() {
+			c.used[tok.Name] = true
+		}
+	}
+}
+
+// relativeURL warns of a navigation that can only fail: a run opens http and
+// https URLs, and there is no page that a relative one could be relative to.
+func (c *checker) relativeURL(pointer func() string, text string) {
+	head, _, open := strings.Cut(text, "{{")
+	lower := strings.ToLower(head)
+	for _, scheme := range []string{"http://", "https://"} {
+		if strings.HasPrefix(lower, scheme) || open && strings.HasPrefix(scheme, lower) {
+			return
+		}
+	}
+	p := Problem{Pointer: pointer(), Code: "url", Message: "is no absolute http or https URL: the run will fail here"}
+	if u, err := url.Parse("https://" + text); err == nil && strings.Contains(u.Hostname(), ".") && u.User == nil {
+		p.Hint = fmt.Sprintf("did you mean %q?", "https://"+clip(text, 60))
+	}
+	c.warn(p)
+}
+
+// sampleIn is a text with something harmless, and as long, in the place of each
+// token: what a rule can be decided on before the values are known, with every
+// place where it was. Filling never changes a text's structure, so what holds
+// for the sample holds for every run. A faulty token is a token too.
+func sampleIn(text string, t *placeholder.Template, faults []placeholder.Fault, sample func(before, after byte, n int) string) string {
+	if t == nil {
+		return text
+	}
+	out := []byte(text)
+	for _, tok := range tokenSpans(text, t, faults) {
+		start, end := tok[0], tok[1]
+		if start >= 2 && text[start-2:start] == `""` && strings.HasPrefix(text[end:], `""`) {
+			start, end = start-1, end+1 // the inner pair of doubled quotes is eaten
+		}
+		if left := text[:start]; (len(left)-len(strings.TrimRight(left, `\`)))%2 == 1 {
+			start-- // it would escape the sample
+		}
+		var before, after byte
+		if start > 0 {
+			before = out[start-1]
+		}
+		if end < len(out) {
+			after = out[end]
+		}
+		copy(out[start:end], sample(before, after, end-start))
+	}
+	return string(out)
+}
+
+// tokenSpans are where the tokens of a text begin and end, in order.
+func tokenSpans(text string, t *placeholder.Template, faults []placeholder.Fault) [][2]int {
+	var spans [][2]int
+	for _, tok := range t.Tokens() {
+		spans = append(spans, [2]int{tok.Offset, tok.Offset + len(tok.Raw)})
+	}
+	for _, f := range faults {
+		if n := strings.Index(text[f.Offset:], "}}"); n > 0 {
+			spans = append(spans, [2]int{f.Offset, f.Offset + n + 2})
+		}
+	}
+	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
+	return spans
+}
+
+func identSample(_, _ byte, n int) string { return strings.Repeat("x", n) }
+
+// scriptSample is a number, as a value is to the grammar, but a name where only
+// a name can stand: behind a dot, or glued to letters.
+func scriptSample(before, after byte, n int) string {
+	letter := func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '$' || c >= 0x80 }
+	digit := before >= '0' && before <= '9'
+	switch {
+	case !digit && (before == '.' || before == '#' || letter(after)):
+		return strings.Repeat("x", n)
+	case after == '.':
+		return strings.Repeat("1", n-1) + "." // 1..length, for 1.length would be a broken number
+	}
+	return strings.Repeat("1", n)
+}
+
+// compileSample compiles an expression with plain text in the place of its
+// tokens, as they are quoted when they are filled.
+func compileSample(text string, t *placeholder.Template) error {
+	if t != nil {
+		filled, err := t.FillText(func(placeholder.Token) (any, bool) { return "x", true })
+		if err != nil {
+			return err
+		}
+		text = filled
+	}
+	_, err := compilePattern(text)
+	return err
+}

@@ -1,0 +1,164 @@
+package routine
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// show is a node as a message quotes it: short, and one line.
+func (d *document) show(n *node) string {
+	raw := d.src[n.start:n.end]
+	switch {
+	case n.kind == '"':
+		return show(n.text)
+	case n.kind == '{' && (len(raw) > 60 || strings.Contains(raw, "\n")):
+		return "an object"
+	case n.kind == '[' && (len(raw) > 60 || strings.Contains(raw, "\n")):
+		return "an array"
+	}
+	return clip(raw, 60)
+}
+
+// typeNames are the types of a schema in words.
+func typeNames(types []string) string {
+	words := map[string]string{"object": "an object", "array": "an array", "string": "a string", "number": "a number",
+		"integer": "an integer", "boolean": "true or false", "null": "null"}
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = words[t]
+	}
+	if len(names) < 3 {
+		return strings.Join(names, " or ")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+func (c *shapeCheck) unknownField(s *jsonschema.Schema, n *node, k *key) {
+	p := Problem{Pointer: c.path.pointer() + "/" + escapePointer(k.name), Code: "unknown_field", offset: int(k.start),
+		Message: fmt.Sprintf("%s has no field %q", c.subject(), clip(k.name, 60))}
+	p.Hint = fieldHint(s, n, k.name)
+	c.found.add(p)
+}
+
+// fieldHint says what a field that an object does not have was meant to be: a
+// field of the object that it lacks, or one of an object inside it.
+func fieldHint(s *jsonschema.Schema, n *node, name string) string {
+	known := make([]string, 0, len(s.Properties))
+	for field := range s.Properties {
+		known = append(known, field)
+	}
+	slices.Sort(known)
+	missing := slices.DeleteFunc(slices.Clone(known), func(field string) bool { return n.member(field) != nil })
+	for _, field := range known {
+		inner := s.Properties[field]
+		if inner.Ref != nil {
+			inner = inner.Ref
+		}
+		if _, ok := inner.Properties[name]; ok && !slices.Contains(known, name) {
+			return fmt.Sprintf("put it inside %q", field)
+		}
+	}
+	if near := nearest(name, missing); near != "" {
+		return fmt.Sprintf("did you mean %q?%s", near, unitNote(name, near))
+	}
+	if near := nearest(name, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return "its fields are " + strings.Join(known, ", ")
+}
+
+// unitNote warns of a field that counts in another unit than the one meant.
+func unitNote(name, near string) string {
+	if strings.HasSuffix(near, "_ms") && !strings.HasSuffix(name, "ms") && !strings.Contains(name, "milli") {
+		return " It counts milliseconds"
+	}
+	if strings.HasSuffix(near, "_seconds") && !strings.Contains(name, "sec") {
+		return " It counts seconds"
+	}
+	return ""
+}
+
+// notInEnum reports a string that is none of those allowed.
+func (c *shapeCheck) notInEnum(s *jsonschema.Schema, n *node) {
+	names := make([]string, len(s.Enum))
+	for i, e := range s.Enum {
+		names[i] = fmt.Sprint(e)
+	}
+	hint := ""
+	if near := nearest(n.text, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	c.say(n, "enum", hint, "must be one of %s, not %s", strings.Join(names, ", "), show(n.text))
+}
+
+var anyPlaceholder = regexp.MustCompile(`^\s*\{\{.*\}\}\s*$`)
+
+// typeHint says how a value of the wrong type was probably meant.
+func typeHint(name string, s *jsonschema.Schema, n *node) string {
+	text := strings.TrimSpace(n.text)
+	spelt := &node{}
+	switch {
+	case n.kind == '0':
+		if x, ok := exact(json.Number(n.text)); ok {
+			return unitHint(name, s, x)
+		}
+		return ""
+	case n.kind != '"':
+		return ""
+	case slices.Contains(s.Types, "object") && slices.Equal(s.Required, []string{"url"}):
+		return fmt.Sprintf(`as in {"url": %s}`, show(n.text))
+	case anyPlaceholder.MatchString(text):
+		return "no placeholder can stand here: write the value itself"
+	case isNumber(text):
+		spelt.kind, spelt.text = '0', text
+	case text == "true" || text == "false":
+		spelt.kind = 't'
+	}
+	if slices.ContainsFunc(s.Types, func(t string) bool { return spelt.kind != 0 && isType(t, spelt) }) {
+		return "write it without quotes: " + text
+	}
+	return ""
+}
+
+// unitHint guesses that a number out of bounds was meant in another unit than
+// its field's.
+func unitHint(name string, s *jsonschema.Schema, x *big.Rat) string {
+	thousand := big.NewRat(1000, 1)
+	switch {
+	case strings.HasSuffix(name, "_seconds") && s.Maximum != nil && x.Cmp(big.NewRat(500, 1)) >= 0 && x.Cmp(s.Maximum) > 0:
+		if y := new(big.Rat).Quo(x, thousand); y.Cmp(s.Maximum) <= 0 {
+			return fmt.Sprintf("it counts seconds: %s ms are %s", decimal(x), decimal(y))
+		}
+	case strings.HasSuffix(name, "_ms") && x.Sign() > 0 && (!x.IsInt() || s.Minimum != nil && x.Cmp(s.Minimum) < 0):
+		if y := new(big.Rat).Mul(x, thousand); y.IsInt() {
+			return fmt.Sprintf("it counts milliseconds: %s s are %s", decimal(x), decimal(y))
+		}
+	}
+	return ""
+}
+
+// decimal writes a number with at most three decimals, as many as it needs.
+func decimal(x *big.Rat) string {
+	return strings.TrimSuffix(strings.TrimRight(x.FloatString(3), "0"), ".")
+}
+
+// nameHint proposes a name that a pattern for names takes.
+func nameHint(s *jsonschema.Schema, text string) string {
+	proposal := strings.Trim(notInNames.ReplaceAllString(clip(text, 60), "_"), "_")
+	if proposal != "" && proposal[0] >= '0' && proposal[0] <= '9' {
+		proposal = "_" + proposal
+	}
+	if s.Pattern.MatchString(proposal) {
+		return fmt.Sprintf("use letters, digits and underscores, as in %q", proposal)
+	}
+	return ""
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]+`)
