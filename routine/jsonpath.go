@@ -54,7 +54,7 @@ func compileJSONPath(text string) (x jp.Expr, hint string, err error) {
 		return nil, hint, errors.New(strings.TrimSuffix(err.Error(), " in "+text))
 	}
 	if _, open := x[len(x)-1].(jp.Descent); open {
-		return nil, "write $..* for everything, or $..name", errors.New("no name follows ..")
+		return nil, "write $..* for everything, or $..name", errors.New("a name must follow the two dots at its end")
 	}
 	return x, "", nil
 }

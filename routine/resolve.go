@@ -53,10 +53,9 @@ func (r *Run) resolve(ctx context.Context, t placeholder.Token) (any, bool, erro
 	if err != nil {
 		return nil, false, err
 	}
-	if (!found || text == "") && t.Fallback != nil {
-		text, found, secret = *t.Fallback, true, false
-		if text == string(placeholder.UUID) {
-			text = uuid.NewString()
+	if !found || text == "" {
+		if fallback, ok := t.FallbackText(); ok {
+			text, found, secret = fallback, true, false
 		}
 	}
 	if !found {

@@ -51,6 +51,8 @@ func TestSelector(t *testing.T) {
 		{promise: "inside a url", text: "url({{x}})", value: "a)", want: `url(\61 \29 )`},
 		{promise: "nothing inside a url", text: "url(0 {{x}}", value: "", reason: "empty"},
 		{promise: "Unicode range", text: ":a({{x}}+12)", value: "U", reason: "no name"},
+		{promise: "nothing behind u+", text: "u+{{x}}a", value: "", reason: "Unicode range"},
+		{promise: "digits behind u+1-", text: "u+1-{{x}}", value: "2", reason: "Unicode range"},
 		{promise: "sibling of u", text: "u+{{x}}", value: "a", want: `u+\61 `},
 		{promise: "unresolved", text: `\{{x}}, .a[b="{{x}}"]`, unsolved: true, want: `\{{x}}, .a[b="{{x}}"]`},
 	})
@@ -156,6 +158,7 @@ func FuzzFillSelector(f *testing.F) {
 		f.Add(template, `"'\]){},1`)
 		f.Add(template, "12")
 	}
+	f.Add("u+000000-000000{{x}}", "A")
 	f.Fuzz(func(t *testing.T, template, value string) {
 		checkSelector(t, strings.ToValidUTF8(template, "\uFFFD"), value)
 	})

@@ -187,6 +187,7 @@ func TestText(t *testing.T) {
 		{promise: "values are not scanned", text: `{{x}}{{one}}`, value: "{{one}}", want: `{{one}}1`},
 		{promise: "values do not join to a token", text: `{{{x}}one}}`, value: "{", want: `{{one}}`},
 		{promise: "unresolved stays, quotes too", text: `a "{{ x }}" b`, unsolved: true, want: `a "{{ x }}" b`},
+		{promise: "invalid bytes become valid", text: "{{x}}\xff", value: "v", want: "v\uFFFD"},
 		{promise: "unclosed stays", text: `{{x}} {{y`, value: "v", want: `v {{y`},
 	})
 }
