@@ -48,6 +48,9 @@ func (c *checker) warn(p Problem) { c.put(&c.warnings, p) }
 func (c *checker) put(to *report, p Problem) {
 	if !to.full() && p.offset == 0 {
 		p.offset = c.offset(&p)
+		if c.doc.taken {
+			p.Pointer = c.root.written(p.Pointer)
+		}
 	}
 	to.add(p)
 }
@@ -169,7 +172,7 @@ func (c *checker) operations(list *node) {
 		n := &list.kids.nodes[i]
 		before := c.problems.count
 		c.shapeAt(s.operation, n, "operations", i, "an operation")
-		k, ok := kindNamed(c.typeOf(n))
+		k, ok := kindNamed(typeOf(n))
 		if !ok {
 			c.guessing = true
 			c.use(n)
@@ -184,9 +187,9 @@ func (c *checker) operations(list *node) {
 	}
 }
 
-// typeOf is the type of an operation, empty when it has none that can be read.
-func (c *checker) typeOf(n *node) string {
-	if t := n.member("type"); t != nil && !t.bad && t.kind == '"' {
+// typeOf is what an operation names as its type, empty when that is no text.
+func typeOf(n *node) string {
+	if t := n.member("type"); t != nil && t.kind == '"' {
 		return t.text
 	}
 	return ""

@@ -18,6 +18,7 @@ type document struct {
 	root   node
 	found  report // what is wrong with the text as JSON
 	broken bool   // it is no JSON at all: root is not to be used
+	taken  bool   // a key was taken for another name
 }
 
 // node is one value of a document.
@@ -25,7 +26,9 @@ type node struct {
 	kind jsontext.Kind // as in jsontext: { [ " 0 t f n
 	// bad: a problem has been reported for this value, and what follows from
 	// it is not worth another.
-	bad        bool
+	bad bool
+	// taken: a string was taken for text, which is what was probably meant.
+	taken      bool
 	start, end int32
 	text       string // what a string holds, how a number is spelt
 	kids       *kids  // of an object or array
@@ -37,9 +40,10 @@ type kids struct {
 	nodes []node
 }
 
-// key is the name of an object's member; bad as in node.
+// key is the name of an object's member; bad as in node. as is the field that it
+// is taken for: its name, or what that was probably meant to be.
 type key struct {
-	name       string
+	name, as   string
 	start, end int32
 	bad        bool
 }
@@ -66,7 +70,7 @@ func (n *node) member(name string) *node {
 		return nil
 	}
 	for i, k := range n.keys() {
-		if k.name == name {
+		if k.as == name {
 			return &n.kids.nodes[i]
 		}
 	}
@@ -123,6 +127,8 @@ func (d *document) appendSound(out []byte, n *node) []byte {
 			out = d.appendSound(out, &n.kids.nodes[i])
 		}
 		return append(out, ']')
+	case n.taken:
+		return strconv.AppendQuote(out, n.text) // a plain word
 	case n.kind != '{':
 		return append(out, d.src[n.start:n.end]...)
 	}
@@ -136,15 +142,19 @@ func (d *document) appendSound(out []byte, n *node) []byte {
 			out = append(out, ',')
 		}
 		first = false
-		out = append(append(out, d.src[k.start:k.end]...), ':')
+		if k.as == k.name {
+			out = append(append(out, d.src[k.start:k.end]...), ':')
+		} else {
+			out = append(strconv.AppendQuote(out, k.as), ':') // a plain field's name
+		}
 		out = d.appendSound(out, &n.kids.nodes[i])
 	}
 	return append(out, '}')
 }
 
 // find walks a JSON pointer below n as far as it goes: to a value, and to the
-// key it stands under in an object. rest is the part of the pointer that leads
-// nowhere.
+// key it stands under in an object. Fields go by what they are taken for. rest
+// is the part of the pointer that leads nowhere.
 func (n *node) find(pointer string) (at *node, under *key, rest string) {
 	for rest = pointer; rest != ""; {
 		part := rest[1:]
@@ -164,10 +174,32 @@ func (n *node) find(pointer string) (at *node, under *key, rest string) {
 	return n, under, rest
 }
 
+// written is a JSON pointer with the names as they are written.
+func (n *node) written(pointer string) string {
+	var b strings.Builder
+	for pointer != "" {
+		end := 1 + len(pointer[1:])
+		if i := strings.IndexByte(pointer[1:], '/'); i >= 0 {
+			end = 1 + i
+		}
+		next, under, rest := n.find(pointer[:end])
+		if rest != "" {
+			break
+		}
+		if under != nil {
+			b.WriteString("/" + escapePointer(under.name))
+		} else {
+			b.WriteString(pointer[:end])
+		}
+		n, pointer = next, pointer[end:]
+	}
+	return b.String() + pointer
+}
+
 // index is where a part of a pointer leads among the items of n; -1: nowhere.
 func (n *node) index(part string) int {
 	if n.kind == '{' {
-		return slices.IndexFunc(n.keys(), func(k key) bool { return k.name == part })
+		return slices.IndexFunc(n.keys(), func(k key) bool { return k.as == part })
 	}
 	if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(n.items()) {
 		return i

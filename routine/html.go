@@ -1,6 +1,7 @@
 package routine
 
 import (
+	"encoding/json"
 	"strings"
 
 	markdown "github.com/JohannesKaufmann/html-to-markdown/v2"
@@ -11,9 +12,13 @@ import (
 // and cannot be interrupted.
 const maxHTML = 4 << 20
 
-// readHTML refuses what is too large, and what no browser would show either:
-// elements that stand in each other too deep.
+// readHTML parses text, or what a JSON string holds, as json_path leaves one. It
+// refuses what is too large, and elements that stand in each other too deep.
 func readHTML(step, text string) (*html.Node, error) {
+	var inner string
+	if strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &inner) == nil {
+		text = inner
+	}
 	if len(text) > maxHTML {
 		return nil, Errorf(CodeResultTooLarge, "data_sanitizer %s takes at most %d bytes of HTML, not %d: put a truncate step before it", step, maxHTML, len(text))
 	}

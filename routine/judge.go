@@ -156,8 +156,8 @@ type matching struct {
 	over  bool
 }
 
-// maxMatching is that time.
-const maxMatching = 2 * maxMatchTime
+// maxMatching is that time. It is long enough for a machine under load.
+const maxMatching = 4 * maxMatchTime
 
 var errMatching = errors.New("matching took too long")
 

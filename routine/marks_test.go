@@ -101,6 +101,11 @@ func around(operations string) string {
 	return "{\n\t\"name\": \"n\", \"description\": \"d\",\n\t\"operations\": [" + operations + "]\n}"
 }
 
+// declaring puts a declaration into a routine that uses the parameter p.
+func declaring(parameter string) string {
+	return "{\n \"name\": \"n\", \"description\": \"d\",\n \"parameters\": [\n  " + parameter + "\n ],\n \"operations\": [{\"type\": \"press\", \"key\": \"{{p}}\"}, {\"type\": \"return_html\"}]\n}"
+}
+
 // checkMarked holds the problems of a marked text against the marks.
 func checkMarked(t *testing.T, text string, errors, warnings []string) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package routine
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -12,7 +13,7 @@ var otherNames = map[string][]string{
 	"goto": {"navigate"}, "go_to": {"navigate"}, "open": {"navigate"}, "visit": {"navigate"}, "load": {"navigate"},
 	"wait": {"sleep"}, "delay": {"sleep", "timeout_seconds"}, "pause": {"sleep"},
 	"fill": {"input_text"}, "type": {"input_text"}, "type_text": {"input_text"}, "enter_text": {"input_text"}, "send_keys": {"input_text"}, "set_value": {"input_text"},
-	"keypress": {"press"}, "press_key": {"press"}, "tap": {"click"}, "request": {"fetch"}, "http": {"fetch"}, "http_request": {"fetch"}, "api_call": {"fetch"},
+	"keypress": {"press"}, "press_key": {"press"}, "tap": {"click"}, "get": {"fetch"}, "post": {"fetch"}, "request": {"fetch"}, "http": {"fetch"}, "http_request": {"fetch"}, "api_call": {"fetch"},
 	"wait_for_navigation": {"wait_for_url"}, "evaluate": {"js_evaluate"}, "execute_script": {"js_evaluate"}, "run_script": {"js_evaluate"},
 	"extract": {"return_html"}, "get_html": {"return_html"}, "content": {"return_html"}, "output": {"return", "session_storage_key"},
 	// their fields
@@ -42,19 +43,20 @@ func nearest(name string, candidates []string) string {
 			return other
 		}
 	}
-	best, bestDistance := "", len(fold)/3+2
 	sorted := slices.Sorted(slices.Values(candidates[:min(len(candidates), maxCandidates)]))
+	best, least := "", len(fold)/3+1
+	part, leastOfParts := "", 1<<10
 	for _, c := range sorted {
-		lower := strings.ToLower(c)
-		d := distance(fold, strings.ReplaceAll(lower, "-", "_"))
-		if len(fold) >= 3 && len(c) >= 3 && (strings.Contains(lower, fold) || strings.Contains(fold, lower)) {
-			d = min(d, 2)
+		lower := strings.ReplaceAll(strings.ToLower(c), "-", "_")
+		d := distance(fold, lower)
+		if d < least {
+			best, least = c, d
 		}
-		if d < bestDistance && d < len(c) {
-			best, bestDistance = c, d
+		if len(fold) >= 3 && len(c) >= 3 && d < leastOfParts && (strings.Contains(lower, fold) || strings.Contains(fold, lower)) {
+			part, leastOfParts = c, d
 		}
 	}
-	return best
+	return cmp.Or(best, part)
 }
 
 // maxCandidates bounds the search for what a hint would name.

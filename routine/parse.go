@@ -26,11 +26,11 @@ func ParseBody(body []byte) (*Definition, []Problem, error) {
 		return nil, nil, err
 	}
 	doc := readDocument(body, true)
+	doc.found.unwrap("/" + wrapperKey)
 	inner := doc.root.member(wrapperKey)
 	if inner == nil {
 		return parse(doc, &doc.root)
 	}
-	doc.found.unwrap("/" + wrapperKey)
 	if inner.kind == '"' && doc.found.count == 0 {
 		return Parse([]byte(inner.text))
 	}

@@ -24,10 +24,11 @@ func TestTextThatIsNoStrictJSON(t *testing.T) {
 		{"white space", "\n ▸", []string{" json_syntax"}},
 		{"ends too early", "{\n \"name\": \"n\",\n▸", []string{" json_syntax"}},
 		{"string ends too early", `{"name": "n▸`, []string{"/name json_syntax"}},
-		{"comma before the bracket", `{"name": "n"▸,}`, []string{" json_syntax"}},
+		{"comma before the bracket, all else is read", `▸{"name": "n",
+			"operations": [{"type": ▸5} ▸, ]▸,}`, []string{" required", "/operations/0/type type", "/operations json_syntax", " json_syntax"}},
 		{"single quotes", `{▸'name': 1}`, []string{" json_syntax"}},
 		{"name without quotes", `{▸name: 1}`, []string{" json_syntax"}},
-		{"comment", "{\"a\": 1, ▸// note\n}", []string{" json_syntax"}},
+		{"comments, all else is read", "▸▸{▸// é\n ▸/* \n */ \"name\": ▸5}", []string{" required", " required", " json_syntax", " json_syntax", "/name type"}},
 		{"line break in a string", "{\"name\": \"a▸\nb\"}", []string{"/name json_syntax"}},
 		{"None", `{"name": ▸None}`, []string{"/name json_syntax"}},
 		{"bad escape", `{"name": "a▸\x"}`, []string{"/name json_syntax"}},
@@ -85,8 +86,12 @@ func TestOperationShapes(t *testing.T) {
 		{"unknown field, at its key", `{"type": "click", "selector": "a", ▸"timeout": 5}`, []string{"/operations/0/timeout unknown_field"}},
 		{"unknown field with a pointer's characters", `{"type": "click", "selector": "a", ▸"a~b/c": 5}`, []string{"/operations/0/a~0b~1c unknown_field"}},
 		{"x- fields are the author's", `{"type": "click", "selector": "a", "x-note": {"any": [1]}, "x-": 1}`, nil},
-		{"several at once", `▸{"type": "input_text", ▸"selecter": "a", "text": ▸5, "clear": ▸null}`,
-			[]string{"/operations/0 required", "/operations/0/selecter unknown_field", "/operations/0/text type", "/operations/0/clear type"}},
+		{"a misspelt field is not missing besides, and its value is checked", `{"type": "click", ▸"selecter": "a▸>"}`, []string{"/operations/0/selecter unknown_field", "/operations/0/selecter selector"}},
+		{"a misspelt field of the wrong type", `{"type": "click", ▸"css": ▸5}`, []string{"/operations/0/css unknown_field", "/operations/0/css type"}},
+		{"two words for one field", `{"type": "click", ▸"css": "a", ▸"xpath": 5}`, []string{"/operations/0/css unknown_field", "/operations/0/xpath unknown_field"}},
+		{"a misspelt type is looked behind", `▸{"type": ▸"clik", ▸"colour": 1}`, []string{"/operations/0 required", "/operations/0/type enum", "/operations/0/colour unknown_field"}},
+		{"several at once", `▸{"type": "input_text", ▸"colour": "a", "text": ▸5, "clear": ▸null}`,
+			[]string{"/operations/0 required", "/operations/0/colour unknown_field", "/operations/0/text type", "/operations/0/clear type"}},
 		{"timeout_ms 0", `{"type": "click", "selector": "a", "timeout_ms": ▸0}`, []string{"/operations/0/timeout_ms minimum"}},
 		{"timeout_ms 1", `{"type": "click", "selector": "a", "timeout_ms": 1}`, nil},
 		{"timeout_ms 300000", `{"type": "wait_for_url", "url_regex": "a", "timeout_ms": 300000}`, nil},
@@ -154,7 +159,7 @@ func TestEndpoint(t *testing.T) {
 		t.Run(row.name, row.errors)
 	}
 	t.Run("of a download", marked{"", around(`{"type": "download", "filename": "a", "endpoint": {"url": "/", "body": ▸"x"}}`), []string{"/operations/0/endpoint/body body_not_allowed"}}.errors)
-	t.Run("file name", marked{"", around(`{"type": "download", "filename": "a▸/b\\c", "endpoint": {"url": "/"}}`), []string{"/operations/0/filename filename"}}.errors)
+	t.Run("file name", marked{"", around(`{"type": "download", "filename": ▸"a/..", "endpoint": {"url": "/"}}, {"type": "download", "filename": "/tmp/a.pdf", "endpoint": {"url": "/"}}`), []string{"/operations/0/filename filename"}}.errors)
 }
 
 func TestSanitizerDefinition(t *testing.T) {

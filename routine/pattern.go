@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
@@ -12,9 +13,8 @@ import (
 
 const (
 	// maxMatchTime bounds one match of an author's expression, so that a
-	// backtracking one cannot hold the service. The library's clock ticks every
-	// 100 ms, so a match can take twice this.
-	maxMatchTime = 100 * time.Millisecond
+	// backtracking one cannot hold the service.
+	maxMatchTime = 50 * time.Millisecond
 	// maxPattern and maxPatternDepth bound what is compiled: the library's work
 	// grows with the third power of how deep repeated groups stand in each
 	// other.
@@ -26,7 +26,11 @@ const (
 // unanchored.
 type pattern struct{ re *regexp2.Regexp }
 
+// tick makes the library's clock fine enough for maxMatchTime.
+var tick = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(maxMatchTime / 5) })
+
 func compilePattern(expr string) (pattern, error) {
+	tick()
 	if len(expr) > maxPattern {
 		return pattern{}, fmt.Errorf("it has more than %d characters", maxPattern)
 	}

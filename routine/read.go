@@ -21,6 +21,63 @@ import (
 // body the routine may be wrapped, see [ParseBody], and the wrapper is no part
 // of its depth.
 func readDocument(text []byte, body bool) *document {
+	doc := readOnce(text, body)
+	// A comma too many or a comment hides everything behind it: read on as if it
+	// were not there.
+	var mended []Problem
+	for doc.broken && len(mended) < maxMended && len(text) <= maxMendedText {
+		last := doc.found.list[len(doc.found.list)-1]
+		without, ok := mend(text, last.offset)
+		if !ok {
+			break
+		}
+		mended = append(mended, last)
+		text = without
+		doc = readOnce(text, body)
+	}
+	for _, p := range mended {
+		doc.found.add(p)
+	}
+	return doc
+}
+
+// maxMended bounds how often a text is read anew, and maxMendedText how long it
+// can be for that.
+const (
+	maxMended     = 20
+	maxMendedText = 64 << 10
+)
+
+// mend blanks out what JSON does not have at an offset and other formats do: a
+// comma before a closing bracket, a comment.
+func mend(text []byte, at int) ([]byte, bool) {
+	rest := text[at:]
+	end := 0
+	switch {
+	case bytes.HasPrefix(rest, []byte(",")) && bytes.IndexAny(bytes.TrimLeft(rest[1:], " \t\r\n"), "]}") == 0:
+		end = 1
+	case bytes.HasPrefix(rest, []byte("//")), bytes.HasPrefix(rest, []byte("#")):
+		if end = bytes.IndexByte(rest, '\n'); end < 0 {
+			end = len(rest)
+		}
+	case bytes.HasPrefix(rest, []byte("/*")):
+		if end = bytes.Index(rest, []byte("*/")); end > 0 {
+			end += 2
+		}
+	}
+	if end <= 0 {
+		return nil, false
+	}
+	blank := bytes.Repeat([]byte{' '}, end)
+	for i, c := range rest[:end] {
+		if c == '\n' {
+			blank[i] = c // lines stay where they are
+		}
+	}
+	return append(append(bytes.Clone(text[:at]), blank...), rest[end:]...), true
+}
+
+func readOnce(text []byte, body bool) *document {
 	doc := &document{src: string(text), start: len(text) - len(trimBOM(text))}
 	r := &reader{doc: doc, body: body, limit: MaxDepth,
 		d: jsontext.NewDecoder(bytes.NewBuffer(text[doc.start:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
@@ -119,6 +176,7 @@ func (r *reader) object() (*kids, error) {
 			return nil, err
 		}
 		k := key{name: r.text(tok, start), start: int32(start), end: int32(r.offset())}
+		k.as = k.name
 		r.path.member(k.name)
 		if seen, k.bad = r.repeats(seen, r.keys[keys:], k.name); k.bad {
 			r.fault(start, Problem{Code: "duplicate_key", Message: "key " + quoted(clip(k.name, 60)) + " stands here twice: remove one"})
@@ -251,6 +309,15 @@ func (r *reader) syntax(err error) {
 		fallthrough
 	default:
 		p.Hint = syntaxHint(r.doc.src, at)
+	}
+	switch rest := r.doc.src[min(at, len(r.doc.src)):]; {
+	case strings.HasPrefix(rest, ","):
+		p.Message = "is no valid JSON: a comma too many"
+		if len(r.path) > 0 && r.path[len(r.path)-1].index >= 0 {
+			r.path.pop() // no item stands here
+		}
+	case strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "/*"), strings.HasPrefix(rest, "#"):
+		p.Message = "is no valid JSON: a comment"
 	}
 	r.fault(at, p)
 }

@@ -57,8 +57,11 @@ func (c *checker) template(operation int, s site) {
 		p.Pointer = pointer()
 		c.add(p)
 	}
-	if s.pointer == "/url" {
+	switch {
+	case s.pointer == "/url":
 		c.relativeURL(pointer, s.text)
+	case s.place == placeholder.Filename && t == nil && fileName(s.text) != s.text:
+		c.warn(Problem{Pointer: pointer(), Code: "filename", Message: fmt.Sprintf("a file name has no path: it becomes %q", fileName(s.text))})
 	}
 }
 
@@ -85,12 +88,21 @@ func literalProblems(s site, t *placeholder.Template, faults []placeholder.Fault
 			return []Problem{{Code: "header_value", Message: "a header's value cannot hold line breaks: remove them", within: i + 1}}
 		}
 	case placeholder.Filename:
-		i := strings.IndexFunc(s.text, func(r rune) bool { return r < ' ' || r == '/' || r == '\\' })
-		if t == nil && i >= 0 {
-			return []Problem{{Code: "filename", Message: "a file name cannot hold path separators or control characters: give the bare name", within: i + 1}}
+		if t == nil && fileName(s.text) == "" {
+			return []Problem{{Code: "filename", Message: "is no file name: give one, as in \"report.pdf\""}}
 		}
 	}
 	return nil
+}
+
+// fileName is what a download's literal name becomes; empty when that is none.
+func fileName(text string) string {
+	t, _ := placeholder.Parse(text, placeholder.Filename)
+	name, err := t.FillText(nil)
+	if err != nil {
+		return ""
+	}
+	return name
 }
 
 // placeholders checks the tokens of a text. Faults and unknown names come in the
@@ -126,8 +138,11 @@ func (c *checker) placeholders(pointer string, s site, tokens []placeholder.Toke
 	}
 }
 
+// undeclaredHint says what an undeclared name was meant to be. What it was meant
+// to be is used, then.
 func (c *checker) undeclaredHint(name string) string {
 	if near := nearest(name, parameterNames(c.definition.Parameters)); near != "" {
+		c.used[near] = true
 		return fmt.Sprintf("did you mean {{%s}}?", near)
 	}
 	if len(name) > 60 {

@@ -255,6 +255,9 @@ func (p *selectorParser) unexpected(t selectorToken) {
 		p.fail(t.at, "a name cannot begin with a digit: %s", clip(t.text, 40))
 		p.hint("a class with such a name is written [class~='…']")
 	default:
+		if t.text == "#" {
+			p.fail(t.at, "no name follows #")
+		}
 		p.fail(t.at, "unexpected %s", clip(t.text, 40))
 		if t.text == "/" && p.next > 0 && !t.space {
 			p.hint(`a slash in a name is written \/`)

@@ -154,31 +154,28 @@ func isType(name string, n *node) bool {
 }
 
 func (c *shapeCheck) object(s *jsonschema.Schema, n *node) {
+	for i := range n.keys() {
+		k := &n.kids.keys[i]
+		if _, known := s.Properties[k.name]; !known && !k.bad && s.AdditionalProperties == false && !matchesAny(s, k.name) {
+			c.unknownField(s, n, k)
+		}
+	}
 	for _, name := range s.Required {
 		if n.member(name) == nil && c.telling() {
 			c.say(n, "required", "", "%s needs the field %q", c.subject(), name)
 		}
 	}
 	for i := range n.keys() {
-		k, v := &n.kids.keys[i], &n.kids.nodes[i]
-		if k.bad {
+		k := &n.kids.keys[i]
+		inner, known := s.Properties[k.as]
+		if !known {
+			inner, known = s.AdditionalProperties.(*jsonschema.Schema)
+		}
+		if k.bad || !known {
 			continue
 		}
-		inner, known := s.Properties[k.name]
-		if !known {
-			if s.AdditionalProperties == nil || matchesAny(s, k.name) {
-				continue
-			}
-			if inner, known = s.AdditionalProperties.(*jsonschema.Schema); !known {
-				k.bad = s.AdditionalProperties == false
-				if k.bad && c.telling() {
-					c.unknownField(s, n, k)
-				}
-				continue
-			}
-		}
 		c.path.member(k.name)
-		c.value(inner, v)
+		c.value(inner, &n.kids.nodes[i])
 		c.path.pop()
 	}
 }
@@ -283,7 +280,7 @@ func (c *shapeCheck) subject() string {
 	if at < c.root {
 		return c.what
 	}
-	if last := c.path[at]; last.index >= 0 {
+	if last := c.path[at]; last.index >= 0 && at > 0 {
 		return fmt.Sprintf("item %d of %q", last.index, c.path[at-1].name)
 	}
 	return quoted(c.path[at].name)

@@ -40,16 +40,27 @@ func typeNames(types []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
+// unknownField reports a field that an object does not have. When it is clear
+// which one was meant, it is taken for that, so that its value is checked too
+// and the field is not missing besides.
 func (c *shapeCheck) unknownField(s *jsonschema.Schema, n *node, k *key) {
+	k.bad = true
+	if !c.telling() {
+		return
+	}
 	p := Problem{Pointer: c.path.pointer() + "/" + escapePointer(k.name), Code: "unknown_field", offset: int(k.start),
 		Message: fmt.Sprintf("%s has no field %q", c.subject(), clip(k.name, 60))}
-	p.Hint = fieldHint(s, n, k.name)
+	var meant string
+	if p.Hint, meant = fieldHint(s, n, k.name); meant != "" {
+		k.as, k.bad, c.doc.taken = meant, false, true
+	}
 	c.found.add(p)
 }
 
 // fieldHint says what a field that an object does not have was meant to be: a
-// field of the object that it lacks, or one of an object inside it.
-func fieldHint(s *jsonschema.Schema, n *node, name string) string {
+// field of the object that it lacks, then that is meant, or one of an object
+// inside it.
+func fieldHint(s *jsonschema.Schema, n *node, name string) (hint, meant string) {
 	known := make([]string, 0, len(s.Properties))
 	for field := range s.Properties {
 		known = append(known, field)
@@ -62,16 +73,16 @@ func fieldHint(s *jsonschema.Schema, n *node, name string) string {
 			inner = inner.Ref
 		}
 		if _, ok := inner.Properties[name]; ok && !slices.Contains(known, name) {
-			return fmt.Sprintf("put it inside %q", field)
+			return fmt.Sprintf("put it inside %q", field), ""
 		}
 	}
 	if near := nearest(name, missing); near != "" {
-		return fmt.Sprintf("did you mean %q?%s", near, unitNote(name, near))
+		return fmt.Sprintf("did you mean %q?%s", near, unitNote(name, near)), near
 	}
 	if near := nearest(name, known); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
+		return fmt.Sprintf("did you mean %q?", near), ""
 	}
-	return "its fields are " + strings.Join(known, ", ")
+	return "its fields are " + strings.Join(known, ", "), ""
 }
 
 // unitNote warns of a field that counts in another unit than the one meant.
@@ -85,17 +96,21 @@ func unitNote(name, near string) string {
 	return ""
 }
 
-// notInEnum reports a string that is none of those allowed.
+// notInEnum reports a string that is none of those allowed. When it is clear
+// which one was meant, it is taken for that.
 func (c *shapeCheck) notInEnum(s *jsonschema.Schema, n *node) {
 	names := make([]string, len(s.Enum))
 	for i, e := range s.Enum {
 		names[i] = fmt.Sprint(e)
 	}
-	hint := ""
-	if near := nearest(n.text, names); near != "" {
+	near, hint := nearest(n.text, names), ""
+	if near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	c.say(n, "enum", hint, "must be one of %s, not %s", strings.Join(names, ", "), show(n.text))
+	if near != "" {
+		n.text, n.taken, n.bad = near, true, false
+	}
 }
 
 var anyPlaceholder = regexp.MustCompile(`^\s*\{\{.*\}\}\s*$`)
@@ -110,6 +125,8 @@ func typeHint(name string, s *jsonschema.Schema, n *node) string {
 			return unitHint(name, s, x)
 		}
 		return ""
+	case n.kind == '{' && name == "parameters" && len(n.keys()) > 0:
+		return fmt.Sprintf(`write a list, as in [{"name": %q, "type": "string"}]`, n.keys()[0].name)
 	case n.kind != '"':
 		return ""
 	case slices.Contains(s.Types, "object") && slices.Equal(s.Required, []string{"url"}):

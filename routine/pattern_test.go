@@ -1,0 +1,124 @@
+package routine
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Expressions mean what they mean in JavaScript.
+func TestPatternsAreECMAScript(t *testing.T) {
+	for _, row := range []struct {
+		expr, text string
+		want       bool
+	}{
+		{`b`, "abc", true}, // unanchored
+		{`^b$`, "abc", false},
+		{`^a$`, "a\n", false},
+		{`^a$`, "b\na", false},
+		{`^a.c$`, "a\nc", false},
+		{`^a.c$`, "a\rc", false},
+		{`^a.c$`, "a\u2028c", false},
+		{`^\d$`, "٣", false},
+		{`^\w$`, "é", false},
+		{`^\s$`, "\u00a0", true},
+		{`^[^]$`, "\n", true},
+		{`[]`, "a", false},
+		{`\A`, "A", true},
+		{`\z$`, "z", true},
+		{`^\/\-$`, "/-", true},
+		{`^(?<year>\d{4})-\k<year>$`, "2031-2031", true},
+		{`(?<=a)b`, "ab", true},
+		{`(?<!a)b`, "ab", false},
+		{`(?i:A)b`, "ab", true},
+		{`^a{,2}$`, "a{,2}", true},
+		{`^[a-c\]]+$`, "ab]", true},
+		{`^é+$`, "éé", true},
+		{`^.$`, "😀", true}, // characters, as with the flag u
+	} {
+		re, err := compilePattern(row.expr)
+		if err != nil {
+			t.Errorf("%s: %v", row.expr, err)
+			continue
+		}
+		if got, err := re.match(row.text); got != row.want || err != nil {
+			t.Errorf("%s on %q: %v %v", row.expr, row.text, got, err)
+		}
+	}
+}
+
+func TestPatternsThatDoNotCompile(t *testing.T) {
+	for expr, hint := range map[string]string{
+		`(a`: "", `a)`: "", `[a`: "", `a**`: "possessive", `a++`: "possessive", `[b-a]`: "", `\`: "", `(?<a>b)(?<a>c)`: "",
+		`(?P<y>a)`: "(?<name>", `(?P=y)`: "(?<name>", `(?i)a`: "(?i:", `(?m)^a`: "(?i:", `a(?s).`: "(?i:", `(?#note)a`: "comment", `(?>a)`: "atomic", `(?'y'a)`: "", `(?(1)a|b)`: "",
+		strings.Repeat("(", 21) + strings.Repeat(")", 21): "", strings.Repeat("a", maxPattern+1): "",
+	} {
+		_, err := compilePattern(expr)
+		if err == nil {
+			t.Errorf("%s compiled", clip(expr, 60))
+			continue
+		}
+		p := patternProblem("/at", err)
+		if p.Code != "pattern" || len(p.Message) > 200 || !strings.Contains(p.Hint, hint) || hint == "" && p.Hint != "" {
+			t.Errorf("%s: %+v", clip(expr, 60), p)
+		}
+	}
+	if _, err := compilePattern(strings.Repeat("(", 20) + `\(\[` + strings.Repeat(")", 20) + "[((((((((((((((((((((((]"); err != nil {
+		t.Errorf("20 deep, and brackets that are none: %v", err)
+	}
+}
+
+// One match ends in time, and so do all matches of one definition together.
+func TestMatchingIsBounded(t *testing.T) {
+	const most = time.Second // maxMatchTime, on a slow machine
+	text := strings.Repeat("a", 50_000) + "!"
+	for _, expr := range catastrophic {
+		re, err := compilePattern(expr)
+		if err != nil {
+			t.Errorf("%s: %v", expr, err)
+			continue
+		}
+		start := time.Now()
+		_, _ = re.match(text)
+		if took := time.Since(start); took > most {
+			t.Errorf("%s took %v", expr, took)
+		}
+	}
+	var m matching
+	re, err := compilePattern(`^(a+)+$`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := m.match(re, text); ok || err == nil {
+		t.Fatalf("a catastrophic match ended: %v %v", ok, err)
+	}
+	start := time.Now()
+	for range 1000 {
+		if ok, err := m.match(re, text); !ok || err != nil {
+			t.Fatalf("a problem is told once: %v %v", ok, err)
+		}
+	}
+	if took := time.Since(start); took > most {
+		t.Errorf("1000 more matches took %v", took)
+	}
+}
+
+// What is compiled has a bound as well: the library is slow with groups that
+// repeat in each other.
+func TestCompilingIsBounded(t *testing.T) {
+	for name, expr := range map[string]string{
+		"brackets":        strings.Repeat("(", 1<<20),
+		"groups":          strings.Repeat("(", 1<<19) + strings.Repeat(")", 1<<19),
+		"repeated groups": strings.Repeat("(a*b|", 20) + "a" + strings.Repeat(")*", 20),
+		"classes":         strings.Repeat("[", 1<<20),
+		"any case":        "(?i:" + strings.Repeat("[a-zé-ž]|k", 350) + ")",
+		"alternatives":    strings.Repeat("abc|abd|", 490),
+		"counts":          strings.Repeat("(?:a{9999})", 300),
+	} {
+		start := time.Now()
+		_, _ = compilePattern(expr)
+		if took := time.Since(start); took > 500*time.Millisecond {
+			t.Errorf("%s took %v", name, took)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package routine
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sanitized runs a data_sanitizer on a response.
+func sanitized(t *testing.T, sanitizer, response string) (string, error) {
+	t.Helper()
+	steps, problems := parseSanitizer(json.RawMessage(sanitizer))
+	if len(problems) > 0 {
+		t.Fatalf("%s: %v", sanitizer, problems)
+	}
+	for _, s := range steps {
+		var err error
+		if response, err = s.apply(response); err != nil {
+			return "", err
+		}
+	}
+	return response, nil
+}
+
+const catalogue = `{"total": 2, "items": [
+	{"name": "Lämp", "price": 9.5, "sku": 12345678901234567890.10, "thumbnail": "aaaa", "tags": ["a", "b"]},
+	{"name": "Mill", "price": 20.00, "thumbnail": "bbbb", "more": {"thumbnail": "cc", "name": "Inner"}}],
+	"a.b": {"c d": null}, "z": 1, "a": "<&>"}`
+
+func TestJSONPath(t *testing.T) {
+	for path, want := range map[string]string{
+		// One place: the bare value.
+		`$.total`:             `2`,
+		`$`:                   `{"total":2,"items":[{"name":"Lämp","price":9.5,"sku":12345678901234567890.10,"thumbnail":"aaaa","tags":["a","b"]},{"name":"Mill","price":20,"thumbnail":"bbbb","more":{"thumbnail":"cc","name":"Inner"}}],"a.b":{"c d":null},"z":1,"a":"<&>"}`,
+		`$.items[0].sku`:      `12345678901234567890.10`,
+		`$.items[-1].name`:    `"Mill"`,
+		`$['items'][0].tags`:  `["a","b"]`,
+		`$['a.b']['c d']`:     `null`,
+		`$.nothing`:           `null`,
+		`$.items[9].name`:     `null`,
+		`$.total.more`:        `null`,
+		`$.items[1].more`:     `{"thumbnail":"cc","name":"Inner"}`,
+		`$.items[0]["name"]`:  `"Lämp"`,
+		`$.a`:                 `"<&>"`,
+		`$.items[0].tags[1]`:  `"b"`,
+		`$.items[ 1 ].name`:   `"Mill"`,
+		`$.items[0].price`:    `9.5`,
+		`$.items[0].tags[-9]`: `null`,
+		// Any other: a list, in the order of the response.
+		`$.items[*].name`:                      `["Lämp","Mill"]`,
+		`$..name`:                              `["Lämp","Inner","Mill"]`, // what is inside comes first
+		`$.items[0:1].name`:                    `["Lämp"]`,
+		`$.items[1,0].name`:                    `["Mill","Lämp"]`,
+		`$.*`:                                  `[2,[{"name":"Lämp","price":9.5,"sku":12345678901234567890.10,"thumbnail":"aaaa","tags":["a","b"]},{"name":"Mill","price":20,"thumbnail":"bbbb","more":{"thumbnail":"cc","name":"Inner"}}],{"c d":null},1,"<&>"]`,
+		`$.items[*].nothing`:                   `[]`,
+		`$.items[?(@.price > 9.5)].name`:       `["Mill"]`,
+		`$.items[?(@.price <= 9.5)].name`:      `["Lämp"]`,
+		`$.items[?(@.price == 20)].name`:       `["Mill"]`,
+		`$.items[?@.name == 'Mill'].price`:     `[20]`,
+		`$.items[?(@.more.name)].name`:         `["Mill"]`,
+		`$.items[?(@.name =~ /^L/)].price`:     `[9.5]`,
+		`$.items[*]['name','price']`:           `["Lämp",9.5,"Mill",20]`,
+		`$.items[?(@.price > $.total)].name`:   `["Lämp","Mill"]`,
+		`$.items[?(@.thumbnail)].thumbnail`:    `["aaaa","bbbb"]`,
+		`$.items[*].tags[*]`:                   `["a","b"]`,
+		`$..thumbnail`:                         `["aaaa","cc","bbbb"]`,
+		`$.items[?(@.price > 5 && @.sku)].sku`: `[12345678901234567890.10]`,
+	} {
+		sanitizer, _ := json.Marshal(map[string]string{"type": "json_path", "path": path})
+		for range 5 { // maps have no order, the answer has
+			if got, err := sanitized(t, string(sanitizer), catalogue); got != want || err != nil {
+				t.Errorf("%s\n gave %s %v\n want %s", path, got, err, want)
+				break
+			}
+		}
+	}
+}
+
+func TestSanitizerSteps(t *testing.T) {
+	for _, row := range []struct{ name, sanitizer, response, want string }{
+		{"none", `null`, "as it is", "as it is"},
+		{"empty list", `[]`, "as it is", "as it is"},
+		{"paths make an object", `{"type": "json_path", "paths": ["$.total", "$..name", "$.nothing"]}`, catalogue, `{"$.total":2,"$..name":["Lämp","Inner","Mill"],"$.nothing":null}`},
+		{"one of paths is an object too", `{"type": "json_path", "paths": ["$.z"]}`, catalogue, `{"$.z":1}`},
+		{"a bare value", `{"type": "json_path", "path": "$"}`, ` "x" `, `"x"`},
+		{"drop a field", `{"type": "drop", "paths": ["$.items", "$.a"]}`, catalogue, `{"total":2,"a.b":{"c d":null},"z":1}`},
+		{"drop wherever it is", `{"type": "drop", "paths": ["$..thumbnail", "$..sku"]}`, `[{"thumbnail": 1, "a": [{"thumbnail": {"thumbnail": 2}, "b": 1.10}]}, 3]`, `[{"a":[{"b":1.1}]},3]`},
+		{"drop at the top too", `{"type": "drop", "paths": ["$..a"]}`, `{"a": 1, "b": {"a": 2, "c": {"a": 3}}}`, `{"b":{"c":{}}}`},
+		{"drop items", `{"type": "drop", "paths": ["$[1:3]", "$[0]"]}`, `[0, 1, 2, 3, 4]`, `[3,4]`},
+		{"drop the last item", `{"type": "drop", "paths": ["$[-1]"]}`, `[0, 1]`, `[0]`},
+		{"drop all items", `{"type": "drop", "paths": ["$.a[*]"]}`, `{"a": [1, 2], "b": 1}`, `{"a":[],"b":1}`},
+		{"drop by a filter", `{"type": "drop", "paths": ["$.a[?(@.n > 1)]"]}`, `{"a": [{"n": 1}, {"n": 2}, {"n": 1.5}, {"n": 0}]}`, `{"a":[{"n":1},{"n":0}]}`},
+		{"drop several", `{"type": "drop", "paths": ["$['a','c']"]}`, `{"a": 1, "b": 2, "c": 3}`, `{"b":2}`},
+		{"drop nothing", `{"type": "drop", "paths": ["$.x.y", "$..z"]}`, `{"a":{"b":[]}}`, `{"a":{"b":[]}}`},
+		{"keys keep their order, the last of two counts", `{"type": "drop", "paths": ["$.x"]}`, `{"b":1,"a":2,"x":3,"b":4}`, `{"b":4,"a":2}`},
+		{"truncate", `{"type": "truncate", "max_chars": 3}`, "é😀\nxy", "é😀\n"},
+		{"truncate what is short", `{"type": "truncate", "max_chars": 3}`, "é😀x", "é😀x"},
+		{"in order", `[{"type": "json_path", "path": "$.html"}, {"type": "html_to_text"}, {"type": "truncate", "max_chars": 6}]`, `{"html": "<p>Hello, \"you\""}`, `Hello,`},
+		{"text", `{"type": "html_to_text"}`, "<!doctype html><title>T</title><style>a{}</style><body><h1>One</h1><p>Two <b>bold</b> &amp;\n three</p><script>x()</script><table><tr><td>a</td><td>b</td></tr></table><ul><li>x<li>y</ul><template>no</template>",
+			"One\nTwo bold & three\na b\nx\ny"},
+		{"text of no HTML", `{"type": "html_to_text"}`, "a < b\n c", "a < b c"},
+		{"markdown", `{"type": "html_to_markdown"}`, `<h1>One</h1><p>Two <b>bold</b> <a href="/x">link</a></p><ul><li>x<li>y</ul><script>x()</script>`, "# One\n\nTwo **bold** [link](/x)\n\n- x\n- y"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got, err := sanitized(t, row.sanitizer, row.response); got != row.want || err != nil {
+				t.Errorf("gave %q, %v\nwant %q", got, err, row.want)
+			}
+		})
+	}
+}
+
+func TestSanitizerErrors(t *testing.T) {
+	deep := strings.Repeat(`{"a":[`, 240) + strings.Repeat(`]}`, 240)
+	for _, row := range []struct {
+		name, sanitizer, response string
+		code                      Code
+		says                      string
+	}{
+		{"no JSON", `{"type": "json_path", "path": "$.a"}`, "<html>not found", CodeValueMissing, `needs a JSON response`},
+		{"nothing", `{"type": "json_path", "path": "$.a"}`, "", CodeValueMissing, `this one begins ""`},
+		{"JSON and more", `{"type": "drop", "paths": ["$.a"]}`, `{"a": 1} x`, CodeValueMissing, "text follows"},
+		{"text of the step before", `[{"type": "truncate", "max_chars": 5}, {"type": "json_path", "path": "$.a"}]`, `{"a": 1}`, CodeValueMissing, "json_path needs"},
+		{"too deep", `{"type": "json_path", "path": "$.a"}`, strings.Repeat("[", 501) + strings.Repeat("]", 501), CodeValueMissing, "nests more than 500"},
+		{"deeper than any JSON", `{"type": "json_path", "path": "$.a"}`, strings.Repeat("[", 1<<20), CodeValueMissing, "nests more than 500"},
+		{"values without end", `{"type": "json_path", "path": "$..a..a..a..a"}`, deep, CodeResultTooLarge, ""},
+		{"removals without end", `{"type": "drop", "paths": ["$..a..a..a..b"]}`, deep, CodeResultTooLarge, ""},
+		{"text without end", `{"type": "json_path", "path": "$..a"}`, strings.Repeat(`{"t":"`+strings.Repeat("x", 3000)+`","a":`, 240) + "1" + strings.Repeat("}", 240), CodeResultTooLarge, "select less"},
+		{"too much HTML", `{"type": "html_to_text"}`, strings.Repeat("x", maxHTML+1), CodeResultTooLarge, "truncate"},
+		{"HTML that is too deep", `{"type": "html_to_markdown"}`, strings.Repeat("<div>", 10_000), CodeResultTooLarge, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			start := time.Now()
+			_, err := sanitized(t, row.sanitizer, row.response)
+			if CodeOf(err) != row.code || !strings.Contains(err.Error(), row.says) || len(err.Error()) > 400 {
+				t.Errorf("%v: %v", CodeOf(err), err)
+			}
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+// Removing much costs no more than removing little.
+func TestDropIsLinear(t *testing.T) {
+	items := strings.TrimSuffix(strings.Repeat(`{"n": 1, "a": 2},`, 100_000), ",")
+	start := time.Now()
+	got, err := sanitized(t, `{"type": "drop", "paths": ["$[?(@.n == 1)]"]}`, "["+items+"]")
+	if got != "[]" || err != nil {
+		t.Errorf("%.40s, %v", got, err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
