@@ -267,6 +267,7 @@ func (b *Browser) warm(i *instance) {
 			defer b.mu.Unlock()
 			i.warming--
 			switch {
+			case err != nil && (b.closed || i.retired || !i.alive()): // expected then
 			case err != nil:
 				b.config.Log.Warn("no context could be made ready", "error", err)
 			case i.retired || b.closed:

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-rod/rod/lib/proto"
+
 	"rote/routine"
 )
 
@@ -142,6 +144,26 @@ func TestStartOutlivesItsFirstCaller(t *testing.T) {
 	mustOpen(t, b)
 	if len(b.failures) != 0 {
 		t.Fatal("the start was counted as a failure")
+	}
+}
+
+// A caller that gives up while its page is made leaves the browser as it was.
+func TestCancelledOpenLeavesNothing(t *testing.T) {
+	b := own(t)
+	i := mustOpen(t, b).i
+	for n := range 40 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n)*time.Millisecond/8)
+		if p, err := newPage(ctx, b, i); err == nil {
+			if err := p.dispose(); err != nil {
+				t.Error(err)
+			}
+		}
+		cancel()
+	}
+	formTask(t, mustOpen(t, b), site(t, map[string]any{"/form": form})+"/form")
+	left, err := proto.TargetGetBrowserContexts{}.Call(caller{testContext(t), i.client, ""})
+	if err != nil || len(left.BrowserContextIDs) > 2+b.config.Warm {
+		t.Fatalf("%d contexts are left: %v", len(left.BrowserContextIDs), err)
 	}
 }
 

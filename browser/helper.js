@@ -331,7 +331,7 @@ globalThis.rote ??= (() => {
     try { sessionStorage.setItem(key, text); } catch { /* no storage here, or the quota is full */ }
   }
 
-  const html = selector => selector ? globalThis.roteTarget.outerHTML : document.documentElement.outerHTML;
+  const html = selector => selector ? globalThis.roteTarget.outerHTML : document.documentElement?.outerHTML ?? '';
 
   // --- requests
 

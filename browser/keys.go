@@ -144,6 +144,9 @@ func (p *page) Press(ctx context.Context, chord string) error {
 		if !ok || i < len(parts)-1 && k.Modifier() == 0 {
 			return routine.Errorf(routine.CodeInvalid, "%q is no key: use a name of the UI Events standard (Enter, Tab, ArrowDown, a) or a chord (Control+A)", chord)
 		}
+		if shifted, ok := k.Shift(); ok && modifiers&input.ModifierShift != 0 {
+			k = key{shifted, true} // Shift+a types A, Shift+1 types !
+		}
 		if i == len(parts)-1 {
 			down = append(down, k.events(modifiers)...)
 			break
@@ -152,9 +155,9 @@ func (p *page) Press(ctx context.Context, chord string) error {
 		down = append(down, *k.Encode(proto.InputDispatchKeyEventTypeKeyDown, modifiers))
 		up = append([]proto.Request{*k.Encode(proto.InputDispatchKeyEventTypeKeyUp, modifiers&^k.Modifier())}, up...)
 	}
-	before := p.now()
+	before, since := p.now(), p.proxy.Denials()
 	if err := p.all(ctx, append(down, up...)...); err != nil {
 		return p.failure(ctx, err)
 	}
-	return p.failure(ctx, p.follow(ctx, before))
+	return p.failure(ctx, p.follow(ctx, before, since))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/routine"
@@ -29,6 +30,10 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 	since := p.proxy.Denials()
 	before := p.now().loader
 	gone, err := call[proto.PageNavigateResult](ctx, p, proto.PageNavigate{URL: url})
+	var refused *cdp.Error
+	if errors.As(err, &refused) {
+		return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", url, refused.Message)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			// A server that never answers leaves the session deaf until this.
@@ -128,7 +133,10 @@ func (p *page) WaitURL(ctx context.Context, match func(string) (bool, error)) (s
 // follow waits for the document that an action has asked for, when it has. The
 // action's events have been handled by the page before follow asks: an
 // evaluation that answers after them tells so.
-func (p *page) follow(ctx context.Context, before state) error {
+//
+// A page that could not be reached is the action's failure; since counts the
+// refusals of the policy before it.
+func (p *page) follow(ctx context.Context, before state, since int) error {
 	settled := p.send(proto.RuntimeEvaluate{Expression: "0"})
 	defer settled.forget()
 	if asked, err := p.askedFor(ctx, before, settled); err != nil || !asked {
@@ -145,6 +153,9 @@ func (p *page) follow(ctx context.Context, before state) error {
 			p.warn(s.url + " did not finish loading; went on with what was there")
 		}
 		return nil
+	}
+	if s := p.now(); err == nil && s.loader != before.loader && s.unreachable != "" {
+		_, err = p.notReached(s.unreachable, "net::ERR_FAILED", since)
 	}
 	return err
 }

@@ -31,6 +31,7 @@ type page struct {
 	state      state
 	changed    chan struct{} // closed and replaced when state changes
 	warnings   []string
+	warned     int      // so far, kept or not
 	console    []string // while a script runs
 	popups     int
 	dead       chan struct{} // closed when the page has crashed
@@ -60,7 +61,11 @@ func newPage(ctx context.Context, b *Browser, i *instance) (*page, error) {
 
 func (p *page) open(ctx context.Context) error {
 	browser := caller{ctx, p.i.client, ""}
-	made, err := proto.TargetCreateBrowserContext{ProxyServer: "http://" + p.proxy.Addr(), ProxyBypassList: "<-loopback>"}.Call(browser)
+	// Not under ctx: a context whose answer nobody waits for could not be
+	// disposed of.
+	making, cancel := context.WithTimeout(context.WithoutCancel(ctx), disposeTime)
+	defer cancel()
+	made, err := proto.TargetCreateBrowserContext{ProxyServer: "http://" + p.proxy.Addr(), ProxyBypassList: "<-loopback>"}.Call(caller{making, p.i.client, ""})
 	if err != nil {
 		return err
 	}
@@ -142,6 +147,8 @@ func (p *page) failure(ctx context.Context, err error) error {
 		return routine.Errorf(routine.CodeBrowserCrashed, "the page crashed")
 	case errors.Is(err, errClosed):
 		return routine.Errorf(routine.CodeBrowserCrashed, "the browser ended")
+	case errors.Is(gone(err), errGone):
+		return routine.Errorf(routine.CodeNavigationFailed, "the page was replaced while the operation was at work: wait for the new one first (wait_for_url)")
 	}
 	return err
 }

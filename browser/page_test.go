@@ -154,6 +154,14 @@ func TestClickFollowsNavigation(t *testing.T) {
 	}
 }
 
+func TestClickThatLeadsNowhereFails(t *testing.T) {
+	url := site(t, map[string]any{"/": `<a id=denied href="http://192.0.2.1/">x</a> <a id=gone href="http://127.0.0.1:18998/">x</a>`})
+	_, err := openPage(t, url+"/").Click(testContext(t), click("#denied"))
+	wantCode(t, err, routine.CodeEgressDenied, "192.0.2.1")
+	_, err = openPage(t, url+"/").Click(testContext(t), click("#gone"))
+	wantCode(t, err, routine.CodeNavigationFailed, "127.0.0.1:18998")
+}
+
 func TestType(t *testing.T) {
 	rows := []struct {
 		name, html, text string
@@ -232,7 +240,7 @@ func TestPress(t *testing.T) {
 	url := site(t, map[string]any{"/": `<form action="/done"><input id=i name=i value=abc autofocus></form><pre id=log></pre><script>
 addEventListener('keydown', e => log.textContent += (e.ctrlKey ? '^' : '') + (e.shiftKey ? '+' : '') + e.key + ' ' + e.code + ';')</script>`, "/done": `ok`})
 	for chord, want := range map[string]string{"a": "a KeyA;", "A": "+A KeyA;", "tab": "Tab Tab;", "ESCAPE": "Escape Escape;", "ArrowDown": "ArrowDown ArrowDown;",
-		"Control+A": "^Control ControlLeft;^a KeyA;", "Shift+Tab": "+Shift ShiftLeft;+Tab Tab;", "+": "++ Equal;"} {
+		"Control+A": "^Control ControlLeft;^a KeyA;", "Shift+Tab": "+Shift ShiftLeft;+Tab Tab;", "Shift+a": "+Shift ShiftLeft;+A KeyA;", "Shift+1": "+Shift ShiftLeft;+! Digit1;", "+": "++ Equal;"} {
 		t.Run(chord, func(t *testing.T) {
 			p := openPage(t, url+"/")
 			if err := p.Press(testContext(t), chord); err != nil {

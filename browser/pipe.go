@@ -5,7 +5,11 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 )
+
+// writeTime bounds one write to the browser.
+const writeTime = 5 * time.Second
 
 // pipe speaks --remote-debugging-pipe: JSON messages that end with a NUL. No
 // TCP port is open that another local process could attach to, and Chromium
@@ -24,7 +28,13 @@ func newPipe(r, w *os.File) *pipe {
 func (p *pipe) send(message []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	// A browser that takes nothing more must not hold its callers beyond their
+	// own limits. Half a message is no use: the connection ends.
+	_ = p.w.SetWriteDeadline(time.Now().Add(writeTime))
 	_, err := p.w.Write(append(message, 0))
+	if err != nil {
+		p.close()
+	}
 	return err
 }
 

@@ -113,7 +113,9 @@ func (p *process) dismiss(page *page) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.pages, page.context)
-	p.client.unlisten(page.session)
+	if page.session != "" { // else it was never attached; the empty session is the browser's
+		p.client.unlisten(page.session)
+	}
 }
 
 // event takes what the browser tells of new targets and hands each to the page

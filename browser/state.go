@@ -21,6 +21,8 @@ type state struct {
 	// within those that stayed in the document.
 	asked, stopped, within int
 	loading                bool
+	// unreachable is the URL that the browser shows an error page for.
+	unreachable string
 	// status is the HTTP status of the document with loader statusOf.
 	status   int
 	statusOf string
@@ -35,7 +37,10 @@ func (p *page) event(method string, params json.RawMessage) {
 	switch method {
 	case "Page.frameNavigated":
 		if e, ok := decode[proto.PageFrameNavigated](params); ok && e.Frame.ParentID == "" {
-			p.update(func(s *state) { s.url = e.Frame.URL + e.Frame.URLFragment; p.enter(s, string(e.Frame.LoaderID)) })
+			p.update(func(s *state) {
+				s.url, s.unreachable = e.Frame.URL+e.Frame.URLFragment, e.Frame.UnreachableURL
+				p.enter(s, string(e.Frame.LoaderID))
+			})
 		}
 	case "Page.navigatedWithinDocument":
 		if e, ok := decode[proto.PageNavigatedWithinDocument](params); ok && p.isMain(e.FrameID) {
@@ -152,10 +157,19 @@ func (p *page) update(change func(*state)) {
 	p.changed = make(chan struct{})
 }
 
+// maxWarnings are kept of one page, so that a page cannot fill a run's result.
+const maxWarnings = 50
+
 func (p *page) warn(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.warnings = append(p.warnings, text)
+	p.warned++
+	switch {
+	case p.warned < maxWarnings:
+		p.warnings = append(p.warnings, text)
+	case p.warned == maxWarnings:
+		p.warnings = append(p.warnings, "more page events are not listed")
+	}
 }
 
 func (p *page) crash() {

@@ -28,6 +28,9 @@ func (o *opClick) Do(ctx context.Context, r *Run) error {
 
 // withLimit adds to a failed search for an element how long it lasted.
 func withLimit(err error, ms integer) error {
+	if err == nil {
+		return nil
+	}
 	e := AsError(err)
 	if e.Code != CodeElementNotFound && e.Code != CodeElementNotActionable {
 		return err

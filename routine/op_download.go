@@ -26,7 +26,7 @@ func (o *opDownload) Do(ctx context.Context, r *Run) error {
 	data := make([]byte, base64.StdEncoding.EncodedLen(len(response.Body))+2)
 	data[0], data[len(data)-1] = '"', '"'
 	base64.StdEncoding.Encode(data[1:], response.Body)
-	if err := r.setData(json.RawMessage(data)); err != nil {
+	if err := r.setData(json.RawMessage(data), len(response.Body)); err != nil {
 		return err
 	}
 	size := int64(len(response.Body))

@@ -23,7 +23,7 @@ func (o *opReturn) Do(ctx context.Context, r *Run) error {
 	if !found {
 		return Errorf(CodeValueMissing, "session storage holds no %q: %s", o.SessionKey, r.storedKeys())
 	}
-	return r.setData(storedValue(text))
+	return r.setData(storedValue(text), len(text))
 }
 
 // storedValue is the value that a session text stands for: JSON comes back as

@@ -34,5 +34,5 @@ func (o *opReturnHTML) Do(ctx context.Context, r *Run) error {
 	if err != nil {
 		return withLimit(err, o.TimeoutMS)
 	}
-	return r.setData(json.RawMessage(compact(html)))
+	return r.setData(json.RawMessage(compact(html)), len(html))
 }

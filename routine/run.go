@@ -97,10 +97,10 @@ func (r *Run) warn(text string) {
 	r.result.Warnings = append(r.result.Warnings, text)
 }
 
-// setData makes data the result of the run so far.
-func (r *Run) setData(data json.RawMessage) error {
-	size := int64(len(data))
-	if r.maxResult > 0 && size > r.maxResult*4/3+2 { // base64 of maxResult raw bytes
+// setData makes data the result of the run so far; size is that of its raw
+// bytes.
+func (r *Run) setData(data json.RawMessage, size int) error {
+	if r.maxResult > 0 && int64(size) > r.maxResult {
 		return Errorf(CodeResultTooLarge, "the result has %d bytes, the limit is %d: return less, or raise --max-result", size, r.maxResult)
 	}
 	r.result.Data = data

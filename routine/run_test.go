@@ -126,6 +126,14 @@ func (p *fakePage) WaitURL(ctx context.Context, match func(string) (bool, error)
 	<-ctx.Done()
 	return "", context.Cause(ctx)
 }
+func (p *fakePage) Scroll(_ context.Context, s routine.Scroll) error {
+	p.note("scroll %s %v", s.Selector, *s.Y)
+	return nil
+}
+func (p *fakePage) Press(_ context.Context, key string) error {
+	p.note("press %s", key)
+	return nil
+}
 func (p *fakePage) Warnings() []string { return p.warnings }
 func (p *fakePage) Close() error {
 	p.browser.mu.Lock()
@@ -198,6 +206,26 @@ func TestRunFillsAndDoesInOrder(t *testing.T) {
 	}
 	if details := e.Result.OperationsMetadata[3].Details["request"]; !strings.Contains(fmt.Sprint(details), "X-Token:***") {
 		t.Errorf("the token is shown: %v", details)
+	}
+}
+
+func TestScrollAndPress(t *testing.T) {
+	var did []string
+	_, err := runOnce(t, fakePage{did: &did}, `{"type":"scroll","y":100},{"type":"press","key":"Enter"},{"type":"wait_for_url","url_regex":"done=1"},{"type":"return_html"}`, "", `{}`)
+	if err != nil || strings.Join(did, "|") != "scroll  100|press Enter" {
+		t.Fatal(did, err)
+	}
+}
+
+func TestResultLimitIsOnRawBytes(t *testing.T) {
+	page := fakePage{response: routine.Response{Status: 200, Body: make([]byte, 1000)}}
+	download := `{"type":"download","endpoint":{"url":"https://a.test/x"},"filename":"x"}`
+	if _, err := runOnce(t, page, download, "", `{}`); err != nil { // the limit is 1000
+		t.Fatal(err)
+	}
+	page.response.Body = append(page.response.Body, 0)
+	if _, err := runOnce(t, page, download, "", `{}`); routine.CodeOf(err) != routine.CodeResultTooLarge {
+		t.Fatal(err)
 	}
 }
 

@@ -121,12 +121,12 @@ func TestProxyForwards(t *testing.T) {
 		fmt.Fprintf(w, "%s %s %s %s %q %q", r.Method, r.URL, r.Host, body, r.Header["Proxy-Connection"], r.Header["X-Forwarded-For"])
 	})
 	_, client := through(t, policy(t, Listed, []string{host}, nil))
-	r, err := client.Post("http://"+host+"/p?q=1", "text/plain", strings.NewReader("body"))
+	r, err := client.Post("http://"+host+"/p?q=1&a=2;3&z=100%", "text/plain", strings.NewReader("body"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
-	if text, _ := io.ReadAll(r.Body); string(text) != "POST /p?q=1 "+host+" body [] []" {
+	if text, _ := io.ReadAll(r.Body); string(text) != "POST /p?q=1&a=2;3&z=100% "+host+" body [] []" {
 		t.Fatalf("%s", text)
 	}
 }

@@ -56,7 +56,10 @@ func Listen(policy *Policy) (*Proxy, error) {
 	p := &Proxy{policy: policy, listener: l, tunnels: map[net.Conn]bool{}}
 	p.transport = &http.Transport{DialContext: p.dial, DisableCompression: true, MaxIdleConnsPerHost: 6, IdleConnTimeout: idleTime}
 	forward := &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.Host = r.In.Host },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.Host = r.In.Host
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // as the page wrote it, also where Go cannot parse it
+		},
 		Transport:     p.transport,
 		FlushInterval: -1,
 		ErrorLog:      log.New(io.Discard, "", 0),
