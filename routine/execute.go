@@ -168,7 +168,10 @@ func (s *Service) runPage(ctx context.Context, e *Execution, d *Definition, valu
 		}
 	}()
 	r := &Run{page: page, params: values, values: map[string]string{}, result: e.Result, maxResult: s.maxResult, now: s.now, progress: progress}
-	return r.run(ctx, d)
+	err = r.run(ctx, d)
+	hidden := secretsOf(d.Parameters, values)
+	hidden.result(e.Result)
+	return hidden.err(err)
 }
 
 // finish ends the execution in the ledger and logs it. It works after the run's

@@ -217,6 +217,31 @@ func TestScrollAndPress(t *testing.T) {
 	}
 }
 
+// A secret shows nowhere but in what the page is given and what the routine
+// answers.
+func TestSecretsAreMasked(t *testing.T) {
+	var did []string
+	page := fakePage{did: &did, status: 404, response: routine.Response{URL: "https://a.test/?k=p%20%22w", Status: 500},
+		evaluate: func(context.Context) (routine.Evaluation, error) {
+			return routine.Evaluation{Console: []string{`log: p "w`}}, routine.Errorf(routine.CodeScriptError, `the script threw p "w`)
+		}}
+	e, err := runOnce(t, page, `{"type":"navigate","url":"https://a.test/?k={{k}}"},
+		{"type":"fetch","endpoint":{"url":"/x?k={{k}}","method":"POST","headers":{"X-K":"{{k}}"},"body":{"k":"{{k}}"}},"session_storage_key":"s"},
+		{"type":"js_evaluate","js":"(() => 1)()"}`, `{"name":"k","x-secret":true}`, `{"k":"p \"w"}`)
+	if err == nil || !strings.Contains(strings.Join(did, "|"), `p "w`) {
+		t.Fatal(did, err)
+	}
+	told, _ := json.Marshal(e)
+	for _, spelling := range []string{`p \"w`, `p \\\"w`, "p%20%22w", "p+%22w"} {
+		if strings.Contains(string(told), spelling) || strings.Contains(err.Error(), spelling) {
+			t.Errorf("%s is shown: %s %v", spelling, told, err)
+		}
+	}
+	if !strings.Contains(err.Error(), "the script threw ***") {
+		t.Error(err)
+	}
+}
+
 func TestResultLimitIsOnRawBytes(t *testing.T) {
 	page := fakePage{response: routine.Response{Status: 200, Body: make([]byte, 1000)}}
 	download := `{"type":"download","endpoint":{"url":"https://a.test/x"},"filename":"x"}`

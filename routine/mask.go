@@ -1,0 +1,111 @@
+package routine
+
+import (
+	"errors"
+	"net/url"
+	"sort"
+	"strings"
+
+	"rote/routine/placeholder"
+)
+
+// secrets hides the values of "x-secret" parameters in what a run tells of
+// itself: records, warnings, errors. The data is the routine's own answer and
+// stays as it is.
+type secrets []string
+
+// minSecret is the shortest value that is looked for inside longer text; a
+// shorter one would blot out the text and is hidden only where it stands alone.
+const minSecret = 3
+
+// secretsOf are the spellings under which a secret value can appear: as it is,
+// percent-encoded, as a form has it, escaped in JSON. Longest first, so that
+// none is hidden in part.
+func secretsOf(ps []Parameter, v Values) secrets {
+	var s secrets
+	for _, p := range ps {
+		text := placeholder.Format(v[p.Name])
+		if !p.Secret || text == "" {
+			continue
+		}
+		quoted := compact(text)
+		s = append(s, text, url.PathEscape(text), url.QueryEscape(text), quoted[1:len(quoted)-1])
+	}
+	sort.Slice(s, func(i, j int) bool { return len(s[i]) > len(s[j]) })
+	return s
+}
+
+func (s secrets) text(t string) string {
+	for _, secret := range s {
+		if t == secret {
+			return masked
+		}
+		if len(secret) >= minSecret {
+			t = strings.ReplaceAll(t, secret, masked)
+		}
+	}
+	return t
+}
+
+// tree is x with its texts masked. Details hold these types and no others.
+func (s secrets) tree(x any) any {
+	switch x := x.(type) {
+	case string:
+		return s.text(x)
+	case []string:
+		out := make([]string, len(x))
+		for i, t := range x {
+			out[i] = s.text(t)
+		}
+		return out
+	case map[string]string:
+		out := make(map[string]string, len(x))
+		for k, t := range x {
+			out[k] = s.text(t)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for k, v := range x {
+			out[k] = s.tree(v)
+		}
+		return out
+	}
+	return x
+}
+
+// result masks all that r tells beside its data.
+func (s secrets) result(r *Result) {
+	if len(s) == 0 {
+		return
+	}
+	pointed := func(t *string) {
+		if t != nil {
+			*t = s.text(*t)
+		}
+	}
+	pointed(r.Error)
+	for i, w := range r.Warnings {
+		r.Warnings[i] = s.text(w)
+	}
+	for _, t := range r.PlaceholderResolution {
+		pointed(t)
+	}
+	for i := range r.OperationsMetadata {
+		o := &r.OperationsMetadata[i]
+		pointed(o.Error)
+		if o.Details != nil {
+			o.Details = s.tree(o.Details).(map[string]any)
+		}
+	}
+}
+
+// err is the run's error with its message masked; the cause goes to logs only
+// when the error is internal, and then the message says nothing.
+func (s secrets) err(err error) error {
+	var e *Error
+	if len(s) == 0 || !errors.As(err, &e) || e.Code == CodeInternal {
+		return err
+	}
+	return &Error{Code: e.Code, Message: s.text(e.Message), Problems: e.Problems, RetryAfter: e.RetryAfter}
+}
