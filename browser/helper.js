@@ -257,6 +257,7 @@ globalThis.rote ??= (() => {
   function prepare(text, clear) {
     const e = globalThis.roteTarget;
     e.focus();
+    if (e.getRootNode().activeElement !== e && !e.isContentEditable) return { how: 'lost' };
     if (e.tagName === 'SELECT') return choose(e, text);
     if (e.tagName === 'INPUT' && setTypes.includes(e.type)) {
       Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(e, text);
@@ -279,7 +280,7 @@ globalThis.rote ??= (() => {
   }
 
   function choose(e, text) {
-    const options = [...e.options];
+    const options = [...e.options].filter(o => !o.disabled && !o.parentElement.disabled); // what a person can choose
     const o = options.find(o => o.label.trim() === text) || options.find(o => o.value === text) || options.find(o => o.text.trim() === text.trim());
     if (!o) return { how: 'none', options: options.slice(0, 20).map(o => o.label.trim()) };
     if (!o.selected) { o.selected = true; tell(e, 'input', 'change'); }

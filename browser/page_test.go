@@ -218,7 +218,8 @@ func TestTypeRefuses(t *testing.T) {
 	for html, words := range map[string]string{
 		`<input id=i type=checkbox>`: "takes no text", `<input id=i readonly>`: "read-only", `<p id=i>x</p>`: "no field for text",
 		`<input id=i disabled>`: "disabled", `<input id=i style="position:absolute;left:-999px">`: "outside", `<select id=i><option>One</select>`: "no option",
-		`<input id=i type=file>`: "type file",
+		`<input id=i type=file>`: "type file", `<input id=i onfocus="o.focus()"><input id=o>`: "gives the focus away",
+		`<select id=i><option disabled>x</select>`: "no option",
 	} {
 		t.Run(html, func(t *testing.T) {
 			p := openPage(t, site(t, map[string]any{"/": html})+"/")

@@ -16,7 +16,7 @@ const maxKeys = 200
 
 // prepared is how the text gets into the field.
 type prepared struct {
-	How       string `json:"how"` // keys, done, none
+	How       string `json:"how"` // keys, done, none, lost
 	Before    string `json:"before"`
 	Multiline bool   `json:"multiline"`
 	Differs   bool   `json:"differs"`
@@ -43,6 +43,8 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 	case "done":
 		found.Differs = how.Differs
 		return found, nil
+	case "lost":
+		return found, routine.Errorf(routine.CodeElementNotActionable, "%q gives the focus away when it gets it, so typing would land elsewhere", t.Selector)
 	case "none":
 		return found, routine.Errorf(routine.CodeElementNotActionable, "%q has no option %q; it has %s", t.Selector, t.Text, strings.Join(how.Options, ", "))
 	}

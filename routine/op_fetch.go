@@ -33,7 +33,8 @@ func (o *opFetch) Do(ctx context.Context, r *Run) error {
 	if o.SessionKey == "" {
 		return nil
 	}
-	text := strings.ToValidUTF8(string(response.Body), "�")
+	// As Response.text() has it: no byte-order mark, no invalid UTF-8.
+	text := strings.ToValidUTF8(strings.TrimPrefix(string(response.Body), "\ufeff"), "�")
 	steps, _ := parseSanitizer(o.Sanitizer)
 	for _, s := range steps {
 		if text, err = s.apply(text); err != nil {

@@ -174,7 +174,7 @@ func runOnce(t *testing.T, page fakePage, operations, parameters, values string)
 func TestRunFillsAndDoesInOrder(t *testing.T) {
 	var did []string
 	page := fakePage{did: &did, session: map[string]string{"user": `{"id":7,"token":"tk"}`}, sent: []routine.Cookie{{Name: "sid", Value: "a%20b", HTTPOnly: true}},
-		response: routine.Response{URL: "https://shop.test/api", Status: 200, Body: []byte(`{"n": 12345678901234567890}`)}}
+		response: routine.Response{URL: "https://shop.test/api", Status: 200, Body: []byte("\ufeff" + `{"n": 12345678901234567890}`)}}
 	e, err := runOnce(t, page, `
 		{"type":"navigate","url":"https://shop.test/?q={{q}}"},
 		{"type":"input_text","selector":"#q","text":"{{q}} {{sessionStorage:user.id}}","clear":true},
