@@ -111,10 +111,13 @@ func (p *process) enroll(page *page) {
 
 func (p *process) dismiss(page *page) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	delete(p.pages, page.context)
-	if page.session != "" { // else it was never attached; the empty session is the browser's
-		p.client.unlisten(page.session)
+	p.mu.Unlock()
+	page.mu.Lock()
+	session := page.session // may just be coming in
+	page.mu.Unlock()
+	if session != "" { // else it was never attached; the empty session is the browser's
+		p.client.unlisten(session)
 	}
 }
 
