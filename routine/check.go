@@ -29,8 +29,14 @@ type checker struct {
 	namesKnown     bool
 	effort         int
 	matching       matching
-	// places are those in the string that was looked at last.
+	// places are those in the string that was looked at last; last is the value
+	// that a problem was placed at last.
 	places stringOffset
+	last   struct {
+		pointer, written string
+		node             *node
+		key              *key
+	}
 }
 
 func newChecker(doc *document, root *node) *checker {
@@ -47,10 +53,7 @@ func (c *checker) warn(p Problem) { c.put(&c.warnings, p) }
 
 func (c *checker) put(to *report, p Problem) {
 	if !to.full() && p.offset == 0 {
-		p.offset = c.offset(&p)
-		if c.doc.taken {
-			p.Pointer = c.root.written(p.Pointer)
-		}
+		c.place(&p)
 	}
 	to.add(p)
 }
@@ -58,19 +61,27 @@ func (c *checker) put(to *report, p Problem) {
 // keyCodes are the problems that are about a name and not about its value.
 var keyCodes = map[string]bool{"unknown_field": true, "header_name": true}
 
-func (c *checker) offset(p *Problem) int {
-	n, k, _ := c.root.find(p.Pointer)
+// place gives a problem its offset, and its pointer the names as written.
+func (c *checker) place(p *Problem) {
+	if f := &c.last; f.pointer != p.Pointer || f.node == nil {
+		f.pointer = p.Pointer
+		f.node, f.key, _ = c.root.find(p.Pointer)
+		f.written = c.root.written(p.Pointer)
+	}
+	n, k := c.last.node, c.last.key
+	p.Pointer = c.last.written
 	start, end := n.start, n.end
 	if k != nil && (keyCodes[p.Code] || p.within < 0) {
 		start, end = k.start, k.end
 	}
+	p.offset = int(start)
 	if p.within == 0 || c.doc.src[start] != '"' {
-		return int(start)
+		return
 	}
 	if raw := c.doc.src[start:end]; raw != c.places.raw {
 		c.places = stringOffset{raw: raw}
 	}
-	return int(start) + c.places.of(max(p.within, -p.within)-1)
+	p.offset += c.places.of(max(p.within, -p.within) - 1)
 }
 
 func (c *checker) check() {
@@ -114,6 +125,7 @@ func (c *checker) top() {
 	*d = Definition{Incognito: true, IsMCPToolDesignated: true, Tags: []string{}, Parameters: []Parameter{}}
 	fields := map[string]any{"name": &d.Name, "description": &d.Description, "incognito": &d.Incognito,
 		"is_public": &d.IsPublic, "is_mcp_tool_designated": &d.IsMCPToolDesignated, "tags": &d.Tags}
+	missing := namesOf(s.routine, c.root).missing
 	for i, k := range c.root.keys() {
 		n := &c.root.kids.nodes[i]
 		field, known := s.routine.Properties[k.name]
@@ -121,7 +133,7 @@ func (c *checker) top() {
 		case k.bad:
 			continue
 		case !known:
-			c.unknownTop(&k)
+			c.unknownTop(&k, missing)
 			continue
 		case k.name == "operations":
 			field = s.operations
@@ -137,7 +149,7 @@ func (c *checker) top() {
 
 // unknownTop warns of a field that a routine does not have: it is dropped, so a
 // misspelt one would be lost without a word. "$schema" is for editors.
-func (c *checker) unknownTop(k *key) {
+func (c *checker) unknownTop(k *key, missing []string) {
 	if strings.HasPrefix(k.name, "x-") || k.name == "$schema" {
 		return
 	}
@@ -147,13 +159,7 @@ func (c *checker) unknownTop(k *key) {
 	}
 	name := clip(k.name, 60)
 	p := Problem{Pointer: "/" + escapePointer(k.name), Code: "unknown_field", offset: int(k.start), Message: fmt.Sprintf("a routine has no field %q: it is ignored", name)}
-	var known []string
-	for field := range loadShapes().routine.Properties {
-		if c.root.member(field) == nil {
-			known = append(known, field)
-		}
-	}
-	if near := nearest(k.name, known); near != "" {
+	if near := nearest(k.name, missing); near != "" {
 		p.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	c.warn(p)
@@ -226,6 +232,9 @@ func (c *checker) operation(i int, k kind, n *node, sound bool) {
 		return
 	}
 	c.ops[i], c.definition.Operations = op, append(c.definition.Operations, o)
+	if costly, ok := op.(costly); ok && !c.spend(costly.effort(), func() string { return operationPointer(i) }) {
+		return
+	}
 	if checked, ok := op.(checked); ok {
 		for _, p := range checked.check() {
 			at, _, rest := n.find(p.Pointer)
@@ -242,6 +251,9 @@ func (c *checker) operation(i int, k kind, n *node, sound bool) {
 		}
 	})
 }
+
+// costly says how much work check is, in units of maxEffort.
+type costly interface{ effort() int }
 
 func operationPointer(i int) string { return "/operations/" + strconv.Itoa(i) }
 
@@ -261,10 +273,11 @@ func (c *checker) parameters(list *node) {
 		if n.bad || n.member("name") == nil || n.member("name").bad {
 			c.namesKnown = false
 		}
-		if n.bad || c.problems.full() {
+		base := "/parameters/" + strconv.Itoa(i)
+		if n.bad || c.problems.full() || !c.spend(parameterEffort, func() string { return base }) {
+			c.namesKnown = false
 			continue
 		}
-		base := "/parameters/" + strconv.Itoa(i)
 		var p Parameter
 		if err := json.Unmarshal(c.doc.sound(n), &p); err != nil {
 			c.add(Problem{Pointer: base, Code: "type", Message: "cannot be read: " + err.Error()})

@@ -59,7 +59,8 @@ func (c *checker) declaration(base string, p *Parameter, n *node) {
 		}
 		return
 	}
-	if typed {
+	examples, _, _ := n.find("/examples")
+	if typed && c.spend(choiceEffort*(len(r.EnumValues)+len(examples.items())), func() string { return base }) {
 		d.ownValues()
 	}
 }
@@ -165,9 +166,7 @@ func sameValue(a, b any) bool {
 		if !ok {
 			return false
 		}
-		x, _ := exact(a)
-		y, _ := exact(n)
-		return x != nil && y != nil && x.Cmp(y) == 0
+		return worth(a.String()) == worth(n.String())
 	case []any:
 		list, ok := b.([]any)
 		return ok && slices.EqualFunc(a, list, sameValue)

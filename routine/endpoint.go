@@ -30,6 +30,15 @@ func (e *endpoint) UnmarshalJSON(text []byte) error {
 	return d.Decode((*plain)(e))
 }
 
+func (e *endpoint) effort() int { return headerEffort * len(e.Headers) }
+
+func (o *opDownload) effort() int { return o.Endpoint.effort() }
+
+// effort counts every string of the sanitizer for a path.
+func (o *opFetch) effort() int {
+	return jsonPathEffort*bytes.Count(o.Sanitizer, []byte{'"'})/2 + o.Endpoint.effort()
+}
+
 func (e *endpoint) check() []Problem {
 	var problems []Problem
 	if _, has := e.body(); has && (e.Method == "GET" || e.Method == "HEAD") {

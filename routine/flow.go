@@ -44,6 +44,10 @@ func (c *checker) returnKey(base, key string, stored storedKeys) {
 	if key == "" || stored.has[key] || stored.open || hasToken(key) {
 		return
 	}
+	if c.warnings.full() {
+		c.warnings.count++
+		return
+	}
 	p := Problem{Pointer: base + "/session_storage_key", Code: "unstored_key", Message: fmt.Sprintf("nothing before stores %q: the run fails unless the site does", clip(key, 60))}
 	if near := nearest(key, stored.names); near != "" {
 		p.Hint = fmt.Sprintf("did you mean %q?", near)

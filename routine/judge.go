@@ -1,6 +1,7 @@
 package routine
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -34,12 +35,14 @@ func newJudge(p *Parameter, m *matching) *judge {
 		return j
 	}
 	j.choices = make(map[string]any, len(r.EnumValues))
-	for _, e := range r.EnumValues {
-		var v any
-		if unmarshal(e, &v) != nil || v == nil {
+	for i, e := range r.EnumValues {
+		v := scalar(e)
+		if v == nil {
 			continue
 		}
-		j.listed = append(j.listed, string(e))
+		if i <= maxListed {
+			j.listed = append(j.listed, string(e))
+		}
 		if p.Type != TypeEnum {
 			if c, f := j.convert(v); f == nil {
 				v = c
@@ -50,6 +53,23 @@ func newJudge(p *Parameter, m *matching) *judge {
 	return j
 }
 
+// maxListed is how many choices a message lists.
+const maxListed = 20
+
+// scalar decodes a JSON value that is no object or array; nil for null.
+func scalar(raw json.RawMessage) (v any) {
+	n := len(raw)
+	switch {
+	case n > 1 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0:
+		return string(raw[1 : n-1])
+	case isNumber(string(raw)):
+		return json.Number(raw)
+	case unmarshal(raw, &v) != nil:
+		return nil
+	}
+	return v
+}
+
 // choiceKey is the same for values that are the same: numbers by what they are
 // worth.
 func choiceKey(v any) string {
@@ -57,9 +77,7 @@ func choiceKey(v any) string {
 	case string:
 		return "string " + v
 	case json.Number:
-		if x, ok := exact(v); ok {
-			return "number " + x.RatString()
-		}
+		return "number " + worth(v.String())
 	}
 	return "other " + placeholder.Format(v)
 }
@@ -84,10 +102,9 @@ func (j *judge) choose(v any) (any, *fault) {
 }
 
 func (j *judge) notChosen(v any) *fault {
-	const most = 20
 	listed := j.listed
-	if len(listed) > most {
-		listed = append(listed[:most:most], "…")
+	if len(listed) > maxListed {
+		listed = append(listed[:maxListed:maxListed], "…")
 	}
 	return faultf("enum_values", "must be one of %s, not %s", strings.Join(listed, ", "), j.show(v))
 }

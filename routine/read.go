@@ -195,8 +195,7 @@ func (r *reader) object() (*kids, error) {
 		r.path.pop()
 		r.keys, r.nodes = append(double(r.keys), k), append(double(r.nodes), v)
 	}
-	all := &kids{slices.Clone(r.keys[keys:]), slices.Clone(r.nodes[nodes:])}
-	r.keys, r.nodes = r.keys[:keys], r.nodes[:nodes]
+	all := &kids{cut(&r.keys, keys), cut(&r.nodes, nodes)}
 	_, err := r.d.ReadToken()
 	return all, err
 }
@@ -230,10 +229,22 @@ func (r *reader) array() (*kids, error) {
 		r.path.pop()
 		r.nodes = append(double(r.nodes), v)
 	}
-	all := &kids{nil, slices.Clone(r.nodes[nodes:])}
-	r.nodes = r.nodes[:nodes]
+	all := &kids{nil, cut(&r.nodes, nodes)}
 	_, err := r.d.ReadToken()
 	return all, err
+}
+
+// cut takes what stands on a stack from an index on. Much of it is taken as it
+// is, and the rest gets a new stack.
+func cut[T any](stack *[]T, from int) []T {
+	if len(*stack)-from < 1024 {
+		taken := slices.Clone((*stack)[from:])
+		*stack = (*stack)[:from]
+		return taken
+	}
+	taken := (*stack)[from:len(*stack):len(*stack)]
+	*stack = slices.Clone((*stack)[:from])
+	return taken
 }
 
 // double makes room in a full slice. append itself makes too little for what can

@@ -14,6 +14,8 @@ const (
 	// maxKept is how many are kept to choose those from. Of a text with more
 	// the rest is only counted, which bounds the work.
 	maxKept = 300
+	// maxPointer cuts pointers that lead through monstrous names.
+	maxPointer = 2000
 )
 
 // report collects problems.
@@ -25,6 +27,9 @@ type report struct {
 func (r *report) add(p Problem) {
 	r.count++
 	if len(r.list) < maxKept {
+		if len(p.Pointer) > maxPointer {
+			p.Pointer = strings.ToValidUTF8(p.Pointer[:maxPointer], "") + "…"
+		}
 		r.list = append(r.list, p)
 	}
 }

@@ -18,6 +18,10 @@ const (
 	placeholderEffort = 8
 	patternEffort     = 30
 	scriptEffort      = 20
+	parameterEffort   = 16
+	jsonPathEffort    = 100
+	headerEffort      = 4
+	choiceEffort      = 4
 )
 
 // spend tells whether the definition's effort allows for n more. The first
@@ -35,11 +39,19 @@ func (c *checker) spend(n int, pointer func() string) bool {
 // what is declared, and what its author wrote around them against the rules of
 // its place.
 func (c *checker) template(operation int, s site) {
-	pointer := func() string { return operationPointer(operation) + s.pointer }
+	at := ""
+	pointer := func() string { // most need none
+		if at == "" {
+			at = operationPointer(operation) + s.pointer
+		}
+		return at
+	}
 	effort := placeholderEffort * strings.Count(s.text, "{{")
 	switch s.place {
 	case placeholder.Script:
 		effort += scriptEffort + min(len(s.text), javascript.MaxBytes)
+	case placeholder.Selector:
+		effort += len(s.text) / 3
 	case placeholder.Regexp:
 		effort += patternEffort + 2*min(len(s.text), maxPattern)
 	}

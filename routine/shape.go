@@ -154,10 +154,14 @@ func isType(name string, n *node) bool {
 }
 
 func (c *shapeCheck) object(s *jsonschema.Schema, n *node) {
+	var names *fieldNames
 	for i := range n.keys() {
 		k := &n.kids.keys[i]
 		if _, known := s.Properties[k.name]; !known && !k.bad && s.AdditionalProperties == false && !matchesAny(s, k.name) {
-			c.unknownField(s, n, k)
+			if names == nil {
+				names = namesOf(s, n)
+			}
+			c.unknownField(names, k)
 		}
 	}
 	for _, name := range s.Required {

@@ -3,6 +3,7 @@ package routine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"regexp"
 	"slices"
@@ -40,10 +41,27 @@ func typeNames(types []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
+// fieldNames are the fields that an object can have, and those of them that it
+// lacks.
+type fieldNames struct {
+	schema         *jsonschema.Schema
+	known, missing []string
+}
+
+func namesOf(s *jsonschema.Schema, n *node) *fieldNames {
+	f := &fieldNames{schema: s, known: slices.Sorted(maps.Keys(s.Properties))}
+	for _, name := range f.known {
+		if n.member(name) == nil {
+			f.missing = append(f.missing, name)
+		}
+	}
+	return f
+}
+
 // unknownField reports a field that an object does not have. When it is clear
 // which one was meant, it is taken for that, so that its value is checked too
 // and the field is not missing besides.
-func (c *shapeCheck) unknownField(s *jsonschema.Schema, n *node, k *key) {
+func (c *shapeCheck) unknownField(names *fieldNames, k *key) {
 	k.bad = true
 	if !c.telling() {
 		return
@@ -51,38 +69,32 @@ func (c *shapeCheck) unknownField(s *jsonschema.Schema, n *node, k *key) {
 	p := Problem{Pointer: c.path.pointer() + "/" + escapePointer(k.name), Code: "unknown_field", offset: int(k.start),
 		Message: fmt.Sprintf("%s has no field %q", c.subject(), clip(k.name, 60))}
 	var meant string
-	if p.Hint, meant = fieldHint(s, n, k.name); meant != "" {
+	if p.Hint, meant = names.hint(k.name); meant != "" {
 		k.as, k.bad, c.doc.taken = meant, false, true
+		names.missing = slices.DeleteFunc(names.missing, func(f string) bool { return f == meant })
 	}
 	c.found.add(p)
 }
 
-// fieldHint says what a field that an object does not have was meant to be: a
-// field of the object that it lacks, then that is meant, or one of an object
-// inside it.
-func fieldHint(s *jsonschema.Schema, n *node, name string) (hint, meant string) {
-	known := make([]string, 0, len(s.Properties))
-	for field := range s.Properties {
-		known = append(known, field)
-	}
-	slices.Sort(known)
-	missing := slices.DeleteFunc(slices.Clone(known), func(field string) bool { return n.member(field) != nil })
-	for _, field := range known {
-		inner := s.Properties[field]
+// hint says what a field that an object does not have was meant to be: a field
+// that it lacks, then that is meant, or one of an object inside it.
+func (f *fieldNames) hint(name string) (hint, meant string) {
+	for _, field := range f.known {
+		inner := f.schema.Properties[field]
 		if inner.Ref != nil {
 			inner = inner.Ref
 		}
-		if _, ok := inner.Properties[name]; ok && !slices.Contains(known, name) {
+		if _, ok := inner.Properties[name]; ok {
 			return fmt.Sprintf("put it inside %q", field), ""
 		}
 	}
-	if near := nearest(name, missing); near != "" {
+	if near := nearest(name, f.missing); near != "" {
 		return fmt.Sprintf("did you mean %q?%s", near, unitNote(name, near)), near
 	}
-	if near := nearest(name, known); near != "" {
+	if near := nearest(name, f.known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near), ""
 	}
-	return "its fields are " + strings.Join(known, ", "), ""
+	return "its fields are " + strings.Join(f.known, ", "), ""
 }
 
 // unitNote warns of a field that counts in another unit than the one meant.

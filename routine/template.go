@@ -65,6 +65,7 @@ func fieldsOf(t reflect.Type, pointer string) []templated {
 }
 
 // eachTemplate shows every templated string of op, in the order of the fields.
+// Of a body, which can be large, those that hold no token are left out.
 func eachTemplate(op operation, show func(site)) {
 	v := reflect.ValueOf(op).Elem()
 	eachField(v, templatedFields()[v.Type()], show)
@@ -78,28 +79,36 @@ func eachField(v reflect.Value, fields []templated, show func(site)) {
 		case field.Kind() == reflect.String:
 			show(site{f.pointer, false, field.String(), f.place})
 		default:
-			eachInTree(field.Interface(), f.pointer, f.place, show)
+			eachInTree(field.Interface(), f, &path{}, show)
 		}
 	}
 }
 
 // eachInTree shows the strings of a decoded JSON value, and the keys of its
 // objects where those may hold placeholders.
-func eachInTree(x any, pointer string, place placeholder.Place, show func(site)) {
+func eachInTree(x any, f templated, at *path, show func(site)) {
+	shown := func(text string, key bool) {
+		if !fillsKeys(f.place) || strings.Contains(text, "{{") {
+			show(site{f.pointer + at.pointer(), key, text, f.place})
+		}
+	}
 	switch x := x.(type) {
 	case string:
-		show(site{pointer, false, x, place})
+		shown(x, false)
 	case []any:
 		for i, e := range x {
-			eachInTree(e, pointer+"/"+strconv.Itoa(i), place, show)
+			at.item(i)
+			eachInTree(e, f, at, show)
+			at.pop()
 		}
 	case map[string]any:
 		for _, k := range sortedKeys(x) {
-			at := pointer + "/" + escapePointer(k)
-			if fillsKeys(place) {
-				show(site{at, true, k, placeholder.Text})
+			at.member(k)
+			if fillsKeys(f.place) {
+				shown(k, true)
 			}
-			eachInTree(x[k], at, place, show)
+			eachInTree(x[k], f, at, show)
+			at.pop()
 		}
 	}
 }

@@ -172,6 +172,28 @@ func exact(n json.Number) (*big.Rat, bool) {
 	return new(big.Rat).SetString(n.String())
 }
 
+// worth is the same text for numbers that are worth the same: 1, 1.0 and 10e-1.
+// The number is one of JSON within bounds.
+func worth(n string) string {
+	sign, digits := "", n
+	if strings.HasPrefix(n, "-") {
+		sign, digits = "-", n[1:]
+	}
+	exponent := 0
+	if i := strings.IndexAny(digits, "eE"); i >= 0 {
+		exponent, _ = strconv.Atoi(digits[i+1:])
+		digits = digits[:i]
+	}
+	whole, part, _ := strings.Cut(digits, ".")
+	digits = strings.TrimLeft(whole+part, "0")
+	exponent -= len(part)
+	short := strings.TrimRight(digits, "0")
+	if short == "" {
+		return "0"
+	}
+	return sign + short + "e" + strconv.Itoa(exponent+len(digits)-len(short))
+}
+
 // isWhole tells whether a JSON number within bounds is a whole one, however it
 // is spelt.
 func isWhole(s string) bool {
