@@ -115,33 +115,35 @@ func (c *checker) shapeAt(s *jsonschema.Schema, n *node, list string, i int, wha
 // default.
 func (c *checker) top() {
 	s := loadShapes()
+	missing := namesOf(s.routine, c.root).missing
 	for _, name := range s.routine.Required {
 		if c.root.member(name) == nil {
-			p := Problem{Code: "required", Message: fmt.Sprintf("a routine needs the field %q", name)}
-			c.add(p)
+			c.add(Problem{Code: "required", Message: fmt.Sprintf("a routine needs the field %q", name), Hint: c.doc.takeFor(c.root, name, missing)})
 		}
 	}
 	d := &c.definition
 	*d = Definition{Incognito: true, IsMCPToolDesignated: true, Tags: []string{}, Parameters: []Parameter{}}
 	fields := map[string]any{"name": &d.Name, "description": &d.Description, "incognito": &d.Incognito,
 		"is_public": &d.IsPublic, "is_mcp_tool_designated": &d.IsMCPToolDesignated, "tags": &d.Tags}
-	missing := namesOf(s.routine, c.root).missing
 	for i, k := range c.root.keys() {
 		n := &c.root.kids.nodes[i]
-		field, known := s.routine.Properties[k.name]
-		switch {
-		case k.bad:
+		if k.bad {
 			continue
-		case !known:
+		}
+		if _, known := s.routine.Properties[k.name]; !known {
 			c.unknownTop(&k, missing)
+		}
+		field, known := s.routine.Properties[k.as]
+		switch {
+		case !known:
 			continue
-		case k.name == "operations":
+		case k.as == "operations":
 			field = s.operations
-		case k.name == "parameters":
+		case k.as == "parameters":
 			field = s.parameters
 		}
 		c.shapeOf(field, n, k.name)
-		if into, ok := fields[k.name]; ok && !n.bad {
+		if into, ok := fields[k.as]; ok && !n.bad {
 			_ = json.Unmarshal(c.doc.sound(n), into)
 		}
 	}
@@ -174,17 +176,18 @@ func (c *checker) operations(list *node) {
 	}
 	s := loadShapes()
 	c.ops = make([]operation, len(list.items()))
+	name := c.root.keyOf("operations").name
 	for i := range list.items() {
 		n := &list.kids.nodes[i]
 		before := c.problems.count
-		c.shapeAt(s.operation, n, "operations", i, "an operation")
+		c.shapeAt(s.operation, n, name, i, "an operation")
 		k, ok := kindNamed(typeOf(n))
 		if !ok {
 			c.guessing = true
 			c.use(n)
 			continue
 		}
-		c.shapeAt(s.kinds[k.name], n, "operations", i, k.name)
+		c.shapeAt(s.kinds[k.name], n, name, i, k.name)
 		sound := c.problems.count == before && c.doc.found.count == 0
 		if !sound {
 			c.use(n)

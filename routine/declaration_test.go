@@ -20,6 +20,7 @@ func TestParameterDeclarations(t *testing.T) {
 		{"name with a dash", `{"name": ▸"first-name"}`, []string{"/name pattern"}},
 		{"name with a letter beyond ASCII", `{"name": ▸"größe"}`, []string{"/name pattern"}},
 		{"name with a line break", `{"name": ▸"p\n"}`, []string{"/name pattern"}},
+		{"name of 65 characters", `{"name": ▸"p1234567890123456789012345678901234567890123456789012345678901234"}`, []string{"/name maxLength"}},
 		{"name uuid", `{"name": ▸"uuid"}`, []string{"/name reserved_name"}},
 		{"name epoch_milliseconds", `{"name": ▸"epoch_milliseconds"}`, []string{"/name reserved_name"}},
 		{"name sessionStorage", `{"name": ▸"sessionStorage"}`, []string{"/name reserved_name"}},

@@ -77,6 +77,11 @@ func (n *node) member(name string) *node {
 	return nil
 }
 
+// keyOf is the key under which member finds a value.
+func (n *node) keyOf(name string) *key {
+	return &n.kids.keys[slices.IndexFunc(n.keys(), func(k key) bool { return k.as == name })]
+}
+
 // value is the node as encoding/json would decode it, with numbers as they are
 // spelt.
 func (n *node) value() any {

@@ -9,6 +9,7 @@ import (
 // otherNames are the words that people and models bring from other tools, and
 // what they are called here.
 var otherNames = map[string][]string{
+	"action": {"type"}, "op": {"type"}, "kind": {"type"}, "command": {"type"}, "operation": {"type"}, "step": {"type"},
 	// kinds of operations
 	"goto": {"navigate"}, "go_to": {"navigate"}, "open": {"navigate"}, "visit": {"navigate"}, "load": {"navigate"},
 	"wait": {"sleep"}, "delay": {"sleep", "timeout_seconds"}, "pause": {"sleep"},

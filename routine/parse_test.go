@@ -67,6 +67,8 @@ func TestTop(t *testing.T) {
 		{"nothing there", `▸▸▸{}`, []string{" required", " required", " required"}},
 		{"no description, wrong types at the side", `▸{"name": ▸5, "operations": ▸{}, "tags": [▸1, "a"], "incognito": ▸"no"}`,
 			[]string{" required", "/name type", "/operations type", "/tags/0 type", "/incognito type"}},
+		{"operations under another name", `▸{"name": "n", "description": "d", "steps": [{"type": "return_html", "scope": ▸"all"}]}`, []string{" required", "/steps/0/scope enum"}},
+		{"operations under another name that are no list", `▸{"name": "n", "description": "d", "steps": ▸{}}`, []string{" required", "/steps type"}},
 		{"empty name, no operations", `{"name": ▸"", "description": "d", "operations": ▸[]}`, []string{"/name minLength", "/operations minItems"}},
 		{"name of 201 characters", `{"name": ▸"` + strings.Repeat("é", 201) + `", "description": "d", "operations": [{"type": "return_html"}]}`, []string{"/name maxLength"}},
 		{"parameters as an object", `{"name": "n", "description": "d", "parameters": ▸{"q": {"type": "string"}}, "operations": [{"type": "press", "key": "{{q}}"}]}`, []string{"/parameters type"}},

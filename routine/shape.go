@@ -157,7 +157,7 @@ func (c *shapeCheck) object(s *jsonschema.Schema, n *node) {
 	var names *fieldNames
 	for i := range n.keys() {
 		k := &n.kids.keys[i]
-		if _, known := s.Properties[k.name]; !known && !k.bad && s.AdditionalProperties == false && !matchesAny(s, k.name) {
+		if _, known := s.Properties[k.as]; !known && !k.bad && s.AdditionalProperties == false && !matchesAny(s, k.name) {
 			if names == nil {
 				names = namesOf(s, n)
 			}
@@ -166,7 +166,7 @@ func (c *shapeCheck) object(s *jsonschema.Schema, n *node) {
 	}
 	for _, name := range s.Required {
 		if n.member(name) == nil && c.telling() {
-			c.say(n, "required", "", "%s needs the field %q", c.subject(), name)
+			c.say(n, "required", c.doc.takeFor(n, name, []string{name}), "%s needs the field %q", c.subject(), name)
 		}
 	}
 	for i := range n.keys() {

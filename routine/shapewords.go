@@ -76,6 +76,21 @@ func (c *shapeCheck) unknownField(names *fieldNames, k *key) {
 	c.found.add(p)
 }
 
+// takeFor looks in n, which lacks a field, for another that was meant to be it,
+// and takes it for that, so that its faults are told in the same answer. missing
+// are all fields that n lacks.
+func (d *document) takeFor(n *node, field string, missing []string) (hint string) {
+	for i := range n.keys()[:min(len(n.keys()), maxCandidates)] {
+		k := &n.kids.keys[i]
+		if k.bad || k.as != k.name || nearest(k.name, missing) != field {
+			continue
+		}
+		k.as, d.taken = field, true
+		return fmt.Sprintf("rename %q to %q", k.name, field)
+	}
+	return ""
+}
+
 // hint says what a field that an object does not have was meant to be: a field
 // that it lacks, then that is meant, or one of an object inside it.
 func (f *fieldNames) hint(name string) (hint, meant string) {

@@ -54,7 +54,7 @@ func TestPlacesInsideStrings(t *testing.T) {
 // One mistake in a declaration does not make its placeholders wrong too.
 func TestFaultyDeclarationStillDeclares(t *testing.T) {
 	for _, row := range []marked{
-		{"unknown field", declaring(`{"name": "p", ▸"kind": "text"}`), []string{"/parameters/0/kind unknown_field"}},
+		{"unknown field", declaring(`{"name": "p", ▸"flavour": "text"}`), []string{"/parameters/0/flavour unknown_field"}},
 		{"name of another", `{"name": "n", "description": "d", "parameters": [▸{"type": "string"}], "operations": [{"type": "press", "key": "{{p}}"}]}`, []string{"/parameters/0 required"}},
 	} {
 		t.Run(row.name, row.errors)
