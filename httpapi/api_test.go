@@ -242,7 +242,7 @@ func TestBadTokens(t *testing.T) {
 
 func TestLocalPrincipalIsEveryCaller(t *testing.T) {
 	runAll(t, newEnv(t, func(c *envConfig) {
-		c.http.Local = &routine.Principal{UserID: "local", OrganizationID: "default", ProjectID: "p"}
+		c.http.Local = &routine.Principal{UserID: "local", OrganizationID: "default", ProjectID: "p", Scopes: routine.UsualScopes}
 	}), []scenario{
 		{"without token", "POST", "/routines/", "", nil, readPage, 201, []string{`"created_by":"local"`, `"project_id":"p"`}, nil},
 		{"tokens are not looked at", "GET", "/routines/$private", "guess", nil, "", 200, nil, nil},

@@ -26,8 +26,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var (
-	admin = routine.Principal{UserID: "admin", OrganizationID: "default", ProjectID: "default"}
-	guest = routine.Principal{UserID: "gus", OrganizationID: "guests", ProjectID: "visits"}
+	admin = routine.Principal{UserID: "admin", OrganizationID: "default", ProjectID: "default", Scopes: routine.UsualScopes}
+	guest = routine.Principal{UserID: "gus", OrganizationID: "guests", ProjectID: "visits", Scopes: routine.UsualScopes}
 )
 
 const adminToken = "the-admin-token"

@@ -151,7 +151,7 @@ func (s *shelf) set(change func()) {
 	change()
 }
 
-var ann = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices"}
+var ann = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices", Scopes: routine.UsualScopes}
 
 // house is a service with its parts, and the server under test.
 type house struct {

@@ -29,7 +29,7 @@ type Call struct {
 // CodeInvalid, CodeBusy, CodeShuttingDown, CodeStoreUnavailable. When ctx ends
 // the run ends, as cancelled.
 func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call) (*Execution, error) {
-	r, err := s.executable(ctx, p, id)
+	r, err := s.find(ctx, p, toExecute, id)
 	if err != nil {
 		return nil, err
 	}
@@ -79,20 +79,6 @@ func (s *Service) RunOnce(ctx context.Context, d *Definition, call Call) (*Execu
 	err = s.runPage(ctx, e, d, values, call.Progress)
 	s.end(e, err)
 	return e, err
-}
-
-func (s *Service) executable(ctx context.Context, p Principal, id string) (*Routine, error) {
-	r, err := s.Routine(ctx, p, id)
-	if CodeOf(err) == CodeForbidden || err == nil && !p.owns(r) {
-		return nil, Errorf(CodeForbidden, "no permission to execute this routine")
-	}
-	if err != nil {
-		return nil, err
-	}
-	if r.Status == StatusArchived {
-		return nil, Errorf(CodeConflict, "the routine is archived: make it active to run it")
-	}
-	return r, nil
 }
 
 func (c Call) timeout() (time.Duration, error) {

@@ -5,17 +5,14 @@ type Principal struct {
 	UserID         string
 	OrganizationID string
 	ProjectID      string
+	// Scopes are what the caller may do in the organization.
+	Scopes Scopes
+	// AllowedHosts narrow what runs of the caller may reach, in the notation of
+	// --allow-host; none: all that the operator's policy allows.
+	AllowedHosts []string
+	// TokenID names the token that the call was made with; empty: none was.
+	TokenID string
 }
 
 // Anonymous tells that the caller gave no credentials.
 func (p Principal) Anonymous() bool { return p.UserID == "" }
-
-// mayRead: what is public, or of the caller's organization.
-func (p Principal) mayRead(r *Routine) bool {
-	return r.IsPublic || p.owns(r)
-}
-
-// owns: executing and changing is for the routine's own organization.
-func (p Principal) owns(r *Routine) bool {
-	return !p.Anonymous() && r.OrganizationID == p.OrganizationID
-}

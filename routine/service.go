@@ -25,6 +25,7 @@ type Service struct {
 
 	mu      sync.Mutex
 	running map[string]context.CancelCauseFunc // by execution id
+	used    map[string]time.Time               // by token id, when its use was last recorded
 	closed  bool
 	done    sync.WaitGroup
 }
@@ -41,7 +42,7 @@ type Config struct {
 	// MaxResult bounds the raw bytes of one run's data; 0: no bound.
 	MaxResult int64
 	// AdminToken is accepted as a token of the user admin of the organization
-	// and project default; empty: there is no such token.
+	// and project default, with every scope; empty: there is no such token.
 	AdminToken string
 	Now        func() time.Time
 }
@@ -49,7 +50,7 @@ type Config struct {
 // NewService makes a Service. Close it before its Store and Browser.
 func NewService(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, log: c.Log, now: c.Now, maxResult: c.MaxResult,
-		queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]context.CancelCauseFunc{}}
+		queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]context.CancelCauseFunc{}, used: map[string]time.Time{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -101,10 +102,11 @@ func (s *Service) Close(ctx context.Context) {
 func (s *Service) Validate(body []byte) (*Definition, []Problem, error) { return ParseBody(body) }
 
 // CreateRoutine checks text and saves it as an active routine of p. The
-// problems are warnings. CodeUnauthenticated, CodeInvalid, CodeTooLarge.
+// problems are warnings. CodeUnauthenticated, CodeForbidden, CodeInvalid,
+// CodeTooLarge.
 func (s *Service) CreateRoutine(ctx context.Context, p Principal, text []byte) (*Routine, []Problem, error) {
-	if p.Anonymous() {
-		return nil, nil, Errorf(CodeUnauthenticated, "creating a routine needs a service token")
+	if err := p.may(toCreate, nil); err != nil {
+		return nil, nil, err
 	}
 	d, warnings, err := Parse(text)
 	if err != nil {
@@ -126,8 +128,16 @@ func (s *Service) CreateRoutine(ctx context.Context, p Principal, text []byte) (
 }
 
 // Routine reads one routine. CodeNotFound; CodeForbidden when it is neither
-// public nor of p's organization.
+// public nor of p's organization, or the scope is missing.
 func (s *Service) Routine(ctx context.Context, p Principal, id string) (*Routine, error) {
+	return s.find(ctx, p, toRead, id)
+}
+
+// find reads a routine with which p may do what is asked.
+func (s *Service) find(ctx context.Context, p Principal, do action, id string) (*Routine, error) {
+	if err := p.may(do, nil); err != nil {
+		return nil, err
+	}
 	r, err := s.store.Routine(ctx, id)
 	if errors.Is(err, ErrNotFound) {
 		return nil, Errorf(CodeNotFound, "there is no routine %s", quoted(clip(id, 80)))
@@ -135,14 +145,17 @@ func (s *Service) Routine(ctx context.Context, p Principal, id string) (*Routine
 	if err != nil {
 		return nil, storeError(ctx, "read routine", err)
 	}
-	if !p.mayRead(r) {
-		return nil, Errorf(CodeForbidden, "no access to this routine")
+	if err := p.may(do, r.object()); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
 
 // Routines lists what p may read, newest first, with the number of all of it.
 func (s *Service) Routines(ctx context.Context, p Principal, limit, offset int) ([]*Routine, int, error) {
+	if err := p.may(toList, nil); err != nil {
+		return nil, 0, err
+	}
 	rs, total, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Public: true, Limit: limit, Offset: offset})
 	if err != nil {
 		return nil, 0, storeError(ctx, "list routines", err)
@@ -152,8 +165,8 @@ func (s *Service) Routines(ctx context.Context, p Principal, limit, offset int) 
 
 // Tools lists the routines that are published to p's organization as tools.
 func (s *Service) Tools(ctx context.Context, p Principal) ([]*Routine, error) {
-	if p.Anonymous() {
-		return nil, Errorf(CodeUnauthenticated, "tools need a service token")
+	if err := p.may(toListTools, nil); err != nil {
+		return nil, err
 	}
 	rs, _, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Published: true})
 	if err != nil {

@@ -16,11 +16,10 @@ import (
 )
 
 var (
-	ann     = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "p"}
-	bob     = routine.Principal{UserID: "bob", OrganizationID: "other", ProjectID: "p"}
+	ann     = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "p", Scopes: routine.UsualScopes}
+	bob     = routine.Principal{UserID: "bob", OrganizationID: "other", ProjectID: "p", Scopes: routine.UsualScopes}
 	nobody  = routine.Principal{}
 	private = definition(`{"type":"return_html"}`, "")
-	public  = strings.Replace(private, `{"name"`, `{"is_public":true,"name"`, 1)
 	nap     = definition(`{"type":"sleep","timeout_seconds":10},{"type":"return_html"}`, "")
 )
 
@@ -31,57 +30,6 @@ func create(t *testing.T, s *routine.Service, p routine.Principal, text string) 
 		t.Fatal(err)
 	}
 	return r
-}
-
-func TestWhoMayDoWhat(t *testing.T) {
-	store := routinetest.NewStore()
-	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}})
-	if _, _, err := s.CreateRoutine(t.Context(), nobody, []byte(private)); routine.CodeOf(err) != routine.CodeUnauthenticated {
-		t.Fatal("anonymous create: ", err)
-	}
-	secret, open := create(t, s, ann, private), create(t, s, ann, public)
-	for _, r := range []struct {
-		name                  string
-		caller                routine.Principal
-		id                    string
-		wantRead, wantExecute routine.Code
-	}{
-		{"the owner, private", ann, secret.ID, "", ""},
-		{"the owner, public", ann, open.ID, "", ""},
-		{"another organization, private", bob, secret.ID, routine.CodeForbidden, routine.CodeForbidden},
-		{"another organization, public", bob, open.ID, "", routine.CodeForbidden},
-		{"nobody, private", nobody, secret.ID, routine.CodeForbidden, routine.CodeForbidden},
-		{"nobody, public", nobody, open.ID, "", routine.CodeForbidden},
-		{"unknown id", ann, "Routine_x", routine.CodeNotFound, routine.CodeNotFound},
-		{"nobody, unknown id", nobody, "Routine_x", routine.CodeNotFound, routine.CodeNotFound},
-	} {
-		if _, err := s.Routine(t.Context(), r.caller, r.id); routine.CodeOf(err) != r.wantRead {
-			t.Errorf("%s: read %v, want %q", r.name, err, r.wantRead)
-		}
-		if _, err := s.Execute(t.Context(), r.caller, r.id, routine.Call{}); routine.CodeOf(err) != r.wantExecute {
-			t.Errorf("%s: execute %v, want %q", r.name, err, r.wantExecute)
-		}
-	}
-	for caller, want := range map[routine.Principal]int{ann: 2, bob: 1, nobody: 1} {
-		if list, total, err := s.Routines(t.Context(), caller, 10, 0); err != nil || len(list) != want || total != want {
-			t.Errorf("%q lists %d of %d (%v), want %d", caller.UserID, len(list), total, err, want)
-		}
-	}
-	if _, err := s.Tools(t.Context(), nobody); routine.CodeOf(err) != routine.CodeUnauthenticated {
-		t.Error("anonymous tools: ", err)
-	}
-}
-
-func TestArchivedRoutineIsNotExecuted(t *testing.T) {
-	store := routinetest.NewStore()
-	r := routinetest.Routine(t, func(r *routine.Routine) { r.Status = routine.StatusArchived })
-	if err := store.CreateRoutine(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
-	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}})
-	if _, err := s.Execute(t.Context(), ann, r.ID, routine.Call{}); routine.CodeOf(err) != routine.CodeConflict {
-		t.Fatal(err)
-	}
 }
 
 func TestExecutionIsInTheLedger(t *testing.T) {
@@ -276,40 +224,6 @@ func TestClose(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-func TestTokens(t *testing.T) {
-	now := time.Now()
-	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, AdminToken: "letmein", Now: func() time.Time { return now }})
-	secret, token, err := s.CreateToken(t.Context(), ann, time.Hour)
-	if err != nil || !strings.HasPrefix(secret, "rote_") || len(secret) != 48 {
-		t.Fatal(secret, err)
-	}
-	if p, err := s.Authenticate(t.Context(), secret); err != nil || p != ann {
-		t.Fatal(p, err)
-	}
-	if p, err := s.Authenticate(t.Context(), "letmein"); err != nil || p.UserID != "admin" {
-		t.Fatal(p, err)
-	}
-	for _, bad := range []string{"", "rote_x", secret + "x", strings.ToUpper(secret)} {
-		if _, err := s.Authenticate(t.Context(), bad); routine.CodeOf(err) != routine.CodeUnauthenticated {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
-	if err := s.RevokeToken(t.Context(), token.ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Authenticate(t.Context(), secret); routine.CodeOf(err) != routine.CodeUnauthenticated {
-		t.Fatal("revoked: ", err)
-	}
-	if err := s.RevokeToken(t.Context(), "none"); routine.CodeOf(err) != routine.CodeNotFound {
-		t.Fatal(err)
-	}
-	secret, _, _ = s.CreateToken(t.Context(), ann, time.Hour)
-	now = now.Add(time.Hour)
-	if _, err := s.Authenticate(t.Context(), secret); routine.CodeOf(err) != routine.CodeUnauthenticated {
-		t.Fatal("expired: ", err)
 	}
 }
 

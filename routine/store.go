@@ -55,6 +55,9 @@ type Store interface {
 	Tokens(ctx context.Context) ([]*Token, error)
 	// RevokeToken is idempotent; the first revocation's time stays. ErrNotFound.
 	RevokeToken(ctx context.Context, id string, at time.Time) error
+	// UseToken records that a token was used. A time before the one that is
+	// kept changes nothing. ErrNotFound.
+	UseToken(ctx context.Context, id string, at time.Time) error
 
 	// Ping tells whether the store answers.
 	Ping(ctx context.Context) error
@@ -78,11 +81,14 @@ type Token struct {
 	ID string
 	// Hash is the SHA-256 of the secret.
 	Hash [32]byte
+	// Principal is without TokenID, which is ID.
 	Principal
 	CreatedAt time.Time
 	// ExpiresAt is nil for a token that does not expire.
 	ExpiresAt *time.Time
 	RevokedAt *time.Time
+	// LastUsedAt is exact to a minute; nil: it never was.
+	LastUsedAt *time.Time
 }
 
 // Valid tells whether the token can be used at a time.

@@ -13,12 +13,15 @@ import (
 )
 
 // adminPrincipal is who the token of the configuration acts as.
-var adminPrincipal = Principal{UserID: "admin", OrganizationID: "default", ProjectID: "default"}
+var adminPrincipal = Principal{UserID: "admin", OrganizationID: "default", ProjectID: "default", Scopes: UsualScopes | ScopeAdmin}
 
 func hashToken(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
 
 // Authenticate finds the principal of a token's secret. CodeUnauthenticated
-// when it is unknown, expired or revoked.
+// when it is unknown, expired or revoked, from the very next call on.
+//
+// Tokens are looked up by their hash. How long that takes tells nothing: of a
+// secret that comes close to a real one the hash is as far off as any.
 func (s *Service) Authenticate(ctx context.Context, secret string) (Principal, error) {
 	hash := hashToken(secret)
 	if s.hasAdmin && subtle.ConstantTimeCompare(hash[:], s.adminToken[:]) == 1 {
@@ -28,19 +31,53 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Principal, e
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Principal{}, storeError(ctx, "read token", err)
 	}
-	if err != nil || !t.Valid(s.now()) {
+	now := s.now()
+	if err != nil || !t.Valid(now) {
 		return Principal{}, Errorf(CodeUnauthenticated, "the service token is invalid, expired or revoked")
 	}
-	return t.Principal, nil
+	s.noteUse(ctx, t, now)
+	p := t.Principal
+	p.TokenID = t.ID
+	return p, nil
 }
 
-// CreateToken makes a token for p and returns its secret, which is not kept
-// anywhere and cannot be shown again. validFor 0: it does not expire.
+// lastUseGrain is how exactly the last use of a token is kept. Each use by
+// itself would make every call a write.
+const lastUseGrain = time.Minute
+
+// noteUse records that a token was used. The call does not wait for it and does
+// not fail by it; Close waits.
+func (s *Service) noteUse(ctx context.Context, t *Token, now time.Time) {
+	if t.LastUsedAt != nil && now.Sub(*t.LastUsedAt) < lastUseGrain {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || now.Sub(s.used[t.ID]) < lastUseGrain {
+		return
+	}
+	s.used[t.ID] = now
+	ctx = context.WithoutCancel(ctx)
+	s.done.Go(func() {
+		if err := s.store.UseToken(ctx, t.ID, now); err != nil {
+			s.log.WarnContext(ctx, "the use of a token was not recorded", "token_id", t.ID, "error", err)
+		}
+	})
+}
+
+// CreateToken makes a token that acts as p, with p's scopes and allowed hosts,
+// and returns its secret, which is not kept anywhere and cannot be shown again.
+// validFor 0: it does not expire. CodeInvalid without a user, an organization
+// or a scope.
 func (s *Service) CreateToken(ctx context.Context, p Principal, validFor time.Duration) (string, *Token, error) {
+	if p.UserID == "" || p.OrganizationID == "" || p.Scopes == 0 {
+		return "", nil, Errorf(CodeInvalid, "a token needs a user, an organization and a scope")
+	}
 	random := make([]byte, 32)
 	rand.Read(random) // never fails
 	secret := "rote_" + base64.RawURLEncoding.EncodeToString(random)
 	t := &Token{ID: uuid.Must(uuid.NewV7()).String(), Hash: hashToken(secret), Principal: p, CreatedAt: s.now()}
+	t.TokenID = ""
 	if validFor > 0 {
 		at := t.CreatedAt.Add(validFor)
 		t.ExpiresAt = &at

@@ -68,9 +68,10 @@ func (a *app) Close() error {
 	return a.store.Close()
 }
 
-// local is the principal of the command line.
+// local is the principal of the command line. Who can read the database is held
+// back by no scope.
 func (g *globals) local() routine.Principal {
-	return routine.Principal{UserID: g.User, OrganizationID: g.Organization, ProjectID: g.Project}
+	return routine.Principal{UserID: g.User, OrganizationID: g.Organization, ProjectID: g.Project, Scopes: routine.UsualScopes | routine.ScopeAdmin}
 }
 
 // database is the path of the database.

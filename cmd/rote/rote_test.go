@@ -117,12 +117,13 @@ func TestValidate(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	r := newRote(t)
-	out, errs, code := r.run("token", "create", "--user", "ann", "--organization", "acme", "--project", "p", "--expires", "90d")
+	out, errs, code := r.run("token", "create", "--user", "ann", "--organization", "acme", "--project", "p", "--expires", "90d",
+		"--scope", "executions:run", "--scope", "routines:read", "--reach", "*.shop.example")
 	if code != 0 || len(strings.Fields(out)) != 1 || !strings.HasPrefix(out, "rote_") {
 		t.Fatal(out, errs, code)
 	}
 	list, _, _ := r.run("token", "list")
-	if !strings.Contains(list, "ann") || !strings.Contains(list, "valid until") || strings.Contains(list, strings.TrimSpace(out)) {
+	if !strings.Contains(list, "ann") || !strings.Contains(list, "routines:read executions:run  *.shop.example") || !strings.Contains(list, "valid until") || strings.Contains(list, strings.TrimSpace(out)) {
 		t.Fatal(list)
 	}
 	id := strings.Fields(strings.Split(list, "\n")[1])[0]
@@ -165,6 +166,8 @@ func TestCommandLine(t *testing.T) {
 		"token list --allow-host http://a/b":    {1, "", "the port must be a number"},
 		"token list --allow-host a/b":           {1, "", "host:port"},
 		"token create --expires soon":           {2, "", "90d"},
+		"token create --scope all":              {1, "", "executions:run"},
+		"token create --reach a/b":              {1, "", "host:port"},
 		"token list --db /dev/null/x/rote.db":   {1, "", "/dev/null"},
 		"version --config /nowhere/config.yaml": {2, "", "config.yaml"},
 	} {

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
+	"rote/browser/egress"
 	"rote/routine"
 )
 
@@ -18,22 +21,43 @@ type tokenCommand struct {
 
 // The token's principal is that of --user, --organization and --project.
 type tokenCreate struct {
-	Expires days `help:"Time to live, as in 90d or 12h (for ever)." placeholder:"TIME"`
+	Expires days     `help:"Time to live, as in 90d or 12h (for ever)." placeholder:"TIME"`
+	Scope   []string `help:"What it is good for: routines:read, routines:write, executions:run, executions:read, admin (all but admin). Repeatable." placeholder:"SCOPE" sep:"none"`
+	Reach   []string `help:"Host that its runs may reach, of those that the server allows, written as for --allow-host (all of them). Repeatable." placeholder:"HOST" sep:"none"`
 }
 
 func (c *tokenCreate) Run(ctx context.Context, g *globals, s streams) (err error) {
+	p, err := c.principal(g)
+	if err != nil {
+		return err
+	}
 	a, err := open(ctx, g, s)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	secret, t, err := a.service.CreateToken(ctx, g.local(), time.Duration(c.Expires))
+	secret, t, err := a.service.CreateToken(ctx, p, time.Duration(c.Expires))
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(s.err, "token %s of user %s, organization %s, project %s; its secret is not shown again:\n", t.ID, t.UserID, t.OrganizationID, t.ProjectID)
 	_, err = fmt.Fprintln(s.out, secret)
 	return err
+}
+
+// principal is who the token acts as.
+func (c *tokenCreate) principal(g *globals) (routine.Principal, error) {
+	p := g.local()
+	p.AllowedHosts = c.Reach
+	p.Scopes = routine.UsualScopes
+	var err error
+	if len(c.Scope) > 0 {
+		if p.Scopes, err = routine.ParseScopes(c.Scope); err != nil {
+			return p, err
+		}
+	}
+	_, err = egress.NewPolicy(egress.Listed, c.Reach, nil)
+	return p, err
 }
 
 type tokenList struct{}
@@ -49,9 +73,14 @@ func (c *tokenList) Run(ctx context.Context, g *globals, s streams) (err error) 
 		return err
 	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tUSER\tORGANIZATION\tPROJECT\tCREATED\tSTATE")
+	fmt.Fprintln(w, "ID\tUSER\tORGANIZATION\tPROJECT\tSCOPES\tREACH\tCREATED\tLAST USED\tSTATE")
 	for _, t := range tokens {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.UserID, t.OrganizationID, t.ProjectID, t.CreatedAt.UTC().Format(time.DateTime), tokenState(t, time.Now()))
+		used := "never"
+		if t.LastUsedAt != nil {
+			used = t.LastUsedAt.UTC().Format(time.DateTime)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.UserID, t.OrganizationID, t.ProjectID, t.Scopes,
+			cmp.Or(strings.Join(t.AllowedHosts, " "), "-"), t.CreatedAt.UTC().Format(time.DateTime), used, tokenState(t, time.Now()))
 	}
 	return w.Flush()
 }

@@ -42,7 +42,8 @@ func copyExecution(e *routine.Execution) (*routine.Execution, error) {
 func copyToken(t *routine.Token) *routine.Token {
 	c := *t
 	c.CreatedAt = *copyTime(&t.CreatedAt)
-	c.ExpiresAt, c.RevokedAt = copyTime(t.ExpiresAt), copyTime(t.RevokedAt)
+	c.ExpiresAt, c.RevokedAt, c.LastUsedAt = copyTime(t.ExpiresAt), copyTime(t.RevokedAt), copyTime(t.LastUsedAt)
+	c.AllowedHosts = slices.Clone(t.AllowedHosts)
 	return &c
 }
 

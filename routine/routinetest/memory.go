@@ -205,15 +205,29 @@ func (s *Store) Tokens(context.Context) ([]*routine.Token, error) {
 }
 
 func (s *Store) RevokeToken(_ context.Context, id string, at time.Time) error {
+	return s.changeToken(id, func(t *routine.Token) {
+		if t.RevokedAt == nil {
+			t.RevokedAt = copyTime(&at)
+		}
+	})
+}
+
+func (s *Store) UseToken(_ context.Context, id string, at time.Time) error {
+	return s.changeToken(id, func(t *routine.Token) {
+		if t.LastUsedAt == nil || t.LastUsedAt.Before(at) {
+			t.LastUsedAt = copyTime(&at)
+		}
+	})
+}
+
+func (s *Store) changeToken(id string, change func(*routine.Token)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, there := s.tokens[id]
 	if !there {
 		return fmt.Errorf("token %s: %w", id, routine.ErrNotFound)
 	}
-	if t.RevokedAt == nil {
-		t.RevokedAt = copyTime(&at)
-	}
+	change(t)
 	return nil
 }
 

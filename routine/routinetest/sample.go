@@ -132,7 +132,7 @@ func Token(t testing.TB, edits ...func(*routine.Token)) *routine.Token {
 	t.Helper()
 	k := &routine.Token{
 		ID:        newID(t),
-		Principal: routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices"},
+		Principal: routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices", Scopes: routine.UsualScopes},
 		CreatedAt: Time,
 	}
 	copy(k.Hash[:], k.ID)

@@ -13,7 +13,8 @@ var tokenPromises = []promise{
 	{"a token that is revoked or expired is found", invalidTokenIsFound},
 	{"tokens are listed oldest first, ties by id", tokenOrder},
 	{"revoking is idempotent and keeps the first time", revokeIsIdempotent},
-	{"revoking an unknown token is not found", revokeNotFound},
+	{"the latest use of a token is kept", latestUseIsKept},
+	{"an unknown token is neither revoked nor used", unknownToken},
 	{"a hash belongs to one token", hashIsUnique},
 	{"tokens are copied in and out", tokenIsCopied},
 }
@@ -28,10 +29,14 @@ func wantToken(t *testing.T, s routine.Store, want *routine.Token) {
 func tokenIsKept(t *testing.T, s routine.Store) {
 	lasting := Token(t)
 	expiring := Token(t, func(k *routine.Token) { k.ExpiresAt = new(Time.Add(90 * 24 * time.Hour)) })
-	must(t, s.CreateToken(t.Context(), lasting))
-	must(t, s.CreateToken(t.Context(), expiring))
-	wantToken(t, s, lasting)
-	wantToken(t, s, expiring)
+	narrow := Token(t, func(k *routine.Token) {
+		k.Scopes, k.AllowedHosts = routine.ScopeExecutionsRun|routine.ScopeAdmin, []string{"*.shop.example", "10.0.0.0/8"}
+		k.LastUsedAt = new(Time.Add(time.Second))
+	})
+	for _, k := range []*routine.Token{lasting, expiring, narrow} {
+		must(t, s.CreateToken(t.Context(), k))
+		wantToken(t, s, k)
+	}
 }
 
 func tokenNotFound(t *testing.T, s routine.Store) {
@@ -77,9 +82,23 @@ func revokeIsIdempotent(t *testing.T, s routine.Store) {
 	wantToken(t, s, other)
 }
 
-func revokeNotFound(t *testing.T, s routine.Store) {
+func latestUseIsKept(t *testing.T, s routine.Store) {
+	k, other := Token(t), Token(t)
+	must(t, s.CreateToken(t.Context(), k))
+	must(t, s.CreateToken(t.Context(), other))
+	latest := Time.Add(time.Hour)
+	for _, at := range []time.Time{Time, latest, latest.Add(-time.Minute)} {
+		must(t, s.UseToken(t.Context(), k.ID, at))
+	}
+	k.LastUsedAt = &latest
+	wantToken(t, s, k)
+	wantToken(t, s, other)
+}
+
+func unknownToken(t *testing.T, s routine.Store) {
 	must(t, s.CreateToken(t.Context(), Token(t)))
 	wantErr(t, "RevokeToken", s.RevokeToken(t.Context(), "no-such-id", Time), routine.ErrNotFound)
+	wantErr(t, "UseToken", s.UseToken(t.Context(), "no-such-id", Time), routine.ErrNotFound)
 }
 
 func hashIsUnique(t *testing.T, s routine.Store) {
@@ -94,19 +113,19 @@ func hashIsUnique(t *testing.T, s routine.Store) {
 
 func tokenIsCopied(t *testing.T, s routine.Store) {
 	expires := Time.Add(time.Hour)
-	passed := Token(t, func(k *routine.Token) { k.ExpiresAt = new(expires) })
+	passed := Token(t, func(k *routine.Token) { k.ExpiresAt, k.AllowedHosts = new(expires), []string{"shop.example"} })
 	want := *passed
-	want.ExpiresAt = &expires
+	want.ExpiresAt, want.AllowedHosts = &expires, []string{"shop.example"}
 	must(t, s.CreateToken(t.Context(), passed))
-	*passed.ExpiresAt = time.Time{}
+	*passed.ExpiresAt, passed.AllowedHosts[0] = time.Time{}, "spoilt"
 	wantToken(t, s, &want)
 
 	got, err := s.TokenByHash(t.Context(), want.Hash)
 	must(t, err)
-	*got.ExpiresAt = time.Time{}
+	*got.ExpiresAt, got.AllowedHosts[0] = time.Time{}, "spoilt"
 	list, err := s.Tokens(t.Context())
 	must(t, err)
 	equal(t, "list", list, []*routine.Token{&want})
-	*list[0].ExpiresAt = time.Time{}
+	*list[0].ExpiresAt, list[0].AllowedHosts[0] = time.Time{}, "spoilt"
 	wantToken(t, s, &want)
 }

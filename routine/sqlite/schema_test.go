@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -19,7 +20,7 @@ func TestRefusals(t *testing.T) {
 		want    string // after "open database: PATH "
 	}{
 		{"newer schema", newerSchema,
-			"was written by a newer rote (schema 7, this program knows 1): upgrade rote or use another --db file"},
+			fmt.Sprintf("was written by a newer rote (schema 999, this program knows %d): upgrade rote or use another --db file", migrationCount(t))},
 		{"text", contents(strings.Repeat("no database\n", 100)), "is not a SQLite database: use another --db file"},
 		{"a few bytes", contents("rote"), "is not a SQLite database: use another --db file"},
 		{"another program's database", foreign, "is a database of another program: use another --db file"},
@@ -46,10 +47,17 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func migrationCount(t *testing.T) int {
+	t.Helper()
+	files, err := migrations.ReadDir("migrations")
+	must(t, err)
+	return len(files)
+}
+
 func newerSchema(t *testing.T, path string) {
 	s, err := Open(t.Context(), path)
 	must(t, err)
-	_, err = s.write.ExecContext(t.Context(), `INSERT INTO rote_migrations (version_id, is_applied) VALUES (7, 1)`)
+	_, err = s.write.ExecContext(t.Context(), `INSERT INTO rote_migrations (version_id, is_applied) VALUES (999, 1)`)
 	must(t, err)
 	must(t, s.Close())
 }

@@ -1,0 +1,98 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+)
+
+// accessCalls are the requests of the access matrix, by action. $object is a
+// routine's id.
+var accessCalls = map[string]struct {
+	method, path, body string
+	ok                 int
+}{
+	"list":     {"GET", "/routines/", "", 200},
+	"read":     {"GET", "/routines/$object", "", 200},
+	"create":   {"POST", "/routines/", readPage, 201},
+	"validate": {"POST", "/routines/validate_routine_json", readPage, 200},
+	"execute":  {"POST", "/routines/$object/execute", call("x"), 201},
+}
+
+// TestWhoMayDoWhat is the whole access matrix over REST, with real tokens.
+func TestWhoMayDoWhat(t *testing.T) {
+	seen := map[string]bool{}
+	e := newEnv(t)
+	for _, c := range routinetest.Access() {
+		request, over := accessCalls[c.Action]
+		if !over {
+			continue // not a matter of REST
+		}
+		seen[c.Action] = true
+		t.Run(c.String(), func(t *testing.T) {
+			want := map[routine.Code]int{"": request.ok, routine.CodeUnauthenticated: 401, routine.CodeForbidden: 403,
+				routine.CodeNotFound: 404, routine.CodeConflict: 409}[c.Want]
+			s := scenario{"", request.method, request.path, e.tokenOf(t, c.Caller), map[string]string{}, request.body, want, nil, nil}
+			s.path = e.object(t, s.path, c.Object)
+			if c.LacksScope() {
+				s.want = []string{c.Scope}
+			}
+			s.run(t, e)
+		})
+	}
+	if len(seen) != len(accessCalls) {
+		t.Errorf("the matrix has %d of the %d actions here", len(seen), len(accessCalls))
+	}
+}
+
+// tokenOf is a new token of a caller; none for nobody.
+func (e *env) tokenOf(t *testing.T, p routine.Principal) string {
+	t.Helper()
+	if p.Anonymous() {
+		return ""
+	}
+	secret, _, err := e.service.CreateToken(t.Context(), p, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+// object puts the id of a new routine of the kind that the matrix names.
+func (e *env) object(t *testing.T, path, kind string) string {
+	t.Helper()
+	id := "Routine_x"
+	if kind != "unknown" && kind != "-" {
+		r := routinetest.Routine(t, func(r *routine.Routine) {
+			r.Definition = routinetest.Parse(t, readPage)
+			r.IsPublic = kind == "public"
+			if kind == "archived" {
+				r.Status = routine.StatusArchived
+			}
+		})
+		if err := e.store.CreateRoutine(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		id = r.ID
+	}
+	return strings.ReplaceAll(path, "$object", id)
+}
+
+// A token is refused from the very next call on, whoever revoked it.
+func TestTokenRevokedBetweenTwoCalls(t *testing.T) {
+	e := newEnv(t)
+	secret, token, err := e.service.CreateToken(t.Context(), admin, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := scenario{"", "GET", "/routines/$private", secret, nil, "", 200, nil, nil}
+	read.run(t, e)
+	// Not through the service: as another process would.
+	if err := e.store.RevokeToken(t.Context(), token.ID, routinetest.Time); err != nil {
+		t.Fatal(err)
+	}
+	read.status, read.want = 401, []string{`"code":"unauthenticated"`}
+	read.run(t, e)
+}

@@ -1,0 +1,69 @@
+package routine
+
+// action is what a caller wants to do, as far as access depends on it.
+type action int
+
+const (
+	toList action = iota
+	toRead
+	toReadHistory
+	toCreate
+	toChange
+	toExecute
+	toListTools
+)
+
+// accessRule is who may do an action.
+type accessRule struct {
+	doing string // as messages call it
+	// scope is what a token needs, also for what is public.
+	scope Scopes
+	// public: what is public is open to everybody. Anything else is for the
+	// organization that it belongs to.
+	public bool
+	// token: without one the caller is asked for it, rather than refused.
+	token bool
+	// live: not with what is archived.
+	live bool
+}
+
+var accessRules = map[action]accessRule{
+	toList:        {doing: "listing routines", scope: ScopeRoutinesRead, public: true},
+	toRead:        {doing: "reading a routine", scope: ScopeRoutinesRead, public: true},
+	toReadHistory: {doing: "reading a routine's history", scope: ScopeRoutinesRead},
+	toCreate:      {doing: "creating a routine", scope: ScopeRoutinesWrite, token: true},
+	toChange:      {doing: "changing a routine", scope: ScopeRoutinesWrite, token: true},
+	toExecute:     {doing: "executing a routine", scope: ScopeExecutionsRun, live: true},
+	toListTools:   {doing: "listing tools", scope: ScopeExecutionsRun, token: true},
+}
+
+// object is what an action is done to, as far as access depends on it.
+type object struct {
+	organization     string
+	public, archived bool
+}
+
+func (r *Routine) object() *object {
+	return &object{r.OrganizationID, r.IsPublic, r.Status == StatusArchived}
+}
+
+// may is the whole of the access rules: nil, or why p may not. Without an
+// object it tells what can be told before one is looked up, so that those who
+// may not ask do not learn which ids there are. CodeUnauthenticated,
+// CodeForbidden, CodeConflict.
+func (p Principal) may(do action, on *object) error {
+	r := accessRules[do]
+	switch {
+	case p.Anonymous() && r.token:
+		return Errorf(CodeUnauthenticated, "%s needs a service token", r.doing)
+	case !p.Anonymous() && !p.Scopes.covers(r.scope):
+		return Errorf(CodeForbidden, "%s needs the scope %s, which the token does not have", r.doing, r.scope)
+	case on == nil:
+		return nil
+	case (p.Anonymous() || on.organization != p.OrganizationID) && (!r.public || !on.public):
+		return Errorf(CodeForbidden, "no access to this routine: %s is for its organization", r.doing)
+	case r.live && on.archived:
+		return Errorf(CodeConflict, "the routine is archived: make it active first")
+	}
+	return nil
+}
