@@ -39,7 +39,7 @@ func gonePid(pid int) bool { return errors.Is(syscall.Kill(-pid, 0), syscall.ESR
 // waitGone waits until the process group has ended.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
-	deadline := time.After(2 * time.Second)
+	deadline := time.After(10 * time.Second)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !gonePid(pid) {

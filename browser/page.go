@@ -82,7 +82,7 @@ func (p *page) open(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return p.all(ctx,
-		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{},
+		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{}, helperEverywhere,
 		proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true},
 		proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorDeny, BrowserContextID: p.context},
 		proto.RuntimeRunIfWaitingForDebugger{},

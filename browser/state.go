@@ -39,7 +39,7 @@ func (p *page) event(method string, params json.RawMessage) {
 		if e, ok := decode[proto.PageFrameNavigated](params); ok && e.Frame.ParentID == "" {
 			p.update(func(s *state) {
 				s.url, s.unreachable = e.Frame.URL+e.Frame.URLFragment, e.Frame.UnreachableURL
-				p.enter(s, string(e.Frame.LoaderID))
+				s.enter(string(e.Frame.LoaderID))
 			})
 		}
 	case "Page.navigatedWithinDocument":
@@ -48,7 +48,7 @@ func (p *page) event(method string, params json.RawMessage) {
 		}
 	case "Page.lifecycleEvent":
 		if e, ok := decode[proto.PageLifecycleEvent](params); ok && p.isMain(e.FrameID) {
-			p.update(func(s *state) { p.enter(s, string(e.LoaderID)); s.life[string(e.Name)] = true })
+			p.update(func(s *state) { s.enter(string(e.LoaderID)); s.life[string(e.Name)] = true })
 		}
 	case "Page.frameRequestedNavigation":
 		if e, ok := decode[proto.PageFrameRequestedNavigation](params); ok && p.isMain(e.FrameID) && e.Disposition == proto.PageClientNavigationDispositionCurrentTab {
@@ -73,6 +73,7 @@ func (p *page) event(method string, params json.RawMessage) {
 	case "Inspector.targetCrashed":
 		p.crash()
 	default:
+		p.worldEvent(method, params)
 		p.attendant(method, params)
 	}
 }
@@ -139,14 +140,12 @@ func (p *page) attached(e *proto.TargetAttachedToTarget) {
 
 func (p *page) isMain(frame proto.PageFrameID) bool { return string(frame) == string(p.target) }
 
-// enter notes a new document: its lifecycle begins anew and the helper world of
-// the last one is gone. The lock is held.
-func (p *page) enter(s *state, loader string) {
+// enter notes a new document: its lifecycle begins anew.
+func (s *state) enter(loader string) {
 	if s.loader == loader {
 		return
 	}
 	s.loader, s.life = loader, map[string]bool{}
-	p.world = 0
 }
 
 func (p *page) update(change func(*state)) {

@@ -30,7 +30,7 @@ func help[R any](ctx context.Context, p *page, function string, args ...any) (R,
 		}
 		encoded[i] = string(b)
 	}
-	// A new document may come between making the world and using it.
+	// A new document may come between learning of the world and using it.
 	for attempt := 0; ; attempt++ {
 		world, err := p.helperWorld(ctx)
 		if err != nil {
@@ -38,6 +38,12 @@ func help[R any](ctx context.Context, p *page, function string, args ...any) (R,
 		}
 		value, err := evaluate(ctx, p, proto.RuntimeEvaluate{ContextID: world, AwaitPromise: true, ReturnByValue: true,
 			Expression: "rote." + function + "(" + strings.Join(encoded, ",") + ")"})
+		if attempt < 3 && notLoaded(err) {
+			if _, err := evaluate(ctx, p, proto.RuntimeEvaluate{ContextID: world, Expression: helper}); err != nil && !errors.Is(gone(err), errGone) {
+				return result, err
+			}
+			continue
+		}
 		if errors.Is(gone(err), errGone) {
 			p.forgetWorld(world)
 			if attempt < 3 && staleWorld(err) {
@@ -55,28 +61,54 @@ func help[R any](ctx context.Context, p *page, function string, args ...any) (R,
 	}
 }
 
-// helperWorld is the helper's world in the current document, made when needed.
+// helperName is the name of the helper's world.
+const helperName = "helper"
+
+// helperEverywhere puts the helper into each new document before its scripts
+// run, so that it is there without a round trip when the document is.
+var helperEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: helper, WorldName: helperName}
+
+// helperWorld is the helper's world in the current document. The document that
+// a new page begins with has none yet, and one that may run no scripts (CSP
+// sandbox) has one without the helper.
 func (p *page) helperWorld(ctx context.Context) (proto.RuntimeExecutionContextID, error) {
 	p.mu.Lock()
-	world, loader := p.world, p.state.loader
+	world := p.world
 	p.mu.Unlock()
 	if world != 0 {
 		return world, nil
 	}
-	made, err := call[proto.PageCreateIsolatedWorldResult](ctx, p, proto.PageCreateIsolatedWorld{FrameID: proto.PageFrameID(p.target), WorldName: "helper"})
-	if err != nil {
-		return 0, err
+	made, err := call[proto.PageCreateIsolatedWorldResult](ctx, p, proto.PageCreateIsolatedWorld{FrameID: proto.PageFrameID(p.target), WorldName: helperName})
+	return made.ExecutionContextID, err
+}
+
+// worldEvent keeps track of the helper's world in the main frame.
+func (p *page) worldEvent(method string, params json.RawMessage) {
+	switch method {
+	case "Runtime.executionContextCreated":
+		e, ok := decode[struct {
+			Context struct {
+				ID      proto.RuntimeExecutionContextID
+				Name    string
+				AuxData struct{ FrameID proto.PageFrameID }
+			}
+		}](params)
+		if ok && e.Context.Name == helperName && p.isMain(e.Context.AuxData.FrameID) {
+			p.setWorld(e.Context.ID)
+		}
+	case "Runtime.executionContextDestroyed":
+		if e, ok := decode[proto.RuntimeExecutionContextDestroyed](params); ok {
+			p.forgetWorld(e.ExecutionContextID)
+		}
+	case "Runtime.executionContextsCleared":
+		p.setWorld(0)
 	}
-	world = made.ExecutionContextID
-	if _, err := evaluate(ctx, p, proto.RuntimeEvaluate{ContextID: world, Expression: helper, ReturnByValue: false}); err != nil {
-		return 0, err
-	}
+}
+
+func (p *page) setWorld(world proto.RuntimeExecutionContextID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state.loader == loader {
-		p.world = world
-	}
-	return world, nil
+	p.world = world
 }
 
 func (p *page) forgetWorld(world proto.RuntimeExecutionContextID) {
@@ -102,6 +134,12 @@ func gone(err error) error {
 		}
 	}
 	return err
+}
+
+// notLoaded tells that the world is there and the helper is not.
+func notLoaded(err error) bool {
+	var t *thrown
+	return errors.As(err, &t) && strings.HasPrefix(t.text, "ReferenceError: rote is not defined")
 }
 
 // staleWorld tells that nothing has run: the world was gone before.
