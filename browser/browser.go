@@ -33,6 +33,8 @@ type Config struct {
 	Executable string
 	// Egress decides what a run may reach.
 	Egress *egress.Policy
+	// MaxTraffic bounds the bytes that one run may send and receive; 0: none.
+	MaxTraffic int64
 	// Warm is how many contexts are kept ready; 0: one per core.
 	Warm int
 	Log  *slog.Logger
@@ -89,7 +91,7 @@ func (i *instance) alive() bool {
 }
 
 // Open gives a page in a fresh context: a ready one, else one made now.
-func (b *Browser) Open(ctx context.Context) (routine.Page, error) {
+func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, error) {
 	for range 2 { // a second time when the browser died in between
 		i, ready, err := b.acquire(ctx)
 		if err != nil {
@@ -105,9 +107,18 @@ func (b *Browser) Open(ctx context.Context) (routine.Page, error) {
 				return nil, err
 			}
 		}
+		if err := ready.begin(o); err != nil {
+			return nil, errors.Join(err, ready.Close())
+		}
 		return ready, nil
 	}
 	return nil, unavailable("open a page", errors.New("the browser ended twice in a row"))
+}
+
+// limits are what the traffic of one run is held to. A page that is open for
+// longer than any run may take has been forgotten.
+func (b *Browser) limits() egress.Limits {
+	return egress.Limits{Bytes: b.config.MaxTraffic, Time: routine.MaxRunTimeout + disposeTime}
 }
 
 // acquire takes a place on the current instance, starting or replacing it

@@ -26,7 +26,7 @@ func own(t *testing.T) *Browser {
 
 func mustOpen(t *testing.T, b *Browser) *page {
 	t.Helper()
-	p, err := b.Open(testContext(t))
+	p, err := b.Open(testContext(t), routine.Opening{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Fatal("the profile is left: ", err)
 	}
-	if _, err := b.Open(testContext(t)); routine.CodeOf(err) != routine.CodeShuttingDown {
+	if _, err := b.Open(testContext(t), routine.Opening{}); routine.CodeOf(err) != routine.CodeShuttingDown {
 		t.Fatal(err)
 	}
 }
@@ -138,7 +138,7 @@ func TestStartOutlivesItsFirstCaller(t *testing.T) {
 	b := own(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := b.Open(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := b.Open(ctx, routine.Opening{}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	mustOpen(t, b)
@@ -173,7 +173,7 @@ func TestManyAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 12 {
 		all.Go(func() {
-			p, err := b.Open(testContext(t))
+			p, err := b.Open(testContext(t), routine.Opening{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -200,18 +200,18 @@ func TestUnusableExecutable(t *testing.T) {
 	for path, words := range map[string]string{"/nowhere/chromium": "rote browser install", script: "no display here"} {
 		b := New(Config{Executable: path, Egress: shared.config.Egress})
 		t.Cleanup(b.Close)
-		_, err := b.Open(testContext(t))
+		_, err := b.Open(testContext(t), routine.Opening{})
 		wantCode(t, err, routine.CodeBrowserUnavailable, words)
 	}
 	t.Run("is not started again and again", func(t *testing.T) {
 		b := New(Config{Executable: script, Egress: shared.config.Egress})
 		t.Cleanup(b.Close)
 		for range maxFailures {
-			if _, err := b.Open(testContext(t)); err == nil || strings.Contains(err.Error(), "within a minute") {
+			if _, err := b.Open(testContext(t), routine.Opening{}); err == nil || strings.Contains(err.Error(), "within a minute") {
 				t.Fatal(err)
 			}
 		}
-		_, err := b.Open(testContext(t))
+		_, err := b.Open(testContext(t), routine.Opening{})
 		wantCode(t, err, routine.CodeBrowserUnavailable, "within a minute")
 	})
 }

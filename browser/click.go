@@ -15,7 +15,7 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 	if err != nil {
 		return s.found(), err
 	}
-	before, since := p.now(), p.proxy.Denials()
+	before := p.now()
 	mouse := func(kind proto.InputDispatchMouseEventType, button proto.InputMouseButton, count int) proto.Request {
 		return proto.InputDispatchMouseEvent{Type: kind, X: s.X, Y: s.Y, Button: button, ClickCount: count}
 	}
@@ -28,5 +28,5 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 	if err := p.all(ctx, events...); err != nil {
 		return s.found(), p.failure(ctx, err)
 	}
-	return s.found(), p.failure(ctx, p.follow(ctx, before, since))
+	return s.found(), p.failure(ctx, p.follow(ctx, before))
 }

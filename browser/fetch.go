@@ -33,7 +33,6 @@ func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.R
 			return routine.Response{}, err
 		}
 	}
-	since := p.proxy.Denials()
 	if max <= 0 {
 		max = 1 << 62
 	}
@@ -44,18 +43,20 @@ func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.R
 	if q.Credentials == "" {
 		q.Credentials = "same-origin"
 	}
+	last := p.watchHops()
 	r, err := help[response](ctx, p, "request", q, max)
+	asked := last(r.URL)
 	if err != nil {
 		return routine.Response{}, p.failure(ctx, err)
 	}
 	if r.TooLarge {
-		return routine.Response{}, routine.Errorf(routine.CodeResultTooLarge, "the answer of %s has more than the limit of %d bytes: ask for less, or raise --max-result", f.URL, max)
+		return routine.Response{}, routine.Errorf(routine.CodeResultTooLarge, "the answer of %s has more than the limit of %d bytes: ask for less, or raise --max-result", shortURL(f.URL), max)
 	}
 	if r.Error != "" {
-		if denied, ok := p.proxy.DeniedSince(since); ok {
+		if denied, ok := p.proxy.Denied(asked); ok {
 			return routine.Response{}, denied
 		}
-		return routine.Response{}, routine.Errorf(routine.CodeNetworkError, "%s %s failed: %s (no connection, or forbidden by CORS)", f.Method, f.URL, r.Error)
+		return routine.Response{}, routine.Errorf(routine.CodeNetworkError, "%s %s failed: %s (no connection, or forbidden by CORS)", f.Method, shortURL(f.URL), r.Error)
 	}
 	body, err := base64.StdEncoding.DecodeString(r.Body)
 	return routine.Response{URL: r.URL, Status: r.Status, Headers: r.Headers, Body: body}, err
@@ -66,7 +67,7 @@ func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.R
 func (p *page) goToOrigin(ctx context.Context, to string) error {
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return routine.Errorf(routine.CodeNavigationFailed, "%q is no absolute http or https URL, and no page is open that it could be relative to: navigate first", to)
+		return routine.Errorf(routine.CodeNavigationFailed, "%q is no absolute http or https URL, and no page is open that it could be relative to: navigate first", shortURL(to))
 	}
 	_, err = p.Navigate(ctx, u.Scheme+"://"+u.Host+"/")
 	return err

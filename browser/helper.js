@@ -347,7 +347,11 @@ globalThis.rote ??= (() => {
     let answer;
     try {
       answer = await fetch(f.url, { method: f.method, headers: f.headers, body: f.body ?? undefined, credentials: f.credentials });
-    } catch (e) { return { error: String(e.message || e) }; }
+    } catch (e) {
+      let url = f.url;
+      try { url = new URL(url, document.baseURI).href; } catch {}
+      return { error: String(e.message || e), url };
+    }
     const parts = [];
     let size = 0;
     try {

@@ -155,9 +155,9 @@ func (p *page) Press(ctx context.Context, chord string) error {
 		down = append(down, *k.Encode(proto.InputDispatchKeyEventTypeKeyDown, modifiers))
 		up = append([]proto.Request{*k.Encode(proto.InputDispatchKeyEventTypeKeyUp, modifiers&^k.Modifier())}, up...)
 	}
-	before, since := p.now(), p.proxy.Denials()
+	before := p.now()
 	if err := p.all(ctx, append(down, up...)...); err != nil {
 		return p.failure(ctx, err)
 	}
-	return p.failure(ctx, p.follow(ctx, before, since))
+	return p.failure(ctx, p.follow(ctx, before))
 }

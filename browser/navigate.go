@@ -27,12 +27,11 @@ func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, er
 }
 
 func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, error) {
-	since := p.proxy.Denials()
 	before := p.now().loader
 	gone, err := call[proto.PageNavigateResult](ctx, p, proto.PageNavigate{URL: url})
 	var refused *cdp.Error
 	if errors.As(err, &refused) {
-		return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", url, refused.Message)
+		return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", shortURL(url), refused.Message)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -42,7 +41,7 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 		return routine.Navigation{}, err
 	}
 	if gone.ErrorText != "" {
-		return p.notReached(url, gone.ErrorText, since)
+		return p.notReached(url, gone.ErrorText)
 	}
 	if gone.LoaderID == "" { // same document: only the fragment changed
 		return routine.Navigation{URL: p.now().url, Status: p.now().status}, nil
@@ -73,8 +72,8 @@ func (p *page) loaded(ctx context.Context, there func(state) bool) (bool, error)
 }
 
 // notReached explains why a navigation brought no document.
-func (p *page) notReached(url, errorText string, since int) (routine.Navigation, error) {
-	if denied, ok := p.proxy.DeniedSince(since); ok {
+func (p *page) notReached(url, errorText string) (routine.Navigation, error) {
+	if denied, ok := p.refused(); ok {
 		return routine.Navigation{}, denied
 	}
 	if errorText == "net::ERR_HTTP_RESPONSE_CODE_FAILURE" {
@@ -83,7 +82,7 @@ func (p *page) notReached(url, errorText string, since int) (routine.Navigation,
 		s := p.now()
 		return routine.Navigation{URL: url, Status: s.status}, nil
 	}
-	return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", url, explain(errorText))
+	return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", shortURL(url), explain(errorText))
 }
 
 // explain puts Chromium's commoner network errors into words.
@@ -134,9 +133,8 @@ func (p *page) WaitURL(ctx context.Context, match func(string) (bool, error)) (s
 // action's events have been handled by the page before follow asks: an
 // evaluation that answers after them tells so.
 //
-// A page that could not be reached is the action's failure; since counts the
-// refusals of the policy before it.
-func (p *page) follow(ctx context.Context, before state, since int) error {
+// A page that could not be reached is the action's failure.
+func (p *page) follow(ctx context.Context, before state) error {
 	settled := p.send(proto.RuntimeEvaluate{Expression: "0"})
 	defer settled.forget()
 	if asked, err := p.askedFor(ctx, before, settled); err != nil || !asked {
@@ -150,12 +148,12 @@ func (p *page) follow(ctx context.Context, before state, since int) error {
 	})
 	if errors.Is(err, errLoadBound) {
 		if s := p.now(); s.loader != before.loader && !s.life["load"] {
-			p.warn(s.url + " did not finish loading; went on with what was there")
+			p.warn(shortURL(s.url) + " did not finish loading; went on with what was there")
 		}
 		return nil
 	}
 	if s := p.now(); err == nil && s.loader != before.loader && s.unreachable != "" {
-		_, err = p.notReached(s.unreachable, "net::ERR_FAILED", since)
+		_, err = p.notReached(s.unreachable, "net::ERR_FAILED")
 	}
 	return err
 }

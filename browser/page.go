@@ -36,6 +36,8 @@ type page struct {
 	popups     int
 	dead       chan struct{} // closed when the page has crashed
 	crashed    bool
+	document   string                          // URL of the main document's last request, redirects included
+	hops       map[string]*hop                 // by request id, while an operation makes a request
 	world      proto.RuntimeExecutionContextID // the helper world; 0: none yet
 }
 
@@ -47,7 +49,7 @@ const disposeTime = 2 * time.Second
 
 // newPage makes a context with a page in it, ready to be used.
 func newPage(ctx context.Context, b *Browser, i *instance) (*page, error) {
-	proxy, err := egress.Listen(b.config.Egress)
+	proxy, err := egress.Listen(b.config.Egress, b.limits())
 	if err != nil {
 		return nil, unavailable("listen for its proxy", err)
 	}
@@ -57,6 +59,17 @@ func newPage(ctx context.Context, b *Browser, i *instance) (*page, error) {
 		return nil, fmt.Errorf("open a page: %w", p.failure(ctx, err))
 	}
 	return p, nil
+}
+
+// begin makes a ready page that of a run.
+func (p *page) begin(o routine.Opening) error {
+	if len(o.AllowedHosts) == 0 {
+		return nil
+	}
+	if err := p.proxy.Narrow(o.AllowedHosts); err != nil {
+		return routine.Errorf(routine.CodeForbidden, "the hosts that the caller's runs are limited to: %w", err)
+	}
+	return nil
 }
 
 func (p *page) open(ctx context.Context) error {

@@ -66,6 +66,8 @@ func (p *page) event(method string, params json.RawMessage) {
 		if e, ok := decode[proto.NetworkResponseReceived](params); ok && e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.FrameID) && e.Response != nil {
 			p.update(func(s *state) { s.status, s.statusOf = e.Response.Status, string(e.LoaderID) })
 		}
+	case "Network.requestWillBeSent":
+		p.noteRequest(params)
 	case "Runtime.consoleAPICalled":
 		if e, ok := decode[proto.RuntimeConsoleAPICalled](params); ok {
 			p.noteConsole(&e)

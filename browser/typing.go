@@ -34,7 +34,7 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 	if err != nil {
 		return found, err
 	}
-	before, since := p.now(), p.proxy.Denials()
+	before := p.now()
 	how, err := help[prepared](ctx, p, "prepare", t.Text, t.Clear)
 	if err != nil {
 		return found, p.failure(ctx, err)
@@ -51,7 +51,7 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 	if err := p.all(ctx, keystrokes(t, how)...); err != nil {
 		return found, p.failure(ctx, err)
 	}
-	if err := p.follow(ctx, before, since); err != nil {
+	if err := p.follow(ctx, before); err != nil {
 		return found, p.failure(ctx, err)
 	}
 	if p.now().loader != before.loader {

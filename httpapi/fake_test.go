@@ -43,7 +43,7 @@ type fakeBrowser struct {
 	release chan struct{} // closed: pages go on
 }
 
-func (b *fakeBrowser) Open(context.Context) (routine.Page, error) {
+func (b *fakeBrowser) Open(context.Context, routine.Opening) (routine.Page, error) {
 	b.open.Add(1)
 	return &fakePage{browser: b}, nil
 }
@@ -78,7 +78,8 @@ func (p *fakePage) HTML(context.Context, string) (string, error) {
 	return `<b>5 > "4" & so on</b>`, nil
 }
 
-func (p *fakePage) Warnings() []string { return nil }
+func (p *fakePage) Warnings() []string        { return nil }
+func (p *fakePage) Denials() []routine.Denial { return nil }
 
 func (p *fakePage) Close() error {
 	p.browser.open.Add(-1)

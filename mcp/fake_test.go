@@ -32,7 +32,7 @@ type site struct {
 
 func newSite() *site { return &site{hanging: make(chan string, 100)} }
 
-func (s *site) Open(context.Context) (routine.Page, error) {
+func (s *site) Open(context.Context, routine.Opening) (routine.Page, error) {
 	if s.open != nil {
 		return nil, s.open
 	}
@@ -75,6 +75,7 @@ func (p *page) HTML(context.Context, string) (string, error)          { return p
 func (p *page) URL(context.Context) (string, error)                   { return "https://shop.example/", nil }
 func (p *page) Mirror(context.Context, string, string) error          { return nil }
 func (p *page) Warnings() []string                                    { return p.site.warn }
+func (p *page) Denials() []routine.Denial                             { return nil }
 func (p *page) Close() error                                          { p.site.closed.Add(1); return nil }
 func (p *page) SentCookies(context.Context) ([]routine.Cookie, error) { return nil, nil }
 

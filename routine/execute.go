@@ -141,7 +141,7 @@ func (s *Service) runPage(ctx context.Context, e *Execution, d *Definition, valu
 			err = Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	page, err := s.browser.Open(ctx)
+	page, err := s.browser.Open(ctx, Opening{})
 	if err != nil {
 		if ctx.Err() != nil {
 			return causeOf(ctx)

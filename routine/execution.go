@@ -67,5 +67,8 @@ type OperationRecord struct {
 	Type            string         `json:"type"`
 	DurationSeconds float64        `json:"duration_seconds"`
 	Details         map[string]any `json:"details,omitempty"`
-	Error           *string        `json:"error,omitempty"`
+	// EgressDenied are the requests that were refused while it went on, its own
+	// and the page's.
+	EgressDenied []Denial `json:"egress_denied,omitempty"`
+	Error        *string  `json:"error,omitempty"`
 }

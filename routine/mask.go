@@ -94,6 +94,9 @@ func (s secrets) result(r *Result) {
 	for i := range r.OperationsMetadata {
 		o := &r.OperationsMetadata[i]
 		pointed(o.Error)
+		for i := range o.EgressDenied {
+			pointed(&o.EgressDenied[i].Host)
+		}
 		if o.Details != nil {
 			o.Details = s.tree(o.Details).(map[string]any)
 		}

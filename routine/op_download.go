@@ -21,7 +21,7 @@ func (o *opDownload) Do(ctx context.Context, r *Run) error {
 		return err
 	}
 	if response.Status < 200 || response.Status > 299 {
-		return Errorf(CodeHTTPError, "%s answered with HTTP status %d", response.URL, response.Status)
+		return Errorf(CodeHTTPError, "%s answered with HTTP status %d", clip(response.URL, maxShownURL), response.Status)
 	}
 	data := make([]byte, base64.StdEncoding.EncodedLen(len(response.Body))+2)
 	data[0], data[len(data)-1] = '"', '"'

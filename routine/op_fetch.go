@@ -28,7 +28,7 @@ func (o *opFetch) Do(ctx context.Context, r *Run) error {
 		return err
 	}
 	if response.Status >= 400 {
-		r.warn(fmt.Sprintf("%s answered with HTTP status %d", response.URL, response.Status))
+		r.warn(fmt.Sprintf("%s answered with HTTP status %d", clip(response.URL, maxShownURL), response.Status))
 	}
 	if o.SessionKey == "" {
 		return nil

@@ -25,10 +25,10 @@ func (o *opNavigate) Do(ctx context.Context, r *Run) error {
 	r.detail("url", n.URL)
 	r.detail("status", n.Status)
 	if n.Status >= 400 {
-		r.warn(fmt.Sprintf("%s answered with HTTP status %d", n.URL, n.Status))
+		r.warn(fmt.Sprintf("%s answered with HTTP status %d", clip(n.URL, maxShownURL), n.Status))
 	}
 	if n.Unfinished {
-		r.warn(fmt.Sprintf("%s did not finish loading; went on with what was there", n.URL))
+		r.warn(fmt.Sprintf("%s did not finish loading; went on with what was there", clip(n.URL, maxShownURL)))
 	}
 	return pause(ctx, o.sleeps())
 }

@@ -26,12 +26,12 @@ func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
 		last = url
 		ok, err := re.match(url)
 		if err != nil {
-			return false, Errorf(CodeTimeout, "matching url_regex with %s took more than %v: simplify it", url, maxMatchTime)
+			return false, Errorf(CodeTimeout, "matching url_regex with %s took more than %v: simplify it", clip(url, maxShownURL), maxMatchTime)
 		}
 		return ok, nil
 	})
 	if errors.Is(err, errOperationLimit) {
-		return Errorf(CodeTimeout, "the URL did not match %s within %d ms; it is %s", quoted(o.URLRegex), o.TimeoutMS, last)
+		return Errorf(CodeTimeout, "the URL did not match %s within %d ms; it is %s", quoted(o.URLRegex), o.TimeoutMS, clip(last, maxShownURL))
 	}
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 type Browser interface {
 	// Open gives a page in a context of its own, which shares nothing with any
 	// other page: cookies, storage, cache. The caller closes it.
-	Open(ctx context.Context) (Page, error)
+	Open(ctx context.Context, o Opening) (Page, error)
 }
 
 // Page is one tab of a browser: what the operations of a run need. It is used
@@ -63,9 +63,31 @@ type Page interface {
 	// Warnings are the page events since the last call that an author should
 	// know of: dialogs, popups.
 	Warnings() []string
+	// Denials are the requests of the page that were refused since the last
+	// call, by host.
+	Denials() []Denial
 	// Close ends the page's context and everything in it. It takes no context:
 	// it must work after a run's own has ended, and bounds itself.
 	Close() error
+}
+
+// Opening says what a page is opened with.
+type Opening struct {
+	// AllowedHosts limit what the page may reach, in the notation of the
+	// operator's own rules and within them: "host", "*.host", "host:port", CIDR.
+	// None: whatever the operator allows.
+	AllowedHosts []string
+}
+
+// Denial is a request that the egress policy refused.
+type Denial struct {
+	// Host is the host and port that was asked for.
+	Host string `json:"host"`
+	// Address is what the host resolved to; empty when its name was enough.
+	Address string `json:"address,omitempty"`
+	Reason  string `json:"reason"`
+	// Count is how many times.
+	Count int `json:"count"`
 }
 
 // Source is a place that storage placeholders read from.

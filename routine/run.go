@@ -49,6 +49,9 @@ func (r *Run) run(ctx context.Context, d *Definition) error {
 		for _, w := range r.page.Warnings() {
 			r.warn(w)
 		}
+		if denied := r.page.Denials(); len(denied) > 0 {
+			r.record.EgressDenied = denied
+		}
 		if err != nil {
 			e := AsError(err)
 			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message)
@@ -137,17 +140,21 @@ func (r *Run) storedKeys() string {
 	return "stored are " + strings.Join(keys, ", ")
 }
 
+// maxShownURL is how much of a URL a message shows, in characters. The record
+// has it whole.
+const maxShownURL = 200
+
 // webURL refuses what is no http or https URL: a run goes nowhere else.
 func webURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil {
-		return Errorf(CodeNavigationFailed, "%q is no URL: give an absolute http or https URL", s)
+		return Errorf(CodeNavigationFailed, "%q is no URL: give an absolute http or https URL", clip(s, maxShownURL))
 	}
 	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
-		return Errorf(CodeNavigationFailed, "%q is not an http or https URL: only these can be opened", s)
+		return Errorf(CodeNavigationFailed, "%q is not an http or https URL: only these can be opened", clip(s, maxShownURL))
 	}
 	if u.Host == "" {
-		return Errorf(CodeNavigationFailed, "%q names no host: give an absolute http or https URL", s)
+		return Errorf(CodeNavigationFailed, "%q names no host: give an absolute http or https URL", clip(s, maxShownURL))
 	}
 	return nil
 }

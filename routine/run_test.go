@@ -28,7 +28,7 @@ type fakeBrowser struct {
 	most           int // open at once
 }
 
-func (b *fakeBrowser) Open(context.Context) (routine.Page, error) {
+func (b *fakeBrowser) Open(context.Context, routine.Opening) (routine.Page, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err != nil {
@@ -58,6 +58,7 @@ type fakePage struct {
 	click        func(context.Context) (routine.Found, error)
 	status       int
 	warnings     []string
+	denials      []routine.Denial
 }
 
 func (p *fakePage) note(format string, args ...any) {
@@ -134,7 +135,8 @@ func (p *fakePage) Press(_ context.Context, key string) error {
 	p.note("press %s", key)
 	return nil
 }
-func (p *fakePage) Warnings() []string { return p.warnings }
+func (p *fakePage) Warnings() []string        { return p.warnings }
+func (p *fakePage) Denials() []routine.Denial { return p.denials }
 func (p *fakePage) Close() error {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()

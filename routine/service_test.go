@@ -108,7 +108,7 @@ func TestPanicOfTheBrowserEndsTheExecution(t *testing.T) {
 
 type panicking struct{}
 
-func (panicking) Open(context.Context) (routine.Page, error) { panic("boom") }
+func (panicking) Open(context.Context, routine.Opening) (routine.Page, error) { panic("boom") }
 
 func TestRunThatFailedAndWasNotSavedKeepsItsCode(t *testing.T) {
 	store := &failing{Store: routinetest.NewStore(), finish: errors.New("disk full")}

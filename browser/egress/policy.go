@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
 	"code.dny.dev/ssrf"
+	"golang.org/x/net/idna"
 )
 
 // Mode is what is allowed without being listed.
@@ -27,11 +29,14 @@ const (
 )
 
 // Policy is what runs may reach. Denied wins over allowed, and both over the
-// mode. It does not change after NewPolicy.
+// mode. It does not change.
 type Policy struct {
 	mode        Mode
 	allow, deny []rule
-	public      *ssrf.Guardian
+	// within are lists that narrow: each of them must hold the host, too.
+	within   [][]rule
+	public   *ssrf.Guardian
+	resolver *net.Resolver // nil: the system's
 }
 
 // NewPolicy reads the rules: "host", "*.host" (the names below it),
@@ -44,19 +49,31 @@ func NewPolicy(mode Mode, allow, deny []string) (*Policy, error) {
 		return nil, fmt.Errorf("egress %q: use public, listed or any", mode)
 	}
 	p := &Policy{mode: mode, public: ssrf.New(ssrf.WithPorts(80, 443))}
-	for _, list := range []struct {
-		texts []string
-		rules *[]rule
-	}{{allow, &p.allow}, {deny, &p.deny}} {
-		for _, text := range list.texts {
-			r, err := parseRule(text)
-			if err != nil {
-				return nil, err
-			}
-			*list.rules = append(*list.rules, r)
-		}
+	var err error
+	if p.allow, err = parseRules(allow); err != nil {
+		return nil, err
 	}
-	return p, nil
+	p.deny, err = parseRules(deny)
+	return p, err
+}
+
+// Narrow is p for a run that may reach hosts only, written as for NewPolicy.
+// What p refuses stays refused.
+func (p *Policy) Narrow(hosts []string) (*Policy, error) {
+	rules, err := parseRules(hosts)
+	if err != nil {
+		return nil, err
+	}
+	narrow := *p
+	narrow.within = append(slices.Clip(p.within), rules)
+	return &narrow, nil
+}
+
+// WithResolver is p with names resolved by r instead of the system's resolver.
+func (p *Policy) WithResolver(r *net.Resolver) *Policy {
+	other := *p
+	other.resolver = r
+	return &other
 }
 
 // rule matches by name or by address, and by port when it has one.
@@ -65,6 +82,18 @@ type rule struct {
 	below  bool
 	prefix netip.Prefix
 	port   string
+}
+
+func parseRules(texts []string) ([]rule, error) {
+	rules := make([]rule, 0, len(texts))
+	for _, text := range texts {
+		r, err := parseRule(text)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
 }
 
 func parseRule(text string) (rule, error) {
@@ -86,8 +115,8 @@ func parseRule(text string) (rule, error) {
 		r.prefix = netip.PrefixFrom(addr, addr.BitLen())
 		return r, nil
 	}
-	r.name = canonical(host)
-	r.name, r.below = strings.CutPrefix(r.name, "*.")
+	name, below := strings.CutPrefix(host, "*.")
+	r.name, r.below = canonical(name), below
 	if r.name == "" || strings.ContainsAny(r.name, "*/:@? ") {
 		return r, fmt.Errorf("host rule %q: write host, *.host, host:port or a CIDR such as 10.0.0.0/8", text)
 	}
@@ -105,8 +134,14 @@ func unmapPrefix(p netip.Prefix) netip.Prefix {
 	return p
 }
 
+// canonical is a name as the browser asks for it: lower case, without dots at
+// its end, in ASCII.
 func canonical(host string) string {
-	return strings.TrimSuffix(strings.ToLower(host), ".")
+	host = strings.TrimRight(strings.ToLower(host), ".")
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+		return ascii
+	}
+	return host // no name of the IDNA rules, as in "_dmarc.a.test"
 }
 
 func (r rule) matchesName(host, port string) bool {
@@ -121,50 +156,4 @@ func (r rule) matchesName(host, port string) bool {
 
 func (r rule) matchesAddr(addr netip.Addr, port string) bool {
 	return r.prefix.IsValid() && (r.port == "" || r.port == port) && r.prefix.Contains(addr)
-}
-
-// named judges a host by its name alone, before it is resolved: denied, allowed
-// whatever it resolves to, or neither yet.
-func (p *Policy) named(host, port string) (allowed, denied bool) {
-	host = canonical(host)
-	for _, r := range p.deny {
-		if r.matchesName(host, port) {
-			return false, true
-		}
-	}
-	for _, r := range p.allow {
-		if r.matchesName(host, port) {
-			return true, false
-		}
-	}
-	return false, false
-}
-
-// dial judges the address about to be connected to. byName tells that the name
-// it came from is allowed. It gives the reason of a refusal.
-func (p *Policy) dial(to netip.AddrPort, byName bool) error {
-	addr, port := to.Addr().Unmap().WithZone(""), fmt.Sprint(to.Port())
-	for _, r := range p.deny {
-		if r.matchesAddr(addr, port) {
-			return fmt.Errorf("%s is denied", addr)
-		}
-	}
-	if byName || p.mode == Any {
-		return nil
-	}
-	for _, r := range p.allow {
-		if r.matchesAddr(addr, port) {
-			return nil
-		}
-	}
-	if p.mode == Listed {
-		return fmt.Errorf("%s is not allowed", addr)
-	}
-	if err := p.public.SafeAddr(addr); err != nil {
-		return fmt.Errorf("%s is not a public address", addr)
-	}
-	if err := p.public.SafeAddrPort(netip.AddrPortFrom(addr, to.Port())); err != nil {
-		return fmt.Errorf("port %s is not 80 or 443", port)
-	}
-	return nil
 }

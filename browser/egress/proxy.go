@@ -4,219 +4,219 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
-	"net/http/httputil"
-	"net/netip"
-	"strings"
+	"net/url"
 	"sync"
-	"syscall"
+	"sync/atomic"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"rote/routine"
 )
 
-// Limits of a connection to the outside.
-const (
-	dialTime   = 10 * time.Second
-	idleTime   = 90 * time.Second
-	headerTime = 10 * time.Second
-)
+// Limits of what one run may move; the zero value of a field means no limit.
+type Limits struct {
+	// Bytes go to and come from the outside, those of TLS included.
+	Bytes int64
+	// Time begins with the first connection of the browser.
+	Time time.Duration
+}
 
 // Proxy is the one way out of a run. Its port is the run's identity.
 type Proxy struct {
-	policy    *Policy
+	limits    Limits
+	policy    atomic.Pointer[Policy]
 	listener  net.Listener
-	server    *http.Server
 	transport *http.Transport
+	denials   denials
+	moved     atomic.Int64
+	alive     context.Context // until Close
+	end       context.CancelFunc
 	done      sync.WaitGroup
 
-	mu      sync.Mutex
-	denials []Denial
-	tunnels map[net.Conn]bool
-	closed  bool
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+	clock *time.Timer // of Limits.Time
+	spent string      // the limit that was reached, from when on everything is refused
 }
-
-// Denial is a request that the policy refused.
-type Denial struct {
-	Host, Reason string
-}
-
-// maxDenials are kept of a run, so that a page cannot fill our memory.
-const maxDenials = 100
 
 // Listen starts a proxy on a loopback port.
-func Listen(policy *Policy) (*Proxy, error) {
+func Listen(policy *Policy, limits Limits) (*Proxy, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{policy: policy, listener: l, tunnels: map[net.Conn]bool{}}
+	p := &Proxy{limits: limits, listener: l, conns: map[net.Conn]bool{}}
+	p.policy.Store(policy)
+	p.alive, p.end = context.WithCancel(context.Background())
 	p.transport = &http.Transport{DialContext: p.dial, DisableCompression: true, MaxIdleConnsPerHost: 6, IdleConnTimeout: idleTime}
-	forward := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.Host = r.In.Host
-			r.Out.URL.RawQuery = r.In.URL.RawQuery // as the page wrote it, also where Go cannot parse it
-		},
-		Transport:     p.transport,
-		FlushInterval: -1,
-		ErrorLog:      log.New(io.Discard, "", 0),
-		// No answer at all, rather than one of ours: it would look like the
-		// site's own.
-		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
-	}
-	p.server = &http.Server{ReadHeaderTimeout: headerTime, ErrorLog: log.New(io.Discard, "", 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.Method == http.MethodConnect:
-			p.tunnel(w, r)
-		case r.URL.Scheme == "http" && r.URL.Host != "":
-			forward.ServeHTTP(w, r)
-		default:
-			http.Error(w, "this is a proxy", http.StatusBadRequest)
-		}
-	})}
-	p.done.Go(func() { _ = p.server.Serve(l) })
+	p.done.Go(p.accept)
 	return p, nil
 }
 
 // Addr is where the proxy listens.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// dial connects to the outside. The policy judges the name first and then, in
-// the dialler's control hook, each address that is about to be connected to.
+// Narrow limits the run to hosts, within what it may reach so far. It is called
+// before the run's first request.
+func (p *Proxy) Narrow(hosts []string) error {
+	narrow, err := p.policy.Load().Narrow(hosts)
+	if err == nil {
+		p.policy.Store(narrow)
+	}
+	return err
+}
+
+// Denials are the refused requests since the last call.
+func (p *Proxy) Denials() []routine.Denial { return p.denials.take() }
+
+// Refused counts the refused requests so far.
+func (p *Proxy) Refused() int {
+	p.denials.mu.Lock()
+	defer p.denials.mu.Unlock()
+	return p.denials.total
+}
+
+// Denied tells whether the host of an http or https URL was refused, as the
+// error of the operation that needed it.
+func (p *Proxy) Denied(rawURL string) (*routine.Error, bool) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, false
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	host := net.JoinHostPort(canonical(u.Hostname()), port)
+	if d, ok := p.overLimit(host); ok {
+		return denied(d), true
+	}
+	d, ok := p.denials.of(host)
+	if !ok {
+		return nil, false
+	}
+	return denied(d), true
+}
+
+// dial connects to the outside and counts what goes over the connection.
 func (p *Proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	host, port, err := net.SplitHostPort(address)
+	if d, ok := p.overLimit(address); ok {
+		p.denials.add(d)
+		return nil, denied(d)
+	}
+	conn, err := p.policy.Load().dial(ctx, network, address)
+	var r *refusal
+	if errors.As(err, &r) {
+		p.denials.add(r.denial)
+	}
 	if err != nil {
 		return nil, err
 	}
-	allowed, denied := p.policy.named(host, port)
-	if denied {
-		return nil, p.deny(address, "it is denied")
+	m := &metered{conn, p, address}
+	if !p.hold(m) {
+		return nil, errors.Join(net.ErrClosed, m.Close())
 	}
-	d := net.Dialer{Timeout: dialTime, ControlContext: func(_ context.Context, network, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err != nil || !strings.HasPrefix(network, "tcp") {
-			return fmt.Errorf("%s address %q", network, address)
-		}
-		if err := p.policy.dial(to, allowed); err != nil {
-			return &refusal{err.Error()}
-		}
-		return nil
-	}}
-	conn, err := d.DialContext(ctx, network, address)
-	var r *refusal
-	if errors.As(err, &r) {
-		return nil, p.deny(address, r.reason)
+	if _, over := p.overLimit(address); over { // meanwhile
+		return nil, errors.Join(net.ErrClosed, m.Close())
 	}
-	return conn, err
+	return m, nil
 }
 
-// refusal carries the policy's reason through the dialler.
-type refusal struct{ reason string }
-
-func (r *refusal) Error() string { return r.reason }
-
-func (p *Proxy) deny(host, reason string) error {
+// overLimit is why a host is refused to a run that has reached a limit.
+func (p *Proxy) overLimit(host string) (routine.Denial, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.denials) < maxDenials {
-		p.denials = append(p.denials, Denial{host, reason})
-	}
-	return errors.New(reason)
+	return routine.Denial{Host: host, Reason: p.spent, Count: 1}, p.spent != ""
 }
 
-// Denials counts the refused requests so far.
-func (p *Proxy) Denials() int {
+// metered counts the bytes of a connection to the outside. It hides the
+// connection's own ways to copy, which would pass the count by.
+type metered struct {
+	net.Conn
+	p       *Proxy
+	address string
+}
+
+func (m *metered) Read(b []byte) (int, error) {
+	n, err := m.Conn.Read(b)
+	m.p.count(n, m.address)
+	return n, err
+}
+
+func (m *metered) Write(b []byte) (int, error) {
+	n, err := m.Conn.Write(b)
+	m.p.count(n, m.address)
+	return n, err
+}
+
+func (m *metered) CloseWrite() error { return m.Conn.(*net.TCPConn).CloseWrite() }
+
+func (m *metered) Close() error {
+	m.p.drop(m)
+	return m.Conn.Close()
+}
+
+func (p *Proxy) count(n int, address string) {
+	if moved := p.moved.Add(int64(n)); p.limits.Bytes > 0 && moved > p.limits.Bytes {
+		p.spend(address, fmt.Sprintf("the run has moved more than %s (--max-traffic)", humanize.IBytes(uint64(p.limits.Bytes))))
+	}
+}
+
+// spend ends all connections of a run that has reached a limit, and refuses
+// what it asks for from now on.
+func (p *Proxy) spend(address, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.denials)
+	if p.spent != "" {
+		return
+	}
+	p.spent = reason
+	p.denials.add(routine.Denial{Host: address, Reason: reason, Count: 1})
+	for c := range p.conns {
+		_ = raw(c).Close()
+	}
 }
 
-// DeniedSince is the first refusal after a count, as the error of the operation
-// that caused it.
-func (p *Proxy) DeniedSince(count int) (*routine.Error, bool) {
+// raw is a connection whose Close does not take the proxy's lock.
+func raw(c net.Conn) net.Conn {
+	if m, ok := c.(*metered); ok {
+		return m.Conn
+	}
+	return c
+}
+
+// hold remembers a connection that Close must end; false when it has.
+func (p *Proxy) hold(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if count >= len(p.denials) {
-		return nil, false
-	}
-	d := p.denials[count]
-	return routine.Errorf(routine.CodeEgressDenied, "the egress policy refuses %s: %s; the operator can allow it with --allow-host", d.Host, d.Reason), true
-}
-
-// tunnel carries a CONNECT: TLS and WebSocket traffic, whose content we do not
-// see.
-func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request) {
-	out, err := p.dial(r.Context(), "tcp", r.Host)
-	if err != nil {
-		http.Error(w, "no connection", http.StatusBadGateway)
-		return
-	}
-	defer out.Close()
-	in, buffered, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return
-	}
-	defer in.Close()
-	if !p.hold(in, out) {
-		return
-	}
-	defer p.drop(in, out)
-	if _, err := io.WriteString(in, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
-		return
-	}
-	var both sync.WaitGroup
-	both.Go(func() { copyThenClose(out, buffered) })
-	both.Go(func() { copyThenClose(in, out) })
-	both.Wait()
-}
-
-// copyThenClose ends the direction when its source does, so that the other side
-// sees the end.
-func copyThenClose(to net.Conn, from io.Reader) {
-	_, _ = io.Copy(to, from)
-	if half, ok := to.(*net.TCPConn); ok {
-		_ = half.CloseWrite()
-		return
-	}
-	_ = to.Close()
-}
-
-// hold remembers hijacked connections, which the server no longer closes; false
-// when the proxy is closed already.
-func (p *Proxy) hold(conns ...net.Conn) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
+	if p.alive.Err() != nil {
 		return false
 	}
-	for _, c := range conns {
-		p.tunnels[c] = true
-	}
-	p.done.Add(1)
+	p.conns[c] = true
 	return true
 }
 
-func (p *Proxy) drop(conns ...net.Conn) {
+func (p *Proxy) drop(c net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range conns {
-		delete(p.tunnels, c)
-	}
-	p.done.Done()
+	delete(p.conns, c)
 }
 
 // Close ends the proxy and every connection through it, and waits for them.
 func (p *Proxy) Close() {
 	p.mu.Lock()
-	p.closed = true
-	for c := range p.tunnels {
-		_ = c.Close()
+	p.end()
+	if p.clock != nil {
+		p.clock.Stop()
+	}
+	for c := range p.conns {
+		_ = raw(c).Close()
 	}
 	p.mu.Unlock()
-	_ = p.server.Close()
+	_ = p.listener.Close()
 	p.transport.CloseIdleConnections()
 	p.done.Wait()
 }

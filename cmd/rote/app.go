@@ -50,7 +50,7 @@ func open(ctx context.Context, g *globals, s streams) (*app, error) {
 	if concurrency <= 0 {
 		concurrency = 2 * runtime.NumCPU()
 	}
-	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
+	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
 	a.service = routine.NewService(routine.Config{Store: a.store, Browser: a.browser, Log: a.log, Concurrency: concurrency,
 		Queue: g.Queue, MaxResult: int64(g.MaxResult), AdminToken: os.Getenv("ROTE_SERVICE_TOKEN")})
 	if err := a.service.Recover(ctx); err != nil {

@@ -1,0 +1,85 @@
+package browser
+
+import (
+	"encoding/json"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// maxHops bounds the requests that are remembered while an operation makes one
+// of its own.
+const maxHops = 1000
+
+// hop is a request of the page: what it asked for first and, after redirects,
+// last.
+type hop struct{ first, last string }
+
+// noteRequest keeps where the page's document, and the requests made while an
+// operation makes one of its own, have got to. It is how a refusal of the policy
+// is told to be the operation's own: only the browser knows the redirects.
+func (p *page) noteRequest(params json.RawMessage) {
+	e, ok := decode[struct {
+		ID      string                    `json:"requestId"`
+		Frame   proto.PageFrameID         `json:"frameId"`
+		Type    proto.NetworkResourceType `json:"type"`
+		Request struct {
+			URL string `json:"url"`
+		} `json:"request"`
+	}](params)
+	if !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.Frame) {
+		p.document = e.Request.URL
+	}
+	if h, known := p.hops[e.ID]; known {
+		h.last = e.Request.URL
+	} else if p.hops != nil && len(p.hops) < maxHops {
+		p.hops[e.ID] = &hop{e.Request.URL, e.Request.URL}
+	}
+}
+
+// watchHops begins to remember requests; the function it returns ends that and
+// says where the one for url has got to.
+func (p *page) watchHops() func(url string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hops = map[string]*hop{}
+	return func(url string) string {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, h := range p.hops {
+			if h.first == url {
+				url = h.last
+				break
+			}
+		}
+		p.hops = nil
+		return url
+	}
+}
+
+// refused is the policy's refusal of the document that was asked for last.
+func (p *page) refused() (*routine.Error, bool) {
+	p.mu.Lock()
+	url := p.document
+	p.mu.Unlock()
+	return p.proxy.Denied(url)
+}
+
+// Denials are the page's refused requests since the last call.
+func (p *page) Denials() []routine.Denial { return p.proxy.Denials() }
+
+// maxShownURL is how much of a URL a message shows, in characters.
+const maxShownURL = 200
+
+func shortURL(url string) string {
+	if r := []rune(url); len(r) > maxShownURL {
+		return string(r[:maxShownURL]) + "…"
+	}
+	return url
+}
