@@ -29,6 +29,7 @@ func (a *api) executeRoutine(q *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	call.Via = routine.ViaREST
 	e, err := a.service.Execute(q.Context(), q.principal, q.routineID(), call)
 	if err != nil {
 		return answer{}, &failure{error: err, execution: e}

@@ -44,6 +44,7 @@ func (c *caller) handle(ctx context.Context, request mcp.CallToolRequest) (resul
 		}
 	}()
 	execution, err := c.service.Execute(ctx, c.principal, c.id, routine.Call{
+		Via:        routine.ViaMCP,
 		Parameters: arguments(request),
 		Progress:   progress(ctx, request),
 	})

@@ -184,7 +184,7 @@ func TestFailuresSayEverythingInText(t *testing.T) {
 		{"a panic shows no cause", func(h *house) {
 			h.site.click = func(routine.Click) error { return nil }
 			h.store.panics = true
-		}, `Routine "buy" did not run: internal error, incident ID [internal]. Next: tell the operator of this server the id, which is in its log.`},
+		}, `Routine "buy" failed: internal error [internal]. Execution ID. Next: tell the operator of this server the id, which is in its log.`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHouse(t, buy)

@@ -11,6 +11,8 @@ const (
 	toChange
 	toExecute
 	toListTools
+	toReadExecutions
+	toCancel
 )
 
 // accessRule is who may do an action.
@@ -35,16 +37,24 @@ var accessRules = map[action]accessRule{
 	toChange:      {doing: "changing a routine", scope: ScopeRoutinesWrite, token: true},
 	toExecute:     {doing: "executing a routine", scope: ScopeExecutionsRun, live: true},
 	toListTools:   {doing: "listing tools", scope: ScopeExecutionsRun, token: true},
+
+	toReadExecutions: {doing: "reading executions", scope: ScopeExecutionsRead, token: true},
+	toCancel:         {doing: "cancelling an execution", scope: ScopeExecutionsRun, token: true},
 }
 
 // object is what an action is done to, as far as access depends on it.
 type object struct {
+	kind             string // as messages call it
 	organization     string
 	public, archived bool
 }
 
 func (r *Routine) object() *object {
-	return &object{r.OrganizationID, r.IsPublic, r.Status == StatusArchived}
+	return &object{"routine", r.OrganizationID, r.IsPublic, r.Status == StatusArchived}
+}
+
+func (e *Execution) object() *object {
+	return &object{kind: "execution", organization: e.OrganizationID}
 }
 
 // may is the whole of the access rules: nil, or why p may not. Without an
@@ -61,7 +71,7 @@ func (p Principal) may(do action, on *object) error {
 	case on == nil:
 		return nil
 	case (p.Anonymous() || on.organization != p.OrganizationID) && (!r.public || !on.public):
-		return Errorf(CodeForbidden, "no access to this routine: %s is for its organization", r.doing)
+		return Errorf(CodeForbidden, "no access to this %s: %s is for its organization", on.kind, r.doing)
 	case r.live && on.archived:
 		return Errorf(CodeConflict, "the routine is archived: make it active first")
 	}

@@ -18,6 +18,8 @@ type Call struct {
 	// Timeout bounds the whole run, waiting for a browser included; 0: the
 	// default. From MinRunTimeout to MaxRunTimeout.
 	Timeout time.Duration
+	// Via is the door of the call, for the ledger.
+	Via Via
 	// Progress, when set, is told of each operation before it begins. It is
 	// called by the run and must not block.
 	Progress func(Progress)
@@ -25,10 +27,35 @@ type Call struct {
 
 // Execute runs a routine and returns when it has ended. A run that fails gives
 // its execution and an error with a run-failed code. Without execution the run
-// never began: CodeNotFound, CodeForbidden, CodeConflict (archived),
-// CodeInvalid, CodeBusy, CodeShuttingDown, CodeStoreUnavailable. When ctx ends
-// the run ends, as cancelled.
+// never began: the codes of Start. When ctx ends the run ends, as cancelled.
 func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call) (*Execution, error) {
+	l, err := s.start(ctx, p, id, call)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-l.ended:
+	case <-ctx.Done():
+		l.cancel(causeOf(ctx))
+		<-l.ended
+	}
+	return l.last, l.err
+}
+
+// Start begins to run a routine and returns its pending execution as soon as
+// that is in the ledger. The run goes on after ctx has ended, until it is done,
+// its timeout is over, it is cancelled or the service closes. CodeNotFound,
+// CodeForbidden, CodeConflict (archived), CodeInvalid, CodeBusy,
+// CodeShuttingDown, CodeStoreUnavailable.
+func (s *Service) Start(ctx context.Context, p Principal, id string, call Call) (*Execution, error) {
+	l, err := s.start(ctx, p, id, call)
+	if err != nil {
+		return nil, err
+	}
+	return l.accepted, nil
+}
+
+func (s *Service) start(ctx context.Context, p Principal, id string, call Call) (*live, error) {
 	r, err := s.find(ctx, p, toExecute, id)
 	if err != nil {
 		return nil, err
@@ -42,21 +69,49 @@ func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call
 		return nil, err
 	}
 	e := &Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineID: r.ID, RoutineName: r.Name, RoutineVersion: r.Version,
-		Status: ExecutionPending, CreatedAt: s.now(), Parameters: values.Mask(r.Parameters), CreatedBy: p.UserID, OrganizationID: r.OrganizationID}
-	ctx, end, err := s.begin(ctx, e.ID, timeout)
+		Status: ExecutionPending, CreatedAt: s.now(), Parameters: values.Mask(r.Parameters), CreatedBy: p.UserID, TokenID: p.TokenID, Via: call.Via,
+		OperationsTotal: len(r.Operations), OrganizationID: r.OrganizationID}
+	l := newLive(e)
+	running, end, err := s.begin(context.WithoutCancel(ctx), l, timeout)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
-	ticket, err := s.queue.enter()
+	t, err := s.queue.enter()
 	if err != nil {
+		end()
 		return nil, err
 	}
-	defer ticket.leave()
-	if err := s.store.CreateExecution(ctx, e); err != nil {
-		return nil, storeError(ctx, "create execution", err)
+	// Not under ctx: a caller that leaves now would leave open whether there is
+	// a row.
+	saving, cancel := context.WithTimeout(running, saveTime)
+	defer cancel()
+	if err := s.store.CreateExecution(saving, e); err != nil {
+		err = storeError(saving, "create execution", err)
+		t.leave()
+		end()
+		return nil, err
 	}
-	return e, s.finish(ctx, e, s.attempt(ctx, ticket, e, &r.Definition, values, call.Progress))
+	go func() {
+		defer close(l.ended)
+		defer end()
+		defer t.leave()
+		s.carryOut(running, t, l, &r.Definition, values, call.Progress)
+	}()
+	return l, nil
+}
+
+// carryOut does the run and records its end. A panic of the store must not end
+// the process, and every other run with it.
+func (s *Service) carryOut(ctx context.Context, t *ticket, l *live, d *Definition, values Values, progress func(Progress)) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.err = Internal("keep the ledger", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			s.log.ErrorContext(ctx, "execution could not be saved", "execution_id", l.last.ID, "error", l.err)
+			s.end(l.last, l.err)
+			s.saveLater(l.last)
+		}
+	}()
+	l.err = s.finish(ctx, l, s.attempt(ctx, t, l, d, values, progress))
 }
 
 // RunOnce runs a definition that is not stored, with no row in the ledger: what
@@ -70,15 +125,16 @@ func (s *Service) RunOnce(ctx context.Context, d *Definition, call Call) (*Execu
 	if err != nil {
 		return nil, err
 	}
-	e := &Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineName: d.Name, Status: ExecutionPending, CreatedAt: s.now()}
-	ctx, end, err := s.begin(ctx, e.ID, timeout)
+	l := newLive(&Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineName: d.Name, Status: ExecutionPending, CreatedAt: s.now(),
+		Parameters: values.Mask(d.Parameters), Via: call.Via, OperationsTotal: len(d.Operations)})
+	ctx, end, err := s.begin(ctx, l, timeout)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	err = s.runPage(ctx, e, d, values, call.Progress)
-	s.end(e, err)
-	return e, err
+	err = s.runPage(ctx, l, d, values, call.Progress)
+	s.end(l.last, err)
+	return l.last, err
 }
 
 func (c Call) timeout() (time.Duration, error) {
@@ -95,19 +151,21 @@ func (c Call) timeout() (time.Duration, error) {
 // errStopping answers calls that come after Close.
 var errStopping = &Error{Code: CodeShuttingDown, Message: "the service is stopping: try again", RetryAfter: 5 * time.Second}
 
-// begin puts the execution under its own clock and under Close.
-func (s *Service) begin(ctx context.Context, id string, timeout time.Duration) (context.Context, func(), error) {
+// begin puts the execution under its own clock, and within reach of Cancel and
+// Close.
+func (s *Service) begin(ctx context.Context, l *live, timeout time.Duration) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, nil, errStopping
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, timeout, &Error{Code: CodeTimeout, Message: fmt.Sprintf("the run took longer than its timeout_seconds of %v", timeout.Seconds())})
-	ctx, cancel := context.WithCancelCause(ctx)
-	s.running[id] = cancel
+	ctx, l.cancel = context.WithCancelCause(ctx)
+	id := l.last.ID
+	s.running[id] = l
 	s.done.Add(1)
 	return ctx, func() {
-		cancel(nil)
+		l.cancel(nil)
 		stop()
 		s.mu.Lock()
 		delete(s.running, id)
@@ -117,21 +175,23 @@ func (s *Service) begin(ctx context.Context, id string, timeout time.Duration) (
 }
 
 // attempt waits for a slot and runs.
-func (s *Service) attempt(ctx context.Context, t *ticket, e *Execution, d *Definition, values Values, progress func(Progress)) error {
+func (s *Service) attempt(ctx context.Context, t *ticket, l *live, d *Definition, values Values, progress func(Progress)) error {
 	if err := t.wait(ctx); err != nil {
 		return err
 	}
 	started := s.now()
-	if err := s.store.StartExecution(ctx, e.ID, started); err != nil {
+	if err := s.store.StartExecution(ctx, l.last.ID, started); err != nil {
 		return storeError(ctx, "start execution", err)
 	}
-	e.Status, e.StartedAt = ExecutionRunning, &started
-	return s.runPage(ctx, e, d, values, progress)
+	l.last.Status, l.last.StartedAt = ExecutionRunning, &started
+	l.tellStatus()
+	return s.runPage(ctx, l, d, values, progress)
 }
 
 // runPage opens a page, runs the definition on it and closes it, whatever
 // happens.
-func (s *Service) runPage(ctx context.Context, e *Execution, d *Definition, values Values, progress func(Progress)) (err error) {
+func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Values, progress func(Progress)) (err error) {
+	e := l.last
 	if progress == nil {
 		progress = func(Progress) {}
 	}
@@ -153,20 +213,23 @@ func (s *Service) runPage(ctx context.Context, e *Execution, d *Definition, valu
 			s.log.WarnContext(ctx, "page did not close", "execution_id", e.ID, "error", closing)
 		}
 	}()
-	r := &Run{page: page, params: values, values: map[string]string{}, result: e.Result, maxResult: s.maxResult, now: s.now, progress: progress}
-	err = r.run(ctx, d)
 	hidden := secretsOf(d.Parameters, values)
+	r := &Run{page: page, params: values, values: map[string]string{}, result: e.Result, maxResult: s.maxResult, now: s.now, progress: progress,
+		recorded: func(o OperationRecord) { l.tellOperation(hidden.record(o)) }}
+	err = r.run(ctx, d)
 	hidden.result(e.Result)
 	return hidden.err(err)
 }
 
+// saveTime bounds how long a write of the ledger may take.
+const saveTime = 10 * time.Second
+
 // finish ends the execution in the ledger and logs it. It works after the run's
 // own context has ended. What it returns is why the run failed.
-func (s *Service) finish(ctx context.Context, e *Execution, err error) error {
+func (s *Service) finish(ctx context.Context, l *live, err error) error {
+	e := l.last
 	s.end(e, err)
-	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	saved := s.store.FinishExecution(saving, e)
+	saved := s.save(context.WithoutCancel(ctx), e)
 	attrs := []any{"execution_id", e.ID, "routine_id", e.RoutineID, "status", e.Status, "duration", *e.DurationSeconds}
 	if err != nil {
 		attrs = append(attrs, "code", e.ErrorCode)
@@ -176,13 +239,22 @@ func (s *Service) finish(ctx context.Context, e *Execution, err error) error {
 	}
 	if saved != nil {
 		s.log.ErrorContext(ctx, "execution could not be saved", append(attrs, "error", saved)...)
+		s.saveLater(e)
 		if err == nil {
-			err = storeError(saving, "finish execution", saved)
+			err = storeError(context.WithoutCancel(ctx), "finish execution", saved)
 		}
-		return err
+	} else {
+		s.log.InfoContext(ctx, "execution", attrs...)
 	}
-	s.log.InfoContext(ctx, "execution", attrs...)
+	l.tellStatus()
 	return err
+}
+
+// save writes the end of an execution.
+func (s *Service) save(ctx context.Context, e *Execution) error {
+	saving, cancel := context.WithTimeout(ctx, saveTime)
+	defer cancel()
+	return s.store.FinishExecution(saving, e)
 }
 
 // end fills in how and when the execution ended.
@@ -190,6 +262,9 @@ func (s *Service) end(e *Execution, err error) {
 	at := s.now()
 	took := at.Sub(e.CreatedAt).Seconds()
 	e.Status, e.CompletedAt, e.DurationSeconds = ExecutionCompleted, &at, &took
+	if e.Result != nil {
+		e.OperationsDone = len(e.Result.OperationsMetadata)
+	}
 	if err == nil {
 		return
 	}

@@ -35,10 +35,71 @@ type Execution struct {
 	CompletedAt     *time.Time `json:"completed_at"`
 	DurationSeconds *float64   `json:"duration_seconds"`
 
-	// Parameters are the values of the call, secret ones masked.
-	Parameters     json.RawMessage `json:"-"`
-	CreatedBy      string          `json:"-"`
-	OrganizationID string          `json:"-"`
+	// Parameters are the values of the call, secret ones masked; null when
+	// they are not kept.
+	Parameters json.RawMessage `json:"parameters"`
+	// CreatedBy is the caller's user, TokenID the token they used (empty for
+	// the local caller), Via the door they came through.
+	CreatedBy string `json:"created_by"`
+	TokenID   string `json:"token_id,omitempty"`
+	Via       Via    `json:"via"`
+	// OperationsDone of OperationsTotal operations have ended; of a run in
+	// another process the count may be a second old.
+	OperationsDone  int `json:"operations_done"`
+	OperationsTotal int `json:"operations_total"`
+	// Files are what the run left beside its result, by name.
+	Files []FileInfo `json:"files,omitempty"`
+
+	OrganizationID string `json:"-"`
+	// Operations are the records so far of an execution without result: one
+	// that is open, or was interrupted.
+	Operations []OperationRecord `json:"-"`
+}
+
+// Via is the door through which an execution was asked for.
+type Via string
+
+const (
+	ViaREST Via = "rest"
+	ViaMCP  Via = "mcp"
+	ViaCLI  Via = "cli"
+)
+
+// Open tells that the execution has not ended.
+func (e *Execution) Open() bool {
+	return e.Status == ExecutionPending || e.Status == ExecutionRunning
+}
+
+// failure is why a failed execution failed, as an Error; nil for any other.
+func (e *Execution) failure() error {
+	if e.Status != ExecutionFailed || e.Error == nil {
+		return nil
+	}
+	return &Error{Code: e.ErrorCode, Message: *e.Error}
+}
+
+// Summary is an execution as JSON without its result, which may be large: what
+// lists and events carry.
+type Summary struct {
+	*Execution
+	Result *Result `json:"result,omitempty"` // hides the execution's own
+}
+
+// Summary gives e without its result.
+func (e *Execution) Summary() Summary { return Summary{Execution: e} }
+
+// FileInfo describes a file of an execution.
+type FileInfo struct {
+	Name        string `json:"name"`
+	ContentType string `json:"content_type"`
+	// Size is in bytes.
+	Size int64 `json:"size"`
+}
+
+// File is a file of an execution with its content.
+type File struct {
+	FileInfo
+	Data []byte
 }
 
 // Result is what a run brought.

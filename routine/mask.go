@@ -3,6 +3,7 @@ package routine
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"sort"
 	"strings"
 
@@ -92,15 +93,24 @@ func (s secrets) result(r *Result) {
 		pointed(t)
 	}
 	for i := range r.OperationsMetadata {
-		o := &r.OperationsMetadata[i]
-		pointed(o.Error)
-		for i := range o.EgressDenied {
-			pointed(&o.EgressDenied[i].Host)
-		}
-		if o.Details != nil {
-			o.Details = s.tree(o.Details).(map[string]any)
-		}
+		r.OperationsMetadata[i] = s.record(r.OperationsMetadata[i])
 	}
+}
+
+// record is o masked; it shares nothing that changes with o.
+func (s secrets) record(o OperationRecord) OperationRecord {
+	if o.Error != nil {
+		o.Error = new(s.text(*o.Error))
+	}
+	denied := slices.Clone(o.EgressDenied)
+	for i := range denied {
+		denied[i].Host = s.text(denied[i].Host)
+	}
+	o.EgressDenied = denied
+	if o.Details != nil {
+		o.Details = s.tree(o.Details).(map[string]any)
+	}
+	return o
 }
 
 // err is the run's error with its message masked; the cause goes to logs only

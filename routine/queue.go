@@ -32,11 +32,20 @@ func (q *queue) enter() (*ticket, error) {
 		q.admitted.Add(-1)
 		return nil, &Error{Code: CodeBusy, Message: fmt.Sprintf("%d executions run or wait already: try again later", q.limit), RetryAfter: time.Second}
 	}
-	return &ticket{q: q}, nil
+	t := &ticket{q: q}
+	select { // in the order of the calls, not of their goroutines
+	case q.slots <- struct{}{}:
+		t.held = true
+	default:
+	}
+	return t, nil
 }
 
 // wait blocks until a slot is free.
 func (t *ticket) wait(ctx context.Context) error {
+	if t.held {
+		return nil
+	}
 	select {
 	case t.q.slots <- struct{}{}:
 		t.held = true

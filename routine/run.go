@@ -23,6 +23,7 @@ type Run struct {
 	maxResult  int64
 	now        func() time.Time
 	progress   func(Progress)
+	recorded   func(OperationRecord) // told of each operation that has ended
 }
 
 // Progress tells of an operation that begins.
@@ -53,9 +54,12 @@ func (r *Run) run(ctx context.Context, d *Definition) error {
 			r.record.EgressDenied = denied
 		}
 		if err != nil {
+			r.record.Error = new(AsError(err).Message)
+		}
+		r.recorded(*r.record)
+		if err != nil {
 			e := AsError(err)
 			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message)
-			r.record.Error = &e.Message
 			r.result.Error = &message
 			return &Error{Code: e.Code, Message: message, cause: err}
 		}

@@ -24,8 +24,9 @@ type Service struct {
 	queue      *queue
 
 	mu      sync.Mutex
-	running map[string]context.CancelCauseFunc // by execution id
-	used    map[string]time.Time               // by token id, when its use was last recorded
+	running map[string]*live      // by execution id
+	unsaved map[string]*Execution // ended, but the ledger does not know yet
+	used    map[string]time.Time  // by token id, when its use was last recorded
 	closed  bool
 	done    sync.WaitGroup
 }
@@ -50,7 +51,7 @@ type Config struct {
 // NewService makes a Service. Close it before its Store and Browser.
 func NewService(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, log: c.Log, now: c.Now, maxResult: c.MaxResult,
-		queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]context.CancelCauseFunc{}, used: map[string]time.Time{}}
+		queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*Execution{}, used: map[string]time.Time{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -63,8 +64,8 @@ func NewService(c Config) *Service {
 	return s
 }
 
-// Recover ends what processes that no longer live have left open. Call it once
-// at the start.
+// Recover ends what processes that no longer live have left open. Maintain does
+// so all the time; call it once before the first execution.
 func (s *Service) Recover(ctx context.Context) error {
 	n, err := s.store.RecoverExecutions(ctx, s.now())
 	if err != nil {
@@ -90,8 +91,8 @@ func (s *Service) Close(ctx context.Context) {
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
-	for _, cancel := range s.running {
-		cancel(&Error{Code: CodeInterrupted, Message: "the service was stopped"})
+	for _, l := range s.running {
+		l.cancel(&Error{Code: CodeInterrupted, Message: "the service was stopped"})
 	}
 	s.mu.Unlock()
 	<-idle

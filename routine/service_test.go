@@ -76,7 +76,17 @@ func TestRowComesBeforeTheBrowser(t *testing.T) {
 // failing is a Store whose writes of executions fail.
 type failing struct {
 	routine.Store
-	create, finish error
+	create error
+
+	mu     sync.Mutex
+	finish error
+}
+
+// mend lets executions be finished.
+func (f *failing) mend() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.finish = nil
 }
 
 func (f *failing) CreateExecution(ctx context.Context, e *routine.Execution) error {
@@ -87,8 +97,11 @@ func (f *failing) CreateExecution(ctx context.Context, e *routine.Execution) err
 }
 
 func (f *failing) FinishExecution(ctx context.Context, e *routine.Execution) error {
-	if f.finish != nil {
-		return f.finish
+	f.mu.Lock()
+	err := f.finish
+	f.mu.Unlock()
+	if err != nil {
+		return err
 	}
 	return f.Store.FinishExecution(ctx, e)
 }

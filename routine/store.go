@@ -23,6 +23,8 @@ var (
 // copied, values returned are the caller's own. The suite in routinetest is
 // this contract as code.
 type Store interface {
+	ExecutionStore
+
 	// CreateRoutine saves r, with its first version in the same transaction.
 	// ErrToolNameTaken when r.ToolName is in use in the organization.
 	CreateRoutine(ctx context.Context, r *Routine) error
@@ -31,21 +33,6 @@ type Store interface {
 	// Routines lists the matches of f, newest first (ties by id, so that pages
 	// never overlap), and the number of all matches.
 	Routines(ctx context.Context, f RoutineFilter) ([]*Routine, int, error)
-
-	// CreateExecution saves e as it is, open or not.
-	CreateExecution(ctx context.Context, e *Execution) error
-	// StartExecution turns a pending execution into a running one. ErrNotFound;
-	// ErrFinal when it has ended.
-	StartExecution(ctx context.Context, id string, at time.Time) error
-	// FinishExecution ends an open execution with e's status, result, error and
-	// times. It succeeds exactly once; then ErrFinal. ErrNotFound.
-	FinishExecution(ctx context.Context, e *Execution) error
-	// Execution reads one execution. ErrNotFound.
-	Execution(ctx context.Context, id string) (*Execution, error)
-	// RecoverExecutions ends, as failed with CodeInterrupted, every execution
-	// that was left open by a process that no longer lives, and says how many.
-	// Executions of living processes, its own included, stay open.
-	RecoverExecutions(ctx context.Context, at time.Time) (int, error)
 
 	// CreateToken saves t. The secret itself is never stored.
 	CreateToken(ctx context.Context, t *Token) error

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -25,6 +26,8 @@ type app struct {
 	store   *sqlite.Store
 	browser *browser.Browser
 	service *routine.Service
+	// stopMaintaining ends what keeps the ledger true, and returns after it.
+	stopMaintaining func()
 }
 
 // drainTime is how long runs in flight may go on when the program is told to
@@ -53,10 +56,20 @@ func open(ctx context.Context, g *globals, s streams) (*app, error) {
 	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
 	a.service = routine.NewService(routine.Config{Store: a.store, Browser: a.browser, Log: a.log, Concurrency: concurrency,
 		Queue: g.Queue, MaxResult: int64(g.MaxResult), AdminToken: os.Getenv("ROTE_SERVICE_TOKEN")})
+	a.maintain(ctx)
 	if err := a.service.Recover(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
+}
+
+// maintain begins to keep the ledger true, for as long as runs may go on: after
+// ctx, until Close.
+func (a *app) maintain(ctx context.Context) {
+	maintaining, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var done sync.WaitGroup
+	done.Go(func() { a.service.Maintain(maintaining) })
+	a.stopMaintaining = func() { stop(); done.Wait() }
 }
 
 // Close ends the parts in order: runs, browser, database.
@@ -64,6 +77,7 @@ func (a *app) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	a.service.Close(ctx)
+	a.stopMaintaining()
 	a.browser.Close()
 	return a.store.Close()
 }

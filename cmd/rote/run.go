@@ -29,7 +29,7 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	call := routine.Call{Parameters: parameters, Timeout: c.Timeout, Progress: func(p routine.Progress) {
+	call := routine.Call{Via: routine.ViaCLI, Parameters: parameters, Timeout: c.Timeout, Progress: func(p routine.Progress) {
 		fmt.Fprintf(s.err, "%d/%d %s\n", p.Index+1, p.Total, p.Operation)
 	}}
 	e, err := c.execute(ctx, a, g, s, call)

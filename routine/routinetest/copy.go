@@ -28,15 +28,28 @@ func copyExecution(e *routine.Execution) (*routine.Execution, error) {
 	c.CreatedAt = *copyTime(&e.CreatedAt)
 	c.StartedAt, c.CompletedAt = copyTime(e.StartedAt), copyTime(e.CompletedAt)
 	c.Parameters = slices.Clone(e.Parameters)
-	if e.Result == nil {
-		return &c, nil
-	}
-	text, err := encode(e.Result)
-	if err != nil {
+	c.Files = slices.Clone(e.Files)
+	var err error
+	if c.Operations, err = copyJSON(e.Operations); err != nil {
 		return nil, err
 	}
-	c.Result = new(routine.Result)
-	return &c, json.Unmarshal(text, c.Result)
+	c.Result, err = copyJSON(e.Result)
+	return &c, err
+}
+
+// copyJSON is v as it comes back from a database.
+func copyJSON[T any](v T) (c T, err error) {
+	text, err := encode(v)
+	if err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(text, &c)
+}
+
+func copyFile(f *routine.File) *routine.File {
+	c := *f
+	c.Data = append([]byte{}, f.Data...)
+	return &c
 }
 
 func copyToken(t *routine.Token) *routine.Token {

@@ -19,7 +19,7 @@ var _ routine.Store = (*Store)(nil)
 type Store struct {
 	mu         sync.Mutex
 	routines   map[string]*routine.Routine
-	executions map[string]*routine.Execution
+	executions map[string]*execution
 	tokens     map[string]*routine.Token
 }
 
@@ -27,7 +27,7 @@ type Store struct {
 func NewStore() *Store {
 	return &Store{
 		routines:   map[string]*routine.Routine{},
-		executions: map[string]*routine.Execution{},
+		executions: map[string]*execution{},
 		tokens:     map[string]*routine.Token{},
 	}
 }
@@ -74,10 +74,7 @@ func (s *Store) Routines(_ context.Context, f routine.RoutineFilter) ([]*routine
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	total := len(list)
-	list = list[min(max(f.Offset, 0), total):]
-	if f.Limit > 0 {
-		list = list[:min(f.Limit, len(list))]
-	}
+	list = pageOf(list, f.Limit, f.Offset)
 	for i, r := range list {
 		var err error
 		if list[i], err = copyRoutine(r); err != nil {
@@ -87,85 +84,19 @@ func (s *Store) Routines(_ context.Context, f routine.RoutineFilter) ([]*routine
 	return list, total, nil
 }
 
+// pageOf is a part of a list; limit 0 means the rest of it.
+func pageOf[T any](list []T, limit, offset int) []T {
+	list = list[min(max(offset, 0), len(list)):]
+	if limit > 0 {
+		list = list[:min(limit, len(list))]
+	}
+	return list
+}
+
 func matches(r *routine.Routine, f routine.RoutineFilter) bool {
 	ours := f.OrganizationID != "" && r.OrganizationID == f.OrganizationID
 	public := r.IsPublic && (f.Public || f.OrganizationID == "")
 	return r.Status != routine.StatusArchived && (ours || public) && (r.Published() || !f.Published)
-}
-
-func (s *Store) CreateExecution(_ context.Context, e *routine.Execution) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, there := s.executions[e.ID]; there {
-		return fmt.Errorf("create execution: id %s is in use", e.ID)
-	}
-	kept, err := copyExecution(e)
-	if err != nil {
-		return fmt.Errorf("create execution: %w", err)
-	}
-	s.executions[e.ID] = kept
-	return nil
-}
-
-func (s *Store) StartExecution(_ context.Context, id string, at time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e, err := s.open(id)
-	if err != nil {
-		return fmt.Errorf("start execution %s: %w", id, err)
-	}
-	if e.Status != routine.ExecutionPending {
-		return fmt.Errorf("start execution %s: it is %s", id, e.Status)
-	}
-	e.Status, e.StartedAt = routine.ExecutionRunning, copyTime(&at)
-	return nil
-}
-
-func (s *Store) FinishExecution(_ context.Context, e *routine.Execution) error {
-	if isOpen(e.Status) {
-		return fmt.Errorf("finish execution: %q is not a final status", e.Status)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kept, err := s.open(e.ID)
-	if err != nil {
-		return fmt.Errorf("finish execution %s: %w", e.ID, err)
-	}
-	end, err := copyExecution(e)
-	if err != nil {
-		return fmt.Errorf("finish execution: %w", err)
-	}
-	kept.Status, kept.Result, kept.Error, kept.ErrorCode = end.Status, end.Result, end.Error, end.ErrorCode
-	kept.StartedAt, kept.CompletedAt, kept.DurationSeconds = end.StartedAt, end.CompletedAt, end.DurationSeconds
-	return nil
-}
-
-func (s *Store) Execution(_ context.Context, id string) (*routine.Execution, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e, there := s.executions[id]
-	if !there {
-		return nil, fmt.Errorf("execution %s: %w", id, routine.ErrNotFound)
-	}
-	return copyExecution(e)
-}
-
-func (s *Store) RecoverExecutions(context.Context, time.Time) (int, error) { return 0, nil }
-
-// open finds an execution that has not ended.
-func (s *Store) open(id string) (*routine.Execution, error) {
-	e, there := s.executions[id]
-	if !there {
-		return nil, routine.ErrNotFound
-	}
-	if !isOpen(e.Status) {
-		return nil, routine.ErrFinal
-	}
-	return e, nil
-}
-
-func isOpen(s routine.ExecutionStatus) bool {
-	return s == routine.ExecutionPending || s == routine.ExecutionRunning
 }
 
 func (s *Store) CreateToken(_ context.Context, t *routine.Token) error {

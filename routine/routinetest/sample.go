@@ -83,7 +83,11 @@ func Execution(t testing.TB, edits ...func(*routine.Execution)) *routine.Executi
 		CreatedAt:      Time,
 		Parameters:     json.RawMessage(`{"item":"<lamp> & more","page_size":20}`),
 		CreatedBy:      "ann",
+		TokenID:        "t1",
+		Via:            routine.ViaMCP,
 		OrganizationID: "acme",
+
+		OperationsTotal: 3,
 	}
 	for _, edit := range edits {
 		edit(e)
@@ -98,6 +102,7 @@ func Ended(e *routine.Execution) *routine.Execution {
 	ended.StartedAt = new(e.CreatedAt.Add(time.Second))
 	ended.CompletedAt = new(e.CreatedAt.Add(3 * time.Second))
 	ended.DurationSeconds = new(3.000001)
+	ended.OperationsDone = 2
 	ended.Result = &routine.Result{
 		OK:                    true,
 		Warnings:              []string{"the answer was slow"},

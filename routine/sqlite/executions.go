@@ -17,17 +17,25 @@ func (s *Store) CreateExecution(ctx context.Context, e *routine.Execution) error
 	if err := s.claimOwner(ctx); err != nil {
 		return fmt.Errorf("create execution: %w", err)
 	}
-	result, err := encodeResult(e.Result)
+	result, err := s.holdResult(e.Result)
 	if err != nil {
 		return fmt.Errorf("create execution: %w", err)
 	}
-	_, err = s.write.ExecContext(ctx, `
-		INSERT INTO executions (id, routine_id, routine_name, routine_version, status, result, error, error_code,
-			created_at, started_at, completed_at, duration_seconds, parameters, created_by, organization_id, owner)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.ID, e.RoutineID, e.RoutineName, e.RoutineVersion, e.Status, result, e.Error, e.ErrorCode,
-		micros(e.CreatedAt), nullMicros(e.StartedAt), nullMicros(e.CompletedAt), e.DurationSeconds,
-		nullText(e.Parameters), e.CreatedBy, e.OrganizationID, s.owner.id)
+	defer result.drop()
+	err = s.inTx(ctx, func(tx *sql.Tx) error {
+		if err := result.place(); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO executions (id, routine_id, routine_name, routine_version, status, result, result_hash, size, error, error_code,
+				created_at, started_at, completed_at, duration_seconds, parameters, created_by, token_id, via,
+				operations_done, operations_total, organization_id, owner)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			e.ID, e.RoutineID, e.RoutineName, e.RoutineVersion, e.Status, result.text, result.hash(), result.size, e.Error, e.ErrorCode,
+			micros(e.CreatedAt), nullMicros(e.StartedAt), nullMicros(e.CompletedAt), e.DurationSeconds,
+			nullText(e.Parameters), e.CreatedBy, e.TokenID, e.Via, e.OperationsDone, e.OperationsTotal, e.OrganizationID, s.owner.id)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("create execution: %w", err)
 	}
@@ -37,90 +45,119 @@ func (s *Store) CreateExecution(ctx context.Context, e *routine.Execution) error
 // StartExecution turns a pending execution into a running one. One that runs
 // already is an error that is neither ErrNotFound nor ErrFinal.
 func (s *Store) StartExecution(ctx context.Context, id string, at time.Time) error {
-	done, err := s.write.ExecContext(ctx,
-		`UPDATE executions SET status = 'running', started_at = ? WHERE id = ? AND status = 'pending'`,
-		micros(at), id)
+	return s.changeExecution(ctx, "start execution", id, nil,
+		`UPDATE executions SET status = 'running', started_at = ?2 WHERE id = ?1 AND status = 'pending'`, micros(at))
+}
+
+// SaveOperations keeps the records so far. [routine.ErrNotFound],
+// [routine.ErrFinal].
+func (s *Store) SaveOperations(ctx context.Context, id string, records []routine.OperationRecord) error {
+	text, err := encode(records)
 	if err != nil {
-		return fmt.Errorf("start execution: %w", err)
+		return fmt.Errorf("save operations: %w", err)
 	}
-	return s.expectChanged(ctx, "start execution", id, done)
+	return s.changeExecution(ctx, "save operations of execution", id, nil,
+		`UPDATE executions SET operations = ?2, operations_done = ?3 WHERE id = ?1 AND status IN ('pending', 'running')`, text, len(records))
 }
 
 // FinishExecution ends an open execution. The status is tested by the one
 // statement that changes it, so that of many attempts, also of several
 // processes, exactly one succeeds.
 func (s *Store) FinishExecution(ctx context.Context, e *routine.Execution) error {
-	if e.Status != routine.ExecutionCompleted && e.Status != routine.ExecutionFailed {
+	if e.Open() {
 		return fmt.Errorf("finish execution: %q is not a final status", e.Status)
 	}
-	result, err := encodeResult(e.Result)
+	result, err := s.holdResult(e.Result)
 	if err != nil {
 		return fmt.Errorf("finish execution: %w", err)
 	}
-	done, err := s.write.ExecContext(ctx, `
-		UPDATE executions SET status = ?, result = ?, error = ?, error_code = ?,
-			started_at = ?, completed_at = ?, duration_seconds = ?
-		WHERE id = ? AND status IN ('pending', 'running')`,
-		e.Status, result, e.Error, e.ErrorCode,
-		nullMicros(e.StartedAt), nullMicros(e.CompletedAt), e.DurationSeconds, e.ID)
-	if err != nil {
-		return fmt.Errorf("finish execution: %w", err)
-	}
-	return s.expectChanged(ctx, "finish execution", e.ID, done)
+	defer result.drop()
+	return s.changeExecution(ctx, "finish execution", e.ID, func(*sql.Tx) error { return result.place() }, `
+		UPDATE executions SET status = ?2, result = ?3, result_hash = ?4, size = size + ?5, error = ?6, error_code = ?7,
+			started_at = ?8, completed_at = ?9, duration_seconds = ?10, operations_done = ?11, operations = NULL
+		WHERE id = ?1 AND status IN ('pending', 'running')`,
+		e.Status, result.text, result.hash(), result.size, e.Error, e.ErrorCode,
+		nullMicros(e.StartedAt), nullMicros(e.CompletedAt), e.DurationSeconds, e.OperationsDone)
 }
 
-// expectChanged says why an update changed no row. Rows are never deleted and
-// never leave a final status, so asking afterwards gives the true reason.
-func (s *Store) expectChanged(ctx context.Context, doing, id string, done sql.Result) error {
-	n, err := done.RowsAffected()
+// RequestCancel marks an open execution. [routine.ErrNotFound],
+// [routine.ErrFinal].
+func (s *Store) RequestCancel(ctx context.Context, id string, at time.Time) error {
+	return s.changeExecution(ctx, "request cancel of execution", id, nil, `
+		UPDATE executions SET cancel_requested_at = coalesce(cancel_requested_at, ?2)
+		WHERE id = ?1 AND status IN ('pending', 'running')`, micros(at))
+}
+
+// CancelRequests are this Store's own open executions that are marked.
+func (s *Store) CancelRequests(ctx context.Context) ([]string, error) {
+	ids, err := s.texts(ctx, `
+		SELECT id FROM executions
+		WHERE owner = ? AND status IN ('pending', 'running') AND cancel_requested_at IS NOT NULL`, s.owner.id)
 	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
+		return nil, fmt.Errorf("read cancel requests: %w", err)
 	}
-	if n == 1 {
-		return nil
+	return ids, nil
+}
+
+// changeExecution changes the execution ?1 by one statement, and does the rest,
+// if any, in the same transaction. When the statement found no row that it may
+// change, the error says why.
+func (s *Store) changeExecution(ctx context.Context, doing, id string, rest func(*sql.Tx) error, query string, args ...any) error {
+	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, query, append([]any{id}, args...)...)
+		if err != nil {
+			return err
+		}
+		n, err := done.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return whyExecutionUnchanged(ctx, tx, id)
+		}
+		if rest == nil {
+			return nil
+		}
+		return rest(tx)
+	})
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", doing, id, err)
 	}
+	return nil
+}
+
+func whyExecutionUnchanged(ctx context.Context, tx *sql.Tx, id string) error {
 	var status routine.ExecutionStatus
-	err = s.read.QueryRowContext(ctx, `SELECT status FROM executions WHERE id = ?`, id).Scan(&status)
+	err := tx.QueryRowContext(ctx, `SELECT status FROM executions WHERE id = ?`, id).Scan(&status)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return fmt.Errorf("%s %s: %w", doing, id, routine.ErrNotFound)
+		return routine.ErrNotFound
 	case err != nil:
-		return fmt.Errorf("%s: %w", doing, err)
+		return err
 	case status == routine.ExecutionCompleted, status == routine.ExecutionFailed:
-		return fmt.Errorf("%s %s: %w", doing, id, routine.ErrFinal)
+		return routine.ErrFinal
 	}
-	return fmt.Errorf("%s %s: it is %s", doing, id, status)
+	return fmt.Errorf("it is %s", status)
 }
 
-// Execution reads one execution. [routine.ErrNotFound].
-func (s *Store) Execution(ctx context.Context, id string) (*routine.Execution, error) {
-	var (
-		e                    routine.Execution
-		result, parameters   []byte
-		created              int64
-		started, completedAt *int64
-	)
-	err := s.read.QueryRowContext(ctx, `
-		SELECT id, routine_id, routine_name, routine_version, status, result, error, error_code,
-			created_at, started_at, completed_at, duration_seconds, parameters, created_by, organization_id
-		FROM executions WHERE id = ?`, id).Scan(
-		&e.ID, &e.RoutineID, &e.RoutineName, &e.RoutineVersion, &e.Status, &result, &e.Error, &e.ErrorCode,
-		&created, &started, &completedAt, &e.DurationSeconds, &parameters, &e.CreatedBy, &e.OrganizationID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fmt.Errorf("execution %s: %w", id, routine.ErrNotFound)
+// heldResult is a result on its way into the database, as JSON.
+type heldResult struct {
+	held
+	text *string // nil: there is none, or it is a blob
+	size int
+}
+
+func (s *Store) holdResult(r *routine.Result) (heldResult, error) {
+	text, err := encodeResult(r)
+	if err != nil || text == nil {
+		return heldResult{}, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read execution: %w", err)
+	h := heldResult{text: text, size: len(*text)}
+	if h.size > inlineLimit {
+		h.text = nil
+		h.held, err = s.hold([]byte(*text))
 	}
-	if result != nil {
-		if err := json.Unmarshal(result, &e.Result); err != nil {
-			return nil, fmt.Errorf("read result of execution %s: %w", id, err)
-		}
-	}
-	e.Parameters = parameters
-	e.CreatedAt = fromMicros(created)
-	e.StartedAt, e.CompletedAt = fromNullMicros(started), fromNullMicros(completedAt)
-	return &e, nil
+	return h, err
 }
 
 // encodeResult gives the JSON text of a result, nil for none.

@@ -125,23 +125,10 @@ func (s *Store) RecoverExecutions(ctx context.Context, at time.Time) (int, error
 // too) and those that have a file (one that died with nothing open leaves only
 // that), except this Store.
 func (s *Store) otherOwners(ctx context.Context) ([]string, error) {
-	rows, err := s.read.QueryContext(ctx, selectOpenOwners)
+	ids, err := s.texts(ctx, selectOpenOwners)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var ids []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-
 	dir, base := filepath.Split(s.path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {

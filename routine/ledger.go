@@ -1,0 +1,158 @@
+package routine
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+const (
+	// pollTime is how often the ledger is asked about what another process
+	// does.
+	pollTime = 250 * time.Millisecond
+	// cancelTime is how long Cancel waits for the end that it asked for.
+	cancelTime = 5 * time.Second
+)
+
+// Execution reads one execution; one that goes on has the records of its
+// operations so far. CodeUnauthenticated, CodeNotFound; CodeForbidden when it
+// is not of p's organization or the token lacks the scope.
+func (s *Service) Execution(ctx context.Context, p Principal, id string) (*Execution, error) {
+	return s.execution(ctx, p, toReadExecutions, id)
+}
+
+// execution is one with which p may do an action.
+func (s *Service) execution(ctx context.Context, p Principal, do action, id string) (*Execution, error) {
+	if err := p.may(do, nil); err != nil {
+		return nil, err
+	}
+	e, err := s.store.Execution(ctx, id)
+	if errors.Is(err, ErrNotFound) {
+		return nil, Errorf(CodeNotFound, "there is no execution %s", quoted(clip(id, 80)))
+	}
+	if err != nil {
+		return nil, storeError(ctx, "read execution", err)
+	}
+	if err := p.may(do, e.object()); err != nil {
+		return nil, err
+	}
+	return s.present(e), nil
+}
+
+// present is an execution of the ledger as this process knows it.
+func (s *Service) present(e *Execution) *Execution {
+	s.mu.Lock()
+	l, unsaved := s.running[e.ID], s.unsaved[e.ID]
+	s.mu.Unlock()
+	switch {
+	case !e.Open():
+	case unsaved != nil:
+		return unsaved
+	case l != nil:
+		e.Operations = l.done()
+		e.OperationsDone = len(e.Operations)
+	}
+	return e
+}
+
+// Executions lists the executions of p's organization, newest first, without
+// their results, and tells the number of all of them. CodeUnauthenticated,
+// CodeForbidden.
+func (s *Service) Executions(ctx context.Context, p Principal, f ExecutionFilter) ([]*Execution, int, error) {
+	if err := p.may(toReadExecutions, nil); err != nil {
+		return nil, 0, err
+	}
+	f.OrganizationID = p.OrganizationID
+	es, total, err := s.store.Executions(ctx, f)
+	if err != nil {
+		return nil, 0, storeError(ctx, "list executions", err)
+	}
+	for i, e := range es {
+		es[i] = s.present(e)
+	}
+	return es, total, nil
+}
+
+// ExecutionFile reads a file of an execution. The codes of Execution.
+func (s *Service) ExecutionFile(ctx context.Context, p Principal, id, name string) (*File, error) {
+	if _, err := s.Execution(ctx, p, id); err != nil {
+		return nil, err
+	}
+	f, err := s.store.File(ctx, id, name)
+	if errors.Is(err, ErrNotFound) {
+		return nil, Errorf(CodeNotFound, "the execution has no file %s", quoted(clip(name, 80)))
+	}
+	if err != nil {
+		return nil, storeError(ctx, "read file", err)
+	}
+	return f, nil
+}
+
+// Cancel ends an execution, as failed with CodeCancelled, whichever process
+// runs it, and gives it as it is then. One that has ended stays as it is. The
+// codes of Execution.
+func (s *Service) Cancel(ctx context.Context, p Principal, id string) (*Execution, error) {
+	e, err := s.execution(ctx, p, toCancel, id)
+	if err != nil || !e.Open() {
+		return e, err
+	}
+	if l := s.live(id); l != nil {
+		l.cancel(cancelled())
+	} else if err := s.store.RequestCancel(ctx, id, s.now()); err != nil && !errors.Is(err, ErrFinal) {
+		return nil, storeError(ctx, "cancel execution", err)
+	}
+	waiting, stop := context.WithTimeout(ctx, cancelTime)
+	defer stop()
+	if e, err = s.wait(waiting, p, toCancel, id); e != nil {
+		return e, nil
+	}
+	return nil, err
+}
+
+// cancelled is why a run ended that Cancel has ended.
+func cancelled() error { return &Error{Code: CodeCancelled, Message: "the run was cancelled"} }
+
+// Wait waits until the execution has ended or ctx has, whichever process runs
+// it. Of one that has ended it gives what Execute would have; one that still
+// goes on comes without error. The codes of Execution.
+func (s *Service) Wait(ctx context.Context, p Principal, id string) (*Execution, error) {
+	return s.wait(ctx, p, toReadExecutions, id)
+}
+
+func (s *Service) wait(ctx context.Context, p Principal, do action, id string) (*Execution, error) {
+	e, err := s.execution(ctx, p, do, id)
+	if err != nil {
+		return nil, err
+	}
+	reading := context.WithoutCancel(ctx)
+	if l := s.live(id); l != nil {
+		select {
+		case <-l.ended:
+			return l.last, l.err
+		case <-ctx.Done():
+		}
+		if e, err = s.execution(reading, p, do, id); err != nil {
+			return nil, err
+		}
+		return e, e.failure()
+	}
+	tick := time.NewTicker(pollTime)
+	defer tick.Stop()
+	for e.Open() && ctx.Err() == nil {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+		if e, err = s.execution(reading, p, do, id); err != nil {
+			return nil, err
+		}
+	}
+	return e, e.failure()
+}
+
+// live finds an execution that goes on in this process; nil: it does not.
+func (s *Service) live(id string) *live {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running[id]
+}

@@ -1,0 +1,291 @@
+package routine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+)
+
+// two gives two services on one store, as two processes have them: each
+// maintained until the end of the test.
+func two(t *testing.T, store routine.Store) (here, there *routine.Service) {
+	t.Helper()
+	make := func() *routine.Service {
+		s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}, Concurrency: 2})
+		ctx, stop := context.WithCancel(context.Background())
+		var done sync.WaitGroup
+		done.Go(func() { s.Maintain(ctx) })
+		t.Cleanup(func() { s.Close(ctx); stop(); done.Wait() })
+		return s
+	}
+	return make(), make()
+}
+
+func start(t *testing.T, s *routine.Service, id string) *routine.Execution {
+	t.Helper()
+	e, err := s.Start(t.Context(), ann, id, routine.Call{Via: routine.ViaREST})
+	if err != nil || e.Status != routine.ExecutionPending {
+		t.Fatal(e, err)
+	}
+	return e
+}
+
+func TestStartGoesOnWithoutItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := two(t, routinetest.NewStore())
+		r := create(t, s, ann, nap)
+		ctx, leave := context.WithCancel(t.Context())
+		e, err := s.Start(ctx, ann, r.ID, routine.Call{Via: routine.ViaMCP})
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
+		soft, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		if e, err = s.Wait(soft, ann, e.ID); err != nil || e.Status != routine.ExecutionRunning || e.OperationsTotal != 2 {
+			t.Fatal("after 4 s: ", e, err)
+		}
+		if e, err = s.Wait(t.Context(), ann, e.ID); err != nil || e.Status != routine.ExecutionCompleted || e.OperationsDone != 2 ||
+			*e.DurationSeconds != 10 || e.Via != routine.ViaMCP {
+			t.Fatal("after the end: ", e, err)
+		}
+	})
+}
+
+func TestWaitTellsWhyARunFailed(t *testing.T) {
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
+	r := create(t, s, ann, private)
+	e := start(t, s, r.ID)
+	for range 2 { // while it may go on, and after the end
+		got, err := s.Wait(t.Context(), ann, e.ID)
+		if routine.CodeOf(err) != routine.CodeBrowserUnavailable || err.Error() != "no browser" || got.Status != routine.ExecutionFailed {
+			t.Fatal(got, err)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		there bool // through the other process
+	}{{"in the process that runs it", false}, {"through another process", true}} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, other := two(t, routinetest.NewStore())
+				asked := s
+				if row.there {
+					asked = other
+				}
+				r := create(t, s, ann, nap)
+				e := start(t, s, r.ID)
+				synctest.Wait()
+				begin := time.Now()
+				for range 2 {
+					got, err := asked.Cancel(t.Context(), ann, e.ID)
+					if err != nil || got.Status != routine.ExecutionFailed || got.ErrorCode != routine.CodeCancelled {
+						t.Fatal(got, err)
+					}
+				}
+				if took := time.Since(begin); took > 2*time.Second {
+					t.Errorf("cancelled after %v", took)
+				}
+				if _, err := other.Wait(t.Context(), ann, e.ID); routine.CodeOf(err) != routine.CodeCancelled {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func TestCancelOfAWaitingRunFreesItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &fakeBrowser{}
+		s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: b, Queue: 1})
+		r := create(t, s, ann, nap)
+		first, second := start(t, s, r.ID), start(t, s, r.ID) // has the slot, waits
+		synctest.Wait()
+		if e, err := s.Cancel(t.Context(), ann, second.ID); err != nil || e.StartedAt != nil || e.ErrorCode != routine.CodeCancelled {
+			t.Fatal(e, err)
+		}
+		third := start(t, s, r.ID)
+		for _, e := range []*routine.Execution{first, third} {
+			if _, err := s.Wait(t.Context(), ann, e.ID); err != nil {
+				t.Error(err)
+			}
+		}
+		if b.opened != 2 {
+			t.Errorf("%d pages were opened", b.opened)
+		}
+	})
+}
+
+func TestCancelKeepsWhatHasEnded(t *testing.T) {
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	r := create(t, s, ann, private)
+	e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Cancel(t.Context(), ann, e.ID); err != nil || got.Status != routine.ExecutionCompleted {
+		t.Fatal(got, err)
+	}
+}
+
+// told is an event in short.
+func told(e routine.Event) string {
+	if e.Operation != nil {
+		return fmt.Sprintf("%d %s", e.Sequence, e.Operation.Type)
+	}
+	return fmt.Sprintf("%d %s", e.Sequence, e.Execution.Status)
+}
+
+// TestWatch: whoever asks, whenever and wherever, is told the same events under
+// the same numbers.
+func TestWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := two(t, routinetest.NewStore())
+		r := create(t, here, ann, nap)
+		e := start(t, here, r.ID)
+		whole := "1 pending, 2 running, 3 sleep, 4 return_html, 5 completed"
+		watch := func(s *routine.Service, after int) string {
+			var all []string
+			if err := s.Watch(t.Context(), ann, e.ID, after, func(e routine.Event) error {
+				if e.Execution != nil && e.Execution.Result != nil {
+					t.Error("an event has a result")
+				}
+				all = append(all, told(e))
+				return nil
+			}); err != nil {
+				t.Error(err)
+			}
+			return strings.Join(all, ", ")
+		}
+		var watchers sync.WaitGroup
+		for _, s := range []*routine.Service{here, there} {
+			watchers.Go(func() {
+				if got := watch(s, 0); got != whole {
+					t.Errorf("from the beginning: %s", got)
+				}
+			})
+		}
+		watchers.Wait()
+		for after, want := range map[int]string{0: whole, 3: "4 return_html, 5 completed", 5: "", 99: ""} {
+			if got := watch(there, after); got != want {
+				t.Errorf("after %d: %s, want %s", after, got, want)
+			}
+		}
+		mine := errors.New("mine")
+		if err := here.Watch(t.Context(), ann, e.ID, 0, func(routine.Event) error { return mine }); !errors.Is(err, mine) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestWatchEndsWithItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := two(t, routinetest.NewStore())
+		e := start(t, here, create(t, here, ann, nap).ID)
+		for _, s := range []*routine.Service{here, there} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if err := s.Watch(ctx, ann, e.ID, 2, func(routine.Event) error { return nil }); routine.CodeOf(err) != routine.CodeTimeout {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// TestWatchHidesSecrets: an operation's record is told before the run has ended,
+// and masked all the same.
+func TestWatchHidesSecrets(t *testing.T) {
+	store := routinetest.NewStore()
+	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}})
+	r := create(t, s, ann, definition(`{"type":"navigate","url":"https://shop.example/?q={{pw}}"}`, `{"name":"pw","type":"string","description":"d","x-secret":true}`))
+	e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{Parameters: json.RawMessage(`{"pw":"s3cret"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Watch(t.Context(), ann, e.ID, 0, func(e routine.Event) error {
+		if text, _ := json.Marshal(e); strings.Contains(string(text), "s3cret") {
+			t.Errorf("told: %s", text)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhoMayLookIntoTheLedger(t *testing.T) {
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	r := create(t, s, ann, private)
+	e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name   string
+		caller routine.Principal
+		id     string
+		want   routine.Code
+	}{
+		{"the owner", ann, e.ID, ""},
+		{"another organization", bob, e.ID, routine.CodeForbidden},
+		{"nobody", nobody, e.ID, routine.CodeUnauthenticated},
+		{"nobody, unknown id", nobody, "x", routine.CodeUnauthenticated},
+		{"unknown id", ann, "x", routine.CodeNotFound},
+	} {
+		got := map[string]routine.Code{}
+		_, err := s.Execution(t.Context(), row.caller, row.id)
+		got["read"] = routine.CodeOf(err)
+		_, err = s.Wait(t.Context(), row.caller, row.id)
+		got["wait"] = routine.CodeOf(err)
+		_, err = s.Cancel(t.Context(), row.caller, row.id)
+		got["cancel"] = routine.CodeOf(err)
+		got["watch"] = routine.CodeOf(s.Watch(t.Context(), row.caller, row.id, 0, func(routine.Event) error { return nil }))
+		want := map[string]routine.Code{"read": row.want, "wait": row.want, "cancel": row.want, "watch": row.want}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", row.name, diff)
+		}
+	}
+	for want, caller := range []routine.Principal{bob, ann} {
+		if es, total, err := s.Executions(t.Context(), caller, routine.ExecutionFilter{OrganizationID: "acme"}); err != nil || total != want || len(es) != want {
+			t.Errorf("%s lists %d of %d: %v", caller.UserID, len(es), total, err)
+		}
+	}
+	if _, _, err := s.Executions(t.Context(), nobody, routine.ExecutionFilter{}); routine.CodeOf(err) != routine.CodeUnauthenticated {
+		t.Error(err)
+	}
+}
+
+// TestEndIsSavedWhenTheStoreIsBack: what the ledger could not take when the run
+// ended is told rightly meanwhile, and saved later.
+func TestEndIsSavedWhenTheStoreIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &failing{Store: routinetest.NewStore(), finish: errors.New("disk full")}
+		s, _ := two(t, store)
+		e, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, routine.Call{})
+		if routine.CodeOf(err) != routine.CodeStoreUnavailable {
+			t.Fatal(err)
+		}
+		if told, err := s.Execution(t.Context(), ann, e.ID); err != nil || told.Status != routine.ExecutionCompleted {
+			t.Error(told, err)
+		}
+		store.mend()
+		time.Sleep(3 * time.Second) // of the test's own clock
+		if kept, err := store.Execution(t.Context(), e.ID); err != nil || kept.Status != routine.ExecutionCompleted {
+			t.Error(kept, err)
+		}
+	})
+}

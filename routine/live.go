@@ -1,0 +1,132 @@
+package routine
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// live is an execution that goes on in this process.
+type live struct {
+	// accepted is the execution as it was when the call was accepted.
+	accepted *Execution
+	// last is the run's own until ended is closed, and final from then on; so
+	// is err, why it failed.
+	last   *Execution
+	err    error
+	ended  chan struct{}
+	cancel context.CancelCauseFunc
+
+	mu      sync.Mutex
+	events  []Event
+	records []OperationRecord
+	more    chan struct{} // closed, and made anew, with each event
+	saved   int           // how many records the ledger has; Maintain's own
+}
+
+func newLive(e *Execution) *live {
+	l := &live{accepted: new(*e), last: e, ended: make(chan struct{}), more: make(chan struct{})}
+	l.tellStatus()
+	return l
+}
+
+// Event is one step of an execution: a change of its status or the record of an
+// operation, the other being nil.
+type Event struct {
+	// Sequence grows from event to event, with gaps. It depends on the
+	// execution only: an event has the same number whenever and by whichever
+	// process it is told.
+	Sequence  int
+	Execution *Execution // without its result
+	Operation *OperationRecord
+}
+
+// Sequence numbers: accepted, running, one for each operation of the routine,
+// ended.
+const (
+	acceptedSequence = 1
+	startedSequence  = 2
+)
+
+func operationSequence(index int) int { return startedSequence + 1 + index }
+
+func endedSequence(e *Execution) int { return operationSequence(e.OperationsTotal) }
+
+// statusEvent is the event of e's present status.
+func statusEvent(e *Execution) Event {
+	c := *e
+	c.Result, c.Operations = nil, nil
+	switch e.Status {
+	case ExecutionPending:
+		return Event{Sequence: acceptedSequence, Execution: &c}
+	case ExecutionRunning:
+		return Event{Sequence: startedSequence, Execution: &c}
+	}
+	return Event{Sequence: endedSequence(e), Execution: &c}
+}
+
+// eventsOf are the events that have led to e as it is in the ledger.
+func eventsOf(e *Execution) []Event {
+	before := *e
+	before.Status, before.Error, before.ErrorCode, before.CompletedAt, before.DurationSeconds = ExecutionPending, nil, "", nil, nil
+	before.StartedAt, before.OperationsDone, before.Files = nil, 0, nil
+	events := []Event{statusEvent(&before)}
+	if e.StartedAt != nil {
+		before.Status, before.StartedAt = ExecutionRunning, e.StartedAt
+		events = append(events, statusEvent(&before))
+	}
+	records := e.Operations
+	if e.Result != nil {
+		records = e.Result.OperationsMetadata
+	}
+	for i := range records {
+		events = append(events, Event{Sequence: operationSequence(i), Operation: &records[i]})
+	}
+	if !e.Open() {
+		events = append(events, statusEvent(e))
+	}
+	return events
+}
+
+// tellStatus tells of the status that the execution has now.
+func (l *live) tellStatus() { l.tell(statusEvent(l.last)) }
+
+// tellOperation tells of an operation that has ended.
+func (l *live) tellOperation(o OperationRecord) {
+	l.tell(Event{Sequence: operationSequence(o.Index), Operation: &o})
+}
+
+func (l *live) tell(e Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events = append(l.events, e)
+	if e.Operation != nil {
+		l.records = append(l.records, *e.Operation)
+	}
+	close(l.more)
+	l.more = make(chan struct{})
+}
+
+// since gives the events after a sequence number, and what is closed when there
+// are more.
+func (l *live) since(after int) ([]Event, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(laterThan(after, l.events)), l.more
+}
+
+// laterThan is the part of events that comes after a sequence number.
+func laterThan(after int, events []Event) []Event {
+	i := slices.IndexFunc(events, func(e Event) bool { return e.Sequence > after })
+	if i < 0 {
+		return nil
+	}
+	return events[i:]
+}
+
+// done is the records so far.
+func (l *live) done() []OperationRecord {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.records)
+}

@@ -1,0 +1,119 @@
+package routine
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// beatTime is the rhythm of Maintain. A run is ended within one beat of being
+// cancelled through another process.
+const beatTime = 500 * time.Millisecond
+
+// In beats: how often the records of running operations are saved, and how
+// often rows are looked for that a dead process has left open.
+const (
+	progressBeats = 2
+	recoveryBeats = 4
+)
+
+// Maintain keeps the ledger true until ctx ends: it ends the runs that were
+// cancelled through another process, saves what running ones have done so far,
+// saves ends that could not be saved before, and ends what processes that have
+// died left open. Each process runs it, in a goroutine of its own, from before
+// the first execution until after Close.
+func (s *Service) Maintain(ctx context.Context) {
+	tick := time.NewTicker(beatTime)
+	defer tick.Stop()
+	healthy := true
+	for beat := 1; ; beat++ {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		err := s.heedCancelRequests(ctx)
+		if beat%progressBeats == 0 {
+			err = errors.Join(err, s.saveProgress(ctx))
+		}
+		if beat%recoveryBeats == 0 {
+			err = errors.Join(err, s.saveAgain(ctx), s.Recover(ctx))
+		}
+		if err != nil && healthy && ctx.Err() == nil { // once, not twice a second
+			s.log.ErrorContext(ctx, "the ledger cannot be maintained", "error", err, "cause", errors.Unwrap(err))
+		}
+		healthy = err == nil
+	}
+}
+
+func (s *Service) heedCancelRequests(ctx context.Context) error {
+	s.mu.Lock()
+	idle := len(s.running) == 0
+	s.mu.Unlock()
+	if idle {
+		return nil
+	}
+	ids, err := s.store.CancelRequests(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if l := s.live(id); l != nil {
+			l.cancel(cancelled())
+		}
+	}
+	return nil
+}
+
+// saveProgress saves the records of runs that have more than were saved before.
+func (s *Service) saveProgress(ctx context.Context) error {
+	s.mu.Lock()
+	var all []*live
+	for _, l := range s.running {
+		all = append(all, l)
+	}
+	s.mu.Unlock()
+	var faults []error
+	for _, l := range all {
+		records := l.done()
+		if len(records) == l.saved {
+			continue
+		}
+		err := s.store.SaveOperations(ctx, l.accepted.ID, records)
+		// It may have ended meanwhile, and what RunOnce runs has no row.
+		if err != nil && !errors.Is(err, ErrFinal) && !errors.Is(err, ErrNotFound) {
+			faults = append(faults, err)
+			continue
+		}
+		l.saved = len(records)
+	}
+	return errors.Join(faults...)
+}
+
+// saveLater leaves the end of an execution to saveAgain.
+func (s *Service) saveLater(e *Execution) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unsaved[e.ID] = e
+}
+
+// saveAgain saves the ends of executions that could not be saved when they came.
+func (s *Service) saveAgain(ctx context.Context) error {
+	s.mu.Lock()
+	var all []*Execution
+	for _, e := range s.unsaved {
+		all = append(all, e)
+	}
+	s.mu.Unlock()
+	var faults []error
+	for _, e := range all {
+		if err := s.save(ctx, e); err != nil && !errors.Is(err, ErrFinal) {
+			faults = append(faults, err)
+			continue
+		}
+		s.mu.Lock()
+		delete(s.unsaved, e.ID)
+		s.mu.Unlock()
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,215 @@
+package routinetest
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"rote/routine"
+)
+
+var ledgerPromises = []promise{
+	{"the records so far are read back until the end", operationsAreKept},
+	{"the records of an execution that has ended are not saved", operationsAreFinal},
+	{"a cancel request is found while its execution is open", cancelIsFound},
+	{"an execution that has ended is not asked to end", cancelNeedsOpen},
+	{"executions are listed newest first, ties by id, without results", executionOrder},
+	{"executions are listed by organization, routine and status", executionFilters},
+	{"a page of executions comes with the number of all", executionPages},
+	{"files are kept whole, whatever their size", filesAreKept},
+	{"a file takes the place of one with its name", fileIsReplaced},
+	{"a file needs an open execution", fileNeedsOpen},
+	{"an unknown file is not found", fileNotFound},
+	{"a large result is kept like a small one", largeResult},
+	{"files are copied in and out", filesAreCopied},
+}
+
+var records = []routine.OperationRecord{
+	{Index: 0, Type: "navigate", DurationSeconds: 0.25, Details: map[string]any{"url": "https://shop.example/?a=1&b=<2>"}},
+	{Index: 1, Type: "click", DurationSeconds: 1.5, Error: new("no such element")},
+}
+
+func operationsAreKept(t *testing.T, s routine.Store) {
+	e := create(t, s)
+	for n := range records {
+		must(t, s.SaveOperations(t.Context(), e.ID, records[:n+1]))
+		e.Operations, e.OperationsDone = records[:n+1], n+1
+		wantExecution(t, s, e)
+	}
+	must(t, s.FinishExecution(t.Context(), Ended(e)))
+	e = Ended(e)
+	e.Operations = nil
+	wantExecution(t, s, e)
+}
+
+func operationsAreFinal(t *testing.T, s routine.Store) {
+	e := create(t, s)
+	must(t, s.FinishExecution(t.Context(), Failed(e)))
+	wantErr(t, "SaveOperations", s.SaveOperations(t.Context(), e.ID, records), routine.ErrFinal)
+	wantErr(t, "SaveOperations", s.SaveOperations(t.Context(), "no-such-id", records), routine.ErrNotFound)
+	wantExecution(t, s, Failed(e))
+}
+
+func cancelIsFound(t *testing.T, s routine.Store) {
+	e, other := create(t, s), create(t, s)
+	wantRequests := func(want ...string) {
+		t.Helper()
+		got, err := s.CancelRequests(t.Context())
+		must(t, err)
+		equal(t, "cancel requests", got, want)
+	}
+	wantRequests()
+	for range 2 {
+		must(t, s.RequestCancel(t.Context(), e.ID, Time))
+		wantRequests(e.ID)
+	}
+	wantExecution(t, s, e)
+	must(t, s.FinishExecution(t.Context(), Failed(e)))
+	wantRequests()
+	wantExecution(t, s, other)
+}
+
+func cancelNeedsOpen(t *testing.T, s routine.Store) {
+	e := create(t, s)
+	must(t, s.FinishExecution(t.Context(), Ended(e)))
+	wantErr(t, "RequestCancel", s.RequestCancel(t.Context(), e.ID, Time), routine.ErrFinal)
+	wantErr(t, "RequestCancel", s.RequestCancel(t.Context(), "no-such-id", Time), routine.ErrNotFound)
+	wantExecution(t, s, Ended(e))
+}
+
+// wantListed compares by whole values, which lists have without results.
+func wantListed(t *testing.T, s routine.Store, f routine.ExecutionFilter, total int, want ...*routine.Execution) {
+	t.Helper()
+	f.OrganizationID = "acme"
+	got, n, err := s.Executions(t.Context(), f)
+	must(t, err)
+	listed := []*routine.Execution{}
+	for _, e := range want {
+		c := *e
+		c.Result = nil
+		listed = append(listed, &c)
+	}
+	equal(t, fmt.Sprintf("list of %+v", f), got, listed)
+	equal(t, "total", n, total)
+}
+
+func executionOrder(t *testing.T, s routine.Store) {
+	at := func(id string, created time.Time) *routine.Execution {
+		return create(t, s, func(e *routine.Execution) { e.ID, e.CreatedAt = id, created })
+	}
+	tieB, newest, oldest, tieA := at("b", Time), at("0", Time.Add(time.Microsecond)), at("z", Time.Add(-time.Hour)), at("a", Time)
+	must(t, s.FinishExecution(t.Context(), Ended(tieB)))
+	must(t, s.SaveOperations(t.Context(), oldest.ID, records))
+	oldest.OperationsDone = len(records)
+	wantListed(t, s, routine.ExecutionFilter{}, 4, newest, Ended(tieB), tieA, oldest)
+}
+
+func executionFilters(t *testing.T, s routine.Store) {
+	at := func(seconds int, edit func(*routine.Execution)) *routine.Execution {
+		return create(t, s, func(e *routine.Execution) { e.CreatedAt = Time.Add(time.Duration(seconds) * time.Second) }, edit)
+	}
+	at(0, func(e *routine.Execution) { e.OrganizationID, e.RoutineID = "other", "r" })
+	a := at(1, func(e *routine.Execution) { e.RoutineID = "r" })
+	b := at(2, func(e *routine.Execution) { e.RoutineID = "r'%" })
+	c := Ended(at(3, func(e *routine.Execution) { e.RoutineID = "r" }))
+	must(t, s.FinishExecution(t.Context(), c))
+	wantListed(t, s, routine.ExecutionFilter{}, 3, c, b, a)
+	wantListed(t, s, routine.ExecutionFilter{RoutineID: "r"}, 2, c, a)
+	wantListed(t, s, routine.ExecutionFilter{RoutineID: "r'%"}, 1, b)
+	wantListed(t, s, routine.ExecutionFilter{RoutineID: "%"}, 0)
+	wantListed(t, s, routine.ExecutionFilter{Status: routine.ExecutionPending}, 2, b, a)
+	wantListed(t, s, routine.ExecutionFilter{RoutineID: "r", Status: routine.ExecutionCompleted}, 1, c)
+}
+
+func executionPages(t *testing.T, s routine.Store) {
+	var all []*routine.Execution
+	for i := range 5 {
+		all = append([]*routine.Execution{create(t, s, func(e *routine.Execution) { e.CreatedAt = Time.Add(time.Duration(i)) })}, all...)
+	}
+	for i, e := range all {
+		e.CreatedAt = Time // what is below a microsecond is not kept, and ties go by id
+		wantListed(t, s, routine.ExecutionFilter{Limit: 1, Offset: i}, 5, e)
+	}
+	wantListed(t, s, routine.ExecutionFilter{Limit: 2, Offset: 4}, 5, all[4])
+	wantListed(t, s, routine.ExecutionFilter{Limit: 2, Offset: 5}, 5)
+	wantListed(t, s, routine.ExecutionFilter{Offset: 3}, 5, all[3:]...)
+}
+
+// large is beyond what a database should hold in a row.
+var large = bytes.Repeat([]byte{0, 1, 0xff, '<'}, 1<<19)
+
+func file(name string, data []byte) *routine.File {
+	return &routine.File{FileInfo: routine.FileInfo{Name: name, ContentType: "image/jpeg", Size: int64(len(data))}, Data: data}
+}
+
+func filesAreKept(t *testing.T, s routine.Store) {
+	e, other := create(t, s), create(t, s)
+	for _, f := range []*routine.File{file("b", large), file("a.jpg", []byte{0xff, 0}), file("empty", []byte{}), file("c", large)} {
+		passed := *f
+		passed.Size = 99 // the data tells
+		must(t, s.PutFile(t.Context(), e.ID, &passed))
+		e.Files = append(e.Files, f.FileInfo)
+		got, err := s.File(t.Context(), e.ID, f.Name)
+		must(t, err)
+		equal(t, "file", got, f)
+	}
+	e.Files[0], e.Files[1], e.Files[2], e.Files[3] = e.Files[1], e.Files[0], e.Files[3], e.Files[2]
+	wantExecution(t, s, e)
+	wantExecution(t, s, other)
+	must(t, s.FinishExecution(t.Context(), Ended(e)))
+	wantExecution(t, s, Ended(e))
+}
+
+func fileIsReplaced(t *testing.T, s routine.Store) {
+	e := create(t, s)
+	for _, data := range [][]byte{{1}, large, large[:2<<19], {2}} {
+		must(t, s.PutFile(t.Context(), e.ID, file("f", data)))
+		got, err := s.File(t.Context(), e.ID, "f")
+		must(t, err)
+		equal(t, "file", got, file("f", data))
+	}
+	e.Files = []routine.FileInfo{file("f", []byte{2}).FileInfo}
+	wantExecution(t, s, e)
+}
+
+func fileNeedsOpen(t *testing.T, s routine.Store) {
+	e := create(t, s)
+	must(t, s.FinishExecution(t.Context(), Ended(e)))
+	wantErr(t, "PutFile", s.PutFile(t.Context(), e.ID, file("f", large)), routine.ErrFinal)
+	wantErr(t, "PutFile", s.PutFile(t.Context(), "no-such-id", file("f", nil)), routine.ErrNotFound)
+	wantExecution(t, s, Ended(e))
+}
+
+func fileNotFound(t *testing.T, s routine.Store) {
+	e, other := create(t, s), create(t, s)
+	must(t, s.PutFile(t.Context(), other.ID, file("f", nil)))
+	for _, id := range []string{e.ID, "no-such-id"} {
+		_, err := s.File(t.Context(), id, "f")
+		wantErr(t, "File", err, routine.ErrNotFound)
+	}
+}
+
+func largeResult(t *testing.T, s routine.Store) {
+	e, created := Ended(create(t, s)), Ended(Execution(t))
+	text := append([]byte{'"'}, bytes.Repeat([]byte("é<"), 1<<20)...)
+	e.Result.Data = append(text, '"')
+	created.Result.Data = e.Result.Data
+	must(t, s.FinishExecution(t.Context(), e))
+	must(t, s.CreateExecution(t.Context(), created))
+	wantExecution(t, s, e)
+	wantExecution(t, s, created)
+}
+
+func filesAreCopied(t *testing.T, s routine.Store) {
+	e := create(t, s)
+	passed := file("f", []byte("data"))
+	must(t, s.PutFile(t.Context(), e.ID, passed))
+	passed.Data[0] = 'X'
+	for range 2 {
+		got, err := s.File(t.Context(), e.ID, "f")
+		must(t, err)
+		equal(t, "file", got, file("f", []byte("data")))
+		got.Data[0] = 'X'
+	}
+}

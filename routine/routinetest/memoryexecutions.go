@@ -1,0 +1,165 @@
+package routinetest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rote/routine"
+)
+
+// execution is a row of the ledger with its files.
+type execution struct {
+	*routine.Execution
+	cancelled bool
+	files     map[string]*routine.File
+}
+
+func (s *Store) CreateExecution(_ context.Context, e *routine.Execution) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, there := s.executions[e.ID]; there {
+		return fmt.Errorf("create execution: id %s is in use", e.ID)
+	}
+	kept, err := copyExecution(e)
+	if err != nil {
+		return fmt.Errorf("create execution: %w", err)
+	}
+	kept.Files = nil
+	s.executions[e.ID] = &execution{Execution: kept, files: map[string]*routine.File{}}
+	return nil
+}
+
+func (s *Store) StartExecution(_ context.Context, id string, at time.Time) error {
+	return s.change("start execution", id, func(e *execution) error {
+		if e.Status != routine.ExecutionPending {
+			return fmt.Errorf("it is %s", e.Status)
+		}
+		e.Status, e.StartedAt = routine.ExecutionRunning, copyTime(&at)
+		return nil
+	})
+}
+
+func (s *Store) SaveOperations(_ context.Context, id string, records []routine.OperationRecord) error {
+	return s.change("save operations of execution", id, func(e *execution) error {
+		var err error
+		e.OperationsDone = len(records)
+		e.Operations, err = copyJSON(records)
+		return err
+	})
+}
+
+func (s *Store) FinishExecution(_ context.Context, end *routine.Execution) error {
+	if end.Open() {
+		return fmt.Errorf("finish execution: %q is not a final status", end.Status)
+	}
+	end, err := copyExecution(end)
+	if err != nil {
+		return fmt.Errorf("finish execution: %w", err)
+	}
+	return s.change("finish execution", end.ID, func(e *execution) error {
+		e.Status, e.Result, e.Error, e.ErrorCode = end.Status, end.Result, end.Error, end.ErrorCode
+		e.StartedAt, e.CompletedAt, e.DurationSeconds = end.StartedAt, end.CompletedAt, end.DurationSeconds
+		e.OperationsDone, e.Operations = end.OperationsDone, nil
+		return nil
+	})
+}
+
+func (s *Store) RequestCancel(_ context.Context, id string, _ time.Time) error {
+	return s.change("request cancel of execution", id, func(e *execution) error {
+		e.cancelled = true
+		return nil
+	})
+}
+
+func (s *Store) CancelRequests(context.Context) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	for id, e := range s.executions {
+		if e.Open() && e.cancelled {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+func (s *Store) Execution(_ context.Context, id string) (*routine.Execution, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, there := s.executions[id]
+	if !there {
+		return nil, fmt.Errorf("execution %s: %w", id, routine.ErrNotFound)
+	}
+	c, err := copyExecution(e.Execution)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range e.files {
+		c.Files = append(c.Files, f.FileInfo)
+	}
+	slices.SortFunc(c.Files, func(a, b routine.FileInfo) int { return strings.Compare(a.Name, b.Name) })
+	return c, nil
+}
+
+func (s *Store) Executions(_ context.Context, f routine.ExecutionFilter) ([]*routine.Execution, int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []*routine.Execution{}
+	for _, e := range s.executions {
+		if e.OrganizationID == f.OrganizationID && (f.RoutineID == "" || e.RoutineID == f.RoutineID) && (f.Status == "" || e.Status == f.Status) {
+			c, err := copyExecution(e.Execution)
+			if err != nil {
+				return nil, 0, err
+			}
+			c.Result, c.Operations = nil, nil
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b *routine.Execution) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
+	})
+	total := len(list)
+	return pageOf(list, f.Limit, f.Offset), total, nil
+}
+
+func (s *Store) RecoverExecutions(context.Context, time.Time) (int, error) { return 0, nil }
+
+func (s *Store) PutFile(_ context.Context, executionID string, f *routine.File) error {
+	return s.change("put file of execution", executionID, func(e *execution) error {
+		c := copyFile(f)
+		c.Size = int64(len(f.Data))
+		e.files[f.Name] = c
+		return nil
+	})
+}
+
+func (s *Store) File(_ context.Context, executionID, name string) (*routine.File, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, there := s.executions[executionID]; there && e.files[name] != nil {
+		return copyFile(e.files[name]), nil
+	}
+	return nil, fmt.Errorf("file %s of execution %s: %w", name, executionID, routine.ErrNotFound)
+}
+
+// change changes an execution that has not ended.
+func (s *Store) change(doing, id string, change func(*execution) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, there := s.executions[id]
+	err := routine.ErrNotFound
+	if there {
+		err = routine.ErrFinal
+		if e.Open() {
+			err = change(e)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", doing, id, err)
+	}
+	return nil
+}
