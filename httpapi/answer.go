@@ -24,17 +24,19 @@ type request struct {
 	maxBody   int64
 }
 
-// routineID is the id in the path.
-func (q *request) routineID() string {
-	id := chi.URLParam(q.Request, "routine_id")
+// parameter is a part of the path, decoded.
+func (q *request) parameter(name string) string {
+	text := chi.URLParam(q.Request, name)
 	if q.URL.RawPath == "" {
-		return id
+		return text
 	}
-	if plain, err := url.PathUnescape(id); err == nil {
+	if plain, err := url.PathUnescape(text); err == nil {
 		return plain
 	}
-	return id
+	return text
 }
+
+func (q *request) routineID() string { return q.parameter("routine_id") }
 
 // answer is what a call that went well gives.
 type answer struct {
@@ -42,6 +44,8 @@ type answer struct {
 	body   any // shown as JSON, unless it is a document
 	// location is the path of what was made; empty: nothing was.
 	location string
+	// written: the handler has written its answer itself.
+	written bool
 }
 
 // document is a body that is sent as it is.
@@ -57,6 +61,13 @@ func (a *api) serve(h handler) http.HandlerFunc {
 		got, err := h(&request{Request: r, w: w, maxBody: a.maxBody})
 		if err != nil {
 			fail(w, r, err)
+			return
+		}
+		if got.written {
+			return
+		}
+		if got.status == http.StatusNoContent {
+			w.WriteHeader(got.status)
 			return
 		}
 		d, ok := got.body.(document)

@@ -50,6 +50,7 @@ type env struct {
 	store   *watchedStore
 	browser *fakeBrowser
 	log     *logBuffer
+	pairs   []string // of names and what they stand for
 	names   *strings.Replacer
 }
 
@@ -115,8 +116,9 @@ func (e *env) seed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.names = strings.NewReplacer("$private", create(readPage), "$public", create(strings.Replace(readPage, "{", `{"is_public": true,`, 1)),
-		"$archived", archived.ID, "$admin", adminToken, "$guest", guestToken)
+	e.pairs = []string{"$private", create(readPage), "$public", create(strings.Replace(readPage, "{", `{"is_public": true,`, 1)),
+		"$archived", archived.ID, "$admin", adminToken, "$guest", guestToken}
+	e.names = strings.NewReplacer(e.pairs...)
 }
 
 // response is an answer that has been read whole.

@@ -19,7 +19,7 @@ import (
 )
 
 // executeRoutine runs a routine. That the caller goes away ends the run,
-// through the request's context.
+// through the request's context, unless they prefer not to wait for it.
 func (a *api) executeRoutine(q *request) (answer, error) {
 	text, err := q.body()
 	if err != nil {
@@ -30,11 +30,32 @@ func (a *api) executeRoutine(q *request) (answer, error) {
 		return answer{}, err
 	}
 	call.Via = routine.ViaREST
+	if prefers(q.Header, "respond-async") {
+		e, err := a.service.Start(q.Context(), q.principal, q.routineID(), call)
+		if err != nil {
+			return answer{}, err
+		}
+		q.w.Header().Set("Preference-Applied", "respond-async")
+		return answer{status: http.StatusAccepted, body: e, location: a.base + "/executions/" + e.ID}, nil
+	}
 	e, err := a.service.Execute(q.Context(), q.principal, q.routineID(), call)
 	if err != nil {
 		return answer{}, &failure{error: err, execution: e}
 	}
 	return answer{status: http.StatusCreated, body: e}, nil
+}
+
+// prefers tells whether a request carries a preference (RFC 7240).
+func prefers(h http.Header, preference string) bool {
+	for _, line := range h.Values("Prefer") {
+		for part := range strings.SplitSeq(line, ",") {
+			name, _, _ := strings.Cut(part, ";")
+			if strings.EqualFold(strings.TrimSpace(name), preference) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // maxProblems bounds how many faults of one call are told.

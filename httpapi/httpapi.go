@@ -77,6 +77,13 @@ func (a *api) routes() map[string]methods {
 		"/routines/{routine_id}":          {http.MethodGet: a.asCaller(a.readRoutine)},
 		"/routines/{routine_id}/execute":  {http.MethodPost: a.asCaller(a.executeRoutine)},
 
+		"/routines/{routine_id}/executions":       {http.MethodGet: a.asCaller(a.listRoutineExecutions)},
+		"/executions":                             {http.MethodGet: a.asCaller(a.listExecutions)},
+		"/executions/{execution_id}":              {http.MethodGet: a.asCaller(a.readExecution)},
+		"/executions/{execution_id}/cancel":       {http.MethodPost: a.asCaller(a.cancelExecution)},
+		"/executions/{execution_id}/events":       {http.MethodGet: a.asCaller(a.executionEvents)},
+		"/executions/{execution_id}/files/{name}": {http.MethodGet: a.asCaller(a.readExecutionFile)},
+
 		"/healthz":   {http.MethodGet: a.health},
 		"/readyz":    {http.MethodGet: a.ready},
 		"/schemas/*": {http.MethodGet: a.schema},

@@ -1,11 +1,7 @@
 package httpapi
 
 import (
-	"fmt"
-	"math"
 	"net/http"
-	"net/url"
-	"strconv"
 
 	"rote/routine"
 )
@@ -57,49 +53,20 @@ func (a *api) readRoutine(q *request) (answer, error) {
 	return answer{status: http.StatusOK, body: r}, nil
 }
 
-// page is one part of a list.
-type page[T any] struct {
-	Items  []T `json:"items"`
-	Total  int `json:"total"`
-	Limit  int `json:"limit"`
-	Offset int `json:"offset"`
-}
-
 func (a *api) listRoutines(q *request) (answer, error) {
-	limit, offset, err := pageOf(q.URL)
+	query, err := queryOf(q.URL)
 	if err != nil {
+		return answer{}, err
+	}
+	limit, offset := query.page()
+	if err := query.err(); err != nil {
 		return answer{}, err
 	}
 	rs, total, err := a.service.Routines(q.Context(), q.principal, limit, offset)
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusOK, body: page[*routine.Routine]{orNone(rs), total, limit, offset}}, nil
-}
-
-// pageOf reads which part of a list is asked for.
-func pageOf(u *url.URL) (limit, offset int, err error) {
-	values, err := url.ParseQuery(u.RawQuery)
-	if err != nil {
-		return 0, 0, routine.Errorf(routine.CodeInvalid, "the query of the URL cannot be read: percent-encode its values")
-	}
-	var problems []routine.Problem
-	integer := func(name string, or, low, high int, bounds string) int {
-		if !values.Has(name) {
-			return or
-		}
-		n, err := strconv.Atoi(values.Get(name))
-		if err != nil || n < low || n > high || len(values[name]) > 1 {
-			problems = append(problems, routine.Problem{Pointer: "/" + name, Code: "range", Message: fmt.Sprintf("%s must be one integer %s", name, bounds)})
-		}
-		return n
-	}
-	limit = integer("limit", routine.DefaultPageLimit, 1, routine.MaxPageLimit, fmt.Sprintf("from 1 to %d", routine.MaxPageLimit))
-	offset = integer("offset", 0, 0, math.MaxInt, "of at least 0")
-	if len(problems) > 0 {
-		return 0, 0, badRequest(problems)
-	}
-	return limit, offset, nil
+	return answerPage(q, rs, total, limit, offset), nil
 }
 
 // orNone makes no items a list without items: null would be neither.

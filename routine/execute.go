@@ -156,7 +156,7 @@ var errStopping = &Error{Code: CodeShuttingDown, Message: "the service is stoppi
 func (s *Service) begin(ctx context.Context, l *live, timeout time.Duration) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.stopped() {
 		return nil, nil, errStopping
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, timeout, &Error{Code: CodeTimeout, Message: fmt.Sprintf("the run took longer than its timeout_seconds of %v", timeout.Seconds())})

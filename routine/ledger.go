@@ -73,6 +73,16 @@ func (s *Service) Executions(ctx context.Context, p Principal, f ExecutionFilter
 	return es, total, nil
 }
 
+// RoutineExecutions lists the executions of one routine, as Executions does.
+// CodeNotFound; CodeForbidden also when the routine is not of p's organization.
+func (s *Service) RoutineExecutions(ctx context.Context, p Principal, id string, f ExecutionFilter) ([]*Execution, int, error) {
+	if _, err := s.find(ctx, p, toReadExecutions, id); err != nil {
+		return nil, 0, err
+	}
+	f.RoutineID = id
+	return s.Executions(ctx, p, f)
+}
+
 // ExecutionFile reads a file of an execution. The codes of Execution.
 func (s *Service) ExecutionFile(ctx context.Context, p Principal, id, name string) (*File, error) {
 	if _, err := s.Execution(ctx, p, id); err != nil {
@@ -113,8 +123,8 @@ func (s *Service) Cancel(ctx context.Context, p Principal, id string) (*Executio
 func cancelled() error { return &Error{Code: CodeCancelled, Message: "the run was cancelled"} }
 
 // Wait waits until the execution has ended or ctx has, whichever process runs
-// it. Of one that has ended it gives what Execute would have; one that still
-// goes on comes without error. The codes of Execution.
+// it, or until Close. Of one that has ended it gives what Execute would have; one
+// that still goes on comes without error. The codes of Execution.
 func (s *Service) Wait(ctx context.Context, p Principal, id string) (*Execution, error) {
 	return s.wait(ctx, p, toReadExecutions, id)
 }
@@ -138,10 +148,11 @@ func (s *Service) wait(ctx context.Context, p Principal, do action, id string) (
 	}
 	tick := time.NewTicker(pollTime)
 	defer tick.Stop()
-	for e.Open() && ctx.Err() == nil {
+	for e.Open() && ctx.Err() == nil && !s.stopped() {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
+		case <-s.stopping:
 		}
 		if e, err = s.execution(reading, p, do, id); err != nil {
 			return nil, err

@@ -27,8 +27,9 @@ type Service struct {
 	running map[string]*live      // by execution id
 	unsaved map[string]*Execution // ended, but the ledger does not know yet
 	used    map[string]time.Time  // by token id, when its use was last recorded
-	closed  bool
 	done    sync.WaitGroup
+
+	stopping chan struct{} // closed when no more calls are taken
 }
 
 // Config is what a Service is made of. Store and Browser are needed; the zero
@@ -51,7 +52,8 @@ type Config struct {
 // NewService makes a Service. Close it before its Store and Browser.
 func NewService(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, log: c.Log, now: c.Now, maxResult: c.MaxResult,
-		queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*Execution{}, used: map[string]time.Time{}}
+		queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*Execution{}, used: map[string]time.Time{},
+		stopping: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -77,11 +79,23 @@ func (s *Service) Recover(ctx context.Context) error {
 	return nil
 }
 
+// stopped tells whether Close was called.
+func (s *Service) stopped() bool {
+	select {
+	case <-s.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
 // Close stops taking executions, lets those in flight go on until ctx ends,
 // and then ends them as interrupted. Afterwards none runs.
 func (s *Service) Close(ctx context.Context) {
-	s.mu.Lock()
-	s.closed = true
+	s.mu.Lock() // no execution may begin after this and before its done.Add
+	if !s.stopped() {
+		close(s.stopping)
+	}
 	s.mu.Unlock()
 	idle := make(chan struct{})
 	go func() { s.done.Wait(); close(idle) }()
@@ -178,10 +192,7 @@ func (s *Service) Tools(ctx context.Context, p Principal) ([]*Routine, error) {
 
 // Ready tells whether calls are taken and the store answers.
 func (s *Service) Ready(ctx context.Context) error {
-	s.mu.Lock()
-	closed := s.closed
-	s.mu.Unlock()
-	if closed {
+	if s.stopped() {
 		return errStopping
 	}
 	if err := s.store.Ping(ctx); err != nil {

@@ -53,7 +53,7 @@ func (s *Service) noteUse(ctx context.Context, t *Token, now time.Time) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || now.Sub(s.used[t.ID]) < lastUseGrain {
+	if s.stopped() || now.Sub(s.used[t.ID]) < lastUseGrain {
 		return
 	}
 	s.used[t.ID] = now

@@ -8,7 +8,7 @@ import (
 // Watch tells of the events of an execution that come after a sequence number,
 // oldest first, those of the past at once and the others when they come; 0
 // gives all. It returns after the end of the execution was told, or when tell
-// or ctx ends it, with that error. Of an execution in another process the
+// or ctx ends it, with that error, or at Close (CodeShuttingDown). Of an execution in another process the
 // events may come a second late. The codes of Execution.
 func (s *Service) Watch(ctx context.Context, p Principal, id string, after int, tell func(Event) error) error {
 	e, err := s.Execution(ctx, p, id)
@@ -66,6 +66,8 @@ func (s *Service) followLedger(ctx context.Context, p Principal, e *Execution) f
 			case <-tick.C:
 			case <-ctx.Done():
 				return nil, causeOf(ctx)
+			case <-s.stopping:
+				return nil, errStopping
 			}
 			var err error
 			if e, err = s.Execution(ctx, p, e.ID); err != nil {
