@@ -30,6 +30,9 @@ func (a *api) executeRoutine(q *request) (answer, error) {
 		return answer{}, err
 	}
 	call.Via = routine.ViaREST
+	if call.Once, err = onceOf(q.Header, text); err != nil {
+		return answer{}, err
+	}
 	if prefers(q.Header, "respond-async") {
 		e, err := a.service.Start(q.Context(), q.principal, q.routineID(), call)
 		if err != nil {
@@ -56,6 +59,18 @@ func prefers(h http.Header, preference string) bool {
 		}
 	}
 	return false
+}
+
+// onceOf reads the idempotency key of a request; none is the zero value.
+func onceOf(h http.Header, body []byte) (routine.Once, error) {
+	keys := h.Values("Idempotency-Key")
+	if len(keys) > 1 || len(keys) == 1 && keys[0] == "" {
+		return routine.Once{}, routine.Errorf(routine.CodeInvalid, "Idempotency-Key must be one value that is not empty")
+	}
+	if len(keys) == 0 {
+		return routine.Once{}, nil
+	}
+	return routine.Once{Key: keys[0], Body: body}, nil
 }
 
 // maxProblems bounds how many faults of one call are told.

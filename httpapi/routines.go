@@ -17,7 +17,11 @@ func (a *api) createRoutine(q *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	r, warnings, err := a.service.CreateRoutine(q.Context(), q.principal, text)
+	once, err := onceOf(q.Header, text)
+	if err != nil {
+		return answer{}, err
+	}
+	r, warnings, err := a.service.CreateRoutineOnce(q.Context(), q.principal, text, once)
 	if err != nil {
 		return answer{}, &failure{error: err, warnings: warnings}
 	}

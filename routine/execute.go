@@ -20,6 +20,8 @@ type Call struct {
 	Timeout time.Duration
 	// Via is the door of the call, for the ledger.
 	Via Via
+	// Once, when set, keeps a repeated call from running again.
+	Once Once
 	// Progress, when set, is told of each operation before it begins. It is
 	// called by the run and must not block.
 	Progress func(Progress)
@@ -27,11 +29,18 @@ type Call struct {
 
 // Execute runs a routine and returns when it has ended. A run that fails gives
 // its execution and an error with a run-failed code. Without execution the run
-// never began: the codes of Start. When ctx ends the run ends, as cancelled.
+// never began: the codes of Start, and CodeConflict while the same call under
+// the same key goes on. When ctx ends the run ends, as cancelled.
 func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call) (*Execution, error) {
-	l, err := s.start(ctx, p, id, call)
+	l, before, err := s.start(ctx, p, id, call)
 	if err != nil {
 		return nil, err
+	}
+	if before != nil {
+		if before.Open() {
+			return nil, Errorf(CodeConflict, "the first request with this idempotency key is still in flight, as execution %s: ask again later", before.ID)
+		}
+		return before, before.failure()
 	}
 	select {
 	case <-l.ended:
@@ -40,64 +49,6 @@ func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call
 		<-l.ended
 	}
 	return l.last, l.err
-}
-
-// Start begins to run a routine and returns its pending execution as soon as
-// that is in the ledger. The run goes on after ctx has ended, until it is done,
-// its timeout is over, it is cancelled or the service closes. CodeNotFound,
-// CodeForbidden, CodeConflict (archived), CodeInvalid, CodeBusy,
-// CodeShuttingDown, CodeStoreUnavailable.
-func (s *Service) Start(ctx context.Context, p Principal, id string, call Call) (*Execution, error) {
-	l, err := s.start(ctx, p, id, call)
-	if err != nil {
-		return nil, err
-	}
-	return l.accepted, nil
-}
-
-func (s *Service) start(ctx context.Context, p Principal, id string, call Call) (*live, error) {
-	r, err := s.find(ctx, p, toExecute, id)
-	if err != nil {
-		return nil, err
-	}
-	timeout, err := call.timeout()
-	if err != nil {
-		return nil, err
-	}
-	values, err := Bind(&r.Definition, call.Parameters)
-	if err != nil {
-		return nil, err
-	}
-	e := &Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineID: r.ID, RoutineName: r.Name, RoutineVersion: r.Version,
-		Status: ExecutionPending, CreatedAt: s.now(), Parameters: values.Mask(r.Parameters), CreatedBy: p.UserID, TokenID: p.TokenID, Via: call.Via,
-		OperationsTotal: len(r.Operations), OrganizationID: r.OrganizationID}
-	l := newLive(e)
-	running, end, err := s.begin(context.WithoutCancel(ctx), l, timeout)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.queue.enter()
-	if err != nil {
-		end()
-		return nil, err
-	}
-	// Not under ctx: a caller that leaves now would leave open whether there is
-	// a row.
-	saving, cancel := context.WithTimeout(running, saveTime)
-	defer cancel()
-	if err := s.store.CreateExecution(saving, e); err != nil {
-		err = storeError(saving, "create execution", err)
-		t.leave()
-		end()
-		return nil, err
-	}
-	go func() {
-		defer close(l.ended)
-		defer end()
-		defer t.leave()
-		s.carryOut(running, t, l, &r.Definition, values, call.Progress)
-	}()
-	return l, nil
 }
 
 // carryOut does the run and records its end. A panic of the store must not end
@@ -146,32 +97,6 @@ func (c Call) timeout() (time.Duration, error) {
 			Problems: []Problem{{Pointer: "/timeout_seconds", Code: "range", Message: fmt.Sprintf("must be from %v to %v, not %v", MinRunTimeout.Seconds(), MaxRunTimeout.Seconds(), c.Timeout.Seconds())}}}
 	}
 	return c.Timeout, nil
-}
-
-// errStopping answers calls that come after Close.
-var errStopping = &Error{Code: CodeShuttingDown, Message: "the service is stopping: try again", RetryAfter: 5 * time.Second}
-
-// begin puts the execution under its own clock, and within reach of Cancel and
-// Close.
-func (s *Service) begin(ctx context.Context, l *live, timeout time.Duration) (context.Context, func(), error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopped() {
-		return nil, nil, errStopping
-	}
-	ctx, stop := context.WithTimeoutCause(ctx, timeout, &Error{Code: CodeTimeout, Message: fmt.Sprintf("the run took longer than its timeout_seconds of %v", timeout.Seconds())})
-	ctx, l.cancel = context.WithCancelCause(ctx)
-	id := l.last.ID
-	s.running[id] = l
-	s.done.Add(1)
-	return ctx, func() {
-		l.cancel(nil)
-		stop()
-		s.mu.Lock()
-		delete(s.running, id)
-		s.mu.Unlock()
-		s.done.Done()
-	}, nil
 }
 
 // attempt waits for a slot and runs.

@@ -7,7 +7,8 @@ import (
 
 // ExecutionStore is the part of a [Store] that keeps the ledger.
 type ExecutionStore interface {
-	// CreateExecution saves e as it is, open or not, without its files.
+	// CreateExecution saves e as it is, open or not, without its files, and its
+	// idempotency key. ErrKeyTaken: nothing is saved.
 	CreateExecution(ctx context.Context, e *Execution) error
 	// StartExecution turns a pending execution into a running one. ErrNotFound;
 	// ErrFinal when it has ended.

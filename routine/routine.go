@@ -66,6 +66,8 @@ type Routine struct {
 	UpdatedAt int64 `json:"updated_at"`
 	// Version counts the routine's changes from 1.
 	Version int `json:"version"`
+	// Key is saved with a new routine, and not read back.
+	Key *IdempotencyKey `json:"-"`
 }
 
 // Published tells whether the routine is offered to agents as a tool.

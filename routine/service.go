@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 // Service is all that a front end can do. The rules about who may do what are
@@ -115,32 +113,6 @@ func (s *Service) Close(ctx context.Context) {
 // Validate checks the body of a validate call, in either form, and saves
 // nothing. CodeInvalid with problems, CodeTooLarge.
 func (s *Service) Validate(body []byte) (*Definition, []Problem, error) { return ParseBody(body) }
-
-// CreateRoutine checks text and saves it as an active routine of p. The
-// problems are warnings. CodeUnauthenticated, CodeForbidden, CodeInvalid,
-// CodeTooLarge.
-func (s *Service) CreateRoutine(ctx context.Context, p Principal, text []byte) (*Routine, []Problem, error) {
-	if err := p.may(toCreate, nil); err != nil {
-		return nil, nil, err
-	}
-	d, warnings, err := Parse(text)
-	if err != nil {
-		return nil, warnings, err
-	}
-	now := s.now().Unix()
-	r := &Routine{ID: "Routine_" + uuid.Must(uuid.NewV7()).String(), Definition: *d, CreatedBy: p.UserID, ProjectID: p.ProjectID,
-		OrganizationID: p.OrganizationID, Status: StatusActive, CreatedAt: now, UpdatedAt: now, Version: 1}
-	for attempt := range 3 {
-		r.ToolName = toolName(r.Name, r.ID, attempt)
-		if err = s.store.CreateRoutine(ctx, r); !errors.Is(err, ErrToolNameTaken) {
-			break
-		}
-	}
-	if err != nil {
-		return nil, warnings, storeError(ctx, "create routine", err)
-	}
-	return r, warnings, nil
-}
 
 // Routine reads one routine. CodeNotFound; CodeForbidden when it is neither
 // public nor of p's organization, or the scope is missing.

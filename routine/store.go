@@ -26,13 +26,18 @@ type Store interface {
 	ExecutionStore
 
 	// CreateRoutine saves r, with its first version in the same transaction.
-	// ErrToolNameTaken when r.ToolName is in use in the organization.
+	// ErrToolNameTaken when r.ToolName is in use in the organization;
+	// ErrKeyTaken.
 	CreateRoutine(ctx context.Context, r *Routine) error
 	// Routine reads one routine, whatever its status. ErrNotFound.
 	Routine(ctx context.Context, id string) (*Routine, error)
 	// Routines lists the matches of f, newest first (ties by id, so that pages
 	// never overlap), and the number of all matches.
 	Routines(ctx context.Context, f RoutineFilter) ([]*Routine, int, error)
+
+	// Made tells what was made with k's key by k's user less than
+	// IdempotencyTime before k, and the fingerprint of that call. ErrNotFound.
+	Made(ctx context.Context, k *IdempotencyKey) (id string, fingerprint [32]byte, err error)
 
 	// CreateToken saves t. The secret itself is never stored.
 	CreateToken(ctx context.Context, t *Token) error

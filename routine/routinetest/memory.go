@@ -21,6 +21,7 @@ type Store struct {
 	routines   map[string]*routine.Routine
 	executions map[string]*execution
 	tokens     map[string]*routine.Token
+	keys       map[keyOf]madeBy
 }
 
 // NewStore gives an empty Store.
@@ -29,6 +30,7 @@ func NewStore() *Store {
 		routines:   map[string]*routine.Routine{},
 		executions: map[string]*execution{},
 		tokens:     map[string]*routine.Token{},
+		keys:       map[keyOf]madeBy{},
 	}
 }
 
@@ -44,9 +46,13 @@ func (s *Store) CreateRoutine(_ context.Context, r *routine.Routine) error {
 		}
 	}
 	kept, err := copyRoutine(r)
+	if err == nil {
+		err = s.take(r.Key, r.ID)
+	}
 	if err != nil {
 		return fmt.Errorf("create routine: %w", err)
 	}
+	kept.Key = nil
 	s.routines[r.ID] = kept
 	return nil
 }

@@ -25,10 +25,13 @@ func (s *Store) CreateExecution(_ context.Context, e *routine.Execution) error {
 		return fmt.Errorf("create execution: id %s is in use", e.ID)
 	}
 	kept, err := copyExecution(e)
+	if err == nil {
+		err = s.take(e.Key, e.ID)
+	}
 	if err != nil {
 		return fmt.Errorf("create execution: %w", err)
 	}
-	kept.Files = nil
+	kept.Files, kept.Key = nil, nil
 	s.executions[e.ID] = &execution{Execution: kept, files: map[string]*routine.File{}}
 	return nil
 }

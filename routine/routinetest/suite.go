@@ -30,6 +30,7 @@ func TestStore(t *testing.T, open func(t *testing.T) routine.Store) {
 		{"executions", executionPromises},
 		{"ledger", ledgerPromises},
 		{"tokens", tokenPromises},
+		{"idempotency keys", keyPromises},
 		{"store", []promise{{"an open store answers a ping", pings}}},
 	} {
 		t.Run(group.name, func(t *testing.T) {

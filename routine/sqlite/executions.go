@@ -23,6 +23,9 @@ func (s *Store) CreateExecution(ctx context.Context, e *routine.Execution) error
 	}
 	defer result.drop()
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
+		if err := takeKey(ctx, tx, e.Key, e.ID); err != nil {
+			return err
+		}
 		if err := result.place(); err != nil {
 			return err
 		}

@@ -22,6 +22,9 @@ func (s *Store) CreateRoutine(ctx context.Context, r *routine.Routine) error {
 		return fmt.Errorf("create routine: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
+	if err := takeKey(ctx, tx, r.Key, r.ID); err != nil {
+		return fmt.Errorf("create routine: %w", err)
+	}
 	_, err = tx.ExecContext(ctx, `
 		INSERT INTO routines (id, organization_id, project_id, created_by, tool_name, status, version,
 			is_public, is_mcp_tool_designated, created_at, updated_at, definition)

@@ -36,3 +36,40 @@ CREATE TABLE execution_files (
 ) STRICT;
 CREATE INDEX execution_files_hash ON execution_files (hash)
     WHERE hash IS NOT NULL;
+-- One row for each call that was made with an idempotency key: what it made.
+CREATE TABLE idempotency_keys (
+    organization_id TEXT NOT NULL,
+    user_id         TEXT NOT NULL,
+    key             TEXT NOT NULL,
+    -- SHA-256 of what was asked for.
+    fingerprint     BLOB NOT NULL CHECK (length(fingerprint) = 32),
+    -- The routine or execution that came of it.
+    made_id         TEXT NOT NULL,
+    created_at      INTEGER NOT NULL,
+    PRIMARY KEY (organization_id, user_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+CREATE INDEX idempotency_keys_made ON idempotency_keys (made_id);
+
+-- Calls that tell somebody of the end of an execution.
+CREATE TABLE webhooks (
+    id           TEXT PRIMARY KEY,
+    execution_id TEXT NOT NULL REFERENCES executions (id) ON DELETE CASCADE,
+    url          TEXT NOT NULL,
+    attempts     INTEGER NOT NULL DEFAULT 0,
+    -- When to try next; NULL when it was delivered or given up.
+    due_at       INTEGER,
+    -- What came of the last attempt.
+    outcome      TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX webhooks_due ON webhooks (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX webhooks_of_execution ON webhooks (execution_id);
+
+-- What an organization's receivers know its webhooks by.
+CREATE TABLE webhook_secrets (
+    organization_id TEXT PRIMARY KEY,
+    secret          BLOB NOT NULL
+) STRICT;
+
+-- For retention: oldest first, and the bytes of all without reading the rows.
+CREATE INDEX executions_by_age ON executions (created_at, id, size, status);

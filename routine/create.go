@@ -1,0 +1,66 @@
+package routine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+)
+
+// CreateRoutine checks text and saves it as an active routine of p. The
+// problems are warnings. CodeUnauthenticated, CodeForbidden, CodeInvalid,
+// CodeTooLarge.
+func (s *Service) CreateRoutine(ctx context.Context, p Principal, text []byte) (*Routine, []Problem, error) {
+	return s.CreateRoutineOnce(ctx, p, text, Once{})
+}
+
+// CreateRoutineOnce is CreateRoutine, and gives what the first call gave when it
+// is repeated under its key. CodeIdempotencyMismatch.
+func (s *Service) CreateRoutineOnce(ctx context.Context, p Principal, text []byte, once Once) (*Routine, []Problem, error) {
+	if err := p.may(toCreate, nil); err != nil {
+		return nil, nil, err
+	}
+	key, err := once.record(p, "create", s.now())
+	if err != nil {
+		return nil, nil, err
+	}
+	d, warnings, err := Parse(text)
+	if err != nil {
+		return nil, warnings, err
+	}
+	if r, err := s.routineMade(ctx, key, d); r != nil || err != nil {
+		return r, warnings, err
+	}
+	now := s.now().Unix()
+	r := &Routine{ID: "Routine_" + uuid.Must(uuid.NewV7()).String(), Definition: *d, CreatedBy: p.UserID, ProjectID: p.ProjectID,
+		OrganizationID: p.OrganizationID, Status: StatusActive, CreatedAt: now, UpdatedAt: now, Version: 1, Key: key}
+	for attempt := range 3 {
+		r.ToolName = toolName(r.Name, r.ID, attempt)
+		if err = s.store.CreateRoutine(ctx, r); !errors.Is(err, ErrToolNameTaken) {
+			break
+		}
+	}
+	if errors.Is(err, ErrKeyTaken) { // just now, by another
+		r, err = s.routineMade(ctx, key, d)
+		return r, warnings, err
+	}
+	if err != nil {
+		return nil, warnings, storeError(ctx, "create routine", err)
+	}
+	return r, warnings, nil
+}
+
+// routineMade is the routine that a call with k's key has created from d, as it
+// was then; nil: there is none.
+func (s *Service) routineMade(ctx context.Context, k *IdempotencyKey, d *Definition) (*Routine, error) {
+	id, err := s.made(ctx, k)
+	if err != nil || id == "" {
+		return nil, err
+	}
+	r, err := s.store.Routine(ctx, id)
+	if err != nil {
+		return nil, storeError(ctx, "read routine", err)
+	}
+	r.Definition, r.Status, r.Version, r.UpdatedAt = *d, StatusActive, 1, r.CreatedAt
+	return r, nil
+}

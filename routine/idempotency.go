@@ -1,0 +1,93 @@
+package routine
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+)
+
+// IdempotencyTime is how long a key stands for the call that was made with it.
+const IdempotencyTime = 24 * time.Hour
+
+// MaxIdempotencyKey bounds a key, in bytes.
+const MaxIdempotencyKey = 255
+
+// Once makes sure that a call does its work at most once, however often it is
+// made: whoever repeats it under the same key is told what came of the first.
+// The zero value does not.
+type Once struct {
+	// Key is the caller's choice. Keys of different users never meet.
+	Key string
+	// Body is the request; another one under the same key is refused.
+	Body []byte
+}
+
+// IdempotencyKey is the record of a call that was made with a key. A Store
+// saves it in the transaction that saves what the call made: there is a record
+// if and only if there is that.
+type IdempotencyKey struct {
+	OrganizationID, UserID, Key string
+	Fingerprint                 [sha256.Size]byte
+	CreatedAt                   time.Time
+}
+
+// ErrKeyTaken: a call with this idempotency key has been made.
+var ErrKeyTaken = errors.New("idempotency key is taken")
+
+// record is the record of a call; doing tells what is asked for beside the
+// body. Nil without a key. CodeInvalid for what cannot be a key.
+func (o Once) record(p Principal, doing string, now time.Time) (*IdempotencyKey, error) {
+	if o.Key == "" {
+		return nil, nil
+	}
+	if len(o.Key) > MaxIdempotencyKey || !printable(o.Key) {
+		return nil, Errorf(CodeInvalid, "an idempotency key has at most %d printable ASCII characters", MaxIdempotencyKey)
+	}
+	h := sha256.New()
+	h.Write([]byte(doing + "\n"))
+	h.Write(o.Body)
+	return &IdempotencyKey{OrganizationID: p.OrganizationID, UserID: p.UserID, Key: o.Key, Fingerprint: [sha256.Size]byte(h.Sum(nil)), CreatedAt: now}, nil
+}
+
+func printable(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// made is the id of what a call with k's key made; empty: none was made, or k is
+// nil. CodeIdempotencyMismatch when that call was another one.
+func (s *Service) made(ctx context.Context, k *IdempotencyKey) (string, error) {
+	if k == nil {
+		return "", nil
+	}
+	id, fingerprint, err := s.store.Made(ctx, k)
+	if errors.Is(err, ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", storeError(ctx, "read idempotency key", err)
+	}
+	if fingerprint != k.Fingerprint {
+		return "", Errorf(CodeIdempotencyMismatch, "this idempotency key was used for another request: use a new key for a new request")
+	}
+	return id, nil
+}
+
+// executionMade is the execution that a call with k's key has begun; nil: there
+// is none.
+func (s *Service) executionMade(ctx context.Context, k *IdempotencyKey) (*Execution, error) {
+	id, err := s.made(ctx, k)
+	if err != nil || id == "" {
+		return nil, err
+	}
+	e, err := s.store.Execution(ctx, id)
+	if err != nil {
+		return nil, storeError(ctx, "read execution", err)
+	}
+	return s.present(e), nil
+}

@@ -1,0 +1,146 @@
+package routine_test
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+)
+
+func once(key, body string) routine.Once { return routine.Once{Key: key, Body: []byte(body)} }
+
+func TestCreateOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := two(t, routinetest.NewStore())
+		text := definition(`{"type":"press","key":"Enter"}`, "") // has a warning
+		create := func(s *routine.Service, o routine.Once) (string, error) {
+			r, warnings, err := s.CreateRoutineOnce(t.Context(), ann, []byte(text), o)
+			if err != nil {
+				return "", err
+			}
+			shown, err := json.Marshal(map[string]any{"routine": r, "warnings": warnings, "tool": r.ToolName})
+			return string(shown), err
+		}
+		first, err := create(here, once("k", text))
+		if err != nil || !strings.Contains(first, "no_result") {
+			t.Fatal(first, err)
+		}
+		time.Sleep(23 * time.Hour) // of the test's own clock
+		if again, err := create(there, once("k", text)); err != nil || again != first {
+			t.Errorf("%v, (-first +again):\n%s", err, cmp.Diff(first, again))
+		}
+		if _, err := create(there, once("k", text+" ")); routine.CodeOf(err) != routine.CodeIdempotencyMismatch {
+			t.Error("another body: ", err)
+		}
+		if other, err := create(here, once("k2", text)); err != nil || other == first {
+			t.Error("another key: ", err)
+		}
+		time.Sleep(time.Hour)
+		if later, err := create(here, once("k", text+" ")); err != nil || later == first {
+			t.Error("after a day: ", err)
+		}
+		for _, bad := range []string{strings.Repeat("k", 256), "é", "a\nb"} {
+			if _, err := create(here, once(bad, text)); routine.CodeOf(err) != routine.CodeInvalid {
+				t.Errorf("key %q: %v", bad, err)
+			}
+		}
+	})
+}
+
+func TestExecuteOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := two(t, routinetest.NewStore())
+		r, other := create(t, here, ann, nap), create(t, here, ann, nap)
+		call := routine.Call{Once: once("k", "{}")}
+		first := make(chan *routine.Execution, 1)
+		go func() {
+			e, err := here.Execute(t.Context(), ann, r.ID, call)
+			if err != nil {
+				t.Error(err)
+			}
+			first <- e
+		}()
+		synctest.Wait()
+		for _, s := range []*routine.Service{here, there} {
+			if e, err := s.Execute(t.Context(), ann, r.ID, call); e != nil || routine.CodeOf(err) != routine.CodeConflict {
+				t.Error("while it goes on: ", e, err)
+			}
+		}
+		handle, err := there.Start(t.Context(), ann, r.ID, call)
+		if err != nil || handle.Status != routine.ExecutionRunning {
+			t.Fatal("asked for without waiting: ", handle, err)
+		}
+		e := <-first
+		for _, s := range []*routine.Service{here, there} {
+			if again, err := s.Execute(t.Context(), ann, r.ID, call); err != nil || again.ID != e.ID || again.Status != routine.ExecutionCompleted {
+				t.Error("after the end: ", again, err)
+			}
+		}
+		for name, again := range map[string]func() error{
+			"another body": func() error {
+				_, err := there.Execute(t.Context(), ann, r.ID, routine.Call{Once: once("k", "{ }")})
+				return err
+			},
+			"another routine": func() error { _, err := there.Execute(t.Context(), ann, other.ID, call); return err },
+			"another action": func() error {
+				_, _, err := here.CreateRoutineOnce(t.Context(), ann, []byte(nap), once("k", "{}"))
+				return err
+			},
+		} {
+			if err := again(); routine.CodeOf(err) != routine.CodeIdempotencyMismatch {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if es, total, err := here.Executions(t.Context(), ann, routine.ExecutionFilter{}); err != nil || total != 1 {
+			t.Errorf("%d executions, %v, %v", total, es, err)
+		}
+	})
+}
+
+// A run that failed has run: it is not run again under its key. What was refused
+// before it ran leaves the key free.
+func TestExecuteOnceKeepsFailuresOfRunsOnly(t *testing.T) {
+	b := &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: b})
+	r := create(t, s, ann, private)
+	call := routine.Call{Once: once("k", "{}"), Timeout: time.Hour}
+	if _, err := s.Execute(t.Context(), ann, r.ID, call); routine.CodeOf(err) != routine.CodeInvalid {
+		t.Fatal(err)
+	}
+	call.Timeout = 0
+	first, err := s.Execute(t.Context(), ann, r.ID, call)
+	if routine.CodeOf(err) != routine.CodeBrowserUnavailable {
+		t.Fatal(err)
+	}
+	again, err := s.Execute(t.Context(), ann, r.ID, call)
+	if routine.CodeOf(err) != routine.CodeBrowserUnavailable || again.ID != first.ID {
+		t.Error(again, err)
+	}
+}
+
+func TestCallsAtOnceRunOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := two(t, routinetest.NewStore())
+		r := create(t, here, ann, nap)
+		var all sync.WaitGroup
+		for i := range 32 {
+			all.Go(func() {
+				s := []*routine.Service{here, there}[i%2]
+				if _, err := s.Execute(t.Context(), ann, r.ID, routine.Call{Once: once("k", "")}); err != nil && routine.CodeOf(err) != routine.CodeConflict {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if _, total, err := here.Executions(t.Context(), ann, routine.ExecutionFilter{}); err != nil || total != 1 {
+			t.Errorf("%d executions, %v", total, err)
+		}
+	})
+}

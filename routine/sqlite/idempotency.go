@@ -1,0 +1,49 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"rote/routine"
+)
+
+// takeKey saves that a call with a key made something, in the transaction that
+// saves what it made. A key that is older than its time is taken anew.
+// [routine.ErrKeyTaken].
+func takeKey(ctx context.Context, tx *sql.Tx, k *routine.IdempotencyKey, madeID string) error {
+	if k == nil {
+		return nil
+	}
+	done, err := tx.ExecContext(ctx, `
+		INSERT INTO idempotency_keys (organization_id, user_id, key, fingerprint, made_id, created_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, made_id = excluded.made_id, created_at = excluded.created_at
+			WHERE created_at <= ?`,
+		k.OrganizationID, k.UserID, k.Key, k.Fingerprint[:], madeID, micros(k.CreatedAt), micros(k.CreatedAt.Add(-routine.IdempotencyTime)))
+	if err != nil {
+		return err
+	}
+	n, err := done.RowsAffected()
+	if err == nil && n == 0 {
+		err = routine.ErrKeyTaken
+	}
+	return err
+}
+
+// Made tells what a call with k's key made. [routine.ErrNotFound].
+func (s *Store) Made(ctx context.Context, k *routine.IdempotencyKey) (id string, fingerprint [32]byte, err error) {
+	var kept []byte
+	err = s.read.QueryRowContext(ctx, `
+		SELECT made_id, fingerprint FROM idempotency_keys
+		WHERE organization_id = ? AND user_id = ? AND key = ? AND created_at > ?`,
+		k.OrganizationID, k.UserID, k.Key, micros(k.CreatedAt.Add(-routine.IdempotencyTime))).Scan(&id, &kept)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = routine.ErrNotFound
+	}
+	if err != nil {
+		return "", fingerprint, fmt.Errorf("read idempotency key: %w", err)
+	}
+	copy(fingerprint[:], kept)
+	return id, fingerprint, nil
+}
