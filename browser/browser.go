@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"rote/browser/egress"
+	"rote/browser/tempdir"
 	"rote/routine"
 )
 
@@ -45,6 +46,7 @@ type Browser struct {
 	config    Config
 	maxRuns   int
 	loadBound time.Duration
+	launcher  launcher
 
 	mu       sync.Mutex
 	current  *instance
@@ -56,7 +58,8 @@ type Browser struct {
 
 var _ routine.Browser = (*Browser)(nil)
 
-// New makes a Browser. Nothing is started before it is needed.
+// New makes a Browser. Nothing is started before it is needed; profiles that
+// killed processes have left are removed.
 func New(c Config) *Browser {
 	if c.Warm == 0 {
 		c.Warm = runtime.NumCPU()
@@ -64,7 +67,10 @@ func New(c Config) *Browser {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Browser{config: c, maxRuns: maxRuns, loadBound: loadBound}
+	tempdir.Sweep(profilePrefix)
+	return &Browser{config: c, maxRuns: maxRuns, loadBound: loadBound, launcher: launcher{warn: func(lacks string, why error) {
+		c.Log.Warn("BROWSER IS NOT CONFINED: "+lacks, "because", why)
+	}}}
 }
 
 // instance is one Chromium with its ready pages.
@@ -208,7 +214,7 @@ func (b *Browser) begin() (*start, error) {
 	s := &start{done: make(chan struct{})}
 	b.starting = s
 	b.work.Go(func() {
-		p, err := startProcess(context.Background(), executable) // bounds itself
+		p, err := b.launcher.start(context.Background(), executable) // bounds itself
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.starting, s.err = nil, err

@@ -63,7 +63,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if _, err := p.Navigate(testContext(t), site(t, map[string]any{"/": `<script>setTimeout(() => { while (true) {} }, 50)</script>`})+"/"); err != nil {
 		t.Fatal(err)
 	}
-	pid, dir := p.i.cmd.Process.Pid, p.i.dir
+	pid, dir := p.i.cmd.Process.Pid, p.i.dir.Path
 	if err := p.Close(); err != nil {
 		t.Fatal("a hung page must close: ", err)
 	}

@@ -33,10 +33,11 @@ func testMain(m *testing.M) int {
 	}
 	defer os.RemoveAll(temp)
 	os.Setenv("TMPDIR", temp)
+	_ = os.Chmod(temp, 0o711) // so that a browser with a user of its own gets there
 	shared = newBrowser()
 	code := m.Run()
 	shared.Close()
-	if left, _ := filepath.Glob(filepath.Join(temp, "rote-browser-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(temp, "rote-profile-*")); len(left) > 0 {
 		fmt.Fprintln(os.Stderr, "profiles left:", left)
 		code = 1
 	}

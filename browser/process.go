@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/tempdir"
 	"rote/routine"
 )
 
@@ -26,7 +27,8 @@ const startTime = 20 * time.Second
 type process struct {
 	client *client
 	cmd    *exec.Cmd
-	dir    string
+	dir    *tempdir.Dir
+	home   string // of Chromium, in dir: its profile and its temporary files
 	pipe   *pipe
 	log    *tail
 	exited chan struct{} // closed when the process has been waited for
@@ -36,19 +38,21 @@ type process struct {
 	pages map[proto.BrowserBrowserContextID]*page
 }
 
+const profilePrefix = "rote-profile-"
+
 // startProcess runs the executable and waits until it answers.
-func startProcess(ctx context.Context, executable string) (*process, error) {
-	dir, err := os.MkdirTemp("", "rote-browser-")
+func startProcess(ctx context.Context, executable string, c confinement) (*process, error) {
+	dir, err := tempdir.Make(profilePrefix)
 	if err != nil {
 		return nil, unavailable("make a profile directory", err)
 	}
-	p := &process{dir: dir, log: &tail{}, exited: make(chan struct{}), pages: map[proto.BrowserBrowserContextID]*page{}}
-	if err := p.launch(executable); err != nil {
-		_ = os.RemoveAll(dir)
-		return nil, unavailable("start "+executable, err)
+	p := &process{dir: dir, home: filepath.Join(dir.Path, "home"), log: &tail{}, exited: make(chan struct{}), pages: map[proto.BrowserBrowserContextID]*page{}}
+	if err = p.settle(c); err == nil {
+		err = p.launch(executable, c)
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTime)
-	defer cancel()
+	if err != nil {
+		return nil, unavailable("start "+executable, errors.Join(err, dir.Remove()))
+	}
 	p.client.listen("", p.event)
 	// Every new page and worker waits to be let go, so that what governs it is
 	// there before its first script.
@@ -63,9 +67,21 @@ func startProcess(ctx context.Context, executable string) (*process, error) {
 	return p, nil
 }
 
+// settle makes the place where Chromium may write.
+func (p *process) settle(c confinement) error {
+	if err := os.Mkdir(p.home, 0o700); err != nil {
+		return err
+	}
+	if c.user == nil {
+		return nil
+	}
+	// Others may pass through, not look.
+	return errors.Join(os.Chmod(p.dir.Path, 0o711), c.give(p.home), c.reachable(p.home))
+}
+
 // launch starts Chromium bound to our life: it is killed when the thread that
 // started it ends, so that thread waits for it to exit.
-func (p *process) launch(executable string) error {
+func (p *process) launch(executable string, c confinement) error {
 	theirIn, ourOut, err := os.Pipe()
 	if err != nil {
 		return err
@@ -76,16 +92,18 @@ func (p *process) launch(executable string) error {
 		return err
 	}
 	p.pipe = newPipe(ourIn, ourOut)
-	p.cmd = exec.Command(executable, flags(p.dir, os.Geteuid() != 0)...)
+	p.cmd = exec.Command(executable, flags(p.home, c.sandbox)...)
 	p.cmd.ExtraFiles = []*os.File{theirIn, theirOut} // become 3 and 4
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = boundToUs()
-	p.cmd.Env = environment(p.dir)
+	p.cmd.SysProcAttr.Credential = c.user
+	p.cmd.Env, p.cmd.Dir = environment(p.home), p.home
 	p.cmd.WaitDelay = time.Second // its children may hold stderr open
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
+		closeOnExec()
 		err := p.cmd.Start()
 		_ = errors.Join(theirIn.Close(), theirOut.Close())
 		started <- err
@@ -160,19 +178,8 @@ func (p *process) close() {
 		<-p.exited
 		p.pipe.close()
 		<-p.client.done
-		removeAll(p.dir)
+		_ = p.dir.Remove()
 	})
-}
-
-// removeAll removes the profile. A dying child may write into it for a moment
-// longer, so it tries again for a second at most.
-func removeAll(dir string) {
-	for range 20 {
-		if os.RemoveAll(dir) == nil {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
 }
 
 // tail keeps the last of what Chromium writes, to say why it did not start.
@@ -211,7 +218,8 @@ func unavailable(doing string, err error) error {
 // Check starts the executable once and says its product and version, as in
 // "HeadlessChrome/156.0.8078.79".
 func Check(ctx context.Context, executable string) (string, error) {
-	p, err := startProcess(ctx, executable)
+	l := launcher{warn: func(string, error) {}}
+	p, err := l.start(ctx, executable)
 	if err != nil {
 		return "", err
 	}

@@ -1,7 +1,9 @@
 package browser
 
 import (
+	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 )
 
@@ -12,3 +14,17 @@ func boundToUs() *syscall.SysProcAttr {
 }
 
 func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+
+// closeOnExec keeps from Chromium what we were started with ourselves: all that
+// Go opens is marked already.
+func closeOnExec() {
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
+	}
+	for _, f := range open {
+		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}

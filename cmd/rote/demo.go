@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"rote/browser"
+	"rote/browser/tempdir"
 	"rote/cmd/rote/practice"
 	"rote/httpapi"
 	"rote/mcp"
@@ -36,9 +37,9 @@ const demoTool = "search_products"
 // its own, and an MCP server in a child process on the same database.
 type demo struct {
 	s          streams
-	dir        string // everything that the demo leaves on disk; removed at the end
-	executable string // of the browser
-	shop, api  string // base URLs
+	dir        *tempdir.Dir // everything that the demo leaves on disk; removed at the end
+	executable string       // of the browser
+	shop, api  string       // base URLs
 	token      string
 	app        *app
 	rows       []timing
@@ -95,7 +96,7 @@ The shop and the API stay up until you press Control-C. In another terminal:
   rote run cmd/rote/practice/routines/search_products.json -p site=%s -p query=lamp --allow-host %s
   curl -s %s/routines/%s/execute -H 'X-Service-Token: %s' -H 'Content-Type: application/json' -d '{"parameters": {"site": "%s", "query": "lamp"}}'
   rote mcp --db %s --egress listed --allow-host %s
-`, d.shop, strings.TrimPrefix(d.shop, "http://"), d.api, id, d.token, d.shop, filepath.Join(d.dir, "rote.db"), strings.TrimPrefix(d.shop, "http://"))
+`, d.shop, strings.TrimPrefix(d.shop, "http://"), d.api, id, d.token, d.shop, filepath.Join(d.dir.Path, "rote.db"), strings.TrimPrefix(d.shop, "http://"))
 	<-ctx.Done()
 }
 
@@ -109,15 +110,17 @@ func (d *demo) prepare(ctx context.Context, g *globals) (err error) {
 			return err
 		}
 	}
-	d.dir, err = os.MkdirTemp("", "rote-demo-")
+	const prefix = "rote-demo-"
+	tempdir.Sweep(prefix)
+	d.dir, err = tempdir.Make(prefix)
 	return err
 }
 
 func (d *demo) clean() error {
-	if d.dir == "" {
+	if d.dir == nil {
 		return nil
 	}
-	return os.RemoveAll(d.dir)
+	return d.dir.Remove()
 }
 
 // start brings up the shop and the REST server; the function it returns ends
@@ -129,7 +132,7 @@ func (d *demo) start(ctx context.Context, g *globals) (func() error, error) {
 	}
 	d.shop = "http://" + shop.address
 	own := *g
-	own.DB, own.BrowserPath = filepath.Join(d.dir, "rote.db"), d.executable
+	own.DB, own.BrowserPath = filepath.Join(d.dir.Path, "rote.db"), d.executable
 	own.Egress, own.AllowHost = "listed", []string{shop.address}
 	quiet := streams{d.s.in, d.s.out, io.Discard}
 	if d.app, err = open(ctx, &own, quiet); err != nil {
@@ -242,7 +245,7 @@ func (d *demo) overMCP(ctx context.Context, g *globals, parameters any) (data js
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"mcp", "--db", filepath.Join(d.dir, "rote.db"), "--browser", d.executable, "--egress", "listed",
+	args := []string{"mcp", "--db", filepath.Join(d.dir.Path, "rote.db"), "--browser", d.executable, "--egress", "listed",
 		"--allow-host", strings.TrimPrefix(d.shop, "http://"), "--user", g.User, "--organization", g.Organization, "--project", g.Project}
 	var log bytes.Buffer
 	start := time.Now()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"rote/routine"
 	"rote/routine/sqlite"
@@ -97,7 +98,13 @@ func TestKilledServer(t *testing.T) {
 		t.Fatal("the call was answered by a dead server")
 	}
 	waitNone(t, "--user-data-dir="+r.home)
+	if len(profiles(t, r.home)) == 0 {
+		t.Fatal("a killed server has left no profile to sweep")
+	}
 	again := r.serve()
+	if left := profiles(t, r.home); len(left) > 0 {
+		t.Error("not swept by the next server: ", left)
+	}
 	again.token = s.token
 	for _, id := range ids {
 		if status, got := again.call("GET", "/routines/"+id, ""); status != 200 {
@@ -111,21 +118,22 @@ func TestKilledServer(t *testing.T) {
 	if n := openExecutions(t, r.home); n != 0 {
 		t.Errorf("%d executions were still open", n)
 	}
-	sweep(t, r.home)
 }
 
-// sweep removes what a killed program could not.
-func sweep(t *testing.T, home string) {
+// profiles are the directories of browsers, made to look as old as what a killed
+// program has left behind.
+func profiles(t *testing.T, home string) []string {
 	t.Helper()
-	left, err := filepath.Glob(filepath.Join(home, "tmp", "rote-browser-*"))
+	left, err := filepath.Glob(filepath.Join(home, "tmp", "rote-profile-*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range left {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
+		if err := os.Chtimes(dir, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+			t.Fatal(err)
 		}
 	}
+	return left
 }
 
 func TestStoppedServerInterruptsWhatDoesNotEnd(t *testing.T) {
