@@ -1,0 +1,258 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"rote/browser/egress"
+	"rote/routine"
+)
+
+// reached counts what arrives where nothing may: connections and packets.
+type reached struct {
+	tcp, udp     net.Addr
+	conns, packs atomic.Int64
+}
+
+// forbidden are n places, so that it is known which one was reached.
+func forbidden(t *testing.T, n int) []*reached {
+	t.Helper()
+	var listening sync.WaitGroup
+	rs := make([]*reached, n)
+	var closers []io.Closer
+	t.Cleanup(func() {
+		for _, c := range closers {
+			_ = c.Close()
+		}
+		listening.Wait()
+	})
+	for i := range rs {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		closers = append(closers, l, u)
+		r := &reached{tcp: l.Addr(), udp: u.LocalAddr()}
+		rs[i] = r
+		listening.Go(func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				r.conns.Add(1)
+				_ = c.Close()
+			}
+		})
+		listening.Go(func() {
+			for b := make([]byte, 2000); ; r.packs.Add(1) {
+				if _, _, err := u.ReadFrom(b); err != nil {
+					return
+				}
+			}
+		})
+	}
+	return rs
+}
+
+func (r *reached) total() int64 { return r.conns.Load() + r.packs.Load() }
+
+// leavers is a site whose pages try the ways out.
+func leavers(t *testing.T, rs []*reached) string {
+	answer := func(w http.ResponseWriter, kind, text string, args ...any) {
+		w.Header().Set("Content-Type", kind)
+		fmt.Fprintf(w, text, args...)
+	}
+	to := func(r *http.Request) string { s, _ := url.QueryUnescape(r.URL.RawQuery); return s }
+	return site(t, map[string]any{
+		"/": "home",
+		"/all": func(w http.ResponseWriter, _ *http.Request) {
+			frames, left := "", 0
+			for n, way := range ways {
+				if !way.top {
+					left++
+					frames += fmt.Sprintf("<iframe src=/way?%d></iframe>", n)
+				}
+			}
+			answer(w, "text/html", `<!doctype html><link rel=icon href="data:,"><body><script>let left = %d; var done = () => --left || history.replaceState(null, '', '#done')</script>%s`, left, frames)
+		},
+		"/way": func(w http.ResponseWriter, q *http.Request) {
+			n, err := strconv.Atoi(q.URL.RawQuery)
+			if err != nil || n >= len(ways) {
+				http.NotFound(w, q)
+				return
+			}
+			answer(w, "text/html", `<!doctype html><link rel=icon href="data:,"><body><script>
+				const SINK = 'http://%[1]s', TLS = 'https://%[1]s', WS = 'ws://%[1]s', UDP = '%[2]s', HOME = location.origin;
+				const add = (tag, set) => { const e = Object.assign(document.createElement(tag), set); document.body.append(e); return e };
+				const gathered = p => new Promise(async r => { p.onicegatheringstatechange = () => p.iceGatheringState === 'complete' && r();
+					if (!p.localDescription) { p.createDataChannel('y'); await p.setLocalDescription(await p.createOffer()) } });
+				onload = async () => { try { %[3]s } catch (e) { console.log(e) } top.done() }
+				var done = () => history.replaceState(null, '', '#done')</script>`, rs[n].tcp, rs[n].udp, ways[n].script)
+		},
+		"/to": func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, to(q), http.StatusFound) },
+		"/worker.js": func(w http.ResponseWriter, q *http.Request) {
+			answer(w, "text/javascript", `oninstall = e => e.waitUntil(fetch(%q, {mode: 'no-cors'}))`, to(q))
+		},
+		"/csp": func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Content-Security-Policy", "default-src 'none'; report-uri "+to(q))
+			answer(w, "text/html", `<img src=/x>`)
+		},
+		"/xslt": func(w http.ResponseWriter, q *http.Request) {
+			answer(w, "text/xml", `<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="%s"?><a/>`, html.EscapeString(to(q)))
+		},
+	})
+}
+
+// The browsers that the boundary is tried on: the headless shell, which reads
+// some switches under other names, and full Chromium.
+func eachBrowser(t *testing.T, do func(t *testing.T, executable string, full bool)) {
+	t.Helper()
+	for _, path := range []string{"/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium"} {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			if _, err := Find(path); err != nil {
+				if os.Getenv("CI") == "" {
+					t.Skipf("not tried on %s, which is not installed", path)
+				}
+				t.Fatal(err)
+			}
+			do(t, path, filepath.Base(path) == "chromium")
+		})
+	}
+}
+
+func withPolicy(t *testing.T, executable string, mode egress.Mode, allow ...string) *Browser {
+	t.Helper()
+	policy, err := egress.NewPolicy(mode, allow, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := New(Config{Executable: executable, Egress: policy, Warm: 1})
+	t.Cleanup(b.Close)
+	return b
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, within time.Duration, what string, done func() bool) bool {
+	t.Helper()
+	deadline := time.After(within)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			if what != "" {
+				t.Error("waited in vain for ", what)
+			}
+			return false
+		}
+	}
+	return true
+}
+
+// leave opens the pages of all ways in the browser: one with most of them in
+// frames, and one each for those that take a page of their own. told is asked
+// until it has heard of every way that must be heard of.
+func leave(t *testing.T, b *Browser, home string, told func(p *page, n int) bool, must func(way) bool) {
+	t.Helper()
+	visit := func(path string, of func(n int) bool) {
+		p := mustOpen(t, b)
+		if _, err := p.Navigate(testContext(t), home+path); err != nil && routine.CodeOf(err) != routine.CodeEgressDenied && routine.CodeOf(err) != routine.CodeNavigationFailed {
+			t.Fatal(path, err)
+		}
+		for n, w := range ways {
+			if of(n) && must(w) {
+				eventually(t, 20*time.Second, w.name, func() bool { return told(p, n) })
+			}
+		}
+		if strings.HasSuffix(path, fmt.Sprint(len(ways)-1)) {
+			return // it has gone to another page
+		}
+		if _, err := p.WaitURL(testContext(t), func(u string) (bool, error) { return strings.HasSuffix(u, "#done"), nil }); err != nil {
+			t.Fatal(path, err)
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(path, err)
+		}
+	}
+	visit("/all", func(n int) bool { return !ways[n].top })
+	for n, w := range ways {
+		if w.top {
+			visit(fmt.Sprintf("/way?%d", n), func(m int) bool { return m == n })
+		}
+	}
+}
+
+// No way out of a page reaches what the policy denies: not one connection, not
+// one packet.
+func TestNoWayOut(t *testing.T) {
+	eachBrowser(t, func(t *testing.T, executable string, full bool) {
+		rs := forbidden(t, len(ways))
+		home := leavers(t, rs)
+		b := withPolicy(t, executable, egress.Listed, strings.TrimPrefix(home, "http://"))
+		leave(t, b, home, func(p *page, n int) bool { _, ok := p.proxy.Denied("http://" + rs[n].tcp.String()); return ok },
+			func(w way) bool { return w.shows == everywhere || w.shows == inShell && !full })
+		for n, r := range rs {
+			if r.total() != 0 {
+				t.Errorf("%s reached the other side: %d connections, %d packets", ways[n].name, r.conns.Load(), r.packs.Load())
+			}
+		}
+	})
+}
+
+// The control: where everything is allowed, the same scripts do arrive.
+func TestWaysLeadOut(t *testing.T) {
+	eachBrowser(t, func(t *testing.T, executable string, _ bool) {
+		rs := forbidden(t, len(ways))
+		home := leavers(t, rs)
+		leave(t, withPolicy(t, executable, egress.Any), home, func(_ *page, n int) bool { return rs[n].total() > 0 },
+			func(w way) bool { return w.shows == everywhere })
+	})
+}
+
+// However the address is written, a page does not get there.
+func TestSpellingsOfAnAddress(t *testing.T) {
+	eachBrowser(t, func(t *testing.T, executable string, _ bool) {
+		r := forbidden(t, 1)[0]
+		_, port, _ := net.SplitHostPort(r.tcp.String())
+		list, _ := json.Marshal(spellings)
+		home := site(t, map[string]any{"/": `<script>let left = 0; const end = () => --left || history.replaceState(null, '', '#done');
+			for (const s of ` + string(list) + `) for (const scheme of ['http', 'https']) { left++; const i = new Image(); i.onload = i.onerror = end; i.src = scheme + '://' + s + ':` + port + `/' }</script>`})
+		for _, mode := range []egress.Mode{egress.Listed, egress.Public} {
+			b := withPolicy(t, executable, mode, strings.TrimPrefix(home, "http://"))
+			p := mustOpen(t, b)
+			if _, err := p.Navigate(testContext(t), home+"/"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.WaitURL(testContext(t), func(u string) (bool, error) { return strings.HasSuffix(u, "#done"), nil }); err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range spellings[:4] { // images have tried them all
+				if n, err := p.Navigate(testContext(t), "http://"+s+":"+port+"/"); err == nil {
+					t.Errorf("%s: %s was opened: %+v", mode, s, n)
+				}
+			}
+		}
+		if r.total() != 0 {
+			t.Errorf("%d connections got out", r.total())
+		}
+	})
+}
