@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"rote/browser/egress"
+	"rote/browser/egress/egresstest"
 	"rote/routine"
 )
 
@@ -253,6 +254,42 @@ func TestSpellingsOfAnAddress(t *testing.T) {
 		}
 		if r.total() != 0 {
 			t.Errorf("%d connections got out", r.total())
+		}
+	})
+}
+
+// A site that moves its name to loopback once a page of it is open gets no
+// further, and of a name with several addresses only the allowed ones are used.
+func TestNamesThatMove(t *testing.T) {
+	eachBrowser(t, func(t *testing.T, executable string, _ bool) {
+		port, public, secret := egresstest.TwoSides(t)
+		resolver, asked := egresstest.Names(t, func(name string, n int) []string {
+			switch {
+			case name == "mixed.test":
+				return []string{"127.0.0.1", "127.0.0.2", "10.0.0.1"}
+			case n == 0:
+				return []string{"127.0.0.2"}
+			}
+			return []string{"127.0.0.1"}
+		})
+		policy, err := egress.NewPolicy(egress.Listed, []string{"127.0.0.2"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := New(Config{Executable: executable, Egress: policy.WithResolver(resolver), Warm: 1})
+		t.Cleanup(b.Close)
+		p := mustOpen(t, b)
+		for _, name := range []string{"mixed.test", "moves.test"} {
+			if _, err := p.Navigate(testContext(t), "http://"+name+":"+port+"/"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 3 {
+			_, err := p.Fetch(testContext(t), routine.Fetch{URL: "/again", Method: "GET"}, 1000)
+			wantCode(t, err, routine.CodeEgressDenied, "moves.test:"+port+" (127.0.0.1)")
+		}
+		if asked("moves.test") < 3 || public.Connections() == 0 || secret.Connections() != 0 {
+			t.Fatalf("%d look-ups, %d connections to the allowed side, %d to the other", asked("moves.test"), public.Connections(), secret.Connections())
 		}
 	})
 }

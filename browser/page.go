@@ -53,12 +53,16 @@ func newPage(ctx context.Context, b *Browser, i *instance) (*page, error) {
 	if err != nil {
 		return nil, unavailable("listen for its proxy", err)
 	}
-	p := &page{b: b, i: i, proxy: proxy, state: state{url: "about:blank", life: map[string]bool{}}, changed: make(chan struct{}), dead: make(chan struct{}), attachedTo: make(chan struct{})}
-	if err := p.open(ctx); err != nil {
+	p := blankPage(b, i, proxy)
+	if err := p.open(ctx, "http://"+proxy.Addr()); err != nil {
 		_ = p.dispose()
 		return nil, fmt.Errorf("open a page: %w", p.failure(ctx, err))
 	}
 	return p, nil
+}
+
+func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
+	return &page{b: b, i: i, proxy: proxy, state: state{url: "about:blank", life: map[string]bool{}}, changed: make(chan struct{}), dead: make(chan struct{}), attachedTo: make(chan struct{})}
 }
 
 // begin makes a ready page that of a run.
@@ -72,13 +76,14 @@ func (p *page) begin(o routine.Opening) error {
 	return nil
 }
 
-func (p *page) open(ctx context.Context) error {
+// open makes the context and its page; all that goes out of it takes the proxy.
+func (p *page) open(ctx context.Context, proxy string) error {
 	browser := caller{ctx, p.i.client, ""}
 	// Not under ctx: a context whose answer nobody waits for could not be
 	// disposed of.
 	making, cancel := context.WithTimeout(context.WithoutCancel(ctx), disposeTime)
 	defer cancel()
-	made, err := proto.TargetCreateBrowserContext{ProxyServer: "http://" + p.proxy.Addr(), ProxyBypassList: "<-loopback>"}.Call(caller{making, p.i.client, ""})
+	made, err := proto.TargetCreateBrowserContext{ProxyServer: proxy, ProxyBypassList: "<-loopback>"}.Call(caller{making, p.i.client, ""})
 	if err != nil {
 		return err
 	}
