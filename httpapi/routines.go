@@ -66,7 +66,7 @@ func (a *api) listRoutines(q *request) (answer, error) {
 	if err := query.err(); err != nil {
 		return answer{}, err
 	}
-	rs, total, err := a.service.Routines(q.Context(), q.principal, limit, offset)
+	rs, total, err := a.service.Routines(q.Context(), q.principal, routine.RoutineFilter{Limit: limit, Offset: offset})
 	if err != nil {
 		return answer{}, err
 	}

@@ -41,9 +41,25 @@ func TestWhoMayDoWhat(t *testing.T) {
 			var err error
 			switch c.Action {
 			case "list":
-				_, _, err = s.Routines(t.Context(), c.Caller, 10, 0)
+				_, _, err = s.Routines(t.Context(), c.Caller, routine.RoutineFilter{Limit: 10})
 			case "read":
 				_, err = s.Routine(t.Context(), c.Caller, id)
+			case "history":
+				_, _, err = s.Versions(t.Context(), c.Caller, id, 10, 0)
+			case "version":
+				_, err = s.Version(t.Context(), c.Caller, id, 1)
+			case "diff":
+				_, err = s.DiffVersions(t.Context(), c.Caller, id, 1, 1)
+			case "patch":
+				_, _, err = s.PatchRoutine(t.Context(), c.Caller, id, []byte(`{"routine_status": "active"}`), nil)
+			case "replace":
+				_, _, err = s.ReplaceRoutine(t.Context(), c.Caller, id, []byte(private), nil)
+			case "restore":
+				_, _, err = s.RestoreRoutine(t.Context(), c.Caller, id, 1, nil)
+			case "archive":
+				_, err = s.ArchiveRoutine(t.Context(), c.Caller, id, nil)
+			case "publish":
+				_, err = s.PublishRoutine(t.Context(), c.Caller, id, true, nil)
 			case "create":
 				_, _, err = s.CreateRoutine(t.Context(), c.Caller, []byte(private))
 			case "validate":
@@ -72,7 +88,7 @@ func TestListsShowWhatIsPublicOrOfTheOrganization(t *testing.T) {
 		caller routine.Principal
 		want   int
 	}{{ann, 2}, {bob, 2}, {nobody, 1}} {
-		if list, total, err := s.Routines(t.Context(), row.caller, 10, 0); err != nil || len(list) != row.want || total != row.want {
+		if list, total, err := s.Routines(t.Context(), row.caller, routine.RoutineFilter{OrganizationID: "acme", Limit: 10}); err != nil || len(list) != row.want || total != row.want {
 			t.Errorf("%q lists %d of %d (%v), want %d", row.caller.UserID, len(list), total, err, row.want)
 		}
 	}

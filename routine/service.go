@@ -138,12 +138,15 @@ func (s *Service) find(ctx context.Context, p Principal, do action, id string) (
 	return r, nil
 }
 
-// Routines lists what p may read, newest first, with the number of all of it.
-func (s *Service) Routines(ctx context.Context, p Principal, limit, offset int) ([]*Routine, int, error) {
+// Routines lists what p may read of what f chooses, newest first, with the
+// number of all of it. Whose routines they are is not f's to say.
+// CodeForbidden.
+func (s *Service) Routines(ctx context.Context, p Principal, f RoutineFilter) ([]*Routine, int, error) {
 	if err := p.may(toList, nil); err != nil {
 		return nil, 0, err
 	}
-	rs, total, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Public: true, Limit: limit, Offset: offset})
+	f.OrganizationID, f.Public = p.OrganizationID, true
+	rs, total, err := s.store.Routines(ctx, f)
 	if err != nil {
 		return nil, 0, storeError(ctx, "list routines", err)
 	}

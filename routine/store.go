@@ -24,16 +24,7 @@ var (
 // this contract as code.
 type Store interface {
 	ExecutionStore
-
-	// CreateRoutine saves r, with its first version in the same transaction.
-	// ErrToolNameTaken when r.ToolName is in use in the organization;
-	// ErrKeyTaken.
-	CreateRoutine(ctx context.Context, r *Routine) error
-	// Routine reads one routine, whatever its status. ErrNotFound.
-	Routine(ctx context.Context, id string) (*Routine, error)
-	// Routines lists the matches of f, newest first (ties by id, so that pages
-	// never overlap), and the number of all matches.
-	Routines(ctx context.Context, f RoutineFilter) ([]*Routine, int, error)
+	RoutineStore
 
 	// Made tells what was made with k's key by k's user less than
 	// IdempotencyTime before k, and the fingerprint of that call. ErrNotFound.
@@ -53,19 +44,6 @@ type Store interface {
 
 	// Ping tells whether the store answers.
 	Ping(ctx context.Context) error
-}
-
-// RoutineFilter chooses routines. Archived ones are never listed.
-type RoutineFilter struct {
-	// OrganizationID chooses the routines of one organization; with Public,
-	// everybody's public ones too. Empty: public ones only.
-	OrganizationID string
-	Public         bool
-	// Published chooses those that are offered as tools.
-	Published bool
-	// Limit is how many to return; zero or less means all. Offset is how many
-	// to skip.
-	Limit, Offset int
 }
 
 // Token lets its bearer act as a principal.

@@ -19,6 +19,7 @@ var _ routine.Store = (*Store)(nil)
 type Store struct {
 	mu         sync.Mutex
 	routines   map[string]*routine.Routine
+	versions   map[string][]*routine.Version // by routine id, oldest first
 	executions map[string]*execution
 	tokens     map[string]*routine.Token
 	keys       map[keyOf]madeBy
@@ -28,66 +29,11 @@ type Store struct {
 func NewStore() *Store {
 	return &Store{
 		routines:   map[string]*routine.Routine{},
+		versions:   map[string][]*routine.Version{},
 		executions: map[string]*execution{},
 		tokens:     map[string]*routine.Token{},
 		keys:       map[keyOf]madeBy{},
 	}
-}
-
-func (s *Store) CreateRoutine(_ context.Context, r *routine.Routine) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, there := s.routines[r.ID]; there {
-		return fmt.Errorf("create routine: id %s is in use", r.ID)
-	}
-	for _, other := range s.routines {
-		if other.OrganizationID == r.OrganizationID && other.ToolName == r.ToolName {
-			return fmt.Errorf("create routine %q: %w", r.ToolName, routine.ErrToolNameTaken)
-		}
-	}
-	kept, err := copyRoutine(r)
-	if err == nil {
-		err = s.take(r.Key, r.ID)
-	}
-	if err != nil {
-		return fmt.Errorf("create routine: %w", err)
-	}
-	kept.Key = nil
-	s.routines[r.ID] = kept
-	return nil
-}
-
-func (s *Store) Routine(_ context.Context, id string) (*routine.Routine, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, there := s.routines[id]
-	if !there {
-		return nil, fmt.Errorf("routine %s: %w", id, routine.ErrNotFound)
-	}
-	return copyRoutine(r)
-}
-
-func (s *Store) Routines(_ context.Context, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := []*routine.Routine{}
-	for _, r := range s.routines {
-		if matches(r, f) {
-			list = append(list, r)
-		}
-	}
-	slices.SortFunc(list, func(a, b *routine.Routine) int {
-		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
-	})
-	total := len(list)
-	list = pageOf(list, f.Limit, f.Offset)
-	for i, r := range list {
-		var err error
-		if list[i], err = copyRoutine(r); err != nil {
-			return nil, 0, err
-		}
-	}
-	return list, total, nil
 }
 
 // pageOf is a part of a list; limit 0 means the rest of it.
@@ -97,12 +43,6 @@ func pageOf[T any](list []T, limit, offset int) []T {
 		list = list[:min(limit, len(list))]
 	}
 	return list
-}
-
-func matches(r *routine.Routine, f routine.RoutineFilter) bool {
-	ours := f.OrganizationID != "" && r.OrganizationID == f.OrganizationID
-	public := r.IsPublic && (f.Public || f.OrganizationID == "")
-	return r.Status != routine.StatusArchived && (ours || public) && (r.Published() || !f.Published)
 }
 
 func (s *Store) CreateToken(_ context.Context, t *routine.Token) error {

@@ -10,7 +10,7 @@ import (
 var routinePromises = []promise{
 	{"a created routine is read back whole", routineIsKept},
 	{"a routine that was never created is not found", routineNotFound},
-	{"an archived routine is read but not listed", archivedIsNotListed},
+	{"an archived routine is read but not listed unless asked for", archivedIsNotListed},
 	{"a tool name is used once in an organization", toolNameIsUnique},
 	{"a tool name is given to one of many that want it at once", toolNameRace},
 	{"a routine passed in is copied", routineIsCopiedIn},
@@ -18,6 +18,8 @@ var routinePromises = []promise{
 	{"a list is newest first, ties by descending id", listOrder},
 	{"pages cover the list without overlap and tell the total", listPages},
 	{"a list has what its filter says", listFilters},
+	{"tags and words are found whatever characters they have", listSearch},
+	{"a list finds what a change has made of a routine", listAfterChange},
 }
 
 func routineIsKept(t *testing.T, s routine.Store) {
@@ -58,6 +60,10 @@ func archivedIsNotListed(t *testing.T, s routine.Store) {
 			t.Errorf("%+v lists %d routines of %d, want none", f, len(list), total)
 		}
 	}
+	list, total, err := s.Routines(t.Context(), routine.RoutineFilter{Statuses: []routine.Status{routine.StatusArchived}})
+	must(t, err)
+	equal(t, "list of archived ones", list, []*routine.Routine{archived})
+	equal(t, "total", total, 1)
 }
 
 func toolNameIsUnique(t *testing.T, s routine.Store) {
@@ -211,12 +217,92 @@ func listFilters(t *testing.T, s routine.Store) {
 		{"published and public", routine.RoutineFilter{Published: true},
 			[]string{"globex-public", "acme-public"}},
 		{"of an organization without routines", routine.RoutineFilter{OrganizationID: "initech"}, nil},
+		{"drafts", routine.RoutineFilter{OrganizationID: "acme", Statuses: []routine.Status{routine.StatusDraft}}, []string{"acme-draft"}},
+		{"whatever the status", routine.RoutineFilter{OrganizationID: "acme", Statuses: []routine.Status{routine.StatusDraft, routine.StatusActive, routine.StatusArchived}},
+			[]string{"acme-public", "acme-no-tool", "acme-draft", "acme-archived", "acme"}},
+		{"designated", routine.RoutineFilter{OrganizationID: "acme", Designated: new(true)}, []string{"acme-public", "acme-draft", "acme"}},
+		{"not designated", routine.RoutineFilter{OrganizationID: "acme", Public: true, Designated: new(false)}, []string{"acme-no-tool"}},
+		{"is public", routine.RoutineFilter{OrganizationID: "acme", Public: true, IsPublic: new(true)}, []string{"globex-public-draft", "globex-public", "acme-public"}},
+		{"is not public", routine.RoutineFilter{OrganizationID: "acme", Public: true, IsPublic: new(false)}, []string{"acme-no-tool", "acme-draft", "acme"}},
+		{"is not public, of those that are", routine.RoutineFilter{IsPublic: new(false)}, nil},
+		{"all at once", routine.RoutineFilter{OrganizationID: "acme", Public: true, Statuses: []routine.Status{routine.StatusDraft}, Designated: new(true), IsPublic: new(true), Tag: "shop", Words: []string{"price"}},
+			[]string{"globex-public-draft"}},
 	} {
 		list, total, err := s.Routines(t.Context(), row.filter)
 		must(t, err)
 		equal(t, row.name, ids(list), row.want)
 		equal(t, row.name+": total", total, len(row.want))
 	}
+}
+
+func listSearch(t *testing.T, s routine.Store) {
+	for id, edit := range map[string]func(*routine.Definition){
+		"name":    func(d *routine.Definition) { d.Name = `Größe "50%_\' ⚡` },
+		"text":    func(d *routine.Definition) { d.Description = "Reads the Price\nof a \x00 lamp." },
+		"tags":    func(d *routine.Definition) { d.Tags = []string{"Shop", "a,b", "c\x1fd", "e\x1b", "100%"} },
+		"no-tags": func(d *routine.Definition) { d.Tags = nil },
+	} {
+		must(t, s.CreateRoutine(t.Context(), Routine(t, func(r *routine.Routine) {
+			r.ID, r.Name, r.Description, r.Tags = id, "n", "d", []string{"tag"}
+			edit(&r.Definition)
+		})))
+	}
+	for _, row := range []struct {
+		tag   string
+		words []string
+		want  []string
+	}{
+		{"", []string{"größe"}, []string{"name"}},
+		{"", []string{"GRÖSSE"}, nil},
+		{"", []string{`"50%`}, []string{"name"}},
+		{"", []string{"%_"}, []string{"name"}},
+		{"", []string{`_\'`}, []string{"name"}},
+		{"", []string{"⚡"}, []string{"name"}},
+		{"", []string{"%"}, []string{"tags", "name"}},
+		{"", []string{"price", "LAMP", "\x00"}, []string{"text"}},
+		{"", []string{"price", "größe"}, nil},
+		{"", []string{"shop"}, []string{"tags"}},
+		{"", []string{"c\x1fd"}, []string{"tags"}},
+		{"tag", nil, []string{"text", "name"}},
+		{"Shop", nil, []string{"tags"}},
+		{"shop", nil, nil},
+		{"Sho", nil, nil},
+		{"a,b", nil, []string{"tags"}},
+		{"a", nil, nil},
+		{"c\x1fd", nil, []string{"tags"}},
+		{"c", nil, nil},
+		{"e\x1b", nil, []string{"tags"}},
+		{"\x1b1", nil, nil},
+		{"100%", nil, []string{"tags"}},
+		{"tag", []string{"reads"}, []string{"text"}},
+	} {
+		for _, f := range []routine.RoutineFilter{{OrganizationID: "acme"}, {OrganizationID: "acme", Public: true}} {
+			f.Tag, f.Words = row.tag, row.words
+			list, total, err := s.Routines(t.Context(), f)
+			must(t, err)
+			equal(t, fmt.Sprintf("tag %q, words %q", row.tag, row.words), ids(list), row.want)
+			equal(t, "total", total, len(row.want))
+		}
+	}
+}
+
+func listAfterChange(t *testing.T, s routine.Store) {
+	r := Routine(t)
+	must(t, s.CreateRoutine(t.Context(), r))
+	next := changed(t, r, func(r *routine.Routine) {
+		r.Name, r.Tags, r.IsPublic, r.IsMCPToolDesignated, r.Status = "other", []string{"new"}, true, false, routine.StatusDraft
+	})
+	must(t, s.UpdateRoutine(t.Context(), next, "bob"))
+	for _, f := range []routine.RoutineFilter{{Words: []string{"find"}}, {Tag: "shop"}, {IsPublic: new(false)}, {Designated: new(true)},
+		{Published: true}, {Statuses: []routine.Status{routine.StatusActive}}} {
+		f.OrganizationID = "acme"
+		if _, total, err := s.Routines(t.Context(), f); err != nil || total != 0 {
+			t.Errorf("%+v still finds it: %v", f, err)
+		}
+	}
+	list, _, err := s.Routines(t.Context(), routine.RoutineFilter{Words: []string{"other"}, Tag: "new", Designated: new(false), Statuses: []routine.Status{routine.StatusDraft}})
+	must(t, err)
+	equal(t, "list", list, []*routine.Routine{next})
 }
 
 func ids(list []*routine.Routine) []string {

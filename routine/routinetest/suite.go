@@ -27,6 +27,7 @@ func TestStore(t *testing.T, open func(t *testing.T) routine.Store) {
 		promises []promise
 	}{
 		{"routines", routinePromises},
+		{"versions", versionPromises},
 		{"executions", executionPromises},
 		{"ledger", ledgerPromises},
 		{"tokens", tokenPromises},

@@ -22,12 +22,7 @@ const versionTable = "rote_migrations"
 // prepareSchema leaves the schema at the version this program knows, or says
 // why it cannot. A current database is not locked or written to.
 func (s *Store) prepareSchema(ctx context.Context) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, s.write, files,
-		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true))
+	provider, err := s.migrations()
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
@@ -46,6 +41,15 @@ func (s *Store) prepareSchema(ctx context.Context) error {
 			"upgrade rote or use another --db file", s.path, version, known)
 	}
 	return nil
+}
+
+func (s *Store) migrations() (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectSQLite3, s.write, files,
+		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(fillLists))
 }
 
 // migrate holds PATH.lock: goose itself does not keep two processes from

@@ -49,9 +49,9 @@ func TestRefusals(t *testing.T) {
 
 func migrationCount(t *testing.T) int {
 	t.Helper()
-	files, err := migrations.ReadDir("migrations")
+	provider, err := new(Store{write: &sql.DB{}}).migrations()
 	must(t, err)
-	return len(files)
+	return len(provider.ListSources())
 }
 
 func newerSchema(t *testing.T, path string) {
@@ -123,4 +123,60 @@ func TestWaitingForTheLockObeysTheContext(t *testing.T) {
 	if _, err := s.RecoverExecutions(ctx, routinetest.Time); err == nil || !strings.Contains(err.Error(), os.ErrDeadlineExceeded.Error()) {
 		t.Errorf("error %v, want the context's cause", err)
 	}
+}
+
+// TestFirstSchemaIsBroughtUpToDate: what the first program wrote is all there,
+// and works as if it had been written today.
+func TestFirstSchemaIsBroughtUpToDate(t *testing.T) {
+	path := tempPath(t)
+	want := routinetest.Routine(t, func(r *routine.Routine) {
+		r.Status, r.Name, r.Tags = routine.StatusDraft, "Größe", []string{"shop"}
+	})
+	token := routinetest.Token(t)
+	writeFirstSchema(t, path, want, token)
+
+	s := open(t, path)
+	got, _, err := s.Routines(t.Context(), routine.RoutineFilter{OrganizationID: "acme", Tag: "shop", Words: []string{"GRÖßE"}})
+	must(t, err)
+	if len(got) != 1 || got[0].ID != want.ID || got[0].Status != want.Status || got[0].Name != want.Name || len(got[0].Operations) != len(want.Operations) {
+		t.Errorf("%+v", got)
+	}
+	v, err := s.Version(t.Context(), want.ID, 1)
+	must(t, err)
+	if v.Status != routine.StatusDraft || v.CreatedBy != "ann" || v.Definition.Name != want.Name {
+		t.Errorf("%+v", v)
+	}
+	kept, err := s.TokenByHash(t.Context(), token.Hash)
+	must(t, err)
+	if kept.Scopes != routine.UsualScopes || len(kept.AllowedHosts) != 0 || kept.LastUsedAt != nil {
+		t.Errorf("%+v", kept)
+	}
+}
+
+func writeFirstSchema(t *testing.T, path string, r *routine.Routine, k *routine.Token) {
+	t.Helper()
+	must(t, createFile(path))
+	write, err := openPool(writeDSN(path), 1)
+	must(t, err)
+	defer write.Close()
+	provider, err := new(Store{write: write}).migrations()
+	must(t, err)
+	_, err = provider.UpTo(t.Context(), 1)
+	must(t, err)
+	definition, err := encode(r.Definition)
+	must(t, err)
+	_, err = write.ExecContext(t.Context(), `
+		INSERT INTO routines (id, organization_id, project_id, created_by, tool_name, status, version,
+			is_public, is_mcp_tool_designated, created_at, updated_at, definition)
+		VALUES (?, ?, ?, ?, ?, ?, 1, 0, 1, ?, ?, ?)`,
+		r.ID, r.OrganizationID, r.ProjectID, r.CreatedBy, r.ToolName, r.Status, r.CreatedAt, r.UpdatedAt, definition)
+	must(t, err)
+	_, err = write.ExecContext(t.Context(), `
+		INSERT INTO routine_versions (routine_id, version, definition, created_at, created_by) VALUES (?, 1, ?, ?, ?)`,
+		r.ID, definition, r.CreatedAt, r.CreatedBy)
+	must(t, err)
+	_, err = write.ExecContext(t.Context(), `
+		INSERT INTO tokens (id, hash, user_id, organization_id, project_id, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+		k.ID, k.Hash[:], k.UserID, k.OrganizationID, k.ProjectID, micros(k.CreatedAt))
+	must(t, err)
 }

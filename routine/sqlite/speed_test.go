@@ -23,6 +23,8 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 		"published":                     {OrganizationID: "acme", Published: true},
 		"published with public":         {OrganizationID: "acme", Published: true, Public: true},
 		"published and public":          {Published: true},
+		"by status and flags": {OrganizationID: "acme", Public: true, Statuses: []routine.Status{routine.StatusDraft}, IsPublic: new(true),
+			Designated: new(true), Limit: 20},
 	} {
 		text, args := pageOfRoutines(f)
 		queries["page "+name] = query{text, args}
@@ -43,6 +45,18 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A list of one tag reads what has the tag, in the order of the list.
+func TestTagsUseTheirIndex(t *testing.T) {
+	s := open(t, tempPath(t))
+	text, args := pageOfRoutines(routine.RoutineFilter{OrganizationID: "acme", Public: true, Tag: "shop", Words: []string{"lamp"}, Limit: 20})
+	plan := explain(t, s, text, args)
+	if !strings.Contains(plan, "SEARCH t USING PRIMARY KEY (tag=? AND organization_id=?)") ||
+		!strings.Contains(plan, "SEARCH t USING COVERING INDEX routine_tags_public (tag=?)") ||
+		strings.Count(plan, "TEMP B-TREE") > 1 { // of the chosen page
+		t.Errorf("plan:\n%s", plan)
 	}
 }
 
@@ -91,6 +105,10 @@ func BenchmarkRoutinesOf100000(b *testing.B) {
 		"public":          {Limit: 20},
 		"published":       {OrganizationID: "acme", Published: true, Limit: 20},
 		"rarely matching": {OrganizationID: "rare", Public: true, Published: true, Limit: 20},
+		"rare tag":        {OrganizationID: "acme", Public: true, Tag: "rare", Limit: 20},
+		"tag, all match":  {OrganizationID: "acme", Public: true, Tag: "shop", Limit: 20},
+		"word, all match": {OrganizationID: "acme", Words: []string{"item"}, Limit: 20},
+		"word, none does": {OrganizationID: "acme", Public: true, Words: []string{"nowhere"}, Limit: 20},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -105,8 +123,10 @@ func BenchmarkRoutinesOf100000(b *testing.B) {
 // one of ten is public, one of a hundred is a tool.
 func fill(b *testing.B, s *Store, n int) {
 	b.Helper()
-	definition, err := encode(routinetest.Definition(b))
+	d := routinetest.Definition(b)
+	definition, err := encode(d)
 	must(b, err)
+	words := wordsOf(&d)
 	tx, err := s.write.BeginTx(b.Context(), nil)
 	must(b, err)
 	defer func() { _ = tx.Rollback() }()
@@ -117,10 +137,15 @@ func fill(b *testing.B, s *Store, n int) {
 		}
 		_, err := tx.ExecContext(b.Context(), `
 			INSERT INTO routines (id, organization_id, project_id, created_by, tool_name, status, version,
-				is_public, is_mcp_tool_designated, created_at, updated_at, definition)
+				is_public, is_mcp_tool_designated, created_at, updated_at, words)
 			VALUES (?, ?, 'p', 'ann', ?, 'active', 1, ?, ?, ?, 0, ?)`,
-			fmt.Sprintf("%08d", i), organization, fmt.Sprintf("tool_%d", i), i%10 == 3, i%100 == 0, i/3, definition)
+			fmt.Sprintf("%08d", i), organization, fmt.Sprintf("tool_%d", i), i%10 == 3, i%100 == 0, i/3, words)
 		must(b, err)
+		_, err = tx.ExecContext(b.Context(), `
+			INSERT INTO routine_versions (routine_id, version, definition, created_at, created_by) VALUES (?, 1, ?, 0, 'ann')`,
+			fmt.Sprintf("%08d", i), definition)
+		must(b, err)
+		must(b, saveTags(b.Context(), tx, fmt.Sprintf("%08d", i), &d))
 	}
 	must(b, tx.Commit())
 }

@@ -213,23 +213,3 @@ func TestPingNoticesARemovedFile(t *testing.T) {
 		t.Error("ping succeeds without the file")
 	}
 }
-
-func TestFirstVersionIsSavedWithTheRoutine(t *testing.T) {
-	s := open(t, tempPath(t))
-	r := routinetest.Routine(t)
-	must(t, s.CreateRoutine(t.Context(), r))
-	type row struct {
-		Version   int
-		CreatedAt int64
-		CreatedBy string
-		Same      bool
-	}
-	var got row
-	must(t, s.read.QueryRowContext(t.Context(), `
-		SELECT v.version, v.created_at, v.created_by, v.definition = r.definition
-		FROM routine_versions v JOIN routines r ON r.id = v.routine_id WHERE r.id = ?`, r.ID).
-		Scan(&got.Version, &got.CreatedAt, &got.CreatedBy, &got.Same))
-	if diff := cmp.Diff(row{1, r.CreatedAt, "ann", true}, got); diff != "" {
-		t.Errorf("version (-want +got):\n%s", diff)
-	}
-}

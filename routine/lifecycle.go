@@ -1,0 +1,195 @@
+package routine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/wI2L/jsondiff"
+)
+
+// maxRaces bounds how often a change is made anew because another was faster.
+// Each time somebody's change has been saved.
+const maxRaces = 100
+
+// transitions are the statuses that a status can be changed to. Archiving has a
+// door of its own, which is open from everywhere.
+var transitions = map[Status][]Status{
+	StatusDraft:    {StatusActive},
+	StatusActive:   {StatusArchived, StatusDraft},
+	StatusArchived: {StatusActive},
+}
+
+// ArchiveRoutine archives a routine, whatever its status; one that is archived
+// stays as it is. See PatchRoutine for expected and errors.
+func (s *Service) ArchiveRoutine(ctx context.Context, p Principal, id string, expected []int) (*Routine, error) {
+	return s.change(ctx, p, id, expected, func(r *Routine) error {
+		r.Status = StatusArchived
+		return nil
+	})
+}
+
+// PublishRoutine turns on or off that a routine is offered as a tool. Turning it
+// on also makes it active, whatever its status. See PatchRoutine for expected
+// and errors.
+func (s *Service) PublishRoutine(ctx context.Context, p Principal, id string, on bool, expected []int) (*Routine, error) {
+	return s.change(ctx, p, id, expected, func(r *Routine) error {
+		r.IsMCPToolDesignated = on
+		if on {
+			r.Status = StatusActive
+		}
+		return nil
+	})
+}
+
+// ReplaceRoutine puts the definition in text in place of the routine's own. The
+// problems are warnings. See PatchRoutine for expected and errors.
+func (s *Service) ReplaceRoutine(ctx context.Context, p Principal, id string, text []byte, expected []int) (*Routine, []Problem, error) {
+	if err := p.may(toChange, nil); err != nil {
+		return nil, nil, err
+	}
+	d, warnings, err := Parse(text)
+	if err != nil {
+		return nil, warnings, err
+	}
+	r, err := s.change(ctx, p, id, expected, func(r *Routine) error {
+		r.Definition = *d
+		return r.unlessArchived()
+	})
+	return r, warnings, err
+}
+
+// RestoreRoutine makes the definition of an earlier version the newest one
+// again. The status stays. It is checked like a new one: the problems are
+// warnings. CodeNotFound for an unknown version too; see PatchRoutine for
+// expected and errors.
+func (s *Service) RestoreRoutine(ctx context.Context, p Principal, id string, version int, expected []int) (*Routine, []Problem, error) {
+	r, err := s.find(ctx, p, toChange, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := s.version(ctx, r, version)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, warnings, err := s.ReplaceRoutine(ctx, p, id, []byte(compact(v.Definition)), expected)
+	unplace(warnings, 0)
+	if err != nil {
+		unplace(AsError(err).Problems, 0)
+	}
+	return r, warnings, err
+}
+
+// Versions lists the versions of a routine of p's organization without their
+// definitions, newest first, with the number of all. CodeNotFound,
+// CodeForbidden.
+func (s *Service) Versions(ctx context.Context, p Principal, id string, limit, offset int) ([]*Version, int, error) {
+	if _, err := s.find(ctx, p, toReadHistory, id); err != nil {
+		return nil, 0, err
+	}
+	vs, total, err := s.store.Versions(ctx, id, limit, offset)
+	if err != nil {
+		return nil, 0, storeError(ctx, "list versions", err)
+	}
+	return vs, total, nil
+}
+
+// Version reads one version of a routine of p's organization. CodeNotFound,
+// CodeForbidden.
+func (s *Service) Version(ctx context.Context, p Principal, id string, number int) (*Version, error) {
+	r, err := s.find(ctx, p, toReadHistory, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.version(ctx, r, number)
+}
+
+// DiffVersions gives the JSON Patch (RFC 6902) that makes of one version's
+// definition and routine_status those of another. CodeNotFound, CodeForbidden.
+func (s *Service) DiffVersions(ctx context.Context, p Principal, id string, from, to int) (json.RawMessage, error) {
+	r, err := s.find(ctx, p, toReadHistory, id)
+	if err != nil {
+		return nil, err
+	}
+	var texts [2][]byte
+	for i, number := range []int{from, to} {
+		v, err := s.version(ctx, r, number)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = []byte(compact(struct {
+			*Definition
+			Status Status `json:"routine_status"`
+		}{v.Definition, v.Status}))
+	}
+	patch, err := jsondiff.CompareJSON(texts[0], texts[1], jsondiff.LCS())
+	if err != nil {
+		return nil, Internal("compare versions", err)
+	}
+	return json.RawMessage(compact(append(jsondiff.Patch{}, patch...))), nil
+}
+
+func (s *Service) version(ctx context.Context, r *Routine, number int) (*Version, error) {
+	v, err := s.store.Version(ctx, r.ID, number)
+	if errors.Is(err, ErrNotFound) {
+		return nil, Errorf(CodeNotFound, "the routine has no version %d: it is at version %d", number, r.Version)
+	}
+	if err != nil {
+		return nil, storeError(ctx, "read version", err)
+	}
+	return v, nil
+}
+
+// change saves what edit makes of the routine as its next version, or nothing
+// where edit changes nothing. When another change comes in between, edit is done
+// anew on what that one left, so that neither is lost.
+func (s *Service) change(ctx context.Context, p Principal, id string, expected []int, edit func(*Routine) error) (*Routine, error) {
+	for range maxRaces {
+		was, err := s.find(ctx, p, toChange, id)
+		if err != nil {
+			return nil, err
+		}
+		if expected != nil && !slices.Contains(expected, was.Version) {
+			return nil, Errorf(CodePreconditionFailed, "the routine is at version %d: read it again and repeat the change on that", was.Version)
+		}
+		r := *was
+		if err := edit(&r); err != nil {
+			return nil, err
+		}
+		if sameContent(was, &r) {
+			return was, nil
+		}
+		r.Version, r.UpdatedAt = was.Version+1, max(s.now().Unix(), was.UpdatedAt)
+		err = s.store.UpdateRoutine(ctx, &r, p.UserID)
+		if err == nil {
+			return &r, nil
+		}
+		if !errors.Is(err, ErrStale) {
+			return nil, storeError(ctx, "update routine", err)
+		}
+	}
+	return nil, Errorf(CodeConflict, "others change the routine all the time: try again")
+}
+
+// become changes the status as a caller may. CodeConflict.
+func (r *Routine) become(status Status) error {
+	if status != r.Status && !slices.Contains(transitions[r.Status], status) {
+		var ways []string
+		for _, way := range transitions[r.Status] {
+			ways = append(ways, string(way))
+		}
+		return Errorf(CodeConflict, "a routine that is %s cannot become %s, only %s", r.Status, status, strings.Join(ways, " or "))
+	}
+	r.Status = status
+	return nil
+}
+
+// unlessArchived refuses changes to what is archived.
+func (r *Routine) unlessArchived() error {
+	if r.Status == StatusArchived {
+		return Errorf(CodeConflict, `the routine is archived: make it active first, with {"routine_status": "active"}`)
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+
+	"rote/routine"
+)
+
+// wordsOf is what the words of a search are looked for in.
+func wordsOf(d *routine.Definition) string {
+	return strings.ToLower(d.Name + "\n" + d.Description + "\n" + strings.Join(d.Tags, "\n"))
+}
+
+// saveTags makes a routine's tags those of d. The routine's own row is saved
+// already.
+func saveTags(ctx context.Context, tx *sql.Tx, id string, d *routine.Definition) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM routine_tags WHERE id = ?`, id); err != nil {
+		return fmt.Errorf("save tags: %w", err)
+	}
+	for _, tag := range d.Tags {
+		_, err := tx.ExecContext(ctx, `
+			INSERT OR IGNORE INTO routine_tags (tag, id, organization_id, status, is_public, is_mcp_tool_designated, created_at)
+			SELECT ?, id, organization_id, status, is_public, is_mcp_tool_designated, created_at FROM routines WHERE id = ?`, tag, id)
+		if err != nil {
+			return fmt.Errorf("save tags: %w", err)
+		}
+	}
+	return nil
+}
+
+// Routines lists the matches of f, newest first. Within a second, the grain of
+// a routine's times, the larger id comes first: ids are UUIDs of version 7,
+// which grow with time.
+func (s *Store) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
+	// One transaction, so that page and total are of the same moment.
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, 0, fmt.Errorf("list routines: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+
+	query, args := pageOfRoutines(f)
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list routines: %w", err)
+	}
+	defer rows.Close()
+	list := []*routine.Routine{}
+	for rows.Next() {
+		r, err := scanRoutine(rows.Scan)
+		if err != nil {
+			return nil, 0, fmt.Errorf("list routines: %w", err)
+		}
+		list = append(list, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, fmt.Errorf("list routines: %w", err)
+	}
+	// The last page tells how many there are.
+	if n := len(list); (f.Limit <= 0 || n < f.Limit) && (n > 0 || f.Offset == 0) {
+		return list, f.Offset + n, nil
+	}
+	var total int
+	matches, args := matchRoutines(f)
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM (`+matches+`)`, args...).Scan(&total); err != nil {
+		return nil, 0, fmt.Errorf("count routines: %w", err)
+	}
+	return list, total, nil
+}
+
+// pageOfRoutines chooses the page by the indexes alone and then reads only the
+// rows that are on it.
+func pageOfRoutines(f routine.RoutineFilter) (query string, args []any) {
+	matches, args := matchRoutines(f)
+	limit := f.Limit
+	if limit <= 0 {
+		limit = -1
+	}
+	query = `WITH page AS (` + matches + ` ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?)` +
+		selectRoutine + `JOIN page USING (id) ORDER BY page.created_at DESC, id DESC`
+	return query, append(args, limit, f.Offset)
+}
+
+// matchRoutines gives the query for id and created_at of all matches. "Ours or
+// public" is a union of two disjoint parts and no OR, because each part can
+// then be read from its index in the order of the list. The conditions are
+// written as in the partial indexes, or SQLite would not use them.
+func matchRoutines(f routine.RoutineFilter) (query string, args []any) {
+	ours, oursArgs := partOfRoutines(f, `organization_id = ?`, f.OrganizationID)
+	public, publicArgs := partOfRoutines(f, `is_public = 1`)
+	switch {
+	case f.OrganizationID == "":
+		return public, publicArgs
+	case !f.Public:
+		return ours, oursArgs
+	}
+	return ours + ` UNION ALL ` + public + ` AND organization_id <> ?`, append(append(oursArgs, publicArgs...), f.OrganizationID)
+}
+
+// partOfRoutines gives the query for what f chooses of those for which the
+// condition holds. The table of tags has the same columns, but for words.
+func partOfRoutines(f routine.RoutineFilter, condition string, value ...any) (query string, args []any) {
+	var b strings.Builder
+	words := `words`
+	if f.Tag == "" {
+		b.WriteString(`SELECT id, created_at FROM routines WHERE ` + condition)
+	} else {
+		b.WriteString(`SELECT id, created_at FROM routine_tags t WHERE tag = ? AND ` + condition)
+		args = append(args, f.Tag)
+		words = `(SELECT words FROM routines WHERE routines.id = t.id)`
+	}
+	args = append(args, value...)
+	add := func(condition string, values ...any) {
+		b.WriteString(` AND ` + condition)
+		args = append(args, values...)
+	}
+	if f.Published {
+		add(`status = 'active' AND is_mcp_tool_designated = 1`)
+	} else {
+		statuses := f.Statuses
+		if statuses == nil {
+			statuses = []routine.Status{routine.StatusDraft, routine.StatusActive}
+		}
+		marks := strings.TrimSuffix(strings.Repeat(`?, `, len(statuses)), `, `)
+		add(`status IN (` + marks + `)`)
+		for _, status := range statuses {
+			args = append(args, status)
+		}
+	}
+	if f.Designated != nil {
+		add(`is_mcp_tool_designated = ?`, *f.Designated)
+	}
+	if f.IsPublic != nil {
+		add(`is_public = ?`, *f.IsPublic)
+	}
+	for _, word := range f.Words {
+		add(`instr(`+words+`, ?) > 0`, strings.ToLower(word))
+	}
+	return b.String(), args
+}
+
+// fillLists writes what lists choose by for routines that were saved before
+// there was any of it.
+var fillLists = goose.NewGoMigration(5, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+	rows, err := tx.QueryContext(ctx, `
+		SELECT id, definition FROM routines JOIN routine_versions v ON v.routine_id = id AND v.version = routines.version`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	definitions := map[string]routine.Definition{}
+	for rows.Next() {
+		var id string
+		var definition []byte
+		if err := rows.Scan(&id, &definition); err != nil {
+			return err
+		}
+		if definitions[id], err = routine.DecodeDefinition(definition); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for id, d := range definitions {
+		if _, err := tx.ExecContext(ctx, `UPDATE routines SET words = ? WHERE id = ?`, wordsOf(&d), id); err != nil {
+			return err
+		}
+		if err := saveTags(ctx, tx, id, &d); err != nil {
+			return err
+		}
+	}
+	return nil
+}}, nil)

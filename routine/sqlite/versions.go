@@ -1,0 +1,67 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"rote/routine"
+)
+
+// Versions lists the versions of a routine without their definitions, newest
+// first.
+func (s *Store) Versions(ctx context.Context, id string, limit, offset int) ([]*routine.Version, int, error) {
+	// One transaction, so that page and total are of the same moment.
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, 0, fmt.Errorf("list versions: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	var total int
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM routine_versions WHERE routine_id = ?`, id).Scan(&total); err != nil {
+		return nil, 0, fmt.Errorf("count versions: %w", err)
+	}
+	rows, err := tx.QueryContext(ctx, `
+		SELECT version, status, created_at, created_by FROM routine_versions
+		WHERE routine_id = ? ORDER BY version DESC LIMIT ? OFFSET ?`, id, limit, offset)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list versions: %w", err)
+	}
+	defer rows.Close()
+	list := []*routine.Version{}
+	for rows.Next() {
+		v := &routine.Version{}
+		if err := rows.Scan(&v.Number, &v.Status, &v.CreatedAt, &v.CreatedBy); err != nil {
+			return nil, 0, fmt.Errorf("list versions: %w", err)
+		}
+		list = append(list, v)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, fmt.Errorf("list versions: %w", err)
+	}
+	return list, total, nil
+}
+
+// Version reads one version of a routine. [routine.ErrNotFound].
+func (s *Store) Version(ctx context.Context, id string, number int) (*routine.Version, error) {
+	var (
+		v          routine.Version
+		definition []byte
+	)
+	err := s.read.QueryRowContext(ctx, `
+		SELECT version, status, created_at, created_by, definition FROM routine_versions
+		WHERE routine_id = ? AND version = ?`, id, number).Scan(&v.Number, &v.Status, &v.CreatedAt, &v.CreatedBy, &definition)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("version %d of routine %s: %w", number, id, routine.ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read version: %w", err)
+	}
+	d, err := routine.DecodeDefinition(definition)
+	if err != nil {
+		return nil, fmt.Errorf("decode version %d of routine %s: %w", number, id, err)
+	}
+	v.Definition = &d
+	return &v, nil
+}
