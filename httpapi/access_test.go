@@ -16,6 +16,12 @@ var accessCalls = map[string]struct {
 }{
 	"list":     {"GET", "/routines/", "", 200},
 	"read":     {"GET", "/routines/$object", "", 200},
+	"history":  {"GET", "/routines/$object/versions", "", 200},
+	"version":  {"GET", "/routines/$object/versions/1", "", 200},
+	"diff":     {"GET", "/routines/$object/versions/1?diff_from=1", "", 200},
+	"patch":    {"PATCH", "/routines/$object", `{"routine_status": "active"}`, 200},
+	"restore":  {"POST", "/routines/$object/restore", `{"version": 1}`, 200},
+	"archive":  {"DELETE", "/routines/$object", "", 200},
 	"create":   {"POST", "/routines/", readPage, 201},
 	"validate": {"POST", "/routines/validate_routine_json", readPage, 200},
 	"execute":  {"POST", "/routines/$object/execute", call("x"), 201},

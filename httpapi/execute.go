@@ -1,17 +1,12 @@
 package httpapi
 
 import (
-	"bytes"
-	"cmp"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -73,65 +68,20 @@ func onceOf(h http.Header, body []byte) (routine.Once, error) {
 	return routine.Once{Key: keys[0], Body: body}, nil
 }
 
-// maxProblems bounds how many faults of one call are told.
-const maxProblems = 100
-
-// readCall decodes the body of an execute call, with all its faults at once.
-// The values are left to the service, which knows the parameters.
+// readCall decodes the body of an execute call. The values are left to the
+// service, which knows the parameters.
 func readCall(text []byte) (routine.Call, error) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if p := checkSyntax(text); p != nil {
-		return routine.Call{}, badRequest([]routine.Problem{*p})
-	}
 	var call routine.Call
-	var problems []routine.Problem
-	add := func(offset int, p routine.Problem) {
-		if len(problems) == maxProblems {
-			return
-		}
-		p.Line, p.Column = lineColumn(text, offset)
-		problems = append(problems, p)
-	}
-	d := jsontext.NewDecoder(bytes.NewBuffer(text))
-	if d.PeekKind() != '{' {
-		add(leadingSpace(text), routine.Problem{Code: "type", Message: "the body must be an object with the field parameters"})
-		return call, badRequest(problems)
-	}
-	open, _ := d.ReadToken() // no error from here on: the syntax is checked
-	start := int(d.InputOffset()) - len(open.String())
-	for d.PeekKind() != '}' {
-		quoted, _ := d.ReadValue()
-		at := int(d.InputOffset()) - len(quoted)
-		key, _ := jsontext.AppendUnquote(nil, quoted)
-		value, _ := d.ReadValue()
-		atValue := int(d.InputOffset()) - len(value)
-		switch string(key) {
-		case "parameters":
-			call.Parameters = bytes.Clone(value)
-			if value.Kind() != '{' {
-				add(atValue, routine.Problem{Pointer: "/parameters", Code: "type", Message: "parameters must be an object of name to value"})
-			}
-		case "timeout_seconds":
-			var ok bool
-			if call.Timeout, ok = runTimeout(value); !ok {
-				add(atValue, routine.Problem{Pointer: "/timeout_seconds", Code: "range", Message: fmt.Sprintf("timeout_seconds must be a number from %v to %v",
-					routine.MinRunTimeout.Seconds(), routine.MaxRunTimeout.Seconds())})
-			}
-		default:
-			add(at, routine.Problem{Pointer: "/" + escapePointer.Replace(string(key)), Code: "unknown_field", Message: fmt.Sprintf("the body has no field %q", clip(string(key))),
-				Hint: `its fields are parameters and timeout_seconds; values go into parameters, as in {"parameters": {"name": "value"}}`})
-		}
-	}
-	if call.Parameters == nil {
-		add(start, routine.Problem{Code: "required", Message: `the body needs the field "parameters"`, Hint: `without any values it is {"parameters": {}}`})
-	}
-	if len(problems) > 0 {
-		slices.SortStableFunc(problems, func(p, q routine.Problem) int {
-			return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
-		})
-		return routine.Call{}, badRequest(problems)
-	}
-	return call, nil
+	err := readObject(text, `its fields are parameters and timeout_seconds; values go into parameters, as in {"parameters": {"name": "value"}}`,
+		field{"parameters", func(value jsontext.Value) bool {
+			call.Parameters = json.RawMessage(value)
+			return value.Kind() == '{'
+		}, "type", "parameters must be an object of name to value", `without any values it is {"parameters": {}}`},
+		field{"timeout_seconds", func(value jsontext.Value) (ok bool) {
+			call.Timeout, ok = runTimeout(value)
+			return ok
+		}, "range", fmt.Sprintf("timeout_seconds must be a number from %v to %v", routine.MinRunTimeout.Seconds(), routine.MaxRunTimeout.Seconds()), ""})
+	return call, err
 }
 
 // runTimeout is a number of seconds as a duration. The bounds are checked here
@@ -146,62 +96,4 @@ func runTimeout(value jsontext.Value) (time.Duration, bool) {
 		return 0, false
 	}
 	return time.Duration(seconds * float64(time.Second)), true
-}
-
-// checkSyntax tells what keeps text from being one JSON value: broken syntax,
-// keys that stand twice, invalid UTF-8, text behind the end.
-func checkSyntax(text []byte) *routine.Problem {
-	d := jsontext.NewDecoder(bytes.NewBuffer(text))
-	_, err := d.ReadValue()
-	end := int(d.InputOffset())
-	var syntax *jsontext.SyntacticError
-	p, offset := &routine.Problem{Code: "json_syntax"}, len(text)
-	switch {
-	case err == nil:
-		offset = end + leadingSpace(text[end:])
-		if offset == len(text) {
-			return nil
-		}
-		p.Code, p.Message = "trailing_text", "text after the end of the JSON value: remove it"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		p.Message = "the JSON ends too early: close what is open"
-	case errors.As(err, &syntax):
-		offset, p.Pointer = int(syntax.ByteOffset), string(syntax.JSONPointer)
-		p.Message = "the body is no valid JSON: " + strings.TrimPrefix(syntax.Err.Error(), "jsontext: ")
-		if errors.Is(err, jsontext.ErrDuplicateName) {
-			p.Code, p.Message = "duplicate_key", fmt.Sprintf("the key at %s stands there twice: remove one", clip(p.Pointer))
-		}
-	default:
-		p.Message = "the body is no valid JSON: " + err.Error()
-	}
-	p.Line, p.Column = lineColumn(text, offset)
-	return p
-}
-
-// badRequest is the error for faults of the request's own form.
-func badRequest(problems []routine.Problem) error {
-	message := problems[0].Message
-	if len(problems) > 1 {
-		message = fmt.Sprintf("%d problems in the request, first: %s", len(problems), message)
-	}
-	return &routine.Error{Code: routine.CodeInvalid, Message: message, Problems: problems}
-}
-
-// lineColumn counts from 1, in characters.
-func lineColumn(text []byte, offset int) (line, column int) {
-	before := text[:min(offset, len(text))]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	return 1 + bytes.Count(before, []byte{'\n'}), 1 + utf8.RuneCount(before[start:])
-}
-
-func leadingSpace(text []byte) int { return len(text) - len(bytes.TrimLeft(text, " \t\r\n")) }
-
-var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
-
-// clip keeps a caller's own words in messages short.
-func clip(s string) string {
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return s
 }

@@ -101,8 +101,8 @@ func TestListsLinkToTheirOtherParts(t *testing.T) {
 		"/executions?limit=3":                            "",
 		"/executions?limit=2&status=completed":           `</executions?limit=2&offset=2&status=completed>; rel="next"`,
 		"/executions/?limit=1&offset=1":                  `</executions/?limit=1&offset=0>; rel="first", </executions/?limit=1&offset=0>; rel="prev", </executions/?limit=1&offset=2>; rel="next"`,
-		"/executions/?limit=2&offset=9":                  `</executions/?limit=2&offset=0>; rel="first", </executions/?limit=2&offset=7>; rel="prev"`,
-		"/executions?limit=2&offset=9223372036854775807": `</executions?limit=2&offset=0>; rel="first", </executions?limit=2&offset=9223372036854775805>; rel="prev"`,
+		"/executions/?limit=2&offset=9":                  `</executions/?limit=2&offset=0>; rel="first", </executions/?limit=2&offset=2>; rel="prev"`,
+		"/executions?limit=2&offset=9223372036854775807": `</executions?limit=2&offset=0>; rel="first", </executions?limit=2&offset=2>; rel="prev"`,
 	} {
 		if got := e.must(t, "GET", path, asAdmin, ""); got.header.Get("Link") != want {
 			t.Errorf("%s links %s, want %s", path, got.header.Get("Link"), want)

@@ -92,12 +92,15 @@ func show(t *testing.T, r response) string {
 	t.Helper()
 	var text bytes.Buffer
 	fmt.Fprintln(&text, r.status)
-	for _, name := range []string{"Content-Type", "Location", "Allow", "Retry-After", "Www-Authenticate"} {
+	for _, name := range []string{"Content-Type", "Location", "ETag", "Link", "Allow", "Accept-Patch", "Retry-After", "Www-Authenticate"} {
 		if value := r.header.Get(name); value != "" {
 			fmt.Fprintf(&text, "%s: %s\n", name, value)
 		}
 	}
 	fmt.Fprintln(&text)
+	if r.body == "" {
+		return text.String()
+	}
 	if err := json.Indent(&text, []byte(r.body), "", "  "); err != nil {
 		t.Fatalf("%v in %s", err, r.body)
 	}

@@ -74,8 +74,12 @@ func (a *api) routes() map[string]methods {
 	return map[string]methods{
 		"/routines":                       {http.MethodGet: a.asCaller(a.listRoutines), http.MethodPost: a.asCaller(a.createRoutine)},
 		"/routines/validate_routine_json": {http.MethodPost: a.asCaller(a.validateRoutine)},
-		"/routines/{routine_id}":          {http.MethodGet: a.asCaller(a.readRoutine)},
-		"/routines/{routine_id}/execute":  {http.MethodPost: a.asCaller(a.executeRoutine)},
+		"/routines/{routine_id}": {http.MethodGet: a.asCaller(a.readRoutine), http.MethodPatch: a.asCaller(a.patchRoutine),
+			http.MethodDelete: a.asCaller(a.archiveRoutine)},
+		"/routines/{routine_id}/versions":           {http.MethodGet: a.asCaller(a.listVersions)},
+		"/routines/{routine_id}/versions/{version}": {http.MethodGet: a.asCaller(a.readVersion)},
+		"/routines/{routine_id}/restore":            {http.MethodPost: a.asCaller(a.restoreRoutine)},
+		"/routines/{routine_id}/execute":            {http.MethodPost: a.asCaller(a.executeRoutine)},
 
 		"/routines/{routine_id}/executions":       {http.MethodGet: a.asCaller(a.listRoutineExecutions)},
 		"/executions":                             {http.MethodGet: a.asCaller(a.listExecutions)},
@@ -90,7 +94,8 @@ func (a *api) routes() map[string]methods {
 	}
 }
 
-// methods are the handlers of one path. HEAD works where GET does.
+// methods are the handlers of one path. HEAD works where GET does, OPTIONS
+// everywhere.
 type methods map[string]handler
 
 // choose does the request with its method's handler.
@@ -106,9 +111,20 @@ func (m methods) choose(q *request) (answer, error) {
 	if m[http.MethodGet] != nil {
 		allowed = slices.Insert(allowed, slices.Index(allowed, http.MethodGet)+1, http.MethodHead)
 	}
-	allow := strings.Join(allowed, ", ")
+	allow := strings.Join(append(allowed, http.MethodOptions), ", ")
 	q.w.Header().Set("Allow", allow)
+	if q.Method == http.MethodOptions {
+		return m.options(q)
+	}
 	return answer{}, routine.Errorf(codeMethodNotAllowed, "this path answers to %s only", allow)
+}
+
+// options says what can be sent here; which methods, Allow says already.
+func (m methods) options(q *request) (answer, error) {
+	if m[http.MethodPatch] != nil {
+		q.w.Header().Set("Accept-Patch", mergePatches)
+	}
+	return answer{status: http.StatusNoContent}, nil
 }
 
 func noSuchPath(*request) (answer, error) {

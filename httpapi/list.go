@@ -34,7 +34,7 @@ func answerPage[T any](q *request, items []T, total, limit, offset int) answer {
 	}
 	if offset > 0 {
 		link("first", 0)
-		link("prev", max(0, offset-limit))
+		link("prev", max(0, min(offset-limit, (total-1)/limit*limit))) // from beyond the end to the last part
 	}
 	if offset < total-limit {
 		link("next", offset+limit)
@@ -106,4 +106,12 @@ func (q *query) oneOf(name string, set ...string) string {
 		q.fault(name, " must be one of %s", strings.Join(set, ", "))
 	}
 	return value
+}
+
+// flag is true or false; nil: none was given.
+func (q *query) flag(name string) *bool {
+	if value := q.oneOf(name, "true", "false"); value != "" {
+		return new(value == "true")
+	}
+	return nil
 }

@@ -2,12 +2,14 @@ package httpapi
 
 import (
 	"net/http"
+	"strings"
+	"unicode/utf8"
 
 	"rote/routine"
 )
 
-// created is a routine's own fields, with what is doubtful about it.
-type created struct {
+// withWarnings is a routine's own fields, with what is doubtful about it.
+type withWarnings struct {
 	*routine.Routine
 	Warnings []routine.Problem `json:"warnings"`
 }
@@ -25,7 +27,8 @@ func (a *api) createRoutine(q *request) (answer, error) {
 	if err != nil {
 		return answer{}, &failure{error: err, warnings: warnings}
 	}
-	return answer{status: http.StatusCreated, body: created{r, orNone(warnings)}, location: a.base + "/routines/" + r.ID}, nil
+	tag(q, r)
+	return answer{status: http.StatusCreated, body: withWarnings{r, orNone(warnings)}, location: a.base + "/routines/" + r.ID}, nil
 }
 
 // validation is the answer to a definition that was accepted. One that was not
@@ -54,7 +57,7 @@ func (a *api) readRoutine(q *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusOK, body: r}, nil
+	return one(q, r), nil
 }
 
 func (a *api) listRoutines(q *request) (answer, error) {
@@ -62,15 +65,41 @@ func (a *api) listRoutines(q *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	limit, offset := query.page()
+	f := routineFilter(query)
 	if err := query.err(); err != nil {
 		return answer{}, err
 	}
-	rs, total, err := a.service.Routines(q.Context(), q.principal, routine.RoutineFilter{Limit: limit, Offset: offset})
+	rs, total, err := a.service.Routines(q.Context(), q.principal, f)
 	if err != nil {
 		return answer{}, err
 	}
-	return answerPage(q, rs, total, limit, offset), nil
+	return answerPage(q, rs, total, f.Limit, f.Offset), nil
+}
+
+// maxSearch bounds q in characters, maxWords in words: each is looked for in
+// every routine.
+const (
+	maxSearch = 200
+	maxWords  = 10
+)
+
+// routineFilter reads which routines a list is asked for.
+func routineFilter(query *query) routine.RoutineFilter {
+	f := routine.RoutineFilter{Designated: query.flag("mcp"), IsPublic: query.flag("public"), Tag: query.text("tag")}
+	f.Limit, f.Offset = query.page()
+	switch status := query.oneOf("status", "draft", "active", "archived", "all"); status {
+	case "":
+	case "all":
+		f.Statuses = []routine.Status{routine.StatusDraft, routine.StatusActive, routine.StatusArchived}
+	default:
+		f.Statuses = []routine.Status{routine.Status(status)}
+	}
+	search := query.text("q")
+	f.Words = strings.Fields(search)
+	if len(f.Words) > maxWords || utf8.RuneCountInString(search) > maxSearch {
+		query.fault("q", " must be at most %d words of %d characters together", maxWords, maxSearch)
+	}
+	return f
 }
 
 // orNone makes no items a list without items: null would be neither.

@@ -16,13 +16,14 @@ import (
 
 func TestMediaTypes(t *testing.T) {
 	e := newEnv(t)
-	for _, path := range []string{"/routines/", "/routines/validate_routine_json", "/routines/$private/execute"} {
+	for path, method := range map[string]string{"/routines/": "POST", "/routines/validate_routine_json": "POST", "/routines/$private/execute": "POST",
+		"/routines/$private": "PATCH", "/routines/$private/restore": "POST"} {
 		for _, headers := range []map[string]string{
 			{"Content-Type": ""}, {"Content-Type": "text/plain"}, {"Content-Type": "application/x-www-form-urlencoded"}, {"Content-Type": "application/jsonx"},
 			{"Content-Type": "application/json; charset=latin1"}, {"Content-Type": "application/json; ="}, {"Content-Encoding": "gzip"},
 		} {
-			t.Run(fmt.Sprint(path, headers), func(t *testing.T) {
-				scenario{"", "POST", path, "$admin", headers, readPage, 415, []string{`"code":"unsupported_media_type"`}, nil}.run(t, e)
+			t.Run(fmt.Sprint(method, path, headers), func(t *testing.T) {
+				scenario{"", method, path, "$admin", headers, readPage, 415, []string{`"code":"unsupported_media_type"`}, nil}.run(t, e)
 			})
 		}
 	}
@@ -80,10 +81,22 @@ func TestRestOfABodyIsNotRead(t *testing.T) {
 func TestMethods(t *testing.T) {
 	e := newEnv(t)
 	for path, allow := range map[string]string{
-		"/routines/": "GET, HEAD, POST", "/routines": "GET, HEAD, POST", "/routines/validate_routine_json": "POST", "/routines/$public": "GET, HEAD",
-		"/routines/$public/execute": "POST", "/healthz": "GET, HEAD", "/readyz/": "GET, HEAD", "/schemas/routine.json": "GET, HEAD",
+		"/routines/": "GET, HEAD, POST, OPTIONS", "/routines": "GET, HEAD, POST, OPTIONS", "/routines/validate_routine_json": "POST, OPTIONS",
+		"/routines/$public": "DELETE, GET, HEAD, PATCH, OPTIONS", "/routines/$public/versions": "GET, HEAD, OPTIONS", "/routines/$public/versions/1": "GET, HEAD, OPTIONS",
+		"/routines/$public/restore": "POST, OPTIONS", "/routines/$public/execute": "POST, OPTIONS",
+		"/healthz": "GET, HEAD, OPTIONS", "/readyz/": "GET, HEAD, OPTIONS", "/schemas/routine.json": "GET, HEAD, OPTIONS",
 	} {
-		for _, method := range []string{"GET", "POST", "PUT", "OPTIONS", "TRACE", "BREW"} {
+		t.Run("OPTIONS"+path, func(t *testing.T) {
+			got := e.must(t, "OPTIONS", path, nil, "")
+			patch := ""
+			if strings.Contains(allow, "PATCH") {
+				patch = "application/merge-patch+json, application/json"
+			}
+			if got.status != 204 || got.header.Get("Allow") != allow || got.header.Get("Accept-Patch") != patch || got.body != "" || got.header.Get("Content-Type") != "" {
+				t.Errorf("%d %v %s", got.status, got.header, got.body)
+			}
+		})
+		for _, method := range []string{"GET", "POST", "PUT", "TRACE", "BREW"} {
 			if strings.Contains(allow, method) {
 				continue
 			}

@@ -2,12 +2,9 @@ package routine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
-
-	"github.com/wI2L/jsondiff"
 )
 
 // maxRaces bounds how often a change is made anew because another was faster.
@@ -104,31 +101,6 @@ func (s *Service) Version(ctx context.Context, p Principal, id string, number in
 		return nil, err
 	}
 	return s.version(ctx, r, number)
-}
-
-// DiffVersions gives the JSON Patch (RFC 6902) that makes of one version's
-// definition and routine_status those of another. CodeNotFound, CodeForbidden.
-func (s *Service) DiffVersions(ctx context.Context, p Principal, id string, from, to int) (json.RawMessage, error) {
-	r, err := s.find(ctx, p, toReadHistory, id)
-	if err != nil {
-		return nil, err
-	}
-	var texts [2][]byte
-	for i, number := range []int{from, to} {
-		v, err := s.version(ctx, r, number)
-		if err != nil {
-			return nil, err
-		}
-		texts[i] = []byte(compact(struct {
-			*Definition
-			Status Status `json:"routine_status"`
-		}{v.Definition, v.Status}))
-	}
-	patch, err := jsondiff.CompareJSON(texts[0], texts[1], jsondiff.LCS())
-	if err != nil {
-		return nil, Internal("compare versions", err)
-	}
-	return json.RawMessage(compact(append(jsondiff.Patch{}, patch...))), nil
 }
 
 func (s *Service) version(ctx context.Context, r *Routine, number int) (*Version, error) {

@@ -252,6 +252,39 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestDiffOfVersions keeps what is written: long numbers, signs that HTML knows, what is null;
+// and lists too long to be matched do not take long.
+func TestDiffOfVersions(t *testing.T) {
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	with := func(operations string) []byte {
+		return []byte(`{"name": "n", "description": "d", "operations": [` + operations + `{"type": "return_html"}]}`)
+	}
+	const fetch = `{"type": "fetch", "endpoint": {"url": "https://a.example/", "method": "POST", "body": {"id": 9007199254740993, "a": "<&>", "b": null}}}, `
+	many := `{"type": "press", "key": "a"}, ` + strings.Repeat(`{"type": "press", "key": "Tab"}, `, 20000)
+	r := create(t, s, ann, string(with("")))
+	for _, text := range []string{fetch, strings.Replace(fetch, "0993", "0992", 1), many, many[len(`{"type": "press", "key": "a"}, `):]} {
+		if _, _, err := s.ReplaceRoutine(t.Context(), ann, r.ID, with(text), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range []struct {
+		from, to int
+		want     string
+	}{
+		{1, 2, `[{"op":"add","path":"/operations/0","value":{"endpoint":{"body":{"a":"<&>","b":null,"id":9007199254740993},"method":"POST","url":"https://a.example/"},"type":"fetch"}}]`},
+		{2, 3, `[{"op":"replace","path":"/operations/0/endpoint/body/id","value":9007199254740992}]`},
+		{5, 5, `[]`},
+	} {
+		if got, err := s.DiffVersions(t.Context(), ann, r.ID, row.from, row.to); err != nil || string(got) != row.want {
+			t.Errorf("%d to %d: %s %v", row.from, row.to, got, err)
+		}
+	}
+	started := time.Now()
+	if got, err := s.DiffVersions(t.Context(), ann, r.ID, 4, 5); err != nil || !strings.Contains(string(got), `"op":"remove"`) || time.Since(started) > 5*time.Second {
+		t.Errorf("%.200s %v after %v", got, err, time.Since(started))
+	}
+}
+
 func sameJSON(t *testing.T, a, b string) bool {
 	t.Helper()
 	var x, y any

@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rote/routine"
+)
+
+// maxProblems bounds how many faults of one request are told.
+const maxProblems = 100
+
+// field is a field of a body's object.
+type field struct {
+	name string
+	// read takes the value and tells whether it is one; if not, the problem is
+	// told with code and message.
+	read          func(jsontext.Value) bool
+	code, message string
+	// without tells what to write where the field is not needed; empty: it can
+	// be left out.
+	without string
+}
+
+// readObject reads a body that is an object of some fields, with all its faults
+// at once. hint helps with fields that are none.
+func readObject(text []byte, hint string, fields ...field) error {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if p := checkSyntax(text); p != nil {
+		return badRequest([]routine.Problem{*p})
+	}
+	var problems []routine.Problem
+	add := func(offset int, p routine.Problem) {
+		if len(problems) == maxProblems {
+			return
+		}
+		p.Line, p.Column = lineColumn(text, offset)
+		problems = append(problems, p)
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(text))
+	if d.PeekKind() != '{' {
+		add(leadingSpace(text), routine.Problem{Code: "type", Message: "the body must be an object with the field " + fields[0].name})
+		return badRequest(problems)
+	}
+	open, _ := d.ReadToken() // no error from here on: the syntax is checked
+	start := int(d.InputOffset()) - len(open.String())
+	seen := map[string]bool{}
+	for d.PeekKind() != '}' {
+		quoted, _ := d.ReadValue()
+		at := int(d.InputOffset()) - len(quoted)
+		key, _ := jsontext.AppendUnquote(nil, quoted)
+		value, _ := d.ReadValue()
+		atValue := int(d.InputOffset()) - len(value)
+		seen[string(key)] = true
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == string(key) })
+		if i < 0 {
+			add(at, routine.Problem{Pointer: "/" + escapePointer.Replace(string(key)), Code: "unknown_field", Message: fmt.Sprintf("the body has no field %q", clip(string(key))), Hint: hint})
+		} else if f := fields[i]; !f.read(bytes.Clone(value)) {
+			add(atValue, routine.Problem{Pointer: "/" + f.name, Code: f.code, Message: f.message})
+		}
+	}
+	for _, f := range fields {
+		if f.without != "" && !seen[f.name] {
+			add(start, routine.Problem{Code: "required", Message: fmt.Sprintf("the body needs the field %q", f.name), Hint: f.without})
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(problems, func(p, q routine.Problem) int {
+		return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
+	})
+	return badRequest(problems)
+}
+
+// checkSyntax tells what keeps text from being one JSON value: broken syntax,
+// keys that stand twice, invalid UTF-8, text behind the end.
+func checkSyntax(text []byte) *routine.Problem {
+	d := jsontext.NewDecoder(bytes.NewBuffer(text))
+	_, err := d.ReadValue()
+	end := int(d.InputOffset())
+	var syntax *jsontext.SyntacticError
+	p, offset := &routine.Problem{Code: "json_syntax"}, len(text)
+	switch {
+	case err == nil:
+		offset = end + leadingSpace(text[end:])
+		if offset == len(text) {
+			return nil
+		}
+		p.Code, p.Message = "trailing_text", "text after the end of the JSON value: remove it"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		p.Message = "the JSON ends too early: close what is open"
+	case errors.As(err, &syntax):
+		offset, p.Pointer = int(syntax.ByteOffset), string(syntax.JSONPointer)
+		p.Message = "the body is no valid JSON: " + strings.TrimPrefix(syntax.Err.Error(), "jsontext: ")
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			p.Code, p.Message = "duplicate_key", fmt.Sprintf("the key at %s stands there twice: remove one", clip(p.Pointer))
+		}
+	default:
+		p.Message = "the body is no valid JSON: " + err.Error()
+	}
+	p.Line, p.Column = lineColumn(text, offset)
+	return p
+}
+
+// badRequest is the error for faults of the request's own form.
+func badRequest(problems []routine.Problem) error {
+	message := problems[0].Message
+	if len(problems) > 1 {
+		message = fmt.Sprintf("%d problems in the request, first: %s", len(problems), message)
+	}
+	return &routine.Error{Code: routine.CodeInvalid, Message: message, Problems: problems}
+}
+
+// lineColumn counts from 1, in characters.
+func lineColumn(text []byte, offset int) (line, column int) {
+	before := text[:min(offset, len(text))]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return 1 + bytes.Count(before, []byte{'\n'}), 1 + utf8.RuneCount(before[start:])
+}
+
+func leadingSpace(text []byte) int { return len(text) - len(bytes.TrimLeft(text, " \t\r\n")) }
+
+var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+// clip keeps a caller's own words in messages short.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 80 {
+		return string(r[:80]) + "…"
+	}
+	return s
+}
