@@ -59,7 +59,7 @@ type envConfig struct {
 	service routine.Config
 }
 
-func newEnv(t *testing.T, edits ...func(*envConfig)) *env {
+func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 	t.Helper()
 	ctx := context.Background()
 	db, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "rote.db"))
@@ -96,7 +96,7 @@ func newEnv(t *testing.T, edits ...func(*envConfig)) *env {
 	return e
 }
 
-func (e *env) seed(t *testing.T) {
+func (e *env) seed(t testing.TB) {
 	t.Helper()
 	ctx := context.Background()
 	create := func(text string) string {

@@ -20,6 +20,8 @@ type Service struct {
 	adminToken [32]byte
 	hasAdmin   bool
 	queue      *queue
+	routines   copies[string, Routine]
+	tokens     copies[[32]byte, Token]
 
 	mu      sync.Mutex
 	running map[string]*live      // by execution id
@@ -125,7 +127,7 @@ func (s *Service) find(ctx context.Context, p Principal, do action, id string) (
 	if err := p.may(do, nil); err != nil {
 		return nil, err
 	}
-	r, err := s.store.Routine(ctx, id)
+	r, err := s.readRoutine(ctx, id)
 	if errors.Is(err, ErrNotFound) {
 		return nil, Errorf(CodeNotFound, "there is no routine %s", quoted(clip(id, 80)))
 	}

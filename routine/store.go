@@ -42,6 +42,9 @@ type Store interface {
 	// kept changes nothing. ErrNotFound.
 	UseToken(ctx context.Context, id string, at time.Time) error
 
+	// Changes counts what has changed, by whatever process: a change that was
+	// saved before the call is counted. It is much cheaper than to read a row.
+	Changes(ctx context.Context) (Changes, error)
 	// Ping tells whether the store answers.
 	Ping(ctx context.Context) error
 }

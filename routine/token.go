@@ -27,7 +27,7 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Principal, e
 	if s.hasAdmin && subtle.ConstantTimeCompare(hash[:], s.adminToken[:]) == 1 {
 		return adminPrincipal, nil
 	}
-	t, err := s.store.TokenByHash(ctx, hash)
+	t, err := s.readToken(ctx, hash)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Principal{}, storeError(ctx, "read token", err)
 	}

@@ -22,6 +22,7 @@ type Store struct {
 	versions   map[string][]*routine.Version // by routine id, oldest first
 	executions map[string]*execution
 	tokens     map[string]*routine.Token
+	changes    routine.Changes
 	keys       map[keyOf]madeBy
 }
 
@@ -83,6 +84,7 @@ func (s *Store) Tokens(context.Context) ([]*routine.Token, error) {
 
 func (s *Store) RevokeToken(_ context.Context, id string, at time.Time) error {
 	return s.changeToken(id, func(t *routine.Token) {
+		s.changes.Tokens++
 		if t.RevokedAt == nil {
 			t.RevokedAt = copyTime(&at)
 		}
@@ -106,6 +108,12 @@ func (s *Store) changeToken(id string, change func(*routine.Token)) error {
 	}
 	change(t)
 	return nil
+}
+
+func (s *Store) Changes(context.Context) (routine.Changes, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changes, nil
 }
 
 func (s *Store) Ping(context.Context) error { return nil }

@@ -109,6 +109,7 @@ func (s *Store) keep(r *routine.Routine, at int64, by string) error {
 	if err != nil {
 		return err
 	}
+	s.changes.Routines++
 	s.routines[r.ID] = r
 	s.versions[r.ID] = append(s.versions[r.ID], &routine.Version{
 		Number: r.Version, Status: r.Status, CreatedAt: at, CreatedBy: by, Definition: &of.Definition})

@@ -28,6 +28,7 @@ func TestStore(t *testing.T, open func(t *testing.T) routine.Store) {
 	}{
 		{"routines", routinePromises},
 		{"versions", versionPromises},
+		{"changes", changePromises},
 		{"executions", executionPromises},
 		{"ledger", ledgerPromises},
 		{"tokens", tokenPromises},

@@ -45,6 +45,7 @@ type Store struct {
 	// waiting does not. read never waits for it.
 	write, read *sql.DB
 	owner       owner
+	watch       watch
 }
 
 // Open opens the database at path, creates it (0600, in a directory 0700) when
@@ -74,7 +75,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 func (s *Store) Close() error {
 	// The reader first: the last connection to close checkpoints the log, and a
 	// read-only one could not.
-	return errors.Join(s.read.Close(), s.write.Close(), s.releaseOwner())
+	return errors.Join(s.watch.close(), s.read.Close(), s.write.Close(), s.releaseOwner())
 }
 
 // Ping reads from the file, which the driver's own ping would not touch, and

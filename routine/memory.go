@@ -1,0 +1,96 @@
+package routine
+
+import (
+	"context"
+	"sync"
+)
+
+const (
+	// maxCopies is how many routines and how many tokens are kept.
+	maxCopies = 500
+	// maxCopiedText is up to how many bytes of operations a routine is.
+	maxCopiedText = 64 << 10
+)
+
+// Changes counts the changes to what a [Store] keeps. Equal counts mean equal
+// content; the counts only grow.
+type Changes struct {
+	// Routines counts new routines and versions, Tokens revocations.
+	Routines, Tokens int64
+}
+
+// copies are of rows that were read from the store, good for as long as nothing
+// has changed there: most calls read what the call before has read. The zero
+// value has none.
+type copies[K comparable, V any] struct {
+	mu    sync.RWMutex
+	count int64 // of changes, before the first of them was read
+	kept  map[K]*V
+}
+
+// read gives a copy of a row, which is the caller's own but for what it refers
+// to. count is that of a moment before the call.
+func (c *copies[K, V]) read(ctx context.Context, count int64, key K, read func(context.Context, K) (*V, error), small func(*V) bool) (*V, error) {
+	c.mu.RLock()
+	v, there := c.kept[key]
+	there = there && c.count == count
+	c.mu.RUnlock()
+	if !there {
+		var err error
+		if v, err = read(ctx, key); err != nil {
+			return nil, err
+		}
+		if small(v) {
+			c.keep(count, key, v)
+		}
+	}
+	own := *v
+	return &own, nil
+}
+
+// keep forgets what is older than v. What is as old may be kept beside it.
+func (c *copies[K, V]) keep(count int64, key K, v *V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if count < c.count {
+		return
+	}
+	if count > c.count || c.kept == nil || len(c.kept) >= maxCopies {
+		c.count, c.kept = count, map[K]*V{}
+	}
+	c.kept[key] = v
+}
+
+// readRoutine is Store.Routine. What the routine refers to is shared.
+func (s *Service) readRoutine(ctx context.Context, id string) (*Routine, error) {
+	now, err := s.store.Changes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.routines.read(ctx, now.Routines, id, s.store.Routine, func(r *Routine) bool {
+		size := 0
+		for _, o := range r.Operations {
+			size += len(o.raw)
+		}
+		return size <= maxCopiedText
+	})
+}
+
+// readToken is Store.TokenByHash. What the token refers to is shared.
+func (s *Service) readToken(ctx context.Context, hash [32]byte) (*Token, error) {
+	now, err := s.store.Changes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.tokens.read(ctx, now.Tokens, hash, s.store.TokenByHash, func(*Token) bool { return true })
+}
+
+// RoutineChanges counts the changes to routines, by whatever process: while it
+// is the same, so is every list of them. It is much cheaper than a list.
+func (s *Service) RoutineChanges(ctx context.Context) (int64, error) {
+	now, err := s.store.Changes(ctx)
+	if err != nil {
+		return 0, storeError(ctx, "look for changes", err)
+	}
+	return now.Routines, nil
+}

@@ -1,0 +1,122 @@
+package routine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+)
+
+// reads counts what is read from a Store, and can fail to tell of changes.
+type reads struct {
+	routine.Store
+	routines, tokens atomic.Int64
+	blind            error
+}
+
+func (r *reads) Routine(ctx context.Context, id string) (*routine.Routine, error) {
+	r.routines.Add(1)
+	return r.Store.Routine(ctx, id)
+}
+
+func (r *reads) TokenByHash(ctx context.Context, hash [32]byte) (*routine.Token, error) {
+	r.tokens.Add(1)
+	return r.Store.TokenByHash(ctx, hash)
+}
+
+func (r *reads) Changes(ctx context.Context) (routine.Changes, error) {
+	if r.blind != nil {
+		return routine.Changes{}, r.blind
+	}
+	return r.Store.Changes(ctx)
+}
+
+func TestWhatHasNotChangedIsReadOnce(t *testing.T) {
+	store := &reads{Store: routinetest.NewStore()}
+	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}})
+	defer s.Close(t.Context())
+	secret, token, err := s.CreateToken(t.Context(), ann, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := create(t, s, ann, private)
+	look := func(want int) {
+		t.Helper()
+		for range 3 {
+			got, err := s.Routine(t.Context(), ann, r.ID)
+			if err != nil || got.Version != want {
+				t.Fatal(got, err)
+			}
+			got.Version, got.Status = 99, "spoilt" // it is the caller's own
+			if _, err := s.Authenticate(t.Context(), secret); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	look(1)
+	if store.routines.Load() != 1 || store.tokens.Load() != 1 {
+		t.Errorf("%d routines and %d tokens were read", store.routines.Load(), store.tokens.Load())
+	}
+	// As by another process.
+	next := *r
+	next.Version, next.Name = 2, "m"
+	if err := store.UpdateRoutine(t.Context(), &next, "bob"); err != nil {
+		t.Fatal(err)
+	}
+	look(2)
+	if store.routines.Load() != 2 || store.tokens.Load() != 1 {
+		t.Errorf("after a change to the routine %d routines and %d tokens were read", store.routines.Load(), store.tokens.Load())
+	}
+	if err := store.RevokeToken(t.Context(), token.ID, routinetest.Time); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Authenticate(t.Context(), secret); routine.CodeOf(err) != routine.CodeUnauthenticated {
+		t.Error(err)
+	}
+	if store.routines.Load() != 2 || store.tokens.Load() != 2 {
+		t.Errorf("after the token was revoked %d routines and %d tokens were read", store.routines.Load(), store.tokens.Load())
+	}
+}
+
+// What is not found, or too long, is not kept; nor does a copy serve when the
+// Store cannot tell whether it is still good.
+func TestWhatIsNotKept(t *testing.T) {
+	store := &reads{Store: routinetest.NewStore()}
+	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}})
+	long := create(t, s, ann, strings.Replace(private, `{"type":"return_html"}`, `{"type":"return_html","x-note":"`+strings.Repeat("x", 64<<10)+`"}`, 1))
+	for range 2 {
+		if _, err := s.Routine(t.Context(), ann, long.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Routine(t.Context(), ann, "Routine_x"); routine.CodeOf(err) != routine.CodeNotFound {
+			t.Fatal(err)
+		}
+	}
+	if n := store.routines.Load(); n != 4 {
+		t.Errorf("%d reads", n)
+	}
+	r := create(t, s, ann, private)
+	if _, err := s.Routine(t.Context(), ann, r.ID); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.RoutineChanges(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	create(t, s, ann, private)
+	if after, err := s.RoutineChanges(t.Context()); err != nil || after == before {
+		t.Error(before, after, err)
+	}
+	store.blind = errors.New("disk on fire")
+	_, reading := s.Routine(t.Context(), ann, r.ID)
+	_, looking := s.RoutineChanges(t.Context())
+	for _, err := range []error{reading, looking} {
+		if routine.CodeOf(err) != routine.CodeStoreUnavailable {
+			t.Error(err)
+		}
+	}
+}
