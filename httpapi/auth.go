@@ -12,21 +12,30 @@ import (
 // that is no good is refused whatever the call.
 func (a *api) asCaller(h handler) handler {
 	return func(q *request) (answer, error) {
-		if a.local != nil {
-			q.principal = *a.local
-			return h(q)
+		var unknown error
+		if q.principal, unknown = a.caller(q); routine.CodeOf(unknown) == routine.CodeStoreUnavailable {
+			return answer{}, unknown
 		}
-		secret, given, err := token(q.Header)
-		if err != nil {
+		if err := a.rate.admit(q.w, q.Request, q.principal); err != nil {
 			return answer{}, err
 		}
-		if given {
-			if q.principal, err = a.service.Authenticate(q.Context(), secret); err != nil {
-				return answer{}, err
-			}
+		if unknown != nil {
+			return answer{}, unknown
 		}
 		return h(q)
 	}
+}
+
+// caller is who makes the request; with an error, nobody.
+func (a *api) caller(q *request) (routine.Principal, error) {
+	if a.local != nil {
+		return *a.local, nil
+	}
+	secret, given, err := token(q.Header)
+	if err != nil || !given {
+		return routine.Principal{}, err
+	}
+	return a.service.Authenticate(q.Context(), secret)
 }
 
 // token is the secret that a request carries, in either header. A header that

@@ -16,10 +16,15 @@ import (
 type guard struct {
 	any   bool
 	hosts map[string]bool // name or name:port
+	// origins may use the service though they are not it.
+	origins map[string]bool
 }
 
-func newGuard(allowed []string) guard {
-	g := guard{hosts: map[string]bool{}}
+func newGuard(allowed, origins []string) guard {
+	g := guard{hosts: map[string]bool{}, origins: map[string]bool{}}
+	for _, origin := range origins {
+		g.origins[strings.ToLower(origin)] = true
+	}
 	for _, host := range allowed {
 		if host == "*" {
 			g.any = true
@@ -74,7 +79,7 @@ func (a *api) checkHost(next http.Handler) http.Handler {
 			if u, err := url.Parse(origin); err == nil {
 				host = u.Host
 			}
-			if !a.guard.allows(host) {
+			if !a.guard.allows(host) && !a.guard.origins[strings.ToLower(origin)] {
 				fail(w, r, routine.Errorf(routine.CodeForbidden, "pages of this Origin may not use the service: start it with --allowed-host to accept them"))
 				return
 			}

@@ -29,6 +29,13 @@ type Config struct {
 	Local *routine.Principal
 	// BasePath begins every path, as in /rote; empty: none.
 	BasePath string
+	// RateLimit is how many calls a minute each token may make, and each
+	// address without one; 0: any number.
+	RateLimit int
+	// CORSOrigins are the origins, as in https://app.example, whose pages may
+	// use the service from a browser; none: only pages of AllowedHosts, as far
+	// as browsers let them without CORS.
+	CORSOrigins []string
 }
 
 const defaultMaxBody = 4 << 20
@@ -41,12 +48,13 @@ type api struct {
 	local   *routine.Principal
 	base    string
 	guard   guard
+	rate    *rateLimit
 }
 
 // NewHandler makes the handler of all paths of the front end. It answers every
 // request itself, so what shares a listener with it is mounted beside it.
 func NewHandler(c Config) http.Handler {
-	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, local: c.Local, guard: newGuard(c.AllowedHosts)}
+	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, local: c.Local, guard: newGuard(c.AllowedHosts, c.CORSOrigins), rate: newRateLimit(c.RateLimit)}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -57,7 +65,11 @@ func NewHandler(c Config) http.Handler {
 		a.base = "/" + base
 	}
 	r := chi.NewRouter()
-	r.Use(a.begin, catchPanic, a.checkHost, routeByPath)
+	r.Use(a.begin, catchPanic, a.checkHost)
+	if len(c.CORSOrigins) > 0 {
+		r.Use(allowOrigins(c.CORSOrigins))
+	}
+	r.Use(routeByPath)
 	r.NotFound(a.serve(noSuchPath))
 	for pattern, m := range a.routes() {
 		r.Get(a.base+pattern, a.serve(m.choose))

@@ -17,13 +17,18 @@ type serveCommand struct {
 	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
 	AllowedHost []string `help:"Host or Origin that is accepted beyond loopback. Repeatable." placeholder:"HOST" sep:"none"`
 	Auth        string   `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
+	callerFlags
 }
 
 func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
+	if err := c.check(); err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", c.Addr)
 	if err != nil {
 		return fmt.Errorf("listen: %w (choose another with --addr)", err)
 	}
+	c.suit(listener)
 	if c.Auth == "off" && !loopback(listener) {
 		return errors.Join(fmt.Errorf("--auth off would let everybody who reaches %s act as %s: use tokens, or listen on 127.0.0.1", listener.Addr(), g.User), listener.Close())
 	}
@@ -43,6 +48,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 
 func (c *serveCommand) handler(a *app, g *globals) http.Handler {
 	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath}
+	c.apply(&config)
 	if c.Auth == "off" {
 		local := g.local()
 		config.Local = &local
