@@ -57,6 +57,8 @@ func play(role, path string) error {
 	case "open":
 	case "write":
 		err = write(ctx, s)
+	case "count":
+		err = countUp(ctx, s)
 	case "run":
 		err = leaveOpen(ctx, s)
 	case "recover":

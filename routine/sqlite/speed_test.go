@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -148,4 +149,35 @@ func fill(b *testing.B, s *Store, n int) {
 		must(b, saveTags(b.Context(), tx, fmt.Sprintf("%08d", i), &d))
 	}
 	must(b, tx.Commit())
+}
+
+// BenchmarkCreateRoutine has the floor beside it: a commit of one short row,
+// which is a wait for the disk and little else.
+func BenchmarkCreateRoutine(b *testing.B) {
+	s := open(b, tempPath(b))
+	_, err := s.write.ExecContext(b.Context(), `CREATE TABLE floor (n INTEGER PRIMARY KEY)`)
+	must(b, err)
+	for name, commit := range map[string]func(){
+		"floor": func() {
+			_, err := s.write.ExecContext(b.Context(), `INSERT INTO floor DEFAULT VALUES`)
+			must(b, err)
+		},
+		"alone": func() { must(b, s.CreateRoutine(b.Context(), routinetest.Routine(b))) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				commit()
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+		})
+	}
+	b.Run("16 at once", func(b *testing.B) {
+		b.SetParallelism(16 / runtime.GOMAXPROCS(0))
+		b.RunParallel(func(p *testing.PB) {
+			for p.Next() {
+				must(b, s.CreateRoutine(b.Context(), routinetest.Routine(b)))
+			}
+		})
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+	})
 }
