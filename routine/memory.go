@@ -85,9 +85,10 @@ func (s *Service) readToken(ctx context.Context, hash [32]byte) (*Token, error) 
 	return s.tokens.read(ctx, now.Tokens, hash, s.store.TokenByHash, func(*Token) bool { return true })
 }
 
-// RoutineChanges counts the changes to routines, by whatever process: while it
-// is the same, so is every list of them. It is much cheaper than a list.
-func (s *Service) RoutineChanges(ctx context.Context) (int64, error) {
+// ToolsStamp is a number that changes with every change to a routine, by
+// whatever process: while it is the same, so is what Tools and Routines give. It
+// is much cheaper than a list. CodeStoreUnavailable.
+func (s *Service) ToolsStamp(ctx context.Context) (int64, error) {
 	now, err := s.store.Changes(ctx)
 	if err != nil {
 		return 0, storeError(ctx, "look for changes", err)

@@ -103,17 +103,17 @@ func TestWhatIsNotKept(t *testing.T) {
 	if _, err := s.Routine(t.Context(), ann, r.ID); err != nil {
 		t.Fatal(err)
 	}
-	before, err := s.RoutineChanges(t.Context())
+	before, err := s.ToolsStamp(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	create(t, s, ann, private)
-	if after, err := s.RoutineChanges(t.Context()); err != nil || after == before {
+	if after, err := s.ToolsStamp(t.Context()); err != nil || after == before {
 		t.Error(before, after, err)
 	}
 	store.blind = errors.New("disk on fire")
 	_, reading := s.Routine(t.Context(), ann, r.ID)
-	_, looking := s.RoutineChanges(t.Context())
+	_, looking := s.ToolsStamp(t.Context())
 	for _, err := range []error{reading, looking} {
 		if routine.CodeOf(err) != routine.CodeStoreUnavailable {
 			t.Error(err)
