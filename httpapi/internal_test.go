@@ -209,6 +209,27 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
+// TestSlowHeader: who does not get a header out is cut off, without an answer.
+func TestSlowHeader(t *testing.T) {
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = NewServer("", NewHandler(Config{}))
+	s.Config.ReadHeaderTimeout = 50 * time.Millisecond
+	s.Start()
+	t.Cleanup(s.Close)
+	c, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(c, "GET /healthz HTTP/1.1\r\nHost: loc")
+	if text, err := io.ReadAll(c); err != nil || len(text) > 0 {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
 // TestReadTimeoutEndsNoRun: what a call does after its body has arrived may take
 // longer than the body.
 func TestReadTimeoutEndsNoRun(t *testing.T) {
