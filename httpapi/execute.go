@@ -24,11 +24,16 @@ func (a *api) executeRoutine(q *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	async := prefers(q.Header, "respond-async")
+	if call.CallbackURL != "" && !async {
+		return answer{}, badRequest([]routine.Problem{{Pointer: "/callback_url", Code: "needs_async",
+			Message: "callback_url is for a call that does not wait: send the header Prefer: respond-async"}})
+	}
 	call.Via = routine.ViaREST
 	if call.Once, err = onceOf(q.Header, text); err != nil {
 		return answer{}, err
 	}
-	if prefers(q.Header, "respond-async") {
+	if async {
 		e, err := a.service.Start(q.Context(), q.principal, q.routineID(), call)
 		if err != nil {
 			return answer{}, err
@@ -72,7 +77,7 @@ func onceOf(h http.Header, body []byte) (routine.Once, error) {
 // service, which knows the parameters.
 func readCall(text []byte) (routine.Call, error) {
 	var call routine.Call
-	err := readObject(text, `its fields are parameters and timeout_seconds; values go into parameters, as in {"parameters": {"name": "value"}}`,
+	err := readObject(text, `its fields are parameters, timeout_seconds and callback_url; values go into parameters, as in {"parameters": {"name": "value"}}`,
 		field{"parameters", func(value jsontext.Value) bool {
 			call.Parameters = json.RawMessage(value)
 			return value.Kind() == '{'
@@ -80,7 +85,12 @@ func readCall(text []byte) (routine.Call, error) {
 		field{"timeout_seconds", func(value jsontext.Value) (ok bool) {
 			call.Timeout, ok = runTimeout(value)
 			return ok
-		}, "range", fmt.Sprintf("timeout_seconds must be a number from %v to %v", routine.MinRunTimeout.Seconds(), routine.MaxRunTimeout.Seconds()), ""})
+		}, "range", fmt.Sprintf("timeout_seconds must be a number from %v to %v", routine.MinRunTimeout.Seconds(), routine.MaxRunTimeout.Seconds()), ""},
+		field{"callback_url", func(value jsontext.Value) bool {
+			text, _ := jsontext.AppendUnquote(nil, value) // no error in a string of valid JSON
+			call.CallbackURL = string(text)
+			return value.Kind() == '"' && call.CallbackURL != ""
+		}, "type", "callback_url must be a string with a URL", ""})
 	return call, err
 }
 

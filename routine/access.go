@@ -13,6 +13,7 @@ const (
 	toListTools
 	toReadExecutions
 	toCancel
+	toManageWebhooks
 )
 
 // accessRule is who may do an action.
@@ -40,6 +41,7 @@ var accessRules = map[action]accessRule{
 
 	toReadExecutions: {doing: "reading executions", scope: ScopeExecutionsRead, token: true},
 	toCancel:         {doing: "cancelling an execution", scope: ScopeExecutionsRun, token: true},
+	toManageWebhooks: {doing: "reading the webhook secret", scope: ScopeAdmin, token: true},
 }
 
 // object is what an action is done to, as far as access depends on it.

@@ -20,6 +20,8 @@ type Call struct {
 	Timeout time.Duration
 	// Via is the door of the call, for the ledger.
 	Via Via
+	// CallbackURL, when set, is told of the end of the execution; of Start only.
+	CallbackURL string
 	// Once, when set, keeps a repeated call from running again.
 	Once Once
 	// Progress, when set, is told of each operation before it begins. It is

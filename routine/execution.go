@@ -51,8 +51,9 @@ type Execution struct {
 	Files []FileInfo `json:"files,omitempty"`
 
 	OrganizationID string `json:"-"`
-	// Key is saved with a new execution, and not read back.
-	Key *IdempotencyKey `json:"-"`
+	// Key and Callback are saved with a new execution, and not read back.
+	Key      *IdempotencyKey `json:"-"`
+	Callback *Callback       `json:"-"`
 	// Operations are the records so far of an execution without result: one
 	// that is open, or was interrupted.
 	Operations []OperationRecord `json:"-"`

@@ -7,8 +7,8 @@ import (
 
 // ExecutionStore is the part of a [Store] that keeps the ledger.
 type ExecutionStore interface {
-	// CreateExecution saves e as it is, open or not, without its files, and its
-	// idempotency key. ErrKeyTaken: nothing is saved.
+	// CreateExecution saves e as it is, open or not, without its files, with its
+	// idempotency key and its callback. ErrKeyTaken: nothing is saved.
 	CreateExecution(ctx context.Context, e *Execution) error
 	// StartExecution turns a pending execution into a running one. ErrNotFound;
 	// ErrFinal when it has ended.
@@ -37,11 +37,25 @@ type ExecutionStore interface {
 	// Executions of living processes, its own included, stay open.
 	RecoverExecutions(ctx context.Context, at time.Time) (int, error)
 
+	// Prune deletes executions that have ended and that retention does not keep
+	// at now, with their files, and says how many. What an idempotency key
+	// stands for or a webhook is to tell of stays for now.
+	Prune(ctx context.Context, r Retention, now time.Time) (int, error)
+
 	// PutFile saves a file of an open execution, in place of one of the same
 	// name. ErrNotFound; ErrFinal.
 	PutFile(ctx context.Context, executionID string, f *File) error
 	// File reads one file of an execution. ErrNotFound.
 	File(ctx context.Context, executionID, name string) (*File, error)
+}
+
+// Retention is which executions are kept. The zero value keeps all.
+type Retention struct {
+	// Age is how long an execution is kept after it was created; 0: for ever.
+	Age time.Duration
+	// Size bounds the bytes of all results and files; the oldest executions go
+	// first. 0: no bound.
+	Size int64
 }
 
 // ExecutionFilter chooses executions of one organization.

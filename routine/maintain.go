@@ -3,6 +3,7 @@ package routine
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 )
 
@@ -10,19 +11,24 @@ import (
 // cancelled through another process.
 const beatTime = 500 * time.Millisecond
 
-// In beats: how often the records of running operations are saved, and how
-// often rows are looked for that a dead process has left open.
+// In beats: how often the records of running operations are saved, how often
+// rows are looked for that a dead process has left open, and how often what is
+// not kept any longer is deleted.
 const (
 	progressBeats = 2
 	recoveryBeats = 4
+	pruneBeats    = 1200 // ten minutes
 )
 
 // Maintain keeps the ledger true until ctx ends: it ends the runs that were
 // cancelled through another process, saves what running ones have done so far,
-// saves ends that could not be saved before, and ends what processes that have
-// died left open. Each process runs it, in a goroutine of its own, from before
+// saves ends that could not be saved before, ends what processes that have died
+// left open, deletes what is not kept any longer, and sends webhooks. Each process runs it, in a goroutine of its own, from before
 // the first execution until after Close.
 func (s *Service) Maintain(ctx context.Context) {
+	var webhooks sync.WaitGroup // a slow receiver keeps nothing else waiting
+	webhooks.Go(func() { s.deliverWebhooks(ctx) })
+	defer webhooks.Wait()
 	tick := time.NewTicker(beatTime)
 	defer tick.Stop()
 	healthy := true
@@ -39,11 +45,25 @@ func (s *Service) Maintain(ctx context.Context) {
 		if beat%recoveryBeats == 0 {
 			err = errors.Join(err, s.saveAgain(ctx), s.Recover(ctx))
 		}
+		if beat%pruneBeats == firstPrune {
+			err = errors.Join(err, s.prune(ctx))
+		}
 		if err != nil && healthy && ctx.Err() == nil { // once, not twice a second
 			s.log.ErrorContext(ctx, "the ledger cannot be maintained", "error", err, "cause", errors.Unwrap(err))
 		}
 		healthy = err == nil
 	}
+}
+
+// firstPrune comes soon after the start, but not within most command lines.
+const firstPrune = 20
+
+func (s *Service) prune(ctx context.Context) error {
+	n, err := s.store.Prune(ctx, s.retention, s.now())
+	if n > 0 {
+		s.log.InfoContext(ctx, "deleted executions that are not kept any longer", "count", n)
+	}
+	return err
 }
 
 func (s *Service) heedCancelRequests(ctx context.Context) error {

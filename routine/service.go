@@ -14,6 +14,8 @@ import (
 type Service struct {
 	store      Store
 	browser    Browser
+	sender     Sender
+	retention  Retention
 	log        *slog.Logger
 	now        func() time.Time
 	maxResult  int64
@@ -43,6 +45,10 @@ type Config struct {
 	Concurrency, Queue int
 	// MaxResult bounds the raw bytes of one run's data; 0: no bound.
 	MaxResult int64
+	// Sender makes the calls of webhooks; nil: a call with a callback is refused.
+	Sender Sender
+	// Retention is which executions Maintain keeps.
+	Retention Retention
 	// AdminToken is accepted as a token of the user admin of the organization
 	// and project default, with every scope; empty: there is no such token.
 	AdminToken string
@@ -51,7 +57,7 @@ type Config struct {
 
 // NewService makes a Service. Close it before its Store and Browser.
 func NewService(c Config) *Service {
-	s := &Service{store: c.Store, browser: c.Browser, log: c.Log, now: c.Now, maxResult: c.MaxResult,
+	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, retention: c.Retention, log: c.Log, now: c.Now, maxResult: c.MaxResult,
 		queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*Execution{}, used: map[string]time.Time{},
 		stopping: make(chan struct{})}
 	if s.log == nil {

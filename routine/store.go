@@ -25,6 +25,7 @@ var (
 type Store interface {
 	ExecutionStore
 	RoutineStore
+	WebhookStore
 
 	// Made tells what was made with k's key by k's user less than
 	// IdempotencyTime before k, and the fingerprint of that call. ErrNotFound.

@@ -54,8 +54,9 @@ func open(ctx context.Context, g *globals, s streams) (*app, error) {
 		concurrency = 2 * runtime.NumCPU()
 	}
 	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
-	a.service = routine.NewService(routine.Config{Store: a.store, Browser: a.browser, Log: a.log, Concurrency: concurrency,
-		Queue: g.Queue, MaxResult: int64(g.MaxResult), AdminToken: os.Getenv("ROTE_SERVICE_TOKEN")})
+	a.service = routine.NewService(routine.Config{Store: a.store, Browser: a.browser, Sender: webhooks{policy}, Log: a.log, Concurrency: concurrency,
+		Retention: routine.Retention{Age: time.Duration(g.KeepAge), Size: int64(g.KeepSize)},
+		Queue:     g.Queue, MaxResult: int64(g.MaxResult), AdminToken: os.Getenv("ROTE_SERVICE_TOKEN")})
 	a.maintain(ctx)
 	if err := a.service.Recover(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())

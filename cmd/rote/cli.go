@@ -25,7 +25,9 @@ type cli struct {
 	Run      runCommand      `cmd:"" help:"Run a routine once and print its data."`
 	Validate validateCommand `cmd:"" help:"Check routine files."`
 	Token    tokenCommand    `cmd:"" help:"Manage service tokens."`
+	Webhook  webhookCommand  `cmd:"" help:"Show what webhooks are signed with."`
 	Browser  browserCommand  `cmd:"" help:"Find, install or check the browser."`
+	Backup   backupCommand   `cmd:"" help:"Copy the database, also while it is in use."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
@@ -64,6 +66,8 @@ type globals struct {
 	User         string   `help:"The local user: of mcp, run and demo." default:"local"`
 	Organization string   `help:"The local user's organization." default:"default"`
 	Project      string   `help:"The local user's project." default:"default"`
+	KeepAge      days     `help:"How long executions are kept." default:"30d" placeholder:"TIME"`
+	KeepSize     size     `help:"Bytes of results and files that are kept; the oldest executions go first." default:"10GiB"`
 	MaxBody      size     `help:"Largest request body." default:"4MiB"`
 	MaxResult    size     `help:"Largest data of one run." default:"32MiB"`
 }

@@ -205,13 +205,17 @@ func (s *server) call(method, path, body string) (int, map[string]any) {
 	return status, answer
 }
 
-func (s *server) try(method, path, body string) (int, map[string]any, error) {
+// try is call with further headers, by name and value.
+func (s *server) try(method, path, body string, headers ...string) (int, map[string]any, error) {
 	q, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set("X-Service-Token", s.token)
+	for i := 0; i < len(headers); i += 2 {
+		q.Header.Set(headers[i], headers[i+1])
+	}
 	r, err := http.DefaultClient.Do(q)
 	if err != nil {
 		return 0, nil, err

@@ -24,6 +24,8 @@ type Store struct {
 	tokens     map[string]*routine.Token
 	changes    routine.Changes
 	keys       map[keyOf]madeBy
+	webhooks   map[string]*webhook
+	secrets    map[string][]byte // by organization
 }
 
 // NewStore gives an empty Store.
@@ -34,6 +36,8 @@ func NewStore() *Store {
 		executions: map[string]*execution{},
 		tokens:     map[string]*routine.Token{},
 		keys:       map[keyOf]madeBy{},
+		webhooks:   map[string]*webhook{},
+		secrets:    map[string][]byte{},
 	}
 }
 

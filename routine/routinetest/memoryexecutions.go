@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +32,11 @@ func (s *Store) CreateExecution(_ context.Context, e *routine.Execution) error {
 	if err != nil {
 		return fmt.Errorf("create execution: %w", err)
 	}
-	kept.Files, kept.Key = nil, nil
+	if e.Callback != nil {
+		id := fmt.Sprint("msg_", len(s.webhooks))
+		s.webhooks[id] = &webhook{Webhook: routine.Webhook{ID: id, ExecutionID: e.ID, Callback: *e.Callback}, due: copyTime(&e.CreatedAt)}
+	}
+	kept.Files, kept.Key, kept.Callback = nil, nil, nil
 	s.executions[e.ID] = &execution{Execution: kept, files: map[string]*routine.File{}}
 	return nil
 }
@@ -165,4 +170,56 @@ func (s *Store) change(doing, id string, change func(*execution) error) error {
 		return fmt.Errorf("%s %s: %w", doing, id, err)
 	}
 	return nil
+}
+
+func (s *Store) Prune(_ context.Context, r routine.Retention, now time.Time) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := slices.SortedFunc(maps.Values(s.executions), func(a, b *execution) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
+	})
+	var size int64
+	n, full := 0, false
+	for _, e := range all {
+		bytes, err := e.size()
+		if err != nil {
+			return n, err
+		}
+		size += bytes
+		full = full || r.Size > 0 && size > r.Size
+		old := r.Age > 0 && e.CreatedAt.Before(now.Add(-r.Age))
+		if (old || full) && !e.Open() && !s.needed(e.ID, now) {
+			delete(s.executions, e.ID)
+			n++
+		}
+	}
+	return n, nil
+}
+
+// size is the bytes of the result and the files.
+func (e *execution) size() (int64, error) {
+	var n int64
+	for _, f := range e.files {
+		n += f.Size
+	}
+	if e.Result == nil {
+		return n, nil
+	}
+	text, err := encode(e.Result)
+	return n + int64(len(text)), err
+}
+
+// needed tells that a key or a webhook still asks for an execution.
+func (s *Store) needed(id string, now time.Time) bool {
+	for _, k := range s.keys {
+		if k.id == id && k.CreatedAt.After(now.Add(-routine.IdempotencyTime)) {
+			return true
+		}
+	}
+	for _, w := range s.webhooks {
+		if w.ExecutionID == id && w.due != nil {
+			return true
+		}
+	}
+	return false
 }

@@ -31,6 +31,8 @@ func TestStore(t *testing.T, open func(t *testing.T) routine.Store) {
 		{"changes", changePromises},
 		{"executions", executionPromises},
 		{"ledger", ledgerPromises},
+		{"webhooks", webhookPromises},
+		{"retention", retentionPromises},
 		{"tokens", tokenPromises},
 		{"idempotency keys", keyPromises},
 		{"store", []promise{{"an open store answers a ping", pings}}},

@@ -29,15 +29,17 @@ func (s *Store) CreateExecution(ctx context.Context, e *routine.Execution) error
 		if err := result.place(); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `
+		if _, err := tx.ExecContext(ctx, `
 			INSERT INTO executions (id, routine_id, routine_name, routine_version, status, result, result_hash, size, error, error_code,
 				created_at, started_at, completed_at, duration_seconds, parameters, created_by, token_id, via,
 				operations_done, operations_total, organization_id, owner)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			e.ID, e.RoutineID, e.RoutineName, e.RoutineVersion, e.Status, result.text, result.hash(), result.size, e.Error, e.ErrorCode,
 			micros(e.CreatedAt), nullMicros(e.StartedAt), nullMicros(e.CompletedAt), e.DurationSeconds,
-			nullText(e.Parameters), e.CreatedBy, e.TokenID, e.Via, e.OperationsDone, e.OperationsTotal, e.OrganizationID, s.owner.id)
-		return err
+			nullText(e.Parameters), e.CreatedBy, e.TokenID, e.Via, e.OperationsDone, e.OperationsTotal, e.OrganizationID, s.owner.id); err != nil {
+			return err
+		}
+		return saveCallback(ctx, tx, e)
 	})
 	if err != nil {
 		return fmt.Errorf("create execution: %w", err)

@@ -56,6 +56,8 @@ CREATE TABLE webhooks (
     id           TEXT PRIMARY KEY,
     execution_id TEXT NOT NULL REFERENCES executions (id) ON DELETE CASCADE,
     url          TEXT NOT NULL,
+    -- A JSON array: the hosts that the caller is limited to.
+    allowed_hosts TEXT NOT NULL,
     attempts     INTEGER NOT NULL DEFAULT 0,
     -- When to try next; NULL when it was delivered or given up.
     due_at       INTEGER,

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// searchBody asks the demo's search_products for lamps of the practice shop.
+func (s *server) searchBody(extra string) string {
+	return `{"parameters": {"query": "LAMP", "max_price": 30, "site": "` + s.shop + `"}` + extra + `}`
+}
+
+// stored stores an example and gives its path.
+func (s *server) stored(name string) string {
+	s.t.Helper()
+	text, err := example(name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	status, answer := s.call("POST", "/routines/", string(text))
+	if status != 201 {
+		s.t.Fatalf("%d %v", status, answer)
+	}
+	return "/routines/" + answer["id"].(string)
+}
+
+// A run that is asked for with a callback tells its receiver of its end, signed
+// with the secret that the program shows.
+func TestWebhook(t *testing.T) {
+	r := newRote(t)
+	type delivery struct {
+		header http.Header
+		body   string
+	}
+	got := make(chan delivery, 1)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, _ := io.ReadAll(q.Body)
+		got <- delivery{q.Header, string(body)}
+	}))
+	defer receiver.Close()
+	s := r.serve("--allow-host", strings.TrimPrefix(receiver.URL, "http://"), "--allow-host", strings.TrimPrefix(r.shop, "http://"))
+	path := s.stored("search_products")
+	for _, url := range []string{"http://127.0.0.1:1/", "http://169.254.169.254/"} {
+		if status, answer := s.async(path, s.searchBody(`, "callback_url": "`+url+`"`)); status != 400 || !strings.Contains(answer["detail"].(string), "egress policy") {
+			t.Errorf("%s: %d %v", url, status, answer)
+		}
+	}
+	if status, answer := s.call("POST", path+"/execute", s.searchBody(`, "callback_url": "`+receiver.URL+`"`)); status != 400 || !strings.Contains(answer["detail"].(string), "respond-async") {
+		t.Errorf("without Prefer: %d %v", status, answer)
+	}
+	status, answer := s.async(path, s.searchBody(`, "callback_url": "`+receiver.URL+`/hook"`))
+	if status != 202 {
+		t.Fatalf("%d %v", status, answer)
+	}
+	d := <-got
+	if !strings.HasPrefix(d.body, `{"type":"execution.completed"`) || !strings.Contains(d.body, answer["execution_id"].(string)) || strings.Contains(d.body, "result") {
+		t.Errorf("delivered: %s", d.body)
+	}
+	if !strings.HasPrefix(d.header.Get("Webhook-Signature"), "v1,") || !strings.HasPrefix(d.header.Get("Webhook-Id"), "msg_") || d.header.Get("Webhook-Timestamp") == "" {
+		t.Errorf("headers: %v", d.header)
+	}
+	first, errs, code := r.run("webhook", "secret")
+	again, _, _ := r.run("webhook", "secret")
+	other, _, _ := r.run("webhook", "secret", "--organization", "other")
+	if code != 0 || !strings.HasPrefix(first, "whsec_") || first != again || other == first {
+		t.Errorf("exit %d: %s%s%s%s", code, first, again, other, errs)
+	}
+}
+
+// async asks for a run without waiting for it.
+func (s *server) async(path, body string) (int, map[string]any) {
+	s.t.Helper()
+	status, answer, err := s.try("POST", path+"/execute", body, "Prefer", "respond-async")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return status, answer
+}
+
+func TestBackup(t *testing.T) {
+	r := newRote(t)
+	s := r.serve()
+	path := s.stored("page_text")
+	to := filepath.Join(r.home, "copy.db")
+	if out, errs, code := r.run("backup", to); code != 0 || out != "" || !strings.Contains(errs, "sound copy") {
+		t.Fatalf("exit %d %s%s", code, out, errs)
+	}
+	if _, errs, code := r.run("backup", to); code != 1 || !strings.Contains(errs, "there already") {
+		t.Errorf("a second time: exit %d %s", code, errs)
+	}
+	token := s.token
+	s.stop(os.Interrupt)
+	restored := r.serve("--db", to)
+	restored.token = token
+	if status, answer := restored.call("GET", path, ""); status != 200 || answer["name"] != "page_text" {
+		t.Errorf("restored: %d %v", status, answer)
+	}
+}

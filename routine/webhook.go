@@ -1,0 +1,225 @@
+package routine
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Sender makes the calls of webhooks, under the operator's rules about what may
+// be reached.
+type Sender interface {
+	// Allows tells whether a URL may be called by somebody who is limited to
+	// hosts (none: not limited). The error is an Error that says why not.
+	Allows(ctx context.Context, url string, hosts []string) error
+	// Send posts body to a URL, of which Allows has to hold anew for the address
+	// that is connected to. Redirects are not followed. The status is that of
+	// the answer.
+	Send(ctx context.Context, url string, hosts []string, headers map[string]string, body []byte) (status int, err error)
+}
+
+// Callback is whom to tell of the end of an execution.
+type Callback struct {
+	URL string
+	// AllowedHosts are those of the caller.
+	AllowedHosts []string
+}
+
+// Webhook is a callback whose execution has ended, due for an attempt.
+type Webhook struct {
+	ID, ExecutionID string
+	Callback
+	// Attempt counts from 1, this one included.
+	Attempt int
+}
+
+// WebhookStore is the part of a [Store] that keeps webhooks. A new execution is
+// saved with its callback.
+type WebhookStore interface {
+	// DueWebhooks claims webhooks that are due at now and whose executions have
+	// ended: they are due again at until, for whichever process is there then,
+	// unless they are settled. At most limit.
+	DueWebhooks(ctx context.Context, now, until time.Time, limit int) ([]*Webhook, error)
+	// SettleWebhook saves what came of an attempt, and when to try again; nil:
+	// not at all.
+	SettleWebhook(ctx context.Context, id, outcome string, next *time.Time) error
+	// WebhookSecret is the secret of an organization; fresh becomes it when
+	// there is none.
+	WebhookSecret(ctx context.Context, organizationID string, fresh []byte) ([]byte, error)
+}
+
+const (
+	maxCallbackURL = 2048
+	// sendTime bounds one attempt, leaseTime how long its process has to settle
+	// it.
+	sendTime  = 10 * time.Second
+	leaseTime = 30 * time.Second
+	// deliverTime is how often due webhooks are looked for, deliverBatch how
+	// many are sent at once.
+	deliverTime  = time.Second
+	deliverBatch = 16
+)
+
+// retryAfter is how long to wait after each attempt that failed; after the last
+// it is given up, about a day after the first.
+var retryAfter = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 15 * time.Hour}
+
+// callback is the callback of a call, nil when it has none. CodeInvalid.
+func (s *Service) callback(ctx context.Context, p Principal, to string) (*Callback, error) {
+	if to == "" {
+		return nil, nil
+	}
+	reason := ""
+	u, err := url.Parse(to)
+	switch {
+	case s.sender == nil:
+		reason = "this service sends no webhooks"
+	case len(to) > maxCallbackURL:
+		reason = fmt.Sprintf("it has more than %d bytes", maxCallbackURL)
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		reason = "give an absolute http or https URL"
+	case u.User != nil, u.Fragment != "":
+		reason = "it must have neither credentials nor a fragment"
+	default:
+		if err := s.sender.Allows(ctx, to, p.AllowedHosts); err != nil {
+			reason = AsError(err).Message
+		}
+	}
+	if reason != "" {
+		return nil, &Error{Code: CodeInvalid, Message: "callback_url cannot be called: " + reason,
+			Problems: []Problem{{Pointer: "/callback_url", Code: "callback_url", Message: reason}}}
+	}
+	return &Callback{URL: to, AllowedHosts: p.AllowedHosts}, nil
+}
+
+// WebhookSecret is what receivers check the webhooks of p's organization with,
+// as Standard Webhooks write it: whsec_ and base64. It is made when it is first
+// asked for. CodeForbidden unless p is an admin.
+func (s *Service) WebhookSecret(ctx context.Context, p Principal) (string, error) {
+	if err := p.may(toManageWebhooks, nil); err != nil {
+		return "", err
+	}
+	secret, err := s.webhookSecret(ctx, p.OrganizationID)
+	if err != nil {
+		return "", storeError(ctx, "read webhook secret", err)
+	}
+	return "whsec_" + base64.StdEncoding.EncodeToString(secret), nil
+}
+
+func (s *Service) webhookSecret(ctx context.Context, organizationID string) ([]byte, error) {
+	fresh := make([]byte, 32)
+	rand.Read(fresh) // never fails
+	return s.store.WebhookSecret(ctx, organizationID, fresh)
+}
+
+// deliverWebhooks sends what is due, until ctx ends.
+func (s *Service) deliverWebhooks(ctx context.Context) {
+	if s.sender == nil {
+		return
+	}
+	tick := time.NewTicker(deliverTime)
+	defer tick.Stop()
+	var fault bool
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		err := s.deliverDue(ctx)
+		if err != nil && !fault && ctx.Err() == nil { // once, not every second
+			s.log.ErrorContext(ctx, "webhooks cannot be sent", "error", err)
+		}
+		fault = err != nil
+	}
+}
+
+func (s *Service) deliverDue(ctx context.Context) error {
+	for {
+		now := s.now()
+		due, err := s.store.DueWebhooks(ctx, now, now.Add(leaseTime), deliverBatch)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		faults := make([]error, len(due))
+		var all sync.WaitGroup
+		for i, w := range due {
+			all.Go(func() { faults[i] = s.deliver(ctx, w) })
+		}
+		all.Wait()
+		if err := errors.Join(faults...); err != nil {
+			return err
+		}
+	}
+}
+
+// deliver makes one attempt and settles it. The error is of the store.
+func (s *Service) deliver(ctx context.Context, w *Webhook) error {
+	e, err := s.store.Execution(ctx, w.ExecutionID)
+	if err != nil {
+		return err
+	}
+	secret, err := s.webhookSecret(ctx, e.OrganizationID)
+	if err != nil {
+		return err
+	}
+	now := s.now()
+	body, err := webhookBody(e, now)
+	if err != nil {
+		return err
+	}
+	sending, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	status, err := s.sender.Send(sending, w.URL, w.AllowedHosts, signed(w.ID, now, secret, body), body)
+	if ctx.Err() != nil {
+		return nil // we stop; it is due again when its lease is over
+	}
+	outcome := fmt.Sprintf("status %d", status)
+	if err != nil {
+		outcome = clip(err.Error(), 500)
+	}
+	const gone = 410 // the receiver wants no more
+	delivered := err == nil && status >= 200 && status < 300
+	var next *time.Time
+	if !delivered && w.Attempt <= len(retryAfter) && status != gone {
+		next = new(s.now().Add(retryAfter[w.Attempt-1]))
+	}
+	if !delivered {
+		s.log.WarnContext(ctx, "webhook was not delivered", "webhook_id", w.ID, "execution_id", e.ID, "attempt", w.Attempt, "outcome", outcome, "given_up", next == nil)
+	}
+	return s.store.SettleWebhook(ctx, w.ID, outcome, next)
+}
+
+// webhookBody tells of the end of an execution. It is small: the result is not
+// in it.
+func webhookBody(e *Execution, now time.Time) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(struct {
+		Type      string    `json:"type"`
+		Timestamp time.Time `json:"timestamp"`
+		Data      Summary   `json:"data"`
+	}{"execution." + string(e.Status), now.UTC(), e.Summary()})
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
+}
+
+// signed are the headers of a webhook by https://www.standardwebhooks.com: who
+// has the secret can tell that the body came from here, and when.
+func signed(id string, at time.Time, secret, body []byte) map[string]string {
+	timestamp := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, secret)
+	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
+	return map[string]string{"Content-Type": "application/json", "webhook-id": id, "webhook-timestamp": timestamp,
+		"webhook-signature": "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))}
+}
