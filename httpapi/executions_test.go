@@ -123,6 +123,14 @@ func TestAsyncExecute(t *testing.T) {
 	scenario{"one of several", "POST", "/routines/$private/execute", "$admin", map[string]string{"Prefer": "wait=10, Respond-Async; x=1"}, call("x"), 202, nil, nil}.run(t, e)
 }
 
+func TestLocationIsUnderTheBasePath(t *testing.T) {
+	e := newEnv(t, func(c *envConfig) { c.http.BasePath = "/rote" })
+	got := e.must(t, "POST", "/rote/routines/$private/execute", map[string]string{"X-Service-Token": "$admin", "Prefer": "respond-async"}, call("x"))
+	if location := got.header.Get("Location"); !strings.HasPrefix(location, "/rote/executions/") || e.must(t, "GET", location, asAdmin, "").status != 200 {
+		t.Errorf("the execution is at %s", location)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	e := newEnv(t)
 	path := e.begun(t, call("block"))

@@ -206,6 +206,33 @@ func TestWatchEndsWithItsCaller(t *testing.T) {
 	})
 }
 
+// A service that closes keeps nobody waiting for what another process runs.
+func TestWaitingEndsWithTheService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := two(t, routinetest.NewStore())
+		e := start(t, here, create(t, here, ann, nap).ID)
+		synctest.Wait()
+		var all sync.WaitGroup
+		all.Go(func() {
+			if err := there.Watch(t.Context(), ann, e.ID, 2, func(routine.Event) error { return nil }); routine.CodeOf(err) != routine.CodeShuttingDown {
+				t.Error(err)
+			}
+		})
+		all.Go(func() {
+			if e, err := there.Wait(t.Context(), ann, e.ID); err != nil || e.Status != routine.ExecutionRunning {
+				t.Error(e, err)
+			}
+		})
+		synctest.Wait()
+		begin := time.Now()
+		there.Close(t.Context())
+		all.Wait()
+		if took := time.Since(begin); took > 0 {
+			t.Errorf("after %v", took)
+		}
+	})
+}
+
 // TestWatchHidesSecrets: an operation's record is told before the run has ended,
 // and masked all the same.
 func TestWatchHidesSecrets(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // searchBody asks the demo's search_products for lamps of the practice shop.
@@ -80,6 +81,56 @@ func (s *server) async(path, body string) (int, map[string]any) {
 		s.t.Fatal(err)
 	}
 	return status, answer
+}
+
+// Two servers are one: a run is cancelled and watched through the one that does
+// not have it.
+func TestServersShareTheirRuns(t *testing.T) {
+	r := newRote(t)
+	has, other := r.serve(), r.serve()
+	other.token = has.token
+	status, answer := has.async("/routines/"+has.made(endless), `{"parameters": {"site": "`+r.shop+`"}}`)
+	if status != 202 {
+		t.Fatalf("%d %v", status, answer)
+	}
+	path := "/executions/" + answer["execution_id"].(string)
+	events := other.events(path)
+	events.wait(t, func(text string) string { return found(text, `"status":"running"`) })
+	begin := time.Now()
+	if status, answer := other.call("POST", path+"/cancel", ""); status != 200 || answer["error_code"] != "cancelled" {
+		t.Errorf("%d %v", status, answer)
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("cancelled after %v", took)
+	}
+	events.wait(t, func(text string) string { return found(text, `"error_code":"cancelled"`) })
+}
+
+func found(text, part string) string {
+	if strings.Contains(text, part) {
+		return part
+	}
+	return ""
+}
+
+// events reads a stream of events as it comes.
+func (s *server) events(path string) *output {
+	s.t.Helper()
+	q, err := http.NewRequestWithContext(s.t.Context(), "GET", s.url+path+"/events", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	q.Header.Set("X-Service-Token", s.token)
+	r, err := http.DefaultClient.Do(q)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	o := &output{more: make(chan struct{}, 1)}
+	go func() {
+		defer r.Body.Close()
+		_, _ = io.Copy(o, r.Body) // until the stream ends or the test does
+	}()
+	return o
 }
 
 func TestBackup(t *testing.T) {
