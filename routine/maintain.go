@@ -43,13 +43,13 @@ func (s *Service) Maintain(ctx context.Context) {
 			err = errors.Join(err, s.saveProgress(ctx))
 		}
 		if beat%recoveryBeats == 0 {
-			err = errors.Join(err, s.saveAgain(ctx), s.Recover(ctx))
+			err = errors.Join(err, s.saveAgain(ctx), s.recover(ctx))
 		}
 		if beat%pruneBeats == firstPrune {
 			err = errors.Join(err, s.prune(ctx))
 		}
 		if err != nil && healthy && ctx.Err() == nil { // once, not twice a second
-			s.log.ErrorContext(ctx, "the ledger cannot be maintained", "error", err, "cause", errors.Unwrap(err))
+			s.log.ErrorContext(ctx, "the ledger cannot be maintained", "error", err)
 		}
 		healthy = err == nil
 	}

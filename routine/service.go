@@ -75,14 +75,18 @@ func NewService(c Config) *Service {
 // Recover ends what processes that no longer live have left open. Maintain does
 // so all the time; call it once before the first execution.
 func (s *Service) Recover(ctx context.Context) error {
-	n, err := s.store.RecoverExecutions(ctx, s.now())
-	if err != nil {
+	if err := s.recover(ctx); err != nil {
 		return storeError(ctx, "recover executions", err)
 	}
+	return nil
+}
+
+func (s *Service) recover(ctx context.Context) error {
+	n, err := s.store.RecoverExecutions(ctx, s.now())
 	if n > 0 {
 		s.log.WarnContext(ctx, "ended executions that a crash had left open", "count", n)
 	}
-	return nil
+	return err
 }
 
 // stopped tells whether Close was called.

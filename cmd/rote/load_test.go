@@ -233,7 +233,7 @@ func (l *load) settle() {
 	for _, key := range l.unknown(l.started) {
 		l.execute(key, true)
 	}
-	deadline := time.Now().Add(15 * time.Second)
+	deadline := time.Now().Add(testTime)
 	for _, status := range []string{"pending", "running"} {
 		for l.total("/executions?status="+status) > 0 {
 			if time.Now().After(deadline) {
