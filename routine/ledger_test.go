@@ -22,7 +22,7 @@ import (
 func two(t *testing.T, store routine.Store) (here, there *routine.Service) {
 	t.Helper()
 	make := func() *routine.Service {
-		s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}, Concurrency: 2})
+		s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}, Concurrency: 2, Queue: 40})
 		ctx, stop := context.WithCancel(context.Background())
 		var done sync.WaitGroup
 		done.Go(func() { s.Maintain(ctx) })
