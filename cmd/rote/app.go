@@ -37,6 +37,17 @@ const drainTime = 10 * time.Second
 // open builds the parts and ends what a crash has left open. The browser is not
 // started before it is needed.
 func open(ctx context.Context, g *globals, s streams) (*app, error) {
+	return build(ctx, g, s, nil)
+}
+
+// openServer is open for a server: only that sends webhooks and deletes what is
+// not kept, because other processes that share its database may have been given
+// other rules, or none.
+func openServer(ctx context.Context, g *globals, s streams, keep routine.Retention) (*app, error) {
+	return build(ctx, g, s, &keep)
+}
+
+func build(ctx context.Context, g *globals, s streams, keep *routine.Retention) (*app, error) {
 	a := &app{log: logger(s.err)}
 	policy, err := egress.NewPolicy(egress.Mode(g.Egress), g.AllowHost, g.DenyHost)
 	if err != nil {
@@ -54,9 +65,12 @@ func open(ctx context.Context, g *globals, s streams) (*app, error) {
 		concurrency = 2 * runtime.NumCPU()
 	}
 	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
-	a.service = routine.NewService(routine.Config{Store: a.store, Browser: a.browser, Sender: webhooks{policy}, Log: a.log, Concurrency: concurrency,
-		Retention: routine.Retention{Age: time.Duration(g.KeepAge), Size: int64(g.KeepSize)},
-		Queue:     g.Queue, MaxResult: int64(g.MaxResult), AdminToken: os.Getenv("ROTE_SERVICE_TOKEN")})
+	c := routine.Config{Store: a.store, Browser: a.browser, Log: a.log, Concurrency: concurrency,
+		Queue: g.Queue, MaxResult: int64(g.MaxResult), AdminToken: os.Getenv("ROTE_SERVICE_TOKEN")}
+	if keep != nil {
+		c.Sender, c.Retention = webhooks{policy}, *keep
+	}
+	a.service = routine.NewService(c)
 	a.maintain(ctx)
 	if err := a.service.Recover(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())

@@ -66,8 +66,6 @@ type globals struct {
 	User         string   `help:"The local user: of mcp, run and demo." default:"local"`
 	Organization string   `help:"The local user's organization." default:"default"`
 	Project      string   `help:"The local user's project." default:"default"`
-	KeepAge      days     `help:"How long executions are kept." default:"30d" placeholder:"TIME"`
-	KeepSize     size     `help:"Bytes of results and files that are kept; the oldest executions go first." default:"10GiB"`
 	MaxBody      size     `help:"Largest request body." default:"4MiB"`
 	MaxResult    size     `help:"Largest data of one run." default:"32MiB"`
 }

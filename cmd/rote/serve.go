@@ -10,12 +10,15 @@ import (
 	"time"
 
 	"rote/httpapi"
+	"rote/routine"
 )
 
 type serveCommand struct {
 	Addr        string   `help:"Address to listen on." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
 	AllowedHost []string `help:"Host or Origin that is accepted beyond loopback. Repeatable." placeholder:"HOST" sep:"none"`
+	KeepAge     days     `help:"How long executions are kept." default:"30d" placeholder:"TIME"`
+	KeepSize    size     `help:"Bytes of results and files that are kept; the oldest executions go first." default:"10GiB"`
 	Auth        string   `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
 	callerFlags
 }
@@ -32,7 +35,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	if c.Auth == "off" && !loopback(listener) {
 		return errors.Join(fmt.Errorf("--auth off would let everybody who reaches %s act as %s: use tokens, or listen on 127.0.0.1", listener.Addr(), g.User), listener.Close())
 	}
-	a, err := open(ctx, g, s)
+	a, err := openServer(ctx, g, s, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize)})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
