@@ -7,13 +7,11 @@ import (
 	"rote/routine"
 )
 
-// asCaller finds out who makes the call before h does it. Without a token it is
-// the anonymous caller, of whom the service decides what they may do; a token
-// that is no good is refused whatever the call.
+// asCaller finds out who makes the call before h does it.
 func (a *api) asCaller(h handler) handler {
 	return func(q *request) (answer, error) {
 		var unknown error
-		if q.principal, unknown = a.caller(q); routine.CodeOf(unknown) == routine.CodeStoreUnavailable {
+		if q.principal, unknown = caller(a.service, a.local, q.Request); routine.CodeOf(unknown) == routine.CodeStoreUnavailable {
 			return answer{}, unknown
 		}
 		if err := a.rate.admit(q.w, q.Request, q.principal); err != nil {
@@ -26,16 +24,18 @@ func (a *api) asCaller(h handler) handler {
 	}
 }
 
-// caller is who makes the request; with an error, nobody.
-func (a *api) caller(q *request) (routine.Principal, error) {
-	if a.local != nil {
-		return *a.local, nil
+// caller is who makes a request. Without a token it is the anonymous caller, of
+// whom the service decides what they may do; a token that is no good is refused
+// whatever the call.
+func caller(service *routine.Service, local *routine.Principal, r *http.Request) (routine.Principal, error) {
+	if local != nil {
+		return *local, nil
 	}
-	secret, given, err := token(q.Header)
+	secret, given, err := token(r.Header)
 	if err != nil || !given {
 		return routine.Principal{}, err
 	}
-	return a.service.Authenticate(q.Context(), secret)
+	return service.Authenticate(r.Context(), secret)
 }
 
 // token is the secret that a request carries, in either header. A header that

@@ -66,23 +66,29 @@ func isLoopback(name string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// checkHost refuses requests that name a foreign host, or come from a page of a
+// admit refuses requests that name a foreign host, or come from a page of a
 // foreign origin.
+func (g guard) admit(r *http.Request) error {
+	if !g.allows(r.Host) {
+		return routine.Errorf(routine.CodeForbidden, "the service does not go by the name in the Host header: start it with --allowed-host to accept it")
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		host := "" // of "null" and of what is no URL
+		if u, err := url.Parse(origin); err == nil {
+			host = u.Host
+		}
+		if !g.allows(host) && !g.origins[strings.ToLower(origin)] {
+			return routine.Errorf(routine.CodeForbidden, "pages of this Origin may not use the service: start it with --allowed-host to accept them")
+		}
+	}
+	return nil
+}
+
 func (a *api) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !a.guard.allows(r.Host) {
-			fail(w, r, routine.Errorf(routine.CodeForbidden, "the service does not go by the name in the Host header: start it with --allowed-host to accept it"))
+		if err := a.guard.admit(r); err != nil {
+			fail(w, r, err)
 			return
-		}
-		for _, origin := range r.Header.Values("Origin") {
-			host := "" // of "null" and of what is no URL
-			if u, err := url.Parse(origin); err == nil {
-				host = u.Host
-			}
-			if !a.guard.allows(host) && !a.guard.origins[strings.ToLower(origin)] {
-				fail(w, r, routine.Errorf(routine.CodeForbidden, "pages of this Origin may not use the service: start it with --allowed-host to accept them"))
-				return
-			}
 		}
 		next.ServeHTTP(w, r)
 	})

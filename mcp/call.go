@@ -18,7 +18,6 @@ import (
 // its messages need.
 type caller struct {
 	service    *routine.Service
-	principal  routine.Principal
 	log        *slog.Logger
 	id         string
 	name, tool string
@@ -27,7 +26,7 @@ type caller struct {
 }
 
 func newCaller(r *registry, rt *routine.Routine) *caller {
-	c := &caller{service: r.service, principal: r.principal, log: r.log,
+	c := &caller{service: r.service, log: r.log,
 		id: rt.ID, name: rt.Name, tool: rt.ToolName, readOnly: readsOnly(rt.Operations)}
 	for _, p := range rt.Parameters {
 		c.parameters = append(c.parameters, p.Name)
@@ -43,7 +42,7 @@ func (c *caller) handle(ctx context.Context, request mcp.CallToolRequest) (resul
 			result = failed(c.failure(nil, c.noted(ctx, routine.Internal("call tool", fmt.Errorf("panic: %v\n%s", p, debug.Stack())))))
 		}
 	}()
-	execution, err := c.service.Execute(ctx, c.principal, c.id, routine.Call{
+	execution, err := c.service.Execute(ctx, principalOf(ctx), c.id, routine.Call{
 		Via:        routine.ViaMCP,
 		Parameters: arguments(request),
 		Progress:   progress(ctx, request),

@@ -207,7 +207,7 @@ func TestFailuresSayEverythingInText(t *testing.T) {
 func TestBusyAnswersAtOnce(t *testing.T) {
 	h := newHouse(t, hang)
 	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1})
-	p := initialized(t, newServer(t, Config{Service: h.service, Principal: ann}))
+	p := initialized(t, newServer(t, Config{Service: h.service}))
 	p.send(call("1", "hang", "{}"))
 	<-h.site.hanging
 	p.send(call("2", "hang", "{}"))

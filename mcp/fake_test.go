@@ -167,7 +167,7 @@ func newHouse(t *testing.T, definitions ...string) *house {
 	t.Helper()
 	h := &house{store: newShelf(), site: newSite(), log: &syncBuffer{}}
 	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 4, Queue: 100})
-	h.Server = newServer(t, Config{Service: h.service, Principal: ann, Version: "1.2.3", Log: h.log.logger(), RefreshInterval: -1})
+	h.Server = newServer(t, Config{Service: h.service, Version: "1.2.3", Log: h.log.logger(), RefreshInterval: -1})
 	for _, d := range definitions {
 		create(t, h.service, ann, d)
 	}
@@ -181,6 +181,16 @@ func newServer(t *testing.T, c Config) *Server {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// annOrganization is ann's part of the server.
+func annOrganization(t testing.TB, s *Server) *organization {
+	t.Helper()
+	o, err := s.organization(ann)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }
 
 func create(t *testing.T, s *routine.Service, p routine.Principal, definition string) *routine.Routine {

@@ -59,7 +59,7 @@ func serve(t *testing.T, s *Server) *serving {
 	ctx, stop := context.WithCancel(context.Background())
 	v := &serving{t: t, in: inW, out: outR, stop: stop, done: make(chan error, 1)}
 	go func() {
-		v.done <- s.ServeStdio(ctx, inR, outW)
+		v.done <- s.ServeStdio(ctx, ann, inR, outW)
 		_ = outW.Close()
 	}()
 	t.Cleanup(func() {

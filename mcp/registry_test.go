@@ -74,7 +74,7 @@ func TestListChangedOnlyWhenChanged(t *testing.T) {
 
 func TestIdleSessionIsToldOfChanges(t *testing.T) {
 	h := newHouse(t)
-	s := newServer(t, Config{Service: h.service, Principal: ann, RefreshInterval: time.Millisecond})
+	s := newServer(t, Config{Service: h.service, RefreshInterval: time.Millisecond})
 	p := initialized(t, s)
 	create(t, h.service, ann, named("new"))
 	if m := p.next(); m.Method != "notifications/tools/list_changed" {
@@ -133,19 +133,19 @@ func TestListStaysWhileTheStoreIsDown(t *testing.T) {
 
 func TestRefreshesThatComeTogetherShareALook(t *testing.T) {
 	h := newHouse(t, named("first"))
-	h.registry.refresh(t.Context())
+	annOrganization(t, h.Server).registry.refresh(t.Context())
 	h.store.mu.Lock() // the look that is under way waits here
 	h.store.looks = 0
 	start, done := make(chan struct{}), make(chan struct{}, 50)
 	for range cap(done) {
 		go func() {
 			<-start
-			h.registry.refresh(t.Context())
+			annOrganization(t, h.Server).registry.refresh(t.Context())
 			done <- struct{}{}
 		}()
 	}
 	close(start)
-	soon(t, "a look begins", func() bool { return h.registry.begun.Load() == 2 })
+	soon(t, "a look begins", func() bool { return annOrganization(t, h.Server).registry.begun.Load() == 2 })
 	h.store.mu.Unlock()
 	for range cap(done) {
 		<-done
@@ -168,7 +168,7 @@ func TestRoutineOfAnotherProcess(t *testing.T) {
 		return service
 	}
 	mine, other := open(), open()
-	p := initialized(t, newServer(t, Config{Service: mine, Principal: ann, RefreshInterval: -1}))
+	p := initialized(t, newServer(t, Config{Service: mine, RefreshInterval: -1}))
 	if got := p.tools(); got != "" {
 		t.Fatalf("at first: %q", got)
 	}
@@ -203,7 +203,7 @@ func bigStore(t testing.TB) routine.Store {
 func TestManyTools(t *testing.T) {
 	service := routine.NewService(routine.Config{Store: bigStore(t), Browser: newSite()})
 	started := time.Now()
-	p := initialized(t, newServer(t, Config{Service: service, Principal: ann}))
+	p := initialized(t, newServer(t, Config{Service: service}))
 	if n := len(strings.Fields(p.tools())); n != 500 {
 		t.Fatalf("%d tools", n)
 	}
@@ -218,30 +218,30 @@ func BenchmarkRefresh500(b *testing.B) {
 	service := routine.NewService(routine.Config{Store: store, Browser: newSite()})
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			s, err := New(Config{Service: service, Principal: ann})
+			s, err := New(Config{Service: service})
 			if err != nil {
 				b.Fatal(err)
 			}
-			s.registry.refresh(b.Context())
+			annOrganization(b, s).registry.refresh(b.Context())
 		}
 	})
 	b.Run("unchanged", func(b *testing.B) {
-		s, err := New(Config{Service: service, Principal: ann})
+		s, err := New(Config{Service: service})
 		if err != nil {
 			b.Fatal(err)
 		}
-		s.registry.refresh(b.Context())
+		annOrganization(b, s).registry.refresh(b.Context())
 		for b.Loop() {
-			s.registry.refresh(b.Context())
+			annOrganization(b, s).registry.refresh(b.Context())
 		}
 	})
 	b.Run("tools/list", func(b *testing.B) {
-		s, err := New(Config{Service: service, Principal: ann})
+		s, err := New(Config{Service: service})
 		if err != nil {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if _, err := json.Marshal(s.protocol.HandleMessage(b.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))); err != nil {
+			if _, err := json.Marshal(annOrganization(b, s).protocol.HandleMessage(b.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -15,7 +15,7 @@ var (
 	_ server.SessionWithProtocolVersion = (*session)(nil)
 )
 
-// session is what mcp-go knows of one client over stdio.
+// session is what mcp-go knows of one client over stdio or SSE.
 type session struct {
 	id            string
 	initialized   atomic.Bool
@@ -27,8 +27,8 @@ type session struct {
 	version      string
 }
 
-func newSession() *session {
-	return &session{id: "stdio-" + uuid.NewString(), notifications: make(chan mcp.JSONRPCNotification, 16)}
+func newSession(idPrefix string) *session {
+	return &session{id: idPrefix + uuid.NewString(), notifications: make(chan mcp.JSONRPCNotification, 16)}
 }
 
 func (s *session) SessionID() string                                   { return s.id }

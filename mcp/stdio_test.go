@@ -72,7 +72,7 @@ func TestRequestIDInUseIsRefused(t *testing.T) {
 func TestTooManyRequestsAreRefused(t *testing.T) {
 	h := newHouse(t, hang)
 	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 2 * maxInFlight})
-	p := initialized(t, newServer(t, Config{Service: h.service, Principal: ann, RefreshInterval: -1}))
+	p := initialized(t, newServer(t, Config{Service: h.service, RefreshInterval: -1}))
 	var lines []string
 	for i := range maxInFlight + 1 {
 		lines = append(lines, strings.Replace(call("1", "hang", "{}"), `"id":1`, `"id":"`+strings.Repeat("x", i+1)+`"`, 1))
@@ -88,7 +88,7 @@ func TestTooManyRequestsAreRefused(t *testing.T) {
 func TestCancelBehindTheCall(t *testing.T) {
 	h := newHouse(t, hang, named("quick"))
 	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 100})
-	p := initialized(t, newServer(t, Config{Service: h.service, Principal: ann, RefreshInterval: -1}))
+	p := initialized(t, newServer(t, Config{Service: h.service, RefreshInterval: -1}))
 	for i := range 50 {
 		one, other := fmt.Sprintf(`"a%d"`, i), fmt.Sprintf(`"b%d"`, i)
 		p.send(call(one, "hang", "{}"), call(other, "hang", "{}"), cancelled(one), cancelled(other), ping)
@@ -160,7 +160,7 @@ func TestWhatWasAskedBeforeTheEndIsAnswered(t *testing.T) {
 		var out strings.Builder
 		in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
 			"\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`) // no line break
-		if err := h.ServeStdio(t.Context(), in, &out); err != nil {
+		if err := h.ServeStdio(t.Context(), ann, in, &out); err != nil {
 			t.Fatal(err)
 		}
 		first, second, _ := strings.Cut(out.String(), "\n")
@@ -182,7 +182,7 @@ func TestClientThatReadsNoMore(t *testing.T) {
 		<-h.site.hanging
 		_, _ = io.WriteString(client, ping+"\n")
 	}()
-	err := h.ServeStdio(t.Context(), in, brokenWriter{})
+	err := h.ServeStdio(t.Context(), ann, in, brokenWriter{})
 	if err == nil || err.Error() != "write to client: nobody reads" {
 		t.Errorf("ServeStdio: %v", err)
 	}
@@ -195,7 +195,7 @@ func TestClientThatReadsNoMore(t *testing.T) {
 func TestInputThatFails(t *testing.T) {
 	in, client := io.Pipe()
 	_ = client.CloseWithError(errors.New("cable cut"))
-	if err := newHouse(t).ServeStdio(t.Context(), in, io.Discard); err == nil || err.Error() != "read from client: cable cut" {
+	if err := newHouse(t).ServeStdio(t.Context(), ann, in, io.Discard); err == nil || err.Error() != "read from client: cable cut" {
 		t.Errorf("ServeStdio: %v", err)
 	}
 }
@@ -209,7 +209,7 @@ func TestSubscriptionOfTheModernEra(t *testing.T) {
 		t.Fatalf("got %s", m.raw)
 	}
 	create(t, h.service, ann, named("new"))
-	h.registry.refresh(t.Context())
+	annOrganization(t, h.Server).registry.refresh(t.Context())
 	if m := p.next(); m.Method != "notifications/tools/list_changed" {
 		t.Errorf("got %s", m.raw)
 	}
@@ -227,11 +227,15 @@ func TestResponseWithoutJSONIsReplaced(t *testing.T) {
 	}
 }
 
-func TestNewNeedsServiceAndPrincipal(t *testing.T) {
-	if _, err := New(Config{Principal: ann}); err == nil {
+func TestNewNeedsAService(t *testing.T) {
+	if _, err := New(Config{}); err == nil {
 		t.Error("a server without service was made")
 	}
-	if _, err := New(Config{Service: routine.NewService(routine.Config{})}); err == nil {
-		t.Error("a server for an anonymous caller was made")
+}
+
+func TestNothingForAnonymousCallers(t *testing.T) {
+	err := newHouse(t).ServeStdio(t.Context(), routine.Principal{}, strings.NewReader(""), io.Discard)
+	if routine.CodeOf(err) != routine.CodeUnauthenticated {
+		t.Errorf("ServeStdio: %v", err)
 	}
 }

@@ -20,7 +20,7 @@ type cli struct {
 	globals
 
 	Demo     demoCommand     `cmd:"" help:"Run a routine on a practice site, over REST and MCP, and show where the time goes."`
-	Serve    serveCommand    `cmd:"" help:"Serve the REST API."`
+	Serve    serveCommand    `cmd:"" help:"Serve REST, and MCP over HTTP, on one listener."`
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Serve MCP over standard input and output."`
 	Run      runCommand      `cmd:"" help:"Run a routine once and print its data."`
 	Validate validateCommand `cmd:"" help:"Check routine files."`

@@ -86,7 +86,7 @@ type room struct {
 // Some bans are on names rather than on packages. The proxy, the practice site
 // and the demo's client speak HTTP by trade.
 var rooms = []room{
-	{regexp.MustCompile(`http\.Status[A-Z]`), []string{"httpapi/", "browser/egress/", "cmd/rote/"}, "a status number is httpapi's: others give a code"},
+	{regexp.MustCompile(`http\.Status[A-Z]`), []string{"httpapi/", "mcp/", "browser/egress/", "cmd/rote/"}, "a status number is for what speaks HTTP: others give a code"},
 	{regexp.MustCompile(`"database/sql"`), []string{"routine/sqlite/"}, "SQL is sqlite's"},
 	{regexp.MustCompile(`"github.com/go-rod/rod/`), []string{"browser/"}, "a rod type stays in browser"},
 	{regexp.MustCompile(`"github.com/mark3labs/mcp-go/`), []string{"mcp/"}, "an mcp-go type stays in mcp"},

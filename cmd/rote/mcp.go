@@ -17,9 +17,9 @@ func (c *mcpCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	server, err := mcp.New(mcp.Config{Service: a.service, Principal: g.local(), Version: version(), Log: a.log, MaxMessage: int(g.MaxBody)})
+	server, err := mcp.New(mcp.Config{Service: a.service, Version: version(), Log: a.log, MaxMessage: int(g.MaxBody)})
 	if err != nil {
 		return err
 	}
-	return server.ServeStdio(ctx, s.in, s.out)
+	return server.ServeStdio(ctx, g.local(), s.in, s.out)
 }

@@ -7,9 +7,12 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"rote/httpapi"
+	"rote/mcp"
 	"rote/routine"
 )
 
@@ -45,18 +48,42 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 			return errors.Join(err, listener.Close())
 		}
 	}
+	h, tools, err := c.handler(a, g)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	a.log.Info("serving", "url", "http://"+listener.Addr().String()+c.BasePath)
-	return serve(ctx, listener, c.handler(a, g), a.service.Close)
+	return serve(ctx, listener, h, func(ctx context.Context) {
+		a.service.Close(ctx)
+		tools.Close() // after the runs, so that their answers still go out
+	})
 }
 
-func (c *serveCommand) handler(a *app, g *globals) http.Handler {
+// handler puts both front ends behind one door.
+func (c *serveCommand) handler(a *app, g *globals) (http.Handler, *mcp.HTTP, error) {
 	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath}
 	c.apply(&config)
 	if c.Auth == "off" {
 		local := g.local()
 		config.Local = &local
 	}
-	return httpapi.NewHandler(config)
+	server, err := mcp.New(mcp.Config{Service: a.service, Version: version(), Log: a.log, MaxMessage: int(g.MaxBody)})
+	if err != nil {
+		return nil, nil, err
+	}
+	base := ""
+	if trimmed := strings.Trim(c.BasePath, "/"); trimmed != "" {
+		base = "/" + trimmed
+	}
+	tools := server.NewHTTP(httpapi.NewDoor(config), base)
+	rest, paths := httpapi.NewHandler(config), tools.Paths()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if slices.Contains(paths, r.URL.Path) {
+			tools.ServeHTTP(w, r)
+			return
+		}
+		rest.ServeHTTP(w, r)
+	}), tools, nil
 }
 
 // answerTime is what calls in flight have to send their answers after the runs

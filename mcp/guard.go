@@ -1,0 +1,122 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"strconv"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine"
+)
+
+// codeMethod is the one fault that only HTTP knows.
+const codeMethod routine.Code = "method_not_allowed"
+
+var errMethod = routine.Errorf(codeMethod, "this path does not answer to this method: see the header Allow")
+
+// enter lets a request in: from where it comes, and who makes it.
+func (h *HTTP) enter(w http.ResponseWriter, r *http.Request) (routine.Principal, *organization, error) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if err := h.door.Admit(r); err != nil {
+		return routine.Principal{}, nil, err
+	}
+	allowOrigin(w, r)
+	if r.Method == http.MethodOptions {
+		return routine.Principal{}, nil, nil // carries no token, and gets nothing
+	}
+	p, err := h.door.Caller(r)
+	if err != nil {
+		return routine.Principal{}, nil, err
+	}
+	o, err := h.server.organization(p)
+	return p, o, err
+}
+
+// allowOrigin lets pages of an admitted origin read the answer.
+func allowOrigin(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Add("Vary", "Origin")
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
+	if r.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+		h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
+		h.Set("Access-Control-Max-Age", "600")
+	}
+}
+
+// body reads the message of a POST and leaves it in place for mcp-go. A body
+// that is too long is not read to its end: CodeTooLarge. CodeUnsupportedMediaType
+// for anything but JSON, which pages could send to any origin unasked.
+func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return nil, routine.Errorf(routine.CodeUnsupportedMediaType, "a message is sent with Content-Type: application/json")
+	}
+	limit := int64(h.server.maxMessage)
+	tooLarge := routine.Errorf(routine.CodeTooLarge, "the message is longer than %d bytes", limit)
+	if r.ContentLength > limit {
+		w.Header().Set("Connection", "close")
+		return nil, tooLarge
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, tooLarge
+	case err != nil:
+		return nil, routine.Errorf(routine.CodeInvalid, "the body broke off: %w", err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	return text, nil
+}
+
+// statuses is how codes of requests that are not let through are answered.
+var statuses = map[routine.Code]int{
+	routine.CodeInvalid:              http.StatusBadRequest,
+	routine.CodeUnauthenticated:      http.StatusUnauthorized,
+	routine.CodeForbidden:            http.StatusForbidden,
+	routine.CodeNotFound:             http.StatusNotFound,
+	codeMethod:                       http.StatusMethodNotAllowed,
+	routine.CodeTooLarge:             http.StatusRequestEntityTooLarge,
+	routine.CodeUnsupportedMediaType: http.StatusUnsupportedMediaType,
+	routine.CodeRateLimited:          http.StatusTooManyRequests,
+	routine.CodeBusy:                 http.StatusServiceUnavailable,
+	routine.CodeStoreUnavailable:     http.StatusServiceUnavailable,
+}
+
+// refuse answers a request that is not let through, as a JSON-RPC error without
+// id: the message was not looked at.
+func refuse(w http.ResponseWriter, err error) {
+	e := routine.AsError(err)
+	status, known := statuses[e.Code]
+	if !known {
+		status = http.StatusInternalServerError
+	}
+	h := w.Header()
+	switch {
+	case status == http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", `Bearer realm="rote"`)
+	case e.RetryAfter > 0:
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+	}
+	text, err := json.Marshal(errorResponse(nil, mcp.INVALID_REQUEST, fmt.Sprintf("%s [%s]", e.Message, e.Code)))
+	if err != nil {
+		text = nil // a text always encodes
+	}
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a client that is gone misses it
+}

@@ -1,0 +1,155 @@
+package mcp
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"rote/routine"
+)
+
+func TestGuards(t *testing.T) {
+	f := newFront(t, hang)
+	session := f.caller(t, legacy, "ann").session
+	message := strings.TrimPrefix(f.sse(t, "ann").post, "/message")
+	type row struct {
+		name, method, path, user string
+		header                   map[string]string
+		status                   int
+	}
+	rows := []row{
+		{"no media type", "POST", "/mcp", "ann", map[string]string{"Content-Type": ""}, 415},
+		{"text", "POST", "/mcp", "ann", map[string]string{"Content-Type": "text/plain"}, 415},
+		{"a form", "POST", "/message" + message, "ann", map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, 415},
+		{"no session", "POST", "/mcp", "ann", nil, 400},
+		{"no session to listen to", "GET", "/mcp", "ann", nil, 400},
+		{"no session to end", "DELETE", "/mcp", "ann", nil, 400},
+		{"a session that is none", "POST", "/mcp", "ann", map[string]string{"Mcp-Session-Id": "x"}, 404},
+		{"a session of SSE that is none", "POST", "/message?sessionId=x", "ann", nil, 404},
+		{"a modern client that listens the old way", "GET", "/mcp", "ann", map[string]string{"Mcp-Protocol-Version": "2026-07-28"}, 405},
+		{"a modern client that ends a session", "DELETE", "/mcp", "ann", map[string]string{"Mcp-Protocol-Version": "2026-07-28"}, 405},
+		{"an unknown revision", "POST", "/mcp", "ann", map[string]string{"Mcp-Session-Id": session, "Mcp-Protocol-Version": "1999-01-01"}, 400},
+		{"a page of our own host asks first", "OPTIONS", "/mcp", "", map[string]string{"Origin": "http://localhost:3000"}, 204},
+		{"the wrong method", "PUT", "/mcp", "ann", nil, 405},
+		{"a post to the stream", "POST", "/sse", "ann", nil, 405},
+		{"a read of messages", "GET", "/message" + message, "ann", nil, 405},
+	}
+	for path, methods := range map[string][]string{"/mcp": {"POST", "GET", "DELETE", "OPTIONS"}, "/sse": {"GET", "OPTIONS"}, "/message" + message: {"POST", "OPTIONS"}} {
+		for _, method := range methods {
+			for _, origin := range []string{"https://evil.example", "null", "http://localhost.evil.example", "file://"} {
+				rows = append(rows, row{"from " + origin, method, path, "ann", map[string]string{"Origin": origin, "Mcp-Session-Id": session}, 403})
+			}
+			rows = append(rows, row{"to a foreign name", method, path, "ann", map[string]string{"Host": "evil.example", "Mcp-Session-Id": session}, 403})
+			if method != "OPTIONS" {
+				rows = append(rows, row{"no token", method, path, "", map[string]string{"Mcp-Session-Id": session}, 401},
+					row{"a token that is none", method, path, "", map[string]string{"Authorization": "Bearer x", "Mcp-Session-Id": session}, 401})
+			}
+		}
+	}
+	for _, r := range rows {
+		answer := f.request(t, r.method, r.path, r.user, strings.NewReader(call("1", "hang", "{}")), r.header)
+		_ = answer.Body.Close()
+		if answer.StatusCode != r.status {
+			t.Errorf("%s: %s %s: %d, want %d", r.name, r.method, r.path, answer.StatusCode, r.status)
+		}
+		if asks := strings.HasPrefix(answer.Header.Get("WWW-Authenticate"), "Bearer"); asks != (r.status == 401) {
+			t.Errorf("%s: %s %s: WWW-Authenticate %q", r.name, r.method, r.path, answer.Header.Get("WWW-Authenticate"))
+		}
+		if r.status == 405 && answer.Header.Get("Allow") == "" {
+			t.Errorf("%s: %s %s without Allow", r.name, r.method, r.path)
+		}
+		if origin := answer.Header.Get("Access-Control-Allow-Origin"); origin == "*" || origin != "" && r.status == 403 {
+			t.Errorf("%s: %s %s: allows %q", r.name, r.method, r.path, origin)
+		}
+	}
+	if n := f.site.opened.Load(); n != 0 {
+		t.Errorf("%d pages were opened", n)
+	}
+}
+
+// endless counts what is read of it.
+type endless struct{ read atomic.Int64 }
+
+func (e *endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = ' '
+	}
+	e.read.Add(int64(len(b)))
+	return len(b), nil
+}
+
+func TestBodyThatIsTooLongIsNotReadToItsEnd(t *testing.T) {
+	f := newFront(t)
+	post := "/message" + strings.TrimPrefix(f.sse(t, "ann").post, "/message")
+	for _, path := range []string{"/mcp", post} {
+		e := &endless{}
+		five := io.LimitReader(e, 5<<20)
+		q, err := http.NewRequestWithContext(t.Context(), "POST", f.url+path, five)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Content-Type", "application/json")
+		q.Header.Set("Authorization", "Bearer "+f.tokens["ann"])
+		q.ContentLength = 5 << 20
+		q.Header.Set("Expect", "100-continue")
+		r, err := f.patient().Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Body.Close()
+		if r.StatusCode != 413 || e.read.Load() != 0 {
+			t.Errorf("%s: %d, after %d bytes", path, r.StatusCode, e.read.Load())
+		}
+		if status := f.request(t, "POST", path, "ann", io.LimitReader(e, 5<<20), nil); status.StatusCode != 413 { // of unknown length
+			t.Errorf("%s in chunks: %d", path, status.StatusCode)
+		}
+	}
+}
+
+// patient is a client that sends a body only when the server wants it.
+func (f *front) patient() *http.Client {
+	return &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute, DisableKeepAlives: true}}
+}
+
+func TestSessionsAreBounded(t *testing.T) {
+	now := time.Unix(0, 0)
+	all := newSessions()
+	all.limit, all.now = 3, func() time.Time { return now }
+	begin := func(p routine.Principal) *httpSession {
+		now = now.Add(time.Second)
+		s, _, err := all.begin(p, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first, second := begin(ann), begin(ann)
+	all.release(first)
+	busy := begin(bob)
+	if _, gone, err := all.begin(ann, nil, nil); err != nil || len(gone) != 1 || gone[0] != first {
+		t.Fatalf("the own idle session did not give way: %v %v", gone, err)
+	}
+	if _, _, err := all.begin(bob, nil, nil); routine.CodeOf(err) != routine.CodeBusy {
+		t.Fatalf("a session in use, or of another, gave way: %v", err)
+	}
+	for s, user := range map[*httpSession]routine.Principal{second: ann, busy: bob} {
+		if _, err := all.use(user, s.id, false); err != nil {
+			t.Errorf("session of %s: %v", user.UserID, err)
+		}
+		all.release(s)
+		all.release(s)
+	}
+	now = now.Add(maxIdle + time.Second)
+	if _, err := all.use(ann, second.id, false); routine.CodeOf(err) != routine.CodeNotFound {
+		t.Errorf("an expired session: %v", err)
+	}
+	if _, gone, err := all.begin(eve, nil, nil); err != nil || len(gone) != 2 {
+		t.Errorf("%d expired sessions gave way: %v", len(gone), err)
+	}
+	if _, open := <-second.ended; open {
+		t.Error("an expired session has not ended")
+	}
+}

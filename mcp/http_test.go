@@ -1,0 +1,223 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rote/routine"
+)
+
+func TestHTTPProgressIsCompleteInOrderAndOnItsOwnStream(t *testing.T) {
+	for _, e := range []era{legacy, modern} {
+		t.Run(string(e), func(t *testing.T) {
+			f := newFront(t, buy)
+			f.site.click = func(routine.Click) error { return nil }
+			c := f.caller(t, e, "ann")
+			var callers sync.WaitGroup
+			for caller := range 8 {
+				callers.Go(func() {
+					for i := range 20 {
+						id := fmt.Sprint(1000*caller + i)
+						list := c.ask(calling(id, "buy"))
+						if len(list) != 4 || string(list[3].ID) != id || list[3].Result == nil {
+							t.Errorf("call %s: %d messages, last %.200s", id, len(list), list[len(list)-1].raw)
+							return
+						}
+						for done, m := range list[:3] {
+							if m.Params.Progress != done || string(m.Params.ProgressToken) != id {
+								t.Errorf("call %s: %s", id, m.raw)
+							}
+						}
+					}
+				})
+			}
+			callers.Wait()
+		})
+	}
+}
+
+func TestHTTPAnswersWithPlainJSONWhereNothingComesBefore(t *testing.T) {
+	for _, e := range []era{legacy, modern} {
+		c := newFront(t, named("only")).caller(t, e, "ann")
+		r := c.post(t.Context(), `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
+		body, _ := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		if kind := r.Header.Get("Content-Type"); kind != "application/json" || !bytes.Contains(body, []byte(`"name":"only"`)) {
+			t.Errorf("%s: %s %s", e, kind, body)
+		}
+	}
+}
+
+// A client that goes away ends its run, on every transport.
+func TestHTTPClientThatGoesAwayEndsItsRun(t *testing.T) {
+	for name, leave := range map[string]func(t *testing.T, f *front){
+		"legacy": func(t *testing.T, f *front) { hangUp(t, f, legacy) },
+		"modern": func(t *testing.T, f *front) { hangUp(t, f, modern) },
+		"sse": func(t *testing.T, f *front) {
+			c := f.sse(t, "ann")
+			c.send(call("1", "hang", "{}"))
+			<-f.site.hanging
+			c.stop()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFront(t, hang)
+			leave(t, f)
+			left := time.Now()
+			soon(t, "the page is closed", func() bool { return f.site.closed.Load() == 1 })
+			soon(t, "the ledger says cancelled", func() bool {
+				failed := f.executions(t, routine.ExecutionFailed)
+				return len(failed) == 1 && failed[0].ErrorCode == routine.CodeCancelled
+			})
+			if took := time.Since(left); took > 2*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+func hangUp(t *testing.T, f *front, e era) {
+	ctx, leave := context.WithCancel(t.Context())
+	gone := make(chan struct{})
+	c := f.caller(t, e, "ann")
+	go func() {
+		defer close(gone)
+		if r, err := c.send(ctx, calling("1", "hang")); err == nil {
+			_, _ = io.Copy(io.Discard, r.Body)
+			_ = r.Body.Close()
+		}
+	}()
+	<-f.site.hanging
+	leave()
+	<-gone
+}
+
+func TestHTTPCancelNotificationHitsOnlyTheOwnCall(t *testing.T) {
+	f := newFront(t, hang)
+	mine, colleague, stranger := f.caller(t, legacy, "ann"), f.caller(t, legacy, "bob"), f.caller(t, legacy, "eve")
+	other := f.caller(t, legacy, "ann") // another session of the same user
+	nobody := f.caller(t, modern, "ann")
+	answered := make(chan []message, 1)
+	go func() { answered <- mine.ask(call("5", "hang", "{}")) }()
+	<-f.site.hanging
+	stolen := *stranger
+	stolen.session = mine.session
+	for _, c := range []*httpCaller{colleague, stranger, other, nobody, &stolen} {
+		r := c.post(t.Context(), cancelled("5"))
+		_ = r.Body.Close()
+		if want := map[bool]int{true: 404, false: 202}[c == &stolen]; r.StatusCode != want {
+			t.Errorf("%s %s: %s, want %d", c.era, c.user, r.Status, want)
+		}
+	}
+	if n := f.site.closed.Load(); n != 0 || len(answered) != 0 {
+		t.Fatal("another client has cancelled the call")
+	}
+	_ = mine.post(t.Context(), cancelled("5")).Body.Close()
+	soon(t, "the page is closed", func() bool { return f.site.closed.Load() == 1 })
+	<-answered
+}
+
+func TestSessionsAreTheirOwnersAlone(t *testing.T) {
+	f := newFront(t, hang)
+	session := map[string]string{"Mcp-Session-Id": f.caller(t, legacy, "ann").session}
+	sse := f.sse(t, "ann")
+	for _, user := range []string{"bob", "eve"} {
+		for path, method := range map[string]string{"/mcp": "POST", "/mcp#": "GET", "/mcp##": "DELETE", sse.post: "POST"} {
+			if status := f.do(t, method, path, user, call("1", "hang", "{}"), session); status != 404 {
+				t.Errorf("%s %s as %s: %d", method, path, user, status)
+			}
+		}
+	}
+	// Nor is a session of one transport one of the other.
+	crossed := map[string]string{"Mcp-Session-Id": strings.TrimPrefix(sse.post, "/message?sessionId=")}
+	if status := f.do(t, "POST", "/mcp", "ann", ping, crossed); status != 404 {
+		t.Errorf("/mcp with the session of /sse: %d", status)
+	}
+	if status := f.do(t, "POST", "/message?sessionId="+session["Mcp-Session-Id"], "ann", ping, nil); status != 404 {
+		t.Errorf("/message with the session of /mcp: %d", status)
+	}
+	if status := f.do(t, "DELETE", "/mcp", "ann", "", session); status != 200 {
+		t.Errorf("DELETE: %d", status)
+	}
+	if status := f.do(t, "POST", "/mcp", "ann", ping, session); status != 404 {
+		t.Errorf("after DELETE: %d", status)
+	}
+	if n := f.site.opened.Load(); n != 0 {
+		t.Errorf("%d pages were opened", n)
+	}
+}
+
+// A call that takes long gets comments, and its answer as the last event.
+func TestLongCallIsKeptOpen(t *testing.T) {
+	for _, e := range []era{legacy, modern} {
+		f := newFront(t, hang)
+		f.http.beat = time.Millisecond
+		c := f.caller(t, e, "ann")
+		r := c.post(t.Context(), strings.Replace(calling("1", "hang"), `"progressToken":1`, `"x":1`, 1))
+		<-f.site.hanging
+		comment := make([]byte, len(": still here\n\n"))
+		for range 3 {
+			if _, err := io.ReadFull(r.Body, comment); err != nil || string(comment) != ": still here\n\n" {
+				t.Fatalf("%s: %q, %v", e, comment, err)
+			}
+		}
+		f.service.Close(ended(t)) // ends the run
+		body, err := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		if list := messagesOf(t, r.Header.Get("Content-Type"), body); err != nil || len(list) != 1 || !strings.Contains(list[0].raw, "[interrupted]") {
+			t.Errorf("%s: %s, %v", e, body, err)
+		}
+	}
+}
+
+// ended is a context that has.
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// listening is a stream of changes, of each kind.
+func TestChangesAreToldOnEveryKindOfStream(t *testing.T) {
+	f := newFront(t, named("first"))
+	sse := f.sse(t, "ann")
+	session := f.caller(t, legacy, "ann").session
+	get := f.request(t, "GET", "/mcp", "ann", nil, map[string]string{"Mcp-Session-Id": session})
+	defer get.Body.Close()
+	listen := f.caller(t, modern, "ann").post(t.Context(), `{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`)
+	defer listen.Body.Close()
+	stranger := f.request(t, "GET", "/mcp", "eve", nil, map[string]string{"Mcp-Session-Id": f.caller(t, legacy, "eve").session})
+	defer stranger.Body.Close()
+	create(t, f.service, ann, named("second"))
+	annOrganization(t, f.Server).registry.refresh(t.Context())
+
+	changed := []byte("notifications/tools/list_changed")
+	for name, body := range map[string]io.Reader{"GET": get.Body, "listen": listen.Body} {
+		var seen []byte
+		for buffer := make([]byte, 1024); !bytes.Contains(seen, changed); {
+			n, err := body.Read(buffer)
+			if seen = append(seen, buffer[:n]...); err != nil {
+				t.Fatalf("%s: %q, %v", name, seen, err)
+			}
+		}
+	}
+	if m := sse.next(); m.Method != string(changed) {
+		t.Errorf("sse: %s", m.raw)
+	}
+	f.http.Close()
+	for name, body := range map[string]io.Reader{"GET": get.Body, "listen": listen.Body, "stranger": stranger.Body} {
+		rest, err := io.ReadAll(body)
+		if err != nil || name == "stranger" && bytes.Contains(rest, changed) {
+			t.Errorf("%s: %q, %v", name, rest, err)
+		}
+	}
+	if _, open := <-sse.events; open {
+		t.Error("the SSE stream goes on")
+	}
+}

@@ -1,0 +1,160 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// beatInterval is after how long without a byte a stream gets a comment, so
+	// that no proxy takes it for dead.
+	beatInterval = 15 * time.Second
+	// writeTime is what a client has to take what is sent.
+	writeTime = 30 * time.Second
+)
+
+// stream is the answer to one request over HTTP. mcp-go writes to it either one
+// JSON body or server-sent events; what belongs to the request and comes before
+// goes between, in order. With the first such event, a JSON body to come
+// becomes the last event.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	broken  func() // told that the client takes no more
+
+	mu      sync.Mutex
+	beat    *time.Timer
+	begun   bool // the header is out
+	events  bool // as server-sent events
+	framing bool // what is written is a body, to be framed at the end
+	body    bytes.Buffer
+	closed  bool
+}
+
+var (
+	_ http.ResponseWriter = (*stream)(nil)
+	_ http.Flusher        = (*stream)(nil)
+	_ writer              = (*stream)(nil)
+)
+
+// newStream makes the answer to a request, with a comment at each interval. It is closed before the request ends.
+func newStream(w http.ResponseWriter, interval time.Duration, broken func()) *stream {
+	s := &stream{w: w, control: http.NewResponseController(w), broken: broken}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.beat = time.AfterFunc(interval, func() { s.comment(interval) })
+	return s
+}
+
+// Header is that of the answer.
+func (s *stream) Header() http.Header { return s.w.Header() }
+
+// WriteHeader begins the answer, unless it has begun as a stream of events.
+func (s *stream) WriteHeader(status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	native := strings.HasPrefix(s.w.Header().Get("Content-Type"), eventStream)
+	if s.begun {
+		s.framing = s.events && !native
+		return
+	}
+	s.begun, s.events = true, native
+	s.w.WriteHeader(status)
+}
+
+// Write takes one whole event, or a part of the body.
+func (s *stream) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.framing {
+		return s.body.Write(b)
+	}
+	s.begun = true
+	if s.events {
+		s.extend()
+	}
+	return s.w.Write(b)
+}
+
+// Flush sends what has been written.
+func (s *stream) Flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.begun {
+		_ = s.control.Flush() // a client that is gone ends the request
+	}
+}
+
+const eventStream = "text/event-stream"
+
+// write sends a message as an event of its own. After an answer that is no
+// stream it sends nothing: the message has missed it.
+func (s *stream) write(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoJSON, err)
+	}
+	return s.event("message", text)
+}
+
+func (s *stream) event(name string, data []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.send(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data))
+	return err
+}
+
+// comment sends a line that clients skip, again and again while more may
+// follow.
+func (s *stream) comment(interval time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if more, err := s.send([]byte(": still here\n\n")); more && err == nil {
+		s.beat.Reset(interval)
+	}
+}
+
+// send makes the answer a stream of events, if it still can be one.
+func (s *stream) send(event []byte) (isStream bool, err error) {
+	if s.closed || s.begun && !s.events {
+		return false, nil
+	}
+	if !s.begun {
+		h := s.w.Header()
+		h.Set("Content-Type", eventStream)
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Accel-Buffering", "no")
+		s.begun, s.events = true, true
+		s.w.WriteHeader(http.StatusOK)
+	}
+	s.extend()
+	if _, err = s.w.Write(event); err == nil {
+		err = s.control.Flush()
+	}
+	if err != nil {
+		s.broken()
+	}
+	return true, err
+}
+
+// extend gives the client time for one more write: a stream may last longer
+// than any answer's limit.
+func (s *stream) extend() {
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeTime)) // not every writer has one
+}
+
+// close ends the answer. Nothing is written after it.
+func (s *stream) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.beat.Stop()
+	if body := bytes.TrimSpace(s.body.Bytes()); len(body) > 0 {
+		_, _ = s.send(fmt.Appendf(nil, "event: message\ndata: %s\n\n", body)) // a client that is gone misses it
+	}
+	s.closed = true
+}
