@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -17,17 +17,16 @@ import (
 // caller runs one routine for its tool. It keeps no more of the routine than
 // its messages need.
 type caller struct {
-	service    *routine.Service
-	log        *slog.Logger
+	server     *Server
 	id         string
 	name, tool string
 	readOnly   bool
 	parameters []string
+	operations int
 }
 
-func newCaller(r *registry, rt *routine.Routine) *caller {
-	c := &caller{service: r.service, log: r.log,
-		id: rt.ID, name: rt.Name, tool: rt.ToolName, readOnly: readsOnly(rt.Operations)}
+func newCaller(s *Server, rt *routine.Routine) *caller {
+	c := &caller{server: s, id: rt.ID, name: rt.Name, tool: rt.ToolName, readOnly: readsOnly(rt.Operations), operations: len(rt.Operations)}
 	for _, p := range rt.Parameters {
 		c.parameters = append(c.parameters, p.Name)
 	}
@@ -39,37 +38,58 @@ func newCaller(r *registry, rt *routine.Routine) *caller {
 func (c *caller) handle(ctx context.Context, request mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
 	defer func() {
 		if p := recover(); p != nil {
-			result = failed(c.failure(nil, c.noted(ctx, routine.Internal("call tool", fmt.Errorf("panic: %v\n%s", p, debug.Stack())))))
+			result = failed(c.failure(nil, c.server.noted(ctx, c.id, panicked(p))))
 		}
 	}()
-	execution, err := c.service.Execute(ctx, principalOf(ctx), c.id, routine.Call{
-		Via:        routine.ViaMCP,
-		Parameters: arguments(request),
-		Progress:   progress(ctx, request),
-	})
+	return c.run(ctx, request, arguments(request), c.server.softDeadline), nil
+}
+
+// run runs the routine and answers when it has ended, or after patience, when
+// it goes on by itself.
+func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameters json.RawMessage, patience time.Duration) *mcp.CallToolResult {
+	r := c.server.report(ctx, request, c.operations)
+	e, err := c.server.service.Execute(ctx, principalOf(ctx), c.id, routine.Call{Via: routine.ViaMCP, Parameters: parameters,
+		Timeout: routine.MaxRunTimeout, Progress: r.progress(), Queued: r.queued(), Patience: patience, Detach: c.server.detach})
+	r.stop()
+	return c.answer(ctx, e, err, part{})
+}
+
+// answer tells of an execution as it is, or why there is none.
+func (c *caller) answer(ctx context.Context, e *routine.Execution, err error, p part) *mcp.CallToolResult {
+	var warnings []string
 	switch {
-	case err == nil:
-		return succeeded(execution), nil
-	case execution != nil && execution.Status == routine.ExecutionCompleted:
+	case e == nil:
+		return failed(c.failure(nil, c.server.noted(ctx, c.id, err)))
+	case e.Open():
+		return running(e)
+	case e.Status != routine.ExecutionCompleted:
+		return failed(c.failure(e, err))
+	case err != nil:
 		// It ran, on a real site: that its record is missing must not look as
 		// if it had not.
-		return succeeded(execution, "the execution could not be recorded: "+routine.AsError(err).Message), nil
-	case execution == nil:
-		err = c.noted(ctx, err)
+		warnings = []string{"the execution could not be recorded: " + routine.AsError(err).Message}
 	}
-	return failed(c.failure(execution, err)), nil
+	result, err := c.succeeded(e, p, warnings...)
+	if err != nil {
+		return c.server.failedCall(ctx, "get_execution", err)
+	}
+	return result
+}
+
+func panicked(p any) error {
+	return routine.Internal("call tool", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 }
 
 // noted logs an error that is nobody's fault outside, with its cause. The
 // service does so where there is an execution. An internal error comes back
 // with the id to find it by.
-func (c *caller) noted(ctx context.Context, err error) error {
+func (s *Server) noted(ctx context.Context, routineID string, err error) error {
 	code := routine.CodeOf(err)
 	if code != routine.CodeInternal && code != routine.CodeStoreUnavailable {
 		return err
 	}
 	id := uuid.NewString()
-	c.log.ErrorContext(ctx, "tool call", "incident", id, "routine_id", c.id, "error", err, "cause", errors.Unwrap(routine.AsError(err)))
+	s.log.ErrorContext(ctx, "tool call", "incident", id, "routine_id", routineID, "error", err, "cause", errors.Unwrap(routine.AsError(err)))
 	if code == routine.CodeInternal {
 		return &routine.Error{Code: code, Message: "internal error, incident " + id}
 	}
@@ -87,37 +107,4 @@ func arguments(request mcp.CallToolRequest) json.RawMessage {
 
 func failed(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text)}, IsError: true}
-}
-
-// notifier sends a notification that belongs to the request being served, so
-// that it is on its way before the response is.
-type notifier func(method string, params any) error
-
-type notifierKey struct{}
-
-func withNotifier(ctx context.Context, n notifier) context.Context {
-	return context.WithValue(ctx, notifierKey{}, n)
-}
-
-// progressParams is the body of a notifications/progress. Progress is how many
-// operations are done, Message names the one that begins.
-type progressParams struct {
-	ProgressToken mcp.ProgressToken `json:"progressToken"`
-	Progress      int               `json:"progress"`
-	Total         int               `json:"total"`
-	Message       string            `json:"message"`
-}
-
-// progress tells the client of each operation that begins, if it has asked to
-// be told. It is nil if not.
-func progress(ctx context.Context, request mcp.CallToolRequest) func(routine.Progress) {
-	notify, ok := ctx.Value(notifierKey{}).(notifier)
-	if meta := request.Params.Meta; !ok || meta == nil || meta.ProgressToken == nil {
-		return nil
-	}
-	return func(p routine.Progress) {
-		// A client that cannot be reached ends its session, not here.
-		_ = notify("notifications/progress", progressParams{request.Params.Meta.ProgressToken, p.Index, p.Total,
-			fmt.Sprintf("%d/%d %s", p.Index+1, p.Total, clip(oneLine(p.Operation), 100))})
-	}
 }

@@ -46,6 +46,9 @@ type decoded struct {
 	Warnings    []string        `json:"warnings"`
 	Files       []file          `json:"files"`
 	Truncated   *truncation     `json:"truncated"`
+	Next        *nextCall       `json:"next"`
+	Part        *part           `json:"part"`
+	Operations  *operationsDone `json:"operations"`
 }
 
 // content reads the text of a result, which must be its structured content too.
@@ -81,7 +84,7 @@ func TestCallBringsTheData(t *testing.T) {
 			h.site.fetch = answers("application/json", `{"b": 1, "a": [9007199254740993, "<ü>"]}`)
 			c := connect(t, h.Server, era.options...)
 			list, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
-			if err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "lookup" {
+			if err != nil || !slices.ContainsFunc(list.Tools, func(t mcp.Tool) bool { return t.Name == "lookup" }) {
 				t.Fatalf("tools %+v, error %v", list, err)
 			}
 			result, text := callTool(t, c, "lookup", map[string]any{"id": 7})

@@ -55,7 +55,17 @@ func unit(text []byte) (int, rune) {
 }
 
 // cutter shortens JSON and remembers what it kept of what.
-type cutter struct{ cuts []string }
+type cutter struct {
+	cuts []string
+	// rest is where the first thing begins that was cut away.
+	rest *place
+}
+
+// place is a part of data: what a JSON pointer leads to, from an offset on.
+type place struct {
+	Path   string `json:"path,omitempty"`
+	Offset int    `json:"offset,omitempty"`
+}
 
 // kept tells what is left at each place that was cut, in at most about n bytes.
 func (c *cutter) kept(n int) []string {
@@ -67,38 +77,44 @@ func (c *cutter) kept(n int) []string {
 	return c.cuts
 }
 
-func (c *cutter) cut(path, format string, args ...any) {
-	c.cuts = append(c.cuts, path+": "+fmt.Sprintf(format, args...))
+func (c *cutter) cut(at spot, kept int, format string, args ...any) {
+	c.cuts = append(c.cuts, at.name+": "+fmt.Sprintf(format, args...))
+	if c.rest == nil {
+		c.rest = &place{at.pointer, kept}
+	}
 }
+
+// spot is where a value stands, for people and as a JSON pointer.
+type spot struct{ name, pointer string }
 
 // fit gives v in at most room bytes, of which there are leastRoom: arrays lose
 // whole items from their end, strings end at a character, and an object's room
 // goes to its small members first. v is as cleanJSON gives it.
-func (c *cutter) fit(path string, v json.RawMessage, room int) json.RawMessage {
+func (c *cutter) fit(at spot, v json.RawMessage, room int) json.RawMessage {
 	if len(v) <= room {
 		return v
 	}
 	switch v[0] {
 	case '"':
-		return c.fitString(path, v, room)
+		return c.fitString(at, v, room)
 	case '[':
-		return c.fitList(path, v, room, "items")
+		return c.fitList(at, v, room, "items")
 	case '{':
-		return c.fitObject(path, v, room)
+		return c.fitObject(at, v, room)
 	}
-	c.cut(path, "left out, a number of %d digits", len(v))
+	c.cut(at, 0, "left out, a number of %d digits", len(v))
 	return json.RawMessage("null")
 }
 
-func (c *cutter) fitString(path string, v []byte, room int) json.RawMessage {
+func (c *cutter) fitString(at spot, v []byte, room int) json.RawMessage {
 	end, kept, total := 1, 0, 0
-	for at := 1; at < len(v)-1; total++ {
-		n, _ := unit(v[at:])
-		if at += n; at < room {
-			end, kept = at, total+1
+	for i := 1; i < len(v)-1; total++ {
+		n, _ := unit(v[i:])
+		if i += n; i < room {
+			end, kept = i, total+1
 		}
 	}
-	c.cut(path, "the first %d of %d characters", kept, total)
+	c.cut(at, kept, "the first %d of %d characters", kept, total)
 	return append(append(json.RawMessage{}, v[:end]...), '"')
 }
 
@@ -152,7 +168,7 @@ func join(v []byte, list []member) json.RawMessage {
 }
 
 // fitList keeps as many members as fit from the start, or a part of the first.
-func (c *cutter) fitList(path string, v []byte, room int, what string) json.RawMessage {
+func (c *cutter) fitList(at spot, v []byte, room int, what string) json.RawMessage {
 	list := members(v)
 	left, n := room-1, 0 // of the two brackets one; each member counts a comma
 	for n < len(list) && list[n].size() <= left {
@@ -163,18 +179,18 @@ func (c *cutter) fitList(path string, v []byte, room int, what string) json.RawM
 	inside := left - (first.size() - len(first.value))
 	switch {
 	case n > 0:
-		c.cut(path, "the first %d of %d %s", n, len(list), what)
+		c.cut(at, n, "the first %d of %d %s", n, len(list), what)
 	case inside < leastRoom:
-		c.cut(path, "none of %d %s", len(list), what)
+		c.cut(at, 0, "none of %d %s", len(list), what)
 	default:
-		c.cut(path, "a part of the first of %d %s", len(list), what)
-		first.value = c.fit(first.path(path, 0), first.value, inside)
+		c.cuts = append(c.cuts, fmt.Sprintf("%s: a part of the first of %d %s", at.name, len(list), what))
+		first.value = c.fit(first.spot(at, 0), first.value, inside)
 		return join(v, []member{first})
 	}
 	return join(v, list[:n])
 }
 
-func (c *cutter) fitObject(path string, v []byte, room int) json.RawMessage {
+func (c *cutter) fitObject(at spot, v []byte, room int) json.RawMessage {
 	list := members(v)
 	left := room - 1
 	bySize := make([]int, len(list))
@@ -186,18 +202,28 @@ func (c *cutter) fitObject(path string, v []byte, room int) json.RawMessage {
 	for rank, i := range bySize {
 		m, share := &list[i], left/(len(list)-rank)
 		if len(m.value) > share && share < leastRoom {
-			return c.fitList(path, v, room, "members")
+			return c.fitList(at, v, room, "members")
 		}
-		m.value = c.fit(m.path(path, i), m.value, share)
+		m.value = c.fit(m.spot(at, i), m.value, share)
 		left -= len(m.value)
 	}
 	return join(v, list)
 }
 
-// path names a member for people.
-func (m member) path(parent string, i int) string {
+// spot is where a member stands, i being its index.
+func (m member) spot(parent spot, i int) spot {
 	if m.name == nil {
-		return fmt.Sprintf("%s[%d]", parent, i)
+		return spot{fmt.Sprintf("%s[%d]", parent.name, i), fmt.Sprintf("%s/%d", parent.pointer, i)}
 	}
-	return clip(parent+"."+strings.Trim(string(m.name), `"`), 100)
+	name := clip(parent.name+"."+strings.Trim(string(m.name), `"`), 100)
+	return spot{name, parent.pointer + "/" + escapePointer.Replace(m.key())}
 }
+
+// key is a member's name as text.
+func (m member) key() string {
+	var key string
+	_ = json.Unmarshal(m.name, &key) // it is a string
+	return key
+}
+
+var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")

@@ -30,7 +30,7 @@ func TestFit(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var c cutter
-			got := string(c.fit("data", json.RawMessage(row.data), row.room))
+			got := string(c.fit(spot{name: "data"}, json.RawMessage(row.data), row.room))
 			kept := strings.Join(c.cuts, "; ")
 			if got != row.want || kept != row.kept || len(got) > row.room {
 				t.Errorf("got %s (%d bytes of %d), %q\nwant %s, %q", got, len(got), row.room, kept, row.want, row.kept)
@@ -49,7 +49,7 @@ func TestFitAlways(t *testing.T) {
 		v := cleanJSON(data)
 		room := rapid.IntRange(leastRoom, 600).Draw(t, "room")
 		var c cutter
-		got := c.fit("data", v, room)
+		got := c.fit(spot{name: "data"}, v, room)
 		if len(got) > room || !json.Valid(got) || (len(c.cuts) > 0) == (len(v) <= room) || got[0] != v[0] && string(got) != "null" {
 			t.Errorf("%s\ncut to %d bytes is %s (%d bytes), %v", v, room, got, len(got), c.cuts)
 		}
@@ -69,7 +69,7 @@ func anyJSON(depth int) *rapid.Generator[any] {
 func TestKeptIsBounded(t *testing.T) {
 	var c cutter
 	for i := range 100 {
-		c.cut(fmt.Sprintf("data[%d]", i), "the first 1 of 2 characters")
+		c.cut(spot{name: fmt.Sprintf("data[%d]", i)}, 1, "the first 1 of 2 characters")
 	}
 	kept := c.kept(120)
 	if len(kept) != 4 || kept[3] != "and 97 places more" {

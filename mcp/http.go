@@ -122,6 +122,9 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, p routine.Principal,
 			return err
 		}
 		defer h.sessions.release(s)
+		if m.Method == string(mcp.MethodInitialize) {
+			w.Header().Set(server.HeaderKeySessionID, s.id) // should the answer take long and become a stream
+		}
 		ctx = context.WithValue(ctx, sessionKey{}, s)
 	}
 	if modern && m.Method == string(mcp.MethodSubscriptionsListen) {

@@ -30,7 +30,7 @@ func TestHTTPProgressIsCompleteInOrderAndOnItsOwnStream(t *testing.T) {
 							return
 						}
 						for done, m := range list[:3] {
-							if m.Params.Progress != done || string(m.Params.ProgressToken) != id {
+							if m.Params.Progress != float64(done) || string(m.Params.ProgressToken) != id {
 								t.Errorf("call %s: %s", id, m.raw)
 							}
 						}

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +18,8 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/goleak"
+
+	"rote/routine"
 )
 
 // syncBuffer takes log lines.
@@ -51,7 +55,9 @@ type serving struct {
 	err  error
 }
 
-func serve(t *testing.T, s *Server) *serving {
+func serve(t *testing.T, s *Server) *serving { return serveAs(t, s, ann) }
+
+func serveAs(t *testing.T, s *Server, p routine.Principal) *serving {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
 	inR, inW := io.Pipe()
@@ -59,7 +65,7 @@ func serve(t *testing.T, s *Server) *serving {
 	ctx, stop := context.WithCancel(context.Background())
 	v := &serving{t: t, in: inW, out: outR, stop: stop, done: make(chan error, 1)}
 	go func() {
-		v.done <- s.ServeStdio(ctx, ann, inR, outW)
+		v.done <- s.ServeStdio(ctx, p, inR, outW)
 		_ = outW.Close()
 	}()
 	t.Cleanup(func() {
@@ -135,7 +141,7 @@ type message struct {
 	Method string          `json:"method"`
 	Params struct {
 		ProgressToken json.RawMessage `json:"progressToken"`
-		Progress      int             `json:"progress"`
+		Progress      float64         `json:"progress"`
 		Total         int             `json:"total"`
 		Message       string          `json:"message"`
 	} `json:"params"`
@@ -165,6 +171,12 @@ func (p *peer) next() message {
 	}
 }
 
+// drained takes a message and tells whether there was one.
+func (p *peer) drained() bool {
+	_, open := <-p.lines
+	return open
+}
+
 // result is the answer to a request, which must be the next message.
 func (p *peer) result(id string) message {
 	p.t.Helper()
@@ -191,7 +203,7 @@ func (p *peer) answer(id string) message {
 	}
 }
 
-// tools asks for the list and gives the names.
+// tools asks for the list and gives the names of the routines in it.
 func (p *peer) tools() string {
 	p.t.Helper()
 	p.send(`{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`)
@@ -203,7 +215,9 @@ func (p *peer) tools() string {
 	}
 	var names []string
 	for _, tool := range list.Tools {
-		names = append(names, tool.Name)
+		if !slices.ContainsFunc(runTools(), func(b builtin) bool { return b.name == tool.Name }) {
+			names = append(names, tool.Name)
+		}
 	}
 	return strings.Join(names, " ")
 }
@@ -215,7 +229,12 @@ func call(id, tool, arguments string) string {
 // connect gives mcp-go's own client, connected.
 func connect(t *testing.T, s *Server, options ...client.ClientOption) *client.Client {
 	t.Helper()
-	v := serve(t, s)
+	return connectAs(t, s, ann, options...)
+}
+
+func connectAs(t *testing.T, s *Server, p routine.Principal, options ...client.ClientOption) *client.Client {
+	t.Helper()
+	v := serveAs(t, s, p)
 	c := client.NewClient(transport.NewIO(v.out, v.in, io.NopCloser(strings.NewReader(""))), options...)
 	if err := c.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -244,4 +263,27 @@ func callTool(t *testing.T, c *client.Client, tool string, arguments any) (*mcp.
 		t.Fatalf("call %s: first content is %T", tool, result.Content[0])
 	}
 	return result, text.Text
+}
+
+// readResource gives what a resource has, text or bytes.
+func readResource(t *testing.T, c *client.Client, uri string) string {
+	t.Helper()
+	var q mcp.ReadResourceRequest
+	q.Params.URI = uri
+	r, err := c.ReadResource(t.Context(), q)
+	if err != nil || len(r.Contents) != 1 {
+		t.Fatalf("read %s: %+v, %v", uri, r, err)
+	}
+	switch content := r.Contents[0].(type) {
+	case mcp.TextResourceContents:
+		return content.Text
+	case mcp.BlobResourceContents:
+		b, err := base64.StdEncoding.DecodeString(content.Blob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	t.Fatalf("read %s: %T", uri, r.Contents[0])
+	return ""
 }

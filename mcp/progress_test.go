@@ -19,7 +19,7 @@ func TestProgressComesInOrderBeforeTheAnswer(t *testing.T) {
 		p.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"buy","_meta":{"progressToken":"t` + id + `"}}}`)
 		for done, want := range []string{"1/3 navigate https://shop.example/", "2/3 click #buy", "3/3 return_html"} {
 			m := p.next()
-			if m.Method != "notifications/progress" || m.Params.Message != want || m.Params.Progress != done || m.Params.Total != 3 ||
+			if m.Method != "notifications/progress" || m.Params.Message != want || m.Params.Progress != float64(done) || m.Params.Total != 3 ||
 				string(m.Params.ProgressToken) != `"t`+id+`"` {
 				t.Fatalf("call %d: got %s, want progress %d, %q", i, m.raw, done, want)
 			}

@@ -203,7 +203,7 @@ func bigStore(t testing.TB) routine.Store {
 func TestManyTools(t *testing.T) {
 	service := routine.NewService(routine.Config{Store: bigStore(t), Browser: newSite()})
 	started := time.Now()
-	p := initialized(t, newServer(t, Config{Service: service}))
+	p := initialized(t, newServer(t, Config{Service: service, MaxListed: 500}))
 	if n := len(strings.Fields(p.tools())); n != 500 {
 		t.Fatalf("%d tools", n)
 	}
@@ -218,7 +218,7 @@ func BenchmarkRefresh500(b *testing.B) {
 	service := routine.NewService(routine.Config{Store: store, Browser: newSite()})
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			s, err := New(Config{Service: service})
+			s, err := New(Config{Service: service, MaxListed: 500})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -226,7 +226,7 @@ func BenchmarkRefresh500(b *testing.B) {
 		}
 	})
 	b.Run("unchanged", func(b *testing.B) {
-		s, err := New(Config{Service: service})
+		s, err := New(Config{Service: service, MaxListed: 500})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func BenchmarkRefresh500(b *testing.B) {
 		}
 	})
 	b.Run("tools/list", func(b *testing.B) {
-		s, err := New(Config{Service: service})
+		s, err := New(Config{Service: service, MaxListed: 500})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -56,7 +56,7 @@ func TestLongResultsAreCutInWords(t *testing.T) {
 			h.site.fetch = answers("application/json", row.body)
 			result, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1})
 			d := content(t, result, text)
-			if d.Truncated == nil || !strings.Contains(d.Truncated.Hint, d.ExecutionID) || d.Truncated.TotalBytes < len(row.body) {
+			if d.Truncated == nil || d.Truncated.Next.Tool != "get_execution" || d.Truncated.Next.Arguments["execution_id"] != d.ExecutionID || d.Truncated.TotalBytes < len(row.body) {
 				t.Fatalf("truncated %+v", d.Truncated)
 			}
 			row.check(t, d)
@@ -68,41 +68,46 @@ func TestDownloads(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("p", 40000)
 	for _, row := range []struct {
 		name, contentType, body string
-		image                   bool
-		data                    bool
+		content                 any // the second
+		data                    string
 		want                    file
 	}{
-		{"an image is one", "image/png", png, true, false, file{"a.bin", "image/png", int64(len(png)), "in this answer, as an image"}},
-		{"an image of another name too", "application/octet-stream", png, true, false, file{"a.bin", "image/png", int64(len(png)), "in this answer, as an image"}},
-		{"a large image is told of", "image/png", png + strings.Repeat("p", 1<<20), false, false, file{"a.bin", "image/png", int64(len(png)) + 1<<20, "not in this answer"}},
-		{"what only says it is an image is none", "image/png", "<html>no</html>", false, true, file{"a.bin", "image/png", 15, "in this answer, as base64 in data"}},
-		{"a small file is in data", "text/csv; charset=utf-8", "a,b\n1,2\n", false, true, file{"a.bin", "text/csv", 8, "in this answer, as base64 in data"}},
-		{"a large file is told of", "", strings.Repeat("x", 30000), false, false, file{"a.bin", "application/octet-stream", 30000, "not in this answer"}},
+		{"an image is one", "image/png", png, mcp.ImageContent{}, "null", file{"a.bin", "image/png", int64(len(png)), "in this answer, as an image", ""}},
+		{"an image of another name too", "application/octet-stream", png, mcp.ImageContent{}, "null", file{"a.bin", "image/png", int64(len(png)), "in this answer, as an image", ""}},
+		{"a large image is told of", "image/png", png + strings.Repeat("p", 1<<20), mcp.ResourceLink{}, "null", file{"a.bin", "image/png", int64(len(png)) + 1<<20, readIt, ""}},
+		{"what only says it is an image is none", "image/png", "<html>no</html>", mcp.ResourceLink{}, "null", file{"a.bin", "image/png", 15, readIt, ""}},
+		{"a text is in data", "text/csv; charset=utf-8", "a,b\n1,\u2028ü\n", nil, `"a,b\n1,` + "\u2028" + `ü\n"`, file{"a.bin", "text/csv", 12, "in this answer, as text in data", ""}},
+		{"a text that is none is told of", "text/csv", "\xff\xfe", mcp.ResourceLink{}, "null", file{"a.bin", "text/csv", 2, readIt, ""}},
+		{"any other file is told of", "", strings.Repeat("x", 3000), mcp.ResourceLink{}, "null", file{"a.bin", "application/octet-stream", 3000, readIt, ""}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHouse(t, grab)
 			h.site.fetch = answers(row.contentType, row.body)
-			result, text := callTool(t, connect(t, h.Server), "grab", nil)
+			c := connect(t, h.Server)
+			result, text := callTool(t, c, "grab", nil)
 			d := content(t, result, text)
 			if len(d.Files) != 1 {
 				t.Fatalf("files %+v", d.Files)
 			}
-			got := d.Files[0]
-			where, _, _ := strings.Cut(got.Where, ": fetch it as GET /executions/"+d.ExecutionID)
-			if got.Where = where; got != row.want {
-				t.Errorf("file %+v, want %+v", got, row.want)
+			row.want.URI = "execution://" + d.ExecutionID + "/files/a.bin"
+			if d.Files[0] != row.want {
+				t.Errorf("file %+v, want %+v", d.Files[0], row.want)
 			}
-			encoded := base64.StdEncoding.EncodeToString([]byte(row.body))
-			if has := string(d.Data) == `"`+encoded+`"`; has != row.data || !has && string(d.Data) != "null" {
+			if string(d.Data) != row.data {
 				t.Errorf("data %.80s", d.Data)
 			}
-			if len(result.Content) == 2 != row.image {
-				t.Fatalf("%d contents", len(result.Content))
+			var second any
+			if len(result.Content) > 1 {
+				second = result.Content[1]
 			}
-			if row.image {
-				if image := result.Content[1].(mcp.ImageContent); image.Data != encoded || image.MIMEType != "image/png" {
-					t.Errorf("image of type %s with %d characters", image.MIMEType, len(image.Data))
-				}
+			if fmt.Sprintf("%T", second) != fmt.Sprintf("%T", row.content) {
+				t.Errorf("second content is %T, want %T", second, row.content)
+			}
+			if image, ok := second.(mcp.ImageContent); ok && image.Data != base64.StdEncoding.EncodeToString([]byte(row.body)) {
+				t.Errorf("image with %d characters", len(image.Data))
+			}
+			if got := readResource(t, c, row.want.URI); got != row.body {
+				t.Errorf("the resource has %d bytes, want %d", len(got), len(row.body))
 			}
 		})
 	}

@@ -16,6 +16,8 @@ import (
 const (
 	defaultRefreshInterval = time.Second
 	defaultMaxMessage      = 4 << 20
+	defaultSoftDeadline    = 45 * time.Second
+	defaultMaxListed       = 40
 )
 
 // Config is what a Server is made of. Service is needed; the zero value of the
@@ -31,6 +33,22 @@ type Config struct {
 	RefreshInterval time.Duration
 	// MaxMessage bounds one message of a client in bytes (4 MiB).
 	MaxMessage int
+	// SoftDeadline is how long a call waits for its run (45 s). Then it answers
+	// that the run goes on, and how to get its result.
+	SoftDeadline time.Duration
+	// MaxListed bounds how many routines are listed as tools of their own (40);
+	// the others are found with search_routines.
+	MaxListed int
+	// Authoring adds the tools that write routines.
+	Authoring bool
+	// ReadOnly leaves out what changes anything, here or on a site.
+	ReadOnly bool
+	// DetachOnCancel lets the run of a call go on whose client no longer wants
+	// the answer; otherwise it is cancelled.
+	DetachOnCancel bool
+	// EmbedFiles puts files of up to 1 MiB into answers, which not every client
+	// takes; otherwise they are read as resources.
+	EmbedFiles bool
 }
 
 // Server publishes the routines of each organization to its members. It serves
@@ -40,7 +58,17 @@ type Server struct {
 	version         string
 	log             *slog.Logger
 	refreshInterval time.Duration
+	reportInterval  time.Duration
 	maxMessage      int
+	softDeadline    time.Duration
+	maxListed       int
+	authoring       bool
+	readOnly        bool
+	detach          bool
+	embedFiles      bool
+	// own are the service's own tools; no routine is published under the name
+	// of one, listed or not.
+	own map[string]builtin
 
 	mu            sync.Mutex
 	organizations map[string]*organization
@@ -52,18 +80,27 @@ func New(c Config) (*Server, error) {
 	if c.Service == nil {
 		return nil, errors.New("mcp: a server needs a service")
 	}
-	s := &Server{service: c.Service, version: c.Version, log: c.Log, refreshInterval: c.RefreshInterval, maxMessage: c.MaxMessage,
-		organizations: map[string]*organization{}}
+	s := &Server{service: c.Service, version: c.Version, log: c.Log, refreshInterval: c.RefreshInterval, reportInterval: reportInterval,
+		maxMessage: c.MaxMessage, softDeadline: c.SoftDeadline, maxListed: c.MaxListed, authoring: c.Authoring, readOnly: c.ReadOnly,
+		detach: c.DetachOnCancel, embedFiles: c.EmbedFiles, own: map[string]builtin{}, organizations: map[string]*organization{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	if s.refreshInterval == 0 {
-		s.refreshInterval = defaultRefreshInterval
-	}
-	if s.maxMessage <= 0 {
-		s.maxMessage = defaultMaxMessage
+	setDefault(&s.refreshInterval, defaultRefreshInterval)
+	setDefault(&s.maxMessage, defaultMaxMessage)
+	setDefault(&s.softDeadline, defaultSoftDeadline)
+	setDefault(&s.maxListed, defaultMaxListed)
+	for _, b := range append(runTools(), authoringTools()...) {
+		s.own[b.name] = b
 	}
 	return s, nil
+}
+
+func setDefault[T comparable](v *T, to T) {
+	var zero T
+	if *v == zero {
+		*v = to
+	}
 }
 
 // errAnonymous: tools are not for anonymous callers.

@@ -27,12 +27,21 @@ type Call struct {
 	// Progress, when set, is told of each operation before it begins. It is
 	// called by the run and must not block.
 	Progress func(Progress)
+	// Queued, when set, is called once if the run has to wait for a browser. What
+	// it gets tells how many wait before the run, from then on.
+	Queued func(ahead func() int)
+	// Patience is how long Execute waits; after it the run goes on by itself. 0:
+	// until the end.
+	Patience time.Duration
+	// Detach lets the run go on by itself also when Execute's ctx ends.
+	Detach bool
 }
 
 // Execute runs a routine and returns when it has ended. A run that fails gives
 // its execution and an error with a run-failed code. Without execution the run
 // never began: the codes of Start, and CodeConflict while the same call under
-// the same key goes on. When ctx ends the run ends, as cancelled.
+// the same key goes on. When ctx ends the run ends, as cancelled. A call that is
+// out of patience, or detached, gives an execution that is open, without error.
 func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call) (*Execution, error) {
 	l, before, err := s.start(ctx, p, id, call)
 	if err != nil {
@@ -44,12 +53,27 @@ func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call
 		}
 		return before, before.failure()
 	}
+	var patience <-chan time.Time
+	if call.Patience > 0 {
+		timer := time.NewTimer(call.Patience)
+		defer timer.Stop()
+		patience = timer.C
+	}
 	select {
 	case <-l.ended:
+		return l.last, l.err
+	case <-patience:
 	case <-ctx.Done():
-		l.cancel(causeOf(ctx))
-		<-l.ended
+		if !call.Detach {
+			l.cancel(causeOf(ctx))
+			<-l.ended
+			return l.last, l.err
+		}
 	}
+	if e := l.standing(); e.Open() {
+		return e, nil
+	}
+	<-l.ended // it has ended just now
 	return l.last, l.err
 }
 

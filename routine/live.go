@@ -130,3 +130,18 @@ func (l *live) done() []OperationRecord {
 	defer l.mu.Unlock()
 	return slices.Clone(l.records)
 }
+
+// standing is the execution as it is now.
+func (l *live) standing() *Execution {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := *l.accepted
+	for _, event := range l.events {
+		if event.Execution != nil {
+			e = *event.Execution
+		}
+	}
+	e.Operations = slices.Clone(l.records)
+	e.OperationsDone = len(e.Operations)
+	return &e
+}

@@ -16,3 +16,6 @@ type Principal struct {
 
 // Anonymous tells that the caller gave no credentials.
 func (p Principal) Anonymous() bool { return p.UserID == "" }
+
+// Has tells whether the caller's token is good for what needs the scope.
+func (p Principal) Has(scope Scopes) bool { return p.Scopes.covers(scope) }

@@ -3,6 +3,8 @@ package routine
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -13,6 +15,9 @@ type queue struct {
 	slots    chan struct{} // a send takes a slot; Go serves blocked senders in order
 	limit    int64         // of tickets: running and waiting
 	admitted atomic.Int64
+
+	mu   sync.Mutex
+	line []*ticket // that wait for a slot, the first first
 }
 
 func newQueue(concurrency, waiting int) *queue {
@@ -37,8 +42,25 @@ func (q *queue) enter() (*ticket, error) {
 	case q.slots <- struct{}{}:
 		t.held = true
 	default:
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.line = append(q.line, t)
 	}
 	return t, nil
+}
+
+// ahead is how many wait before the ticket; 0 when it does not wait.
+func (t *ticket) ahead() int {
+	t.q.mu.Lock()
+	defer t.q.mu.Unlock()
+	return max(slices.Index(t.q.line, t), 0)
+}
+
+// step takes the ticket out of the line.
+func (t *ticket) step() {
+	t.q.mu.Lock()
+	defer t.q.mu.Unlock()
+	t.q.line = slices.DeleteFunc(t.q.line, func(other *ticket) bool { return other == t })
 }
 
 // wait blocks until a slot is free.
@@ -46,6 +68,7 @@ func (t *ticket) wait(ctx context.Context) error {
 	if t.held {
 		return nil
 	}
+	defer t.step()
 	select {
 	case t.q.slots <- struct{}{}:
 		t.held = true
@@ -59,6 +82,8 @@ func (t *ticket) wait(ctx context.Context) error {
 func (t *ticket) leave() {
 	if t.held {
 		<-t.q.slots
+	} else {
+		t.step()
 	}
 	t.q.admitted.Add(-1)
 }

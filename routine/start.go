@@ -84,6 +84,9 @@ func (s *Service) launch(ctx context.Context, p Principal, id string, call Call,
 		end()
 		return nil, err
 	}
+	if call.Queued != nil && !t.held {
+		call.Queued(t.ahead)
+	}
 	go func() {
 		defer close(l.ended)
 		defer end()

@@ -1,0 +1,150 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine"
+)
+
+const routineArgument = `"routine":{"type":"object","description":"The definition: name, description, parameters, operations; the resource ` + schemaURI + ` is its JSON Schema"}`
+
+// authoringTools write routines and look at their runs.
+func authoringTools() []builtin {
+	return []builtin{
+		{name: "validate_routine", title: "Check a routine", needs: routine.ScopeRoutinesRead, readOnly: true, handle: (*Server).validateRoutine,
+			description: "Check a routine definition without saving it. Tells every problem at once, each with its JSON pointer and what to do.",
+			schema:      `{"type":"object","properties":{` + routineArgument + `},"required":["routine"],"additionalProperties":false}`},
+		{name: "create_routine", title: "Save a new routine", needs: routine.ScopeRoutinesWrite, handle: (*Server).createRoutine,
+			description: "Check a routine definition and save it. It becomes a tool; the answer gives its name.",
+			schema:      `{"type":"object","properties":{` + routineArgument + `},"required":["routine"],"additionalProperties":false}`},
+		{name: "list_executions", title: "List executions", needs: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).listExecutions,
+			description: "The runs of routines, newest first, without their data.",
+			schema: `{"type":"object","properties":{"routine_id":{"type":"string","description":"Tool name, or Routine_… id; left out: all"},` +
+				`"status":{"type":"string","enum":["pending","running","completed","failed"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","minimum":0}},"additionalProperties":false}`},
+	}
+}
+
+// verdict is what a check has found.
+type verdict struct {
+	Valid    bool              `json:"valid"`
+	Errors   []routine.Problem `json:"errors"`
+	Warnings []routine.Problem `json:"warnings"`
+}
+
+func (s *Server) validateRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
+	text, err := definition(q)
+	if err != nil {
+		return s.failedCall(ctx, "validate_routine", err)
+	}
+	v := verdict{Valid: true, Errors: []routine.Problem{}, Warnings: []routine.Problem{}}
+	_, warnings, err := s.service.Validate(text)
+	v.Warnings = append(v.Warnings, warnings...)
+	if routine.CodeOf(err) == routine.CodeInvalid {
+		v.Valid, v.Errors = false, append(v.Errors, routine.AsError(err).Problems...)
+	} else if err != nil {
+		return s.failedCall(ctx, "validate_routine", err)
+	}
+	v.Errors, v.Warnings = v.Errors[:min(len(v.Errors), maxProblems)], v.Warnings[:min(len(v.Warnings), maxProblems)]
+	return told(v)
+}
+
+// definition is the argument routine as it was written, so that problems are
+// where their author sees them. Models send it as a text too.
+func definition(q mcp.CallToolRequest) (json.RawMessage, error) {
+	var a struct {
+		Routine json.RawMessage `json:"routine"`
+	}
+	if err := decode(q, &a); err != nil {
+		return nil, err
+	}
+	if len(a.Routine) == 0 {
+		return nil, routine.Errorf(routine.CodeInvalid, "the argument routine is missing: give the definition as an object")
+	}
+	var text string
+	if json.Unmarshal(a.Routine, &text) == nil {
+		return json.RawMessage(text), nil
+	}
+	return a.Routine, nil
+}
+
+// saved is what is told of a routine that was saved.
+type saved struct {
+	ID       string            `json:"id"`
+	Tool     string            `json:"tool"`
+	Version  int               `json:"version"`
+	Status   routine.Status    `json:"routine_status"`
+	Listed   bool              `json:"published"`
+	Warnings []routine.Problem `json:"warnings"`
+}
+
+func savedRoutine(r *routine.Routine, warnings []routine.Problem) *mcp.CallToolResult {
+	return told(saved{r.ID, r.ToolName, r.Version, r.Status, r.Published(), append([]routine.Problem{}, warnings[:min(len(warnings), maxProblems)]...)})
+}
+
+func (s *Server) createRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
+	text, err := definition(q)
+	if err != nil {
+		return s.failedCall(ctx, "create_routine", err)
+	}
+	r, warnings, err := s.service.CreateRoutine(ctx, principalOf(ctx), text)
+	if err != nil {
+		return s.failedCall(ctx, "create_routine", err)
+	}
+	return savedRoutine(r, warnings)
+}
+
+// listed is an execution in a list.
+type listed struct {
+	ExecutionID string                  `json:"execution_id"`
+	RoutineID   string                  `json:"routine_id"`
+	RoutineName string                  `json:"routine_name"`
+	Status      routine.ExecutionStatus `json:"status"`
+	ErrorCode   routine.Code            `json:"error_code,omitempty"`
+	Error       string                  `json:"error,omitempty"`
+	CreatedAt   time.Time               `json:"created_at"`
+	Seconds     *float64                `json:"duration_seconds"`
+}
+
+func (s *Server) listExecutions(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
+	var a struct {
+		Routine string `json:"routine_id"`
+		Status  string `json:"status"`
+		Limit   whole  `json:"limit"`
+		Offset  whole  `json:"offset"`
+	}
+	err := decode(q, &a)
+	f := routine.ExecutionFilter{Status: routine.ExecutionStatus(a.Status), Limit: min(int(a.Limit), routine.MaxPageLimit), Offset: max(int(a.Offset), 0)}
+	if f.Limit <= 0 {
+		f.Limit = routine.DefaultPageLimit
+	}
+	if err == nil && a.Routine != "" {
+		var r *routine.Routine
+		if r, err = s.routine(ctx, a.Routine); err == nil {
+			f.RoutineID = r.ID
+		}
+	}
+	var list []*routine.Execution
+	total := 0
+	if err == nil {
+		list, total, err = s.service.Executions(ctx, principalOf(ctx), f)
+	}
+	if err != nil {
+		return s.failedCall(ctx, "list_executions", err)
+	}
+	rows := []listed{}
+	for _, e := range list {
+		row := listed{ExecutionID: e.ID, RoutineID: e.RoutineID, RoutineName: clip(clean(e.RoutineName), 100), Status: e.Status, ErrorCode: e.ErrorCode, CreatedAt: e.CreatedAt, Seconds: e.DurationSeconds}
+		if e.Error != nil {
+			row.Error = clip(oneLine(clean(*e.Error)), 200)
+		}
+		rows = append(rows, row)
+	}
+	return told(struct {
+		Executions []listed `json:"executions"`
+		Total      int      `json:"total"`
+	}{rows, total})
+}

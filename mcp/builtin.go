@@ -1,0 +1,197 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"rote/routine"
+)
+
+// builtin is a tool of the service's own, beside the routines.
+type builtin struct {
+	name, title, description string
+	// schema is that of the arguments.
+	schema string
+	// needs is the scope without which the tool is neither listed nor called.
+	needs routine.Scopes
+	// readOnly tools change nothing, here or on a site; openWorld ones reach
+	// sites.
+	readOnly, destructive, openWorld bool
+	handle                           func(s *Server, ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult
+}
+
+// builtins are the tools that a server with these toolsets has, in the order in
+// which an agent uses them.
+func (s *Server) builtins() []builtin {
+	list := runTools()
+	if s.authoring {
+		list = append(list, authoringTools()...)
+	}
+	var kept []builtin
+	for _, b := range list {
+		if b.readOnly || !s.readOnly {
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+// tool is how the builtin is published.
+func (b builtin) tool(s *Server) server.ServerTool {
+	t := mcp.NewToolWithRawSchema(b.name, b.description, json.RawMessage(b.schema))
+	t.Title = b.title
+	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: new(b.readOnly), DestructiveHint: new(b.destructive), OpenWorldHint: new(b.openWorld)}
+	return server.ServerTool{Tool: t, Handler: func(ctx context.Context, q mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
+		defer func() {
+			if p := recover(); p != nil {
+				result = s.failedCall(ctx, b.name, panicked(p))
+			}
+		}()
+		return b.handle(s, ctx, q), nil
+	}}
+}
+
+// failedCall is the answer of a builtin that could not do what it was asked to.
+func (s *Server) failedCall(ctx context.Context, tool string, err error) *mcp.CallToolResult {
+	f := routine.AsError(s.noted(ctx, "", err))
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s failed: %s [%s].", tool, strings.TrimRight(clip(clean(f.Message), maxFailureText), "."), f.Code)
+	for i, p := range f.Problems {
+		if i == maxProblems {
+			fmt.Fprintf(&b, "\nand %d more", len(f.Problems)-i)
+			break
+		}
+		b.WriteString("\n" + clip(clean(problemLine(p)), maxFailureText/4))
+	}
+	if step := builtinNext(f); step != "" {
+		b.WriteString("\nNext: " + step + ".")
+	}
+	return failed(b.String())
+}
+
+// maxProblems bounds how many faults of a definition an answer tells.
+const maxProblems = 40
+
+// problemLine tells a fault and where it is.
+func problemLine(p routine.Problem) string {
+	text := p.String()
+	if p.Line > 0 {
+		text = fmt.Sprintf("line %d: %s", p.Line, text)
+	}
+	return fmt.Sprintf("- %s [%s]", text, p.Code)
+}
+
+// builtinNext is what an agent can do when a builtin has failed.
+func builtinNext(f *routine.Error) string {
+	switch f.Code {
+	case routine.CodeNotFound:
+		return "search_routines finds routines by what they do; ids of executions stand in the answers of calls"
+	case routine.CodeForbidden:
+		return "do not try again: the token of this connection is not good for it"
+	case routine.CodePreconditionFailed:
+		return "read the routine again with describe_routine, and change what it is now"
+	case routine.CodeInvalid, routine.CodeConflict, routine.CodeTooLarge:
+		return ""
+	}
+	return nextStep(f)
+}
+
+// told is a builtin's answer, as structured content and as the same text.
+func told(v any) *mcp.CallToolResult {
+	text := compact(v)
+	return &mcp.CallToolResult{RawStructuredContent: text, Content: []mcp.Content{mcp.NewTextContent(string(text))}}
+}
+
+// compact encodes with characters as they are. What is encoded here are texts,
+// numbers and JSON, so it cannot fail.
+func compact(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Appendf(nil, `{"error":%q}`, err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// arguments decodes the arguments of a builtin strictly. Models send numbers
+// and booleans as texts, so these are taken too.
+func decode(q mcp.CallToolRequest, into any) error {
+	raw := arguments(q)
+	if len(raw) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("text after the arguments")
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	var wrong *json.UnmarshalTypeError
+	message := strings.TrimPrefix(err.Error(), "json: ")
+	if errors.As(err, &wrong) && wrong.Field != "" {
+		message = fmt.Sprintf("%q must be a %s, not a %s", wrong.Field, kindOf(wrong.Type), wrong.Value)
+	}
+	return routine.Errorf(routine.CodeInvalid, "invalid arguments: %s; valid are %s", message, strings.Join(fieldsOf(into), ", "))
+}
+
+func kindOf(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[whole]():
+		return "whole number"
+	case reflect.TypeFor[boolean]():
+		return "boolean"
+	}
+	return t.Kind().String()
+}
+
+// fieldsOf are the names of the arguments that a struct takes.
+func fieldsOf(into any) (names []string) {
+	t := reflect.TypeOf(into).Elem()
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// whole is a whole number: 3, 3.0 or "3".
+type whole int
+
+// UnmarshalJSON refuses what is no whole number.
+func (w *whole) UnmarshalJSON(text []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
+	if err != nil || f != float64(int32(f)) {
+		return &json.UnmarshalTypeError{Value: clip(string(text), 40), Type: reflect.TypeFor[whole]()}
+	}
+	*w = whole(f)
+	return nil
+}
+
+// boolean is a boolean: true or "true".
+type boolean bool
+
+// UnmarshalJSON refuses what is no boolean.
+func (b *boolean) UnmarshalJSON(text []byte) error {
+	v, err := strconv.ParseBool(strings.Trim(string(text), `"`))
+	if err != nil {
+		return &json.UnmarshalTypeError{Value: clip(string(text), 40), Type: reflect.TypeFor[boolean]()}
+	}
+	*b = boolean(v)
+	return nil
+}

@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine"
+)
+
+// file describes a file that an execution brought.
+type file struct {
+	Name  string `json:"name"`
+	MIME  string `json:"mime"`
+	Bytes int64  `json:"bytes"`
+	Where string `json:"where"`
+	// URI is the resource that the file is read as.
+	URI string `json:"uri"`
+}
+
+const readIt = "not in this answer: read the resource uri"
+
+// fileURI names a file of an execution as a resource.
+func fileURI(executionID, name string) string {
+	return "execution://" + executionID + "/files/" + url.PathEscape(name)
+}
+
+// addDownload tells of the file that the run's data is. A small image is added
+// as content of its own, a text becomes data; anything else is never put into
+// the answer, where some clients choke on it, unless the server is told to.
+func (a *answer) addDownload(s *Server, e *routine.Execution) []mcp.Content {
+	content := download(e.Result)
+	f := file{Name: clip(clean(e.Result.Filename), 200), MIME: mediaType(e.Result.ContentType), Bytes: int64(len(content))}
+	if kind, ok := imageType(content); ok && len(content) <= maxImage {
+		f.MIME, f.Where, f.URI = kind, "in this answer, as an image", fileURI(e.ID, e.Result.Filename)
+		a.Files = append(a.Files, f)
+		return []mcp.Content{mcp.NewImageContent(base64.StdEncoding.EncodeToString(content), kind)}
+	}
+	if isText(f.MIME) && utf8.Valid(content) {
+		f.Where, f.URI = "in this answer, as text in data", fileURI(e.ID, e.Result.Filename)
+		a.Files = append(a.Files, f)
+		a.Data = cleanJSON(compact(string(content)))
+		return nil
+	}
+	link := a.link(e.ID, f)
+	if s.embedFiles && len(content) <= maxImage {
+		a.Files[len(a.Files)-1].Where = "in this answer, as an embedded resource"
+		return []mcp.Content{mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: fileURI(e.ID, e.Result.Filename), MIMEType: f.MIME, Blob: base64.StdEncoding.EncodeToString(content)})}
+	}
+	return []mcp.Content{link}
+}
+
+// link tells of a file that is read as a resource.
+func (a *answer) link(executionID string, f file) mcp.Content {
+	f.URI, f.Where = fileURI(executionID, f.Name), readIt
+	a.Files = append(a.Files, f)
+	return mcp.NewResourceLink(f.URI, f.Name, "", f.MIME)
+}
+
+// download is the content of the file that a result's data is.
+func download(r *routine.Result) []byte {
+	var encoded string
+	_ = json.Unmarshal(r.Data, &encoded) // a download's data is a string
+	content, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil
+	}
+	return content
+}
+
+// isText tells the types that an agent reads as they are.
+func isText(kind string) bool {
+	switch kind {
+	case "application/json", "application/xml", "application/yaml", "application/javascript":
+		return true
+	}
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
+}
+
+// mediaType is a content type without its parameters.
+func mediaType(contentType string) string {
+	kind, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return "application/octet-stream"
+	}
+	return kind
+}
+
+// imageType looks at the content itself: an image that is none makes some
+// clients fail for good.
+func imageType(content []byte) (string, bool) {
+	switch kind := http.DetectContentType(content); kind {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return kind, true
+	}
+	return "", false
+}

@@ -1,0 +1,173 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine"
+)
+
+// reportInterval is after how long without news a client is told that its call
+// goes on: many give up a call that says nothing.
+const reportInterval = 5 * time.Second
+
+// notifier sends a notification that belongs to the request being served, so
+// that it is on its way before the response is.
+type notifier func(method string, params any) error
+
+type notifierKey struct{}
+
+func withNotifier(ctx context.Context, n notifier) context.Context {
+	return context.WithValue(ctx, notifierKey{}, n)
+}
+
+// progressParams is the body of a notifications/progress. Progress is how many
+// operations are done and grows each time, Message names the one that goes on.
+type progressParams struct {
+	ProgressToken mcp.ProgressToken `json:"progressToken"`
+	Progress      float64           `json:"progress"`
+	Total         int               `json:"total"`
+	Message       string            `json:"message"`
+}
+
+// reporter tells a client how its call goes: each operation that begins, and
+// that it still goes on. The run never waits for the client.
+type reporter struct {
+	send     func(progressParams)
+	interval time.Duration
+	total    int
+
+	mu      sync.Mutex
+	queue   []routine.Progress
+	ahead   func() int    // how many wait before this call; nil: it has not had to wait
+	more    chan struct{} // has room for one
+	stopped chan struct{}
+	done    chan struct{}
+}
+
+// report begins to tell the client of a call, if it has asked to be told. The
+// caller stops it before the answer; it is nil, and so stops at once, if not.
+func (s *Server) report(ctx context.Context, request mcp.CallToolRequest, total int) *reporter {
+	notify, ok := ctx.Value(notifierKey{}).(notifier)
+	meta := request.Params.Meta
+	if !ok || meta == nil || meta.ProgressToken == nil {
+		return nil
+	}
+	r := &reporter{interval: s.reportInterval, total: total,
+		more: make(chan struct{}, 1), stopped: make(chan struct{}), done: make(chan struct{})}
+	r.send = func(p progressParams) {
+		p.ProgressToken = meta.ProgressToken
+		_ = notify("notifications/progress", p) // a client that cannot be reached ends its session, not here
+	}
+	go r.tell()
+	return r
+}
+
+// progress is told of each operation that begins; nil where nobody listens.
+func (r *reporter) progress() func(routine.Progress) {
+	if r == nil {
+		return nil
+	}
+	return func(p routine.Progress) {
+		r.mu.Lock()
+		r.queue = append(r.queue, p)
+		r.mu.Unlock()
+		select {
+		case r.more <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// queued is told of having to wait.
+func (r *reporter) queued() func(ahead func() int) {
+	if r == nil {
+		return nil
+	}
+	return func(ahead func() int) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ahead = ahead
+	}
+}
+
+// waiting is how many wait before the call.
+func (r *reporter) waiting() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ahead == nil {
+		return 0
+	}
+	return r.ahead()
+}
+
+// stop ends the telling when all there is has been told.
+func (r *reporter) stop() {
+	if r == nil {
+		return
+	}
+	close(r.stopped)
+	<-r.done
+}
+
+func (r *reporter) tell() {
+	defer close(r.done)
+	tick := time.NewTicker(r.interval)
+	defer tick.Stop()
+	began, at := time.Now(), standing{}
+	for over := false; !over; {
+		select {
+		case <-r.more:
+		case <-r.stopped:
+			over = true
+		case <-tick.C:
+			r.send(at.still(time.Since(began), r))
+			continue
+		}
+		for _, p := range r.taken() {
+			began, at = time.Now(), standing{index: p.Index, operation: p.Operation, begun: true}
+			r.send(progressParams{Progress: float64(p.Index), Total: p.Total, Message: at.message(p.Total)})
+			tick.Reset(r.interval)
+		}
+	}
+}
+
+func (r *reporter) taken() []routine.Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := r.queue
+	r.queue = nil
+	return list
+}
+
+// standing is how far a run is.
+type standing struct {
+	begun     bool
+	index     int
+	operation string
+	ticks     int
+}
+
+func (p *standing) message(total int) string {
+	return fmt.Sprintf("%d/%d %s", p.index+1, total, clip(oneLine(p.operation), 100))
+}
+
+// still says that the run has not moved, with a number a little larger than the
+// last and smaller than that of the next operation. Before the first operation
+// that is negative, as clients take only what grows.
+func (p *standing) still(since time.Duration, r *reporter) progressParams {
+	p.ticks++
+	part := float64(p.ticks) / float64(p.ticks+1)
+	if p.begun {
+		return progressParams{Progress: float64(p.index) + part, Total: r.total, Message: fmt.Sprintf("%s (%d s)", p.message(r.total), int(since.Seconds()))}
+	}
+	message := "starting a browser"
+	if n := r.waiting(); n > 0 {
+		message = fmt.Sprintf("queued, %d ahead", n)
+	}
+	return progressParams{Progress: part - 1, Total: r.total, Message: message}
+}

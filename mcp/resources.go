@@ -1,0 +1,217 @@
+package mcp
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"rote/routine"
+	"rote/schemas"
+)
+
+// schemaURI is the resource that says how a routine is written.
+const schemaURI = "schema://routine"
+
+const jsonType = "application/json"
+
+// addResources makes the resources that are always there.
+func (s *Server) addResources(m *server.MCPServer) {
+	m.AddResource(mcp.NewResource(schemaURI, "routine schema", mcp.WithMIMEType("application/schema+json"),
+		mcp.WithResourceDescription("The JSON Schema of a routine definition, with every operation")),
+		func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			return textResource(schemaURI, "application/schema+json", string(schemas.Routine())), nil
+		})
+	for _, t := range []struct {
+		template, name, description, kind string
+		read                              func(context.Context, string) (any, error)
+	}{
+		{"routine://{id}", "routine", "A routine as it is stored", jsonType, s.readRoutine},
+		{"execution://{id}", "execution", "A run: status, result and what each operation did", jsonType, s.readExecution},
+		{"execution://{id}/data", "execution data", "The data of a run, whole", "", s.readData},
+		{"execution://{id}/files/{name}", "execution file", "A file that a run brought", "", s.readFile},
+	} {
+		m.AddResourceTemplate(mcp.NewResourceTemplate(t.template, t.name, mcp.WithTemplateDescription(t.description), mcp.WithTemplateMIMEType(t.kind)),
+			func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+				v, err := t.read(ctx, q.Params.URI)
+				if err != nil {
+					return nil, s.shown(ctx, err)
+				}
+				if f, ok := v.(*routine.File); ok {
+					return fileResource(q.Params.URI, f), nil
+				}
+				return textResource(q.Params.URI, jsonType, string(compact(v))), nil
+			})
+	}
+}
+
+// shown is what a client may see of an error: never its cause.
+func (s *Server) shown(ctx context.Context, err error) error {
+	e := routine.AsError(s.noted(ctx, "", err))
+	return fmt.Errorf("%s [%s]", e.Message, e.Code)
+}
+
+func textResource(uri, kind, text string) []mcp.ResourceContents {
+	return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: kind, Text: text}}
+}
+
+func fileResource(uri string, f *routine.File) []mcp.ResourceContents {
+	if kind := mediaType(f.ContentType); isText(kind) && utf8.Valid(f.Data) {
+		return textResource(uri, kind, clean(string(f.Data)))
+	}
+	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: uri, MIMEType: mediaType(f.ContentType), Blob: base64.StdEncoding.EncodeToString(f.Data)}}
+}
+
+// id is what stands behind the scheme of a URI, and what behind the id.
+func idOf(uri string) (id, rest string) {
+	_, id, _ = strings.Cut(uri, "://")
+	id, rest, _ = strings.Cut(id, "/")
+	return id, rest
+}
+
+func (s *Server) readRoutine(ctx context.Context, uri string) (any, error) {
+	id, _ := idOf(uri)
+	return s.routine(ctx, id)
+}
+
+func (s *Server) readExecution(ctx context.Context, uri string) (any, error) {
+	id, _ := idOf(uri)
+	e, err := s.service.Execution(ctx, principalOf(ctx), id)
+	if err != nil {
+		return nil, err
+	}
+	if e.Result != nil && e.Result.IsBase64 {
+		e.Result.Data = json.RawMessage("null") // the file is a resource of its own
+	}
+	return e, nil
+}
+
+func (s *Server) readData(ctx context.Context, uri string) (any, error) {
+	id, _ := idOf(uri)
+	e, err := s.service.Execution(ctx, principalOf(ctx), id)
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Result == nil || len(e.Result.Data) == 0:
+		return nil, routine.Errorf(routine.CodeNotFound, "the execution is %s and has no data", e.Status)
+	case e.Result.IsBase64:
+		return downloaded(e), nil
+	}
+	return cleanJSON(e.Result.Data), nil
+}
+
+// downloaded is the file that an execution's data is.
+func downloaded(e *routine.Execution) *routine.File {
+	content := download(e.Result)
+	return &routine.File{FileInfo: routine.FileInfo{Name: e.Result.Filename, ContentType: e.Result.ContentType, Size: int64(len(content))}, Data: content}
+}
+
+func (s *Server) readFile(ctx context.Context, uri string) (any, error) {
+	id, rest := idOf(uri)
+	name, err := url.PathUnescape(strings.TrimPrefix(rest, "files/"))
+	if err != nil {
+		return nil, routine.Errorf(routine.CodeInvalid, "the file's name is not escaped as in a URL")
+	}
+	p := principalOf(ctx)
+	e, err := s.service.Execution(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	if e.Result != nil && e.Result.IsBase64 && e.Result.Filename == name {
+		return downloaded(e), nil
+	}
+	return s.service.ExecutionFile(ctx, p, id, name)
+}
+
+func routineURI(id string) string { return "routine://" + id }
+
+// routineResource is a listed routine as a resource.
+func (s *Server) routineResource(r *routine.Routine) server.ServerResource {
+	uri := routineURI(r.ID)
+	name := clip(oneLine(clean(r.Name)), 80) + " (" + r.ToolName + ")" // unique, as clients and pages of lists need it
+	return server.ServerResource{
+		Resource: mcp.NewResource(uri, name, mcp.WithMIMEType(jsonType), mcp.WithResourceDescription(clip(oneLine(clean(r.Description)), 200))),
+		Handler: func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			v, err := s.readRoutine(ctx, q.Params.URI)
+			if err != nil {
+				return nil, s.shown(ctx, err)
+			}
+			return textResource(uri, jsonType, string(compact(v))), nil
+		},
+	}
+}
+
+// maxCompletions is what the protocol allows.
+const maxCompletions = 100
+
+var errNoArgument = errors.New("there is nothing to complete")
+
+// completion suggests ids of routines and executions.
+type completion struct{ server *Server }
+
+var (
+	_ server.ResourceCompletionProvider = completion{}
+	_ server.PromptCompletionProvider   = completion{}
+)
+
+// CompleteResourceArgument suggests ids for the templates.
+func (c completion) CompleteResourceArgument(ctx context.Context, uri string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	switch {
+	case argument.Name != "id":
+		return nil, errNoArgument
+	case strings.HasPrefix(uri, "routine://"):
+		return c.routines(ctx, argument.Value)
+	}
+	return c.executions(ctx, argument.Value)
+}
+
+// CompletePromptArgument suggests ids for the prompts.
+func (c completion) CompletePromptArgument(ctx context.Context, _ string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	switch argument.Name {
+	case "execution_id":
+		return c.executions(ctx, argument.Value)
+	case "routine_id":
+		return c.routines(ctx, argument.Value)
+	}
+	return &mcp.Completion{Values: []string{}}, nil
+}
+
+func (c completion) routines(ctx context.Context, prefix string) (*mcp.Completion, error) {
+	o, err := c.server.organization(principalOf(ctx))
+	if err != nil {
+		return nil, c.server.shown(ctx, err)
+	}
+	var ids []string
+	for _, r := range o.registry.byChange() {
+		if strings.HasPrefix(r.ID, prefix) || strings.HasPrefix(r.ToolName, prefix) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return completed(ids), nil
+}
+
+func (c completion) executions(ctx context.Context, prefix string) (*mcp.Completion, error) {
+	list, _, err := c.server.service.Executions(ctx, principalOf(ctx), routine.ExecutionFilter{Limit: maxCompletions})
+	if err != nil {
+		return nil, c.server.shown(ctx, err)
+	}
+	var ids []string
+	for _, e := range list {
+		if strings.HasPrefix(e.ID, prefix) {
+			ids = append(ids, e.ID)
+		}
+	}
+	return completed(ids), nil
+}
+
+func completed(values []string) *mcp.Completion {
+	n := min(len(values), maxCompletions)
+	return &mcp.Completion{Values: append([]string{}, values[:n]...), Total: len(values), HasMore: n < len(values)}
+}

@@ -1,0 +1,230 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine"
+)
+
+// maxWait bounds for how long one call of get_execution waits, so that it comes
+// back before any client gives it up.
+const maxWait = 45 * time.Second
+
+// runTools find routines, run them and look after their runs. They are there
+// always: some clients do not follow a changing list of tools.
+func runTools() []builtin {
+	return []builtin{
+		{name: "search_routines", title: "Search routines", needs: routine.ScopeExecutionsRun, readOnly: true, handle: (*Server).searchRoutines,
+			description: "Find stored web-automation routines by what they do. All words must occur in name, description, tags or parameters; without query the most recently changed come first. Each has a tool name for run_routine.",
+			schema:      `{"type":"object","properties":{"query":{"type":"string","description":"Words, as in: flight prices"},"limit":{"type":"integer","minimum":1,"maximum":50,"default":10}},"additionalProperties":false}`},
+		{name: "describe_routine", title: "Describe a routine", needs: routine.ScopeExecutionsRun, readOnly: true, handle: (*Server).describeRoutine,
+			description: "A routine's parameters as JSON Schema, its operations and the shape of its result.",
+			schema:      `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id"}},"required":["id"],"additionalProperties":false}`},
+		{name: "run_routine", title: "Run a routine", needs: routine.ScopeExecutionsRun, destructive: true, openWorld: true, handle: (*Server).runRoutine,
+			description: "Run a routine that is not listed as a tool of its own. It may act on a live site. A run that takes longer than wait_seconds goes on: get_execution gives its result.",
+			schema: `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id"},"parameters":{"type":"object","description":"Values by name, as describe_routine tells"},` +
+				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end"}},"required":["id"],"additionalProperties":false}`},
+		{name: "get_execution", title: "Get an execution", needs: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).getExecution,
+			description: "The result of a run, or how far it is. For the rest of data that was cut, give path, offset and limit as the cut answer says.",
+			schema: `{"type":"object","properties":{"execution_id":{"type":"string"},"path":{"type":"string","description":"JSON pointer into data, as in /items"},` +
+				`"offset":{"type":"integer","minimum":0,"description":"Items, members or characters to skip"},"limit":{"type":"integer","minimum":1},` +
+				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end of a run that goes on"}},"required":["execution_id"],"additionalProperties":false}`},
+		{name: "cancel_execution", title: "Cancel an execution", needs: routine.ScopeExecutionsRun, destructive: true, handle: (*Server).cancelExecution,
+			description: "End a run that goes on. What it did on the site stays done.",
+			schema:      `{"type":"object","properties":{"execution_id":{"type":"string"}},"required":["execution_id"],"additionalProperties":false}`},
+	}
+}
+
+// found is a routine in a list.
+type found struct {
+	ID          string `json:"id"`
+	Tool        string `json:"tool"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	ReadOnly    bool   `json:"read_only"`
+}
+
+func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
+	var a struct {
+		Query string `json:"query"`
+		Limit whole  `json:"limit"`
+	}
+	o, err := s.organization(principalOf(ctx))
+	if err == nil {
+		err = decode(q, &a)
+	}
+	if err != nil {
+		return s.failedCall(ctx, "search_routines", err)
+	}
+	limit := min(max(int(a.Limit), 0), 50)
+	if limit == 0 {
+		limit = 10
+	}
+	list, total := []found{}, 0
+	words := strings.Fields(strings.ToLower(a.Query))
+	for _, r := range o.registry.byChange() {
+		if !matches(r, words) {
+			continue
+		}
+		if total++; len(list) < limit {
+			list = append(list, found{r.ID, r.ToolName, clip(oneLine(clean(r.Name)), 100), clip(oneLine(clean(r.Description)), 200), readsOnly(r.Operations)})
+		}
+	}
+	return told(struct {
+		Routines []found `json:"routines"`
+		Total    int     `json:"total"`
+	}{list, total})
+}
+
+// matches tells whether all words, in lower case, occur in what a routine says
+// of itself.
+func matches(r *routine.Routine, words []string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	text := r.ToolName + " " + r.Name + " " + r.Description + " " + strings.Join(r.Tags, " ")
+	for _, p := range r.Parameters {
+		text += " " + p.Name + " " + p.Description
+	}
+	text = strings.ToLower(text)
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// description is all that a caller of a routine needs to know.
+type description struct {
+	ID          string          `json:"id"`
+	Tool        string          `json:"tool"`
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Status      routine.Status  `json:"routine_status"`
+	Version     int             `json:"version"`
+	ReadOnly    bool            `json:"read_only"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Operations  []string        `json:"operations"`
+	Result      string          `json:"result"`
+}
+
+func (s *Server) describeRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
+	var a struct {
+		ID string `json:"id"`
+	}
+	err := decode(q, &a)
+	var r *routine.Routine
+	if err == nil {
+		r, err = s.routine(ctx, a.ID)
+	}
+	if err != nil {
+		return s.failedCall(ctx, "describe_routine", err)
+	}
+	schema, err := inputSchema(r.Parameters)
+	if err != nil {
+		schema = compact(err.Error()) // an older row: its schema is no tool's
+	}
+	d := description{ID: r.ID, Tool: r.ToolName, Name: clean(r.Name), Description: clean(r.Description), Status: r.Status, Version: r.Version,
+		ReadOnly: readsOnly(r.Operations), Parameters: schema, Operations: []string{}, Result: strings.TrimPrefix(resultShape(r.Operations), "Result: ")}
+	for _, o := range r.Operations {
+		if len(d.Operations) == maxOperations {
+			d.Operations = append(d.Operations, "…")
+			break
+		}
+		d.Operations = append(d.Operations, clip(oneLine(clean(o.Describe())), 100))
+	}
+	return told(d)
+}
+
+// maxOperations bounds how many operations of a routine are named.
+const maxOperations = 100
+
+// routine finds one by the name of its tool or its id; a published one without
+// asking the store.
+func (s *Server) routine(ctx context.Context, id string) (*routine.Routine, error) {
+	p := principalOf(ctx)
+	o, err := s.organization(p)
+	if err != nil {
+		return nil, err
+	}
+	if r := o.registry.routine(id); r != nil {
+		return r, nil
+	}
+	if !p.Has(routine.ScopeRoutinesRead) { // then there are but tools
+		return nil, routine.Errorf(routine.CodeNotFound, "there is no tool %q", clip(id, 80))
+	}
+	return s.service.Routine(ctx, p, id)
+}
+
+func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
+	var a struct {
+		ID         string          `json:"id"`
+		Parameters json.RawMessage `json:"parameters"`
+		Wait       *whole          `json:"wait_seconds"`
+	}
+	err := decode(q, &a)
+	var r *routine.Routine
+	if err == nil {
+		r, err = s.routine(ctx, a.ID)
+	}
+	if err != nil {
+		return s.failedCall(ctx, "run_routine", err)
+	}
+	if string(a.Parameters) == "null" {
+		a.Parameters = nil
+	}
+	patience := s.softDeadline
+	if a.Wait != nil {
+		patience = min(max(time.Duration(*a.Wait)*time.Second, time.Millisecond), s.softDeadline)
+	}
+	if o, err := s.organization(principalOf(ctx)); err == nil {
+		o.registry.use(r.ID)
+	}
+	return newCaller(s, r).run(ctx, q, a.Parameters, patience)
+}
+
+func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
+	var a struct {
+		ID     string `json:"execution_id"`
+		Path   string `json:"path"`
+		Offset whole  `json:"offset"`
+		Limit  whole  `json:"limit"`
+		Wait   whole  `json:"wait_seconds"`
+	}
+	if err := decode(q, &a); err != nil {
+		return s.failedCall(ctx, "get_execution", err)
+	}
+	waiting, stop := context.WithTimeout(ctx, min(max(time.Duration(a.Wait)*time.Second, time.Millisecond), maxWait))
+	defer stop()
+	e, err := s.service.Wait(waiting, principalOf(ctx), a.ID)
+	if e == nil {
+		return s.failedCall(ctx, "get_execution", err)
+	}
+	c := &caller{server: s, id: e.RoutineID, name: e.RoutineName}
+	return c.answer(ctx, e, err, part{Path: a.Path, Offset: max(int(a.Offset), 0), Limit: max(int(a.Limit), 0)})
+}
+
+func (s *Server) cancelExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
+	var a struct {
+		ID string `json:"execution_id"`
+	}
+	err := decode(q, &a)
+	var e *routine.Execution
+	if err == nil {
+		e, err = s.service.Cancel(ctx, principalOf(ctx), a.ID)
+	}
+	if err != nil {
+		return s.failedCall(ctx, "cancel_execution", err)
+	}
+	return told(struct {
+		ExecutionID string                  `json:"execution_id"`
+		Status      routine.ExecutionStatus `json:"status"`
+		ErrorCode   routine.Code            `json:"error_code,omitempty"`
+	}{e.ID, e.Status, e.ErrorCode})
+}

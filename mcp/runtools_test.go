@@ -1,0 +1,316 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine"
+)
+
+// own calls a tool of the service's own and decodes its answer.
+func own(t *testing.T, c *client.Client, tool string, arguments any, into any) {
+	t.Helper()
+	result, text := callTool(t, c, tool, arguments)
+	if result.IsError || json.Unmarshal([]byte(text), into) != nil || string(result.RawStructuredContent) == "" {
+		t.Fatalf("%s %v: %.500s", tool, arguments, text)
+	}
+}
+
+// with is the house with another server before it.
+func (h *house) with(t *testing.T, c Config) *house {
+	t.Helper()
+	c.Service, c.Log, c.RefreshInterval = h.service, h.log.logger(), -1
+	other := *h
+	other.Server = newServer(t, c)
+	return &other
+}
+
+func TestSearchFindsWhatIsNotListed(t *testing.T) {
+	h := newHouse(t, published...)
+	h = h.with(t, Config{MaxListed: 1})
+	c := connect(t, h.Server)
+	list, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
+	if err != nil || len(list.Tools) != 1+len(runTools()) {
+		t.Fatalf("%d tools, %v", len(list.Tools), err)
+	}
+	for _, row := range []struct {
+		arguments map[string]any
+		tools     string
+		total     int
+	}{
+		{map[string]any{"query": "FLIGHTS cheapest"}, "search_flights", 1},
+		{map[string]any{"query": "voucher"}, "post_order", 1}, // a parameter
+		{map[string]any{"query": "flights orders"}, "", 0},
+		{map[string]any{"limit": "2"}, "2 of them", 4},
+		{map[string]any{}, "4 of them", 4},
+	} {
+		var found struct {
+			Routines []found
+			Total    int
+		}
+		own(t, c, "search_routines", row.arguments, &found)
+		var names []string
+		for _, r := range found.Routines {
+			names = append(names, r.Tool)
+		}
+		got := strings.Join(names, " ")
+		if len(names) > 1 {
+			got = fmt.Sprintf("%d of them", len(names))
+		}
+		if got != row.tools || found.Total != row.total {
+			t.Errorf("%v: %q of %d, want %q of %d", row.arguments, got, found.Total, row.tools, row.total)
+		}
+	}
+}
+
+func TestDescribeTellsWhatACallerNeeds(t *testing.T) {
+	h := newHouse(t, lookup)
+	r := create(t, h.service, ann, strings.Replace(named("kept back"), `{`, `{"is_mcp_tool_designated": false, `, 1))
+	c := connect(t, h.Server)
+	var d description
+	own(t, c, "describe_routine", map[string]any{"id": "lookup"}, &d)
+	if d.Tool != "lookup" || d.ReadOnly != true || d.Result != `data is the value stored as "item".` || len(d.Operations) != 3 || d.Operations[0] != "navigate https://shop.example/items/{{id}}" ||
+		!strings.Contains(string(d.Parameters), `"id":{"type":"integer"`) {
+		t.Errorf("%+v", d)
+	}
+	var byID description
+	own(t, c, "describe_routine", map[string]any{"id": d.ID}, &byID)
+	if byID.Tool != "lookup" {
+		t.Errorf("by id: %+v", byID)
+	}
+	own(t, c, "describe_routine", map[string]any{"id": r.ID}, &byID) // no tool, but stored
+	if byID.Name != "kept back" {
+		t.Errorf("%+v", byID)
+	}
+}
+
+func TestRunRoutineRunsWhatIsNotListed(t *testing.T) {
+	h := newHouse(t, lookup, named("newer"))
+	h.site.fetch = answers("application/json", `{"a":1}`)
+	h = h.with(t, Config{MaxListed: 1})
+	c := connect(t, h.Server)
+	result, text := callTool(t, c, "run_routine", map[string]any{"id": "lookup", "parameters": map[string]any{"id": 7}})
+	if d := content(t, result, text); string(d.Data) != `{"a":1}` || h.site.visits() != "https://shop.example/items/7" {
+		t.Errorf("%s, visited %s", text, h.site.visits())
+	}
+	result, text = callTool(t, c, "run_routine", map[string]any{"id": "lookup", "parameters": map[string]any{"i": 7}})
+	if !result.IsError || !strings.HasPrefix(text, `Invalid arguments for lookup: unknown argument "i"`) {
+		t.Errorf("bad arguments: %s", text)
+	}
+	// What is used comes into the list.
+	list, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
+	if err != nil || len(list.Tools) != 1+len(runTools()) || !strings.Contains(fmt.Sprint(list.Tools), "lookup") {
+		t.Errorf("%d tools, %v", len(list.Tools), err)
+	}
+}
+
+func TestOwnToolsSayWhatIsWrong(t *testing.T) {
+	c := connect(t, newHouse(t).with(t, Config{Authoring: true}).Server)
+	for _, row := range []struct {
+		tool      string
+		arguments any
+		want      string
+	}{
+		{"search_routines", map[string]any{"qery": 1}, `search_routines failed: invalid arguments: unknown field "qery"; valid are query, limit [invalid].`},
+		{"search_routines", map[string]any{"limit": 2.5}, `search_routines failed: invalid arguments: "limit" must be a whole number, not a 2.5; valid are query, limit [invalid].`},
+		{"search_routines", []int{1}, `search_routines failed: invalid arguments: cannot unmarshal array into Go value of type struct`},
+		{"describe_routine", map[string]any{"id": "nothing"}, `describe_routine failed: there is no routine "nothing" [not_found].` + "\nNext: search_routines finds"},
+		{"run_routine", map[string]any{"id": "nothing"}, `run_routine failed: there is no routine "nothing" [not_found].`},
+		{"get_execution", map[string]any{"execution_id": "nothing"}, `get_execution failed: there is no execution "nothing" [not_found].`},
+		{"cancel_execution", map[string]any{"execution_id": "nothing"}, `cancel_execution failed: there is no execution "nothing" [not_found].`},
+		{"create_routine", map[string]any{}, `create_routine failed: the argument routine is missing: give the definition as an object [invalid].`},
+		{"create_routine", map[string]any{"routine": map[string]any{"name": "n", "operations": []any{}}}, "create_routine failed: 2 problems in the routine"},
+	} {
+		result, text := callTool(t, c, row.tool, row.arguments)
+		if !result.IsError || !strings.HasPrefix(text, row.want) {
+			t.Errorf("%s %v: %s", row.tool, row.arguments, text)
+		}
+	}
+}
+
+// An answer that was cut names the call for the rest, and following it brings
+// all there is.
+func TestTheRestOfACutResult(t *testing.T) {
+	h := newHouse(t, lookup)
+	var items []string
+	for i := range 3000 {
+		items = append(items, fmt.Sprintf(`{"n":%d,"name":"item"}`, i))
+	}
+	h.site.fetch = answers("application/json", `{"total":3000,"odd/~name":[`+strings.Join(items, ",")+`],"text":"`+strings.Repeat("ü", 100)+`"}`)
+	c := connect(t, h.Server)
+	result, text := callTool(t, c, "lookup", map[string]any{"id": 1})
+	var first struct {
+		Items []struct{ N int } `json:"odd/~name"`
+	}
+	d := content(t, result, text)
+	if err := json.Unmarshal(d.Data, &first); err != nil || d.Truncated == nil {
+		t.Fatal(text[:500])
+	}
+	seen := len(first.Items)
+	next := d.Truncated.Next
+	for calls := 0; next != nil; calls++ {
+		if next.Tool != "get_execution" || next.Arguments["path"] != "/odd~1~0name" || calls > 10 {
+			t.Fatalf("next %+v", next)
+		}
+		result, text = callTool(t, c, next.Tool, next.Arguments)
+		d = content(t, result, text)
+		var more []struct{ N int }
+		if err := json.Unmarshal(d.Data, &more); err != nil || len(more) == 0 || more[0].N != seen || d.Part == nil || d.Part.Total != 3000 {
+			t.Fatalf("after %d: %+v %.200s", seen, d.Part, d.Data)
+		}
+		seen += len(more)
+		next = nil
+		if d.Truncated != nil {
+			next = d.Truncated.Next
+		}
+	}
+	if seen != 3000 {
+		t.Errorf("%d items", seen)
+	}
+	for path, want := range map[string]string{"/odd~1~0name/7/n": "7", "/text": `"üüü"`, "/total": "3000"} {
+		result, text = callTool(t, c, "get_execution", map[string]any{"execution_id": d.ExecutionID, "path": path, "offset": 5, "limit": 3})
+		if d := content(t, result, text); string(d.Data) != want {
+			t.Errorf("%s: %s", path, d.Data)
+		}
+	}
+	for _, path := range []string{"no", "/no", "/text/1"} {
+		if result, text := callTool(t, c, "get_execution", map[string]any{"execution_id": d.ExecutionID, "path": path}); !result.IsError {
+			t.Errorf("%s: %s", path, text)
+		}
+	}
+}
+
+// A run that is slower than the soft deadline goes on; the answer says how to
+// get its result.
+func TestSlowRunGoesOn(t *testing.T) {
+	h := newHouse(t, hang).with(t, Config{SoftDeadline: time.Millisecond})
+	c := connect(t, h.Server)
+	result, text := callTool(t, c, "hang", nil)
+	d := content(t, result, text)
+	if d.Status != "pending" && d.Status != "running" || d.Next == nil || d.Next.Tool != "get_execution" || d.Next.Arguments["execution_id"] != d.ExecutionID || string(d.Data) != "null" {
+		t.Fatalf("answer %s", text)
+	}
+	<-h.site.hanging
+	result, text = callTool(t, c, "get_execution", map[string]any{"execution_id": d.ExecutionID})
+	if now := content(t, result, text); now.Status != "running" || now.Operations == nil || now.Operations.Total != 1 {
+		t.Errorf("while it goes on: %s", text)
+	}
+	ended := make(chan string, 1)
+	go func() {
+		_, text := callTool(t, c, "get_execution", map[string]any{"execution_id": d.ExecutionID, "wait_seconds": 45})
+		ended <- text
+	}()
+	var cancelled struct {
+		Status    string
+		ErrorCode string `json:"error_code"`
+	}
+	own(t, c, "cancel_execution", map[string]any{"execution_id": d.ExecutionID}, &cancelled)
+	if cancelled.Status != "failed" || cancelled.ErrorCode != "cancelled" {
+		t.Errorf("cancelled: %+v", cancelled)
+	}
+	if text := <-ended; !strings.Contains(text, `Routine "hang" failed`) || !strings.Contains(text, "[cancelled]") {
+		t.Errorf("waiting for it: %s", text)
+	}
+	if n := h.site.closed.Load(); n != 1 {
+		t.Errorf("%d pages were closed", n)
+	}
+}
+
+func TestDetachedRunGoesOnWhenItsCallIsCancelled(t *testing.T) {
+	h := newHouse(t, hang).with(t, Config{DetachOnCancel: true})
+	p := initialized(t, h.Server)
+	p.send(call("1", "hang", "{}"))
+	<-h.site.hanging
+	p.send(cancelled("1"), ping)
+	p.result(`"ping"`)
+	if n := h.site.closed.Load(); n != 0 {
+		t.Error("the run was ended")
+	}
+	running := h.executions(t, routine.ExecutionRunning)
+	if len(running) != 1 {
+		t.Fatalf("%d running", len(running))
+	}
+	if _, err := h.service.Cancel(t.Context(), ann, running[0].ID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestProgressWhileNothingHappens(t *testing.T) {
+	h := newHouse(t, hang)
+	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 10})
+	h = h.with(t, Config{})
+	h.reportInterval = time.Millisecond
+	p := initialized(t, h.Server)
+	p.send(calling("1", "hang"))
+	<-h.site.hanging
+	p.send(calling("2", "hang"))
+	soon(t, "the second waits", func() bool { return len(h.executions(t, routine.ExecutionPending)) == 1 })
+	p.send(calling("3", "hang"))
+	last := map[string]float64{}
+	for want := map[string]string{"1": "1/1 navigate https://hang.example/ (", "2": "starting a browser", "3": "queued, 1 ahead"}; len(want) > 0; {
+		m := p.next()
+		token := string(m.Params.ProgressToken)
+		if before, told := last[token]; m.Method != "notifications/progress" || told && m.Params.Progress <= before || m.Params.Progress >= 1 {
+			t.Fatalf("after %v: %s", before, m.raw)
+		}
+		last[token] = m.Params.Progress
+		if strings.HasPrefix(m.Params.Message, want[token]) && want[token] != "" {
+			delete(want, token)
+		}
+	}
+	_ = p.in.Close()
+	for p.drained() {
+	}
+}
+
+// What a token is not good for is neither listed nor called.
+func TestVisibleAndCallableIsTheSame(t *testing.T) {
+	h := newHouse(t, named("reads"), buy)
+	for _, row := range []struct {
+		scopes   routine.Scopes
+		readOnly bool
+		want     string
+	}{
+		{routine.UsualScopes, false, "buy cancel_execution create_routine describe_routine get_execution list_executions reads run_routine search_routines validate_routine"},
+		{routine.UsualScopes, true, "describe_routine get_execution list_executions reads search_routines validate_routine"},
+		{routine.ScopeExecutionsRun, false, "buy cancel_execution describe_routine reads run_routine search_routines"},
+		{routine.ScopeExecutionsRead, false, "get_execution list_executions"},
+		{routine.ScopeRoutinesRead, false, "validate_routine"},
+		{routine.ScopeRoutinesWrite, false, "create_routine"},
+	} {
+		h := h.with(t, Config{Authoring: true, ReadOnly: row.readOnly})
+		p := ann
+		p.Scopes = row.scopes
+		c := connectAs(t, h.Server, p)
+		list, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		visible := map[string]bool{}
+		var names []string
+		for _, tool := range list.Tools {
+			visible[tool.Name] = true
+			names = append(names, tool.Name)
+		}
+		if got := strings.Join(names, " "); got != row.want {
+			t.Errorf("%s: %s\nwant %s", row.scopes, got, row.want)
+		}
+		for tool := range strings.FieldsSeq("buy cancel_execution create_routine describe_routine get_execution list_executions reads run_routine search_routines validate_routine") {
+			q := mcp.CallToolRequest{}
+			q.Params.Name = tool
+			if tool == "buy" || tool == "reads" {
+				q.Params.Arguments = map[string]any{"no": "such argument"} // so that nothing is run
+			}
+			r, err := c.CallTool(t.Context(), q)
+			if callable := err == nil && !strings.Contains(fmt.Sprint(r.Content), "[forbidden]"); callable != visible[tool] {
+				t.Errorf("%s (read only %v): %s is visible %v, callable %v: %v %v", row.scopes, row.readOnly, tool, visible[tool], callable, r, err)
+			}
+		}
+	}
+}
