@@ -3,23 +3,52 @@ package main
 import (
 	"context"
 	"errors"
-
-	"rote/mcp"
+	"os"
+	"time"
 )
 
-type mcpCommand struct{}
+type mcpCommand struct {
+	toolFlags
+}
 
-// Run serves until the client closes our standard input or a signal comes.
-// Standard output carries the protocol and nothing else.
+// Run serves until the client closes our standard input, ends itself or sends a
+// signal. Standard output carries the protocol and nothing else.
 func (c *mcpCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
 	a, err := open(ctx, g, s)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	server, err := mcp.New(mcp.Config{Service: a.service, Version: version(), Log: a.log, MaxMessage: int(g.MaxBody)})
+	server, err := c.server(a, g)
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() { defer close(watched); watchParent(ctx, cancel) }()
+	defer func() { cancel(); <-watched }()
 	return server.ServeStdio(ctx, g.local(), s.in, s.out)
+}
+
+// parentInterval is how often we look whether our parent lives.
+const parentInterval = 500 * time.Millisecond
+
+// watchParent calls orphaned when the process that started us is gone: others
+// may hold our standard input open after it, as package runners do, and then
+// the browser would run for nobody.
+func watchParent(ctx context.Context, orphaned func()) {
+	parent := os.Getppid()
+	tick := time.NewTicker(parentInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if os.Getppid() != parent {
+				orphaned()
+				return
+			}
+		}
+	}
 }

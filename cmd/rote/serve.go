@@ -17,6 +17,7 @@ import (
 )
 
 type serveCommand struct {
+	toolFlags
 	Addr        string   `help:"Address to listen on." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
 	AllowedHost []string `help:"Host or Origin that is accepted beyond loopback. Repeatable." placeholder:"HOST" sep:"none"`
@@ -67,7 +68,7 @@ func (c *serveCommand) handler(a *app, g *globals) (http.Handler, *mcp.HTTP, err
 		local := g.local()
 		config.Local = &local
 	}
-	server, err := mcp.New(mcp.Config{Service: a.service, Version: version(), Log: a.log, MaxMessage: int(g.MaxBody)})
+	server, err := c.server(a, g)
 	if err != nil {
 		return nil, nil, err
 	}
