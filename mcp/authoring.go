@@ -122,7 +122,7 @@ func (s *Server) listExecutions(ctx context.Context, q mcp.CallToolRequest) *mcp
 		f.Limit = routine.DefaultPageLimit
 	}
 	if err == nil && a.Routine != "" {
-		var r *routine.Routine
+		var r *entry
 		if r, err = s.routine(ctx, a.Routine); err == nil {
 			f.RoutineID = r.ID
 		}

@@ -107,8 +107,9 @@ func builtinNext(f *routine.Error) string {
 }
 
 // told is a builtin's answer, as structured content and as the same text.
-func told(v any) *mcp.CallToolResult {
-	text := compact(v)
+func told(v any) *mcp.CallToolResult { return toldText(compact(v)) }
+
+func toldText(text []byte) *mcp.CallToolResult {
 	return &mcp.CallToolResult{RawStructuredContent: text, Content: []mcp.Content{mcp.NewTextContent(string(text))}}
 }
 

@@ -96,7 +96,10 @@ type shelf struct {
 	full   error // of creating an execution
 	panics bool
 	looks  int
-	begun  []string // ids of executions
+	// changes count what was done behind the service's back.
+	changes int64
+	slow    chan struct{} // looks wait until it is closed
+	begun   []string      // ids of executions
 }
 
 func newShelf() *shelf {
@@ -105,8 +108,14 @@ func newShelf() *shelf {
 
 func (s *shelf) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	slow := s.slow
 	s.looks++
+	s.mu.Unlock()
+	if slow != nil {
+		<-slow
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.broken != nil {
 		return nil, 0, s.broken
 	}
@@ -122,6 +131,17 @@ func (s *shelf) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routi
 		}
 	}
 	return list, len(list), err
+}
+
+func (s *shelf) Changes(ctx context.Context) (routine.Changes, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken != nil {
+		return routine.Changes{}, s.broken
+	}
+	changes, err := s.Store.Changes(ctx)
+	changes.Routines += 1000 * s.changes
+	return changes, err
 }
 
 func (s *shelf) CreateExecution(ctx context.Context, e *routine.Execution) error {
@@ -149,6 +169,7 @@ func (s *shelf) FinishExecution(ctx context.Context, e *routine.Execution) error
 func (s *shelf) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.changes++
 	change()
 }
 

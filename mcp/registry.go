@@ -28,12 +28,25 @@ type registry struct {
 	begun atomic.Uint64 // refreshes begun, counted under mu
 	mu    sync.Mutex
 	known map[string]known // by tool name
+	stamp atomic.Int64     // of the routines that known is of
+	fresh atomic.Bool      // known is of that stamp, and nothing else has changed
 
 	// What calls look at has a lock of its own: they do not wait for the store.
 	view     sync.RWMutex
-	routines []*routine.Routine          // published, the last changed first
-	byKey    map[string]*routine.Routine // by tool name and by id
-	used     map[string]time.Time        // by id, in this process
+	routines []*entry             // published, the last changed first
+	byKey    map[string]*entry    // by tool name and by id
+	used     map[string]time.Time // by id, in this process
+}
+
+// entry is a published routine, with what is told of it made once.
+type entry struct {
+	*routine.Routine
+	described func() []byte
+	words     func() string
+}
+
+func newEntry(r *routine.Routine) *entry {
+	return &entry{r, sync.OnceValue(func() []byte { return compact(describe(r)) }), sync.OnceValue(func() string { return wordsOf(r) })}
 }
 
 // known is what was found under a tool name.
@@ -53,6 +66,9 @@ type state struct {
 // later. Callers that come together share one look. When the store does not
 // answer, the tools stay as they are.
 func (r *registry) refresh(ctx context.Context) {
+	if stamp, err := r.server.service.ToolsStamp(ctx); err == nil && r.current(stamp) {
+		return
+	}
 	before := r.begun.Load()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,12 +79,28 @@ func (r *registry) refresh(ctx context.Context) {
 	// Others may share this look, so it outlives the call that began it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshLimit)
 	defer cancel()
+	if err := r.renew(ctx); err != nil {
+		r.server.log.WarnContext(ctx, "tools could not be refreshed, the last list stays", "error", err, "cause", errors.Unwrap(routine.AsError(err)))
+	}
+}
+
+func (r *registry) current(stamp int64) bool { return r.fresh.Load() && stamp == r.stamp.Load() }
+
+// renew publishes what the store holds.
+func (r *registry) renew(ctx context.Context) error {
+	stamp, err := r.server.service.ToolsStamp(ctx) // before the look: what comes later is looked at again
+	if err != nil {
+		return err
+	}
+	r.fresh.Store(true) // so is what is used from here on
 	routines, err := r.server.service.Tools(ctx, r.principal)
 	if err != nil {
-		r.server.log.WarnContext(ctx, "tools could not be refreshed, the last list stays", "error", err, "cause", errors.Unwrap(routine.AsError(err)))
-		return
+		r.fresh.Store(false)
+		return err
 	}
 	r.publish(ctx, r.look(routines))
+	r.stamp.Store(stamp)
+	return nil
 }
 
 // look takes in what is published and gives those of it that are listed: at
@@ -79,9 +111,14 @@ func (r *registry) look(routines []*routine.Routine) []*routine.Routine {
 	slices.SortFunc(routines, func(a, b *routine.Routine) int {
 		return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), cmp.Compare(a.ToolName, b.ToolName))
 	})
-	r.routines, r.byKey = routines, make(map[string]*routine.Routine, 2*len(routines))
-	for _, rt := range routines {
-		r.byKey[rt.ToolName], r.byKey[rt.ID] = rt, rt
+	before := r.byKey
+	r.routines, r.byKey = make([]*entry, len(routines)), make(map[string]*entry, 2*len(routines))
+	for i, rt := range routines {
+		e := before[rt.ID]
+		if e == nil || e.Version != rt.Version {
+			e = newEntry(rt)
+		}
+		r.routines[i], r.byKey[rt.ToolName], r.byKey[rt.ID] = e, e, e
 	}
 	if len(routines) <= r.server.maxListed {
 		return routines
@@ -96,18 +133,21 @@ func (r *registry) use(id string) {
 	r.view.Lock()
 	defer r.view.Unlock()
 	r.used[id] = time.Now()
+	if len(r.routines) > r.server.maxListed {
+		r.fresh.Store(false)
+	}
 }
 
 // routine finds a published one by the name of its tool or its id; nil: there
 // is none.
-func (r *registry) routine(key string) *routine.Routine {
+func (r *registry) routine(key string) *entry {
 	r.view.RLock()
 	defer r.view.RUnlock()
 	return r.byKey[key]
 }
 
 // byChange are the published routines, the last changed first.
-func (r *registry) byChange() []*routine.Routine {
+func (r *registry) byChange() []*entry {
 	r.view.RLock()
 	defer r.view.RUnlock()
 	return r.routines

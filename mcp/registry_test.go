@@ -133,20 +133,19 @@ func TestListStaysWhileTheStoreIsDown(t *testing.T) {
 
 func TestRefreshesThatComeTogetherShareALook(t *testing.T) {
 	h := newHouse(t, named("first"))
-	annOrganization(t, h.Server).registry.refresh(t.Context())
-	h.store.mu.Lock() // the look that is under way waits here
-	h.store.looks = 0
-	start, done := make(chan struct{}), make(chan struct{}, 50)
+	registry := annOrganization(t, h.Server).registry
+	registry.refresh(t.Context())
+	slow := make(chan struct{})
+	h.store.set(func() { h.store.looks, h.store.slow = 0, slow })
+	done := make(chan struct{}, 50)
 	for range cap(done) {
 		go func() {
-			<-start
-			annOrganization(t, h.Server).registry.refresh(t.Context())
+			registry.refresh(t.Context())
 			done <- struct{}{}
 		}()
 	}
-	close(start)
-	soon(t, "a look begins", func() bool { return annOrganization(t, h.Server).registry.begun.Load() == 2 })
-	h.store.mu.Unlock()
+	soon(t, "a look begins", func() bool { return registry.begun.Load() == 2 })
+	close(slow)
 	for range cap(done) {
 		<-done
 	}
@@ -173,9 +172,7 @@ func TestRoutineOfAnotherProcess(t *testing.T) {
 		t.Fatalf("at first: %q", got)
 	}
 	create(t, other, ann, named("from afar"))
-	if got := p.tools(); got != "from_afar" {
-		t.Errorf("after the other process created one: %q", got)
-	}
+	soon(t, "what the other process has created is listed", func() bool { return p.tools() == "from_afar" })
 	p.send(call("1", "from_afar", "{}"))
 	if m := p.answer("1"); !strings.Contains(string(m.Result), `"completed"`) {
 		t.Errorf("call: %.300s", m.raw)

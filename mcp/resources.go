@@ -78,7 +78,11 @@ func idOf(uri string) (id, rest string) {
 
 func (s *Server) readRoutine(ctx context.Context, uri string) (any, error) {
 	id, _ := idOf(uri)
-	return s.routine(ctx, id)
+	r, err := s.routine(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.Routine, nil
 }
 
 func (s *Server) readExecution(ctx context.Context, uri string) (any, error) {

@@ -68,7 +68,7 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 	list, total := []found{}, 0
 	words := strings.Fields(strings.ToLower(a.Query))
 	for _, r := range o.registry.byChange() {
-		if !matches(r, words) {
+		if !matches(r.words(), words) {
 			continue
 		}
 		if total++; len(list) < limit {
@@ -81,23 +81,23 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 	}{list, total})
 }
 
-// matches tells whether all words, in lower case, occur in what a routine says
-// of itself.
-func matches(r *routine.Routine, words []string) bool {
-	if len(words) == 0 {
-		return true
-	}
-	text := r.ToolName + " " + r.Name + " " + r.Description + " " + strings.Join(r.Tags, " ")
-	for _, p := range r.Parameters {
-		text += " " + p.Name + " " + p.Description
-	}
-	text = strings.ToLower(text)
+// matches tells whether all words, in lower case, occur in a text.
+func matches(text string, words []string) bool {
 	for _, word := range words {
 		if !strings.Contains(text, word) {
 			return false
 		}
 	}
 	return true
+}
+
+// wordsOf is what a routine says of itself, in lower case.
+func wordsOf(r *routine.Routine) string {
+	text := []string{r.ToolName, r.Name, r.Description, strings.Join(r.Tags, " ")}
+	for _, p := range r.Parameters {
+		text = append(text, p.Name, p.Description)
+	}
+	return strings.ToLower(strings.Join(text, " "))
 }
 
 // description is all that a caller of a routine needs to know.
@@ -119,13 +119,17 @@ func (s *Server) describeRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 		ID string `json:"id"`
 	}
 	err := decode(q, &a)
-	var r *routine.Routine
+	var r *entry
 	if err == nil {
 		r, err = s.routine(ctx, a.ID)
 	}
 	if err != nil {
 		return s.failedCall(ctx, "describe_routine", err)
 	}
+	return toldText(r.described())
+}
+
+func describe(r *routine.Routine) description {
 	schema, err := inputSchema(r.Parameters)
 	if err != nil {
 		schema = compact(err.Error()) // an older row: its schema is no tool's
@@ -139,7 +143,7 @@ func (s *Server) describeRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 		}
 		d.Operations = append(d.Operations, clip(oneLine(clean(o.Describe())), 100))
 	}
-	return told(d)
+	return d
 }
 
 // maxOperations bounds how many operations of a routine are named.
@@ -147,7 +151,7 @@ const maxOperations = 100
 
 // routine finds one by the name of its tool or its id; a published one without
 // asking the store.
-func (s *Server) routine(ctx context.Context, id string) (*routine.Routine, error) {
+func (s *Server) routine(ctx context.Context, id string) (*entry, error) {
 	p := principalOf(ctx)
 	o, err := s.organization(p)
 	if err != nil {
@@ -159,7 +163,11 @@ func (s *Server) routine(ctx context.Context, id string) (*routine.Routine, erro
 	if !p.Has(routine.ScopeRoutinesRead) { // then there are but tools
 		return nil, routine.Errorf(routine.CodeNotFound, "there is no tool %q", clip(id, 80))
 	}
-	return s.service.Routine(ctx, p, id)
+	r, err := s.service.Routine(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	return newEntry(r), nil
 }
 
 func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
@@ -169,7 +177,7 @@ func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.Cal
 		Wait       *whole          `json:"wait_seconds"`
 	}
 	err := decode(q, &a)
-	var r *routine.Routine
+	var r *entry
 	if err == nil {
 		r, err = s.routine(ctx, a.ID)
 	}
@@ -186,7 +194,7 @@ func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.Cal
 	if o, err := s.organization(principalOf(ctx)); err == nil {
 		o.registry.use(r.ID)
 	}
-	return newCaller(s, r).run(ctx, q, a.Parameters, patience)
+	return newCaller(s, r.Routine).run(ctx, q, a.Parameters, patience)
 }
 
 func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
