@@ -3,9 +3,10 @@
 // its own, because rod's page and element layer polls, locks and keeps what it
 // is told; see client.go.
 //
-// One Chromium runs at a time, started on first use and warm between runs. Each
-// run gets a browser context of its own that nothing else ever uses; disposing
-// of it is the end of the run, whatever state the page is in.
+// One Chromium runs at a time, started on first use and warm between runs; see
+// supervise.go for when it is replaced. Each run gets a browser context of its
+// own that nothing else ever uses; disposing of it is the end of the run,
+// whatever state the page is in.
 package browser
 
 import (
@@ -19,13 +20,6 @@ import (
 	"rote/browser/egress"
 	"rote/browser/tempdir"
 	"rote/routine"
-)
-
-// A Chromium is replaced after so many runs or so long; runs that are on it
-// finish there. Measured growth is 7 KiB a run, so this is hygiene.
-const (
-	maxRuns = 1000
-	maxAge  = time.Hour
 )
 
 // Config is what a Browser is made of.
@@ -44,16 +38,17 @@ type Config struct {
 // Browser is a supervised Chromium.
 type Browser struct {
 	config    Config
-	maxRuns   int
+	endurance endurance
 	loadBound time.Duration
 	launcher  launcher
 
 	mu       sync.Mutex
 	current  *instance
+	living   map[*instance]bool // current, and retired ones until they are closed
 	starting *start
 	failures []time.Time // of late, for the back-off
 	closed   bool
-	work     sync.WaitGroup // background work: starting, warming, draining
+	work     sync.WaitGroup // background work: starting, warming, watching, closing
 }
 
 var _ routine.Browser = (*Browser)(nil)
@@ -68,55 +63,33 @@ func New(c Config) *Browser {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	tempdir.Sweep(profilePrefix)
-	return &Browser{config: c, maxRuns: maxRuns, loadBound: loadBound, launcher: launcher{warn: func(lacks string, why error) {
+	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, living: map[*instance]bool{}, launcher: launcher{warn: func(lacks string, why error) {
 		c.Log.Warn("BROWSER IS NOT CONFINED: "+lacks, "because", why)
 	}}}
-}
-
-// instance is one Chromium with its ready pages.
-type instance struct {
-	*process
-	born time.Time
-
-	// Guarded by Browser.mu.
-	ready   []*page
-	warming int
-	users   int // pages out, and warming in progress
-	runs    int
-	retired bool
-}
-
-// alive tells whether the connection still stands.
-func (i *instance) alive() bool {
-	select {
-	case <-i.client.done:
-		return false
-	default:
-		return true
-	}
 }
 
 // Open gives a page in a fresh context: a ready one, else one made now.
 func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, error) {
 	for range 2 { // a second time when the browser died in between
-		i, ready, err := b.acquire(ctx)
+		i, p, err := b.acquire(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if ready == nil {
-			if ready, err = newPage(ctx, b, i); err != nil {
-				dead := !i.alive()
-				b.release(i, dead)
-				if dead {
-					continue
-				}
+		if p == nil {
+			p, err = b.fresh(ctx, i)
+		}
+		if err == nil {
+			if err := p.begin(o); err != nil {
+				p.Close()
 				return nil, err
 			}
+			return p, nil
 		}
-		if err := ready.begin(o); err != nil {
-			return nil, errors.Join(err, ready.Close())
+		dead := !i.alive()
+		b.release(i, false)
+		if !dead {
+			return nil, err
 		}
-		return ready, nil
 	}
 	return nil, unavailable("open a page", errors.New("the browser ended twice in a row"))
 }
@@ -127,8 +100,8 @@ func (b *Browser) limits() egress.Limits {
 	return egress.Limits{Bytes: b.config.MaxTraffic, Time: routine.MaxRunTimeout + disposeTime}
 }
 
-// acquire takes a place on the current instance, starting or replacing it
-// first where needed, and a ready page when there is one.
+// acquire takes a place on the current instance, starting one first where
+// needed, and a ready page when there is one.
 func (b *Browser) acquire(ctx context.Context) (*instance, *page, error) {
 	for {
 		i, p, s, err := b.take()
@@ -154,11 +127,7 @@ func (b *Browser) take() (*instance, *page, *start, error) {
 		return nil, nil, nil, errClosing
 	}
 	if i := b.current; i != nil && !i.alive() {
-		b.failures = append(b.failures, time.Now())
-		b.retire(i)
-	}
-	if i := b.current; i != nil && (i.runs >= b.maxRuns || time.Since(i.born) > maxAge) {
-		b.retire(i)
+		b.fail(i)
 	}
 	i := b.current
 	if i == nil {
@@ -167,163 +136,32 @@ func (b *Browser) take() (*instance, *page, *start, error) {
 	}
 	i.users++
 	i.runs++
+	if b.due(i) {
+		_, _ = b.begin() // this one goes on until the next is there
+	}
 	for len(i.ready) > 0 {
-		p := i.ready[len(i.ready)-1]
-		i.ready = i.ready[:len(i.ready)-1]
+		p := i.ready[0]
+		i.ready = i.ready[1:]
 		if p.usable() {
 			return i, p, nil, nil
 		}
-		b.background(i, func() { _ = p.dispose() })
+		b.discard(p)
 	}
 	return i, nil, nil, nil
 }
 
 var errClosing = &routine.Error{Code: routine.CodeShuttingDown, Message: "the browser is being closed"}
 
-// A browser that has failed so often within the window is not started again at
-// once.
-const (
-	maxFailures   = 5
-	failureWindow = time.Minute
-)
-
-// start is a Chromium coming up. It belongs to no caller: one that gives up
-// does not end it for the others.
-type start struct {
-	done chan struct{}
-	err  error // set before done is closed
-}
-
-// begin starts an instance in the background, or joins the start under way. The
-// lock is held.
-func (b *Browser) begin() (*start, error) {
-	if b.starting != nil {
-		return b.starting, nil
-	}
-	now := time.Now()
-	for len(b.failures) > 0 && now.Sub(b.failures[0]) > failureWindow {
-		b.failures = b.failures[1:]
-	}
-	if len(b.failures) >= maxFailures {
-		return nil, unavailable("start it", errors.New("it failed five times within a minute"))
-	}
-	executable, err := Find(b.config.Executable)
-	if err != nil {
-		return nil, unavailable("find one (rote browser install gets it)", err)
-	}
-	s := &start{done: make(chan struct{})}
-	b.starting = s
-	b.work.Go(func() {
-		p, err := b.launcher.start(context.Background(), executable) // bounds itself
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.starting, s.err = nil, err
-		switch {
-		case err != nil:
-			b.failures = append(b.failures, time.Now())
-		case b.closed:
-			s.err = errClosing
-			b.work.Go(p.close)
-		default:
-			b.config.Log.Info("browser started", "executable", executable)
-			b.current = &instance{process: p, born: time.Now()}
-		}
-		close(s.done)
-	})
-	return s, nil
-}
-
-// retire lets nothing new onto the instance and closes it when the last page on
-// it is gone. The lock is held.
-func (b *Browser) retire(i *instance) {
-	if i.retired {
-		return
-	}
-	i.retired = true
-	if b.current == i {
-		b.current = nil
-	}
-	for _, p := range i.ready {
-		b.work.Go(p.proxy.Close)
-	}
-	i.ready = nil
-	b.settle(i)
-}
-
-// release gives the place back; suspect tells that the instance should not be
-// used any more.
-func (b *Browser) release(i *instance, suspect bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	i.users--
-	if suspect {
-		b.retire(i)
-	}
-	b.settle(i)
-	b.warm(i)
-}
-
-// settle closes a retired instance that nobody is on any more. The lock is
-// held.
-func (b *Browser) settle(i *instance) {
-	if i.retired && i.users == 0 {
-		b.work.Go(i.process.close)
-	}
-}
-
-// warm makes contexts ready in the background until there are enough. The lock
-// is held.
-func (b *Browser) warm(i *instance) {
-	for !b.closed && !i.retired && len(i.ready)+i.warming < b.config.Warm {
-		i.warming++
-		b.background(i, func() {
-			ctx, cancel := context.WithTimeout(context.Background(), startTime)
-			defer cancel()
-			p, err := newPage(ctx, b, i)
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			i.warming--
-			switch {
-			case err != nil && (b.closed || i.retired || !i.alive()): // expected then
-			case err != nil:
-				b.config.Log.Warn("no context could be made ready", "error", err)
-			case i.retired || b.closed:
-				p.proxy.Close()
-			default:
-				i.ready = append(i.ready, p)
-			}
-		})
-	}
-}
-
-// background does work that keeps the instance open. The lock is held.
-func (b *Browser) background(i *instance, do func()) {
-	i.users++
-	b.work.Go(func() {
-		do()
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		i.users--
-		b.settle(i)
-	})
-}
-
 // Close ends the browser and everything in it and waits until nothing of it is
 // left. Pages that are still open fail.
 func (b *Browser) Close() {
 	b.mu.Lock()
 	b.closed = true
-	i := b.current
-	if i != nil {
-		i.users++
+	for i := range b.living {
 		b.retire(i)
+		delete(b.living, i)
+		b.work.Go(i.process.close) // ends what still uses it
 	}
 	b.mu.Unlock()
-	if i != nil {
-		i.process.close() // ends what still uses it
-		b.mu.Lock()
-		i.users--
-		b.mu.Unlock()
-	}
 	b.work.Wait()
 }

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,24 +31,57 @@ func mustOpen(t *testing.T, b *Browser) *page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Close() })
+	t.Cleanup(p.Close)
 	return p.(*page)
 }
 
 func gonePid(pid int) bool { return errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH) }
 
-// waitGone waits until the process group has ended.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
+	soon(t, fmt.Sprintf("process group %d ends", pid), func() bool { return gonePid(pid) })
+}
+
+// soon waits until something holds, which it must do within 10 s.
+func soon(t *testing.T, what string, holds func() bool) {
+	t.Helper()
 	deadline := time.After(10 * time.Second)
-	tick := time.NewTicker(10 * time.Millisecond)
+	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for !gonePid(pid) {
+	for !holds() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("process group %d is still there", pid)
+			t.Fatalf("%s: not within 10 s", what)
 		}
+	}
+}
+
+// waitIdle waits until no run is on any browser and all that is there are the
+// ready contexts of the current one.
+func waitIdle(t *testing.T, b *Browser) {
+	t.Helper()
+	soon(t, "the browser rests", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		i := b.current
+		return len(b.living) == 1 && b.living[i] && i.users == 0 && len(i.ready) == b.config.Warm
+	})
+	b.mu.Lock()
+	i := b.current
+	b.mu.Unlock()
+	contexts, err := proto.TargetGetBrowserContexts{}.Call(caller{testContext(t), i.client, ""})
+	if err != nil || len(contexts.BrowserContextIDs) != b.config.Warm {
+		t.Fatalf("%d contexts, want the %d ready ones: %v", len(contexts.BrowserContextIDs), b.config.Warm, err)
+	}
+	targets, err := proto.TargetGetTargets{}.Call(caller{testContext(t), i.client, ""})
+	if err != nil || len(targets.TargetInfos) != b.config.Warm+1 { // one came with the browser
+		t.Fatalf("%d targets, want %d: %v", len(targets.TargetInfos), b.config.Warm+1, err)
+	}
+	i.client.mu.Lock()
+	defer i.client.mu.Unlock()
+	if len(i.client.pending) > 0 || len(i.client.sinks) != 1+b.config.Warm {
+		t.Errorf("%d calls and %d sessions are remembered", len(i.client.pending), len(i.client.sinks))
 	}
 }
 
@@ -64,9 +98,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid, dir := p.i.cmd.Process.Pid, p.i.dir.Path
-	if err := p.Close(); err != nil {
-		t.Fatal("a hung page must close: ", err)
-	}
+	p.Close()
 	b.Close()
 	waitGone(t, pid)
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
@@ -89,9 +121,7 @@ func TestKilledBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantCode(t, <-failed, routine.CodeBrowserCrashed, "the browser ended")
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	p.Close()
 	formTask(t, mustOpen(t, b), site(t, map[string]any{"/form": form})+"/form")
 }
 
@@ -103,34 +133,8 @@ func TestCrashedPage(t *testing.T) {
 	}
 	_, err := p.Evaluate(testContext(t), `(() => 1)()`, time.Second)
 	wantCode(t, err, routine.CodeBrowserCrashed, "the page crashed")
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	p.Close()
 	formTask(t, other, site(t, map[string]any{"/form": form})+"/form")
-}
-
-func TestRecycledBrowser(t *testing.T) {
-	b := own(t)
-	b.maxRuns = 3
-	url := site(t, map[string]any{"/form": form}) + "/form"
-	first := mustOpen(t, b) // stays out while its browser is replaced
-	pids := map[int]bool{first.i.cmd.Process.Pid: true}
-	for range 8 {
-		p := mustOpen(t, b)
-		pids[p.i.cmd.Process.Pid] = true
-		formTask(t, p, url)
-		if err := p.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	formTask(t, first, url)
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if len(pids) != 3 { // 9 runs, 3 each
-		t.Fatalf("%d browsers, want 3", len(pids))
-	}
-	waitGone(t, first.i.cmd.Process.Pid)
 }
 
 // A caller that gives up while the browser comes up does not end it for others.
@@ -147,24 +151,19 @@ func TestStartOutlivesItsFirstCaller(t *testing.T) {
 	}
 }
 
-// A caller that gives up while its page is made leaves the browser as it was.
+// A caller that gives up while its page is made leaves it to the next.
 func TestCancelledOpenLeavesNothing(t *testing.T) {
 	b := own(t)
-	i := mustOpen(t, b).i
+	mustOpen(t, b).Close()
 	for n := range 40 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n)*time.Millisecond/8)
-		if p, err := newPage(ctx, b, i); err == nil {
-			if err := p.dispose(); err != nil {
-				t.Error(err)
-			}
+		if p, err := b.Open(ctx, routine.Opening{}); err == nil {
+			p.Close()
 		}
 		cancel()
 	}
+	waitIdle(t, b)
 	formTask(t, mustOpen(t, b), site(t, map[string]any{"/form": form})+"/form")
-	left, err := proto.TargetGetBrowserContexts{}.Call(caller{testContext(t), i.client, ""})
-	if err != nil || len(left.BrowserContextIDs) > 2+b.config.Warm {
-		t.Fatalf("%d contexts are left: %v", len(left.BrowserContextIDs), err)
-	}
 }
 
 func TestManyAtOnce(t *testing.T) {
@@ -179,17 +178,11 @@ func TestManyAtOnce(t *testing.T) {
 				return
 			}
 			formTask(t, p.(*page), url)
-			if err := p.Close(); err != nil {
-				t.Error(err)
-			}
+			p.Close()
 		})
 	}
 	all.Wait()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if out := b.current.users - b.current.warming; out != 0 {
-		t.Fatalf("%d places are still taken", out)
-	}
+	waitIdle(t, b)
 }
 
 func TestUnusableExecutable(t *testing.T) {

@@ -84,9 +84,17 @@ func (c *client) send(session proto.TargetSessionID, method string, params any) 
 	// Under the lock: the order of ids is the order on the wire.
 	if err := c.t.send(message); err != nil {
 		delete(c.pending, c.id)
-		f.ch <- answer{nil, fmt.Errorf("%w: %w", errClosed, err)}
+		c.err = fmt.Errorf("%w: %w", errClosed, err)
+		f.ch <- answer{nil, c.err}
 	}
 	return f
+}
+
+// standing is nil, or why the connection has ended.
+func (c *client) standing() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
 }
 
 // wait gives the answer, or the cause of ctx's end.

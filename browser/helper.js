@@ -366,5 +366,18 @@ globalThis.rote ??= (() => {
     return { status: answer.status, url: answer.url, headers: Object.fromEntries(answer.headers), body: await base64(new Blob(parts)) };
   }
 
-  return { act, present, prepare, typed, scroll, lookup, mirror, html, request };
+  // --- before the run
+
+  // rehearse draws what most pages have and leaves nothing of it.
+  async function rehearse() {
+    const stage = document.createElement('div');
+    stage.innerHTML = '<h1>Aa</h1><p>Aa <b>Aa</b> <input value=Aa> <button>Aa</button> <a href=#>Aa</a></p><pre>Aa</pre>';
+    document.body.append(stage);
+    await frame();
+    await frame();
+    stage.remove();
+    await frame();
+  }
+
+  return { rehearse, act, present, prepare, typed, scroll, lookup, mirror, html, request };
 })();

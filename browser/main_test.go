@@ -93,11 +93,7 @@ func openPage(t *testing.T, url string) *page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := opened.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
+	t.Cleanup(opened.Close)
 	p := opened.(*page)
 	if url != "" {
 		if _, err := p.Navigate(testContext(t), url); err != nil {

@@ -43,17 +43,23 @@ type page struct {
 
 var _ routine.Page = (*page)(nil)
 
-// disposeTime bounds the end of a context. It takes milliseconds, also with a
-// hung renderer; a browser that needs longer is suspect.
-const disposeTime = 2 * time.Second
+// openTime and disposeTime bound the making and the end of a context. Both take
+// milliseconds, the end also with a hung renderer; a browser that needs longer
+// for it is suspect.
+const (
+	openTime    = 20 * time.Second
+	disposeTime = 2 * time.Second
+)
 
 // newPage makes a context with a page in it, ready to be used.
-func newPage(ctx context.Context, b *Browser, i *instance) (*page, error) {
+func newPage(b *Browser, i *instance) (*page, error) {
 	proxy, err := egress.Listen(b.config.Egress, b.limits())
 	if err != nil {
 		return nil, unavailable("listen for its proxy", err)
 	}
 	p := blankPage(b, i, proxy)
+	ctx, cancel := context.WithTimeout(context.Background(), openTime)
+	defer cancel()
 	if err := p.open(ctx, "http://"+proxy.Addr()); err != nil {
 		_ = p.dispose()
 		return nil, fmt.Errorf("open a page: %w", p.failure(ctx, err))
@@ -79,11 +85,7 @@ func (p *page) begin(o routine.Opening) error {
 // open makes the context and its page; all that goes out of it takes the proxy.
 func (p *page) open(ctx context.Context, proxy string) error {
 	browser := caller{ctx, p.i.client, ""}
-	// Not under ctx: a context whose answer nobody waits for could not be
-	// disposed of.
-	making, cancel := context.WithTimeout(context.WithoutCancel(ctx), disposeTime)
-	defer cancel()
-	made, err := proto.TargetCreateBrowserContext{ProxyServer: proxy, ProxyBypassList: "<-loopback>"}.Call(caller{making, p.i.client, ""})
+	made, err := proto.TargetCreateBrowserContext{ProxyServer: proxy, ProxyBypassList: "<-loopback>"}.Call(browser)
 	if err != nil {
 		return err
 	}
@@ -180,16 +182,9 @@ func (p *page) usable() bool {
 	}
 }
 
-// Close disposes of the context. It does not wait for the page, which may hang.
-// Closing again does nothing.
-func (p *page) Close() error {
-	var err error
-	p.closing.Do(func() {
-		err = p.dispose()
-		p.b.release(p.i, err != nil)
-	})
-	return err
-}
+// Close disposes of the context in the background: whoever waits for the run's
+// result need not wait for that. Closing again does nothing.
+func (p *page) Close() { p.closing.Do(func() { p.b.end(p) }) }
 
 func (p *page) dispose() error {
 	p.i.dismiss(p)

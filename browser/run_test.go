@@ -282,8 +282,6 @@ func BenchmarkFormTask(b *testing.B) {
 			b.Fatal(err)
 		}
 		formTask(b, opened.(*page), url)
-		if err := opened.Close(); err != nil {
-			b.Fatal(err)
-		}
+		opened.Close()
 	}
 }

@@ -81,7 +81,4 @@ func (p *fakePage) HTML(context.Context, string) (string, error) {
 func (p *fakePage) Warnings() []string        { return nil }
 func (p *fakePage) Denials() []routine.Denial { return nil }
 
-func (p *fakePage) Close() error {
-	p.browser.open.Add(-1)
-	return nil
-}
+func (p *fakePage) Close() { p.browser.open.Add(-1) }

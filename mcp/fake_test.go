@@ -76,7 +76,7 @@ func (p *page) URL(context.Context) (string, error)                   { return "
 func (p *page) Mirror(context.Context, string, string) error          { return nil }
 func (p *page) Warnings() []string                                    { return p.site.warn }
 func (p *page) Denials() []routine.Denial                             { return nil }
-func (p *page) Close() error                                          { p.site.closed.Add(1); return nil }
+func (p *page) Close()                                                { p.site.closed.Add(1) }
 func (p *page) SentCookies(context.Context) ([]routine.Cookie, error) { return nil, nil }
 
 // answers gives a fetch that is answered with body.

@@ -159,11 +159,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 		}
 		return err
 	}
-	defer func() {
-		if closing := page.Close(); closing != nil {
-			s.log.WarnContext(ctx, "page did not close", "execution_id", e.ID, "error", closing)
-		}
-	}()
+	defer page.Close()
 	hidden := secretsOf(d.Parameters, values)
 	r := &Run{page: page, params: values, values: map[string]string{}, result: e.Result, maxResult: s.maxResult, now: s.now, progress: progress,
 		recorded: func(o OperationRecord) { l.tellOperation(hidden.record(o)) }}

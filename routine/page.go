@@ -66,9 +66,9 @@ type Page interface {
 	// Denials are the requests of the page that were refused since the last
 	// call, by host.
 	Denials() []Denial
-	// Close ends the page's context and everything in it. It takes no context:
-	// it must work after a run's own has ended, and bounds itself.
-	Close() error
+	// Close ends the page's context and everything in it. It does not wait for
+	// that; the Browser's own end does.
+	Close()
 }
 
 // Opening says what a page is opened with.

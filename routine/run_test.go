@@ -137,11 +137,10 @@ func (p *fakePage) Press(_ context.Context, key string) error {
 }
 func (p *fakePage) Warnings() []string        { return p.warnings }
 func (p *fakePage) Denials() []routine.Denial { return p.denials }
-func (p *fakePage) Close() error {
+func (p *fakePage) Close() {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
 	p.browser.closed++
-	return nil
 }
 
 func parse(t *testing.T, text string) *routine.Definition {

@@ -1,0 +1,56 @@
+package browser
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// memoryUse is how many bytes the browser's processes hold that outlive a run:
+// all but the renderers. Shared pages count in part (PSS); where the kernel does
+// not tell, they count whole. 0 when nothing can be read.
+func (p *process) memoryUse() int64 {
+	children := map[int][]int{}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // ended meanwhile
+		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		// PID (NAME) STATE PARENT …, and the name may hold anything.
+		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+		if len(fields) > 1 {
+			parent, _ := strconv.Atoi(string(fields[1]))
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	var sum func(pid int) int64
+	sum = func(pid int) int64 {
+		held := int64(0)
+		if args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); !bytes.Contains(args, []byte("--type=renderer")) {
+			held = memoryOf(pid)
+		}
+		for _, child := range children[pid] {
+			held += sum(child)
+		}
+		return held
+	}
+	return sum(p.cmd.Process.Pid)
+}
+
+func memoryOf(pid int) int64 {
+	for _, from := range []struct{ file, line string }{{"smaps_rollup", "Pss:"}, {"status", "VmRSS:"}} {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, from.file))
+		for line := range strings.Lines(string(text)) {
+			if f := strings.Fields(line); len(f) > 1 && f[0] == from.line {
+				kib, _ := strconv.ParseInt(f[1], 10, 64)
+				return kib << 10
+			}
+		}
+	}
+	return 0
+}

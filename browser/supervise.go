@@ -1,0 +1,245 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// endurance is how long a Chromium is good for. Measured growth is 7 KiB a run,
+// so replacing it is hygiene; runs that are on it finish there, and the next one
+// is up before it goes.
+type endurance struct {
+	runs int
+	age  time.Duration
+	// memory bounds the bytes held by the processes that outlive a run; idle
+	// they take 130 MiB of the headless shell, 240 MiB of Chromium.
+	memory int64
+	// watch is how often a browser is looked at, answer how long it has to show
+	// that it lives. One that does not is killed.
+	watch, answer time.Duration
+}
+
+var defaultEndurance = endurance{runs: 1000, age: time.Hour, memory: 768 << 20, watch: 5 * time.Second, answer: 2 * time.Second}
+
+// instance is one Chromium with its ready pages.
+type instance struct {
+	*process
+	born time.Time
+
+	// Guarded by Browser.mu.
+	ready   []*page
+	filling bool
+	users   int // pages out, and background work on it
+	runs    int
+	memory  int64 // bytes, when last measured
+	retired bool
+}
+
+// alive tells whether the connection still stands.
+func (i *instance) alive() bool { return i.client.standing() == nil }
+
+// due tells whether the instance should be replaced. The lock is held.
+func (b *Browser) due(i *instance) bool {
+	return i.runs >= b.endurance.runs || time.Since(i.born) >= b.endurance.age || i.memory > b.endurance.memory
+}
+
+// A browser that has failed so often within the window is not started again at
+// once.
+const (
+	maxFailures   = 5
+	failureWindow = time.Minute
+)
+
+// start is a Chromium coming up. It belongs to no caller: one that gives up
+// does not end it for the others.
+type start struct {
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+// begin starts an instance in the background, or joins the start under way. The
+// lock is held.
+func (b *Browser) begin() (*start, error) {
+	if b.starting != nil {
+		return b.starting, nil
+	}
+	now := time.Now()
+	for len(b.failures) > 0 && now.Sub(b.failures[0]) > failureWindow {
+		b.failures = b.failures[1:]
+	}
+	if len(b.failures) >= maxFailures {
+		return nil, unavailable("start it", errors.New("it failed five times within a minute"))
+	}
+	executable, err := Find(b.config.Executable)
+	if err != nil {
+		return nil, unavailable("find one (rote browser install gets it)", err)
+	}
+	s := &start{done: make(chan struct{})}
+	b.starting = s
+	successor := b.current != nil
+	b.work.Go(func() {
+		defer close(s.done)
+		p, err := b.launcher.start(context.Background(), executable) // bounds itself
+		if err != nil {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.starting, s.err = nil, err
+			b.failures = append(b.failures, time.Now())
+			if successor { // else whoever waits is told
+				b.config.Log.Error("the next browser did not start", "error", err)
+			}
+			return
+		}
+		b.config.Log.Info("browser started", "executable", executable)
+		i := &instance{process: p, born: time.Now()}
+		for successor && b.makeReady(i) {
+		}
+		s.err = b.install(i)
+	})
+	return s, nil
+}
+
+// install makes i the current instance.
+func (b *Browser) install(i *instance) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.starting = nil
+	b.living[i] = true
+	if b.closed {
+		b.retire(i)
+		return errClosing
+	}
+	if b.current != nil {
+		b.retire(b.current)
+	}
+	b.current = i
+	b.work.Go(func() { b.watch(i) })
+	return nil
+}
+
+// watch looks after i until it has ended: it replaces one that is due, and one
+// that died or does not answer.
+func (b *Browser) watch(i *instance) {
+	tick := time.NewTicker(b.endurance.watch)
+	defer tick.Stop()
+	for {
+		select {
+		case <-i.client.done:
+			b.bury(i)
+			return
+		case <-tick.C:
+		}
+		if !i.answers(b.endurance.answer) {
+			b.config.Log.Error("the browser does not answer and is replaced", "after", b.endurance.answer)
+			b.bury(i)
+			i.process.close()
+			return
+		}
+		memory := i.memoryUse()
+		b.mu.Lock()
+		i.memory = memory
+		if b.current == i && b.due(i) {
+			_, _ = b.begin()
+		}
+		b.mu.Unlock()
+	}
+}
+
+// answers tells whether the browser answers within d, or has ended.
+func (i *instance) answers(d time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	_, err := proto.BrowserGetVersion{}.Call(caller{ctx, i.client, ""})
+	return err == nil || !i.alive()
+}
+
+// bury replaces an instance that has failed.
+func (b *Browser) bury(i *instance) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.current == i && !b.closed {
+		b.fail(i)
+		_, _ = b.begin()
+	}
+}
+
+// fail retires the current instance and counts the failure. The lock is held.
+func (b *Browser) fail(i *instance) {
+	b.failures = append(b.failures, time.Now())
+	b.retire(i)
+}
+
+// retire lets nothing new onto the instance and closes it when the last page on
+// it is gone. The lock is held.
+func (b *Browser) retire(i *instance) {
+	if i.retired {
+		return
+	}
+	i.retired = true
+	if b.current == i {
+		b.current = nil
+	}
+	for _, p := range i.ready {
+		b.work.Go(p.proxy.Close)
+	}
+	i.ready = nil
+	b.settle(i)
+}
+
+// end disposes of a page and then gives its place back.
+func (b *Browser) end(p *page) {
+	dispose := func() {
+		err := p.dispose()
+		if err != nil {
+			b.config.Log.Warn("a context could not be disposed of; its browser is replaced", "error", err)
+		}
+		b.release(p.i, err != nil)
+	}
+	b.mu.Lock()
+	closed := b.closed
+	if !closed {
+		b.work.Go(dispose)
+	}
+	b.mu.Unlock()
+	if closed { // and nobody waits for work any more
+		dispose()
+	}
+}
+
+// release gives the place back; suspect tells that the instance should not be
+// used any more.
+func (b *Browser) release(i *instance, suspect bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i.users--
+	if suspect {
+		b.retire(i)
+	}
+	b.settle(i)
+	b.fill(i)
+}
+
+// settle closes a retired instance that nobody is on any more. The lock is
+// held.
+func (b *Browser) settle(i *instance) {
+	if !i.retired || i.users > 0 || !b.living[i] {
+		return
+	}
+	delete(b.living, i)
+	b.work.Go(i.process.close)
+}
+
+// background does work that keeps the instance open. The lock is held.
+func (b *Browser) background(i *instance, do func()) {
+	i.users++
+	b.work.Go(func() {
+		do()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		i.users--
+		b.settle(i)
+	})
+}

@@ -1,0 +1,164 @@
+package browser
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"rote/routine"
+)
+
+// Each reason to replace a browser does so without a failed run, also of one
+// that is on it; the old browser ends with its last run.
+func TestReplacedBrowser(t *testing.T) {
+	for name, limit := range map[string]func(*endurance){
+		"by count":  func(l *endurance) { l.runs = 3 },
+		"by age":    func(l *endurance) { l.age = 500 * time.Millisecond },
+		"by memory": func(l *endurance) { l.memory = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := own(t)
+			b.endurance.watch = 50 * time.Millisecond
+			limit(&b.endurance)
+			url := site(t, map[string]any{"/form": form}) + "/form"
+			first := mustOpen(t, b) // stays out while its browser is replaced
+			var last *page
+			for last == nil || last.i == first.i {
+				if t.Context().Err() != nil {
+					t.Fatal("never replaced")
+				}
+				last = mustOpen(t, b)
+				formTask(t, last, url)
+				last.Close()
+			}
+			formTask(t, first, url)
+			first.Close()
+			waitGone(t, first.i.cmd.Process.Pid)
+			if len(b.failures) != 0 {
+				t.Error("counted as a failure")
+			}
+		})
+	}
+}
+
+// The next browser has its contexts ready before it takes over.
+func TestReplacementIsReady(t *testing.T) {
+	b := own(t)
+	b.endurance.runs = 1
+	first := mustOpen(t, b)
+	soon(t, "the next browser takes over", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.current != nil && b.current != first.i
+	})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.current.ready) != b.config.Warm {
+		t.Fatalf("%d contexts ready, want %d", len(b.current.ready), b.config.Warm)
+	}
+}
+
+func TestBrowserThatDoesNotAnswerIsReplaced(t *testing.T) {
+	b := own(t)
+	b.endurance.watch, b.endurance.answer = 20*time.Millisecond, 300*time.Millisecond
+	p := mustOpen(t, b)
+	pid := p.i.cmd.Process.Pid
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	_, err := p.Navigate(testContext(t), "http://127.0.0.1/")
+	wantCode(t, err, routine.CodeBrowserCrashed, "the browser ended")
+	p.Close()
+	formTask(t, mustOpen(t, b), site(t, map[string]any{"/form": form})+"/form")
+	waitGone(t, pid)
+}
+
+// An open that meets a browser which no longer answers is served by the next.
+func TestOpenOutlivesItsBrowser(t *testing.T) {
+	b := own(t)
+	b.endurance.watch, b.endurance.answer = 20*time.Millisecond, 300*time.Millisecond
+	b.config.Warm = -1 // no context is ready
+	first := mustOpen(t, b)
+	if err := syscall.Kill(first.i.cmd.Process.Pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if p := mustOpen(t, b); p.i == first.i {
+		t.Fatal("served by the browser that hangs")
+	}
+}
+
+func TestMemoryUse(t *testing.T) {
+	p := mustOpen(t, own(t))
+	if held := p.i.memoryUse(); held < 20<<20 || held > 600<<20 {
+		t.Fatalf("%d MiB", held>>20)
+	}
+}
+
+var soakRuns = flag.Int("soak", 60, "how many runs TestSoak makes")
+
+// Many runs leave nothing: no context, target, process, file or goroutine, and
+// no memory of ours.
+func TestSoak(t *testing.T) {
+	b := own(t)
+	b.endurance.runs = max(*soakRuns/10, 20)
+	url := site(t, map[string]any{"/form": form}) + "/form"
+	run := func() {
+		p, err := b.Open(t.Context(), routine.Opening{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		formTask(t, p.(*page), url)
+		p.Close()
+	}
+	for range 20 {
+		run()
+	}
+	waitIdle(t, b)
+	before := len(profiles(t))
+	heap, goroutines := heapInUse(), runtime.NumGoroutine()
+	pids := map[int]bool{}
+	for n := range *soakRuns {
+		run()
+		b.mu.Lock()
+		pids[b.current.cmd.Process.Pid] = true
+		b.mu.Unlock()
+		if n%200 == 199 {
+			t.Logf("%d runs, %d browsers: heap %d KiB, %d goroutines", n+1, len(pids), heapInUse()>>10, runtime.NumGoroutine())
+		}
+	}
+	waitIdle(t, b)
+	soon(t, "no more goroutines than before", func() bool { return runtime.NumGoroutine() <= goroutines })
+	if grown := int64(heapInUse()) - int64(heap); grown > 512<<10 {
+		t.Errorf("the heap grew by %d KiB in %d runs", grown>>10, *soakRuns)
+	}
+	if len(pids) < 3 {
+		t.Errorf("%d browsers: none was replaced", len(pids))
+	}
+	for pid := range pids {
+		if pid != b.current.cmd.Process.Pid {
+			waitGone(t, pid)
+		}
+	}
+	soon(t, "the profiles are gone", func() bool { return len(profiles(t)) == before })
+}
+
+// profiles are the browsers' directories of this test program.
+func profiles(t *testing.T) []string {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), profilePrefix+"*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dirs
+}
+
+func heapInUse() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
