@@ -22,6 +22,9 @@ type client struct {
 	pending map[int]chan answer
 	sinks   map[proto.TargetSessionID]func(method string, params json.RawMessage)
 	err     error // why the connection ended
+	// seen, when set, is called with the lock held for each message in either
+	// direction, with the method of an event that comes in.
+	seen func(session proto.TargetSessionID, event string)
 
 	// done is closed when the connection has ended and no sink will be called
 	// again.
@@ -81,6 +84,9 @@ func (c *client) send(session proto.TargetSessionID, method string, params any) 
 		return f
 	}
 	c.pending[c.id] = f.ch
+	if c.seen != nil {
+		c.seen(session, "")
+	}
 	// Under the lock: the order of ids is the order on the wire.
 	if err := c.t.send(message); err != nil {
 		delete(c.pending, c.id)
@@ -138,6 +144,9 @@ func (c *client) read() {
 			continue // a message we cannot read belongs to nobody
 		}
 		c.mu.Lock()
+		if c.seen != nil {
+			c.seen(m.SessionID, m.Method)
+		}
 		if m.ID == 0 {
 			sink := c.sinks[m.SessionID]
 			c.mu.Unlock()
