@@ -15,15 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"rote/httpapi"
 	"rote/routine"
 	"rote/routine/routinetest"
 	"rote/routine/sqlite"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var (
 	admin = routine.Principal{UserID: "admin", OrganizationID: "default", ProjectID: "default", Scopes: routine.UsualScopes}
@@ -51,6 +47,7 @@ type env struct {
 	browser *fakeBrowser
 	log     *logBuffer
 	pairs   []string // of names and what they stand for
+	base    string   // of all paths
 	names   *strings.Replacer
 }
 
@@ -76,7 +73,7 @@ func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 	for _, edit := range edits {
 		edit(&c)
 	}
-	e.service = routine.NewService(c.service)
+	e.service, e.base = routine.NewService(c.service), c.http.BasePath
 	c.http.Service = e.service
 	e.seed(t)
 	e.Server = httptest.NewUnstartedServer(nil)
@@ -155,7 +152,14 @@ func (e *env) do(ctx context.Context, method, path string, headers map[string]st
 	}
 	defer got.Body.Close()
 	all, err := io.ReadAll(got.Body)
-	return response{got.StatusCode, got.Header, string(all)}, err
+	if err != nil {
+		return response{}, err
+	}
+	answer := response{got.StatusCode, got.Header, string(all)}
+	if described, ours := strings.CutPrefix(r.URL.EscapedPath(), e.base); ours {
+		err = published().check(method, described, answer)
+	}
+	return answer, err
 }
 
 // must is do with a request that has to be answered.

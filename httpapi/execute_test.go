@@ -155,7 +155,15 @@ func TestStoreThatIsGone(t *testing.T) {
 	runAll(t, e, []scenario{
 		{"not ready", "GET", "/readyz", "", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
 		{"alive", "GET", "/healthz", "", nil, "", 200, nil, nil},
+		{"listing", "GET", "/routines/", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
+		{"creating", "POST", "/routines/", "$admin", nil, readPage, 503, []string{`"code":"store_unavailable"`}, hidden},
 		{"reading", "GET", "/routines/x", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
+		{"listing executions", "GET", "/executions/", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
+		{"listing a routine's executions", "GET", "/routines/x/executions", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
+		{"reading an execution", "GET", "/executions/x", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
+		{"reading a file", "GET", "/executions/x/files/y", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
+		{"watching", "GET", "/executions/x/events", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
+		{"cancelling", "POST", "/executions/x/cancel", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
 		{"a token of the store", "GET", "/routines/x", "$guest", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
 	})
 	for _, line := range e.lines() {

@@ -79,6 +79,7 @@ func TestLedger(t *testing.T) {
 		{"events of another organization", "GET", "/executions/$completed/events", "$guest", nil, "", 403, nil, nil},
 		{"events of what is unknown", "GET", "/executions/none/events", "$admin", nil, "", 404, nil, nil},
 		{"events after no event", "GET", "/executions/$completed/events", "$admin", map[string]string{"Last-Event-ID": "x"}, "", 400, []string{"Last-Event-ID"}, nil},
+		{"events of what has ended", "GET", "/executions/$completed/events", "$admin", nil, "", 200, []string{"event: execution", `"status":"completed"`}, nil},
 		{"events after the last", "GET", "/executions/$completed/events", "$admin", map[string]string{"Last-Event-ID": "5"}, "", 204, nil, nil},
 		{"no file", "GET", "/executions/$completed/files/x", "$admin", nil, "", 404, nil, nil},
 		{"files without token", "GET", "/executions/$completed/files/x", "", nil, "", 401, nil, nil},

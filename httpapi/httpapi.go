@@ -100,9 +100,12 @@ func (a *api) routes() map[string]methods {
 		"/executions/{execution_id}/events":       {http.MethodGet: a.asCaller(a.executionEvents)},
 		"/executions/{execution_id}/files/{name}": {http.MethodGet: a.asCaller(a.readExecutionFile)},
 
-		"/healthz":   {http.MethodGet: a.health},
-		"/readyz":    {http.MethodGet: a.ready},
-		"/schemas/*": {http.MethodGet: a.schema},
+		"/healthz":      {http.MethodGet: a.health},
+		"/readyz":       {http.MethodGet: a.ready},
+		"/schemas/*":    {http.MethodGet: a.schema},
+		"/openapi.yaml": {http.MethodGet: a.openAPI},
+		"/docs":         {http.MethodGet: a.docs},
+		"/docs/*":       {http.MethodGet: a.docsFile},
 	}
 }
 

@@ -27,6 +27,10 @@ func (a *api) ready(q *request) (answer, error) {
 	return answer{status: http.StatusOK, body: state{"ready"}}, nil
 }
 
+func (a *api) openAPI(*request) (answer, error) {
+	return answer{status: http.StatusOK, body: document{"application/yaml", schemas.OpenAPI()}}, nil
+}
+
 // schema gives one of the published schemas, byte for byte; routine.json with
 // all that it needs inside.
 func (a *api) schema(q *request) (answer, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -158,6 +159,16 @@ func TestForeignHosts(t *testing.T) {
 	}
 }
 
+// Every path is behind the guard, whatever it needs else.
+func TestForeignHostOnEveryPath(t *testing.T) {
+	e := newEnv(t)
+	for path, methods := range published().paths {
+		for method := range methods {
+			scenario{method + " " + path, method, concrete(path), "$admin", map[string]string{"Host": "evil.example"}, "{}", 403, []string{`"code":"forbidden"`}, nil}.run(t, e)
+		}
+	}
+}
+
 func TestRequestIDs(t *testing.T) {
 	e := newEnv(t)
 	for _, sane := range []string{"a", "A-b_c.9", strings.Repeat("x", 64)} {
@@ -176,9 +187,27 @@ func TestRequestIDs(t *testing.T) {
 	}
 }
 
+func TestDocs(t *testing.T) {
+	e := newEnv(t, func(c *envConfig) { c.http.BasePath = "/rote" })
+	page := e.must(t, "GET", "/rote/docs", nil, "")
+	if policy := page.header.Get("Content-Security-Policy"); page.status != 200 || !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "http") {
+		t.Errorf("%d %v", page.status, page.header)
+	}
+	for _, path := range regexp.MustCompile(`(?:src|href|data-document)="([^"]*)"`).FindAllStringSubmatch(page.body, -1) {
+		if got := e.must(t, "GET", path[1], nil, ""); got.status != 200 || len(got.body) < 100 {
+			t.Errorf("%s: %d, %d bytes", path[1], got.status, len(got.body))
+		}
+	}
+	for _, other := range []string{"index.html", "swagger-ui.js.map", "../openapi.yaml", "a/b"} {
+		if got := e.must(t, "GET", "/rote/docs/"+other, nil, ""); got.status != 404 {
+			t.Errorf("%s: %d", other, got.status)
+		}
+	}
+}
+
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	e := newEnv(t)
-	for _, path := range []string{"/healthz", "/routines/", "/nothing", "/schemas/routine.json"} {
+	for _, path := range []string{"/healthz", "/routines/", "/nothing", "/schemas/routine.json", "/openapi.yaml", "/docs"} {
 		h := e.must(t, "GET", path, nil, "").header
 		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" || h.Get("X-Request-Id") == "" {
 			t.Errorf("%s: %v", path, h)

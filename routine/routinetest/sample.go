@@ -54,7 +54,7 @@ func Routine(t testing.TB, edits ...func(*routine.Routine)) *routine.Routine {
 	t.Helper()
 	id := newID(t)
 	r := &routine.Routine{
-		ID:             id,
+		ID:             "Routine_" + id,
 		Definition:     Definition(t),
 		CreatedBy:      "ann",
 		ProjectID:      "prices",

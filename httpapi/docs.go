@@ -1,0 +1,70 @@
+package httpapi
+
+import (
+	"fmt"
+	"html"
+	"io/fs"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	swaggerFiles "github.com/swaggo/files/v2"
+
+	"rote/routine"
+)
+
+// docsPolicy lets the page of /docs use what this service serves and nothing
+// else. Its library sets styles in the document.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+const docsPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>rote</title>
+<link rel="icon" href="%[1]s/docs/favicon-32x32.png">
+<link rel="stylesheet" href="%[1]s/docs/swagger-ui.css">
+<body data-document="%[1]s/openapi.yaml">
+<div id="docs"></div>
+<script src="%[1]s/docs/swagger-ui-bundle.js"></script>
+<script src="%[1]s/docs/start.js"></script>
+`
+
+const docsStart = `SwaggerUIBundle({
+  url: document.body.dataset.document,
+  dom_id: "#docs",
+  deepLinking: true,
+  defaultModelsExpandDepth: 0,
+  persistAuthorization: false,
+  validatorUrl: null,
+});
+`
+
+// docsFiles are those of the library that the page uses, with their media types.
+var docsFiles = map[string]string{
+	"swagger-ui.css":       "text/css; charset=utf-8",
+	"swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+	"favicon-32x32.png":    "image/png",
+}
+
+// docs is a page that shows the description of the interface and tries it out,
+// without anything from elsewhere.
+func (a *api) docs(q *request) (answer, error) {
+	q.w.Header().Set("Content-Security-Policy", docsPolicy)
+	return answer{status: http.StatusOK, body: document{"text/html; charset=utf-8", fmt.Appendf(nil, docsPage, html.EscapeString(a.base))}}, nil
+}
+
+func (a *api) docsFile(q *request) (answer, error) {
+	name := chi.URLParam(q.Request, "*")
+	if name == "start.js" {
+		return answer{status: http.StatusOK, body: document{"text/javascript; charset=utf-8", []byte(docsStart)}}, nil
+	}
+	mediaType, known := docsFiles[name]
+	if !known {
+		return noSuchPath(q)
+	}
+	text, err := fs.ReadFile(swaggerFiles.FS, name)
+	if err != nil {
+		return answer{}, routine.Internal("read "+name, err)
+	}
+	return answer{status: http.StatusOK, body: document{mediaType, text}}, nil
+}
