@@ -41,6 +41,8 @@ type Browser struct {
 	endurance endurance
 	loadBound time.Duration
 	launcher  launcher
+	// answerTime is the constant's, but in tests.
+	answerTime time.Duration
 
 	mu       sync.Mutex
 	current  *instance
@@ -63,7 +65,7 @@ func New(c Config) *Browser {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	tempdir.Sweep(profilePrefix)
-	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, living: map[*instance]bool{}, launcher: launcher{warn: func(lacks string, why error) {
+	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerTime: answerTime, living: map[*instance]bool{}, launcher: launcher{warn: func(lacks string, why error) {
 		c.Log.Warn("BROWSER IS NOT CONFINED: "+lacks, "because", why)
 	}}}
 }

@@ -379,5 +379,6 @@ globalThis.rote ??= (() => {
     await frame();
   }
 
-  return { rehearse, act, present, prepare, typed, scroll, lookup, mirror, html, request };
+  return { rehearse, act, present, prepare, typed, scroll, lookup, mirror, html, request,
+    all, describe, up, hit, target, unable, untypable, point, inView };
 })();

@@ -53,7 +53,9 @@ func newBrowser() *Browser {
 	if err != nil {
 		panic(err)
 	}
-	return New(Config{Egress: policy})
+	b := New(Config{Egress: policy})
+	b.answerTime = 4 * time.Second // for a machine under load
+	return b
 }
 
 // site serves pages by path; a value is an HTML body or a handler.

@@ -33,6 +33,7 @@ type page struct {
 	warnings   []string
 	warned     int      // so far, kept or not
 	console    []string // while a script runs
+	trace      trace
 	popups     int
 	dead       chan struct{} // closed when the page has crashed
 	crashed    bool

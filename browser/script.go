@@ -115,6 +115,19 @@ func (p *page) stop() {
 
 // noteConsole keeps what a running script writes.
 func (p *page) noteConsole(e *proto.RuntimeConsoleAPICalled) {
+	line := lineOf(e)
+	if len(line) > maxConsoleLine {
+		line = strings.ToValidUTF8(line[:maxConsoleLine], "") + "…"
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.console != nil && len(p.console) < maxConsoleLines {
+		p.console = append(p.console, line)
+	}
+}
+
+// lineOf is a call of the console as one text.
+func lineOf(e *proto.RuntimeConsoleAPICalled) string {
 	var words []string
 	for _, a := range e.Args {
 		switch {
@@ -126,15 +139,7 @@ func (p *page) noteConsole(e *proto.RuntimeConsoleAPICalled) {
 			words = append(words, a.Value.String())
 		}
 	}
-	line := string(e.Type) + ": " + strings.Join(words, " ")
-	if len(line) > maxConsoleLine {
-		line = strings.ToValidUTF8(line[:maxConsoleLine], "") + "…"
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.console != nil && len(p.console) < maxConsoleLines {
-		p.console = append(p.console, line)
-	}
+	return string(e.Type) + ": " + strings.Join(words, " ")
 }
 
 // marshal is the JSON of a text, with characters as they are.

@@ -34,6 +34,7 @@ const maxPopups = 10
 // event takes what the browser tells of the page's session. It runs on the
 // reading goroutine and only notes or sends.
 func (p *page) event(method string, params json.RawMessage) {
+	p.trace.note(method, params)
 	switch method {
 	case "Page.frameNavigated":
 		if e, ok := decode[proto.PageFrameNavigated](params); ok && e.Frame.ParentID == "" {
@@ -63,8 +64,13 @@ func (p *page) event(method string, params json.RawMessage) {
 			p.update(func(s *state) { s.loading = false; s.stopped++ })
 		}
 	case "Network.responseReceived":
-		if e, ok := decode[proto.NetworkResponseReceived](params); ok && e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.FrameID) && e.Response != nil {
-			p.update(func(s *state) { s.status, s.statusOf = e.Response.Status, string(e.LoaderID) })
+		if e, ok := decode[proto.NetworkResponseReceived](params); ok && e.Response != nil {
+			if e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.FrameID) {
+				p.update(func(s *state) { s.status, s.statusOf = e.Response.Status, string(e.LoaderID) })
+			}
+			if e.Response.Status >= 400 {
+				p.trace.refused(&e)
+			}
 		}
 	case "Network.requestWillBeSent":
 		p.noteRequest(params)

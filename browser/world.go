@@ -21,12 +21,17 @@ var helper string
 // help calls a function of the helper in the current document and decodes what
 // it returns. A document that goes away while the function runs is errGone.
 func help[R any](ctx context.Context, p *page, function string, args ...any) (R, error) {
+	return inHelper[R](ctx, p, "rote."+function, args...)
+}
+
+// inHelper calls a function that an expression gives in the helper's world.
+func inHelper[R any](ctx context.Context, p *page, function string, args ...any) (R, error) {
 	var result R
 	encoded := make([]string, len(args))
 	for i, a := range args {
 		b, err := json.Marshal(a)
 		if err != nil {
-			return result, fmt.Errorf("encode argument of %s: %w", function, err)
+			return result, fmt.Errorf("encode argument of %.30s: %w", function, err)
 		}
 		encoded[i] = string(b)
 	}
@@ -37,7 +42,7 @@ func help[R any](ctx context.Context, p *page, function string, args ...any) (R,
 			return result, gone(err)
 		}
 		value, err := evaluate(ctx, p, proto.RuntimeEvaluate{ContextID: world, AwaitPromise: true, ReturnByValue: true,
-			Expression: "rote." + function + "(" + strings.Join(encoded, ",") + ")"})
+			Expression: function + "(" + strings.Join(encoded, ",") + ")"})
 		if attempt < 3 && notLoaded(err) {
 			if _, err := evaluate(ctx, p, proto.RuntimeEvaluate{ContextID: world, Expression: helper}); err != nil && !errors.Is(gone(err), errGone) {
 				return result, err

@@ -35,7 +35,7 @@ func TestExecute(t *testing.T) {
 		{"the shortest timeout", "POST", path, "$admin", nil, `{"timeout_seconds": 1e0, "parameters": {"page": "https://shop.example/"}}`, 201, nil, nil},
 		{"a byte-order mark", "POST", path, "$admin", nil, "\ufeff" + call("x"), 201, nil, nil},
 		{"a run that failed", "POST", path, "$admin", nil, call("fail/element_not_found"), 500,
-			[]string{`"code":"element_not_found"`, `"detail":"operation 1 of 2 (navigate): the page failed, as it was told to"`, `"execution":{"execution_id":"`,
+			[]string{`"code":"element_not_found"`, `"detail":"operation 1 of 2 (navigate): the page failed, as it was told to; nearest: button.buy-now 'Buy now'"`, `"execution":{"execution_id":"`,
 				`"status":"failed"`, `"error_code":"element_not_found"`, `"ok":false`}, nil},
 		{"a run's failure is 500, whatever its code", "POST", path, "$admin", nil, call("fail/not_found"), 500, []string{`"code":"not_found"`, `"execution":{`}, nil},
 		{"a browser that is gone in mid-run", "POST", path, "$admin", nil, call("fail/browser_unavailable"), 500, []string{`"code":"browser_unavailable"`, `"execution":{`}, nil},

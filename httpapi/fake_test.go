@@ -54,6 +54,17 @@ type fakePage struct {
 	browser *fakeBrowser
 }
 
+// Evidence is the same each time.
+func (p *fakePage) Evidence(context.Context, routine.Inspection) *routine.Evidence {
+	return &routine.Evidence{URL: "https://shop.example/cart", Title: "Your cart",
+		Elements: []routine.Element{
+			{Selector: "button.buy-now", Role: "button", Text: "Buy now"},
+			{Selector: "#buy", Role: "button", Text: "Buy", Where: "in the frame iframe#box", Problem: "is disabled", Matched: true}},
+		Console:        []string{"error: no stock"},
+		FailedRequests: []routine.FailedRequest{{Method: "GET", URL: "https://shop.example/stock", Status: 503}, {Method: "POST", URL: "https://ads.example/", Error: "ERR_CONNECTION_REFUSED"}},
+		Screenshot:     &routine.Screenshot{ContentType: "image/jpeg", Width: 1280, Height: 800, Size: 3, Data: []byte("jpg")}}
+}
+
 // Navigate fails on /fail/<code>, blocks on /block and arrives elsewhere.
 func (p *fakePage) Navigate(ctx context.Context, to string) (routine.Navigation, error) {
 	u, err := url.Parse(to)

@@ -21,6 +21,8 @@ type site struct {
 	click func(routine.Click) error
 	warn  []string
 	open  error
+	// evidence is of each failure.
+	evidence *routine.Evidence
 
 	hanging chan string // a URL for each navigation that hangs
 	opened  atomic.Int64
@@ -78,6 +80,10 @@ func (p *page) Warnings() []string                                    { return p
 func (p *page) Denials() []routine.Denial                             { return nil }
 func (p *page) Close()                                                { p.site.closed.Add(1) }
 func (p *page) SentCookies(context.Context) ([]routine.Cookie, error) { return nil, nil }
+
+func (p *page) Evidence(context.Context, routine.Inspection) *routine.Evidence {
+	return p.site.evidence
+}
 
 // answers gives a fetch that is answered with body.
 func answers(contentType, body string) func(routine.Fetch) (routine.Response, error) {

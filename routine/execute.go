@@ -160,12 +160,13 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 		return err
 	}
 	defer page.Close()
-	hidden := secretsOf(d.Parameters, values)
 	r := &Run{page: page, params: values, values: map[string]string{}, result: e.Result, maxResult: s.maxResult, now: s.now, progress: progress,
-		recorded: func(o OperationRecord) { l.tellOperation(hidden.record(o)) }}
+		hidden: secretsOf(d.Parameters, values)}
+	r.recorded = func(o OperationRecord) { l.tellOperation(r.hidden.record(o)) }
 	err = r.run(ctx, d)
-	hidden.result(e.Result)
-	return hidden.err(err)
+	e.Evidence = r.evidence
+	r.hidden.result(e.Result)
+	return r.hidden.err(err)
 }
 
 // saveTime bounds how long a write of the ledger may take.

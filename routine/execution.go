@@ -34,6 +34,8 @@ type Execution struct {
 	StartedAt       *time.Time `json:"started_at"`
 	CompletedAt     *time.Time `json:"completed_at"`
 	DurationSeconds *float64   `json:"duration_seconds"`
+	// Evidence is what the page was like when an operation failed.
+	Evidence *Evidence `json:"evidence,omitempty"`
 
 	// Parameters are the values of the call, secret ones masked; null when
 	// they are not kept.

@@ -57,12 +57,15 @@ func (r *Run) fetch(ctx context.Context, e *endpoint) (Response, error) {
 	return response, nil
 }
 
+// secretNames stand in the names of what carries credentials, in lower case.
+var secretNames = []string{"authorization", "cookie", "token", "api-key", "apikey", "secret", "password", "csrf", "xsrf"}
+
 // maskHeaders hides the values of headers that carry credentials.
 func maskHeaders(headers map[string]string) map[string]string {
 	shown := make(map[string]string, len(headers))
 	for name, value := range headers {
 		lower := strings.ToLower(name)
-		for _, secret := range []string{"authorization", "cookie", "token", "api-key", "apikey", "secret", "password", "csrf", "xsrf"} {
+		for _, secret := range secretNames {
 			if strings.Contains(lower, secret) {
 				value = masked
 			}

@@ -60,6 +60,11 @@ type Page interface {
 	// quota refuses is left out silently.
 	Mirror(ctx context.Context, key, text string) error
 
+	// Evidence tells what the page is like after an operation on it has failed:
+	// all that can be found out until ctx ends, nil for none. Texts come whole.
+	// It stops the page's scripts, so nothing but Close comes after.
+	Evidence(ctx context.Context, i Inspection) *Evidence
+
 	// Warnings are the page events since the last call that an author should
 	// know of: dialogs, popups.
 	Warnings() []string

@@ -20,6 +20,9 @@ type Run struct {
 	valueBytes int64
 	result     *Result
 	record     *OperationRecord // of the operation that goes on
+	op         operation        // which is that, its placeholders filled in
+	hidden     secrets
+	evidence   *Evidence // of the failure
 	maxResult  int64
 	now        func() time.Time
 	progress   func(Progress)
@@ -59,7 +62,8 @@ func (r *Run) run(ctx context.Context, d *Definition) error {
 		r.recorded(*r.record)
 		if err != nil {
 			e := AsError(err)
-			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message)
+			r.evidence = r.inspect(ctx, o)
+			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message) + r.evidence.nearest(e.Code)
 			r.result.Error = &message
 			return &Error{Code: e.Code, Message: message, cause: err}
 		}
@@ -76,6 +80,7 @@ func (r *Run) do(ctx context.Context, o Operation) error {
 	if err != nil {
 		return Internal("decode operation", err)
 	}
+	r.op = op
 	limitCtx := ctx
 	if l, ok := op.(limited); ok {
 		d, field := l.limit()

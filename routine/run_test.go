@@ -59,6 +59,7 @@ type fakePage struct {
 	status       int
 	warnings     []string
 	denials      []routine.Denial
+	evidence     func(context.Context, routine.Inspection) *routine.Evidence
 }
 
 func (p *fakePage) note(format string, args ...any) {

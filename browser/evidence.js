@@ -1,0 +1,322 @@
+// Runs in the helper's world, and only after an operation has failed: tells what
+// on the page may have been meant.
+(() => {
+  'use strict';
+  const maxElements = 15, maxText = 60, maxSelector = 150;
+  const maxJudged = 30; // of the likeliest that are looked at closely
+
+  // A page of any size is told of in time: once enough is done, a step of the
+  // work ends by the clock.
+  let end;
+  const late = (done, enough) => done >= enough && performance.now() > end;
+
+  let roots, foreign; // the document, open shadow roots and frames of the same origin; frames of others
+  function look() {
+    roots = []; foreign = [];
+    const visit = (root, frames, where) => {
+      roots.push({ root, frames, where });
+      for (const e of root.querySelectorAll('*')) {
+        if (e.shadowRoot) visit(e.shadowRoot, frames, 'in the shadow root of ' + rote.describe(e));
+        if (e.tagName !== 'IFRAME' && e.tagName !== 'FRAME') continue;
+        let inner = null;
+        try { inner = e.contentDocument; } catch { /* another origin */ }
+        if (inner) visit(inner, [...frames, e], 'in the frame ' + rote.describe(e));
+        else foreign.push({ e, frames, where });
+      }
+    };
+    visit(document, [], '');
+  }
+
+  const matches = selector => roots.flatMap(root => {
+    try { return [...root.root.querySelectorAll(selector)].slice(0, 20).map(e => ({ e, root })); } catch { return []; } // no selector
+  });
+
+  // --- secrets: under every spelling that is told, in texts before they are cut
+
+  let secrets = [];
+  const holds = text => secrets.some(s => s.length < 3 ? text.trim() === s : text.includes(s));
+  const hide = text => secrets.reduce((t, s) => s.length < 3 ? (t.trim() === s ? '***' : t) : t.replaceAll(s, '***'), text);
+
+  // --- what the failed selector was looking for, in words
+
+  // spellings are other words for the same on many sites.
+  const spellings = { btn: 'button', pwd: 'password', pw: 'password', img: 'image', qty: 'quantity', allow: 'accept', agree: 'accept', bag: 'cart', basket: 'cart',
+    increase: 'plus', inc: 'plus', decrease: 'minus', dec: 'minus', dismiss: 'close', remove: 'delete', forward: 'next', back: 'previous', prev: 'previous' };
+  const words = text => (text || '').replace(/([\p{Ll}\d])(?=\p{Lu})/gu, '$1 ').toLowerCase().split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean).slice(0, 20).map(w => spellings[w] ?? w);
+
+  // wanted reads a selector: the words of its names, those of the last compound
+  // counting most, the tag, and the nearest thing above it that is there.
+  function wanted(selector) {
+    const parts = [{ at: 0, text: '' }];
+    for (const t of selector.matchAll(/\[(?:"[^"]*"|'[^']*'|[^\]"'])*\]?|\((?:[^()]|\([^)]*\)?)*\)?|[\s>+~,]+|[^\s>+~,[(]+/g)) {
+      if (/^[\s>+~,]/.test(t[0])) parts.push({ at: t.index + t[0].length, text: '' });
+      else parts.at(-1).text += t[0];
+    }
+    const w = { words: new Map(), tag: '', scope: null, nested: parts.length > 1 };
+    parts.forEach((p, i) => {
+      const last = i === parts.length - 1;
+      if (last) w.tag = /^[a-z][\w-]*/i.exec(p.text)?.[0].toLowerCase() ?? '';
+      const names = p.text.replace(/:[\w-]+(\([^)]*\))?/g, ' ').replace(/\[\s*[\w-]+\s*[~|^$*]?=?/g, ' ').slice(last ? w.tag.length : 0);
+      for (const word of words(names)) w.words.set(word, Math.max(w.words.get(word) ?? 0, last ? 1 : 0.4));
+    });
+    for (let i = parts.length - 1; i > 0 && !w.scope; i--) w.scope = matches(selector.slice(0, parts[i].at).replace(/[\s>+~,]+$/, ''))[0]?.e;
+    return w;
+  }
+
+  // slips is how many letters are wrong, missing, too many or swapped.
+  function slips(a, b) {
+    let older = [], old = [...Array(b.length + 1).keys()];
+    for (let i = 1; i <= a.length; i++) {
+      const row = [i];
+      for (let j = 1; j <= b.length; j++) {
+        row[j] = Math.min(old[j] + 1, row[j - 1] + 1, old[j - 1] + (a[i - 1] !== b[j - 1]));
+        if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], older[j - 2] + 1);
+      }
+      [older, old] = [old, row];
+    }
+    return old[b.length];
+  }
+
+  // alike is 1 for the same word and less for a form or a misspelling of it.
+  function alike(a, b) {
+    if (a === b) return 1;
+    const short = Math.min(a.length, b.length);
+    if (short < 3 || Math.max(a.length, b.length) > 30) return 0;
+    if (a.startsWith(b) || b.startsWith(a)) return 0.7;
+    return short > 3 && slips(a, b) <= (short > 6 ? 2 : 1) ? 0.6 : 0;
+  }
+
+  // --- what an element is called
+
+  const tests = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
+  const read = (e, name) => e.getAttribute(name) ?? '';
+  const classes = e => read(e, 'class').split(/\s+/).filter(Boolean);
+  const editable = e => rote.untypable(e) === null;
+  const buttonInput = e => e.tagName === 'INPUT' && /^(submit|button|reset)$/.test(e.type);
+
+  // label is what a person reads on or beside the element, never what has been
+  // put into it.
+  function label(e) {
+    const by = read(e, 'aria-labelledby').split(/\s+/).filter(Boolean).map(id => e.getRootNode().getElementById?.(id)?.textContent ?? '').join(' ');
+    const said = [read(e, 'aria-label'), by, ...[...e.labels ?? []].map(l => l.textContent), buttonInput(e) ? read(e, 'value') : '',
+      editable(e) ? '' : e.textContent.slice(0, 5000), read(e, 'placeholder'), read(e, 'alt'), e.querySelector('img[alt]')?.alt ?? '', read(e, 'title')];
+    return said.map(s => hide(s).replace(/\s+/g, ' ').trim()).find(Boolean) ?? '';
+  }
+
+  const inputRoles = { checkbox: 'checkbox', radio: 'radio', submit: 'button', button: 'button', reset: 'button', image: 'button', range: 'slider', number: 'spinbutton', search: 'searchbox', file: 'file' };
+  function role(e) {
+    if (e.hasAttribute('role')) return read(e, 'role');
+    if (e.tagName === 'INPUT') return inputRoles[e.type] ?? 'textbox';
+    return { A: 'link', TEXTAREA: 'textbox', SELECT: 'combobox', SUMMARY: 'button' }[e.tagName] ?? (e.isContentEditable ? 'textbox' : e.localName);
+  }
+
+  // --- a selector that finds this element alone
+
+  const unique = selector => {
+    let n = 0;
+    for (const { root } of roots) if ((n += root.querySelectorAll(selector).length) > 1) return false;
+    return n === 1;
+  };
+
+  // volatile tells names that a build or the page's state makes: they are
+  // others the next time.
+  const volatile = name => /\d{4,}|^[:_]|^(ember|radix|react|mui|css|sc|jsx)-?|^(is|has)-|^(active|open|opened|hover|focus|focused|selected|disabled|enabled|loading|hidden|visible|show|error)$/i.test(name)
+    || name.split(/[-_]/).some(p => p.length > 4 && /\d/.test(p.slice(0, -1)) && /[a-z]/i.test(p));
+
+  const attribute = (name, value) => value && value.length <= maxText && !/[\p{Cc}{}]/u.test(value) ? `[${name}="${value.replace(/["\\]/g, '\\$&')}"]` : null;
+
+  // names are the simple selectors that match e, the lasting ones first.
+  function names(e) {
+    const tag = CSS.escape(e.localName), s = [], id = e.id && '#' + CSS.escape(e.id);
+    if (id && !volatile(e.id)) s.push(id);
+    for (const a of tests) s.push(attribute(a, read(e, a)));
+    const own = classes(e).filter(c => !volatile(c)).slice(0, 6).map(c => '.' + CSS.escape(c));
+    const some = (...names) => { for (const n of names) { const a = attribute(n, read(e, n)); if (a) s.push(tag + a); } };
+    some('name', 'aria-label');
+    for (const c of own) s.push(tag + c);
+    some('placeholder', 'title', 'alt', 'for');
+    if (buttonInput(e)) some('value');
+    if (e.tagName === 'A' && !/^(#|javascript:)/i.test(read(e, 'href'))) some('href');
+    for (let i = 1; i < own.length; i++) for (let j = 0; j < i; j++) s.push(tag + own[j] + own[i]);
+    some('type', 'role', 'value');
+    s.push(tag, id && volatile(e.id) ? id : null);
+    return s.filter(n => n && n.length <= maxSelector && !holds(n));
+  }
+
+  const place = e => { const tag = CSS.escape(e.localName), same = [...e.parentNode.children].filter(n => n.localName === e.localName); return same.length > 1 ? `${tag}:nth-of-type(${same.indexOf(e) + 1})` : tag; };
+
+  function selectorOf(e) {
+    const own = names(e);
+    const alone = own.find(unique);
+    if (alone) return alone;
+    for (let n = e.parentElement; n && n !== document.body; n = n.parentElement) {
+      for (const above of names(n).slice(0, 4)) {
+        const both = own.slice(0, 6).map(s => above + ' ' + s).find(unique);
+        if (both && both.length <= maxSelector) return both;
+      }
+    }
+    let path = place(e);
+    for (let n = e.parentElement; n; n = n.parentElement) {
+      if (unique(path)) return path.length <= maxSelector ? path : null;
+      path = (names(n).find(unique) ?? place(n)) + ' > ' + path;
+    }
+    return unique(path) && path.length <= maxSelector ? path : null;
+  }
+
+  // --- weighing
+
+  const acted = 'a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio],[role=switch],[role=tab],[role=menuitem],[role=option],[role=combobox],[role=textbox],[role=searchbox],[onclick],[contenteditable]:not([contenteditable=false]),[tabindex]:not([tabindex="-1"])';
+  const ending = /^[×✕✖x]$|\b(close|dismiss|accept|agree|allow|ok|okay|got it|no thanks|schließen|akzeptieren|zustimmen|fermer|accepter|cerrar|aceptar)\b/i; // of what covers a page
+  const modal = 'dialog[open],[role=dialog],[role=alertdialog],[aria-modal=true]';
+
+  const inside = (e, box) => { for (let n = e; n; n = rote.up(n) ?? n.ownerDocument.defaultView.frameElement) if (n === box) return true; return false; };
+  const best = (word, of) => of.reduce((top, o) => Math.max(top, alike(word, o)), 0);
+
+  // likeness says how well e's names answer the words of the selector; those of
+  // what it is in count for the words before the last compound.
+  function likeness(e, w) {
+    const called = words([e.id, read(e, 'name'), read(e, 'class'), ...tests.map(t => read(e, t))].join(' '));
+    let around = '';
+    if (w.nested) for (let n = rote.up(e), i = 0; n && i < 4; n = rote.up(n), i++) around += ` ${n.id} ${read(n, 'class')}`;
+    const above = words(around);
+    const said = words([e.localName, role(e), label(e).slice(0, 200), read(e, 'href').slice(0, 200), read(e, 'type')].join(' '));
+    let points = 0;
+    for (const [word, weight] of w.words) points += weight * Math.max(3 * best(word, called), weight < 1 ? 3 * best(word, above) : 0, 2 * best(word, said) / (said.length > 8 ? 2 : 1));
+    return points;
+  }
+
+  // suits says whether e is of the kind that the operation acts on.
+  function suits(e, operation) {
+    const search = e.type === 'search' || e.closest('[role=search]') ? -0.6 : 0; // every page has one, and few routines mean it
+    if (operation === 'input_text') return (editable(e) ? 3 : -2) + search;
+    if (operation !== 'click') return 0;
+    if (search) return 0;
+    if (buttonInput(e) || /^(button|menuitem|tab|switch|checkbox|radio)$/.test(role(e))) return 1.2;
+    return role(e) === 'link' ? 0.8 : 0;
+  }
+
+  // pool gathers what is compared with the selector: what it matches, what is
+  // named alike, what can be acted on.
+  function pool(o, w, found) {
+    const all = new Map(found.map(f => [f.e, f.root]));
+    const add = (selector, max, fits = () => true) => {
+      for (const root of roots) {
+        for (const e of root.root.querySelectorAll(selector)) {
+          if (max-- === 0 || late(all.size, 50)) return;
+          if (!all.has(e) && fits(e)) all.set(e, root);
+        }
+      }
+    };
+    const of = (...names) => [...w.words.keys()].filter(word => word.length > 2).flatMap(word => names.map(n => `[${n}*="${word}" i]`)).join(',') || ':not(*)';
+    const box = o.operation === 'click' || o.operation === 'input_text' ? acted : ':not(*)'; // around what can be acted on is no place to act
+    const alike = e => likeness(e, w) >= 2 && !e.querySelector(box);
+    add(of('id', 'name', ...tests), 300, alike);
+    add(acted, 500);
+    add(of('class'), 300, alike);
+    const points = e => e && getComputedStyle(e).cursor === 'pointer';
+    add('div,span,li,td,img,svg,p,i', 500, e => points(e) && !points(e.parentElement));
+    return all;
+  }
+
+  // weigh compares the pool with the selector.
+  function weigh(o, w, found) {
+    const list = [];
+    for (const [e, { frames, where }] of pool(o, w, found)) {
+      if (late(list.length, maxElements)) break;
+      if (/^(HTML|BODY|HEAD|SCRIPT|STYLE|LINK|META|TITLE|TEMPLATE)$/.test(e.tagName)) continue;
+      const match = found.some(f => f.e === e), within = w.scope && w.scope !== e && inside(e, w.scope);
+      const points = (match ? 10 : 0) + likeness(e, w) + suits(e, o.operation) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0) - (e.matches(acted) ? 0 : 0.5);
+      list.push({ e, frames, where, match, points });
+    }
+    return list;
+  }
+
+  const order = (a, b) => b.points - a.points; // what weighs the same stays in the order of the page
+
+  // trouble is why a person could not act on e, or null. What only has to be
+  // scrolled to is no trouble.
+  function trouble({ e, frames }, o) {
+    const typing = o.operation === 'input_text';
+    const t = rote.target(e, typing);
+    const why = t.why || rote.unable(e, typing) || (typing ? rote.untypable(e) : null);
+    if (why) return why;
+    const r = t.e.getBoundingClientRect(), v = e.ownerDocument.defaultView;
+    if (r.right + v.scrollX <= 0 || r.bottom + v.scrollY <= 0) return 'is outside the visible page';
+    return /^is covered by/.test(rote.point(t.e, frames).why) ? rote.point(t.e, frames).why : null;
+  }
+
+  // lid is all that came with what covers e: the largest thing around it that
+  // does not hold e too.
+  function lid({ e, frames }) {
+    for (const n of [...frames, e]) {
+      const r = n.getBoundingClientRect();
+      let over = rote.hit(n.ownerDocument, r.left + r.width / 2, r.top + r.height / 2);
+      if (!over || inside(over, n) || inside(n, over)) continue;
+      for (let above; (above = rote.up(over)) && !inside(n, above);) over = above;
+      return over;
+    }
+    return null;
+  }
+
+  // favour adds what the trouble of the matches tells of the others: what lies
+  // in the cover, what a form still lacks, what reads the same.
+  function favour(list) {
+    for (const m of list.filter(c => c.match && c.trouble).slice(0, 3)) {
+      const text = label(m.e), disabled = / disabled/.test(m.trouble), cover = /^is covered/.test(m.trouble) ? lid(m) : null;
+      for (const c of list) {
+        if (c.match) continue;
+        if (cover && (inside(c.e, cover) || c.e.closest(modal))) c.points += ending.test(label(c.e)) ? 8 : 6;
+        if (disabled && c.e.form && c.e.form === m.e.form && c.e.matches(':invalid')) c.points += 6;
+        if (text && text === label(c.e)) c.points += 5;
+      }
+    }
+  }
+
+  const change = () => new Promise(done => {
+    const finish = () => { clearTimeout(t); o.disconnect(); done(); };
+    const o = new MutationObserver(finish), t = setTimeout(finish, 50);
+    o.observe(document, { subtree: true, childList: true, attributes: true });
+  });
+
+  // outline tells what the page offers in place of the selector, the likeliest
+  // first. A selector that matches nothing gets a little more time, which shows
+  // an element that comes too late for the operation.
+  async function outline(o) {
+    secrets = o.secrets ?? [];
+    look();
+    let found = o.selector ? matches(o.selector) : [];
+    for (const until = performance.now() + o.grace; o.selector && !found.length && performance.now() < until;) {
+      await change();
+      found = matches(o.selector);
+    }
+    look();
+    end = performance.now() + o.budget;
+    const list = weigh(o, wanted(o.selector), found).sort(order).slice(0, maxJudged);
+    end = performance.now() + o.budget;
+    let judged = 0;
+    for (const c of list) {
+      if (late(judged++, maxElements)) break;
+      c.trouble = trouble(c, o);
+      if (c.trouble && !c.match) c.points -= 4;
+      else if (!c.trouble && rote.inView(c.e)) c.points += 0.5;
+    }
+    favour(list);
+    end = performance.now() + o.budget;
+    const elements = [];
+    for (const c of list.sort(order)) {
+      if (elements.length === maxElements || late(elements.length, 3)) break;
+      if (c.trouble === undefined) continue; // not looked at
+      if (c.trouble && !c.match && c.points < 2) continue; // hidden, and nothing speaks for it
+      const selector = selectorOf(c.e);
+      if (selector) elements.push({ selector, role: role(c.e).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where), problem: hide(c.trouble ?? ''), matched: c.match });
+    }
+    for (const f of foreign.slice(0, maxElements - elements.length)) {
+      const selector = rote.target(f.e, false).why ? null : selectorOf(f.e);
+      if (selector) elements.push({ selector, role: 'frame', text: label(f.e).slice(0, maxText), where: f.where, problem: 'is a frame of another origin, which is not searched', matched: false });
+    }
+    return { title: document.title, elements };
+  }
+
+  return outline;
+})()

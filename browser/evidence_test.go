@@ -1,0 +1,285 @@
+package browser
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"image/jpeg"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rote/routine"
+)
+
+// shop puts a product's part between what a page also has. Its right button
+// says so in the log.
+func shop(product string) string {
+	return `<pre id=log></pre><script>var say = s => document.getElementById('log').textContent += s + ';'</script>
+<header><a href="/">Home</a> <nav><a class="nav-link" href="/deals">Deals</a> <a class="nav-link" href="/help">Help</a> <a class="nav-link" href="/account">Your account</a></nav>
+<form role=search><input name=q type=search placeholder="Search the shop"><button class="search-go">Search</button></form></header>
+<main><h1>Kettle</h1>` + product + `<button class="wish">Add to wish list</button> <button class="share">Share</button></main>
+<footer><form><input type=email name=mail placeholder="Your e-mail"><button class="subscribe">Subscribe</button></form><a href="/imprint">Imprint</a></footer>`
+}
+
+// first stands for the first element of the evidence that has no problem.
+const first = "first"
+
+// mistakes are ten that authors of routines make, each with what somebody who
+// reads the evidence would click next.
+var mistakes = []struct {
+	name, product, selector string
+	problem                 string // of the element that the selector matches
+	next                    []string
+}{
+	{"wrong id", `<button id=buy-now onclick="say('right')">Buy now</button>`, "#buy", "", []string{first}},
+	{"renamed class", `<button class="css-1x2y3z9 purchase-button" onclick="say('right')">Order</button>`, "button.btn-purchase-v2", "", []string{first}},
+	{"in a frame", `<iframe id=checkout srcdoc="<p>Pay</p><a href='#t'>Terms</a><button class=pay onclick=&quot;parent.say('right')&quot;>Pay</button>"></iframe>`, "#checkout button.pay", "", []string{first}},
+	{"in shadow DOM", `<buy-box></buy-box><script>document.querySelector('buy-box').attachShadow({mode: 'open'}).innerHTML = '<input name=n><button class="add" onclick="say(\'right\')">Add to cart</button>'</script>`, "buy-box button", "", []string{first}},
+	{"covered", `<button id=buy onclick="say('right')">Buy</button><div class=consent style="position:fixed;inset:0;background:#0008"><div role=dialog><p>Cookies?</p><button class=agree onclick="document.querySelector('.consent').remove()">Agree</button></div></div>`, "#buy", "is covered by div.consent", []string{first, "#buy"}},
+	{"disabled", `<form><label><input type=checkbox name=terms required onchange="document.getElementById('buy').disabled = !this.checked"> I accept the terms</label><button type=button id=buy disabled onclick="say('right')">Buy</button></form>`, "#buy", "is disabled", []string{first, "#buy"}},
+	{"too early", `<div id=box></div><script>fetch('/stock').then(() => document.getElementById('box').innerHTML = '<button id=buy onclick="say(\'right\')">Buy</button>')</script>`, "#buy", "", []string{first}},
+	{"two matches", `<button class=buy disabled>Buy new</button><button class=buy disabled>Buy used</button><button class="buy-refurbished" onclick="say('right')">Buy refurbished</button>`, ".buy", "is disabled", []string{first}},
+	{"hidden twin", `<button id=buy style="display:none" onclick="say('trap')">Buy now</button><button class="product-cta" onclick="say('right')">Buy now</button>`, "#buy", "is not displayed (display: none)", []string{first}},
+	{"off-screen", `<button id=buy style="position:absolute;left:-9999px" onclick="say('trap')">Buy now</button><button name=order onclick="say('right')">Buy now</button>`, "#buy", "is outside the visible page", []string{first}},
+}
+
+// Whoever reads the evidence of a failed click can name what to click instead.
+func TestEvidenceNamesTheRightSelector(t *testing.T) {
+	gates := make([]chan struct{}, len(mistakes)) // the stock is known when closed
+	pages := map[string]any{}
+	for i, m := range mistakes {
+		gates[i] = make(chan struct{})
+		pages[fmt.Sprintf("/%d/", i)] = shop(m.product)
+	}
+	pages["/stock"] = func(_ http.ResponseWriter, r *http.Request) {
+		var i int
+		_, _ = fmt.Sscanf(r.Header.Get("Referer")[len("http://"+r.Host):], "/%d/", &i)
+		select {
+		case <-gates[i]:
+		case <-r.Context().Done():
+		}
+	}
+	url := site(t, pages)
+	for i, m := range mistakes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			at := fmt.Sprintf("%s/%d/", url, i)
+			p := openPage(t, at)
+			if _, err := p.Click(shortContext(t), click(m.selector)); err == nil {
+				t.Fatal("the click did not fail")
+			}
+			close(gates[i])
+			e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: m.selector})
+			problem := ""
+			var usable []string
+			for _, x := range e.Elements {
+				if x.Matched && problem == "" {
+					problem = x.Problem
+				}
+				if x.Problem == "" {
+					usable = append(usable, x.Selector)
+				}
+			}
+			if problem != m.problem || len(usable) == 0 {
+				t.Fatalf("the match's problem is %q, want %q; the elements are %+v", problem, m.problem, e.Elements)
+			}
+			again := openPage(t, at)
+			for _, next := range m.next {
+				if next == first {
+					next = usable[0]
+				}
+				if _, err := again.Click(testContext(t), click(next)); err != nil {
+					t.Fatalf("%v; the elements were %+v", err, e.Elements)
+				}
+			}
+			if got := eval(t, again, `(() => document.getElementById('log').textContent)()`); got != `"right;"` {
+				t.Fatalf("log %s; the elements were %+v", got, e.Elements)
+			}
+		})
+	}
+}
+
+// The picture shows what is in view, but no secret: each row is an element at a
+// place of its own, which is dark in the picture when its text is seen.
+func TestScreenshotShowsNoSecret(t *testing.T) {
+	rows := []struct {
+		name, html string
+		seen       bool
+	}{
+		{"text", `<p>plain</p>`, true},
+		{"a field", `<input value=plain>`, true},
+		{"a password", `<input type=password value=anything>`, false},
+		{"a one-time code", `<input autocomplete="section-a one-time-code" value=123456>`, false},
+		{"a field that holds a secret", `<input value="my s3cret key">`, false},
+		{"a text area that holds a secret", `<textarea>s3cret</textarea>`, false},
+		{"text that holds a secret", `<p>Hello s3cret!</p>`, false},
+		{"a hint in a field", `<input placeholder=s3cret>`, false},
+		{"a choice", `<select><option>s3cret</select>`, false},
+		{"text that holds it in parts", `<p>s3<i style="visibility:visible">cr</i>et</p>`, false},
+		{"in another spelling", `<p>s3%63ret</p>`, false},
+		{"in a shadow root", `<b-x></b-x><script>document.querySelector('b-x').attachShadow({mode: 'open'}).innerHTML = '<p>s3cret</p>'</script>`, false},
+		{"in a frame", `<iframe style="border:0" srcdoc="<p>s3cret</p>"></iframe>`, false},
+		{"in a frame of another origin", `<iframe style="border:0" src="data:text/html,s3cret"></iframe>`, false},
+		{"drawn", `<canvas id=c></canvas><script>{const x = document.getElementById('c').getContext('2d'); x.font = '30px serif'; x.fillText('s3cret', 0, 30)}</script>`, false},
+		{"one that the page shows again", `<p id=again>s3cret</p><script>setInterval(() => document.getElementById('again').removeAttribute('style'))</script>`, false},
+		{"one with a slow style", `<p style="transition:all 9s;visibility:visible!important">s3cret</p>`, false},
+	}
+	html := `<style>* {font: 30px serif} div {position: absolute; left: 0; height: 40px; width: 400px; overflow: hidden} p, input, textarea {margin: 0; border: 0; outline: 0}</style>`
+	for i, r := range rows {
+		html += fmt.Sprintf(`<div style="top:%dpx">%s</div>`, 40*i, r.html)
+	}
+	p := openPage(t, site(t, map[string]any{"/": html})+"/")
+	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#b", Secrets: []string{"s3cret", "s3%63ret"}})
+	if e.Screenshot == nil {
+		t.Fatal("there is no screenshot")
+	}
+	picture, err := jpeg.Decode(bytes.NewReader(e.Screenshot.Data))
+	if err != nil || picture.Bounds().Dx() != e.Screenshot.Width || picture.Bounds().Dy() != e.Screenshot.Height || e.Screenshot.Size != len(e.Screenshot.Data) {
+		t.Fatalf("%+v %v %v", e.Screenshot.ContentType, picture.Bounds(), err)
+	}
+	for i, r := range rows {
+		seen := false
+		for y := 40*i + 2; y < 40*i+38; y++ {
+			for x := range 400 {
+				if luma := color.GrayModel.Convert(picture.At(x, y)).(color.Gray).Y; luma < 100 {
+					seen = true
+				}
+			}
+		}
+		if seen != r.seen {
+			t.Errorf("%s: seen %v", r.name, seen)
+		}
+	}
+}
+
+// However busy a picture is, it is small.
+func TestScreenshotIsSmall(t *testing.T) {
+	const noise = `<canvas id=c width=1280 height=800 style="position:fixed;inset:0"></canvas><script>
+const x = c.getContext('2d'), d = x.createImageData(1280, 800); for (let i = 0; i < d.data.length; i++) d.data[i] = i % 4 === 3 ? 255 : Math.random() * 256; x.putImageData(d, 0, 0)</script>`
+	p := openPage(t, site(t, map[string]any{"/": noise})+"/")
+	e := p.Evidence(testContext(t), routine.Inspection{})
+	if e.Screenshot == nil || e.Screenshot.Size > 100<<10 || e.Screenshot.Width < 640 {
+		t.Fatalf("%+v", e.Screenshot)
+	}
+}
+
+// What a page says is told as it is, but never what was put into its fields.
+func TestEvidenceOfElements(t *testing.T) {
+	p := openPage(t, site(t, map[string]any{"/": `<title>The  shop</title>
+<input name=user value=ada><textarea id=note>private</textarea><div id=editor contenteditable>draft</div><input type=password name=pw value=hunter2>
+<input type=submit value=Send><input type=hidden name=csrf value=x><label for=agree>I agree</label><input type=checkbox id=agree>
+<button aria-label="s3cret words"><svg></svg></button><button>` + strings.Repeat("x", 55) + `s3cret</button><button data-testid=s3cret-7>t</button>
+<button id=item-48213 class="is-open css-1a2b3c">Odd</button><ul><li><button>Del</button></li><li><button>Del</button></li></ul>
+<span style="cursor:pointer" class=chip>Chip <b>1</b></span><iframe id=ad src="data:text/html,x"></iframe><button name='a"b\\c'>Quote</button>`})+"/")
+	e := p.Evidence(testContext(t), routine.Inspection{Operation: "input_text", Selector: "#user", Secrets: []string{"s3cret"}})
+	want := []routine.Element{
+		{Selector: `input[name="user"]`, Role: "textbox"},
+		{Selector: "#note", Role: "textbox"}, {Selector: "#editor", Role: "textbox"}, {Selector: `input[name="pw"]`, Role: "textbox"},
+	}
+	if diff := cmp.Diff(want, e.Elements[:4]); diff != "" || e.Title != "The shop" {
+		t.Errorf("%s %q", diff, e.Title)
+	}
+	p = openPage(t, p.now().url)
+	e = p.Evidence(testContext(t), routine.Inspection{Operation: "click", Secrets: []string{"s3cret"}})
+	want = []routine.Element{
+		{Selector: `input[value="Send"]`, Role: "button", Text: "Send"},
+		{Selector: "#agree", Role: "checkbox", Text: "I agree"},
+		{Selector: "body > button:nth-of-type(1)", Role: "button", Text: "*** words"},
+		{Selector: "button:nth-of-type(2)", Role: "button", Text: strings.Repeat("x", 55) + "***"},
+		{Selector: "button:nth-of-type(3)", Role: "button", Text: "t"},
+		{Selector: "#item-48213", Role: "button", Text: "Odd"},
+		{Selector: "li:nth-of-type(1) > button", Role: "button", Text: "Del"},
+		{Selector: "li:nth-of-type(2) > button", Role: "button", Text: "Del"},
+		{Selector: `button[name="a\"b\\\\c"]`, Role: "button", Text: "Quote"},
+		{Selector: `input[name="user"]`, Role: "textbox"}, {Selector: "#note", Role: "textbox"}, {Selector: "#editor", Role: "textbox"}, {Selector: `input[name="pw"]`, Role: "textbox"},
+		{Selector: "span.chip", Role: "span", Text: "Chip 1"},
+		{Selector: "#ad", Role: "frame", Problem: "is a frame of another origin, which is not searched"},
+	}
+	if diff := cmp.Diff(want, e.Elements); diff != "" {
+		t.Error(diff)
+	}
+	p = openPage(t, p.now().url)
+	for _, x := range e.Elements {
+		if got := eval(t, p, fmt.Sprintf(`(() => document.querySelectorAll(%q).length)()`, x.Selector)); got != "1" {
+			t.Errorf("%s matches %s elements", x.Selector, got)
+		}
+	}
+}
+
+// The last words of a page tell why an element is missing.
+func TestEvidenceOfWhatWentWrong(t *testing.T) {
+	url := site(t, map[string]any{
+		"/":      `<script>console.log('start', 1); setTimeout(() => { none() }); fetch('/stock', {method: 'POST', body: 'x'}).finally(() => fetch('http://127.0.0.1:1/gone')).catch(() => document.title = 'done')</script>`,
+		"/stock": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+	})
+	p := openPage(t, url+"/")
+	eval(t, p, `(async () => { while (document.title !== 'done') await new Promise(r => setTimeout(r, 5)) })()`)
+	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#b"})
+	if got := strings.Join(e.Console, "|"); got != "log: start 1|exception: Uncaught ReferenceError: none is not defined (line 1)" {
+		t.Errorf("console %s", got)
+	}
+	want := []routine.FailedRequest{{Method: "POST", URL: url + "/stock", Status: 503}, {Method: "GET", URL: "http://127.0.0.1:1/gone", Error: "ERR_UNSAFE_PORT"}}
+	if diff := cmp.Diff(want, e.FailedRequests); diff != "" || e.URL != url+"/" {
+		t.Errorf("%s at %s", diff, e.URL)
+	}
+}
+
+// A page that hangs is stopped and then told of; one that has crashed, or whose
+// browser has, still says where it was. None holds up the run.
+func TestEvidenceOfPagesThatDoNotAnswer(t *testing.T) {
+	url := site(t, map[string]any{"/": `<title>T</title><button id=b>x</button>`})
+	const hang = `(() => { setTimeout(() => { for (;;); }) })()`
+	t.Run("hung", func(t *testing.T) {
+		b := own(t)
+		b.answerTime = 500 * time.Millisecond
+		p := mustOpen(t, b)
+		if _, err := p.Navigate(testContext(t), url+"/"); err != nil {
+			t.Fatal(err)
+		}
+		eval(t, p, hang)
+		e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#c"})
+		if e.URL != url+"/" || e.Title != "T" || len(e.Elements) != 1 || e.Screenshot == nil {
+			t.Errorf("%+v", e)
+		}
+	})
+	t.Run("hung, and time is short", func(t *testing.T) {
+		p := openPage(t, url+"/")
+		eval(t, p, hang)
+		if e := p.Evidence(shortContext(t), routine.Inspection{Operation: "click", Selector: "#c"}); e.URL != url+"/" || e.Elements != nil || e.Screenshot != nil {
+			t.Errorf("%+v", e)
+		}
+	})
+	t.Run("crashed", func(t *testing.T) {
+		p := openPage(t, url+"/")
+		p.crash()
+		if e := p.Evidence(testContext(t), routine.Inspection{}); e.URL != url+"/" || e.Elements != nil || e.Screenshot != nil {
+			t.Errorf("%+v", e)
+		}
+	})
+	t.Run("not yet anywhere", func(t *testing.T) {
+		if e := openPage(t, "").Evidence(testContext(t), routine.Inspection{Selector: "#b"}); e.URL != "about:blank" || e.Elements == nil || len(e.Elements) > 0 {
+			t.Errorf("%+v", e)
+		}
+	})
+	t.Run("a page that could not be reached", func(t *testing.T) {
+		p := openPage(t, url+"/")
+		_, err := p.Navigate(testContext(t), "http://127.0.0.1:1/x")
+		wantCode(t, err, routine.CodeNavigationFailed, "could not be opened")
+		if e := p.Evidence(testContext(t), routine.Inspection{}); e.URL != "http://127.0.0.1:1/x" {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+// On a page of any size the likeliest is found.
+func TestEvidenceOfAHugePage(t *testing.T) {
+	p := openPage(t, site(t, map[string]any{"/": strings.Repeat(`<p class="row buy"><button class=x>buy</button></p>`, 20000) + `<button id=buy-now>Buy</button>`})+"/")
+	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#buy"})
+	if len(e.Elements) == 0 || e.Elements[0].Selector != "#buy-now" {
+		t.Errorf("%+v", e.Elements)
+	}
+}

@@ -1,0 +1,55 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"image/jpeg"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// blankScript gives a function that blanks a page for its picture.
+//
+//go:embed blank.js
+var blankScript string
+
+// view is the part of the document that is seen, in CSS pixels.
+type view struct{ X, Y, Width, Height float64 }
+
+// Screenshots are tried in these ways until one is small enough.
+var screenshots = []struct {
+	quality int
+	scale   float64
+}{{60, 1}, {40, 0.5}, {20, 0.5}}
+
+// maxScreenshot bounds the bytes of one.
+const maxScreenshot = 100 << 10
+
+// screenshot pictures what is in view, with the page's scripts stopped, so that
+// none brings back what is blanked. It is nil when that does not work.
+func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screenshot {
+	p.send(proto.EmulationSetScriptExecutionDisabled{Value: true})
+	v, err := inHelper[view](ctx, p, blankScript, secrets)
+	if err != nil {
+		return nil
+	}
+	for _, try := range screenshots {
+		picture, err := call[proto.PageCaptureScreenshotResult](ctx, p, proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatJpeg, Quality: &try.quality,
+			Clip: &proto.PageViewport{X: v.X, Y: v.Y, Width: v.Width, Height: v.Height, Scale: try.scale}, FromSurface: true})
+		if err != nil {
+			return nil
+		}
+		if len(picture.Data) > maxScreenshot {
+			continue
+		}
+		size, err := jpeg.DecodeConfig(bytes.NewReader(picture.Data))
+		if err != nil {
+			return nil
+		}
+		return &routine.Screenshot{ContentType: "image/jpeg", Width: size.Width, Height: size.Height, Size: len(picture.Data), Data: picture.Data}
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package browser
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// How much a trace keeps: of each list so many, of messages only those of at
+// most so many bytes. A data: URL alone can have megabytes.
+const (
+	maxTraced       = 20
+	maxTracedAsked  = 60
+	maxTracedLength = 16 << 10
+)
+
+// trace keeps the latest events of a page that say why something on it failed.
+// It keeps them as they come and reads them when they are asked for, so that a
+// run that goes well pays for none of it.
+type trace struct {
+	mu      sync.Mutex
+	console []message         // latest last
+	asked   []json.RawMessage // Network.requestWillBeSent
+	failed  []routine.FailedRequest
+}
+
+// note takes an event. It runs on the reading goroutine.
+func (t *trace) note(method string, params json.RawMessage) {
+	if len(params) > maxTracedLength {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch method {
+	case "Network.requestWillBeSent":
+		t.asked = latest(t.asked, params, maxTracedAsked)
+	case "Network.loadingFailed":
+		if e, ok := decode[proto.NetworkLoadingFailed](params); ok && !e.Canceled {
+			t.fail(string(e.RequestID), routine.FailedRequest{Error: strings.TrimPrefix(e.ErrorText, "net::")})
+		}
+	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown":
+		t.console = latest(t.console, message{Method: method, Params: params}, maxTraced)
+	}
+}
+
+// refused takes a response whose status says that the request failed.
+func (t *trace) refused(e *proto.NetworkResponseReceived) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.fail(string(e.RequestID), routine.FailedRequest{URL: e.Response.URL, Status: e.Response.Status})
+}
+
+// fail adds what the request itself said, when it is still known. The lock is
+// held.
+func (t *trace) fail(id string, f routine.FailedRequest) {
+	for _, params := range t.asked {
+		if !bytes.Contains(params, []byte(`"requestId":"`+id+`"`)) {
+			continue
+		}
+		if e, ok := decode[proto.NetworkRequestWillBeSent](params); ok && e.Request != nil {
+			f.Method, f.URL = e.Request.Method, e.Request.URL
+		}
+	}
+	if f.URL != "" {
+		t.failed = latest(t.failed, f, maxTraced)
+	}
+}
+
+// latest adds to a list that keeps n.
+func latest[T any](list []T, item T, n int) []T {
+	if len(list) < n {
+		return append(list, item)
+	}
+	copy(list, list[1:])
+	list[n-1] = item
+	return list
+}
+
+// read gives the lines of the console and the failed requests, latest last.
+func (t *trace) read() (console []string, failed []routine.FailedRequest) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	console = []string{}
+	for _, m := range t.console {
+		if line, ok := consoleLine(m); ok {
+			console = append(console, line)
+		}
+	}
+	return console, append([]routine.FailedRequest{}, t.failed...)
+}
+
+func consoleLine(m message) (string, bool) {
+	if m.Method == "Runtime.exceptionThrown" {
+		e, ok := decode[proto.RuntimeExceptionThrown](m.Params)
+		if !ok || e.ExceptionDetails == nil {
+			return "", false
+		}
+		text := e.ExceptionDetails.Text
+		if x := e.ExceptionDetails.Exception; x != nil {
+			description := x.Description
+			if description == "" {
+				description = x.Value.String()
+			}
+			first, _, _ := strings.Cut(description, "\n")
+			text += " " + first
+		}
+		return fmt.Sprintf("exception: %s (line %d)", text, e.ExceptionDetails.LineNumber+1), true
+	}
+	e, ok := decode[proto.RuntimeConsoleAPICalled](m.Params)
+	return lineOf(&e), ok
+}

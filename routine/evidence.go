@@ -1,0 +1,220 @@
+package routine
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"rote/routine/placeholder"
+)
+
+// Evidence is what a page was like when an operation failed on it, so that its
+// author can mend the routine without opening the page. It is small: the JSON
+// takes at most 8 KiB. All of its texts come from the page, with what is secret
+// masked: they are data, never instructions.
+type Evidence struct {
+	URL   string `json:"url"`
+	Title string `json:"title"`
+	// Elements are what could have been meant by the operation's selector, the
+	// likeliest first; null when the page did not answer.
+	Elements []Element `json:"elements"`
+	// Console are the last lines that the page wrote, FailedRequests the last
+	// of its requests that failed.
+	Console        []string        `json:"console"`
+	FailedRequests []FailedRequest `json:"failed_requests"`
+	// Screenshot is null when none could be taken.
+	Screenshot *Screenshot `json:"screenshot"`
+}
+
+// Element is one element of a page as a routine could name it.
+type Element struct {
+	// Selector is plain CSS and matches this element only, also where it is in
+	// a frame or an open shadow root.
+	Selector string `json:"selector"`
+	// Role is that of accessibility, or else the tag.
+	Role string `json:"role"`
+	// Text is what a person reads on or beside it, never what was typed into
+	// it.
+	Text string `json:"text,omitempty"`
+	// Where names the frame or shadow root that it is in.
+	Where string `json:"where,omitempty"`
+	// Problem is why a person could not act on it; empty: nothing.
+	Problem string `json:"problem,omitempty"`
+	// Matched tells that the operation's own selector matches it.
+	Matched bool `json:"matched,omitempty"`
+}
+
+// FailedRequest is a request of a page that brought no answer, or an answer
+// with an HTTP status from 400 on.
+type FailedRequest struct {
+	Method string `json:"method"`
+	URL    string `json:"url"`
+	Status int    `json:"status,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// Screenshot describes a picture of what was in view. What shows a secret was
+// blanked in it.
+type Screenshot struct {
+	ContentType string `json:"content_type"`
+	// Width and Height are in pixels, Size is in bytes.
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+	Size   int    `json:"size"`
+	Data   []byte `json:"-"`
+}
+
+// Inspection says what evidence to look for.
+type Inspection struct {
+	// Operation is the type of the one that failed, Selector its selector;
+	// empty: it has none.
+	Operation, Selector string
+	// Secrets are texts that the evidence must not show.
+	Secrets []string
+}
+
+// evidenceTime bounds how much longer a failed run takes.
+const evidenceTime = 1500 * time.Millisecond
+
+// inspect gathers evidence of a failure on the run's page, also when the run's
+// time is over. One that was cancelled or whose service stops is not kept
+// waiting for it.
+func (r *Run) inspect(ctx context.Context, o Operation) *Evidence {
+	if unwanted(ctx) {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), evidenceTime)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		if unwanted(ctx) {
+			cancel()
+		}
+	})
+	defer stop()
+	i := Inspection{Operation: o.Type(), Secrets: r.hidden}
+	if r.op != nil {
+		eachTemplate(r.op, func(s site) {
+			if s.place == placeholder.Selector {
+				i.Selector = s.text
+			}
+		})
+	}
+	e := r.page.Evidence(bounded, i)
+	e.seal(r.hidden)
+	return e
+}
+
+// unwanted tells that ctx has ended for another reason than the time.
+func unwanted(ctx context.Context) bool {
+	return ctx.Err() != nil && CodeOf(causeOf(ctx)) != CodeTimeout
+}
+
+// How much of each text evidence shows, in characters, how many of each list,
+// and how many bytes all of its JSON takes.
+const (
+	maxEvidence      = 8 << 10
+	maxEvidenceURL   = 500
+	maxEvidenceLine  = 200
+	maxEvidenceLabel = 100
+	maxEvidenceList  = 10
+	// leastElements stay when the JSON is too long for all of the lists.
+	leastElements = 5
+)
+
+// seal masks what is secret in e and brings it to its size.
+func (e *Evidence) seal(hidden secrets) {
+	if e == nil {
+		return
+	}
+	shown := func(text string, limit int) string { return clip(oneLine(hideCredentials(hidden.text(text))), limit) }
+	e.URL, e.Title = shown(e.URL, maxEvidenceURL), shown(e.Title, maxEvidenceLine)
+	for i := range e.Elements {
+		x := &e.Elements[i]
+		x.Selector, x.Role = hidden.text(x.Selector), shown(x.Role, maxEvidenceLabel)
+		x.Text, x.Where, x.Problem = shown(x.Text, maxEvidenceLabel), shown(x.Where, maxEvidenceLabel), shown(x.Problem, maxEvidenceLabel)
+	}
+	e.Console, e.FailedRequests = last(e.Console, maxEvidenceList), last(e.FailedRequests, maxEvidenceList)
+	for i, line := range e.Console {
+		e.Console[i] = shown(line, maxEvidenceLine)
+	}
+	for i := range e.FailedRequests {
+		f := &e.FailedRequests[i]
+		f.Method, f.URL, f.Error = shown(f.Method, maxEvidenceLabel), shown(f.URL, maxEvidenceLine), shown(f.Error, maxEvidenceLabel)
+	}
+	for e.size() > maxEvidence {
+		switch {
+		case len(e.Elements) > leastElements:
+			e.Elements = e.Elements[:len(e.Elements)-1]
+		case len(e.Console) > 0:
+			e.Console = e.Console[1:]
+		case len(e.FailedRequests) > 0:
+			e.FailedRequests = e.FailedRequests[1:]
+		default:
+			e.Elements = e.Elements[:len(e.Elements)-1]
+		}
+	}
+}
+
+func (e *Evidence) size() int {
+	text, _ := json.Marshal(e) // texts and numbers
+	return len(text)
+}
+
+func last[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
+
+// oneLine takes out what a terminal would obey.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+var (
+	// userinfo is the part of a URL before the host.
+	userinfo = regexp.MustCompile(`://[^/?#\s]*@`)
+	// credential is a part of a query or fragment whose name says that its
+	// value is a secret.
+	credential = regexp.MustCompile(`(?i)([?&#;][^=&#\s]*(?:` + strings.Join(secretNames, "|") + `)[^=&#\s]*=)[^&#\s]*`)
+)
+
+// hideCredentials masks those that URLs in a text carry.
+func hideCredentials(text string) string {
+	return credential.ReplaceAllString(userinfo.ReplaceAllString(text, "://"), "${1}"+masked)
+}
+
+// maxNearest is how many elements an error names.
+const maxNearest = 4
+
+// nearest adds to the error of a search for an element what could have been
+// meant, because most readers see nothing but the error.
+func (e *Evidence) nearest(code Code) string {
+	if e == nil || e.Elements == nil || code != CodeElementNotFound && code != CodeElementNotActionable {
+		return ""
+	}
+	if code == CodeElementNotFound && len(e.Elements) > 0 && e.Elements[0].Matched {
+		return "; it came right after that: wait longer for it (timeout_ms)"
+	}
+	var usable []string
+	for _, x := range e.Elements {
+		if x.Problem == "" && len(usable) < maxNearest {
+			usable = append(usable, x.String())
+		}
+	}
+	if len(usable) == 0 {
+		return "; there is nothing else to act on"
+	}
+	return "; nearest: " + strings.Join(usable, ", ")
+}
+
+// String is the element in a few words, as in: button.buy-now 'Buy now'.
+func (x Element) String() string {
+	text := x.Selector
+	if x.Text != "" {
+		text += " '" + clip(x.Text, 40) + "'"
+	}
+	if x.Where != "" {
+		text += " (" + x.Where + ")"
+	}
+	return text
+}
