@@ -86,6 +86,7 @@ func (c *runCommand) parameters() (json.RawMessage, error) {
 func (c *runCommand) print(e *routine.Execution, s streams) error {
 	var v any = e
 	if !c.JSON {
+		printEvidence(s.err, e.Evidence)
 		if e.Status != routine.ExecutionCompleted || e.Result.Data == nil {
 			return nil
 		}
