@@ -61,10 +61,13 @@ type FailedRequest struct {
 type Screenshot struct {
 	ContentType string `json:"content_type"`
 	// Width and Height are in pixels, Size is in bytes.
-	Width  int    `json:"width"`
-	Height int    `json:"height"`
-	Size   int    `json:"size"`
-	Data   []byte `json:"-"`
+	Width  int `json:"width"`
+	Height int `json:"height"`
+	Size   int `json:"size"`
+	// File names the file of the execution that holds it; empty when it is not
+	// kept.
+	File string `json:"file,omitempty"`
+	Data []byte `json:"-"`
 }
 
 // Inspection says what evidence to look for.
@@ -105,6 +108,27 @@ func (r *Run) inspect(ctx context.Context, o Operation) *Evidence {
 	e := r.page.Evidence(bounded, i)
 	e.seal(r.hidden)
 	return e
+}
+
+// screenshotFile is the name under which a screenshot is kept.
+const screenshotFile = "screenshot.jpg"
+
+// keepScreenshot makes the screenshot of a failed run a file of its execution.
+// That it is lost is told in the log only: it must not hide why the run failed.
+func (s *Service) keepScreenshot(ctx context.Context, e *Execution) {
+	if e.Evidence == nil || e.Evidence.Screenshot == nil {
+		return
+	}
+	shot := e.Evidence.Screenshot
+	f := &File{FileInfo{Name: screenshotFile, ContentType: shot.ContentType, Size: int64(len(shot.Data))}, shot.Data}
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	if err := s.store.PutFile(saving, e.ID, f); err != nil {
+		s.log.WarnContext(ctx, "screenshot could not be saved", "execution_id", e.ID, "error", err)
+		return
+	}
+	shot.File = f.Name
+	e.Files = append(e.Files, f.FileInfo)
 }
 
 // unwanted tells that ctx has ended for another reason than the time.

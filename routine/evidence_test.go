@@ -3,6 +3,7 @@ package routine_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -177,5 +178,51 @@ func TestWhenEvidenceIsTaken(t *testing.T) {
 				synctest.Wait()
 			})
 		})
+	}
+}
+
+const screenshot = "screenshot.jpg"
+
+// noFiles is a Store that cannot keep files.
+type noFiles struct{ routine.Store }
+
+func (noFiles) PutFile(context.Context, string, *routine.File) error { return errors.New("disk full") }
+
+// Evidence is in the ledger with its execution, the screenshot as a file of it.
+// That the file is lost does not change how the run ended.
+func TestEvidenceIsKept(t *testing.T) {
+	shown := routine.Evidence{URL: "https://a.test/", Elements: []routine.Element{{Selector: "#c"}}, Screenshot: &routine.Screenshot{ContentType: "image/jpeg", Width: 2, Height: 1, Size: 3, Data: []byte("jpg")}}
+	for name, keep := range map[string]func(routine.Store) routine.Store{
+		screenshot: func(s routine.Store) routine.Store { return s },
+		"":         func(s routine.Store) routine.Store { return noFiles{s} },
+	} {
+		store := routinetest.NewStore()
+		picture := *shown.Screenshot
+		e := shown
+		e.Screenshot = &picture
+		s := routine.NewService(routine.Config{Store: keep(store), Browser: &fakeBrowser{page: fakePage{click: failingClick(routine.CodeElementNotFound), evidence: shows(e)}}})
+		ran, err := s.Execute(t.Context(), ann, create(t, s, ann, definition(`{"type":"click","selector":"#b"}`, "")).ID, routine.Call{})
+		if routine.CodeOf(err) != routine.CodeElementNotFound {
+			t.Fatal(err)
+		}
+		kept, err := store.Execution(t.Context(), ran.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := shown
+		want.Screenshot = &routine.Screenshot{ContentType: "image/jpeg", Width: 2, Height: 1, Size: 3, File: name}
+		if diff := cmp.Diff(&want, kept.Evidence) + cmp.Diff(ran.Files, kept.Files); diff != "" {
+			t.Errorf("%q: %s", name, diff)
+		}
+		f, err := store.File(t.Context(), ran.ID, screenshot)
+		if name == "" {
+			if !errors.Is(err, routine.ErrNotFound) {
+				t.Error(err)
+			}
+			continue
+		}
+		if err != nil || string(f.Data) != "jpg" || f.ContentType != "image/jpeg" || len(kept.Files) != 1 {
+			t.Errorf("%+v %v", f, err)
+		}
 	}
 }

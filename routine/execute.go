@@ -136,7 +136,9 @@ func (s *Service) attempt(ctx context.Context, t *ticket, l *live, d *Definition
 	}
 	l.last.Status, l.last.StartedAt = ExecutionRunning, &started
 	l.tellStatus()
-	return s.runPage(ctx, l, d, values, progress)
+	err := s.runPage(ctx, l, d, values, progress)
+	s.keepScreenshot(ctx, l.last)
+	return err
 }
 
 // runPage opens a page, runs the definition on it and closes it, whatever

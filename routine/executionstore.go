@@ -23,7 +23,7 @@ type ExecutionStore interface {
 	// ErrNotFound.
 	Execution(ctx context.Context, id string) (*Execution, error)
 	// Executions lists the matches of f, newest first (ties by id), without
-	// results, operations and files, and the number of all matches.
+	// results, operations, evidence and files, and the number of all matches.
 	Executions(ctx context.Context, f ExecutionFilter) ([]*Execution, int, error)
 
 	// RequestCancel marks an open execution for the process that runs it.

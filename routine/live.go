@@ -37,7 +37,7 @@ type Event struct {
 	// execution only: an event has the same number whenever and by whichever
 	// process it is told.
 	Sequence  int
-	Execution *Execution // without its result
+	Execution *Execution // without its result and evidence
 	Operation *OperationRecord
 }
 
@@ -55,7 +55,7 @@ func endedSequence(e *Execution) int { return operationSequence(e.OperationsTota
 // statusEvent is the event of e's present status.
 func statusEvent(e *Execution) Event {
 	c := *e
-	c.Result, c.Operations = nil, nil
+	c.Result, c.Operations, c.Evidence = nil, nil, nil
 	switch e.Status {
 	case ExecutionPending:
 		return Event{Sequence: acceptedSequence, Execution: &c}

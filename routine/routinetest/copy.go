@@ -33,6 +33,9 @@ func copyExecution(e *routine.Execution) (*routine.Execution, error) {
 	if c.Operations, err = copyJSON(e.Operations); err != nil {
 		return nil, err
 	}
+	if c.Evidence, err = copyJSON(e.Evidence); err != nil {
+		return nil, err
+	}
 	c.Result, err = copyJSON(e.Result)
 	return &c, err
 }

@@ -204,10 +204,11 @@ func executionIsCopiedIn(t *testing.T, s routine.Store) {
 
 	failed := Failed(create(t, s, func(e *routine.Execution) { e.ID = "finished" }))
 	must(t, s.FinishExecution(t.Context(), failed))
-	*failed.Error = "spoilt"
+	*failed.Error, failed.Evidence.Elements[0].Selector = "spoilt", "spoilt"
 	got, err := s.Execution(t.Context(), "finished")
 	must(t, err)
 	equal(t, "error", *got.Error, *Failed(Execution(t)).Error)
+	equal(t, "evidence", got.Evidence, Failed(Execution(t)).Evidence)
 }
 
 func executionIsCopiedOut(t *testing.T, s routine.Store) {

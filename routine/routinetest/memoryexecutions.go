@@ -71,7 +71,7 @@ func (s *Store) FinishExecution(_ context.Context, end *routine.Execution) error
 	return s.change("finish execution", end.ID, func(e *execution) error {
 		e.Status, e.Result, e.Error, e.ErrorCode = end.Status, end.Result, end.Error, end.ErrorCode
 		e.StartedAt, e.CompletedAt, e.DurationSeconds = end.StartedAt, end.CompletedAt, end.DurationSeconds
-		e.OperationsDone, e.Operations = end.OperationsDone, nil
+		e.OperationsDone, e.Operations, e.Evidence = end.OperationsDone, nil, end.Evidence
 		return nil
 	})
 }
@@ -123,7 +123,7 @@ func (s *Store) Executions(_ context.Context, f routine.ExecutionFilter) ([]*rou
 			if err != nil {
 				return nil, 0, err
 			}
-			c.Result, c.Operations = nil, nil
+			c.Result, c.Operations, c.Evidence = nil, nil, nil
 			list = append(list, c)
 		}
 	}

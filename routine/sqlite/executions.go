@@ -22,6 +22,10 @@ func (s *Store) CreateExecution(ctx context.Context, e *routine.Execution) error
 		return fmt.Errorf("create execution: %w", err)
 	}
 	defer result.drop()
+	evidence, err := encodeOptional(e.Evidence)
+	if err != nil {
+		return fmt.Errorf("create execution: %w", err)
+	}
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
 		if err := takeKey(ctx, tx, e.Key, e.ID); err != nil {
 			return err
@@ -32,11 +36,11 @@ func (s *Store) CreateExecution(ctx context.Context, e *routine.Execution) error
 		if _, err := tx.ExecContext(ctx, `
 			INSERT INTO executions (id, routine_id, routine_name, routine_version, status, result, result_hash, size, error, error_code,
 				created_at, started_at, completed_at, duration_seconds, parameters, created_by, token_id, via,
-				operations_done, operations_total, organization_id, owner)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				operations_done, operations_total, evidence, organization_id, owner)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			e.ID, e.RoutineID, e.RoutineName, e.RoutineVersion, e.Status, result.text, result.hash(), result.size, e.Error, e.ErrorCode,
 			micros(e.CreatedAt), nullMicros(e.StartedAt), nullMicros(e.CompletedAt), e.DurationSeconds,
-			nullText(e.Parameters), e.CreatedBy, e.TokenID, e.Via, e.OperationsDone, e.OperationsTotal, e.OrganizationID, s.owner.id); err != nil {
+			nullText(e.Parameters), e.CreatedBy, e.TokenID, e.Via, e.OperationsDone, e.OperationsTotal, evidence, e.OrganizationID, s.owner.id); err != nil {
 			return err
 		}
 		return saveCallback(ctx, tx, e)
@@ -77,12 +81,17 @@ func (s *Store) FinishExecution(ctx context.Context, e *routine.Execution) error
 		return fmt.Errorf("finish execution: %w", err)
 	}
 	defer result.drop()
+	evidence, err := encodeOptional(e.Evidence)
+	if err != nil {
+		return fmt.Errorf("finish execution: %w", err)
+	}
 	return s.changeExecution(ctx, "finish execution", e.ID, func(*sql.Tx) error { return result.place() }, `
 		UPDATE executions SET status = ?2, result = ?3, result_hash = ?4, size = size + ?5, error = ?6, error_code = ?7,
-			started_at = ?8, completed_at = ?9, duration_seconds = ?10, operations_done = ?11, operations = NULL
+			started_at = ?8, completed_at = ?9, duration_seconds = ?10, operations_done = ?11, operations = NULL,
+			evidence = ?12
 		WHERE id = ?1 AND status IN ('pending', 'running')`,
 		e.Status, result.text, result.hash(), result.size, e.Error, e.ErrorCode,
-		nullMicros(e.StartedAt), nullMicros(e.CompletedAt), e.DurationSeconds, e.OperationsDone)
+		nullMicros(e.StartedAt), nullMicros(e.CompletedAt), e.DurationSeconds, e.OperationsDone, evidence)
 }
 
 // RequestCancel marks an open execution. [routine.ErrNotFound],
@@ -153,7 +162,7 @@ type heldResult struct {
 }
 
 func (s *Store) holdResult(r *routine.Result) (heldResult, error) {
-	text, err := encodeResult(r)
+	text, err := encodeOptional(r)
 	if err != nil || text == nil {
 		return heldResult{}, err
 	}
@@ -165,14 +174,14 @@ func (s *Store) holdResult(r *routine.Result) (heldResult, error) {
 	return h, err
 }
 
-// encodeResult gives the JSON text of a result, nil for none.
-func encodeResult(r *routine.Result) (*string, error) {
-	if r == nil {
+// encodeOptional gives the JSON text of a value, nil for none.
+func encodeOptional[T any](v *T) (*string, error) {
+	if v == nil {
 		return nil, nil
 	}
-	text, err := encode(r)
+	text, err := encode(v)
 	if err != nil {
-		return nil, fmt.Errorf("encode result: %w", err)
+		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
 	return &text, nil
 }

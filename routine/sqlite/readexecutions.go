@@ -37,10 +37,10 @@ func scanExecution(scan func(...any) error, more ...any) (*routine.Execution, er
 
 // Execution reads one execution. [routine.ErrNotFound].
 func (s *Store) Execution(ctx context.Context, id string) (*routine.Execution, error) {
-	var result, hash, operations []byte
+	var result, hash, operations, evidence []byte
 	e, err := scanExecution(s.read.QueryRowContext(ctx,
-		`SELECT `+listedExecution+`, result, result_hash, operations FROM executions WHERE id = ?`, id).Scan,
-		&result, &hash, &operations)
+		`SELECT `+listedExecution+`, result, result_hash, operations, evidence FROM executions WHERE id = ?`, id).Scan,
+		&result, &hash, &operations, &evidence)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("execution %s: %w", id, routine.ErrNotFound)
 	}
@@ -60,6 +60,11 @@ func (s *Store) Execution(ctx context.Context, id string) (*routine.Execution, e
 	if operations != nil {
 		if err := json.Unmarshal(operations, &e.Operations); err != nil {
 			return nil, fmt.Errorf("read operations of execution %s: %w", id, err)
+		}
+	}
+	if evidence != nil {
+		if err := json.Unmarshal(evidence, &e.Evidence); err != nil {
+			return nil, fmt.Errorf("read evidence of execution %s: %w", id, err)
 		}
 	}
 	if e.Files, err = s.fileInfos(ctx, id); err != nil {
