@@ -23,13 +23,13 @@
   }
 
   const opaque = e => { try { return !e.contentDocument; } catch { return true; } }; // a frame of another origin
-  for (const { e } of rote.all('input,textarea', Infinity)) {
+  for (const { e } of rote.inner.all('input,textarea', Infinity)) {
     if (e.type === 'password' || sealed.test(e.autocomplete) || holds(e.value) || holds(e.placeholder)) vanish(e);
   }
   if (secrets.length) {
-    for (const { e } of rote.all('*', Infinity)) if (!e.parentElement) shroud(e);
-    for (const { e } of rote.all('canvas,object,embed', Infinity)) vanish(e);
-    for (const { e } of rote.all('iframe,frame', Infinity)) if (opaque(e)) vanish(e);
+    for (const { e } of rote.inner.all('*', Infinity)) if (!e.parentElement) shroud(e);
+    for (const { e } of rote.inner.all('canvas,object,embed', Infinity)) vanish(e);
+    for (const { e } of rote.inner.all('iframe,frame', Infinity)) if (opaque(e)) vanish(e);
   }
   return { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight };
 })

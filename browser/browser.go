@@ -37,10 +37,11 @@ type Config struct {
 
 // Browser is a supervised Chromium.
 type Browser struct {
-	config    Config
-	endurance endurance
-	loadBound time.Duration
-	launcher  launcher
+	config      Config
+	endurance   endurance
+	loadBound   time.Duration
+	answerBound time.Duration
+	launcher    launcher
 	// answerTime is the constant's, but in tests.
 	answerTime time.Duration
 
@@ -65,7 +66,7 @@ func New(c Config) *Browser {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	tempdir.Sweep(profilePrefix)
-	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerTime: answerTime, living: map[*instance]bool{}, launcher: launcher{warn: func(lacks string, why error) {
+	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerBound: answerBound, answerTime: answerTime, living: map[*instance]bool{}, launcher: launcher{warn: func(lacks string, why error) {
 		c.Log.Warn("BROWSER IS NOT CONFINED: "+lacks, "because", why)
 	}}}
 }

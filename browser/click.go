@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 
 	"github.com/go-rod/rod/lib/proto"
 
@@ -9,24 +10,89 @@ import (
 )
 
 // Click clicks with real mouse events: move, then down and up for each click,
-// counted, so that two make a double click.
+// counted, so that two make a double click. A press that reaches something else,
+// because the page moved or covered the element meanwhile, is kept from the page
+// and tried again.
 func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
-	s, err := p.actionable(ctx, c.Selector, options{Scroll: c.EnsureVisible})
+	o := options{Press: true, Scroll: c.EnsureVisible}
+	missed := ""
+	for {
+		s, err := p.actionable(ctx, c.Selector, o)
+		if err != nil {
+			if missed != "" && s.Why == "" {
+				err = p.missed(c.Selector, missed)
+			}
+			return s.found(), err
+		}
+		before := p.now()
+		hit, err := p.press(ctx, s, c, before)
+		switch {
+		case err != nil && missed != "" && ctx.Err() != nil:
+			return s.found(), p.missed(c.Selector, missed)
+		case err != nil && ctx.Err() != nil && !errors.Is(err, errCrashed):
+			return s.found(), routine.Errorf(routine.CodeElementNotActionable, "%q was found, but the time was over while it was clicked", c.Selector)
+		case err != nil:
+			return s.found(), p.failure(ctx, err)
+		case hit == "":
+			return s.found(), p.failure(ctx, p.follow(ctx, before))
+		}
+		missed, o.Unsteady = hit, true
+	}
+}
+
+func (p *page) missed(selector, hit string) error {
+	return routine.Errorf(routine.CodeElementNotActionable, "%q was not under the mouse any more when the button went down: it reached %s", selector, hit)
+}
+
+// outside is a point that no page is at: a button that is let go there clicks
+// nothing.
+const outside = -1
+
+// press moves the mouse to the spot and clicks. When the first press reaches
+// something else, it names that, and nothing is clicked.
+func (p *page) press(ctx context.Context, s spot, c routine.Click, before state) (string, error) {
+	at := func(kind proto.InputDispatchMouseEventType, n int) proto.InputDispatchMouseEvent {
+		return proto.InputDispatchMouseEvent{Type: kind, X: s.X, Y: s.Y, Button: proto.InputMouseButton(c.Button), ClickCount: n}
+	}
+	down, up := proto.InputDispatchMouseEventTypeMousePressed, proto.InputDispatchMouseEventTypeMouseReleased
+	move := at(proto.InputDispatchMouseEventTypeMouseMoved, 0)
+	move.Button = proto.InputMouseButtonNone
+	if err := p.all(ctx, move, at(down, 1)); err != nil {
+		return "", err
+	}
+	hit, seen, err := p.landed(ctx, s, before)
 	if err != nil {
-		return s.found(), err
+		return "", err
 	}
-	before := p.now()
-	mouse := func(kind proto.InputDispatchMouseEventType, button proto.InputMouseButton, count int) proto.Request {
-		return proto.InputDispatchMouseEvent{Type: kind, X: s.X, Y: s.Y, Button: button, ClickCount: count}
+	release := at(up, 1)
+	if hit != "" {
+		if !seen { // nor will the release be kept from the page
+			release.X, release.Y = outside, outside
+		}
+		return hit, p.all(ctx, release)
 	}
-	events := []proto.Request{mouse(proto.InputDispatchMouseEventTypeMouseMoved, proto.InputMouseButtonNone, 0)}
-	for n := 1; n <= c.Count; n++ {
-		events = append(events,
-			mouse(proto.InputDispatchMouseEventTypeMousePressed, proto.InputMouseButton(c.Button), n),
-			mouse(proto.InputDispatchMouseEventTypeMouseReleased, proto.InputMouseButton(c.Button), n))
+	rest := []proto.Request{release}
+	for n := 2; n <= c.Count; n++ {
+		rest = append(rest, at(down, n), at(up, n))
 	}
-	if err := p.all(ctx, events...); err != nil {
-		return s.found(), p.failure(ctx, err)
+	return "", p.all(ctx, rest...)
+}
+
+// landed names what the press reached, if that was not the element, and tells
+// whether the helper has seen the press and kept it from the page.
+func (p *page) landed(ctx context.Context, s spot, before state) (hit string, seen bool, err error) {
+	if p.now().loader != before.loader {
+		// A document that the press itself asks for comes later than its answer.
+		return "another page", false, nil
 	}
-	return s.found(), p.failure(ctx, p.follow(ctx, before))
+	name, err := help[*string](ctx, s.view, "landed", s.X, s.Y)
+	switch {
+	case errors.Is(err, errGone):
+		return "", false, nil // the press has ended the page or the frame
+	case err != nil:
+		return "", false, err
+	case name == nil: // no document that we reach saw it
+		return "another frame", false, nil
+	}
+	return *name, true, nil
 }

@@ -16,11 +16,11 @@
     const visit = (root, frames, where) => {
       roots.push({ root, frames, where });
       for (const e of root.querySelectorAll('*')) {
-        if (e.shadowRoot) visit(e.shadowRoot, frames, 'in the shadow root of ' + rote.describe(e));
+        if (e.shadowRoot) visit(e.shadowRoot, frames, 'in the shadow root of ' + rote.inner.describe(e));
         if (e.tagName !== 'IFRAME' && e.tagName !== 'FRAME') continue;
         let inner = null;
         try { inner = e.contentDocument; } catch { /* another origin */ }
-        if (inner) visit(inner, [...frames, e], 'in the frame ' + rote.describe(e));
+        if (inner) visit(inner, [...frames, e], 'in the frame ' + rote.inner.describe(e));
         else foreign.push({ e, frames, where });
       }
     };
@@ -92,7 +92,7 @@
   const tests = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
   const read = (e, name) => e.getAttribute(name) ?? '';
   const classes = e => read(e, 'class').split(/\s+/).filter(Boolean);
-  const editable = e => rote.untypable(e) === null;
+  const editable = e => rote.inner.untypable(e) === null;
   const buttonInput = e => e.tagName === 'INPUT' && /^(submit|button|reset)$/.test(e.type);
 
   // label is what a person reads on or beside the element, never what has been
@@ -170,7 +170,7 @@
   const ending = /^[×✕✖x]$|\b(close|dismiss|accept|agree|allow|ok|okay|got it|no thanks|schließen|akzeptieren|zustimmen|fermer|accepter|cerrar|aceptar)\b/i; // of what covers a page
   const modal = 'dialog[open],[role=dialog],[role=alertdialog],[aria-modal=true]';
 
-  const inside = (e, box) => { for (let n = e; n; n = rote.up(n) ?? n.ownerDocument.defaultView.frameElement) if (n === box) return true; return false; };
+  const inside = (e, box) => { for (let n = e; n; n = rote.inner.up(n) ?? n.ownerDocument.defaultView.frameElement) if (n === box) return true; return false; };
   const best = (word, of) => of.reduce((top, o) => Math.max(top, alike(word, o)), 0);
 
   // likeness says how well e's names answer the words of the selector; those of
@@ -178,7 +178,7 @@
   function likeness(e, w) {
     const called = words([e.id, read(e, 'name'), read(e, 'class'), ...tests.map(t => read(e, t))].join(' '));
     let around = '';
-    if (w.nested) for (let n = rote.up(e), i = 0; n && i < 4; n = rote.up(n), i++) around += ` ${n.id} ${read(n, 'class')}`;
+    if (w.nested) for (let n = rote.inner.up(e), i = 0; n && i < 4; n = rote.inner.up(n), i++) around += ` ${n.id} ${read(n, 'class')}`;
     const above = words(around);
     const said = words([e.localName, role(e), label(e).slice(0, 200), read(e, 'href').slice(0, 200), read(e, 'type')].join(' '));
     let points = 0;
@@ -238,12 +238,12 @@
   // scrolled to is no trouble.
   function trouble({ e, frames }, o) {
     const typing = o.operation === 'input_text';
-    const t = rote.target(e, typing);
-    const why = t.why || rote.unable(e, typing) || (typing ? rote.untypable(e) : null);
+    const t = rote.inner.target(e, typing);
+    const why = t.why || rote.inner.unable(e, typing) || (typing ? rote.inner.untypable(e) : null);
     if (why) return why;
     const r = t.e.getBoundingClientRect(), v = e.ownerDocument.defaultView;
     if (r.right + v.scrollX <= 0 || r.bottom + v.scrollY <= 0) return 'is outside the visible page';
-    return /^is covered by/.test(rote.point(t.e, frames).why) ? rote.point(t.e, frames).why : null;
+    return /^is covered by/.test(rote.inner.point(t.e, frames).why) ? rote.inner.point(t.e, frames).why : null;
   }
 
   // lid is all that came with what covers e: the largest thing around it that
@@ -251,9 +251,9 @@
   function lid({ e, frames }) {
     for (const n of [...frames, e]) {
       const r = n.getBoundingClientRect();
-      let over = rote.hit(n.ownerDocument, r.left + r.width / 2, r.top + r.height / 2);
+      let over = rote.inner.hit(n.ownerDocument, r.left + r.width / 2, r.top + r.height / 2);
       if (!over || inside(over, n) || inside(n, over)) continue;
-      for (let above; (above = rote.up(over)) && !inside(n, above);) over = above;
+      for (let above; (above = rote.inner.up(over)) && !inside(n, above);) over = above;
       return over;
     }
     return null;
@@ -299,7 +299,7 @@
       if (late(judged++, maxElements)) break;
       c.trouble = trouble(c, o);
       if (c.trouble && !c.match) c.points -= 4;
-      else if (!c.trouble && rote.inView(c.e)) c.points += 0.5;
+      else if (!c.trouble && rote.inner.inView(c.e)) c.points += 0.5;
     }
     favour(list);
     end = performance.now() + o.budget;
@@ -312,7 +312,7 @@
       if (selector) elements.push({ selector, role: role(c.e).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where), problem: hide(c.trouble ?? ''), matched: c.match });
     }
     for (const f of foreign.slice(0, maxElements - elements.length)) {
-      const selector = rote.target(f.e, false).why ? null : selectorOf(f.e);
+      const selector = rote.inner.target(f.e, false).why ? null : selectorOf(f.e);
       if (selector) elements.push({ selector, role: 'frame', text: label(f.e).slice(0, maxText), where: f.where, problem: 'is a frame of another origin, which is not searched', matched: false });
     }
     return { title: document.title, elements };

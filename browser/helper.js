@@ -1,15 +1,17 @@
 // Runs in an isolated world: the page shares its DOM with this code but none of
 // its globals, so it can neither see nor bend what happens here.
-globalThis.rote ??= (() => {
+globalThis.rote = (() => {
   'use strict';
   const minOpacity = 0.1; // what a person would call visible
   const minBox = 2; // px
 
   // --- finding: the document, open shadow roots and frames of the same origin
 
-  // all gives every match in tree order, each with the offset of its frame.
+  // all gives every match in tree order, each with the frames it is in.
   function all(selector, max) {
     const found = [];
+    found.windows = [window];
+    if (window !== top && frameElement) return found; // the frame around it has looked here
     const visit = (root, frames) => {
       if (found.length >= max) return;
       for (const e of root.querySelectorAll(selector)) {
@@ -18,9 +20,10 @@ globalThis.rote ??= (() => {
       for (const e of root.querySelectorAll('*')) {
         if (e.shadowRoot) visit(e.shadowRoot, frames);
         if (e.tagName === 'IFRAME' || e.tagName === 'FRAME') {
-          let inner = null;
-          try { inner = e.contentDocument; } catch { /* another origin */ }
-          if (inner) visit(inner, [...frames, e]);
+          const inner = e.contentDocument;
+          if (!inner) continue; // of another origin: it is asked itself
+          found.windows.push(inner.defaultView);
+          visit(inner, [...frames, e]);
         }
       }
     };
@@ -145,19 +148,45 @@ globalThis.rote ??= (() => {
     requestAnimationFrame(() => { clearTimeout(t); done(); });
   });
 
+  // What scripts move, no animation tells of, but styles change and scrollers
+  // scroll. Both are noted from the beginning of each document, so that a page
+  // that rests costs no wait; in a shadow root, from the first search on.
+  const restlessTime = 100; // ms; of 60 Hz it is 6 frames
+  const watched = new WeakSet();
+  let lastMove = -Infinity;
+  const note = () => { lastMove = performance.now(); };
+  function watch(root) {
+    if (watched.has(root)) return;
+    watched.add(root);
+    new MutationObserver(note).observe(root, { subtree: true, attributes: true, attributeFilter: ['style', 'class', 'transform'] });
+    root.addEventListener('scroll', note, { capture: true, passive: true });
+    if (root !== document) note(); // what was before is not known
+  }
+  watch(document);
+
+  // restless tells whether anything has moved of late that could carry e. A frame
+  // of the same origin knows best about itself.
+  function restless(e) {
+    const home = e.ownerDocument.defaultView.rote;
+    if (home && home !== globalThis.rote) return home.inner.restless(e);
+    for (let n = e; n; n = n.host) watch(n = n.getRootNode());
+    return performance.now() - lastMove < restlessTime || window !== top && !!frameElement && parent.rote.inner.restless(frameElement);
+  }
+
   // still waits until the box has been the same for two frames. The wait is
   // only for elements that can be moving: just scrolled to, or something is
-  // animated. An animation that is about to begin counts as movement.
+  // animated or has moved of late. An animation that is about to begin counts as
+  // movement.
   async function still(e, moved) {
-    const animations = e.ownerDocument.getAnimations();
-    if (!moved && !animations.length) return true;
+    const animations = e.ownerDocument.getAnimations(), script = restless(e);
+    if (!moved && !animations.length && !script) return true;
     const starting = () => animations.some(a => a.pending && a.effect?.target?.contains(e));
     let a = e.getBoundingClientRect();
     for (let i = 0, same = 0; i < 5; i++) {
       await frame();
       const b = e.getBoundingClientRect();
       same = a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height && !starting() ? same + 1 : 0;
-      if (same === 2 || same === 1 && !animations.length) return true;
+      if (same === 2 || same === 1 && !animations.length && !script) return true;
       a = b;
     }
     return false;
@@ -182,7 +211,7 @@ globalThis.rote ??= (() => {
       const hidden = unseen(f);
       if (hidden) return { why: 'is in a frame that ' + hidden };
     }
-    let moved = false;
+    let moved = o.unsteady; // it was not where the mouse went
     if (o.scroll) {
       for (const n of [...frames, t.e]) {
         if (!inView(n) || point(t.e, frames).why) { n.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' }); moved = true; }
@@ -190,8 +219,33 @@ globalThis.rote ??= (() => {
     }
     if (!await still(t.e, moved)) return { why: 'is moving' };
     const p = point(t.e, frames);
-    return p.why ? { why: p.why } : { x: p.x, y: p.y, e };
+    return p.why ? { why: p.why } : { x: p.x, y: p.y, e, over: t.e };
   }
+
+  // through takes a point inside a frame of another origin to this document.
+  async function through(f, x, y, o) {
+    const frames = [f];
+    for (let w = f.ownerDocument.defaultView; w !== window; w = w.parent) frames.unshift(w.frameElement);
+    for (const n of frames) {
+      const hidden = unseen(n);
+      if (hidden) return { why: 'is in a frame that ' + hidden };
+    }
+    let at = toTop(x, y, frames), moved = false;
+    if (o.scroll && (at.off || at.cover)) {
+      for (const n of frames) n.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+      const r = f.getBoundingClientRect(), v = f.ownerDocument.defaultView; // of a frame larger than the view, the point counts
+      v.scrollBy({ left: clamp(r.left + x, v.innerWidth), top: clamp(r.top + y, v.innerHeight), behavior: 'instant' });
+      moved = true;
+    }
+    if (!await still(f, moved)) return { why: 'is in a frame that is moving' };
+    at = toTop(x, y, frames);
+    if (at.off) return { why: 'is outside the visible page' };
+    if (at.cover) return { why: 'is in a frame that is covered by ' + describe(at.cover) };
+    return { ok: true, ...at };
+  }
+
+  // clamp is how far to scroll for a point to come from outside to the middle.
+  const clamp = (at, size) => at < 0 || at > size ? at - size / 2 : 0;
 
   // --- waiting
 
@@ -207,6 +261,7 @@ globalThis.rote ??= (() => {
         const r = await judge(f, o);
         if (!r.why) {
           globalThis.roteTarget = r.e;
+          if (o.press) rote.arm(r.e, r.over, found.windows);
           return { ok: true, x: r.x, y: r.y, matches: found.length, skipped };
         }
         first ??= r.why;
@@ -334,38 +389,6 @@ globalThis.rote ??= (() => {
 
   const html = selector => selector ? globalThis.roteTarget.outerHTML : document.documentElement?.outerHTML ?? '';
 
-  // --- requests
-
-  const base64 = blob => new Promise((done, fail) => {
-    const r = new FileReader();
-    r.onload = () => done(r.result.slice(r.result.indexOf(',') + 1));
-    r.onerror = () => fail(r.error);
-    r.readAsDataURL(blob);
-  });
-
-  async function request(f, max) {
-    let answer;
-    try {
-      answer = await fetch(f.url, { method: f.method, headers: f.headers, body: f.body ?? undefined, credentials: f.credentials });
-    } catch (e) {
-      let url = f.url;
-      try { url = new URL(url, document.baseURI).href; } catch {}
-      return { error: String(e.message || e), url };
-    }
-    const parts = [];
-    let size = 0;
-    try {
-      for (const reader = answer.body?.getReader(); reader;) {
-        const { done, value } = await reader.read();
-        if (done) break;
-        size += value.length;
-        if (size > max) { reader.cancel(); return { tooLarge: true }; }
-        parts.push(value);
-      }
-    } catch (e) { return { error: 'the answer broke off: ' + String(e.message || e) }; }
-    return { status: answer.status, url: answer.url, headers: Object.fromEntries(answer.headers), body: await base64(new Blob(parts)) };
-  }
-
   // --- before the run
 
   // rehearse draws what most pages have and leaves nothing of it.
@@ -379,6 +402,6 @@ globalThis.rote ??= (() => {
     await frame();
   }
 
-  return { rehearse, act, present, prepare, typed, scroll, lookup, mirror, html, request,
-    all, describe, up, hit, target, unable, untypable, point, inView };
+  return { rehearse, act, through, present, prepare, typed, scroll, lookup, mirror, html,
+    inner: { all, describe, up, hit, serves, target, unable, untypable, point, inView, restless } };
 })();

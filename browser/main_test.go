@@ -37,6 +37,9 @@ func testMain(m *testing.M) int {
 	shared = newBrowser()
 	code := m.Run()
 	shared.Close()
+	if fullChromium.Browser != nil {
+		fullChromium.Close()
+	}
 	if left, _ := filepath.Glob(filepath.Join(temp, "rote-profile-*")); len(left) > 0 {
 		fmt.Fprintln(os.Stderr, "profiles left:", left)
 		code = 1
@@ -79,7 +82,7 @@ func site(t testing.TB, pages map[string]any) string {
 }
 
 // testTime bounds one test; what a test waits for comes much sooner.
-const testTime = 30 * time.Second
+const testTime = 60 * time.Second
 
 func testContext(t *testing.T) context.Context {
 	t.Helper()

@@ -56,15 +56,15 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 	return n, err
 }
 
-// loaded waits until a document that there accepts has fired its load event;
-// false when that took too long.
+// loaded waits until a document that there accepts has fired its load event and
+// is not on its way elsewhere; false when that took too long.
 func (p *page) loaded(ctx context.Context, there func(state) bool) (bool, error) {
 	if err := p.waitFor(ctx, func(s state) (bool, error) { return there(s), nil }); err != nil {
 		return false, err
 	}
 	bounded, cancel := context.WithTimeoutCause(ctx, p.b.loadBound, errLoadBound)
 	defer cancel()
-	err := p.waitFor(bounded, func(s state) (bool, error) { return s.life["load"], nil })
+	err := p.waitFor(bounded, func(s state) (bool, error) { return s.life["load"] && s.going == "", nil })
 	if errors.Is(err, errLoadBound) {
 		return false, nil
 	}
@@ -129,33 +129,65 @@ func (p *page) WaitURL(ctx context.Context, match func(string) (bool, error)) (s
 	return found, err
 }
 
+// answerBound is how long a page that an action leads to may take to answer.
+const answerBound = 20 * time.Second
+
+// beginBound is how long a navigation that was asked for may take to begin.
+const beginBound = time.Second
+
 // follow waits for the document that an action has asked for, when it has. The
 // action's events have been handled by the page before follow asks: an
 // evaluation that answers after them tells so.
 //
-// A page that could not be reached is the action's failure.
+// A page that could not be reached or does not answer is the action's failure.
 func (p *page) follow(ctx context.Context, before state) error {
 	settled := p.send(proto.RuntimeEvaluate{Expression: "0"})
 	defer settled.forget()
 	if asked, err := p.askedFor(ctx, before, settled); err != nil || !asked {
 		return err
 	}
-	// Ends with a new document, or without one: a download, a 204, window.stop.
-	bounded, cancelBound := context.WithTimeoutCause(ctx, p.b.loadBound, errLoadBound)
-	defer cancelBound()
-	err := p.waitFor(bounded, func(s state) (bool, error) {
-		return s.within > before.within || s.stopped > before.stopped && !s.loading, nil
-	})
-	if errors.Is(err, errLoadBound) {
-		if s := p.now(); s.loader != before.loader && !s.life["load"] {
-			p.warn(shortURL(s.url) + " did not finish loading; went on with what was there")
+	if err := p.arrive(ctx); err != nil {
+		return err
+	}
+	if s := p.now(); s.loader == before.loader {
+		if s.statusOf == s.went && s.went != before.went && s.status != 204 && s.status != 205 {
+			p.warn(shortURL(s.goingTo) + " is a download, not a page, and was refused: get it with the download operation")
 		}
 		return nil
 	}
-	if s := p.now(); err == nil && s.loader != before.loader && s.unreachable != "" {
-		_, err = p.notReached(s.unreachable, "net::ERR_FAILED")
+	finished, err := p.loaded(ctx, func(s state) bool { return s.loader != before.loader })
+	if err != nil {
+		return err
 	}
-	return err
+	s := p.now()
+	switch {
+	case s.unreachable != "":
+		_, err = p.notReached(s.unreachable, "net::ERR_FAILED")
+		return err
+	case !finished:
+		p.warn(shortURL(s.url) + " did not finish loading; went on with what was there")
+	case s.statusOf == s.loader && s.status >= 400:
+		p.warn(fmt.Sprintf("%s answered with HTTP status %d", shortURL(s.url), s.status))
+	}
+	return nil
+}
+
+// arrive waits for the end of the navigation under way: a new document, or none.
+func (p *page) arrive(ctx context.Context) error {
+	beginning, cancel := context.WithTimeoutCause(ctx, beginBound, errLoadBound)
+	defer cancel()
+	if err := p.waitFor(beginning, func(s state) (bool, error) { return s.going != requested, nil }); errors.Is(err, errLoadBound) {
+		return nil // the page changed its mind
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, p.b.answerBound, errLoadBound)
+	defer cancel()
+	err := p.waitFor(bounded, func(s state) (bool, error) { return s.going == "", nil })
+	if err == nil || bounded.Err() == nil {
+		return err
+	}
+	// Until this, a server that never answers leaves the session deaf.
+	p.send(proto.PageStopLoading{})
+	return routine.Errorf(routine.CodeTimeout, "it led to %s, which did not answer", shortURL(p.now().goingTo))
 }
 
 // askedFor tells whether the page has asked for a navigation by the time that

@@ -37,9 +37,11 @@ type page struct {
 	popups     int
 	dead       chan struct{} // closed when the page has crashed
 	crashed    bool
-	document   string                          // URL of the main document's last request, redirects included
-	hops       map[string]*hop                 // by request id, while an operation makes a request
-	world      proto.RuntimeExecutionContextID // the helper world; 0: none yet
+	document   string                      // URL of the main document's last request, redirects included
+	hops       map[string]*hop             // by request id, while an operation makes a request
+	top        *view                       // the page's own
+	frames     []*view                     // of other origins, parents first
+	reach      map[proto.PageFrameID]*view // the view that reaches a frame's document
 }
 
 var _ routine.Page = (*page)(nil)
@@ -69,7 +71,9 @@ func newPage(b *Browser, i *instance) (*page, error) {
 }
 
 func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
-	return &page{b: b, i: i, proxy: proxy, state: state{url: "about:blank", life: map[string]bool{}}, changed: make(chan struct{}), dead: make(chan struct{}), attachedTo: make(chan struct{})}
+	p := &page{b: b, i: i, proxy: proxy, state: state{url: "about:blank", life: map[string]bool{}}, changed: make(chan struct{}), dead: make(chan struct{}), attachedTo: make(chan struct{})}
+	p.top, p.reach = &view{p: p}, map[proto.PageFrameID]*view{}
+	return p
 }
 
 // begin makes a ready page that of a run.
@@ -109,6 +113,8 @@ func (p *page) open(ctx context.Context, proxy string) error {
 		proto.RuntimeRunIfWaitingForDebugger{},
 	)
 }
+
+func (p *page) viewed() *view { return p.top }
 
 // networkEnable is Network.enable without its buffers: of the events only the
 // response of the main document is read.
@@ -160,10 +166,10 @@ func (p *page) failure(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
 	case errors.As(err, &ours):
 		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case errors.Is(err, errCrashed):
 		return routine.Errorf(routine.CodeBrowserCrashed, "the page crashed")
 	case errors.Is(err, errClosed):
@@ -211,10 +217,10 @@ func (p *page) Warnings() []string {
 	return w
 }
 
-// call sends a request to the page's session and decodes its answer.
-func call[R any](ctx context.Context, p *page, m proto.Request) (R, error) {
+// call sends a request and decodes its answer.
+func call[R any](ctx context.Context, c channel, m proto.Request) (R, error) {
 	var r R
-	b, err := p.await(ctx, p.send(m))
+	b, err := c.await(ctx, c.send(m))
 	if err != nil {
 		return r, err
 	}

@@ -3,10 +3,8 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"rote/routine"
 )
@@ -46,112 +44,6 @@ func TestFormTask(t *testing.T) {
 
 func click(selector string) routine.Click {
 	return routine.Click{Selector: selector, Button: "left", Count: 1, EnsureVisible: true}
-}
-
-// Each row is a promise about what a click does. The page's #log collects what
-// happened; a row without wantLog must fail with the code and words.
-func TestClick(t *testing.T) {
-	const log = `<pre id=log></pre><script>var say = s => document.getElementById('log').textContent += s + ';'</script>`
-	const b = `<button id=b onclick="say('b')"`
-	rows := []struct {
-		name, html string
-		click      routine.Click
-		wantLog    string
-		code       routine.Code
-		words      string
-	}{
-		{name: "an ordinary button", html: b + `>x</button>`, wantLog: "b;"},
-		{name: "below the fold is scrolled to", html: `<div style="height:5000px"></div>` + b + `>x</button>`, wantLog: "b;"},
-		{name: "inside a scroller", html: `<div style="height:60px;overflow:auto"><div style="height:900px"></div>` + b + `>x</button></div>`, wantLog: "b;"},
-		{name: "a double click fires dblclick", html: `<button id=b ondblclick="say('double')">x</button>`, click: routine.Click{Selector: "#b", Button: "left", Count: 2, EnsureVisible: true}, wantLog: "double;"},
-		{name: "the right button fires contextmenu", html: `<button id=b oncontextmenu="say('menu')">x</button>`, click: routine.Click{Selector: "#b", Button: "right", Count: 1, EnsureVisible: true}, wantLog: "menu;"},
-		{name: "the middle button fires auxclick", html: `<button id=b onauxclick="say('aux'+event.button)">x</button>`, click: routine.Click{Selector: "#b", Button: "middle", Count: 1, EnsureVisible: true}, wantLog: "aux1;"},
-		{name: "in an open shadow root", html: `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<button id=b onclick="say(1)">x</button>'</script>`, wantLog: "1;"},
-		{name: "in a frame of the same origin", html: `<div style="height:70px"></div><iframe srcdoc="<p>hi</p><button id=b onclick=&quot;parent.say('frame')&quot;>x</button>"></iframe>`, wantLog: "frame;"},
-		{name: "a child of the button counts as the button", html: b + `><span style="display:block;padding:9px">x</span></button>`, wantLog: "b;"},
-		{name: "a checkbox hidden under its label", html: `<label for=b>pick</label><input id=b type=checkbox style="opacity:0;position:absolute;left:-99px" onchange="say(this.checked)">`, wantLog: "true;"},
-		{name: "comes late", html: `<script>setTimeout(()=>document.body.insertAdjacentHTML('beforeend', '<button id=b onclick="say(2)">x</button>'), 300)</script>`, wantLog: "2;"},
-		{name: "enabled late", html: b + ` disabled>x</button><script>setTimeout(()=>document.getElementById('b').disabled=false, 300)</script>`, wantLog: "b;"},
-		{name: "the cover goes away", html: b + `>x</button><div id=c style="position:fixed;inset:0"></div><script>setTimeout(()=>document.getElementById('c').remove(), 300)</script>`, wantLog: "b;"},
-		{name: "moving until it rests", html: `<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}#b{animation:k .4s linear}</style>` + b + `>x</button>`, wantLog: "b;"},
-		{name: "the second of two when the first is a trap", html: `<button id=b style="opacity:0" onclick="say('trap')">x</button><br>` + b + `>x</button>`, wantLog: "b;"},
-
-		{name: "nothing matches", html: ``, code: routine.CodeElementNotFound, words: `no element matches "#b"`},
-		{name: "display none", html: b + ` style="display:none">x</button>`, code: routine.CodeElementNotActionable, words: "not displayed"},
-		{name: "display none of an ancestor", html: `<div style="display:none">` + b + `>x</button></div>`, code: routine.CodeElementNotActionable, words: "not displayed"},
-		{name: "visibility hidden", html: b + ` style="visibility:hidden">x</button>`, code: routine.CodeElementNotActionable, words: "visibility: hidden"},
-		{name: "opacity 0", html: b + ` style="opacity:0">x</button>`, code: routine.CodeElementNotActionable, words: "transparent"},
-		{name: "opacities that multiply to little", html: `<div style="opacity:.3">` + b + ` style="opacity:.3">x</button></div>`, code: routine.CodeElementNotActionable, words: "opacity 0.09"},
-		{name: "one pixel", html: b + ` style="width:1px;height:1px;padding:0;border:0;overflow:hidden">x</button>`, code: routine.CodeElementNotActionable, words: "too small"},
-		{name: "off screen", html: b + ` style="position:absolute;left:-9999px">x</button>`, code: routine.CodeElementNotActionable, words: "outside the visible page"},
-		{name: "clipped away", html: b + ` style="clip-path:inset(100%)">x</button>`, code: routine.CodeElementNotActionable, words: "clipped"},
-		{name: "in a box without size", html: `<div style="width:0;height:0;overflow:hidden">` + b + `>x</button></div>`, code: routine.CodeElementNotActionable, words: "#b"},
-		{name: "disabled", html: b + ` disabled>x</button>`, code: routine.CodeElementNotActionable, words: "disabled"},
-		{name: "in a disabled fieldset", html: `<fieldset disabled>` + b + `>x</button></fieldset>`, code: routine.CodeElementNotActionable, words: "disabled"},
-		{name: "inert", html: `<div inert>` + b + `>x</button></div>`, code: routine.CodeElementNotActionable, words: "inert"},
-		{name: "no pointer events", html: b + ` style="pointer-events:none">x</button>`, code: routine.CodeElementNotActionable, words: "pointer"},
-		{name: "covered", html: b + `>x</button><div class="veil dark" style="position:fixed;inset:0"></div>`, code: routine.CodeElementNotActionable, words: "covered by div.veil.dark"},
-		{name: "aria-hidden alone is no proof", html: `<div aria-hidden=true>` + b + `>x</button></div>`, wantLog: "b;"},
-		{name: "outside the view without ensure_visible", html: `<div style="height:5000px"></div>` + b + `>x</button>`, click: routine.Click{Selector: "#b", Button: "left", Count: 1}, code: routine.CodeElementNotActionable, words: "outside the visible page"},
-		{name: "no selector at all", html: ``, click: click("#b >"), code: routine.CodeElementNotFound, words: "is no CSS selector"},
-	}
-	pages := map[string]any{}
-	for i, r := range rows {
-		pages[fmt.Sprintf("/%d", i)] = log + r.html
-	}
-	url := site(t, pages)
-	for i, r := range rows {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			p := openPage(t, fmt.Sprintf("%s/%d", url, i))
-			c := r.click
-			if c.Selector == "" {
-				c = click("#b")
-			}
-			ctx := testContext(t)
-			if r.code != "" {
-				ctx = shortContext(t)
-			}
-			_, err := p.Click(ctx, c)
-			if r.code != "" {
-				wantCode(t, err, r.code, r.words)
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := eval(t, p, `(() => document.getElementById('log').textContent)()`); got != fmt.Sprintf("%q", r.wantLog) {
-				t.Fatalf("log %s, want %q", got, r.wantLog)
-			}
-		})
-	}
-}
-
-func TestClickFollowsNavigation(t *testing.T) {
-	url := site(t, map[string]any{
-		"/":     `<a id=a href="/next">next</a> <a id=hash href="#x">x</a> <form action="/next"><button id=s>go</button></form> <button id=js onclick="location='/next'">j</button> <a id=none href="/204">n</a> <a id=dl href="/file">d</a>`,
-		"/next": `<h1 id=h>there</h1>`,
-		"/204":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
-		"/file": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Disposition", "attachment; filename=x.bin")
-			fmt.Fprint(w, "x")
-		},
-	})
-	for selector, want := range map[string]string{"#a": "/next", "#hash": "/#x", "#s": "/next?", "#js": "/next", "#none": "/", "#dl": "/"} {
-		t.Run(selector, func(t *testing.T) {
-			p := openPage(t, url+"/")
-			start := time.Now()
-			if _, err := p.Click(testContext(t), click(selector)); err != nil {
-				t.Fatal(err)
-			}
-			if got, _ := p.URL(t.Context()); got != url+want {
-				t.Fatalf("at %s, want %s", got, url+want)
-			}
-			if took := time.Since(start); took > 5*time.Second {
-				t.Fatalf("took %v: it waited for what does not come", took)
-			}
-		})
-	}
 }
 
 func TestClickThatLeadsNowhereFails(t *testing.T) {

@@ -132,8 +132,11 @@ func (p *process) dismiss(page *page) {
 	delete(p.pages, page.context)
 	p.mu.Unlock()
 	page.mu.Lock()
-	session := page.session // may just be coming in
+	session, frames := page.session, page.frames // may just be coming in
 	page.mu.Unlock()
+	for _, f := range frames {
+		p.client.unlisten(f.session)
+	}
 	if session != "" { // else it was never attached; the empty session is the browser's
 		p.client.unlisten(session)
 	}

@@ -12,23 +12,27 @@ import (
 
 // HTML is the outer HTML of the document or of the first match.
 func (p *page) HTML(ctx context.Context, selector string) (string, error) {
+	in := p.top
 	if selector != "" {
-		if err := p.present(ctx, selector); err != nil {
+		var err error
+		if in, err = p.present(ctx, selector); err != nil {
 			return "", err
 		}
 	}
-	html, err := help[string](ctx, p, "html", selector)
+	html, err := help[string](ctx, in, "html", selector)
 	return html, p.failure(ctx, err)
 }
 
 // Scroll scrolls the window or an element.
 func (p *page) Scroll(ctx context.Context, s routine.Scroll) error {
+	in := p.top
 	if s.Selector != "" {
-		if err := p.present(ctx, s.Selector); err != nil {
+		var err error
+		if in, err = p.present(ctx, s.Selector); err != nil {
 			return err
 		}
 	}
-	_, err := help[any](ctx, p, "scroll", map[string]any{"element": s.Selector != "", "x": s.X, "y": s.Y, "dx": s.DeltaX, "dy": s.DeltaY, "smooth": s.Smooth})
+	_, err := help[any](ctx, in, "scroll", map[string]any{"element": s.Selector != "", "x": s.X, "y": s.Y, "dx": s.DeltaX, "dy": s.DeltaY, "smooth": s.Smooth})
 	return p.failure(ctx, err)
 }
 

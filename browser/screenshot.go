@@ -16,8 +16,8 @@ import (
 //go:embed blank.js
 var blankScript string
 
-// view is the part of the document that is seen, in CSS pixels.
-type view struct{ X, Y, Width, Height float64 }
+// clip is the part of the document that is seen, in CSS pixels.
+type clip struct{ X, Y, Width, Height float64 }
 
 // Screenshots are tried in these ways until one is small enough.
 var screenshots = []struct {
@@ -32,7 +32,7 @@ const maxScreenshot = 100 << 10
 // none brings back what is blanked. It is nil when that does not work.
 func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screenshot {
 	p.send(proto.EmulationSetScriptExecutionDisabled{Value: true})
-	v, err := inHelper[view](ctx, p, blankScript, secrets)
+	v, err := inHelper[clip](ctx, p, blankScript, secrets)
 	if err != nil {
 		return nil
 	}

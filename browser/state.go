@@ -16,17 +16,21 @@ type state struct {
 	// life holds the lifecycle events of loader so far, as in DOMContentLoaded
 	// and load.
 	life map[string]bool
-	// asked counts the navigations of the main frame that the page asked for,
-	// stopped those that ended, with a document or without,
-	// within those that stayed in the document.
-	asked, stopped, within int
-	loading                bool
+	// asked counts the navigations of the main frame to another document, from
+	// the time that they are asked for.
+	asked int
+	// going is the loader of the navigation under way, requested before it has
+	// one, empty when there is none; goingTo is its URL. went is the last.
+	going, goingTo, went string
 	// unreachable is the URL that the browser shows an error page for.
 	unreachable string
 	// status is the HTTP status of the document with loader statusOf.
 	status   int
 	statusOf string
 }
+
+// requested stands for the loader of a navigation that has not begun yet.
+const requested = "requested"
 
 // maxPopups live in a run's context; more are closed at once.
 const maxPopups = 10
@@ -37,15 +41,19 @@ func (p *page) event(method string, params json.RawMessage) {
 	p.trace.note(method, params)
 	switch method {
 	case "Page.frameNavigated":
+		p.framed(p.session, method, params)
 		if e, ok := decode[proto.PageFrameNavigated](params); ok && e.Frame.ParentID == "" {
 			p.update(func(s *state) {
 				s.url, s.unreachable = e.Frame.URL+e.Frame.URLFragment, e.Frame.UnreachableURL
 				s.enter(string(e.Frame.LoaderID))
+				if s.going == s.loader {
+					s.going = ""
+				}
 			})
 		}
 	case "Page.navigatedWithinDocument":
 		if e, ok := decode[proto.PageNavigatedWithinDocument](params); ok && p.isMain(e.FrameID) {
-			p.update(func(s *state) { s.url = e.URL; s.within++ })
+			p.update(func(s *state) { s.url = e.URL })
 		}
 	case "Page.lifecycleEvent":
 		if e, ok := decode[proto.PageLifecycleEvent](params); ok && p.isMain(e.FrameID) {
@@ -53,15 +61,20 @@ func (p *page) event(method string, params json.RawMessage) {
 		}
 	case "Page.frameRequestedNavigation":
 		if e, ok := decode[proto.PageFrameRequestedNavigation](params); ok && p.isMain(e.FrameID) && e.Disposition == proto.PageClientNavigationDispositionCurrentTab {
-			p.update(func(s *state) { s.asked++ })
+			p.update(func(s *state) { s.asked++; s.going, s.goingTo = requested, e.URL })
 		}
-	case "Page.frameStartedLoading":
-		if e, ok := decode[proto.PageFrameStartedLoading](params); ok && p.isMain(e.FrameID) {
-			p.update(func(s *state) { s.loading = true })
+	case "Page.frameStartedNavigating":
+		if e, ok := decode[startedNavigating](params); ok && p.isMain(e.FrameID) && !e.within() {
+			p.update(func(s *state) {
+				if s.going != requested {
+					s.asked++
+				}
+				s.going, s.went, s.goingTo = e.LoaderID, e.LoaderID, e.URL
+			})
 		}
 	case "Page.frameStoppedLoading":
 		if e, ok := decode[proto.PageFrameStoppedLoading](params); ok && p.isMain(e.FrameID) {
-			p.update(func(s *state) { s.loading = false; s.stopped++ })
+			p.update(func(s *state) { s.going = "" }) // it came, or it will not
 		}
 	case "Network.responseReceived":
 		if e, ok := decode[proto.NetworkResponseReceived](params); ok && e.Response != nil {
@@ -81,28 +94,60 @@ func (p *page) event(method string, params json.RawMessage) {
 	case "Inspector.targetCrashed":
 		p.crash()
 	default:
-		p.worldEvent(method, params)
-		p.attendant(method, params)
+		p.attendant(p.session, method, params)
 	}
 }
 
-// attendant handles what happens beside the page: dialogs, popups, frames and
-// workers that wait to be let go.
-func (p *page) attendant(method string, params json.RawMessage) {
+// startedNavigating is Page.frameStartedNavigating, which rod does not know.
+type startedNavigating struct {
+	FrameID  proto.PageFrameID `json:"frameId"`
+	LoaderID string            `json:"loaderId"`
+	URL      string            `json:"url"`
+	Type     string            `json:"navigationType"`
+}
+
+// within tells that the document stays.
+func (e *startedNavigating) within() bool {
+	return e.Type == "sameDocument" || e.Type == "historySameDocument"
+}
+
+// attendant handles what any session of the page may tell: dialogs, and the
+// coming and going of frames, worlds and workers.
+func (p *page) attendant(session proto.TargetSessionID, method string, params json.RawMessage) {
 	switch method {
 	case "Page.javascriptDialogOpening":
 		if e, ok := decode[proto.PageJavascriptDialogOpening](params); ok {
 			// Leaving a page is accepted, else a navigation would hang.
 			leave := e.Type == proto.PageDialogTypeBeforeunload
-			p.send(proto.PageHandleJavaScriptDialog{Accept: leave})
+			p.i.client.send(session, "Page.handleJavaScriptDialog", proto.PageHandleJavaScriptDialog{Accept: leave})
 			if !leave {
 				p.warn(fmt.Sprintf("the page opened a dialog (%s), which was dismissed: %.200q", e.Type, e.Message))
 			}
 		}
 	case "Target.attachedToTarget":
-		if e, ok := decode[proto.TargetAttachedToTarget](params); ok { // a frame or worker of this page
+		switch e, ok := decode[proto.TargetAttachedToTarget](params); {
+		case !ok || e.TargetInfo == nil:
+		case e.TargetInfo.Type == "iframe":
+			around, _ := decode[struct {
+				TargetInfo struct {
+					ParentID proto.PageFrameID `json:"parentId"` // which rod does not know
+				} `json:"targetInfo"`
+			}](params)
+			p.adopt(&e, around.TargetInfo.ParentID)
+		default: // a worker of this page
 			p.i.client.letGo(&e)
 		}
+	case "Target.detachedFromTarget":
+		if e, ok := decode[proto.TargetDetachedFromTarget](params); ok {
+			p.i.client.unlisten(e.SessionID)
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.abandon(func(v *view) bool { return v.session == e.SessionID })
+		}
+	case "Runtime.executionContextCreated", "Runtime.executionContextDestroyed", "Runtime.executionContextsCleared":
+		p.contexts(session, method, params)
+	case "Page.frameAttached", "Page.frameDetached", "Page.frameNavigated":
+		p.framed(session, method, params)
 	}
 }
 
@@ -120,6 +165,7 @@ func (p *page) attached(e *proto.TargetAttachedToTarget) {
 	first := p.target == ""
 	if first {
 		p.target, p.session = e.TargetInfo.TargetID, e.SessionID
+		p.top.frame, p.top.session = proto.PageFrameID(p.target), p.session
 	} else {
 		p.popups++
 	}

@@ -35,7 +35,7 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 		return found, err
 	}
 	before := p.now()
-	how, err := help[prepared](ctx, p, "prepare", t.Text, t.Clear)
+	how, err := help[prepared](ctx, s.view, "prepare", t.Text, t.Clear)
 	if err != nil {
 		return found, p.failure(ctx, err)
 	}
@@ -57,7 +57,7 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 	if p.now().loader != before.loader {
 		return found, nil // typing has led to another page
 	}
-	now, err := help[string](ctx, p, "typed")
+	now, err := help[string](ctx, s.view, "typed")
 	if err != nil {
 		return found, p.failure(ctx, err)
 	}

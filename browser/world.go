@@ -12,21 +12,44 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// helper is the code that finds, judges and reads elements. It is evaluated in
-// a world of its own, which a hostile page can't bend.
-//
-//go:embed helper.js
-var helper string
+// The code of ours that runs in pages does so in a world of its own, which a
+// hostile page can't bend: it finds, judges, reads and acts on elements, watches
+// where a press lands, and makes requests with the page's rights.
+var (
+	//go:embed helper.js
+	helperSource string
+	//go:embed press.js
+	pressSource string
+	//go:embed request.js
+	requestSource string
+)
+
+// helper is the code of the world. It may be evaluated twice, and ends in a
+// plain value, so that nothing is kept for us in the page.
+func helper() string {
+	return "if (!globalThis.rote) {" + helperSource + pressSource + requestSource + "} 0"
+}
+
+// helperName is the name of the helper's world.
+const helperName = "helper"
+
+// helperEverywhere puts the helper into each new document before its scripts
+// run, so that it is there without a round trip when the document is.
+var helperEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: helper(), WorldName: helperName}
+
+// viewer has a view: a page its own.
+type viewer interface{ viewed() *view }
 
 // help calls a function of the helper in the current document and decodes what
 // it returns. A document that goes away while the function runs is errGone.
-func help[R any](ctx context.Context, p *page, function string, args ...any) (R, error) {
-	return inHelper[R](ctx, p, "rote."+function, args...)
+func help[R any](ctx context.Context, in viewer, function string, args ...any) (R, error) {
+	return inHelper[R](ctx, in, "rote."+function, args...)
 }
 
 // inHelper calls a function that an expression gives in the helper's world.
-func inHelper[R any](ctx context.Context, p *page, function string, args ...any) (R, error) {
+func inHelper[R any](ctx context.Context, in viewer, function string, args ...any) (R, error) {
 	var result R
+	v := in.viewed()
 	encoded := make([]string, len(args))
 	for i, a := range args {
 		b, err := json.Marshal(a)
@@ -37,20 +60,20 @@ func inHelper[R any](ctx context.Context, p *page, function string, args ...any)
 	}
 	// A new document may come between learning of the world and using it.
 	for attempt := 0; ; attempt++ {
-		world, err := p.helperWorld(ctx)
+		id, err := v.world(ctx)
 		if err != nil {
 			return result, gone(err)
 		}
-		value, err := evaluate(ctx, p, proto.RuntimeEvaluate{ContextID: world, AwaitPromise: true, ReturnByValue: true,
+		value, err := evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, AwaitPromise: true, ReturnByValue: true,
 			Expression: function + "(" + strings.Join(encoded, ",") + ")"})
 		if attempt < 3 && notLoaded(err) {
-			if _, err := evaluate(ctx, p, proto.RuntimeEvaluate{ContextID: world, Expression: helper}); err != nil && !errors.Is(gone(err), errGone) {
+			if _, err := evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, Expression: helper()}); err != nil && !errors.Is(gone(err), errGone) {
 				return result, err
 			}
 			continue
 		}
 		if errors.Is(gone(err), errGone) {
-			p.forgetWorld(world)
+			v.forget(id)
 			if attempt < 3 && staleWorld(err) {
 				continue
 			}
@@ -63,64 +86,6 @@ func inHelper[R any](ctx context.Context, p *page, function string, args ...any)
 			return result, nil // undefined
 		}
 		return result, json.Unmarshal(value.Value, &result)
-	}
-}
-
-// helperName is the name of the helper's world.
-const helperName = "helper"
-
-// helperEverywhere puts the helper into each new document before its scripts
-// run, so that it is there without a round trip when the document is.
-var helperEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: helper, WorldName: helperName}
-
-// helperWorld is the helper's world in the current document. The document that
-// a new page begins with has none yet, and one that may run no scripts (CSP
-// sandbox) has one without the helper.
-func (p *page) helperWorld(ctx context.Context) (proto.RuntimeExecutionContextID, error) {
-	p.mu.Lock()
-	world := p.world
-	p.mu.Unlock()
-	if world != 0 {
-		return world, nil
-	}
-	made, err := call[proto.PageCreateIsolatedWorldResult](ctx, p, proto.PageCreateIsolatedWorld{FrameID: proto.PageFrameID(p.target), WorldName: helperName})
-	return made.ExecutionContextID, err
-}
-
-// worldEvent keeps track of the helper's world in the main frame.
-func (p *page) worldEvent(method string, params json.RawMessage) {
-	switch method {
-	case "Runtime.executionContextCreated":
-		e, ok := decode[struct {
-			Context struct {
-				ID      proto.RuntimeExecutionContextID
-				Name    string
-				AuxData struct{ FrameID proto.PageFrameID }
-			}
-		}](params)
-		if ok && e.Context.Name == helperName && p.isMain(e.Context.AuxData.FrameID) {
-			p.setWorld(e.Context.ID)
-		}
-	case "Runtime.executionContextDestroyed":
-		if e, ok := decode[proto.RuntimeExecutionContextDestroyed](params); ok {
-			p.forgetWorld(e.ExecutionContextID)
-		}
-	case "Runtime.executionContextsCleared":
-		p.setWorld(0)
-	}
-}
-
-func (p *page) setWorld(world proto.RuntimeExecutionContextID) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.world = world
-}
-
-func (p *page) forgetWorld(world proto.RuntimeExecutionContextID) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.world == world {
-		p.world = 0
 	}
 }
 
@@ -170,7 +135,7 @@ type thrown struct{ text string }
 func (t *thrown) Error() string { return t.text }
 
 // evaluate runs an expression; *thrown when it throws.
-func evaluate(ctx context.Context, p *page, m proto.Request) (remote, error) {
+func evaluate(ctx context.Context, c channel, m proto.Request) (remote, error) {
 	answer, err := call[struct {
 		Result    remote `json:"result"`
 		Exception *struct {
@@ -179,7 +144,7 @@ func evaluate(ctx context.Context, p *page, m proto.Request) (remote, error) {
 			Column    int    `json:"columnNumber"`
 			Exception remote `json:"exception"`
 		} `json:"exceptionDetails"`
-	}](ctx, p, m)
+	}](ctx, c, m)
 	if err != nil || answer.Exception == nil {
 		return answer.Result, err
 	}

@@ -1,0 +1,52 @@
+// The press of the mouse, watched: between the judgement of an element and the
+// press, the page may move it or cover it. Only a press that reaches the element
+// gets through to the page.
+Object.assign(globalThis.rote, (() => {
+  'use strict';
+  const { describe, serves, hit } = rote.inner;
+  const events = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu'];
+  let armed = null, last = null;
+
+  // arm watches for the next press in all windows that we reach. over is where it
+  // is to land: e, or the label that stands for it.
+  function arm(e, over, windows) {
+    disarm();
+    const press = { landed: null }, at = over.getBoundingClientRect();
+    const judge = event => {
+      if (!event.isTrusted) return;
+      if (press.landed === null) {
+        if (event.type !== 'pointerdown' && event.type !== 'mousedown') return;
+        const n = event.composedPath()[0];
+        if (n.nodeType !== 1) press.landed = 'the page';
+        else if (!serves(n, over) && !serves(n, e)) press.landed = describe(n);
+        else press.landed = apart(at, over.getBoundingClientRect()) ? 'it on the move' : '';
+      }
+      if (press.landed === '') return disarm();
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    };
+    const each = change => { for (const w of windows) for (const name of events) w[change](name, judge, { capture: true, passive: false }); };
+    each('addEventListener');
+    press.off = () => each('removeEventListener');
+    armed = last = press;
+  }
+
+  const apart = (a, b) => Math.abs(a.left - b.left) > 1 || Math.abs(a.top - b.top) > 1;
+
+  function disarm() {
+    armed?.off();
+    armed = null;
+  }
+
+  // landed says what the last press hit: '' for its element at rest, another's
+  // name, or null for something that we do not reach. x and y are where it was.
+  function landed(x, y) {
+    if (last.landed !== null) return last.landed;
+    if (window !== top) return null;
+    // Unseen because another process has it, or because the page hid it from us.
+    const n = hit(document, x, y);
+    return n && /^(IFRAME|FRAME|OBJECT|EMBED)$/.test(n.tagName) && !n.contentDocument ? describe(n) : '';
+  }
+
+  return { arm, disarm, landed };
+})());

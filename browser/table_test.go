@@ -1,0 +1,221 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// row is one promise of what an operation does on a page, held by both kinds of
+// browser. It says what must be so afterwards: what the page has said, what an
+// expression gives, where the page is, or how the operation fails. Warnings must
+// be exactly the expected one, or none.
+type row struct {
+	name string
+	// html is the body of the page at ./ of the row's own site, on which say()
+	// writes to the log. CROSS is the same site by another name, which is
+	// another site to a browser.
+	html string
+	// site are further paths, as in "next": a body or a handler.
+	site map[string]any
+	// do is the operation; nil clicks #b.
+	do func(a *attempt) error
+
+	log  string
+	then string // an expression,
+	is   string // and the JSON of its value
+	url  string // relative to the row's site
+
+	code  routine.Code
+	words string
+	warns string
+}
+
+// attempt is one row on one page.
+type attempt struct {
+	t    *testing.T
+	p    *page
+	ctx  context.Context
+	site string // URL of the row's own site, with a slash at the end
+}
+
+func (a *attempt) click(selector string) error {
+	_, err := a.p.Click(a.ctx, click(selector))
+	return err
+}
+
+func (a *attempt) typed(selector, text string) error {
+	_, err := a.p.Type(a.ctx, routine.Typing{Selector: selector, Text: text})
+	return err
+}
+
+func (a *attempt) press(keys ...string) error {
+	for _, k := range keys {
+		if err := a.p.Press(a.ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// opened is false for rows that open a page themselves.
+func (r *row) opened() bool { return r.html != "" }
+
+// preamble of each page of a row.
+const preamble = `<!doctype html><meta charset=utf-8><link rel=icon href="data:,"><body><script>var LOG = '', say = s => LOG += s + ';'</script>`
+
+// holds runs the rows on both browsers.
+func holds(t *testing.T, rows []row) {
+	t.Helper()
+	base := site(t, map[string]any{"/": func(w http.ResponseWriter, r *http.Request) { serveRow(w, r, rows) }})
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			b := kind.browser(t)
+			for i := range rows {
+				t.Run(rows[i].name, func(t *testing.T) {
+					t.Parallel()
+					rows[i].hold(t, b, fmt.Sprintf("%s/%d/", base, i))
+				})
+			}
+		})
+	}
+}
+
+// serveRow serves the pages of the row that the path's first part numbers.
+func serveRow(w http.ResponseWriter, r *http.Request, rows []row) {
+	number, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	i := -1
+	if _, err := fmt.Sscanf(number, "%d", &i); err != nil || i < 0 || i >= len(rows) {
+		http.NotFound(w, r)
+		return
+	}
+	page := rows[i].site[path]
+	if path == "" {
+		page = rows[i].html
+	}
+	switch page := page.(type) {
+	case string:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, port, _ := strings.Cut(r.Host, ":")
+		fmt.Fprint(w, preamble, strings.ReplaceAll(page, "CROSS", fmt.Sprintf("http://localhost:%s/%d", port, i)))
+	case func(http.ResponseWriter, *http.Request):
+		page(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (r *row) hold(t *testing.T, b *Browser, base string) {
+	if r.then == "" && r.log == "" && r.url == "" && r.code == "" {
+		t.Fatal("the row expects nothing")
+	}
+	a := &attempt{t: t, p: mustOpen(t, b), ctx: testContext(t), site: base}
+	if r.opened() {
+		if _, err := a.p.Navigate(a.ctx, base); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r.code != "" {
+		a.ctx = untilJudged(t, a.p)
+	}
+	do := r.do
+	if do == nil {
+		do = func(a *attempt) error { return a.click("#b") }
+	}
+	err := do(a)
+	a.ctx = testContext(t)
+	if r.code != "" {
+		wantCode(t, err, r.code, r.words)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(a.p.Warnings(), "\n"); r.warns == "" && got != "" || !strings.Contains(got, r.warns) {
+		t.Fatalf("warnings %q, want %q", got, r.warns)
+	}
+	if got := a.p.now().url; r.url != "" && got != base+strings.TrimPrefix(r.url, "./") {
+		t.Fatalf("at %s, want %s", got, base+r.url)
+	}
+	if r.log != "" {
+		r.then, r.is = `LOG`, fmt.Sprintf("%q", r.log)
+	}
+	if r.then != "" {
+		a.want(r.then, r.is)
+	}
+}
+
+// want waits until the expression's JSON is the wanted one: the page may hear of
+// an event a moment after it was handled.
+func (a *attempt) want(expression, is string) {
+	a.t.Helper()
+	deadline := time.After(testTime / 2)
+	for {
+		got := eval(a.t, a.p, `(async () => { await new Promise(requestAnimationFrame); return `+expression+` })()`)
+		if got == is {
+			return
+		}
+		select {
+		case <-deadline:
+			a.t.Fatalf("%s is %s, want %s", expression, got, is)
+		default:
+		}
+	}
+}
+
+// untilJudged is a context that ends like an operation's own limit, early: when
+// the page has lived on for a time in which the helper has judged it often.
+func untilJudged(t *testing.T, p *page) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), testTime)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = evaluate(ctx, p, proto.RuntimeEvaluate{Expression: `new Promise(done => setTimeout(done, 600))`, AwaitPromise: true})
+		cancel()
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	return ctx
+}
+
+// kinds of browser that every row must hold on.
+var kinds = []struct {
+	name    string
+	browser func(t *testing.T) *Browser
+}{
+	{"shell", func(*testing.T) *Browser { return shared }},
+	{"full", func(t *testing.T) *Browser { return full(t) }},
+}
+
+// fullChromium is started by the first test that needs it and closed by
+// TestMain.
+var fullChromium struct {
+	sync.Mutex
+	*Browser
+}
+
+func full(t *testing.T) *Browser {
+	t.Helper()
+	fullChromium.Lock()
+	defer fullChromium.Unlock()
+	if fullChromium.Browser != nil {
+		return fullChromium.Browser
+	}
+	for _, name := range []string{"/usr/lib/chromium/chromium", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		fullChromium.Browser = New(Config{Egress: shared.config.Egress, Executable: path, Warm: 2})
+		return fullChromium.Browser
+	}
+	t.Fatal("these tests need full Chromium beside the headless shell: apt-get install chromium")
+	return nil
+}

@@ -1,0 +1,90 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// view is what the helper reaches from one frame: its document with those of its
+// origin in it. The page has one, and so has each frame of another origin,
+// whether it has a process (and then a session) of its own or not.
+type view struct {
+	p       *page
+	parent  *view // nil: the page
+	frame   proto.PageFrameID
+	session proto.TargetSessionID
+	origin  string                          // guarded by page.mu, as is
+	helper  proto.RuntimeExecutionContextID // its world in the current document; 0: none yet
+}
+
+// channel carries requests to one session.
+type channel interface {
+	send(m proto.Request) *future
+	await(ctx context.Context, f *future) ([]byte, error)
+}
+
+var (
+	_ channel = (*page)(nil)
+	_ channel = (*view)(nil)
+)
+
+func (v *view) viewed() *view { return v }
+
+func (v *view) send(m proto.Request) *future { return v.p.i.client.send(v.session, m.ProtoReq(), m) }
+
+func (v *view) await(ctx context.Context, f *future) ([]byte, error) { return v.p.await(ctx, f) }
+
+// world is the helper's world in the current document. The document that a new
+// page begins with has none yet, and one that may run no scripts (CSP sandbox)
+// has one without the helper.
+func (v *view) world(ctx context.Context) (proto.RuntimeExecutionContextID, error) {
+	v.p.mu.Lock()
+	id := v.helper
+	v.p.mu.Unlock()
+	if id != 0 {
+		return id, nil
+	}
+	made, err := call[proto.PageCreateIsolatedWorldResult](ctx, v, proto.PageCreateIsolatedWorld{FrameID: v.frame, WorldName: helperName})
+	return made.ExecutionContextID, err
+}
+
+// forget drops a world that is gone.
+func (v *view) forget(id proto.RuntimeExecutionContextID) {
+	v.p.mu.Lock()
+	defer v.p.mu.Unlock()
+	if v.helper == id {
+		v.helper = 0
+	}
+}
+
+// contexts notes the helper's worlds of a session, which come and go with
+// documents.
+func (p *page) contexts(session proto.TargetSessionID, method string, params json.RawMessage) {
+	var e struct {
+		Destroyed proto.RuntimeExecutionContextID `json:"executionContextId"`
+		Context   struct {
+			ID   proto.RuntimeExecutionContextID `json:"id"`
+			Name string                          `json:"name"`
+			Aux  struct {
+				Type  string            `json:"type"`
+				Frame proto.PageFrameID `json:"frameId"`
+			} `json:"auxData"`
+		} `json:"context"`
+	}
+	if json.Unmarshal(params, &e) != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, v := range append([]*view{p.top}, p.frames...) {
+		switch {
+		case v.session != session:
+		case e.Context.Name == helperName && e.Context.Aux.Type == "isolated" && e.Context.Aux.Frame == v.frame:
+			v.helper = e.Context.ID
+		case method == "Runtime.executionContextsCleared", v.helper == e.Destroyed:
+			v.helper = 0
+		}
+	}
+}
