@@ -77,8 +77,8 @@ func (c *contract) check(method, path string, got response) error {
 	path, _, _ = strings.Cut(path, "?")
 	described, methods := c.find(path)
 	operation := methods[method]
-	if method == http.MethodHead && got.body == "" {
-		return nil // the header fields are those of GET
+	if method == http.MethodHead && got.body == "" || method == http.MethodOptions {
+		return nil // HTTP itself says what these answer
 	}
 	if operation == nil {
 		if ofPage := strings.HasPrefix(path, "/docs/"); got.status < 400 && !ofPage {
@@ -148,6 +148,17 @@ func concrete(described string) string {
 		}
 	}
 	return strings.Join(parts, "/")
+}
+
+// each names all calls that are described to answer with a status.
+func (c *contract) each(status int, call func(method, path string)) {
+	for path, methods := range c.paths {
+		for method, operation := range methods {
+			if operation.Responses.Codes.GetOrZero(strconv.Itoa(status)) != nil {
+				call(method, path)
+			}
+		}
+	}
 }
 
 // missing are the described statuses that no test has provoked.

@@ -155,16 +155,12 @@ func TestStoreThatIsGone(t *testing.T) {
 	runAll(t, e, []scenario{
 		{"not ready", "GET", "/readyz", "", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
 		{"alive", "GET", "/healthz", "", nil, "", 200, nil, nil},
-		{"listing", "GET", "/routines/", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
-		{"creating", "POST", "/routines/", "$admin", nil, readPage, 503, []string{`"code":"store_unavailable"`}, hidden},
 		{"reading", "GET", "/routines/x", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
-		{"listing executions", "GET", "/executions/", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
-		{"listing a routine's executions", "GET", "/routines/x/executions", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
-		{"reading an execution", "GET", "/executions/x", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
-		{"reading a file", "GET", "/executions/x/files/y", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
-		{"watching", "GET", "/executions/x/events", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
-		{"cancelling", "POST", "/executions/x/cancel", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
 		{"a token of the store", "GET", "/routines/x", "$guest", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
+	})
+	bodies := map[string]string{"/routines/": readPage, "/routines/{routine_id}": `{"tags":[]}`, "/routines/{routine_id}/execute": call("x"), "/routines/{routine_id}/restore": `{"version":1}`}
+	published().each(503, func(method, path string) {
+		scenario{method + path, method, concrete(path), "$admin", nil, bodies[path], 503, []string{`"code":"store_unavailable"`}, hidden}.run(t, e)
 	})
 	for _, line := range e.lines() {
 		if strings.Contains(line, `"status":503`) && !(strings.Contains(line, `"level":"ERROR"`) && strings.Contains(line, "sql: database is closed")) {

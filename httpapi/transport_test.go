@@ -159,14 +159,19 @@ func TestForeignHosts(t *testing.T) {
 	}
 }
 
-// Every path is behind the guard, whatever it needs else.
-func TestForeignHostOnEveryPath(t *testing.T) {
-	e := newEnv(t)
-	for path, methods := range published().paths {
-		for method := range methods {
-			scenario{method + " " + path, method, concrete(path), "$admin", map[string]string{"Host": "evil.example"}, "{}", 403, []string{`"code":"forbidden"`}, nil}.run(t, e)
-		}
-	}
+// What holds for every call does so whatever else it needs.
+func TestEveryCall(t *testing.T) {
+	e := newEnv(t, func(c *envConfig) { c.http.MaxBody = 1000 })
+	host, large := map[string]string{"Host": "evil.example"}, `{"`+strings.Repeat("x", 1000)+`":1}`
+	published().each(403, func(method, path string) {
+		scenario{"foreign host, " + method + path, method, concrete(path), "$admin", host, "{}", 403, []string{`"code":"forbidden"`}, nil}.run(t, e)
+	})
+	published().each(401, func(method, path string) {
+		scenario{"no token of ours, " + method + path, method, concrete(path), "none", nil, "{}", 401, []string{`"code":"unauthenticated"`}, nil}.run(t, e)
+	})
+	published().each(413, func(method, path string) {
+		scenario{"large body, " + method + path, method, concrete(path), "$admin", nil, large, 413, []string{`"code":"too_large"`}, nil}.run(t, e)
+	})
 }
 
 func TestRequestIDs(t *testing.T) {
