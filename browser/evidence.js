@@ -2,6 +2,7 @@
 // on the page may have been meant.
 (() => {
   'use strict';
+  const { describe, up, hit, target, unable, untypable, point, inView } = rote.inner;
   const maxElements = 15, maxText = 60, maxSelector = 150;
   const maxJudged = 30; // of the likeliest that are looked at closely
 
@@ -16,11 +17,11 @@
     const visit = (root, frames, where) => {
       roots.push({ root, frames, where });
       for (const e of root.querySelectorAll('*')) {
-        if (e.shadowRoot) visit(e.shadowRoot, frames, 'in the shadow root of ' + rote.inner.describe(e));
+        if (e.shadowRoot) visit(e.shadowRoot, frames, 'in the shadow root of ' + describe(e));
         if (e.tagName !== 'IFRAME' && e.tagName !== 'FRAME') continue;
         let inner = null;
         try { inner = e.contentDocument; } catch { /* another origin */ }
-        if (inner) visit(inner, [...frames, e], 'in the frame ' + rote.inner.describe(e));
+        if (inner) visit(inner, [...frames, e], 'in the frame ' + describe(e));
         else foreign.push({ e, frames, where });
       }
     };
@@ -45,21 +46,20 @@
   const words = text => (text || '').replace(/([\p{Ll}\d])(?=\p{Lu})/gu, '$1 ').toLowerCase().split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean).slice(0, 20).map(w => spellings[w] ?? w);
 
-  // wanted reads a selector: the words of its names, those of the last compound
-  // counting most, the tag, and the nearest thing above it that is there.
+  // wanted reads a selector: the words of its names, the last ones counting most,
+  // the tag, and the nearest thing above it that is there.
   function wanted(selector) {
     const parts = [{ at: 0, text: '' }];
     for (const t of selector.matchAll(/\[(?:"[^"]*"|'[^']*'|[^\]"'])*\]?|\((?:[^()]|\([^)]*\)?)*\)?|[\s>+~,]+|[^\s>+~,[(]+/g)) {
       if (/^[\s>+~,]/.test(t[0])) parts.push({ at: t.index + t[0].length, text: '' });
       else parts.at(-1).text += t[0];
     }
-    const w = { words: new Map(), tag: '', scope: null, nested: parts.length > 1 };
-    parts.forEach((p, i) => {
-      const last = i === parts.length - 1;
-      if (last) w.tag = /^[a-z][\w-]*/i.exec(p.text)?.[0].toLowerCase() ?? '';
-      const names = p.text.replace(/:[\w-]+(\([^)]*\))?/g, ' ').replace(/\[\s*[\w-]+\s*[~|^$*]?=?/g, ' ').slice(last ? w.tag.length : 0);
-      for (const word of words(names)) w.words.set(word, Math.max(w.words.get(word) ?? 0, last ? 1 : 0.4));
-    });
+    const w = { words: new Map(), tag: /^[a-z][\w-]*/i.exec(parts.at(-1).text)?.[0].toLowerCase() ?? '', scope: null };
+    for (const p of parts.toReversed()) {
+      const names = p.text.replace(/^[a-z][\w-]*/i, '').replace(/:[\w-]+(\([^)]*\))?/g, ' ').replace(/\[\s*[\w-]+\s*[~|^$*]?=?/g, ' ');
+      const weight = w.words.size ? 0.4 : 1;
+      for (const word of words(names)) w.words.set(word, w.words.get(word) ?? weight);
+    }
     for (let i = parts.length - 1; i > 0 && !w.scope; i--) w.scope = matches(selector.slice(0, parts[i].at).replace(/[\s>+~,]+$/, ''))[0]?.e;
     return w;
   }
@@ -92,7 +92,7 @@
   const tests = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
   const read = (e, name) => e.getAttribute(name) ?? '';
   const classes = e => read(e, 'class').split(/\s+/).filter(Boolean);
-  const editable = e => rote.inner.untypable(e) === null;
+  const editable = e => untypable(e) === null;
   const buttonInput = e => e.tagName === 'INPUT' && /^(submit|button|reset)$/.test(e.type);
 
   // label is what a person reads on or beside the element, never what has been
@@ -100,7 +100,7 @@
   function label(e) {
     const by = read(e, 'aria-labelledby').split(/\s+/).filter(Boolean).map(id => e.getRootNode().getElementById?.(id)?.textContent ?? '').join(' ');
     const said = [read(e, 'aria-label'), by, ...[...e.labels ?? []].map(l => l.textContent), buttonInput(e) ? read(e, 'value') : '',
-      editable(e) ? '' : e.textContent.slice(0, 5000), read(e, 'placeholder'), read(e, 'alt'), e.querySelector('img[alt]')?.alt ?? '', read(e, 'title')];
+      editable(e) || e.querySelector('textarea,[contenteditable]') ? '' : e.textContent.slice(0, 5000), read(e, 'placeholder'), read(e, 'alt'), e.querySelector('img[alt]')?.alt ?? '', read(e, 'title')];
     return said.map(s => hide(s).replace(/\s+/g, ' ').trim()).find(Boolean) ?? '';
   }
 
@@ -137,9 +137,10 @@
     for (const c of own) s.push(tag + c);
     some('placeholder', 'title', 'alt', 'for');
     if (buttonInput(e)) some('value');
-    if (e.tagName === 'A' && !/^(#|javascript:)/i.test(read(e, 'href'))) some('href');
+    if (e.tagName === 'A' && !/^(#|javascript:)|[?&#;][^=]*(authorization|cookie|token|api-?key|secret|password|csrf|xsrf)[^=]*=/i.test(read(e, 'href'))) some('href');
     for (let i = 1; i < own.length; i++) for (let j = 0; j < i; j++) s.push(tag + own[j] + own[i]);
-    some('type', 'role', 'value');
+    some('type', 'role');
+    if (e.type === 'radio' || e.type === 'checkbox') some('value'); // of a text field it is what is typed
     s.push(tag, id && volatile(e.id) ? id : null);
     return s.filter(n => n && n.length <= maxSelector && !holds(n));
   }
@@ -170,19 +171,19 @@
   const ending = /^[×✕✖x]$|\b(close|dismiss|accept|agree|allow|ok|okay|got it|no thanks|schließen|akzeptieren|zustimmen|fermer|accepter|cerrar|aceptar)\b/i; // of what covers a page
   const modal = 'dialog[open],[role=dialog],[role=alertdialog],[aria-modal=true]';
 
-  const inside = (e, box) => { for (let n = e; n; n = rote.inner.up(n) ?? n.ownerDocument.defaultView.frameElement) if (n === box) return true; return false; };
+  const inside = (e, box) => { for (let n = e; n; n = up(n) ?? n.ownerDocument.defaultView.frameElement) if (n === box) return true; return false; };
   const best = (word, of) => of.reduce((top, o) => Math.max(top, alike(word, o)), 0);
 
-  // likeness says how well e's names answer the words of the selector; those of
-  // what it is in count for the words before the last compound.
+  // likeness says how well e's names, and those of what it is in, answer the words
+  // of the selector.
   function likeness(e, w) {
     const called = words([e.id, read(e, 'name'), read(e, 'class'), ...tests.map(t => read(e, t))].join(' '));
     let around = '';
-    if (w.nested) for (let n = rote.inner.up(e), i = 0; n && i < 4; n = rote.inner.up(n), i++) around += ` ${n.id} ${read(n, 'class')}`;
+    for (let n = up(e), i = 0; n && i < 4; n = up(n), i++) around += ` ${n.id} ${read(n, 'class')}`;
     const above = words(around);
     const said = words([e.localName, role(e), label(e).slice(0, 200), read(e, 'href').slice(0, 200), read(e, 'type')].join(' '));
     let points = 0;
-    for (const [word, weight] of w.words) points += weight * Math.max(3 * best(word, called), weight < 1 ? 3 * best(word, above) : 0, 2 * best(word, said) / (said.length > 8 ? 2 : 1));
+    for (const [word, weight] of w.words) points += weight * Math.max(3 * best(word, called), (weight < 1 ? 3 : 1) * best(word, above), 2 * best(word, said) / (said.length > 8 ? 2 : 1));
     return points;
   }
 
@@ -238,12 +239,12 @@
   // scrolled to is no trouble.
   function trouble({ e, frames }, o) {
     const typing = o.operation === 'input_text';
-    const t = rote.inner.target(e, typing);
-    const why = t.why || rote.inner.unable(e, typing) || (typing ? rote.inner.untypable(e) : null);
+    const t = target(e, typing);
+    const why = t.why || unable(e, typing) || (typing ? untypable(e) : null);
     if (why) return why;
     const r = t.e.getBoundingClientRect(), v = e.ownerDocument.defaultView;
     if (r.right + v.scrollX <= 0 || r.bottom + v.scrollY <= 0) return 'is outside the visible page';
-    return /^is covered by/.test(rote.inner.point(t.e, frames).why) ? rote.inner.point(t.e, frames).why : null;
+    return /^is covered by/.test(point(t.e, frames).why) ? point(t.e, frames).why : null;
   }
 
   // lid is all that came with what covers e: the largest thing around it that
@@ -251,9 +252,9 @@
   function lid({ e, frames }) {
     for (const n of [...frames, e]) {
       const r = n.getBoundingClientRect();
-      let over = rote.inner.hit(n.ownerDocument, r.left + r.width / 2, r.top + r.height / 2);
+      let over = hit(n.ownerDocument, r.left + r.width / 2, r.top + r.height / 2);
       if (!over || inside(over, n) || inside(n, over)) continue;
-      for (let above; (above = rote.inner.up(over)) && !inside(n, above);) over = above;
+      for (let above; (above = up(over)) && !inside(n, above);) over = above;
       return over;
     }
     return null;
@@ -299,7 +300,7 @@
       if (late(judged++, maxElements)) break;
       c.trouble = trouble(c, o);
       if (c.trouble && !c.match) c.points -= 4;
-      else if (!c.trouble && rote.inner.inView(c.e)) c.points += 0.5;
+      else if (!c.trouble && inView(c.e)) c.points += 0.5;
     }
     favour(list);
     end = performance.now() + o.budget;
@@ -312,7 +313,7 @@
       if (selector) elements.push({ selector, role: role(c.e).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where), problem: hide(c.trouble ?? ''), matched: c.match });
     }
     for (const f of foreign.slice(0, maxElements - elements.length)) {
-      const selector = rote.inner.target(f.e, false).why ? null : selectorOf(f.e);
+      const selector = target(f.e, false).why ? null : selectorOf(f.e);
       if (selector) elements.push({ selector, role: 'frame', text: label(f.e).slice(0, maxText), where: f.where, problem: 'is a frame of another origin, which is not searched', matched: false });
     }
     return { title: document.title, elements };

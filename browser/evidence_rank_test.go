@@ -35,6 +35,14 @@ var renamed = []struct{ name, operation, html, selector string }{
 	{"tab", "click", `<div role=tab tabindex=0>Overview</div><div role=tab tabindex=-1 data-right>Reviews (12)</div><div role=tab tabindex=-1>Specs</div>`, "#reviews-tab"},
 	{"result text", "return_html", `<div id=main><div class="results-list" data-right><p>x</p></div><div class=ads>x</div></div><a href=/>x</a>`, "#results"},
 	{"price", "return_html", `<div class="product"><h1>x</h1><span class="product-price__current" data-right>9.99</span><span class="shipping">1.00</span></div><button>Buy</button>`, ".price"},
+	{"card", "click", `<ul><li class="card"><h3>A</h3><a href=/a>A</a><button class="card__add" data-right>Add to cart</button></li><li class="card"><h3>B</h3><a href=/b>B</a><button class="card__add">Add to cart</button></li></ul>`, ".product-card:first-child .add"},
+	{"newsletter", "input_text", `<form id=login><input type=email name=login placeholder=E-mail><input type=password name=p></form><form class=newsletter><input type=email id=nl-mail placeholder="you@example.com" data-right><button>Go</button></form>`, "#newsletter_email"},
+	{"submit link", "click", `<a href=/jobs>Jobs</a><button>Upload CV</button><a class="btn submit" role=button href=#s data-right>Submit application</a>`, "button[type=submit]"},
+	{"pagination", "click", `<nav aria-label=Pagination><button aria-label="Previous page">‹</button><button>1</button><button>2</button><button aria-label="Next page" data-right>›</button></nav><a href=/>Home</a>`, ".pagination .next a"},
+	{"sort", "click", `<button id=filterButton>Filters</button><button aria-haspopup=listbox id=sortMenuButton data-right>Sort by: Relevance</button>`, "#dropdown-sort"},
+	{"qa", "click", `<button data-qa="auth.google">Google</button><button data-qa="auth.submit" data-right>Log in</button><a href=/forgot>Forgot?</a>`, "[data-qa=login-submit]"},
+	{"search field", "input_text", `<input name=zip placeholder=ZIP><input role=combobox aria-label="Search products" name=s data-right>`, "input#search"},
+	{"close", "click", `<div role=dialog><h2>Hi</h2><button class="dlg-x" aria-label="Close" data-right>x</button><button>Learn more</button></div><button>Other</button>`, ".modal .close"},
 }
 
 // On each the right element is the first that the evidence names, and its
