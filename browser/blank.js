@@ -1,9 +1,11 @@
 // Runs in the helper's world before a picture is taken: puts out of sight what
 // it must not show. Passwords always; where the run has secrets, also what holds
-// one, and what may hold one but cannot be looked into.
+// one, and what may hold one but cannot be looked into. Frames of other origins
+// are asked themselves.
 (secrets => {
   'use strict';
   secrets ??= [];
+  const { all } = rote.inner;
   const holds = text => secrets.some(s => s.length < 3 ? text.trim() === s : text.includes(s));
   const sealed = /\b(current-password|new-password|one-time-code|cc-number|cc-csc)\b/;
 
@@ -22,14 +24,12 @@
     else vanish(e);
   }
 
-  const opaque = e => { try { return !e.contentDocument; } catch { return true; } }; // a frame of another origin
-  for (const { e } of rote.inner.all('input,textarea', Infinity)) {
+  for (const { e } of all('input,textarea', Infinity)) {
     if (e.type === 'password' || sealed.test(e.autocomplete) || holds(e.value) || holds(e.placeholder)) vanish(e);
   }
   if (secrets.length) {
-    for (const { e } of rote.inner.all('*', Infinity)) if (!e.parentElement) shroud(e);
-    for (const { e } of rote.inner.all('canvas,object,embed', Infinity)) vanish(e);
-    for (const { e } of rote.inner.all('iframe,frame', Infinity)) if (opaque(e)) vanish(e);
+    for (const { e } of all('*', Infinity)) if (!e.parentElement) shroud(e);
+    for (const { e } of all('canvas,object,embed', Infinity)) vanish(e);
   }
   return { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight };
 })

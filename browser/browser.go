@@ -42,8 +42,8 @@ type Browser struct {
 	loadBound   time.Duration
 	answerBound time.Duration
 	launcher    launcher
-	// answerTime is the constant's, but in tests.
-	answerTime time.Duration
+	// outlineTime is the constant's, but in tests.
+	outlineTime time.Duration
 
 	mu       sync.Mutex
 	current  *instance
@@ -66,7 +66,7 @@ func New(c Config) *Browser {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	tempdir.Sweep(profilePrefix)
-	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerBound: answerBound, answerTime: answerTime, living: map[*instance]bool{}, launcher: launcher{warn: func(lacks string, why error) {
+	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerBound: answerBound, outlineTime: outlineTime, living: map[*instance]bool{}, launcher: launcher{warn: func(lacks string, why error) {
 		c.Log.Warn("BROWSER IS NOT CONFINED: "+lacks, "because", why)
 	}}}
 }

@@ -5,49 +5,98 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"slices"
 	"time"
 
 	"rote/routine"
 )
 
-// outlineScript gives a function that compares the elements of a page with a
+// evidenceScript gives functions that compare the elements of a page with a
 // selector. It is sent only after a failure, so that no other run carries it.
 //
 //go:embed evidence.js
-var outlineScript string
+var evidenceScript string
 
-// answerTime is how long a page has to answer before its scripts count as
+// outlineTime is how long a page has to answer before its scripts count as
 // stuck. For a quarter of it a selector that matches nothing is looked for
 // again, which finds what came too late; each step of comparing elements may take
 // a sixth.
-const answerTime = time.Second
+const outlineTime = time.Second
 
-// outlined is what the script tells of a page.
+// maxElements are told of a page.
+const maxElements = 15
+
+// candidate is an element that may have been meant; more points are likelier.
+type candidate struct {
+	routine.Element
+	Points float64 `json:"points"`
+}
+
+// outlined is what the script tells of a view.
 type outlined struct {
-	Title    string            `json:"title"`
-	Elements []routine.Element `json:"elements"`
+	Title    string      `json:"title"`
+	Elements []candidate `json:"elements"`
 }
 
 // Evidence tells what the page is like after a failure. A page that hangs is
 // given one chance more, without what it hangs in.
 func (p *page) Evidence(ctx context.Context, i routine.Inspection) *routine.Evidence {
-	outline, err := p.outline(ctx, i, p.b.answerTime/4)
+	found, err := p.outline(ctx, p.top, i, p.b.outlineTime/4)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		p.stop()
-		outline, err = p.outline(ctx, i, 0)
+		found, err = p.outline(ctx, p.top, i, 0)
 	}
 	s := p.now()
-	e := &routine.Evidence{URL: cmp.Or(s.unreachable, s.url), Title: outline.Title, Elements: outline.Elements}
+	e := &routine.Evidence{URL: cmp.Or(s.unreachable, s.url), Title: found.Title}
 	e.Console, e.FailedRequests = p.trace.read()
 	if err == nil {
+		e.Elements = p.withFrames(ctx, i, found.Elements)
 		e.Screenshot = p.screenshot(ctx, i.Secrets)
 	}
 	return e
 }
 
-func (p *page) outline(ctx context.Context, i routine.Inspection, grace time.Duration) (outlined, error) {
-	bounded, cancel := context.WithTimeout(ctx, p.b.answerTime)
+func (p *page) outline(ctx context.Context, v *view, i routine.Inspection, grace time.Duration) (outlined, error) {
+	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime)
 	defer cancel()
-	return inHelper[outlined](bounded, p, outlineScript, map[string]any{"selector": i.Selector, "operation": i.Operation, "secrets": i.Secrets,
-		"grace": grace.Milliseconds(), "budget": (p.b.answerTime / 6).Milliseconds()})
+	return inHelper[outlined](bounded, v, evidenceScript+".outline", map[string]any{"selector": i.Selector, "operation": i.Operation, "secrets": i.Secrets,
+		"grace": grace.Milliseconds(), "budget": (p.b.outlineTime / 6).Milliseconds()})
+}
+
+// withFrames adds what frames of other origins have, as far as they answer, and
+// leaves out what the selector would not find because an element before it
+// matches too.
+func (p *page) withFrames(ctx context.Context, i routine.Inspection, found []candidate) []routine.Element {
+	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime/3)
+	defer cancel()
+	before := []*view{p.top} // in the order in which they are searched
+	for _, v := range p.framesNow() {
+		inside, err := p.outline(bounded, v, i, 0)
+		if err == nil {
+			found = append(found, p.unmatched(bounded, before, inside.Elements)...)
+		}
+		before = append(before, v)
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.Points, a.Points) })
+	elements := make([]routine.Element, min(len(found), maxElements))
+	for n := range elements {
+		elements[n] = found[n].Element
+	}
+	return elements
+}
+
+// unmatched are those whose selectors match nothing in the views.
+func (p *page) unmatched(ctx context.Context, views []*view, found []candidate) []candidate {
+	for _, v := range views {
+		selectors := make([]string, len(found))
+		for n, c := range found {
+			selectors[n] = c.Selector
+		}
+		counts, err := inHelper[[]int](ctx, v, evidenceScript+".count", selectors)
+		if err != nil {
+			continue
+		}
+		found = slices.DeleteFunc(found, func(c candidate) bool { return counts[slices.Index(selectors, c.Selector)] > 0 })
+	}
+	return found
 }

@@ -11,21 +11,17 @@
   let end;
   const late = (done, enough) => done >= enough && performance.now() > end;
 
-  let roots, foreign; // the document, open shadow roots and frames of the same origin; frames of others
+  let roots; // the document, open shadow roots and frames of the same origin; those of others are asked themselves
   function look() {
-    roots = []; foreign = [];
+    roots = [];
     const visit = (root, frames, where) => {
       roots.push({ root, frames, where });
       for (const e of root.querySelectorAll('*')) {
         if (e.shadowRoot) visit(e.shadowRoot, frames, 'in the shadow root of ' + describe(e));
-        if (e.tagName !== 'IFRAME' && e.tagName !== 'FRAME') continue;
-        let inner = null;
-        try { inner = e.contentDocument; } catch { /* another origin */ }
-        if (inner) visit(inner, [...frames, e], 'in the frame ' + describe(e));
-        else foreign.push({ e, frames, where });
+        if (/^I?FRAME$/.test(e.tagName) && e.contentDocument) visit(e.contentDocument, [...frames, e], 'in the frame ' + describe(e));
       }
     };
-    visit(document, [], '');
+    visit(document, [], window === top ? '' : 'in a frame of ' + (location.host || location.protocol));
   }
 
   const matches = selector => roots.flatMap(root => {
@@ -310,14 +306,16 @@
       if (c.trouble === undefined) continue; // not looked at
       if (c.trouble && !c.match && c.points < 2) continue; // hidden, and nothing speaks for it
       const selector = selectorOf(c.e);
-      if (selector) elements.push({ selector, role: role(c.e).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where), problem: hide(c.trouble ?? ''), matched: c.match });
-    }
-    for (const f of foreign.slice(0, maxElements - elements.length)) {
-      const selector = target(f.e, false).why ? null : selectorOf(f.e);
-      if (selector) elements.push({ selector, role: 'frame', text: label(f.e).slice(0, maxText), where: f.where, problem: 'is a frame of another origin, which is not searched', matched: false });
+      if (selector) elements.push({ selector, role: role(c.e).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where), problem: hide(c.trouble ?? ''), matched: c.match, points: c.points });
     }
     return { title: document.title, elements };
   }
 
-  return outline;
+  // count tells how many elements each of the selectors matches here.
+  function count(selectors) {
+    look();
+    return selectors.map(s => matches(s).length);
+  }
+
+  return { outline, count };
 })()

@@ -174,7 +174,7 @@ func TestEvidenceOfElements(t *testing.T) {
 <input type=submit value=Send><input type=hidden name=csrf value=x><label for=agree>I agree</label><input type=checkbox id=agree>
 <button aria-label="s3cret words"><svg></svg></button><button>` + strings.Repeat("x", 55) + `s3cret</button><button data-testid=s3cret-7>t</button>
 <button id=item-48213 class="is-open css-1a2b3c">Odd</button><ul><li><button>Del</button></li><li><button>Del</button></li></ul>
-<span style="cursor:pointer" class=chip>Chip <b>1</b></span><iframe id=ad src="data:text/html,x"></iframe><button name='a"b\\c'>Quote</button>`})+"/")
+<span style="cursor:pointer" class=chip>Chip <b>1</b></span><button name='a"b\\c'>Quote</button>`})+"/")
 	e := p.Evidence(testContext(t), routine.Inspection{Operation: "input_text", Selector: "#user", Secrets: []string{"s3cret"}})
 	want := []routine.Element{
 		{Selector: `input[name="user"]`, Role: "textbox"},
@@ -197,7 +197,6 @@ func TestEvidenceOfElements(t *testing.T) {
 		{Selector: `button[name="a\"b\\\\c"]`, Role: "button", Text: "Quote"},
 		{Selector: `input[name="user"]`, Role: "textbox"}, {Selector: "#note", Role: "textbox"}, {Selector: "#editor", Role: "textbox"}, {Selector: `input[name="pw"]`, Role: "textbox"},
 		{Selector: "span.chip", Role: "span", Text: "Chip 1"},
-		{Selector: "#ad", Role: "frame", Problem: "is a frame of another origin, which is not searched"},
 	}
 	if diff := cmp.Diff(want, e.Elements); diff != "" {
 		t.Error(diff)
@@ -207,6 +206,27 @@ func TestEvidenceOfElements(t *testing.T) {
 		if got := eval(t, p, fmt.Sprintf(`(() => document.querySelectorAll(%q).length)()`, x.Selector)); got != "1" {
 			t.Errorf("%s matches %s elements", x.Selector, got)
 		}
+	}
+}
+
+// What is in frames of other origins is told too, with selectors that match
+// there only.
+func TestEvidenceOfFrames(t *testing.T) {
+	bank := site(t, map[string]any{"/": `<pre id=log></pre><button class=pay onclick="log.textContent += 'right;'">Pay</button><button class=back>Back</button>`})
+	url := site(t, map[string]any{"/": `<button class=back>Back</button><iframe width=600 height=300 src="` + bank + `"></iframe>`})
+	p := openPage(t, url+"/")
+	if _, err := p.HTML(testContext(t), ".pay"); err != nil { // it is there
+		t.Fatal(err)
+	}
+	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "iframe #pay"})
+	want := []routine.Element{{Selector: "button.pay", Role: "button", Text: "Pay", Where: "in a frame of " + strings.TrimPrefix(bank, "http://")},
+		{Selector: "button.back", Role: "button", Text: "Back"}}
+	if diff := cmp.Diff(want, e.Elements); diff != "" || e.Screenshot == nil {
+		t.Error(diff)
+	}
+	p = openPage(t, url+"/")
+	if _, err := p.Click(testContext(t), click("button.pay")); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -250,7 +270,7 @@ func TestEvidenceOfPagesThatDoNotAnswer(t *testing.T) {
 	const hang = `(() => { setTimeout(() => { for (;;); }) })()`
 	t.Run("hung", func(t *testing.T) {
 		b := own(t)
-		b.answerTime = 500 * time.Millisecond
+		b.outlineTime = 500 * time.Millisecond
 		p := mustOpen(t, b)
 		if _, err := p.Navigate(testContext(t), url+"/"); err != nil {
 			t.Fatal(err)

@@ -57,7 +57,7 @@ func newBrowser() *Browser {
 		panic(err)
 	}
 	b := New(Config{Egress: policy})
-	b.answerTime = 4 * time.Second // for a machine under load
+	b.outlineTime = 4 * time.Second // for a machine under load
 	return b
 }
 

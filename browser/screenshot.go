@@ -16,8 +16,8 @@ import (
 //go:embed blank.js
 var blankScript string
 
-// clip is the part of the document that is seen, in CSS pixels.
-type clip struct{ X, Y, Width, Height float64 }
+// viewport is the part of the document that is seen, in CSS pixels.
+type viewport struct{ X, Y, Width, Height float64 }
 
 // Screenshots are tried in these ways until one is small enough.
 var screenshots = []struct {
@@ -31,14 +31,23 @@ const maxScreenshot = 100 << 10
 // screenshot pictures what is in view, with the page's scripts stopped, so that
 // none brings back what is blanked. It is nil when that does not work.
 func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screenshot {
-	p.send(proto.EmulationSetScriptExecutionDisabled{Value: true})
-	v, err := inHelper[clip](ctx, p, blankScript, secrets)
-	if err != nil {
-		return nil
+	views := append(p.framesNow(), p.top) // the page last: what is seen of it counts
+	if len(secrets) > 0 && len(views) > maxFrames {
+		return nil // there may be more frames, which nobody looks into
+	}
+	for _, v := range views {
+		v.send(proto.EmulationSetScriptExecutionDisabled{Value: true})
+	}
+	var seen viewport
+	for _, v := range views {
+		var err error
+		if seen, err = inHelper[viewport](ctx, v, blankScript, secrets); err != nil {
+			return nil
+		}
 	}
 	for _, try := range screenshots {
 		picture, err := call[proto.PageCaptureScreenshotResult](ctx, p, proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatJpeg, Quality: &try.quality,
-			Clip: &proto.PageViewport{X: v.X, Y: v.Y, Width: v.Width, Height: v.Height, Scale: try.scale}, FromSurface: true})
+			Clip: &proto.PageViewport{X: seen.X, Y: seen.Y, Width: seen.Width, Height: seen.Height, Scale: try.scale}, FromSurface: true})
 		if err != nil {
 			return nil
 		}
