@@ -209,6 +209,9 @@ func TestEvidenceIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if summary, err := json.Marshal(ran.Summary()); err != nil || strings.Contains(string(summary), "evidence") {
+			t.Errorf("%s %v", summary, err)
+		}
 		want := shown
 		want.Screenshot = &routine.Screenshot{ContentType: "image/jpeg", Width: 2, Height: 1, Size: 3, File: name}
 		if diff := cmp.Diff(&want, kept.Evidence) + cmp.Diff(ran.Files, kept.Files); diff != "" {

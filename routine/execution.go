@@ -83,14 +83,15 @@ func (e *Execution) failure() error {
 	return &Error{Code: e.ErrorCode, Message: *e.Error}
 }
 
-// Summary is an execution as JSON without its result, which may be large: what
-// lists and events carry.
+// Summary is an execution as JSON without its result and evidence, which may be
+// large: what lists and events carry.
 type Summary struct {
 	*Execution
-	Result *Result `json:"result,omitempty"` // hides the execution's own
+	Result   *Result   `json:"result,omitempty"`   // hides the execution's own
+	Evidence *Evidence `json:"evidence,omitempty"` // so does this
 }
 
-// Summary gives e without its result.
+// Summary gives e without its result and evidence.
 func (e *Execution) Summary() Summary { return Summary{Execution: e} }
 
 // FileInfo describes a file of an execution.
