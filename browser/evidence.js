@@ -4,6 +4,7 @@
   'use strict';
   const { describe, up, hit, target, unable, untypable, point, inView } = rote.inner;
   const maxElements = 15, maxText = 60, maxSelector = 150;
+  const maxOwn = 20000; // characters of an element's text; one with more is no label
   const maxJudged = 30; // of the likeliest that are looked at closely
 
   // A page of any size is told of in time: once enough is done, a step of the
@@ -95,8 +96,9 @@
   // put into it.
   function label(e) {
     const by = read(e, 'aria-labelledby').split(/\s+/).filter(Boolean).map(id => e.getRootNode().getElementById?.(id)?.textContent ?? '').join(' ');
-    const said = [read(e, 'aria-label'), by, ...[...e.labels ?? []].map(l => l.textContent), buttonInput(e) ? read(e, 'value') : '',
-      editable(e) || e.querySelector('textarea,[contenteditable]') ? '' : e.textContent.slice(0, 5000), read(e, 'placeholder'), read(e, 'alt'), e.querySelector('img[alt]')?.alt ?? '', read(e, 'title')];
+    const own = editable(e) || e.querySelector('textarea,[contenteditable]') || e.textContent.length > maxOwn ? '' : e.textContent;
+    const said = [read(e, 'aria-label'), by, ...[...e.labels ?? []].map(l => l.textContent), buttonInput(e) ? read(e, 'value') : '', own,
+      read(e, 'placeholder'), read(e, 'alt'), e.querySelector('img[alt]')?.alt ?? '', read(e, 'title')];
     return said.map(s => hide(s).replace(/\s+/g, ' ').trim()).find(Boolean) ?? '';
   }
 
@@ -120,14 +122,14 @@
   const volatile = name => /\d{4,}|^[:_]|^(ember|radix|react|mui|css|sc|jsx)-?|^(is|has)-|^(active|open|opened|hover|focus|focused|selected|disabled|enabled|loading|hidden|visible|show|error)$/i.test(name)
     || name.split(/[-_]/).some(p => p.length > 4 && /\d/.test(p.slice(0, -1)) && /[a-z]/i.test(p));
 
-  const attribute = (name, value) => value && value.length <= maxText && !/[\p{Cc}{}]/u.test(value) ? `[${name}="${value.replace(/["\\]/g, '\\$&')}"]` : null;
+  const attribute = (name, value) => value && value.length <= maxText && !holds(value) && !/[\p{Cc}{}]/u.test(value) ? `[${name}="${value.replace(/["\\]/g, '\\$&')}"]` : null;
 
   // names are the simple selectors that match e, the lasting ones first.
   function names(e) {
-    const tag = CSS.escape(e.localName), s = [], id = e.id && '#' + CSS.escape(e.id);
+    const tag = CSS.escape(e.localName), s = [], id = e.id && !holds(e.id) && '#' + CSS.escape(e.id);
     if (id && !volatile(e.id)) s.push(id);
     for (const a of tests) s.push(attribute(a, read(e, a)));
-    const own = classes(e).filter(c => !volatile(c)).slice(0, 6).map(c => '.' + CSS.escape(c));
+    const own = classes(e).filter(c => !volatile(c) && !holds(c)).slice(0, 6).map(c => '.' + CSS.escape(c));
     const some = (...names) => { for (const n of names) { const a = attribute(n, read(e, n)); if (a) s.push(tag + a); } };
     some('name', 'aria-label');
     for (const c of own) s.push(tag + c);
@@ -138,7 +140,7 @@
     some('type', 'role');
     if (e.type === 'radio' || e.type === 'checkbox') some('value'); // of a text field it is what is typed
     s.push(tag, id && volatile(e.id) ? id : null);
-    return s.filter(n => n && n.length <= maxSelector && !holds(n));
+    return s.filter(n => n && n.length <= maxSelector);
   }
 
   const place = e => { const tag = CSS.escape(e.localName), same = [...e.parentNode.children].filter(n => n.localName === e.localName); return same.length > 1 ? `${tag}:nth-of-type(${same.indexOf(e) + 1})` : tag; };

@@ -233,10 +233,10 @@ func TestEvidenceOfFrames(t *testing.T) {
 // A selector is told as it is, so it is made of nothing that may be secret.
 func TestEvidenceSelectorsHoldNoValues(t *testing.T) {
 	p := openPage(t, site(t, map[string]any{"/": `<input value=typed><a href="/reset?token=abc">Reset</a><a href="/a?page=2">Next</a>
-<input type=radio name=size value=l><input type=radio name=size value=m><div class=box tabindex=0>Note <textarea>private</textarea></div>`})+"/")
-	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click"})
+<input type=radio name=size value=l><input type=radio name=size value=m><div class=box tabindex=0>Note <textarea>private</textarea></div><button id="a$b" class="a$b" name="a$b">Mine</button>`})+"/")
+	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Secrets: []string{"a$b"}})
 	want := []routine.Element{
-		{Selector: `input[value="l"]`, Role: "radio"}, {Selector: `input[value="m"]`, Role: "radio"},
+		{Selector: `input[value="l"]`, Role: "radio"}, {Selector: `input[value="m"]`, Role: "radio"}, {Selector: "button", Role: "button", Text: "Mine"},
 		{Selector: "a:nth-of-type(1)", Role: "link", Text: "Reset"}, {Selector: `a[href="/a?page=2"]`, Role: "link", Text: "Next"},
 		{Selector: "input:nth-of-type(1)", Role: "textbox"}, {Selector: "div.box", Role: "div"}, {Selector: "textarea", Role: "textbox"},
 	}
