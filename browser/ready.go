@@ -25,10 +25,12 @@ func (b *Browser) fresh(ctx context.Context, i *instance) (*page, error) {
 		p, err := newPage(b, i)
 		select {
 		case made <- outcome{p, err}:
+			return
 		case <-ctx.Done():
-			if err == nil {
-				b.keep(i, p)
-			}
+		case <-i.failed:
+		}
+		if err == nil {
+			b.keep(i, p)
 		}
 	})
 	b.mu.Unlock()
@@ -37,6 +39,8 @@ func (b *Browser) fresh(ctx context.Context, i *instance) (*page, error) {
 		return m.p, m.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	case <-i.failed:
+		return nil, errClosed
 	}
 }
 

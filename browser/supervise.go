@@ -18,16 +18,18 @@ type endurance struct {
 	// they take 130 MiB of the headless shell, 240 MiB of Chromium.
 	memory int64
 	// watch is how often a browser is looked at, answer how long it has to show
-	// that it lives. One that does not is killed.
-	watch, answer time.Duration
+	// that it lives. One that does not is replaced, and killed after patience,
+	// which leaves its runs a chance where only the machine was slow.
+	watch, answer, patience time.Duration
 }
 
-var defaultEndurance = endurance{runs: 1000, age: time.Hour, memory: 768 << 20, watch: 5 * time.Second, answer: 2 * time.Second}
+var defaultEndurance = endurance{runs: 1000, age: time.Hour, memory: 768 << 20, watch: 5 * time.Second, answer: 2 * time.Second, patience: 10 * time.Second}
 
 // instance is one Chromium with its ready pages.
 type instance struct {
 	*process
-	born time.Time
+	born   time.Time
+	failed chan struct{} // closed when it is given up for more than its age
 
 	// Guarded by Browser.mu.
 	ready   []*page
@@ -38,8 +40,16 @@ type instance struct {
 	retired bool
 }
 
-// alive tells whether the connection still stands.
-func (i *instance) alive() bool { return i.client.standing() == nil }
+// alive tells whether the connection still stands and the browser has answered
+// when it was last asked.
+func (i *instance) alive() bool {
+	select {
+	case <-i.failed:
+		return false
+	default:
+		return i.client.standing() == nil
+	}
+}
 
 // due tells whether the instance should be replaced. The lock is held.
 func (b *Browser) due(i *instance) bool {
@@ -94,7 +104,7 @@ func (b *Browser) begin() (*start, error) {
 			return
 		}
 		b.config.Log.Info("browser started", "executable", executable)
-		i := &instance{process: p, born: time.Now()}
+		i := &instance{process: p, born: time.Now(), failed: make(chan struct{})}
 		for successor && b.makeReady(i) {
 		}
 		s.err = b.install(i)
@@ -135,8 +145,10 @@ func (b *Browser) watch(i *instance) {
 		if !i.answers(b.endurance.answer) {
 			b.config.Log.Error("the browser does not answer and is replaced", "after", b.endurance.answer)
 			b.bury(i)
-			i.process.close()
-			return
+			if !i.answers(b.endurance.patience) {
+				i.process.close()
+				return
+			}
 		}
 		memory := i.memoryUse()
 		b.mu.Lock()
@@ -153,7 +165,7 @@ func (i *instance) answers(d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
 	_, err := proto.BrowserGetVersion{}.Call(caller{ctx, i.client, ""})
-	return err == nil || !i.alive()
+	return err == nil || i.client.standing() != nil
 }
 
 // bury replaces an instance that has failed.
@@ -168,6 +180,7 @@ func (b *Browser) bury(i *instance) {
 
 // fail retires the current instance and counts the failure. The lock is held.
 func (b *Browser) fail(i *instance) {
+	close(i.failed)
 	b.failures = append(b.failures, time.Now())
 	b.retire(i)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-rod/rod/lib/proto"
+
 	"rote/routine"
 )
 
@@ -64,7 +66,7 @@ func TestReplacementIsReady(t *testing.T) {
 
 func TestBrowserThatDoesNotAnswerIsReplaced(t *testing.T) {
 	b := own(t)
-	b.endurance.watch, b.endurance.answer = 20*time.Millisecond, 300*time.Millisecond
+	b.endurance.watch, b.endurance.answer, b.endurance.patience = 20*time.Millisecond, 300*time.Millisecond, time.Second
 	p := mustOpen(t, b)
 	pid := p.i.cmd.Process.Pid
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -80,7 +82,7 @@ func TestBrowserThatDoesNotAnswerIsReplaced(t *testing.T) {
 // An open that meets a browser which no longer answers is served by the next.
 func TestOpenOutlivesItsBrowser(t *testing.T) {
 	b := own(t)
-	b.endurance.watch, b.endurance.answer = 20*time.Millisecond, 300*time.Millisecond
+	b.endurance.watch, b.endurance.answer, b.endurance.patience = 20*time.Millisecond, 300*time.Millisecond, time.Hour
 	b.config.Warm = -1 // no context is ready
 	first := mustOpen(t, b)
 	if err := syscall.Kill(first.i.cmd.Process.Pid, syscall.SIGSTOP); err != nil {
@@ -89,6 +91,29 @@ func TestOpenOutlivesItsBrowser(t *testing.T) {
 	if p := mustOpen(t, b); p.i == first.i {
 		t.Fatal("served by the browser that hangs")
 	}
+}
+
+// A browser that was only slow keeps its runs.
+func TestSlowBrowserEndsItsRuns(t *testing.T) {
+	b := own(t)
+	b.endurance.watch, b.endurance.answer, b.endurance.patience = 20*time.Millisecond, 300*time.Millisecond, time.Hour
+	url := site(t, map[string]any{"/form": form}) + "/form"
+	slow := mustOpen(t, b)
+	pid := slow.i.cmd.Process.Pid
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	soon(t, "another browser takes over", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.current != nil && b.current != slow.i
+	})
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	formTask(t, slow, url)
+	slow.Close()
+	waitGone(t, pid)
 }
 
 func TestMemoryUse(t *testing.T) {
@@ -106,11 +131,17 @@ func TestSoak(t *testing.T) {
 	b := own(t)
 	b.endurance.runs = max(*soakRuns/10, 20)
 	url := site(t, map[string]any{"/form": form}) + "/form"
+	used := map[proto.BrowserBrowserContextID]bool{}
 	run := func() {
 		p, err := b.Open(t.Context(), routine.Opening{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		context := p.(*page).context
+		if used[context] {
+			t.Fatalf("context %s is used twice", context)
+		}
+		used[context] = true
 		formTask(t, p.(*page), url)
 		p.Close()
 	}
