@@ -1,0 +1,145 @@
+// Command bench runs one task through rote, through the public browser tools
+// that agents are given, and through the bare DevTools Protocol, all on this
+// machine and interleaved, and prints how long each takes.
+//
+//	go run ./cmd/rote/bench
+//
+// The task has five steps: open a form, type into it, click its button, wait for
+// the URL that the click leads to, read the result. It needs Node and npm for the
+// public tools, which it installs into the user's cache directory. It exits with
+// 1 when rote is slower than the README promises.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+)
+
+// rest is how long the machine may settle between two contenders: what one does
+// after its answer (a context's end, the next one's making) is not the next
+// one's cost.
+const rest = 250 * time.Millisecond
+
+// warmUp is how many first rounds do not count.
+const warmUp = 3
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) (err error) {
+	rounds := flag.Int("n", 30, "how many rounds to measure")
+	shell := flag.String("shell", "/usr/lib/chromium/chromium-headless-shell", "the headless shell")
+	full := flag.String("full", "/usr/lib/chromium/chromium", "full Chromium; empty: leave it out")
+	peers := flag.Bool("peers", true, "measure the public tools too (needs Node and npm)")
+	flag.Parse()
+
+	b := &bench{rest: rest, progress: os.Stderr}
+	defer func() { err = errors.Join(err, b.close()) }()
+	if err := b.prepare(ctx, *peers); err != nil {
+		return err
+	}
+	engines := []engine{{"shell", *shell}}
+	if *full != "" {
+		engines = append(engines, engine{"full", *full})
+	}
+	for _, e := range engines {
+		if _, err := os.Stat(e.path); err != nil {
+			return fmt.Errorf("%w (name another with -%s)", err, e.name)
+		}
+		if err := b.enter(ctx, e, *peers); err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+	}
+	if err := b.measure(ctx, *rounds); err != nil {
+		return err
+	}
+	fmt.Print(b.table())
+	if _, how := b.broken(promises); len(how) > 0 {
+		return fmt.Errorf("slower than promised:\n  %s", strings.Join(how, "\n  "))
+	}
+	return nil
+}
+
+// engine is a browser that all contenders are measured on.
+type engine struct{ name, path string }
+
+// contender does the task.
+type contender struct {
+	name, engine string
+	// calls is how many times an agent or a program has to ask.
+	calls int
+	// once does the task and says what it read.
+	once func(context.Context) (string, error)
+	// after, when set, makes ready for the next time. It is not measured.
+	after func(context.Context) error
+	times []time.Duration
+}
+
+// bench is one comparison.
+type bench struct {
+	rest       time.Duration // before each run
+	progress   io.Writer
+	site       *formSite
+	dir        string // of all that is left on disk, removed at the end
+	rote       string // the program
+	peers      string // where the public tools are installed
+	contenders []*contender
+	cleanup    []func() error
+}
+
+func (b *bench) later(do func() error) { b.cleanup = append(b.cleanup, do) }
+
+// close ends everything that was started, last first.
+func (b *bench) close() error {
+	var all []error
+	for n := len(b.cleanup) - 1; n >= 0; n-- {
+		all = append(all, b.cleanup[n]())
+	}
+	return errors.Join(all...)
+}
+
+func (b *bench) add(c *contender) { b.contenders = append(b.contenders, c) }
+
+// measure runs every contender once a round, so that what else the machine does
+// meets them all.
+func (b *bench) measure(ctx context.Context, rounds int) error {
+	for n := range warmUp + rounds {
+		fmt.Fprintf(b.progress, "\rround %d of %d ", n+1, warmUp+rounds)
+		for _, c := range b.contenders {
+			time.Sleep(b.rest)
+			start := time.Now()
+			answer, err := c.once(ctx)
+			took := time.Since(start)
+			if err != nil {
+				return fmt.Errorf("%s on %s: %w", c.name, c.engine, err)
+			}
+			if !strings.Contains(answer, greeting) {
+				return fmt.Errorf("%s on %s read %q", c.name, c.engine, answer)
+			}
+			if n >= warmUp {
+				c.times = append(c.times, took)
+			}
+			if c.after != nil {
+				if err := c.after(ctx); err != nil {
+					return fmt.Errorf("%s on %s: %w", c.name, c.engine, err)
+				}
+			}
+		}
+	}
+	fmt.Fprint(b.progress, "\r                    \r")
+	return nil
+}
