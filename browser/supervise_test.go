@@ -131,18 +131,19 @@ func TestSoak(t *testing.T) {
 	b := own(t)
 	b.endurance.runs = max(*soakRuns/10, 20)
 	url := site(t, map[string]any{"/form": form}) + "/form"
-	used := map[proto.BrowserBrowserContextID]bool{}
+	used, pids := map[proto.BrowserBrowserContextID]bool{}, map[int]bool{}
 	run := func() {
-		p, err := b.Open(t.Context(), routine.Opening{})
+		opened, err := b.Open(t.Context(), routine.Opening{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		context := p.(*page).context
-		if used[context] {
-			t.Fatalf("context %s is used twice", context)
+		p := opened.(*page)
+		if used[p.context] {
+			t.Fatalf("context %s is used twice", p.context)
 		}
-		used[context] = true
-		formTask(t, p.(*page), url)
+		used[p.context] = true
+		pids[p.i.cmd.Process.Pid] = true
+		formTask(t, p, url)
 		p.Close()
 	}
 	for range 20 {
@@ -151,12 +152,8 @@ func TestSoak(t *testing.T) {
 	waitIdle(t, b)
 	before := len(profiles(t))
 	heap, goroutines := heapInUse(), runtime.NumGoroutine()
-	pids := map[int]bool{}
 	for n := range *soakRuns {
 		run()
-		b.mu.Lock()
-		pids[b.current.cmd.Process.Pid] = true
-		b.mu.Unlock()
 		if n%200 == 199 {
 			t.Logf("%d runs, %d browsers: heap %d KiB, %d goroutines", n+1, len(pids), heapInUse()>>10, runtime.NumGoroutine())
 		}
