@@ -25,7 +25,7 @@ import (
 // rest is how long the machine may settle between two contenders: what one does
 // after its answer (a context's end, the next one's making) is not the next
 // one's cost.
-const rest = 250 * time.Millisecond
+const rest = 500 * time.Millisecond
 
 // warmUp is how many first rounds do not count.
 const warmUp = 3
