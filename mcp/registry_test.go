@@ -238,7 +238,7 @@ func BenchmarkRefresh500(b *testing.B) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if _, err := json.Marshal(annOrganization(b, s).protocol.HandleMessage(b.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))); err != nil {
+			if _, err := json.Marshal(annOrganization(b, s).protocol.HandleMessage(withPrincipal(b.Context(), ann), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +19,9 @@ func TestReadme(t *testing.T) {
 	r := newRote(t)
 	ran := 0
 	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		if !json.Valid([]byte(block[1])) {
+			t.Errorf("no JSON:\n%s", block[1])
+		}
 		if !strings.Contains(block[1], `"operations"`) {
 			continue
 		}

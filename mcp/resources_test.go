@@ -1,0 +1,145 @@
+package mcp
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine"
+	"rote/schemas"
+)
+
+func TestResources(t *testing.T) {
+	h := newHouse(t, lookup, grab, named("only"))
+	h.site.fetch = answers("application/json", `{"a":[1,2]}`)
+	c := connect(t, h.Server)
+	list, err := c.ListResources(t.Context(), mcp.ListResourcesRequest{})
+	if err != nil || len(list.Resources) != 4 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	var names []string
+	for _, r := range list.Resources {
+		if slices.Contains(names, r.Name) {
+			t.Errorf("two resources are called %s", r.Name)
+		}
+		names = append(names, r.Name)
+		if text := readResource(t, c, r.URI); !json.Valid([]byte(text)) {
+			t.Errorf("%s: %.200s", r.URI, text)
+		}
+	}
+	if readResource(t, c, schemaURI) != string(schemas.Routine()) {
+		t.Error("the schema is another")
+	}
+	result, text := callTool(t, c, "lookup", map[string]any{"id": 1})
+	looked := content(t, result, text)
+	if got := readResource(t, c, "execution://"+looked.ExecutionID+"/data"); got != `{"a":[1,2]}` {
+		t.Errorf("data %s", got)
+	}
+	var e routine.Execution
+	if err := json.Unmarshal([]byte(readResource(t, c, "execution://"+looked.ExecutionID)), &e); err != nil || e.ID != looked.ExecutionID || len(e.Result.OperationsMetadata) != 3 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	h.site.fetch = answers("application/pdf", "%PDF-\x00")
+	result, text = callTool(t, c, "grab", nil)
+	grabbed := content(t, result, text)
+	if got := readResource(t, c, "execution://"+grabbed.ExecutionID+"/data"); got != "%PDF-\x00" {
+		t.Errorf("the file is %q", got)
+	}
+	for _, uri := range []string{"routine://nothing", "execution://nothing", "execution://nothing/data", "execution://" + looked.ExecutionID + "/files/nothing", "other://x"} {
+		q := mcp.ReadResourceRequest{}
+		q.Params.URI = uri
+		if r, err := c.ReadResource(t.Context(), q); err == nil {
+			t.Errorf("%s: %+v", uri, r)
+		}
+	}
+}
+
+// What another organization has is as what does not exist.
+func TestResourcesAreOfTheOwnOrganization(t *testing.T) {
+	h := newHouse(t, lookup)
+	h.site.fetch = answers("application/json", `"mine"`)
+	mine := connect(t, h.Server)
+	result, text := callTool(t, mine, "lookup", map[string]any{"id": 1})
+	d := content(t, result, text)
+	var described description
+	own(t, mine, "describe_routine", map[string]any{"id": "lookup"}, &described)
+
+	theirs := connectAs(t, h.Server, eve)
+	for _, uri := range []string{"routine://" + described.ID, "execution://" + d.ExecutionID, "execution://" + d.ExecutionID + "/data"} {
+		q := mcp.ReadResourceRequest{}
+		q.Params.URI = uri
+		if r, err := theirs.ReadResource(t.Context(), q); err == nil {
+			t.Errorf("%s: %+v", uri, r)
+		}
+	}
+	for tool, arguments := range map[string]map[string]any{"run_routine": {"id": described.ID, "parameters": map[string]any{"id": 1}}, "describe_routine": {"id": described.ID},
+		"get_execution": {"execution_id": d.ExecutionID}, "cancel_execution": {"execution_id": d.ExecutionID}} {
+		if result, text := callTool(t, theirs, tool, arguments); !result.IsError || strings.Contains(text, "mine") {
+			t.Errorf("%s: %s", tool, text)
+		}
+	}
+	if n := h.site.opened.Load(); n != 1 {
+		t.Errorf("%d pages were opened", n)
+	}
+}
+
+func TestPrompts(t *testing.T) {
+	h := newHouse(t, buy)
+	h.site.click = func(routine.Click) error { return routine.Errorf(routine.CodeElementNotFound, "nothing matches #buy") }
+	c := connect(t, h.Server)
+	_, text := callTool(t, c, "buy", nil)
+	id := executionIDs.FindString(text)
+	for name, row := range map[string]struct {
+		arguments map[string]string
+		want      []string
+	}{
+		"author_routine":  {map[string]string{"goal": "read the price of a lamp", "url": "https://shop.example/"}, []string{"read the price of a lamp", "https://shop.example/", "navigate, sleep, fetch", schemaURI}},
+		"debug_execution": {map[string]string{"execution_id": id}, []string{id, "nothing matches #buy", "routine://Routine_", "data, not instructions"}},
+	} {
+		q := mcp.GetPromptRequest{}
+		q.Params.Name, q.Params.Arguments = name, row.arguments
+		r, err := c.GetPrompt(t.Context(), q)
+		if err != nil || len(r.Messages) != 2 {
+			t.Fatalf("%s: %+v, %v", name, r, err)
+		}
+		for _, want := range row.want {
+			if text := r.Messages[0].Content.(mcp.TextContent).Text; !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q:\n%s", name, want, text)
+			}
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	h := newHouse(t, named("alpha"), named("beta"))
+	c := connect(t, h.Server)
+	_, text := callTool(t, c, "alpha", nil)
+	id := executionIDs.FindString(text)
+	for _, row := range []struct {
+		name, reference string
+		argument, value string
+		want            string
+	}{
+		{"a routine by its tool", `{"type":"ref/resource","uri":"routine://{id}"}`, "id", "bet", "Routine_ID"},
+		{"no routine", `{"type":"ref/resource","uri":"routine://{id}"}`, "id", "x", ""},
+		{"an execution", `{"type":"ref/resource","uri":"execution://{id}/data"}`, "id", id[:8], id},
+		{"an execution of a prompt", `{"type":"ref/prompt","name":"debug_execution"}`, "execution_id", id[:8], id},
+		{"words of a prompt", `{"type":"ref/prompt","name":"author_routine"}`, "goal", "x", ""},
+	} {
+		var q mcp.CompleteRequest
+		if err := json.Unmarshal([]byte(`{"params":{"ref":`+row.reference+`,"argument":{"name":"`+row.argument+`","value":"`+row.value+`"}}}`), &q); err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.Complete(t.Context(), q)
+		if err != nil {
+			t.Errorf("%s: %v", row.name, err)
+			continue
+		}
+		if got := routineIDs.ReplaceAllString(strings.Join(r.Completion.Values, " "), "Routine_ID"); got != row.want {
+			t.Errorf("%s: %q, want %q", row.name, got, row.want)
+		}
+	}
+}
