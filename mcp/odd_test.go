@@ -1,0 +1,125 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"rote/routine"
+)
+
+// oddName is a name that an author might give: words of any script, signs,
+// blanks, and often enough the same letters as another.
+func oddName(r *rand.Rand) string {
+	words := []string{"price", "Preis", "prix!", "цена", "値段", "🛒", "a b", "A-B", "__", "%2F", "\"'\\", "search_routines", "get", "ﬁ", "é", "e\u0301", "ß", "İ", "9", "…", "\u202e", "\u200d", "x"}
+	var b strings.Builder
+	for range 1 + r.IntN(5) {
+		b.WriteString(words[r.IntN(len(words))])
+		if r.IntN(3) == 0 {
+			b.WriteByte(' ')
+		}
+	}
+	if r.IntN(10) == 0 {
+		b.WriteString(strings.Repeat("long ", r.IntN(30)))
+	}
+	return b.String()
+}
+
+// Whatever routines are called, each is one tool, under a name that every client
+// takes and that a restart does not change.
+func TestTenThousandOddNames(t *testing.T) {
+	h := newHouse(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	const n = 10000
+	names := map[string]string{} // of tools, by routine
+	for tries := 0; len(names) < n; tries++ {
+		if tries > 2*n {
+			t.Fatalf("only %d names were taken", len(names))
+		}
+		text, err := json.Marshal(oddName(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, _, err := h.service.CreateRoutine(t.Context(), ann, []byte(`{"name":`+string(text)+`,"description":"Odd.","operations":[{"type":"return_html"}]}`))
+		if routine.CodeOf(err) == routine.CodeInvalid {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		names[made.ID] = made.ToolName
+	}
+	for start := range 2 {
+		service := routine.NewService(routine.Config{Store: h.store, Browser: h.site})
+		p := initialized(t, newServer(t, Config{Service: service, RefreshInterval: -1, MaxListed: 2 * n}))
+		p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		var list struct {
+			Tools []struct {
+				Name string
+				Meta map[string]any `json:"_meta"`
+			}
+		}
+		if err := json.Unmarshal(p.result("1").Result, &list); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, tool := range list.Tools {
+			id, ofRoutine := tool.Meta["rote/routine-id"].(string)
+			if ofRoutine && (names[id] != tool.Name || seen[tool.Name] || !toolNames.MatchString(tool.Name) || len(tool.Name) > 40) {
+				t.Fatalf("start %d: %s is %q, was %q", start, id, tool.Name, names[id])
+			}
+			seen[tool.Name] = true
+		}
+		if len(list.Tools) != n+len(runTools()) {
+			t.Errorf("start %d: %d tools", start, len(list.Tools))
+		}
+	}
+}
+
+// What is no message, or odd in one, is answered, and the session goes on.
+func TestOddMessagesAreAnswered(t *testing.T) {
+	f := newFront(t, lookup)
+	f.site.fetch = answers("application/json", `"found"`)
+	sse, http := f.sse(t, "ann"), f.caller(t, legacy, "ann")
+	stdio := initialized(t, f.Server)
+	for _, row := range []struct{ name, arguments, visited string }{
+		{"a number beyond 2^53", `{"id":9007199254740993}`, "items/9007199254740993"},
+		{"NaN as text", `{"id":"NaN"}`, ""},
+		{"a lone surrogate", `{"id":"\ud800"}`, ""},
+		{"an exponent", `{"id":1e400}`, ""},
+		{"a key that stands twice", `{"id":1,"id":2}`, ""},
+	} {
+		for id, ask := range map[string]func(string) message{
+			"1": func(text string) message { stdio.send(text); return stdio.next() },
+			"2": func(text string) message { sse.send(text); return sse.next() },
+			"3": func(text string) message { list := http.ask(text); return list[len(list)-1] },
+		} {
+			before := f.site.visits()
+			m := ask(call(id, "lookup", row.arguments))
+			if string(m.ID) != id {
+				t.Errorf("%s: %s", row.name, m.raw)
+			}
+			if visited := strings.TrimPrefix(f.site.visits(), before); row.visited != "" && !strings.Contains(visited, row.visited) {
+				t.Errorf("%s: visited %q", row.name, visited)
+			}
+			if row.visited == "" && m.Error == nil && !strings.Contains(m.raw, `"isError":true`) {
+				t.Errorf("%s was taken: %s", row.name, m.raw)
+			}
+		}
+	}
+	for _, text := range []string{`{`, `[]`, `"x"`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, strings.Repeat("[", 10000), "\xff\xfe", `{"jsonrpc":"2.0","id":1,"method":"no/such"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`} {
+		stdio.send(text)
+		if m := stdio.next(); m.Error == nil {
+			t.Errorf("stdio, %.40q: %s", text, m.raw)
+		}
+		r := http.post(t.Context(), text)
+		if r.StatusCode >= 500 {
+			t.Errorf("http, %.40q: %s", text, r.Status)
+		}
+		_ = r.Body.Close()
+	}
+	stdio.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"method":"ping"}`, "end"))
+	stdio.result(`"end"`)
+}
