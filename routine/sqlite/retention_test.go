@@ -19,18 +19,25 @@ func TestTheLedgerIsReadByItsIndexes(t *testing.T) {
 		`SELECT EXISTS (SELECT 1 FROM executions WHERE result_hash = x'00')`:                                                        "INDEX executions_result_hash (result_hash=?)",
 		`SELECT id FROM executions WHERE owner = 'o' AND status IN ('pending', 'running') AND cancel_requested_at IS NOT NULL`:      "INDEX executions_open (owner=?)",
 	} {
-		rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query)
-		must(t, err)
-		var plan []string
-		for rows.Next() {
-			var id, parent, unused int
-			var detail string
-			must(t, rows.Scan(&id, &parent, &unused, &detail))
-			plan = append(plan, detail)
-		}
-		must(t, rows.Err())
-		if all := strings.Join(plan, "; "); !strings.Contains(all, want) || strings.Contains(all, "TEMP B-TREE") {
-			t.Errorf("%s:\n got %s\nwant %s", query, all, want)
+		plan := planOf(t, s, query)
+		if !strings.Contains(plan, want) || strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("%s:\n got %s\nwant %s", query, plan, want)
 		}
 	}
+}
+
+func planOf(t *testing.T, s *Store, query string) string {
+	t.Helper()
+	rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query)
+	must(t, err)
+	defer rows.Close()
+	var plan []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		must(t, rows.Scan(&id, &parent, &unused, &detail))
+		plan = append(plan, detail)
+	}
+	must(t, rows.Err())
+	return strings.Join(plan, "; ")
 }

@@ -62,7 +62,7 @@ func (b *bench) enter(ctx context.Context, e engine, peers bool) error {
 func (b *bench) ours(ctx context.Context, e engine) error {
 	flags := []string{"--db", filepath.Join(b.dir, e.name+".db"), "--browser", e.path, "--egress", "listed", "--allow-host", b.site.address}
 	token := rand.Text()
-	api, err := b.serve(token, flags)
+	api, err := b.serve(ctx, token, flags)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (b *bench) ours(ctx context.Context, e engine) error {
 }
 
 // serve starts rote serve, which accepts the token, and gives its URL.
-func (b *bench) serve(token string, flags []string) (string, error) {
+func (b *bench) serve(ctx context.Context, token string, flags []string) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -113,7 +113,7 @@ func (b *bench) serve(token string, flags []string) (string, error) {
 		return errors.Join(server.Process.Signal(os.Interrupt), server.Wait())
 	})
 	for until := time.Now().Add(10 * time.Second); ; {
-		r, err := http.Get("http://" + address + "/readyz")
+		r, err := get(ctx, "http://"+address+"/readyz")
 		if err == nil {
 			return "http://" + address, r.Body.Close()
 		}
@@ -123,6 +123,14 @@ func (b *bench) serve(token string, flags []string) (string, error) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+func get(ctx context.Context, url string) (*http.Response, error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	return http.DefaultClient.Do(q)
 }
 
 // post makes a REST call and decodes its answer.
