@@ -205,7 +205,7 @@ func TestManyTools(t *testing.T) {
 		t.Fatalf("%d tools", n)
 	}
 	// The goal is 100 ms on an idle machine, which the benchmark shows.
-	if took := time.Since(started); took > 5*time.Second {
+	if took := time.Since(started); took > 20*time.Second {
 		t.Errorf("initialize and tools/list took %v", took)
 	}
 }
