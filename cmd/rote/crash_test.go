@@ -31,10 +31,11 @@ func crashRounds(t *testing.T) int {
 // there, once, and nothing stays open.
 func TestKilledUnderLoad(t *testing.T) {
 	r := newRote(t)
+	rounds := crashRounds(t)
+	r.life = time.Duration(rounds) * testTime // one may survive all rounds
 	first := r.serve()
 	l := newLoad(r, first, r.serve())
 	l.servers[1].Load().token = first.token
-	rounds := crashRounds(t)
 	for round := range rounds {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})

@@ -40,13 +40,14 @@ type rote struct {
 	t    *testing.T
 	home string
 	shop string
+	life time.Duration // of a command, at most
 }
 
 func newRote(t *testing.T) *rote {
 	t.Helper()
 	shop := httptest.NewServer(practice.NewSite())
 	t.Cleanup(func() { shop.CloseClientConnections(); shop.Close() })
-	r := &rote{t, t.TempDir(), shop.URL}
+	r := &rote{t, t.TempDir(), shop.URL, testTime}
 	if err := os.Mkdir(filepath.Join(r.home, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func newRote(t *testing.T) *rote {
 
 func (r *rote) command(args ...string) *exec.Cmd {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), testTime)
+	ctx, cancel := context.WithTimeout(context.Background(), r.life)
 	r.t.Cleanup(cancel)
 	c := exec.CommandContext(ctx, os.Args[0], args...)
 	c.Env = []string{beRote + "=1", "HOME=" + r.home, "TMPDIR=" + filepath.Join(r.home, "tmp"), "PATH=" + os.Getenv("PATH"),
