@@ -14,7 +14,7 @@ const routineArgument = `"routine":{"type":"object","description":"The definitio
 
 // authoringTools write routines and look at their runs.
 func authoringTools() []builtin {
-	return []builtin{
+	return append([]builtin{
 		{name: "validate_routine", title: "Check a routine", needs: routine.ScopeRoutinesRead, readOnly: true, handle: (*Server).validateRoutine,
 			description: "Check a routine definition without saving it. Tells every problem at once, each with its JSON pointer and what to do.",
 			schema:      `{"type":"object","properties":{` + routineArgument + `},"required":["routine"],"additionalProperties":false}`},
@@ -25,7 +25,7 @@ func authoringTools() []builtin {
 			description: "The runs of routines, newest first, without their data.",
 			schema: `{"type":"object","properties":{"routine_id":{"type":"string","description":"Tool name, or Routine_… id; left out: all"},` +
 				`"status":{"type":"string","enum":["pending","running","completed","failed"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","minimum":0}},"additionalProperties":false}`},
-	}
+	}, publishingTools()...)
 }
 
 // verdict is what a check has found.
@@ -52,23 +52,36 @@ func (s *Server) validateRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 	return told(v)
 }
 
-// definition is the argument routine as it was written, so that problems are
-// where their author sees them. Models send it as a text too.
-func definition(q mcp.CallToolRequest) (json.RawMessage, error) {
+// written is a definition as it was written, so that problems are where their
+// author sees them. Models send it as a text too.
+type written json.RawMessage
+
+// UnmarshalJSON keeps the text.
+func (w *written) UnmarshalJSON(text []byte) error {
+	*w = append((*w)[:0], text...)
+	return nil
+}
+
+func (w written) text() ([]byte, error) {
+	if len(w) == 0 {
+		return nil, routine.Errorf(routine.CodeInvalid, "the argument routine is missing: give the definition as an object")
+	}
+	var text string
+	if json.Unmarshal(w, &text) == nil {
+		return []byte(text), nil
+	}
+	return w, nil
+}
+
+// definition is the argument routine.
+func definition(q mcp.CallToolRequest) ([]byte, error) {
 	var a struct {
-		Routine json.RawMessage `json:"routine"`
+		Routine written `json:"routine"`
 	}
 	if err := decode(q, &a); err != nil {
 		return nil, err
 	}
-	if len(a.Routine) == 0 {
-		return nil, routine.Errorf(routine.CodeInvalid, "the argument routine is missing: give the definition as an object")
-	}
-	var text string
-	if json.Unmarshal(a.Routine, &text) == nil {
-		return json.RawMessage(text), nil
-	}
-	return a.Routine, nil
+	return a.Routine.text()
 }
 
 // saved is what is told of a routine that was saved.

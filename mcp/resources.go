@@ -69,15 +69,15 @@ func fileResource(uri string, f *routine.File) []mcp.ResourceContents {
 	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: uri, MIMEType: mediaType(f.ContentType), Blob: base64.StdEncoding.EncodeToString(f.Data)}}
 }
 
-// id is what stands behind the scheme of a URI, and what behind the id.
-func idOf(uri string) (id, rest string) {
+// parts are the id that stands behind the scheme of a URI, and what is behind it.
+func parts(uri string) (id, rest string) {
 	_, id, _ = strings.Cut(uri, "://")
 	id, rest, _ = strings.Cut(id, "/")
 	return id, rest
 }
 
 func (s *Server) readRoutine(ctx context.Context, uri string) (any, error) {
-	id, _ := idOf(uri)
+	id, _ := parts(uri)
 	r, err := s.routine(ctx, id)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s *Server) readRoutine(ctx context.Context, uri string) (any, error) {
 }
 
 func (s *Server) readExecution(ctx context.Context, uri string) (any, error) {
-	id, _ := idOf(uri)
+	id, _ := parts(uri)
 	e, err := s.service.Execution(ctx, principalOf(ctx), id)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (s *Server) readExecution(ctx context.Context, uri string) (any, error) {
 }
 
 func (s *Server) readData(ctx context.Context, uri string) (any, error) {
-	id, _ := idOf(uri)
+	id, _ := parts(uri)
 	e, err := s.service.Execution(ctx, principalOf(ctx), id)
 	switch {
 	case err != nil:
@@ -118,7 +118,7 @@ func downloaded(e *routine.Execution) *routine.File {
 }
 
 func (s *Server) readFile(ctx context.Context, uri string) (any, error) {
-	id, rest := idOf(uri)
+	id, rest := parts(uri)
 	name, err := url.PathUnescape(strings.TrimPrefix(rest, "files/"))
 	if err != nil {
 		return nil, routine.Errorf(routine.CodeInvalid, "the file's name is not escaped as in a URL")

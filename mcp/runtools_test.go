@@ -277,12 +277,12 @@ func TestVisibleAndCallableIsTheSame(t *testing.T) {
 		readOnly bool
 		want     string
 	}{
-		{routine.UsualScopes, false, "buy cancel_execution create_routine describe_routine get_execution list_executions reads run_routine search_routines validate_routine"},
+		{routine.UsualScopes, false, "archive_routine buy cancel_execution create_routine describe_routine get_execution list_executions publish_routine reads run_routine search_routines update_routine validate_routine"},
 		{routine.UsualScopes, true, "describe_routine get_execution list_executions reads search_routines validate_routine"},
 		{routine.ScopeExecutionsRun, false, "buy cancel_execution describe_routine reads run_routine search_routines"},
 		{routine.ScopeExecutionsRead, false, "get_execution list_executions"},
 		{routine.ScopeRoutinesRead, false, "validate_routine"},
-		{routine.ScopeRoutinesWrite, false, "create_routine"},
+		{routine.ScopeRoutinesWrite, false, "archive_routine create_routine publish_routine update_routine"},
 	} {
 		h := h.with(t, Config{Authoring: true, ReadOnly: row.readOnly})
 		p := ann
@@ -301,7 +301,7 @@ func TestVisibleAndCallableIsTheSame(t *testing.T) {
 		if got := strings.Join(names, " "); got != row.want {
 			t.Errorf("%s: %s\nwant %s", row.scopes, got, row.want)
 		}
-		for tool := range strings.FieldsSeq("buy cancel_execution create_routine describe_routine get_execution list_executions reads run_routine search_routines validate_routine") {
+		for tool := range strings.FieldsSeq("archive_routine buy cancel_execution create_routine describe_routine get_execution list_executions publish_routine reads run_routine search_routines update_routine validate_routine") {
 			q := mcp.CallToolRequest{}
 			q.Params.Name = tool
 			if tool == "buy" || tool == "reads" {

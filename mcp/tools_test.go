@@ -49,10 +49,17 @@ var published = []string{
 var routineIDs = regexp.MustCompile(`Routine_[0-9a-f-]{36}`)
 var nameSuffix = regexp.MustCompile(`grosse_[a-z2-7]{5}`) // of the second of two alike names
 
-// What is published is a contract: the golden file shows each change of it.
+// What is published is a contract: the golden files show each change of it.
 func TestToolsGolden(t *testing.T) {
 	h := newHouse(t, published...)
-	p := initialized(t, h.Server)
+	golden(t, h.Server, "tools.golden.json")
+	golden(t, newHouse(t).with(t, Config{Authoring: true}).Server, "authoring.golden.json")
+}
+
+// golden holds the list of tools against a file.
+func golden(t *testing.T, s *Server, file string) {
+	t.Helper()
+	p := initialized(t, s)
 	p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	var got bytes.Buffer
 	if err := json.Indent(&got, []byte(p.result("1").Result), "", "  "); err != nil {
@@ -60,18 +67,18 @@ func TestToolsGolden(t *testing.T) {
 	}
 	text := routineIDs.ReplaceAllString(got.String(), "Routine_ID") + "\n"
 	text = nameSuffix.ReplaceAllString(text, "grosse_SUFFI")
-	golden := filepath.Join("testdata", "tools.golden.json")
+	path := filepath.Join("testdata", file)
 	if *update {
-		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(golden)
+	want, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), text); diff != "" {
-		t.Errorf("tools/list (-want +got):\n%s", diff)
+		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }
 

@@ -1,0 +1,69 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+)
+
+// An agent writes a routine from nothing to an archived one.
+func TestAuthoring(t *testing.T) {
+	h := newHouse(t).with(t, Config{Authoring: true})
+	c := connect(t, h.Server)
+	definition := func(description string) map[string]any {
+		return map[string]any{"name": "made", "description": description, "operations": []any{map[string]any{"type": "return_html"}}}
+	}
+	var v verdict
+	own(t, c, "validate_routine", map[string]any{"routine": map[string]any{"name": "made", "description": "d", "operations": []any{map[string]any{"type": "clik"}}}}, &v)
+	if v.Valid || len(v.Errors) != 2 || v.Errors[1].Pointer != "/operations/0/type" || !strings.Contains(v.Errors[1].Hint, "click") {
+		t.Errorf("%+v", v)
+	}
+	own(t, c, "validate_routine", map[string]any{"routine": `{"name":"made","description":"as text","operations":[{"type":"return_html"}]}`}, &v)
+	if !v.Valid || len(v.Errors) != 0 {
+		t.Errorf("%+v", v)
+	}
+	var made saved
+	own(t, c, "create_routine", map[string]any{"routine": definition("first")}, &made)
+	if made.Tool != "made" || made.Version != 1 || !made.Listed {
+		t.Fatalf("%+v", made)
+	}
+	if result, text := callTool(t, c, "made", nil); result.IsError {
+		t.Error(text)
+	}
+	own(t, c, "update_routine", map[string]any{"id": "made", "routine": definition("second"), "expected_version": "1"}, &made)
+	if made.Tool != "made" || made.Version != 2 {
+		t.Errorf("%+v", made)
+	}
+	if result, text := callTool(t, c, "update_routine", map[string]any{"id": "made", "routine": definition("third"), "expected_version": 1}); !result.IsError || !strings.Contains(text, "[precondition_failed]") {
+		t.Error(text)
+	}
+	var d description
+	own(t, c, "describe_routine", map[string]any{"id": "made"}, &d)
+	if d.Description != "second" {
+		t.Errorf("%+v", d)
+	}
+	for _, step := range []struct {
+		tool      string
+		arguments map[string]any
+		listed    bool
+	}{
+		{"publish_routine", map[string]any{"id": "made", "on": "false"}, false},
+		{"publish_routine", map[string]any{"id": made.ID, "on": true}, true},
+		{"archive_routine", map[string]any{"id": "made"}, false},
+		{"publish_routine", map[string]any{"id": made.ID, "on": true}, true},
+	} {
+		own(t, c, step.tool, step.arguments, &made)
+		var found struct{ Total int }
+		own(t, c, "search_routines", map[string]any{}, &found)
+		if made.Listed != step.listed || (found.Total == 1) != step.listed {
+			t.Errorf("%s %v: %+v, %d found", step.tool, step.arguments, made, found.Total)
+		}
+	}
+	var list struct {
+		Executions []listed
+		Total      int
+	}
+	own(t, c, "list_executions", map[string]any{"routine_id": "made", "status": "completed"}, &list)
+	if list.Total != 1 || len(list.Executions) != 1 || list.Executions[0].RoutineName != "made" {
+		t.Errorf("%+v", list)
+	}
+}

@@ -1,0 +1,102 @@
+package mcp
+
+import (
+	"context"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine"
+)
+
+const expectedArgument = `"expected_version":{"type":"integer","minimum":1,"description":"Fail if the routine is at another version"}`
+
+const idArgument = `"id":{"type":"string","description":"Tool name, or Routine_… id"}`
+
+// publishingTools change routines that are stored.
+func publishingTools() []builtin {
+	return []builtin{
+		{name: "update_routine", title: "Change a routine", needs: routine.ScopeRoutinesWrite, destructive: true, handle: (*Server).updateRoutine,
+			description: "Put a new definition in place of a routine's own, as its next version. The tool keeps its name.",
+			schema:      `{"type":"object","properties":{` + idArgument + `,` + routineArgument + `,` + expectedArgument + `},"required":["id","routine"],"additionalProperties":false}`},
+		{name: "publish_routine", title: "Publish a routine", needs: routine.ScopeRoutinesWrite, handle: (*Server).publishRoutine,
+			description: "Turn on or off that a routine is a tool. Turning it on also makes it active.",
+			schema:      `{"type":"object","properties":{` + idArgument + `,"on":{"type":"boolean"},` + expectedArgument + `},"required":["id","on"],"additionalProperties":false}`},
+		{name: "archive_routine", title: "Archive a routine", needs: routine.ScopeRoutinesWrite, destructive: true, handle: (*Server).archiveRoutine,
+			description: "Take a routine out of use: it is neither run nor listed. publish_routine brings it back.",
+			schema:      `{"type":"object","properties":{` + idArgument + `,` + expectedArgument + `},"required":["id"],"additionalProperties":false}`},
+	}
+}
+
+func (s *Server) updateRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
+	var a struct {
+		ID       string  `json:"id"`
+		Routine  written `json:"routine"`
+		Expected *whole  `json:"expected_version"`
+	}
+	return s.change(ctx, q, &a, func() (*routine.Routine, []routine.Problem, error) {
+		text, err := a.Routine.text()
+		if err != nil {
+			return nil, nil, err
+		}
+		return s.service.ReplaceRoutine(ctx, principalOf(ctx), s.idOf(ctx, a.ID), text, versions(a.Expected))
+	})
+}
+
+func (s *Server) publishRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
+	var a struct {
+		ID       string   `json:"id"`
+		On       *boolean `json:"on"`
+		Expected *whole   `json:"expected_version"`
+	}
+	return s.change(ctx, q, &a, func() (*routine.Routine, []routine.Problem, error) {
+		if a.On == nil {
+			return nil, nil, routine.Errorf(routine.CodeInvalid, "the argument on is missing: true or false")
+		}
+		r, err := s.service.PublishRoutine(ctx, principalOf(ctx), s.idOf(ctx, a.ID), bool(*a.On), versions(a.Expected))
+		return r, nil, err
+	})
+}
+
+func (s *Server) archiveRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
+	var a struct {
+		ID       string `json:"id"`
+		Expected *whole `json:"expected_version"`
+	}
+	return s.change(ctx, q, &a, func() (*routine.Routine, []routine.Problem, error) {
+		r, err := s.service.ArchiveRoutine(ctx, principalOf(ctx), s.idOf(ctx, a.ID), versions(a.Expected))
+		return r, nil, err
+	})
+}
+
+// change decodes the arguments, makes the change and tells of the routine as it
+// is then.
+func (s *Server) change(ctx context.Context, q mcp.CallToolRequest, arguments any, change func() (*routine.Routine, []routine.Problem, error)) *mcp.CallToolResult {
+	err := decode(q, arguments)
+	var r *routine.Routine
+	var warnings []routine.Problem
+	if err == nil {
+		r, warnings, err = change()
+	}
+	if err != nil {
+		return s.failedCall(ctx, q.Params.Name, err)
+	}
+	return savedRoutine(r, warnings)
+}
+
+// versions is the condition of a change; nil: any version will do.
+func versions(expected *whole) []int {
+	if expected == nil {
+		return nil
+	}
+	return []int{int(*expected)}
+}
+
+// idOf is the id of a routine that is named by its tool or its id.
+func (s *Server) idOf(ctx context.Context, key string) string {
+	if o, err := s.organization(principalOf(ctx)); err == nil {
+		if r := o.registry.routine(key); r != nil {
+			return r.ID
+		}
+	}
+	return key
+}
