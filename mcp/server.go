@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	defaultRefreshInterval = time.Second
+	defaultRefreshInterval = 250 * time.Millisecond
 	defaultMaxMessage      = 4 << 20
 	defaultSoftDeadline    = 45 * time.Second
 	defaultMaxListed       = 40
@@ -27,9 +27,9 @@ type Config struct {
 	// Version is the program's own, told to clients.
 	Version string
 	Log     *slog.Logger
-	// RefreshInterval is how often routines that other processes have changed
-	// are looked for while a client listens, to tell it of them (1 s). Negative:
-	// never. Every list and every call of tools looks by itself.
+	// RefreshInterval is how often changes of routines are looked for while a
+	// client listens, to tell it of them (250 ms). Negative: never. Every list
+	// and every call of tools looks by itself.
 	RefreshInterval time.Duration
 	// MaxMessage bounds one message of a client in bytes (4 MiB).
 	MaxMessage int
