@@ -80,6 +80,7 @@ func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call
 // carryOut does the run and records its end. A panic of the store must not end
 // the process, and every other run with it.
 func (s *Service) carryOut(ctx context.Context, t *ticket, l *live, d *Definition, values Values, progress func(Progress)) {
+	defer l.closePage()
 	defer func() {
 		if p := recover(); p != nil {
 			l.err = Internal("keep the ledger", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
@@ -109,6 +110,7 @@ func (s *Service) RunOnce(ctx context.Context, d *Definition, call Call) (*Execu
 		return nil, err
 	}
 	defer end()
+	defer l.closePage()
 	err = s.runPage(ctx, l, d, values, call.Progress)
 	s.end(l.last, err)
 	return l.last, err
@@ -141,8 +143,7 @@ func (s *Service) attempt(ctx context.Context, t *ticket, l *live, d *Definition
 	return err
 }
 
-// runPage opens a page, runs the definition on it and closes it, whatever
-// happens.
+// runPage opens a page, which the caller closes, and runs the definition on it.
 func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Values, progress func(Progress)) (err error) {
 	e := l.last
 	if progress == nil {
@@ -161,7 +162,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 		}
 		return err
 	}
-	defer page.Close()
+	l.page = page
 	r := &Run{page: page, params: values, values: map[string]string{}, result: e.Result, maxResult: s.maxResult, now: s.now, progress: progress,
 		hidden: secretsOf(d.Parameters, values)}
 	r.recorded = func(o OperationRecord) { l.tellOperation(r.hidden.record(o)) }

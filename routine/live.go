@@ -16,12 +16,22 @@ type live struct {
 	err    error
 	ended  chan struct{}
 	cancel context.CancelCauseFunc
+	// page is the run's own; nil while it has none.
+	page Page
 
 	mu      sync.Mutex
 	events  []Event
 	records []OperationRecord
 	more    chan struct{} // closed, and made anew, with each event
 	saved   int           // how many records the ledger has; Maintain's own
+}
+
+// closePage ends the run's page. It comes after the save: the browser is busy
+// with it, and the caller waits for the save.
+func (l *live) closePage() {
+	if l.page != nil {
+		l.page.Close()
+	}
 }
 
 func newLive(e *Execution) *live {
