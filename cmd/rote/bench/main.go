@@ -16,6 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"strings"
@@ -114,12 +115,13 @@ func (b *bench) close() error {
 
 func (b *bench) add(c *contender) { b.contenders = append(b.contenders, c) }
 
-// measure runs every contender once a round, so that what else the machine does
-// meets them all.
+// measure runs every contender once a round, each round in another order, so that
+// what else the machine does, and what the one before leaves to do, meets all.
 func (b *bench) measure(ctx context.Context, rounds int) error {
 	for n := range warmUp + rounds {
 		fmt.Fprintf(b.progress, "\rround %d of %d ", n+1, warmUp+rounds)
-		for _, c := range b.contenders {
+		for _, i := range rand.Perm(len(b.contenders)) {
+			c := b.contenders[i]
 			time.Sleep(b.rest)
 			start := time.Now()
 			answer, err := c.once(ctx)
