@@ -34,7 +34,9 @@ func (s spot) found() routine.Found { return routine.Found{Matches: s.Matches, S
 // options of a search.
 type options struct {
 	Typing bool `json:"typing"`
-	Scroll bool `json:"scroll"`
+	// Text is what will be typed, which a list must have to choose from.
+	Text   string `json:"text"`
+	Scroll bool   `json:"scroll"`
 	// Press watches where the press that follows lands.
 	Press bool `json:"press"`
 	// Unsteady: a press has missed the element, so it has to be seen at rest.

@@ -205,7 +205,7 @@ globalThis.rote = (() => {
 
   async function judge({ e, frames }, o) {
     const t = target(e, o.typing);
-    const why = t.why || unable(e, o.typing) || (o.typing ? untypable(e) : null);
+    const why = t.why || unable(e, o.typing) || (o.typing ? untypable(e, o.text) : null);
     if (why) return { why };
     for (const f of frames) {
       const hidden = unseen(f);
@@ -294,58 +294,31 @@ globalThis.rote = (() => {
     }
   }
 
-  // --- typing
+  // --- what can be typed into
 
-  const setTypes = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
-
-  function untypable(e) {
-    if (e.isContentEditable || e.tagName === 'TEXTAREA' || e.tagName === 'SELECT') return null;
+  function untypable(e, text) {
+    if (e.isContentEditable || e.tagName === 'TEXTAREA') return null;
+    if (e.tagName === 'SELECT') return option(e, text) ? null : `has no option ${JSON.stringify(text)} ${offer(e)}`;
     if (e.tagName !== 'INPUT') return 'is no field for text (' + e.tagName.toLowerCase() + ')';
     if (/^(checkbox|radio|button|submit|reset|image|file)$/.test(e.type)) return `is an input of type ${e.type}, which takes no text`;
     return null;
   }
 
-  const tell = (e, ...names) => { for (const n of names) e.dispatchEvent(new Event(n, { bubbles: true, composed: true })); };
+  // choices are what a person can choose.
+  const choices = e => [...e.options].filter(o => !o.disabled && !o.parentElement.disabled);
 
-  // prepare focuses the target and puts the caret where typing is to begin. It
-  // says how the text gets in: 'keys', or 'done' when it is in already.
-  function prepare(text, clear) {
-    const e = globalThis.roteTarget;
-    e.focus();
-    if (e.getRootNode().activeElement !== e && !e.isContentEditable) return { how: 'lost' };
-    if (e.tagName === 'SELECT') return choose(e, text);
-    if (e.tagName === 'INPUT' && setTypes.includes(e.type)) {
-      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(e, text);
-      tell(e, 'input', 'change');
-      return { how: 'done', differs: e.value !== text };
-    }
-    let noCaret = false;
-    const before = clear ? '' : (e.isContentEditable ? e.innerText : e.value);
-    if (e.isContentEditable) {
-      const s = e.ownerDocument.getSelection();
-      s.selectAllChildren(e);
-      if (!clear) s.collapseToEnd();
-    } else if (clear) {
-      e.select();
-    } else {
-      try { e.setSelectionRange(e.value.length, e.value.length); } catch { noCaret = true; } // email and number
-    }
-    const multiline = e.tagName === 'TEXTAREA' || e.isContentEditable;
-    return { how: 'keys', before, multiline, noCaret, empty: clear && before === '' && !(e.isContentEditable ? e.innerText : e.value) };
+  // option is the one that a text means: by label, by value, else by its text.
+  function option(e, text) {
+    const all = choices(e);
+    return all.find(o => o.label.trim() === text) || all.find(o => o.value === text) || all.find(o => o.text.trim() === text.trim());
   }
 
-  function choose(e, text) {
-    const options = [...e.options].filter(o => !o.disabled && !o.parentElement.disabled); // what a person can choose
-    const o = options.find(o => o.label.trim() === text) || options.find(o => o.value === text) || options.find(o => o.text.trim() === text.trim());
-    if (!o) return { how: 'none', options: options.slice(0, 20).map(o => o.label.trim()) };
-    if (!o.selected) { o.selected = true; tell(e, 'input', 'change'); }
-    return { how: 'done', differs: false };
+  // offer lists what there is to choose.
+  function offer(e) {
+    const labels = choices(e).map(o => JSON.stringify(o.label.trim()));
+    if (!labels.length) return '(there is nothing to choose yet)';
+    return '(it has ' + labels.slice(0, 20).join(', ') + (labels.length > 20 ? `, and ${labels.length - 20} more)` : ')');
   }
-
-  const typed = () => {
-    const e = globalThis.roteTarget;
-    return e.isContentEditable ? e.innerText : e.value;
-  };
 
   // --- scrolling
 
@@ -402,6 +375,6 @@ globalThis.rote = (() => {
     await frame();
   }
 
-  return { rehearse, act, through, present, prepare, typed, scroll, lookup, mirror, html,
-    inner: { all, describe, up, hit, serves, target, unable, untypable, point, inView, restless } };
+  return { rehearse, act, through, present, scroll, lookup, mirror, html,
+    inner: { all, describe, up, hit, serves, target, unable, untypable, point, inView, restless, option } };
 })();

@@ -111,7 +111,7 @@ func openPage(t *testing.T, url string) *page {
 // eval is the JSON of an expression in the page's own world.
 func eval(t *testing.T, p *page, expression string) string {
 	t.Helper()
-	e, err := p.Evaluate(testContext(t), expression, 5*time.Second)
+	e, err := p.Evaluate(testContext(t), expression, testTime/2)
 	if err != nil {
 		t.Fatalf("%s: %v", expression, err)
 	}

@@ -178,8 +178,13 @@ func untilJudged(t *testing.T, p *page) context.Context {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = evaluate(ctx, p, proto.RuntimeEvaluate{Expression: `new Promise(done => setTimeout(done, 600))`, AwaitPromise: true})
-		cancel()
+		defer cancel()
+		if _, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: `new Promise(done => setTimeout(done, 600))`, AwaitPromise: true}); err != nil {
+			select { // the page has changed
+			case <-time.After(2 * time.Second):
+			case <-ctx.Done():
+			}
+		}
 	}()
 	t.Cleanup(func() { cancel(); <-done })
 	return ctx

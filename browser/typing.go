@@ -2,12 +2,14 @@ package browser
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/routine"
+	"rote/routine/keyboard"
 )
 
 // maxKeys is how many characters are typed key by key, which pages that listen
@@ -16,20 +18,20 @@ const maxKeys = 200
 
 // prepared is how the text gets into the field.
 type prepared struct {
-	How       string `json:"how"` // keys, done, none, lost
+	How       string `json:"how"` // keys, done, lost, changed
 	Before    string `json:"before"`
 	Multiline bool   `json:"multiline"`
+	Editable  bool   `json:"editable"` // an element with contenteditable
 	Differs   bool   `json:"differs"`
 	Empty     bool   `json:"empty"`
 	// NoCaret: a script cannot put the caret at the end; the End key can.
-	NoCaret bool     `json:"noCaret"`
-	Options []string `json:"options"`
+	NoCaret bool `json:"noCaret"`
 }
 
 // Type types as a person would: into the focused field, at its end or over what
 // is there.
 func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error) {
-	s, err := p.actionable(ctx, t.Selector, options{Typing: true, Scroll: true})
+	s, err := p.actionable(ctx, t.Selector, options{Typing: true, Text: t.Text, Scroll: true})
 	found := s.found()
 	if err != nil {
 		return found, err
@@ -43,10 +45,10 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 	case "done":
 		found.Differs = how.Differs
 		return found, nil
+	case "changed":
+		return found, routine.Errorf(routine.CodeElementNotActionable, "%q lost the option %q while it was chosen", t.Selector, t.Text)
 	case "lost":
 		return found, routine.Errorf(routine.CodeElementNotActionable, "%q gives the focus away when it gets it, so typing would land elsewhere", t.Selector)
-	case "none":
-		return found, routine.Errorf(routine.CodeElementNotActionable, "%q has no option %q; it has %s", t.Selector, t.Text, strings.Join(how.Options, ", "))
 	}
 	if err := p.all(ctx, keystrokes(t, how)...); err != nil {
 		return found, p.failure(ctx, err)
@@ -61,14 +63,21 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 	if err != nil {
 		return found, p.failure(ctx, err)
 	}
-	found.Differs = plain(now) != plain(how.Before+t.Text)
+	found.Differs = how.plain(now) != how.plain(how.Before+t.Text)
 	return found, nil
 }
 
-// plain levels what editing hosts add: line ends, and the break that an empty
-// editable element holds.
-func plain(s string) string {
-	return strings.TrimRight(strings.NewReplacer("\r\n", "\n", "\u00a0", " ").Replace(s), "\n")
+var lineEnds = regexp.MustCompile(`[ \n]*\n`)
+
+// plain levels what editing adds: line ends of other kinds and, in an editable
+// element, the paragraphs that lines become and the break that keeps an empty
+// one open.
+func (how *prepared) plain(s string) string {
+	s = strings.NewReplacer("\r\n", "\n", "\u00a0", " ").Replace(s)
+	if how.Editable {
+		s = lineEnds.ReplaceAllString(s, "\n")
+	}
+	return strings.TrimRight(s, "\n")
 }
 
 // keystrokes are the events that type the text.
@@ -77,21 +86,21 @@ func keystrokes(t routine.Typing, how prepared) []proto.Request {
 		if !t.Clear || how.Empty {
 			return nil
 		}
-		return press("Backspace", 0) // over the selection
+		return press("Backspace") // over the selection
 	}
 	var events []proto.Request
 	if how.NoCaret {
-		events = press("End", 0)
+		events = press("End")
 	}
 	if utf8.RuneCountInString(t.Text) > maxKeys {
 		return append(events, proto.InputInsertText{Text: t.Text})
 	}
 	for _, r := range t.Text {
-		switch k, ok := keyOf(r); {
+		switch k, ok := keyboard.Of(r); {
 		case r == '\n' && how.Multiline:
-			events = append(events, press("Enter", 0)...)
+			events = append(events, press("Enter")...)
 		case ok:
-			events = append(events, k.events(0)...)
+			events = append(events, strokes(k, 0)...)
 		default:
 			events = append(events, proto.InputInsertText{Text: string(r)})
 		}

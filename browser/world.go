@@ -20,6 +20,8 @@ var (
 	helperSource string
 	//go:embed press.js
 	pressSource string
+	//go:embed typing.js
+	typingSource string
 	//go:embed request.js
 	requestSource string
 )
@@ -27,7 +29,7 @@ var (
 // helper is the code of the world. It may be evaluated twice, and ends in a
 // plain value, so that nothing is kept for us in the page.
 func helper() string {
-	return "if (!globalThis.rote) {" + helperSource + pressSource + requestSource + "} 0"
+	return "if (!globalThis.rote) {" + helperSource + pressSource + typingSource + requestSource + "} 0"
 }
 
 // helperName is the name of the helper's world.

@@ -48,15 +48,15 @@ func TestTextThatIsNoStrictJSON(t *testing.T) {
 	t.Run("64 deep", marked{"", around(`{"type": "fetch", "endpoint": {"url": "/", "method": "POST", "body": ` + strings.Repeat("[", 60) + strings.Repeat("]", 60) + `}}, {"type": "return_html"}`), nil}.errors)
 	t.Run("monstrous number", marked{"", around(`{"type": "sleep", "timeout_seconds": ▸1e999}, {"type": "sleep", "timeout_seconds": ▸` + strings.Repeat("1", 401) + `}`),
 		[]string{"/operations/0/timeout_seconds number_range", "/operations/1/timeout_seconds number_range"}}.errors)
-	t.Run("half characters", marked{"", around(`{"type": "press", "key": "é▸\ud800"}, {"type": "press", "key": "▸\udc00\ud83d"}, {"type": "press", "key": "\ud83d\ude00"}`),
-		[]string{"/operations/0/key lone_surrogate", "/operations/1/key lone_surrogate"}}.errors)
+	t.Run("half characters", marked{"", around(`{"type": "input_text", "selector": "a", "text": "é▸\ud800"}, {"type": "input_text", "selector": "a", "text": "▸\udc00\ud83d"}, {"type": "input_text", "selector": "a", "text": "\ud83d\ude00"}`),
+		[]string{"/operations/0/text lone_surrogate", "/operations/1/text lone_surrogate"}}.errors)
 }
 
 // Bytes that are no UTF-8 cannot stand in a marked text.
 func TestInvalidUTF8(t *testing.T) {
-	text := strings.Replace(around(`{"type": "press", "key": "é?"}`), "?", "\xff", 1)
+	text := strings.Replace(around(`{"type": "input_text", "selector": "a", "text": "é?"}`), "?", "\xff", 1)
 	_, _, err := Parse([]byte(text))
-	if got := listed(AsError(err).Problems); len(got) != 1 || got[0] != "3:44 /operations/0/key invalid_utf8" {
+	if got := listed(AsError(err).Problems); len(got) != 1 || got[0] != "3:67 /operations/0/text invalid_utf8" {
 		t.Errorf("got %q", got)
 	}
 }

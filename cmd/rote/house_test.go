@@ -26,6 +26,7 @@ var bans = []ban{
 	{"rote/routine", "rote/routine/sqlite", "the core is tested without a database"},
 	{"rote/schemas", "rote/", "what is published depends on nothing of ours"},
 	{"rote/routine/placeholder", "rote/", "filling templates needs nothing of ours"},
+	{"rote/routine/keyboard", "rote/", "the names of keys need nothing of ours"},
 	{"rote/routine/javascript", "rote/", "the script rules need nothing of ours"},
 	{"rote/httpapi", "rote/mcp", "the front ends are independent of each other"},
 	{"rote/mcp", "rote/httpapi", "the front ends are independent of each other"},
