@@ -13,8 +13,21 @@ import (
 const maxHops = 1000
 
 // hop is a request of the page: what it asked for first and, after redirects,
-// last.
-type hop struct{ first, last string }
+// last, and why it failed where it did.
+type hop struct {
+	first, last string
+	failure     loadingFailed
+}
+
+// loadingFailed is Network.loadingFailed, as far as it says why.
+type loadingFailed struct {
+	ID      string `json:"requestId"`
+	Error   string `json:"errorText"`
+	Blocked string `json:"blockedReason"`
+	CORS    *struct {
+		Error string `json:"corsError"`
+	} `json:"corsErrorStatus"`
+}
 
 // noteRequest keeps where the page's document, and the requests made while an
 // operation makes one of its own, have got to. It is how a refusal of the policy
@@ -39,27 +52,39 @@ func (p *page) noteRequest(params json.RawMessage) {
 	if h, known := p.hops[e.ID]; known {
 		h.last = e.Request.URL
 	} else if p.hops != nil && len(p.hops) < maxHops {
-		p.hops[e.ID] = &hop{e.Request.URL, e.Request.URL}
+		p.hops[e.ID] = &hop{first: e.Request.URL, last: e.Request.URL}
+	}
+}
+
+// noteFailure keeps why a remembered request failed.
+func (p *page) noteFailure(params json.RawMessage) {
+	e, ok := decode[loadingFailed](params)
+	if !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h, known := p.hops[e.ID]; known {
+		h.failure = e
 	}
 }
 
 // watchHops begins to remember requests; the function it returns ends that and
-// says where the one for url has got to.
-func (p *page) watchHops() func(url string) string {
+// says what became of the one for url.
+func (p *page) watchHops() func(url string) hop {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hops = map[string]*hop{}
-	return func(url string) string {
+	return func(url string) hop {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		defer func() { p.hops = nil }()
 		for _, h := range p.hops {
 			if h.first == url {
-				url = h.last
-				break
+				return *h
 			}
 		}
-		p.hops = nil
-		return url
+		return hop{first: url, last: url}
 	}
 }
 

@@ -3,7 +3,9 @@ package browser
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"net/url"
+	"strconv"
 
 	"rote/routine"
 )
@@ -18,12 +20,23 @@ type request struct {
 }
 
 type response struct {
-	Error    string            `json:"error"`
-	TooLarge bool              `json:"tooLarge"`
-	Status   int               `json:"status"`
-	URL      string            `json:"url"`
-	Headers  map[string]string `json:"headers"`
-	Body     string            `json:"body"`
+	Error   string            `json:"error"`
+	CSP     bool              `json:"csp"` // the page's policy forbids it
+	Status  int               `json:"status"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+	// Dropped are the headers that the browser does not let a page set.
+	Dropped []string `json:"dropped"`
+	part
+}
+
+// part is a piece of a body. A body comes in pieces, so that neither the page
+// nor we hold it in several spellings at once.
+type part struct {
+	Broke    string `json:"broke"` // why the body ended early
+	TooLarge bool   `json:"tooLarge"`
+	Body     string `json:"body"` // base64
+	More     bool   `json:"more"`
 }
 
 // Fetch makes the request from inside the page.
@@ -43,23 +56,71 @@ func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.R
 	if q.Credentials == "" {
 		q.Credentials = "same-origin"
 	}
-	last := p.watchHops()
+	asked := p.watchHops()
 	r, err := help[response](ctx, p, "request", q, max)
-	asked := last(r.URL)
+	var body []byte
+	if err == nil && r.Error == "" {
+		body, err = p.body(ctx, f, r, max)
+	}
+	became := asked(r.URL)
+	for _, name := range r.Dropped {
+		p.warn(fmt.Sprintf("a browser lets no page set the header %s: the request was made without it", name))
+	}
 	if err != nil {
 		return routine.Response{}, p.failure(ctx, err)
 	}
-	if r.TooLarge {
-		return routine.Response{}, routine.Errorf(routine.CodeResultTooLarge, "the answer of %s has more than the limit of %d bytes: ask for less, or raise --max-result", shortURL(f.URL), max)
-	}
 	if r.Error != "" {
-		if denied, ok := p.proxy.Denied(asked); ok {
-			return routine.Response{}, denied
-		}
-		return routine.Response{}, routine.Errorf(routine.CodeNetworkError, "%s %s failed: %s (no connection, or forbidden by CORS)", f.Method, shortURL(f.URL), r.Error)
+		return routine.Response{}, p.unfetched(f, r, became)
 	}
-	body, err := base64.StdEncoding.DecodeString(r.Body)
-	return routine.Response{URL: r.URL, Status: r.Status, Headers: r.Headers, Body: body}, err
+	return routine.Response{URL: r.URL, Status: r.Status, Headers: r.Headers, Body: body}, nil
+}
+
+// body puts the pieces of an answer together.
+func (p *page) body(ctx context.Context, f routine.Fetch, r response, max int64) ([]byte, error) {
+	var body []byte
+	if size, err := strconv.ParseInt(r.Headers["content-length"], 10, 64); err == nil && size > 0 && size <= min(max, maxAhead) {
+		body = make([]byte, 0, size)
+	}
+	for next := r.part; ; {
+		if next.TooLarge {
+			return nil, routine.Errorf(routine.CodeResultTooLarge, "the answer of %s has more than the limit of %d bytes: ask for less, or raise --max-result", shortURL(f.URL), max)
+		}
+		if next.Broke != "" {
+			return nil, routine.Errorf(routine.CodeNetworkError, "%s %s: the answer broke off after %d bytes: %s", f.Method, shortURL(f.URL), len(body), next.Broke)
+		}
+		var err error
+		if body, err = base64.StdEncoding.AppendDecode(body, []byte(next.Body)); err != nil || !next.More {
+			return body, err
+		}
+		if next, err = help[part](ctx, p, "more"); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// maxAhead is how much room is made for a body on the word of its head alone.
+const maxAhead = 64 << 20
+
+// unfetched is the error of a request that brought no answer.
+func (p *page) unfetched(f routine.Fetch, r response, became hop) error {
+	if denied, ok := p.proxy.Denied(became.last); ok {
+		return denied
+	}
+	why := r.Error
+	known, ok := p.proxy.Failure(became.last)
+	switch {
+	case r.CSP:
+		why = "the Content-Security-Policy of the page forbids it: navigate to a page that allows it, or to the URL's own site"
+	case became.failure.CORS != nil:
+		why = fmt.Sprintf("the server does not let pages of this origin read it (CORS, %s): navigate to the URL's own site first", became.failure.CORS.Error)
+	case became.failure.Blocked != "":
+		why = "the browser blocked it (" + became.failure.Blocked + ")"
+	case ok:
+		why = known
+	case became.failure.Error != "":
+		why = explain(became.failure.Error)
+	}
+	return routine.Errorf(routine.CodeNetworkError, "%s %s failed: %s", f.Method, shortURL(f.URL), why)
 }
 
 // goToOrigin opens the site that a request is for, so that it is made with the

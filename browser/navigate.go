@@ -43,8 +43,10 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 	if gone.ErrorText != "" {
 		return p.notReached(url, gone.ErrorText)
 	}
-	if gone.LoaderID == "" { // same document: only the fragment changed
-		return routine.Navigation{URL: p.now().url, Status: p.now().status}, nil
+	if gone.LoaderID == "" { // same document: only the fragment changed, and its event may be yet to come
+		_, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "0"})
+		s := p.now()
+		return routine.Navigation{URL: s.url, Status: s.status}, err
 	}
 	loader := string(gone.LoaderID)
 	finished, err := p.loaded(ctx, func(s state) bool { return s.loader == loader || s.loader != before })
@@ -76,13 +78,27 @@ func (p *page) notReached(url, errorText string) (routine.Navigation, error) {
 	if denied, ok := p.refused(); ok {
 		return routine.Navigation{}, denied
 	}
-	if errorText == "net::ERR_HTTP_RESPONSE_CODE_FAILURE" {
+	s := p.now()
+	why := explain(errorText)
+	switch errorText {
+	case "net::ERR_HTTP_RESPONSE_CODE_FAILURE":
 		// An HTTP error without a body: Chromium shows a page of its own. The
 		// status is all there is to know.
-		s := p.now()
 		return routine.Navigation{URL: url, Status: s.status}, nil
+	case "net::ERR_ABORTED":
+		if s.nothing() {
+			why = fmt.Sprintf("the server sent nothing to show (status %d)", s.status)
+		}
+	case "net::ERR_EMPTY_RESPONSE", "net::ERR_TUNNEL_CONNECTION_FAILED", "net::ERR_FAILED", "net::ERR_CONNECTION_CLOSED", "net::ERR_CONNECTION_RESET":
+		// What Chromium makes of a proxy that could not reach the host.
+		p.mu.Lock()
+		document := p.document
+		p.mu.Unlock()
+		if known, ok := p.proxy.Failure(document); ok {
+			why = known
+		}
 	}
-	return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", shortURL(url), explain(errorText))
+	return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", shortURL(url), why)
 }
 
 // explain puts Chromium's commoner network errors into words.
@@ -92,18 +108,21 @@ func explain(errorText string) string {
 		"ERR_NAME_NOT_RESOLVED": "its name does not resolve", "ERR_CONNECTION_REFUSED": "the connection was refused",
 		"ERR_EMPTY_RESPONSE":           "the connection was closed without an answer",
 		"ERR_TUNNEL_CONNECTION_FAILED": "no connection to its host could be made", "ERR_CONNECTION_RESET": "the connection was reset",
-		"ERR_ABORTED":                     "the server sent a download or nothing to show instead of a page",
-		"ERR_CERT_AUTHORITY_INVALID":      "its TLS certificate is not from a known authority",
-		"ERR_CERT_COMMON_NAME_INVALID":    "its TLS certificate is for another name",
-		"ERR_CERT_DATE_INVALID":           "its TLS certificate is out of date",
-		"ERR_TOO_MANY_REDIRECTS":          "it redirects in circles",
-		"ERR_PROXY_CONNECTION_FAILED":     "the run's own proxy is gone",
-		"ERR_INVALID_AUTH_CREDENTIALS":    "it asks for credentials",
-		"ERR_SSL_PROTOCOL_ERROR":          "it does not speak TLS properly",
-		"ERR_BLOCKED_BY_RESPONSE":         "its own headers forbid it",
-		"ERR_INVALID_HTTP_RESPONSE":       "it does not speak HTTP",
-		"ERR_CONTENT_LENGTH_MISMATCH":     "the answer broke off",
-		"ERR_INCOMPLETE_CHUNKED_ENCODING": "the answer broke off",
+		"ERR_CONNECTION_CLOSED":              "the connection was closed without an answer",
+		"ERR_UNSAFE_PORT":                    "browsers open no pages on this port",
+		"ERR_SSL_VERSION_OR_CIPHER_MISMATCH": "it speaks no version of TLS that browsers do",
+		"ERR_ABORTED":                        "the server sent a download instead of a page: get it with the download operation",
+		"ERR_CERT_AUTHORITY_INVALID":         "its TLS certificate is not from a known authority",
+		"ERR_CERT_COMMON_NAME_INVALID":       "its TLS certificate is for another name",
+		"ERR_CERT_DATE_INVALID":              "its TLS certificate is out of date",
+		"ERR_TOO_MANY_REDIRECTS":             "it redirects in circles",
+		"ERR_PROXY_CONNECTION_FAILED":        "the run's own proxy is gone",
+		"ERR_INVALID_AUTH_CREDENTIALS":       "it asks for credentials",
+		"ERR_SSL_PROTOCOL_ERROR":             "it does not speak TLS properly",
+		"ERR_BLOCKED_BY_RESPONSE":            "its own headers forbid it",
+		"ERR_INVALID_HTTP_RESPONSE":          "it does not speak HTTP",
+		"ERR_CONTENT_LENGTH_MISMATCH":        "the answer broke off",
+		"ERR_INCOMPLETE_CHUNKED_ENCODING":    "the answer broke off",
 	}
 	if w, ok := words[name]; ok {
 		return fmt.Sprintf("%s (%s)", w, name)
@@ -150,7 +169,7 @@ func (p *page) follow(ctx context.Context, before state) error {
 		return err
 	}
 	if s := p.now(); s.loader == before.loader {
-		if s.statusOf == s.went && s.went != before.went && s.status != 204 && s.status != 205 {
+		if s.statusOf == s.went && s.went != before.went && !s.nothing() {
 			p.warn(shortURL(s.goingTo) + " is a download, not a page, and was refused: get it with the download operation")
 		}
 		return nil

@@ -1,6 +1,8 @@
 // Requests, made with the page's own rights and cookies.
 Object.assign(globalThis.rote, (() => {
   'use strict';
+  const pieceBytes = 1 << 20; // of a body, to hand over at a time
+  let reading = null;
 
   const base64 = blob => new Promise((done, fail) => {
     const r = new FileReader();
@@ -10,27 +12,43 @@ Object.assign(globalThis.rote, (() => {
   });
 
   async function request(f, max) {
-    let answer;
+    let answer, dropped = [], url = f.url, csp = false;
+    const forbidden = e => { csp ||= e.effectiveDirective === 'connect-src'; };
+    document.addEventListener('securitypolicyviolation', forbidden);
     try {
-      answer = await fetch(f.url, { method: f.method, headers: f.headers, body: f.body ?? undefined, credentials: f.credentials });
+      const q = new Request(f.url, { method: f.method, headers: f.headers, body: f.body ?? undefined, credentials: f.credentials });
+      url = q.url;
+      dropped = Object.keys(f.headers).filter(name => !q.headers.has(name));
+      answer = await fetch(q);
     } catch (e) {
-      let url = f.url;
-      try { url = new URL(url, document.baseURI).href; } catch { /* the error says it */ }
-      return { error: String(e.message || e), url };
-    }
-    const parts = [];
-    let size = 0;
-    try {
-      for (const reader = answer.body?.getReader(); reader;) {
-        const { done, value } = await reader.read();
-        if (done) break;
-        size += value.length;
-        if (size > max) { reader.cancel(); return { tooLarge: true }; }
-        parts.push(value);
-      }
-    } catch (e) { return { error: 'the answer broke off: ' + String(e.message || e) }; }
-    return { status: answer.status, url: answer.url, headers: Object.fromEntries(answer.headers), body: await base64(new Blob(parts)) };
+      await new Promise(done => setTimeout(done)); // a violation is told of after it
+      return { error: String(e.message || e), url, dropped, csp };
+    } finally { document.removeEventListener('securitypolicyviolation', forbidden); }
+    reading = { from: answer.body?.getReader(), size: 0, max, rest: null };
+    return { status: answer.status, url: answer.url, headers: Object.fromEntries(answer.headers), dropped, ...await more() };
   }
 
-  return { request };
+  // more gives the next piece of the body that is being read. What a piece has
+  // too much is kept for the next.
+  async function more() {
+    const pieces = [];
+    let held = 0, ended = !reading.from;
+    try {
+      while (!ended && held < pieceBytes) {
+        const { done, value } = reading.rest ? { value: reading.rest } : await reading.from.read();
+        if (done) { ended = true; break; }
+        if (!reading.rest) reading.size += value.length;
+        reading.rest = value.length > pieceBytes - held ? value.subarray(pieceBytes - held) : null;
+        pieces.push(reading.rest ? value.subarray(0, pieceBytes - held) : value);
+        held += pieces.at(-1).length;
+        if (reading.size > reading.max) {
+          reading.from.cancel().catch(() => {});
+          return { tooLarge: true };
+        }
+      }
+    } catch (e) { return { broke: String(e.message || e) }; }
+    return { body: await base64(new Blob(pieces)), more: !ended };
+  }
+
+  return { request, more };
 })());

@@ -29,6 +29,10 @@ type state struct {
 	statusOf string
 }
 
+// nothing tells that the last answer was one without a document: No Content or
+// Reset Content.
+func (s state) nothing() bool { return s.status == 204 || s.status == 205 }
+
 // requested stands for the loader of a navigation that has not begun yet.
 const requested = "requested"
 
@@ -87,6 +91,8 @@ func (p *page) event(method string, params json.RawMessage) {
 		}
 	case "Network.requestWillBeSent":
 		p.noteRequest(params)
+	case "Network.loadingFailed":
+		p.noteFailure(params)
 	case "Runtime.consoleAPICalled":
 		if e, ok := decode[proto.RuntimeConsoleAPICalled](params); ok {
 			p.noteConsole(&e)

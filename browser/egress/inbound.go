@@ -239,6 +239,7 @@ func (c *inbound) forward(q *http.Request) bool {
 	removeHopByHop(q.Header)
 	answer, err := c.p.transport.RoundTrip(q.WithContext(ctx))
 	if err != nil {
+		c.p.unanswered(q.URL.Host, err)
 		return false
 	}
 	defer answer.Body.Close()

@@ -31,6 +31,7 @@ type Proxy struct {
 	listener  net.Listener
 	transport *http.Transport
 	denials   denials
+	failures  failures
 	moved     atomic.Int64
 	alive     context.Context // until Close
 	end       context.CancelFunc
@@ -82,15 +83,10 @@ func (p *Proxy) Refused() int {
 // Denied tells whether the host of an http or https URL was refused, as the
 // error of the operation that needed it.
 func (p *Proxy) Denied(rawURL string) (*routine.Error, bool) {
-	u, err := url.Parse(rawURL)
-	if err != nil {
+	host, ok := hostOf(rawURL)
+	if !ok {
 		return nil, false
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	host := net.JoinHostPort(canonical(u.Hostname()), port)
 	if d, ok := p.overLimit(host); ok {
 		return denied(d), true
 	}
@@ -99,6 +95,19 @@ func (p *Proxy) Denied(rawURL string) (*routine.Error, bool) {
 		return nil, false
 	}
 	return denied(d), true
+}
+
+// hostOf is the host and port that an http or https URL leads to.
+func hostOf(rawURL string) (string, bool) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return "", false
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(canonical(u.Hostname()), port), true
 }
 
 // dial connects to the outside and counts what goes over the connection.
@@ -111,6 +120,8 @@ func (p *Proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 	var r *refusal
 	if errors.As(err, &r) {
 		p.denials.add(r.denial)
+	} else {
+		p.failures.note(address, err)
 	}
 	if err != nil {
 		return nil, err
