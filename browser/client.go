@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -135,6 +136,10 @@ func (c *client) read() {
 	defer close(c.done)
 	for {
 		b, err := c.t.read()
+		if errors.Is(err, errOversize) {
+			c.oversize(b)
+			continue
+		}
 		if err != nil {
 			c.fail(fmt.Errorf("%w: %w", errClosed, err))
 			return
@@ -166,6 +171,21 @@ func (c *client) read() {
 		} else {
 			ch <- answer{m.Result, nil}
 		}
+	}
+}
+
+// oversize fails the call that a message too long to be read answers.
+func (c *client) oversize(head []byte) {
+	var id int
+	if _, err := fmt.Sscanf(string(head), `{"id":%d,`, &id); err != nil {
+		return // an event, which nobody can need
+	}
+	c.mu.Lock()
+	ch := c.pending[id]
+	delete(c.pending, id)
+	c.mu.Unlock()
+	if ch != nil {
+		ch <- answer{nil, errOversize}
 	}
 }
 

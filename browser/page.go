@@ -174,6 +174,8 @@ func (p *page) failure(ctx context.Context, err error) error {
 		return routine.Errorf(routine.CodeBrowserCrashed, "the page crashed")
 	case errors.Is(err, errClosed):
 		return routine.Errorf(routine.CodeBrowserCrashed, "the browser ended")
+	case errors.Is(err, errOversize):
+		return routine.Errorf(routine.CodeResultTooLarge, "the page gave more than %d MiB at once: ask it for less", maxMessage>>20)
 	case errors.Is(gone(err), errGone):
 		return routine.Errorf(routine.CodeNavigationFailed, "the page was replaced while the operation was at work: wait for the new one first (wait_for_url)")
 	}

@@ -2,9 +2,11 @@ package browser
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,10 +21,14 @@ type pipe struct {
 	w  *os.File
 	r  *os.File
 	in *bufio.Reader
+	// most is how long a message may be.
+	most atomic.Int64
 }
 
 func newPipe(r, w *os.File) *pipe {
-	return &pipe{w: w, r: r, in: bufio.NewReaderSize(r, 1<<16)}
+	p := &pipe{w: w, r: r, in: bufio.NewReaderSize(r, 1<<16)}
+	p.most.Store(maxMessage)
+	return p
 }
 
 func (p *pipe) send(message []byte) error {
@@ -38,12 +44,37 @@ func (p *pipe) send(message []byte) error {
 	return err
 }
 
+// maxMessage bounds what one message of the browser may make us hold. Text in it
+// is spelt in ASCII, so that a character may take six bytes.
+const maxMessage = 128 << 20
+
+// headBytes are kept of a longer message: enough to tell what it answers.
+const headBytes = 64
+
+// errOversize comes with the head of a message that was longer than it may be.
+var errOversize = errors.New("the message is too long")
+
 func (p *pipe) read() ([]byte, error) {
-	b, err := p.in.ReadBytes(0)
-	if err != nil {
-		return nil, err
+	var b []byte
+	for size := int64(0); ; {
+		piece, err := p.in.ReadSlice(0)
+		size += int64(len(piece))
+		long := size > p.most.Load()
+		if long {
+			b = append(b[:min(len(b), headBytes)], piece[:min(len(piece), max(headBytes-len(b), 0))]...)
+		} else {
+			b = append(b, piece...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil:
+			return nil, err
+		case long:
+			return b, errOversize
+		default:
+			return b[:len(b)-1], nil
+		}
 	}
-	return b[:len(b)-1], nil
 }
 
 func (p *pipe) close() {
@@ -51,7 +82,8 @@ func (p *pipe) close() {
 	_ = p.r.Close()
 }
 
-// transport carries protocol messages. A read that fails ends the connection.
+// transport carries protocol messages. A read that fails ends the connection,
+// unless with errOversize, which comes with the beginning of the message.
 type transport interface {
 	send(message []byte) error
 	read() ([]byte, error)

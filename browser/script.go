@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -64,11 +65,18 @@ func (p *page) script(ctx context.Context, script string, limit time.Duration) (
 	return jsonOf(v), nil
 }
 
+// maxScriptText bounds the JSON of an object that a script gives, in characters.
+// It is judged in the page: what is larger does not leave it.
+const maxScriptText = 32 << 20
+
 // stringify is JSON.stringify of an object in the page. A function and what
 // else has no JSON gives undefined.
 func (p *page) stringify(ctx context.Context, object string) (remote, error) {
 	v, err := evaluate(ctx, p, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(object), ReturnByValue: true,
-		FunctionDeclaration: "function() { return JSON.stringify(this) }"})
+		FunctionDeclaration: fmt.Sprintf("function() { const s = JSON.stringify(this); return s?.length > %d ? s.length : s }", maxScriptText)})
+	if v.Type == "number" {
+		return remote{}, routine.Errorf(routine.CodeResultTooLarge, "the script's value has %s characters of JSON, the limit is %d: return less", v.Value, maxScriptText)
+	}
 	if err != nil || v.Type != "string" {
 		return remote{}, err
 	}
