@@ -43,34 +43,3 @@ func TestFormTask(t *testing.T) {
 func click(selector string) routine.Click {
 	return routine.Click{Selector: selector, Button: "left", Count: 1, EnsureVisible: true}
 }
-
-func TestClickThatLeadsNowhereFails(t *testing.T) {
-	url := site(t, map[string]any{"/": `<a id=denied href="http://192.0.2.1/">x</a> <a id=gone href="http://127.0.0.1:18998/">x</a>`})
-	_, err := openPage(t, url+"/").Click(testContext(t), click("#denied"))
-	wantCode(t, err, routine.CodeEgressDenied, "192.0.2.1")
-	_, err = openPage(t, url+"/").Click(testContext(t), click("#gone"))
-	wantCode(t, err, routine.CodeNavigationFailed, "127.0.0.1:18998")
-}
-
-func TestScroll(t *testing.T) {
-	p := openPage(t, site(t, map[string]any{"/": `<div id=s style="height:100px;overflow:auto"><div style="height:900px"></div></div><div style="height:5000px;width:3000px"></div>`})+"/")
-	n := func(f float64) *float64 { return &f }
-	for _, r := range []struct {
-		name   string
-		scroll routine.Scroll
-		want   string
-	}{
-		{"absolute", routine.Scroll{X: n(10), Y: n(700)}, "[10,700,0]"},
-		{"relative", routine.Scroll{DeltaY: n(-100)}, "[10,600,0]"},
-		{"smooth is awaited", routine.Scroll{Y: n(1500), Smooth: true}, "[10,1500,0]"},
-		{"out of range is no error", routine.Scroll{Y: n(-50)}, "[10,0,0]"},
-		{"an element", routine.Scroll{Selector: "#s", DeltaY: n(40)}, "[10,0,40]"},
-	} {
-		if err := p.Scroll(testContext(t), r.scroll); err != nil {
-			t.Fatal(r.name, err)
-		}
-		if got := eval(t, p, `(() => [scrollX, scrollY, document.getElementById('s').scrollTop])()`); got != r.want {
-			t.Fatalf("%s: %s, want %s", r.name, got, r.want)
-		}
-	}
-}

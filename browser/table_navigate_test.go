@@ -193,3 +193,37 @@ func TestWaitForURL(t *testing.T) {
 		}, url: "#a"},
 	})
 }
+
+// What never finishes loading is taken as it is after a bound: a stylesheet that
+// does not come, a body that does not end.
+func TestNavigateUnfinished(t *testing.T) {
+	url := site(t, map[string]any{
+		"/sub": `<img src="/hang"><button id=b onclick="this.id='done'">b</button>`, "/hang": silence,
+		"/body": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<!doctype html><button id=b onclick="this.id='done'">b</button>`+strings.Repeat(" ", 4096))
+			_ = http.NewResponseController(w).Flush()
+			silence(w, r)
+		},
+	})
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			b := New(Config{Executable: kind.executable(t), Egress: shared.config.Egress})
+			t.Cleanup(b.Close)
+			b.loadBound = 300 * time.Millisecond
+			for _, path := range []string{"/sub", "/body"} {
+				p := mustOpen(t, b)
+				n, err := p.Navigate(testContext(t), url+path)
+				if err != nil || !n.Unfinished || n.Status != 200 {
+					t.Fatalf("%s: %+v %v", path, n, err)
+				}
+				if _, err := p.Click(testContext(t), click("#b")); err != nil {
+					t.Fatal(path, err)
+				}
+				if html, err := p.HTML(testContext(t), "#done"); err != nil || html == "" {
+					t.Fatal(path, html, err)
+				}
+			}
+		})
+	}
+}

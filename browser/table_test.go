@@ -192,11 +192,23 @@ func untilJudged(t *testing.T, p *page) context.Context {
 
 // kinds of browser that every row must hold on.
 var kinds = []struct {
-	name    string
-	browser func(t *testing.T) *Browser
+	name       string
+	executable func(t *testing.T) string // empty: the one that Find finds
+	browser    func(t *testing.T) *Browser
 }{
-	{"shell", func(*testing.T) *Browser { return shared }},
-	{"full", func(t *testing.T) *Browser { return full(t) }},
+	{"shell", func(*testing.T) string { return "" }, func(*testing.T) *Browser { return shared }},
+	{"full", fullExecutable, full},
+}
+
+func fullExecutable(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"/usr/lib/chromium/chromium", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatal("these tests need full Chromium beside the headless shell: apt-get install chromium")
+	return ""
 }
 
 // fullChromium is started by the first test that needs it and closed by
@@ -210,17 +222,8 @@ func full(t *testing.T) *Browser {
 	t.Helper()
 	fullChromium.Lock()
 	defer fullChromium.Unlock()
-	if fullChromium.Browser != nil {
-		return fullChromium.Browser
+	if fullChromium.Browser == nil {
+		fullChromium.Browser = New(Config{Egress: shared.config.Egress, Executable: fullExecutable(t), Warm: 2})
 	}
-	for _, name := range []string{"/usr/lib/chromium/chromium", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome"} {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue
-		}
-		fullChromium.Browser = New(Config{Egress: shared.config.Egress, Executable: path, Warm: 2})
-		return fullChromium.Browser
-	}
-	t.Fatal("these tests need full Chromium beside the headless shell: apt-get install chromium")
-	return nil
+	return fullChromium.Browser
 }
