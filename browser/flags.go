@@ -5,10 +5,11 @@ import "strings"
 // disabledFeatures are one list: of a repeated switch Chromium takes the last.
 // Site isolation stays on. DeferRendererTasksAfterInput holds what a click asks
 // for until the next frame, 10 ms, so that a person sees the click first.
+// The headless shell has no BackForwardCache anyway.
 var disabledFeatures = []string{
 	"Translate", "MediaRouter", "OptimizationHints", "DialMediaRouteProvider", "AcceptCHFrame", "InterestFeedContentSuggestions",
 	"CertificateTransparencyComponentUpdater", "AutofillServerCommunication", "PrivacySandboxSettings4", "HttpsUpgrades", "RenderDocument",
-	"DeferRendererTasksAfterInput",
+	"BackForwardCache", "DeferRendererTasksAfterInput",
 }
 
 // flags are Chromium's command line: quiet, without background traffic of its

@@ -162,7 +162,13 @@ const beginBound = time.Second
 func (p *page) follow(ctx context.Context, before state) error {
 	settled := p.send(proto.RuntimeEvaluate{Expression: "0"})
 	defer settled.forget()
-	if asked, err := p.askedFor(ctx, before, settled); err != nil || !asked {
+	asked, err := p.askedFor(ctx, before, settled)
+	if err == nil && !asked {
+		// A step in the history is the browser's to begin, which it has by the
+		// time that it answers in its own name.
+		asked, err = p.askedFor(ctx, before, p.send(proto.PageGetNavigationHistory{}))
+	}
+	if err != nil || !asked {
 		return err
 	}
 	if err := p.arrive(ctx); err != nil {

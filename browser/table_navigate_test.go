@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -164,9 +165,17 @@ func TestClickFollows(t *testing.T) {
 		{name: "an HTTP error is a warning", html: `<a id=b href="e">x</a>`, site: map[string]any{"e": status(500, "<h1>oh</h1>")}, url: "e", warns: "answered with HTTP status 500"},
 		{name: "what cannot be reached", html: `<a id=b href="http://127.0.0.1:18998/">x</a>`, code: routine.CodeNavigationFailed, words: "the connection was refused"},
 		{name: "what the policy refuses", html: `<a id=b href="http://192.0.2.1/">x</a>`, code: routine.CodeEgressDenied, words: "192.0.2.1"},
-		{name: "a page that never answers", html: `<a id=b href="n">x</a>`, site: map[string]any{"n": silence}, code: routine.CodeTimeout, words: "/n, which did not answer"},
+		{name: "a page that never answers", html: `<a id=b href="n">x</a>`, site: map[string]any{"n": silence}, do: func(a *attempt) error {
+			ctx, cancel := context.WithCancel(a.ctx)
+			defer cancel()
+			go func() {
+				_ = a.p.waitFor(ctx, func(s state) (bool, error) { return s.going != "" && s.going != requested, nil })
+				cancel()
+			}()
+			_, err := a.p.Click(ctx, click("#b"))
+			return err
+		}, code: routine.CodeTimeout, words: "/n, which did not answer"},
 		{name: "a renderer that crashes", html: b + `>x</button>`, do: func(a *attempt) error {
-			a.ctx = testContext(a.t)
 			_, _ = a.p.Navigate(a.ctx, "chrome://crash")
 			return a.click("#b")
 		}, code: routine.CodeBrowserCrashed, words: "crashed"},
@@ -185,10 +194,11 @@ func TestWaitForURL(t *testing.T) {
 		{name: "pushState later", html: `<script>setTimeout(() => history.pushState(0, '', 'p?q=1'), 150)</script>`, do: until("p?q=1"), url: "p?q=1"},
 		{name: "a hash later", html: `<script>setTimeout(() => location.hash = 'h', 150)</script>`, do: until("#h"), url: "#h"},
 		{name: "another page later", html: `<script>setTimeout(() => location = 'next', 150)</script>`, site: map[string]any{"next": `x`}, do: until("/next"), url: "next"},
-		{name: "history.back later", html: `<script>if (!location.hash) { location.hash = 'a'; setTimeout(() => { location.hash = 'b'; history.back() }, 150) }</script>`, do: func(a *attempt) error {
+		{name: "history.back later", html: `<script>location.hash = 'a'; setTimeout(() => location.hash = 'b', 150)</script>`, do: func(a *attempt) error {
 			if err := until("#b")(a); err != nil {
 				return err
 			}
+			eval(a.t, a.p, `(() => { setTimeout(() => history.back()) })()`)
 			return until("#a")(a)
 		}, url: "#a"},
 	})

@@ -124,7 +124,7 @@ func (r *row) hold(t *testing.T, b *Browser, base string) {
 			t.Fatal(err)
 		}
 	}
-	if r.code != "" {
+	if r.code == routine.CodeElementNotFound || r.code == routine.CodeElementNotActionable { // else the page ends it
 		a.ctx = untilJudged(t, a.p)
 	}
 	do := r.do
