@@ -22,7 +22,7 @@ const (
 
 // probeTime is how long a page has to answer after a script was ended, before
 // it counts as hung.
-const probeTime = 500 * time.Millisecond
+const probeTime = 2 * time.Second
 
 // Evaluate runs an author's script in the page's own world.
 func (p *page) Evaluate(ctx context.Context, script string, limit time.Duration) (routine.Evaluation, error) {
