@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -57,10 +58,15 @@ func (p *page) press(ctx context.Context, s spot, c routine.Click, before state)
 	down, up := proto.InputDispatchMouseEventTypeMousePressed, proto.InputDispatchMouseEventTypeMouseReleased
 	move := at(proto.InputDispatchMouseEventTypeMouseMoved, 0)
 	move.Button = proto.InputMouseButtonNone
+	judged, err := s.view.ask(ctx, "pressed")
+	if err != nil {
+		return "", err
+	}
+	defer judged.forget()
 	if err := p.all(ctx, move, at(down, 1)); err != nil {
 		return "", err
 	}
-	hit, seen, err := p.landed(ctx, s, before)
+	hit, seen, err := p.landed(ctx, s, before, judged)
 	if err != nil {
 		return "", err
 	}
@@ -80,10 +86,22 @@ func (p *page) press(ctx context.Context, s spot, c routine.Click, before state)
 
 // landed names what the press reached, if that was not the element, and tells
 // whether the helper has seen the press and kept it from the page.
-func (p *page) landed(ctx context.Context, s spot, before state) (hit string, seen bool, err error) {
+func (p *page) landed(ctx context.Context, s spot, before state, judged *future) (hit string, seen bool, err error) {
 	if p.now().loader != before.loader {
 		// A document that the press itself asks for comes later than its answer.
 		return "another page", false, nil
+	}
+	select { // mostly it is here already
+	case a := <-judged.ch:
+		var r struct {
+			Result struct {
+				Value *string `json:"value"`
+			} `json:"result"`
+		}
+		if a.err == nil && json.Unmarshal(a.result, &r) == nil && r.Result.Value != nil {
+			return *r.Result.Value, true, nil
+		}
+	default:
 	}
 	name, err := help[*string](ctx, s.view, "landed", s.X, s.Y)
 	switch {

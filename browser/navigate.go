@@ -160,17 +160,23 @@ const beginBound = time.Second
 //
 // A page that could not be reached or does not answer is the action's failure.
 func (p *page) follow(ctx context.Context, before state) error {
-	settled := p.send(proto.RuntimeEvaluate{Expression: "0"})
-	defer settled.forget()
-	asked, err := p.askedFor(ctx, before, settled)
-	if err == nil && !asked {
-		// A step in the history is the browser's to begin, which it has by the
-		// time that it answers in its own name.
-		asked, err = p.askedFor(ctx, before, p.send(proto.PageGetNavigationHistory{}))
+	// The page has asked by the time that an evaluation answers; a step in the
+	// history is the browser's to begin, which answers in its own name.
+	for _, settled := range []*future{p.send(proto.RuntimeEvaluate{Expression: "0"}), p.send(proto.PageGetNavigationHistory{})} {
+		defer settled.forget()
+		asked, err := p.askedFor(ctx, before, settled)
+		if err != nil {
+			return err
+		}
+		if asked {
+			return p.followed(ctx, before)
+		}
 	}
-	if err != nil || !asked {
-		return err
-	}
+	return nil
+}
+
+// followed waits for what a navigation that was asked for leads to.
+func (p *page) followed(ctx context.Context, before state) error {
 	if err := p.arrive(ctx); err != nil {
 		return err
 	}

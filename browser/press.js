@@ -12,6 +12,7 @@ Object.assign(globalThis.rote, (() => {
   function arm(e, over, windows) {
     disarm();
     const press = { landed: null }, at = over.getBoundingClientRect();
+    press.judged = new Promise(done => { press.tell = done; });
     const judge = event => {
       if (!event.isTrusted) return;
       if (press.landed === null) {
@@ -20,6 +21,7 @@ Object.assign(globalThis.rote, (() => {
         if (n.nodeType !== 1) press.landed = 'the page';
         else if (!serves(n, over) && !serves(n, e)) press.landed = describe(n);
         else press.landed = apart(at, over.getBoundingClientRect()) ? 'it on the move' : '';
+        press.tell(press.landed);
       }
       if (press.landed === '') return disarm();
       event.preventDefault();
@@ -48,5 +50,8 @@ Object.assign(globalThis.rote, (() => {
     return n && /^(IFRAME|FRAME|OBJECT|EMBED)$/.test(n.tagName) && !n.contentDocument ? describe(n) : '';
   }
 
-  return { arm, disarm, landed };
+  // pressed is landed once the press has come.
+  const pressed = () => last.judged;
+
+  return { arm, disarm, landed, pressed };
 })());

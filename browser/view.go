@@ -50,6 +50,15 @@ func (v *view) world(ctx context.Context) (proto.RuntimeExecutionContextID, erro
 	return made.ExecutionContextID, err
 }
 
+// ask calls a function of the helper without waiting for what it returns.
+func (v *view) ask(ctx context.Context, function string) (*future, error) {
+	id, err := v.world(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return v.send(proto.RuntimeEvaluate{ContextID: id, Expression: "rote." + function + "()", AwaitPromise: true, ReturnByValue: true}), nil
+}
+
 // forget drops a world that is gone.
 func (v *view) forget(id proto.RuntimeExecutionContextID) {
 	v.p.mu.Lock()
