@@ -179,7 +179,7 @@ func untilJudged(t *testing.T, p *page) context.Context {
 	go func() {
 		defer close(done)
 		defer cancel()
-		if _, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: `new Promise(done => setTimeout(done, 600))`, AwaitPromise: true}); err != nil {
+		if _, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: `new Promise(done => setTimeout(done, 1000))`, AwaitPromise: true}); err != nil {
 			select { // the page has changed
 			case <-time.After(2 * time.Second):
 			case <-ctx.Done():
