@@ -296,9 +296,10 @@ globalThis.rote = (() => {
 
   // --- what can be typed into
 
+  // untypable is why text cannot be put into e; without text, why none can.
   function untypable(e, text) {
     if (e.isContentEditable || e.tagName === 'TEXTAREA') return null;
-    if (e.tagName === 'SELECT') return option(e, text) ? null : `has no option ${JSON.stringify(text)} ${offer(e)}`;
+    if (e.tagName === 'SELECT') return text === undefined || option(e, text) ? null : `has no option ${JSON.stringify(text)} ${offer(e)}`;
     if (e.tagName !== 'INPUT') return 'is no field for text (' + e.tagName.toLowerCase() + ')';
     if (/^(checkbox|radio|button|submit|reset|image|file)$/.test(e.type)) return `is an input of type ${e.type}, which takes no text`;
     return null;
