@@ -128,6 +128,9 @@ func eachBrowser(t *testing.T, do func(t *testing.T, executable string, full boo
 	t.Helper()
 	for _, path := range []string{"/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium"} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
+			if testing.Short() && filepath.Base(path) == "chromium" {
+				t.Skip("on the shell only")
+			}
 			if _, err := Find(path); err != nil {
 				if os.Getenv("CI") == "" {
 					t.Skipf("not tried on %s, which is not installed", path)
