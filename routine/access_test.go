@@ -182,7 +182,7 @@ func TestLastUseIsRecordedOnceAMinute(t *testing.T) {
 		for range 150 { // 2.5 minutes
 			use()
 			synctest.Wait()
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // of the test's own clock
 		}
 		synctest.Wait()
 		close(store.uses)

@@ -38,8 +38,9 @@ type ExecutionStore interface {
 	RecoverExecutions(ctx context.Context, at time.Time) (int, error)
 
 	// Prune deletes executions that have ended and that retention does not keep
-	// at now, with their files, and says how many. What an idempotency key
-	// stands for or a webhook is to tell of stays for now.
+	// at now, with their files, and says how many. One that a living idempotency
+	// key stands for stays until the key is dead, and one that a webhook is to
+	// tell of until that is delivered or given up.
 	Prune(ctx context.Context, r Retention, now time.Time) (int, error)
 
 	// PutFile saves a file of an open execution, in place of one of the same

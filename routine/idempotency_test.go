@@ -42,7 +42,7 @@ func TestCreateOnce(t *testing.T) {
 		if other, err := create(here, once("k2", text)); err != nil || other == first {
 			t.Error("another key: ", err)
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // of the test's own clock
 		if later, err := create(here, once("k", text+" ")); err != nil || later == first {
 			t.Error("after a day: ", err)
 		}

@@ -3,6 +3,8 @@ package routine
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -88,10 +90,7 @@ func (s *Service) heedCancelRequests(ctx context.Context) error {
 // saveProgress saves the records of runs that have more than were saved before.
 func (s *Service) saveProgress(ctx context.Context) error {
 	s.mu.Lock()
-	var all []*live
-	for _, l := range s.running {
-		all = append(all, l)
-	}
+	all := slices.Collect(maps.Values(s.running))
 	s.mu.Unlock()
 	var faults []error
 	for _, l := range all {
@@ -120,10 +119,7 @@ func (s *Service) saveLater(e *Execution) {
 // saveAgain saves the ends of executions that could not be saved when they came.
 func (s *Service) saveAgain(ctx context.Context) error {
 	s.mu.Lock()
-	var all []*Execution
-	for _, e := range s.unsaved {
-		all = append(all, e)
-	}
+	all := slices.Collect(maps.Values(s.unsaved))
 	s.mu.Unlock()
 	var faults []error
 	for _, e := range all {
