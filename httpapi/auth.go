@@ -10,15 +10,9 @@ import (
 // asCaller finds out who makes the call before h does it.
 func (a *api) asCaller(h handler) handler {
 	return func(q *request) (answer, error) {
-		var unknown error
-		if q.principal, unknown = caller(a.service, a.local, q.Request); routine.CodeOf(unknown) == routine.CodeStoreUnavailable {
-			return answer{}, unknown
-		}
-		if err := a.rate.admit(q.w, q.Request, q.principal); err != nil {
+		var err error
+		if q.principal, err = a.door.Caller(q.w, q.Request); err != nil {
 			return answer{}, err
-		}
-		if unknown != nil {
-			return answer{}, unknown
 		}
 		return h(q)
 	}

@@ -1,31 +1,62 @@
 package httpapi
 
 import (
+	"math"
 	"net/http"
+	"strconv"
 
 	"rote/routine"
 )
 
 // Door is what every request on the listener passes before a front end sees
 // it. Front ends that are mounted beside this one ask it, so that one listener
-// has one rule.
+// has one rule, and a token one budget of calls.
 type Door struct {
 	service *routine.Service
 	local   *routine.Principal
 	guard   guard
+	rate    *rateLimit
 }
 
-// NewDoor makes the door of c's Service, Local and AllowedHosts.
+// NewDoor makes the door of c's Service, Local, AllowedHosts, CORSOrigins and
+// RateLimit.
 func NewDoor(c Config) *Door {
-	return &Door{service: c.Service, local: c.Local, guard: newGuard(c.AllowedHosts, c.CORSOrigins)}
+	return &Door{service: c.Service, local: c.Local, guard: newGuard(c.AllowedHosts, c.CORSOrigins), rate: newRateLimit(c.RateLimit)}
 }
 
 // Admit refuses requests that name a foreign host, or come from a page of a
 // foreign origin: CodeForbidden.
 func (d *Door) Admit(r *http.Request) error { return d.guard.admit(r) }
 
-// Caller is who makes a request; without a token, the anonymous caller.
-// CodeUnauthenticated when the token is no good, CodeStoreUnavailable.
-func (d *Door) Caller(r *http.Request) (routine.Principal, error) {
-	return caller(d.service, d.local, r)
+// Caller is who makes a request; without a token, the anonymous caller. It
+// counts the call, and tells in headers of w what is left. CodeUnauthenticated
+// when the token is no good, CodeRateLimited, CodeStoreUnavailable.
+func (d *Door) Caller(w http.ResponseWriter, r *http.Request) (routine.Principal, error) {
+	p, unknown := caller(d.service, d.local, r)
+	if routine.CodeOf(unknown) == routine.CodeStoreUnavailable {
+		return routine.Principal{}, unknown
+	}
+	if err := d.rate.admit(w, r, p); err != nil {
+		return routine.Principal{}, err
+	}
+	return p, unknown
+}
+
+// Refuse gives the status that answers err, and sets in h the headers that go
+// with it.
+func (d *Door) Refuse(h http.Header, err error) (status int) {
+	status = statusOf(routine.CodeOf(err))
+	setRefusal(h, status, err)
+	return status
+}
+
+// setRefusal tells how to do better: with a token, or later.
+func setRefusal(h http.Header, status int, err error) {
+	switch status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", "Bearer")
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		wait := math.Ceil(routine.AsError(err).RetryAfter.Seconds())
+		h.Set("Retry-After", strconv.Itoa(max(1, int(wait))))
+	}
 }

@@ -86,7 +86,7 @@ func (g guard) admit(r *http.Request) error {
 
 func (a *api) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := a.guard.admit(r); err != nil {
+		if err := a.door.Admit(r); err != nil {
 			fail(w, r, err)
 			return
 		}

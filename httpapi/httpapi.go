@@ -36,6 +36,9 @@ type Config struct {
 	// use the service from a browser; none: only pages of AllowedHosts, as far
 	// as browsers let them without CORS.
 	CORSOrigins []string
+	// Door, when set, is one that other front ends on the listener share; else
+	// there is one of the values above.
+	Door *Door
 }
 
 const defaultMaxBody = 4 << 20
@@ -45,16 +48,17 @@ type api struct {
 	service *routine.Service
 	log     *slog.Logger
 	maxBody int64
-	local   *routine.Principal
 	base    string
-	guard   guard
-	rate    *rateLimit
+	door    *Door
 }
 
 // NewHandler makes the handler of all paths of the front end. It answers every
 // request itself, so what shares a listener with it is mounted beside it.
 func NewHandler(c Config) http.Handler {
-	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, local: c.Local, guard: newGuard(c.AllowedHosts, c.CORSOrigins), rate: newRateLimit(c.RateLimit)}
+	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, door: c.Door}
+	if a.door == nil {
+		a.door = NewDoor(c)
+	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}

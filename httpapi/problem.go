@@ -3,9 +3,7 @@ package httpapi
 import (
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
-	"strconv"
 
 	"rote/routine"
 )
@@ -53,6 +51,14 @@ var statuses = map[routine.Code]int{
 	routine.CodeInternal: http.StatusInternalServerError,
 }
 
+// statusOf is how a code is answered: one that is not known, as internal.
+func statusOf(code routine.Code) int {
+	if status, known := statuses[code]; known {
+		return status
+	}
+	return http.StatusInternalServerError
+}
+
 // failure adds to an error what its answer shows beyond it.
 type failure struct {
 	error
@@ -90,8 +96,8 @@ func problemOf(err error) problem {
 			p.Valid = new(false)
 		}
 	}
-	var known bool
-	if p.Status, known = statuses[e.Code]; !known || p.Execution != nil {
+	p.Status = statusOf(e.Code)
+	if p.Execution != nil {
 		// A run that failed is an execution failure, whatever it failed with.
 		p.Status = http.StatusInternalServerError
 	}
@@ -112,12 +118,6 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		text, _ = encode(p) // texts and a number
 	}
 	x.note(p, err)
-	switch p.Status {
-	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		wait := math.Ceil(routine.AsError(err).RetryAfter.Seconds())
-		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(wait))))
-	}
+	setRefusal(w.Header(), p.Status, err)
 	write(w, p.Status, document{"application/problem+json", text})
 }

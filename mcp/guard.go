@@ -6,17 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"mime"
 	"net/http"
-	"strconv"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"rote/routine"
 )
 
-// codeMethod is the one fault that only HTTP knows.
+// codeMethod is the one fault that only HTTP knows; the door does too.
 const codeMethod routine.Code = "method_not_allowed"
 
 var errMethod = routine.Errorf(codeMethod, "this path does not answer to this method: see the header Allow")
@@ -31,7 +29,7 @@ func (h *HTTP) enter(w http.ResponseWriter, r *http.Request) (routine.Principal,
 	if r.Method == http.MethodOptions {
 		return routine.Principal{}, nil, nil // carries no token, and gets nothing
 	}
-	p, err := h.door.Caller(r)
+	p, err := h.door.Caller(w, r)
 	if err != nil {
 		return routine.Principal{}, nil, err
 	}
@@ -48,7 +46,7 @@ func allowOrigin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
+	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate")
 	if r.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
 		h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
@@ -82,41 +80,18 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return text, nil
 }
 
-// statuses is how codes of requests that are not let through are answered.
-var statuses = map[routine.Code]int{
-	routine.CodeInvalid:              http.StatusBadRequest,
-	routine.CodeUnauthenticated:      http.StatusUnauthorized,
-	routine.CodeForbidden:            http.StatusForbidden,
-	routine.CodeNotFound:             http.StatusNotFound,
-	codeMethod:                       http.StatusMethodNotAllowed,
-	routine.CodeTooLarge:             http.StatusRequestEntityTooLarge,
-	routine.CodeUnsupportedMediaType: http.StatusUnsupportedMediaType,
-	routine.CodeRateLimited:          http.StatusTooManyRequests,
-	routine.CodeBusy:                 http.StatusServiceUnavailable,
-	routine.CodeStoreUnavailable:     http.StatusServiceUnavailable,
-}
-
 // refuse answers a request that is not let through, as a JSON-RPC error without
 // id: the message was not looked at.
-func refuse(w http.ResponseWriter, err error) {
+func (h *HTTP) refuse(w http.ResponseWriter, err error) {
 	e := routine.AsError(err)
-	status, known := statuses[e.Code]
-	if !known {
-		status = http.StatusInternalServerError
-	}
-	h := w.Header()
-	switch {
-	case status == http.StatusUnauthorized:
-		h.Set("WWW-Authenticate", `Bearer realm="rote"`)
-	case e.RetryAfter > 0:
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
-	}
+	header := w.Header()
+	status := h.door.Refuse(header, e)
 	text, err := json.Marshal(errorResponse(nil, mcp.INVALID_REQUEST, fmt.Sprintf("%s [%s]", e.Message, e.Code)))
 	if err != nil {
 		text = nil // a text always encodes
 	}
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
+	header.Set("Content-Type", "application/json")
+	header.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // a client that is gone misses it
 }

@@ -3,11 +3,13 @@ package mcp
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"rote/httpapi"
 	"rote/routine"
 )
 
@@ -151,5 +153,50 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 	if _, open := <-second.ended; open {
 		t.Error("an expired session has not ended")
+	}
+}
+
+// TestRateLimit: a token has one budget of calls, over whichever front end and
+// path, and a call that is refused runs nothing.
+func TestRateLimit(t *testing.T) {
+	f := newFront(t, hang)
+	door := httpapi.NewDoor(httpapi.Config{Service: f.service, RateLimit: 4})
+	f.http.door = door
+	rest := httpapi.NewHandler(httpapi.Config{Service: f.service, Door: door})
+	read := func(user string) *http.Response {
+		q := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/routines/", http.NoBody)
+		q.Header.Set("X-Service-Token", f.tokens[user])
+		w := httptest.NewRecorder()
+		rest.ServeHTTP(w, q)
+		return w.Result()
+	}
+	left := func(path, want string, r *http.Response) {
+		t.Helper()
+		_ = r.Body.Close()
+		if got := r.Header.Get("RateLimit"); r.StatusCode != 200 || got != want || r.Header.Get("RateLimit-Policy") != `"token";q=4;w=60` {
+			t.Errorf("%s: %d, RateLimit %s, want %s", path, r.StatusCode, got, want)
+		}
+	}
+	left("/routines/", `"token";r=3;t=60`, read("ann"))
+	first := f.request(t, "POST", "/mcp", "ann", strings.NewReader(hello), nil)
+	left("/mcp", `"token";r=2;t=60`, first)
+	left("/sse", `"token";r=1;t=60`, f.request(t, "GET", "/sse", "ann", nil, nil))
+	left("/routines/", `"token";r=0;t=60`, read("ann"))
+	session := map[string]string{"Mcp-Session-Id": first.Header.Get("Mcp-Session-Id")}
+	for _, row := range [][2]string{{"POST", "/mcp"}, {"GET", "/mcp"}, {"DELETE", "/mcp"}, {"GET", "/sse"}, {"POST", "/message?sessionId=x"}} {
+		r := f.request(t, row[0], row[1], "ann", strings.NewReader(call("1", "hang", "{}")), session)
+		text, err := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		if err != nil || r.StatusCode != 429 || r.Header.Get("Retry-After") != "60" || r.Header.Get("RateLimit") != `"token";r=0;t=60` ||
+			!strings.Contains(string(text), "[rate_limited]") {
+			t.Errorf("%s: %d %v %s %v", row, r.StatusCode, r.Header, text, err)
+		}
+	}
+	if r := read("ann"); r.StatusCode != 429 {
+		t.Errorf("REST after MCP has used the budget up: %d", r.StatusCode)
+	}
+	left("/routines/ of another token", `"token";r=3;t=60`, read("bob"))
+	if n := f.site.opened.Load(); n != 0 {
+		t.Errorf("%d pages were opened", n)
 	}
 }

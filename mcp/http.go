@@ -19,8 +19,12 @@ type Door interface {
 	// Admit refuses requests that name a foreign host or come from a page of a
 	// foreign origin.
 	Admit(*http.Request) error
-	// Caller is who makes a request; without a token, the anonymous caller.
-	Caller(*http.Request) (routine.Principal, error)
+	// Caller is who makes a request; without a token, the anonymous caller. It
+	// counts the call: CodeRateLimited.
+	Caller(http.ResponseWriter, *http.Request) (routine.Principal, error)
+	// Refuse gives the status that answers an error, and sets the headers that
+	// go with it.
+	Refuse(http.Header, error) (status int)
 }
 
 // HTTP serves clients over HTTP: streamable HTTP of 2025-11-25, with sessions,
@@ -60,7 +64,7 @@ func (h *HTTP) Close() { h.close() }
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p, o, err := h.enter(w, r)
 	if err != nil {
-		refuse(w, err)
+		h.refuse(w, err)
 		return
 	}
 	if r.Method == http.MethodOptions {
@@ -85,7 +89,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = errMethod
 	}
 	if err != nil {
-		refuse(w, err)
+		h.refuse(w, err)
 	}
 }
 

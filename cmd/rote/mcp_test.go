@@ -54,3 +54,18 @@ func TestServeMCP(t *testing.T) {
 		t.Fatal(out)
 	}
 }
+
+// TestRateLimitOfBothFrontEnds: the limit that REST obeys is that of MCP too,
+// and there is none on loopback unless it is asked for.
+func TestRateLimitOfBothFrontEnds(t *testing.T) {
+	r := newRote(t)
+	s := r.serve("--rate-limit", "2")
+	for _, want := range []string{"200", "200", "429"} {
+		if out := s.tool("search_routines", "{}"); !strings.HasPrefix(out, want) {
+			t.Errorf("want %s: %s", want, out)
+		}
+	}
+	if status, answer := s.call("GET", "/routines/", ""); status != 429 {
+		t.Error(status, answer)
+	}
+}

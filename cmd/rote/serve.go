@@ -76,7 +76,8 @@ func (c *serveCommand) handler(a *app, g *globals) (http.Handler, *mcp.HTTP, err
 	if trimmed := strings.Trim(c.BasePath, "/"); trimmed != "" {
 		base = "/" + trimmed
 	}
-	tools := server.NewHTTP(httpapi.NewDoor(config), base)
+	config.Door = httpapi.NewDoor(config)
+	tools := server.NewHTTP(config.Door, base)
 	rest, paths := httpapi.NewHandler(config), tools.Paths()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if slices.Contains(paths, r.URL.Path) {
