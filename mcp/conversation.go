@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -74,13 +73,20 @@ type exchange struct {
 type envelope struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
+	Params struct {
+		Meta struct {
+			ProgressToken json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	} `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  json.RawMessage `json:"error"`
 }
 
 func (c *conversation) message(ctx context.Context, text []byte) {
 	var e envelope
-	isMessage := json.Unmarshal(text, &e) == nil
+	var odd *json.UnmarshalTypeError // is mcp-go's to refuse
+	err := json.Unmarshal(text, &e)
+	isMessage := err == nil || errors.As(err, &odd)
 	isRequest := isMessage && len(e.ID) > 0 && string(e.ID) != "null"
 	switch {
 	case isMessage && e.Method == "" && (e.Result != nil || e.Error != nil):
@@ -99,7 +105,7 @@ func (c *conversation) message(ctx context.Context, text []byte) {
 // begin answers a request on a goroutine of its own. It can be cancelled from
 // now on, not only when the goroutine has come to run.
 func (c *conversation) begin(ctx context.Context, e envelope, text []byte) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(withToken(ctx, e.Params.Meta.ProgressToken))
 	x := &exchange{cancel: cancel}
 	if code, refusal := c.admit(string(e.ID), x); refusal != "" {
 		cancel()
@@ -108,11 +114,8 @@ func (c *conversation) begin(ctx context.Context, e envelope, text []byte) {
 	}
 	c.pending.Go(func() {
 		defer cancel()
-		started := time.Now()
 		response := c.handle(ctx, e.ID, text)
-		cancelled := c.settle(string(e.ID), x)
-		c.server.log.DebugContext(ctx, "mcp request", "method", e.Method, "id", string(e.ID), "duration", time.Since(started), "cancelled", cancelled)
-		if !cancelled {
+		if cancelled := c.settle(string(e.ID), x); !cancelled {
 			c.send(e.ID, response)
 		}
 	})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 
@@ -54,7 +53,7 @@ func allowOrigin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// body reads the message of a POST and leaves it in place for mcp-go. A body
+// body reads the message of a POST. A body
 // that is too long is not read to its end: CodeTooLarge. CodeUnsupportedMediaType
 // for anything but JSON, which pages could send to any origin unasked.
 func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
@@ -63,21 +62,24 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, routine.Errorf(routine.CodeUnsupportedMediaType, "a message is sent with Content-Type: application/json")
 	}
 	limit := int64(h.server.maxMessage)
-	tooLarge := routine.Errorf(routine.CodeTooLarge, "the message is longer than %d bytes", limit)
+	tooLarge := func() error {
+		return routine.Errorf(routine.CodeTooLarge, "the message is longer than %d bytes", limit)
+	}
 	if r.ContentLength > limit {
 		w.Header().Set("Connection", "close")
-		return nil, tooLarge
+		return nil, tooLarge()
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	var read bytes.Buffer
+	read.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead) // so that it grows no more
+	_, err = read.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, tooLarge
+		return nil, tooLarge()
 	case err != nil:
 		return nil, routine.Errorf(routine.CodeInvalid, "the body broke off: %w", err)
 	}
-	r.Body = io.NopCloser(bytes.NewReader(text))
-	return text, nil
+	return read.Bytes(), nil
 }
 
 // refuse answers a request that is not let through, as a JSON-RPC error without

@@ -3,7 +3,10 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +36,7 @@ type HTTP struct {
 	server   *Server
 	door     Door
 	base     string
-	beat     time.Duration
+	beats    *beats
 	sessions *sessions
 	closed   chan struct{}
 	close    func()
@@ -45,7 +48,7 @@ type HTTP struct {
 // NewHTTP makes the handler of the three paths below base, which is empty or as
 // /rote. Close it to end the streams.
 func (s *Server) NewHTTP(door Door, base string) *HTTP {
-	h := &HTTP{server: s, door: door, base: base, beat: beatInterval, sessions: newSessions(), closed: make(chan struct{}),
+	h := &HTTP{server: s, door: door, base: base, beats: newBeats(beatInterval), sessions: newSessions(), closed: make(chan struct{}),
 		streamable: map[*organization]*server.StreamableHTTPServer{}}
 	h.close = sync.OnceFunc(func() { close(h.closed) })
 	return h
@@ -62,6 +65,8 @@ func (h *HTTP) Close() { h.close() }
 
 // ServeHTTP answers a request that passes the guards.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer h.survive(r)
+	arrived := time.Now()
 	p, o, err := h.enter(w, r)
 	if err != nil {
 		h.refuse(w, err)
@@ -74,7 +79,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(withPrincipal(r.Context(), p))
 	switch route := strings.TrimPrefix(r.URL.Path, h.base) + " " + r.Method; route {
 	case "/mcp POST":
-		err = h.post(w, r, p, o)
+		err = h.post(w, r, p, o, arrived)
 	case "/mcp GET":
 		err = h.listen(w, r, p, o)
 	case "/mcp DELETE":
@@ -93,26 +98,43 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// survive logs a panic, and cuts the connection: what of the answer is out is
+// not known.
+func (h *HTTP) survive(r *http.Request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if err, ok := p.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
+		h.server.log.ErrorContext(r.Context(), "mcp request", "error", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+	}
+	panic(http.ErrAbortHandler)
+}
+
 // peek is what of a posted message decides how it is handled.
 type peek struct {
-	Method string `json:"method"`
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
 	Params struct {
 		Meta struct {
-			Version string `json:"io.modelcontextprotocol/protocolVersion"`
+			Version       string          `json:"io.modelcontextprotocol/protocolVersion"`
+			ProgressToken json.RawMessage `json:"progressToken"`
 		} `json:"_meta"`
+		RequestID json.RawMessage `json:"requestId"`
 	} `json:"params"`
 }
 
 // post answers one message of a client, on a stream of its own if need be.
-func (h *HTTP) post(w http.ResponseWriter, r *http.Request, p routine.Principal, o *organization) error {
+func (h *HTTP) post(w http.ResponseWriter, r *http.Request, p routine.Principal, o *organization, arrived time.Time) error {
 	text, err := h.body(w, r)
 	if err != nil {
 		return err
 	}
 	var m peek
 	_ = json.Unmarshal(text, &m) // what is no message, mcp-go refuses
+	cancels := m.Method == string(mcp.MethodNotificationCancelled)
 	modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) || mcp.IsModernProtocol(m.Params.Meta.Version)
-	if modern && m.Method == string(mcp.MethodNotificationCancelled) {
+	if modern && cancels {
 		// Without sessions, request ids of all clients are alike: only closing
 		// the stream of a request cancels it.
 		w.WriteHeader(http.StatusAccepted)
@@ -135,7 +157,11 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, p routine.Principal,
 		defer o.listen(ctx)()
 		defer h.untilClosed(cancel, nil)()
 	}
-	h.answer(w, r.WithContext(ctx), o)
+	id := newRequestID(m.ID)
+	if text = id.hide(text, "id"); cancels {
+		text = newRequestID(m.Params.RequestID).hide(text, "params", "requestId")
+	}
+	h.answer(withArrival(withToken(ctx, m.Params.Meta.ProgressToken), arrived), cancel, w, r, o, asked{id, text})
 	return nil
 }
 
@@ -159,30 +185,36 @@ func (h *HTTP) begin(ctx context.Context, p routine.Principal, o *organization, 
 	return s, err
 }
 
+// asked is the message of a POST, for mcp-go.
+type asked struct {
+	id   requestID
+	text []byte
+}
+
 // answer has mcp-go answer, on a stream that takes what else the request gives.
-func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, o *organization) {
+// A client that takes no more cancels it.
+func (h *HTTP) answer(ctx context.Context, cancel func(), w http.ResponseWriter, r *http.Request, o *organization, a asked) {
+	beats := h.beats
 	if r.Method == http.MethodPost && !strings.Contains(r.Header.Get("Accept"), eventStream) {
-		h.transport(o).ServeHTTP(w, r) // it would not understand a stream
-		return
+		beats = nil
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	s := newStream(w, h.beat, cancel)
+	s := newStream(w, beats, cancel)
 	defer s.close()
-	notify := func(method string, params any) error {
-		return s.write(notification{mcp.JSONRPC_VERSION, method, params})
+	if s.id = a.id; s.CanStream() {
+		ctx = withNotifier(ctx, func(method string, params any) error {
+			return s.write(notification{mcp.JSONRPC_VERSION, method, params})
+		})
 	}
-	h.transport(o).ServeHTTP(s, r.WithContext(withNotifier(ctx, notify)))
+	h.transport(o).Handle(s, &server.HTTPRequest{Method: r.Method, Header: r.Header, Body: a.text, Context: ctx})
 }
 
 // transport is mcp-go's own, behind our guards.
-func (h *HTTP) transport(o *organization) http.Handler {
+func (h *HTTP) transport(o *organization) *server.StreamableHTTPServer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := h.streamable[o]
 	if t == nil {
-		t = server.NewStreamableHTTPServer(o.protocol, server.WithSessionIdManagerResolver(h.sessions),
-			server.WithStreamableHTTPLogger(h.server.log), server.WithDisableLocalhostProtection(true)) // the door knows more hosts
+		t = server.NewStreamableHTTPServer(o.protocol, server.WithSessionIdManagerResolver(h.sessions), server.WithStreamableHTTPLogger(h.server.log))
 		h.streamable[o] = t
 	}
 	return t
@@ -191,12 +223,9 @@ func (h *HTTP) transport(o *organization) http.Handler {
 // forget has mcp-go drop what it keeps of a session that has ended. It does so
 // only for a client's request, so this is one.
 func (h *HTTP) forget(ctx context.Context, s *httpSession) {
-	r, err := http.NewRequestWithContext(context.WithValue(ctx, sessionKey{}, s), http.MethodDelete, "/mcp", http.NoBody)
-	if err != nil {
-		return // the request is the same each time, and good
-	}
-	r.Header.Set(server.HeaderKeySessionID, s.id)
-	h.transport(s.of).ServeHTTP(unread{}, r)
+	header := http.Header{}
+	header.Set(server.HeaderKeySessionID, s.id)
+	h.transport(s.of).Handle(unread{}, &server.HTTPRequest{Method: http.MethodDelete, Header: header, Context: context.WithValue(ctx, sessionKey{}, s)})
 }
 
 // unread is an answer that nobody waits for.
@@ -205,38 +234,40 @@ type unread struct{}
 func (unread) Header() http.Header         { return http.Header{} }
 func (unread) Write(b []byte) (int, error) { return len(b), nil }
 func (unread) WriteHeader(int)             {}
+func (unread) Flush()                      {}
+func (unread) CanStream() bool             { return false }
 
 // listen opens the stream on which a session is told of changes.
 func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, p routine.Principal, o *organization) error {
-	if mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
-		h.transport(o).ServeHTTP(w, r) // says that there is no such stream
-		return nil
-	}
-	s, err := h.session(r, p, o, "")
-	if err != nil {
-		return err
-	}
-	defer h.sessions.release(s)
-	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), sessionKey{}, s))
+	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer o.listen(ctx)()
-	defer h.untilClosed(cancel, s.ended)()
-	h.answer(w, r.WithContext(ctx), o)
+	if !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) { // else mcp-go says that there is no such stream
+		s, err := h.session(r, p, o, "")
+		if err != nil {
+			return err
+		}
+		defer h.sessions.release(s)
+		ctx = context.WithValue(ctx, sessionKey{}, s)
+		defer o.listen(ctx)()
+		defer h.untilClosed(cancel, s.ended)()
+	}
+	h.answer(ctx, cancel, w, r, o, asked{})
 	return nil
 }
 
 // end ends a session at its owner's wish.
 func (h *HTTP) end(w http.ResponseWriter, r *http.Request, p routine.Principal, o *organization) error {
-	if mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
-		h.transport(o).ServeHTTP(w, r)
-		return nil
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) { // which has no sessions, as mcp-go says
+		s, err := h.session(r, p, o, "")
+		if err != nil {
+			return err
+		}
+		defer h.sessions.release(s)
+		ctx = context.WithValue(ctx, sessionKey{}, s)
 	}
-	s, err := h.session(r, p, o, "")
-	if err != nil {
-		return err
-	}
-	defer h.sessions.release(s)
-	h.transport(o).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), sessionKey{}, s)))
+	h.answer(ctx, cancel, w, r, o, asked{})
 	return nil
 }
 

@@ -157,7 +157,7 @@ func TestSessionsAreTheirOwnersAlone(t *testing.T) {
 func TestLongCallIsKeptOpen(t *testing.T) {
 	for _, e := range []era{legacy, modern} {
 		f := newFront(t, hang)
-		f.http.beat = time.Millisecond
+		f.http.beats = newBeats(time.Millisecond)
 		c := f.caller(t, e, "ann")
 		r := c.post(t.Context(), strings.Replace(calling("1", "hang"), `"progressToken":1`, `"x":1`, 1))
 		<-f.site.hanging
@@ -219,5 +219,23 @@ func TestChangesAreToldOnEveryKindOfStream(t *testing.T) {
 	}
 	if _, open := <-sse.events; open {
 		t.Error("the SSE stream goes on")
+	}
+}
+
+// A fault of ours cuts the connection and is in the log, and the others go on.
+func TestPanicCutsOneConnection(t *testing.T) {
+	f := newFront(t, named("only"))
+	door := f.http.door
+	f.http.door = nil
+	if r, err := f.caller(t, modern, "ann").send(t.Context(), ping); err == nil {
+		_ = r.Body.Close()
+		t.Errorf("an answer: %s", r.Status)
+	}
+	f.http.door = door
+	if !strings.Contains(f.log.String(), "panic: ") {
+		t.Errorf("log: %s", f.log)
+	}
+	if list := f.caller(t, modern, "ann").ask(call("1", "only", "{}")); list[0].Result == nil {
+		t.Error(list[0].raw)
 	}
 }

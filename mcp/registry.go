@@ -62,11 +62,11 @@ type state struct {
 	updatedAt int64
 }
 
-// refresh brings the published tools up to what the store holds at the call or
-// later. Callers that come together share one look. When the store does not
+// refresh brings the published tools up to what the store holds at the call, or
+// at the arrival of the request that it is for, or later. Callers that come together share one look. When the store does not
 // answer, the tools stay as they are.
 func (r *registry) refresh(ctx context.Context) {
-	if stamp, err := r.server.service.ToolsStamp(ctx); err == nil && r.current(stamp) {
+	if stamp, err := r.server.service.ToolsStamp(ctx, arrivalOf(ctx)); err == nil && r.current(stamp) {
 		return
 	}
 	before := r.begun.Load()
@@ -88,7 +88,7 @@ func (r *registry) current(stamp int64) bool { return r.fresh.Load() && stamp ==
 
 // renew publishes what the store holds.
 func (r *registry) renew(ctx context.Context) error {
-	stamp, err := r.server.service.ToolsStamp(ctx) // before the look: what comes later is looked at again
+	stamp, err := r.server.service.ToolsStamp(ctx, time.Time{}) // before the look: what comes later is looked at again
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -25,13 +26,24 @@ func withNotifier(ctx context.Context, n notifier) context.Context {
 	return context.WithValue(ctx, notifierKey{}, n)
 }
 
+type tokenKey struct{}
+
+// withToken says by what token the client knows a request's progress, as it is
+// written: mcp-go reads a number as a float64.
+func withToken(ctx context.Context, token json.RawMessage) context.Context {
+	if len(token) <= maxExact {
+		return ctx
+	}
+	return context.WithValue(ctx, tokenKey{}, token)
+}
+
 // progressParams is the body of a notifications/progress. Progress is how many
 // operations are done and grows each time, Message names the one that goes on.
 type progressParams struct {
-	ProgressToken mcp.ProgressToken `json:"progressToken"`
-	Progress      float64           `json:"progress"`
-	Total         int               `json:"total"`
-	Message       string            `json:"message"`
+	ProgressToken any     `json:"progressToken"`
+	Progress      float64 `json:"progress"`
+	Total         int     `json:"total"`
+	Message       string  `json:"message"`
 }
 
 // reporter tells a client how its call goes: each operation that begins, and
@@ -57,10 +69,14 @@ func (s *Server) report(ctx context.Context, request mcp.CallToolRequest, total 
 	if !ok || meta == nil || meta.ProgressToken == nil {
 		return nil
 	}
+	token := any(meta.ProgressToken)
+	if written, ok := ctx.Value(tokenKey{}).(json.RawMessage); ok {
+		token = written
+	}
 	r := &reporter{interval: s.reportInterval, total: total,
 		more: make(chan struct{}, 1), stopped: make(chan struct{}), done: make(chan struct{})}
 	r.send = func(p progressParams) {
-		p.ProgressToken = meta.ProgressToken
+		p.ProgressToken = token
 		_ = notify("notifications/progress", p) // a client that cannot be reached ends its session, not here
 	}
 	go r.tell()

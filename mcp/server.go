@@ -106,6 +106,20 @@ func setDefault[T comparable](v *T, to T) {
 // errAnonymous: tools are not for anonymous callers.
 var errAnonymous = routine.Errorf(routine.CodeUnauthenticated, "MCP needs a service token: send it as Authorization: Bearer or X-Service-Token")
 
+type arrivalKey struct{}
+
+// withArrival says when the request came that is handled: what was found out
+// since then need not be found out again for it.
+func withArrival(ctx context.Context, at time.Time) context.Context {
+	return context.WithValue(ctx, arrivalKey{}, at)
+}
+
+// arrivalOf is the zero time where nothing is known of it.
+func arrivalOf(ctx context.Context) time.Time {
+	at, _ := ctx.Value(arrivalKey{}).(time.Time)
+	return at
+}
+
 type principalKey struct{}
 
 // withPrincipal says on whose behalf a message is handled.

@@ -19,7 +19,7 @@ func (h *HTTP) serveSSE(w http.ResponseWriter, r *http.Request, p routine.Princi
 	defer h.sessions.end(s)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	out := newStream(w, h.beat, cancel)
+	out := newStream(w, h.beats, cancel)
 	defer out.close()
 	defer h.untilClosed(cancel, s.ended)()
 

@@ -7,16 +7,14 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/mark3labs/mcp-go/server"
 )
 
-const (
-	// beatInterval is after how long without a byte a stream gets a comment, so
-	// that no proxy takes it for dead.
-	beatInterval = 15 * time.Second
-	// writeTime is what a client has to take what is sent.
-	writeTime = 30 * time.Second
-)
+// writeTime is what a client has to take what is sent.
+const writeTime = 30 * time.Second
 
 // stream is the answer to one request over HTTP. mcp-go writes to it either one
 // JSON body or server-sent events; what belongs to the request and comes before
@@ -26,9 +24,11 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	broken  func() // told that the client takes no more
+	beats   *beats // nil for a client that does not know events
+	id      requestID
+	spoke   atomic.Bool // since beats last looked
 
 	mu      sync.Mutex
-	beat    *time.Timer
 	begun   bool // the header is out
 	events  bool // as server-sent events
 	framing bool // what is written is a body, to be framed at the end
@@ -37,19 +37,23 @@ type stream struct {
 }
 
 var (
-	_ http.ResponseWriter = (*stream)(nil)
-	_ http.Flusher        = (*stream)(nil)
-	_ writer              = (*stream)(nil)
+	_ server.HTTPResponseWriter = (*stream)(nil)
+	_ writer                    = (*stream)(nil)
 )
 
-// newStream makes the answer to a request, with a comment at each interval. It is closed before the request ends.
-func newStream(w http.ResponseWriter, interval time.Duration, broken func()) *stream {
-	s := &stream{w: w, control: http.NewResponseController(w), broken: broken}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.beat = time.AfterFunc(interval, func() { s.comment(interval) })
+// newStream makes the answer to a request, which gets comments from beats. It
+// is closed before the request ends.
+func newStream(w http.ResponseWriter, beats *beats, broken func()) *stream {
+	s := &stream{w: w, control: http.NewResponseController(w), broken: broken, beats: beats}
+	if beats != nil {
+		s.spoke.Store(true)
+		beats.add(s)
+	}
 	return s
 }
+
+// CanStream tells whether the client knows events.
+func (s *stream) CanStream() bool { return s.beats != nil }
 
 // Header is that of the answer.
 func (s *stream) Header() http.Header { return s.w.Header() }
@@ -78,7 +82,10 @@ func (s *stream) Write(b []byte) (int, error) {
 	if s.events {
 		s.extend()
 	}
-	return s.w.Write(b)
+	if _, err := s.w.Write(s.id.restore(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // Flush sends what has been written.
@@ -105,24 +112,20 @@ func (s *stream) write(v any) error {
 func (s *stream) event(name string, data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.send(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data))
-	return err
+	return s.send(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data))
 }
 
-// comment sends a line that clients skip, again and again while more may
-// follow.
-func (s *stream) comment(interval time.Duration) {
+// comment sends a line that clients skip.
+func (s *stream) comment() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if more, err := s.send([]byte(": still here\n\n")); more && err == nil {
-		s.beat.Reset(interval)
-	}
+	_ = s.send([]byte(": still here\n\n")) // a client that is gone ends the request
 }
 
 // send makes the answer a stream of events, if it still can be one.
-func (s *stream) send(event []byte) (isStream bool, err error) {
+func (s *stream) send(event []byte) error {
 	if s.closed || s.begun && !s.events {
-		return false, nil
+		return nil
 	}
 	if !s.begun {
 		h := s.w.Header()
@@ -133,28 +136,32 @@ func (s *stream) send(event []byte) (isStream bool, err error) {
 		s.w.WriteHeader(http.StatusOK)
 	}
 	s.extend()
-	if _, err = s.w.Write(event); err == nil {
+	_, err := s.w.Write(event)
+	if err == nil {
 		err = s.control.Flush()
 	}
 	if err != nil {
 		s.broken()
 	}
-	return true, err
+	return err
 }
 
 // extend gives the client time for one more write: a stream may last longer
 // than any answer's limit.
 func (s *stream) extend() {
+	s.spoke.Store(true)
 	_ = s.control.SetWriteDeadline(time.Now().Add(writeTime)) // not every writer has one
 }
 
 // close ends the answer. Nothing is written after it.
 func (s *stream) close() {
+	if s.beats != nil {
+		s.beats.remove(s)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.beat.Stop()
 	if body := bytes.TrimSpace(s.body.Bytes()); len(body) > 0 {
-		_, _ = s.send(fmt.Appendf(nil, "event: message\ndata: %s\n\n", body)) // a client that is gone misses it
+		_ = s.send(fmt.Appendf(nil, "event: message\ndata: %s\n\n", s.id.restore(body))) // a client that is gone misses it
 	}
 	s.closed = true
 }

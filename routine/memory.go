@@ -3,6 +3,7 @@ package routine
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 const (
@@ -63,7 +64,7 @@ func (c *copies[K, V]) keep(count int64, key K, v *V) {
 
 // readRoutine is Store.Routine. What the routine refers to is shared.
 func (s *Service) readRoutine(ctx context.Context, id string) (*Routine, error) {
-	now, err := s.store.Changes(ctx)
+	now, err := s.changes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,18 +79,39 @@ func (s *Service) readRoutine(ctx context.Context, id string) (*Routine, error) 
 
 // readToken is Store.TokenByHash. What the token refers to is shared.
 func (s *Service) readToken(ctx context.Context, hash [32]byte) (*Token, error) {
-	now, err := s.store.Changes(ctx)
+	now, err := s.changes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return s.tokens.read(ctx, now.Tokens, hash, s.store.TokenByHash, func(*Token) bool { return true })
 }
 
+// look is what the store had counted at some time after began.
+type look struct {
+	began   time.Time
+	changes Changes
+}
+
+// changes gives the counts of now, and remembers them.
+func (s *Service) changes(ctx context.Context) (Changes, error) {
+	began := time.Now()
+	now, err := s.store.Changes(ctx)
+	if err == nil {
+		s.looked.Store(&look{began, now})
+	}
+	return now, err
+}
+
 // ToolsStamp is a number that changes with every change to a routine, by
 // whatever process: while it is the same, so is what Tools and Routines give. It
-// is much cheaper than a list. CodeStoreUnavailable.
-func (s *Service) ToolsStamp(ctx context.Context) (int64, error) {
-	now, err := s.store.Changes(ctx)
+// is much cheaper than a list, and costs nothing if the service has looked for
+// another reason since a time that will do; the zero time is now.
+// CodeStoreUnavailable.
+func (s *Service) ToolsStamp(ctx context.Context, since time.Time) (int64, error) {
+	if last := s.looked.Load(); last != nil && !since.IsZero() && !last.began.Before(since) {
+		return last.changes.Routines, nil
+	}
+	now, err := s.changes(ctx)
 	if err != nil {
 		return 0, storeError(ctx, "look for changes", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"rote/routine"
 	"rote/routine/routinetest"
@@ -14,8 +15,8 @@ import (
 // reads counts what is read from a Store, and can fail to tell of changes.
 type reads struct {
 	routine.Store
-	routines, tokens atomic.Int64
-	blind            error
+	routines, tokens, looks atomic.Int64
+	blind                   error
 }
 
 func (r *reads) Routine(ctx context.Context, id string) (*routine.Routine, error) {
@@ -29,6 +30,7 @@ func (r *reads) TokenByHash(ctx context.Context, hash [32]byte) (*routine.Token,
 }
 
 func (r *reads) Changes(ctx context.Context) (routine.Changes, error) {
+	r.looks.Add(1)
 	if r.blind != nil {
 		return routine.Changes{}, r.blind
 	}
@@ -103,17 +105,27 @@ func TestWhatIsNotKept(t *testing.T) {
 	if _, err := s.Routine(t.Context(), ann, r.ID); err != nil {
 		t.Fatal(err)
 	}
-	before, err := s.ToolsStamp(t.Context())
+	before, err := s.ToolsStamp(t.Context(), time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	create(t, s, ann, private)
-	if after, err := s.ToolsStamp(t.Context()); err != nil || after == before {
+	if after, err := s.ToolsStamp(t.Context(), time.Time{}); err != nil || after == before {
 		t.Error(before, after, err)
+	}
+	began, looks := time.Now(), store.looks.Load()
+	if _, err := s.Authenticate(t.Context(), "guess"); routine.CodeOf(err) != routine.CodeUnauthenticated {
+		t.Fatal(err)
+	}
+	if _, err := s.ToolsStamp(t.Context(), began); err != nil || store.looks.Load() != looks+1 {
+		t.Errorf("%d looks since one will do, %v", store.looks.Load()-looks, err)
+	}
+	if _, err := s.ToolsStamp(t.Context(), time.Now()); err != nil || store.looks.Load() != looks+2 {
+		t.Errorf("%d looks, the last of which was too old, %v", store.looks.Load()-looks, err)
 	}
 	store.blind = errors.New("disk on fire")
 	_, reading := s.Routine(t.Context(), ann, r.ID)
-	_, looking := s.ToolsStamp(t.Context())
+	_, looking := s.ToolsStamp(t.Context(), time.Time{})
 	for _, err := range []error{reading, looking} {
 		if routine.CodeOf(err) != routine.CodeStoreUnavailable {
 			t.Error(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,6 +25,7 @@ type Service struct {
 	queue      *queue
 	routines   copies[string, Routine]
 	tokens     copies[[32]byte, Token]
+	looked     atomic.Pointer[look] // the last look for changes
 
 	mu      sync.Mutex
 	running map[string]*live      // by execution id

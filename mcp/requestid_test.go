@@ -1,0 +1,75 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+)
+
+// A float64 would make one number of these.
+func TestHTTPLongRequestIDsAreAnsweredAsTheyAre(t *testing.T) {
+	f := newFront(t, named("only"))
+	for _, e := range []era{legacy, modern} {
+		c := f.caller(t, e, "ann")
+		for _, id := range []string{"9007199254740993", "-9007199254740993", "12345678901234567890", "0.1000000000000000055", "7", `"9007199254740993"`} {
+			for method, params := range map[string]string{"tools/call": `{"name":"only","arguments":{}}`, "tools/lost": `{"x":0}`} {
+				list := c.ask(`{"id":` + id + `,"jsonrpc":"2.0","method":"` + method + `","params":` + params + `}`)
+				if m := list[len(list)-1]; string(m.ID) != id || (m.Error == nil) != (method == "tools/call") {
+					t.Errorf("%s %s of %s: %s", e, method, id, m.raw)
+				}
+			}
+			list := c.ask(calling(id, "only")) // as events
+			if last := list[len(list)-1]; len(list) < 2 || string(last.ID) != id || string(list[0].Params.ProgressToken) != id {
+				t.Errorf("%s, id %s: %d messages, %s", e, id, len(list), last.raw)
+			}
+		}
+	}
+}
+
+func TestHTTPCancelOfALongRequestID(t *testing.T) {
+	f := newFront(t, hang)
+	c := f.caller(t, legacy, "ann")
+	answered := make(chan string, 2)
+	for _, id := range []string{"9007199254740992", "9007199254740993"} {
+		go func() {
+			list := c.ask(call(id, "hang", "{}"))
+			answered <- string(list[len(list)-1].ID)
+		}()
+		<-f.site.hanging
+	}
+	_ = c.post(t.Context(), cancelled("9007199254740993")).Body.Close()
+	if id := <-answered; id != "9007199254740993" || f.site.closed.Load() != 1 {
+		t.Errorf("%s was cancelled, %d pages are closed", id, f.site.closed.Load())
+	}
+	_ = c.post(t.Context(), cancelled("9007199254740992")).Body.Close()
+	<-answered
+}
+
+func TestRequestIDIsHiddenInMessagesOnly(t *testing.T) {
+	id := newRequestID([]byte("9007199254740993"))
+	for message, want := range map[string]string{
+		`{"id":9007199254740993,"params":{"id":9007199254740993}}`: `{"id":"rote-number:9007199254740993","params":{"id":9007199254740993}}`,
+		`[9007199254740993]`: `[9007199254740993]`,
+		`null`:               `null`,
+		`{`:                  `{`,
+	} {
+		if got := string(id.hide([]byte(message), "id")); got != want {
+			t.Errorf("%s: %s", message, got)
+		}
+	}
+	if got := string(id.restore(id.hide([]byte(`{"id":9007199254740993}`), "id"))); got != `{"id":9007199254740993}` {
+		t.Error(got)
+	}
+	for _, given := range []string{"", "null", "7", "999999999999999", `"` + strings.Repeat("x", 40) + `"`, `{"an":"object that is long"}`} {
+		if id := newRequestID([]byte(given)); id.given != nil {
+			t.Errorf("%s is hidden", given)
+		}
+	}
+}
+
+func TestLongProgressTokensComeBackAsTheyAre(t *testing.T) {
+	p := initialized(t, newHouse(t, named("only")).Server)
+	p.send(calling("9007199254740993", "only"))
+	if m := p.next(); string(m.Params.ProgressToken) != "9007199254740993" {
+		t.Error(m.raw)
+	}
+}
