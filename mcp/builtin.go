@@ -125,7 +125,7 @@ func compact(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// arguments decodes the arguments of a builtin strictly. Models send numbers
+// decode decodes the arguments of a builtin strictly. Models send numbers
 // and booleans as texts, so these are taken too.
 func decode(q mcp.CallToolRequest, into any) error {
 	raw := arguments(q)

@@ -144,6 +144,22 @@ func TestSessionsAreBounded(t *testing.T) {
 		all.release(s)
 		all.release(s)
 	}
+	// Who has the most gives way first, though another has been idle longer.
+	crowd := newSessions()
+	crowd.limit, crowd.now = 4, all.now
+	for _, p := range []routine.Principal{bob, ann, ann, ann} {
+		now = now.Add(time.Second)
+		s, _, err := crowd.begin(p, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		crowd.release(s)
+	}
+	for _, p := range []routine.Principal{eve, ann} {
+		if _, gone, err := crowd.begin(p, nil, nil); err != nil || len(gone) != 1 || gone[0].owner != ownerOf(ann) {
+			t.Errorf("%v gave way to %s: %v", gone, p.UserID, err)
+		}
+	}
 	now = now.Add(maxIdle + time.Second)
 	if _, err := all.use(ann, second.id, false); routine.CodeOf(err) != routine.CodeNotFound {
 		t.Errorf("an expired session: %v", err)

@@ -177,7 +177,7 @@ func (h *HTTP) session(r *http.Request, p routine.Principal, o *organization, me
 	return h.sessions.use(p, id, false)
 }
 
-func (h *HTTP) begin(ctx context.Context, p routine.Principal, o *organization, messages chan []byte) (*httpSession, error) {
+func (h *HTTP) begin(ctx context.Context, p routine.Principal, o *organization, messages chan posted) (*httpSession, error) {
 	s, gone, err := h.sessions.begin(p, o, messages)
 	for _, old := range gone {
 		h.forget(ctx, old)

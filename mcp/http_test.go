@@ -239,3 +239,27 @@ func TestPanicCutsOneConnection(t *testing.T) {
 		t.Error(list[0].raw)
 	}
 }
+
+// A message to a session over SSE does what its own token is good for, not what
+// that of the stream is.
+func TestSSEMessageHasItsOwnToken(t *testing.T) {
+	f := newFront(t, hang, named("only"))
+	narrow := ann
+	narrow.Scopes = routine.ScopeExecutionsRead
+	secret, _, err := f.service.CreateToken(t.Context(), narrow, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.tokens["ann, to read"] = secret
+	c := f.sse(t, "ann")
+	if status := f.do(t, "POST", c.post, "ann, to read", call("1", "only", "{}"), nil); status != 202 {
+		t.Fatal(status)
+	}
+	if m := c.next(); m.Error == nil || f.site.opened.Load() != 0 {
+		t.Errorf("%d pages, %s", f.site.opened.Load(), m.raw)
+	}
+	c.send(call("2", "only", "{}"))
+	if m := c.next(); string(m.ID) != "2" || m.Result == nil {
+		t.Error(m.raw)
+	}
+}

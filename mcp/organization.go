@@ -56,6 +56,7 @@ func (s *Server) newOrganization(p routine.Principal) *organization {
 	hooks.AddBeforeListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest) { o.registry.refresh(ctx) })
 	hooks.AddBeforeCallTool(func(ctx context.Context, _ any, _ *mcp.CallToolRequest) { o.registry.refresh(ctx) })
 	hooks.AddBeforeListResources(func(ctx context.Context, _ any, _ *mcp.ListResourcesRequest) { o.registry.refresh(ctx) })
+	hooks.AddAfterListResources(readable)
 	o.protocol = server.NewMCPServer("rote", s.version,
 		server.WithTitle("rote"),
 		server.WithDescription("Runs stored web-automation routines in a browser"),

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"rote/routine"
@@ -36,6 +38,7 @@ type registry struct {
 	routines []*entry             // published, the last changed first
 	byKey    map[string]*entry    // by tool name and by id
 	used     map[string]time.Time // by id, in this process
+	listed   map[string]bool      // by id
 }
 
 // entry is a published routine, with what is told of it made once.
@@ -120,20 +123,27 @@ func (r *registry) look(routines []*routine.Routine) []*routine.Routine {
 		}
 		r.routines[i], r.byKey[rt.ToolName], r.byKey[rt.ID] = e, e, e
 	}
-	if len(routines) <= r.server.maxListed {
-		return routines
-	}
+	maps.DeleteFunc(r.used, func(id string, _ time.Time) bool { return r.byKey[id] == nil })
 	listed := slices.Clone(routines)
 	slices.SortStableFunc(listed, func(a, b *routine.Routine) int { return r.used[b.ID].Compare(r.used[a.ID]) })
-	return listed[:r.server.maxListed]
+	listed = listed[:min(len(listed), r.server.maxListed)]
+	r.listed = make(map[string]bool, len(listed))
+	for _, rt := range listed {
+		r.listed[rt.ID] = true
+	}
+	return listed
 }
 
-// use notes that a routine is run, which brings it into the list.
+// use notes that a published routine is run, which brings it into the list and
+// keeps it there.
 func (r *registry) use(id string) {
 	r.view.Lock()
 	defer r.view.Unlock()
+	if r.byKey[id] == nil {
+		return
+	}
 	r.used[id] = time.Now()
-	if len(r.routines) > r.server.maxListed {
+	if !r.listed[id] {
 		r.fresh.Store(false)
 	}
 }
@@ -151,6 +161,15 @@ func (r *registry) byChange() []*entry {
 	r.view.RLock()
 	defer r.view.RUnlock()
 	return r.routines
+}
+
+// handler answers calls of a routine's tool.
+func (r *registry) handler(rt *routine.Routine) server.ToolHandlerFunc {
+	c := newCaller(r.server, rt)
+	return func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		r.use(c.id)
+		return c.handle(ctx, q)
+	}
 }
 
 // publish makes the difference between what is published and routines, and
@@ -176,7 +195,7 @@ func (r *registry) publish(ctx context.Context, routines []*routine.Routine) {
 			continue
 		}
 		resources = append(resources, r.server.routineResource(rt))
-		added = append(added, server.ServerTool{Tool: tool, Handler: newCaller(r.server, rt).handle})
+		added = append(added, server.ServerTool{Tool: tool, Handler: r.handler(rt)})
 	}
 	for name, was := range r.known {
 		if was.published && !current[name].published {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -78,11 +79,11 @@ func parts(uri string) (id, rest string) {
 
 func (s *Server) readRoutine(ctx context.Context, uri string) (any, error) {
 	id, _ := parts(uri)
-	r, err := s.routine(ctx, id)
+	r, err := s.service.Routine(ctx, principalOf(ctx), s.idOf(ctx, id))
 	if err != nil {
 		return nil, err
 	}
-	return r.Routine, nil
+	return r, nil
 }
 
 func (s *Server) readExecution(ctx context.Context, uri string) (any, error) {
@@ -132,6 +133,13 @@ func (s *Server) readFile(ctx context.Context, uri string) (any, error) {
 		return downloaded(e), nil
 	}
 	return s.service.ExecutionFile(ctx, p, id, name)
+}
+
+// readable leaves out of a list what the caller could not read.
+func readable(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, list *mcp.ListResourcesResult) {
+	if !principalOf(ctx).Has(routine.ScopeRoutinesRead) {
+		list.Resources = slices.DeleteFunc(list.Resources, func(r mcp.Resource) bool { return strings.HasPrefix(r.URI, routineURI("")) })
+	}
 }
 
 func routineURI(id string) string { return "routine://" + id }
@@ -188,11 +196,15 @@ func (c completion) CompletePromptArgument(ctx context.Context, _ string, argume
 }
 
 func (c completion) routines(ctx context.Context, prefix string) (*mcp.Completion, error) {
-	o, err := c.server.organization(principalOf(ctx))
+	p := principalOf(ctx)
+	o, err := c.server.organization(p)
 	if err != nil {
 		return nil, c.server.shown(ctx, err)
 	}
 	var ids []string
+	if !p.Has(routine.ScopeRoutinesRead) {
+		return completed(ids), nil
+	}
 	for _, r := range o.registry.byChange() {
 		if strings.HasPrefix(r.ID, prefix) || strings.HasPrefix(r.ToolName, prefix) {
 			ids = append(ids, r.ID)

@@ -86,6 +86,37 @@ func TestResourcesAreOfTheOwnOrganization(t *testing.T) {
 	}
 }
 
+// What a token may not read is neither listed nor suggested nor read.
+func TestResourcesKeepToTheScopes(t *testing.T) {
+	h := newHouse(t, named("only"))
+	r, err := h.service.Tools(t.Context(), ann)
+	if err != nil || len(r) != 1 {
+		t.Fatal(r, err)
+	}
+	for scopes, reads := range map[routine.Scopes]bool{routine.UsualScopes: true, routine.ScopeRoutinesRead: true, routine.ScopeExecutionsRun: false, routine.ScopeExecutionsRead: false} {
+		p := ann
+		p.Scopes = scopes
+		c := connectAs(t, h.Server, p)
+		list, err := c.ListResources(t.Context(), mcp.ListResourcesRequest{})
+		if err != nil || (len(list.Resources) == 2) != reads { // the schema is for everybody
+			t.Errorf("%s: %+v, %v", scopes, list, err)
+		}
+		suggested := mcp.CompleteRequest{}
+		suggested.Params.Ref = mcp.ResourceReference{Type: "ref/resource", URI: "routine://{id}"}
+		suggested.Params.Argument.Name = "id"
+		if got, err := c.Complete(t.Context(), suggested); err != nil || (len(got.Completion.Values) == 1) != reads {
+			t.Errorf("%s: %+v, %v", scopes, got, err)
+		}
+		for _, key := range []string{r[0].ID, "only"} {
+			q := mcp.ReadResourceRequest{}
+			q.Params.URI = routineURI(key)
+			if got, err := c.ReadResource(t.Context(), q); (err == nil) != reads || err != nil && !strings.Contains(err.Error(), "[forbidden]") {
+				t.Errorf("%s: %+v, %v", scopes, got, err)
+			}
+		}
+	}
+}
+
 func TestPrompts(t *testing.T) {
 	h := newHouse(t, buy)
 	h.site.click = func(routine.Click) error { return routine.Errorf(routine.CodeElementNotFound, "nothing matches #buy") }

@@ -69,6 +69,36 @@ func TestSearchFindsWhatIsNotListed(t *testing.T) {
 	}
 }
 
+// The routines that are used stay listed, by whichever name they are called.
+func TestWhatIsUsedIsListed(t *testing.T) {
+	h := newHouse(t, named("old"), named("middle"), named("new")).with(t, Config{MaxListed: 2})
+	p := initialized(t, h.Server)
+	if got := p.tools(); got != "middle new" {
+		t.Fatalf("at first: %s", got)
+	}
+	p.send(call("1", "middle", "{}"))
+	p.answer("1")
+	looks := h.store.looks
+	if got := p.tools(); got != "middle new" || h.store.looks != looks {
+		t.Errorf("after a call of a listed one: %s, %d looks", got, h.store.looks-looks)
+	}
+	p.send(call("2", "run_routine", `{"id":"old"}`))
+	p.answer("2")
+	if got := p.tools(); got != "middle old" {
+		t.Errorf("after a call of one that was not: %s", got)
+	}
+	o := annOrganization(t, h.Server)
+	if n := len(o.registry.used); n != 2 {
+		t.Errorf("%d uses are remembered", n)
+	}
+	if _, err := h.service.ArchiveRoutine(t.Context(), ann, o.registry.routine("old").ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.tools(); got != "middle new" || len(o.registry.used) != 1 {
+		t.Errorf("after it was archived: %s, %d uses", got, len(o.registry.used))
+	}
+}
+
 func TestDescribeTellsWhatACallerNeeds(t *testing.T) {
 	h := newHouse(t, lookup)
 	r := create(t, h.service, ann, strings.Replace(named("kept back"), `{`, `{"is_mcp_tool_designated": false, `, 1))

@@ -59,6 +59,7 @@ type Server struct {
 	log             *slog.Logger
 	refreshInterval time.Duration
 	reportInterval  time.Duration
+	farewellTime    time.Duration
 	maxMessage      int
 	softDeadline    time.Duration
 	maxListed       int
@@ -80,7 +81,7 @@ func New(c Config) (*Server, error) {
 	if c.Service == nil {
 		return nil, errors.New("mcp: a server needs a service")
 	}
-	s := &Server{service: c.Service, version: c.Version, log: c.Log, refreshInterval: c.RefreshInterval, reportInterval: reportInterval,
+	s := &Server{service: c.Service, version: c.Version, log: c.Log, refreshInterval: c.RefreshInterval, reportInterval: reportInterval, farewellTime: farewellTime,
 		maxMessage: c.MaxMessage, softDeadline: c.SoftDeadline, maxListed: c.MaxListed, authoring: c.Authoring, readOnly: c.ReadOnly,
 		detach: c.DetachOnCancel, embedFiles: c.EmbedFiles, own: map[string]builtin{}, organizations: map[string]*organization{}}
 	if s.log == nil {

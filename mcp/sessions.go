@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"net/http"
@@ -43,7 +44,14 @@ type httpSession struct {
 	busy     int // requests and streams
 	lastUsed time.Time
 	ended    chan struct{}
-	messages chan []byte // of a session over SSE; nil over streamable HTTP
+	messages chan posted // of a session over SSE; nil over streamable HTTP
+}
+
+// posted is a message to a session over SSE, and on whose behalf it is: a token
+// may be good for less than the one that the session was begun with.
+type posted struct {
+	by   routine.Principal
+	text []byte
 }
 
 // errNoSession answers for sessions that are not the caller's too.
@@ -53,34 +61,46 @@ func newSessions() *sessions {
 	return &sessions{limit: maxSessions, now: time.Now, open: map[string]*httpSession{}}
 }
 
-// begin makes a session and takes it into use. When there are too many, the
-// caller's own that has been idle longest gives way; those of others never do:
-// CodeBusy. What has given way, or has been idle too long, is returned.
-func (t *sessions) begin(p routine.Principal, of *organization, messages chan []byte) (s *httpSession, gone []*httpSession, err error) {
+// begin makes a session and takes it into use. When there are too many, one of
+// the owner who has the most gives way, so that nobody can take them all: that
+// which has been idle longest. None is ended while it is in use: CodeBusy. What
+// has given way, or has been idle too long, is returned.
+func (t *sessions) begin(p routine.Principal, of *organization, messages chan posted) (s *httpSession, gone []*httpSession, err error) {
 	secret := make([]byte, 24)
 	rand.Read(secret) // never fails
 	s = &httpSession{id: base64.RawURLEncoding.EncodeToString(secret), owner: ownerOf(p), of: of, busy: 1, ended: make(chan struct{}), messages: messages}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var oldest *httpSession
 	for _, other := range t.open {
-		switch {
-		case t.expired(other):
+		if t.expired(other) {
 			t.remove(other)
 			gone = append(gone, other)
-		case other.owner == s.owner && other.busy == 0 && (oldest == nil || other.lastUsed.Before(oldest.lastUsed)):
-			oldest = other
 		}
 	}
 	if len(t.open) >= t.limit {
-		if oldest == nil {
+		last := t.dispensable()
+		if last == nil {
 			return nil, gone, &routine.Error{Code: routine.CodeBusy, Message: "too many sessions are open: end some with DELETE, or try again later", RetryAfter: time.Minute}
 		}
-		t.remove(oldest)
-		gone = append(gone, oldest)
+		t.remove(last)
+		gone = append(gone, last)
 	}
 	t.open[s.id] = s
 	return s, gone, nil
+}
+
+// dispensable is the session that gives way first; nil: all are in use.
+func (t *sessions) dispensable() (first *httpSession) {
+	held := map[owner]int{}
+	for _, s := range t.open {
+		held[s.owner]++
+	}
+	for _, s := range t.open {
+		if s.busy == 0 && (first == nil || cmp.Or(cmp.Compare(held[first.owner], held[s.owner]), s.lastUsed.Compare(first.lastUsed)) < 0) {
+			first = s
+		}
+	}
+	return first
 }
 
 func (t *sessions) expired(s *httpSession) bool {

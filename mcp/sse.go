@@ -12,7 +12,7 @@ import (
 // all answers, and messages come as requests to another path. When the client
 // goes away, its calls are cancelled.
 func (h *HTTP) serveSSE(w http.ResponseWriter, r *http.Request, p routine.Principal, o *organization) error {
-	s, err := h.begin(r.Context(), p, o, make(chan []byte))
+	s, err := h.begin(r.Context(), p, o, make(chan posted))
 	if err != nil {
 		return err
 	}
@@ -35,8 +35,8 @@ func (h *HTTP) serveSSE(w http.ResponseWriter, r *http.Request, p routine.Princi
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-		case text := <-s.messages:
-			c.message(ctx, text)
+		case m := <-s.messages:
+			c.message(withPrincipal(ctx, m.by), m.text)
 		}
 	}
 	c.pending.Wait()
@@ -56,7 +56,7 @@ func (h *HTTP) takeMessage(w http.ResponseWriter, r *http.Request, p routine.Pri
 	}
 	defer h.sessions.release(s)
 	select {
-	case s.messages <- text:
+	case s.messages <- posted{p, text}:
 		w.WriteHeader(http.StatusAccepted)
 	case <-s.ended:
 		return errNoSession

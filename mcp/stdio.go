@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -14,12 +15,16 @@ import (
 // errOut marks that the client reads no more.
 var errOut = errors.New("write to client")
 
+// farewellTime is how long the last answers may take after the end: a client
+// that holds its end open and does not read must not hold us up for ever.
+const farewellTime = 15 * time.Second
+
 // ServeStdio serves one client on behalf of p, which writes a message a line to
 // in and reads the answers from out. It returns when in or ctx has ended, which
 // is no error, or when out takes no more. Calls in flight are cancelled then,
 // and have ended when it returns; what reads only is still answered. If ctx
-// ends while in blocks, one goroutine is left, in in.Read. p must be somebody:
-// CodeUnauthenticated.
+// ends while in blocks, one goroutine is left, in in.Read, and those that write
+// if out takes nothing for 15 s. p must be somebody: CodeUnauthenticated.
 func (s *Server) ServeStdio(ctx context.Context, p routine.Principal, in io.Reader, out io.Writer) error {
 	o, err := s.organization(p)
 	if err != nil {
@@ -32,12 +37,21 @@ func (s *Server) ServeStdio(ctx context.Context, p routine.Principal, in io.Read
 	if err != nil {
 		return err
 	}
-	defer end()
 	requests, cancelRequests := context.WithCancel(ctx)
 	err = c.read(requests, in)
 	cancelRequests()
-	c.pending.Wait()
-	return err
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		c.pending.Wait()
+		end()
+	}()
+	select {
+	case <-said:
+		return err
+	case <-time.After(s.farewellTime):
+		return fmt.Errorf("%w: it has taken nothing for %v", errOut, s.farewellTime)
+	}
 }
 
 // read handles messages until in or ctx ends.

@@ -6,6 +6,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
+
+	"go.uber.org/goleak"
 
 	"rote/routine"
 )
@@ -190,6 +193,32 @@ func TestClientThatReadsNoMore(t *testing.T) {
 		t.Errorf("%d pages were closed when ServeStdio returned", n)
 	}
 	_ = client.Close()
+}
+
+// stuck takes nothing until it is let go.
+type stuck chan struct{}
+
+func (s stuck) Write(b []byte) (int, error) {
+	<-s
+	return len(b), nil
+}
+
+// A client that has gone silent, with its end of the pipe open, does not keep
+// the process from ending.
+func TestClientThatNeitherReadsNorGoes(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	h := newHouse(t, hang)
+	h.farewellTime = 50 * time.Millisecond
+	out := make(stuck)
+	in := strings.NewReader(call("1", "hang", "{}") + "\n" + ping)
+	if err := h.ServeStdio(t.Context(), ann, in, out); err == nil || err.Error() != "write to client: it has taken nothing for 50ms" {
+		t.Errorf("ServeStdio: %v", err)
+	}
+	soon(t, "the page is closed", func() bool { return h.site.closed.Load() == h.site.opened.Load() })
+	close(out)
+	if err := goleak.Find(before); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestInputThatFails(t *testing.T) {
