@@ -1,0 +1,193 @@
+package routine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+const (
+	// maxSchemaNumber bounds the spelling of a number in a schema, in characters:
+	// what reads schemas may have less room for digits than the service.
+	maxSchemaNumber = 40
+	maxNotedFormat  = 39
+	maxNotedPattern = 79
+)
+
+// ParameterSchema is a parameter in JSON Schema 2020-12, with keywords that mean
+// the same in every draft and to every reader.
+type ParameterSchema struct {
+	Type string `json:"type"`
+	// Description is left to whoever shows the schema: how long it may be is
+	// theirs to know.
+	Description string            `json:"description,omitempty"`
+	Format      string            `json:"format,omitempty"`
+	MinLength   *int              `json:"minLength,omitempty"`
+	MaxLength   *int              `json:"maxLength,omitempty"`
+	Pattern     string            `json:"pattern,omitempty"`
+	Minimum     json.Number       `json:"minimum,omitempty"`
+	Maximum     json.Number       `json:"maximum,omitempty"`
+	Enum        []json.RawMessage `json:"enum,omitempty"`
+	Default     json.RawMessage   `json:"default,omitempty"`
+	// Examples are those of the author, else the value that was seen in use. A
+	// secret has none, and no default.
+	Examples  []json.RawMessage `json:"examples,omitempty"`
+	WriteOnly bool              `json:"writeOnly,omitempty"`
+
+	// Notes are rules and hints, as sentences, that only words can say.
+	Notes []string `json:"-"`
+}
+
+// Schema describes the values that the parameter takes. It guides callers:
+// [Bind] decides, and takes numbers and booleans that are spelt as strings too.
+func (p *Parameter) Schema() ParameterSchema {
+	var rules Validation
+	if p.Validation != nil {
+		rules = *p.Validation
+	}
+	s := ParameterSchema{Type: "string"}
+	switch p.Type {
+	case TypeInteger, TypeNumber:
+		s.Type = string(p.Type)
+		s.Minimum = s.bound("at least", rules.MinValue)
+		s.Maximum = s.bound("at most", rules.MaxValue)
+	case TypeBoolean:
+		s.Type = "boolean"
+	default:
+		s.text(p.Type, rules)
+	}
+	s.enum(p, rules)
+	s.pattern(rules.Pattern)
+	if s.WriteOnly = p.Secret; p.Secret {
+		s.note("Secret: it is masked wherever it is shown or stored.")
+		return s
+	}
+	s.Default = s.literal(p.Default)
+	var examples []json.RawMessage
+	_ = json.Unmarshal(p.Examples, &examples) // no list: no examples
+	if len(examples) == 0 {
+		examples = append(examples, p.Observed)
+	}
+	for _, e := range examples {
+		if len(e) > 0 && string(e) != "null" {
+			s.Examples = append(s.Examples, s.literal(e))
+		}
+	}
+	return s
+}
+
+// ParametersSchema is the schema of the object with the values of a call, the
+// parameters in the order of their declaration. describe completes the schema
+// of each. It fails only on what [Parse] would not have let through.
+func ParametersSchema(parameters []Parameter, describe func(*Parameter, *ParameterSchema)) (json.RawMessage, error) {
+	var properties bytes.Buffer
+	required := []string{}
+	for i := range parameters {
+		p := &parameters[i]
+		s := p.Schema()
+		describe(p, &s)
+		if i > 0 {
+			properties.WriteByte(',')
+		}
+		text, err := json.Marshal(s)
+		if err != nil {
+			return nil, fmt.Errorf("schema of parameter %q: %w", p.Name, err)
+		}
+		fmt.Fprintf(&properties, "%s:%s", compact(p.Name), text)
+		if p.Required && p.Default == nil {
+			required = append(required, p.Name)
+		}
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"type":"object","properties":{%s}`, properties.Bytes())
+	if len(required) > 0 {
+		fmt.Fprintf(&b, `,"required":%s`, compact(required))
+	}
+	b.WriteString(`,"additionalProperties":false}`)
+	return b.Bytes(), nil
+}
+
+func (s *ParameterSchema) note(format string, args ...any) {
+	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
+}
+
+// text adds what holds for values that are strings.
+func (s *ParameterSchema) text(kind ParameterType, rules Validation) {
+	s.MinLength, s.MaxLength = rules.MinLength, rules.MaxLength
+	switch kind {
+	case TypeDate:
+		if rules.Format == "" || rules.Format == "YYYY-MM-DD" {
+			s.Format = "date"
+			s.note("YYYY-MM-DD.")
+		} else {
+			s.note("Spelt %s.", clip(oneLine(rules.Format), maxNotedFormat))
+		}
+	case TypeDatetime:
+		s.Format = "date-time"
+		s.note("RFC 3339, with offset.")
+	case TypeEmail:
+		s.Format = "email"
+	case TypeURL:
+		s.Format = "uri"
+		s.note("http or https.")
+	}
+}
+
+// bound is a limit as a schema can have it; one that is too long for readers
+// goes into words.
+func (s *ParameterSchema) bound(word string, n json.Number) json.Number {
+	if n == "" {
+		return ""
+	}
+	if _, err := n.Float64(); err == nil && len(n) <= maxSchemaNumber {
+		return n
+	}
+	s.note("It must be %s %s.", word, clip(n.String(), maxSchemaNumber-1))
+	return ""
+}
+
+// enum lists the values to choose from, all of the property's own type.
+func (s *ParameterSchema) enum(p *Parameter, rules Validation) {
+	if s.Type == "boolean" {
+		if choices := p.Enum(); len(choices) == 1 {
+			s.note("It must be %s.", choices[0])
+		}
+		return
+	}
+	for _, v := range rules.EnumValues {
+		s.Enum = append(s.Enum, s.literal(v))
+	}
+}
+
+// pattern takes an expression that means the same everywhere. Others are told
+// in words, and checked by Bind all the same.
+func (s *ParameterSchema) pattern(expr string) {
+	if expr == "" {
+		return
+	}
+	_, err := regexp.Compile(expr) // RE2 has no lookaround and no back references
+	if plain := !strings.Contains(strings.ReplaceAll(expr, "(?:", ""), "(?"); err == nil && plain && s.Type == "string" {
+		s.Pattern = expr
+		return
+	}
+	s.note("It must match the expression %s.", clip(oneLine(expr), maxNotedPattern))
+}
+
+// literal is a declared value as one of the property's type: authors may spell
+// numbers and booleans as strings, and choices as numbers.
+func (s *ParameterSchema) literal(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	var text string
+	isText := json.Unmarshal(raw, &text) == nil
+	switch {
+	case s.Type == "string" && !isText:
+		return json.RawMessage(compact(string(raw)))
+	case s.Type != "string" && isText && json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	}
+	return raw
+}
