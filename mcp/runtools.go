@@ -135,7 +135,7 @@ func describe(r *routine.Routine) description {
 		schema = compact(err.Error()) // an older row: its schema is no tool's
 	}
 	d := description{ID: r.ID, Tool: r.ToolName, Name: clean(r.Name), Description: clean(r.Description), Status: r.Status, Version: r.Version,
-		ReadOnly: readsOnly(r.Operations), Parameters: schema, Operations: []string{}, Result: strings.TrimPrefix(resultShape(r.Operations), "Result: ")}
+		ReadOnly: readsOnly(r.Operations), Parameters: schema, Operations: []string{}, Result: strings.TrimPrefix(resultShape(&r.Definition), "Result: ")}
 	for _, o := range r.Operations {
 		if len(d.Operations) == maxOperations {
 			d.Operations = append(d.Operations, "…")

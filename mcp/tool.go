@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -42,25 +41,6 @@ func newTool(r *routine.Routine) (mcp.Tool, error) {
 	return t, nil
 }
 
-// step is what a tool tells of an operation.
-type step struct {
-	Scope      string `json:"scope"`
-	Selector   string `json:"selector"`
-	Filename   string `json:"filename"`
-	SessionKey string `json:"session_storage_key"`
-	Endpoint   struct {
-		Method string `json:"method"`
-	} `json:"endpoint"`
-}
-
-func stepOf(o routine.Operation) step {
-	var s step
-	if text, err := o.MarshalJSON(); err == nil {
-		_ = json.Unmarshal(text, &s) // a stored operation is well-formed
-	}
-	return s
-}
-
 // readsOnly tells whether the operations, by their kinds, change nothing on a
 // site.
 func readsOnly(operations []routine.Operation) bool {
@@ -68,7 +48,7 @@ func readsOnly(operations []routine.Operation) bool {
 		switch o.Type() {
 		case "navigate", "sleep", "return", "return_html", "wait_for_url", "scroll", "get_cookies":
 		case "fetch", "download":
-			if method := stepOf(o).Endpoint.Method; method != "" && method != "GET" && method != "HEAD" {
+			if method := methodOf(o); method != "" && method != "GET" && method != "HEAD" {
 				return false
 			}
 		default:
@@ -78,28 +58,37 @@ func readsOnly(operations []routine.Operation) bool {
 	return true
 }
 
+// methodOf is the method of the request that an operation makes; empty: the
+// default.
+func methodOf(o routine.Operation) string {
+	var s struct{ Endpoint struct{ Method string } }
+	if text, err := o.MarshalJSON(); err == nil {
+		_ = json.Unmarshal(text, &s) // a stored operation is well-formed
+	}
+	return s.Endpoint.Method
+}
+
 // toolDescription is the author's, followed by what a call gives.
 func toolDescription(d *routine.Definition) string {
-	shape := resultShape(d.Operations)
+	shape := resultShape(d)
 	text := clip(oneLine(d.Description), maxToolDescription-len([]rune(shape))-1)
 	return strings.TrimSpace(text + " " + shape)
 }
 
-// resultShape says what the last operation that sets the data sets it to.
-func resultShape(operations []routine.Operation) string {
-	for _, o := range slices.Backward(operations) {
-		s := stepOf(o)
-		switch o.Type() {
-		case "return":
-			return fmt.Sprintf("Result: data is the value stored as %q.", clip(oneLine(s.SessionKey), 60))
-		case "return_html":
-			if s.Scope == "element" {
-				return fmt.Sprintf("Result: data is the HTML of %s.", clip(oneLine(s.Selector), 60))
-			}
-			return "Result: data is the HTML of the page."
-		case "download":
-			return fmt.Sprintf("Result: the file %s.", clip(oneLine(s.Filename), 60))
+// resultShape says what a call gives.
+func resultShape(d *routine.Definition) string {
+	o := d.Outcome()
+	of := clip(oneLine(o.Of), 60)
+	switch o.Is {
+	case routine.OutcomeValue:
+		return fmt.Sprintf("Result: data is the value stored as %q.", of)
+	case routine.OutcomeHTML:
+		if of == "" {
+			of = "the page"
 		}
+		return fmt.Sprintf("Result: data is the HTML of %s.", of)
+	case routine.OutcomeFile:
+		return fmt.Sprintf("Result: the file %s.", of)
 	}
 	return "Result: no data; it acts on the site."
 }

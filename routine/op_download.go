@@ -12,7 +12,7 @@ type opDownload struct {
 }
 
 func (o *opDownload) subject() string  { return o.Endpoint.URL }
-func (o *opDownload) yields()          {}
+func (o *opDownload) yields() Outcome  { return Outcome{OutcomeFile, o.Filename} }
 func (o *opDownload) check() []Problem { return o.Endpoint.check() }
 
 func (o *opDownload) Do(ctx context.Context, r *Run) error {

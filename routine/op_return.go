@@ -10,7 +10,7 @@ type opReturn struct {
 }
 
 func (o *opReturn) subject() string { return o.SessionKey }
-func (o *opReturn) yields()         {}
+func (o *opReturn) yields() Outcome { return Outcome{OutcomeValue, o.SessionKey} }
 
 func (o *opReturn) Do(ctx context.Context, r *Run) error {
 	text, found := r.values[o.SessionKey]

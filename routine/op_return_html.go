@@ -13,7 +13,6 @@ type opReturnHTML struct {
 }
 
 func (o *opReturnHTML) subject() string { return o.Selector }
-func (o *opReturnHTML) yields()         {}
 func (o *opReturnHTML) limit() (time.Duration, string) {
 	return o.TimeoutMS.milliseconds(), "timeout_ms"
 }
@@ -25,12 +24,18 @@ func (o *opReturnHTML) check() []Problem {
 	return nil
 }
 
-func (o *opReturnHTML) Do(ctx context.Context, r *Run) error {
-	selector := ""
+func (o *opReturnHTML) yields() Outcome { return Outcome{OutcomeHTML, o.element()} }
+
+// element is the selector of what is read; empty: the page.
+func (o *opReturnHTML) element() string {
 	if o.Scope == "element" {
-		selector = o.Selector
+		return o.Selector
 	}
-	html, err := r.page.HTML(ctx, selector)
+	return ""
+}
+
+func (o *opReturnHTML) Do(ctx context.Context, r *Run) error {
+	html, err := r.page.HTML(ctx, o.element())
 	if err != nil {
 		return withLimit(err, o.TimeoutMS)
 	}

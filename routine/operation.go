@@ -74,7 +74,7 @@ type limited interface {
 type storing interface{ storesKey() string }
 
 // yielding sets the result of the run.
-type yielding interface{ yields() }
+type yielding interface{ yields() Outcome }
 
 // sleeping pauses for a fixed time.
 type sleeping interface{ sleeps() time.Duration }

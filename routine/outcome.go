@@ -1,0 +1,38 @@
+package routine
+
+import "slices"
+
+// Outcome is what a routine gives, as far as its definition tells.
+type Outcome struct {
+	// Is is what the data of a completed run is; empty: there is none.
+	Is OutcomeKind
+	// Of is, as it is written, the value's name, the element's selector (empty:
+	// the page) or the file's name.
+	Of string
+}
+
+// OutcomeKind is what data is.
+type OutcomeKind string
+
+const (
+	// OutcomeValue is any JSON value.
+	OutcomeValue OutcomeKind = "value"
+	// OutcomeHTML is a text.
+	OutcomeHTML OutcomeKind = "html"
+	// OutcomeFile is a text too, base64.
+	OutcomeFile OutcomeKind = "file"
+)
+
+// Outcome is that of the last operation that sets the result.
+func (d *Definition) Outcome() Outcome {
+	for _, o := range slices.Backward(d.Operations) {
+		op, err := o.decode()
+		if err != nil {
+			continue // an older row; a run of it says why
+		}
+		if y, ok := op.(yielding); ok {
+			return y.yields()
+		}
+	}
+	return Outcome{}
+}
