@@ -8,14 +8,15 @@ import (
 	"rote/routine/routinetest"
 )
 
-// accessCalls are the requests of the access matrix, by action. $object is a
-// routine's id.
+// accessCalls are the requests of the access matrix, by action; what follows a
+// slash tells those of one action apart. $object is a routine's id.
 var accessCalls = map[string]struct {
 	method, path, body string
 	ok                 int
 }{
 	"list":     {"GET", "/routines/", "", 200},
 	"read":     {"GET", "/routines/$object", "", 200},
+	"read/as":  {"GET", "/routines/$object/openapi.json", "", 200},
 	"history":  {"GET", "/routines/$object/versions", "", 200},
 	"version":  {"GET", "/routines/$object/versions/1", "", 200},
 	"diff":     {"GET", "/routines/$object/versions/1?diff_from=1", "", 200},
@@ -32,21 +33,22 @@ func TestWhoMayDoWhat(t *testing.T) {
 	seen := map[string]bool{}
 	e := newEnv(t)
 	for _, c := range routinetest.Access() {
-		request, over := accessCalls[c.Action]
-		if !over {
-			continue // not a matter of REST
-		}
-		seen[c.Action] = true
-		t.Run(c.String(), func(t *testing.T) {
-			want := map[routine.Code]int{"": request.ok, routine.CodeUnauthenticated: 401, routine.CodeForbidden: 403,
-				routine.CodeNotFound: 404, routine.CodeConflict: 409}[c.Want]
-			s := scenario{"", request.method, request.path, e.tokenOf(t, c.Caller), map[string]string{}, request.body, want, nil, nil}
-			s.path = e.object(t, s.path, c.Object)
-			if c.LacksScope() {
-				s.want = []string{c.Scope}
+		for name, request := range accessCalls {
+			if action, _, _ := strings.Cut(name, "/"); action != c.Action {
+				continue
 			}
-			s.run(t, e)
-		})
+			seen[name] = true
+			t.Run(c.String()+" "+name, func(t *testing.T) {
+				want := map[routine.Code]int{"": request.ok, routine.CodeUnauthenticated: 401, routine.CodeForbidden: 403,
+					routine.CodeNotFound: 404, routine.CodeConflict: 409}[c.Want]
+				s := scenario{"", request.method, request.path, e.tokenOf(t, c.Caller), map[string]string{}, request.body, want, nil, nil}
+				s.path = e.object(t, s.path, c.Object)
+				if c.LacksScope() {
+					s.want = []string{c.Scope}
+				}
+				s.run(t, e)
+			})
+		}
 	}
 	if len(seen) != len(accessCalls) {
 		t.Errorf("the matrix has %d of the %d actions here", len(seen), len(accessCalls))
