@@ -50,6 +50,7 @@ type Browser struct {
 	living   map[*instance]bool // current, and retired ones until they are closed
 	starting *start
 	failures []time.Time // of late, for the back-off
+	counts   routine.BrowserStatistics
 	closed   bool
 	work     sync.WaitGroup // background work: starting, warming, watching, closing
 }

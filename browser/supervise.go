@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
 )
 
 // endurance is how long a Chromium is good for. Measured growth is 7 KiB a run,
@@ -97,7 +99,7 @@ func (b *Browser) begin() (*start, error) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.starting, s.err = nil, err
-			b.failures = append(b.failures, time.Now())
+			b.noteFailure()
 			if successor { // else whoever waits is told
 				b.config.Log.Error("the next browser did not start", "error", err)
 			}
@@ -118,11 +120,13 @@ func (b *Browser) install(i *instance) error {
 	defer b.mu.Unlock()
 	b.starting = nil
 	b.living[i] = true
+	b.counts.Starts++
 	if b.closed {
 		b.retire(i)
 		return errClosing
 	}
 	if b.current != nil {
+		b.counts.Replacements++
 		b.retire(b.current)
 	}
 	b.current = i
@@ -181,8 +185,22 @@ func (b *Browser) bury(i *instance) {
 // fail retires the current instance and counts the failure. The lock is held.
 func (b *Browser) fail(i *instance) {
 	close(i.failed)
-	b.failures = append(b.failures, time.Now())
+	b.noteFailure()
 	b.retire(i)
+}
+
+// noteFailure counts a browser that did not start or has failed. The lock is
+// held.
+func (b *Browser) noteFailure() {
+	b.failures = append(b.failures, time.Now())
+	b.counts.Failures++
+}
+
+// BrowserStatistics counts the starts and ends so far.
+func (b *Browser) BrowserStatistics() routine.BrowserStatistics {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.counts
 }
 
 // retire lets nothing new onto the instance and closes it when the last page on

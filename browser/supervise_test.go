@@ -40,8 +40,8 @@ func TestReplacedBrowser(t *testing.T) {
 			formTask(t, first, url)
 			first.Close()
 			waitGone(t, first.i.cmd.Process.Pid)
-			if len(b.failures) != 0 {
-				t.Error("counted as a failure")
+			if s := b.BrowserStatistics(); s.Failures != 0 || s.Replacements == 0 || s.Starts != s.Replacements+1 {
+				t.Errorf("counted as %+v", s)
 			}
 		})
 	}
@@ -77,6 +77,9 @@ func TestBrowserThatDoesNotAnswerIsReplaced(t *testing.T) {
 	p.Close()
 	formTask(t, mustOpen(t, b), site(t, map[string]any{"/form": form})+"/form")
 	waitGone(t, pid)
+	if s := b.BrowserStatistics(); s != (routine.BrowserStatistics{Starts: 2, Failures: 1}) {
+		t.Errorf("counted as %+v", s)
+	}
 }
 
 // An open that meets a browser which no longer answers is served by the next.

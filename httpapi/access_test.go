@@ -25,6 +25,7 @@ var accessCalls = map[string]struct {
 	"archive":  {"DELETE", "/routines/$object", "", 200},
 	"create":   {"POST", "/routines/", readPage, 201},
 	"validate": {"POST", "/routines/validate_routine_json", readPage, 200},
+	"metrics":  {"GET", "/metrics", "", 200},
 	"execute":  {"POST", "/routines/$object/execute", call("x"), 201},
 }
 

@@ -66,9 +66,10 @@ func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 	e := &env{store: &watchedStore{Store: db, created: make(chan string, 100), finished: make(chan *routine.Execution, 100)},
 		browser: &fakeBrowser{blocked: make(chan struct{}, 100), release: make(chan struct{})}, log: &logBuffer{}}
 	log := slog.New(slog.NewJSONHandler(e.log, nil))
+	metrics := httpapi.NewMetrics()
 	c := envConfig{
-		http:    httpapi.Config{Log: log},
-		service: routine.Config{Store: e.store, Browser: e.browser, Concurrency: 4, AdminToken: adminToken, Now: func() time.Time { return routinetest.Time }},
+		http:    httpapi.Config{Log: log, Metrics: metrics},
+		service: routine.Config{Store: e.store, Browser: e.browser, Observer: metrics, Concurrency: 4, AdminToken: adminToken, Now: func() time.Time { return routinetest.Time }},
 	}
 	for _, edit := range edits {
 		edit(&c)

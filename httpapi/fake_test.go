@@ -52,6 +52,7 @@ func (b *fakeBrowser) Open(context.Context, routine.Opening) (routine.Page, erro
 type fakePage struct {
 	routine.Page
 	browser *fakeBrowser
+	denied  []routine.Denial
 }
 
 // Evidence is the same each time.
@@ -65,7 +66,8 @@ func (p *fakePage) Evidence(context.Context, routine.Inspection) *routine.Eviden
 		Screenshot:     &routine.Screenshot{ContentType: "image/jpeg", Width: 1280, Height: 800, Size: 3, Data: []byte("jpg")}}
 }
 
-// Navigate fails on /fail/<code>, blocks on /block and arrives elsewhere.
+// Navigate fails on /fail/<code>, blocks on /block, is denied three requests on
+// /denied and arrives elsewhere.
 func (p *fakePage) Navigate(ctx context.Context, to string) (routine.Navigation, error) {
 	u, err := url.Parse(to)
 	if err != nil {
@@ -74,6 +76,8 @@ func (p *fakePage) Navigate(ctx context.Context, to string) (routine.Navigation,
 	switch dir, code := path.Split(u.Path); {
 	case dir == "/fail/":
 		return routine.Navigation{}, routine.Errorf(routine.Code(code), "the page failed, as it was told to")
+	case u.Path == "/denied":
+		p.denied = []routine.Denial{{Host: "a.example:443", Reason: "not allowed", Count: 2}, {Host: "b.example:443", Reason: "not allowed", Count: 1}}
 	case u.Path == "/block":
 		p.browser.blocked <- struct{}{}
 		select {
@@ -89,7 +93,13 @@ func (p *fakePage) HTML(context.Context, string) (string, error) {
 	return `<b>5 > "4" & so on</b>`, nil
 }
 
-func (p *fakePage) Warnings() []string        { return nil }
-func (p *fakePage) Denials() []routine.Denial { return nil }
+func (p *fakePage) Warnings() []string { return nil }
+
+// Denials are told once.
+func (p *fakePage) Denials() []routine.Denial {
+	denied := p.denied
+	p.denied = nil
+	return denied
+}
 
 func (p *fakePage) Close() { p.browser.open.Add(-1) }

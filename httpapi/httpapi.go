@@ -39,6 +39,11 @@ type Config struct {
 	// Door, when set, is one that other front ends on the listener share; else
 	// there is one of the values above.
 	Door *Door
+	// Metrics counts the requests and is read at /metrics; nil: neither.
+	Metrics *Metrics
+	// OpenMetrics lets everybody read them; else the caller needs the scope
+	// admin. It suits a listener that only this machine reaches.
+	OpenMetrics bool
 }
 
 const defaultMaxBody = 4 << 20
@@ -50,12 +55,15 @@ type api struct {
 	maxBody int64
 	base    string
 	door    *Door
+	metrics *Metrics
+	// openMetrics: no token is needed to read them.
+	openMetrics bool
 }
 
 // NewHandler makes the handler of all paths of the front end. It answers every
 // request itself, so what shares a listener with it is mounted beside it.
 func NewHandler(c Config) http.Handler {
-	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, door: c.Door}
+	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, door: c.Door, metrics: c.Metrics, openMetrics: c.OpenMetrics}
 	if a.door == nil {
 		a.door = NewDoor(c)
 	}
@@ -67,6 +75,9 @@ func NewHandler(c Config) http.Handler {
 	}
 	if base := strings.Trim(c.BasePath, "/"); base != "" {
 		a.base = "/" + base
+	}
+	if a.metrics != nil {
+		a.metrics.registry.MustRegister(load{a.service})
 	}
 	r := chi.NewRouter()
 	r.Use(a.begin, catchPanic, a.checkHost)
@@ -87,7 +98,7 @@ func NewHandler(c Config) http.Handler {
 // routes is the table of all paths; each is there with and without a slash at
 // its end.
 func (a *api) routes() map[string]methods {
-	return map[string]methods{
+	all := map[string]methods{
 		"/routines":                       {http.MethodGet: a.asCaller(a.listRoutines), http.MethodPost: a.asCaller(a.createRoutine)},
 		"/routines/validate_routine_json": {http.MethodPost: a.asCaller(a.validateRoutine)},
 		"/routines/{routine_id}": {http.MethodGet: a.asCaller(a.readRoutine), http.MethodPatch: a.asCaller(a.patchRoutine),
@@ -112,6 +123,10 @@ func (a *api) routes() map[string]methods {
 		"/docs":         {http.MethodGet: a.docs},
 		"/docs/*":       {http.MethodGet: a.docsFile},
 	}
+	if a.metrics != nil {
+		all["/metrics"] = methods{http.MethodGet: a.asCaller(a.readMetrics)}
+	}
+	return all
 }
 
 // methods are the handlers of one path. HEAD works where GET does, OPTIONS

@@ -58,9 +58,12 @@ func (a *api) begin(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		ctx := context.WithValue(r.Context(), exchangeKey{}, x)
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		answered := a.metrics.begin(r)
 		defer func() { // also when the answer was broken off
+			route := chi.RouteContext(ctx).RoutePattern()
+			answered(route, ww.Status())
 			level := slog.LevelInfo
-			attrs := []slog.Attr{slog.String("method", r.Method), slog.String("route", chi.RouteContext(ctx).RoutePattern()),
+			attrs := []slog.Attr{slog.String("method", r.Method), slog.String("route", route),
 				slog.Int("status", ww.Status()), slog.Duration("duration", time.Since(start)), slog.String("request_id", x.id)}
 			if x.code != "" {
 				attrs = append(attrs, slog.String("code", string(x.code)))

@@ -14,6 +14,7 @@ const (
 	toReadExecutions
 	toCancel
 	toManageWebhooks
+	toReadStatistics
 )
 
 // accessRule is who may do an action.
@@ -42,6 +43,7 @@ var accessRules = map[action]accessRule{
 	toReadExecutions: {doing: "reading executions", scope: ScopeExecutionsRead, token: true},
 	toCancel:         {doing: "cancelling an execution", scope: ScopeExecutionsRun, token: true},
 	toManageWebhooks: {doing: "reading the webhook secret", scope: ScopeAdmin, token: true},
+	toReadStatistics: {doing: "reading the metrics", scope: ScopeAdmin, token: true},
 }
 
 // object is what an action is done to, as far as access depends on it.

@@ -68,6 +68,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 				_, err = s.Execute(t.Context(), c.Caller, id, routine.Call{})
 			case "tools":
 				_, err = s.Tools(t.Context(), c.Caller)
+			case "metrics":
+				err = s.MayReadStatistics(c.Caller)
 			default:
 				t.Fatal("no such action")
 			}

@@ -81,6 +81,7 @@ func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call
 // the process, and every other run with it.
 func (s *Service) carryOut(ctx context.Context, t *ticket, l *live, d *Definition, values Values, progress func(Progress)) {
 	defer l.closePage()
+	defer func() { s.observer.ExecutionEnded(l.last) }()
 	defer func() {
 		if p := recover(); p != nil {
 			l.err = Internal("keep the ledger", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))

@@ -56,6 +56,13 @@ func (t *ticket) ahead() int {
 	return max(slices.Index(t.q.line, t), 0)
 }
 
+// waiting is how many tickets wait for a slot.
+func (q *queue) waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.line)
+}
+
 // step takes the ticket out of the line.
 func (t *ticket) step() {
 	t.q.mu.Lock()

@@ -16,6 +16,7 @@ type Service struct {
 	store      Store
 	browser    Browser
 	sender     Sender
+	observer   Observer
 	retention  Retention
 	log        *slog.Logger
 	now        func() time.Time
@@ -49,6 +50,8 @@ type Config struct {
 	MaxResult int64
 	// Sender makes the calls of webhooks; nil: a call with a callback is refused.
 	Sender Sender
+	// Observer is told of executions and webhooks; nil: nobody is.
+	Observer Observer
 	// Retention is which executions Maintain keeps.
 	Retention Retention
 	// AdminToken is accepted as a token of the user admin of the organization
@@ -59,11 +62,14 @@ type Config struct {
 
 // NewService makes a Service. Close it before its Store and Browser.
 func NewService(c Config) *Service {
-	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, retention: c.Retention, log: c.Log, now: c.Now, maxResult: c.MaxResult,
+	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now, maxResult: c.MaxResult,
 		queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*Execution{}, used: map[string]time.Time{},
 		stopping: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.observer == nil {
+		s.observer = unobserved{}
 	}
 	if s.now == nil {
 		s.now = time.Now

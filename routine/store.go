@@ -46,6 +46,8 @@ type Store interface {
 	// Changes counts what has changed, by whatever process: a change that was
 	// saved before the call is counted. It is much cheaper than to read a row.
 	Changes(ctx context.Context) (Changes, error)
+	// Size is how many bytes the rows take on disk; 0: they are on none.
+	Size() (int64, error)
 	// Ping tells whether the store answers.
 	Ping(ctx context.Context) error
 }

@@ -197,7 +197,18 @@ func (s *Service) deliver(ctx context.Context, w *Webhook) error {
 	if !delivered {
 		s.log.WarnContext(ctx, "webhook was not delivered", "webhook_id", w.ID, "execution_id", e.ID, "attempt", w.Attempt, "outcome", outcome, "given_up", next == nil)
 	}
+	s.observer.WebhookSent(came(delivered, next))
 	return s.store.SettleWebhook(ctx, w.ID, outcome, next)
+}
+
+func came(delivered bool, next *time.Time) WebhookOutcome {
+	switch {
+	case delivered:
+		return WebhookDelivered
+	case next != nil:
+		return WebhookRetried
+	}
+	return WebhookGivenUp
 }
 
 // webhookBody tells of the end of an execution. It is small: the result is not

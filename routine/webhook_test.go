@@ -69,8 +69,12 @@ func (r *receiver) deliveries() []delivery {
 
 // maintained gives a service with a receiver, and what ends it as the end of its
 // process would.
-func maintained(store routine.Store, r *receiver) (*routine.Service, func()) {
-	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}, Sender: r})
+func maintained(store routine.Store, r *receiver, edits ...func(*routine.Config)) (*routine.Service, func()) {
+	c := routine.Config{Store: store, Browser: &fakeBrowser{}, Sender: r}
+	for _, edit := range edits {
+		edit(&c)
+	}
+	s := routine.NewService(c)
 	ctx, stop := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() { s.Maintain(ctx) })

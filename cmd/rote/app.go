@@ -37,19 +37,24 @@ const drainTime = 10 * time.Second
 // open builds the parts and ends what a crash has left open. The browser is not
 // started before it is needed.
 func open(ctx context.Context, g *globals, s streams) (*app, error) {
-	return build(ctx, g, s, nil)
+	return build(ctx, g, s, routine.Config{})
 }
 
 // openServer is open for a server: only that sends webhooks and deletes what is
 // not kept, because other processes that share its database may have been given
 // other rules, or none.
-func openServer(ctx context.Context, g *globals, s streams, keep routine.Retention) (*app, error) {
-	return build(ctx, g, s, &keep)
+func openServer(ctx context.Context, g *globals, s streams, o routine.Observer, keep routine.Retention) (*app, error) {
+	policy, err := g.egress()
+	if err != nil {
+		return nil, err
+	}
+	return build(ctx, g, s, routine.Config{Sender: webhooks{policy}, Observer: o, Retention: keep})
 }
 
-func build(ctx context.Context, g *globals, s streams, keep *routine.Retention) (*app, error) {
+// build completes c with what all commands have alike.
+func build(ctx context.Context, g *globals, s streams, c routine.Config) (*app, error) {
 	a := &app{log: logger(s.err)}
-	policy, err := egress.NewPolicy(egress.Mode(g.Egress), g.AllowHost, g.DenyHost)
+	policy, err := g.egress()
 	if err != nil {
 		return nil, err
 	}
@@ -65,17 +70,19 @@ func build(ctx context.Context, g *globals, s streams, keep *routine.Retention) 
 		concurrency = 2 * runtime.NumCPU()
 	}
 	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
-	c := routine.Config{Store: a.store, Browser: a.browser, Log: a.log, Concurrency: concurrency,
-		Queue: g.Queue, MaxResult: int64(g.MaxResult), AdminToken: os.Getenv("ROTE_SERVICE_TOKEN")}
-	if keep != nil {
-		c.Sender, c.Retention = webhooks{policy}, *keep
-	}
+	c.Store, c.Browser, c.Log, c.Concurrency, c.Queue = a.store, a.browser, a.log, concurrency, g.Queue
+	c.MaxResult, c.AdminToken = int64(g.MaxResult), os.Getenv("ROTE_SERVICE_TOKEN")
 	a.service = routine.NewService(c)
 	a.maintain(ctx)
 	if err := a.service.Recover(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
+}
+
+// egress is what runs and webhooks may reach.
+func (g *globals) egress() (*egress.Policy, error) {
+	return egress.NewPolicy(egress.Mode(g.Egress), g.AllowHost, g.DenyHost)
 }
 
 // maintain begins to keep the ledger true, for as long as runs may go on: after

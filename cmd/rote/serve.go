@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +38,8 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	if c.Auth == "off" && !loopback(listener) {
 		return errors.Join(fmt.Errorf("--auth off would let everybody who reaches %s act as %s: use tokens, or listen on 127.0.0.1", listener.Addr(), g.User), listener.Close())
 	}
-	a, err := openServer(ctx, g, s, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize)})
+	metrics := httpapi.NewMetrics()
+	a, err := openServer(ctx, g, s, metrics, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize)})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -49,7 +49,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 			return errors.Join(err, listener.Close())
 		}
 	}
-	h, tools, err := c.handler(a, g)
+	h, tools, err := c.handler(a, g, metrics, loopback(listener))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -60,13 +60,13 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	})
 }
 
-// handler puts both front ends behind one door.
-func (c *serveCommand) handler(a *app, g *globals) (http.Handler, *mcp.HTTP, error) {
-	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath}
+// handler puts both front ends behind one door. local tells that only this
+// machine reaches it.
+func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics, local bool) (http.Handler, *mcp.HTTP, error) {
+	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath, Metrics: metrics, OpenMetrics: local}
 	c.apply(&config)
 	if c.Auth == "off" {
-		local := g.local()
-		config.Local = &local
+		config.Local = new(g.local())
 	}
 	server, err := c.server(a, g)
 	if err != nil {
@@ -78,10 +78,13 @@ func (c *serveCommand) handler(a *app, g *globals) (http.Handler, *mcp.HTTP, err
 	}
 	config.Door = httpapi.NewDoor(config)
 	tools := server.NewHTTP(config.Door, base)
-	rest, paths := httpapi.NewHandler(config), tools.Paths()
+	rest, measured := httpapi.NewHandler(config), map[string]http.Handler{}
+	for _, path := range tools.Paths() {
+		measured[path] = metrics.Measure(path, tools)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if slices.Contains(paths, r.URL.Path) {
-			tools.ServeHTTP(w, r)
+		if h := measured[r.URL.Path]; h != nil {
+			h.ServeHTTP(w, r)
 			return
 		}
 		rest.ServeHTTP(w, r)

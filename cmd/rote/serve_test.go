@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +42,13 @@ func TestServe(t *testing.T) {
 	if status != 500 || e["code"] != "egress_denied" || e["detail"] == "" || e["execution"].(map[string]any)["status"] != "failed" {
 		t.Fatal(status, e)
 	}
+	metrics := s.metrics()
+	for _, line := range []string{`rote_executions_total{code="",status="completed",via="rest"} 1`, `rote_executions_total{code="egress_denied",status="failed",via="rest"} 1`,
+		"rote_browser_starts_total 1", "rote_browser_failures_total 0", "rote_egress_denials_total 1", `rote_http_requests_total{method="GET",route="/mcp",status="401"} 1`} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("no %s in\n%s", line, metrics)
+		}
+	}
 	s.stop(syscall.SIGTERM)
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
 		t.Fatalf("exit %d:\n%s", code, s.log)
@@ -53,6 +63,27 @@ func TestServe(t *testing.T) {
 	if out := again.out.String(); out != "" {
 		t.Fatal("a second start must not print a token: ", out)
 	}
+}
+
+// metrics are those of a server that has refused one call of an agent.
+func (s *server) metrics() string {
+	s.t.Helper()
+	var text []byte
+	for _, path := range []string{"/mcp", "/metrics"} {
+		q, err := http.NewRequestWithContext(s.t.Context(), "GET", s.url+path, nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(q)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		text, err = io.ReadAll(answer.Body)
+		if err := errors.Join(err, answer.Body.Close()); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return string(text)
 }
 
 // open counts the executions that have not ended, after a fresh start has had

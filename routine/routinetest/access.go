@@ -84,6 +84,7 @@ execute  public    403    ok    403    403    ok     403     ok    403      exec
 execute  archived  403    409   403    403    409    403     409   403      executions:run
 execute  unknown   404    404   403    403    404    403     404   404      executions:run
 tools    -         401    ok    403    403    ok     403     ok    ok       executions:run
+metrics  -         401    403   403    403    403    403     ok    403      admin
 `
 
 var accessCodes = map[string]routine.Code{"ok": "", "401": routine.CodeUnauthenticated, "403": routine.CodeForbidden,

@@ -121,3 +121,6 @@ func (s *Store) Changes(context.Context) (routine.Changes, error) {
 }
 
 func (s *Store) Ping(context.Context) error { return nil }
+
+// Size is 0: nothing is on disk.
+func (s *Store) Size() (int64, error) { return 0, nil }

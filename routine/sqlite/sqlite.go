@@ -78,6 +78,19 @@ func (s *Store) Close() error {
 	return errors.Join(s.watch.close(), s.read.Close(), s.write.Close(), s.releaseOwner())
 }
 
+// Size is that of the file and of the log of changes that are not in it yet.
+func (s *Store) Size() (int64, error) {
+	file, err := os.Stat(s.path)
+	if err != nil {
+		return 0, fmt.Errorf("size of database: %w", err)
+	}
+	log, err := os.Stat(s.path + "-wal")
+	if err != nil {
+		return 0, fmt.Errorf("size of database: %w", err)
+	}
+	return file.Size() + log.Size(), nil
+}
+
 // Ping reads from the file, which the driver's own ping would not touch, and
 // sees that it still has its name: a file removed under the Store would go on
 // answering, and be gone with the process.

@@ -213,3 +213,19 @@ func TestPingNoticesARemovedFile(t *testing.T) {
 		t.Error("ping succeeds without the file")
 	}
 }
+
+// The size counts what a change has just added, wherever it is by now.
+func TestSizeGrows(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "rote.db"))
+	before, err := s.Size()
+	if err != nil || before <= 0 {
+		t.Fatal(before, err)
+	}
+	const text = 1 << 20
+	if err := s.CreateRoutine(t.Context(), routinetest.Routine(t, func(r *routine.Routine) { r.Description = strings.Repeat("x", text) })); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := s.Size(); err != nil || after < before+text {
+		t.Errorf("from %d to %d, %v", before, after, err)
+	}
+}

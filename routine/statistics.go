@@ -1,0 +1,68 @@
+package routine
+
+// Observer is told of what a Service does, for statistics. Its methods are
+// called by many goroutines at once and must not block.
+type Observer interface {
+	// ExecutionEnded is called once for each execution of the ledger that this
+	// process has carried out, when e is final. It must neither change nor keep
+	// e.
+	ExecutionEnded(e *Execution)
+	// WebhookSent is called after each attempt to deliver a webhook.
+	WebhookSent(WebhookOutcome)
+}
+
+// WebhookOutcome is what came of an attempt to deliver a webhook.
+type WebhookOutcome string
+
+const (
+	WebhookDelivered WebhookOutcome = "delivered"
+	// WebhookRetried: it failed and will be repeated.
+	WebhookRetried WebhookOutcome = "retried"
+	// WebhookGivenUp: it failed for the last time.
+	WebhookGivenUp WebhookOutcome = "given_up"
+)
+
+// unobserved is the Observer of a Service that has none.
+type unobserved struct{}
+
+func (unobserved) ExecutionEnded(*Execution)  {}
+func (unobserved) WebhookSent(WebhookOutcome) {}
+
+// Statistics is how busy a Service is, and what it is on.
+type Statistics struct {
+	// Running and Waiting count the executions that have a browser and that wait
+	// for one; of each there can be as many as its limit.
+	Running, RunningLimit int
+	Waiting, WaitingLimit int
+	// StoreBytes is what the rows take on disk; negative: the store did not say.
+	StoreBytes int64
+	// Browser is nil for a Browser that does not count.
+	Browser *BrowserStatistics
+}
+
+// BrowserStatistics counts, since the start of the process, what a [Browser]
+// has done behind the runs. One that counts has a method of this name.
+type BrowserStatistics struct {
+	// Starts are the browser processes that came up, Failures those that did
+	// not, died or had to be killed, Replacements those that were retired for
+	// their age.
+	Starts, Failures, Replacements int64
+}
+
+// MayReadStatistics tells whether p may see how the service as a whole is
+// doing: nil, CodeUnauthenticated or CodeForbidden.
+func (s *Service) MayReadStatistics(p Principal) error { return p.may(toReadStatistics, nil) }
+
+// Statistics is a snapshot, cheap enough for every few seconds.
+func (s *Service) Statistics() Statistics {
+	t := Statistics{RunningLimit: cap(s.queue.slots), StoreBytes: -1}
+	t.WaitingLimit = int(s.queue.limit) - t.RunningLimit
+	t.Running, t.Waiting = len(s.queue.slots), s.queue.waiting()
+	if size, err := s.store.Size(); err == nil {
+		t.StoreBytes = size
+	}
+	if b, counts := s.browser.(interface{ BrowserStatistics() BrowserStatistics }); counts {
+		t.Browser = new(b.BrowserStatistics())
+	}
+	return t
+}
