@@ -35,3 +35,15 @@ func BenchmarkCheck(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkProve(b *testing.B) {
+	for _, n := range []int{1 << 10, 10 << 10, 100 << 10} {
+		script := long(n)
+		b.Run(fmt.Sprint(n>>10, "KB"), func(b *testing.B) {
+			b.SetBytes(int64(len(script)))
+			for b.Loop() {
+				Prove(script)
+			}
+		})
+	}
+}

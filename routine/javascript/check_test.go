@@ -269,5 +269,8 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("%d bytes took %s", len(script), d)
 		}
 		checkProblems(t, script, problems)
+		if Prove(script).Reads && problems != nil {
+			t.Fatal("proved to read, and yet refused")
+		}
 	})
 }

@@ -23,7 +23,9 @@ type flow struct {
 	// steps is the work that is left; below 0 the script is too complex.
 	steps int
 	slots map[js.IExpr]*variable
-	done  map[js.IExpr]value // once the variables are settled
+	// unfinished tells that the rounds ended before everything was known.
+	unfinished bool
+	done       map[js.IExpr]value // once the variables are settled
 }
 
 type variable struct {
@@ -98,6 +100,7 @@ func (f *flow) settle() {
 		}
 		changed = changed || len(f.order) > known
 		if !changed || round > maxRounds || f.steps < 0 {
+			f.unfinished = changed
 			break
 		}
 	}

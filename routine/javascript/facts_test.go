@@ -1,0 +1,158 @@
+package javascript
+
+import (
+	"strconv"
+	"testing"
+)
+
+// acting are the legitimate scripts that do more than read. All others must be
+// proved to read only.
+var acting = map[string]string{
+	"DOM building": "draws", "DOM building with a link": "draws", "canvas": "draws", "file reader": "draws", "indexed db": "draws",
+	"fill in and tell the page": "draws", "local storage": "draws", "own variable location": "draws", "class with inheritance": "draws",
+	"class with private fields": "draws",
+	"array of functions":        "acts", "click": "acts", "dates and Intl": "acts", "jquery": "acts", "location read": "acts",
+	"own object with fetch": "acts", "page function": "acts", "page function that fetches": "acts", "page store": "acts",
+	"submit the page's form": "acts", "switch and try": "acts", "templates": "acts", "timer with a method": "acts",
+}
+
+func TestWhatLegitimateScriptsAreProvedToDo(t *testing.T) {
+	for name, script := range legitimate {
+		f := Prove(script)
+		if got, want := f.Reads, acting[name] == ""; got != want {
+			t.Errorf("%s: reads %v, want %v", name, got, want)
+		}
+		if got, want := f.Draws, acting[name] == "draws"; got != want {
+			t.Errorf("%s: draws %v, want %v", name, got, want)
+		}
+	}
+}
+
+// sly are bodies that look like reading and are not.
+var sly = []string{
+	// a value that nothing in the text names is called, outright or by the language
+	`const f = Object.values(window)[7]; f('x')`,
+	`const f = Object.values(window)[7]; return ['x'].map(f)`,
+	`const f = Object.values(window)[7]; return Array.from(['x'], f)`,
+	`const f = Object.values(window)[7]; return Promise.resolve('x').then(f)`,
+	`const f = Object.values(window)[7]; setTimeout(f, 1, 'x')`,
+	`const f = Object.values(window)[7]; new Promise(f)`,
+	`const f = Object.values(window)[7]; return 'x'.replace(/x/, f)`,
+	`const f = Object.values(window)[7]; return JSON.stringify({ x: { toJSON: f } })`,
+	`const f = Object.values(window)[7]; return { toJSON: f }`,
+	`const f = Object.values(window)[7], k = 'toJ' + 'SON'; return JSON.stringify({ [k]: f })`,
+	`const f = Object.values(window)[7], o = {}; o[document.title] = f; return o`,
+	`const f = Object.values(window)[7], o = {}; o.then = f; return o`,
+	`const f = Object.values(window)[7]; return { then: f }`,
+	`const f = Object.values(window)[7]; return Object.fromEntries([['toJSON', f]])`,
+	`const f = Object.values(window)[7]; return Object.fromEntries(['x'].map(k => [k, f]))`,
+	`const f = Object.values(window)[7]; return { __proto__: f }`,
+	`const f = Object.values(window)[7]; return '' + { toString: f }`,
+	`const f = Object.values(window)[7]; return 'x'.replace({ [Symbol.replace]: f }, '')`,
+	`const f = Object.values(window)[7]; return [...{ [Symbol.iterator]: f }]`,
+	`const f = Object.values(window)[7], a = []; a.constructor = { [Symbol.species]: f }; return a.map(x => x)`,
+	`const f = Object.values(window)[7]; const o = { map: f }; return o.map('x')`,
+	`const f = Object.values(window)[7]; const o = { textContent: f }; return ['x'].map(o.textContent)`,
+	`const f = Object.values(window)[7], o = {}; [o.textContent] = [f]; return ['x'].map(o.textContent)`,
+	`const o = JSON.parse('{"id":1}', () => Object.values(window)[7]); return ['x'].map(o.id)`,
+	`const f = Object.values(window)[7]; class A extends f {} new A('x')`,
+	`const f = Object.values(window)[7]; return f` + "`x`",
+	`(g => g('x'))(Object.values(window)[7])`,
+	`const g = h => h('x'); g(Object.values(window)[7])`,
+	`function g(h) { arguments[0] = Object.values(window)[7]; h('x') } g(x => x)`,
+	`let g = x => x; for (g of Object.values(window)) g('x')`,
+	`let g = x => x; [g] = Object.values(window); g('x')`,
+	`let g = x => x; ({ g } = window); g('x')`,
+	`let g = x => x; try { throw Object.values(window)[7] } catch (e) { g = e } g('x')`,
+	`new Promise(function r(f) { f('x'); r(Object.values(window)[7]) })`,
+	`new Promise(f => { f = Object.values(window)[7]; f('x') })`,
+	`new Promise(({ x }) => x('y'))`,
+	`const g = a => b => b('x'); g(1)(Object.values(window)[7])`,
+	// a method of a name that does something on another object
+	`Object.values(document)[0].replace('https://x/')`,
+	`const l = Object.values(document)[0]; l.replace(/x/, 'y')`,
+	`const o = { trim() { return Object.values(document)[0] } }; o.trim().replace('https://x/')`,
+	`caches.match('x').then(c => c.add('/x'))`,
+	`document.querySelector('link').relList.add(x)`,
+	`navigator.credentials.get({ identity: {} })`,
+	`Array.prototype.map.call(['x'], Object.values(window)[7])`,
+	`[].map.apply(['x'], [Object.values(window)[7]])`,
+	`Function.prototype.call.call(Object.values(window)[7], null, 'x')`,
+	// writes
+	`document.title = 'x'`, `x = 1`, `window.x = 1`, `delete window.x`, `document.body.dataset.x++`,
+	`for (document.title of ['x']);`, `[document.title] = ['x']`, `({ a: document.title } = { a: 'x' })`,
+	`const o = window; o.x = 1`, `const a = [window]; a[0].x = 1`, `Object.assign(window, { x: 1 })`, `this.x = 1`,
+	`String.prototype.trim = () => 1`, `[].map.x = 1`, `Object.defineProperty(window, 'x', {})`,
+	// calls of what is not known to read
+	`app()`, `app.start()`, `new App()`, `document.querySelector('a').click()`, `document.body.append('x')`, `console['l' + x]('y')`,
+	"app`x`", `import.meta`, `super.x()`,
+	// what is refused anyway
+	`fetch('/x')`, `eval('x')`, `syntax error`, ``,
+}
+
+func TestNothingElseReads(t *testing.T) {
+	for _, body := range append(append([]string{}, sly...), unseen...) {
+		if Prove("(() => { "+body+" })()").Reads && body != "" {
+			t.Errorf("%s: is taken for reading", body)
+		}
+	}
+	for _, script := range []string{"", "x", "1 + 1", "(() => 1)(); fetch('/x')"} {
+		if f := Prove(script); f.Reads || !f.Draws || !f.MayName("eval") {
+			t.Errorf("%q: %+v", script, f)
+		}
+	}
+}
+
+// A script that calls what no name in its text leads to may name anything; all
+// others name what they name.
+func TestNames(t *testing.T) {
+	for body, want := range map[string]bool{
+		`document.querySelector('a').click()`:       false,
+		`app.observe(1)`:                            true,
+		`const { observe } = app; observe(1)`:       true,
+		`const { observe: o } = app; o(1)`:          true,
+		`app['obs' + 'erve'](1)`:                    true,
+		`const k = 'observe'; app[k](1)`:            true,
+		"app[`observe`](1)":                         true,
+		`const k = document.title; app[k](1)`:       true,
+		`const f = app[document.title]; f(1)`:       true,
+		`const f = app[document.title]; app.run(f)`: true,
+		`Object.values(app).forEach(f => f(1))`:     true,
+		`const o = {}; o[document.title] = app[document.title]; app.run(JSON.stringify(o))`:    true,
+		`const v = app[document.title]; app.run(String(v))`:                                    false,
+		`const rows = [...document.querySelectorAll('tr')]; rows[0].cells[1].click()`:          false,
+		`for (let i = 0; i < 3; i++) document.links[i].click()`:                                false,
+		`const a = app[document.title]; if (a) document.querySelector('a').click(); return 1`:  false,
+		`const f = x => x.constructor; f(document.querySelector('a').click())('x')`:            true,
+		`Reflect.ownKeys(app).map(k => app.go(k)); const f = app[document.title]; f()`:         true,
+		`const i = app.n; app.list[i].click()`:                                                 false,
+		`const o = { a: 1 }; for (const k in o) app.go(o[k])`:                                  false,
+		`document.querySelectorAll('button').forEach(b => b.click())`:                          false,
+		`Object.defineProperty(app, 'x', { get: () => app[document.title] }); app.x('y')`:      true,
+		`let g; for (g of Object.values(app)); app.each(g)`:                                    true,
+		`const [f] = Object.values(app); app.each(() => f('x'))`:                               true,
+		`const w = document.querySelector('iframe').contentDocument; w.querySelector('a').x()`: false,
+	} {
+		if got := Prove("(() => { " + body + " })()").MayName("observe"); got != want {
+			t.Errorf("%s: may name observe: %v, want %v", body, got, want)
+		}
+	}
+}
+
+// What a chain that is not followed to its end hands on is not proved.
+func TestProveFollowsToTheEnd(t *testing.T) {
+	for _, n := range []int{2, 5, 30} {
+		if Prove(chained(n)).Reads {
+			t.Errorf("a chain of %d functions: taken for reading", n)
+		}
+	}
+}
+
+// chained hands a function through others, further than is followed.
+func chained(n int) string {
+	s := "(() => { const f0 = g => g('x');"
+	for i := 1; i < n; i++ {
+		s += " const f" + strconv.Itoa(i) + " = g => f" + strconv.Itoa(i-1) + "(g);"
+	}
+	return s + " f0(x => x); f" + strconv.Itoa(n-1) + "(Object.values(window)[7]) })()"
+}

@@ -1,0 +1,173 @@
+package javascript
+
+import "github.com/tdewolff/parse/v2/js"
+
+// call looks at a call of something other than a constructor.
+func (p *prover) call(n *js.CallExpr) {
+	args := n.Args.List
+	switch callee := unwrap(n.X).(type) {
+	case *js.FuncDecl, *js.ArrowFunc:
+		return
+	case *js.Var:
+		p.callVar(callee, args)
+	case *js.DotExpr:
+		if _, private := callee.Y.(*js.Var); private {
+			p.unknownCall(callee)
+			return
+		}
+		p.callMember(callee.X, memberName(callee), args)
+	case *js.IndexExpr:
+		names, ok := p.spelled(callee.Y)
+		for _, name := range names {
+			p.callMember(callee.X, name, args)
+		}
+		if !ok {
+			p.unknownCall(callee)
+		}
+	default:
+		p.unknownCall(n.X)
+	}
+}
+
+// unknownCall is a call of a value that no name in the text is known to be.
+func (p *prover) unknownCall(js.IExpr) {
+	p.acts()
+	p.blind = true
+}
+
+// namedCall is a call by a name that is not known to only read.
+func (p *prover) namedCall(name string, args []js.Arg) {
+	p.acts()
+	p.draws = p.draws || drawing[name]
+	if storing[name] {
+		p.anything()
+	}
+	for _, a := range args {
+		if a.Rest || !p.is(inert, a.Value) && !p.is(callable, a.Value) && !p.is(own, a.Value) {
+			p.blind = true // it may call what it is given
+		}
+	}
+}
+
+func (p *prover) callVar(v *js.Var, args []js.Arg) {
+	name, ok := free(v)
+	switch {
+	case !ok:
+		if !p.is(callable, v) {
+			p.unknownCall(v)
+		}
+	case timers[name]:
+		// What follows the time is handed to the function, which is in sight.
+		if len(args) == 0 || args[0].Rest || !p.is(callable, args[0].Value) {
+			p.namedCall(name, args)
+		}
+	case !functions[name]:
+		p.namedCall(name, args)
+	}
+}
+
+// callMember looks at object.name(args).
+func (p *prover) callMember(object js.IExpr, name string, args []js.Arg) {
+	arg := func(i int) js.IExpr { return argument(&js.Args{List: args}, i) }
+	if space, ok := free(unwrap(object)); ok && namespaces[space] != nil {
+		p.callNamespace(space, name, args)
+		return
+	}
+	switch {
+	case plain[name]:
+	case withCallback[name] > 0:
+		for i := range min(len(args), withCallback[name]) {
+			if a := arg(i); a == nil || !p.is(callable, a) && !p.is(inert, a) {
+				p.acts()
+				p.blind = true
+			}
+		}
+	case name == "replace" || name == "replaceAll":
+		if a := arg(1); !p.is(textual, object) || a == nil || !p.is(inert, a) && !p.is(callable, a) {
+			p.namedCall(name, args)
+		}
+	case name == "evaluate": // of a document, by XPath: the third argument resolves prefixes
+		if a := arg(2); len(args) > 2 && (a == nil || !p.is(inert, a)) {
+			p.namedCall(name, args)
+		}
+	case collection[name]:
+		if !p.is(collected, object) {
+			p.namedCall(name, args)
+		}
+	case name == "bind":
+		if !p.is(callable, object) {
+			p.unknownCall(object)
+		}
+	case name == "call" || name == "apply":
+		p.borrowed(object, name, args)
+	default:
+		p.namedCall(name, args)
+	}
+}
+
+// borrowed looks at Array.prototype.map.call(list, f) and its like.
+func (p *prover) borrowed(function js.IExpr, how string, args []js.Arg) {
+	dot, ok := unwrap(function).(*js.DotExpr)
+	if ok && how == "call" && len(args) > 0 && !args[0].Rest {
+		lender := unwrap(dot.X)
+		if proto, ok := lender.(*js.DotExpr); ok && memberName(proto) == "prototype" {
+			lender = unwrap(proto.X)
+		}
+		_, literal := lender.(*js.ArrayExpr)
+		name := memberName(dot)
+		if (literal || isFree(lender, "Array") || isFree(lender, "Object") || isFree(lender, "String")) && (plain[name] || withCallback[name] > 0) {
+			p.callMember(args[0].Value, name, args[1:])
+			return
+		}
+	}
+	if !p.is(callable, function) {
+		p.unknownCall(function)
+	}
+}
+
+// callNamespace looks at Object.keys(x), JSON.parse(x) and the like.
+func (p *prover) callNamespace(space, name string, args []js.Arg) {
+	arg := func(i int) js.IExpr { return argument(&js.Args{List: args}, i) }
+	known := namespaces[space][name]
+	switch space + "." + name {
+	case "Object.values", "Object.entries":
+		if arg(0) == nil || !p.is(own, arg(0)) {
+			p.found = true
+		}
+	case "Object.fromEntries":
+		known = arg(0) != nil && p.is(pairs, arg(0))
+	case "Object.assign":
+		known = arg(0) != nil && p.is(own, arg(0))
+	case "JSON.parse":
+		if known = len(args) < 2; !known {
+			p.anything() // what its reviver returns comes under any name
+		}
+	case "JSON.stringify", "Array.from":
+		a := arg(1)
+		known = len(args) < 2 || a != nil && (p.is(callable, a) || p.is(inert, a))
+	}
+	if !known {
+		p.namedCall(name, args)
+	}
+}
+
+// construct looks at a new.
+func (p *prover) construct(n *js.NewExpr) {
+	name, ok := free(unwrap(n.X))
+	switch {
+	case ok && name == "Promise":
+		if a := argument(n.Args, 0); a == nil || !p.is(callable, a) {
+			p.acts()
+			p.blind = true
+		}
+	case ok && constructors[name]:
+	case ok:
+		var args []js.Arg
+		if n.Args != nil {
+			args = n.Args.List
+		}
+		p.namedCall(name, args)
+	default:
+		p.unknownCall(n.X)
+	}
+}

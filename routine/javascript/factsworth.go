@@ -1,0 +1,320 @@
+package javascript
+
+import (
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// property is something that can be proved of an expression's value.
+type property uint8
+
+const (
+	// inert: calling it is an error, whatever the script has stored where.
+	inert property = iota
+	// textual: a string, null or undefined.
+	textual
+	// numeric: a number.
+	numeric
+	// callable: a function of the script's own, a resolver of its promises, or
+	// one of the language's that only computes.
+	callable
+	// own: an object or array that the script has made and that is no window
+	// onto anything of the page's.
+	own
+	// collected: a Map, Set or URLSearchParams of the script's own.
+	collected
+	// pairs: a list of names and inert values, as Object.fromEntries takes it.
+	pairs
+)
+
+// question is asked of an expression, or of all values under a name.
+type question struct {
+	what property
+	of   js.INode
+	name string
+}
+
+// is tells whether e surely has the property. What depends on itself alone has
+// it: a variable that is given only strings and itself holds strings.
+func (p *prover) is(what property, e js.IExpr) bool {
+	e = unwrap(e)
+	return p.ask(question{what: what, of: e}, func() bool { return p.prove(what, e) })
+}
+
+// ask answers a question once. An answer on the way counts as yes; when
+// something it may rest on turns out to be no, what was answered since is asked
+// again.
+func (p *prover) ask(q question, prove func() bool) bool {
+	if known, ok := p.answers[q]; ok {
+		return known
+	}
+	outermost := len(p.assumed) == 0
+	for {
+		refuted := p.refuted
+		p.answers[q] = true
+		p.assumed = append(p.assumed, q)
+		if p.steps--; p.steps < 0 || !prove() {
+			p.answers[q] = false
+			p.refuted++
+		}
+		if !outermost {
+			return p.answers[q]
+		}
+		holds := p.answers[q]
+		if p.refuted == refuted {
+			p.assumed = p.assumed[:0] // all of it stands together
+			return holds
+		}
+		for _, a := range p.assumed {
+			if p.answers[a] {
+				delete(p.answers, a)
+			}
+		}
+		p.assumed = p.assumed[:0]
+		if !holds {
+			return false
+		}
+	}
+}
+
+func (p *prover) prove(what property, e js.IExpr) bool {
+	switch n := e.(type) {
+	case *js.Var:
+		return p.isVar(what, n)
+	case *js.CondExpr:
+		return p.is(what, n.X) && p.is(what, n.Y)
+	case *js.BinaryExpr:
+		switch n.Op {
+		case js.OrToken, js.NullishToken, js.AndToken:
+			return p.is(what, n.X) && p.is(what, n.Y)
+		case js.EqToken:
+			return p.is(what, n.Y)
+		}
+		return p.isResult(what, n)
+	case *js.UnaryExpr:
+		if n.Op == js.AwaitToken { // no promise is what can be proved here
+			return what != own && what != callable && p.is(what, n.X)
+		}
+		return what == inert || what == numeric && (n.Op == js.PosToken || n.Op == js.NegToken || n.Op == js.BitNotToken) ||
+			what == numeric && n.Op != js.TypeofToken && n.Op != js.VoidToken && n.Op != js.NotToken && n.Op != js.DeleteToken ||
+			what == textual && n.Op == js.TypeofToken
+	case *js.LiteralExpr:
+		return p.isLiteral(what, n)
+	case *js.TemplateExpr:
+		return n.Tag == nil && (what == inert || what == textual)
+	case *js.ArrayExpr, *js.ObjectExpr:
+		return what == inert || what == own
+	case *js.FuncDecl, *js.ArrowFunc, *js.MethodDecl:
+		return what == callable
+	case *js.NewExpr:
+		name, ok := free(unwrap(n.X))
+		if !ok || !constructors[name] {
+			return false
+		}
+		return what == inert || what == own && name != "Promise" || what == collected && collections[name]
+	case *js.DotExpr:
+		return p.isMember(what, memberName(n))
+	case *js.CallExpr:
+		return p.isCall(what, n)
+	}
+	return false
+}
+
+func (p *prover) isVar(what property, n *js.Var) bool {
+	if name, ok := free(n); ok {
+		switch {
+		case name == "undefined":
+			return what == inert || what == textual
+		case name == "NaN" || name == "Infinity":
+			return what == inert || what == numeric
+		}
+		return what == callable && computes[name]
+	}
+	v := p.variable(n)
+	if init, ok := p.folded[follow(n)]; ok && what == own {
+		fn := v.of
+		if !p.is(own, init) || len(fn.returns) == 0 {
+			return false
+		}
+		return p.all(own, v.sources) && p.all(own, fn.returns)
+	}
+	if what == callable && p.isResolver(n, v) {
+		return true
+	}
+	if v.open || len(v.sources) == 0 || v.of != nil && !v.of.closed() || len(v.value.objs) >= maxObjs {
+		return false
+	}
+	return p.all(what, v.sources)
+}
+
+func (p *prover) all(what property, list []js.IExpr) bool {
+	for _, e := range list {
+		if !p.is(what, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// isResolver tells a parameter of new Promise((resolve, reject) => ...) that
+// nothing else is ever put into.
+func (p *prover) isResolver(n *js.Var, v *variable) bool {
+	if v.of == nil || v.open || len(v.sources) > 0 || !p.executor[v.of] {
+		return false
+	}
+	for i := range v.of.params.List {
+		if b, ok := v.of.params.List[i].Binding.(*js.Var); ok && follow(b) == follow(n) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *prover) isLiteral(what property, n *js.LiteralExpr) bool {
+	switch {
+	case n.TokenType == js.ThisToken, n.TokenType == js.SuperToken:
+		return false
+	case js.IsNumeric(n.TokenType):
+		return what == inert || what == numeric
+	case n.TokenType == js.StringToken && len(n.Data) > 2 && n.Data[1] == pattern: // a regular expression
+		return what == inert
+	case n.TokenType == js.StringToken, n.TokenType == js.NullToken:
+		return what == inert || what == textual
+	case n.TokenType == js.TrueToken, n.TokenType == js.FalseToken:
+		return what == inert
+	}
+	return false
+}
+
+// isResult is about the operators that always give a primitive value.
+func (p *prover) isResult(what property, n *js.BinaryExpr) bool {
+	switch n.Op {
+	case js.AddToken, js.AddEqToken:
+		switch what {
+		case inert:
+			return true
+		case textual:
+			return p.is(textual, n.X) && !isNull(n.X) || p.is(textual, n.Y) && !isNull(n.Y)
+		case numeric:
+			return p.is(numeric, n.X) && p.is(numeric, n.Y)
+		}
+	case js.SubToken, js.MulToken, js.DivToken, js.ModToken, js.ExpToken, js.BitAndToken, js.BitOrToken, js.BitXorToken,
+		js.LtLtToken, js.GtGtToken, js.GtGtGtToken:
+		return what == inert || what == numeric
+	case js.EqEqToken, js.EqEqEqToken, js.NotEqToken, js.NotEqEqToken, js.LtToken, js.LtEqToken, js.GtToken, js.GtEqToken,
+		js.InstanceofToken, js.InToken:
+		return what == inert
+	}
+	return false
+}
+
+// isNull tells what is textual but makes no string of a sum.
+func isNull(e js.IExpr) bool {
+	lit, ok := unwrap(e).(*js.LiteralExpr)
+	return !ok && !isTemplate(e) || ok && lit.TokenType != js.StringToken
+}
+
+func isTemplate(e js.IExpr) bool {
+	_, ok := unwrap(e).(*js.TemplateExpr)
+	return ok
+}
+
+// isMember is about x.name for any x: the browser's properties of that name are
+// of one type, and the script must not have stored anything else under it.
+func (p *prover) isMember(what property, name string) bool {
+	gives, ok := properties[name]
+	return ok && gives.has(what) && p.ask(question{what: what, name: name}, func() bool { return p.all(what, p.stored[name]) })
+}
+
+// isCall is about the methods and functions that the walk knows.
+func (p *prover) isCall(what property, n *js.CallExpr) bool {
+	switch callee := unwrap(n.X).(type) {
+	case *js.Var:
+		name, ok := free(callee)
+		return ok && functionGives[name].has(what)
+	case *js.DotExpr:
+		name := memberName(callee)
+		if space, ok := free(unwrap(callee.X)); ok && namespaces[space] != nil {
+			return namespaceGives[space+"."+name].has(what) || space == "Math" && (what == inert || what == numeric)
+		}
+		if what == callable {
+			return name == "bind" && p.is(callable, callee.X)
+		}
+		if what == pairs {
+			return name == "map" && p.mapsToPairs(argument(&n.Args, 0))
+		}
+		return methodGives[name].has(what) || (name == "replace" || name == "replaceAll") && (what == inert || what == textual) && p.is(textual, callee.X)
+	}
+	return false
+}
+
+// mapsToPairs tells a callback that returns nothing but [name, inert value].
+func (p *prover) mapsToPairs(e js.IExpr) bool {
+	fn := p.unnamed(e)
+	if fn == nil || len(fn.returns) == 0 || fn.opaque {
+		return false
+	}
+	for _, r := range fn.returns {
+		switch n := unwrap(r).(type) {
+		case *js.ArrayExpr:
+			if len(n.List) != 2 || n.List[1].Value == nil || n.List[0].Spread || n.List[1].Spread || !p.is(inert, n.List[1].Value) {
+				return false
+			}
+		case *js.CallExpr:
+			dot, ok := unwrap(n.X).(*js.DotExpr)
+			if !ok || memberName(dot) != "split" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// maxSpellings is how many strings one key may be.
+const maxSpellings = 8
+
+// spelled gives all strings that e can be; false when that is not known. Unlike
+// eval it trusts nothing that can change: members, arrays, objects.
+func (p *prover) spelled(e js.IExpr) ([]string, bool) {
+	if p.steps--; p.steps < 0 {
+		return nil, false
+	}
+	switch n := unwrap(e).(type) {
+	case *js.LiteralExpr:
+		if n.TokenType == js.StringToken && (len(n.Data) < 3 || n.Data[1] != pattern) {
+			return []string{unescape(n.Data[1 : len(n.Data)-1])}, true
+		}
+	case *js.TemplateExpr:
+		if n.Tag == nil && len(n.List) == 0 {
+			return []string{unescape(n.Tail[1 : len(n.Tail)-1])}, true
+		}
+	case *js.BinaryExpr:
+		if n.Op != js.AddToken {
+			return nil, false
+		}
+		x, okX := p.spelled(n.X)
+		y, okY := p.spelled(n.Y)
+		if !okX || !okY || len(x)*len(y) > maxSpellings {
+			return nil, false
+		}
+		var out []string
+		for _, a := range x {
+			for _, b := range y {
+				out = append(out, a+b)
+			}
+		}
+		return out, true
+	case *js.CondExpr:
+		x, okX := p.spelled(n.X)
+		y, okY := p.spelled(n.Y)
+		return append(x, y...), okX && okY && len(x)+len(y) <= maxSpellings
+	case *js.Var:
+		v := p.variable(n)
+		if _, ok := free(n); ok || v.open || len(v.sources) != 1 || v.of != nil && !v.of.closed() {
+			return nil, false
+		}
+		return p.spelled(v.sources[0])
+	}
+	return nil, false
+}
