@@ -87,6 +87,8 @@ func (p *Proxy) serve(conn net.Conn) {
 		case q.Method == http.MethodConnect:
 			c.tunnel(q.Host)
 			return
+		case p.stayHere.Load() && strings.HasPrefix(q.Header.Get("Sec-Purpose"), "prefetch"):
+			return
 		}
 		again = c.forward(q)
 	}

@@ -236,3 +236,21 @@ func TestClient(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// What the browser fetches ahead passes only while it may.
+func TestFetchAhead(t *testing.T) {
+	host, hits := sink(t, func(http.ResponseWriter, *http.Request) {})
+	proxy, _ := through(t, policy(t, Listed, []string{host}, nil))
+	for _, c := range []struct {
+		may     bool
+		purpose string
+		answers bool
+	}{{true, "prefetch", true}, {false, "prefetch", false}, {false, "prefetch;prerender", false}, {false, "", true}, {true, "prefetch", true}} {
+		proxy.FetchAhead(c.may)
+		before := hits.Load()
+		_, in := rawConn(t, proxy, "GET http://%s/ HTTP/1.1\r\nHost: %[1]s\r\nSec-Purpose: %s\r\n\r\n", host, c.purpose)
+		if _, err := in.ReadByte(); (err == nil) != c.answers || hits.Load()-before != map[bool]int64{true: 1}[c.answers] {
+			t.Errorf("%+v: %v, %d requests", c, err, hits.Load()-before)
+		}
+	}
+}

@@ -33,6 +33,7 @@ type Proxy struct {
 	denials   denials
 	failures  failures
 	moved     atomic.Int64
+	stayHere  atomic.Bool     // nothing is fetched ahead
 	alive     context.Context // until Close
 	end       context.CancelFunc
 	done      sync.WaitGroup
@@ -69,6 +70,11 @@ func (p *Proxy) Narrow(hosts []string) error {
 	}
 	return err
 }
+
+// FetchAhead tells whether requests may pass that the browser makes for a
+// document it does not need yet (Sec-Purpose: prefetch), which it lets nobody
+// stop. Inside of TLS they cannot be told from others. They may, at first.
+func (p *Proxy) FetchAhead(may bool) { p.stayHere.Store(!may) }
 
 // Denials are the refused requests since the last call.
 func (p *Proxy) Denials() []routine.Denial { return p.denials.take() }
