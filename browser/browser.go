@@ -7,6 +7,30 @@
 // supervise.go for when it is replaced. Each run gets a browser context of its
 // own that nothing else ever uses; disposing of it is the end of the run,
 // whatever state the page is in.
+//
+// # Scripts
+//
+// js_evaluate runs in the page's own world, with the page's globals and while
+// the page's own requests go on. A script that is proved to only read runs
+// plainly. Any other is watched until its document is gone: what it starts
+// reaches no network, runs no code made from strings, leaves no hook, opens and
+// closes no window and navigates only by the page's own links and forms; what
+// it tries ends the run. Whose doing something is, the nearest author's frame on
+// the stack decides, followed through promises and timers. So these pass:
+//
+//   - deputies: a function of the page's that fetches or evaluates what it is
+//     given ($.get(url)) does so for a script too, also when it is one of the
+//     browser's that the page keeps under a name of its own;
+//   - document.cookie = ..., which leaves with the page's next request;
+//   - a load without a stack (backgrounds, fonts, media, lazy images) that a
+//     script has prepared and the page makes after the call. During the call of
+//     a script that may have drawn, all such loads that the document did not
+//     hold before are refused, the page's too, with a warning;
+//   - a prefetch over TLS that is written as HTML from pieces: it is noticed,
+//     and ends the run, but may have connected by then;
+//   - the functions of a frame that loads another document during the call.
+//
+// All of it obeys the egress policy.
 package browser
 
 import (

@@ -114,7 +114,7 @@ func TestKilledBrowser(t *testing.T) {
 	p := mustOpen(t, b)
 	failed := make(chan error, 1)
 	go func() {
-		_, err := p.Evaluate(testContext(t), `(() => new Promise(() => {}))()`, 20*time.Second)
+		_, err := p.Evaluate(testContext(t), script(`(() => new Promise(() => {}))()`, 20*time.Second))
 		failed <- err
 	}()
 	if err := syscall.Kill(-p.i.cmd.Process.Pid, syscall.SIGKILL); err != nil {
@@ -131,7 +131,7 @@ func TestCrashedPage(t *testing.T) {
 	if _, err := p.Navigate(testContext(t), "chrome://crash"); err == nil {
 		t.Fatal("no error")
 	}
-	_, err := p.Evaluate(testContext(t), `(() => 1)()`, time.Second)
+	_, err := p.Evaluate(testContext(t), script(`(() => 1)()`, time.Second))
 	wantCode(t, err, routine.CodeBrowserCrashed, "the page crashed")
 	p.Close()
 	formTask(t, other, site(t, map[string]any{"/form": form})+"/form")

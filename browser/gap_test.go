@@ -127,7 +127,7 @@ func everything(t *testing.T, p *page, url string, begin func(string)) {
 			return err
 		}},
 		{"js_evaluate", func(ctx context.Context) error {
-			_, err := p.Evaluate(ctx, `(() => document.title)()`, time.Second)
+			_, err := p.Evaluate(ctx, script(`(() => document.title)()`, time.Second))
 			return err
 		}},
 		{"a placeholder", func(ctx context.Context) error {

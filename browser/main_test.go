@@ -15,6 +15,7 @@ import (
 
 	"rote/browser/egress"
 	"rote/routine"
+	"rote/routine/javascript"
 )
 
 // shared is the browser that most tests open their own context in.
@@ -111,11 +112,16 @@ func openPage(t *testing.T, url string) *page {
 // eval is the JSON of an expression in the page's own world.
 func eval(t *testing.T, p *page, expression string) string {
 	t.Helper()
-	e, err := p.Evaluate(testContext(t), expression, testTime/2)
+	e, err := p.Evaluate(testContext(t), script(expression, testTime/2))
 	if err != nil {
 		t.Fatalf("%s: %v", expression, err)
 	}
 	return string(e.JSON)
+}
+
+// script is a script as an operation hands it over.
+func script(text string, limit time.Duration) routine.Script {
+	return routine.Script{Text: text, Limit: limit, Facts: javascript.Prove(text)}
 }
 
 // wantCode fails unless err has the code and its message holds the words.

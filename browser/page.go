@@ -42,6 +42,14 @@ type page struct {
 	top        *view                       // the page's own
 	frames     []*view                     // of other origins, parents first
 	reach      map[proto.PageFrameID]*view // the view that reaches a frame's document
+	// realms are the page's own worlds: of its document and of the frames in
+	// the same process.
+	realms map[proto.RuntimeExecutionContextID]bool
+	guard  *guard // nil until a script is watched
+	// blocked is why a script has ended the run, disposing the answer to the
+	// end of its context.
+	blocked   error
+	disposing *future
 }
 
 var _ routine.Page = (*page)(nil)
@@ -72,7 +80,7 @@ func newPage(b *Browser, i *instance) (*page, error) {
 
 func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
 	p := &page{b: b, i: i, proxy: proxy, state: state{url: "about:blank", life: map[string]bool{}}, changed: make(chan struct{}), dead: make(chan struct{}), attachedTo: make(chan struct{})}
-	p.top, p.reach = &view{p: p}, map[proto.PageFrameID]*view{}
+	p.top, p.reach, p.realms = &view{p: p}, map[proto.PageFrameID]*view{}, map[proto.RuntimeExecutionContextID]bool{}
 	return p
 }
 
@@ -168,6 +176,8 @@ func (p *page) failure(ctx context.Context, err error) error {
 		return nil
 	case errors.As(err, &ours):
 		return err
+	case errors.Is(err, errCrashed) && p.errBlocked() != nil:
+		return p.errBlocked()
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, errCrashed):
@@ -198,12 +208,23 @@ func (p *page) Close() { p.closing.Do(func() { p.b.end(p) }) }
 func (p *page) dispose() error {
 	p.i.dismiss(p)
 	defer p.proxy.Close()
+	p.mu.Lock()
+	guard, disposing := p.guard, p.disposing
+	p.mu.Unlock()
+	if guard != nil {
+		defer guard.stop()
+	}
 	if p.context == "" || !p.i.alive() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), disposeTime)
 	defer cancel()
-	err := proto.TargetDisposeBrowserContext{BrowserContextID: p.context}.Call(caller{ctx, p.i.client, ""})
+	var err error
+	if disposing != nil { // a script was blocked
+		_, err = disposing.wait(ctx)
+	} else {
+		err = proto.TargetDisposeBrowserContext{BrowserContextID: p.context}.Call(caller{ctx, p.i.client, ""})
+	}
 	if errors.Is(err, errClosed) {
 		return nil // gone with its browser
 	}

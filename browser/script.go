@@ -24,12 +24,13 @@ const (
 // it counts as hung.
 const probeTime = 2 * time.Second
 
-// Evaluate runs an author's script in the page's own world.
-func (p *page) Evaluate(ctx context.Context, script string, limit time.Duration) (routine.Evaluation, error) {
+// Evaluate runs an author's script in the page's own world, under the eyes of
+// the page's guard unless it is proved to only read.
+func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluation, error) {
 	p.mu.Lock()
 	p.console = []string{}
 	p.mu.Unlock()
-	value, err := p.script(ctx, script, limit)
+	value, err := p.script(ctx, s)
 	p.mu.Lock()
 	e := routine.Evaluation{JSON: value, Console: p.console}
 	p.console = nil
@@ -37,24 +38,20 @@ func (p *page) Evaluate(ctx context.Context, script string, limit time.Duration)
 	return e, err
 }
 
-func (p *page) script(ctx context.Context, script string, limit time.Duration) (json.RawMessage, error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, limit, &routine.Error{Code: routine.CodeTimeout, Message: "the script took longer than its timeout_seconds of " + limit.String()})
+func (p *page) script(ctx context.Context, s routine.Script) (json.RawMessage, error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, s.Limit, &routine.Error{Code: routine.CodeTimeout, Message: "the script took longer than its timeout_seconds of " + s.Limit.String()})
 	defer cancel()
-	v, err := evaluate(bounded, p, proto.RuntimeEvaluate{Expression: script, AwaitPromise: true, UserGesture: true,
-		Timeout: proto.RuntimeTimeDelta(limit.Milliseconds())})
-	if err == nil && v.ObjectID != "" {
-		v, err = p.stringify(bounded, v.ObjectID)
+	run := p.run
+	if !s.Facts.Reads {
+		run = p.watch
 	}
-	if terminated(err) {
-		<-bounded.Done() // the call's own limit was a moment early
-		err = context.Cause(bounded)
-	}
-	if bounded.Err() != nil && err != nil {
-		p.stop()
-		return nil, context.Cause(bounded)
-	}
+	v, err := run(bounded, s)
 	var t *thrown
 	switch {
+	case err != nil && p.errBlocked() != nil:
+		return nil, p.errBlocked()
+	case err != nil && bounded.Err() != nil:
+		return nil, context.Cause(bounded)
 	case errors.As(err, &t):
 		return nil, routine.Errorf(routine.CodeScriptError, "the script threw %s", t.text)
 	case errors.Is(gone(err), errGone):
@@ -68,6 +65,24 @@ func (p *page) script(ctx context.Context, script string, limit time.Duration) (
 // maxScriptText bounds the JSON of an object that a script gives, in characters.
 // It is judged in the page: what is larger does not leave it.
 const maxScriptText = 32 << 20
+
+// run runs a script and makes JSON of its value. One that takes too long is
+// ended.
+func (p *page) run(ctx context.Context, s routine.Script) (remote, error) {
+	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: s.Text, AwaitPromise: true, UserGesture: true,
+		Timeout: proto.RuntimeTimeDelta(s.Limit.Milliseconds())})
+	if err == nil && v.ObjectID != "" {
+		v, err = p.stringify(ctx, v.ObjectID)
+	}
+	if terminated(err) {
+		<-ctx.Done() // the call's own limit was a moment early
+		err = context.Cause(ctx)
+	}
+	if ctx.Err() != nil && err != nil {
+		p.stop()
+	}
+	return v, err
+}
 
 // stringify is JSON.stringify of an object in the page. A function and what
 // else has no JSON gives undefined.

@@ -43,6 +43,11 @@ const maxPopups = 10
 // reading goroutine and only notes or sends.
 func (p *page) event(method string, params json.RawMessage) {
 	p.trace.note(method, params)
+	if concerns(method) {
+		if g := p.guarding(); g != nil {
+			g.post(method, params)
+		}
+	}
 	switch method {
 	case "Page.frameNavigated":
 		p.framed(p.session, method, params)
@@ -194,6 +199,10 @@ func (p *page) attached(e *proto.TargetAttachedToTarget) {
 			}
 		})
 		c.send(e.SessionID, "Page.enable", nil)
+		if g := p.guarding(); g != nil && e.WaitingForDebugger {
+			g.holdPopup(e.SessionID)
+			return
+		}
 		c.letGo(e)
 	}
 }
@@ -211,7 +220,11 @@ func (s *state) enter(loader string) {
 func (p *page) update(change func(*state)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	loader := p.state.loader
 	change(&p.state)
+	if p.guard != nil && p.state.loader != loader {
+		p.guard.left()
+	}
 	close(p.changed)
 	p.changed = make(chan struct{})
 }

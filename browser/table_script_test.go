@@ -9,9 +9,9 @@ import (
 )
 
 func TestJSEvaluateTable(t *testing.T) {
-	run := func(script string, want string, console ...string) func(*attempt) error {
+	run := func(text string, want string, console ...string) func(*attempt) error {
 		return func(a *attempt) error {
-			e, err := a.p.Evaluate(a.ctx, script, 5*time.Second)
+			e, err := a.p.Evaluate(a.ctx, script(text, 5*time.Second))
 			if err == nil && string(e.JSON) != want {
 				a.t.Errorf("%s, want %s", e.JSON, want)
 			}
@@ -22,10 +22,10 @@ func TestJSEvaluateTable(t *testing.T) {
 		}
 	}
 	// over runs a script past its limit; the page must answer afterwards.
-	over := func(script string) func(*attempt) error {
+	over := func(text string) func(*attempt) error {
 		return func(a *attempt) error {
 			start := time.Now()
-			_, err := a.p.Evaluate(testContext(a.t), script, 300*time.Millisecond)
+			_, err := a.p.Evaluate(testContext(a.t), script(text, 300*time.Millisecond))
 			if took := time.Since(start); took > testTime/4 {
 				a.t.Errorf("took %v", took)
 			}

@@ -68,8 +68,8 @@ func (v *view) forget(id proto.RuntimeExecutionContextID) {
 	}
 }
 
-// contexts notes the helper's worlds of a session, which come and go with
-// documents.
+// contexts notes the helper's worlds of a session, and the page's own in the
+// page's session; they come and go with documents.
 func (p *page) contexts(session proto.TargetSessionID, method string, params json.RawMessage) {
 	var e struct {
 		Destroyed proto.RuntimeExecutionContextID `json:"executionContextId"`
@@ -87,6 +87,9 @@ func (p *page) contexts(session proto.TargetSessionID, method string, params jso
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if session == p.session && (e.Context.ID == 0 || e.Context.Aux.Type == "default") {
+		p.realm(e.Context.ID, e.Destroyed)
+	}
 	for _, v := range append([]*view{p.top}, p.frames...) {
 		switch {
 		case v.session != session:

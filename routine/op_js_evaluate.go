@@ -3,6 +3,8 @@ package routine
 import (
 	"context"
 	"time"
+
+	"rote/routine/javascript"
 )
 
 type opJSEvaluate struct {
@@ -17,7 +19,7 @@ func (o *opJSEvaluate) limit() (time.Duration, string) {
 }
 
 func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
-	e, err := r.page.Evaluate(ctx, o.JS, seconds(o.TimeoutSeconds))
+	e, err := r.page.Evaluate(ctx, Script{Text: o.JS, Limit: seconds(o.TimeoutSeconds), Facts: javascript.Prove(o.JS)})
 	if len(e.Console) > 0 {
 		r.detail("console", e.Console)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"rote/routine/javascript"
 )
 
 // Browser opens pages. Errors of a Browser and its Pages are [Error]s with a
@@ -50,9 +52,11 @@ type Page interface {
 	// CodeResultTooLarge beyond. CodeNetworkError, CodeEgressDenied.
 	Fetch(ctx context.Context, f Fetch, max int64) (Response, error)
 	// Evaluate runs an author's script in the page's own world and awaits its
-	// value. limit also ends a script that never yields; the page is usable
-	// afterwards or gone. CodeScriptError, CodeTimeout.
-	Evaluate(ctx context.Context, script string, limit time.Duration) (Evaluation, error)
+	// value. Its limit also ends a script that never yields; the page is usable
+	// afterwards or gone. CodeScriptError, CodeTimeout; CodeScriptBlocked when
+	// it tries what js_evaluate blocks. What a script tries after its own call is
+	// the error of a later one, of whatever method. The page is gone then.
+	Evaluate(ctx context.Context, s Script) (Evaluation, error)
 
 	// Lookup reads a text from the page; false when there is none.
 	Lookup(ctx context.Context, from Source, name string) (string, bool, error)
@@ -180,6 +184,14 @@ type Response struct {
 	Status  int
 	Headers map[string]string
 	Body    []byte
+}
+
+// Script is an author's code, ready to run.
+type Script struct {
+	Text  string
+	Limit time.Duration
+	// Facts are what is proved about Text; their zero value has it watched.
+	Facts javascript.Facts
 }
 
 // Evaluation is the value of a script.

@@ -98,8 +98,8 @@ func (p *fakePage) Fetch(ctx context.Context, f routine.Fetch, _ int64) (routine
 	return p.response, nil
 }
 
-func (p *fakePage) Evaluate(ctx context.Context, script string, _ time.Duration) (routine.Evaluation, error) {
-	p.note("evaluate %s", script)
+func (p *fakePage) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluation, error) {
+	p.note("evaluate %s", s.Text)
 	return p.evaluate(ctx)
 }
 

@@ -14,45 +14,43 @@ type Facts struct {
 	// no more, whatever object of the browser's it is called on. (A page that
 	// has put a function of its own under such a name is its own master.)
 	Reads bool
-	// Draws: it may change the document in a way that makes the browser load
-	// something (markup, styles, URLs of elements, links and forms).
-	Draws bool
 
-	// names are those of members and globals that it can reach for; any tells
-	// that it can reach for others too.
-	names map[string]bool
-	any   bool
+	still bool            // it does not draw
+	names map[string]bool // of members and globals that it can reach for
+	named bool            // it can reach for no others
 }
 
-// Unknown are the facts about a script of which nothing is known.
-var Unknown = Facts{Draws: true, any: true}
+// Draws tells whether the script may change the document in a way that makes
+// the browser load something or that leads elsewhere: markup, styles, URLs of
+// elements, links and forms.
+func (f Facts) Draws() bool { return !f.still }
 
 // MayName tells whether the script can reach for a member or a global of that
 // name and call what it finds.
-func (f Facts) MayName(name string) bool { return f.any || f.names[name] }
+func (f Facts) MayName(name string) bool { return !f.named || f.names[name] }
 
 // Prove gives the facts about a script. It never panics, whatever the text; a
-// script that Check refuses is Unknown.
+// script that Check refuses has none.
 func Prove(script string) (facts Facts) {
 	defer func() {
 		if recover() != nil {
-			facts = Unknown // as Check would refuse it
+			facts = Facts{} // as Check would refuse it
 		}
 	}()
 	if len(script) > MaxBytes || len(check(script)) > 0 {
-		return Unknown
+		return Facts{}
 	}
 	toks, problem := scan(script)
 	if problem != nil {
-		return Unknown
+		return Facts{}
 	}
 	tree, err := js.Parse(parse.NewInputBytes(toks.text), js.Options{})
 	if err != nil {
-		return Unknown
+		return Facts{}
 	}
 	f := newFlow(tree)
 	if f.unfinished {
-		return Unknown
+		return Facts{}
 	}
 	p := &prover{
 		flow: f, reads: true, names: map[string]bool{}, stored: map[string][]js.IExpr{},
@@ -65,9 +63,13 @@ func Prove(script string) (facts Facts) {
 		p.visit(s)
 	}
 	if p.steps < 0 {
-		return Unknown
+		return Facts{}
 	}
-	return Facts{Reads: p.reads, Draws: p.draws || p.found && p.blind, names: p.names, any: p.found && p.blind}
+	for _, name := range []string{"attributes", "getAttributeNode", "getAttributeNodeNS", "createAttribute", "createAttributeNS", "getNamedItem", "evaluate", "selectNodes"} {
+		p.draws = p.draws || p.valued && p.names[name] // the value of an attribute node
+	}
+	anything := p.found && p.blind
+	return Facts{Reads: p.reads, still: !p.draws && !anything, names: p.names, named: !anything}
 }
 
 // prover walks a script and looks for what contradicts its facts.
@@ -80,6 +82,8 @@ type prover struct {
 	// nothing is known is called, or handed to something that may call it.
 	// Both together mean that anything may be called.
 	found, blind bool
+	// valued: a property "value" is set, of a control as it seems.
+	valued bool
 	// stored are the values that the script puts under each name.
 	stored map[string][]js.IExpr
 	// executor are the functions that only a new Promise calls, folded the

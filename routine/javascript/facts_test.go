@@ -22,7 +22,7 @@ func TestWhatLegitimateScriptsAreProvedToDo(t *testing.T) {
 		if got, want := f.Reads, acting[name] == ""; got != want {
 			t.Errorf("%s: reads %v, want %v", name, got, want)
 		}
-		if got, want := f.Draws, acting[name] == "draws"; got != want {
+		if got, want := f.Draws(), acting[name] == "draws"; got != want {
 			t.Errorf("%s: draws %v, want %v", name, got, want)
 		}
 	}
@@ -97,7 +97,7 @@ func TestNothingElseReads(t *testing.T) {
 		}
 	}
 	for _, script := range []string{"", "x", "1 + 1", "(() => 1)(); fetch('/x')"} {
-		if f := Prove(script); f.Reads || !f.Draws || !f.MayName("eval") {
+		if f := Prove(script); f.Reads || !f.Draws() || !f.MayName("eval") {
 			t.Errorf("%q: %+v", script, f)
 		}
 	}

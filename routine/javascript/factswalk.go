@@ -242,6 +242,7 @@ func (p *prover) storeMember(object js.IExpr, names []string, known bool, value 
 	p.draws = p.draws || !known
 	for _, name := range names {
 		p.draws = p.draws || !harmless[name]
+		p.valued = p.valued || name == "value"
 	}
 }
 

@@ -1,0 +1,220 @@
+package browser
+
+import (
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// marksScript collects what the document has of its own.
+//
+//go:embed guardmarks.js
+var marksScript string
+
+// watch runs a script that is not proved to only read.
+func (p *page) watch(ctx context.Context, s routine.Script) (remote, error) {
+	g := p.needGuard()
+	marker, err := g.arm(ctx, s)
+	if err != nil {
+		return remote{}, err
+	}
+	s.Text += "\n//# sourceURL=" + marker
+	v, err := p.run(ctx, s)
+	g.rest(ctx)
+	return v, err
+}
+
+// needGuard is the page's guard, made when it is first needed.
+func (p *page) needGuard() *guard {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.guard == nil {
+		p.guard = newGuard(p)
+	}
+	return p.guard
+}
+
+// arm makes the page pause for what the script might do, and gives the name to
+// run it under. What can be sent without waiting is.
+func (g *guard) arm(ctx context.Context, s routine.Script) (string, error) {
+	g.mu.Lock()
+	armed := g.armed
+	g.armed = true
+	g.mu.Unlock()
+	marked, err := g.mark(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	var calls []proto.Request
+	if !armed {
+		calls = append(calls, proto.DebuggerEnable{}, proto.DebuggerSetAsyncCallStackDepth{MaxDepth: asyncDepth},
+			proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}})
+	}
+	newCode := proto.DebuggerSetInstrumentationBreakpoint{Instrumentation: proto.DebuggerSetInstrumentationBreakpointInstrumentationBeforeScriptExecution}
+	paths := g.unwatched(s)
+	if len(paths) == 0 && !armed {
+		calls = append(calls, newCode)
+	}
+	if err := g.p.all(ctx, calls...); err != nil {
+		return "", err
+	}
+	if len(paths) > 0 {
+		if err := g.watchNatives(ctx, paths); err != nil {
+			return "", err
+		}
+		if !armed { // only now: code of ours that runs makes it pause too
+			if err := g.p.all(ctx, newCode); err != nil {
+				return "", err
+			}
+		}
+	}
+	if err := marked(); err != nil {
+		return "", err
+	}
+	return g.begin(s), nil
+}
+
+// begin notes what the call may do and gives the name by which its script is
+// recognised. It says nothing: the page's functions can read it off a stack.
+func (g *guard) begin(s routine.Script) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.marker = "about:" + strings.ToLower(rand.Text())
+	g.during, g.draws, g.refused = true, g.draws || s.Facts.Draws(), 0
+	g.p.proxy.FetchAhead(!g.draws)
+	for _, name := range []string{"fetch", "XMLHttpRequest", "sendBeacon", "send", "add", "addAll"} {
+		g.requests = g.requests || s.Facts.MayName(name)
+	}
+	return g.marker
+}
+
+// mark asks what the document has of its own, if the script makes that matter,
+// and gives what takes the answer. What an earlier script has added counts as
+// the document's: it stood the test then.
+func (g *guard) mark(ctx context.Context, s routine.Script) (func() error, error) {
+	if !s.Facts.Draws() && !mayClick(s) {
+		return func() error { return nil }, nil
+	}
+	world, err := g.p.top.world(ctx)
+	if err != nil {
+		return nil, err
+	}
+	asked := g.p.send(proto.RuntimeEvaluate{ContextID: world, ReturnByValue: true, Expression: marksScript})
+	return func() error {
+		var answer struct {
+			Result struct {
+				Value struct{ Handlers, Leads, Forms, Loads []string }
+			}
+		}
+		b, err := g.p.await(ctx, asked)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(b, &answer); err != nil {
+			return fmt.Errorf("look through the document: %w", err)
+		}
+		found := answer.Result.Value
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.marks = marks{handlers: setOf(found.Handlers), leads: setOf(found.Leads), forms: setOf(found.Forms), loads: setOf(found.Loads)}
+		return nil
+	}, nil
+}
+
+func setOf(list []string) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, s := range list {
+		set[s] = true
+	}
+	return set
+}
+
+// rest ends the call: no function of the script runs any more. What it has left
+// with the browser alone (a bound function of the browser's in a timer) is
+// still attributed, until the document goes.
+func (g *guard) rest(ctx context.Context) {
+	if g.p.errBlocked() != nil {
+		return
+	}
+	g.kill(ctx)
+	g.mu.Lock()
+	refused := g.refused
+	g.during = false
+	g.mu.Unlock()
+	if refused > 0 {
+		g.p.warn(fmt.Sprintf("%d images, styles or media were not loaded while a script that changes the document ran, as they may have been the script's", refused))
+	}
+}
+
+// kill puts a breakpoint on every place in the scripts whose call is over at
+// which the page could enter them again.
+func (g *guard) kill(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disposeTime)
+	defer cancel()
+	g.mu.Lock()
+	var ids []string
+	for id := range g.ours {
+		if !g.over[id] {
+			ids = append(ids, id)
+			g.over[id] = true
+		}
+	}
+	g.mu.Unlock()
+	for _, id := range ids {
+		places, err := call[proto.DebuggerGetPossibleBreakpointsResult](ctx, g.p, proto.DebuggerGetPossibleBreakpoints{
+			Start: &proto.DebuggerLocation{ScriptID: proto.RuntimeScriptID(id)}})
+		if err != nil {
+			continue // the script has no function left
+		}
+		var set []*future
+		for _, l := range places.Locations {
+			set = append(set, g.p.send(proto.DebuggerSetBreakpoint{Location: &proto.DebuggerLocation{ScriptID: l.ScriptID, LineNumber: l.LineNumber, ColumnNumber: l.ColumnNumber}}))
+		}
+		for _, f := range set {
+			b, err := g.p.await(ctx, f)
+			if made, ok := decode[proto.DebuggerSetBreakpointResult](b); err == nil && ok {
+				g.mu.Lock()
+				g.kills[string(made.BreakpointID)] = true
+				g.mu.Unlock()
+			}
+		}
+	}
+}
+
+// left forgets everything: the document has been replaced. It runs on the
+// reading goroutine.
+func (g *guard) left() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.armed {
+		return
+	}
+	if g.newborn != "" {
+		g.p.send(proto.PageRemoveScriptToEvaluateOnNewDocument{Identifier: proto.PageScriptIdentifier(g.newborn)})
+	}
+	for _, held := range g.held {
+		if g.draws { // perhaps a ping of a link that the script has changed
+			g.p.send(proto.FetchFailRequest{RequestID: proto.FetchRequestID(held.ID), ErrorReason: proto.NetworkErrorReasonBlockedByClient})
+		} else {
+			g.p.send(proto.FetchContinueRequest{RequestID: proto.FetchRequestID(held.ID)})
+		}
+	}
+	g.p.proxy.FetchAhead(true)
+	g.p.send(proto.FetchDisable{})
+	g.p.send(proto.DebuggerDisable{})
+	g.guarded = newGuarded()
+}
+
+// isArmed tells whether the page pauses for the guard.
+func (g *guard) isArmed() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.armed
+}

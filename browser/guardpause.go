@@ -1,0 +1,201 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// paused is the page standing still at a breakpoint.
+type paused struct {
+	Frames []frame `json:"callFrames"`
+	Reason string  `json:"reason"`
+	Data   struct {
+		ScriptID string `json:"scriptId"`
+	} `json:"data"`
+	Hit    []string `json:"hitBreakpoints"`
+	Parent *stack   `json:"asyncStackTrace"`
+}
+
+// parsedScript is where a script came from.
+type parsedScript struct {
+	ScriptID string `json:"scriptId"`
+	URL      string `json:"url"`
+	// Line and Column are the place in the document of code that its parser
+	// has found there; both 0 for code that came otherwise.
+	Line      int    `json:"startLine"`
+	Column    int    `json:"startColumn"`
+	Stack     *stack `json:"stackTrace"`
+	Execution struct {
+		FrameID string `json:"frameId"`
+	} `json:"executionContextAuxData"`
+	Named    bool   `json:"hasSourceURL"`
+	Language string `json:"scriptLanguage"`
+}
+
+// newbornURL names the statement at which a frame pauses when it is born.
+const newbornURL = "about:newborn"
+
+func (g *guard) scriptParsed(v parsedScript) {
+	if v.Language == "WebAssembly" && g.isOurs(v.Stack) {
+		g.block("compile WebAssembly") // its start is not paused
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if v.URL == g.marker && g.marker != "" {
+		g.marker = "" // a name can be used again, an id cannot
+		g.ours[v.ScriptID] = true
+	}
+	if len(g.parsed) < maxNoted { // a page can make scripts without end
+		g.parsed[v.ScriptID] = v
+	}
+}
+
+func (g *guard) paused(v paused) {
+	g.mu.Lock()
+	var hit watch
+	killed := false
+	for _, id := range v.Hit {
+		killed = killed || g.kills[id]
+		if w, ok := g.watches[id]; ok {
+			hit = w
+		}
+	}
+	newborn := v.Reason != "instrumentation" && len(v.Frames) > 0 && g.parsed[v.Frames[0].script()].URL == newbornURL
+	g.mu.Unlock()
+	frames := v.Frames
+	if newborn || hit.wrapped && len(frames) > 0 {
+		frames = frames[1:]
+	}
+	ours := g.isOurs(&stack{Frames: frames, Parent: v.Parent})
+	switch {
+	case killed:
+		// No violation: a forgotten timer is common. It dies here, and the page
+		// goes on.
+		g.p.send(proto.DebuggerResume{TerminateOnResume: true})
+		return
+	case newborn && ours:
+		g.block("make a frame")
+		return
+	case hit.name != "" && ours:
+		g.block("call " + hit.name)
+		return
+	case v.Reason == "instrumentation" && g.isDynamic(v):
+		g.block("run code that it has made")
+		return
+	}
+	if hit.name == "open" {
+		g.mu.Lock()
+		g.opened++
+		g.mu.Unlock()
+	}
+	g.p.send(proto.DebuggerResume{})
+}
+
+// isDynamic tells that a script of ours has made the code that is about to run.
+func (g *guard) isDynamic(v paused) bool {
+	id := v.Data.ScriptID
+	g.mu.Lock()
+	script, ours := g.parsed[id], g.ours[id]
+	inFrame := g.frames[script.Execution.FrameID]
+	draws := g.draws
+	caller, maker := nearest(&stack{Frames: v.Frames, Parent: v.Parent}, id), nearest(script.Stack, id)
+	by := g.ours[caller] || g.ours[maker]
+	g.mu.Unlock()
+	switch {
+	case ours:
+		return false // the script itself begins
+	case inFrame:
+		return true
+	case isHandler(v, script):
+		// Code in an attribute runs under whoever has set off the event.
+		if script.Line > 0 || script.Column > 0 || !draws {
+			return false
+		}
+		return (by || caller == "" && maker == "") && !g.marked(id)
+	}
+	// A link of the page's may hold code: javascript:.
+	return by && !(script.URL == "" && g.marked(id))
+}
+
+// isHandler tells the code of an event handler attribute.
+func isHandler(v paused, script parsedScript) bool {
+	return len(v.Frames) > 0 && strings.HasPrefix(v.Frames[0].Function, "on") && !script.Named
+}
+
+// sourceTime bounds the wait for a script's source. The page stands still
+// meanwhile.
+const sourceTime = 2 * time.Second
+
+// marked tells that the document had this code in an attribute of its own.
+func (g *guard) marked(id string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), sourceTime)
+	defer cancel()
+	source, err := call[proto.DebuggerGetScriptSourceResult](ctx, g.p, proto.DebuggerGetScriptSource{ScriptID: proto.RuntimeScriptID(id)})
+	if err != nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.marks.handlers[source.ScriptSource] || g.marks.handlers[strings.TrimSpace(source.ScriptSource)]
+}
+
+// windowOpened judges a window that is about to open: a click of a script's on
+// a link of the page's may open one, its own link may not.
+func (g *guard) windowOpened(url string) {
+	g.mu.Lock()
+	byPage := g.opened > 0
+	if byPage {
+		g.opened--
+	}
+	bad := g.during && g.draws && !byPage && !g.marks.lead(url)
+	g.mu.Unlock()
+	if bad {
+		g.block("open a window for " + url)
+		return
+	}
+	g.permit()
+}
+
+// The guard's own events about popups.
+const (
+	popupAttached = "popup attached"
+	popupTooLong  = "popup waited too long"
+)
+
+// holdPopup keeps a popup waiting until the window that it is has been judged.
+// It runs on the reading goroutine.
+func (g *guard) holdPopup(session proto.TargetSessionID) {
+	g.post(popupAttached, json.RawMessage(session))
+	time.AfterFunc(holdTime, func() { g.post(popupTooLong, nil) })
+}
+
+func (g *guard) popupAttached(session proto.TargetSessionID) {
+	g.mu.Lock()
+	if g.permits == 0 {
+		g.popups = append(g.popups, session)
+		g.mu.Unlock()
+		return
+	}
+	g.permits--
+	g.mu.Unlock()
+	g.p.i.client.send(session, "Runtime.runIfWaitingForDebugger", nil)
+}
+
+// permit lets the oldest popup go, or the next that comes.
+func (g *guard) permit() {
+	g.mu.Lock()
+	if len(g.popups) == 0 {
+		g.permits++
+		g.mu.Unlock()
+		return
+	}
+	session := g.popups[0]
+	g.popups = g.popups[1:]
+	g.mu.Unlock()
+	g.p.i.client.send(session, "Runtime.runIfWaitingForDebugger", nil)
+}

@@ -1,0 +1,169 @@
+package browser
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+type sentRequest struct {
+	RequestID string    `json:"requestId"`
+	Initiator initiator `json:"initiator"`
+	// Type is finer than a paused request's: an EventSource is no XHR.
+	Type    string `json:"type"`
+	Request struct {
+		URL    string `json:"url"`
+		Method string `json:"method"`
+	} `json:"request"`
+}
+
+type initiator struct {
+	Stack *stack `json:"stack"`
+	kind  string // the type of request
+}
+
+type pausedRequest struct {
+	ID        string `json:"requestId"`
+	NetworkID string `json:"networkId"`
+	Type      string `json:"resourceType"`
+	FrameID   string `json:"frameId"`
+	Request   struct {
+		URL    string `json:"url"`
+		Method string `json:"method"`
+	} `json:"request"`
+}
+
+// holdTime is how long a paused request waits for its initiator, which comes by
+// another way. One without belongs to a worker of the page, or is older than
+// the watch.
+const holdTime = 150 * time.Millisecond
+
+// maxNoted is how many scripts and requests of one document are kept in mind.
+const maxNoted = 50_000
+
+// heldTooLong is the guard's own event after holdTime.
+const heldTooLong = "held too long"
+
+func (g *guard) requestSent(v sentRequest) {
+	v.Initiator.kind = v.Type
+	if v.Type != "Document" && g.isOurs(v.Initiator.Stack) { // whether it is paused or, as a prefetch, not
+		g.block("reach " + v.Request.Method + " " + v.Request.URL)
+		return
+	}
+	g.mu.Lock()
+	if len(g.initiators) > maxNoted {
+		clear(g.initiators)
+	}
+	if _, redirected := g.initiators[v.RequestID]; !redirected {
+		g.initiators[v.RequestID] = v.Initiator
+	}
+	held, ok := g.held[v.RequestID]
+	delete(g.held, v.RequestID)
+	g.mu.Unlock()
+	if ok {
+		g.decide(held, &v.Initiator)
+	}
+}
+
+func (g *guard) requestPaused(v pausedRequest) {
+	g.mu.Lock()
+	i, ok := g.initiators[v.NetworkID]
+	if !ok && v.NetworkID != "" {
+		g.held[v.NetworkID] = v
+	}
+	g.mu.Unlock()
+	switch {
+	case ok:
+		g.decide(v, &i)
+	case v.NetworkID == "":
+		g.decide(v, nil)
+	default:
+		time.AfterFunc(holdTime, func() { g.post(heldTooLong, json.RawMessage(v.NetworkID)) })
+	}
+}
+
+func (g *guard) decideHeld(id string) {
+	g.mu.Lock()
+	held, ok := g.held[id]
+	delete(g.held, id)
+	g.mu.Unlock()
+	if ok {
+		g.decide(held, nil)
+	}
+}
+
+// verdict is what becomes of a request.
+type verdict int
+
+const (
+	pass verdict = iota
+	refuse
+	violation
+)
+
+// decide ends the pause of a request. from is nil when nothing is known of its
+// origin.
+func (g *guard) decide(v pausedRequest, from *initiator) {
+	switch g.judge(v, from) {
+	case violation:
+		tried := "reach " + v.Request.Method + " " + v.Request.URL
+		if v.Type == "Document" {
+			tried = "navigate to " + v.Request.URL
+		}
+		g.block(tried)
+	case refuse:
+		g.p.send(proto.FetchFailRequest{RequestID: proto.FetchRequestID(v.ID), ErrorReason: proto.NetworkErrorReasonBlockedByClient})
+	default:
+		g.p.send(proto.FetchContinueRequest{RequestID: proto.FetchRequestID(v.ID)})
+	}
+}
+
+func (g *guard) judge(v pausedRequest, from *initiator) verdict {
+	if from == nil {
+		return pass
+	}
+	near := nearest(from.Stack, "")
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if v.Type == "Document" {
+		reason := g.asked[v.FrameID]
+		if reason == "anchorClick" && g.ours[near] || strings.HasPrefix(reason, "formSubmission") && near == "" {
+			if g.draws && !g.marks.lead(v.Request.URL) {
+				return violation
+			}
+			return pass
+		}
+	}
+	switch {
+	case g.frames[v.FrameID], g.ours[near]:
+		return violation
+	case near != "":
+		return pass
+	case g.requests && (from.kind == "Fetch" || from.kind == "XHR" || from.kind == "Ping"):
+		// A function of the browser's that it has called back by itself, as from
+		// a microtask. Pages do not do this.
+		return violation
+	case !g.during || !g.draws:
+		return pass
+	}
+	// What styles and media load has no stack, whoever has written them. When
+	// it was not there before the script, it may be the script's, or come from
+	// the page's stylesheets: it is refused without blame.
+	switch v.Type {
+	case "Image", "Font", "Media", "Stylesheet", "TextTrack", "Document":
+		if !g.marks.loads[v.Request.URL] {
+			g.refused++
+			return refuse
+		}
+	}
+	return pass
+}
+
+// lead tells that a link or a form of the document's own leads there. A form
+// puts its fields behind its path.
+func (m *marks) lead(url string) bool {
+	path, _, _ := strings.Cut(url, "?")
+	return m.leads[url] || m.forms[path]
+}
