@@ -25,8 +25,7 @@ func (p *page) watch(ctx context.Context, s routine.Script) (remote, error) {
 	if err != nil {
 		return remote{}, err
 	}
-	s.Text += "\n//# sourceURL=" + marker
-	v, err := p.run(ctx, s)
+	v, err := p.run(ctx, s, marker)
 	g.rest(ctx)
 	return v, err
 }
@@ -217,4 +216,23 @@ func (g *guard) isArmed() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.armed
+}
+
+// mayStandStill tells that the page may be paused at any time, because a script
+// that is over has left something that goes on. What is evaluated while it
+// stands still runs unwatched, and its promises are lost when the pause ends.
+func (p *page) mayStandStill() bool {
+	g := p.guarding()
+	if g == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.kills) > 0
+}
+
+// later makes an expression run in a task of its own, which no page that stands
+// still begins.
+func later(expression string) string {
+	return "new Promise((ok, no) => setTimeout(() => { try { ok(" + expression + ") } catch (e) { no(e) } }))"
 }

@@ -25,7 +25,7 @@ func TestReadingCostsNothingExtra(t *testing.T) {
 	var plain, whole []time.Duration
 	for range n { // interleaved, so that other load meets both
 		start := time.Now()
-		if _, err := p.run(t.Context(), s); err != nil {
+		if _, err := p.run(t.Context(), s, ""); err != nil {
 			t.Fatal(err)
 		}
 		plain = append(plain, time.Since(start))

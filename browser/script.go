@@ -12,6 +12,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/routine"
+	"rote/routine/javascript"
 )
 
 // Limits of what a script may write to the console.
@@ -41,11 +42,13 @@ func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluati
 func (p *page) script(ctx context.Context, s routine.Script) (json.RawMessage, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, s.Limit, &routine.Error{Code: routine.CodeTimeout, Message: "the script took longer than its timeout_seconds of " + s.Limit.String()})
 	defer cancel()
-	run := p.run
-	if !s.Facts.Reads {
-		run = p.watch
+	var v remote
+	var err error
+	if s.Facts.Reads {
+		v, err = p.run(bounded, s, "")
+	} else {
+		v, err = p.watch(bounded, s)
 	}
-	v, err := run(bounded, s)
 	var t *thrown
 	switch {
 	case err != nil && p.errBlocked() != nil:
@@ -66,10 +69,17 @@ func (p *page) script(ctx context.Context, s routine.Script) (json.RawMessage, e
 // It is judged in the page: what is larger does not leave it.
 const maxScriptText = 32 << 20
 
-// run runs a script and makes JSON of its value. One that takes too long is
-// ended.
-func (p *page) run(ctx context.Context, s routine.Script) (remote, error) {
-	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: s.Text, AwaitPromise: true, UserGesture: true,
+// run runs a script, under a name if it has one, and makes JSON of its value.
+// One that takes too long is ended.
+func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, error) {
+	expression := s.Text
+	if p.mayStandStill() {
+		expression = later(javascript.Expression(s.Text))
+	}
+	if name != "" {
+		expression += "\n//# sourceURL=" + name
+	}
+	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, AwaitPromise: true, UserGesture: true,
 		Timeout: proto.RuntimeTimeDelta(s.Limit.Milliseconds())})
 	if err == nil && v.ObjectID != "" {
 		v, err = p.stringify(ctx, v.ObjectID)

@@ -66,8 +66,11 @@ func inHelper[R any](ctx context.Context, in viewer, function string, args ...an
 		if err != nil {
 			return result, gone(err)
 		}
-		value, err := evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, AwaitPromise: true, ReturnByValue: true,
-			Expression: function + "(" + strings.Join(encoded, ",") + ")"})
+		expression := function + "(" + strings.Join(encoded, ",") + ")"
+		if v.p.mayStandStill() {
+			expression = later(expression)
+		}
+		value, err := evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, AwaitPromise: true, ReturnByValue: true, Expression: expression})
 		if attempt < 3 && notLoaded(err) {
 			if _, err := evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, Expression: helper()}); err != nil && !errors.Is(gone(err), errGone) {
 				return result, err
@@ -156,5 +159,8 @@ func evaluate(ctx context.Context, c channel, m proto.Request) (remote, error) {
 		text = strings.TrimSpace(x.Text + " " + string(x.Exception.Value))
 	}
 	first, _, _ := strings.Cut(text, "\n")
+	if strings.HasPrefix(x.Text, "Uncaught (in promise)") { // V8 counts these from 1
+		x.Line, x.Column = x.Line-1, x.Column-1
+	}
 	return remote{}, &thrown{fmt.Sprintf("%s (line %d, column %d)", first, x.Line+1, x.Column+1)}
 }

@@ -1,6 +1,8 @@
 package javascript
 
 import (
+	"strings"
+
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
 )
@@ -70,6 +72,28 @@ func Prove(script string) (facts Facts) {
 	}
 	anything := p.found && p.blind
 	return Facts{Reads: p.reads, still: !p.draws && !anything, names: p.names, named: !anything}
+}
+
+// Expression is the script without what may stand around its one expression:
+// semicolons and comments, but with the line ends before it. A script without
+// an expression is given back as it is.
+func Expression(script string) string {
+	toks, problem := scan(script)
+	if problem != nil {
+		return script
+	}
+	list := toks.list
+	for len(list) > 0 && list[0].tt == js.SemicolonToken {
+		list = list[1:]
+	}
+	for len(list) > 0 && list[len(list)-1].tt == js.SemicolonToken {
+		list = list[:len(list)-1]
+	}
+	if len(list) == 0 {
+		return script
+	}
+	start := list[0].start
+	return strings.Repeat("\n", strings.Count(script[:start], "\n")) + script[start:list[len(list)-1].end]
 }
 
 // prover walks a script and looks for what contradicts its facts.

@@ -156,3 +156,17 @@ func chained(n int) string {
 	}
 	return s + " f0(x => x); f" + strconv.Itoa(n-1) + "(Object.values(window)[7]) })()"
 }
+
+func TestExpression(t *testing.T) {
+	for script, want := range map[string]string{
+		"(() => 1)()":                                 "(() => 1)()",
+		"(() => 1)();":                                "(() => 1)()",
+		"/* c */ ;(async () => 1)() ; // end":         "(async () => 1)()",
+		"// a\n;\n(() => { return /;/ })();;\n// b\n": "\n\n(() => { return /;/ })()",
+		"": "", ";": ";", "(() => '": "(() => '",
+	} {
+		if got := Expression(script); got != want {
+			t.Errorf("%q: %q, want %q", script, got, want)
+		}
+	}
+}
