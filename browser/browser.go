@@ -107,7 +107,7 @@ func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, er
 			p, err = b.fresh(ctx, i)
 		}
 		if err == nil {
-			if err := p.begin(o); err != nil {
+			if err := p.begin(ctx, o); err != nil {
 				p.Close()
 				return nil, err
 			}

@@ -42,6 +42,9 @@ type page struct {
 	top        *view                       // the page's own
 	frames     []*view                     // of other origins, parents first
 	reach      map[proto.PageFrameID]*view // the view that reaches a frame's document
+	kept       saved                       // the state that the context was opened with
+	visited    map[string]bool             // the sites to save the storage of; nil: nothing is saved
+	blank      bool                        // documents are empty ones of ours
 	// realms are the page's own worlds: of its document and of the frames in
 	// the same process.
 	realms map[proto.RuntimeExecutionContextID]bool
@@ -85,14 +88,16 @@ func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
 }
 
 // begin makes a ready page that of a run.
-func (p *page) begin(o routine.Opening) error {
-	if len(o.AllowedHosts) == 0 {
+func (p *page) begin(ctx context.Context, o routine.Opening) error {
+	if len(o.AllowedHosts) > 0 {
+		if err := p.proxy.Narrow(o.AllowedHosts); err != nil {
+			return routine.Errorf(routine.CodeForbidden, "the hosts that the caller's runs are limited to: %w", err)
+		}
+	}
+	if !o.Keep {
 		return nil
 	}
-	if err := p.proxy.Narrow(o.AllowedHosts); err != nil {
-		return routine.Errorf(routine.CodeForbidden, "the hosts that the caller's runs are limited to: %w", err)
-	}
-	return nil
+	return p.failure(ctx, p.restore(ctx, o.State))
 }
 
 // open makes the context and its page; all that goes out of it takes the proxy.

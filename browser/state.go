@@ -58,6 +58,7 @@ func (p *page) event(method string, params json.RawMessage) {
 				if s.going == s.loader {
 					s.going = ""
 				}
+				p.visit(s.url)
 			})
 		}
 	case "Page.navigatedWithinDocument":
@@ -102,6 +103,8 @@ func (p *page) event(method string, params json.RawMessage) {
 		if e, ok := decode[proto.RuntimeConsoleAPICalled](params); ok {
 			p.noteConsole(&e)
 		}
+	case "Fetch.requestPaused":
+		p.answerBlank(params)
 	case "Inspector.targetCrashed":
 		p.crash()
 	default:

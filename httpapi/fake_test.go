@@ -93,7 +93,8 @@ func (p *fakePage) HTML(context.Context, string) (string, error) {
 	return `<b>5 > "4" & so on</b>`, nil
 }
 
-func (p *fakePage) Warnings() []string { return nil }
+func (p *fakePage) Warnings() []string                    { return nil }
+func (p *fakePage) State(context.Context) ([]byte, error) { return nil, nil }
 
 // Denials are told once.
 func (p *fakePage) Denials() []routine.Denial {

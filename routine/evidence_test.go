@@ -171,7 +171,7 @@ func TestWhenEvidenceIsTaken(t *testing.T) {
 					time.AfterFunc(row.close, func() { s.Close(now) })
 				}
 				start := time.Now()
-				e, err := s.RunOnce(ctx, d, routine.Call{Timeout: 10 * time.Second})
+				e, err := s.RunOnce(ctx, routine.Principal{}, d, routine.Call{Timeout: 10 * time.Second})
 				if took := time.Since(start); taken != row.taken || took != row.took || (e.Evidence != nil) != row.taken {
 					t.Errorf("taken %v after %v with %v: %+v, want %v after %v", taken, took, err, e.Evidence, row.taken, row.took)
 				}

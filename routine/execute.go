@@ -93,9 +93,9 @@ func (s *Service) carryOut(ctx context.Context, t *ticket, l *live, d *Definitio
 	l.err = s.finish(ctx, l, s.attempt(ctx, t, l, d, values, progress))
 }
 
-// RunOnce runs a definition that is not stored, with no row in the ledger: what
-// the command line does with a file.
-func (s *Service) RunOnce(ctx context.Context, d *Definition, call Call) (*Execution, error) {
+// RunOnce runs a definition that is not stored for p, with no row in the ledger:
+// what the command line does with a file.
+func (s *Service) RunOnce(ctx context.Context, p Principal, d *Definition, call Call) (*Execution, error) {
 	timeout, err := call.timeout()
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (s *Service) RunOnce(ctx context.Context, d *Definition, call Call) (*Execu
 		return nil, err
 	}
 	l := newLive(&Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineName: d.Name, Status: ExecutionPending, CreatedAt: s.now(),
-		Parameters: values.Mask(d.Parameters), Via: call.Via, OperationsTotal: len(d.Operations)})
+		Parameters: values.Mask(d.Parameters), Via: call.Via, OperationsTotal: len(d.Operations)}, p)
 	ctx, end, err := s.begin(ctx, l, timeout)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,11 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 			err = Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	page, err := s.browser.Open(ctx, Opening{})
+	opening, err := s.opening(ctx, l.caller, d)
+	if err != nil {
+		return err
+	}
+	page, err := s.browser.Open(ctx, opening)
 	if err != nil {
 		if ctx.Err() != nil {
 			return causeOf(ctx)
@@ -167,7 +171,9 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 	r := &Run{page: page, params: values, values: map[string]string{}, result: e.Result, maxResult: s.maxResult, now: s.now, progress: progress,
 		hidden: secretsOf(d.Parameters, values)}
 	r.recorded = func(o OperationRecord) { l.tellOperation(r.hidden.record(o)) }
-	err = r.run(ctx, d)
+	if err = r.run(ctx, d); err == nil && opening.Keep {
+		s.keep(ctx, l.caller, page, e.Result)
+	}
 	e.Evidence = r.evidence
 	r.hidden.result(e.Result)
 	return r.hidden.err(err)

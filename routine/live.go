@@ -13,6 +13,7 @@ type live struct {
 	// last is the run's own until ended is closed, and final from then on; so
 	// is err, why it failed.
 	last   *Execution
+	caller Principal
 	err    error
 	ended  chan struct{}
 	cancel context.CancelCauseFunc
@@ -34,8 +35,8 @@ func (l *live) closePage() {
 	}
 }
 
-func newLive(e *Execution) *live {
-	l := &live{accepted: new(*e), last: e, ended: make(chan struct{}), more: make(chan struct{})}
+func newLive(e *Execution, caller Principal) *live {
+	l := &live{accepted: new(*e), last: e, caller: caller, ended: make(chan struct{}), more: make(chan struct{})}
 	l.tellStatus()
 	return l
 }

@@ -75,6 +75,9 @@ type Page interface {
 	// Denials are the requests of the page that were refused since the last
 	// call, by host.
 	Denials() []Denial
+	// State is what a context keeps for the next one: cookies, and the local
+	// storage of the sites that its page was on. Only Close comes after.
+	State(ctx context.Context) ([]byte, error)
 	// Close ends the page's context and everything in it. It does not wait for
 	// that; the Browser's own end does.
 	Close()
@@ -86,6 +89,11 @@ type Opening struct {
 	// operator's own rules and within them: "host", "*.host", "host:port", CIDR.
 	// None: whatever the operator allows.
 	AllowedHosts []string
+	// Keep tells that the page's State is wanted at the end.
+	Keep bool
+	// State is what a page of before left, which this one starts from; nil: from
+	// nothing. It is used with Keep only.
+	State []byte
 }
 
 // Denial is a request that the egress policy refused.

@@ -25,15 +25,17 @@ type fakeBrowser struct {
 
 	mu             sync.Mutex
 	opened, closed int
-	most           int // open at once
+	opening        routine.Opening // of the last
+	most           int             // open at once
 }
 
-func (b *fakeBrowser) Open(context.Context, routine.Opening) (routine.Page, error) {
+func (b *fakeBrowser) Open(_ context.Context, o routine.Opening) (routine.Page, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err != nil {
 		return nil, b.err
 	}
+	b.opening = o
 	b.opened++
 	b.most = max(b.most, b.opened-b.closed)
 	p := b.page
@@ -60,6 +62,7 @@ type fakePage struct {
 	warnings     []string
 	denials      []routine.Denial
 	evidence     func(context.Context, routine.Inspection) *routine.Evidence
+	state        []byte
 }
 
 func (p *fakePage) note(format string, args ...any) {
@@ -136,8 +139,9 @@ func (p *fakePage) Press(_ context.Context, key string) error {
 	p.note("press %s", key)
 	return nil
 }
-func (p *fakePage) Warnings() []string        { return p.warnings }
-func (p *fakePage) Denials() []routine.Denial { return p.denials }
+func (p *fakePage) Warnings() []string                    { return p.warnings }
+func (p *fakePage) State(context.Context) ([]byte, error) { return p.state, nil }
+func (p *fakePage) Denials() []routine.Denial             { return p.denials }
 func (p *fakePage) Close() {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()
@@ -166,7 +170,7 @@ func runOnce(t *testing.T, page fakePage, operations, parameters, values string)
 	t.Helper()
 	b := &fakeBrowser{page: page}
 	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: b, MaxResult: 1000})
-	e, err := s.RunOnce(t.Context(), parse(t, definition(operations, parameters)), routine.Call{Parameters: json.RawMessage(values)})
+	e, err := s.RunOnce(t.Context(), routine.Principal{}, parse(t, definition(operations, parameters)), routine.Call{Parameters: json.RawMessage(values)})
 	if b.opened != b.closed {
 		t.Errorf("%d pages opened, %d closed", b.opened, b.closed)
 	}
@@ -355,7 +359,7 @@ func TestLimitsSayWhichOneFired(t *testing.T) {
 			d := parse(t, definition(r.operations, ""))
 			synctest.Test(t, func(t *testing.T) {
 				s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{page: fakePage{click: hang}}})
-				_, err := s.RunOnce(t.Context(), d, routine.Call{Timeout: r.timeout})
+				_, err := s.RunOnce(t.Context(), routine.Principal{}, d, routine.Call{Timeout: r.timeout})
 				if routine.CodeOf(err) != r.code || !strings.Contains(err.Error(), r.want) {
 					t.Fatalf("%s %v, want %s %s", routine.CodeOf(err), err, r.code, r.want)
 				}
@@ -370,7 +374,7 @@ func TestCancelledRun(t *testing.T) {
 		s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		e, err := s.RunOnce(ctx, d, routine.Call{})
+		e, err := s.RunOnce(ctx, routine.Principal{}, d, routine.Call{})
 		if routine.CodeOf(err) != routine.CodeCancelled || *e.DurationSeconds != 1 || e.ErrorCode != routine.CodeCancelled {
 			t.Fatal(err, e)
 		}

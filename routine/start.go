@@ -64,7 +64,7 @@ func (s *Service) launch(ctx context.Context, p Principal, id string, call Call,
 	e := &Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineID: r.ID, RoutineName: r.Name, RoutineVersion: r.Version,
 		Status: ExecutionPending, CreatedAt: s.now(), Parameters: values.Mask(r.Parameters), CreatedBy: p.UserID, TokenID: p.TokenID, Via: call.Via,
 		OperationsTotal: len(r.Operations), OrganizationID: r.OrganizationID, Key: key, Callback: callback}
-	l := newLive(e)
+	l := newLive(e, p)
 	running, end, err := s.begin(context.WithoutCancel(ctx), l, timeout)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,7 @@ type Store interface {
 	ExecutionStore
 	RoutineStore
 	WebhookStore
+	StateStore
 
 	// Made tells what was made with k's key by k's user less than
 	// IdempotencyTime before k, and the fingerprint of that call. ErrNotFound.

@@ -62,7 +62,7 @@ func build(ctx context.Context, g *globals, s streams, c routine.Config) (*app, 
 	if err != nil {
 		return nil, err
 	}
-	if a.store, err = sqlite.Open(ctx, path); err != nil {
+	if a.store, err = sqlite.Open(ctx, path, g.stateKey()...); err != nil {
 		return nil, err
 	}
 	concurrency := g.Concurrency
@@ -108,6 +108,14 @@ func (a *app) Close() error {
 // back by no scope.
 func (g *globals) local() routine.Principal {
 	return routine.Principal{UserID: g.User, OrganizationID: g.Organization, ProjectID: g.Project, Scopes: routine.UsualScopes | routine.ScopeAdmin}
+}
+
+// stateKey says where the key of browser states is, unless beside the database.
+func (g *globals) stateKey() []sqlite.Option {
+	if g.StateKey == "" {
+		return nil
+	}
+	return []sqlite.Option{sqlite.KeyFile(g.StateKey)}
 }
 
 // database is the path of the database.

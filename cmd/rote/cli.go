@@ -56,6 +56,7 @@ func (configFile) BeforeResolve(k *kong.Kong, c *kong.Context, trace *kong.Path)
 // globals are the flags that every command takes.
 type globals struct {
 	DB           string   `name:"db" help:"SQLite file (rote.db in the user's data directory)." placeholder:"FILE"`
+	StateKey     string   `help:"File with the key that the browser state of projects is encrypted with (the database's name and .key); made when it is not there." placeholder:"FILE"`
 	BrowserPath  string   `name:"browser" help:"Browser executable (headless shell, else Chromium or Chrome, where found)." placeholder:"FILE"`
 	Concurrency  int      `help:"Runs at once (2 × cores)." placeholder:"N"`
 	Queue        int      `help:"Runs that wait for their turn; beyond, callers are told to come back." default:"100" placeholder:"N"`

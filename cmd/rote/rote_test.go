@@ -289,3 +289,25 @@ func waitNone(t *testing.T, text string) {
 		}
 	}
 }
+
+// What a run of a routine that is not incognito leaves in the browser, the next
+// one finds, in another process too; another project does not.
+func TestSavedState(t *testing.T) {
+	r := newRote(t)
+	routine := r.file("count.json", `{"name":"count","description":"Counts its runs in the shop's own storage.","incognito":false,
+		"parameters":[{"name":"site","type":"url"}],
+		"operations":[{"type":"navigate","url":"{{site}}/"},
+			{"type":"js_evaluate","js":"(() => { localStorage.runs = 1 + Number(localStorage.runs ?? 0); return localStorage.runs })()","session_storage_key":"runs"},
+			{"type":"return","session_storage_key":"runs"}]}`)
+	run := func(want string, more ...string) {
+		t.Helper()
+		out, errs, code := r.run(append([]string{"run", routine, "-p", "site=" + r.shop}, more...)...)
+		if code != 0 || strings.TrimSpace(out) != want {
+			t.Fatalf("exit %d, %q, want %s\n%s", code, out, want, errs)
+		}
+	}
+	run("1")
+	run("2")
+	run("1", "--project", "other")
+	run("3")
+}

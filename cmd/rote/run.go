@@ -65,7 +65,7 @@ func (c *runCommand) execute(ctx context.Context, a *app, g *globals, s streams,
 		printProblems(streams{out: s.err}, c.Routine, "error", routine.AsError(err).Problems)
 		return nil, fmt.Errorf("%s is no valid routine", c.Routine)
 	}
-	return a.service.RunOnce(ctx, d, call)
+	return a.service.RunOnce(ctx, g.local(), d, call)
 }
 
 // parameters are the -p values as a JSON object of strings; Bind takes a string

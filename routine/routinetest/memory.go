@@ -26,6 +26,7 @@ type Store struct {
 	keys       map[keyOf]madeBy
 	webhooks   map[string]*webhook
 	secrets    map[string][]byte // by organization
+	states     map[projectOf][]byte
 }
 
 // NewStore gives an empty Store.
@@ -38,6 +39,7 @@ func NewStore() *Store {
 		keys:       map[keyOf]madeBy{},
 		webhooks:   map[string]*webhook{},
 		secrets:    map[string][]byte{},
+		states:     map[projectOf][]byte{},
 	}
 }
 

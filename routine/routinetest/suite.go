@@ -35,6 +35,7 @@ func TestStore(t *testing.T, open func(t *testing.T) routine.Store) {
 		{"retention", retentionPromises},
 		{"tokens", tokenPromises},
 		{"idempotency keys", keyPromises},
+		{"project states", statePromises},
 		{"store", []promise{{"an open store answers a ping", pings}}},
 	} {
 		t.Run(group.name, func(t *testing.T) {

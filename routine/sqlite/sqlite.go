@@ -3,7 +3,7 @@
 //
 // Beside the database file PATH live, apart from SQLite's own -wal and -shm:
 // PATH.lock, held for the moments in which only one process may act (migration,
-// recovery), and one PATH.owner-UUID per Store that has created executions (see
+// recovery), PATH.key, which project states are encrypted with, and one PATH.owner-UUID per Store that has created executions (see
 // owners.go).
 package sqlite
 
@@ -46,18 +46,30 @@ type Store struct {
 	write, read *sql.DB
 	owner       owner
 	watch       watch
+	sealer      sealer
 }
+
+// Option changes how a database is opened.
+type Option func(*Store)
+
+// KeyFile names the file with the key that browser states are encrypted with: 32
+// random bytes in base64. Without this option it is PATH.key. It is made on the
+// first use when there is none.
+func KeyFile(path string) Option { return func(s *Store) { s.sealer.keyFile = path } }
 
 // Open opens the database at path, creates it (0600, in a directory 0700) when
 // there is none and brings its schema up to date. It refuses a file that is not
 // a rote database or was written by a newer rote. Any number of processes may
 // open the same path at once, also when there is no file yet.
-func Open(ctx context.Context, path string) (_ *Store, err error) {
+func Open(ctx context.Context, path string, options ...Option) (_ *Store, err error) {
 	path, err = locate(path)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	s := &Store{path: path, owner: owner{id: uuid.NewString()}}
+	s := &Store{path: path, owner: owner{id: uuid.NewString()}, sealer: sealer{path + ".key"}}
+	for _, o := range options {
+		o(s)
+	}
 	if s.write, err = openPool(writeDSN(path), 1); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}

@@ -1,0 +1,223 @@
+package browser
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// Limits of a saved state.
+const (
+	maxOrigins    = 100
+	maxStateBytes = 4 << 20
+)
+
+// saved is what is kept of a context for the next one of its project.
+type saved struct {
+	Cookies []savedCookie `json:"cookies"`
+	Storage []savedOrigin `json:"storage"`
+}
+
+// savedCookie is a cookie in the terms of Storage.setCookies.
+type savedCookie struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Domain string `json:"domain,omitempty"`
+	// URL stands for the domain of a cookie that only its own host is sent.
+	URL          string          `json:"url,omitempty"`
+	Path         string          `json:"path"`
+	Expires      float64         `json:"expires,omitempty"` // Unix seconds; 0: ends with the session
+	Secure       bool            `json:"secure"`
+	HTTPOnly     bool            `json:"httpOnly"`
+	SameSite     string          `json:"sameSite,omitempty"`
+	Priority     string          `json:"priority,omitempty"`
+	SourceScheme string          `json:"sourceScheme,omitempty"`
+	SourcePort   int             `json:"sourcePort,omitempty"`
+	PartitionKey json.RawMessage `json:"partitionKey,omitempty"`
+}
+
+// savedOrigin is the local storage of a site. Items is JSON of [key, value]
+// pairs as the page's own JSON.stringify wrote it: a text in it may hold what Go
+// could not keep, such as half a surrogate pair.
+type savedOrigin struct {
+	Origin string          `json:"origin"`
+	Items  json.RawMessage `json:"items"`
+}
+
+// rawCall is a protocol call of a method and its parameters.
+type rawCall struct {
+	method string
+	params any
+}
+
+func (r rawCall) ProtoReq() string             { return r.method }
+func (r rawCall) MarshalJSON() ([]byte, error) { return json.Marshal(r.params) }
+
+// restore fills the page's context with a saved state.
+func (p *page) restore(ctx context.Context, state []byte) error {
+	p.mu.Lock()
+	p.visited = map[string]bool{}
+	p.mu.Unlock()
+	if len(state) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(state, &p.kept); err != nil {
+		return fmt.Errorf("read the saved state: %w", err)
+	}
+	_, err := p.await(ctx, p.i.client.send("", "Storage.setCookies", map[string]any{"browserContextId": p.context, "cookies": p.kept.Cookies}))
+	if err != nil {
+		return fmt.Errorf("set the saved cookies: %w", err)
+	}
+	return p.onBlankPages(ctx, func(visit func(origin string) error) error {
+		for _, o := range p.kept.Storage {
+			if err := visit(o.Origin); err != nil {
+				return err
+			}
+			_, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "for (const [key, value] of " + string(o.Items) + ") localStorage.setItem(key, value)"})
+			if err != nil {
+				return fmt.Errorf("restore the storage of %s: %w", o.Origin, err)
+			}
+		}
+		return nil
+	})
+}
+
+// State is what the context keeps: its cookies, and the local storage of the
+// sites that its page was on, now or when the state was saved. The page is on
+// none afterwards.
+func (p *page) State(ctx context.Context) ([]byte, error) {
+	state, err := p.save(ctx)
+	return state, p.failure(ctx, err)
+}
+
+func (p *page) save(ctx context.Context) ([]byte, error) {
+	cookies, err := p.cookiesToSave(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	visited := p.visited
+	p.visited = nil
+	p.mu.Unlock()
+	state := saved{Cookies: cookies, Storage: slices.DeleteFunc(p.kept.Storage, func(o savedOrigin) bool { return visited[o.Origin] })}
+	err = p.onBlankPages(ctx, func(visit func(origin string) error) error {
+		for origin := range visited {
+			if err := visit(origin); err != nil {
+				return err
+			}
+			v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "JSON.stringify(Object.entries(localStorage))", ReturnByValue: true})
+			if err != nil {
+				return fmt.Errorf("read the storage of %s: %w", origin, err)
+			}
+			items, err := unquote(v.Value)
+			if err != nil {
+				return err
+			}
+			if *items != "[]" {
+				state.Storage = append(state.Storage, savedOrigin{origin, json.RawMessage(*items)})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(state.Storage, func(a, b savedOrigin) int { return strings.Compare(a.Origin, b.Origin) })
+	b, err := json.Marshal(state)
+	if err == nil && len(b) > maxStateBytes {
+		err = routine.Errorf(routine.CodeResultTooLarge, "cookies and local storage have %d bytes, at most %d are kept", len(b), maxStateBytes)
+	}
+	return b, err
+}
+
+func (p *page) cookiesToSave(ctx context.Context) ([]savedCookie, error) {
+	b, err := p.await(ctx, p.i.client.send("", "Storage.getCookies", map[string]any{"browserContextId": p.context}))
+	if err != nil {
+		return nil, fmt.Errorf("read the cookies: %w", err)
+	}
+	var all struct {
+		Cookies []savedCookie `json:"cookies"`
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return nil, err
+	}
+	for i := range all.Cookies {
+		c := &all.Cookies[i]
+		c.Expires = max(c.Expires, 0)
+		if !strings.HasPrefix(c.Domain, ".") {
+			scheme := "http"
+			if c.Secure {
+				scheme = "https"
+			}
+			c.URL, c.Domain = (&url.URL{Scheme: scheme, Host: c.Domain, Path: c.Path}).String(), ""
+		}
+	}
+	return all.Cookies, nil
+}
+
+// onBlankPages lets do visit origins without a request to them: each is given an
+// empty document, in which the origin's storage is that of the site. The page
+// ends on about:blank, with no history.
+func (p *page) onBlankPages(ctx context.Context, do func(visit func(origin string) error) error) error {
+	p.mu.Lock()
+	p.blank = true
+	p.mu.Unlock()
+	err := p.all(ctx, rawCall{"Network.setBypassServiceWorker", map[string]any{"bypass": true}},
+		rawCall{"Fetch.enable", map[string]any{"patterns": []any{map[string]any{"urlPattern": "*"}}}})
+	if err == nil {
+		err = do(func(origin string) error {
+			_, err := p.navigate(ctx, origin+"/")
+			return err
+		})
+	}
+	if err == nil {
+		_, err = p.navigate(ctx, "about:blank")
+	}
+	p.mu.Lock()
+	p.blank = false
+	p.mu.Unlock()
+	return errors.Join(err, p.all(ctx, rawCall{"Fetch.disable", struct{}{}}, proto.PageResetNavigationHistory{},
+		rawCall{"Network.setBypassServiceWorker", map[string]any{"bypass": false}}))
+}
+
+// answerBlank answers a request that was paused for onBlankPages: documents are
+// empty, the rest fails.
+func (p *page) answerBlank(params json.RawMessage) {
+	e, ok := decode[struct {
+		ID   proto.FetchRequestID      `json:"requestId"`
+		Type proto.NetworkResourceType `json:"resourceType"`
+	}](params)
+	p.mu.Lock()
+	blank := p.blank
+	p.mu.Unlock()
+	if !ok || !blank {
+		return
+	}
+	if e.Type != proto.NetworkResourceTypeDocument {
+		p.send(proto.FetchFailRequest{RequestID: e.ID, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
+		return
+	}
+	p.send(rawCall{"Fetch.fulfillRequest", map[string]any{"requestId": e.ID, "responseCode": 200,
+		"responseHeaders": []any{map[string]any{"name": "Content-Type", "value": "text/html"}},
+		"body":            base64.StdEncoding.EncodeToString([]byte("<!doctype html>"))}})
+}
+
+// visit notes the site of a document, when the state is to be kept. The lock is
+// held.
+func (p *page) visit(document string) {
+	if p.visited == nil || p.blank || len(p.visited) >= maxOrigins {
+		return
+	}
+	if u, err := url.Parse(document); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+		p.visited[u.Scheme+"://"+u.Host] = true
+	}
+}

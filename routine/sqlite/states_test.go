@@ -1,0 +1,129 @@
+package sqlite
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"rote/routine"
+)
+
+func openAt(t *testing.T, path string, options ...Option) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func saveState(t *testing.T, s *Store, project, state string) {
+	t.Helper()
+	if err := s.SaveProjectState(t.Context(), "o", project, []byte(state), time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStatesAreEncrypted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rote.db")
+	s := openAt(t, path)
+	const state = "a session cookie that nobody may read"
+	saveState(t, s, "p", state)
+	saveState(t, s, "q", state)
+	key := path + ".key"
+	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatal(info, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(path + "*")
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err != nil || bytes.Contains(b, []byte(state[:20])) {
+			t.Errorf("%s shows the state: %v", f, err)
+		}
+	}
+	again := openAt(t, path)
+	if got, err := again.ProjectState(t.Context(), "o", "p"); string(got) != state || err != nil {
+		t.Fatalf("%q %v", got, err)
+	}
+	t.Run("the row of one project does not open as another's", func(t *testing.T) {
+		if _, err := again.write.ExecContext(t.Context(), `UPDATE project_states SET sealed = (SELECT sealed FROM project_states WHERE project_id = 'q') WHERE project_id = 'p'`); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := again.ProjectState(t.Context(), "o", "p"); !errors.Is(err, routine.ErrSealed) {
+			t.Fatalf("%q %v", got, err)
+		}
+	})
+	t.Run("a key that others can read is refused", func(t *testing.T) {
+		if err := os.Chmod(key, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := again.ProjectState(t.Context(), "o", "q"); err == nil || errors.Is(err, routine.ErrSealed) {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(key, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("another key", func(t *testing.T) {
+		elsewhere := openAt(t, path, KeyFile(filepath.Join(t.TempDir(), "key")))
+		if _, err := elsewhere.ProjectState(t.Context(), "o", "q"); !errors.Is(err, routine.ErrSealed) {
+			t.Fatal(err)
+		}
+	})
+	t.Run("a key that is missing is not replaced", func(t *testing.T) {
+		if err := os.Rename(key, key+".away"); err != nil {
+			t.Fatal(err)
+		}
+		if err := again.SaveProjectState(t.Context(), "o", "new", []byte("x"), time.Unix(1, 0)); err == nil {
+			t.Error("a second key was made")
+		}
+		if err := os.Rename(key+".away", key); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := again.ProjectState(t.Context(), "o", "q"); string(got) != state || err != nil {
+			t.Fatalf("%q %v", got, err)
+		}
+	})
+	t.Run("what is no key", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "key")
+		if err := os.WriteFile(file, []byte("short"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openAt(t, path, KeyFile(file)).ProjectState(t.Context(), "o", "q"); err == nil || errors.Is(err, routine.ErrSealed) {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Processes that need the first key at once agree on one.
+func TestFirstKeyIsOne(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rote.db")
+	openAt(t, path)
+	s := sealer{path + ".key"}
+	var all sync.WaitGroup
+	sealed := make([][]byte, 8)
+	for i := range sealed {
+		all.Go(func() {
+			var err error
+			if sealed[i], err = s.seal([]byte("text"), "place", true); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, b := range sealed {
+		if text, err := s.open(b, "place"); string(text) != "text" {
+			t.Fatal(err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".key-*")); len(left) > 0 {
+		t.Fatal("left behind: ", left)
+	}
+}

@@ -1,0 +1,59 @@
+package routine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrSealed: the store holds a state that it has not the key for.
+var ErrSealed = errors.New("sealed with another key")
+
+// StateStore is the part of a [Store] that keeps, for each project, the browser
+// state that runs of routines which are not incognito start from. It holds
+// sessions of people: a Store encrypts it.
+type StateStore interface {
+	// ProjectState reads a project's state; nil when there is none. ErrSealed.
+	ProjectState(ctx context.Context, organizationID, projectID string) ([]byte, error)
+	// SaveProjectState replaces it. Of two runs at once the last to end wins.
+	SaveProjectState(ctx context.Context, organizationID, projectID string, state []byte, at time.Time) error
+}
+
+// opening is what the page of a run is opened with. A run that is not incognito
+// starts from the state of its caller's project, whoever wrote the routine.
+func (s *Service) opening(ctx context.Context, caller Principal, d *Definition) (Opening, error) {
+	o := Opening{AllowedHosts: caller.AllowedHosts, Keep: !d.Incognito}
+	if d.Incognito {
+		return o, nil
+	}
+	var err error
+	o.State, err = s.store.ProjectState(ctx, caller.OrganizationID, caller.ProjectID)
+	if errors.Is(err, ErrSealed) {
+		return o, Errorf(CodeStoreUnavailable, "the saved browser state of project %s cannot be read: it was sealed with another key: bring back its key file (--state-key), or run the routine with incognito true", quoted(caller.ProjectID))
+	}
+	if err != nil {
+		return o, storeError(ctx, "read project state", err)
+	}
+	return o, nil
+}
+
+// keep saves the state of a run that has completed. A state that cannot be saved
+// is no failure of the run, which has done its work.
+func (s *Service) keep(ctx context.Context, caller Principal, page Page, result *Result) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	state, err := page.State(ctx)
+	if err == nil {
+		err = s.store.SaveProjectState(ctx, caller.OrganizationID, caller.ProjectID, state, s.now())
+	}
+	var known *Error
+	switch {
+	case err == nil:
+	case errors.As(err, &known):
+		result.Warnings = append(result.Warnings, "the browser state was not saved: "+known.Message)
+	default:
+		s.log.ErrorContext(ctx, "browser state could not be saved", "error", err)
+		result.Warnings = append(result.Warnings, fmt.Sprintf("the browser state was not saved for the next run of project %s: the service's log says why", quoted(caller.ProjectID)))
+	}
+}
