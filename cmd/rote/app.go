@@ -75,6 +75,9 @@ func build(ctx context.Context, g *globals, s streams, c routine.Config) (*app, 
 	a.service = routine.NewService(c)
 	a.maintain(ctx)
 	if err := a.service.Recover(ctx); err != nil {
+		if cause := errors.Unwrap(err); cause != nil {
+			err = sqlite.WithRemedy(fmt.Errorf("database %s: %w", path, cause))
+		}
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil

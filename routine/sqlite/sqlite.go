@@ -61,23 +61,31 @@ func KeyFile(path string) Option { return func(s *Store) { s.sealer.keyFile = pa
 // there is none and brings its schema up to date. It refuses a file that is not
 // a rote database or was written by a newer rote. Any number of processes may
 // open the same path at once, also when there is no file yet.
-func Open(ctx context.Context, path string, options ...Option) (_ *Store, err error) {
-	path, err = locate(path)
+func Open(ctx context.Context, path string, options ...Option) (*Store, error) {
+	s, err := openStore(ctx, path, options)
 	if err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+		return nil, WithRemedy(fmt.Errorf("open database: %w", err))
+	}
+	return s, nil
+}
+
+func openStore(ctx context.Context, path string, options []Option) (*Store, error) {
+	path, err := locate(path)
+	if err != nil {
+		return nil, err
 	}
 	s := &Store{path: path, owner: owner{id: uuid.NewString()}, sealer: sealer{path + ".key"}}
 	for _, o := range options {
 		o(s)
 	}
 	if s.write, err = openPool(writeDSN(path), 1); err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+		return nil, err
 	}
 	if s.read, err = openPool(readDSN(path), maxReaders); err != nil {
-		return nil, fmt.Errorf("open database: %w", errors.Join(err, s.write.Close()))
+		return nil, errors.Join(err, s.write.Close())
 	}
 	if err := s.prepareSchema(ctx); err != nil {
-		return nil, fmt.Errorf("open database: %w", errors.Join(err, s.Close()))
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
