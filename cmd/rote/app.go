@@ -23,6 +23,7 @@ import (
 // app is the program's parts, wired together.
 type app struct {
 	log     *slog.Logger
+	streams streams
 	store   *sqlite.Store
 	browser *browser.Browser
 	service *routine.Service
@@ -31,7 +32,7 @@ type app struct {
 }
 
 // drainTime is how long runs in flight may go on when the program is told to
-// stop.
+// stop once.
 const drainTime = 10 * time.Second
 
 // open builds the parts and ends what a crash has left open. The browser is not
@@ -53,7 +54,7 @@ func openServer(ctx context.Context, g *globals, s streams, o routine.Observer, 
 
 // build completes c with what all commands have alike.
 func build(ctx context.Context, g *globals, s streams, c routine.Config) (*app, error) {
-	a := &app{log: logger(s.err)}
+	a := &app{log: logger(s.err), streams: s}
 	policy, err := g.egress()
 	if err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func (a *app) maintain(ctx context.Context) {
 
 // Close ends the parts in order: runs, browser, database.
 func (a *app) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	ctx, cancel := a.streams.ending(context.Background(), drainTime)
 	defer cancel()
 	a.service.Close(ctx)
 	a.stopMaintaining()

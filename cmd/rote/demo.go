@@ -134,7 +134,7 @@ func (d *demo) start(ctx context.Context, g *globals) (func() error, error) {
 	own := *g
 	own.DB, own.BrowserPath = filepath.Join(d.dir.Path, "rote.db"), d.executable
 	own.Egress, own.AllowHost = "listed", []string{shop.address}
-	quiet := streams{d.s.in, d.s.out, io.Discard}
+	quiet := streams{d.s.in, d.s.out, io.Discard, d.s.hurry}
 	if d.app, err = open(ctx, &own, quiet); err != nil {
 		return nil, errors.Join(err, shop.stop())
 	}
@@ -164,7 +164,7 @@ func listen(ctx context.Context, h http.Handler) (*listening, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { done <- serve(ctx, l, h, func(context.Context) {}) }()
+	go func() { done <- serve(ctx, l, h, streams{}, func(context.Context) {}) }()
 	return &listening{l.Addr().String(), func() error { cancel(); return <-done }}, nil
 }
 

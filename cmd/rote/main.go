@@ -11,16 +11,34 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
 	// A host that closes our output must not kill us before we have cleaned up:
 	// the write fails instead.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
-	stop()
-	os.Exit(code)
+	ctx, hurry := interrupted(os.Stderr)
+	os.Exit(run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr, hurry}))
+}
+
+// interrupted ends ctx with the first signal to stop and closes hurry with the
+// second. A third ends the program where it stands.
+func interrupted(log io.Writer) (ctx context.Context, hurry <-chan struct{}) {
+	ctx, cancel := context.WithCancel(context.Background())
+	at := make(chan struct{})
+	asked := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	signals := make(chan os.Signal, len(asked))
+	signal.Notify(signals, asked...)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		fmt.Fprintln(log, "rote: runs in flight are ended at once")
+		signal.Reset(asked...)
+		close(at)
+	}()
+	return ctx, at
 }
 
 // streams are where a command reads and writes. Results and protocols go to
@@ -28,6 +46,22 @@ func main() {
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	// hurry is closed when the user has asked twice to stop; nil: never.
+	hurry <-chan struct{}
+}
+
+// ending bounds the end of what goes on when ctx is over. It is cut short by
+// hurry.
+func (s streams) ending(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
+	go func() {
+		select {
+		case <-s.hurry:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // run does one command line and gives its exit code: 0 done, 1 failed, 2 not

@@ -54,7 +54,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 		return errors.Join(err, listener.Close())
 	}
 	a.log.Info("serving", "url", "http://"+listener.Addr().String()+c.BasePath)
-	return serve(ctx, listener, h, func(ctx context.Context) {
+	return serve(ctx, listener, h, s, func(ctx context.Context) {
 		a.service.Close(ctx)
 		tools.Close() // after the runs, so that their answers still go out
 	})
@@ -97,7 +97,7 @@ const answerTime = 5 * time.Second
 
 // serve answers until ctx ends. Then it takes no more calls, has drain end what
 // those in flight wait for, and lets them answer.
-func serve(ctx context.Context, l net.Listener, h http.Handler, drain func(context.Context)) error {
+func serve(ctx context.Context, l net.Listener, h http.Handler, s streams, drain func(context.Context)) error {
 	server := httpapi.NewServer(l.Addr().String(), h)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
@@ -106,14 +106,18 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, drain func(conte
 		return err
 	case <-ctx.Done():
 	}
-	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	draining, cancel := s.ending(ctx, drainTime)
 	defer cancel()
-	drained := make(chan struct{})
-	go func() { drain(draining); close(drained) }()
-	ending, cancelEnding := context.WithTimeout(context.WithoutCancel(ctx), drainTime+answerTime)
+	ending, cancelEnding := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelEnding()
+	drained := make(chan struct{})
+	go func() {
+		drain(draining)
+		close(drained)
+		time.AfterFunc(answerTime, cancelEnding)
+	}()
 	err := server.Shutdown(ending)
-	if errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.Canceled) {
 		err = server.Close()
 	}
 	<-drained

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// waitFor waits for a condition that another process brings about.
+func waitFor(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	deadline := time.After(testTime)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("waited in vain for ", what)
+		}
+	}
+}
+
+// waitClosed waits until the server takes no more calls: it has heard of its
+// stop.
+func (s *server) waitClosed() {
+	s.t.Helper()
+	waitFor(s.t, "the listener to close", func() bool {
+		c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+}
+
+// Asked twice, a server ends its runs at once, in order.
+func TestServerStoppedTwice(t *testing.T) {
+	r := newRote(t)
+	s := r.serve()
+	_, created := s.call("POST", "/routines/", `{"name":"nap","description":"Sleeps.","operations":[{"type":"sleep","timeout_seconds":50}]}`)
+	answered := make(chan map[string]any, 1)
+	go func() {
+		_, answer, _ := s.try("POST", "/routines/"+created["id"].(string)+"/execute", `{"parameters":{}}`)
+		answered <- answer
+	}()
+	waitFor(t, "a run", func() bool { return strings.Contains(s.log.String(), "browser started") })
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.waitClosed()
+	start := time.Now()
+	s.stop(syscall.SIGINT)
+	if took := time.Since(start); took > drainTime/2 {
+		t.Errorf("took %v", took)
+	}
+	if answer := <-answered; answer["code"] != "interrupted" || s.cmd.ProcessState.ExitCode() != 0 {
+		t.Fatalf("%v\n%s", answer, s.log)
+	}
+	waitNone(t, "--user-data-dir="+r.home)
+	if n := openExecutions(t, r.home); n != 0 {
+		t.Errorf("%d executions were left open", n)
+	}
+}
