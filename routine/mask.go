@@ -2,7 +2,6 @@ package routine
 
 import (
 	"errors"
-	"net/url"
 	"slices"
 	"sort"
 	"strings"
@@ -19,21 +18,17 @@ type secrets []string
 // shorter one would blot out the text and is hidden only where it stands alone.
 const minSecret = 3
 
-// secretsOf are the spellings under which a secret value can appear: as it is,
-// percent-encoded, as a form has it, escaped in JSON. Longest first, so that
-// none is hidden in part.
+// secretsOf are the spellings under which a secret value can appear. Longest
+// first, so that none is hidden in part.
 func secretsOf(ps []Parameter, v Values) secrets {
 	var s secrets
 	for _, p := range ps {
-		text := placeholder.Format(v[p.Name])
-		if !p.Secret || text == "" {
-			continue
+		if text := placeholder.Format(v[p.Name]); p.Secret && text != "" {
+			s = append(s, spellings(text)...)
 		}
-		quoted := compact(text)
-		s = append(s, text, url.PathEscape(text), url.QueryEscape(text), quoted[1:len(quoted)-1])
 	}
-	sort.Slice(s, func(i, j int) bool { return len(s[i]) > len(s[j]) })
-	return s
+	sort.SliceStable(s, func(i, j int) bool { return len(s[i]) > len(s[j]) })
+	return slices.Compact(s)
 }
 
 func (s secrets) text(t string) string {
@@ -45,7 +40,25 @@ func (s secrets) text(t string) string {
 			t = strings.ReplaceAll(t, secret, masked)
 		}
 	}
-	return t
+	return s.cut(t)
+}
+
+// cut hides the beginning of a secret where clip has cut a text.
+func (s secrets) cut(t string) string {
+	parts := strings.Split(t, "…")
+	for i, part := range parts[:len(parts)-1] {
+		for _, secret := range s {
+			n := min(len(secret)-1, len(part))
+			for n >= minSecret && !strings.HasSuffix(part, secret[:n]) {
+				n--
+			}
+			if n >= minSecret {
+				parts[i] = part[:len(part)-n] + masked
+				break
+			}
+		}
+	}
+	return strings.Join(parts, "…")
 }
 
 // tree is x with its texts masked. Details hold these types and no others.
