@@ -155,7 +155,14 @@ func (o *output) wait(t *testing.T, find func(string) string) string {
 // serve starts a server on a free port and waits until it answers.
 func (r *rote) serve(args ...string) *server {
 	r.t.Helper()
+	return r.start(func(*exec.Cmd) {}, args...)
+}
+
+// start is serve of a command that change has changed.
+func (r *rote) start(change func(*exec.Cmd), args ...string) *server {
+	r.t.Helper()
 	s := &server{rote: r, cmd: r.command(append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...), log: &output{more: make(chan struct{}, 1)}}
+	change(s.cmd)
 	s.out = &output{more: make(chan struct{}, 1)}
 	s.cmd.Stdout, s.cmd.Stderr = s.out, s.log
 	s.cmd.WaitDelay = time.Second

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// works fails unless the server reads, writes and answers.
+func (s *server) works() {
+	s.t.Helper()
+	start := time.Now()
+	status, created := s.call("POST", "/routines/", `{"name":"n","description":"d","operations":[{"type":"sleep","timeout_seconds":0}]}`)
+	if status != 201 {
+		s.t.Fatalf("%d %v", status, created)
+	}
+	if status, got := s.call("GET", "/routines/"+created["id"].(string), ""); status != 200 {
+		s.t.Fatalf("%d %v", status, got)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		s.t.Errorf("two calls took %v", took)
+	}
+}
+
+// fails runs a routine that cannot run, and gives the code of its failure.
+func (s *server) fails() string {
+	s.t.Helper()
+	_, created := s.call("POST", "/routines/", `{"name":"go","description":"d","operations":[{"type":"navigate","url":"`+s.shop+`/"}]}`)
+	status, answer := s.call("POST", "/routines/"+created["id"].(string)+"/execute", `{"parameters":{}}`)
+	if status < 500 {
+		s.t.Fatalf("%d %v", status, answer)
+	}
+	return answer["code"].(string)
+}
+
+// Whatever keeps the browser from starting, all that needs none goes on.
+func TestWithoutABrowser(t *testing.T) {
+	t.Run("missing", func(t *testing.T) {
+		s := newRote(t).serve("--browser", "/nowhere/chromium")
+		if code := s.fails(); code != "browser_unavailable" {
+			t.Error(code)
+		}
+		s.works()
+	})
+	t.Run("exits at once, again and again", func(t *testing.T) {
+		r := newRote(t)
+		broken := r.file("broken", "#!/bin/sh\nexit 1\n")
+		if err := os.Chmod(broken, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		s := r.serve("--browser", broken)
+		for range 7 {
+			if code := s.fails(); code != "browser_unavailable" {
+				t.Error(code)
+			}
+		}
+		s.works()
+	})
+	t.Run("no room for its profile", func(t *testing.T) {
+		r := newRote(t)
+		small(t, filepath.Join(r.home, "tmp"), "nr_inodes=1")
+		s := r.serve()
+		if code := s.fails(); code != "browser_unavailable" {
+			t.Error(code)
+		}
+		s.works()
+		s.stop(syscall.SIGTERM)
+	})
+}
+
+// small puts a file system that is full into a directory, for as long as the
+// test goes.
+func small(t *testing.T, dir, options string) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
+		t.Skip("a small disk cannot be had: ", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
+}
+
+// A browser that can write nothing works: what a run leaves is in its memory.
+func TestFullProfile(t *testing.T) {
+	r := newRote(t)
+	small(t, filepath.Join(r.home, "tmp"), "size=4k")
+	s := r.serve()
+	_, created := s.call("POST", "/routines/", `{"name":"go","description":"d","operations":[{"type":"navigate","url":"`+s.shop+`/"}]}`)
+	if status, answer := s.call("POST", "/routines/"+created["id"].(string)+"/execute", `{"parameters":{}}`); status != 201 {
+		t.Errorf("%d %v", status, answer)
+	}
+	s.stop(syscall.SIGTERM)
+	waitNone(t, "--user-data-dir="+r.home)
+}
+
+// A program that has no descriptors left says so, keeps what it has, and leaves
+// nothing behind.
+func TestOutOfDescriptors(t *testing.T) {
+	r := newRote(t)
+	s := r.start(func(c *exec.Cmd) {
+		c.Args = append([]string{"sh", "-c", `ulimit -n 36 && exec "$0" "$@"`}, c.Args...)
+		c.Path = "/bin/sh"
+	})
+	for range 3 {
+		if code := s.fails(); code != "browser_unavailable" {
+			t.Error(code)
+		}
+	}
+	s.works()
+	s.stop(syscall.SIGTERM)
+	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit %d\n%s", code, s.log)
+	}
+	waitNone(t, "--user-data-dir="+r.home)
+}
+
+// Idle connections cost descriptors and nothing else.
+func TestIdleConnections(t *testing.T) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	s := newRote(t).serve()
+	for range min(5000, int(limit.Cur)/2) {
+		c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	s.works()
+	start := time.Now()
+	s.stop(syscall.SIGTERM)
+	if took := time.Since(start); took > 15*time.Second || s.cmd.ProcessState.ExitCode() != 0 {
+		t.Errorf("stopped with %d after %v", s.cmd.ProcessState.ExitCode(), took)
+	}
+}
+
+// A caller that never reads its answer holds up nobody.
+func TestConsumerThatNeverReads(t *testing.T) {
+	r := newRote(t)
+	s := r.serve()
+	_, created := s.call("POST", "/routines/", `{"name":"big","description":"d","parameters":[{"name":"site","type":"url"}],"operations":[{"type":"navigate","url":"{{site}}/"},
+		{"type":"js_evaluate","js":"(() => 'x'.repeat(8e6))()","timeout_seconds":10,"session_storage_key":"k"},{"type":"return","session_storage_key":"k"}]}`)
+	id := created["id"].(string)
+	c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	body := fmt.Sprintf(`{"parameters":{"site":%q}}`, r.shop)
+	fmt.Fprintf(c, "POST /routines/%s/execute HTTP/1.1\r\nHost: localhost\r\nX-Service-Token: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", id, s.token, len(body), body)
+	waitFor(t, "the run to end", func() bool { return strings.Contains(s.log.String(), `"msg":"execution"`) })
+	s.works()
+	if status, answer := s.call("POST", "/routines/"+id+"/execute", body); status != 201 {
+		t.Fatalf("%d %v", status, answer["code"])
+	}
+	start := time.Now()
+	s.stop(syscall.SIGTERM)
+	if took := time.Since(start); took > answerTime+5*time.Second {
+		t.Errorf("it held up the stop for %v", took)
+	}
+}
