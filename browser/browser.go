@@ -54,6 +54,9 @@ type Config struct {
 	Egress *egress.Policy
 	// MaxTraffic bounds the bytes that one run may send and receive; 0: none.
 	MaxTraffic int64
+	// MaxMemory bounds the bytes of data of each process of the browser, where
+	// the system can (Linux): a page that needs more fails, alone. 0: no bound.
+	MaxMemory int64
 	// Warm is how many contexts are kept ready; 0: one per core.
 	Warm int
 	Log  *slog.Logger
@@ -91,7 +94,7 @@ func New(c Config) *Browser {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	tempdir.Sweep(profilePrefix)
-	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerBound: answerBound, outlineTime: outlineTime, living: map[*instance]bool{}, launcher: launcher{warn: func(lacks string, why error) {
+	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerBound: answerBound, outlineTime: outlineTime, living: map[*instance]bool{}, launcher: launcher{memory: c.MaxMemory, warn: func(lacks string, why error) {
 		c.Log.Warn("BROWSER IS NOT CONFINED: "+lacks, "because", why)
 	}}}
 }

@@ -15,6 +15,8 @@ type confinement struct {
 	user *syscall.Credential
 	// sandbox is Chromium's own, around its renderers.
 	sandbox bool
+	// memory bounds the data of each of its processes, in bytes; 0: no bound.
+	memory int64
 	// lacks says what a user should know of; empty: nothing.
 	lacks string
 }
@@ -48,6 +50,7 @@ func ownUser() *syscall.Credential {
 // launcher starts Chromiums, all with the best confinement that works.
 type launcher struct {
 	executable string
+	memory     int64 // bytes for each process; 0: no bound
 	// warn is told what the confinement lacks and why no better one works.
 	warn func(lacks string, why error)
 	// left are the confinements to try; the first works when works is set.
@@ -65,7 +68,9 @@ func (l *launcher) start(ctx context.Context, executable string) (*process, erro
 	}
 	var why error
 	for {
-		p, err := startProcess(ctx, executable, l.left[0])
+		c := l.left[0]
+		c.memory = l.memory
+		p, err := startProcess(ctx, executable, c)
 		if err == nil {
 			if lacks := l.left[0].lacks; lacks != "" && !l.works {
 				l.warn(lacks, why)

@@ -92,7 +92,7 @@ func (p *process) launch(executable string, c confinement) error {
 		return err
 	}
 	p.pipe = newPipe(ourIn, ourOut)
-	p.cmd = exec.Command(executable, flags(p.home, c.sandbox)...)
+	p.cmd = limited(c.memory, executable, flags(p.home, c.sandbox))
 	p.cmd.ExtraFiles = []*os.File{theirIn, theirOut} // become 3 and 4
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = boundToUs()

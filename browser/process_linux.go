@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -27,4 +28,15 @@ func closeOnExec() {
 			syscall.CloseOnExec(fd)
 		}
 	}
+}
+
+// limited runs the executable with a bound on the data of it and of every
+// process that it starts, which a program can only set for itself: the shell
+// does so and becomes the executable.
+func limited(memory int64, executable string, args []string) *exec.Cmd {
+	if memory <= 0 {
+		return exec.Command(executable, args...)
+	}
+	script := fmt.Sprintf(`ulimit -d %d && exec "$0" "$@"`, memory>>10)
+	return exec.Command("/bin/sh", append([]string{"-c", script, executable}, args...)...)
 }

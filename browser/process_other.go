@@ -16,3 +16,8 @@ func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKI
 // closeOnExec would keep from Chromium what we were started with ourselves;
 // there is no way here to know it.
 func closeOnExec() {}
+
+// limited would bound the memory of the executable; no limit here does that.
+func limited(_ int64, executable string, args []string) *exec.Cmd {
+	return exec.Command(executable, args...)
+}

@@ -70,7 +70,7 @@ func build(ctx context.Context, g *globals, s streams, c routine.Config) (*app, 
 	if concurrency <= 0 {
 		concurrency = 2 * runtime.NumCPU()
 	}
-	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
+	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), MaxMemory: int64(g.MaxMemory), Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
 	c.Store, c.Browser, c.Log, c.Concurrency, c.Queue = a.store, a.browser, a.log, concurrency, g.Queue
 	c.MaxResult, c.AdminToken = int64(g.MaxResult), os.Getenv("ROTE_SERVICE_TOKEN")
 	a.service = routine.NewService(c)

@@ -64,6 +64,7 @@ type globals struct {
 	AllowHost    []string `help:"Host that runs may reach: host, *.host, host:port or CIDR. Repeatable." placeholder:"HOST" sep:"none"`
 	DenyHost     []string `help:"Host that runs may not reach; wins over --allow-host. Repeatable." placeholder:"HOST" sep:"none"`
 	MaxTraffic   size     `help:"Most bytes that one run may send and receive." default:"1GiB"`
+	MaxMemory    size     `help:"Most memory of one page's process (Linux)." default:"2GiB"`
 	User         string   `help:"The local user: of mcp, run and demo." default:"local"`
 	Organization string   `help:"The local user's organization." default:"default"`
 	Project      string   `help:"The local user's project." default:"default"`
