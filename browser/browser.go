@@ -188,6 +188,9 @@ var errClosing = &routine.Error{Code: routine.CodeShuttingDown, Message: "the br
 func (b *Browser) Close() {
 	b.mu.Lock()
 	b.closed = true
+	if b.starting != nil {
+		b.starting.cancel()
+	}
 	for i := range b.living {
 		b.retire(i)
 		delete(b.living, i)

@@ -68,8 +68,9 @@ const (
 // start is a Chromium coming up. It belongs to no caller: one that gives up
 // does not end it for the others.
 type start struct {
-	done chan struct{}
-	err  error // set before done is closed
+	done   chan struct{}
+	err    error // set before done is closed
+	cancel context.CancelFunc
 }
 
 // begin starts an instance in the background, or joins the start under way. The
@@ -89,12 +90,14 @@ func (b *Browser) begin() (*start, error) {
 	if err != nil {
 		return nil, unavailable("find one (rote browser install gets it)", err)
 	}
-	s := &start{done: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background()) // the launcher bounds it
+	s := &start{done: make(chan struct{}), cancel: cancel}
 	b.starting = s
 	successor := b.current != nil
 	b.work.Go(func() {
 		defer close(s.done)
-		p, err := b.launcher.start(context.Background(), executable) // bounds itself
+		defer cancel()
+		p, err := b.launcher.start(ctx, executable)
 		if err != nil {
 			b.mu.Lock()
 			defer b.mu.Unlock()

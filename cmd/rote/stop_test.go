@@ -2,6 +2,8 @@ package main
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -62,5 +64,28 @@ func TestServerStoppedTwice(t *testing.T) {
 	waitNone(t, "--user-data-dir="+r.home)
 	if n := openExecutions(t, r.home); n != 0 {
 		t.Errorf("%d executions were left open", n)
+	}
+}
+
+// A browser that hangs while it starts holds up no stop.
+func TestHungBrowserHoldsNothingUp(t *testing.T) {
+	r := newRote(t)
+	started := filepath.Join(r.home, "started")
+	hung := r.file("hung", "#!/bin/sh\ntouch "+started+"\nexec sleep 600\n")
+	if err := os.Chmod(hung, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := r.serve("--browser", hung)
+	_, created := s.call("POST", "/routines/", `{"name":"nap","description":"Sleeps.","operations":[{"type":"sleep","timeout_seconds":1}]}`)
+	go func() { _, _, _ = s.try("POST", "/routines/"+created["id"].(string)+"/execute", `{"parameters":{}}`) }()
+	waitFor(t, "the browser to hang", func() bool { _, err := os.Stat(started); return err == nil })
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.waitClosed()
+	start := time.Now()
+	s.stop(syscall.SIGTERM)
+	if took := time.Since(start); took > drainTime/2 {
+		t.Errorf("took %v\n%s", took, s.log)
 	}
 }
