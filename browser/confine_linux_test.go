@@ -17,8 +17,8 @@ func TestPageThatTakesAllMemory(t *testing.T) {
 	if _, err := greedy.Navigate(testContext(t), home+"/"); err != nil {
 		t.Fatal(err)
 	}
-	e, err := greedy.Evaluate(testContext(t), `(() => { const all = []; try { for (;;) { const b = new Uint8Array(64 << 20); for (let i = 0; i < b.length; i += 4096) b[i] = 1; all.push(b) } }
-		catch (e) { return e.name + ' after ' + all.length } })()`, 10*time.Second)
+	e, err := greedy.Evaluate(testContext(t), script(`(() => { const all = []; try { for (;;) { const b = new Uint8Array(64 << 20); for (let i = 0; i < b.length; i += 4096) b[i] = 1; all.push(b) } }
+		catch (e) { return e.name + ' after ' + all.length } })()`, 10*time.Second))
 	switch {
 	case routine.CodeOf(err) == routine.CodeBrowserCrashed:
 	case err != nil || !strings.HasPrefix(string(e.JSON), `"RangeError after `):

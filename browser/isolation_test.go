@@ -67,7 +67,7 @@ func TestRunsShareNothing(t *testing.T) {
 	look := func(when string) {
 		t.Helper()
 		p := openPage(t, url+"/")
-		e, err := p.Evaluate(testContext(t), finds, testTime)
+		e, err := p.Evaluate(testContext(t), script(finds, testTime))
 		if err != nil {
 			t.Fatal(when, err)
 		}
