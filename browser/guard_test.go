@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,15 +18,16 @@ import (
 func onBoth(t *testing.T, test func(t *testing.T, b *Browser)) {
 	t.Run("shell", func(t *testing.T) { test(t, shared) })
 	t.Run("full", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("on the shell only")
+		}
 		test(t, withPolicy(t, fullExecutable(t), egress.Listed, "127.0.0.0/8"))
 	})
 }
 
 // sampled tells that row i of a table is left out: full Chromium, which is slow,
 // takes all of them only where everything is tried.
-func sampled(b *Browser, i int) bool {
-	return b != shared && os.Getenv("CI") == "" && i%5 != 0
-}
+func sampled(b *Browser, i int) bool { return b != shared && !*whole && i%5 != 0 }
 
 // sink is a server that a script must not reach though the policy allows it.
 // It counts connections and requests.
