@@ -48,7 +48,7 @@ const heldTooLong = "held too long"
 
 func (g *guard) requestSent(v sentRequest) {
 	v.Initiator.kind = v.Type
-	if v.Type != "Document" && g.isOurs(v.Initiator.Stack) { // whether it is paused or, as a prefetch, not
+	if v.Type != "Document" && !isData(v.Type, v.Request.URL) && g.isOurs(v.Initiator.Stack) { // whether it is paused or, as a prefetch, not
 		g.block("reach " + v.Request.Method + " " + v.Request.URL)
 		return
 	}
@@ -137,6 +137,8 @@ func (g *guard) judge(v pausedRequest, from *initiator) verdict {
 		}
 	}
 	switch {
+	case isData(v.Type, v.Request.URL):
+		return pass
 	case g.frames[v.FrameID], g.ours[near]:
 		return violation
 	case near != "":
@@ -159,6 +161,12 @@ func (g *guard) judge(v pausedRequest, from *initiator) verdict {
 		}
 	}
 	return pass
+}
+
+// isData tells that a load brings its own bytes and runs nothing: a picture, a
+// font or a sound that is its URL.
+func isData(kind, url string) bool {
+	return strings.HasPrefix(url, "data:") && (kind == "Image" || kind == "Font" || kind == "Media")
 }
 
 // lead tells that a link or a form of the document's own leads there. A form

@@ -20,15 +20,16 @@ const leaves = `<script>
     for (let i = 0; i < 5; i++) history.pushState(null, '', '#' + i);
     location.hash = 'done' } catch (e) { location.hash = 'failed-' + e } }</script>`
 
-// finds reads whatever another page may have left.
-const finds = `(async () => {
+// finds reads whatever another page may have left. The page does it itself, as
+// a script may start no worker.
+const finds = `<script>async function look() {
   const heard = []; new BroadcastChannel('b').onmessage = e => heard.push(e.data);
   const shared = new SharedWorker('/shared.js'); const kept = await new Promise(r => { shared.port.onmessage = e => r(e.data); shared.port.postMessage('?') });
   const cached = await (await fetch('/cached')).text();
   const files = []; for await (const name of (await navigator.storage.getDirectory()).keys()) files.push(name);
   return { cookie: document.cookie, local: localStorage.length, session: sessionStorage.length, name: window.name, databases: (await indexedDB.databases()).length,
     caches: (await caches.keys()).length, workers: (await navigator.serviceWorker.getRegistrations()).length, controlled: !!navigator.serviceWorker.controller,
-    heard, kept, cached, auth: (await fetch('/auth')).status, files, history: history.length, notification: Notification.permission } })()`
+    heard, kept, cached, auth: (await fetch('/auth')).status, files, history: history.length, notification: Notification.permission } }</script>`
 
 const nothing = `{"cookie":"","local":0,"session":0,"name":"","databases":0,"caches":0,"workers":0,"controlled":false,` +
 	`"heard":[],"kept":["?"],"cached":"hit %d","auth":401,"files":[],"history":2,"notification":"denied"}`
@@ -37,7 +38,7 @@ const nothing = `{"cookie":"","local":0,"session":0,"name":"","databases":0,"cac
 // it, not after it has crashed.
 func TestRunsShareNothing(t *testing.T) {
 	hits := 0
-	url := site(t, map[string]any{"/leave": leaves, "/": "page",
+	url := site(t, map[string]any{"/leave": leaves, "/": finds,
 		"/cached": func(w http.ResponseWriter, _ *http.Request) {
 			hits++
 			w.Header().Set("Cache-Control", "max-age=3600")
@@ -67,7 +68,7 @@ func TestRunsShareNothing(t *testing.T) {
 	look := func(when string) {
 		t.Helper()
 		p := openPage(t, url+"/")
-		e, err := p.Evaluate(testContext(t), script(finds, testTime))
+		e, err := p.Evaluate(testContext(t), script(`(async () => await look())()`, testTime))
 		if err != nil {
 			t.Fatal(when, err)
 		}

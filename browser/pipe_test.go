@@ -39,7 +39,7 @@ func TestLongAnswer(t *testing.T) {
 	if _, err := p.await(testContext(t), p.send(proto.RuntimeEvaluate{Expression: "'x'.repeat(1e6)"})); !errors.Is(err, errOversize) {
 		t.Fatal(err)
 	}
-	if got := eval(t, p, "1 + 1"); got != "2" {
+	if got := eval(t, p, "(() => 1 + 1)()"); got != "2" {
 		t.Fatal(got)
 	}
 }

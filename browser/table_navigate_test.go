@@ -194,11 +194,11 @@ func TestWaitForURL(t *testing.T) {
 		{name: "pushState later", html: `<script>setTimeout(() => history.pushState(0, '', 'p?q=1'), 150)</script>`, do: until("p?q=1"), url: "p?q=1"},
 		{name: "a hash later", html: `<script>setTimeout(() => location.hash = 'h', 150)</script>`, do: until("#h"), url: "#h"},
 		{name: "another page later", html: `<script>setTimeout(() => location = 'next', 150)</script>`, site: map[string]any{"next": `x`}, do: until("/next"), url: "next"},
-		{name: "history.back later", html: `<script>location.hash = 'a'; setTimeout(() => location.hash = 'b', 150)</script>`, do: func(a *attempt) error {
+		{name: "history.back later", html: `<script>location.hash = 'a'; setTimeout(() => location.hash = 'b', 150); const later = () => setTimeout(() => history.back())</script>`, do: func(a *attempt) error {
 			if err := until("#b")(a); err != nil {
 				return err
 			}
-			eval(a.t, a.p, `(() => { setTimeout(() => history.back()) })()`)
+			eval(a.t, a.p, `(() => { later() })()`)
 			return until("#a")(a)
 		}, url: "#a"},
 	})
