@@ -71,7 +71,8 @@ type guarded struct {
 	newborn string
 	// requests tells that a script so far can have named what makes requests.
 	requests bool
-	// refused counts the loads of this call that were refused without blame.
+	// refused counts the loads that were refused without blame, until the run
+	// is warned of them.
 	refused int
 }
 

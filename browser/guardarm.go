@@ -86,7 +86,7 @@ func (g *guard) begin(s routine.Script) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.marker = "about:" + strings.ToLower(rand.Text())
-	g.during, g.draws, g.refused = true, g.draws || s.Facts.Draws(), 0
+	g.during, g.draws = true, g.draws || s.Facts.Draws()
 	g.p.proxy.FetchAhead(!g.draws)
 	for _, name := range []string{"fetch", "XMLHttpRequest", "sendBeacon", "send", "add", "addAll"} {
 		g.requests = g.requests || s.Facts.MayName(name)
@@ -144,11 +144,19 @@ func (g *guard) rest(ctx context.Context) {
 	}
 	g.kill(ctx)
 	g.mu.Lock()
-	refused := g.refused
 	g.during = false
 	g.mu.Unlock()
+	g.tellRefused()
+}
+
+// tellRefused warns the run of the loads that were refused since it was told.
+func (g *guard) tellRefused() {
+	g.mu.Lock()
+	refused := g.refused
+	g.refused = 0
+	g.mu.Unlock()
 	if refused > 0 {
-		g.p.warn(fmt.Sprintf("%d images, styles or media were not loaded while a script that changes the document ran, as they may have been the script's", refused))
+		g.p.warn(fmt.Sprintf("%d images, styles or media were not loaded, as they may be those of a script that has changed the document", refused))
 	}
 }
 

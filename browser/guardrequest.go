@@ -30,8 +30,9 @@ type pausedRequest struct {
 	Type      string `json:"resourceType"`
 	FrameID   string `json:"frameId"`
 	Request   struct {
-		URL    string `json:"url"`
-		Method string `json:"method"`
+		URL     string `json:"url"`
+		Method  string `json:"method"`
+		Headers struct{ Accept string }
 	} `json:"request"`
 }
 
@@ -129,7 +130,7 @@ func (g *guard) judge(v pausedRequest, from *initiator) verdict {
 	defer g.mu.Unlock()
 	if v.Type == "Document" {
 		reason := g.asked[v.FrameID]
-		if reason == "anchorClick" && g.ours[near] || strings.HasPrefix(reason, "formSubmission") && near == "" {
+		if reason == "anchorClick" && g.ours[near] || near == "" && (strings.HasPrefix(reason, "formSubmission") || reason == "metaTagRefresh") {
 			if g.draws && !g.marks.lead(v.Request.URL) {
 				return violation
 			}
@@ -147,20 +148,24 @@ func (g *guard) judge(v pausedRequest, from *initiator) verdict {
 		// A function of the browser's that it has called back by itself, as from
 		// a microtask. Pages do not do this.
 		return violation
-	case !g.during || !g.draws:
+	case !g.draws || g.marks.loads[v.Request.URL] || !maybeDrawn(v) && (v.Type != "Document" || !g.during):
 		return pass
 	}
-	// What styles and media load has no stack, whoever has written them. When
-	// it was not there before the script, it may be the script's, or come from
-	// the page's stylesheets: it is refused without blame.
+	g.refused++
+	return refuse
+}
+
+// maybeDrawn tells the kinds of load that have no stack, whoever has written
+// what makes them: styles, media, what waits to be scrolled to. One that was not
+// there before a script changed the document may be the script's, also long
+// after its call, or come from the page's stylesheets: it is refused without
+// blame.
+func maybeDrawn(v pausedRequest) bool {
 	switch v.Type {
-	case "Image", "Font", "Media", "Stylesheet", "TextTrack", "Document":
-		if !g.marks.loads[v.Request.URL] {
-			g.refused++
-			return refuse
-		}
+	case "Image", "Font", "Media", "Stylesheet", "TextTrack", "Manifest", "Prefetch", "Ping":
+		return true
 	}
-	return pass
+	return v.Type == "Other" && strings.HasPrefix(v.Request.Headers.Accept, "image/") // the page's icon
 }
 
 // isData tells that a load brings its own bytes and runs nothing: a picture, a

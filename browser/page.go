@@ -238,6 +238,9 @@ func (p *page) dispose() error {
 
 // Warnings are the page events since the last call.
 func (p *page) Warnings() []string {
+	if g := p.guarding(); g != nil {
+		g.tellRefused()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.warnings
