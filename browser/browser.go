@@ -22,13 +22,14 @@
 //     given ($.get(url)) does so for a script too, also when it is one of the
 //     browser's that the page keeps under a name of its own;
 //   - document.cookie = ..., which leaves with the page's next request;
-//   - a load without a stack (backgrounds, fonts, media, lazy images) that a
-//     script has prepared and the page makes after the call. During the call of
-//     a script that may have drawn, all such loads that the document did not
-//     hold before are refused, the page's too, with a warning;
 //   - a prefetch over TLS that is written as HTML from pieces: it is noticed,
 //     and ends the run, but may have connected by then;
-//   - the functions of a frame that loads another document during the call.
+//   - the functions of a frame that loads another document during the call;
+//   - what the run does with what a script has changed, as a click on a link.
+//
+// A load without a stack (backgrounds, fonts, media, lazy images, icons) names
+// nobody. Once a script may have drawn, those that the document did not hold
+// before are refused until it is gone, the page's too, with a warning.
 //
 // All of it obeys the egress policy.
 package browser
