@@ -76,8 +76,14 @@ func TestFrames(t *testing.T) {
 						a.want(`!!document.querySelector('iframe')`, `true`)
 						return a.click("#b")
 					}, log: "b;"},
-				{name: "a frame whose script hangs holds up no page of another process", site: map[string]any{"in": `<p>x</p>`}, html: frame("in", "") + b + `>x</button>`, log: "b;"},
 			})
 		})
 	}
+	holds(t, []row{
+		{name: "a frame of another site whose script hangs holds up no page", site: map[string]any{"in": tell + `<script>tell('hangs'); setTimeout(() => { for (;;); })</script>`},
+			html: hear + `<iframe src="CROSS/in"></iframe>` + b + `>x</button>`, do: func(a *attempt) error {
+				a.want(`LOG`, `"hangs;"`)
+				return a.click("#b")
+			}, log: "hangs;b;"},
+	})
 }
