@@ -72,8 +72,8 @@ func TestErrorNamesTheNearestElements(t *testing.T) {
 // The page is told what was looked for, with the values filled in.
 func TestInspection(t *testing.T) {
 	for operation, want := range map[string]routine.Inspection{
-		`{"type":"click","selector":"#b-{{n}}"}`:               {Operation: "click", Selector: "#b-7", Secrets: []string{"tr2", "tr2", "tr2", "tr2"}},
-		`{"type":"return","session_storage_key":"{{k}}{{n}}"}`: {Operation: "return", Secrets: []string{"tr2", "tr2", "tr2", "tr2"}},
+		`{"type":"click","selector":"#b-{{n}}"}`:               {Operation: "click", Selector: "#b-7", Secrets: []string{"tr2"}},
+		`{"type":"return","session_storage_key":"{{k}}{{n}}"}`: {Operation: "return", Secrets: []string{"tr2"}},
 	} {
 		var got routine.Inspection
 		page := fakePage{click: failingClick(routine.CodeElementNotFound), evidence: func(_ context.Context, i routine.Inspection) *routine.Evidence { got = i; return nil }}
