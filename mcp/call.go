@@ -6,13 +6,42 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"rote/routine"
 )
+
+// maxCalls bounds the calls of tools that go on at once in one session: an
+// agent that has lost count must not take every place that others wait for.
+const maxCalls = 64
+
+type callsKey struct{}
+
+// withCalls counts the calls of the session that a message belongs to. Without
+// sessions, clients are told apart by nothing that would not tell too few apart.
+func withCalls(ctx context.Context, calls *atomic.Int32) context.Context {
+	return context.WithValue(ctx, callsKey{}, calls)
+}
+
+// bounded refuses a call that is one too many for its session, in words that
+// reach the agent.
+func bounded(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if calls, ok := ctx.Value(callsKey{}).(*atomic.Int32); ok {
+			defer calls.Add(-1)
+			if calls.Add(1) > maxCalls {
+				return failed(fmt.Sprintf("%s was not called: %d calls of this session go on already [%s]. Next: wait for some of them to end, then call again.",
+					q.Params.Name, maxCalls, routine.CodeBusy)), nil
+			}
+		}
+		return next(ctx, q)
+	}
+}
 
 // caller runs one routine for its tool. It keeps no more of the routine than
 // its messages need.

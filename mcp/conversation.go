@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// maxInFlight bounds the requests of one session that are being answered. It
-// is above what a service runs and queues at once, so that it says busy first.
+// maxInFlight bounds the requests of one session that are being answered,
+// should a client ask on and on and take no answer.
 const maxInFlight = 1000
 
 // codeBusy is the JSON-RPC error of a request beyond maxInFlight.
@@ -36,6 +37,7 @@ type conversation struct {
 	session *session
 	out     writer
 	pending sync.WaitGroup
+	calls   atomic.Int32
 
 	mu       sync.Mutex
 	inFlight map[string]*exchange // by request id, as JSON
@@ -172,7 +174,7 @@ func (c *conversation) handle(ctx context.Context, id json.RawMessage, text []by
 			response = errorResponse(id, mcp.INTERNAL_ERROR, "internal error, incident "+incident)
 		}
 	}()
-	ctx = withNotifier(c.of.protocol.WithContext(ctx, c.session), c.notify)
+	ctx = withCalls(withNotifier(c.of.protocol.WithContext(ctx, c.session), c.notify), &c.calls)
 	switch r := c.of.protocol.HandleMessage(ctx, text).(type) {
 	case nil:
 		return nil

@@ -151,7 +151,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, p routine.Principal,
 		if m.Method == string(mcp.MethodInitialize) {
 			w.Header().Set(server.HeaderKeySessionID, s.id) // should the answer take long and become a stream
 		}
-		ctx = context.WithValue(ctx, sessionKey{}, s)
+		ctx = withCalls(context.WithValue(ctx, sessionKey{}, s), &s.calls)
 	}
 	if modern && m.Method == string(mcp.MethodSubscriptionsListen) {
 		defer o.listen(ctx)()

@@ -69,6 +69,7 @@ func (s *Server) newOrganization(p routine.Principal) *organization {
 		server.WithPromptCompletionProvider(completion{s}),
 		server.WithMethodCacheHints(mcp.MethodToolsList, listTTL.Milliseconds(), mcp.CacheScopePrivate),
 		server.WithToolFilter(s.visible),
+		server.WithToolHandlerMiddleware(bounded),
 		server.WithHooks(hooks))
 	for _, b := range s.builtins() {
 		o.protocol.AddTools(b.tool(s))

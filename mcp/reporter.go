@@ -51,9 +51,9 @@ type progressParams struct {
 type reporter struct {
 	send     func(progressParams)
 	interval time.Duration
-	total    int
 
 	mu      sync.Mutex
+	total   int // operations
 	queue   []routine.Progress
 	ahead   func() int    // how many wait before this call; nil: it has not had to wait
 	more    chan struct{} // has room for one
@@ -97,6 +97,31 @@ func (r *reporter) progress() func(routine.Progress) {
 		default:
 		}
 	}
+}
+
+// event is told of the events of an execution that another call has begun.
+func (r *reporter) event(e routine.Event) error {
+	done := 0
+	if e.Execution != nil {
+		r.mu.Lock()
+		r.total = e.Execution.OperationsTotal
+		r.mu.Unlock()
+		if e.Execution.Status != routine.ExecutionRunning {
+			return nil
+		}
+	} else {
+		done = e.Operation.Index + 1
+	}
+	if total := r.operations(); done < total { // else the answer is next
+		r.progress()(routine.Progress{Index: done, Total: total})
+	}
+	return nil
+}
+
+func (r *reporter) operations() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.total
 }
 
 // queued is told of having to wait.
@@ -169,6 +194,9 @@ type standing struct {
 }
 
 func (p *standing) message(total int) string {
+	if p.operation == "" { // only those that have ended are known
+		return fmt.Sprintf("%d of %d operations are done", p.index, total)
+	}
 	return fmt.Sprintf("%d/%d %s", p.index+1, total, clip(oneLine(p.operation), 100))
 }
 
@@ -178,12 +206,13 @@ func (p *standing) message(total int) string {
 func (p *standing) still(since time.Duration, r *reporter) progressParams {
 	p.ticks++
 	part := float64(p.ticks) / float64(p.ticks+1)
+	total := r.operations()
 	if p.begun {
-		return progressParams{Progress: float64(p.index) + part, Total: r.total, Message: fmt.Sprintf("%s (%d s)", p.message(r.total), int(since.Seconds()))}
+		return progressParams{Progress: float64(p.index) + part, Total: total, Message: fmt.Sprintf("%s (%d s)", p.message(total), int(since.Seconds()))}
 	}
 	message := "starting a browser"
 	if n := r.waiting(); n > 0 {
 		message = fmt.Sprintf("queued, %d ahead", n)
 	}
-	return progressParams{Progress: part - 1, Total: r.total, Message: message}
+	return progressParams{Progress: part - 1, Total: total, Message: message}
 }

@@ -68,7 +68,7 @@ type truncation struct {
 func running(e *routine.Execution) *mcp.CallToolResult {
 	a := answer{ExecutionID: e.ID, Status: e.Status, DurationMS: time.Since(e.CreatedAt).Milliseconds(), Warnings: []string{}, Data: json.RawMessage("null"),
 		Operations: &operationsDone{e.OperationsDone, e.OperationsTotal},
-		Next: &nextCall{"get_execution", map[string]any{"execution_id": e.ID, "wait_seconds": int(maxWait.Seconds())},
+		Next: &nextCall{"get_execution", map[string]any{"execution_id": e.ID},
 			"the run goes on: this call waits for its end and gives its result; do not run the routine again; cancel_execution ends it"}}
 	return a.result()
 }

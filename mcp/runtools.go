@@ -4,16 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"rote/routine"
 )
-
-// maxWait bounds for how long one call of get_execution waits, so that it comes
-// back before any client gives it up.
-const maxWait = 45 * time.Second
 
 // runTools find routines, run them and look after their runs. They are there
 // always: some clients do not follow a changing list of tools.
@@ -30,10 +27,10 @@ func runTools() []builtin {
 			schema: `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id"},"parameters":{"type":"object","description":"Values by name, as describe_routine tells"},` +
 				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end"}},"required":["id"],"additionalProperties":false}`},
 		{name: "get_execution", title: "Get an execution", needs: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).getExecution,
-			description: "The result of a run, or how far it is. For the rest of data that was cut, give path, offset and limit as the cut answer says.",
+			description: "The result of a run: waits for its end, or tells how far it is after wait_seconds. For the rest of data that was cut, give path, offset and limit as the cut answer says.",
 			schema: `{"type":"object","properties":{"execution_id":{"type":"string"},"path":{"type":"string","description":"JSON pointer into data, as in /items"},` +
 				`"offset":{"type":"integer","minimum":0,"description":"Items, members or characters to skip"},"limit":{"type":"integer","minimum":1},` +
-				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end of a run that goes on"}},"required":["execution_id"],"additionalProperties":false}`},
+				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end of a run that goes on; 0: how far it is now"}},"required":["execution_id"],"additionalProperties":false}`},
 		{name: "cancel_execution", title: "Cancel an execution", needs: routine.ScopeExecutionsRun, destructive: true, handle: (*Server).cancelExecution,
 			description: "End a run that goes on. What it did on the site stays done.",
 			schema:      `{"type":"object","properties":{"execution_id":{"type":"string"}},"required":["execution_id"],"additionalProperties":false}`},
@@ -187,14 +184,10 @@ func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.Cal
 	if string(a.Parameters) == "null" {
 		a.Parameters = nil
 	}
-	patience := s.softDeadline
-	if a.Wait != nil {
-		patience = min(max(time.Duration(*a.Wait)*time.Second, time.Millisecond), s.softDeadline)
-	}
 	if o, err := s.organization(principalOf(ctx)); err == nil {
 		o.registry.use(r.ID)
 	}
-	return newCaller(s, r.Routine).run(ctx, q, a.Parameters, patience)
+	return newCaller(s, r.Routine).run(ctx, q, a.Parameters, s.patience(a.Wait))
 }
 
 func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
@@ -203,19 +196,42 @@ func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.C
 		Path   string `json:"path"`
 		Offset whole  `json:"offset"`
 		Limit  whole  `json:"limit"`
-		Wait   whole  `json:"wait_seconds"`
+		Wait   *whole `json:"wait_seconds"`
 	}
 	if err := decode(q, &a); err != nil {
 		return s.failedCall(ctx, "get_execution", err)
 	}
-	waiting, stop := context.WithTimeout(ctx, min(max(time.Duration(a.Wait)*time.Second, time.Millisecond), maxWait))
-	defer stop()
-	e, err := s.service.Wait(waiting, principalOf(ctx), a.ID)
+	e, err := s.await(ctx, q, a.ID, s.patience(a.Wait))
 	if e == nil {
 		return s.failedCall(ctx, "get_execution", err)
 	}
 	c := &caller{server: s, id: e.RoutineID, name: e.RoutineName}
 	return c.answer(ctx, e, err, part{Path: a.Path, Offset: max(int(a.Offset), 0), Limit: max(int(a.Limit), 0)})
+}
+
+// patience is how long a call waits for a run: as long as it wants, but at most
+// until clients give a call up.
+func (s *Server) patience(wanted *whole) time.Duration {
+	if wanted == nil {
+		return s.softDeadline
+	}
+	return min(max(time.Duration(*wanted)*time.Second, time.Millisecond), s.softDeadline)
+}
+
+// await waits for the end of an execution, and tells the client how it goes if
+// it has asked to be told.
+func (s *Server) await(ctx context.Context, q mcp.CallToolRequest, id string, patience time.Duration) (*routine.Execution, error) {
+	p := principalOf(ctx)
+	waiting, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	if r := s.report(ctx, q, 0); r != nil {
+		var following sync.WaitGroup
+		following.Go(func() {
+			_ = s.service.Watch(waiting, p, id, 0, r.event) // Wait gives the same error
+		})
+		defer func() { stop(); following.Wait(); r.stop() }()
+	}
+	return s.service.Wait(waiting, p, id)
 }
 
 func (s *Server) cancelExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {

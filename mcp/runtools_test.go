@@ -232,8 +232,9 @@ func TestSlowRunGoesOn(t *testing.T) {
 		t.Errorf("while it goes on: %s", text)
 	}
 	ended := make(chan string, 1)
+	patient := connect(t, h.with(t, Config{}).Server)
 	go func() {
-		_, text := callTool(t, c, "get_execution", map[string]any{"execution_id": d.ExecutionID, "wait_seconds": 45})
+		_, text := callTool(t, patient, "get_execution", map[string]any{"execution_id": d.ExecutionID})
 		ended <- text
 	}()
 	var cancelled struct {
@@ -249,6 +250,39 @@ func TestSlowRunGoesOn(t *testing.T) {
 	}
 	if n := h.site.closed.Load(); n != 1 {
 		t.Errorf("%d pages were closed", n)
+	}
+}
+
+// get_execution waits as a call does, and tells how the run goes.
+func TestGetExecutionWaitsAndTells(t *testing.T) {
+	h := newHouse(t, buy)
+	pressed, release := make(chan bool), make(chan bool)
+	h.site.click = func(routine.Click) error {
+		pressed <- true
+		<-release
+		return nil
+	}
+	result, text := callTool(t, connect(t, h.with(t, Config{SoftDeadline: time.Millisecond}).Server), "buy", nil)
+	id := content(t, result, text).ExecutionID
+	<-pressed
+	p := initialized(t, h.Server)
+	p.send(call("1", "get_execution", `{"execution_id":"`+id+`","wait_seconds":0}`))
+	if m := p.result("1"); !strings.Contains(m.raw, `"status":"running"`) || !strings.Contains(m.raw, `"done":1`) {
+		t.Errorf("at once: %s", m.raw)
+	}
+	p.send(strings.Replace(calling("2", "get_execution"), `{}`, `{"execution_id":"`+id+`"}`, 1))
+	for done := range 2 {
+		if m, want := p.next(), fmt.Sprintf("%d of 3 operations are done", done); m.Params.Message != want || m.Params.Progress != float64(done) || m.Params.Total != 3 {
+			t.Errorf("want %s, got %s", want, m.raw)
+		}
+	}
+	release <- true
+	m := p.next()
+	for m.Method != "" { // the operation that was going on, if it is told before the end
+		m = p.next()
+	}
+	if string(m.ID) != "2" || !strings.Contains(m.raw, `"status":"completed"`) {
+		t.Errorf("after the end: %s", m.raw)
 	}
 }
 

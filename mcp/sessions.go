@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -36,7 +37,7 @@ type sessions struct {
 	open map[string]*httpSession
 }
 
-// httpSession is one session over HTTP. Its fields are guarded by sessions.
+// httpSession is one session over HTTP. What changes of it is guarded by sessions.
 type httpSession struct {
 	id       string
 	owner    owner
@@ -44,6 +45,7 @@ type httpSession struct {
 	busy     int // requests and streams
 	lastUsed time.Time
 	ended    chan struct{}
+	calls    atomic.Int32
 	messages chan posted // of a session over SSE; nil over streamable HTTP
 }
 

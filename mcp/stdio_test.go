@@ -72,17 +72,50 @@ func TestRequestIDInUseIsRefused(t *testing.T) {
 	}
 }
 
+// Requests of a client that does not wait for answers are bounded.
 func TestTooManyRequestsAreRefused(t *testing.T) {
+	p := initialized(t, newHouse(t).Server)
+	for i := range maxInFlight {
+		p.send(listening(i))
+		if m := p.next(); m.Method != "notifications/subscriptions/acknowledged" {
+			t.Fatalf("got %.300s", m.raw)
+		}
+	}
+	p.send(listening(maxInFlight))
+	if m := p.next(); m.Error == nil || m.Error.Code != codeBusy || string(m.ID) != fmt.Sprint(maxInFlight) {
+		t.Errorf("got %.300s", m.raw)
+	}
+}
+
+func listening(id int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, id)
+}
+
+// Calls of one session are bounded, and the agent is told.
+func TestTooManyCallsAreRefused(t *testing.T) {
 	h := newHouse(t, hang)
-	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 2 * maxInFlight})
-	p := initialized(t, newServer(t, Config{Service: h.service, RefreshInterval: -1}))
+	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 2 * maxCalls})
+	h = h.with(t, Config{})
+	p := initialized(t, h.Server)
 	var lines []string
-	for i := range maxInFlight + 1 {
-		lines = append(lines, strings.Replace(call("1", "hang", "{}"), `"id":1`, `"id":"`+strings.Repeat("x", i+1)+`"`, 1))
+	for i := range maxCalls {
+		lines = append(lines, call(fmt.Sprint(i), "hang", "{}"))
 	}
 	p.send(lines...)
-	if m := p.next(); m.Error == nil || m.Error.Code != codeBusy || len(m.ID) != maxInFlight+1+2 {
+	soon(t, "all are under way", func() bool { return len(h.executions(t, routine.ExecutionPending)) == maxCalls-1 })
+	p.send(call(`"more"`, "hang", "{}"))
+	if m := p.result(`"more"`); !strings.Contains(m.raw, `"isError":true`) || !strings.Contains(m.raw, "64 calls of this session go on already [busy]") {
 		t.Errorf("got %.300s", m.raw)
+	}
+	p.send(cancelled("0"), cancelled("1"))
+	soon(t, "two have ended", func() bool { return len(h.executions(t, routine.ExecutionFailed)) == 2 })
+	other := initialized(t, h.Server) // has calls of its own
+	for id, p := range map[string]*peer{"100": p, "200": other} {
+		p.send(call(id, "describe_routine", `{"id":"hang"}`))
+		if m := p.result(id); strings.Contains(m.raw, "[busy]") {
+			t.Errorf("then: %.300s", m.raw)
+		}
 	}
 }
 
@@ -232,8 +265,7 @@ func TestInputThatFails(t *testing.T) {
 func TestSubscriptionOfTheModernEra(t *testing.T) {
 	h := newHouse(t)
 	p := newPeer(t, h.Server)
-	p.send(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` +
-		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`)
+	p.send(listening(1))
 	if m := p.next(); m.Method != "notifications/subscriptions/acknowledged" {
 		t.Fatalf("got %s", m.raw)
 	}
@@ -243,7 +275,7 @@ func TestSubscriptionOfTheModernEra(t *testing.T) {
 		t.Errorf("got %s", m.raw)
 	}
 	_ = p.in.Close()
-	p.result(`"sub"`)
+	p.result("1")
 }
 
 // A response without JSON would leave the client waiting for ever.
