@@ -22,9 +22,14 @@ type file struct {
 	Where string `json:"where"`
 	// URI is the resource that the file is read as.
 	URI string `json:"uri"`
+	// Path is where it lies on this machine, for clients that run here.
+	Path string `json:"path,omitempty"`
 }
 
-const readIt = "not in this answer: read the resource uri"
+const (
+	readIt = "not in this answer: read the resource uri"
+	openIt = "not in this answer: open path, or read the resource uri"
+)
 
 // fileURI names a file of an execution as a resource.
 func fileURI(executionID, name string) string {
@@ -36,7 +41,7 @@ func fileURI(executionID, name string) string {
 // the answer, where some clients choke on it, unless the server is told to.
 func (a *answer) addDownload(s *Server, e *routine.Execution) []mcp.Content {
 	content := download(e.Result)
-	f := file{Name: clip(clean(e.Result.Filename), 200), MIME: mediaType(e.Result.ContentType), Bytes: int64(len(content))}
+	f := file{Name: clip(clean(e.Result.Filename), 200), MIME: mediaType(e.Result.ContentType), Bytes: int64(len(content)), Path: s.place(e, content)}
 	if kind, ok := imageType(content); ok && len(content) <= maxImage {
 		f.MIME, f.Where, f.URI = kind, "in this answer, as an image", fileURI(e.ID, e.Result.Filename)
 		a.Files = append(a.Files, f)
@@ -59,8 +64,26 @@ func (a *answer) addDownload(s *Server, e *routine.Execution) []mcp.Content {
 // link tells of a file that is read as a resource.
 func (a *answer) link(executionID string, f file) mcp.Content {
 	f.URI, f.Where = fileURI(executionID, f.Name), readIt
+	description := ""
+	if f.Path != "" {
+		f.Where, description = openIt, "On this machine: "+f.Path
+	}
 	a.Files = append(a.Files, f)
-	return mcp.NewResourceLink(f.URI, f.Name, "", f.MIME)
+	return mcp.NewResourceLink(f.URI, f.Name, description, f.MIME)
+}
+
+// place puts the file of a result where clients on this machine can open it;
+// empty: there is no such place.
+func (s *Server) place(e *routine.Execution, content []byte) string {
+	if s.local == nil {
+		return ""
+	}
+	path, err := s.local.put(e.ID, e.Result.Filename, content)
+	if err != nil { // it can still be read as a resource
+		s.log.Warn("file of an execution could not be put on disk", "execution_id", e.ID, "error", err)
+		return ""
+	}
+	return path
 }
 
 // download is the content of the file that a result's data is.

@@ -49,6 +49,11 @@ type Config struct {
 	// EmbedFiles puts files of up to 1 MiB into answers, which not every client
 	// takes; otherwise they are read as resources.
 	EmbedFiles bool
+	// FileDir gives a directory in which files of results are put, for clients
+	// that run on this machine as this user: answers name their paths. It is
+	// asked with each file, and the maker of the server removes it in the end; at
+	// most 1 GiB lies in it. nil: answers name no paths.
+	FileDir func() (string, error)
 }
 
 // Server publishes the routines of each organization to its members. It serves
@@ -67,6 +72,7 @@ type Server struct {
 	readOnly        bool
 	detach          bool
 	embedFiles      bool
+	local           *localFiles // nil without FileDir
 	// own are the service's own tools; no routine is published under the name
 	// of one, listed or not.
 	own map[string]builtin
@@ -86,6 +92,9 @@ func New(c Config) (*Server, error) {
 		detach: c.DetachOnCancel, embedFiles: c.EmbedFiles, own: map[string]builtin{}, organizations: map[string]*organization{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	if c.FileDir != nil {
+		s.local = &localFiles{dir: c.FileDir, limit: maxLocal}
 	}
 	setDefault(&s.refreshInterval, defaultRefreshInterval)
 	setDefault(&s.maxMessage, defaultMaxMessage)

@@ -23,7 +23,9 @@ const maxResultSize = 100000
 // clients drop the whole list.
 var toolNames = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// newTool gives the tool that a routine is published as. It fails rather than
+// newTool gives the tool that a routine is published as. Its name is the
+// routine's for life, whatever is changed: none ever needs another one kept for
+// clients that know it. It fails rather than
 // give one that would hurt the list it is in.
 func newTool(r *routine.Routine) (mcp.Tool, error) {
 	if !toolNames.MatchString(r.ToolName) {

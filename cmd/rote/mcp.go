@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync"
 	"time"
+
+	"rote/browser/tempdir"
 )
 
 type mcpCommand struct {
@@ -19,7 +22,9 @@ func (c *mcpCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	server, err := c.server(a, g)
+	files := &fileDir{}
+	defer func() { err = errors.Join(err, files.remove()) }()
+	server, err := c.server(a, g, files.path)
 	if err != nil {
 		return err
 	}
@@ -28,6 +33,39 @@ func (c *mcpCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	go func() { defer close(watched); watchParent(ctx, cancel) }()
 	defer func() { cancel(); <-watched }()
 	return server.ServeStdio(ctx, g.local(), s.in, s.out)
+}
+
+// filesPrefix begins the names of the directories that files of results are put
+// in for the client.
+const filesPrefix = "rote-files-"
+
+// fileDir is such a directory, made when the first file comes.
+type fileDir struct {
+	mu   sync.Mutex
+	made *tempdir.Dir
+}
+
+func (d *fileDir) path() (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.made == nil {
+		tempdir.Sweep(filesPrefix)
+		made, err := tempdir.Make(filesPrefix)
+		if err != nil {
+			return "", err
+		}
+		d.made = made
+	}
+	return d.made.Path, nil
+}
+
+func (d *fileDir) remove() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.made == nil {
+		return nil
+	}
+	return d.made.Remove()
 }
 
 // parentInterval is how often we look whether our parent lives.

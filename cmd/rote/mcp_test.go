@@ -1,10 +1,14 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -67,5 +71,51 @@ func TestRateLimitOfBothFrontEnds(t *testing.T) {
 	}
 	if status, answer := s.call("GET", "/routines/", ""); status != 429 {
 		t.Error(status, answer)
+	}
+}
+
+const grab = `{"name":"grab","description":"Downloads a page of the shop.","parameters":[{"name":"site","type":"url"}],"operations":[
+	{"type":"navigate","url":"{{site}}/"},{"type":"download","endpoint":{"url":"{{site}}/product/LAMP-01"},"filename":"lamp.html"}]}`
+
+// TestFileOfAResultOnDisk: who started rote mcp is told where a file lies, and
+// opens it, until rote mcp has ended.
+func TestFileOfAResultOnDisk(t *testing.T) {
+	r := newRote(t)
+	s := r.serve()
+	if status, answer := s.call("POST", "/routines/", grab); status != 201 {
+		t.Fatal(status, answer)
+	}
+	s.stop(os.Interrupt)
+	c := r.command("mcp")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"grab","arguments":{"site":"`+r.shop+`"}}}`+"\n")
+	var m struct {
+		Result struct {
+			StructuredContent struct{ Files []struct{ Name, Path string } }
+		}
+	}
+	if err := json.NewDecoder(out).Decode(&m); err != nil || len(m.Result.StructuredContent.Files) != 1 {
+		t.Fatal(m, err)
+	}
+	f := m.Result.StructuredContent.Files[0]
+	if text, err := os.ReadFile(f.Path); err != nil || f.Name != "lamp.html" || filepath.Base(f.Path) != f.Name || !strings.Contains(string(text), "Brass Desk Lamp") {
+		t.Errorf("%+v: %q, %v", f, text, err)
+	}
+	_ = in.Close()
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(f.Path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after the end: %v", err)
 	}
 }

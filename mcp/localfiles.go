@@ -1,0 +1,73 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// maxLocal bounds the bytes of files that lie ready on this machine.
+const maxLocal = 1 << 30
+
+// localFiles puts files where a client on this machine can open them. Only the
+// user that we run as can.
+type localFiles struct {
+	dir   func() (string, error)
+	limit int64
+
+	mu   sync.Mutex
+	kept []localFile // the oldest first
+	size int64
+}
+
+type localFile struct {
+	execution string
+	size      int64
+}
+
+// put gives the path of a file of an execution. When there is too much, the
+// files of the oldest executions go. What is put again is written anew: a
+// client may have changed it.
+func (l *localFiles) put(execution, name string, content []byte) (path string, err error) {
+	if filepath.Base(name) != name || !filepath.IsLocal(name) {
+		return "", fmt.Errorf("%q is no file name", name)
+	}
+	dir, err := l.dir()
+	if err != nil {
+		return "", err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := slices.IndexFunc(l.kept, func(f localFile) bool { return f.execution == execution }); i >= 0 {
+		l.size -= l.kept[i].size
+		l.kept = slices.Delete(l.kept, i, i+1)
+	}
+	for len(l.kept) > 0 && l.size+int64(len(content)) > l.limit {
+		if err := root.RemoveAll(l.kept[0].execution); err != nil {
+			return "", err
+		}
+		l.size -= l.kept[0].size
+		l.kept = l.kept[1:]
+	}
+	if err := root.MkdirAll(execution, 0o700); err != nil {
+		return "", err
+	}
+	// It is there whole or not at all, for whoever reads at the same time.
+	const unfinished = ".unfinished"
+	if err := root.WriteFile(unfinished, content, 0o600); err != nil {
+		return "", err
+	}
+	if err := root.Rename(unfinished, filepath.Join(execution, name)); err != nil {
+		return "", err
+	}
+	l.kept, l.size = append(l.kept, localFile{execution, int64(len(content))}), l.size+int64(len(content))
+	return filepath.Join(dir, execution, name), nil
+}
