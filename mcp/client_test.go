@@ -65,6 +65,9 @@ const (
 	modern era = "2026-07-28"
 )
 
+// modernMeta is what each message of a modern client says of it.
+const modernMeta = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}`
+
 // httpCaller is one client of /mcp.
 type httpCaller struct {
 	t       *testing.T
@@ -106,12 +109,11 @@ func (c *httpCaller) send(ctx context.Context, text string) (*http.Response, err
 	}
 	_ = json.Unmarshal([]byte(text), &m)
 	if c.era == modern {
-		const meta = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}`
 		text = strings.Replace(text, `"params":{}`, `"params":{"x":0}`, 1)
 		if strings.Contains(text, `"_meta":{`) {
-			text = strings.Replace(text, `"_meta":{`, `"_meta":{`+meta+`,`, 1)
+			text = strings.Replace(text, `"_meta":{`, `"_meta":{`+modernMeta+`,`, 1)
 		} else {
-			text = strings.Replace(text, `"params":{`, `"params":{"_meta":{`+meta+`},`, 1)
+			text = strings.Replace(text, `"params":{`, `"params":{"_meta":{`+modernMeta+`},`, 1)
 		}
 	}
 	q, err := http.NewRequestWithContext(ctx, "POST", c.f.url+"/mcp", strings.NewReader(text))

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -25,6 +26,60 @@ func TestProgressComesInOrderBeforeTheAnswer(t *testing.T) {
 			}
 		}
 		p.result(id)
+	}
+}
+
+// Eight callers at once: each call's progress is complete, in order, under its
+// own token and before its answer, over one stream for all.
+func TestProgressOfCallsAtOnceOverOneStream(t *testing.T) {
+	const callers, rounds = 8, 20
+	f := newFront(t, buy)
+	f.site.click = func(routine.Click) error { return nil }
+	f.service = routine.NewService(routine.Config{Store: f.store, Browser: f.site, Concurrency: callers, Queue: callers})
+	sse := f.sse(t, "ann")
+	stdio := initialized(t, f.Server)
+	for name, c := range map[string]struct {
+		send func(string)
+		next func() message
+		era  era
+	}{
+		"stdio":         {func(text string) { stdio.send(text) }, stdio.next, legacy},
+		"stdio, modern": {func(text string) { stdio.send(text) }, stdio.next, modern},
+		"sse":           {func(text string) { sse.send(text) }, sse.next, legacy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ask := func(id int) {
+				text := calling(fmt.Sprint(id), "buy")
+				if c.era == modern {
+					text = strings.Replace(text, `"_meta":{`, `"_meta":{`+modernMeta+`,`, 1)
+				}
+				c.send(text)
+			}
+			for id := range callers {
+				ask(id)
+			}
+			told := map[string]int{}
+			for answered, asked := 0, callers; answered < callers*rounds; {
+				m := c.next()
+				if m.Method == "notifications/progress" {
+					token := string(m.Params.ProgressToken)
+					if m.Params.Progress != float64(told[token]) {
+						t.Fatalf("after %d: %s", told[token], m.raw)
+					}
+					told[token]++
+					continue
+				}
+				id := string(m.ID)
+				if m.Result == nil || told[id] != 3 {
+					t.Fatalf("%d of 3 notifications before %.300s", told[id], m.raw)
+				}
+				told[id] = 1000 // none may follow
+				if answered++; asked < callers*rounds {
+					ask(asked)
+					asked++
+				}
+			}
+		})
 	}
 }
 

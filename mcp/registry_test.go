@@ -179,8 +179,15 @@ func TestRoutineOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// bigStore is 500 routines, each with a few parameters.
-func bigStore(t testing.TB) routine.Store {
+// ordinary is a routine as most are: a sentence, two parameters.
+const ordinary = `{"name": "Search products %d", "description": "Search the Corner Shop for products by name.", "parameters": [
+	{"name": "query", "type": "string", "description": "Part of a product name. For example: lamp"},
+	{"name": "site", "type": "url", "default": "http://127.0.0.1:8765", "description": "Where the shop runs."}], "operations": [
+	{"type": "navigate", "url": "{{site}}/"}, {"type": "input_text", "selector": "#q", "text": "{{query}}"},
+	{"type": "click", "selector": "#search"}, {"type": "return_html", "scope": "element", "selector": "li.product"}]}`
+
+// bigStore is that many ordinary routines.
+func bigStore(t testing.TB, n int) routine.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "rote.db"))
 	if err != nil {
@@ -188,9 +195,8 @@ func bigStore(t testing.TB) routine.Store {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	service := routine.NewService(routine.Config{Store: store, Browser: newSite()})
-	for i := range 500 {
-		definition := strings.Replace(published[0], "Search flights", fmt.Sprintf("Search flights %d", i), 1)
-		if _, _, err := service.CreateRoutine(t.Context(), ann, []byte(definition)); err != nil {
+	for i := range n {
+		if _, _, err := service.CreateRoutine(t.Context(), ann, fmt.Appendf(nil, ordinary, i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -198,24 +204,27 @@ func bigStore(t testing.TB) routine.Store {
 }
 
 func TestManyTools(t *testing.T) {
-	service := routine.NewService(routine.Config{Store: bigStore(t), Browser: newSite()})
+	const n, maxBytes = 1000, 700 // of a tool in the list, which is what an agent's context pays
+	service := routine.NewService(routine.Config{Store: bigStore(t, n), Browser: newSite()})
 	started := time.Now()
-	p := initialized(t, newServer(t, Config{Service: service, MaxListed: 500}))
-	if n := len(strings.Fields(p.tools())); n != 500 {
-		t.Fatalf("%d tools", n)
+	p := initialized(t, newServer(t, Config{Service: service, MaxListed: n}))
+	p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	list := p.answer("1").raw
+	if tools := strings.Count(list, `"rote/routine-id"`); tools != n || len(list) > n*maxBytes {
+		t.Fatalf("%d tools in %d bytes", tools, len(list))
 	}
-	// The goal is 100 ms on an idle machine, which the benchmark shows.
+	// The goal is milliseconds on an idle machine, which the benchmark shows.
 	if took := time.Since(started); took > 20*time.Second {
 		t.Errorf("initialize and tools/list took %v", took)
 	}
 }
 
-func BenchmarkRefresh500(b *testing.B) {
-	store := bigStore(b)
+func BenchmarkRefresh1000(b *testing.B) {
+	store := bigStore(b, 1000)
 	service := routine.NewService(routine.Config{Store: store, Browser: newSite()})
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			s, err := New(Config{Service: service, MaxListed: 500})
+			s, err := New(Config{Service: service, MaxListed: 1000})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -223,7 +232,7 @@ func BenchmarkRefresh500(b *testing.B) {
 		}
 	})
 	b.Run("unchanged", func(b *testing.B) {
-		s, err := New(Config{Service: service, MaxListed: 500})
+		s, err := New(Config{Service: service, MaxListed: 1000})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -233,7 +242,7 @@ func BenchmarkRefresh500(b *testing.B) {
 		}
 	})
 	b.Run("tools/list", func(b *testing.B) {
-		s, err := New(Config{Service: service, MaxListed: 500})
+		s, err := New(Config{Service: service, MaxListed: 1000})
 		if err != nil {
 			b.Fatal(err)
 		}
