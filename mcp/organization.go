@@ -54,7 +54,7 @@ func (s *Server) newOrganization(p routine.Principal) *organization {
 	// A client that has just begun need not be told of changes.
 	hooks.AddBeforeInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest) { o.registry.refresh(ctx) })
 	hooks.AddBeforeListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest) { o.registry.refresh(ctx) })
-	hooks.AddBeforeCallTool(func(ctx context.Context, _ any, _ *mcp.CallToolRequest) { o.registry.refresh(ctx) })
+	hooks.AddBeforeCallTool(func(ctx context.Context, _ any, q *mcp.CallToolRequest) { o.registry.summon(ctx, q.Params.Name) })
 	hooks.AddBeforeListResources(func(ctx context.Context, _ any, _ *mcp.ListResourcesRequest) { o.registry.refresh(ctx) })
 	hooks.AddAfterListResources(readable)
 	o.protocol = server.NewMCPServer("rote", s.version,

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"rote/routine"
@@ -87,6 +86,16 @@ func (r *registry) refresh(ctx context.Context) {
 	}
 }
 
+// summon is refresh before a call. A published routine that is called by its own
+// name is listed from then on: the client has the name from a list of before,
+// and may not follow how it changes.
+func (r *registry) summon(ctx context.Context, name string) {
+	r.refresh(ctx)
+	if e := r.routine(name); e != nil && principalOf(ctx).Has(routine.ScopeExecutionsRun) && r.use(e.ID) {
+		r.refresh(ctx)
+	}
+}
+
 func (r *registry) current(stamp int64) bool { return r.fresh.Load() && stamp == r.stamp.Load() }
 
 // renew publishes what the store holds.
@@ -135,17 +144,18 @@ func (r *registry) look(routines []*routine.Routine) []*routine.Routine {
 }
 
 // use notes that a published routine is run, which brings it into the list and
-// keeps it there.
-func (r *registry) use(id string) {
+// keeps it there. It tells whether the list is to change for it.
+func (r *registry) use(id string) (changes bool) {
 	r.view.Lock()
 	defer r.view.Unlock()
 	if r.byKey[id] == nil {
-		return
+		return false
 	}
 	r.used[id] = time.Now()
-	if !r.listed[id] {
+	if changes = !r.listed[id]; changes {
 		r.fresh.Store(false)
 	}
+	return changes
 }
 
 // routine finds a published one by the name of its tool or its id; nil: there
@@ -161,15 +171,6 @@ func (r *registry) byChange() []*entry {
 	r.view.RLock()
 	defer r.view.RUnlock()
 	return r.routines
-}
-
-// handler answers calls of a routine's tool.
-func (r *registry) handler(rt *routine.Routine) server.ToolHandlerFunc {
-	c := newCaller(r.server, rt)
-	return func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		r.use(c.id)
-		return c.handle(ctx, q)
-	}
 }
 
 // publish makes the difference between what is published and routines, and
@@ -195,7 +196,7 @@ func (r *registry) publish(ctx context.Context, routines []*routine.Routine) {
 			continue
 		}
 		resources = append(resources, r.server.routineResource(rt))
-		added = append(added, server.ServerTool{Tool: tool, Handler: r.handler(rt)})
+		added = append(added, server.ServerTool{Tool: tool, Handler: newCaller(r.server, rt).handle})
 	}
 	for name, was := range r.known {
 		if was.published && !current[name].published {

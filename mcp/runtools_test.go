@@ -87,14 +87,23 @@ func TestWhatIsUsedIsListed(t *testing.T) {
 	if got := p.tools(); got != "middle old" {
 		t.Errorf("after a call of one that was not: %s", got)
 	}
+	p.send(call("3", "new", "{}")) // by its name in the first list
+	if m := p.answer("3"); !strings.Contains(m.raw, `"completed"`) {
+		t.Errorf("a call of what has fallen out of the list: %.300s", m.raw)
+	}
+	if got := p.tools(); got != "new old" {
+		t.Errorf("after it: %s", got)
+	}
+	p.send(call("4", "middle", "{}"))
+	p.answer("4")
 	o := annOrganization(t, h.Server)
-	if n := len(o.registry.used); n != 2 {
+	if n := len(o.registry.used); n != 3 {
 		t.Errorf("%d uses are remembered", n)
 	}
 	if _, err := h.service.ArchiveRoutine(t.Context(), ann, o.registry.routine("old").ID, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.tools(); got != "middle new" || len(o.registry.used) != 1 {
+	if got := p.tools(); got != "middle new" || len(o.registry.used) != 2 {
 		t.Errorf("after it was archived: %s, %d uses", got, len(o.registry.used))
 	}
 }
