@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -222,17 +223,29 @@ func TestChangesAreToldOnEveryKindOfStream(t *testing.T) {
 	}
 }
 
+// rottenDoor breaks under DELETE.
+type rottenDoor struct{ Door }
+
+func (d rottenDoor) Admit(r *http.Request) error {
+	if r.Method == http.MethodDelete {
+		panic("the door is broken")
+	}
+	return d.Door.Admit(r)
+}
+
 // A fault of ours cuts the connection and is in the log, and the others go on.
 func TestPanicCutsOneConnection(t *testing.T) {
 	f := newFront(t, named("only"))
-	door := f.http.door
-	f.http.door = nil
-	if r, err := f.caller(t, modern, "ann").send(t.Context(), ping); err == nil {
+	f.http.door = rottenDoor{f.http.door}
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, f.url+"/mcp", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := http.DefaultClient.Do(q); err == nil {
 		_ = r.Body.Close()
 		t.Errorf("an answer: %s", r.Status)
 	}
-	f.http.door = door
-	if !strings.Contains(f.log.String(), "panic: ") {
+	if !strings.Contains(f.log.String(), "panic: the door is broken") {
 		t.Errorf("log: %s", f.log)
 	}
 	if list := f.caller(t, modern, "ann").ask(call("1", "only", "{}")); list[0].Result == nil {
