@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -104,4 +105,27 @@ func TestTokenRevokedBetweenTwoCalls(t *testing.T) {
 	}
 	read.status, read.want = 401, []string{`"code":"unauthenticated"`}
 	read.run(t, e)
+}
+
+// A reader sees the change of another process at once.
+func TestRoutineChangedElsewhereBetweenTwoCalls(t *testing.T) {
+	e := newEnv(t)
+	for version := 2; version < 5; version++ {
+		for range 2 {
+			scenario{"", "GET", "/routines/$private", "$admin", nil, "", 200, []string{fmt.Sprintf(`"version":%d`, version-1)}, nil}.run(t, e)
+		}
+		r, err := e.store.Routine(t.Context(), e.names.Replace("$private"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Version, r.Name = version, fmt.Sprint("name ", version)
+		if err := e.store.UpdateRoutine(t.Context(), r, "another"); err != nil { // not through the service
+			t.Fatal(err)
+		}
+		scenario{"", "GET", "/routines/$private", "$guest", nil, "", 403, nil, nil}.run(t, e)
+		got := e.must(t, "GET", "/routines/$private", asAdmin, "")
+		if !strings.Contains(got.body, r.Name) || got.header.Get("ETag") != fmt.Sprintf("%q", fmt.Sprint(version)) {
+			t.Errorf("version %d: %s %s", version, got.header.Get("ETag"), got.body)
+		}
+	}
 }

@@ -55,6 +55,7 @@ type api struct {
 	maxBody int64
 	base    string
 	door    *Door
+	bodies  bodies
 	metrics *Metrics
 	// openMetrics: no token is needed to read them.
 	openMetrics bool

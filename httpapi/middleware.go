@@ -20,6 +20,7 @@ import (
 // exchange is what a request's log line tells, beyond what the request says.
 type exchange struct {
 	id    string
+	start time.Time
 	code  routine.Code // of a problem; empty: none was answered
 	cause error        // what the answer does not show
 }
@@ -47,8 +48,7 @@ var saneRequestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 // freely: no path, query, header or body.
 func (a *api) begin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start := time.Now()
-		x := &exchange{id: r.Header.Get("X-Request-Id")}
+		x := &exchange{id: r.Header.Get("X-Request-Id"), start: time.Now()}
 		if !saneRequestID.MatchString(x.id) {
 			x.id = uuid.Must(uuid.NewV7()).String()
 		}
@@ -64,7 +64,7 @@ func (a *api) begin(next http.Handler) http.Handler {
 			answered(route, ww.Status())
 			level := slog.LevelInfo
 			attrs := []slog.Attr{slog.String("method", r.Method), slog.String("route", route),
-				slog.Int("status", ww.Status()), slog.Duration("duration", time.Since(start)), slog.String("request_id", x.id)}
+				slog.Int("status", ww.Status()), slog.Duration("duration", time.Since(x.start)), slog.String("request_id", x.id)}
 			if x.code != "" {
 				attrs = append(attrs, slog.String("code", string(x.code)))
 			}

@@ -53,11 +53,16 @@ func (a *api) validateRoutine(q *request) (answer, error) {
 }
 
 func (a *api) readRoutine(q *request) (answer, error) {
-	r, err := a.service.Routine(q.Context(), q.principal, q.routineID())
+	r, err := a.service.RoutineSince(q.Context(), q.principal, q.routineID(), exchangeOf(q.Context()).start)
 	if err != nil {
 		return answer{}, err
 	}
-	return one(q, r), nil
+	body, err := a.bodies.of(r)
+	if err != nil {
+		return answer{}, err
+	}
+	tag(q, r)
+	return answer{status: http.StatusOK, body: body}, nil
 }
 
 func (a *api) listRoutines(q *request) (answer, error) {

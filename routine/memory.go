@@ -62,9 +62,10 @@ func (c *copies[K, V]) keep(count int64, key K, v *V) {
 	c.kept[key] = v
 }
 
-// readRoutine is Store.Routine. What the routine refers to is shared.
-func (s *Service) readRoutine(ctx context.Context, id string) (*Routine, error) {
-	now, err := s.changes(ctx)
+// readRoutine is Store.Routine, as it was at some time since a given one; the
+// zero time is now. What the routine refers to is shared.
+func (s *Service) readRoutine(ctx context.Context, id string, since time.Time) (*Routine, error) {
+	now, err := s.changesSince(ctx, since)
 	if err != nil {
 		return nil, err
 	}
@@ -102,16 +103,22 @@ func (s *Service) changes(ctx context.Context) (Changes, error) {
 	return now, err
 }
 
+// changesSince gives the counts of some time since a given one; the zero time is
+// now.
+func (s *Service) changesSince(ctx context.Context, since time.Time) (Changes, error) {
+	if last := s.looked.Load(); last != nil && !since.IsZero() && !last.began.Before(since) {
+		return last.changes, nil
+	}
+	return s.changes(ctx)
+}
+
 // ToolsStamp is a number that changes with every change to a routine, by
 // whatever process: while it is the same, so is what Tools and Routines give. It
 // is much cheaper than a list, and costs nothing if the service has looked for
 // another reason since a time that will do; the zero time is now.
 // CodeStoreUnavailable.
 func (s *Service) ToolsStamp(ctx context.Context, since time.Time) (int64, error) {
-	if last := s.looked.Load(); last != nil && !since.IsZero() && !last.began.Before(since) {
-		return last.changes.Routines, nil
-	}
-	now, err := s.changes(ctx)
+	now, err := s.changesSince(ctx, since)
 	if err != nil {
 		return 0, storeError(ctx, "look for changes", err)
 	}

@@ -132,3 +132,42 @@ func TestWhatIsNotKept(t *testing.T) {
 		}
 	}
 }
+
+// A request that has had its token looked up needs no second look for the
+// routine; one that began after a change sees it.
+func TestOneLookForARequest(t *testing.T) {
+	store := &reads{Store: routinetest.NewStore()}
+	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}})
+	defer s.Close(t.Context())
+	secret, _, err := s.CreateToken(t.Context(), ann, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := create(t, s, ann, private)
+	request := func(want int) {
+		t.Helper()
+		began, looks := time.Now(), store.looks.Load()
+		p, err := s.Authenticate(t.Context(), secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.RoutineSince(t.Context(), p, r.ID, began)
+		if err != nil || got.Version != want || store.looks.Load() != looks+1 {
+			t.Fatalf("%+v, %v, %d looks", got, err, store.looks.Load()-looks)
+		}
+	}
+	request(1)
+	for version := 2; version < 5; version++ { // as by another process
+		next := *r
+		next.Version = version
+		if err := store.UpdateRoutine(t.Context(), &next, "bob"); err != nil {
+			t.Fatal(err)
+		}
+		if version%2 == 0 { // nobody has looked since
+			if got, err := s.RoutineSince(t.Context(), ann, r.ID, time.Now()); err != nil || got.Version != version {
+				t.Fatalf("%+v, %v", got, err)
+			}
+		}
+		request(version)
+	}
+}

@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"rote/routine"
+)
+
+func TestBodiesAreOfTheVersionAndBounded(t *testing.T) {
+	var b bodies
+	show := func(r *routine.Routine) string {
+		t.Helper()
+		got, err := b.of(r)
+		if err != nil || got.mediaType != "application/json" {
+			t.Fatal(got, err)
+		}
+		return string(got.text)
+	}
+	r := &routine.Routine{ID: "Routine_a", Version: 1, Definition: routine.Definition{Name: "first & best"}}
+	first := show(r)
+	if again := show(r); again != first || !strings.Contains(first, `"name":"first & best"`) || len(b.kept) != 1 {
+		t.Errorf("%s, then %s", first, again)
+	}
+	next := *r
+	next.Version, next.Name = 2, "second"
+	if got := show(&next); !strings.Contains(got, `"second"`) || !strings.Contains(got, `"version":2`) {
+		t.Error(got)
+	}
+	if got := show(r); got != first { // an older answer that was still on its way
+		t.Error(got)
+	}
+	show(&routine.Routine{ID: "Routine_long", Version: 1, Definition: routine.Definition{Description: strings.Repeat("x", maxBodyBytes)}})
+	if _, kept := b.kept["Routine_long"]; kept {
+		t.Error("a long body is kept")
+	}
+	for i := range 3 * maxBodies {
+		show(&routine.Routine{ID: fmt.Sprint("Routine_", i), Version: 1})
+		if len(b.kept) > maxBodies {
+			t.Fatalf("%d are kept", len(b.kept))
+		}
+	}
+}
