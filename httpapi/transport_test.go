@@ -41,7 +41,8 @@ func TestBodyTooLarge(t *testing.T) {
 	runAll(t, newEnv(t, func(c *envConfig) { c.http.MaxBody = 5 << 20 }), []scenario{
 		{"a definition over its own limit is not judged", "POST", "/routines/validate_routine_json", "", nil, strings.Repeat(" ", 4<<20+1), 413, []string{`"code":"too_large"`}, []string{`"valid"`}},
 	})
-	runAll(t, newEnv(t), []scenario{{"4 MiB unless said otherwise", "POST", "/routines/", "$admin", nil, strings.Repeat(" ", 4<<20+1), 413, nil, nil}})
+	runAll(t, newEnv(t), []scenario{{"4 MiB unless said otherwise", "POST", "/routines/", "$admin", nil, strings.Repeat(" ", 4<<20+1), 413, nil, nil},
+		{"5 MiB", "POST", "/routines/$private/execute", "$admin", nil, call(strings.Repeat("x", 5<<20)), 413, []string{`"code":"too_large"`}, nil}})
 }
 
 // TestRestOfABodyIsNotRead sends part of a body and then waits: an answer comes
