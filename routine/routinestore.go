@@ -62,6 +62,9 @@ type RoutineFilter struct {
 	Tag string
 	// Words all occur in the name, the description or a tag, in any case.
 	Words []string
+	// Known, when set, may give the definition of a routine's version, which never
+	// changes, so that it need not be decoded; nil: it is not known.
+	Known func(id string, version int) *Definition
 	// Limit is how many to return; zero or less means all. Offset is how many
 	// to skip.
 	Limit, Offset int

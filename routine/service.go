@@ -26,6 +26,7 @@ type Service struct {
 	queue      *queue
 	routines   copies[string, Routine]
 	tokens     copies[[32]byte, Token]
+	tools      published
 	looked     atomic.Pointer[look] // the last look for changes
 
 	mu      sync.Mutex
@@ -184,15 +185,17 @@ func (s *Service) Routines(ctx context.Context, p Principal, f RoutineFilter) ([
 	return rs, total, nil
 }
 
-// Tools lists the routines that are published to p's organization as tools.
+// Tools lists the routines that are published to p's organization as tools. What
+// they refer to is shared.
 func (s *Service) Tools(ctx context.Context, p Principal) ([]*Routine, error) {
 	if err := p.may(toListTools, nil); err != nil {
 		return nil, err
 	}
-	rs, _, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Published: true})
+	rs, _, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Published: true, Known: s.tools.known(p.OrganizationID)})
 	if err != nil {
 		return nil, storeError(ctx, "list tools", err)
 	}
+	s.tools.keep(p.OrganizationID, rs)
 	return rs, nil
 }
 

@@ -52,7 +52,7 @@ func (s *Store) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routi
 	defer rows.Close()
 	list := []*routine.Routine{}
 	for rows.Next() {
-		r, err := scanRoutine(rows.Scan)
+		r, err := scanRoutine(rows.Scan, f.Known)
 		if err != nil {
 			return nil, 0, fmt.Errorf("list routines: %w", err)
 		}

@@ -109,7 +109,7 @@ const selectRoutine = `
 
 // Routine reads one routine. [routine.ErrNotFound].
 func (s *Store) Routine(ctx context.Context, id string) (*routine.Routine, error) {
-	r, err := scanRoutine(s.read.QueryRowContext(ctx, selectRoutine+`WHERE id = ?`, id).Scan)
+	r, err := scanRoutine(s.read.QueryRowContext(ctx, selectRoutine+`WHERE id = ?`, id).Scan, nil)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("routine %s: %w", id, routine.ErrNotFound)
 	}
@@ -119,7 +119,7 @@ func (s *Store) Routine(ctx context.Context, id string) (*routine.Routine, error
 	return r, nil
 }
 
-func scanRoutine(scan func(...any) error) (*routine.Routine, error) {
+func scanRoutine(scan func(...any) error, known func(id string, version int) *routine.Definition) (*routine.Routine, error) {
 	var (
 		r          routine.Routine
 		definition []byte
@@ -128,6 +128,12 @@ func scanRoutine(scan func(...any) error) (*routine.Routine, error) {
 		&r.CreatedAt, &r.UpdatedAt, &definition)
 	if err != nil {
 		return nil, err
+	}
+	if known != nil {
+		if d := known(r.ID, r.Version); d != nil {
+			r.Definition = *d
+			return &r, nil
+		}
 	}
 	if r.Definition, err = routine.DecodeDefinition(definition); err != nil {
 		return nil, fmt.Errorf("decode definition of routine %s: %w", r.ID, err)

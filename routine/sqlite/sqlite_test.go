@@ -229,3 +229,38 @@ func TestSizeGrows(t *testing.T) {
 		t.Errorf("from %d to %d, %v", before, after, err)
 	}
 }
+
+// A definition that is known is not decoded, whatever the row says.
+func TestKnownDefinitionsAreNotDecoded(t *testing.T) {
+	s := open(t, tempPath(t))
+	var ids []string
+	for range 2 {
+		r := routinetest.Routine(t)
+		if err := s.CreateRoutine(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, r.ID)
+	}
+	if _, err := s.write.ExecContext(t.Context(), `UPDATE routine_versions SET definition = '{' WHERE routine_id = ?`, ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	f := routine.RoutineFilter{OrganizationID: "acme"}
+	if _, _, err := s.Routines(t.Context(), f); err == nil {
+		t.Error("a broken definition was read")
+	}
+	f.Known = func(id string, version int) *routine.Definition {
+		if id == ids[0] && version == 1 {
+			return &routine.Definition{Name: "known"}
+		}
+		return nil
+	}
+	list, total, err := s.Routines(t.Context(), f)
+	if err != nil || total != 2 {
+		t.Fatal(total, err)
+	}
+	for _, r := range list {
+		if (r.Name == "known") != (r.ID == ids[0]) || r.Version != 1 {
+			t.Errorf("%s is %q", r.ID, r.Name)
+		}
+	}
+}
