@@ -2,6 +2,7 @@ package routine_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -86,5 +87,17 @@ func TestObserverOfWebhooks(t *testing.T) {
 				w.holds(t, row.want)
 			})
 		})
+	}
+}
+
+// sizeless is a store that cannot tell its size.
+type sizeless struct{ routine.Store }
+
+func (sizeless) Size() (int64, error) { return 0, errors.New("no disk") }
+
+func TestStatisticsWithoutSizeAndCounts(t *testing.T) {
+	s := routine.NewService(routine.Config{Store: sizeless{routinetest.NewStore()}, Browser: &fakeBrowser{}, Concurrency: 3, Queue: 5})
+	if got, want := s.Statistics(), (routine.Statistics{RunningLimit: 3, WaitingLimit: 5, StoreBytes: -1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
