@@ -41,8 +41,16 @@ globalThis.rote = (() => {
 
   // --- judging: one reason why a person could not act on the element, or null
 
+  // seat is what has e's box: of an area its image, which it has none without.
+  const seat = e => e.tagName !== 'AREA' ? e
+    : [...e.getRootNode().querySelectorAll('img[usemap]')].find(i => i.useMap === '#' + e.closest('map')?.name);
+
   function unseen(e) {
     if (!e.isConnected) return 'is no longer in the document';
+    if (e.tagName === 'AREA') {
+      const image = seat(e);
+      return image ? unseen(image) : 'belongs to no image';
+    }
     if (e.tagName === 'INPUT' && e.type === 'hidden') return 'is a hidden field';
     const s = getComputedStyle(e);
     if (s.display === 'none' || (s.display !== 'contents' && !e.getClientRects().length)) return 'is not displayed (display: none)';
@@ -112,14 +120,19 @@ globalThis.rote = (() => {
     return { x, y };
   }
 
+  // Where to look in a box, as parts of its width and height. An area is somewhere
+  // in its image.
+  const around = [[.5, .5], [.25, .5], [.75, .5], [.5, .25], [.5, .75]];
+  const raster = Array.from({ length: 40 * 40 }, (_, i) => [(i % 40 + .5) / 40, (Math.floor(i / 40) + .5) / 40]);
+
   // point finds where e can be hit: the middle first, then points around it.
   function point(e, frames) {
     const doc = e.ownerDocument, w = doc.defaultView.innerWidth, h = doc.defaultView.innerHeight;
     let cover = null, seen = false;
-    for (const r of boxes(e)) {
+    for (const r of boxes(seat(e))) {
       const x0 = Math.max(0, r.left), x1 = Math.min(w, r.right), y0 = Math.max(0, r.top), y1 = Math.min(h, r.bottom);
       if (x1 - x0 < 1 || y1 - y0 < 1) continue;
-      for (const [fx, fy] of [[.5, .5], [.25, .5], [.75, .5], [.5, .25], [.5, .75]]) {
+      for (const [fx, fy] of e.tagName === 'AREA' ? raster : around) {
         const x = x0 + (x1 - x0) * fx, y = y0 + (y1 - y0) * fy, n = hit(doc, x, y);
         if (!n) continue;
         seen = true;
@@ -213,11 +226,11 @@ globalThis.rote = (() => {
     }
     let moved = o.unsteady; // it was not where the mouse went
     if (o.scroll) {
-      for (const n of [...frames, t.e]) {
+      for (const n of [...frames, seat(t.e)]) {
         if (!inView(n) || point(t.e, frames).why) { n.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' }); moved = true; }
       }
     }
-    if (!await still(t.e, moved)) return { why: 'is moving' };
+    if (!await still(seat(t.e), moved)) return { why: 'is moving' };
     const p = point(t.e, frames);
     return p.why ? { why: p.why } : { x: p.x, y: p.y, e, over: t.e };
   }

@@ -9,6 +9,10 @@ import (
 // b begins a button that tells of its clicks.
 const b = `<button id=b onclick="say('b')"`
 
+// imageMap has a circle and the rest of an image to click on.
+const imageMap = `<img usemap="#m" width=200 height=100 src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="><map name=m>
+	<area id=b shape=circle coords="150,50,9" href="#" onclick="say('b')"><area id=rest shape=default href="#" onclick="say('rest')"></map>`
+
 func TestClickReaches(t *testing.T) {
 	holds(t, []row{
 		{name: "an ordinary button", html: b + `>x</button>`, log: "b;"},
@@ -41,6 +45,8 @@ func TestClickReaches(t *testing.T) {
 				return err
 			}},
 		{name: "an SVG shape", html: `<svg width=90 height=90><circle id=b cx=45 cy=45 r=30 onclick="say('b')"/></svg>`, log: "b;"},
+		{name: "an area of an image", html: `<div style="height:3000px"></div>` + imageMap, log: "b;"},
+		{name: "the rest of an image", html: imageMap, do: func(a *attempt) error { return a.click("#rest") }, log: "rest;"},
 		{name: "rotated and scaled", html: b + ` style="transform:translate(200px,90px) rotate(40deg) scale(2)">x</button>`, log: "b;"},
 		{name: "in a modal dialog", html: b + `>under</button><dialog id=d><button id=m onclick="say('m')">x</button></dialog><script>d.showModal()</script>`, do: func(a *attempt) error { return a.click("#m") }, log: "m;"},
 	})
@@ -81,6 +87,8 @@ func TestClickRefuses(t *testing.T) {
 		{name: "no selector at all", html: `-`, do: func(a *attempt) error { return a.click("#b >") }, code: routine.CodeElementNotFound, words: "is no CSS selector"},
 		{name: "display none", html: b + ` style="display:none">x</button>`, code: no, words: "not displayed"},
 		{name: "display none of an ancestor", html: `<div style="display:none">` + b + `>x</button></div>`, code: no, words: "not displayed"},
+		{name: "an area of a hidden image", html: `<div style="display:none">` + imageMap + `</div>`, code: no, words: "not displayed"},
+		{name: "an area of no image", html: `<map name=n><area id=b shape=default href="#"></map>`, code: no, words: "belongs to no image"},
 		{name: "visibility hidden", html: b + ` style="visibility:hidden">x</button>`, code: no, words: "visibility: hidden"},
 		{name: "opacity 0", html: b + ` style="opacity:0">x</button>`, code: no, words: "transparent"},
 		{name: "opacities that multiply to little", html: `<div style="opacity:.3">` + b + ` style="opacity:.3">x</button></div>`, code: no, words: "opacity 0.09"},
