@@ -15,6 +15,7 @@ import (
 // because the page moved or covered the element meanwhile, is kept from the page
 // and tried again.
 func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
+	defer p.acting.Store(false)
 	o := options{Press: true, Scroll: c.EnsureVisible}
 	missed := ""
 	for {
@@ -26,6 +27,7 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 			return s.found(), err
 		}
 		before := p.now()
+		p.acting.Store(true)
 		hit, err := p.press(ctx, s, c, before)
 		switch {
 		case err != nil && missed != "" && ctx.Err() != nil:
@@ -37,6 +39,7 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 		case hit == "":
 			return s.found(), p.failure(ctx, p.follow(ctx, before))
 		}
+		p.acting.Store(false)
 		missed, o.Unsteady = hit, true
 	}
 }

@@ -195,9 +195,10 @@ func (g *guard) handle(e guardEvent) {
 		}
 	case "Page.frameRequestedNavigation":
 		if v, ok := decode[struct {
-			FrameID string `json:"frameId"`
-			Reason  string `json:"reason"`
-		}](e.params); ok {
+			FrameID     string                                `json:"frameId"`
+			Reason      string                                `json:"reason"`
+			Disposition proto.PageClientNavigationDisposition `json:"disposition"`
+		}](e.params); ok && v.Disposition == proto.PageClientNavigationDispositionCurrentTab {
 			g.mu.Lock()
 			g.asked[v.FrameID] = v.Reason
 			g.mu.Unlock()

@@ -29,7 +29,9 @@ type pausedRequest struct {
 	NetworkID string `json:"networkId"`
 	Type      string `json:"resourceType"`
 	FrameID   string `json:"frameId"`
-	Request   struct {
+	// Redirected is set when a server has sent the request on.
+	Redirected string `json:"redirectedRequestId"`
+	Request    struct {
 		URL     string `json:"url"`
 		Method  string `json:"method"`
 		Headers struct{ Accept string }
@@ -122,7 +124,7 @@ func (g *guard) decide(v pausedRequest, from *initiator) {
 }
 
 func (g *guard) judge(v pausedRequest, from *initiator) verdict {
-	if from == nil {
+	if from == nil || v.Redirected != "" { // where a server sends on what has passed is no script's choice
 		return pass
 	}
 	near := nearest(from.Stack, "")
@@ -130,7 +132,9 @@ func (g *guard) judge(v pausedRequest, from *initiator) verdict {
 	defer g.mu.Unlock()
 	if v.Type == "Document" {
 		reason := g.asked[v.FrameID]
-		if reason == "anchorClick" && g.ours[near] || near == "" && (strings.HasPrefix(reason, "formSubmission") || reason == "metaTagRefresh") {
+		delete(g.asked, v.FrameID) // the next may be the run's own
+		submitted := strings.HasPrefix(reason, "formSubmission") && !g.p.acting.Load()
+		if reason == "anchorClick" && g.ours[near] || near == "" && (submitted || reason == "metaTagRefresh") {
 			if g.draws && !g.marks.lead(v.Request.URL) {
 				return violation
 			}

@@ -162,3 +162,57 @@ func TestWatchedScriptsEndAsOthersDo(t *testing.T) {
 	_, err = p.Evaluate(testContext(t), routine.Script{Limit: 5 * time.Second, Text: `(() => { debugger; location.href = '/next'; return new Promise(() => 1) })()`})
 	wantCode(t, err, routine.CodeScriptBlocked, "navigate to "+url+"next")
 }
+
+// A script that has changed the document is no reason to refuse what the run
+// does with it afterwards.
+func TestFormsAfterAScript(t *testing.T) {
+	url := site(t, map[string]any{
+		"/": `<p id=over>over</p><form action=/post method=post><button id=post>x</button></form><form action=/csv method=post><button id=csv>x</button></form>
+			<button id=more onclick="d.innerHTML = '<form action=/home><input id=q><button id=late>x</button></form>'">x</button><div id=d></div>`,
+		"/post": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/home", http.StatusFound) },
+		"/csv": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/csv")
+			fmt.Fprint(w, "a,b")
+		},
+		"/home": `home`,
+	})
+	on := func(selectors ...string) func(p *page) error {
+		return func(p *page) error {
+			for _, s := range selectors {
+				if _, err := p.Click(testContext(t), click(s)); err != nil {
+					return fmt.Errorf("%s: %w", s, err)
+				}
+			}
+			return nil
+		}
+	}
+	for name, do := range map[string]func(p *page) error{
+		"that the server sends on":   on("#post"),
+		"that came after the script": on("#more", "#late"),
+		"that is sent by a key": func(p *page) error {
+			if err := on("#more", "#q")(p); err != nil {
+				return err
+			}
+			return p.Press(testContext(t), "Enter")
+		},
+		"that brought no page, and a navigation": func(p *page) error {
+			if err := on("#csv")(p); err != nil {
+				return err
+			}
+			_, err := p.Navigate(testContext(t), url+"/home")
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := openPage(t, url+"/")
+			eval(t, p, `(() => { document.querySelector('#over').remove() })()`)
+			if err := do(p); err != nil {
+				t.Fatal(err)
+			}
+			if got := p.now().url; !strings.HasPrefix(got, url+"/home") {
+				t.Fatal(got)
+			}
+		})
+	}
+}

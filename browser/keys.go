@@ -74,6 +74,8 @@ func (p *page) Press(ctx context.Context, text string) error {
 	}
 	events = append(events, strokes(chord.Key, held)...)
 	slices.Reverse(release)
+	p.acting.Store(true)
+	defer p.acting.Store(false)
 	before := p.now()
 	if err := p.all(ctx, append(events, release...)...); err != nil {
 		return p.failure(ctx, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -49,6 +50,9 @@ type page struct {
 	// the same process.
 	realms map[proto.RuntimeExecutionContextID]bool
 	guard  *guard // nil until a script is watched
+	// acting tells that the run uses mouse or keys: a form that goes off then is
+	// its own doing, also one that came after a script.
+	acting atomic.Bool
 	// blocked is why a script has ended the run, disposing the answer to the
 	// end of its context.
 	blocked   error

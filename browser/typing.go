@@ -36,6 +36,8 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 	if err != nil {
 		return found, err
 	}
+	p.acting.Store(true)
+	defer p.acting.Store(false)
 	before := p.now()
 	how, err := help[prepared](ctx, s.view, "prepare", t.Text, t.Clear)
 	if err != nil {
