@@ -132,9 +132,10 @@ func (p *process) dismiss(page *page) {
 	delete(p.pages, page.context)
 	p.mu.Unlock()
 	page.mu.Lock()
-	session, frames := page.session, page.frames // may just be coming in
+	session := page.session // may just be coming in
 	page.mu.Unlock()
-	for _, f := range frames {
+	for _, f := range page.framesNow() { // the page may be changing them
+
 		p.client.unlisten(f.session)
 	}
 	if session != "" { // else it was never attached; the empty session is the browser's
