@@ -46,6 +46,9 @@ func (p *page) framed(session proto.TargetSessionID, method string, params json.
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.abandon(func(v *view) bool { return v.session == session && v.frame == e.FrameID })
+			if p.reaching(e.FrameID).session == session { // else it goes on in a process of its own
+				delete(p.reach, e.FrameID)
+			}
 		}
 	case "Page.frameNavigated":
 		e, ok := decode[proto.PageFrameNavigated](params)

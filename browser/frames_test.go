@@ -1,6 +1,10 @@
 package browser
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/go-rod/rod/lib/proto"
+)
 
 // Frames may go while the page that they are in is dismissed.
 func TestDismissWhileFramesGo(t *testing.T) {
@@ -22,4 +26,23 @@ func TestDismissWhileFramesGo(t *testing.T) {
 	p.mu.Unlock()
 	c.mu.Unlock()
 	<-done
+}
+
+// A page that makes frames without end does not fill our memory.
+func TestFramesThatAreGoneAreForgotten(t *testing.T) {
+	url := site(t, map[string]any{"/in": `in`, "/": `<script>
+		const frame = () => new Promise(done => { const f = document.createElement('iframe'); f.src = '/in'; f.onload = () => { f.remove(); done() }; document.body.append(f) });
+		onload = async () => { for (let i = 0; i < 5; i++) await frame(); location.hash = 'done' }</script>`})
+	p := openPage(t, url+"/")
+	if _, err := p.WaitURL(testContext(t), func(u string) (bool, error) { return u == url+"/#done", nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := evaluate(testContext(t), p, proto.RuntimeEvaluate{Expression: "0"}); err != nil { // what has happened is told
+		t.Fatal(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.reach) > 0 || len(p.frames) > 0 {
+		t.Fatal(p.reach, p.frames)
+	}
 }
