@@ -27,8 +27,8 @@
 //   - the functions of a frame that loads another document during the call;
 //   - what the run does with what a script has changed, as a click on a link.
 //
-// A load without a stack (backgrounds, fonts, media, lazy images, icons) names
-// nobody. Once a script may have drawn, those that the document did not hold
+// A load without a stack (backgrounds, fonts, media, lazy images, icons, what the
+// page sends a frame of another site to) names nobody. Once a script may have drawn, those that the document did not hold
 // before are refused until it is gone, the page's too, with a warning.
 //
 // All of it obeys the egress policy.

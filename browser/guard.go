@@ -56,8 +56,9 @@ type guarded struct {
 	over     map[string]bool
 	// frames are those that a script of ours has made.
 	frames map[string]bool
-	// asked says why a frame is about to navigate.
-	asked map[string]string
+	// asked says why a frame is about to navigate, by the word of the page's
+	// process, self where a frame with a process of its own has said that it goes.
+	asked, self map[string]string
 	// initiators are those of requests on the way, held the requests that are
 	// paused until theirs is known.
 	initiators map[string]initiator
@@ -79,7 +80,7 @@ type guarded struct {
 func newGuarded() guarded {
 	return guarded{
 		ours: map[string]bool{}, parsed: map[string]parsedScript{}, watches: map[string]watch{}, watching: map[string]bool{}, kills: map[string]bool{}, over: map[string]bool{},
-		frames: map[string]bool{}, asked: map[string]string{}, initiators: map[string]initiator{}, held: map[string]pausedRequest{},
+		frames: map[string]bool{}, asked: map[string]string{}, self: map[string]string{}, initiators: map[string]initiator{}, held: map[string]pausedRequest{},
 	}
 }
 
@@ -98,8 +99,10 @@ type marks struct {
 }
 
 type guardEvent struct {
-	method string
-	params json.RawMessage
+	// session is that of a frame with a process of its own; empty: the page's.
+	session proto.TargetSessionID
+	method  string
+	params  json.RawMessage
 }
 
 func newGuard(p *page) *guard {
@@ -115,11 +118,14 @@ func concerns(method string) bool {
 		method == "Page.frameRequestedNavigation" || method == "Page.windowOpen"
 }
 
-// post hands an event to the guard. It runs on the reading goroutine and never
-// blocks.
-func (g *guard) post(method string, params json.RawMessage) {
+// post hands an event of the page's session to the guard. It runs on the reading
+// goroutine and never blocks.
+func (g *guard) post(method string, params json.RawMessage) { g.postFrom("", method, params) }
+
+// postFrom is post for any session.
+func (g *guard) postFrom(session proto.TargetSessionID, method string, params json.RawMessage) {
 	g.queue.Lock()
-	g.events = append(g.events, guardEvent{method, params})
+	g.events = append(g.events, guardEvent{session, method, params})
 	g.queue.Unlock()
 	select {
 	case g.waiting <- struct{}{}:
@@ -169,6 +175,7 @@ func (g *guard) handle(e guardEvent) {
 		}
 	case "Fetch.requestPaused":
 		if v, ok := decode[pausedRequest](e.params); ok {
+			v.session = e.session
 			g.requestPaused(v)
 		}
 	case heldTooLong:
@@ -194,14 +201,8 @@ func (g *guard) handle(e guardEvent) {
 			g.mu.Unlock()
 		}
 	case "Page.frameRequestedNavigation":
-		if v, ok := decode[struct {
-			FrameID     string                                `json:"frameId"`
-			Reason      string                                `json:"reason"`
-			Disposition proto.PageClientNavigationDisposition `json:"disposition"`
-		}](e.params); ok && v.Disposition == proto.PageClientNavigationDispositionCurrentTab {
-			g.mu.Lock()
-			g.asked[v.FrameID] = v.Reason
-			g.mu.Unlock()
+		if v, ok := decode[requestedNavigation](e.params); ok && v.Disposition == proto.PageClientNavigationDispositionCurrentTab {
+			g.navigationRequested(e.session, v)
 		}
 	case "Page.windowOpen":
 		if v, ok := decode[struct {

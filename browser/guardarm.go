@@ -53,6 +53,9 @@ func (g *guard) arm(ctx context.Context, s routine.Script) (string, error) {
 	}
 	var calls []proto.Request
 	if !armed {
+		for _, v := range g.p.framesNow() {
+			v.watch()
+		}
 		calls = append(calls, proto.DebuggerEnable{}, proto.DebuggerSetAsyncCallStackDepth{MaxDepth: asyncDepth},
 			proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}})
 	}
@@ -156,7 +159,7 @@ func (g *guard) tellRefused() {
 	g.refused = 0
 	g.mu.Unlock()
 	if refused > 0 {
-		g.p.warn(fmt.Sprintf("%d images, styles or media were not loaded, as they may be those of a script that has changed the document", refused))
+		g.p.warn(fmt.Sprintf("%d images, styles, media or frames were not loaded, as they may be those of a script that has changed the document", refused))
 	}
 }
 
@@ -208,9 +211,9 @@ func (g *guard) left() {
 	}
 	for _, held := range g.held {
 		if g.draws { // perhaps a ping of a link that the script has changed
-			g.p.send(proto.FetchFailRequest{RequestID: proto.FetchRequestID(held.ID), ErrorReason: proto.NetworkErrorReasonBlockedByClient})
+			g.end(held, refuse)
 		} else {
-			g.p.send(proto.FetchContinueRequest{RequestID: proto.FetchRequestID(held.ID)})
+			g.end(held, pass)
 		}
 	}
 	g.p.proxy.FetchAhead(true)

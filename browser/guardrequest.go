@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ type pausedRequest struct {
 	FrameID   string `json:"frameId"`
 	// Redirected is set when a server has sent the request on.
 	Redirected string `json:"redirectedRequestId"`
+	session    proto.TargetSessionID
 	Request    struct {
 		URL     string `json:"url"`
 		Method  string `json:"method"`
@@ -71,6 +73,10 @@ func (g *guard) requestSent(v sentRequest) {
 }
 
 func (g *guard) requestPaused(v pausedRequest) {
+	if v.session != "" {
+		g.framePaused(v)
+		return
+	}
 	g.mu.Lock()
 	i, ok := g.initiators[v.NetworkID]
 	if !ok && v.NetworkID != "" {
@@ -92,7 +98,11 @@ func (g *guard) decideHeld(id string) {
 	held, ok := g.held[id]
 	delete(g.held, id)
 	g.mu.Unlock()
-	if ok {
+	switch {
+	case !ok:
+	case held.session != "":
+		g.decideFrame(held)
+	default:
 		g.decide(held, nil)
 	}
 }
@@ -117,10 +127,22 @@ func (g *guard) decide(v pausedRequest, from *initiator) {
 		}
 		g.block(tried)
 	case refuse:
-		g.p.send(proto.FetchFailRequest{RequestID: proto.FetchRequestID(v.ID), ErrorReason: proto.NetworkErrorReasonBlockedByClient})
+		g.end(v, refuse)
 	default:
-		g.p.send(proto.FetchContinueRequest{RequestID: proto.FetchRequestID(v.ID)})
+		g.end(v, pass)
 	}
+}
+
+// end answers a paused request: it is refused or goes on.
+func (g *guard) end(v pausedRequest, as verdict) {
+	session := cmp.Or(v.session, g.p.session)
+	if as == refuse {
+		fail := proto.FetchFailRequest{RequestID: proto.FetchRequestID(v.ID), ErrorReason: proto.NetworkErrorReasonBlockedByClient}
+		g.p.i.client.send(session, fail.ProtoReq(), fail)
+		return
+	}
+	on := proto.FetchContinueRequest{RequestID: proto.FetchRequestID(v.ID)}
+	g.p.i.client.send(session, on.ProtoReq(), on)
 }
 
 func (g *guard) judge(v pausedRequest, from *initiator) verdict {
