@@ -66,19 +66,29 @@ func cookies(from []*proto.NetworkCookie) []routine.Cookie {
 	return to
 }
 
-// readProperty follows plain data properties from window and calls nothing: no
-// getter, no function, no toJSON but JSON.stringify's own walk of plain data.
+// readProperty follows plain data properties from window and calls nothing of
+// the page's: of an object it takes what data it holds, as JSON would, without
+// getters and toJSON. What a Proxy or a replaced function of the language would
+// do is refused by V8 (throwOnSideEffect).
 const readProperty = `(path => {
-  const own = (o, k) => { for (; o; o = Object.getPrototypeOf(o)) { const d = Object.getOwnPropertyDescriptor(o, k); if (d) return d; } };
+  const find = (o, k) => { for (; o; o = Object.getPrototypeOf(o)) { const d = Object.getOwnPropertyDescriptor(o, k); if (d) return d; } };
+  const held = d => d && 'value' in d ? d.value : undefined;
+  const plain = v => {
+    if (typeof v === 'function') return undefined; // toJSON too
+    if (v === null || typeof v !== 'object') return typeof v === 'bigint' ? String(v) : v;
+    if (v instanceof Date) return Date.prototype.getTime.call(v) === Date.prototype.getTime.call(v) ? Date.prototype.toISOString.call(v) : null;
+    if (Array.isArray(v)) return v.map((_, i) => plain(held(Object.getOwnPropertyDescriptor(v, i))));
+    const copy = Object.create(null);
+    for (const k of Object.keys(v)) copy[k] = plain(held(Object.getOwnPropertyDescriptor(v, k)));
+    return copy;
+  };
   let v = window;
   for (const k of path.split('.')) {
     if (v === null || typeof v !== 'object' && typeof v !== 'function') return null;
-    const d = own(v, k);
-    if (!d || !('value' in d)) return null;
-    v = d.value;
+    v = held(find(v, k));
   }
   if (v === undefined || v === null || typeof v === 'function' || typeof v === 'symbol') return null;
-  return typeof v === 'object' ? JSON.stringify(v) ?? null : String(v);
+  return typeof v === 'object' ? JSON.stringify(plain(v)) ?? null : String(v);
 })(%s)`
 
 // Lookup reads a text from the page: a storage entry, a meta tag's content, a
@@ -98,7 +108,7 @@ func (p *page) Lookup(ctx context.Context, from routine.Source, name string) (st
 }
 
 func (p *page) property(ctx context.Context, path string) (*string, error) {
-	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: strings.Replace(readProperty, "%s", string(marshal(path)), 1), ReturnByValue: true})
+	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: strings.Replace(readProperty, "%s", string(marshal(path)), 1), ReturnByValue: true, ThrowOnSideEffect: true})
 	var t *thrown
 	if errors.As(err, &t) || err == nil && v.Type != "string" {
 		return nil, nil // the page's own objects may refuse to be read

@@ -97,3 +97,22 @@ func BenchmarkFormTask(b *testing.B) {
 		opened.Close()
 	}
 }
+
+// A placeholder that reads the window runs nothing of the page's.
+func TestWindowPropertiesCallNothing(t *testing.T) {
+	url := site(t, map[string]any{"/": `<script>var called = 0, calls = x => { called++; return x };
+		var cfg = { a: 1, get live() { return calls(2) }, toJSON() { return calls({}) }, in: { list: [1, { get b() { return calls(3) } }], when: new Date(0), none: undefined, big: 12345678901234567890n } };
+		var odd = { p: new Proxy({}, { ownKeys() { return calls([]) }, getPrototypeOf() { return calls(null) }, getOwnPropertyDescriptor() { return calls() } }) }</script>`})
+	p := openPage(t, url+"/")
+	for path, want := range map[string]string{
+		"cfg": `{"a":1,"in":{"list":[1,{}],"when":"1970-01-01T00:00:00.000Z","big":"12345678901234567890"}}`,
+		"odd": "", "odd.p.x": "", "cfg.in.list.length": "2",
+	} {
+		if got, found, err := p.Lookup(testContext(t), routine.FromWindow, path); err != nil || got != want || found != (want != "") {
+			t.Errorf("%s: %q %v %v, want %q", path, got, found, err, want)
+		}
+	}
+	if got := eval(t, p, `(() => window.called)()`); got != "0" {
+		t.Error("functions of the page were called: ", got)
+	}
+}
