@@ -93,7 +93,9 @@ func (p *page) adopt(e *proto.TargetAttachedToTarget, around proto.PageFrameID) 
 			if g := p.guarding(); g != nil && (method == "Fetch.requestPaused" || method == "Page.frameRequestedNavigation") {
 				g.postFrom(e.SessionID, method, params)
 			}
-			p.attendant(e.SessionID, method, params)
+			if p.mayWrite(method, params) {
+				p.attendant(e.SessionID, method, params)
+			}
 		})
 		v.send(proto.RuntimeEnable{})
 		v.send(proto.PageEnable{})

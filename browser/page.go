@@ -34,6 +34,7 @@ type page struct {
 	warnings   []string
 	warned     int      // so far, kept or not
 	console    []string // while a script runs
+	written    int      // bytes that the page has written to its console, and for each message some
 	trace      trace
 	popups     int
 	dead       chan struct{} // closed when the page has crashed
@@ -53,7 +54,7 @@ type page struct {
 	// acting tells that the run uses mouse or keys: a form that goes off then is
 	// its own doing, also one that came after a script.
 	acting atomic.Bool
-	// blocked is why a script has ended the run, disposing the answer to the
+	// blocked is why a script or a flood has ended the run, disposing the answer to the
 	// end of its context.
 	blocked   error
 	disposing *future

@@ -42,6 +42,9 @@ const maxPopups = 10
 // event takes what the browser tells of the page's session. It runs on the
 // reading goroutine and only notes or sends.
 func (p *page) event(method string, params json.RawMessage) {
+	if !p.mayWrite(method, params) {
+		return
+	}
 	p.trace.note(method, params)
 	if concerns(method) {
 		if g := p.guarding(); g != nil {
