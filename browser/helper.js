@@ -268,7 +268,7 @@ globalThis.rote = (() => {
   async function act(selector, o) {
     const end = performance.now() + o.slice;
     for (;;) {
-      const found = all(selector, 50);
+      const found = all(selector, 1000);
       let first = null, skipped = 0;
       for (const f of found) {
         const r = await judge(f, o);
@@ -278,7 +278,7 @@ globalThis.rote = (() => {
           return { ok: true, x: r.x, y: r.y, matches: found.length, skipped };
         }
         first ??= r.why;
-        skipped++;
+        if (++skipped >= 50 && performance.now() >= end) break; // of many, as many as the time allows
       }
       if (performance.now() >= end) return { ok: false, matches: found.length, why: first };
       await change();

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"strings"
 	"testing"
 
 	"rote/routine"
@@ -36,6 +37,7 @@ func TestClickReaches(t *testing.T) {
 		{name: "a radio button without size in its label", html: `<label><input id=b type=radio style="appearance:none;width:0;height:0;margin:0" onchange="say(this.checked)"> pick</label>`, log: "true;"},
 		{name: "a checkbox under its label's decoration", html: `<label style="position:relative;display:inline-block;padding:20px"><input id=b type=checkbox onchange="say(this.checked)"><span style="position:absolute;inset:0;background:#ccc"></span></label>`, log: "true;"},
 		{name: "the second of two when the first is a trap", html: `<button id=b style="opacity:0" onclick="say('trap')">x</button><br>` + b + `>x</button>`, log: "b;"},
+		{name: "behind many that are hidden", html: strings.Repeat(`<a class=c style="display:none">x</a>`, 300) + `<a class=c onclick="say('c')">y</a>`, log: "c;", do: func(a *attempt) error { return a.click(".c") }},
 		{name: "the matches and the traps among them are counted", html: `<a class=c style="display:none">x</a><a class=c onclick="say('c')">y</a><a class=c>z</a>`, log: "c;",
 			do: func(a *attempt) error {
 				found, err := a.p.Click(a.ctx, click(".c"))
