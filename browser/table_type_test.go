@@ -45,6 +45,8 @@ func TestInputText(t *testing.T) {
 		{name: "a date", html: `<input id=i type=date onchange="say(this.value)">`, do: type_("2031-02-03"), log: "2031-02-03;"},
 		{name: "a range", html: `<input id=i type=range max=10 onchange="say(this.value)">`, do: type_("7"), log: "7;"},
 		{name: "a colour", html: `<input id=i type=color onchange="say(this.value)">`, do: type_("#00ff00"), log: "#00ff00;"},
+		{name: "a choice in place of the others of a list", html: `<select id=i multiple onchange="say([...this.selectedOptions].map(o => o.text))"><option selected>One<option selected>Two<option>Three</select>`, do: over("Three"), log: "Three;"},
+		{name: "a choice beside the others of a list", html: `<select id=i multiple onchange="say([...this.selectedOptions].map(o => o.text))"><option selected>One<option>Two</select>`, do: type_("Two"), log: "One,Two;"},
 		{name: "a choice by its text", html: `<select id=i onchange="say(this.value)"><option value=1>One<option value=2>Two</select>`, do: type_("Two"), log: "2;"},
 		{name: "a choice by its value", html: `<select id=i onchange="say(this.value)"><option value=1>One<option value=2>Two</select>`, do: type_("2"), log: "2;"},
 		{name: "a choice that comes late", html: `<select id=i onchange="say(this.value)"></select><script>setTimeout(() => i.innerHTML = '<option><option value=2>Two', 200)</script>`, do: type_("Two"), log: "2;"},

@@ -14,7 +14,7 @@ Object.assign(globalThis.rote, (() => {
     const e = globalThis.roteTarget;
     e.focus();
     if (e.getRootNode().activeElement !== e && !e.isContentEditable) return { how: 'lost' };
-    if (e.tagName === 'SELECT') return choose(e, text);
+    if (e.tagName === 'SELECT') return choose(e, text, clear);
     if (e.tagName === 'INPUT' && setTypes.includes(e.type)) {
       Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(e, text);
       tell(e, 'input', 'change');
@@ -35,10 +35,15 @@ Object.assign(globalThis.rote, (() => {
     return { how: 'keys', before, multiline, noCaret, editable: e.isContentEditable, empty: clear && before === '' && !(e.isContentEditable ? e.innerText : e.value) };
   }
 
-  function choose(e, text) {
+  function choose(e, text, clear) {
     const o = option(e, text);
     if (!o) return { how: 'changed' };
-    if (!o.selected) { o.selected = true; tell(e, 'input', 'change'); }
+    const others = clear && e.multiple ? [...e.selectedOptions].filter(other => other !== o) : [];
+    if (!o.selected || others.length) {
+      for (const other of others) other.selected = false;
+      o.selected = true;
+      tell(e, 'input', 'change');
+    }
     return { how: 'done', differs: false };
   }
 
