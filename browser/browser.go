@@ -24,7 +24,8 @@
 //   - document.cookie = ..., which leaves with the page's next request;
 //   - a prefetch over TLS that is written as HTML from pieces: it is noticed,
 //     and ends the run, but may have connected by then;
-//   - the functions of a frame that loads another document during the call;
+//   - the functions of a frame that loads another document during the call, and
+//     for a moment those of a popup that the page opens during it and keeps;
 //   - what the run does with what a script has changed, as a click on a link.
 //
 // A load without a stack (backgrounds, fonts, media, lazy images, icons, what the

@@ -88,22 +88,22 @@ func (p *page) adopt(e *proto.TargetAttachedToTarget, around proto.PageFrameID) 
 		p.reach[frame] = v
 	}
 	p.mu.Unlock()
-	if known {
-		c.listen(e.SessionID, func(method string, params json.RawMessage) {
-			if g := p.guarding(); g != nil && (method == "Fetch.requestPaused" || method == "Page.frameRequestedNavigation") {
-				g.postFrom(e.SessionID, method, params)
-			}
-			if p.mayWrite(method, params) {
-				p.attendant(e.SessionID, method, params)
-			}
-		})
-		v.send(proto.RuntimeEnable{})
-		v.send(proto.PageEnable{})
-		v.send(helperEverywhere)
-		v.send(proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true})
-		if g := p.guarding(); g != nil && g.isArmed() {
-			v.watch()
+	c.listen(e.SessionID, func(method string, params json.RawMessage) {
+		if g := p.guarding(); g != nil && (method == "Fetch.requestPaused" || method == "Page.frameRequestedNavigation") {
+			g.postFrom(e.SessionID, method, params)
 		}
+		if p.mayWrite(method, params) {
+			p.attendant(e.SessionID, method, params)
+		}
+	})
+	v.send(proto.PageEnable{})
+	v.send(proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true})
+	if known {
+		v.send(proto.RuntimeEnable{})
+		v.send(helperEverywhere)
+	}
+	if g := p.guarding(); g != nil && g.isArmed() {
+		v.watch()
 	}
 	c.letGo(e)
 }

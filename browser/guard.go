@@ -70,8 +70,9 @@ type guarded struct {
 	marks           marks
 	// newborn is the id of what pauses a frame at its birth, empty: none.
 	newborn string
-	// requests tells that a script so far can have named what makes requests.
-	requests bool
+	// requests tells that a script so far can have named what makes requests,
+	// sends that it can have sent a frame elsewhere.
+	requests, sends bool
 	// refused counts the loads that were refused without blame, until the run
 	// is warned of them.
 	refused int
@@ -124,6 +125,9 @@ func (g *guard) post(method string, params json.RawMessage) { g.postFrom("", met
 
 // postFrom is post for any session.
 func (g *guard) postFrom(session proto.TargetSessionID, method string, params json.RawMessage) {
+	if method == "Page.frameRequestedNavigation" && session == "" {
+		g.judgeMade(params)
+	}
 	g.queue.Lock()
 	g.events = append(g.events, guardEvent{session, method, params})
 	g.queue.Unlock()

@@ -43,6 +43,12 @@ func (p *page) needGuard() *guard {
 // arm makes the page pause for what the script might do, and gives the name to
 // run it under. What can be sent without waiting is.
 func (g *guard) arm(ctx context.Context, s routine.Script) (string, error) {
+	if err := g.p.apart(); err != nil {
+		return "", err
+	}
+	if err := g.p.closePopups(ctx); err != nil {
+		return "", err
+	}
 	g.mu.Lock()
 	armed := g.armed
 	g.armed = true
@@ -91,6 +97,7 @@ func (g *guard) begin(s routine.Script) string {
 	g.marker = "about:" + strings.ToLower(rand.Text())
 	g.during, g.draws = true, g.draws || s.Facts.Draws()
 	g.p.proxy.FetchAhead(!g.draws)
+	g.sends = g.sends || s.Facts.Draws() || maySend(s)
 	for _, name := range []string{"fetch", "XMLHttpRequest", "sendBeacon", "send", "add", "addAll"} {
 		g.requests = g.requests || s.Facts.MayName(name)
 	}
@@ -101,7 +108,7 @@ func (g *guard) begin(s routine.Script) string {
 // and gives what takes the answer. What an earlier script has added counts as
 // the document's: it stood the test then.
 func (g *guard) mark(ctx context.Context, s routine.Script) (func() error, error) {
-	if !s.Facts.Draws() && !mayClick(s) {
+	if !s.Facts.Draws() && !mayClick(s) && !maySend(s) {
 		return func() error { return nil }, nil
 	}
 	world, err := g.p.top.world(ctx)

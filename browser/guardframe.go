@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
 )
 
 // A script can also send the page's own frames somewhere. Such a navigation has
@@ -20,18 +22,28 @@ type requestedNavigation struct {
 	Disposition proto.PageClientNavigationDisposition `json:"disposition"`
 }
 
-// navigationRequested notes where a frame is about to go. A document that the
-// page holds itself is no request and pauses nothing, and its code is nobody's:
-// the script is taken to have made it, unless the page had it before.
+// navigationRequested notes where a frame is about to go.
 func (g *guard) navigationRequested(session proto.TargetSessionID, v requestedNavigation) {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	if session != "" {
 		g.self[v.FrameID] = bare(v.URL)
-		g.mu.Unlock()
 		return
 	}
 	g.asked[v.FrameID] = v.Reason
-	made := g.draws && holdsItself(v.URL) && !g.marks.leads[v.URL] && !g.marks.loads[v.URL]
+}
+
+// judgeMade judges a document that the page holds itself: it is no request and
+// pauses nothing, and its code is nobody's, so the script is taken to have made
+// it unless the page had it before. It runs on the reading goroutine, as it is
+// there at once.
+func (g *guard) judgeMade(params json.RawMessage) {
+	v, ok := decode[requestedNavigation](params)
+	if !ok || v.Disposition != proto.PageClientNavigationDispositionCurrentTab || !holdsItself(v.URL) {
+		return
+	}
+	g.mu.Lock()
+	made := g.draws && !g.marks.leads[v.URL] && !g.marks.loads[v.URL]
 	g.mu.Unlock()
 	if made {
 		g.block("show a document that it has made (" + shortURL(v.URL) + ")")
@@ -60,12 +72,15 @@ func (v *view) watch() {
 	}
 }
 
+// maySend tells that the script can reach for the location of a frame.
+func maySend(s routine.Script) bool { return s.Facts.MayName("location") }
+
 // framePaused lets a document of such a frame pass if no script can have asked
 // for it, else when the frame itself is known to have.
 func (g *guard) framePaused(v pausedRequest) {
 	key := string(v.session) + " " + v.ID // the session tells of no network, which has the other ids
 	g.mu.Lock()
-	wait := g.draws && v.Redirected == "" && !g.marks.loads[v.Request.URL] && !g.marks.lead(v.Request.URL) && !g.goesItself(v)
+	wait := g.sends && v.Redirected == "" && !g.marks.loads[v.Request.URL] && !g.marks.lead(v.Request.URL) && !g.goesItself(v)
 	if wait {
 		g.held[key] = v
 	}
@@ -105,4 +120,20 @@ func (p *page) isOutermost(session proto.TargetSessionID, frame proto.PageFrameI
 	return slices.ContainsFunc(p.framesNow(), func(v *view) bool {
 		return v.session == session && v.frame == frame && v.parent.session != session
 	})
+}
+
+// apart fails when a script could act in a frame where nothing of it would be
+// seen: one of the page's own origin inside of one of another, or one of too many.
+func (p *page) apart() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.frames) >= maxFrames {
+		return routine.Errorf(routine.CodeScriptBlocked, "the page holds %d frames of other sites or more, among which a script cannot be held to the rules of js_evaluate: only one that is proved to only read runs here", maxFrames)
+	}
+	for _, v := range p.frames {
+		if v.session != p.session && v.origin == p.top.origin {
+			return routine.Errorf(routine.CodeScriptBlocked, "the page holds a frame of its own site inside of another site's frame, where a script cannot be held to the rules of js_evaluate: only one that is proved to only read runs here")
+		}
+	}
+	return nil
 }

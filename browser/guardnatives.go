@@ -25,7 +25,7 @@ import (
 // page, 100 ms on a huge one), so a script gets only those that it can name.
 var natives = []string{
 	"WebSocket", "WebSocketStream", "EventSource", "WebTransport", "RTCPeerConnection", "webkitRTCPeerConnection",
-	"Worker", "SharedWorker", "ServiceWorkerContainer.prototype.register", "Worklet.prototype.addModule", "SharedStorage.prototype.createWorklet",
+	"Worker", "SharedWorker", "ServiceWorkerContainer.prototype.register", "ServiceWorkerRegistration.prototype.update", "BackgroundFetchManager.prototype.fetch", "Worklet.prototype.addModule", "SharedStorage.prototype.createWorklet",
 	"fetchLater", "CredentialsContainer.prototype.get", "FontFace",
 	"EventTarget.prototype.addEventListener", "EventTarget.prototype.when", "MediaQueryList.prototype.addListener",
 	"MutationObserver.prototype.observe", "IntersectionObserver.prototype.observe", "ResizeObserver.prototype.observe",

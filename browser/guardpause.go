@@ -183,7 +183,7 @@ func (g *guard) popupAttached(session proto.TargetSessionID) {
 	}
 	g.permits--
 	g.mu.Unlock()
-	g.p.i.client.send(session, "Runtime.runIfWaitingForDebugger", nil)
+	g.release(session)
 }
 
 // permit lets the oldest popup go, or the next that comes.
@@ -197,5 +197,17 @@ func (g *guard) permit() {
 	session := g.popups[0]
 	g.popups = g.popups[1:]
 	g.mu.Unlock()
+	g.release(session)
+}
+
+// release lets a popup go. One that comes while a script runs is closed at once:
+// the script could act in it unseen.
+func (g *guard) release(session proto.TargetSessionID) {
+	g.mu.Lock()
+	during := g.during
+	g.mu.Unlock()
 	g.p.i.client.send(session, "Runtime.runIfWaitingForDebugger", nil)
+	if during {
+		g.p.closePopup(session)
+	}
 }

@@ -155,6 +155,9 @@ func (g *guard) judge(v pausedRequest, from *initiator) verdict {
 	if v.Type == "Document" {
 		reason := g.asked[v.FrameID]
 		delete(g.asked, v.FrameID) // the next may be the run's own
+		if near == "" && g.during && g.sends && v.FrameID == string(g.p.target) && (reason == "scriptInitiated" || reason == "reload") {
+			return violation // called back by the browser itself, as from a microtask
+		}
 		submitted := strings.HasPrefix(reason, "formSubmission") && !g.p.acting.Load()
 		if reason == "anchorClick" && g.ours[near] || near == "" && (submitted || reason == "metaTagRefresh") {
 			if g.draws && !g.marks.lead(v.Request.URL) {

@@ -36,8 +36,8 @@ type page struct {
 	console    []string // while a script runs
 	written    int      // bytes that the page has written to its console, and for each message some
 	trace      trace
-	popups     int
-	dead       chan struct{} // closed when the page has crashed
+	popups     map[proto.TargetSessionID]proto.TargetTargetID // that live
+	dead       chan struct{}                                  // closed when the page has crashed
 	crashed    bool
 	document   string                      // URL of the main document's last request, redirects included
 	hops       map[string]*hop             // by request id, while an operation makes a request
@@ -87,7 +87,7 @@ func newPage(b *Browser, i *instance) (*page, error) {
 }
 
 func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
-	p := &page{b: b, i: i, proxy: proxy, state: state{url: "about:blank", life: map[string]bool{}}, changed: make(chan struct{}), dead: make(chan struct{}), attachedTo: make(chan struct{})}
+	p := &page{b: b, i: i, proxy: proxy, popups: map[proto.TargetSessionID]proto.TargetTargetID{}, state: state{url: "about:blank", life: map[string]bool{}}, changed: make(chan struct{}), dead: make(chan struct{}), attachedTo: make(chan struct{})}
 	p.top, p.reach, p.realms = &view{p: p}, map[proto.PageFrameID]*view{}, map[proto.RuntimeExecutionContextID]bool{}
 	return p
 }

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -135,7 +137,6 @@ func (p *process) dismiss(page *page) {
 	session := page.session // may just be coming in
 	page.mu.Unlock()
 	for _, f := range page.framesNow() { // the page may be changing them
-
 		p.client.unlisten(f.session)
 	}
 	if session != "" { // else it was never attached; the empty session is the browser's
@@ -148,7 +149,7 @@ func (p *process) dismiss(page *page) {
 func (p *process) event(method string, params json.RawMessage) {
 	if method == "Target.detachedFromTarget" {
 		if e, ok := decode[proto.TargetDetachedFromTarget](params); ok {
-			p.client.unlisten(e.SessionID)
+			p.detached(e.SessionID)
 		}
 		return
 	}
@@ -167,6 +168,16 @@ func (p *process) event(method string, params json.RawMessage) {
 		return
 	}
 	p.client.letGo(&e)
+}
+
+func (p *process) detached(session proto.TargetSessionID) {
+	p.client.unlisten(session)
+	p.mu.Lock()
+	pages := slices.Collect(maps.Values(p.pages))
+	p.mu.Unlock()
+	for _, page := range pages {
+		page.popupGone(session)
+	}
 }
 
 // environment is what Chromium sees of ours: nothing that it does not need.

@@ -36,9 +36,6 @@ func (s state) nothing() bool { return s.status == 204 || s.status == 205 }
 // requested stands for the loader of a navigation that has not begun yet.
 const requested = "requested"
 
-// maxPopups live in a run's context; more are closed at once.
-const maxPopups = 10
-
 // event takes what the browser tells of the page's session. It runs on the
 // reading goroutine and only notes or sends.
 func (p *page) event(method string, params json.RawMessage) {
@@ -173,43 +170,6 @@ func (p *page) attendant(session proto.TargetSessionID, method string, params js
 func (c *client) letGo(e *proto.TargetAttachedToTarget) {
 	if e.WaitingForDebugger {
 		c.send(e.SessionID, "Runtime.runIfWaitingForDebugger", nil)
-	}
-}
-
-// attached takes a new page of the run's context: its own first, then popups.
-func (p *page) attached(e *proto.TargetAttachedToTarget) {
-	p.mu.Lock()
-	first := p.target == ""
-	if first {
-		p.target, p.session = e.TargetInfo.TargetID, e.SessionID
-		p.top.frame, p.top.session = proto.PageFrameID(p.target), p.session
-	} else {
-		p.popups++
-	}
-	tooMany := p.popups > maxPopups
-	p.mu.Unlock()
-	c := p.i.client
-	switch {
-	case first:
-		c.listen(e.SessionID, p.event)
-		close(p.attachedTo)
-	case tooMany:
-		c.letGo(e) // its opener waits for it
-		c.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: e.TargetInfo.TargetID})
-	default:
-		p.warn("the page opened a popup, which is closed with the run")
-		// Its dialogs are dismissed as the page's own are.
-		c.listen(e.SessionID, func(method string, params json.RawMessage) {
-			if method == "Page.javascriptDialogOpening" {
-				c.send(e.SessionID, "Page.handleJavaScriptDialog", proto.PageHandleJavaScriptDialog{})
-			}
-		})
-		c.send(e.SessionID, "Page.enable", nil)
-		if g := p.guarding(); g != nil && e.WaitingForDebugger {
-			g.holdPopup(e.SessionID)
-			return
-		}
-		c.letGo(e)
 	}
 }
 
