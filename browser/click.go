@@ -29,6 +29,9 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 		before := p.now()
 		p.acting.Store(true)
 		hit, err := p.press(ctx, s, c, before)
+		if err != nil && ctx.Err() != nil && p.now().asked > before.asked {
+			hit, err = "", nil // it has led somewhere, which says more
+		}
 		switch {
 		case err != nil && missed != "" && ctx.Err() != nil:
 			return s.found(), p.missed(c.Selector, missed)
