@@ -80,7 +80,7 @@ func TestFrames(t *testing.T) {
 		})
 	}
 	holds(t, []row{
-		{name: "a frame of another site whose script hangs holds up no page", site: map[string]any{"in": tell + `<script>tell('hangs'); setTimeout(() => { for (;;); })</script>`},
+		{name: "a frame of another site whose script hangs holds up no page", site: map[string]any{"in": tell + `<script>onload = () => setTimeout(() => { tell('hangs'); setTimeout(() => { for (;;); }) }, 20)</script>`},
 			html: hear + `<iframe src="CROSS/in"></iframe>` + b + `>x</button>`, do: func(a *attempt) error {
 				a.want(`LOG`, `"hangs;"`)
 				return a.click("#b")
