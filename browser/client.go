@@ -145,7 +145,9 @@ func (c *client) read() {
 			return
 		}
 		var m message
-		if json.Unmarshal(b, &m) != nil {
+		if method, session, ok := longWriting(b); ok {
+			m = message{Method: method, SessionID: session, Params: b}
+		} else if json.Unmarshal(b, &m) != nil {
 			continue // a message we cannot read belongs to nobody
 		}
 		c.mu.Lock()
