@@ -51,6 +51,39 @@ func (p *page) event(method string, params json.RawMessage) {
 	switch method {
 	case "Page.frameNavigated":
 		p.framed(p.session, method, params)
+		p.navigation(method, params)
+	case "Page.navigatedWithinDocument", "Page.lifecycleEvent", "Page.frameRequestedNavigation", "Page.frameStartedNavigating", "Page.frameStoppedLoading":
+		p.navigation(method, params)
+	case "Network.responseReceived":
+		if e, ok := decode[proto.NetworkResponseReceived](params); ok && e.Response != nil {
+			if e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.FrameID) {
+				p.update(func(s *state) { s.status, s.statusOf = e.Response.Status, string(e.LoaderID) })
+			}
+			if e.Response.Status >= 400 {
+				p.trace.refused(&e)
+			}
+		}
+	case "Network.requestWillBeSent":
+		p.noteRequest(params)
+	case "Network.loadingFailed":
+		p.noteFailure(params)
+	case "Runtime.consoleAPICalled":
+		if e, ok := decode[proto.RuntimeConsoleAPICalled](params); ok {
+			p.noteConsole(&e)
+		}
+	case "Fetch.requestPaused":
+		p.answerBlank(params)
+	case "Inspector.targetCrashed":
+		p.crash()
+	default:
+		p.attendant(p.session, method, params)
+	}
+}
+
+// navigation notes how the main frame comes to another document.
+func (p *page) navigation(method string, params json.RawMessage) {
+	switch method {
+	case "Page.frameNavigated":
 		if e, ok := decode[proto.PageFrameNavigated](params); ok && e.Frame.ParentID == "" {
 			p.update(func(s *state) {
 				s.url, s.unreachable = e.Frame.URL+e.Frame.URLFragment, e.Frame.UnreachableURL
@@ -86,29 +119,6 @@ func (p *page) event(method string, params json.RawMessage) {
 		if e, ok := decode[proto.PageFrameStoppedLoading](params); ok && p.isMain(e.FrameID) {
 			p.update(func(s *state) { s.going = "" }) // it came, or it will not
 		}
-	case "Network.responseReceived":
-		if e, ok := decode[proto.NetworkResponseReceived](params); ok && e.Response != nil {
-			if e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.FrameID) {
-				p.update(func(s *state) { s.status, s.statusOf = e.Response.Status, string(e.LoaderID) })
-			}
-			if e.Response.Status >= 400 {
-				p.trace.refused(&e)
-			}
-		}
-	case "Network.requestWillBeSent":
-		p.noteRequest(params)
-	case "Network.loadingFailed":
-		p.noteFailure(params)
-	case "Runtime.consoleAPICalled":
-		if e, ok := decode[proto.RuntimeConsoleAPICalled](params); ok {
-			p.noteConsole(&e)
-		}
-	case "Fetch.requestPaused":
-		p.answerBlank(params)
-	case "Inspector.targetCrashed":
-		p.crash()
-	default:
-		p.attendant(p.session, method, params)
 	}
 }
 
