@@ -183,13 +183,7 @@ func TestStoppedServerInterruptsWhatDoesNotEnd(t *testing.T) {
 		return ""
 	})
 	s.stop(syscall.SIGTERM)
-	if answer := <-answered; answer["code"] != "interrupted" || s.cmd.ProcessState.ExitCode() != 0 {
-		t.Fatalf("%v\n%s", answer, s.log)
-	}
-	waitNone(t, "--user-data-dir="+r.home)
-	if n := openExecutions(t, r.home); n != 0 {
-		t.Errorf("%d executions were left open", n)
-	}
+	endedInOrder(t, r, s, <-answered)
 }
 
 // The page of /docs works in a browser that gets nothing but what rote serves.

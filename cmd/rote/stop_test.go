@@ -58,13 +58,7 @@ func TestServerStoppedTwice(t *testing.T) {
 	if took := time.Since(start); took > drainTime/2 {
 		t.Errorf("took %v", took)
 	}
-	if answer := <-answered; answer["code"] != "interrupted" || s.cmd.ProcessState.ExitCode() != 0 {
-		t.Fatalf("%v\n%s", answer, s.log)
-	}
-	waitNone(t, "--user-data-dir="+r.home)
-	if n := openExecutions(t, r.home); n != 0 {
-		t.Errorf("%d executions were left open", n)
-	}
+	endedInOrder(t, r, s, <-answered)
 }
 
 // A browser that hangs while it starts holds up no stop.
@@ -87,5 +81,18 @@ func TestHungBrowserHoldsNothingUp(t *testing.T) {
 	s.stop(syscall.SIGTERM)
 	if took := time.Since(start); took > drainTime/2 {
 		t.Errorf("took %v\n%s", took, s.log)
+	}
+}
+
+// endedInOrder fails unless the server has ended its one run as interrupted and
+// left nothing behind.
+func endedInOrder(t *testing.T, r *rote, s *server, answer map[string]any) {
+	t.Helper()
+	if answer["code"] != "interrupted" || s.cmd.ProcessState.ExitCode() != 0 {
+		t.Fatalf("%v\n%s", answer, s.log)
+	}
+	waitNone(t, "--user-data-dir="+r.home)
+	if n := openExecutions(t, r.home); n != 0 {
+		t.Errorf("%d executions were left open", n)
 	}
 }
