@@ -39,13 +39,32 @@ type part struct {
 	More     bool   `json:"more"`
 }
 
-// Fetch makes the request from inside the page.
+// Fetch makes the request from inside the page; on a blank page, from one of the
+// URL's own site.
 func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error) {
-	if p.now().url == "about:blank" {
-		if err := p.goToOrigin(ctx, f.URL); err != nil {
-			return routine.Response{}, err
-		}
+	if p.now().url != "about:blank" {
+		r, _, err := p.fetch(ctx, f, max)
+		return r, err
 	}
+	origin, err := p.goToOrigin(ctx, f.URL)
+	if err != nil {
+		return routine.Response{}, err
+	}
+	r, forbidden, err := p.fetch(ctx, f, max)
+	if !forbidden {
+		return r, err
+	}
+	// The author has not asked for that page: its policy is no concern of his.
+	if err := p.openEmpty(ctx, origin); err != nil {
+		return routine.Response{}, err
+	}
+	r, _, err = p.fetch(ctx, f, max)
+	return r, err
+}
+
+// fetch makes the request. forbidden tells that it was not made, as the page's
+// policy forbids it.
+func (p *page) fetch(ctx context.Context, f routine.Fetch, max int64) (_ routine.Response, forbidden bool, _ error) {
 	if max <= 0 {
 		max = 1 << 62
 	}
@@ -63,16 +82,19 @@ func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.R
 		body, err = p.body(ctx, f, r, max)
 	}
 	became := asked(r.URL)
+	if r.CSP && became.first == became.last {
+		return routine.Response{}, true, p.unfetched(f, r, became)
+	}
 	for _, name := range r.Dropped {
 		p.warn(fmt.Sprintf("a browser lets no page set the header %s: the request was made without it", name))
 	}
 	if err != nil {
-		return routine.Response{}, p.failure(ctx, err)
+		return routine.Response{}, false, p.failure(ctx, err)
 	}
 	if r.Error != "" {
-		return routine.Response{}, p.unfetched(f, r, became)
+		return routine.Response{}, false, p.unfetched(f, r, became)
 	}
-	return routine.Response{URL: r.URL, Status: r.Status, Headers: r.Headers, Body: body}, nil
+	return routine.Response{URL: r.URL, Status: r.Status, Headers: r.Headers, Body: body}, false, nil
 }
 
 // body puts the pieces of an answer together.
@@ -124,12 +146,36 @@ func (p *page) unfetched(f routine.Fetch, r response, became hop) error {
 }
 
 // goToOrigin opens the site that a request is for, so that it is made with the
-// site's cookies and origin.
-func (p *page) goToOrigin(ctx context.Context, to string) error {
+// site's cookies and origin. Where the site has no page of its own at its root,
+// as many that are there for programs, an empty one stands for it; what may be
+// wrong with the site the request itself will tell.
+func (p *page) goToOrigin(ctx context.Context, to string) (origin string, _ error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return routine.Errorf(routine.CodeNavigationFailed, "%q is no absolute http or https URL, and no page is open that it could be relative to: navigate first", shortURL(to))
+		return "", routine.Errorf(routine.CodeNavigationFailed, "%q is no absolute http or https URL, and no page is open that it could be relative to: navigate first", shortURL(to))
 	}
-	_, err = p.Navigate(ctx, u.Scheme+"://"+u.Host+"/")
-	return err
+	origin = u.Scheme + "://" + u.Host
+	_, err = p.Navigate(ctx, origin+"/")
+	if err == nil {
+		var there bool
+		if there, err = inHelper[bool](ctx, p, "(to => self.origin === new URL(to).origin)", origin); there {
+			return origin, nil
+		}
+	}
+	if err != nil && (ctx.Err() != nil || !p.usable()) {
+		return "", p.failure(ctx, err)
+	}
+	return origin, p.openEmpty(ctx, origin)
+}
+
+// openEmpty opens an empty document of an origin, without a request to it.
+func (p *page) openEmpty(ctx context.Context, origin string) error {
+	err := p.answeringBlank(ctx, func(visit func(string) error) error { return visit(origin) })
+	if err != nil {
+		return p.failure(ctx, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.visit(origin + "/")
+	return nil
 }

@@ -164,10 +164,22 @@ func (p *page) cookiesToSave(ctx context.Context) ([]savedCookie, error) {
 	return all.Cookies, nil
 }
 
-// onBlankPages lets do visit origins without a request to them: each is given an
-// empty document, in which the origin's storage is that of the site. The page
-// ends on about:blank, with no history.
+// onBlankPages lets do visit origins as answeringBlank does. The page ends on
+// about:blank.
 func (p *page) onBlankPages(ctx context.Context, do func(visit func(origin string) error) error) error {
+	return p.answeringBlank(ctx, func(visit func(origin string) error) error {
+		if err := do(visit); err != nil {
+			return err
+		}
+		_, err := p.navigate(ctx, "about:blank")
+		return err
+	})
+}
+
+// answeringBlank lets do visit origins without a request to them: each is given
+// an empty document, in which the origin's storage is that of the site. The page
+// has no history afterwards.
+func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin string) error) error) error {
 	p.mu.Lock()
 	p.blank = true
 	p.mu.Unlock()
@@ -179,9 +191,6 @@ func (p *page) onBlankPages(ctx context.Context, do func(visit func(origin strin
 			return err
 		})
 	}
-	if err == nil {
-		_, err = p.navigate(ctx, "about:blank")
-	}
 	p.mu.Lock()
 	p.blank = false
 	p.mu.Unlock()
@@ -189,7 +198,7 @@ func (p *page) onBlankPages(ctx context.Context, do func(visit func(origin strin
 		rawCall{"Network.setBypassServiceWorker", map[string]any{"bypass": false}}))
 }
 
-// answerBlank answers a request that was paused for onBlankPages: documents are
+// answerBlank answers a request that was paused for answeringBlank: documents are
 // empty, the rest fails.
 func (p *page) answerBlank(params json.RawMessage) {
 	e, ok := decode[struct {

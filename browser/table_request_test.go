@@ -86,6 +86,58 @@ func TestFetchTable(t *testing.T) {
 	})
 }
 
+// From a blank page a request is one of its site's own, whatever the site has at
+// its root: many have nothing there that a page could be.
+func TestFetchOnABlankPage(t *testing.T) {
+	type handler = func(http.ResponseWriter, *http.Request)
+	head := func(name, value string, then handler) handler {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set(name, value)
+			then(w, r)
+		}
+	}
+	elsewhere := site(t, map[string]any{"/": "another site"})
+	for name, root := range map[string]handler{
+		"a page":                         status(200, "hello"),
+		"no content":                     status(204, ""),
+		"an error without a body":        status(404, ""),
+		"a download":                     file,
+		"a redirect to another site":     redirect(elsewhere),
+		"a redirect to a dead port":      redirect("http://127.0.0.1:1/"),
+		"a redirect to a refused host":   redirect("http://192.0.2.1/"),
+		"redirects in circles":           redirect("/"),
+		"a policy against all requests":  head("Content-Security-Policy", "default-src 'none'", status(200, "hello")),
+		"a policy that takes its origin": head("Content-Security-Policy", "sandbox allow-scripts", status(200, "hello")),
+		"an answer that breaks off":      head("Content-Length", "100", status(200, "half")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := make(chan string, 10)
+			at := site(t, map[string]any{"/{$}": head("Set-Cookie", "sid=s1", root), "/api": func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				asked <- fmt.Sprintf("%s %s %s %s", r.Method, r.Header.Get("Cookie"), r.Header.Get("Sec-Fetch-Site"), body)
+				fmt.Fprint(w, "answer")
+			}})
+			body := "order"
+			r, err := mustOpen(t, shared).Fetch(testContext(t), routine.Fetch{URL: at + "/api", Method: "POST", Body: &body}, 1000)
+			if err != nil || string(r.Body) != "answer" {
+				t.Fatalf("%q, %v", r.Body, err)
+			}
+			if got := <-asked; got != "POST sid=s1 same-origin order" || len(asked) > 0 {
+				t.Fatalf("%s, and %d more", got, len(asked))
+			}
+		})
+	}
+	t.Run("nothing", func(t *testing.T) {
+		_, err := mustOpen(t, shared).Fetch(testContext(t), routine.Fetch{URL: "http://127.0.0.1:1/api", Method: "GET"}, 1000)
+		wantCode(t, err, routine.CodeNetworkError, "127.0.0.1:1/api failed")
+	})
+	t.Run("what the policy refuses", func(t *testing.T) {
+		_, err := mustOpen(t, shared).Fetch(testContext(t), routine.Fetch{URL: "http://192.0.2.1/api", Method: "GET"}, 1000)
+		wantCode(t, err, routine.CodeEgressDenied, "192.0.2.1")
+	})
+}
+
 // A large body comes whole, and costs little more than its own size.
 func TestFetchStreams(t *testing.T) {
 	const size = 32 << 20
