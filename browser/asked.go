@@ -21,10 +21,12 @@ type hop struct {
 
 // loadingFailed is Network.loadingFailed, as far as it says why.
 type loadingFailed struct {
-	ID      string `json:"requestId"`
-	Error   string `json:"errorText"`
-	Blocked string `json:"blockedReason"`
-	CORS    *struct {
+	ID    string `json:"requestId"`
+	Error string `json:"errorText"`
+	// Canceled tells that the page or its end stopped it, not the server.
+	Canceled bool   `json:"canceled"`
+	Blocked  string `json:"blockedReason"`
+	CORS     *struct {
 		Error string `json:"corsError"`
 	} `json:"corsErrorStatus"`
 }
@@ -56,17 +58,17 @@ func (p *page) noteRequest(params json.RawMessage) {
 	}
 }
 
-// noteFailure keeps why a remembered request failed.
-func (p *page) noteFailure(params json.RawMessage) {
-	e, ok := decode[loadingFailed](params)
-	if !ok {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if h, known := p.hops[e.ID]; known {
-		h.failure = e
-	}
+// noteFailure keeps why a remembered request failed, and that the document's own
+// did.
+func (p *page) noteFailure(e loadingFailed) {
+	p.update(func(s *state) {
+		if h, known := p.hops[e.ID]; known {
+			h.failure = e
+		}
+		if e.ID == s.loader && !e.Canceled { // a document's request has its loader's id
+			s.broke = true
+		}
+	})
 }
 
 // watchHops begins to remember requests; the function it returns ends that and

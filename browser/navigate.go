@@ -59,18 +59,18 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 }
 
 // loaded waits until a document that there accepts has fired its load event and
-// is not on its way elsewhere; false when that took too long.
+// is not on its way elsewhere; false when that took too long, or will never be.
 func (p *page) loaded(ctx context.Context, there func(state) bool) (bool, error) {
 	if err := p.waitFor(ctx, func(s state) (bool, error) { return there(s), nil }); err != nil {
 		return false, err
 	}
 	bounded, cancel := context.WithTimeoutCause(ctx, p.b.loadBound, errLoadBound)
 	defer cancel()
-	err := p.waitFor(bounded, func(s state) (bool, error) { return s.life["load"] && s.going == "", nil })
+	err := p.waitFor(bounded, func(s state) (bool, error) { return (s.life["load"] || s.broke) && s.going == "", nil })
 	if errors.Is(err, errLoadBound) {
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil && p.now().life["load"], err
 }
 
 // notReached explains why a navigation brought no document.

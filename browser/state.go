@@ -16,6 +16,8 @@ type state struct {
 	// life holds the lifecycle events of loader so far, as in DOMContentLoaded
 	// and load.
 	life map[string]bool
+	// broke: the document's body broke off, so no load event will come.
+	broke bool
 	// asked counts the navigations of the main frame to another document, from
 	// the time that they are asked for.
 	asked int
@@ -66,7 +68,9 @@ func (p *page) event(method string, params json.RawMessage) {
 	case "Network.requestWillBeSent":
 		p.noteRequest(params)
 	case "Network.loadingFailed":
-		p.noteFailure(params)
+		if e, ok := decode[loadingFailed](params); ok {
+			p.noteFailure(e)
+		}
 	case "Runtime.consoleAPICalled":
 		if e, ok := decode[proto.RuntimeConsoleAPICalled](params); ok {
 			p.noteConsole(&e)
@@ -190,7 +194,7 @@ func (s *state) enter(loader string) {
 	if s.loader == loader {
 		return
 	}
-	s.loader, s.life = loader, map[string]bool{}
+	s.loader, s.life, s.broke = loader, map[string]bool{}, false
 }
 
 func (p *page) update(change func(*state)) {

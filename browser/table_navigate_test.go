@@ -205,7 +205,7 @@ func TestWaitForURL(t *testing.T) {
 }
 
 // What never finishes loading is taken as it is after a bound: a stylesheet that
-// does not come, a body that does not end.
+// does not come, a body that does not end. A body that broke off is at once.
 func TestNavigateUnfinished(t *testing.T) {
 	url := site(t, map[string]any{
 		"/sub": `<img src="/hang"><button id=b onclick="this.id='done'">b</button>`, "/hang": silence,
@@ -215,13 +215,18 @@ func TestNavigateUnfinished(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			silence(w, r)
 		},
+		"/broken": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.Header().Set("Content-Length", "10000")
+			fmt.Fprint(w, `<!doctype html><button id=b onclick="this.id='done'">b</button>`+strings.Repeat(" ", 4096))
+		},
 	})
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
 			b := New(Config{Executable: kind.executable(t), Egress: shared.config.Egress})
 			t.Cleanup(b.Close)
-			b.loadBound = 300 * time.Millisecond
-			for _, path := range []string{"/sub", "/body"} {
+			for path, bound := range map[string]time.Duration{"/sub": 300 * time.Millisecond, "/body": 300 * time.Millisecond, "/broken": 2 * testTime} {
+				b.loadBound = bound
 				p := mustOpen(t, b)
 				n, err := p.Navigate(testContext(t), url+path)
 				if err != nil || !n.Unfinished || n.Status != 200 {
