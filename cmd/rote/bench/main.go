@@ -122,7 +122,9 @@ func (b *bench) measure(ctx context.Context, rounds int) error {
 		fmt.Fprintf(b.progress, "\rround %d of %d ", n+1, warmUp+rounds)
 		for _, i := range rand.Perm(len(b.contenders)) {
 			c := b.contenders[i]
-			time.Sleep(b.rest)
+			if err := b.settle(ctx); err != nil {
+				return err
+			}
 			start := time.Now()
 			answer, err := c.once(ctx)
 			took := time.Since(start)
@@ -144,4 +146,14 @@ func (b *bench) measure(ctx context.Context, rounds int) error {
 	}
 	fmt.Fprint(b.progress, "\r                    \r")
 	return nil
+}
+
+// settle gives the machine its rest.
+func (b *bench) settle(ctx context.Context) error {
+	select {
+	case <-time.After(b.rest):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

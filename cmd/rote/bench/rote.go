@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -8,11 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
 	"time"
 
 	"rote/mcp"
@@ -62,7 +65,7 @@ func (b *bench) enter(ctx context.Context, e engine, peers bool) error {
 func (b *bench) ours(ctx context.Context, e engine) error {
 	flags := []string{"--db", filepath.Join(b.dir, e.name+".db"), "--browser", e.path, "--egress", "listed", "--allow-host", b.site.address}
 	token := rand.Text()
-	api, err := b.serve(ctx, token, flags)
+	api, err := b.serve(token, flags)
 	if err != nil {
 		return err
 	}
@@ -88,49 +91,40 @@ func (b *bench) ours(ctx context.Context, e engine) error {
 	return nil
 }
 
+// startBound is how long rote serve may take to say where it listens.
+const startBound = 10 * time.Second
+
+// serving is the line in which rote serve says where it listens.
+var serving = regexp.MustCompile(`"msg":"serving","url":"([^"]+)"`)
+
 // serve starts rote serve, which accepts the token, and gives its URL.
-func (b *bench) serve(ctx context.Context, token string, flags []string) (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil { // rote takes the port
-		return "", err
-	}
-	log, err := os.Create(filepath.Join(b.dir, address+".log"))
-	if err != nil {
-		return "", err
-	}
-	b.later(log.Close)
-	server := exec.Command(b.rote, append([]string{"serve", "--addr", address}, flags...)...)
+func (b *bench) serve(token string, flags []string) (string, error) {
+	server := exec.Command(b.rote, append([]string{"serve", "--addr", "127.0.0.1:0"}, flags...)...)
 	server.Env = append(os.Environ(), "ROTE_SERVICE_TOKEN="+token)
-	server.Stderr = log
+	log, err := server.StderrPipe()
+	if err != nil {
+		return "", err
+	}
 	if err := server.Start(); err != nil {
 		return "", err
 	}
-	b.later(func() error {
-		return errors.Join(server.Process.Signal(os.Interrupt), server.Wait())
-	})
-	for until := time.Now().Add(10 * time.Second); ; {
-		r, err := get(ctx, "http://"+address+"/readyz")
-		if err == nil {
-			return "http://" + address, r.Body.Close()
+	late := time.AfterFunc(startBound, func() { _ = server.Process.Kill() })
+	defer late.Stop()
+	var said strings.Builder
+	for lines := bufio.NewScanner(log); lines.Scan(); {
+		if m := serving.FindStringSubmatch(lines.Text()); m != nil {
+			var rest sync.WaitGroup
+			rest.Go(func() { _, _ = io.Copy(io.Discard, log) }) // else it blocks
+			b.later(func() error {
+				err := server.Process.Signal(os.Interrupt)
+				rest.Wait()
+				return errors.Join(err, server.Wait())
+			})
+			return m[1], nil
 		}
-		if time.Now().After(until) {
-			said, _ := os.ReadFile(log.Name())
-			return "", fmt.Errorf("rote serve did not come up: %w\n%s", err, said)
-		}
-		time.Sleep(10 * time.Millisecond)
+		fmt.Fprintln(&said, lines.Text())
 	}
-}
-
-func get(ctx context.Context, url string) (*http.Response, error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	return http.DefaultClient.Do(q)
+	return "", fmt.Errorf("rote serve did not come up: %w\n%s", server.Wait(), said.String())
 }
 
 // post makes a REST call and decodes its answer.
