@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,6 +112,8 @@ func TestCloseLeavesNothing(t *testing.T) {
 
 func TestKilledBrowser(t *testing.T) {
 	b := own(t)
+	var log tail
+	b.config.Log = slog.New(slog.NewTextHandler(&log, nil))
 	p := mustOpen(t, b)
 	failed := make(chan error, 1)
 	go func() {
@@ -123,6 +126,10 @@ func TestKilledBrowser(t *testing.T) {
 	wantCode(t, <-failed, routine.CodeBrowserCrashed, "the browser ended")
 	p.Close()
 	formTask(t, mustOpen(t, b), site(t, map[string]any{"/form": form})+"/form")
+	b.Close()
+	if said := log.String(); strings.Count(said, "ended by itself") != 1 || !strings.Contains(said, "signal: killed") {
+		t.Errorf("logged %s", said)
+	}
 }
 
 func TestCrashedPage(t *testing.T) {

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +18,9 @@ import (
 	"rote/routine"
 	"rote/routine/javascript"
 )
+
+// complaints say why a browser has ended under a test.
+var complaints = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 
 // shared is the browser that most tests open their own context in.
 var shared *Browser
@@ -57,7 +61,7 @@ func newBrowser() *Browser {
 	if err != nil {
 		panic(err)
 	}
-	b := New(Config{Egress: policy})
+	b := New(Config{Egress: policy, Log: complaints})
 	b.outlineTime = 4 * time.Second // for a machine under load
 	return b
 }

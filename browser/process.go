@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -35,6 +36,7 @@ type process struct {
 	log    *tail
 	exited chan struct{} // closed when the process has been waited for
 	once   sync.Once
+	ended  atomic.Bool // by us
 
 	mu    sync.Mutex
 	pages map[proto.BrowserBrowserContextID]*page
@@ -189,12 +191,27 @@ func environment(dir string) []string {
 // be called more than once.
 func (p *process) close() {
 	p.once.Do(func() {
+		p.ended.Store(p.client.standing() == nil)
 		killGroup(p.cmd)
 		<-p.exited
 		p.pipe.close()
 		<-p.client.done
 		_ = p.dir.Remove()
 	})
+}
+
+// ending says how a process has ended by itself, empty when it was closed. The
+// connection has ended; the process has some time for that.
+func (p *process) ending(within time.Duration) string {
+	if p.ended.Load() {
+		return ""
+	}
+	select {
+	case <-p.exited:
+		return p.cmd.ProcessState.String()
+	case <-time.After(within):
+		return "its connection ended, it did not"
+	}
 }
 
 // tail keeps the last of what Chromium writes, to say why it did not start.

@@ -103,7 +103,7 @@ func (b *Browser) begin() (*start, error) {
 			defer b.mu.Unlock()
 			b.starting, s.err = nil, err
 			b.noteFailure()
-			if successor { // else whoever waits is told
+			if successor && !b.closed { // else whoever waits is told
 				b.config.Log.Error("the next browser did not start", "error", err)
 			}
 			return
@@ -145,7 +145,11 @@ func (b *Browser) watch(i *instance) {
 	for {
 		select {
 		case <-i.client.done:
+			how := i.process.ending(b.endurance.answer)
 			b.bury(i)
+			if how != "" {
+				b.config.Log.Error("the browser ended by itself and is replaced", "how", how, "connection", i.client.standing(), "said", i.process.log.String())
+			}
 			return
 		case <-tick.C:
 		}
@@ -153,6 +157,7 @@ func (b *Browser) watch(i *instance) {
 			b.config.Log.Error("the browser does not answer and is replaced", "after", b.endurance.answer)
 			b.bury(i)
 			if !i.answers(b.endurance.patience) {
+				b.config.Log.Error("the browser still does not answer and is killed, with the runs on it", "after", b.endurance.patience, "said", i.process.log.String())
 				i.process.close()
 				return
 			}

@@ -242,7 +242,7 @@ func full(t *testing.T) *Browser {
 	fullChromium.Lock()
 	defer fullChromium.Unlock()
 	if fullChromium.Browser == nil {
-		fullChromium.Browser = New(Config{Egress: shared.config.Egress, Executable: fullExecutable(t), Warm: 2})
+		fullChromium.Browser = New(Config{Egress: shared.config.Egress, Executable: fullExecutable(t), Warm: 2, Log: complaints})
 	}
 	return fullChromium.Browser
 }
