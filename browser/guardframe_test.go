@@ -25,9 +25,9 @@ func framedSite(t *testing.T, s *sink) string {
 	})
 }
 
-// A script sends no frame of the page's anywhere, whichever process it is in,
-// and shows no document that it has made.
-func TestScriptsSendNoFrameAway(t *testing.T) {
+// A script shows no document that it has made, in no frame of the page's,
+// whichever process it is in, and not in place of the page.
+func TestScriptsShowNoMadeDocument(t *testing.T) {
 	const made = `new Blob(['<scr' + 'ipt>fetch("SINK/", { mode: "no-cors" })</scr' + 'ipt>'], { type: 'text/html' })`
 	attacks := []attack{
 		{name: "a text", body: `document.querySelector('#i').setAttribute('src' + 'doc', '<scr' + 'ipt>fetch("SINK/", { mode: "no-cors" })</scr' + 'ipt>')`},
@@ -37,33 +37,17 @@ func TestScriptsSendNoFrameAway(t *testing.T) {
 		{name: "a blob in place of the page", body: `location = URL.createObjectURL(` + made + `)`},
 		{name: "a link to a blob", body: `const a = document.createElement('a'); a.href = URL.createObjectURL(` + made + `); document.body.append(a); a.click()`},
 	}
-	away := []attack{
-		{name: "its address", body: `document.querySelector('#i').src = 'SINK/'`, quiet: true},
-		{name: "its location", body: `frames[0].location = 'SINK/'`, quiet: true},
-		{name: "its location replaced", body: `frames[0].location.replace('SINK/')`, quiet: true},
-		{name: "a link", body: `const a = document.createElement('a'); a.href = 'SINK/'; a.target = 'i'; document.body.append(a); a.click()`, quiet: true},
-		{name: "a form", body: `const f = document.createElement('form'); f.action = 'SINK/'; f.target = 'i'; document.body.append(f); f.submit()`, quiet: true},
-	}
-	for name, c := range map[string]struct {
-		site    func(*testing.T, *sink) string
-		attacks []attack
-	}{"of the same origin": {guardSite, attacks}, "of another site": {framedSite, append(away, attacks...)}} {
-		for _, a := range c.attacks {
+	for name, page := range map[string]func(*testing.T, *sink) string{"of the same origin": guardSite, "of another site": framedSite} {
+		for _, a := range attacks {
 			t.Run(name+"/"+a.name, func(t *testing.T) {
 				t.Parallel()
 				s := newSink(t)
-				p := guardedPage(t, shared, c.site(t, s)+"/")
+				p := guardedPage(t, shared, page(t, s)+"/")
 				_, err := p.Evaluate(testContext(t), watchedScript(a.script(s)))
-				if a.quiet {
-					if !eventually(t, testTime, "the warning", func() bool { return strings.Contains(strings.Join(p.Warnings(), ""), "were not loaded") }) || err != nil {
-						t.Error(err)
-					}
-				} else if err == nil {
+				if err == nil { // it may show only after the call
 					_, err = p.WaitURL(testContext(t), func(string) (bool, error) { return false, nil })
 				}
-				if !a.quiet {
-					wantCode(t, err, routine.CodeScriptBlocked, "document that it has made")
-				}
+				wantCode(t, err, routine.CodeScriptBlocked, "document that it has made")
 				p.Close()
 				if n := s.hits.Load(); n != 0 {
 					t.Errorf("%d connections and requests at the sink", n)
