@@ -37,7 +37,7 @@ package browser
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -101,9 +101,12 @@ func New(c Config) *Browser {
 	}}}
 }
 
+// openTries is how many browsers may end under one Open.
+const openTries = 4
+
 // Open gives a page in a fresh context: a ready one, else one made now.
 func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, error) {
-	for range 2 { // a second time when the browser died in between
+	for range openTries { // again when the browser ended in between
 		i, p, err := b.acquire(ctx)
 		if err != nil {
 			return nil, err
@@ -124,7 +127,7 @@ func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, er
 			return nil, err
 		}
 	}
-	return nil, unavailable("open a page", errors.New("the browser ended twice in a row"))
+	return nil, unavailable("open a page", fmt.Errorf("the browser ended %d times in a row", openTries))
 }
 
 // limits are what the traffic of one run is held to. A page that is open for
@@ -160,7 +163,8 @@ func (b *Browser) take() (*instance, *page, *start, error) {
 		return nil, nil, nil, errClosing
 	}
 	if i := b.current; i != nil && !i.alive() {
-		b.fail(i)
+		b.noteFailure()
+		b.giveUp(i)
 	}
 	i := b.current
 	if i == nil {

@@ -146,7 +146,7 @@ func (b *Browser) watch(i *instance) {
 		select {
 		case <-i.client.done:
 			how := i.process.ending(b.endurance.answer)
-			b.bury(i)
+			b.bury(i, true)
 			if how != "" {
 				b.config.Log.Error("the browser ended by itself and is replaced", "how", how, "connection", i.client.standing(), "said", i.process.log.String())
 			}
@@ -155,8 +155,11 @@ func (b *Browser) watch(i *instance) {
 		}
 		if !i.answers(b.endurance.answer) {
 			b.config.Log.Error("the browser does not answer and is replaced", "after", b.endurance.answer)
-			b.bury(i)
+			b.bury(i, false)
 			if !i.answers(b.endurance.patience) {
+				b.mu.Lock()
+				b.noteFailure()
+				b.mu.Unlock()
 				b.config.Log.Error("the browser still does not answer and is killed, with the runs on it", "after", b.endurance.patience, "said", i.process.log.String())
 				i.process.close()
 				return
@@ -180,25 +183,30 @@ func (i *instance) answers(d time.Duration) bool {
 	return err == nil || i.client.standing() != nil
 }
 
-// bury replaces an instance that has failed.
-func (b *Browser) bury(i *instance) {
+// bury replaces the instance, if it is the current one. One that only does not
+// answer has not failed yet: where the machine is slow the next one may not
+// answer at once either, and must not be the last.
+func (b *Browser) bury(i *instance, dead bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.current == i && !b.closed {
-		b.fail(i)
-		_, _ = b.begin()
+	if b.current != i || b.closed {
+		return
 	}
+	if dead {
+		b.noteFailure()
+	}
+	b.giveUp(i)
+	_, _ = b.begin()
 }
 
-// fail retires the current instance and counts the failure. The lock is held.
-func (b *Browser) fail(i *instance) {
+// giveUp retires an instance that nothing more is expected of. The lock is held.
+func (b *Browser) giveUp(i *instance) {
 	close(i.failed)
-	b.noteFailure()
 	b.retire(i)
 }
 
-// noteFailure counts a browser that did not start or has failed. The lock is
-// held.
+// noteFailure counts a browser that did not start, died or was killed. The lock
+// is held.
 func (b *Browser) noteFailure() {
 	b.failures = append(b.failures, time.Now())
 	b.counts.Failures++
