@@ -19,6 +19,7 @@ type site struct {
 	html  string
 	fetch func(routine.Fetch) (routine.Response, error)
 	click func(routine.Click) error
+	wait  error // of waiting for a URL
 	warn  []string
 	open  error
 	// evidence is of each failure.
@@ -72,6 +73,12 @@ func (p *page) Click(_ context.Context, c routine.Click) (routine.Found, error) 
 func (p *page) Fetch(_ context.Context, f routine.Fetch, _ int64) (routine.Response, error) {
 	return p.site.fetch(f)
 }
+
+func (p *page) WaitURL(context.Context, func(string) (bool, error)) (string, error) {
+	return "https://shop.example/", p.site.wait
+}
+
+func (p *page) Press(context.Context, string) error { return nil }
 
 func (p *page) HTML(context.Context, string) (string, error)          { return p.site.html, nil }
 func (p *page) URL(context.Context) (string, error)                   { return "https://shop.example/", nil }

@@ -206,6 +206,10 @@ func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.C
 		return s.failedCall(ctx, "get_execution", err)
 	}
 	c := &caller{server: s, id: e.RoutineID, name: e.RoutineName}
+	if o, err := s.organization(principalOf(ctx)); err == nil {
+		r := o.registry.routine(e.RoutineID)
+		c.readOnly = r != nil && readsOnly(r.Operations)
+	}
 	return c.answer(ctx, e, err, part{Path: a.Path, Offset: max(int(a.Offset), 0), Limit: max(int(a.Limit), 0)})
 }
 

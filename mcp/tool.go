@@ -50,7 +50,7 @@ func readsOnly(operations []routine.Operation) bool {
 		switch o.Type() {
 		case "navigate", "sleep", "return", "return_html", "wait_for_url", "scroll", "get_cookies":
 		case "fetch", "download":
-			if method := methodOf(o); method != "" && method != "GET" && method != "HEAD" {
+			if changing(methodOf(o)) {
 				return false
 			}
 		default:
