@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	markdown "github.com/JohannesKaufmann/html-to-markdown/v2"
 	"golang.org/x/net/html"
 )
 
@@ -27,19 +26,6 @@ func readHTML(step, text string) (*html.Node, error) {
 		return nil, Errorf(CodeResultTooLarge, "data_sanitizer %s cannot read the HTML: %w", step, err)
 	}
 	return doc, nil
-}
-
-// htmlMarkdown is the page as Markdown: headings, links, lists and tables stay.
-func htmlMarkdown(text string) (string, error) {
-	doc, err := readHTML("html_to_markdown", text)
-	if err != nil {
-		return "", err
-	}
-	out, err := markdown.ConvertNode(doc)
-	if err != nil {
-		return "", Errorf(CodeValueMissing, "data_sanitizer html_to_markdown: %w", err)
-	}
-	return string(out), nil
 }
 
 // htmlText is what a reader of the page would see: the text of the body, its

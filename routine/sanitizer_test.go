@@ -101,6 +101,16 @@ func TestSanitizerSteps(t *testing.T) {
 			"One\nTwo bold & three\na b\nx\ny"},
 		{"text of no HTML", `{"type": "html_to_text"}`, "a < b\n c", "a < b c"},
 		{"markdown", `{"type": "html_to_markdown"}`, `<h1>One</h1><p>Two <b>bold</b> <a href="/x">link</a></p><ul><li>x<li>y</ul><script>x()</script>`, "# One\n\nTwo **bold** [link](/x)\n\n- x\n- y"},
+		{"markdown table", `{"type": "html_to_markdown"}`, `<table><tr><th>Product<th>Price<th>Qty<tr><td>Lamp<td>12<td>5<tr><td>Chair<td>99<td>1</table>`, "| Product | Price | Qty |\n|---|---|---|\n| Lamp | 12 | 5 |\n| Chair | 99 | 1 |"},
+		{"markdown table without a header", `{"type": "html_to_markdown"}`, `<p>x<table><tr><td>1<td>2</table>`, "x\n\n|  |  |\n|---|---|\n| 1 | 2 |"},
+		{"markdown of pipes and lines in cells", `{"type": "html_to_markdown"}`, `<table><tr><th>a|b<th><code>c|d</code><tr><td><div>1</div><div>2</div><td>3<br>4</table>`, "| a\\|b | `c\\|d` |\n|---|---|\n| 1<br>2 | 3<br>4 |"},
+		{"markdown of wide and high cells", `{"type": "html_to_markdown"}`, `<table><tr><th colspan=2>a<th>b<tr><td rowspan=2>1<td>2<td>3<tr><td>4<td>5</table>`, "| a |  | b |\n|---|---|---|\n| 1 | 2 | 3 |\n|  | 4 | 5 |"},
+		{"markdown of a table in a table", `{"type": "html_to_markdown"}`, `<table><tr><td>12<td>5<tr><td><table><tr><th>a<th>b<tr><td>1<td>2</table><td>9</table>`, "12\n\n5\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n9"},
+		{"markdown of a list in a cell", `{"type": "html_to_markdown"}`, `<table><tr><td>12<td><ul><li>5</ul><td>6</table>`, "12\n\n- 5\n\n6"},
+		{"markdown of a cell over later rows", `{"type": "html_to_markdown"}`, `<table><tr><th>a<th>b<th rowspan=3>c<tr><td>1<td>2<tr><td>3<td>4<tr><td>5<td>6<td>7</table>`, "| a | b | c |\n|---|---|---|\n| 1 | 2 |\n| 3 | 4 |\n| 5 | 6 | 7 |"},
+		{"markdown of a caption and row headers", `{"type": "html_to_markdown"}`, `<table><caption>C</caption><tr><th>a<td>1<tr><th>b<td>2</table>`, "C\n\n|  |  |\n|---|---|\n| a | 1 |\n| b | 2 |"},
+		{"markdown of a table in a link", `{"type": "html_to_markdown"}`, `<a href=/x><table><tr><td>12<td>5</table></a>`, "[12  \n\\\n5](/x)"},
+		{"markdown of an empty table", `{"type": "html_to_markdown"}`, `<p>x<table></table><p>y`, "x\n\ny"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if got, err := sanitized(t, row.sanitizer, row.response); got != row.want || err != nil {
@@ -152,5 +162,28 @@ func TestDropIsLinear(t *testing.T) {
 	}
 	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("took %v", took)
+	}
+}
+
+// A page cannot make much Markdown of a few bytes of table.
+func TestTablesStayInProportion(t *testing.T) {
+	for name, page := range map[string]string{
+		"a wide cell":    `<table><tr><td colspan=999999999>12<td>5</table>`,
+		"a high cell":    `<table><tr><td rowspan=99999999999999999999>12<td>5</table>`,
+		"many wide":      `<table><tr>` + strings.Repeat(`<td colspan=1000>12<td>5`, 10_000) + `</table>`,
+		"a long row":     `<table><tr>` + strings.Repeat(`<td>12<td>5`, 50_000) + strings.Repeat(`<tr><td>1`, 50_000) + `</table>`,
+		"a long cell":    `<table><tr><td>12<td>5` + strings.Repeat("x", 1<<20) + strings.Repeat(`<tr><td>1<td>2`, 10_000) + `</table>`,
+		"tables in rows": strings.Repeat(`<table><tr><td>12<td>5<tr><td>`, 100),
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			got, err := sanitized(t, `{"type": "html_to_markdown"}`, page)
+			if err != nil || len(got) > 4<<20 || !strings.Contains(got, "12") || strings.Contains(got, "125") {
+				t.Errorf("%d bytes, %v: %.100q", len(got), err, got)
+			}
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
 	}
 }
