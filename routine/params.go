@@ -136,8 +136,10 @@ func knownNames(name string, ps []Parameter) string {
 
 // checkPlaces fills every operation as a run will and reports the values that
 // their place does not allow. Tokens that only the run can resolve stay as they
-// are.
+// are. What is beyond the room for values, or beyond the problems that are kept,
+// is not looked at.
 func checkPlaces(d *Definition, values Values, found *report) {
+	filling := &placeholder.Filling{Resolve: values.resolve, Room: MaxFilledBytes}
 	for i := range d.Operations {
 		op, err := d.Operations[i].decode()
 		if err != nil {
@@ -148,52 +150,40 @@ func checkPlaces(d *Definition, values Values, found *report) {
 		}
 		fits := true
 		eachTemplate(op, func(s site) {
-			for _, bad := range misfits(s, values) {
-				fits = false
-				found.add(valueProblem(bad.Token.Name, "invalid_value", where(s.pointer)+bad.Reason))
+			if filling.Full || found.full() || !strings.Contains(s.text, "{{") {
+				return
+			}
+			t, _ := placeholder.Parse(s.text, s.place)
+			for _, bad := range filling.Misfits(t, maxKept-len(found.list)) {
+				if bad.Token.Source == placeholder.Parameter {
+					fits = false
+					found.add(valueProblem(bad.Token.Name, "invalid_value", where(s.pointer)+bad.Reason))
+				}
 			}
 		})
+		if filling.Full || found.full() {
+			return
+		}
 		if !fits {
 			continue
 		}
 		var clash *keyClash
-		err = replaceTemplates(op, func(s site) (any, error) { return fillFrom(s, values) })
+		err = replaceTemplates(op, func(s site) (any, error) { return values.fill(s) })
 		if errors.As(err, &clash) {
 			found.add(valueProblem(firstParameter(clash.keys), "invalid_value", where(clash.pointer)+clash.Error()))
 		}
 	}
 }
 
-// misfits are the parameters whose values may not stand in s. To find the next,
-// those found are put aside.
-func misfits(s site, values Values) []*placeholder.InvalidValueError {
-	if !strings.Contains(s.text, "{{") {
-		return nil
-	}
-	t, _ := placeholder.Parse(s.text, s.place)
-	var all []*placeholder.InvalidValueError
-	aside := map[string]bool{}
-	for {
-		_, err := t.Fill(func(tok placeholder.Token) (any, bool) {
-			v, ok := values[tok.Name]
-			return v, ok && tok.Source == placeholder.Parameter && !aside[tok.Name]
-		})
-		bad, ok := asInvalidValue(err)
-		if !ok || bad.Token.Source != placeholder.Parameter || aside[bad.Token.Name] {
-			return all
-		}
-		all = append(all, bad)
-		aside[bad.Token.Name] = true
-	}
+func (v Values) resolve(t placeholder.Token) (any, bool) {
+	value, ok := v[t.Name]
+	return value, ok && t.Source == placeholder.Parameter
 }
 
-// fillFrom fills the parameters of s.
-func fillFrom(s site, values Values) (any, error) {
+// fill fills the parameters of s.
+func (v Values) fill(s site) (any, error) {
 	t, _ := placeholder.Parse(s.text, s.place)
-	return t.Fill(func(tok placeholder.Token) (any, bool) {
-		v, ok := values[tok.Name]
-		return v, ok && tok.Source == placeholder.Parameter
-	})
+	return (&placeholder.Filling{Resolve: v.resolve}).Fill(t)
 }
 
 // firstParameter is the one that a text names first.

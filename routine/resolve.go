@@ -23,12 +23,13 @@ func (r *Run) fill(ctx context.Context, op operation) error {
 		}
 		return v, found
 	}
+	filling := &placeholder.Filling{Resolve: resolve, Room: MaxFilledBytes}
 	err := replaceTemplates(op, func(s site) (any, error) {
 		t, _ := placeholder.Parse(s.text, s.place)
 		if t.Literal() {
 			return s.text, nil
 		}
-		return t.Fill(resolve)
+		return filling.Fill(t)
 	})
 	if failed != nil {
 		return failed

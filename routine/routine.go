@@ -16,6 +16,10 @@ const (
 	MaxDefinitionBytes = 4 << 20
 	// MaxDepth bounds the nesting of a definition.
 	MaxDepth = 64
+	// MaxFilledBytes bounds what placeholders write into the operations, as it
+	// is written and as often as it is: those of parameters into all operations
+	// together, and all of them into one.
+	MaxFilledBytes = 32 << 20
 
 	DefaultRunTimeout = 60 * time.Second
 	MinRunTimeout     = 1 * time.Second

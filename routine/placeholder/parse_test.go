@@ -212,13 +212,13 @@ func TestValue(t *testing.T) {
 		{"none", nil, "none"},
 	} {
 		tmpl, _ := Parse(c.text, Value)
-		got, err := tmpl.Fill(func(Token) (any, bool) { return c.value, true })
+		got, err := (&Filling{Resolve: func(Token) (any, bool) { return c.value, true }}).Fill(tmpl)
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %s%v", c.text, diff, err)
 		}
 	}
 	tmpl, _ := Parse("{{x}}", Value)
-	if got, _ := tmpl.Fill(func(Token) (any, bool) { return nil, false }); got != "{{x}}" {
+	if got, _ := (&Filling{Resolve: func(Token) (any, bool) { return nil, false }}).Fill(tmpl); got != "{{x}}" {
 		t.Errorf("unresolved became %v", got)
 	}
 }

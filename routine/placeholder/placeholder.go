@@ -134,9 +134,16 @@ type hole struct {
 // put gives the text for a value, or the reason why it may not stand here.
 type put func(v any) (text, reason string)
 
-// whole judges a filled text and may tidy it. A reason comes with the hole to
-// blame, -1 for none. parts[i] is what was put into hole i.
-type whole func(text string, parts []string) (tidy string, bad int, reason string)
+// whole judges a filled text and may tidy it. parts[i] is what was put into
+// hole i.
+type whole func(text string, parts []string) (tidy string, found []blame)
+
+// blame is a reason why a filled text will not do, with the hole that makes it
+// so; -1 for none.
+type blame struct {
+	hole   int
+	reason string
+}
 
 // Tokens are the template's tokens, in order.
 func (t *Template) Tokens() []Token {

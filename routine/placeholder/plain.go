@@ -27,12 +27,12 @@ func putFilename(v any) (string, string) {
 
 // wholeFilename takes the base name of the whole and refuses what names no
 // file. The last token is to blame.
-func wholeFilename(text string, parts []string) (string, int, string) {
+func wholeFilename(text string, parts []string) (string, []blame) {
 	switch name := baseName(text); name {
 	case "", ".", "..":
-		return "", len(parts) - 1, "what comes out is no file name"
+		return "", []blame{{len(parts) - 1, "what comes out is no file name"}}
 	default:
-		return name, 0, ""
+		return name, nil
 	}
 }
 

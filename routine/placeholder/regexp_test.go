@@ -129,7 +129,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q in place %d, unresolved: %q, %v", text, place, left, err)
 			}
 			for _, v := range []any{value, nil, true, json.Number("-1.50")} {
-				_, _ = tmpl.Fill(func(Token) (any, bool) { return v, true })
+				_, _ = (&Filling{Resolve: func(Token) (any, bool) { return v, true }}).Fill(tmpl)
 			}
 		}
 	})

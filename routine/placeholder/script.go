@@ -265,7 +265,8 @@ func closingSlash(literal string) int {
 }
 
 // judge looks at the words that values are part of.
-func (s *jsTemplate) judge(text string, parts []string) (string, int, string) {
+func (s *jsTemplate) judge(text string, parts []string) (string, []blame) {
+	var found []blame
 	for _, w := range s.words {
 		if s.open(w.pieces, parts) {
 			continue
@@ -278,8 +279,8 @@ func (s *jsTemplate) judge(text string, parts []string) (string, int, string) {
 			ok = js.IsNumeric(tt)
 		}
 		if !ok || len(data) < len(word) {
-			return "", hole, "a value that is part of a name or number in a script must make one"
+			found = append(found, blame{hole, "a value that is part of a name or number in a script must make one"})
 		}
 	}
-	return text, 0, ""
+	return text, found
 }

@@ -2,6 +2,7 @@ package placeholder
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -166,15 +167,16 @@ func (s *urlShape) next(p put) {
 const reasonDots = "a value cannot make a dot segment or a control character of a URL's path"
 
 // judge looks at what values and plain text make together.
-func (s *urlShape) judge(text string, parts []string) (string, int, string) {
+func (s *urlShape) judge(text string, parts []string) (string, []blame) {
+	var found []blame
 	if s.scheme != nil && !s.t.open(s.scheme, parts) {
 		if scheme, hole := assemble(s.scheme, parts); !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
-			return "", hole, reasonScheme
+			found = append(found, blame{hole, reasonScheme})
 		}
 	}
 	if s.host != nil {
 		if host, hole := assemble(s.host, parts); strings.Trim(host, ".") == "" {
-			return "", hole, "value not allowed in URL authority: it leaves the host empty"
+			found = append(found, blame{hole, "value not allowed in URL authority: it leaves the host empty"})
 		}
 	}
 	nothing := make([]string, len(parts))
@@ -182,15 +184,13 @@ func (s *urlShape) judge(text string, parts []string) (string, int, string) {
 		filled, hole := assemble(segment, parts)
 		plain, _ := assemble(segment, nothing) // what is wrong with that is the author's
 		if isDotSegment(filled) || encodedControl.MatchString(filled) && !encodedControl.MatchString(plain) {
-			return "", hole, reasonDots
+			found = append(found, blame{hole, reasonDots})
 		}
 	}
 	if s.relative && len(text) > 1 && isSlash(text[0]) && isSlash(text[1]) {
-		for i, part := range parts {
-			if part == "" {
-				return "", i, "an empty value would turn the path's next part into a host"
-			}
+		if i := slices.Index(parts, ""); i >= 0 {
+			found = append(found, blame{i, "an empty value would turn the path's next part into a host"})
 		}
 	}
-	return text, 0, ""
+	return text, found
 }

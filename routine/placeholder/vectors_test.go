@@ -84,7 +84,7 @@ func TestParameterVectors(t *testing.T) {
 				if len(faults) > 0 {
 					t.Fatal(faults)
 				}
-				got, err = tmpl.Fill(resolve)
+				got, err = (&Filling{Resolve: resolve}).Fill(tmpl)
 			}
 			if want, ok := wantedError(c.Want); ok {
 				var bad *InvalidValueError
@@ -117,7 +117,7 @@ func fillTree(t *testing.T, x any, resolve func(Token) (any, bool)) (any, error)
 		if len(faults) > 0 {
 			t.Fatal(faults)
 		}
-		return tmpl.Fill(resolve)
+		return (&Filling{Resolve: resolve}).Fill(tmpl)
 	case map[string]any:
 		out := map[string]any{}
 		for k, e := range x {
@@ -161,7 +161,7 @@ func TestStorageVectors(t *testing.T) {
 				if len(faults) > 0 {
 					t.Fatal(faults)
 				}
-				got, err := tmpl.Fill(func(tok Token) (any, bool) {
+				filling := &Filling{Resolve: func(tok Token) (any, bool) {
 					switch tok.Source {
 					case Parameter:
 						return nil, false
@@ -180,7 +180,8 @@ func TestStorageVectors(t *testing.T) {
 					}
 					resolution[tok.Key] = &text
 					return text, true
-				})
+				}}
+				got, err := filling.Fill(tmpl)
 				if err != nil {
 					t.Fatal(err)
 				}
