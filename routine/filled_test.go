@@ -45,3 +45,13 @@ func TestFilledSessionValuesAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A header of nothing but a parameter without value is left out.
+func TestHeaderWithoutValueIsDropped(t *testing.T) {
+	var did []string
+	_, err := runOnce(t, fakePage{did: &did}, `{"type":"fetch","endpoint":{"url":"/a","headers":{"X-Opt":"{{q}}","X-Quoted":"\"{{q}}\"","X-Part":"a{{q}}","X-Given":"{{n}}"}}}`,
+		`{"name":"q","required":false},{"name":"n","type":"integer"}`, `{"n":1}`)
+	if want := "fetch GET /a map[X-Given:1 X-Part:a X-Quoted:] no body"; err != nil || strings.Join(did, "|") != want {
+		t.Errorf("%q, want %q: %v", did, want, err)
+	}
+}

@@ -28,19 +28,27 @@ type Filling struct {
 
 // Fill puts values into t, in one pass.
 //
-// The result is a string. Only in the place Value may it be whatever Resolve
-// gave: where the text is one token and nothing else, not even quotes.
+// The result is a string. Only where the text is one token and nothing else, not
+// even quotes, may it be another: in the place Value whatever Resolve gave, and
+// in the place Header nil for nil, which drops the header.
 // The error is an *InvalidValueError.
 func (f *Filling) Fill(t *Template) (any, error) {
-	if t.place != Value || len(t.holes) != 1 || t.text != t.holes[0].Raw {
+	if t.place != Value && t.place != Header || len(t.holes) != 1 || t.text != t.holes[0].Raw {
 		return f.text(t)
 	}
 	v, ok := f.resolve(t.holes[0].Token)
 	if !ok {
 		return t.text, nil
 	}
-	if e := f.take(t.holes[0], Format(v)); e != nil {
+	if t.place == Header && v == nil {
+		return nil, nil
+	}
+	text, e := f.put(t.holes[0], v)
+	if e != nil {
 		return nil, e
+	}
+	if t.place == Header {
+		return text, nil
 	}
 	return v, nil
 }
