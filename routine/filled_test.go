@@ -55,3 +55,14 @@ func TestHeaderWithoutValueIsDropped(t *testing.T) {
 		t.Errorf("%q, want %q: %v", did, want, err)
 	}
 }
+
+// What a download is called can be used as a file's name as it is.
+func TestFilenameHasNoPathAndNoControlCharacters(t *testing.T) {
+	page := fakePage{response: routine.Response{URL: "https://a.test/x", Status: 200}}
+	for written, want := range map[string]string{`a/b.pdf`: "b.pdf", `..\\..\\x.sh`: "x.sh", `a\nb\u0085`: "ab", `a/\n{{p}}`: "q.pdf", `a\n{{p}}`: "aq.pdf"} {
+		e, err := runOnce(t, page, `{"type":"download","endpoint":{"url":"https://a.test/x"},"filename":"`+written+`"}`, `{"name":"p","required":false,"default":"q.pdf"}`, `{}`)
+		if err != nil || e.Result.Filename != want {
+			t.Errorf("%s: %q, want %q: %v", written, e.Result.Filename, want, err)
+		}
+	}
+}

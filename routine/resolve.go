@@ -26,7 +26,7 @@ func (r *Run) fill(ctx context.Context, op operation) error {
 	filling := &placeholder.Filling{Resolve: resolve, Room: MaxFilledBytes}
 	err := replaceTemplates(op, func(s site) (any, error) {
 		t, _ := placeholder.Parse(s.text, s.place)
-		if t.Literal() {
+		if t.Literal() && s.place != placeholder.Filename {
 			return s.text, nil
 		}
 		return filling.Fill(t)

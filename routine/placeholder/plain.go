@@ -15,15 +15,7 @@ func putHeader(v any) (string, string) {
 }
 
 // putFilename takes the base name of a value, without control characters.
-func putFilename(v any) (string, string) {
-	name := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, Format(v))
-	return baseName(name), ""
-}
+func putFilename(v any) (string, string) { return baseName(Format(v)), "" }
 
 // wholeFilename takes the base name of the whole and refuses what names no
 // file. The last token is to blame.
@@ -37,5 +29,11 @@ func wholeFilename(text string, parts []string) (string, []blame) {
 }
 
 func baseName(name string) string {
-	return name[strings.LastIndexAny(name, `/\`)+1:]
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, name)
 }
