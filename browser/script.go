@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/routine"
@@ -79,12 +80,13 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, 
 	if name != "" {
 		expression += "\n//# sourceURL=" + name
 	}
+	begun := time.Now()
 	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, AwaitPromise: true, UserGesture: true,
 		Timeout: proto.RuntimeTimeDelta(s.Limit.Milliseconds())})
 	if err == nil && v.ObjectID != "" {
 		v, err = p.stringify(ctx, v.ObjectID)
 	}
-	if terminated(err) {
+	if terminated(err) || failedInside(err) && time.Since(begun) >= s.Limit {
 		<-ctx.Done() // the call's own limit was a moment early
 		err = context.Cause(ctx)
 	}
@@ -133,6 +135,17 @@ func jsonOf(v remote) json.RawMessage {
 
 func terminated(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "Execution was terminated")
+}
+
+// internalError is the code of JSON-RPC for a fault that the other side has no
+// words for.
+const internalError = -32603
+
+// failedInside tells that V8 could not say what had become of an evaluation, as
+// when its end meets a script that is just catching another exception.
+func failedInside(err error) bool {
+	var e *cdp.Error
+	return errors.As(err, &e) && e.Code == internalError
 }
 
 // stop ends whatever script the page runs. A page that does not answer
