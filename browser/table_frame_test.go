@@ -45,7 +45,7 @@ func TestFrames(t *testing.T) {
 				{name: "moved by a script until it rests", site: site, html: frame("move", ""), do: func(a *attempt) error { a.want(`LOG`, `"moving;"`); return a.click("#b") }, log: "moving;150px;"},
 				{name: "in a shadow root", site: site, html: hear + `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<iframe src="` + origin + `in"></iframe>'</script>`, log: "b;"},
 				{name: "comes late", site: site, html: hear + `<div id=d></div><script>setTimeout(() => d.innerHTML='<iframe src="` + origin + `in"></iframe>', 200)</script>`, log: "b;"},
-				{name: "replaced while it is waited for", site: site, html: hear + `<iframe id=f src="` + origin + `far?disabled"></iframe><script>setTimeout(() => f.src='` + origin + `in', 200)</script>`,
+				{name: "replaced while it is waited for", site: site, html: hear + `<iframe id=f src="` + origin + `far"></iframe><script>f.onload = () => { f.onload = null; setTimeout(() => f.src='` + origin + `in', 200) }</script>`,
 					do: func(a *attempt) error { return a.typed("#i", "x") }, log: "x;"},
 				{name: "typing", site: site, html: frame("in", ""), do: func(a *attempt) error { return a.typed("#i", "añ") }, log: "a;añ;"},
 				{name: "keys after typing", site: site, html: frame("in", ""), do: func(a *attempt) error {
