@@ -185,21 +185,31 @@ func (a *attempt) want(expression, is string) {
 
 // untilJudged is a context that ends like an operation's own limit, early: when
 // the page has lived on for a time in which the helper has judged it often. On a
-// slow machine that is longer, since the helper looks from frame to frame.
+// slow machine that is longer, since the helper looks from frame to frame, and
+// where there are frames of other sites they have answered by then.
 func untilJudged(t *testing.T, p *page) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testTime)
 	done := make(chan struct{})
 	const lived = `Promise.all([new Promise(done => setTimeout(done, 1000)), new Promise(done => {
 		let frames = 0; requestAnimationFrame(function f() { if (++frames < 60) requestAnimationFrame(f); else done() }) })])`
-	go func() {
-		defer close(done)
-		defer cancel()
+	live := func() {
 		if _, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: lived, AwaitPromise: true}); err != nil {
 			select { // the page has changed
 			case <-time.After(2 * time.Second):
 			case <-ctx.Done():
 			}
+		}
+	}
+	go func() {
+		defer close(done)
+		defer cancel()
+		live()
+		if frames := p.framesNow(); len(frames) > 0 {
+			for _, v := range frames {
+				_, _ = help[bool](ctx, v, "present", "html", 0)
+			}
+			live()
 		}
 	}()
 	t.Cleanup(func() { cancel(); <-done })
