@@ -2,6 +2,7 @@ package routine
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -58,6 +59,16 @@ func nearest(name string, candidates []string) string {
 		}
 	}
 	return cmp.Or(best, part)
+}
+
+// DidYouMean asks whether name, which is none of the candidates, was meant to be
+// the nearest of them; empty when none is near.
+func DidYouMean(name string, candidates []string) string {
+	near := nearest(name, candidates)
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", near)
 }
 
 // maxCandidates bounds the search for what a hint would name.

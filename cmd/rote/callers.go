@@ -12,7 +12,7 @@ import (
 // callerFlags bound how often callers of REST and of MCP over HTTP may call, and from where.
 type callerFlags struct {
 	RateLimit  *int     `help:"Calls a minute that each token may make, and each address without one; 0: any number (600; 0 on loopback)." placeholder:"N"`
-	CORSOrigin []string `name:"cors-origin" help:"Origin, as in https://app.example, whose pages may use the service from a browser. Repeatable." placeholder:"ORIGIN" sep:"none"`
+	CORSOrigin []string `name:"cors-origin" help:"Origin, as in https://app.example, whose pages may use the service from a browser. Repeatable." placeholder:"ORIGIN"`
 }
 
 // check refuses what a browser never sends as an Origin, and *: a page of any

@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
-	kongyaml "github.com/alecthomas/kong-yaml"
 	"github.com/dustin/go-humanize"
 )
 
 // cli is the command line. Flags win over the environment, which wins over the
 // file of --config, which wins over defaults.
 type cli struct {
-	Config configFile `help:"YAML file of flag values." placeholder:"FILE"`
+	Config configFile `help:"YAML file of flag values, each under its name; what is for one command only, under the command's." placeholder:"FILE"`
 	globals
 
 	Demo     demoCommand     `cmd:"" help:"Run a routine on a practice site, over REST and MCP, and show where the time goes."`
@@ -31,27 +29,8 @@ type cli struct {
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
-// configFile names a YAML file of flag values. The environment is asked after
-// it, and the answer that comes last counts.
+// configFile names a YAML file of flag values.
 type configFile string
-
-// BeforeResolve has the flags that were not given looked up in the file.
-func (configFile) BeforeResolve(k *kong.Kong, c *kong.Context, trace *kong.Path) error {
-	file, err := k.LoadConfig(string(c.FlagValue(trace.Flag).(configFile)))
-	if err != nil {
-		return err
-	}
-	c.AddResolver(file)
-	c.AddResolver(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		for _, name := range flag.Envs {
-			if value, ok := os.LookupEnv(name); ok {
-				return value, nil
-			}
-		}
-		return nil, nil
-	}))
-	return nil
-}
 
 // globals are the flags that every command takes.
 type globals struct {
@@ -61,8 +40,8 @@ type globals struct {
 	Concurrency  int      `help:"Runs at once (2 × cores)." placeholder:"N"`
 	Queue        int      `help:"Runs that wait for their turn; beyond, callers are told to come back." default:"100" placeholder:"N"`
 	Egress       string   `help:"What runs may reach: public (the internet and what is allowed), listed (what is allowed) or any." default:"public" enum:"public,listed,any"`
-	AllowHost    []string `help:"Host that runs may reach: host, *.host, host:port or CIDR. Repeatable." placeholder:"HOST" sep:"none"`
-	DenyHost     []string `help:"Host that runs may not reach; wins over --allow-host. Repeatable." placeholder:"HOST" sep:"none"`
+	AllowHost    []string `help:"Host that runs may reach: host, *.host, host:port or CIDR. Repeatable." placeholder:"HOST"`
+	DenyHost     []string `help:"Host that runs may not reach; wins over --allow-host. Repeatable." placeholder:"HOST"`
 	MaxTraffic   size     `help:"Most bytes that one run may send and receive." default:"1GiB"`
 	MaxMemory    size     `help:"Most memory of one page's process (Linux)." default:"2GiB"`
 	User         string   `help:"The local user: of mcp, run and demo." default:"local"`
@@ -123,7 +102,7 @@ func parse(args []string, s streams) (c command, g *globals, err error) {
 	}()
 	parser, err := kong.New(&flags, kong.Name("rote"), kong.Description("Teach an agent a web task once, and it does it by rote."),
 		kong.Writers(s.out, s.err), kong.Exit(func(code int) { panic(exit(code)) }), kong.DefaultEnvars("ROTE"),
-		kong.Configuration(kongyaml.Loader), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.Resolvers(kong.ResolverFunc(environment)), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -38,6 +38,13 @@ func TestReadme(t *testing.T) {
 	if ran != 1 {
 		t.Errorf("%d routines in the README, want 1", ran)
 	}
+	config := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(string(text))
+	if config == nil {
+		t.Fatal("no file of flags in the README")
+	}
+	if _, errs, code := r.run("version", "--config", r.file("readme.yaml", config[1])); code != 0 {
+		t.Errorf("the README's file of flags: %s", errs)
+	}
 	for _, link := range regexp.MustCompile(`\]\(([a-z][^)]*)\)`).FindAllStringSubmatch(string(text), -1) {
 		if _, err := os.Stat(filepath.Join("../..", link[1])); err != nil {
 			t.Errorf("a dead link: %v", err)

@@ -19,7 +19,7 @@ type serveCommand struct {
 	toolFlags
 	Addr        string   `help:"Address to listen on." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
-	AllowedHost []string `help:"Host or Origin that is accepted beyond loopback. Repeatable." placeholder:"HOST" sep:"none"`
+	AllowedHost []string `help:"Host or Origin that is accepted beyond loopback. Repeatable." placeholder:"HOST"`
 	KeepAge     days     `help:"How long executions are kept." default:"30d" placeholder:"TIME"`
 	KeepSize    size     `help:"Bytes of results and files that are kept; the oldest executions go first." default:"10GiB"`
 	Auth        string   `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`

@@ -22,8 +22,8 @@ type tokenCommand struct {
 // The token's principal is that of --user, --organization and --project.
 type tokenCreate struct {
 	Expires days     `help:"Time to live, as in 90d or 12h (for ever)." placeholder:"TIME"`
-	Scope   []string `help:"What it is good for: routines:read, routines:write, executions:run, executions:read, admin (all but admin). Repeatable." placeholder:"SCOPE" sep:"none"`
-	Reach   []string `help:"Host that its runs may reach, of those that the server allows, written as for --allow-host (all of them). Repeatable." placeholder:"HOST" sep:"none"`
+	Scope   []string `help:"What it is good for: routines:read, routines:write, executions:run, executions:read, admin (all but admin). Repeatable." placeholder:"SCOPE"`
+	Reach   []string `help:"Host that its runs may reach, of those that the server allows, written as for --allow-host (all of them). Repeatable." placeholder:"HOST"`
 }
 
 func (c *tokenCreate) Run(ctx context.Context, g *globals, s streams) (err error) {

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/alecthomas/kong"
+	"gopkg.in/yaml.v3"
+
+	"rote/routine"
+)
+
+// BeforeResolve has the flags that were not given looked up in the file of
+// --config.
+func (*cli) BeforeResolve(k *kong.Kong, c *kong.Context) error {
+	for _, flag := range k.Model.Flags {
+		if path, ok := c.FlagValue(flag).(configFile); ok && path != "" {
+			settings, err := readSettings(string(path), k.Model.Node)
+			if err != nil {
+				return err
+			}
+			c.AddResolver(settings)
+		}
+	}
+	return nil
+}
+
+// environment gives lists of the environment, which stand in one variable, by
+// their items. All else kong takes from there by itself.
+func environment(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	name, value := inEnvironment(flag)
+	if name == "" || !flag.IsSlice() || flag.Tag.Sep < 0 {
+		return nil, nil
+	}
+	items := []any{}
+	for _, item := range strings.FieldsFunc(value, func(r rune) bool { return r == flag.Tag.Sep || unicode.IsSpace(r) }) {
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// inEnvironment is the variable that sets a flag, and its value; empty: none does.
+func inEnvironment(flag *kong.Flag) (name, value string) {
+	for _, name := range flag.Envs {
+		if value, ok := os.LookupEnv(name); ok {
+			return name, value
+		}
+	}
+	return "", ""
+}
+
+// settings are the flag values of a file: for all commands below the root, for
+// one below it. It is a kong.Resolver.
+type settings map[*kong.Node]map[string]any
+
+func (s settings) Validate(*kong.Application) error { return nil }
+
+// Resolve finds what the file says for the command that was called. The
+// environment wins over it.
+func (s settings) Resolve(c *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if name, _ := inEnvironment(flag); name != "" {
+		return nil, nil
+	}
+	n := c.Selected()
+	if n == nil {
+		n = c.Model.Node
+	}
+	for ; n != nil; n = n.Parent {
+		if value, ok := s[n][flag.Name]; ok {
+			return value, nil
+		}
+	}
+	return nil, nil
+}
+
+// readSettings reads a file of flags, all of it: what is misspelt there would
+// else be as if it had not been written.
+func readSettings(path string, root *kong.Node) (settings, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var document, second yaml.Node
+	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if !errors.Is(decoder.Decode(&second), io.EOF) {
+		return nil, fmt.Errorf("%s: write all flags in one YAML document", path)
+	}
+	s := settings{}
+	if err := s.read(root, document.Content[0]); err != nil {
+		return nil, fmt.Errorf("%s:%w", path, err)
+	}
+	return s, nil
+}
+
+// read takes the flags of a command, and of those below it. Its errors begin with
+// the line.
+func (s settings) read(command *kong.Node, mapping *yaml.Node) error {
+	if mapping.Kind != yaml.MappingNode {
+		return fmt.Errorf("%d: write the name of each flag, a colon and its value", mapping.Line)
+	}
+	if s[command] != nil {
+		return fmt.Errorf("%d: %s is there twice", mapping.Line, command.Name)
+	}
+	s[command] = map[string]any{}
+	flags := flagsOf(command)
+	for i := 0; i < len(mapping.Content); i += 2 {
+		key, value := mapping.Content[i], mapping.Content[i+1]
+		if below := child(command, key.Value); below != nil && value.Kind == yaml.MappingNode {
+			if err := s.read(below, value); err != nil {
+				return err
+			}
+			continue
+		}
+		flag, err := flags[key.Value], error(nil)
+		if _, twice := s[command][key.Value]; flag == nil {
+			err = unknownFlag(key.Value, command, flags)
+		} else if twice {
+			err = fmt.Errorf("%s is there twice", key.Value)
+		} else {
+			s[command][key.Value], err = flagValue(flag, value)
+		}
+		if err != nil {
+			return fmt.Errorf("%d: %w", key.Line, err)
+		}
+	}
+	return nil
+}
+
+func child(command *kong.Node, name string) *kong.Node {
+	for _, c := range command.Children {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// flagsOf are the flags that may be set for a command: its own, and those of the
+// commands above and below it. A file may be meant for several commands.
+func flagsOf(command *kong.Node) map[string]*kong.Flag {
+	flags := map[string]*kong.Flag{}
+	add := func(n *kong.Node) {
+		for _, flag := range n.Flags {
+			if flag.Name != "help" && flag.Name != "config" {
+				flags[flag.Name] = flag
+			}
+		}
+	}
+	var below func(*kong.Node)
+	below = func(n *kong.Node) {
+		add(n)
+		for _, c := range n.Children {
+			below(c)
+		}
+	}
+	below(command)
+	for n := command.Parent; n != nil; n = n.Parent {
+		add(n)
+	}
+	return flags
+}
+
+func unknownFlag(name string, command *kong.Node, flags map[string]*kong.Flag) error {
+	words := fmt.Sprintf("no flag is named %q", name)
+	if command.Type == kong.CommandNode {
+		words = fmt.Sprintf("%s has no flag %q", command.Name, name)
+	}
+	if hint := routine.DidYouMean(name, slices.Collect(maps.Keys(flags))); hint != "" {
+		words += "; " + hint
+	}
+	return errors.New(words)
+}
+
+// flagValue is what the file says for a flag: a text, or a list of texts for a
+// flag that may be repeated.
+func flagValue(flag *kong.Flag, value *yaml.Node) (v any, err error) {
+	items, texts := []*yaml.Node{value}, []any{}
+	if value.Kind == yaml.SequenceNode && flag.IsSlice() {
+		items = value.Content
+	}
+	for _, item := range items {
+		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
+			return nil, fmt.Errorf("%s takes %s", flag.Name, takes(flag))
+		}
+		if flag.Enum != "" && !flag.EnumMap()[item.Value] {
+			return nil, fmt.Errorf("%s is %s, not %q", flag.Name, strings.Join(flag.EnumSlice(), " or "), item.Value)
+		}
+		texts = append(texts, item.Value)
+	}
+	v = texts
+	if !flag.IsSlice() {
+		v = value.Value
+	}
+	scan := kong.Scan().PushTyped(v, kong.FlagValueToken)
+	if err := flag.Mapper.Decode(&kong.DecodeContext{Value: flag.Value, Scan: scan}, reflect.New(flag.Target.Type()).Elem()); err != nil {
+		return nil, fmt.Errorf("%s: %w", flag.Name, err)
+	}
+	return v, nil
+}
+
+func takes(flag *kong.Flag) string {
+	if flag.IsSlice() {
+		return "a value or a list of them"
+	}
+	return "one value"
+}
