@@ -37,8 +37,8 @@ const drainTime = 10 * time.Second
 
 // open builds the parts and ends what a crash has left open. The browser is not
 // started before it is needed.
-func open(ctx context.Context, g *globals, s streams) (*app, error) {
-	return build(ctx, g, s, routine.Config{})
+func open(ctx context.Context, g *globals, s streams, options ...sqlite.Option) (*app, error) {
+	return build(ctx, g, s, routine.Config{}, options...)
 }
 
 // openServer is open for a server: only that sends webhooks and deletes what is
@@ -53,7 +53,7 @@ func openServer(ctx context.Context, g *globals, s streams, o routine.Observer, 
 }
 
 // build completes c with what all commands have alike.
-func build(ctx context.Context, g *globals, s streams, c routine.Config) (*app, error) {
+func build(ctx context.Context, g *globals, s streams, c routine.Config, options ...sqlite.Option) (*app, error) {
 	a := &app{log: logger(s.err), streams: s}
 	policy, err := g.egress()
 	if err != nil {
@@ -63,7 +63,7 @@ func build(ctx context.Context, g *globals, s streams, c routine.Config) (*app, 
 	if err != nil {
 		return nil, err
 	}
-	if a.store, err = sqlite.Open(ctx, path, g.stateKey()...); err != nil {
+	if a.store, err = sqlite.Open(ctx, path, append(options, g.stateKey()...)...); err != nil {
 		return nil, err
 	}
 	concurrency := g.Concurrency

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/sqlite"
 )
 
 type runCommand struct {
@@ -24,7 +25,11 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	if err != nil {
 		return err
 	}
-	a, err := open(ctx, g, s)
+	var options []sqlite.Option
+	if c.stored() {
+		options = append(options, sqlite.Existing())
+	}
+	a, err := open(ctx, g, s, options...)
 	if err != nil {
 		return err
 	}
@@ -48,9 +53,12 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	return err
 }
 
+// stored tells whether the routine is one of the database.
+func (c *runCommand) stored() bool { return strings.HasPrefix(c.Routine, "Routine_") }
+
 // execute runs a file as it is, or a stored routine through the ledger.
 func (c *runCommand) execute(ctx context.Context, a *app, g *globals, s streams, call routine.Call) (*routine.Execution, error) {
-	if strings.HasPrefix(c.Routine, "Routine_") {
+	if c.stored() {
 		return a.service.Execute(ctx, g.local(), c.Routine, call)
 	}
 	text, err := os.ReadFile(c.Routine)

@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"rote/browser/egress"
 	"rote/routine"
+	"rote/routine/sqlite"
 )
 
 type tokenCommand struct {
@@ -31,11 +34,19 @@ func (c *tokenCreate) Run(ctx context.Context, g *globals, s streams) (err error
 	if err != nil {
 		return err
 	}
+	path, err := g.database()
+	if err != nil {
+		return err
+	}
+	_, missing := os.Stat(path)
 	a, err := open(ctx, g, s)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
+	if errors.Is(missing, fs.ErrNotExist) {
+		fmt.Fprintf(s.err, "rote: %s is a new database\n", path)
+	}
 	secret, t, err := a.service.CreateToken(ctx, p, time.Duration(c.Expires))
 	if err != nil {
 		return err
@@ -63,7 +74,7 @@ func (c *tokenCreate) principal(g *globals) (routine.Principal, error) {
 type tokenList struct{}
 
 func (c *tokenList) Run(ctx context.Context, g *globals, s streams) (err error) {
-	a, err := open(ctx, g, s)
+	a, err := open(ctx, g, s, sqlite.Existing())
 	if err != nil {
 		return err
 	}
@@ -102,7 +113,7 @@ type tokenRevoke struct {
 }
 
 func (c *tokenRevoke) Run(ctx context.Context, g *globals, s streams) (err error) {
-	a, err := open(ctx, g, s)
+	a, err := open(ctx, g, s, sqlite.Existing())
 	if err != nil {
 		return err
 	}

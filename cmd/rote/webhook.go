@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"rote/browser/egress"
+	"rote/routine/sqlite"
 )
 
 type webhookCommand struct {
@@ -19,7 +20,7 @@ type webhookSecretCommand struct{}
 
 // Run prints the secret, alone, on stdout.
 func (c *webhookSecretCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
-	a, err := open(ctx, g, s)
+	a, err := open(ctx, g, s, sqlite.Existing())
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -47,6 +48,7 @@ type Store struct {
 	owner       owner
 	watch       watch
 	sealer      sealer
+	existing    bool // opened only when there is one
 }
 
 // Option changes how a database is opened.
@@ -56,6 +58,9 @@ type Option func(*Store)
 // random bytes in base64. Without this option it is PATH.key. It is made on the
 // first use when there is none.
 func KeyFile(path string) Option { return func(s *Store) { s.sealer.keyFile = path } }
+
+// Existing refuses to create a database.
+func Existing() Option { return func(s *Store) { s.existing = true } }
 
 // Open opens the database at path, creates it (0600, in a directory 0700) when
 // there is none and brings its schema up to date. It refuses a file that is not
@@ -70,14 +75,15 @@ func Open(ctx context.Context, path string, options ...Option) (*Store, error) {
 }
 
 func openStore(ctx context.Context, path string, options []Option) (*Store, error) {
-	path, err := locate(path)
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{path: path, owner: owner{id: uuid.NewString()}, sealer: sealer{path + ".key"}}
+	s := &Store{owner: owner{id: uuid.NewString()}}
 	for _, o := range options {
 		o(s)
 	}
+	var err error
+	if s.path, err = locate(path, s.existing); err != nil {
+		return nil, err
+	}
+	path, s.sealer.keyFile = s.path, cmp.Or(s.sealer.keyFile, s.path+".key")
 	if s.write, err = openPool(writeDSN(path), 1); err != nil {
 		return nil, err
 	}
@@ -127,10 +133,13 @@ func (s *Store) Ping(ctx context.Context) error {
 // locate makes path's directory and gives the one name of the file that all
 // processes agree on. Lock and owner files derive from it: under two names for
 // one database (a symbolic link, say) a living owner would look dead.
-func locate(path string) (string, error) {
+func locate(path string, existing bool) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
+	}
+	if _, err := os.Stat(path); existing && errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is none at %s: name one with --db (rote serve makes one)", path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
