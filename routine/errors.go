@@ -106,6 +106,15 @@ func CodeOf(err error) Code {
 	return AsError(err).Code
 }
 
+// hiddenCause is what the log has to say about err because callers are not told;
+// nil: nothing.
+func hiddenCause(err error) error {
+	if code := CodeOf(err); code == CodeInternal || code == CodeStoreUnavailable {
+		return errors.Unwrap(AsError(err))
+	}
+	return nil
+}
+
 // Problem is one fault of a definition or of a call's values, placed so that
 // an editor or an agent can go there.
 type Problem struct {

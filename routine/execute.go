@@ -191,8 +191,8 @@ func (s *Service) finish(ctx context.Context, l *live, err error) error {
 	attrs := []any{"execution_id", e.ID, "routine_id", e.RoutineID, "status", e.Status, "duration", *e.DurationSeconds}
 	if err != nil {
 		attrs = append(attrs, "code", e.ErrorCode)
-		if e.ErrorCode == CodeInternal {
-			attrs = append(attrs, "error", err)
+		if cause := hiddenCause(err); cause != nil {
+			attrs = append(attrs, "error", cause)
 		}
 	}
 	if saved != nil {

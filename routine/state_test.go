@@ -1,8 +1,11 @@
 package routine_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +21,13 @@ type sealedStore struct{ *routinetest.Store }
 
 func (sealedStore) ProjectState(context.Context, string, string) ([]byte, error) {
 	return nil, routine.ErrSealed
+}
+
+// keylessStore has a key file that it cannot use.
+type keylessStore struct{ *routinetest.Store }
+
+func (keylessStore) ProjectState(context.Context, string, string) ([]byte, error) {
+	return nil, fmt.Errorf("%w: /etc/key can be used by other users", routine.ErrStateKey)
 }
 
 // fullStore cannot save states.
@@ -70,5 +80,24 @@ func TestSavedState(t *testing.T) {
 	_, e, err := run(fullStore{store}, ann, keeping, fakePage{})
 	if err != nil || len(e.Result.Warnings) == 0 || !strings.Contains(strings.Join(e.Result.Warnings, ""), "was not saved") {
 		t.Fatal(e.Result.Warnings, err)
+	}
+}
+
+// Why a key file cannot be used is for the service's owner, and not for callers.
+func TestUnusableKeyFile(t *testing.T) {
+	store, ann := routinetest.NewStore(), routine.Principal{UserID: "ann", OrganizationID: "o", ProjectID: "p", Scopes: routine.UsualScopes}
+	var log bytes.Buffer
+	s := routine.NewService(routine.Config{Store: keylessStore{store}, Browser: &fakeBrowser{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	r, _, err := s.CreateRoutine(t.Context(), ann, []byte(keeping))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Execute(t.Context(), ann, r.ID, routine.Call{})
+	if routine.CodeOf(err) != routine.CodeStoreUnavailable || !strings.Contains(err.Error(), "its key file, and its log says why") || strings.Contains(err.Error(), "/etc") {
+		t.Errorf("told %v", err)
+	}
+	s.Close(t.Context())
+	if !strings.Contains(log.String(), "/etc/key can be used by other users") {
+		t.Errorf("logged %s", log.String())
 	}
 }

@@ -10,13 +10,18 @@ import (
 // ErrSealed: the store holds a state that it has not the key for.
 var ErrSealed = errors.New("sealed with another key")
 
+// ErrStateKey: the store cannot use its key, for a reason that the chain names.
+var ErrStateKey = errors.New("state key")
+
 // StateStore is the part of a [Store] that keeps, for each project, the browser
 // state that runs of routines which are not incognito start from. It holds
 // sessions of people: a Store encrypts it.
 type StateStore interface {
-	// ProjectState reads a project's state; nil when there is none. ErrSealed.
+	// ProjectState reads a project's state; nil when there is none. ErrSealed,
+	// ErrStateKey.
 	ProjectState(ctx context.Context, organizationID, projectID string) ([]byte, error)
 	// SaveProjectState replaces it. Of two runs at once the last to end wins.
+	// ErrStateKey.
 	SaveProjectState(ctx context.Context, organizationID, projectID string, state []byte, at time.Time) error
 }
 
@@ -31,6 +36,10 @@ func (s *Service) opening(ctx context.Context, caller Principal, d *Definition) 
 	o.State, err = s.store.ProjectState(ctx, caller.OrganizationID, caller.ProjectID)
 	if errors.Is(err, ErrSealed) {
 		return o, Errorf(CodeStoreUnavailable, "the saved browser state of project %s cannot be read: it was sealed with another key: bring back its key file (--state-key), or run the routine with incognito true", quoted(caller.ProjectID))
+	}
+	if errors.Is(err, ErrStateKey) {
+		return o, &Error{Code: CodeStoreUnavailable, cause: err,
+			Message: fmt.Sprintf("the saved browser state of project %s cannot be read: the service cannot use its key file, and its log says why; or run the routine with incognito true", quoted(caller.ProjectID))}
 	}
 	if err != nil {
 		return o, storeError(ctx, "read project state", err)

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"rote/routine"
 )
 
 func main() {
@@ -80,9 +82,19 @@ func run(ctx context.Context, args []string, s streams) int {
 		return 0
 	}
 	if !errors.Is(err, errSaid) {
-		fmt.Fprintf(s.err, "rote: %v\n", err)
+		fmt.Fprintf(s.err, "rote: %v\n", whole(err))
 	}
 	return 1
+}
+
+// whole is err with what a remote caller would not be told: who has the command
+// line has the database.
+func whole(err error) error {
+	var e *routine.Error
+	if errors.As(err, &e) && e.Code == routine.CodeStoreUnavailable && e.Unwrap() != nil {
+		return fmt.Errorf("%w: %w", err, e.Unwrap())
+	}
+	return err
 }
 
 // errSaid ends a command that has said all there is to say.

@@ -310,4 +310,11 @@ func TestSavedState(t *testing.T) {
 	run("2")
 	run("1", "--project", "other")
 	run("3")
+	key := filepath.Join(r.home, ".local/share/rote/rote.db.key")
+	if err := os.Chmod(key, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := r.run("run", routine, "-p", "site="+r.shop); code != 1 || !strings.Contains(errs, key+" can be used by other users: chmod 600 it") {
+		t.Errorf("a key file that others can read: exit %d\n%s", code, errs)
+	}
 }

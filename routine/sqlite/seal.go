@@ -56,6 +56,7 @@ func (s sealer) open(sealed []byte, place string) ([]byte, error) {
 }
 
 // box reads the key, which it makes when there is none and make is set.
+// [routine.ErrStateKey].
 func (s sealer) box(make bool) (cipher.AEAD, error) {
 	key, err := readKey(s.keyFile)
 	if errors.Is(err, fs.ErrNotExist) && make {
@@ -64,7 +65,7 @@ func (s sealer) box(make bool) (cipher.AEAD, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("state key: %w", err)
+		return nil, fmt.Errorf("%w: %w", routine.ErrStateKey, err)
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -77,6 +78,9 @@ func readKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file: name one with --state-key", path)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("%s can be used by other users: chmod 600 it", path)

@@ -9,7 +9,7 @@ import (
 )
 
 // ProjectState reads a project's browser state; nil when there is none.
-// [routine.ErrSealed].
+// [routine.ErrSealed], [routine.ErrStateKey].
 func (s *Store) ProjectState(ctx context.Context, organizationID, projectID string) ([]byte, error) {
 	var sealed []byte
 	err := s.read.QueryRowContext(ctx, `SELECT sealed FROM project_states WHERE organization_id = ? AND project_id = ?`,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -64,7 +65,7 @@ func TestStatesAreEncrypted(t *testing.T) {
 		if err := os.Chmod(key, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := again.ProjectState(t.Context(), "o", "q"); err == nil || errors.Is(err, routine.ErrSealed) {
+		if _, err := again.ProjectState(t.Context(), "o", "q"); !errors.Is(err, routine.ErrStateKey) || !strings.Contains(err.Error(), "chmod 600 it") {
 			t.Fatal(err)
 		}
 		if err := os.Chmod(key, 0o600); err != nil {
@@ -96,7 +97,10 @@ func TestStatesAreEncrypted(t *testing.T) {
 		if err := os.WriteFile(file, []byte("short"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := openAt(t, path, KeyFile(file)).ProjectState(t.Context(), "o", "q"); err == nil || errors.Is(err, routine.ErrSealed) {
+		if _, err := openAt(t, path, KeyFile(file)).ProjectState(t.Context(), "o", "q"); !errors.Is(err, routine.ErrStateKey) || !strings.Contains(err.Error(), "does not hold a key") {
+			t.Fatal(err)
+		}
+		if _, err := openAt(t, path, KeyFile(t.TempDir())).ProjectState(t.Context(), "o", "q"); !errors.Is(err, routine.ErrStateKey) || !strings.Contains(err.Error(), "is no file") {
 			t.Fatal(err)
 		}
 	})
