@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"net/url"
 
 	"rote/browser/egress"
 	"rote/routine/sqlite"
@@ -36,26 +36,24 @@ func (c *webhookSecretCommand) Run(ctx context.Context, g *globals, s streams) (
 // webhooks makes the calls of webhooks under the egress policy.
 type webhooks struct{ policy *egress.Policy }
 
-func (w webhooks) Allows(ctx context.Context, url string, hosts []string) error {
+func (w webhooks) Allows(ctx context.Context, to string, hosts []string) error {
 	p, err := w.narrow(hosts)
 	if err != nil {
 		return err
 	}
-	return p.Judge(ctx, url)
+	return p.Judge(ctx, to)
 }
 
-// maxAnswer is how much of an answer is read, to keep the connection in order;
-// nobody looks at it.
-const maxAnswer = 64 << 10
-
-func (w webhooks) Send(ctx context.Context, url string, hosts []string, headers map[string]string, body []byte) (int, error) {
+// Send gives no error that shows the URL, in which receivers keep secrets: errors
+// are logged and stored. Of the answer only the status counts.
+func (w webhooks) Send(ctx context.Context, to string, hosts []string, headers map[string]string, body []byte) (int, error) {
 	p, err := w.narrow(hosts)
 	if err != nil {
 		return 0, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
-		return 0, err
+		return 0, withoutURL(err)
 	}
 	for name, value := range headers {
 		request.Header.Set(name, value)
@@ -65,14 +63,18 @@ func (w webhooks) Send(ctx context.Context, url string, hosts []string, headers 
 	defer client.CloseIdleConnections()
 	answer, err := client.Do(request)
 	if err != nil {
-		return 0, err
+		return 0, withoutURL(err)
 	}
-	defer answer.Body.Close()
-	_, err = io.CopyN(io.Discard, answer.Body, maxAnswer)
-	if errors.Is(err, io.EOF) {
-		err = nil
+	answer.Body.Close()
+	return answer.StatusCode, nil
+}
+
+func withoutURL(err error) error {
+	var whole *url.Error
+	if errors.As(err, &whole) {
+		return whole.Err
 	}
-	return answer.StatusCode, err
+	return err
 }
 
 // narrow is the policy for a caller who is limited to hosts.
