@@ -52,11 +52,14 @@ func (d *Door) Refuse(h http.Header, err error) (status int) {
 
 // setRefusal tells how to do better: with a token, or later.
 func setRefusal(h http.Header, status int, err error) {
+	wait := int(math.Ceil(routine.AsError(err).RetryAfter.Seconds()))
 	switch status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		wait := math.Ceil(routine.AsError(err).RetryAfter.Seconds())
-		h.Set("Retry-After", strconv.Itoa(max(1, int(wait))))
+		wait = max(1, wait)
+	}
+	if wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(wait))
 	}
 }

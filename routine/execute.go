@@ -37,11 +37,15 @@ type Call struct {
 	Detach bool
 }
 
+// retryInFlight is when to ask again for the answer of a call that goes on.
+const retryInFlight = 2 * time.Second
+
 // Execute runs a routine and returns when it has ended. A run that fails gives
 // its execution and an error with a run-failed code. Without execution the run
 // never began: the codes of Start, and CodeConflict while the same call under
-// the same key goes on. When ctx ends the run ends, as cancelled. A call that is
-// out of patience, or detached, gives an execution that is open, without error.
+// the same key goes on. When ctx ends the run ends, as cancelled, unless the call
+// is detached or has a key, under which who lost the answer asks for it again.
+// Then, and when patience is over, it gives an execution that is open.
 func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call) (*Execution, error) {
 	l, before, err := s.start(ctx, p, id, call)
 	if err != nil {
@@ -49,7 +53,9 @@ func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call
 	}
 	if before != nil {
 		if before.Open() {
-			return nil, Errorf(CodeConflict, "the first request with this idempotency key is still in flight, as execution %s: ask again later", before.ID)
+			err := Errorf(CodeConflict, "the first request with this idempotency key is still in flight, as execution %s: ask again later", before.ID)
+			err.RetryAfter = retryInFlight
+			return nil, err
 		}
 		return before, before.failure()
 	}
@@ -64,7 +70,7 @@ func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call
 		return l.last, l.err
 	case <-patience:
 	case <-ctx.Done():
-		if !call.Detach {
+		if !call.Detach && call.Once.Key == "" {
 			l.cancel(causeOf(ctx))
 			<-l.ended
 			return l.last, l.err

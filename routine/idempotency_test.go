@@ -1,7 +1,9 @@
 package routine_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -100,6 +102,39 @@ func TestExecuteOnce(t *testing.T) {
 		}
 		if es, total, err := here.Executions(t.Context(), ann, routine.ExecutionFilter{}); err != nil || total != 1 {
 			t.Errorf("%d executions, %v, %v", total, es, err)
+		}
+	})
+}
+
+// Whoever loses the answer gets it by the same call again: the run goes on.
+func TestExecuteOnceOutlivesItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := two(t, routinetest.NewStore())
+		r := create(t, here, ann, nap)
+		call := routine.Call{Once: once("k", "{}")}
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan *routine.Execution, 1)
+		go func() {
+			e, err := here.Execute(ctx, ann, r.ID, call)
+			if err != nil {
+				t.Error(err)
+			}
+			left <- e
+		}()
+		synctest.Wait()
+		leave()
+		first := <-left
+		if !first.Open() {
+			t.Fatalf("%+v", first)
+		}
+		_, err := there.Execute(t.Context(), ann, r.ID, call)
+		var busy *routine.Error
+		if !errors.As(err, &busy) || busy.Code != routine.CodeConflict || busy.RetryAfter == 0 {
+			t.Fatal("while it goes on: ", err)
+		}
+		time.Sleep(time.Hour) // of the test's own clock
+		if again, err := there.Execute(t.Context(), ann, r.ID, call); err != nil || again.ID != first.ID || again.Status != routine.ExecutionCompleted {
+			t.Error("after the end: ", again, err)
 		}
 	})
 }
