@@ -167,6 +167,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 		return err
 	}
 	page, err := s.browser.Open(ctx, opening)
+	s.openings.note(err, s.now())
 	if err != nil {
 		if ctx.Err() != nil {
 			return causeOf(ctx)

@@ -27,6 +27,7 @@ type Service struct {
 	routines   copies[string, Routine]
 	tokens     copies[[32]byte, Token]
 	tools      published
+	openings   openings
 	looked     atomic.Pointer[look] // the last look for changes
 
 	mu      sync.Mutex
@@ -199,7 +200,8 @@ func (s *Service) Tools(ctx context.Context, p Principal) ([]*Routine, error) {
 	return rs, nil
 }
 
-// Ready tells whether calls are taken and the store answers.
+// Ready tells whether calls are taken, the store answers and the browser, as far
+// as it was needed, starts.
 func (s *Service) Ready(ctx context.Context) error {
 	if s.stopped() {
 		return errStopping
@@ -207,7 +209,7 @@ func (s *Service) Ready(ctx context.Context) error {
 	if err := s.store.Ping(ctx); err != nil {
 		return storeError(ctx, "ping", err)
 	}
-	return nil
+	return s.openings.broken(s.now())
 }
 
 // storeError hides a store's fault from callers; whoever ends the error logs

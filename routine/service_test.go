@@ -143,6 +143,37 @@ func TestReady(t *testing.T) {
 	}
 }
 
+// Who asks whether the service is ready hears of a browser that does not start,
+// until it may have been mended.
+func TestReadyKnowsTheBrowser(t *testing.T) {
+	b := &fakeBrowser{}
+	now := routinetest.Time
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: b, Now: func() time.Time { return now }})
+	r := create(t, s, ann, private)
+	run := func(err error, want routine.Code) {
+		t.Helper()
+		b.err = err
+		_, _ = s.Execute(t.Context(), ann, r.ID, routine.Call{})
+		if err := s.Ready(t.Context()); routine.CodeOf(err) != want {
+			t.Errorf("ready: %v, want %q", err, want)
+		}
+	}
+	none := routine.Errorf(routine.CodeBrowserUnavailable, "no browser")
+	run(none, "")
+	run(none, "")
+	run(routine.Errorf(routine.CodeNavigationFailed, "x"), "") // says nothing about the browser
+	run(none, routine.CodeBrowserUnavailable)
+	var e *routine.Error
+	if err := s.Ready(t.Context()); !errors.As(err, &e) || e.RetryAfter <= 0 || !errors.Is(err, none) {
+		t.Errorf("%+v", err)
+	}
+	now = now.Add(time.Minute)
+	run(errors.New("x"), "")
+	run(none, routine.CodeBrowserUnavailable)
+	run(nil, "")
+	run(none, "")
+}
+
 func TestUnsavedEndIsAnError(t *testing.T) {
 	store := &failing{Store: routinetest.NewStore(), finish: errors.New("disk full")}
 	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}})

@@ -84,6 +84,18 @@ func build(ctx context.Context, g *globals, s streams, c routine.Config, options
 	return a, nil
 }
 
+// checkBrowser refuses an executable that is none: all runs would fail. Without
+// --browser one may yet be installed.
+func (g *globals) checkBrowser() error {
+	if g.BrowserPath == "" {
+		return nil
+	}
+	if _, err := browser.Find(g.BrowserPath); err != nil {
+		return fmt.Errorf("--browser is no executable file: %w", err)
+	}
+	return nil
+}
+
 // egress is what runs and webhooks may reach.
 func (g *globals) egress() (*egress.Policy, error) {
 	return egress.NewPolicy(egress.Mode(g.Egress), g.AllowHost, g.DenyHost)

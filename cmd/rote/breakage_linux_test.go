@@ -39,10 +39,25 @@ func (s *server) fails() string {
 	return answer["code"].(string)
 }
 
+// program writes an executable file into the home and gives its path.
+func (r *rote) program(name, text string) string {
+	r.t.Helper()
+	path := r.file(name, text)
+	if err := os.Chmod(path, 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	return path
+}
+
 // Whatever keeps the browser from starting, all that needs none goes on.
 func TestWithoutABrowser(t *testing.T) {
-	t.Run("missing", func(t *testing.T) {
-		s := newRote(t).serve("--browser", "/nowhere/chromium")
+	t.Run("removed", func(t *testing.T) {
+		r := newRote(t)
+		removed := r.program("removed", "")
+		s := r.serve("--browser", removed)
+		if err := os.Remove(removed); err != nil {
+			t.Fatal(err)
+		}
 		if code := s.fails(); code != "browser_unavailable" {
 			t.Error(code)
 		}
@@ -50,11 +65,7 @@ func TestWithoutABrowser(t *testing.T) {
 	})
 	t.Run("exits at once, again and again", func(t *testing.T) {
 		r := newRote(t)
-		broken := r.file("broken", "#!/bin/sh\nexit 1\n")
-		if err := os.Chmod(broken, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		s := r.serve("--browser", broken)
+		s := r.serve("--browser", r.program("broken", "#!/bin/sh\nexit 1\n"))
 		for range 7 {
 			if code := s.fails(); code != "browser_unavailable" {
 				t.Error(code)

@@ -17,6 +17,9 @@ type mcpCommand struct {
 // Run serves until the client closes our standard input, ends itself or sends a
 // signal. Standard output carries the protocol and nothing else.
 func (c *mcpCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
+	if err := g.checkBrowser(); err != nil {
+		return err
+	}
 	a, err := open(ctx, g, s)
 	if err != nil {
 		return err

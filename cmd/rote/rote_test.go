@@ -179,6 +179,8 @@ func TestCommandLine(t *testing.T) {
 		"serve --egress sometimes":           {2, "", "public"},
 		"serve --max-body much":              {2, "", "4MiB"},
 		"serve --addr 0.0.0.0:0 --auth off":  {1, "", "use tokens"},
+		"serve --addr 127.0.0.1:0 --browser /nowhere":         {1, "", "--browser is no executable file"},
+		"mcp --browser /etc/passwd":                           {1, "", "--browser is no executable file"},
 		"serve --addr 127.0.0.1:0 --cors-origin *":            {1, "", "is no origin"},
 		"serve --addr 127.0.0.1:0 --cors-origin app.example":  {1, "", "is no origin"},
 		"serve --addr 127.0.0.1:0 --cors-origin https://a.b/": {1, "", "is no origin"},

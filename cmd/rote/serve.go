@@ -30,6 +30,9 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	if err := c.check(); err != nil {
 		return err
 	}
+	if err := g.checkBrowser(); err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", c.Addr)
 	if err != nil {
 		return fmt.Errorf("listen: %w (choose another with --addr)", err)

@@ -1,0 +1,45 @@
+package routine
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// unhealthyOpenings is how many pages in a row could not be opened when the
+	// browser counts as broken.
+	unhealthyOpenings = 3
+	// unhealthyTime is how long it counts so after the last of them: whoever asks
+	// sends no calls meanwhile, and only a call can show that it works again.
+	unhealthyTime = 30 * time.Second
+)
+
+// openings remembers how the last pages opened.
+type openings struct {
+	mu     sync.Mutex
+	failed int
+	at     time.Time
+	err    error
+}
+
+// note takes what came of opening a page.
+func (o *openings) note(err error, at time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch CodeOf(err) {
+	case "":
+		o.failed = 0
+	case CodeBrowserUnavailable:
+		o.failed, o.at, o.err = o.failed+1, at, err
+	}
+}
+
+// broken says that there is no browser to run anything in. CodeBrowserUnavailable.
+func (o *openings) broken(now time.Time) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if wait := o.at.Add(unhealthyTime).Sub(now); o.failed >= unhealthyOpenings && wait > 0 {
+		return &Error{Code: CodeBrowserUnavailable, Message: "the browser does not start: the failed executions say why", RetryAfter: wait, cause: o.err}
+	}
+	return nil
+}
