@@ -57,7 +57,11 @@ func (c *demoCommand) Run(ctx context.Context, g *globals, s streams) (err error
 	if err := d.prepare(ctx, g); err != nil {
 		return err
 	}
-	stop, err := d.start(ctx, g)
+	at := anyPort
+	if c.Keep {
+		at = practice.Address
+	}
+	stop, err := d.start(ctx, g, at)
 	if err != nil {
 		return err
 	}
@@ -84,20 +88,34 @@ func (c *demoCommand) Run(ctx context.Context, g *globals, s streams) (err error
 	}
 	d.say("\nREST and MCP gave the same data. What next: the README's first routine, or rote --help.\n")
 	if c.Keep {
-		d.keep(ctx, id)
+		return d.keep(ctx, id)
 	}
 	return nil
 }
 
 // keep shows how to go on by hand and waits for the end.
-func (d *demo) keep(ctx context.Context, id string) {
+func (d *demo) keep(ctx context.Context, id string) error {
+	text, err := example(demoTool)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(d.dir.Path, demoTool+".json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	host := strings.TrimPrefix(d.shop, "http://")
 	d.say(`
 The shop and the API stay up until you press Control-C. In another terminal:
-  rote run cmd/rote/practice/routines/search_products.json -p site=%s -p query=lamp --allow-host %s
-  curl -s %s/routines/%s/execute -H 'X-Service-Token: %s' -H 'Content-Type: application/json' -d '{"parameters": {"site": "%s", "query": "lamp"}}'
-  rote mcp --db %s --egress listed --allow-host %s
-`, d.shop, strings.TrimPrefix(d.shop, "http://"), d.api, id, d.token, d.shop, filepath.Join(d.dir.Path, "rote.db"), strings.TrimPrefix(d.shop, "http://"))
+  %[1]s run %[2]s -p site=%[3]s -p query=lamp --allow-host %[4]s
+  curl -s %[5]s/routines/%[6]s/execute -H 'X-Service-Token: %[7]s' -H 'Content-Type: application/json' -d '{"parameters": {"site": "%[3]s", "query": "lamp"}}'
+  %[1]s mcp --db %[8]s --egress listed --allow-host %[4]s
+`, self, file, d.shop, host, d.api, id, d.token, filepath.Join(d.dir.Path, "rote.db"))
 	<-ctx.Done()
+	return nil
 }
 
 func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.s.out, format, args...) }
@@ -123,10 +141,10 @@ func (d *demo) clean() error {
 	return d.dir.Remove()
 }
 
-// start brings up the shop and the REST server; the function it returns ends
-// both.
-func (d *demo) start(ctx context.Context, g *globals) (func() error, error) {
-	shop, err := listen(ctx, practice.NewSite())
+// start brings up the shop, at an address if that is free, and the REST server;
+// the function it returns ends both.
+func (d *demo) start(ctx context.Context, g *globals, at string) (func() error, error) {
+	shop, err := listen(ctx, at, practice.NewSite())
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +160,7 @@ func (d *demo) start(ctx context.Context, g *globals) (func() error, error) {
 	if d.token, _, err = d.app.service.CreateToken(ctx, g.local(), 0); err != nil {
 		return nil, errors.Join(err, end())
 	}
-	api, err := listen(ctx, httpapi.NewHandler(httpapi.Config{Service: d.app.service, Log: slog.New(slog.DiscardHandler), MaxBody: int64(g.MaxBody)}))
+	api, err := listen(ctx, anyPort, httpapi.NewHandler(httpapi.Config{Service: d.app.service, Log: slog.New(slog.DiscardHandler), MaxBody: int64(g.MaxBody)}))
 	if err != nil {
 		return nil, errors.Join(err, end())
 	}
@@ -157,8 +175,15 @@ type listening struct {
 	stop    func() error
 }
 
-func listen(ctx context.Context, h http.Handler) (*listening, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// anyPort is an address on loopback that is free.
+const anyPort = "127.0.0.1:0"
+
+// listen serves at an address, or at another one when it is taken.
+func listen(ctx context.Context, at string, h http.Handler) (*listening, error) {
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		l, err = net.Listen("tcp", anyPort)
+	}
 	if err != nil {
 		return nil, err
 	}

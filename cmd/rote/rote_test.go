@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,6 +24,53 @@ func TestDemo(t *testing.T) {
 	if entries, _ := os.ReadDir(r.home); len(entries) != 1 { // its temporary directory
 		t.Errorf("the demo left %v in the home", entries)
 	}
+}
+
+// The commands that the demo shows for going on by hand work as they stand.
+func TestDemoKeepsTheShop(t *testing.T) {
+	r := newRote(t)
+	c := r.command("demo", "--keep")
+	out := &output{more: make(chan struct{}, 1)}
+	c.Stdout = out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stopped := false
+	stop := func() {
+		if !stopped {
+			stopped = true
+			_ = c.Process.Signal(os.Interrupt)
+			if err := c.Wait(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	defer stop()
+	shown := out.wait(t, func(text string) string {
+		_, commands, _ := strings.Cut(text, "In another terminal:\n")
+		if strings.Count(commands, "\n") < 3 {
+			return ""
+		}
+		return commands
+	})
+	for line := range strings.Lines(shown) {
+		if strings.Contains(line, " curl ") {
+			if _, err := exec.LookPath("curl"); err != nil {
+				continue
+			}
+		}
+		sh := exec.CommandContext(t.Context(), "sh", "-c", line)
+		sh.Env = r.command().Env
+		for i, variable := range sh.Env {
+			if strings.HasPrefix(variable, "ROTE_ALLOW_HOST=") {
+				sh.Env[i] = "UNUSED="
+			}
+		}
+		if text, err := sh.CombinedOutput(); err != nil || !strings.Contains(line, " mcp ") && !strings.Contains(string(text), "LAMP-03") {
+			t.Errorf("%s: %v\n%s", line, err, text)
+		}
+	}
+	stop()
 }
 
 func TestDemoTellsTheTruth(t *testing.T) {

@@ -8,6 +8,10 @@ import (
 //go:embed routines
 var routineFiles embed.FS
 
+// Address is where the example routines expect the site, unless they are told
+// otherwise.
+const Address = "127.0.0.1:8765"
+
 // Routine is an example definition for the site, as its file has it.
 type Routine struct {
 	// Name is the file's name, "search_products.json" for example.

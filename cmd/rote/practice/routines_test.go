@@ -67,7 +67,7 @@ func TestRoutinesAreDocumented(t *testing.T) {
 			if p.Name == "password" && !p.Secret {
 				t.Errorf("%s: the password is not secret", file)
 			}
-			if p.Name == "site" && p.Default != "http://127.0.0.1:8765" {
+			if p.Name == "site" && p.Default != "http://"+Address {
 				t.Errorf("%s: site is %v by default", file, p.Default)
 			}
 		}
