@@ -59,6 +59,10 @@ type document struct {
 func (a *api) serve(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		got, err := h(&request{Request: r, w: w, maxBody: a.maxBody})
+		if routine.CodeOf(err) == routine.CodeTooLarge {
+			failBody(w, r, err)
+			return
+		}
 		if err != nil {
 			fail(w, r, err)
 			return

@@ -20,19 +20,15 @@ func (q *request) body() ([]byte, error) {
 	if err := checkMediaType(q.Header); err != nil {
 		return nil, err
 	}
-	tooLarge := func() ([]byte, error) {
-		// The server would read on, to come to the next request.
-		_ = http.NewResponseController(q.w).SetReadDeadline(time.Now())
-		return nil, routine.Errorf(routine.CodeTooLarge, "the body has more than %d bytes", q.maxBody)
-	}
+	tooLarge := routine.Errorf(routine.CodeTooLarge, "the body has more than %d bytes", q.maxBody)
 	if q.ContentLength > q.maxBody {
-		return tooLarge()
+		return nil, tooLarge
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(q.w, q.Body, q.maxBody))
 	var limit *http.MaxBytesError
 	switch {
 	case errors.As(err, &limit):
-		return tooLarge()
+		return nil, tooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, routine.Errorf(routine.CodeInvalid, "the body did not arrive in time")
 	case err != nil:
@@ -56,4 +52,26 @@ func checkMediaType(h http.Header) error {
 		return routine.Errorf(routine.CodeUnsupportedMediaType, "the body must be JSON in UTF-8, without another charset")
 	}
 	return nil
+}
+
+const (
+	// lingerBytes and lingerTime bound what is read of a body that was refused.
+	lingerBytes = 8 << 20
+	lingerTime  = 2 * time.Second
+)
+
+// failBody answers that a body is too large, and then reads on for a while: many
+// clients look at the answer only when they have sent all of it, and find the
+// connection reset when it is closed before.
+func failBody(w http.ResponseWriter, r *http.Request, err error) {
+	c := http.NewResponseController(w)
+	_ = c.EnableFullDuplex()
+	w.Header().Set("Connection", "close")
+	fail(w, r, err)
+	_ = c.Flush()
+	if r.Header.Get("Expect") == "" { // else they wait for the answer
+		_ = c.SetReadDeadline(time.Now().Add(lingerTime))
+		_, _ = io.CopyN(io.Discard, r.Body, lingerBytes)
+	}
+	_ = c.SetReadDeadline(time.Now()) // the server would read on, to come to the next request
 }

@@ -80,6 +80,32 @@ func TestRestOfABodyIsNotRead(t *testing.T) {
 	}
 }
 
+// A client that looks at the answer only when it has sent all of its body gets it.
+func TestAnswerOutlivesALargeBody(t *testing.T) {
+	e := newEnv(t)
+	c, err := net.Dial("tcp", e.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	body := strings.Repeat("x", 7<<20)
+	fmt.Fprintf(c, "POST /routines/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Service-Token: %s\r\nContent-Length: %d\r\n\r\n", adminToken, len(body))
+	if _, err := io.WriteString(c, body); err != nil {
+		t.Fatal(err)
+	}
+	got, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(got.Body)
+	if got.StatusCode != 413 || err != nil || !strings.Contains(string(text), `"code":"too_large"`) {
+		t.Errorf("%s, %v: %s", got.Status, err, text)
+	}
+}
+
 func TestMethods(t *testing.T) {
 	e := newEnv(t)
 	for path, allow := range map[string]string{
