@@ -244,8 +244,10 @@ func unavailable(doing string, err error) error {
 		return err
 	}
 	return &routine.Error{Code: routine.CodeBrowserUnavailable, RetryAfter: 5 * time.Second,
-		Message: fmt.Sprintf("no browser: %s: %v; run \"rote browser check\" to find out why", doing, err)}
+		Message: fmt.Sprintf("no browser: %s: %v", doing, err) + toFindOut}
 }
+
+const toFindOut = "; run \"rote browser check\" to find out why"
 
 // Check starts the executable once and says its product and version, as in
 // "HeadlessChrome/156.0.8078.79".
@@ -253,12 +255,12 @@ func Check(ctx context.Context, executable string) (string, error) {
 	l := launcher{warn: func(string, error) {}}
 	p, err := l.start(ctx, executable)
 	if err != nil {
-		return "", err
+		return "", errors.New(strings.TrimSuffix(err.Error(), toFindOut)) // this is the check
 	}
 	defer p.close()
 	v, err := proto.BrowserGetVersion{}.Call(caller{ctx, p.client, ""})
 	if err != nil {
-		return "", unavailable("ask "+filepath.Base(executable)+" for its version", err)
+		return "", fmt.Errorf("ask %s for its version: %w", executable, err)
 	}
 	return v.Product, nil
 }

@@ -7,7 +7,10 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 )
@@ -68,10 +71,15 @@ func (s *Service) noteUse(ctx context.Context, t *Token, now time.Time) {
 // CreateToken makes a token that acts as p, with p's scopes and allowed hosts,
 // and returns its secret, which is not kept anywhere and cannot be shown again.
 // validFor 0: it does not expire. CodeInvalid without a user, an organization
-// or a scope.
+// or a scope, or with a control character in one of them.
 func (s *Service) CreateToken(ctx context.Context, p Principal, validFor time.Duration) (string, *Token, error) {
 	if p.UserID == "" || p.OrganizationID == "" || p.Scopes == 0 {
 		return "", nil, Errorf(CodeInvalid, "a token needs a user, an organization and a scope")
+	}
+	for _, name := range []string{p.UserID, p.OrganizationID, p.ProjectID} {
+		if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+			return "", nil, Errorf(CodeInvalid, "a token's user, organization and project are UTF-8 without control characters, not %s", quoted(clip(name, 80)))
+		}
 	}
 	random := make([]byte, 32)
 	rand.Read(random) // never fails

@@ -102,6 +102,10 @@ func parseRule(text string) (rule, error) {
 		r.prefix = unmapPrefix(prefix).Masked()
 		return r, nil
 	}
+	if _, rest, ok := strings.Cut(text, "://"); ok {
+		host, _, _ := strings.Cut(rest, "/")
+		return r, fmt.Errorf("host rule %q: leave out the scheme and the path: write %s", text, host)
+	}
 	host := text
 	if h, port, err := net.SplitHostPort(text); err == nil {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,12 +71,9 @@ func build(ctx context.Context, g *globals, s streams, c routine.Config, options
 	if a.store, err = sqlite.Open(ctx, path, append(options, g.stateKey()...)...); err != nil {
 		return nil, err
 	}
-	concurrency := g.Concurrency
-	if concurrency <= 0 {
-		concurrency = 2 * runtime.NumCPU()
-	}
+	concurrency := cmp.Or(int(g.Concurrency), 2*runtime.NumCPU())
 	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), MaxMemory: int64(g.MaxMemory), Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
-	c.Store, c.Browser, c.Log, c.Concurrency, c.Queue = a.store, a.browser, a.log, concurrency, g.Queue
+	c.Store, c.Browser, c.Log, c.Concurrency, c.Queue = a.store, a.browser, a.log, concurrency, int(g.Queue)
 	c.MaxResult = int64(g.MaxResult)
 	a.service = routine.NewService(c)
 	a.maintain(ctx)

@@ -11,7 +11,7 @@ import (
 
 // callerFlags bound how often callers of REST and of MCP over HTTP may call, and from where.
 type callerFlags struct {
-	RateLimit  *int     `help:"Calls a minute that each token may make, and each address without one; 0: any number (600; 0 on loopback)." placeholder:"N"`
+	RateLimit  *uint    `help:"Calls a minute that each token may make, and each address without one; 0: any number (600; 0 on loopback)." placeholder:"N"`
 	CORSOrigin []string `name:"cors-origin" help:"Origin, as in https://app.example, whose pages may use the service from a browser. Repeatable." placeholder:"ORIGIN"`
 }
 
@@ -34,12 +34,12 @@ func (f *callerFlags) suit(l net.Listener) {
 	if f.RateLimit != nil {
 		return
 	}
-	f.RateLimit = new(usualRate)
+	f.RateLimit = new(uint(usualRate))
 	if loopback(l) {
-		f.RateLimit = new(0)
+		f.RateLimit = new(uint(0))
 	}
 }
 
 func (f *callerFlags) apply(c *httpapi.Config) {
-	c.RateLimit, c.CORSOrigins = *f.RateLimit, f.CORSOrigin
+	c.RateLimit, c.CORSOrigins = int(*f.RateLimit), f.CORSOrigin
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 // file of --config, which wins over defaults.
 type cli struct {
 	Config configFile `help:"YAML file of flag values, each under its name; what is for one command only, under the command's." placeholder:"FILE"`
+	// Named otherwise than the command.
+	ShowVersion versionFlag `name:"version" help:"Print the version."`
 	globals
 
 	Demo     demoCommand     `cmd:"" help:"Run a routine on a practice site, over REST and MCP, and show where the time goes."`
@@ -37,8 +40,8 @@ type globals struct {
 	DB           string   `name:"db" help:"SQLite file (rote.db in the user's data directory)." placeholder:"FILE"`
 	StateKey     string   `help:"File with the key that the browser state of projects is encrypted with (the database's name and .key); made when it is not there." placeholder:"FILE"`
 	BrowserPath  string   `name:"browser" help:"Browser executable (headless shell, else Chromium or Chrome, where found)." placeholder:"FILE"`
-	Concurrency  int      `help:"Runs at once (2 × cores)." placeholder:"N"`
-	Queue        int      `help:"Runs that wait for their turn; beyond, callers are told to come back." default:"100" placeholder:"N"`
+	Concurrency  count    `help:"Runs at once (2 × cores)." placeholder:"N"`
+	Queue        uint     `help:"Runs that wait for their turn; beyond, callers are told to come back." default:"100"`
 	Egress       string   `help:"What runs may reach: public (the internet and what is allowed), listed (what is allowed) or any." default:"public" enum:"public,listed,any"`
 	AllowHost    []string `help:"Host that runs may reach: host, *.host, host:port or CIDR. Repeatable." placeholder:"HOST"`
 	DenyHost     []string `help:"Host that runs may not reach; wins over --allow-host. Repeatable." placeholder:"HOST"`
@@ -60,6 +63,30 @@ func (s *size) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q is no size: write 4MiB or 500kB", text)
 	}
 	*s = size(n)
+	return nil
+}
+
+// count is a number of things, one at least; 0: it was not given.
+type count int
+
+func (c *count) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseInt(string(text), 10, 32)
+	if err != nil || n < 1 {
+		return fmt.Errorf("%q is no number from 1 on", text)
+	}
+	*c = count(n)
+	return nil
+}
+
+// wait is a duration over 0, written as 45s.
+type wait time.Duration
+
+func (w *wait) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil || v <= 0 {
+		return fmt.Errorf("%q is no time to wait: write 45s or 2m", text)
+	}
+	*w = wait(v)
 	return nil
 }
 

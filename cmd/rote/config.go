@@ -154,7 +154,9 @@ func flagsOf(command *kong.Node) map[string]*kong.Flag {
 	flags := map[string]*kong.Flag{}
 	add := func(n *kong.Node) {
 		for _, flag := range n.Flags {
-			if flag.Name != "help" && flag.Name != "config" {
+			switch flag.Name {
+			case "help", "version", "config":
+			default:
 				flags[flag.Name] = flag
 			}
 		}

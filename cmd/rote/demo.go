@@ -53,7 +53,12 @@ type timing struct {
 
 func (c *demoCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
 	d := &demo{s: s}
-	defer func() { err = errors.Join(err, d.clean()) }()
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = errors.New("the demo was interrupted")
+		}
+		err = errors.Join(err, d.clean())
+	}()
 	if err := d.prepare(ctx, g); err != nil {
 		return err
 	}

@@ -211,57 +211,6 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestCommandLine(t *testing.T) {
-	r := newRote(t)
-	for args, want := range map[string]struct {
-		code      int
-		out, errs string
-	}{
-		"--help":                             {0, "browser install", ""},
-		"":                                   {0, "Usage: rote", ""},
-		"version":                            {0, "rote ", ""},
-		"browser check":                      {0, "works", ""},
-		"browser check --browser /bin/false": {1, "", "rote browser check"},
-		"serv":                               {2, "", "rote --help"},
-		"run":                                {2, "", "rote --help"},
-		"serve --egress sometimes":           {2, "", "public"},
-		"serve --max-body much":              {2, "", "4MiB"},
-		"serve --addr 0.0.0.0:0 --auth off":  {1, "", "use tokens"},
-		"serve --addr 127.0.0.1:0 --browser /nowhere":         {1, "", "--browser is no executable file"},
-		"mcp --browser /etc/passwd":                           {1, "", "--browser is no executable file"},
-		"serve --addr 127.0.0.1:0 --cors-origin *":            {1, "", "is no origin"},
-		"serve --addr 127.0.0.1:0 --cors-origin app.example":  {1, "", "is no origin"},
-		"serve --addr 127.0.0.1:0 --cors-origin https://a.b/": {1, "", "is no origin"},
-		"token list --allow-host http://a/b":                  {1, "", "the port must be a number"},
-		"token list --allow-host a/b":                         {1, "", "host:port"},
-		"token create --expires soon":                         {2, "", "90d"},
-		"token create --scope all":                            {1, "", "executions:run"},
-		"token create --reach a/b":                            {1, "", "host:port"},
-		"token list --db /dev/null/x/rote.db":                 {1, "", "/dev/null"},
-		"version --config /nowhere/config.yaml":               {2, "", "config.yaml"},
-	} {
-		t.Run(args, func(t *testing.T) {
-			out, errs, code := r.run(strings.Fields(args)...)
-			if code != want.code || !strings.Contains(out, want.out) || !strings.Contains(errs, want.errs) {
-				t.Fatalf("exit %d\n%s\n%s", code, out, errs)
-			}
-		})
-	}
-}
-
-func TestFlagsWinOverEnvironmentOverFile(t *testing.T) {
-	r := newRote(t)
-	config := r.file("config.yaml", "user: from-file\norganization: from-file\nproject: from-file\n")
-	c := r.command("token", "create", "--config", config, "--project", "from-flag")
-	c.Env = append(c.Env, "ROTE_ORGANIZATION=from-env", "ROTE_PROJECT=from-env")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatal(err, string(out))
-	}
-	if list, _, _ := r.run("token", "list"); !strings.Contains(list, "from-file  from-env      from-flag") {
-		t.Fatal(list)
-	}
-}
-
 func TestMCPOverStdio(t *testing.T) {
 	r := newRote(t)
 	s := r.serve()

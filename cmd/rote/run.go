@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 )
 
 type runCommand struct {
-	Routine string        `arg:"" help:"A routine file, or the id of a stored routine." placeholder:"FILE|ID"`
+	Routine string        `arg:"" help:"A routine file, - for standard input, or the id of a stored routine." placeholder:"FILE|ID"`
 	Param   []string      `short:"p" help:"A parameter's value. Repeatable." placeholder:"NAME=VALUE" sep:"none"`
 	Timeout time.Duration `help:"Longest time of the run, 1s to 300s." default:"60s"`
 	JSON    bool          `name:"json" help:"Print the whole execution as JSON."`
@@ -24,6 +25,9 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	parameters, err := c.parameters()
 	if err != nil {
 		return err
+	}
+	if c.Timeout < routine.MinRunTimeout || c.Timeout > routine.MaxRunTimeout {
+		return fmt.Errorf("--timeout must be from %v to %v, not %v", routine.MinRunTimeout, routine.MaxRunTimeout, c.Timeout)
 	}
 	var options []sqlite.Option
 	if c.stored() {
@@ -61,7 +65,7 @@ func (c *runCommand) execute(ctx context.Context, a *app, g *globals, s streams,
 	if c.stored() {
 		return a.service.Execute(ctx, g.local(), c.Routine, call)
 	}
-	text, err := os.ReadFile(c.Routine)
+	text, err := readFile(c.Routine, s.in)
 	if err != nil {
 		return nil, fmt.Errorf("%w (give a routine file, or the id of a stored routine)", err)
 	}
@@ -85,9 +89,20 @@ func (c *runCommand) parameters() (json.RawMessage, error) {
 		if !ok {
 			return nil, fmt.Errorf("-p %s: write name=value", p)
 		}
+		if _, twice := values[name]; twice {
+			return nil, fmt.Errorf("-p %s is given twice", name)
+		}
 		values[name] = value
 	}
 	return json.Marshal(values)
+}
+
+// readFile reads a file, or standard input for "-".
+func readFile(name string, in io.Reader) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(in)
+	}
+	return os.ReadFile(name)
 }
 
 // print writes the run's data, or with --json all of the execution.

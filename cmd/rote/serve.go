@@ -17,10 +17,10 @@ import (
 
 type serveCommand struct {
 	toolFlags
-	Addr        string   `help:"Address to listen on." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	Addr        string   `help:"Address to listen on." default:"127.0.0.1:8080"`
 	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
 	AllowedHost []string `help:"Host or Origin that is accepted beyond loopback. Repeatable." placeholder:"HOST"`
-	KeepAge     days     `help:"How long executions are kept." default:"30d" placeholder:"TIME"`
+	KeepAge     days     `help:"How long executions are kept." default:"30d"`
 	KeepSize    size     `help:"Bytes of results and files that are kept; the oldest executions go first." default:"10GiB"`
 	Auth        string   `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
 	callerFlags
@@ -32,6 +32,11 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	}
 	if err := g.checkBrowser(); err != nil {
 		return err
+	}
+	if base := strings.Trim(c.BasePath, "/"); base != "" {
+		c.BasePath = "/" + base
+	} else {
+		c.BasePath = ""
 	}
 	listener, err := net.Listen("tcp", c.Addr)
 	if err != nil {
@@ -75,12 +80,8 @@ func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics, loc
 	if err != nil {
 		return nil, nil, err
 	}
-	base := ""
-	if trimmed := strings.Trim(c.BasePath, "/"); trimmed != "" {
-		base = "/" + trimmed
-	}
 	config.Door = httpapi.NewDoor(config)
-	tools := server.NewHTTP(config.Door, base)
+	tools := server.NewHTTP(config.Door, c.BasePath)
 	rest, measured := httpapi.NewHandler(config), map[string]http.Handler{}
 	for _, path := range tools.Paths() {
 		measured[path] = metrics.Measure(path, tools)

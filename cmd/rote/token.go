@@ -25,7 +25,7 @@ type tokenCommand struct {
 // The token's principal is that of --user, --organization and --project.
 type tokenCreate struct {
 	Expires days     `help:"Time to live, as in 90d or 12h (for ever)." placeholder:"TIME"`
-	Scope   []string `help:"What it is good for: routines:read, routines:write, executions:run, executions:read, admin (all but admin). Repeatable." placeholder:"SCOPE"`
+	Scope   []string `help:"What it is good for: routines:read, routines:write, executions:run, executions:read (these four unless given), or admin, which is everything. Repeatable." placeholder:"SCOPE"`
 	Reach   []string `help:"Host that its runs may reach, of those that the server allows, written as for --allow-host (all of them). Repeatable." placeholder:"HOST"`
 }
 

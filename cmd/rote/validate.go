@@ -3,20 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"rote/routine"
 )
 
 type validateCommand struct {
-	Files []string `arg:"" help:"Routine files (JSON)." placeholder:"FILE"`
+	Files []string `arg:"" help:"Routine files (JSON); - is standard input." placeholder:"FILE"`
 }
 
 // Run checks all files and prints a line a problem, which editors can jump from.
 func (c *validateCommand) Run(_ context.Context, _ *globals, s streams) error {
 	bad := false
 	for _, file := range c.Files {
-		text, err := os.ReadFile(file)
+		text, err := readFile(file, s.in)
 		if err != nil {
 			fmt.Fprintf(s.out, "%s:1:1: error: %v\n", file, err)
 			bad = true

@@ -3,14 +3,30 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/alecthomas/kong"
 )
 
 type versionCommand struct{}
 
 func (c *versionCommand) Run(_ context.Context, _ *globals, s streams) error {
-	_, err := fmt.Fprintf(s.out, "rote %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return printVersion(s.out)
+}
+
+// versionFlag is --version, which does as the command does.
+type versionFlag bool
+
+func (versionFlag) BeforeReset(k *kong.Kong) error {
+	err := printVersion(k.Stdout)
+	k.Exit(0)
+	return err
+}
+
+func printVersion(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "rote %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 
