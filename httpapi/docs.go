@@ -60,7 +60,7 @@ func (a *api) docsFile(q *request) (answer, error) {
 	}
 	mediaType, known := docsFiles[name]
 	if !known {
-		return noSuchPath(q)
+		return a.noSuchPath(q)
 	}
 	text, err := fs.ReadFile(swaggerFiles.FS, name)
 	if err != nil {

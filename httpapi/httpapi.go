@@ -86,7 +86,7 @@ func NewHandler(c Config) http.Handler {
 		r.Use(allowOrigins(c.CORSOrigins))
 	}
 	r.Use(routeByPath)
-	r.NotFound(a.serve(noSuchPath))
+	r.NotFound(a.serve(a.noSuchPath))
 	for pattern, m := range a.routes() {
 		r.Get(a.base+pattern, a.serve(m.choose))
 		if !strings.HasSuffix(pattern, "*") {
@@ -163,8 +163,8 @@ func (m methods) options(q *request) (answer, error) {
 	return answer{status: http.StatusNoContent}, nil
 }
 
-func noSuchPath(*request) (answer, error) {
-	return answer{}, routine.Errorf(routine.CodeNotFound, "there is nothing at this path")
+func (a *api) noSuchPath(*request) (answer, error) {
+	return answer{}, routine.Errorf(routine.CodeNotFound, "there is nothing at this path: %s/docs describes what there is", a.base)
 }
 
 // routeByPath makes chi choose by path alone, whatever the method: a path's

@@ -194,7 +194,8 @@ func TestFiltersThatAreNone(t *testing.T) {
 		scenario{"", "GET", "/routines/?" + query, "$admin", nil, "", 400, []string{`"code":"invalid"`, fmt.Sprintf(`"pointer":%q`, pointer)}, nil}.run(t, e)
 	}
 	scenario{"", "GET", "/routines/?status=x&limit=0&mcp=y", "$admin", nil, "", 400, []string{`"detail":"3 problems in the request, first: `, "draft, active, archived, all"}, nil}.run(t, e)
-	scenario{"", "GET", "/routines/?unknown=x", "$admin", nil, "", 200, nil, nil}.run(t, e)
+	scenario{"misspelt", "GET", "/routines/?staus=archived", "$admin", nil, "", 400, []string{`"hint":"did you mean \"status\"?"`, `"pointer":"/staus"`}, nil}.run(t, e)
+	scenario{"of another list", "GET", "/executions/?tag=x", "$admin", nil, "", 400, []string{`"pointer":"/tag"`}, nil}.run(t, e)
 }
 
 // TestLinks follows the links of a list from end to end.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -11,6 +12,9 @@ import (
 
 	"rote/routine"
 )
+
+// maxShownName bounds the name of a parameter in an error, in bytes.
+const maxShownName = 64
 
 // page is one part of a list.
 type page[T any] struct {
@@ -48,6 +52,7 @@ func answerPage[T any](q *request, items []T, total, limit, offset int) answer {
 // query reads the parameters of a URL, with all their faults at once.
 type query struct {
 	values   url.Values
+	known    []string // the parameters that were asked for
 	problems []routine.Problem
 }
 
@@ -59,8 +64,25 @@ func queryOf(u *url.URL) (*query, error) {
 	return &query{values: values}, nil
 }
 
-// err tells of all that is wrong; nil: nothing.
+// get is the value of a parameter, which is known from then on.
+func (q *query) get(name string) (value string, given bool) {
+	q.known = append(q.known, name)
+	return q.values.Get(name), q.values.Has(name)
+}
+
+// err tells of all that is wrong, once all parameters have been read; nil:
+// nothing. One that is misspelt would else be as if it were not there.
 func (q *query) err() error {
+	for _, name := range slices.Sorted(maps.Keys(q.values)) {
+		if !slices.Contains(q.known, name) {
+			shown := name
+			if len(name) > maxShownName {
+				shown = strings.ToValidUTF8(name[:maxShownName], "") + "…"
+			}
+			q.problems = append(q.problems, routine.Problem{Pointer: "/" + shown, Code: "unknown_field",
+				Message: fmt.Sprintf("there is no query parameter %q here", shown), Hint: routine.DidYouMean(name, q.known)})
+		}
+	}
 	if len(q.problems) > 0 {
 		return badRequest(q.problems)
 	}
@@ -78,10 +100,11 @@ func (q *query) page() (limit, offset int) {
 }
 
 func (q *query) integer(name string, or, low, high int, bounds string) int {
-	if !q.values.Has(name) {
+	value, given := q.get(name)
+	if !given {
 		return or
 	}
-	n, err := strconv.Atoi(q.values.Get(name))
+	n, err := strconv.Atoi(value)
 	if err != nil || n < low || n > high || len(q.values[name]) > 1 {
 		q.fault(name, " must be one integer %s", bounds)
 	}
@@ -93,15 +116,16 @@ func (q *query) text(name string) string {
 	if len(q.values[name]) > 1 {
 		q.fault(name, " must be given once")
 	}
-	return q.values.Get(name)
+	value, _ := q.get(name)
+	return value
 }
 
 // oneOf is a value of a fixed set; empty: none was given.
 func (q *query) oneOf(name string, set ...string) string {
-	if !q.values.Has(name) {
+	value, given := q.get(name)
+	if !given {
 		return ""
 	}
-	value := q.values.Get(name)
 	if !slices.Contains(set, value) || len(q.values[name]) > 1 {
 		q.fault(name, " must be one of %s", strings.Join(set, ", "))
 	}

@@ -64,7 +64,7 @@ func (a *api) begin(next http.Handler) http.Handler {
 			answered(route, ww.Status())
 			level := slog.LevelInfo
 			attrs := []slog.Attr{slog.String("method", r.Method), slog.String("route", route),
-				slog.Int("status", ww.Status()), slog.Duration("duration", time.Since(x.start)), slog.String("request_id", x.id)}
+				slog.Int("status", ww.Status()), slog.Float64("duration_seconds", time.Since(x.start).Seconds()), slog.String("request_id", x.id)}
 			if x.code != "" {
 				attrs = append(attrs, slog.String("code", string(x.code)))
 			}

@@ -251,7 +251,7 @@ func TestLogLines(t *testing.T) {
 	e := newEnv(t)
 	id := map[string]string{"X-Request-Id": "the-id", "X-Service-Token": "$admin"}
 	e.must(t, "POST", "/routines/$private/execute", id, call("very-secret-page"))
-	e.must(t, "GET", "/routines/?limit=1&secret=very-secret-query", id, "")
+	e.must(t, "GET", "/routines/?limit=1&q=very-secret-query", id, "")
 	e.must(t, "GET", "/very-secret-path", map[string]string{"Authorization": "Bearer very-secret-token"}, "")
 	e.must(t, "GET", "/routines/$private", map[string]string{"Host": "very-secret.example"}, "")
 	want := []struct {
@@ -272,8 +272,8 @@ func TestLogLines(t *testing.T) {
 		var got struct {
 			Method, Route, Code string
 			Status              int
-			Duration            float64
-			RequestID           string `json:"request_id"`
+			Duration            float64 `json:"duration_seconds"`
+			RequestID           string  `json:"request_id"`
 		}
 		if err := json.Unmarshal([]byte(line), &got); err != nil {
 			t.Fatal(err)

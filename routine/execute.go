@@ -195,7 +195,7 @@ func (s *Service) finish(ctx context.Context, l *live, err error) error {
 	e := l.last
 	s.end(e, err)
 	saved := s.save(context.WithoutCancel(ctx), e)
-	attrs := []any{"execution_id", e.ID, "routine_id", e.RoutineID, "status", e.Status, "duration", *e.DurationSeconds}
+	attrs := []any{"execution_id", e.ID, "routine_id", e.RoutineID, "status", e.Status, "duration_seconds", *e.DurationSeconds}
 	if err != nil {
 		attrs = append(attrs, "code", e.ErrorCode)
 		if cause := hiddenCause(err); cause != nil {
