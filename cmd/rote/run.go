@@ -18,7 +18,8 @@ type runCommand struct {
 	Routine string        `arg:"" help:"A routine file, - for standard input, or the id of a stored routine." placeholder:"FILE|ID"`
 	Param   []string      `short:"p" help:"A parameter's value. Repeatable." placeholder:"NAME=VALUE" sep:"none"`
 	Timeout time.Duration `help:"Longest time of the run, 1s to 300s." default:"60s"`
-	JSON    bool          `name:"json" help:"Print the whole execution as JSON."`
+	JSON    bool          `name:"json" help:"Print the whole execution as JSON." xor:"output"`
+	Output  string        `short:"o" help:"New file for the data, a download's bytes as they are; - is standard output." placeholder:"FILE" xor:"output"`
 }
 
 func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
@@ -28,6 +29,9 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	}
 	if c.Timeout < routine.MinRunTimeout || c.Timeout > routine.MaxRunTimeout {
 		return fmt.Errorf("--timeout must be from %v to %v, not %v", routine.MinRunTimeout, routine.MaxRunTimeout, c.Timeout)
+	}
+	if _, err := os.Lstat(c.Output); c.Output != "" && c.Output != "-" && err == nil {
+		return fmt.Errorf("--output %s is there already: name a new file", c.Output)
 	}
 	var options []sqlite.Option
 	if c.stored() {
@@ -103,28 +107,4 @@ func readFile(name string, in io.Reader) ([]byte, error) {
 		return io.ReadAll(in)
 	}
 	return os.ReadFile(name)
-}
-
-// print writes the run's data, or with --json all of the execution.
-func (c *runCommand) print(e *routine.Execution, s streams) error {
-	var v any = e
-	if !c.JSON {
-		printEvidence(s.err, e.Evidence)
-		if e.Status != routine.ExecutionCompleted || e.Result.Data == nil {
-			return nil
-		}
-		for _, w := range e.Result.Warnings {
-			fmt.Fprintf(s.err, "warning: %s\n", w)
-		}
-		v = e.Result.Data
-		var text string
-		if json.Unmarshal(e.Result.Data, &text) == nil {
-			_, err := fmt.Fprintln(s.out, text)
-			return err
-		}
-	}
-	encoder := json.NewEncoder(s.out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
 }
