@@ -1,6 +1,10 @@
 package routine_test
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,6 +67,66 @@ func TestFilenameHasNoPathAndNoControlCharacters(t *testing.T) {
 		e, err := runOnce(t, page, `{"type":"download","endpoint":{"url":"https://a.test/x"},"filename":"`+written+`"}`, `{"name":"p","required":false,"default":"q.pdf"}`, `{}`)
 		if err != nil || e.Result.Filename != want {
 			t.Errorf("%s: %q, want %q: %v", written, e.Result.Filename, want, err)
+		}
+	}
+}
+
+// What is escaped for its place is hidden as it stands there, too.
+func TestSecretsAreHiddenAsTheyAreWritten(t *testing.T) {
+	for _, row := range []struct{ operation, secret, written string }{
+		{`{"type":"wait_for_url","url_regex":"code={{s}}","timeout_ms":1}`, `s3cr3t.value+1`, `s3cr3t\.value\+1`},
+		{`{"type":"click","selector":"#{{s}}"}`, `1234567890`, `\31 234567890`},
+		{`{"type":"click","selector":"[value=\"{{s}}\"]"}`, `pass"w0rd9`, `pass\"w0rd9`},
+		{`{"type":"click","selector":"[value='a{{s}}']"}`, `pass"w0rd9`, `pass\"w0rd9`},
+		{`{"type":"js_evaluate","js":"(() => '{{s}}')()"}`, `a/b$c`, `a\/b\$c`},
+		{`{"type":"js_evaluate","js":"(() => {{s}})()"}`, `a/b$c`, `a\/b\$c`},
+		{`{"type":"navigate","url":"https://a.test/?q={{s}}"}`, `a'b[c]`, `a%27b%5Bc%5D`},
+	} {
+		var did []string
+		page := fakePage{did: &did}
+		page.click = func(context.Context) (routine.Found, error) {
+			return routine.Found{}, routine.Errorf(routine.CodeElementNotFound, "%q: %s is not there", did[0], did[0])
+		}
+		page.evaluate = func(context.Context) (routine.Evaluation, error) {
+			return routine.Evaluation{Console: []string{did[0]}}, routine.Errorf(routine.CodeScriptError, "%q: %s", did[0], did[0])
+		}
+		e, err := runOnce(t, page, row.operation, `{"name":"s","x-secret":true}`, `{"s":`+strconv.Quote(row.secret)+`}`)
+		told, _ := json.Marshal(e)
+		in := fmt.Sprint(err) + string(told)
+		if len(did) > 0 && !strings.Contains(did[0], row.written) {
+			t.Errorf("%s: the page was given %s", row.operation, did[0])
+		}
+		for _, spelling := range []string{row.secret, row.written, strings.ReplaceAll(row.written, `\`, `\\`), row.secret[1:], row.written[1:]} {
+			if strings.Contains(in, spelling) {
+				t.Errorf("%s: %s is shown: %s", row.operation, spelling, in)
+			}
+		}
+		if !strings.Contains(in, "***") {
+			t.Errorf("%s: nothing is hidden in %s", row.operation, in)
+		}
+	}
+}
+
+// The value of an HttpOnly cookie is a secret wherever a placeholder puts it.
+func TestHTTPOnlyCookiesAreHidden(t *testing.T) {
+	const sid = "Zeta+ion Omega"
+	page := fakePage{sent: []routine.Cookie{{Name: "sid", Value: "Zeta%2Bion Omega", HTTPOnly: true}, {Name: "lang", Value: "english"}}, status: 404,
+		response: routine.Response{URL: "https://a.test/x?s=Zeta%2Bion%20Omega", Status: 500, Headers: map[string]string{"X-Echo": sid}}}
+	page.click = func(context.Context) (routine.Found, error) {
+		return routine.Found{}, routine.Errorf(routine.CodeElementNotFound, "no element matches %q", sid)
+	}
+	e, err := runOnce(t, page, `{"type":"navigate","url":"https://a.test/{{cookie:sid}}/{{cookie:lang}}"},
+		{"type":"fetch","endpoint":{"url":"/x?s={{cookie:sid}}","method":"POST","headers":{"X-Session":"{{cookie:sid}}"},"body":{"a":"{{cookie:sid}}"}},"session_storage_key":"k-{{cookie:sid}}"},
+		{"type":"click","selector":"[name='{{cookie:sid}}']"}`, "", `{}`)
+	told, _ := json.Marshal(e)
+	for _, spelling := range []string{"Zeta", "Omega"} {
+		if in := fmt.Sprint(err) + string(told); strings.Contains(in, spelling) {
+			t.Errorf("%s is shown: %s", spelling, in)
+		}
+	}
+	for _, shown := range []string{`"url":"https://a.test/***/english"`, `"X-Session":"***"`, `"key":"k-***"`, `"cookie:sid":"***"`, `"cookie:lang":"english"`} {
+		if !strings.Contains(string(told), shown) {
+			t.Errorf("%s is not in %s", shown, told)
 		}
 	}
 }

@@ -1,34 +1,52 @@
 package routine
 
 import (
+	"cmp"
 	"errors"
 	"slices"
-	"sort"
 	"strings"
 
 	"rote/routine/placeholder"
 )
 
-// secrets hides the values of "x-secret" parameters in what a run tells of
-// itself: records, warnings, errors. The data is the routine's own answer and
-// stays as it is.
+// secrets hides the values of "x-secret" parameters, and of the HttpOnly cookies
+// that placeholders have read, in what a run tells of itself: records, warnings,
+// errors. The data is the routine's own answer and stays as it is.
 type secrets []string
 
 // minSecret is the shortest value that is looked for inside longer text; a
 // shorter one would blot out the text and is hidden only where it stands alone.
 const minSecret = 3
 
-// secretsOf are the spellings under which a secret value can appear. Longest
-// first, so that none is hidden in part.
+// secretsOf are the spellings under which a secret value can appear.
 func secretsOf(ps []Parameter, v Values) secrets {
-	var s secrets
+	var all []string
 	for _, p := range ps {
 		if text := placeholder.Format(v[p.Name]); p.Secret && text != "" {
-			s = append(s, spellings(text)...)
+			all = append(all, spellings(text)...)
 		}
 	}
-	sort.SliceStable(s, func(i, j int) bool { return len(s[i]) > len(s[j]) })
-	return slices.Compact(s)
+	return secrets{}.with(all)
+}
+
+func secretTokens(ps []Parameter) map[string]bool {
+	names := map[string]bool{}
+	for _, p := range ps {
+		if p.Secret {
+			names[p.Name] = true
+		}
+	}
+	return names
+}
+
+// with is s with more texts. Longest first, so that none is hidden in part.
+func (s secrets) with(texts []string) secrets {
+	if len(texts) == 0 {
+		return s
+	}
+	all := append(slices.Clone(s), texts...)
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	return slices.Compact(all)
 }
 
 func (s secrets) text(t string) string {

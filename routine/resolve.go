@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -23,7 +25,19 @@ func (r *Run) fill(ctx context.Context, op operation) error {
 		}
 		return v, found
 	}
-	filling := &placeholder.Filling{Resolve: resolve, Room: MaxFilledBytes}
+	written := map[string]bool{} // of secret values, as their places have them
+	defer func() {
+		var all []string
+		for text := range written {
+			all = append(all, quotings(text)...)
+		}
+		r.hidden = r.hidden.with(all)
+	}()
+	filling := &placeholder.Filling{Resolve: resolve, Room: MaxFilledBytes, Put: func(t placeholder.Token, text string) {
+		if text = strings.Trim(text, `" `); text != "" && r.secret[t.Key] {
+			written[text] = true
+		}
+	}}
 	err := replaceTemplates(op, func(s site) (any, error) {
 		t, _ := placeholder.Parse(s.text, s.place)
 		if t.Literal() && s.place != placeholder.Filename {
@@ -66,7 +80,7 @@ func (r *Run) resolve(ctx context.Context, t placeholder.Token) (any, bool, erro
 	}
 	shown := text
 	if secret {
-		shown = masked
+		shown, r.secret[t.Key] = masked, true
 	}
 	r.result.PlaceholderResolution[t.Key] = &shown
 	return text, true, nil
@@ -110,10 +124,24 @@ func (r *Run) cookie(ctx context.Context, name string) (string, bool, bool, erro
 		if c.Name != name {
 			continue
 		}
-		if plain, err := url.PathUnescape(c.Value); err == nil {
-			return plain, true, c.HTTPOnly, nil
+		if c.HTTPOnly {
+			r.hide(c.Value)
 		}
-		return c.Value, true, c.HTTPOnly, nil
+		plain, err := url.PathUnescape(c.Value)
+		if err != nil {
+			return c.Value, true, c.HTTPOnly, nil
+		}
+		if c.HTTPOnly {
+			r.hide(plain)
+		}
+		return plain, true, c.HTTPOnly, nil
 	}
 	return "", false, false, nil
+}
+
+// hide makes text a secret of the run from now on.
+func (r *Run) hide(text string) {
+	if text != "" && !slices.Contains(r.hidden, text) {
+		r.hidden = r.hidden.with(spellings(text))
+	}
 }

@@ -22,7 +22,8 @@ type Run struct {
 	record     *OperationRecord // of the operation that goes on
 	op         operation        // which is that, its placeholders filled in
 	hidden     secrets
-	evidence   *Evidence // of the failure
+	secret     map[string]bool // the keys of the tokens whose values are among hidden
+	evidence   *Evidence       // of the failure
 	maxResult  int64
 	now        func() time.Time
 	progress   func(Progress)

@@ -7,6 +7,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -17,9 +18,7 @@ const minEncoded = 6
 // spellings are the ways in which URLs, forms, JSON, HTML, headers and scripts
 // write a text, as it is first.
 func spellings(text string) []string {
-	quoted := compact(text)
-	inScript, _ := json.Marshal(text) // with < as \u003c
-	all := []string{text, quoted[1 : len(quoted)-1], string(inScript[1 : len(inScript)-1]), html.EscapeString(text)}
+	all := append(quotings(text), html.EscapeString(text))
 	for _, percent := range []string{url.PathEscape(text), url.QueryEscape(text), escapeComponent(text), (&url.URL{Path: text}).EscapedPath(), queryOf(text)} {
 		all = append(all, percent, percentLower(percent))
 	}
@@ -30,6 +29,16 @@ func spellings(text string) []string {
 				all = append(all, inBase64(alphabet, text, before))
 			}
 		}
+	}
+	return all
+}
+
+// quotings are text and how it stands between the quotes of JSON and of Go.
+func quotings(text string) []string {
+	all := []string{text}
+	inScript, _ := json.Marshal(text) // with < as \u003c
+	for _, quoted := range []string{compact(text), string(inScript), strconv.Quote(text)} {
+		all = append(all, quoted[1:len(quoted)-1])
 	}
 	return all
 }
