@@ -73,6 +73,30 @@ func TestRowComesBeforeTheBrowser(t *testing.T) {
 	}
 }
 
+// A database that is busy for too long is no deadline of the caller's.
+func TestBusyDatabaseIsUnavailable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := routine.NewService(routine.Config{Store: busyStore{routinetest.NewStore()}, Browser: &fakeBrowser{}})
+		r := create(t, s, ann, private)
+		e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{})
+		if e != nil || routine.CodeOf(err) != routine.CodeStoreUnavailable || routine.AsError(err).RetryAfter == 0 {
+			t.Error(e, err)
+		}
+		_, err = s.Execute(t.Context(), ann, r.ID, routine.Call{Timeout: time.Second})
+		if routine.CodeOf(err) != routine.CodeTimeout || !strings.Contains(err.Error(), "timeout_seconds of 1") {
+			t.Error(err)
+		}
+	})
+}
+
+// busyStore makes executions wait for as long as they can.
+type busyStore struct{ *routinetest.Store }
+
+func (busyStore) CreateExecution(ctx context.Context, _ *routine.Execution) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 // failing is a Store whose writes of executions fail.
 type failing struct {
 	routine.Store

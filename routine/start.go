@@ -79,7 +79,7 @@ func (s *Service) launch(ctx context.Context, p Principal, id string, call Call,
 	saving, cancel := context.WithTimeout(running, saveTime)
 	defer cancel()
 	if err := s.store.CreateExecution(saving, e); err != nil {
-		err = storeError(saving, "create execution", err)
+		err = storeError(running, "create execution", err)
 		t.leave()
 		end()
 		return nil, err
