@@ -3,6 +3,7 @@ package routine_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -121,6 +122,28 @@ func TestPatchThatIsRefused(t *testing.T) {
 				t.Errorf("%+v %v", kept, err)
 			}
 		})
+	}
+}
+
+// Tags that were stored before there were limits stay until they are changed.
+func TestPatchLeavesTagsAlone(t *testing.T) {
+	store := routinetest.NewStore()
+	s := routine.NewService(routine.Config{Store: store})
+	old := routinetest.Routine(t, func(r *routine.Routine) {
+		r.OrganizationID, r.Tags = ann.OrganizationID, append(slices.Repeat([]string{"a"}, 60), "")
+	})
+	if err := store.CreateRoutine(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := s.PatchRoutine(t.Context(), ann, old.ID, []byte(`{"description": "new"}`), nil)
+	if err != nil || r.Version != 2 || len(r.Tags) != 61 {
+		t.Fatal(r, err)
+	}
+	if r, _, err = s.PatchRoutine(t.Context(), ann, old.ID, []byte(`{"tags": ["b"]}`), nil); err != nil || len(r.Tags) != 1 {
+		t.Fatal(r, err)
+	}
+	if r, _, err = s.PatchRoutine(t.Context(), ann, old.ID, []byte(`{"tags": null}`), nil); err != nil || len(r.Tags) != 0 {
+		t.Fatal(r, err)
 	}
 }
 

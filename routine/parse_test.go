@@ -71,6 +71,8 @@ func TestTop(t *testing.T) {
 		{"operations under another name that are no list", `▸{"name": "n", "description": "d", "steps": ▸{}}`, []string{" required", "/steps type"}},
 		{"empty name, no operations", `{"name": ▸"", "description": "d", "operations": ▸[]}`, []string{"/name minLength", "/operations minItems"}},
 		{"name of 201 characters", `{"name": ▸"` + strings.Repeat("é", 201) + `", "description": "d", "operations": [{"type": "return_html"}]}`, []string{"/name maxLength"}},
+		{"51 tags", `{"name": "n", "description": "d", "tags": ▸[` + strings.Repeat(`"a", `, 50) + `5], "operations": [{"type": "return_html"}]}`, []string{"/tags maxItems"}},
+		{"an empty tag and one of 101 characters", `{"name": "n", "description": "d", "tags": ["` + strings.Repeat("é", 100) + `", ▸"", ▸"` + strings.Repeat("é", 101) + `"], "operations": [{"type": "return_html"}]}`, []string{"/tags/1 minLength", "/tags/2 maxLength"}},
 		{"parameters as an object", `{"name": "n", "description": "d", "parameters": ▸{"q": {"type": "string"}}, "operations": [{"type": "press", "key": "{{q}}"}]}`, []string{"/parameters type"}},
 		{"a parameter that is none", `{"name": "n", "description": "d", "parameters": [▸"q"], "operations": [{"type": "press", "key": "{{q}}"}]}`, []string{"/parameters/0 type"}},
 	} {

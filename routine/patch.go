@@ -7,7 +7,10 @@ import (
 	"slices"
 )
 
-const statusField = "routine_status"
+const (
+	statusField = "routine_status"
+	tagsField   = "tags"
+)
 
 // PatchRoutine applies a JSON Merge Patch (RFC 7396) to a routine: its
 // definition's fields and routine_status. The result is checked like a new
@@ -64,6 +67,9 @@ func (r *Routine) patch(text []byte) ([]Problem, error) {
 	}
 	was := *r
 	r.Definition = *d
+	if patch.root.member(tagsField) == nil {
+		r.Tags = was.Tags
+	}
 	if err := r.become(status); err != nil || was.Status != StatusArchived || sameContent(&was, r) {
 		return warnings, err
 	}
@@ -79,11 +85,15 @@ func statusNamed(n *node) (Status, bool) {
 // mergedInto is a definition with the patch d applied, as text: what d sets,
 // where it stands in d, and behind it the fields that d does not name. own is
 // how far d's own text goes. No field of a definition is an object, so there is
-// nothing to merge deeper than fields.
+// nothing to merge deeper than fields. Tags that d leaves alone are left out:
+// what was stored before they had limits can be changed in other fields.
 func (d *document) mergedInto(was *Definition) (text []byte, own int, err error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(compact(was)), &fields); err != nil {
 		return nil, 0, Internal("decode definition", err)
+	}
+	if d.root.member(tagsField) == nil {
+		delete(fields, tagsField)
 	}
 	own = int(d.root.end) - 1
 	text = []byte(d.src[:own])

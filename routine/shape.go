@@ -197,6 +197,12 @@ func (c *shapeCheck) list(s *jsonschema.Schema, n *node) {
 	if len(n.items()) < s.MinItems && c.bad(n) {
 		c.say(n, "minItems", "", "must hold at least %d", s.MinItems)
 	}
+	if s.MaxItems >= 0 && len(n.items()) > s.MaxItems {
+		if c.bad(n) {
+			c.say(n, "maxItems", "", "must hold at most %d, not %d", s.MaxItems, len(n.items()))
+		}
+		return
+	}
 	if s.Items2020 == nil {
 		return
 	}

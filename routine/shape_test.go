@@ -18,7 +18,7 @@ import (
 // known are the keywords that shapeCheck knows, and those that say nothing of
 // values.
 var known = []string{"Location", "Draft", "meta", "vocab", "dynamicAnchors", "Ref", "Types", "Constant", "Enum", "enumError", "Required", "Properties", "PatternProperties",
-	"AdditionalProperties", "MinItems", "Items2020", "MinLength", "MaxLength", "Pattern", "Minimum", "ExclusiveMinimum", "Maximum", "ReadOnly", "ContainsEval", "MinContains"}
+	"AdditionalProperties", "MinItems", "MaxItems", "Items2020", "MinLength", "MaxLength", "Pattern", "Minimum", "ExclusiveMinimum", "Maximum", "ReadOnly", "ContainsEval", "MinContains"}
 
 // unset are the values of absent keywords that are not zero.
 var unset = map[string]int64{"MinProperties": -1, "MaxProperties": -1, "MaxItems": -1, "MaxContains": -1}

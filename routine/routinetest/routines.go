@@ -237,9 +237,15 @@ func listFilters(t *testing.T, s routine.Store) {
 
 func listSearch(t *testing.T, s routine.Store) {
 	for id, edit := range map[string]func(*routine.Definition){
-		"name":    func(d *routine.Definition) { d.Name = `Größe "50%_\' ⚡` },
-		"text":    func(d *routine.Definition) { d.Description = "Reads the Price\nof a \x00 lamp." },
-		"tags":    func(d *routine.Definition) { d.Tags = []string{"Shop", "a,b", "c\x1fd", "e\x1b", "100%"} },
+		"name": func(d *routine.Definition) { d.Name = `Größe "50%_\' ⚡` },
+		"text": func(d *routine.Definition) { d.Description = "Reads the Price\nof a \x00 lamp." },
+		"tags": func(d *routine.Definition) { d.Tags = []string{"Shop", "a,b", "c\x1fd", "e\x1b", "100%"} },
+		"many": func(d *routine.Definition) {
+			d.Tags = nil
+			for i := range 10_100 { // more than a store may write at once
+				d.Tags = append(d.Tags, fmt.Sprint("many-", i), "many")
+			}
+		},
 		"no-tags": func(d *routine.Definition) { d.Tags = nil },
 	} {
 		must(t, s.CreateRoutine(t.Context(), Routine(t, func(r *routine.Routine) {
@@ -265,6 +271,9 @@ func listSearch(t *testing.T, s routine.Store) {
 		{"", []string{"c\x1fd"}, []string{"tags"}},
 		{"tag", nil, []string{"text", "name"}},
 		{"Shop", nil, []string{"tags"}},
+		{"many-0", nil, []string{"many"}},
+		{"many-10099", nil, []string{"many"}},
+		{"many", nil, []string{"many"}},
 		{"shop", nil, nil},
 		{"Sho", nil, nil},
 		{"a,b", nil, []string{"tags"}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pressly/goose/v3"
@@ -16,16 +17,24 @@ func wordsOf(d *routine.Definition) string {
 	return strings.ToLower(d.Name + "\n" + d.Description + "\n" + strings.Join(d.Tags, "\n"))
 }
 
+// maxTagsAtOnce is below the number of values that a statement of SQLite takes.
+const maxTagsAtOnce = 10_000
+
 // saveTags makes a routine's tags those of d. The routine's own row is saved
 // already.
 func saveTags(ctx context.Context, tx *sql.Tx, id string, d *routine.Definition) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM routine_tags WHERE id = ?`, id); err != nil {
 		return fmt.Errorf("save tags: %w", err)
 	}
-	for _, tag := range d.Tags {
+	for tags := range slices.Chunk(d.Tags, maxTagsAtOnce) {
+		args := make([]any, 0, len(tags)+1)
+		for _, tag := range tags {
+			args = append(args, tag)
+		}
 		_, err := tx.ExecContext(ctx, `
+			WITH tags (tag) AS (VALUES (?)`+strings.Repeat(`, (?)`, len(tags)-1)+`)
 			INSERT OR IGNORE INTO routine_tags (tag, id, organization_id, status, is_public, is_mcp_tool_designated, created_at)
-			SELECT ?, id, organization_id, status, is_public, is_mcp_tool_designated, created_at FROM routines WHERE id = ?`, tag, id)
+			SELECT tag, id, organization_id, status, is_public, is_mcp_tool_designated, created_at FROM routines, tags WHERE id = ?`, append(args, id)...)
 		if err != nil {
 			return fmt.Errorf("save tags: %w", err)
 		}
