@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -210,6 +211,25 @@ func TestEvents(t *testing.T) {
 	for after, want := range map[string]string{"": "1 execution pending, 2 execution running, " + rest, "2": rest, "4": "5 execution completed"} {
 		if got := read(t, bufio.NewScanner(e.stream(t.Context(), t, path, after).Body), 0); got != want {
 			t.Errorf("after %q: %s, want %s", after, got, want)
+		}
+	}
+}
+
+// What may be megabytes is not in each item of a list.
+func TestLargeParametersAreNotListed(t *testing.T) {
+	e := newEnv(t)
+	long := strings.Repeat("x", routine.MaxListedParameters)
+	id := e.ran(t, call(long))
+	if one := e.must(t, "GET", "/executions/"+id, asAdmin, ""); !strings.Contains(one.body, long) || strings.Contains(one.body, "parameters_omitted") {
+		t.Errorf("the execution: %s", one.body)
+	}
+	events, err := io.ReadAll(e.stream(t.Context(), t, "/executions/"+id, "").Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"list": e.must(t, "GET", "/executions/", asAdmin, "").body, "events": string(events)} {
+		if strings.Contains(text, `"parameters":{`) || !strings.Contains(text, `"parameters":null,"parameters_omitted":true`) {
+			t.Errorf("%s: %s", name, text)
 		}
 	}
 }

@@ -38,8 +38,11 @@ type Execution struct {
 	Evidence *Evidence `json:"evidence,omitempty"`
 
 	// Parameters are the values of the call, secret ones masked; null when
-	// they are not kept.
+	// they are not kept, or left out.
 	Parameters json.RawMessage `json:"parameters"`
+	// ParametersOmitted: a list or an event leaves the parameters out because
+	// they have more than MaxListedParameters bytes.
+	ParametersOmitted bool `json:"parameters_omitted,omitempty"`
 	// CreatedBy is the caller's user, TokenID the token they used (empty for
 	// the local caller), Via the door they came through.
 	CreatedBy string `json:"created_by"`
@@ -83,6 +86,10 @@ func (e *Execution) failure() error {
 	return &Error{Code: e.ErrorCode, Message: *e.Error}
 }
 
+// MaxListedParameters bounds the parameters of one execution in lists and
+// events, in bytes.
+const MaxListedParameters = 4 << 10
+
 // Summary is an execution as JSON without its result and evidence, which may be
 // large: what lists and events carry.
 type Summary struct {
@@ -91,8 +98,16 @@ type Summary struct {
 	Evidence *Evidence `json:"evidence,omitempty"` // so does this
 }
 
-// Summary gives e without its result and evidence.
-func (e *Execution) Summary() Summary { return Summary{Execution: e} }
+// Summary gives e without its result and evidence, and without parameters that
+// are large.
+func (e *Execution) Summary() Summary {
+	if len(e.Parameters) > MaxListedParameters {
+		short := *e
+		short.Parameters, short.ParametersOmitted = nil, true
+		e = &short
+	}
+	return Summary{Execution: e}
+}
 
 // FileInfo describes a file of an execution.
 type FileInfo struct {

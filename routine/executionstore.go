@@ -23,7 +23,8 @@ type ExecutionStore interface {
 	// ErrNotFound.
 	Execution(ctx context.Context, id string) (*Execution, error)
 	// Executions lists the matches of f, newest first (ties by id), without
-	// results, operations, evidence and files, and the number of all matches.
+	// results, operations, evidence and files, and without parameters of more
+	// than MaxListedParameters bytes, and the number of all matches.
 	Executions(ctx context.Context, f ExecutionFilter) ([]*Execution, int, error)
 
 	// RequestCancel marks an open execution for the process that runs it.
@@ -54,8 +55,8 @@ type ExecutionStore interface {
 type Retention struct {
 	// Age is how long an execution is kept after it was created; 0: for ever.
 	Age time.Duration
-	// Size bounds the bytes of all results and files; the oldest executions go
-	// first. 0: no bound.
+	// Size bounds the bytes of all results, parameters, evidence and files; the
+	// oldest executions go first. 0: no bound.
 	Size int64
 }
 

@@ -2,7 +2,9 @@ package routinetest
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ var ledgerPromises = []promise{
 	{"a cancel request is found while its execution is open", cancelIsFound},
 	{"an execution that has ended is not asked to end", cancelNeedsOpen},
 	{"executions are listed newest first, ties by id, without results", executionOrder},
+	{"parameters are listed as far as they are not large", largeParameters},
 	{"executions are listed by organization, routine and status", executionFilters},
 	{"a page of executions comes with the number of all", executionPages},
 	{"files are kept whole, whatever their size", filesAreKept},
@@ -92,6 +95,20 @@ func wantListed(t *testing.T, s routine.Store, f routine.ExecutionFilter, total 
 	}
 	equal(t, fmt.Sprintf("list of %+v", f), got, listed)
 	equal(t, "total", n, total)
+}
+
+func largeParameters(t *testing.T, s routine.Store) {
+	of := func(id string, bytes int) *routine.Execution {
+		return create(t, s, func(e *routine.Execution) {
+			e.ID, e.Parameters = id, json.RawMessage(`"`+strings.Repeat("é", bytes/2-1)+`"`)
+		})
+	}
+	small, large := of("1", routine.MaxListedParameters), of("2", routine.MaxListedParameters+2)
+	none := create(t, s, func(e *routine.Execution) { e.ID, e.Parameters = "3", nil })
+	wantExecution(t, s, large)
+	cut := *large
+	cut.Parameters, cut.ParametersOmitted = nil, true
+	wantListed(t, s, routine.ExecutionFilter{}, 3, none, &cut, small)
 }
 
 func executionOrder(t *testing.T, s routine.Store) {

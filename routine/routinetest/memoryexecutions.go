@@ -124,6 +124,9 @@ func (s *Store) Executions(_ context.Context, f routine.ExecutionFilter) ([]*rou
 				return nil, 0, err
 			}
 			c.Result, c.Operations, c.Evidence = nil, nil, nil
+			if len(c.Parameters) > routine.MaxListedParameters {
+				c.Parameters, c.ParametersOmitted = nil, true
+			}
 			list = append(list, c)
 		}
 	}
@@ -196,11 +199,18 @@ func (s *Store) Prune(_ context.Context, r routine.Retention, now time.Time) (in
 	return n, nil
 }
 
-// size is the bytes of the result and the files.
+// size is the bytes of the result, the parameters, the evidence and the files.
 func (e *execution) size() (int64, error) {
-	var n int64
+	n := int64(len(e.Parameters))
 	for _, f := range e.files {
 		n += f.Size
+	}
+	if e.Evidence != nil {
+		text, err := encode(e.Evidence)
+		if err != nil {
+			return 0, err
+		}
+		n += int64(len(text))
 	}
 	if e.Result == nil {
 		return n, nil

@@ -2,6 +2,8 @@ package routinetest
 
 import (
 	"bytes"
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 var retentionPromises = []promise{
 	{"what is too old is deleted, with its files", pruneByAge},
 	{"the oldest are deleted when there is too much", pruneBySize},
+	{"parameters and evidence are a part of that", pruneBySizeOfAll},
 	{"what is open is never deleted", pruneKeepsOpen},
 	{"what a key stands for is kept", pruneKeepsKeys},
 	{"what a webhook is to tell of is kept", pruneKeepsWebhooks},
@@ -77,6 +80,21 @@ func pruneBySize(t *testing.T, s routine.Store) {
 	wantPruned(t, s, routine.Retention{Size: 2 * int64(len(large))}, Time, 1)
 	wantLeft(t, s, all, 3)
 	wantExecution(t, s, result)
+}
+
+func pruneBySizeOfAll(t *testing.T, s routine.Store) {
+	for i := range 4 {
+		e := create(t, s, func(e *routine.Execution) {
+			e.CreatedAt = Time.Add(time.Duration(i) * time.Second)
+			e.Parameters = json.RawMessage(`"` + strings.Repeat("x", 9_998) + `"`)
+		})
+		e = Failed(e)
+		e.Evidence = &routine.Evidence{Console: []string{strings.Repeat("x", 10_000)}}
+		must(t, s.FinishExecution(t.Context(), e))
+	}
+	wantPruned(t, s, routine.Retention{Size: 85_000}, Time, 0)
+	wantPruned(t, s, routine.Retention{Size: 79_000}, Time, 1)
+	wantPruned(t, s, routine.Retention{Size: 25_000}, Time, 2)
 }
 
 func pruneKeepsOpen(t *testing.T, s routine.Store) {

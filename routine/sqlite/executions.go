@@ -38,7 +38,7 @@ func (s *Store) CreateExecution(ctx context.Context, e *routine.Execution) error
 				created_at, started_at, completed_at, duration_seconds, parameters, created_by, token_id, via,
 				operations_done, operations_total, evidence, organization_id, owner)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			e.ID, e.RoutineID, e.RoutineName, e.RoutineVersion, e.Status, result.text, result.hash(), result.size, e.Error, e.ErrorCode,
+			e.ID, e.RoutineID, e.RoutineName, e.RoutineVersion, e.Status, result.text, result.hash(), result.size+len(e.Parameters)+lengthOf(evidence), e.Error, e.ErrorCode,
 			micros(e.CreatedAt), nullMicros(e.StartedAt), nullMicros(e.CompletedAt), e.DurationSeconds,
 			nullText(e.Parameters), e.CreatedBy, e.TokenID, e.Via, e.OperationsDone, e.OperationsTotal, evidence, e.OrganizationID, s.owner.id); err != nil {
 			return err
@@ -90,7 +90,7 @@ func (s *Store) FinishExecution(ctx context.Context, e *routine.Execution) error
 			started_at = ?8, completed_at = ?9, duration_seconds = ?10, operations_done = ?11, operations = NULL,
 			evidence = ?12
 		WHERE id = ?1 AND status IN ('pending', 'running')`,
-		e.Status, result.text, result.hash(), result.size, e.Error, e.ErrorCode,
+		e.Status, result.text, result.hash(), result.size+lengthOf(evidence), e.Error, e.ErrorCode,
 		nullMicros(e.StartedAt), nullMicros(e.CompletedAt), e.DurationSeconds, e.OperationsDone, evidence)
 }
 
@@ -184,6 +184,13 @@ func encodeOptional[T any](v *T) (*string, error) {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
 	return &text, nil
+}
+
+func lengthOf(text *string) int {
+	if text == nil {
+		return 0
+	}
+	return len(*text)
 }
 
 // encode is json.Marshal without the escaping of < > &: a definition has to

@@ -11,8 +11,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pressly/goose/v3"
+
 	"rote/routine"
 )
+
+// countAll adds the parameters and the evidence to the sizes of executions that
+// were saved before these counted.
+var countAll = goose.NewGoMigration(9, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, `
+		UPDATE executions SET size = size + coalesce(octet_length(parameters), 0) + coalesce(octet_length(evidence), 0)`)
+	return err
+}}, nil)
 
 // pruneBatch bounds how many executions one transaction deletes, so that
 // writers wait for milliseconds.
