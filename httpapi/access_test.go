@@ -129,3 +129,36 @@ func TestRoutineChangedElsewhereBetweenTwoCalls(t *testing.T) {
 		}
 	}
 }
+
+// What a public routine's author wrote beside a secret is not for everybody, in
+// whatever order the readers come.
+func TestSecretsOfPublicRoutinesAreNotShown(t *testing.T) {
+	e := newEnv(t)
+	r, _, err := e.service.CreateRoutine(t.Context(), admin, []byte(`{"name": "n", "description": "d", "is_public": true, "parameters": [
+		{"name": "p", "x-secret": true, "default": "hunter2", "examples": ["hunter3"], "observed_value": "hunter4"}, {"name": "q", "default": "shown"}],
+		"operations": [{"type": "press", "key": "{{p}}{{q}}"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, row := range []struct {
+			token string
+			want  int
+		}{{"$admin", 3}, {"", 0}, {"$guest", 0}} {
+			headers := map[string]string{}
+			if row.token != "" {
+				headers["X-Service-Token"] = row.token
+			}
+			for _, path := range []string{"/routines/" + r.ID, "/routines/?q=n", "/routines/" + r.ID + "/openapi.json"} {
+				want := row.want
+				if want > 0 && strings.HasSuffix(path, "json") {
+					want = 0 // it shows none to anybody
+				}
+				got := e.must(t, "GET", path, headers, "")
+				if n := strings.Count(got.body, "hunter"); got.status != 200 || n != want || !strings.Contains(got.body, "shown") {
+					t.Errorf("%s for %q: %d values, want %d: %s", path, row.token, n, want, got.body)
+				}
+			}
+		}
+	}
+}

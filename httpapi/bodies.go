@@ -29,13 +29,15 @@ func (b *bodies) of(r *routine.Routine) (document, error) {
 	b.mu.RLock()
 	e := b.kept[r.ID]
 	b.mu.RUnlock()
-	if e.version != r.Version {
+	if e.version != r.Version || r.Redacted {
 		text, err := encode(r)
 		if err != nil {
 			return document{}, routine.Internal("encode routine", err)
 		}
 		e = encoded{r.Version, text}
-		b.keep(r.ID, e)
+		if !r.Redacted { // as all others see it
+			b.keep(r.ID, e)
+		}
 	}
 	return document{"application/json", e.text}, nil
 }

@@ -26,6 +26,7 @@ func (c *checker) declaration(base string, p *Parameter, n *node) {
 		d.add("/name", "reserved_name", "%q is a placeholder's own word: choose another name", p.Name)
 	}
 	d.conflicts()
+	d.shownSecrets()
 	if typed {
 		d.unusedRules()
 	}
@@ -83,6 +84,16 @@ func (d *declared) at(rule string) string {
 		return "/validation/" + rule
 	}
 	return "/" + rule
+}
+
+// shownSecrets warns of values that stand in the declaration of a secret.
+func (d *declared) shownSecrets() {
+	for _, field := range []string{"default", "examples", "observed_value"} {
+		if n := d.node.member(field); d.Secret && n != nil && n.kind != 'n' && !n.bad {
+			d.c.warn(Problem{Pointer: d.base + "/" + field, Code: "shown_secret",
+				Message: field + " of a secret parameter is shown to everybody in the organization who may read the routine: leave it out"})
+		}
+	}
 }
 
 // conflicts finds rules that stand in both places with different values.

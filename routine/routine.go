@@ -70,6 +70,9 @@ type Routine struct {
 	UpdatedAt int64 `json:"updated_at"`
 	// Version counts the routine's changes from 1.
 	Version int `json:"version"`
+	// Redacted: values of secret parameters were left out for the one caller
+	// that it was read for.
+	Redacted bool `json:"-"`
 	// Key is saved with a new routine, and not read back.
 	Key *IdempotencyKey `json:"-"`
 }

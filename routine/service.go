@@ -59,7 +59,8 @@ type Config struct {
 	// AdminToken is accepted as a token of the user admin of the organization
 	// and project default, with every scope; empty: there is no such token.
 	AdminToken string
-	Now        func() time.Time
+	// Now is the clock, in UTC and whole microseconds as the store keeps times.
+	Now func() time.Time
 }
 
 // NewService makes a Service. Close it before its Store and Browser.
@@ -74,7 +75,8 @@ func NewService(c Config) *Service {
 		s.observer = unobserved{}
 	}
 	if s.now == nil {
-		s.now = time.Now
+		// As it is read back: an answer is the same each time.
+		s.now = func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 	}
 	if c.AdminToken != "" {
 		s.adminToken, s.hasAdmin = hashToken(c.AdminToken), true
@@ -136,8 +138,10 @@ func (s *Service) Close(ctx context.Context) {
 // nothing. CodeInvalid with problems, CodeTooLarge.
 func (s *Service) Validate(body []byte) (*Definition, []Problem, error) { return ParseBody(body) }
 
-// Routine reads one routine. CodeNotFound; CodeForbidden when it is neither
-// public nor of p's organization, or the scope is missing.
+// Routine reads one routine, without what the declarations of secret parameters
+// hold of values where p is not of its organization. CodeNotFound;
+// CodeForbidden when it is neither public nor of p's organization, or the scope
+// is missing.
 func (s *Service) Routine(ctx context.Context, p Principal, id string) (*Routine, error) {
 	return s.RoutineSince(ctx, p, id, time.Time{})
 }
@@ -146,7 +150,11 @@ func (s *Service) Routine(ctx context.Context, p Principal, id string) (*Routine
 // request that it answers, for which the service has looked at the store once
 // already when it was asked for the caller's token.
 func (s *Service) RoutineSince(ctx context.Context, p Principal, id string, since time.Time) (*Routine, error) {
-	return s.findSince(ctx, p, toRead, id, since)
+	r, err := s.findSince(ctx, p, toRead, id, since)
+	if err != nil {
+		return nil, err
+	}
+	return r.shownTo(p), nil
 }
 
 // find reads a routine with which p may do what is asked.
@@ -171,8 +179,8 @@ func (s *Service) findSince(ctx context.Context, p Principal, do action, id stri
 	return r, nil
 }
 
-// Routines lists what p may read of what f chooses, newest first, with the
-// number of all of it. Whose routines they are is not f's to say.
+// Routines lists what p may read of what f chooses, newest first, each as by
+// Routine, with the number of all of it. Whose routines they are is not f's to say.
 // CodeForbidden.
 func (s *Service) Routines(ctx context.Context, p Principal, f RoutineFilter) ([]*Routine, int, error) {
 	if err := p.may(toList, nil); err != nil {
@@ -182,6 +190,9 @@ func (s *Service) Routines(ctx context.Context, p Principal, f RoutineFilter) ([
 	rs, total, err := s.store.Routines(ctx, f)
 	if err != nil {
 		return nil, 0, storeError(ctx, "list routines", err)
+	}
+	for i, r := range rs {
+		rs[i] = r.shownTo(p)
 	}
 	return rs, total, nil
 }

@@ -73,6 +73,20 @@ func TestRowComesBeforeTheBrowser(t *testing.T) {
 	}
 }
 
+// An execution's times are the same in the answer and when it is read again.
+func TestTimesAreAsTheyAreKept(t *testing.T) {
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	e, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, routine.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []time.Time{e.CreatedAt, *e.StartedAt, *e.CompletedAt} {
+		if at != time.UnixMicro(at.UnixMicro()).UTC() {
+			t.Errorf("%v is not in whole microseconds of UTC", at)
+		}
+	}
+}
+
 // A database that is busy for too long is no deadline of the caller's.
 func TestBusyDatabaseIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
