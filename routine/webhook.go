@@ -166,8 +166,13 @@ func (s *Service) deliverDue(ctx context.Context) error {
 // deliver makes one attempt and settles it. The error is of the store.
 func (s *Service) deliver(ctx context.Context, w *Webhook) error {
 	e, err := s.store.Execution(ctx, w.ExecutionID)
-	if err != nil {
-		return err
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil { // perhaps for ever: it must not be tried for ever
+		next := s.later(w)
+		s.observer.WebhookSent(came(false, next))
+		return errors.Join(err, s.store.SettleWebhook(ctx, w.ID, "the execution could not be read", next))
 	}
 	secret, err := s.webhookSecret(ctx, e.OrganizationID)
 	if err != nil {
@@ -191,14 +196,22 @@ func (s *Service) deliver(ctx context.Context, w *Webhook) error {
 	const gone = 410 // the receiver wants no more
 	delivered := err == nil && status >= 200 && status < 300
 	var next *time.Time
-	if !delivered && w.Attempt <= len(retryAfter) && status != gone {
-		next = new(s.now().Add(retryAfter[w.Attempt-1]))
+	if !delivered && status != gone {
+		next = s.later(w)
 	}
 	if !delivered {
 		s.log.WarnContext(ctx, "webhook was not delivered", "webhook_id", w.ID, "execution_id", e.ID, "attempt", w.Attempt, "outcome", outcome, "given_up", next == nil)
 	}
 	s.observer.WebhookSent(came(delivered, next))
 	return s.store.SettleWebhook(ctx, w.ID, outcome, next)
+}
+
+// later is when an attempt that has failed is made again; nil: it was the last.
+func (s *Service) later(w *Webhook) *time.Time {
+	if w.Attempt > len(retryAfter) {
+		return nil
+	}
+	return new(s.now().Add(retryAfter[w.Attempt-1]))
 }
 
 func came(delivered bool, next *time.Time) WebhookOutcome {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -187,6 +188,41 @@ func TestWebhookRetries(t *testing.T) {
 
 // A process that ends in the middle of an attempt leaves the webhook to the
 // next one.
+// unreadable is a store in which executions that have ended cannot be read.
+type unreadable struct {
+	*routinetest.Store
+	reads atomic.Int64
+	ended atomic.Bool
+}
+
+func (u *unreadable) Execution(ctx context.Context, id string) (*routine.Execution, error) {
+	if u.ended.Load() {
+		u.reads.Add(1)
+		return nil, errors.New("broken row")
+	}
+	return u.Store.Execution(ctx, id)
+}
+
+// A webhook of what cannot be read is given up like one that nobody takes, and
+// then keeps nothing from being deleted.
+func TestWebhookOfAnUnreadableExecution(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, r := &unreadable{Store: routinetest.NewStore()}, &receiver{statuses: []int{500}}
+		s, stop := maintained(store, r)
+		defer stop()
+		called(t, s)
+		time.Sleep(2 * time.Second)
+		store.ended.Store(true)
+		time.Sleep(30 * time.Hour)
+		if n := store.reads.Load(); n != 8 || len(r.deliveries()) != 1 {
+			t.Errorf("read %d times, sent %d times", n, len(r.deliveries()))
+		}
+		if n, err := store.Prune(t.Context(), routine.Retention{Age: 1}, time.Now()); n != 1 || err != nil {
+			t.Error(n, err)
+		}
+	})
+}
+
 func TestWebhookSurvivesItsProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := routinetest.NewStore()
