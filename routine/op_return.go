@@ -26,17 +26,21 @@ func (o *opReturn) Do(ctx context.Context, r *Run) error {
 	return r.setData(storedValue(text), len(text))
 }
 
+// maxDataDepth bounds the nesting of a result, far below what readers of JSON
+// take: around it are the execution, and what carries that.
+const maxDataDepth = 1000
+
 // storedValue is the value that a session text stands for: JSON comes back as
-// JSON, anything else as the text. A JSON string that holds an object or array
-// is parsed once more, because pages store such.
+// JSON, anything else, and what is nested too deeply, as the text. A JSON string
+// that holds an object or array is parsed once more, because pages store such.
 func storedValue(text string) json.RawMessage {
 	value := json.RawMessage(text)
-	if !json.Valid(value) {
+	if !json.Valid(value) || depth(value) > maxDataDepth {
 		return json.RawMessage(compact(text))
 	}
 	var inner string
 	if json.Unmarshal(value, &inner) == nil {
-		if nested := json.RawMessage(inner); json.Valid(nested) && (firstByte(nested) == '{' || firstByte(nested) == '[') {
+		if nested := json.RawMessage(inner); json.Valid(nested) && depth(nested) <= maxDataDepth && (firstByte(nested) == '{' || firstByte(nested) == '[') {
 			return nested
 		}
 	}
@@ -51,4 +55,24 @@ func firstByte(text []byte) byte {
 		}
 	}
 	return 0
+}
+
+// depth is how deep valid JSON nests objects and arrays.
+func depth(text []byte) int {
+	deepest, open, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++ // a quote behind it is part of the string
+		case quoted:
+		case c == '{', c == '[':
+			open++
+			deepest = max(deepest, open)
+		case c == '}', c == ']':
+			open--
+		}
+	}
+	return deepest
 }
