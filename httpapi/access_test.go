@@ -130,6 +130,25 @@ func TestRoutineChangedElsewhereBetweenTwoCalls(t *testing.T) {
 	}
 }
 
+// Who may not write is told so, whatever the body is like.
+func TestCallerIsKnownBeforeTheBody(t *testing.T) {
+	e := newEnv(t)
+	reader := e.tokenOf(t, routine.Principal{UserID: "r", OrganizationID: admin.OrganizationID, ProjectID: "p", Scopes: routine.ScopeRoutinesRead})
+	plain := map[string]string{"Content-Type": "text/plain"}
+	for _, to := range [][2]string{{"POST", "/routines/"}, {"PATCH", "/routines/$private"}, {"POST", "/routines/$private/restore"}} {
+		for name, row := range map[string]scenario{
+			"no JSON":    {body: "{", status: 401},
+			"no type":    {body: "{}", headers: plain, status: 401},
+			"too long":   {body: strings.Repeat("x", 5<<20), status: 401},
+			"no scope":   {body: "{", token: reader, status: 403},
+			"may, wrong": {body: "{", token: "$admin", status: 400},
+		} {
+			row.method, row.path = to[0], to[1]
+			t.Run(strings.Join(append(to[:], name), " "), func(t *testing.T) { row.run(t, e) })
+		}
+	}
+}
+
 // What a public routine's author wrote beside a secret is not for everybody, in
 // whatever order the readers come.
 func TestSecretsOfPublicRoutinesAreNotShown(t *testing.T) {

@@ -15,6 +15,9 @@ type withWarnings struct {
 }
 
 func (a *api) createRoutine(q *request) (answer, error) {
+	if err := q.principal.MayCreate(); err != nil {
+		return answer{}, err
+	}
 	text, err := q.body()
 	if err != nil {
 		return answer{}, err

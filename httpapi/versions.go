@@ -17,6 +17,9 @@ import (
 const mergePatches = "application/merge-patch+json, application/json"
 
 func (a *api) patchRoutine(q *request) (answer, error) {
+	if err := q.principal.MayChange(); err != nil {
+		return answer{}, err
+	}
 	if mediaType, _, err := mime.ParseMediaType(q.Header.Get("Content-Type")); err == nil && mediaType != "application/merge-patch+json" && mediaType != "application/json" {
 		q.w.Header().Set("Accept-Patch", mergePatches)
 		return answer{}, routine.Errorf(routine.CodeUnsupportedMediaType, "the body must be a JSON Merge Patch: send one of %s", mergePatches)
@@ -46,6 +49,9 @@ func (a *api) archiveRoutine(q *request) (answer, error) {
 }
 
 func (a *api) restoreRoutine(q *request) (answer, error) {
+	if err := q.principal.MayChange(); err != nil {
+		return answer{}, err
+	}
 	text, err := q.body()
 	if err != nil {
 		return answer{}, err

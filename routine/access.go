@@ -61,6 +61,14 @@ func (e *Execution) object() *object {
 	return &object{kind: "execution", organization: e.OrganizationID}
 }
 
+// MayCreate tells, before a definition is read, why p may not create routines.
+// CodeUnauthenticated, CodeForbidden.
+func (p Principal) MayCreate() error { return p.may(toCreate, nil) }
+
+// MayChange tells, before a change is read, why p may not change any routine.
+// CodeUnauthenticated, CodeForbidden.
+func (p Principal) MayChange() error { return p.may(toChange, nil) }
+
 // may is the whole of the access rules: nil, or why p may not. Without an
 // object it tells what can be told before one is looked up, so that those who
 // may not ask do not learn which ids there are. CodeUnauthenticated,
