@@ -244,6 +244,8 @@ func TestValuesThatTheirPlaceCannotTake(t *testing.T) {
 		{"line break in a header", `{"type": "fetch", "endpoint": {"url": "/", "headers": {"a": "b {{p}}"}}}`, "a\r\nc: d", []string{"/p invalid_value"}},
 		{"slash in a host", `{"type": "navigate", "url": "https://{{p}}.example/"}`, "evil.example/x", []string{"/p invalid_value"}},
 		{"dot segment in a path", `{"type": "navigate", "url": "https://a.example/{{p}}/b"}`, "..", []string{"/p invalid_value"}},
+		{"header beyond Latin-1", `{"type": "fetch", "endpoint": {"url": "/", "headers": {"X": "a {{p}}"}}}`, "Ω", []string{"/p invalid_value"}},
+		{"header of Latin-1", `{"type": "fetch", "endpoint": {"url": "/", "headers": {"X": "{{p}}"}}}`, "é", nil},
 		{"no file name", `{"type": "download", "filename": "{{p}}", "endpoint": {"url": "/"}}`, "..", []string{"/p invalid_value"}},
 		{"both of two", `{"type": "navigate", "url": "https://{{p}}.{{q}}.example/"}`, "a/b", []string{"/p invalid_value", "/q invalid_value"}},
 		{"in two places", `{"type": "fetch", "endpoint": {"url": "https://{{p}}.example", "headers": {"a": "{{p}}"}}}`, "a/\nb", []string{"/p invalid_value", "/p invalid_value"}},

@@ -248,6 +248,12 @@ func (c *checker) operation(i int, k kind, n *node, sound bool) {
 			c.add(p)
 		}
 	}
+	if doubtful, ok := op.(doubtful); ok && sound {
+		for _, p := range doubtful.doubts() {
+			p.Pointer = operationPointer(i) + p.Pointer
+			c.warn(p)
+		}
+	}
 	eachTemplate(op, func(s site) {
 		if s.text != "" {
 			c.template(i, s)

@@ -13,7 +13,7 @@ import (
 func (c *checker) flow() {
 	var slept time.Duration
 	stored := storedKeys{has: map[string]bool{}}
-	last := false
+	last, blank := false, true
 	for i, op := range c.ops {
 		if op == nil {
 			continue
@@ -21,6 +21,10 @@ func (c *checker) flow() {
 		if s, ok := op.(sleeping); ok {
 			slept += s.sleeps()
 		}
+		if blank && actsOnPage(op) && !c.guessing && c.problems.count == 0 {
+			c.warn(Problem{Pointer: operationPointer(i), Code: "blank_page", Message: "acts on an empty page: nothing before it opens one", Hint: "begin with navigate"})
+		}
+		blank = blank && !opensPage(op) && !actsOnPage(op) // once is enough
 		if r, ok := op.(*opReturn); ok && !c.guessing {
 			c.returnKey(operationPointer(i), r.SessionKey, stored)
 		}

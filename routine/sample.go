@@ -69,6 +69,7 @@ func (c *checker) template(operation int, s site) {
 		p.Pointer = pointer()
 		c.add(p)
 	}
+	c.doubtfulText(pointer, s, t, faults)
 	switch {
 	case s.pointer == "/url":
 		c.relativeURL(pointer, s.text)
@@ -174,7 +175,7 @@ func (c *checker) useText(text string) {
 	}
 }
 
-// relativeURL warns of a navigation that can only fail: a run opens http and
+// relativeURL tells of a navigation that can only fail: a run opens http and
 // https URLs, and there is no page that a relative one could be relative to.
 func (c *checker) relativeURL(pointer func() string, text string) {
 	head, _, open := strings.Cut(text, "{{")
@@ -183,6 +184,10 @@ func (c *checker) relativeURL(pointer func() string, text string) {
 		if strings.HasPrefix(lower, scheme) || open && strings.HasPrefix(scheme, lower) {
 			return
 		}
+	}
+	if scheme := foreignScheme(head); scheme != "" && !open {
+		c.add(Problem{Pointer: pointer(), Code: "url", Message: scheme + ": cannot be opened: give an absolute http or https URL"})
+		return
 	}
 	p := Problem{Pointer: pointer(), Code: "url", Message: "is no absolute http or https URL: the run will fail here"}
 	if u, err := url.Parse("https://" + text); err == nil && strings.Contains(u.Hostname(), ".") && u.User == nil {

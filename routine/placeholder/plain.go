@@ -5,9 +5,18 @@ import (
 	"unicode"
 )
 
-// putHeader refuses what would end a header's line.
+// FitsHeader tells whether a browser can send text in a header: a character of
+// it is a byte.
+func FitsHeader(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r > 0xff })
+}
+
+// putHeader refuses what would end a header's line, or never be sent.
 func putHeader(v any) (string, string) {
 	text := Format(v)
+	if !FitsHeader(text) {
+		return "", "a header's value cannot hold characters beyond U+00FF: encode them"
+	}
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) {
 		return "", "a header's value cannot hold line breaks or other control characters"
 	}
