@@ -3,6 +3,8 @@ package routine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,6 +95,7 @@ func (c *checker) check() {
 		return
 	}
 	c.top()
+	c.ignoredStatus()
 	c.parameters(c.root.member("parameters"))
 	c.operations(c.root.member("operations"))
 	c.flow()
@@ -161,10 +164,25 @@ func (c *checker) unknownTop(k *key, missing []string) {
 	}
 	name := clip(k.name, 60)
 	p := Problem{Pointer: "/" + escapePointer(k.name), Code: "unknown_field", offset: int(k.start), Message: fmt.Sprintf("a routine has no field %q: it is ignored", name)}
-	if near := nearest(k.name, missing); near != "" {
+	near := nearest(k.name, missing)
+	if near == "" {
+		near = nearest(k.name, slices.Sorted(maps.Keys(loadShapes().routine.Properties)))
+	}
+	switch {
+	case k.name == wrapperKey:
+		p.Hint = "the routine itself is the body: leave the wrapper out"
+	case near != "":
 		p.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	c.warn(p)
+}
+
+// ignoredStatus warns of a status that a definition asks for in vain.
+func (c *checker) ignoredStatus() {
+	if n := c.root.member(statusField); n != nil && !c.doc.patch && n.text != string(StatusActive) {
+		c.warn(Problem{Pointer: "/" + statusField, Code: "ignored_field", Message: "routine_status is ignored here: a new routine is active, and a changed one keeps its status",
+			Hint: `change it afterwards, with PATCH and {"routine_status": "draft"}`})
+	}
 }
 
 // operations checks each operation against its own kind's schema, then what the

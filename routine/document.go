@@ -19,6 +19,7 @@ type document struct {
 	found  report // what is wrong with the text as JSON
 	broken bool   // it is no JSON at all: root is not to be used
 	taken  bool   // a key was taken for another name
+	patch  bool   // it is a definition with a patch in it
 }
 
 // node is one value of a document.

@@ -44,7 +44,9 @@ func TestTopWarnings(t *testing.T) {
 	const rest = `"name": "n", "description": "d", "operations": [{"type": "return_html"}]`
 	for _, row := range []marked{
 		{"unknown field", "{\n ▹\"colour\": 1, " + rest + "}", []string{"/colour unknown_field"}},
-		{"fields of the server", `{"id": 5, "created_by": null, "organization_id": "o", "project_id": "p", "created_at": "then", "updated_at": 1, "routine_status": "lost", "version": {}, ` + rest + "}", []string{}},
+		{"fields of the server", `{"id": 5, "created_by": null, "organization_id": "o", "project_id": "p", "created_at": "then", "updated_at": 1, "routine_status": "active", "version": {}, ` + rest + "}", []string{}},
+		{"a status", `{"routine_status": ▹"draft", ` + rest + "}", []string{"/routine_status ignored_field"}},
+		{"no status at all", `{"routine_status": ▹5, ` + rest + "}", []string{"/routine_status ignored_field"}},
 		{"the author's own, and the editor's", `{"x-note": 1, "$schema": "routine.json", ` + rest + "}", []string{}},
 		{"placeholder in name and description", `{"name": "find ▹{{p}}", "description": "é\n of ▹{{uuid}} and ▹{{x}}", "operations": [{"type": "return_html"}]}`,
 			[]string{"/name literal_placeholder", "/description literal_placeholder", "/description literal_placeholder"}},
@@ -53,5 +55,24 @@ func TestTopWarnings(t *testing.T) {
 			[]string{"/operations/0/url url", "/operations/1/url url"}},
 	} {
 		t.Run(row.name, func(t *testing.T) { checkMarked(t, row.text, []string{}, row.problems) })
+	}
+}
+
+// A name that is written wrong is named right, also beside the right one.
+func TestTopHints(t *testing.T) {
+	const rest = `"name": "n", "description": "d", "operations": [{"type": "return_html"}]}`
+	for text, want := range map[string]string{
+		`{"descriptio": "x", ` + rest: `did you mean "description"?`, `{"tag": ["a"], ` + rest: `did you mean "tags"?`,
+		`{"routine_json": {}, ` + rest: "leave the wrapper out", `{"colour": 1, ` + rest: "",
+	} {
+		_, warnings, err := Parse([]byte(text))
+		if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Hint, want) || want == "" && warnings[0].Hint != "" {
+			t.Errorf("%s: %v %v", text, warnings, err)
+		}
+	}
+	for _, text := range []string{"", " \n", "\ufeff"} {
+		if _, _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), "there is nothing") {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

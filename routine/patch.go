@@ -51,6 +51,7 @@ func (r *Routine) patch(text []byte) ([]Problem, error) {
 		return nil, err
 	}
 	doc := readDocument(merged, false)
+	doc.patch = true
 	doc.found = patch.found // of a text that had to be mended, too
 	status := r.Status
 	if n := patch.root.member(statusField); n != nil {

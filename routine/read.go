@@ -313,6 +313,9 @@ func (r *reader) syntax(err error) {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		p.Message, at = "the JSON ends too early: close what is open", len(r.doc.src)
+		if strings.TrimSpace(r.doc.src[r.doc.start:]) == "" {
+			p.Message = "there is nothing: give a JSON object"
+		}
 	case strings.Contains(p.Message, " in literal "):
 		at = r.next() // the word as a whole is wrong
 		word := strings.FieldsFunc(r.doc.src[at:], func(c rune) bool { return !unicode.IsLetter(c) })[0]
