@@ -80,7 +80,13 @@ func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameter
 	e, err := c.server.service.Execute(ctx, principalOf(ctx), c.id, routine.Call{Via: routine.ViaMCP, Parameters: parameters,
 		Timeout: routine.MaxRunTimeout, Progress: r.progress(), Queued: r.queued(), Patience: patience, Detach: c.server.detach})
 	r.stop()
-	return c.answer(ctx, e, err, part{})
+	result := c.answer(ctx, e, err, part{})
+	if e != nil && e.Evidence != nil && principalOf(ctx).Has(routine.ScopeExecutionsRead) {
+		words, _ := result.Content[0].(mcp.TextContent)
+		words.Text += " To mend the routine: get_execution tells what was on the page."
+		result.Content[0] = words
+	}
+	return result
 }
 
 // answer tells of an execution as it is, or why there is none.

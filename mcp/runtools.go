@@ -27,10 +27,11 @@ func runTools() []builtin {
 			schema: `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id"},"parameters":{"type":"object","description":"Values by name, as describe_routine tells"},` +
 				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end"}},"required":["id"],"additionalProperties":false}`},
 		{name: "get_execution", title: "Get an execution", needs: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).getExecution,
-			description: "The result of a run: waits for its end, or tells how far it is after wait_seconds. For the rest of data that was cut, give path, offset and limit as the cut answer says.",
+			description: "The result of a run: waits for its end, or tells how far it is after wait_seconds. Of a failed run, also what was on the page. For the rest of data that was cut, give path, offset and limit as the cut answer says.",
 			schema: `{"type":"object","properties":{"execution_id":{"type":"string"},"path":{"type":"string","description":"JSON pointer into data, as in /items"},` +
 				`"offset":{"type":"integer","minimum":0,"description":"Items, members or characters to skip"},"limit":{"type":"integer","minimum":1},` +
-				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end of a run that goes on; 0: how far it is now"}},"required":["execution_id"],"additionalProperties":false}`},
+				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end of a run that goes on; 0: how far it is now"},` +
+				`"screenshot":{"type":"boolean","description":"Of a failed run, a picture of the page too"}},"required":["execution_id"],"additionalProperties":false}`},
 		{name: "cancel_execution", title: "Cancel an execution", needs: routine.ScopeExecutionsRun, destructive: true, handle: (*Server).cancelExecution,
 			description: "End a run that goes on. What it did on the site stays done.",
 			schema:      `{"type":"object","properties":{"execution_id":{"type":"string"}},"required":["execution_id"],"additionalProperties":false}`},
@@ -192,11 +193,12 @@ func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.Cal
 
 func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
 	var a struct {
-		ID     string `json:"execution_id"`
-		Path   string `json:"path"`
-		Offset whole  `json:"offset"`
-		Limit  whole  `json:"limit"`
-		Wait   *whole `json:"wait_seconds"`
+		ID         string  `json:"execution_id"`
+		Path       string  `json:"path"`
+		Offset     whole   `json:"offset"`
+		Limit      whole   `json:"limit"`
+		Wait       *whole  `json:"wait_seconds"`
+		Screenshot boolean `json:"screenshot"`
 	}
 	if err := decode(q, &a); err != nil {
 		return s.failedCall(ctx, "get_execution", err)
@@ -210,7 +212,11 @@ func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.C
 		r := o.registry.routine(e.RoutineID)
 		c.readOnly = r != nil && readsOnly(r.Operations)
 	}
-	return c.answer(ctx, e, err, part{Path: a.Path, Offset: max(int(a.Offset), 0), Limit: max(int(a.Limit), 0)})
+	result := c.answer(ctx, e, err, part{Path: a.Path, Offset: max(int(a.Offset), 0), Limit: max(int(a.Limit), 0)})
+	if e.Status == routine.ExecutionFailed {
+		s.addRecord(ctx, result, e, bool(a.Screenshot))
+	}
+	return result
 }
 
 // patience is how long a call waits for a run: as long as it wants, but at most
