@@ -23,8 +23,11 @@ var evidenceScript string
 // a sixth.
 const outlineTime = time.Second
 
-// maxElements are told of a page.
-const maxElements = 15
+// maxElements are told of a page, and so many characters of its text.
+const (
+	maxElements = 15
+	maxText     = 300
+)
 
 // candidate is an element that may have been meant; more points are likelier.
 type candidate struct {
@@ -35,6 +38,7 @@ type candidate struct {
 // outlined is what the script tells of a view.
 type outlined struct {
 	Title    string      `json:"title"`
+	Text     string      `json:"text"`
 	Elements []candidate `json:"elements"`
 }
 
@@ -47,7 +51,7 @@ func (p *page) Evidence(ctx context.Context, i routine.Inspection) *routine.Evid
 		found, err = p.outline(ctx, p.top, i, 0)
 	}
 	s := p.now()
-	e := &routine.Evidence{URL: cmp.Or(s.unreachable, s.url), Title: found.Title}
+	e := &routine.Evidence{URL: cmp.Or(s.unreachable, s.url), Title: found.Title, Text: found.Text}
 	e.Console, e.FailedRequests = p.trace.read()
 	if err == nil {
 		e.Elements = p.withFrames(ctx, i, found.Elements)
@@ -59,7 +63,7 @@ func (p *page) Evidence(ctx context.Context, i routine.Inspection) *routine.Evid
 func (p *page) outline(ctx context.Context, v *view, i routine.Inspection, grace time.Duration) (outlined, error) {
 	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime)
 	defer cancel()
-	return inHelper[outlined](bounded, v, evidenceScript+".outline", map[string]any{"selector": i.Selector, "operation": i.Operation, "secrets": i.Secrets,
+	return inHelper[outlined](bounded, v, evidenceScript+".outline", map[string]any{"selector": i.Selector, "operation": i.Operation, "secrets": i.Secrets, "text": maxText,
 		"grace": grace.Milliseconds(), "budget": (p.b.outlineTime / 6).Milliseconds()})
 }
 

@@ -185,6 +185,9 @@
     return points;
   }
 
+  // reads tells the operations for which any element will do, seen or not.
+  const reads = o => o.operation === 'return_html' || o.operation === 'scroll';
+
   // suits says whether e is of the kind that the operation acts on.
   function suits(e, operation) {
     const search = e.type === 'search' || e.closest('[role=search]') ? -0.6 : 0; // every page has one, and few routines mean it
@@ -211,6 +214,11 @@
     const box = o.operation === 'click' || o.operation === 'input_text' ? acted : ':not(*)'; // around what can be acted on is no place to act
     const alike = e => likeness(e, w) >= 2 && !e.querySelector(box);
     add(of('id', 'name', ...tests), 300, alike);
+    if (reads(o)) { // then what is not acted on counts too, down to a name that is only half the same
+      if (w.tag) add(w.tag, 300);
+      add('[id],[class]', 1500, e => likeness(e, w) >= 0.5);
+      add('main,article,section[id],table,ul[id],h1,output', 50);
+    }
     add(acted, 500);
     add(of('class'), 300, alike);
     const points = e => e && getComputedStyle(e).cursor === 'pointer';
@@ -225,7 +233,7 @@
       if (late(list.length, maxElements)) break;
       if (/^(HTML|BODY|HEAD|SCRIPT|STYLE|LINK|META|TITLE|TEMPLATE)$/.test(e.tagName)) continue;
       const match = found.some(f => f.e === e), within = w.scope && w.scope !== e && inside(e, w.scope);
-      const points = (match ? 10 : 0) + likeness(e, w) + suits(e, o.operation) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0) - (e.matches(acted) ? 0 : 0.5);
+      const points = (match ? 10 : 0) + likeness(e, w) + suits(e, o.operation) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0) - (e.matches(acted) === reads(o) ? 0.5 : 0);
       list.push({ e, frames, where, match, points });
     }
     return list;
@@ -272,6 +280,41 @@
     }
   }
 
+  // --- what a person reads on the page
+
+  const unread = 'script,style,noscript,template,textarea,select,[contenteditable]:not([contenteditable=false])';
+  const alerts = '[role=alert],[role=alertdialog],dialog[open],[aria-live]:not([aria-live=off]),[class*=error i],[class*=alert i],[class*=invalid i],[class*=warning i]';
+  const apparent = { visibilityProperty: true, opacityProperty: true };
+  const framing = 'nav,header,footer,aside,[role=navigation],[role=banner],[role=contentinfo]';
+
+  // spoken is the beginning of the visible text in box, with a blank where
+  // another block begins, and without what was put into fields.
+  function spoken(box, max, skipped) {
+    let text = '', block = null, judged = 0;
+    const seen = e => late(judged++, 2000) || e.matches(skipped) || !e.checkVisibility(apparent) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP;
+    const walk = box.ownerDocument.createTreeWalker(box, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, n => n.nodeType === Node.TEXT_NODE ? NodeFilter.FILTER_ACCEPT : seen(n));
+    while (text.length < max && walk.nextNode()) {
+      let of = walk.currentNode.parentElement;
+      while (of && of !== box && /^(inline|contents)$/.test(getComputedStyle(of).display)) of = of.parentElement;
+      text += (of === block ? '' : ' ') + walk.currentNode.data.slice(0, max).replace(/\s+/g, ' ');
+      block = of;
+    }
+    return text;
+  }
+
+  // said is what the page says, at most so many characters: its alerts first,
+  // then its content, what stands around that only where there is nothing else.
+  function said(max) {
+    const room = max + Math.max(0, ...secrets.map(s => s.length)); // so that a secret is whole when it is masked
+    const shown = roots.flatMap(r => [...r.root.querySelectorAll(alerts)].slice(0, 20)).filter(e => e !== document.body && e.checkVisibility(apparent))
+      .slice(0, 3).map(e => spoken(e, room, unread));
+    const main = document.querySelector('main,[role=main]') ?? document.body;
+    const content = main ? spoken(main, room, unread + ',' + framing).trim() || spoken(main, room, unread) : '';
+    const parts = [...shown, content].map(t => hide(t).replace(/\s+/g, ' ').trim()).filter(Boolean);
+    const first = parts.filter((t, i) => !parts.some((other, n) => n > i && other.slice(0, max).includes(t))); // each is told once
+    return first.join(' | ').slice(0, max);
+  }
+
   const change = () => new Promise(done => {
     const finish = () => { clearTimeout(t); o.disconnect(); done(); };
     const o = new MutationObserver(finish), t = setTimeout(finish, 50);
@@ -298,6 +341,7 @@
       if (late(judged++, maxElements)) break;
       c.trouble = trouble(c, o);
       if (c.trouble && !c.match) c.points -= 4;
+      if (reads(o)) c.trouble = null;
       else if (!c.trouble && inView(c.e)) c.points += 0.5;
     }
     favour(list);
@@ -310,7 +354,8 @@
       const selector = selectorOf(c.e);
       if (selector) elements.push({ selector, role: role(c.e).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where), problem: hide(c.trouble ?? ''), matched: c.match, points: c.points });
     }
-    return { title: document.title, elements };
+    end = performance.now() + o.budget / 3;
+    return { title: document.title, text: said(o.text), elements };
   }
 
   // count tells how many elements each of the selectors matches here.

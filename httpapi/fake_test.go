@@ -57,7 +57,7 @@ type fakePage struct {
 
 // Evidence is the same each time.
 func (p *fakePage) Evidence(context.Context, routine.Inspection) *routine.Evidence {
-	return &routine.Evidence{URL: "https://shop.example/cart", Title: "Your cart",
+	return &routine.Evidence{URL: "https://shop.example/cart", Title: "Your cart", Text: "Sold out",
 		Elements: []routine.Element{
 			{Selector: "button.buy-now", Role: "button", Text: "Buy now"},
 			{Selector: "#buy", Role: "button", Text: "Buy", Where: "in the frame iframe#box", Problem: "is disabled", Matched: true}},

@@ -18,6 +18,9 @@ import (
 type Evidence struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
+	// Text is the beginning of what a person reads on the page, its alerts
+	// first, in at most 300 characters.
+	Text string `json:"text,omitempty"`
 	// Elements are what could have been meant by the operation's selector, the
 	// likeliest first; null when the page did not answer.
 	Elements []Element `json:"elements"`
@@ -143,6 +146,7 @@ const (
 	maxEvidenceURL   = 500
 	maxEvidenceLine  = 200
 	maxEvidenceLabel = 100
+	maxEvidenceText  = 300
 	maxEvidenceList  = 10
 	// leastElements stay when the JSON is too long for all of the lists.
 	leastElements = 5
@@ -154,7 +158,7 @@ func (e *Evidence) seal(hidden secrets) {
 		return
 	}
 	shown := func(text string, limit int) string { return clip(oneLine(hideCredentials(hidden.text(text))), limit) }
-	e.URL, e.Title = shown(e.URL, maxEvidenceURL), shown(e.Title, maxEvidenceLine)
+	e.URL, e.Title, e.Text = shown(e.URL, maxEvidenceURL), shown(e.Title, maxEvidenceLine), shown(e.Text, maxEvidenceText)
 	for i := range e.Elements {
 		x := &e.Elements[i]
 		x.Selector, x.Role = hidden.text(x.Selector), shown(x.Role, maxEvidenceLabel)
@@ -212,7 +216,7 @@ const maxNearest = 4
 
 // nearest adds to the error of a search for an element what could have been
 // meant, because most readers see nothing but the error.
-func (e *Evidence) nearest(code Code) string {
+func (e *Evidence) nearest(o Operation, code Code) string {
 	if e == nil || e.Elements == nil || code != CodeElementNotFound && code != CodeElementNotActionable {
 		return ""
 	}
@@ -224,6 +228,9 @@ func (e *Evidence) nearest(code Code) string {
 		if x.Problem == "" && len(usable) < maxNearest {
 			usable = append(usable, x.String())
 		}
+	}
+	if len(usable) == 0 && (o.Type() == "return_html" || o.Type() == "scroll") {
+		return "; nothing on the page is named like it"
 	}
 	if len(usable) == 0 {
 		return "; there is nothing else to act on"

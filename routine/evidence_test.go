@@ -23,6 +23,13 @@ func (p *fakePage) Evidence(ctx context.Context, i routine.Inspection) *routine.
 	return p.evidence(ctx, i)
 }
 
+func (p *fakePage) HTML(ctx context.Context, selector string) (string, error) {
+	if p.html != nil {
+		return p.html(ctx)
+	}
+	return "<b>" + selector + " & so on</b>", nil
+}
+
 // failingClick fails with the code.
 func failingClick(code routine.Code) func(context.Context) (routine.Found, error) {
 	return func(context.Context) (routine.Found, error) {
@@ -69,6 +76,17 @@ func TestErrorNamesTheNearestElements(t *testing.T) {
 	}
 }
 
+// What only reads looks for no element to act on.
+func TestErrorOfReadingWhereNothingIsLikeIt(t *testing.T) {
+	page := fakePage{html: func(context.Context) (string, error) {
+		return "", routine.Errorf(routine.CodeElementNotFound, "no element matches %q", "#t")
+	}, evidence: shows(routine.Evidence{Elements: []routine.Element{}})}
+	e, _ := runOnce(t, page, `{"type":"return_html","scope":"element","selector":"#t"}`, "", `{}`)
+	if want := `operation 1 of 1 (return_html): no element matches "#t" after 20000 ms; nothing on the page is named like it`; *e.Error != want {
+		t.Error(*e.Error)
+	}
+}
+
 // The page is told what was looked for, with the values filled in.
 func TestInspection(t *testing.T) {
 	for operation, want := range map[string]routine.Inspection{
@@ -88,7 +106,7 @@ func TestInspection(t *testing.T) {
 // terminal safe.
 func TestEvidenceIsSmallAndShowsNoSecret(t *testing.T) {
 	long := strings.Repeat("\u2028é<tr2>", 100) + "\x1b[31m tr2 "
-	e := routine.Evidence{URL: "https://ann:pw@a.test/?access_token=abc&k=tr2#id_token=def&n=" + long, Title: long, Screenshot: &routine.Screenshot{Data: []byte("tr2")}}
+	e := routine.Evidence{URL: "https://ann:pw@a.test/?access_token=abc&k=tr2#id_token=def&n=" + long, Title: long, Text: long, Screenshot: &routine.Screenshot{Data: []byte("tr2")}}
 	for i := range 40 {
 		e.Elements = append(e.Elements, routine.Element{Selector: fmt.Sprintf("[title=\"tr2%d\"]", i), Role: long, Text: long, Where: long, Problem: long})
 		e.Console = append(e.Console, fmt.Sprint(i, long))

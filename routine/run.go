@@ -64,7 +64,7 @@ func (r *Run) run(ctx context.Context, d *Definition) error {
 		if err != nil {
 			e := AsError(err)
 			r.evidence = r.inspect(ctx, o)
-			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message) + r.evidence.nearest(e.Code)
+			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message) + r.evidence.nearest(o, e.Code)
 			r.result.Error = &message
 			return &Error{Code: e.Code, Message: message, cause: err}
 		}

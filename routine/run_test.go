@@ -58,6 +58,7 @@ type fakePage struct {
 	fetch        func(context.Context, routine.Fetch) (routine.Response, error)
 	evaluate     func(context.Context) (routine.Evaluation, error)
 	click        func(context.Context) (routine.Found, error)
+	html         func(context.Context) (string, error)
 	status       int
 	warnings     []string
 	denials      []routine.Denial
@@ -118,9 +119,6 @@ func (p *fakePage) Lookup(_ context.Context, from routine.Source, name string) (
 func (p *fakePage) Mirror(_ context.Context, key, text string) error {
 	p.session[key] = text
 	return nil
-}
-func (p *fakePage) HTML(_ context.Context, selector string) (string, error) {
-	return "<b>" + selector + " & so on</b>", nil
 }
 func (p *fakePage) SentCookies(context.Context) ([]routine.Cookie, error) { return p.sent, nil }
 func (p *fakePage) Cookies(context.Context) ([]routine.Cookie, error)     { return p.all, nil }

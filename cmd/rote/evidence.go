@@ -14,6 +14,9 @@ func printEvidence(w io.Writer, e *routine.Evidence) {
 		return
 	}
 	fmt.Fprintf(w, "the page was at %s %q\n", e.URL, e.Title)
+	if e.Text != "" {
+		fmt.Fprintf(w, "it says: %s\n", e.Text)
+	}
 	list(w, "it has", e.Elements, func(x routine.Element) string {
 		if x.Problem == "" {
 			return x.String()

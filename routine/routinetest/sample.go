@@ -130,7 +130,7 @@ func Failed(e *routine.Execution) *routine.Execution {
 	failed.Error = new("element #buy not found after 5000 ms")
 	failed.ErrorCode = routine.CodeElementNotFound
 	failed.Evidence = &routine.Evidence{
-		URL: "https://shop.example/?a=1&b=2", Title: "Shop <1>",
+		URL: "https://shop.example/?a=1&b=2", Title: "Shop <1>", Text: "Sold out",
 		Elements:       []routine.Element{{Selector: "button.buy", Role: "button", Text: "Buy", Where: "in the frame iframe#f", Problem: "is disabled", Matched: true}},
 		Console:        []string{"error: no stock"},
 		FailedRequests: []routine.FailedRequest{{Method: "GET", URL: "https://shop.example/stock", Status: 503, Error: "no"}},

@@ -1,0 +1,72 @@
+package browser
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rote/routine"
+)
+
+// What a person would read first is told: an alert, then the content. What was
+// typed, what is hidden and what stands around the content is not.
+func TestEvidenceTellsWhatThePageSays(t *testing.T) {
+	rows := []struct{ name, html, want string }{
+		{"a refused login", `<nav>Home Deals</nav><form><h1>Sign in</h1><label>Name <input value=ada></label><p class=hint>Wrong  <b>pass</b>word</p><button>Go</button></form><footer>Imprint</footer>`, "Sign in Name Wrong password Go"},
+		{"an alert below", `<main><p>` + strings.Repeat("word ", 100) + `</p><div role=alert>Sold out</div></main>`, "Sold out | " + strings.TrimSpace(strings.Repeat("word ", 58))},
+		{"alerts in one another, and one not shown", `<div class=alert-box><p class=error>No stock</p></div><p class=error hidden>Offline</p>`, "No stock"},
+		{"what was put in", `<p>a</p><textarea>mine</textarea><div contenteditable>mine</div><select><option>x</select><script>1</script><style>i{}</style><p style="opacity:0">mine</p>`, "a"},
+		{"secrets, also in parts", `<p>pw s3<b>cr</b>et <i>s3cret</i></p><p class=error>s3cret!</p>`, "pw *** *** ***!"},
+		{"nothing but what stands around", `<header>Down for <br>repair</header>`, "Down for repair"},
+		{"a shadow root", `<x-a></x-a><p>b</p><script>document.querySelector('x-a').attachShadow({mode:'open'}).innerHTML = '<p role=alert>No</p>'</script>`, "No | b"},
+		{"nothing", ``, ""},
+	}
+	pages := map[string]any{}
+	for _, r := range rows {
+		pages["/"+strings.ReplaceAll(r.name, " ", "-")] = r.html
+	}
+	url := site(t, pages)
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			e := openPage(t, url+"/"+strings.ReplaceAll(r.name, " ", "-")).Evidence(testContext(t), routine.Inspection{Operation: "click", Secrets: []string{"s3cret"}})
+			if e.Text != r.want {
+				t.Errorf("got  %q\nwant %q", e.Text, r.want)
+			}
+		})
+	}
+}
+
+// For what only reads, any element may have been meant, by whatever of its
+// name is like that of the selector.
+func TestEvidenceForWhatOnlyReads(t *testing.T) {
+	p := site(t, map[string]any{
+		"/table": `<a href=/x>Home</a><button>Go</button><table id=t><tr><td>1</table>`,
+		"/none":  `<p>Nothing to see</p>`,
+		"/class": `<button>Go</button><div id=x><ul class=hits><li>1</ul></div><div class=search-reslts hidden>2</div>`,
+	})
+	for _, r := range []struct {
+		at, operation, selector string
+		want                    []string // the first
+	}{
+		{"/table", "return_html", "table#tab", []string{"#t"}},
+		{"/table", "scroll", "#table", []string{"#t"}},
+		{"/class", "return_html", "ul.results", []string{"ul.hits"}},
+		{"/none", "return_html", "#tab", nil},
+	} {
+		e := openPage(t, p+r.at).Evidence(testContext(t), routine.Inspection{Operation: r.operation, Selector: r.selector})
+		var got []string
+		for _, x := range e.Elements[:min(len(e.Elements), len(r.want))] {
+			got = append(got, x.Selector)
+		}
+		if diff := cmp.Diff(r.want, got); diff != "" {
+			t.Errorf("%s: %s of %v", r.selector, diff, e.Elements)
+		}
+	}
+	// What is not shown can be read all the same.
+	e := openPage(t, p+"/class").Evidence(testContext(t), routine.Inspection{Operation: "return_html", Selector: ".search-results"})
+	if x := e.Elements[0]; x.Selector != "div.search-reslts" || x.Problem != "" {
+		t.Errorf("%+v", e.Elements)
+	}
+}
