@@ -3,6 +3,8 @@ package mcp
 import (
 	"strings"
 	"testing"
+
+	"rote/routine"
 )
 
 // An agent writes a routine from nothing to an archived one.
@@ -41,21 +43,39 @@ func TestAuthoring(t *testing.T) {
 	if d.Description != "second" {
 		t.Errorf("%+v", d)
 	}
+	mayRun := ann
+	mayRun.Scopes = routine.ScopeExecutionsRun | routine.ScopeRoutinesRead
+	users := connectAs(t, h.Server, mayRun)
 	for _, step := range []struct {
 		tool      string
 		arguments map[string]any
 		listed    bool
 	}{
 		{"publish_routine", map[string]any{"id": "made", "on": "false"}, false},
-		{"publish_routine", map[string]any{"id": made.ID, "on": true}, true},
+		{"publish_routine", map[string]any{"id": "made", "on": true}, true},
+		{"publish_routine", map[string]any{"id": "made", "on": "false"}, false},
+		{"archive_routine", map[string]any{"id": "made"}, false},
+		{"archive_routine", map[string]any{"id": "made"}, false},
+		{"publish_routine", map[string]any{"id": "made", "on": true}, true},
 		{"archive_routine", map[string]any{"id": "made"}, false},
 		{"publish_routine", map[string]any{"id": made.ID, "on": true}, true},
 	} {
 		own(t, c, step.tool, step.arguments, &made)
-		var found struct{ Total int }
-		own(t, c, "search_routines", map[string]any{}, &found)
-		if made.Listed != step.listed || (found.Total == 1) != step.listed {
-			t.Errorf("%s %v: %+v, %d found", step.tool, step.arguments, made, found.Total)
+		var all struct {
+			Total    int
+			Routines []found
+		}
+		own(t, c, "search_routines", map[string]any{"query": "second"}, &all)
+		if made.Listed != step.listed || all.Total != 1 || len(all.Routines) != 1 || all.Routines[0].Tool != "made" || (all.Routines[0].Published == nil) != step.listed {
+			t.Errorf("%s %v: %+v, found %+v", step.tool, step.arguments, made, all)
+		}
+		own(t, users, "search_routines", map[string]any{}, &all)
+		if (all.Total == 1) != step.listed {
+			t.Errorf("%s %v: %d found by who may not author", step.tool, step.arguments, all.Total)
+		}
+		var d description
+		if own(t, c, "describe_routine", map[string]any{"id": "made"}, &d); d.ID != made.ID {
+			t.Errorf("%s %v: %+v", step.tool, step.arguments, d)
 		}
 	}
 	var list struct {

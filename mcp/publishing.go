@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -91,12 +92,21 @@ func versions(expected *whole) []int {
 	return []int{int(*expected)}
 }
 
-// idOf is the id of a routine that is named by its tool or its id.
+// idOf is the id of a routine that is named by its id, or by its tool, which it
+// need not be offered as at present. What names none stays as it is.
 func (s *Server) idOf(ctx context.Context, key string) string {
-	if o, err := s.organization(principalOf(ctx)); err == nil {
+	p := principalOf(ctx)
+	if o, err := s.organization(p); err == nil {
 		if r := o.registry.routine(key); r != nil {
 			return r.ID
 		}
 	}
-	return key
+	if strings.HasPrefix(key, "Routine_") || !toolNames.MatchString(key) {
+		return key
+	}
+	id, err := s.service.ToolHolder(ctx, p, key)
+	if err != nil { // whoever asks for the routine is told
+		return key
+	}
+	return id
 }

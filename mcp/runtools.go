@@ -45,6 +45,13 @@ type found struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	ReadOnly    bool   `json:"read_only"`
+	// Published is told of those only that are not: who may author finds them
+	// too.
+	Published *bool `json:"published,omitempty"`
+}
+
+func foundRoutine(r *routine.Routine) found {
+	return found{r.ID, r.ToolName, clip(oneLine(clean(r.Name)), 100), clip(oneLine(clean(r.Description)), 200), readsOnly(r.Operations), nil}
 }
 
 func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
@@ -52,7 +59,8 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 		Query string `json:"query"`
 		Limit whole  `json:"limit"`
 	}
-	o, err := s.organization(principalOf(ctx))
+	p := principalOf(ctx)
+	o, err := s.organization(p)
 	if err == nil {
 		err = decode(q, &a)
 	}
@@ -70,8 +78,20 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 			continue
 		}
 		if total++; len(list) < limit {
-			list = append(list, found{r.ID, r.ToolName, clip(oneLine(clean(r.Name)), 100), clip(oneLine(clean(r.Description)), 200), readsOnly(r.Operations)})
+			list = append(list, foundRoutine(r.Routine))
 		}
+	}
+	if s.authoring && p.Has(routine.ScopeRoutinesRead) && p.Has(routine.ScopeRoutinesWrite) {
+		others, more, err := s.service.Unpublished(ctx, p, words, limit)
+		if err != nil {
+			return s.failedCall(ctx, "search_routines", err)
+		}
+		for _, r := range others[:min(len(others), limit-len(list))] {
+			f := foundRoutine(r)
+			f.Published = new(false)
+			list = append(list, f)
+		}
+		total += more
 	}
 	return told(struct {
 		Routines []found `json:"routines"`
@@ -161,7 +181,7 @@ func (s *Server) routine(ctx context.Context, id string) (*entry, error) {
 	if !p.Has(routine.ScopeRoutinesRead) { // then there are but tools
 		return nil, routine.Errorf(routine.CodeNotFound, "there is no tool %q", clip(id, 80))
 	}
-	r, err := s.service.Routine(ctx, p, id)
+	r, err := s.service.Routine(ctx, p, s.idOf(ctx, id))
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,10 @@ type RoutineFilter struct {
 	// Published chooses those that are offered as tools, whatever Statuses
 	// says.
 	Published bool
+	// Unpublished chooses those that are not, whatever Statuses says.
+	Unpublished bool
+	// ToolName chooses by tool_name; empty: any.
+	ToolName string
 	// Statuses are those to choose; nil: all but archived.
 	Statuses []Status
 	// IsPublic and Designated choose by is_public and is_mcp_tool_designated.

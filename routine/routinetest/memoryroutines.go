@@ -72,11 +72,14 @@ func matches(r *routine.Routine, f routine.RoutineFilter) bool {
 	switch {
 	case f.Published:
 		statuses = []routine.Status{routine.StatusActive}
+	case f.Unpublished:
+		statuses = []routine.Status{routine.StatusDraft, routine.StatusActive, routine.StatusArchived}
 	case statuses == nil:
 		statuses = []routine.Status{routine.StatusDraft, routine.StatusActive}
 	}
 	text := strings.ToLower(r.Name + "\n" + r.Description + "\n" + strings.Join(r.Tags, "\n"))
-	return (ours || public) && slices.Contains(statuses, r.Status) && (r.Published() || !f.Published) &&
+	return (ours || public) && slices.Contains(statuses, r.Status) && (r.Published() || !f.Published) && (!r.Published() || !f.Unpublished) &&
+		(f.ToolName == "" || f.ToolName == r.ToolName) &&
 		(f.IsPublic == nil || *f.IsPublic == r.IsPublic) &&
 		(f.Designated == nil || *f.Designated == r.IsMCPToolDesignated) &&
 		(f.Tag == "" || slices.Contains(r.Tags, f.Tag)) &&

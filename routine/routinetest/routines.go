@@ -195,7 +195,7 @@ func listFilters(t *testing.T, s routine.Store) {
 		},
 		"acme-archived": func(r *routine.Routine) { r.Status, r.IsPublic = routine.StatusArchived, true },
 	} {
-		must(t, s.CreateRoutine(t.Context(), Routine(t, edit, func(r *routine.Routine) { r.ID = id })))
+		must(t, s.CreateRoutine(t.Context(), Routine(t, edit, func(r *routine.Routine) { r.ID, r.ToolName = id, "tool_"+id })))
 	}
 	for _, row := range []struct {
 		name   string
@@ -216,6 +216,12 @@ func listFilters(t *testing.T, s routine.Store) {
 			[]string{"globex-public", "acme-public", "acme"}},
 		{"published and public", routine.RoutineFilter{Published: true},
 			[]string{"globex-public", "acme-public"}},
+		{"unpublished", routine.RoutineFilter{OrganizationID: "acme", Unpublished: true},
+			[]string{"acme-no-tool", "acme-draft", "acme-archived"}},
+		{"unpublished and public", routine.RoutineFilter{Unpublished: true}, []string{"globex-public-draft", "acme-archived"}},
+		{"of a tool name", routine.RoutineFilter{OrganizationID: "acme", ToolName: "tool_acme-draft"}, []string{"acme-draft"}},
+		{"of a tool name and a tag", routine.RoutineFilter{OrganizationID: "acme", ToolName: "tool_acme-draft", Tag: "shop"}, []string{"acme-draft"}},
+		{"of another's tool name", routine.RoutineFilter{OrganizationID: "acme", ToolName: "tool_globex"}, nil},
 		{"of an organization without routines", routine.RoutineFilter{OrganizationID: "initech"}, nil},
 		{"drafts", routine.RoutineFilter{OrganizationID: "acme", Statuses: []routine.Status{routine.StatusDraft}}, []string{"acme-draft"}},
 		{"whatever the status", routine.RoutineFilter{OrganizationID: "acme", Statuses: []routine.Status{routine.StatusDraft, routine.StatusActive, routine.StatusArchived}},

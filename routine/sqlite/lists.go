@@ -112,25 +112,28 @@ func matchRoutines(f routine.RoutineFilter) (query string, args []any) {
 }
 
 // partOfRoutines gives the query for what f chooses of those for which the
-// condition holds. The table of tags has the same columns, but for words.
+// condition holds. The table of tags has the same columns, but for words and tool_name.
 func partOfRoutines(f routine.RoutineFilter, condition string, value ...any) (query string, args []any) {
 	var b strings.Builder
-	words := `words`
+	words, name := `words`, `tool_name`
 	if f.Tag == "" {
 		b.WriteString(`SELECT id, created_at FROM routines WHERE ` + condition)
 	} else {
 		b.WriteString(`SELECT id, created_at FROM routine_tags t WHERE tag = ? AND ` + condition)
 		args = append(args, f.Tag)
-		words = `(SELECT words FROM routines WHERE routines.id = t.id)`
+		words, name = `(SELECT words FROM routines WHERE routines.id = t.id)`, `(SELECT tool_name FROM routines WHERE routines.id = t.id)`
 	}
 	args = append(args, value...)
 	add := func(condition string, values ...any) {
 		b.WriteString(` AND ` + condition)
 		args = append(args, values...)
 	}
-	if f.Published {
+	switch {
+	case f.Published:
 		add(`status = 'active' AND is_mcp_tool_designated = 1`)
-	} else {
+	case f.Unpublished:
+		add(`(status <> 'active' OR is_mcp_tool_designated = 0)`)
+	default:
 		statuses := f.Statuses
 		if statuses == nil {
 			statuses = []routine.Status{routine.StatusDraft, routine.StatusActive}
@@ -146,6 +149,9 @@ func partOfRoutines(f routine.RoutineFilter, condition string, value ...any) (qu
 	}
 	if f.IsPublic != nil {
 		add(`is_public = ?`, *f.IsPublic)
+	}
+	if f.ToolName != "" {
+		add(name+` = ?`, f.ToolName)
 	}
 	for _, word := range f.Words {
 		add(`instr(`+words+`, ?) > 0`, strings.ToLower(word))
