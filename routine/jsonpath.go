@@ -154,11 +154,17 @@ func pathNumber(text string) any {
 }
 
 // selected is the value of a path that names one place, null when it is not
-// there; else the list of what the path selects.
-func (d *pathDocument) selected(x jp.Expr) (any, error) {
+// there; else the list of what the path selects. It warns of a path that selects
+// nothing.
+func (d *pathDocument) selected(x jp.Expr, warn func(string)) (any, error) {
 	values, err := d.get(x)
 	if err != nil {
 		return nil, err
+	}
+	if len(values) == 0 {
+		if why := d.missed(x); why != "" {
+			warn(why)
+		}
 	}
 	if !x.Normal() {
 		return values, nil

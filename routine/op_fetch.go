@@ -37,7 +37,7 @@ func (o *opFetch) Do(ctx context.Context, r *Run) error {
 	text := strings.ToValidUTF8(strings.TrimPrefix(string(response.Body), "\ufeff"), "�")
 	steps, _ := parseSanitizer(o.Sanitizer)
 	for _, s := range steps {
-		if text, err = s.apply(text); err != nil {
+		if text, err = s.apply(text, r.warn); err != nil {
 			return err
 		}
 	}

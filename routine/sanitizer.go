@@ -119,11 +119,12 @@ func (s *sanitizerStep) compile(pointer string) []Problem {
 	return problems
 }
 
-// apply gives what the step makes of text.
-func (s *sanitizerStep) apply(text string) (string, error) {
+// apply gives what the step makes of text, and warns of what is likely a
+// mistake.
+func (s *sanitizerStep) apply(text string, warn func(string)) (string, error) {
 	switch s.Type {
 	case "json_path":
-		return s.pick(text)
+		return s.pick(text, warn)
 	case "drop":
 		return s.drop(text)
 	case "truncate":
@@ -152,13 +153,13 @@ func truncate(text string, n int) string {
 
 // pick keeps what the paths select: with path the value where that names one
 // place, else a list; with paths an object of such.
-func (s *sanitizerStep) pick(text string) (string, error) {
+func (s *sanitizerStep) pick(text string, warn func(string)) (string, error) {
 	doc, err := s.read(text)
 	if err != nil {
 		return "", err
 	}
 	if s.Path != "" {
-		v, err := doc.selected(s.exprs[0])
+		v, err := doc.selected(s.exprs[0], warn)
 		if err != nil {
 			return "", err
 		}
@@ -166,7 +167,7 @@ func (s *sanitizerStep) pick(text string) (string, error) {
 	}
 	out := &pathObject{doc: doc, values: map[string]any{}}
 	for i, p := range s.Paths {
-		v, err := doc.selected(s.exprs[i])
+		v, err := doc.selected(s.exprs[i], warn)
 		if err != nil {
 			return "", err
 		}

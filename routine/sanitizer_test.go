@@ -16,7 +16,7 @@ func sanitized(t *testing.T, sanitizer, response string) (string, error) {
 	}
 	for _, s := range steps {
 		var err error
-		if response, err = s.apply(response); err != nil {
+		if response, err = s.apply(response, func(string) {}); err != nil {
 			return "", err
 		}
 	}
