@@ -2,10 +2,12 @@ package browser
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -34,13 +36,13 @@ func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluati
 	p.mu.Unlock()
 	value, err := p.script(ctx, s)
 	p.mu.Lock()
-	e := routine.Evaluation{JSON: value, Console: p.console}
+	e := routine.Evaluation{JSON: jsonOf(value), Lost: lost(value), Console: p.console}
 	p.console = nil
 	p.mu.Unlock()
 	return e, err
 }
 
-func (p *page) script(ctx context.Context, s routine.Script) (json.RawMessage, error) {
+func (p *page) script(ctx context.Context, s routine.Script) (remote, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, s.Limit, &routine.Error{Code: routine.CodeTimeout, Message: "the script took longer than its timeout_seconds of " + s.Limit.String()})
 	defer cancel()
 	var v remote
@@ -53,17 +55,17 @@ func (p *page) script(ctx context.Context, s routine.Script) (json.RawMessage, e
 	var t *thrown
 	switch {
 	case err != nil && p.errBlocked() != nil:
-		return nil, p.errBlocked()
+		return remote{}, p.errBlocked()
 	case err != nil && bounded.Err() != nil:
-		return nil, context.Cause(bounded)
+		return remote{}, context.Cause(bounded)
 	case errors.As(err, &t):
-		return nil, routine.Errorf(routine.CodeScriptError, "the script threw %s", t.text)
+		return remote{}, routine.Errorf(routine.CodeScriptError, "the script threw %s", t.text)
 	case errors.Is(gone(err), errGone):
-		return nil, routine.Errorf(routine.CodeScriptError, "the page went away while the script ran")
+		return remote{}, routine.Errorf(routine.CodeScriptError, "the page went away while the script ran")
 	case err != nil:
-		return nil, p.failure(ctx, err)
+		return remote{}, p.failure(ctx, err)
 	}
-	return jsonOf(v), nil
+	return v, nil
 }
 
 // maxScriptText bounds the JSON of an object that a script gives, in characters.
@@ -84,7 +86,9 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, 
 	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, AwaitPromise: true, UserGesture: true,
 		Timeout: proto.RuntimeTimeDelta(s.Limit.Milliseconds())})
 	if err == nil && v.ObjectID != "" {
+		was := v
 		v, err = p.stringify(ctx, v.ObjectID)
+		v.Subtype, v.Class = was.Subtype, cmp.Or(was.Class, was.Type)
 	}
 	if terminated(err) || failedInside(err) && time.Since(begun) >= s.Limit {
 		<-ctx.Done() // the call's own limit was a moment early
@@ -132,6 +136,28 @@ func jsonOf(v remote) json.RawMessage {
 	}
 	return v.Value
 }
+
+// empty is the JSON of a list of what has none: an array, or a list of the DOM.
+var empty = regexp.MustCompile(`^(\[(\{\},?)+\]|\{("\d+":\{\},?)+\})$`)
+
+// lost says what JSON could not keep of a script's value, in the words of a
+// warning; empty: nothing that an author will miss.
+func lost(v remote) string {
+	switch {
+	case v.Type == "undefined":
+		return "undefined, stored as null: is a return missing?"
+	case v.Type == "" && v.Class != "":
+		return "of type " + v.Class + ", which has no JSON: return data"
+	case v.Type == "json" && string(v.Value) == "{}" && v.Subtype != "":
+		return "of type " + v.Class + ", whose JSON is {}: return its text, attributes or entries"
+	case v.Type == "json" && len(v.Value) <= maxEmpty && empty.Match(v.Value):
+		return "a list (" + v.Class + ") of what has no JSON, such as elements: return their texts or attributes"
+	}
+	return ""
+}
+
+// maxEmpty bounds the JSON that is looked through, in bytes.
+const maxEmpty = 16 << 10
 
 func terminated(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "Execution was terminated")

@@ -128,6 +128,7 @@ func staleWorld(err error) bool {
 type remote struct {
 	Type        string          `json:"type"`
 	Subtype     string          `json:"subtype"`
+	Class       string          `json:"className"`
 	Value       json.RawMessage `json:"value"`
 	Special     string          `json:"unserializableValue"`
 	ObjectID    string          `json:"objectId"`

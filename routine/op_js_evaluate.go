@@ -2,6 +2,7 @@ package routine
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"rote/routine/javascript"
@@ -28,6 +29,9 @@ func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 	}
 	if o.SessionKey == "" {
 		return nil
+	}
+	if e.Lost != "" {
+		r.warn(fmt.Sprintf("what the script returns for %s is %s", quoted(clip(o.SessionKey, 80)), e.Lost))
 	}
 	text := string(e.JSON)
 	if e.JSON == nil {

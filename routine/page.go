@@ -207,6 +207,9 @@ type Evaluation struct {
 	// JSON is what JSON.stringify gives for the value; nil for undefined and
 	// for what has no JSON.
 	JSON json.RawMessage
+	// Lost says what the value is that JSON cannot keep, as in "of type Map, whose JSON
+	// is {}: …"; empty: it can.
+	Lost string
 	// Console is what the script wrote to the console, a line an entry.
 	Console []string
 }
