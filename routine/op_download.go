@@ -32,5 +32,8 @@ func (o *opDownload) Do(ctx context.Context, r *Run) error {
 	size := int64(len(response.Body))
 	r.result.IsBase64, r.result.Filename, r.result.Size = true, o.Filename, &size
 	r.result.ContentType = header(response.Headers, "content-type")
+	if text := unlike(o.Filename, r.result.ContentType, o.Endpoint.URL, response.URL); text != "" {
+		r.warn(text)
+	}
 	return nil
 }

@@ -3,6 +3,7 @@ package routine_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,5 +20,29 @@ func TestWarningOfAScriptValue(t *testing.T) {
 	e, err := runOnce(t, page, `{"type":"js_evaluate","js":"(() => new Map())()"},{"type":"js_evaluate","js":"(() => new Map())()","session_storage_key":"k"}`, "", `{}`)
 	if diff := cmp.Diff([]string{`what the script returns for "k" is of type Map, whose JSON is {}: return data`}, e.Result.Warnings); err != nil || diff != "" {
 		t.Error(err, diff)
+	}
+}
+
+// A login page that is saved as an invoice is warned of.
+func TestWarningOfADownloadThatIsSomethingElse(t *testing.T) {
+	for _, row := range []struct{ filename, contentType, from, want string }{
+		{"a.pdf", "text/html; charset=utf-8", "https://a.test/login", "a.pdf was answered with text/html, which is no .pdf file, after a redirect to https://a.test/login"},
+		{"a.pdf", "text/html", "https://a.test/x", "a.pdf was answered with text/html, which is no .pdf file"},
+		{"a.PNG", "application/pdf", "https://a.test/x", "a.PNG was answered with application/pdf, which is no .png file"},
+		{"a.csv", "application/json", "https://a.test/x", "a.csv was answered with application/json, which is no .csv file"},
+		{"a.docx", "Text/HTML", "https://a.test/x", "a.docx was answered with text/html, which is no .docx file"},
+		{"a.pdf", "application/pdf", "https://a.test/login", ""},
+		{"a.pdf", "application/octet-stream", "https://a.test/x", ""},
+		{"a.pdf", "", "https://a.test/x", ""},
+		{"a.jpg", "image/webp", "https://a.test/x", ""},
+		{"a.xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "https://a.test/x", ""},
+		{"page.html", "text/html", "https://a.test/x", ""},
+		{"page", "text/html", "https://a.test/x", ""},
+	} {
+		page := fakePage{response: routine.Response{URL: row.from, Status: 200, Headers: map[string]string{"content-type": row.contentType}, Body: []byte("x")}}
+		e, err := runOnce(t, page, `{"type":"download","endpoint":{"url":"https://a.test/x"},"filename":"`+row.filename+`"}`, "", `{}`)
+		if got := strings.Join(e.Result.Warnings, "\n"); err != nil || got != row.want {
+			t.Errorf("%s %s: %q %v", row.filename, row.contentType, got, err)
+		}
 	}
 }
