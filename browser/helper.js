@@ -374,7 +374,8 @@ globalThis.rote = (() => {
     try { sessionStorage.setItem(key, text); } catch { /* no storage here, or the quota is full */ }
   }
 
-  const html = selector => selector ? globalThis.roteTarget.outerHTML : document.documentElement?.outerHTML ?? '';
+  const html = selector => selector ? { html: globalThis.roteTarget.outerHTML, matches: all(selector, 1000).length }
+    : { html: document.documentElement?.outerHTML ?? '', matches: 0 };
 
   // --- before the run
 

@@ -128,6 +128,12 @@ func script(text string, limit time.Duration) routine.Script {
 	return routine.Script{Text: text, Limit: limit, Facts: javascript.Prove(text)}
 }
 
+// HTML is OuterHTML for tests that do not count.
+func (p *page) HTML(ctx context.Context, selector string) (string, error) {
+	html, _, err := p.OuterHTML(ctx, selector)
+	return html, err
+}
+
 // wantCode fails unless err has the code and its message holds the words.
 func wantCode(t *testing.T, err error, code routine.Code, words string) {
 	t.Helper()

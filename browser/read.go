@@ -10,17 +10,21 @@ import (
 	"rote/routine"
 )
 
-// HTML is the outer HTML of the document or of the first match.
-func (p *page) HTML(ctx context.Context, selector string) (string, error) {
+// OuterHTML is that of the document or of the first match, with the number of
+// matches beside it.
+func (p *page) OuterHTML(ctx context.Context, selector string) (string, int, error) {
 	in := p.top
 	if selector != "" {
 		var err error
 		if in, err = p.present(ctx, selector); err != nil {
-			return "", err
+			return "", 0, err
 		}
 	}
-	html, err := help[string](ctx, in, "html", selector)
-	return html, p.failure(ctx, err)
+	found, err := help[struct {
+		HTML    string `json:"html"`
+		Matches int    `json:"matches"`
+	}](ctx, in, "html", selector)
+	return found.HTML, found.Matches, p.failure(ctx, err)
 }
 
 // Scroll scrolls the window or an element.

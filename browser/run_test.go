@@ -55,6 +55,9 @@ window.APP = {cfg: {key: 'K', n: 42, get live() { return 'called' }}, f() { retu
 	if html, err = p.HTML(ctx, "#p"); err != nil || html != `<p hidden="" id="p">x</p>` {
 		t.Fatal(html, err)
 	}
+	if html, matches, err := p.OuterHTML(ctx, "meta,p"); err != nil || html == "" || matches != 3 {
+		t.Fatal(html, matches, err)
+	}
 	_, err = p.HTML(shortContext(t), "#none")
 	wantCode(t, err, routine.CodeElementNotFound, "#none")
 }

@@ -89,8 +89,8 @@ func (p *fakePage) Navigate(ctx context.Context, to string) (routine.Navigation,
 	return routine.Navigation{URL: to, Status: 200}, nil
 }
 
-func (p *fakePage) HTML(context.Context, string) (string, error) {
-	return `<b>5 > "4" & so on</b>`, nil
+func (p *fakePage) OuterHTML(context.Context, string) (string, int, error) {
+	return `<b>5 > "4" & so on</b>`, 1, nil
 }
 
 func (p *fakePage) Warnings() []string                    { return nil }

@@ -80,14 +80,14 @@ func (p *page) WaitURL(context.Context, func(string) (bool, error)) (string, err
 
 func (p *page) Press(context.Context, string) error { return nil }
 
-func (p *page) HTML(context.Context, string) (string, error)          { return p.site.html, nil }
-func (p *page) URL(context.Context) (string, error)                   { return "https://shop.example/", nil }
-func (p *page) Mirror(context.Context, string, string) error          { return nil }
-func (p *page) Warnings() []string                                    { return p.site.warn }
-func (p *page) State(context.Context) ([]byte, error)                 { return nil, nil }
-func (p *page) Denials() []routine.Denial                             { return nil }
-func (p *page) Close()                                                { p.site.closed.Add(1) }
-func (p *page) SentCookies(context.Context) ([]routine.Cookie, error) { return nil, nil }
+func (p *page) OuterHTML(context.Context, string) (string, int, error) { return p.site.html, 1, nil }
+func (p *page) URL(context.Context) (string, error)                    { return "https://shop.example/", nil }
+func (p *page) Mirror(context.Context, string, string) error           { return nil }
+func (p *page) Warnings() []string                                     { return p.site.warn }
+func (p *page) State(context.Context) ([]byte, error)                  { return nil, nil }
+func (p *page) Denials() []routine.Denial                              { return nil }
+func (p *page) Close()                                                 { p.site.closed.Add(1) }
+func (p *page) SentCookies(context.Context) ([]routine.Cookie, error)  { return nil, nil }
 
 func (p *page) Evidence(context.Context, routine.Inspection) *routine.Evidence {
 	return p.site.evidence

@@ -23,11 +23,12 @@ func (p *fakePage) Evidence(ctx context.Context, i routine.Inspection) *routine.
 	return p.evidence(ctx, i)
 }
 
-func (p *fakePage) HTML(ctx context.Context, selector string) (string, error) {
+func (p *fakePage) OuterHTML(ctx context.Context, selector string) (string, int, error) {
 	if p.html != nil {
-		return p.html(ctx)
+		html, err := p.html(ctx)
+		return html, 0, err
 	}
-	return "<b>" + selector + " & so on</b>", nil
+	return "<b>" + selector + " & so on</b>", 4, nil
 }
 
 // failingClick fails with the code.

@@ -35,9 +35,12 @@ func (o *opReturnHTML) element() string {
 }
 
 func (o *opReturnHTML) Do(ctx context.Context, r *Run) error {
-	html, err := r.page.HTML(ctx, o.element())
+	html, matches, err := r.page.OuterHTML(ctx, o.element())
 	if err != nil {
 		return withLimit(err, o.TimeoutMS)
+	}
+	if o.element() != "" {
+		r.detail("matches", matches)
 	}
 	return r.setData(json.RawMessage(compact(html)), len(html))
 }

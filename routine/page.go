@@ -39,9 +39,10 @@ type Page interface {
 	Press(ctx context.Context, key string) error
 	// Scroll scrolls the window, or the element when it names one.
 	Scroll(ctx context.Context, s Scroll) error
-	// HTML is the outer HTML of the document, or of the first element that
-	// matches the selector, for which it waits.
-	HTML(ctx context.Context, selector string) (string, error)
+	// OuterHTML is that of the document, or of the first element that matches
+	// the selector, for which it waits, and how many match; none for the
+	// document.
+	OuterHTML(ctx context.Context, selector string) (html string, matches int, err error)
 
 	// Cookies are all cookies of the page's context, HttpOnly ones included.
 	Cookies(ctx context.Context) ([]Cookie, error)

@@ -46,3 +46,11 @@ func TestWarningOfADownloadThatIsSomethingElse(t *testing.T) {
 		}
 	}
 }
+
+// return_html notes of how many matches it gives the first.
+func TestReturnHTMLNotesItsMatches(t *testing.T) {
+	e, err := runOnce(t, fakePage{}, `{"type":"return_html","scope":"element","selector":"#a"},{"type":"return_html"}`, "", `{}`)
+	if err != nil || e.Result.OperationsMetadata[0].Details["matches"] != 4 || e.Result.OperationsMetadata[1].Details != nil {
+		t.Errorf("%+v %v", e.Result.OperationsMetadata, err)
+	}
+}
