@@ -43,7 +43,7 @@ func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluati
 }
 
 func (p *page) script(ctx context.Context, s routine.Script) (remote, error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, s.Limit, &routine.Error{Code: routine.CodeTimeout, Message: "the script took longer than its timeout_seconds of " + s.Limit.String()})
+	bounded, cancel := context.WithTimeoutCause(ctx, s.Limit, routine.ScriptOver(s.Limit))
 	defer cancel()
 	var v remote
 	var err error

@@ -52,11 +52,11 @@ func TestJSEvaluateTable(t *testing.T) {
 		{name: "anything thrown", html: `-`, do: run(`(async () => { throw 'plain' })()`, ""), code: bad, words: "plain"},
 		{name: "a value that goes in circles", html: `-`, do: run(`(() => { const o = {}; o.o = o; return o })()`, ""), code: bad, words: "circular"},
 		{name: "an object too large does not leave the page", html: `-`, do: run(`(() => ['x'.repeat(40 << 20)])()`, ""), code: routine.CodeResultTooLarge, words: "characters of JSON"},
-		{name: "an endless loop ends by its limit", html: `-`, do: over(`(() => { while (true) {} })()`), code: late, words: "timeout_seconds of 300ms"},
-		{name: "a loop that catches its end", html: `-`, do: over(`(() => { for (;;) { try { for (;;) {} } catch {} } })()`), code: late, words: "timeout_seconds of 300ms"},
-		{name: "a promise that never comes", html: `-`, do: over(`(() => new Promise(() => {}))()`), code: late, words: "timeout_seconds of 300ms"},
-		{name: "a loop after a wait", html: `-`, do: over(`(async () => { await new Promise(r => setTimeout(r, 20)); while (true) {} })()`), code: late, words: "timeout_seconds of 300ms"},
-		{name: "an endless chain of promises", html: `-`, do: over(`(async () => { for (;;) await 0 })()`), code: late, words: "timeout_seconds of 300ms"},
+		{name: "an endless loop ends by its limit", html: `-`, do: over(`(() => { while (true) {} })()`), code: late, words: "timeout_seconds of 0.3"},
+		{name: "a loop that catches its end", html: `-`, do: over(`(() => { for (;;) { try { for (;;) {} } catch {} } })()`), code: late, words: "timeout_seconds of 0.3"},
+		{name: "a promise that never comes", html: `-`, do: over(`(() => new Promise(() => {}))()`), code: late, words: "timeout_seconds of 0.3"},
+		{name: "a loop after a wait", html: `-`, do: over(`(async () => { await new Promise(r => setTimeout(r, 20)); while (true) {} })()`), code: late, words: "timeout_seconds of 0.3"},
+		{name: "an endless chain of promises", html: `-`, do: over(`(async () => { for (;;) await 0 })()`), code: late, words: "timeout_seconds of 0.3"},
 	}
 	for i, r := range rows {
 		rows[i] = alive(r)

@@ -3,6 +3,7 @@ package routine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"regexp"
 	"strings"
 	"time"
@@ -216,12 +217,17 @@ const maxNearest = 4
 
 // nearest adds to the error of a search for an element what could have been
 // meant, because most readers see nothing but the error.
-func (e *Evidence) nearest(o Operation, code Code) string {
+func (e *Evidence) nearest(o Operation, err *Error) string {
+	code, limit := err.Code, "timeout_ms"
+	var search *Error
+	if code == CodeTimeout && errors.As(err.cause, &search) { // the run's time ended it
+		code, limit = search.Code, "timeout_seconds of the run"
+	}
 	if e == nil || e.Elements == nil || code != CodeElementNotFound && code != CodeElementNotActionable {
 		return ""
 	}
 	if code == CodeElementNotFound && len(e.Elements) > 0 && e.Elements[0].Matched {
-		return "; it came right after that: wait longer for it (timeout_ms)"
+		return "; it came right after that: wait longer for it (" + limit + ")"
 	}
 	var usable []string
 	for _, x := range e.Elements {

@@ -2,6 +2,7 @@ package routine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,6 +25,9 @@ func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 	if len(e.Console) > 0 {
 		r.detail("console", e.Console)
 	}
+	if errors.Is(err, errOperationLimit) {
+		return ScriptOver(seconds(o.TimeoutSeconds))
+	}
 	if err != nil {
 		return err
 	}
@@ -38,4 +42,10 @@ func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 		text = "null" // undefined, and what JSON cannot say
 	}
 	return r.store(ctx, o.SessionKey, text, true)
+}
+
+// ScriptOver is the error of a script that its own limit has ended, which is not
+// the run's of the same name.
+func ScriptOver(limit time.Duration) *Error {
+	return Errorf(CodeTimeout, "the script was still running when the operation's own timeout_seconds of %v was over, which may be 10 at most", limit.Seconds())
 }

@@ -30,8 +30,11 @@ func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
 		}
 		return ok, nil
 	})
-	if errors.Is(err, errOperationLimit) {
+	switch {
+	case errors.Is(err, errOperationLimit):
 		return Errorf(CodeTimeout, "the URL did not match %s within %d ms; it is %s", quoted(o.URLRegex), o.TimeoutMS, clip(last, maxShownURL))
+	case err != nil && ctx.Err() != nil:
+		return Errorf(CodeTimeout, "the URL did not match %s; it is %s", quoted(o.URLRegex), clip(last, maxShownURL))
 	}
 	if err != nil {
 		return err

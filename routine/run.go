@@ -64,7 +64,7 @@ func (r *Run) run(ctx context.Context, d *Definition) error {
 		if err != nil {
 			e := AsError(err)
 			r.evidence = r.inspect(ctx, o)
-			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message) + r.evidence.nearest(o, e.Code)
+			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message) + r.evidence.nearest(o, e)
 			r.result.Error = &message
 			return &Error{Code: e.Code, Message: message, cause: err}
 		}
@@ -94,9 +94,23 @@ func (r *Run) do(ctx context.Context, o Operation) error {
 		err = op.Do(limitCtx, r)
 	}
 	if err != nil && ctx.Err() != nil {
-		return causeOf(ctx)
+		return overdue(causeOf(ctx), err)
 	}
 	return err
+}
+
+// overdue adds to the end of the run's time what the operation waited for then.
+func overdue(end, of error) error {
+	e, o := AsError(end), AsError(of)
+	waited := o.Code == CodeElementNotFound || o.Code == CodeElementNotActionable || o.Code == CodeTimeout
+	if e.Code != CodeTimeout || !waited || o == e {
+		return end
+	}
+	var found *Error
+	if errors.As(o.cause, &found) && found.Code == o.Code { // without the limit of its own, which has not come
+		o = found
+	}
+	return &Error{Code: e.Code, Message: e.Message + ": " + o.Message, cause: o}
 }
 
 func (r *Run) detail(name string, value any) {

@@ -348,7 +348,8 @@ func TestLimitsSayWhichOneFired(t *testing.T) {
 		want             string
 	}{
 		{"the operation's own", `{"type":"click","selector":"#b","timeout_ms":1500}`, 5 * time.Second, routine.CodeElementNotFound, `no element matches "#b" after 1500 ms`},
-		{"the run's", `{"type":"click","selector":"#b"}`, 2 * time.Second, routine.CodeTimeout, "the run took longer than its timeout_seconds of 2"},
+		{"the run's", `{"type":"click","selector":"#b"}`, 2 * time.Second, routine.CodeTimeout, `the run took longer than its timeout_seconds of 2: no element matches "#b"; nearest: #c 'Buy'`},
+		{"the run's, while waiting for a URL", `{"type":"wait_for_url","url_regex":"never"}`, 2 * time.Second, routine.CodeTimeout, `timeout_seconds of 2: the URL did not match "never"; it is https://shop.test/cart?done=1`},
 		{"the run's, while asleep", `{"type":"sleep","timeout_seconds":30}`, 2 * time.Second, routine.CodeTimeout, "timeout_seconds of 2"},
 		{"wait_for_url's", `{"type":"wait_for_url","url_regex":"never","timeout_ms":700}`, 5 * time.Second, routine.CodeTimeout, `did not match "never" within 700 ms; it is https://shop.test/cart?done=1`},
 	}
@@ -356,7 +357,7 @@ func TestLimitsSayWhichOneFired(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			d := parse(t, definition(r.operations, ""))
 			synctest.Test(t, func(t *testing.T) {
-				s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{page: fakePage{click: hang}}})
+				s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{page: fakePage{click: hang, evidence: shows(routine.Evidence{Elements: []routine.Element{{Selector: "#c", Text: "Buy"}}})}}})
 				_, err := s.RunOnce(t.Context(), routine.Principal{}, d, routine.Call{Timeout: r.timeout})
 				if routine.CodeOf(err) != r.code || !strings.Contains(err.Error(), r.want) {
 					t.Fatalf("%s %v, want %s %s", routine.CodeOf(err), err, r.code, r.want)

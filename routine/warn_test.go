@@ -54,3 +54,16 @@ func TestReturnHTMLNotesItsMatches(t *testing.T) {
 		t.Errorf("%+v %v", e.Result.OperationsMetadata, err)
 	}
 }
+
+// The limit of a script is not the run's of the same name.
+func TestLimitOfAScript(t *testing.T) {
+	page := fakePage{evaluate: func(ctx context.Context) (routine.Evaluation, error) {
+		<-ctx.Done()
+		return routine.Evaluation{}, context.Cause(ctx)
+	}}
+	e, err := runOnce(t, page, `{"type":"js_evaluate","js":"(() => 1)()","timeout_seconds":0.01}`, "", `{}`)
+	const want = "operation 1 of 1 (js_evaluate): the script was still running when the operation's own timeout_seconds of 0.01 was over, which may be 10 at most"
+	if routine.CodeOf(err) != routine.CodeTimeout || *e.Error != want {
+		t.Error(*e.Error)
+	}
+}
