@@ -206,7 +206,9 @@ func lineOf(e *proto.RuntimeConsoleAPICalled) string {
 		case a.Type == proto.RuntimeRemoteObjectTypeString:
 			words = append(words, a.Value.Str())
 		case a.Description != "":
-			words = append(words, a.Description)
+			words = append(words, cmp.Or(previewed(a.Preview), a.Description))
+		case a.Value.Nil():
+			words = append(words, cmp.Or(string(a.Subtype), string(a.Type))) // null, undefined
 		default:
 			words = append(words, a.Value.String())
 		}

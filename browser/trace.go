@@ -2,6 +2,7 @@ package browser
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -103,7 +104,7 @@ func consoleLine(m message) (string, bool) {
 		}
 		text := e.ExceptionDetails.Text
 		if x := e.ExceptionDetails.Exception; x != nil {
-			description := x.Description
+			description := cmp.Or(previewed(x.Preview), x.Description)
 			if description == "" {
 				description = x.Value.String()
 			}

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -133,6 +134,8 @@ type remote struct {
 	Special     string          `json:"unserializableValue"`
 	ObjectID    string          `json:"objectId"`
 	Description string          `json:"description"`
+	// Preview is told of what was thrown, unless it is an error.
+	Preview *proto.RuntimeObjectPreview `json:"preview"`
 }
 
 // thrown is an exception of evaluated code.
@@ -155,13 +158,16 @@ func evaluate(ctx context.Context, c channel, m proto.Request) (remote, error) {
 		return answer.Result, err
 	}
 	x := answer.Exception
-	text := x.Exception.Description
+	text := cmp.Or(previewed(x.Exception.Preview), x.Exception.Description)
 	if text == "" {
 		text = strings.TrimSpace(x.Text + " " + string(x.Exception.Value))
 	}
 	first, _, _ := strings.Cut(text, "\n")
 	if strings.HasPrefix(x.Text, "Uncaught (in promise)") { // V8 counts these from 1
 		x.Line, x.Column = x.Line-1, x.Column-1
+	}
+	if x.Line < 0 { // it knows no place
+		return remote{}, &thrown{first}
 	}
 	return remote{}, &thrown{fmt.Sprintf("%s (line %d, column %d)", first, x.Line+1, x.Column+1)}
 }

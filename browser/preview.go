@@ -1,0 +1,77 @@
+package browser
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// maxPreviewed bounds the text of one value, in characters.
+const maxPreviewed = 300
+
+// previewed is an object as a console shows it, as in {code: 5}. V8 has looked
+// at its first properties when it told of it, and has called nothing for that.
+// It is empty for what its description says better, or alone: errors, elements,
+// functions, dates.
+func previewed(p *proto.RuntimeObjectPreview) string {
+	if p == nil {
+		return ""
+	}
+	var parts []string
+	for _, e := range p.Entries {
+		text := nested(e.Value)
+		if e.Key != nil {
+			text = nested(e.Key) + " => " + text
+		}
+		parts = append(parts, text)
+	}
+	list := p.Subtype == proto.RuntimeObjectPreviewSubtypeArray || p.Subtype == proto.RuntimeObjectPreviewSubtypeTypedarray
+	switch {
+	case list, p.Subtype == "" && p.Type == proto.RuntimeObjectPreviewTypeObject:
+		for _, x := range p.Properties {
+			text := valueOf(x)
+			if _, err := strconv.Atoi(x.Name); err != nil || !list {
+				text = x.Name + ": " + text
+			}
+			parts = append(parts, text)
+		}
+	case p.Entries == nil:
+		return ""
+	}
+	if p.Overflow {
+		parts = append(parts, "…")
+	}
+	text := "{" + strings.Join(parts, ", ") + "}"
+	if list {
+		text = "[" + strings.Join(parts, ", ") + "]"
+	} else if p.Description != "Object" {
+		text = p.Description + " " + text
+	}
+	if r := []rune(text); len(r) > maxPreviewed {
+		text = string(r[:maxPreviewed]) + "…"
+	}
+	return text
+}
+
+// nested is a value inside another.
+func nested(p *proto.RuntimeObjectPreview) string {
+	if p == nil {
+		return ""
+	}
+	if p.Type == proto.RuntimeObjectPreviewTypeString {
+		return strconv.Quote(p.Description)
+	}
+	return p.Description
+}
+
+// valueOf is the value of a property, of an object its kind only.
+func valueOf(x *proto.RuntimePropertyPreview) string {
+	switch {
+	case x.Type == proto.RuntimePropertyPreviewTypeString:
+		return strconv.Quote(x.Value)
+	case x.Value == "":
+		return string(x.Type)
+	}
+	return x.Value
+}
