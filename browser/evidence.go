@@ -53,11 +53,27 @@ func (p *page) Evidence(ctx context.Context, i routine.Inspection) *routine.Evid
 	s := p.now()
 	e := &routine.Evidence{URL: cmp.Or(s.unreachable, s.url), Title: found.Title, Text: found.Text}
 	e.Console, e.FailedRequests = p.trace.read()
+	for n := range e.FailedRequests {
+		p.explain(&e.FailedRequests[n])
+	}
 	if err == nil {
 		e.Elements = p.withFrames(ctx, i, found.Elements)
 		e.Screenshot = p.screenshot(ctx, i.Secrets)
 	}
 	return e
+}
+
+// explain puts what the proxy knows of a request without answer in place of what
+// the browser makes of that.
+func (p *page) explain(f *routine.FailedRequest) {
+	if f.Error == "" {
+		return
+	}
+	if denied, ok := p.proxy.Denied(f.URL); ok {
+		f.Error = denied.Message
+	} else if why, ok := p.proxy.Failure(f.URL); ok {
+		f.Error = why
+	}
 }
 
 func (p *page) outline(ctx context.Context, v *view, i routine.Inspection, grace time.Duration) (outlined, error) {

@@ -92,12 +92,18 @@
   const editable = e => untypable(e) === null;
   const buttonInput = e => e.tagName === 'INPUT' && /^(submit|button|reset)$/.test(e.type);
 
+  // offered is what a list offers.
+  const offered = e => [...e.options].slice(0, 20).map(o => o.label.trim()).filter(Boolean).join(', ');
+
+  // beside is the text of a label without what its control offers.
+  const beside = l => [...l.querySelectorAll('select')].reduce((text, list) => text.replace(list.textContent, ' '), l.textContent);
+
   // label is what a person reads on or beside the element, never what has been
   // put into it.
   function label(e) {
     const by = read(e, 'aria-labelledby').split(/\s+/).filter(Boolean).map(id => e.getRootNode().getElementById?.(id)?.textContent ?? '').join(' ');
-    const own = editable(e) || e.querySelector('textarea,[contenteditable]') || e.textContent.length > maxOwn ? '' : e.textContent;
-    const said = [read(e, 'aria-label'), by, ...[...e.labels ?? []].map(l => l.textContent), buttonInput(e) ? read(e, 'value') : '', own,
+    const own = e.tagName === 'SELECT' ? offered(e) : editable(e) || e.querySelector('textarea,[contenteditable]') || e.textContent.length > maxOwn ? '' : e.textContent;
+    const said = [read(e, 'aria-label'), by, ...[...e.labels ?? []].map(beside), buttonInput(e) ? read(e, 'value') : '', own,
       read(e, 'placeholder'), read(e, 'alt'), e.querySelector('img[alt]')?.alt ?? '', read(e, 'title')];
     return said.map(s => hide(s).replace(/\s+/g, ' ').trim()).find(Boolean) ?? '';
   }
@@ -179,7 +185,7 @@
     let around = '';
     for (let n = up(e), i = 0; n && i < 4; n = up(n), i++) around += ` ${n.id} ${read(n, 'class')}`;
     const above = words(around);
-    const said = words([e.localName, role(e), label(e).slice(0, 200), read(e, 'href').slice(0, 200), read(e, 'type')].join(' '));
+    const said = words([e.localName, role(e), label(e).slice(0, 200), read(e, 'href').slice(0, 200), read(e, 'type') || (e.tagName === 'BUTTON' && e.form ? e.type : '')].join(' '));
     let points = 0;
     for (const [word, weight] of w.words) points += weight * Math.max(3 * best(word, called), (weight < 1 ? 3 : 1) * best(word, above), 2 * best(word, said) / (said.length > 8 ? 2 : 1));
     return points;
@@ -233,8 +239,9 @@
       if (late(list.length, maxElements)) break;
       if (/^(HTML|BODY|HEAD|SCRIPT|STYLE|LINK|META|TITLE|TEMPLATE)$/.test(e.tagName)) continue;
       const match = found.some(f => f.e === e), within = w.scope && w.scope !== e && inside(e, w.scope);
-      const points = (match ? 10 : 0) + likeness(e, w) + suits(e, o.operation) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0) - (e.matches(acted) === reads(o) ? 0.5 : 0);
-      list.push({ e, frames, where, match, points });
+      const like = likeness(e, w);
+      const points = (match ? 10 : 0) + like + suits(e, o.operation) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0) - (e.matches(acted) === reads(o) ? 0.5 : 0);
+      list.push({ e, frames, where, match, points, akin: match || like >= 2 });
     }
     return list;
   }
@@ -273,9 +280,11 @@
       const text = label(m.e), disabled = / disabled/.test(m.trouble), cover = /^is covered/.test(m.trouble) ? lid(m) : null;
       for (const c of list) {
         if (c.match) continue;
+        const before = c.points;
         if (cover && (inside(c.e, cover) || c.e.closest(modal))) c.points += ending.test(label(c.e)) ? 8 : 6;
         if (disabled && c.e.form && c.e.form === m.e.form && c.e.matches(':invalid')) c.points += 6;
         if (text && text === label(c.e)) c.points += 5;
+        c.akin ||= c.points > before;
       }
     }
   }
@@ -351,6 +360,7 @@
       if (elements.length === maxElements || late(elements.length, 3)) break;
       if (c.trouble === undefined) continue; // not looked at
       if (c.trouble && !c.match && c.points < 2) continue; // hidden, and nothing speaks for it
+      if (found.length && !c.akin) continue; // it is there, so only what has to do with it helps
       const selector = selectorOf(c.e);
       if (selector) elements.push({ selector, role: role(c.e).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where), problem: hide(c.trouble ?? ''), matched: c.match, points: c.points });
     }

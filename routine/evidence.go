@@ -171,7 +171,7 @@ func (e *Evidence) seal(hidden secrets) {
 	}
 	for i := range e.FailedRequests {
 		f := &e.FailedRequests[i]
-		f.Method, f.URL, f.Error = shown(f.Method, maxEvidenceLabel), shown(f.URL, maxEvidenceLine), shown(f.Error, maxEvidenceLabel)
+		f.Method, f.URL, f.Error = shown(f.Method, maxEvidenceLabel), shown(f.URL, maxEvidenceLine), shown(f.Error, maxEvidenceLine)
 	}
 	for e.size() > maxEvidence {
 		switch {
@@ -234,6 +234,9 @@ func (e *Evidence) nearest(o Operation, err *Error) string {
 		if x.Problem == "" && len(usable) < maxNearest {
 			usable = append(usable, x.String())
 		}
+	}
+	if len(usable) == 0 && code == CodeElementNotActionable {
+		return ""
 	}
 	if len(usable) == 0 && (o.Type() == "return_html" || o.Type() == "scroll") {
 		return "; nothing on the page is named like it"
