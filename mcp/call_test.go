@@ -136,7 +136,7 @@ func TestBadArgumentsAreToldAllAtOnce(t *testing.T) {
 			`Invalid arguments for search_flights: unknown argument "dat" (did you mean "date"?); "date" must be a date spelt YYYY-MM-DD, not "tomorrow"; ` +
 				`"from" must have at most 3 characters, not 4; "to" is required. Valid: date, from, to.`},
 		{"no arguments at all", "bare", map[string]any{"x/y~": 1},
-			`Invalid arguments for bare: unknown argument "x/y~" (this routine takes no parameters). this tool takes no arguments.`},
+			`Invalid arguments for bare: unknown argument "x/y~" (this routine takes no parameters). This tool takes no arguments.`},
 		{"not an object", "search_flights", []int{1},
 			`Invalid arguments for search_flights: parameters must be an object of name to value, not [1]. Valid: date, from, to.`},
 	} {

@@ -127,7 +127,7 @@ func (c *caller) invalidArguments(f *routine.Error) string {
 	if len(faults) == 0 {
 		faults = []string{f.Message}
 	}
-	valid := "this tool takes no arguments"
+	valid := "This tool takes no arguments"
 	if len(c.parameters) > 0 {
 		valid = "Valid: " + strings.Join(c.parameters, ", ")
 	}

@@ -34,7 +34,7 @@ func (s *Server) updateRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.
 		Routine  written `json:"routine"`
 		Expected *whole  `json:"expected_version"`
 	}
-	return s.change(ctx, q, &a, func() (*routine.Routine, []routine.Problem, error) {
+	return s.change(ctx, q, &a, &a.ID, func() (*routine.Routine, []routine.Problem, error) {
 		text, err := a.Routine.text()
 		if err != nil {
 			return nil, nil, err
@@ -49,7 +49,7 @@ func (s *Server) publishRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp
 		On       *boolean `json:"on"`
 		Expected *whole   `json:"expected_version"`
 	}
-	return s.change(ctx, q, &a, func() (*routine.Routine, []routine.Problem, error) {
+	return s.change(ctx, q, &a, &a.ID, func() (*routine.Routine, []routine.Problem, error) {
 		if a.On == nil {
 			return nil, nil, routine.Errorf(routine.CodeInvalid, "the argument on is missing: true or false")
 		}
@@ -63,18 +63,24 @@ func (s *Server) archiveRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp
 		ID       string `json:"id"`
 		Expected *whole `json:"expected_version"`
 	}
-	return s.change(ctx, q, &a, func() (*routine.Routine, []routine.Problem, error) {
+	return s.change(ctx, q, &a, &a.ID, func() (*routine.Routine, []routine.Problem, error) {
 		r, err := s.service.ArchiveRoutine(ctx, principalOf(ctx), s.idOf(ctx, a.ID), versions(a.Expected))
 		return r, nil, err
 	})
 }
 
-// change decodes the arguments, makes the change and tells of the routine as it
+// errNoID answers calls that name no routine.
+var errNoID = routine.Errorf(routine.CodeInvalid, "id is required: the tool name of a routine, or its Routine_… id")
+
+// change decodes the arguments, of which id is one, makes the change and tells of the routine as it
 // is then.
-func (s *Server) change(ctx context.Context, q mcp.CallToolRequest, arguments any, change func() (*routine.Routine, []routine.Problem, error)) *mcp.CallToolResult {
+func (s *Server) change(ctx context.Context, q mcp.CallToolRequest, arguments any, id *string, change func() (*routine.Routine, []routine.Problem, error)) *mcp.CallToolResult {
 	err := decode(q, arguments)
 	var r *routine.Routine
 	var warnings []routine.Problem
+	if err == nil && *id == "" {
+		err = errNoID
+	}
 	if err == nil {
 		r, warnings, err = change()
 	}

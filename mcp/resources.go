@@ -147,7 +147,10 @@ func routineURI(id string) string { return "routine://" + id }
 // routineResource is a listed routine as a resource.
 func (s *Server) routineResource(r *routine.Routine) server.ServerResource {
 	uri := routineURI(r.ID)
-	name := clip(oneLine(clean(r.Name)), 80) + " (" + r.ToolName + ")" // unique, as clients and pages of lists need it
+	name := clip(oneLine(clean(r.Name)), 80)
+	if name != r.ToolName { // unique, as clients and pages of lists need it
+		name += " (" + r.ToolName + ")"
+	}
 	return server.ServerResource{
 		Resource: mcp.NewResource(uri, name, mcp.WithMIMEType(jsonType), mcp.WithResourceDescription(clip(oneLine(clean(r.Description)), 200))),
 		Handler: func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {

@@ -170,6 +170,9 @@ const maxOperations = 100
 // routine finds one by the name of its tool or its id; a published one without
 // asking the store.
 func (s *Server) routine(ctx context.Context, id string) (*entry, error) {
+	if id == "" {
+		return nil, errNoID
+	}
 	p := principalOf(ctx)
 	o, err := s.organization(p)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -73,7 +75,10 @@ func methodOf(o routine.Operation) string {
 // toolDescription is the author's, followed by what a call gives.
 func toolDescription(d *routine.Definition) string {
 	shape := resultShape(d)
-	text := clip(oneLine(d.Description), maxToolDescription-len([]rune(shape))-1)
+	text := clip(oneLine(d.Description), maxToolDescription-len([]rune(shape))-2)
+	if last, _ := utf8.DecodeLastRuneInString(text); unicode.IsLetter(last) || unicode.IsDigit(last) {
+		text += "."
+	}
 	return strings.TrimSpace(text + " " + shape)
 }
 
