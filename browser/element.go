@@ -59,8 +59,8 @@ func (p *page) actionable(ctx context.Context, selector string, o options) (spot
 			last = s
 		case err == nil: // cut short
 		case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
-			if !answered || time.Since(asked) > hangTime {
-				return last, p.unanswered()
+			if silent := time.Since(asked); !answered || silent > hangTime {
+				return last, p.unanswered(silent)
 			}
 			return last, notActionable(selector, last)
 		case errors.Is(err, errGone): // a new document: look there
@@ -108,10 +108,14 @@ func (p *page) look(ctx context.Context, selector string, o options) (spot, erro
 // counts as hung.
 const hangTime = 2 * time.Second
 
-// unanswered is the error of a page that has said nothing until ctx ended.
-func (p *page) unanswered() error {
+// unanswered is the error of a page that has said nothing until ctx ended, for
+// so long.
+func (p *page) unanswered(silent time.Duration) error {
 	if s := p.now(); s.going != "" {
 		return routine.Errorf(routine.CodeTimeout, "the page is on its way to %s, which does not answer", shortURL(s.goingTo))
+	}
+	if silent <= hangTime { // not long enough to blame the page
+		return routine.Errorf(routine.CodeTimeout, "the page did not answer in %d ms, which is too short to find out why: wait longer", silent.Milliseconds())
 	}
 	return routine.Errorf(routine.CodeTimeout, "the page does not answer: one of its scripts hangs, or keeps it busy")
 }
@@ -152,8 +156,8 @@ func (p *page) present(ctx context.Context, selector string) (*view, error) {
 			return nil, badSelector(selector, p.failure(ctx, err))
 		}
 		if ctx.Err() != nil {
-			if err != nil && (!answered || time.Since(asked) > hangTime) {
-				return nil, p.unanswered()
+			if silent := time.Since(asked); err != nil && (!answered || silent > hangTime) {
+				return nil, p.unanswered(silent)
 			}
 			return nil, notActionable(selector, spot{})
 		}

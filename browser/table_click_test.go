@@ -1,8 +1,10 @@
 package browser
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"rote/routine"
 )
@@ -117,8 +119,15 @@ func TestClickRefuses(t *testing.T) {
 		{name: "an element of a closed shadow root is not found", html: `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'closed'}).innerHTML='<button id=b>x</button>'</script>`, code: routine.CodeElementNotFound, words: `no element matches`},
 		{name: "a page that hangs says so", html: b + `>x</button>`, do: func(a *attempt) error {
 			eval(a.t, a.p, `(() => { setTimeout(() => { for (;;); }) })()`)
-			_, err := a.p.Click(shortContext(a.t), click("#b"))
+			ctx, cancel := context.WithTimeout(a.ctx, hangTime+100*time.Millisecond)
+			defer cancel()
+			_, err := a.p.Click(ctx, click("#b"))
 			return err
-		}, code: routine.CodeTimeout, words: "does not answer"},
+		}, code: routine.CodeTimeout, words: "one of its scripts hangs"},
+		{name: "a page that is silent for a short time is not blamed", html: b + `>x</button>`, do: func(a *attempt) error {
+			eval(a.t, a.p, `(() => { setTimeout(() => { for (;;); }) })()`)
+			_, err := a.p.HTML(shortContext(a.t), "#b")
+			return err
+		}, code: routine.CodeTimeout, words: "too short to find out"},
 	})
 }
