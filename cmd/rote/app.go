@@ -56,10 +56,6 @@ func openServer(ctx context.Context, g *globals, s streams, o routine.Observer, 
 // build completes c with what all commands have alike.
 func build(ctx context.Context, g *globals, s streams, c routine.Config, options ...sqlite.Option) (*app, error) {
 	a := &app{log: logger(s.err), streams: s}
-	var err error
-	if c.AdminToken, err = adminToken(); err != nil {
-		return nil, err
-	}
 	policy, err := g.egress()
 	if err != nil {
 		return nil, err
@@ -74,7 +70,7 @@ func build(ctx context.Context, g *globals, s streams, c routine.Config, options
 	concurrency := cmp.Or(int(g.Concurrency), 2*runtime.NumCPU())
 	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), MaxMemory: int64(g.MaxMemory), Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
 	c.Store, c.Browser, c.Log, c.Concurrency, c.Queue = a.store, a.browser, a.log, concurrency, int(g.Queue)
-	c.MaxResult = int64(g.MaxResult)
+	c.MaxResult, c.AdminToken = int64(g.MaxResult), os.Getenv(adminToken)
 	a.service = routine.NewService(c)
 	a.maintain(ctx)
 	if err := a.service.Recover(ctx); err != nil {
@@ -86,17 +82,18 @@ func build(ctx context.Context, g *globals, s streams, c routine.Config, options
 	return a, nil
 }
 
-// minAdminToken is how long a token for everything must be, at least: nobody may
-// come upon it by trying.
-const minAdminToken = 24
+// adminToken names the variable with a token for everything; a shorter one than
+// minAdminToken characters somebody may come upon by trying.
+const (
+	adminToken    = "ROTE_SERVICE_TOKEN"
+	minAdminToken = 24
+)
 
-// adminToken is the service token of the environment; empty: there is none.
-func adminToken() (string, error) {
-	token := os.Getenv("ROTE_SERVICE_TOKEN")
-	if token != "" && len(token) < minAdminToken {
-		return "", fmt.Errorf("ROTE_SERVICE_TOKEN opens everything and has less than %d characters: make a longer one, with openssl rand -hex 32 for example", minAdminToken)
+// warnOfShortToken says so where it may be guessed.
+func (a *app) warnOfShortToken() {
+	if n := len(os.Getenv(adminToken)); n > 0 && n < minAdminToken {
+		a.log.Warn(adminToken+" opens everything and can be guessed: make a longer one, with openssl rand -hex 32 for example", "characters", n, "at_least", minAdminToken)
 	}
-	return token, nil
 }
 
 // checkBrowser refuses an executable that is none: all runs would fail. Without

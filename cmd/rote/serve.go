@@ -53,6 +53,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
 	if c.Auth == "token" {
+		a.warnOfShortToken()
 		if err := firstToken(ctx, a, g, s); err != nil {
 			return errors.Join(err, listener.Close())
 		}
@@ -133,7 +134,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, s streams, drain
 
 // firstToken makes the first token of a new database and prints it, alone, once.
 func firstToken(ctx context.Context, a *app, g *globals, s streams) error {
-	if os.Getenv("ROTE_SERVICE_TOKEN") != "" {
+	if os.Getenv(adminToken) != "" {
 		return nil
 	}
 	tokens, err := a.service.Tokens(ctx)
