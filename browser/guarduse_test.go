@@ -149,7 +149,7 @@ func TestWatchedScriptsEndAsOthersDo(t *testing.T) {
 	url := guardSite(t, newSink(t)) + "/"
 	p := guardedPage(t, shared, url)
 	_, err := p.Evaluate(testContext(t), routine.Script{Limit: 300 * time.Millisecond, Text: `(async () => { setInterval(() => { document.title = 'x' }, 5); for (;;) await 1 })()`})
-	wantCode(t, err, routine.CodeTimeout, "300ms")
+	wantCode(t, err, routine.CodeTimeout, "timeout_seconds of 0.3")
 	_, err = p.Evaluate(testContext(t), routine.Script{Limit: time.Second, Text: "(() => {\n  missing()\n})()"})
 	wantCode(t, err, routine.CodeScriptError, "missing is not defined (line 2, column 3)")
 	_, err = p.Evaluate(testContext(t), routine.Script{Limit: time.Second, Text: "(() => { syntax error })()"})
