@@ -156,55 +156,6 @@ globalThis.rote = (() => {
     return r.top >= 0 && r.left >= 0 && r.bottom <= v.innerHeight && r.right <= v.innerWidth;
   };
 
-  const frame = () => new Promise(done => {
-    const t = setTimeout(done, 100); // a hidden page paints no frame
-    requestAnimationFrame(() => { clearTimeout(t); done(); });
-  });
-
-  // What scripts move, no animation tells of, but styles change and scrollers
-  // scroll. Both are noted from the beginning of each document, so that a page
-  // that rests costs no wait; in a shadow root, from the first search on.
-  const restlessTime = 100; // ms; of 60 Hz it is 6 frames
-  const watched = new WeakSet();
-  let lastMove = -Infinity;
-  const note = () => { lastMove = performance.now(); };
-  function watch(root) {
-    if (watched.has(root)) return;
-    watched.add(root);
-    new MutationObserver(note).observe(root, { subtree: true, attributes: true, attributeFilter: ['style', 'class', 'transform'] });
-    root.addEventListener('scroll', note, { capture: true, passive: true });
-    if (root !== document) note(); // what was before is not known
-  }
-  watch(document);
-
-  // restless tells whether anything has moved of late that could carry e. A frame
-  // of the same origin knows best about itself.
-  function restless(e) {
-    const home = e.ownerDocument.defaultView.rote;
-    if (home && home !== globalThis.rote) return home.inner.restless(e);
-    for (let n = e; n; n = n.host) watch(n = n.getRootNode());
-    return performance.now() - lastMove < restlessTime || window !== top && !!frameElement && parent.rote.inner.restless(frameElement);
-  }
-
-  // still waits until the box has been the same for two frames. The wait is
-  // only for elements that can be moving: just scrolled to, or something is
-  // animated or has moved of late. An animation that is about to begin counts as
-  // movement.
-  async function still(e, moved) {
-    const animations = e.ownerDocument.getAnimations(), script = restless(e);
-    if (!moved && !animations.length && !script) return true;
-    const starting = () => animations.some(a => a.pending && a.effect?.target?.contains(e));
-    let a = e.getBoundingClientRect();
-    for (let i = 0, same = 0; i < 5; i++) {
-      await frame();
-      const b = e.getBoundingClientRect();
-      same = a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height && !starting() ? same + 1 : 0;
-      if (same === 2 || same === 1 && !animations.length && !script) return true;
-      a = b;
-    }
-    return false;
-  }
-
   // target is what to act on for e: itself, or the visible label of a checkbox
   // or radio button that is hidden under it.
   function target(e, typing) {
@@ -230,7 +181,7 @@ globalThis.rote = (() => {
         if (!inView(n) || point(t.e, frames).why) { n.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' }); moved = true; }
       }
     }
-    if (!await still(seat(t.e), moved)) return { why: 'is moving' };
+    if (!await rote.still(seat(t.e), moved)) return { why: 'is moving' };
     const p = point(t.e, frames);
     return p.why ? { why: p.why } : { x: p.x, y: p.y, e, over: t.e };
   }
@@ -250,7 +201,7 @@ globalThis.rote = (() => {
       v.scrollBy({ left: clamp(r.left + x, v.innerWidth), top: clamp(r.top + y, v.innerHeight), behavior: 'instant' });
       moved = true;
     }
-    if (!await still(f, moved)) return { why: 'is in a frame that is moving' };
+    if (!await rote.still(f, moved)) return { why: 'is in a frame that is moving' };
     at = toTop(x, y, frames);
     if (at.off) return { why: 'is outside the visible page' };
     if (at.cover) return { why: 'is in a frame that is covered by ' + describe(at.cover) };
@@ -340,7 +291,7 @@ globalThis.rote = (() => {
   async function settled(read) {
     let last = read(), same = 0;
     for (const end = performance.now() + 3000; performance.now() < end && same < 3;) {
-      await frame();
+      await rote.frame();
       const now = read();
       same = now[0] === last[0] && now[1] === last[1] ? same + 1 : 0;
       last = now;
@@ -384,12 +335,12 @@ globalThis.rote = (() => {
     const stage = document.createElement('div');
     stage.innerHTML = '<h1>Aa</h1><p>Aa <b>Aa</b> <input value=Aa> <button>Aa</button> <a href=#>Aa</a></p><pre>Aa</pre>';
     document.body.append(stage);
-    await frame();
-    await frame();
+    await rote.frame();
+    await rote.frame();
     stage.remove();
-    await frame();
+    await rote.frame();
   }
 
   return { rehearse, act, through, present, scroll, lookup, mirror, html,
-    inner: { all, describe, up, hit, serves, target, unable, untypable, point, inView, restless, option } };
+    inner: { all, describe, up, hit, serves, target, unable, untypable, point, inView, option } };
 })();

@@ -19,6 +19,8 @@ import (
 var (
 	//go:embed helper.js
 	helperSource string
+	//go:embed rest.js
+	restSource string
 	//go:embed press.js
 	pressSource string
 	//go:embed typing.js
@@ -30,7 +32,7 @@ var (
 // helper is the code of the world. It may be evaluated twice, and ends in a
 // plain value, so that nothing is kept for us in the page.
 func helper() string {
-	return "if (!globalThis.rote) {" + helperSource + pressSource + typingSource + requestSource + "} 0"
+	return "if (!globalThis.rote) {" + helperSource + restSource + pressSource + typingSource + requestSource + "} 0"
 }
 
 // helperName is the name of the helper's world.
