@@ -193,7 +193,7 @@ func TestDocs(t *testing.T) {
 	file := r.file("docs.json", `{"name":"docs","description":"Opens one call in the docs.","operations":[
 		{"type":"navigate","url":"`+s.url+`/docs"},
 		{"type":"click","selector":"#operations-routines-executeRoutine .opblock-summary-control"},
-		{"type":"return_html","scope":"element","selector":"#operations-routines-executeRoutine .opblock-body"}]}`)
+		{"type":"return_html","scope":"element","selector":"#operations-routines-executeRoutine .opblock-body:has(.opblock-description-wrapper):has(.opblock-section-request-body pre)"}]}`)
 	out, log, code := r.run("run", file, "--allow-host", strings.TrimPrefix(s.url, "http://"))
 	if code != 0 || !strings.Contains(out, "Runs the routine and answers when it has ended") || !strings.Contains(out, "timeout_seconds") {
 		t.Fatalf("exit %d:\n%s\n%s", code, out, log)
