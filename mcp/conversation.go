@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 )
 
 // maxInFlight bounds the requests of one session that are being answered,
@@ -183,10 +185,21 @@ func (c *conversation) handle(ctx context.Context, id json.RawMessage, text []by
 		return r
 	case mcp.JSONRPCError:
 		r.ID = mcp.NewRequestId(id)
+		r.Error.Message = withoutTool(r.Error.Message)
 		return r
 	default:
 		return r
 	}
+}
+
+// withoutTool says what to do in place of mcp-go's "tool 'x' not found: tool not
+// found", which reaches the model.
+func withoutTool(message string) string {
+	said, ok := strings.CutSuffix(message, "' not found: "+server.ErrToolNotFound.Error())
+	if !ok {
+		return message
+	}
+	return fmt.Sprintf("there is no tool %q: tools/list tells which there are, and search_routines finds routines by what they do", clip(clean(strings.TrimPrefix(said, "tool '")), 80))
 }
 
 func (c *conversation) notify(method string, params any) error {

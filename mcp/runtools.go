@@ -223,7 +223,11 @@ func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.C
 		Wait       *whole  `json:"wait_seconds"`
 		Screenshot boolean `json:"screenshot"`
 	}
-	if err := decode(q, &a); err != nil {
+	err := decode(q, &a)
+	if err == nil && a.ID == "" {
+		err = errNoExecutionID
+	}
+	if err != nil {
 		return s.failedCall(ctx, "get_execution", err)
 	}
 	e, err := s.await(ctx, q, a.ID, s.patience(a.Wait))
@@ -241,6 +245,9 @@ func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.C
 	}
 	return result
 }
+
+// errNoExecutionID answers calls that name no execution.
+var errNoExecutionID = routine.Errorf(routine.CodeInvalid, "execution_id is required: it stands in the answer of the call that ran the routine")
 
 // patience is how long a call waits for a run: as long as it wants, but at most
 // until clients give a call up.
@@ -272,6 +279,9 @@ func (s *Server) cancelExecution(ctx context.Context, q mcp.CallToolRequest) *mc
 		ID string `json:"execution_id"`
 	}
 	err := decode(q, &a)
+	if err == nil && a.ID == "" {
+		err = errNoExecutionID
+	}
 	var e *routine.Execution
 	if err == nil {
 		e, err = s.service.Cancel(ctx, principalOf(ctx), a.ID)

@@ -19,6 +19,24 @@ func TestACallThatNamesNoRoutine(t *testing.T) {
 	}
 }
 
+func TestACallThatNamesNoExecution(t *testing.T) {
+	c := connect(t, newHouse(t).Server)
+	for _, tool := range []string{"get_execution", "cancel_execution"} {
+		result, text := callTool(t, c, tool, map[string]any{})
+		if want := tool + " failed: execution_id is required: it stands in the answer of the call that ran the routine [invalid]."; !result.IsError || text != want {
+			t.Errorf("%s: %s", tool, text)
+		}
+	}
+}
+
+func TestAToolThatIsNotThere(t *testing.T) {
+	c := connect(t, newHouse(t, lookup).Server)
+	_, err := c.CallTool(t.Context(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: "lokup"}})
+	if want := `there is no tool "lokup": tools/list tells which there are, and search_routines finds routines by what they do`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Error(err)
+	}
+}
+
 // The author's description and what is added to it are two sentences.
 func TestDescriptionsOfToolsAreSentences(t *testing.T) {
 	h := newHouse(t, strings.Replace(named("api"), "Reads the page.", "Reads the page", 1), strings.Replace(named("Great price"), "Reads the page.", "How much?", 1))
