@@ -153,6 +153,38 @@ func TestFirstSchemaIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
+// TestOlderExecutionsAreCountedAnew: one that was saved before parameters and
+// evidence counted gets the size that it would have today.
+func TestOlderExecutionsAreCountedAnew(t *testing.T) {
+	path := tempPath(t)
+	s, err := Open(t.Context(), path)
+	must(t, err)
+	e := routinetest.Failed(routinetest.Execution(t))
+	must(t, s.CreateExecution(t.Context(), e))
+	want := sizeOf(t, s, e)
+	for _, undo := range []string{
+		`UPDATE executions SET size = size - octet_length(parameters) - octet_length(evidence)`,
+		`DELETE FROM rote_migrations WHERE version_id = 9`,
+	} {
+		_, err := s.write.ExecContext(t.Context(), undo)
+		must(t, err)
+	}
+	if older := sizeOf(t, s, e); older >= want {
+		t.Fatalf("size %d without parameters and evidence, %d with them", older, want)
+	}
+	must(t, s.Close())
+	if got := sizeOf(t, open(t, path), e); got != want {
+		t.Errorf("size %d, want %d", got, want)
+	}
+}
+
+func sizeOf(t *testing.T, s *Store, e *routine.Execution) int {
+	t.Helper()
+	var size int
+	must(t, s.write.QueryRowContext(t.Context(), `SELECT size FROM executions WHERE id = ?`, e.ID).Scan(&size))
+	return size
+}
+
 func writeFirstSchema(t *testing.T, path string, r *routine.Routine, k *routine.Token) {
 	t.Helper()
 	must(t, createFile(path))
