@@ -127,7 +127,7 @@ func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, er
 			return nil, err
 		}
 	}
-	return nil, unavailable("open a page", fmt.Errorf("the browser ended %d times in a row", openTries))
+	return nil, unavailable(fmt.Errorf("open a page: the browser ended %d times in a row", openTries))
 }
 
 // limits are what the traffic of one run is held to. A page that is open for

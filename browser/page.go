@@ -74,7 +74,7 @@ const (
 func newPage(b *Browser, i *instance) (*page, error) {
 	proxy, err := egress.Listen(b.config.Egress, b.limits())
 	if err != nil {
-		return nil, unavailable("listen for its proxy", err)
+		return nil, unavailable(fmt.Errorf("listen for its proxy: %w", err))
 	}
 	p := blankPage(b, i, proxy)
 	ctx, cancel := context.WithTimeout(context.Background(), openTime)

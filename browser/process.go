@@ -48,14 +48,14 @@ const profilePrefix = "rote-profile-"
 func startProcess(ctx context.Context, executable string, c confinement) (*process, error) {
 	dir, err := tempdir.Make(profilePrefix)
 	if err != nil {
-		return nil, unavailable("make a profile directory", err)
+		return nil, fmt.Errorf("make a profile directory: %w", err)
 	}
 	p := &process{dir: dir, home: filepath.Join(dir.Path, "home"), log: &tail{}, exited: make(chan struct{}), pages: map[proto.BrowserBrowserContextID]*page{}}
 	if err = p.settle(c); err == nil {
 		err = p.launch(executable, c)
 	}
 	if err != nil {
-		return nil, unavailable("start "+executable, errors.Join(err, dir.Remove()))
+		return nil, fmt.Errorf("start %s: %w", executable, errors.Join(err, dir.Remove()))
 	}
 	p.client.listen("", p.event)
 	// Every new page and worker waits to be let go, so that what governs it is
@@ -66,7 +66,7 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 		if said := p.log.String(); said != "" {
 			err = fmt.Errorf("%w; it said: %s", err, said)
 		}
-		return nil, unavailable("start "+executable, err)
+		return nil, fmt.Errorf("start %s: %w", executable, err)
 	}
 	return p, nil
 }
@@ -238,16 +238,15 @@ func (t *tail) String() string {
 	return strings.TrimSpace(string(t.b))
 }
 
-func unavailable(doing string, err error) error {
+// unavailable tells a run why it has no browser.
+func unavailable(err error) error {
 	var e *routine.Error
 	if errors.As(err, &e) {
 		return err
 	}
 	return &routine.Error{Code: routine.CodeBrowserUnavailable, RetryAfter: 5 * time.Second,
-		Message: fmt.Sprintf("no browser: %s: %v", doing, err) + toFindOut}
+		Message: fmt.Sprintf("no browser: %v; run \"rote browser check\" to find out why", err)}
 }
-
-const toFindOut = "; run \"rote browser check\" to find out why"
 
 // Check starts the executable once and says its product and version, as in
 // "HeadlessChrome/156.0.8078.79".
@@ -255,7 +254,7 @@ func Check(ctx context.Context, executable string) (string, error) {
 	l := launcher{warn: func(string, error) {}}
 	p, err := l.start(ctx, executable)
 	if err != nil {
-		return "", errors.New(strings.TrimSuffix(err.Error(), toFindOut)) // this is the check
+		return "", err
 	}
 	defer p.close()
 	v, err := proto.BrowserGetVersion{}.Call(caller{ctx, p.client, ""})

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -84,11 +85,11 @@ func (b *Browser) begin() (*start, error) {
 		b.failures = b.failures[1:]
 	}
 	if len(b.failures) >= maxFailures {
-		return nil, unavailable("start it", errors.New("it failed five times within a minute"))
+		return nil, unavailable(errors.New("it failed to start five times within a minute"))
 	}
 	executable, err := Find(b.config.Executable)
 	if err != nil {
-		return nil, unavailable("find one (rote browser install gets it)", err)
+		return nil, unavailable(fmt.Errorf("find one (rote browser install gets it): %w", err))
 	}
 	ctx, cancel := context.WithCancel(context.Background()) // the launcher bounds it
 	s := &start{done: make(chan struct{}), cancel: cancel}
@@ -101,7 +102,7 @@ func (b *Browser) begin() (*start, error) {
 		if err != nil {
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			b.starting, s.err = nil, err
+			b.starting, s.err = nil, unavailable(err)
 			b.noteFailure()
 			if successor && !b.closed { // else whoever waits is told
 				b.config.Log.Error("the next browser did not start", "error", err)

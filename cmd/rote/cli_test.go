@@ -16,7 +16,7 @@ func TestCommandLine(t *testing.T) {
 		"":                                   {0, "Usage: rote", ""},
 		"version":                            {0, "rote ", ""},
 		"browser check":                      {0, "works", ""},
-		"browser check --browser /bin/false": {1, "", "no browser: start /bin/false"},
+		"browser check --browser /bin/false": {1, "", "rote: start /bin/false"},
 		"serv":                               {2, "", "rote --help"},
 		"run":                                {2, "", "rote --help"},
 		"serve --egress sometimes":           {2, "", "public"},
