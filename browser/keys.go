@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -77,6 +78,9 @@ func (p *page) Press(ctx context.Context, text string) error {
 	p.acting.Store(true)
 	defer p.acting.Store(false)
 	before := p.now()
+	if _, err := help[any](ctx, p, "drawn"); err != nil && !errors.Is(err, errGone) {
+		return p.failure(ctx, err)
+	}
 	if err := p.all(ctx, append(events, release...)...); err != nil {
 		return p.failure(ctx, err)
 	}

@@ -7,6 +7,14 @@ Object.assign(globalThis.rote, (() => {
     requestAnimationFrame(() => { clearTimeout(t); done(); });
   });
 
+  // drawn waits until the document has been drawn. A key that scrolls it before
+  // scrolls nothing: Chromium begins the movement and forgets it.
+  async function drawn() {
+    if (performance.getEntriesByType('paint').length) return;
+    await frame();
+    await frame();
+  }
+
   // What scripts move, no animation tells of, but styles change and scrollers
   // scroll. Both are noted from the beginning of each document, so that a page
   // that rests costs no wait; in a shadow root, from the first search on.
@@ -61,5 +69,5 @@ Object.assign(globalThis.rote, (() => {
     return false;
   }
 
-  return { frame, restless, still };
+  return { frame, drawn, restless, still };
 })());
