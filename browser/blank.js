@@ -19,7 +19,7 @@
   // shroud hides the smallest elements whose text holds a secret.
   function shroud(e) {
     if (!holds(e.textContent)) return;
-    const inner = e.tagName === 'SELECT' ? [] : [...e.children].filter(c => holds(c.textContent));
+    const inner = e.localName === 'select' ? [] : [...e.children].filter(c => holds(c.textContent));
     if (inner.length) inner.forEach(shroud);
     else vanish(e);
   }

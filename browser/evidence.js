@@ -19,7 +19,7 @@
       roots.push({ root, frames, where });
       for (const e of root.querySelectorAll('*')) {
         if (e.shadowRoot) visit(e.shadowRoot, frames, 'in the shadow root of ' + describe(e));
-        if (/^I?FRAME$/.test(e.tagName) && e.contentDocument) visit(e.contentDocument, [...frames, e], 'in the frame ' + describe(e));
+        if (/^i?frame$/.test(e.localName) && e.contentDocument) visit(e.contentDocument, [...frames, e], 'in the frame ' + describe(e));
       }
     };
     visit(document, [], window === top ? '' : 'in a frame of ' + (location.host || location.protocol));
@@ -90,7 +90,7 @@
   const read = (e, name) => e.getAttribute(name) ?? '';
   const classes = e => read(e, 'class').split(/\s+/).filter(Boolean);
   const editable = e => untypable(e) === null;
-  const buttonInput = e => e.tagName === 'INPUT' && /^(submit|button|reset)$/.test(e.type);
+  const buttonInput = e => e.localName === 'input' && /^(submit|button|reset)$/.test(e.type);
 
   // offered is what a list offers.
   const offered = e => [...e.options].slice(0, 20).map(o => o.label.trim()).filter(Boolean).join(', ');
@@ -102,7 +102,7 @@
   // put into it.
   function label(e) {
     const by = read(e, 'aria-labelledby').split(/\s+/).filter(Boolean).map(id => e.getRootNode().getElementById?.(id)?.textContent ?? '').join(' ');
-    const own = e.tagName === 'SELECT' ? offered(e) : editable(e) || e.querySelector('textarea,[contenteditable]') || e.textContent.length > maxOwn ? '' : e.textContent;
+    const own = e.localName === 'select' ? offered(e) : editable(e) || e.querySelector('textarea,[contenteditable]') || e.textContent.length > maxOwn ? '' : e.textContent;
     const said = [read(e, 'aria-label'), by, ...[...e.labels ?? []].map(beside), buttonInput(e) ? read(e, 'value') : '', own,
       read(e, 'placeholder'), read(e, 'alt'), e.querySelector('img[alt]')?.alt ?? '', read(e, 'title')];
     return said.map(s => hide(s).replace(/\s+/g, ' ').trim()).find(Boolean) ?? '';
@@ -111,8 +111,8 @@
   const inputRoles = { checkbox: 'checkbox', radio: 'radio', submit: 'button', button: 'button', reset: 'button', image: 'button', range: 'slider', number: 'spinbutton', search: 'searchbox', file: 'file' };
   function role(e) {
     if (e.hasAttribute('role')) return read(e, 'role');
-    if (e.tagName === 'INPUT') return inputRoles[e.type] ?? 'textbox';
-    return { A: 'link', TEXTAREA: 'textbox', SELECT: 'combobox', SUMMARY: 'button' }[e.tagName] ?? (e.isContentEditable ? 'textbox' : e.localName);
+    if (e.localName === 'input') return inputRoles[e.type] ?? 'textbox';
+    return { a: 'link', textarea: 'textbox', select: 'combobox', summary: 'button' }[e.localName] ?? (e.isContentEditable ? 'textbox' : e.localName);
   }
 
   // --- a selector that finds this element alone
@@ -141,7 +141,7 @@
     for (const c of own) s.push(tag + c);
     some('placeholder', 'title', 'alt', 'for');
     if (buttonInput(e)) some('value');
-    if (e.tagName === 'A' && !/^(#|javascript:)|[?&#;][^=]*(authorization|cookie|token|api-?key|secret|password|csrf|xsrf)[^=]*=/i.test(read(e, 'href'))) some('href');
+    if (e.localName === 'a' && !/^(#|javascript:)|[?&#;][^=]*(authorization|cookie|token|api-?key|secret|password|csrf|xsrf)[^=]*=/i.test(read(e, 'href'))) some('href');
     for (let i = 1; i < own.length; i++) for (let j = 0; j < i; j++) s.push(tag + own[j] + own[i]);
     some('type', 'role');
     if (e.type === 'radio' || e.type === 'checkbox') some('value'); // of a text field it is what is typed
@@ -185,7 +185,7 @@
     let around = '';
     for (let n = up(e), i = 0; n && i < 4; n = up(n), i++) around += ` ${n.id} ${read(n, 'class')}`;
     const above = words(around);
-    const said = words([e.localName, role(e), label(e).slice(0, 200), read(e, 'href').slice(0, 200), read(e, 'type') || (e.tagName === 'BUTTON' && e.form ? e.type : '')].join(' '));
+    const said = words([e.localName, role(e), label(e).slice(0, 200), read(e, 'href').slice(0, 200), read(e, 'type') || (e.localName === 'button' && e.form ? e.type : '')].join(' '));
     let points = 0;
     for (const [word, weight] of w.words) points += weight * Math.max(3 * best(word, called), (weight < 1 ? 3 : 1) * best(word, above), 2 * best(word, said) / (said.length > 8 ? 2 : 1));
     return points;
@@ -237,7 +237,7 @@
     const list = [];
     for (const [e, { frames, where }] of pool(o, w, found)) {
       if (late(list.length, maxElements)) break;
-      if (/^(HTML|BODY|HEAD|SCRIPT|STYLE|LINK|META|TITLE|TEMPLATE)$/.test(e.tagName)) continue;
+      if (/^(html|body|head|script|style|link|meta|title|template)$/.test(e.localName)) continue;
       const match = found.some(f => f.e === e), within = w.scope && w.scope !== e && inside(e, w.scope);
       const like = likeness(e, w);
       const points = (match ? 10 : 0) + like + suits(e, o.operation) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0) - (e.matches(acted) === reads(o) ? 0.5 : 0);

@@ -21,9 +21,9 @@
         else if (name === 'srcset') for (const part of value.split(',')) absolute(loads, part.trim().split(/\s/)[0]);
         else if (name === 'style') for (const [, url] of value.matchAll(/url\(\s*["']?([^"')]+)/g)) absolute(loads, url);
       }
-      if (e.tagName === 'META' && /^refresh$/i.test(e.httpEquiv)) absolute(leads, e.content.replace(/^[^;,]*[;,]?\s*(url\s*=\s*)?["']?|["'].*$/gi, ''));
-      if (e.tagName === 'FORM' && !e.hasAttribute('action')) form(document.URL);
-      if (e.tagName === 'STYLE') for (const [, url] of e.textContent.matchAll(/url\(\s*["']?([^"')]+)/g)) absolute(loads, url);
+      if (e.localName === 'meta' && /^refresh$/i.test(e.httpEquiv)) absolute(leads, e.content.replace(/^[^;,]*[;,]?\s*(url\s*=\s*)?["']?|["'].*$/gi, ''));
+      if (e.localName === 'form' && !e.hasAttribute('action')) form(document.URL);
+      if (e.localName === 'style') for (const [, url] of e.textContent.matchAll(/url\(\s*["']?([^"')]+)/g)) absolute(loads, url);
       if (e.shadowRoot) visit(e.shadowRoot);
     }
   };

@@ -19,7 +19,7 @@ globalThis.rote = (() => {
       }
       for (const e of root.querySelectorAll('*')) {
         if (e.shadowRoot) visit(e.shadowRoot, frames);
-        if (e.tagName === 'IFRAME' || e.tagName === 'FRAME') {
+        if (e.localName === 'iframe' || e.localName === 'frame') {
           const inner = e.contentDocument;
           if (!inner) continue; // of another origin: it is asked itself
           found.windows.push(inner.defaultView);
@@ -34,7 +34,7 @@ globalThis.rote = (() => {
   const describe = e => {
     const id = e.id ? '#' + e.id : '';
     const cls = !id && typeof e.className === 'string' && e.className.trim() ? '.' + e.className.trim().split(/\s+/).slice(0, 2).join('.') : '';
-    return e.tagName.toLowerCase() + id + cls;
+    return e.localName + id + cls;
   };
 
   const up = n => n.assignedSlot || n.parentElement || (n.getRootNode() instanceof ShadowRoot ? n.getRootNode().host : null);
@@ -42,16 +42,16 @@ globalThis.rote = (() => {
   // --- judging: one reason why a person could not act on the element, or null
 
   // seat is what has e's box: of an area its image, which it has none without.
-  const seat = e => e.tagName !== 'AREA' ? e
+  const seat = e => e.localName !== 'area' ? e
     : [...e.getRootNode().querySelectorAll('img[usemap]')].find(i => i.useMap === '#' + e.closest('map')?.name);
 
   function unseen(e) {
     if (!e.isConnected) return 'is no longer in the document';
-    if (e.tagName === 'AREA') {
+    if (e.localName === 'area') {
       const image = seat(e);
       return image ? unseen(image) : 'belongs to no image';
     }
-    if (e.tagName === 'INPUT' && e.type === 'hidden') return 'is a hidden field';
+    if (e.localName === 'input' && e.type === 'hidden') return 'is a hidden field';
     const s = getComputedStyle(e);
     if (s.display === 'none' || (s.display !== 'contents' && !e.getClientRects().length)) return 'is not displayed (display: none)';
     if (s.visibility !== 'visible') return 'is invisible (visibility: ' + s.visibility + ')';
@@ -132,7 +132,7 @@ globalThis.rote = (() => {
     for (const r of boxes(seat(e))) {
       const x0 = Math.max(0, r.left), x1 = Math.min(w, r.right), y0 = Math.max(0, r.top), y1 = Math.min(h, r.bottom);
       if (x1 - x0 < 1 || y1 - y0 < 1) continue;
-      for (const [fx, fy] of e.tagName === 'AREA' ? raster : around) {
+      for (const [fx, fy] of e.localName === 'area' ? raster : around) {
         const x = x0 + (x1 - x0) * fx, y = y0 + (y1 - y0) * fy, n = hit(doc, x, y);
         if (!n) continue;
         seen = true;
@@ -161,7 +161,7 @@ globalThis.rote = (() => {
   function target(e, typing) {
     const why = unseen(e);
     if (!why || typing) return { e, why };
-    if (e.tagName === 'INPUT' && /^(checkbox|radio)$/.test(e.type) && e.isConnected && !e.disabled) {
+    if (e.localName === 'input' && /^(checkbox|radio)$/.test(e.type) && e.isConnected && !e.disabled) {
       for (const l of e.labels || []) if (!unseen(l)) return { e: l, why: null };
     }
     return { e, why };
@@ -262,9 +262,9 @@ globalThis.rote = (() => {
 
   // untypable is why text cannot be put into e; without text, why none can.
   function untypable(e, text) {
-    if (e.isContentEditable || e.tagName === 'TEXTAREA') return null;
-    if (e.tagName === 'SELECT') return text === undefined || option(e, text) ? null : `has no option ${JSON.stringify(text)} ${offer(e)}`;
-    if (e.tagName !== 'INPUT') return 'is no field for text (' + e.tagName.toLowerCase() + ')';
+    if (e.isContentEditable || e.localName === 'textarea') return null;
+    if (e.localName === 'select') return text === undefined || option(e, text) ? null : `has no option ${JSON.stringify(text)} ${offer(e)}`;
+    if (e.localName !== 'input') return 'is no field for text (' + e.localName + ')';
     if (/^(checkbox|radio|button|submit|reset|image|file)$/.test(e.type)) return `is an input of type ${e.type}, which takes no text`;
     return null;
   }

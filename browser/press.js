@@ -47,7 +47,7 @@ Object.assign(globalThis.rote, (() => {
     if (window !== top) return null;
     // Unseen because another process has it, or because the page hid it from us.
     const n = hit(document, x, y);
-    return n && /^(IFRAME|FRAME|OBJECT|EMBED)$/.test(n.tagName) && !n.contentDocument ? describe(n) : '';
+    return n && /^(iframe|frame|object|embed)$/.test(n.localName) && !n.contentDocument ? describe(n) : '';
   }
 
   // pressed is landed once the press has come.

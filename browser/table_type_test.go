@@ -1,6 +1,9 @@
 package browser
 
 import (
+	"errors"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -81,8 +84,21 @@ func TestInputText(t *testing.T) {
 		{name: "no transparent trap", html: `<input id=i style="opacity:0">`, do: type_("x"), code: no, words: "transparent"},
 		{name: "no field that gives the focus away", html: `<input id=i onfocus="o.focus()"><input id=o>`, do: type_("x"), code: no, words: "gives the focus away"},
 		{name: "no choice that is not offered, and what is offered is named", html: `<select id=i><option>One<option disabled>x</select>`, do: type_("x"), code: no, words: `"#i" has no option "x" (it has "One")`},
+		{name: "pages of XHTML", html: `<a id=b href=x>x</a>`,
+			site: map[string]any{"x": xhtml(`<input id="i"/><iframe src="y"/><label><input id="c" type="checkbox" style="display:none"/>c</label><select id="s"><option>a</option><option>b</option></select>`), "y": xhtml(`<input id="j"/>`)},
+			do: func(a *attempt) error {
+				return errors.Join(a.click("#b"), a.typed("#i", "one"), a.typed("#j", "two"), a.typed("#s", "b"), a.click("#c"))
+			}, then: `[...[...document.querySelectorAll('input,select'), document.querySelector('iframe').contentDocument.querySelector('input')].map(e => e.value), document.querySelector('#c').checked].join()`, is: `"one,on,b,two,true"`},
 		{name: "no choice of an empty list", html: `<select id=i></select>`, do: type_("x"), code: no, words: `nothing to choose yet`},
 	})
+}
+
+// xhtml is a page of XML, whose elements are not named in capitals.
+func xhtml(body string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/xhtml+xml")
+		fmt.Fprintf(w, `<html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head><body>%s</body></html>`, body)
+	}
 }
 
 func TestPressKeys(t *testing.T) {

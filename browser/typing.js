@@ -14,8 +14,8 @@ Object.assign(globalThis.rote, (() => {
     const e = globalThis.roteTarget;
     e.focus();
     if (e.getRootNode().activeElement !== e && !e.isContentEditable) return { how: 'lost' };
-    if (e.tagName === 'SELECT') return choose(e, text, clear);
-    if (e.tagName === 'INPUT' && setTypes.includes(e.type)) {
+    if (e.localName === 'select') return choose(e, text, clear);
+    if (e.localName === 'input' && setTypes.includes(e.type)) {
       Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(e, text);
       tell(e, 'input', 'change');
       return { how: 'done', differs: e.value !== text };
@@ -31,7 +31,7 @@ Object.assign(globalThis.rote, (() => {
     } else {
       try { e.setSelectionRange(e.value.length, e.value.length); } catch { noCaret = true; } // email and number
     }
-    const multiline = e.tagName === 'TEXTAREA' || e.isContentEditable;
+    const multiline = e.localName === 'textarea' || e.isContentEditable;
     return { how: 'keys', before, multiline, noCaret, editable: e.isContentEditable, empty: clear && before === '' && !(e.isContentEditable ? e.innerText : e.value) };
   }
 
