@@ -2,7 +2,7 @@
 // on the page may have been meant.
 (() => {
   'use strict';
-  const { describe, up, hit, target, unable, untypable, point, inView } = rote.inner;
+  const { documentIn, describe, up, hit, target, unable, untypable, point, inView } = rote.inner;
   const maxElements = 15, maxText = 60, maxSelector = 150;
   const maxOwn = 20000; // characters of an element's text; one with more is no label
   const maxJudged = 30; // of the likeliest that are looked at closely
@@ -19,7 +19,8 @@
       roots.push({ root, frames, where });
       for (const e of root.querySelectorAll('*')) {
         if (e.shadowRoot) visit(e.shadowRoot, frames, 'in the shadow root of ' + describe(e));
-        if (/^i?frame$/.test(e.localName) && e.contentDocument) visit(e.contentDocument, [...frames, e], 'in the frame ' + describe(e));
+        const inner = documentIn(e);
+        if (inner) visit(inner, [...frames, e], 'in the frame ' + describe(e));
       }
     };
     visit(document, [], window === top ? '' : 'in a frame of ' + (location.host || location.protocol));

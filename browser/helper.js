@@ -7,6 +7,10 @@ globalThis.rote = (() => {
 
   // --- finding: the document, open shadow roots and frames of the same origin
 
+  // documentIn is the document in a frame; null for what is none, and for one of
+  // another origin, which is asked itself.
+  const documentIn = e => /^(iframe|frame|object)$/.test(e.localName) ? e.contentDocument : null;
+
   // all gives every match in tree order, each with the frames it is in.
   function all(selector, max) {
     const found = [];
@@ -19,12 +23,10 @@ globalThis.rote = (() => {
       }
       for (const e of root.querySelectorAll('*')) {
         if (e.shadowRoot) visit(e.shadowRoot, frames);
-        if (e.localName === 'iframe' || e.localName === 'frame') {
-          const inner = e.contentDocument;
-          if (!inner) continue; // of another origin: it is asked itself
-          found.windows.push(inner.defaultView);
-          visit(inner, [...frames, e]);
-        }
+        const inner = documentIn(e);
+        if (!inner) continue;
+        found.windows.push(inner.defaultView);
+        visit(inner, [...frames, e]);
       }
     };
     visit(document, []);
@@ -37,7 +39,9 @@ globalThis.rote = (() => {
     return e.localName + id + cls;
   };
 
-  const up = n => n.assignedSlot || n.parentElement || (n.getRootNode() instanceof ShadowRoot ? n.getRootNode().host : null);
+  // Of the parents only a shadow root is a fragment. A frame's are no instances
+  // of this window's classes.
+  const up = n => n.assignedSlot || n.parentElement || (n.parentNode?.nodeType === Node.DOCUMENT_FRAGMENT_NODE ? n.parentNode.host : null);
 
   // --- judging: one reason why a person could not act on the element, or null
 
@@ -52,10 +56,11 @@ globalThis.rote = (() => {
       return image ? unseen(image) : 'belongs to no image';
     }
     if (e.localName === 'input' && e.type === 'hidden') return 'is a hidden field';
-    const s = getComputedStyle(e);
+    const s = getComputedStyle(e), list = e.localName === 'option' && e.closest('select');
+    if (list && !e.getClientRects().length) return `is an option of ${describe(list)}: choose it with input_text into that list`;
     if (s.display === 'none' || (s.display !== 'contents' && !e.getClientRects().length)) return 'is not displayed (display: none)';
     if (s.visibility !== 'visible') return 'is invisible (visibility: ' + s.visibility + ')';
-    if (!e.checkVisibility({ contentVisibilityAuto: true })) return 'is not rendered';
+    if (!e.checkVisibility()) return 'is not rendered'; // what is left out only until it is seen can be scrolled to
     let opacity = 1;
     for (let n = e; n; n = up(n)) {
       const t = getComputedStyle(n);
@@ -72,7 +77,14 @@ globalThis.rote = (() => {
     return null;
   }
 
-  const boxes = e => [...e.getClientRects()].filter(r => r.width >= minBox && r.height >= minBox);
+  // boxes are where e can be seen. A link around what floats has none of its own,
+  // and is seen where that is.
+  const boxes = e => {
+    const own = sized(e);
+    return own.length ? own : [...e.querySelectorAll('*')].slice(0, 20).filter(n => !unseen(n)).flatMap(sized);
+  };
+
+  const sized = e => [...e.getClientRects()].filter(r => r.width >= minBox && r.height >= minBox);
 
   function unable(e, typing) {
     if (e.matches(':disabled')) return 'is disabled';
@@ -106,13 +118,21 @@ globalThis.rote = (() => {
     return !!label && label.control === e;
   };
 
+  // outside turns a point of a frame's into one of the document around it.
+  // Previews are frames that are scaled; of a side that is not, only the
+  // fraction of a pixel is lost.
+  function outside(f, x, y) {
+    const r = f.getBoundingClientRect(), s = getComputedStyle(f);
+    const along = (at, from, border, padding, size, full) => from + (border + parseFloat(padding) + at) * (Math.abs(size - full) < 1 ? 1 : size / full);
+    return { x: along(x, r.left, f.clientLeft, s.paddingLeft, r.width, f.offsetWidth), y: along(y, r.top, f.clientTop, s.paddingTop, r.height, f.offsetHeight) };
+  }
+
   // toTop turns a point of an element's frame into one of the top viewport, and
   // tells whether something covers the frame there.
   function toTop(x, y, frames) {
     for (let i = frames.length - 1; i >= 0; i--) {
-      const f = frames[i], r = f.getBoundingClientRect();
-      x += r.left + f.clientLeft;
-      y += r.top + f.clientTop;
+      const f = frames[i];
+      ({ x, y } = outside(f, x, y));
       const n = hit(f.ownerDocument, x, y);
       if (!n) return { off: true };
       if (n !== f) return { cover: n };
@@ -197,8 +217,8 @@ globalThis.rote = (() => {
     let at = toTop(x, y, frames), moved = false;
     if (o.scroll && (at.off || at.cover)) {
       for (const n of frames) n.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
-      const r = f.getBoundingClientRect(), v = f.ownerDocument.defaultView; // of a frame larger than the view, the point counts
-      v.scrollBy({ left: clamp(r.left + x, v.innerWidth), top: clamp(r.top + y, v.innerHeight), behavior: 'instant' });
+      const p = outside(f, x, y), v = f.ownerDocument.defaultView; // of a frame larger than the view, the point counts
+      v.scrollBy({ left: clamp(p.x, v.innerWidth), top: clamp(p.y, v.innerHeight), behavior: 'instant' });
       moved = true;
     }
     if (!await rote.still(f, moved)) return { why: 'is in a frame that is moving' };
@@ -342,5 +362,5 @@ globalThis.rote = (() => {
   }
 
   return { rehearse, act, through, present, scroll, lookup, mirror, html,
-    inner: { all, describe, up, hit, serves, target, unable, untypable, point, inView, option } };
+    inner: { all, documentIn, describe, up, hit, serves, target, unable, untypable, point, inView, option } };
 })();

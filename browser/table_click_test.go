@@ -23,6 +23,7 @@ func TestClickReaches(t *testing.T) {
 		{name: "inside a scroller", html: `<div style="height:60px;overflow:auto"><div style="height:900px"></div>` + b + `>x</button></div>`, log: "b;"},
 		{name: "under a sticky header after scrolling", html: `<div style="position:sticky;top:0;height:200px;background:#ddd">head</div><div style="height:3000px"></div>` + b + `>x</button><div style="height:3000px"></div>`, log: "b;"},
 		{name: "wider than the page", html: b + ` style="width:4000px">x</button>`, log: "b;"},
+		{name: "a link without a box of its own", html: `<a id=b href="#x" onclick="say('b')" style="display:block;height:0"><i><span style="float:right">a card</span></i></a>`, log: "b;"},
 		{name: "a link over two lines", html: `<p style="width:60px">some <a id=b href="#x" onclick="say('b')">words that wrap</a>`, log: "b;"},
 		{name: "half covered", html: b + ` style="width:200px">x</button><div style="position:fixed;left:0;top:0;width:110px;height:300px;background:red"></div>`, log: "b;"},
 		{name: "a child of the button counts as the button", html: b + `><span style="display:block;padding:9px">x</span></button>`, log: "b;"},
@@ -52,6 +53,9 @@ func TestClickReaches(t *testing.T) {
 		{name: "an area of an image", html: `<div style="height:3000px"></div>` + imageMap, log: "b;"},
 		{name: "the rest of an image", html: imageMap, do: func(a *attempt) error { return a.click("#rest") }, log: "rest;"},
 		{name: "rotated and scaled", html: b + ` style="transform:translate(200px,90px) rotate(40deg) scale(2)">x</button>`, log: "b;"},
+		{name: "in a part of the page that is rendered when it is seen", html: strings.Repeat(`<div style="content-visibility:auto;contain-intrinsic-height:20px"><p style="height:400px">x</p></div>`, 20) +
+			`<div style="content-visibility:auto">` + b + `>x</button></div>`, log: "b;"},
+		{name: "on a page that zooms itself", html: `<style>body{zoom:1.7}</style><div style="height:1000px"></div>` + b + `>x</button>`, log: "b;"},
 		{name: "in a modal dialog", html: b + `>under</button><dialog id=d><button id=m onclick="say('m')">x</button></dialog><script>d.showModal()</script>`, do: func(a *attempt) error { return a.click("#m") }, log: "m;"},
 	})
 }
@@ -98,6 +102,7 @@ func TestClickRefuses(t *testing.T) {
 		{name: "opacities that multiply to little", html: `<div style="opacity:.3">` + b + ` style="opacity:.3">x</button></div>`, code: no, words: "opacity 0.09"},
 		{name: "an opacity filter", html: b + ` style="filter:opacity(5%)">x</button>`, code: no, words: "transparent"},
 		{name: "one pixel", html: b + ` style="width:1px;height:1px;padding:0;border:0;overflow:hidden">x</button>`, code: no, words: "too small"},
+		{name: "a link without a box, in which nothing is seen", html: `<a id=b href="#x" style="display:block;height:0;overflow:hidden"><span>x</span></a>`, code: no, words: "clipped"},
 		{name: "off screen", html: b + ` style="position:absolute;left:-9999px">x</button>`, code: no, words: "outside the visible page"},
 		{name: "clipped away", html: b + ` style="clip-path:inset(100%)">x</button>`, code: no, words: "clipped"},
 		{name: "in a box without size", html: `<div style="width:0;height:0;overflow:hidden">` + b + `>x</button></div>`, code: no, words: "#b"},
@@ -109,6 +114,7 @@ func TestClickRefuses(t *testing.T) {
 		{name: "no pointer events", html: b + ` style="pointer-events:none">x</button>`, code: no, words: "pointer-events: none"},
 		{name: "covered, and what covers it is named", html: b + `>x</button><div class="veil dark" style="position:fixed;inset:0"></div>`, code: no, words: "covered by div.veil.dark"},
 		{name: "under a modal dialog", html: b + `>x</button><dialog id=d>hi</dialog><script>d.showModal()</script>`, code: no, words: "#b"},
+		{name: "an option of a list", html: `<select class=size><option id=b>x</select>`, code: no, words: `is an option of select.size: choose it with input_text into that list`},
 		{name: "a hidden field", html: `<input id=b type=hidden>`, code: no, words: "hidden field"},
 		{name: "several matches, none actionable", html: `<i class=c style="display:none">x</i><i class=c hidden>x</i>`, do: func(a *attempt) error { return a.click(".c") }, code: no, words: "first of 2 matches"},
 		{name: "outside the view without ensure_visible", html: `<div style="height:5000px"></div>` + b + `>x</button>`, code: no, words: "outside the visible page",

@@ -41,7 +41,10 @@ func TestFrames(t *testing.T) {
 				{name: "far down in a frame", site: site, html: frame("far", "height:200px"), log: "b;"},
 				{name: "far down in a tall frame", site: site, html: frame("far", "height:3200px"), log: "b;"},
 				{name: "a frame in a frame", site: site, html: `<div style="height:50px"></div>` + frame("deep", "height:300px"), log: "b;"},
-				{name: "scaled", site: site, html: frame("in", "transform:translate(100px,50px)"), log: "b;"},
+				{name: "moved by a transformation", site: site, html: frame("in", "transform:translate(100px,50px)"), log: "b;"},
+				{name: "with a padding", site: site, html: frame("in", "padding:90px"), log: "b;"},
+				{name: "made smaller", site: site, html: frame("deep", "width:800px;height:600px;transform:scale(.4)"), log: "b;"},
+				{name: "made larger", site: site, html: frame("in", "transform:scale(2.5);transform-origin:0 0"), log: "b;"},
 				{name: "moved by a script until it rests", site: site, html: frame("move", ""), do: func(a *attempt) error { a.want(`LOG`, `"moving;"`); return a.click("#b") }, log: "moving;150px;"},
 				{name: "in a shadow root", site: site, html: hear + `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<iframe src="` + origin + `in"></iframe>'</script>`, log: "b;"},
 				{name: "comes late", site: site, html: hear + `<div id=d></div><script>setTimeout(() => d.innerHTML='<iframe src="` + origin + `in"></iframe>', 200)</script>`, log: "b;"},
@@ -80,6 +83,10 @@ func TestFrames(t *testing.T) {
 		})
 	}
 	holds(t, []row{
+		{name: "a page in an object", site: map[string]any{"in": inner}, html: hear + `<object type=text/html data=in></object>`, log: "b;"},
+		{name: "a page of another site in an object", site: map[string]any{"in": inner}, html: hear + `<object type=text/html data=CROSS/in></object>`, log: "b;"},
+		{name: "in a frame, in the shadow root of a transparent element", html: `<iframe id=f srcdoc="<x-y style='opacity:.05'></x-y>"></iframe><script>f.onload = () => f.contentDocument.querySelector('x-y').attachShadow({mode: 'open'}).innerHTML = '<button id=b>x</button>'</script>`,
+			code: routine.CodeElementNotActionable, words: "is transparent"},
 		{name: "a frame of another site whose script hangs holds up no page", site: map[string]any{"in": tell + `<script>onload = () => setTimeout(() => { tell('hangs'); setTimeout(() => { for (;;); }) }, 20)</script>`},
 			html: hear + `<iframe src="CROSS/in"></iframe>` + b + `>x</button>`, do: func(a *attempt) error {
 				a.want(`LOG`, `"hangs;"`)
