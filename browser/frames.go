@@ -68,11 +68,36 @@ func (p *page) framed(session proto.TargetSessionID, method string, params json.
 			}
 		case e.Frame.SecurityOrigin == parent.origin:
 			p.reach[frame] = parent
-		case len(p.frames) < maxFrames:
-			v = &view{p: p, parent: parent, frame: frame, session: session, origin: e.Frame.SecurityOrigin}
-			p.frames = append(p.frames, v)
-			p.reach[frame] = v
+		default:
+			p.apartFrom(parent, frame, session, e.Frame.SecurityOrigin)
 		}
+	}
+}
+
+// apartFrom notes a frame that its parent does not reach into. The lock is held.
+func (p *page) apartFrom(parent *view, frame proto.PageFrameID, session proto.TargetSessionID, origin string) {
+	if len(p.frames) < maxFrames {
+		v := &view{p: p, parent: parent, frame: frame, session: session, origin: origin}
+		p.frames = append(p.frames, v)
+		p.reach[frame] = v
+	}
+}
+
+// opaque is the origin of a document that is like no other, as in a sandboxed
+// frame. What the browser tells of frames is the origin of their URLs; what it
+// tells of their worlds is the true one.
+const opaque = "://"
+
+// sealed takes the word of a frame's own world that nothing outside of it reaches
+// in. The lock is held.
+func (p *page) sealed(session proto.TargetSessionID, frame proto.PageFrameID) {
+	switch v := p.reaching(frame); {
+	case v.frame != frame:
+		p.apartFrom(v, frame, session, opaque)
+	case v.session != session: // it has come back from a process of its own
+		p.apartFrom(v.parent, frame, session, opaque)
+	default:
+		v.origin = opaque
 	}
 }
 

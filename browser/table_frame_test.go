@@ -85,6 +85,10 @@ func TestFrames(t *testing.T) {
 	holds(t, []row{
 		{name: "a page in an object", site: map[string]any{"in": inner}, html: hear + `<object type=text/html data=in></object>`, log: "b;"},
 		{name: "a page of another site in an object", site: map[string]any{"in": inner}, html: hear + `<object type=text/html data=CROSS/in></object>`, log: "b;"},
+		{name: "a sandboxed frame", site: map[string]any{"in": inner}, html: hear + `<iframe sandbox=allow-scripts src=in></iframe>`, log: "b;"},
+		{name: "a frame in a sandboxed frame", site: map[string]any{"out": `<iframe src=in></iframe>`, "in": inner}, html: hear + `<iframe sandbox=allow-scripts src=out></iframe>`, log: "b;"},
+		{name: "a written frame in a sandboxed one", site: map[string]any{"out": `<iframe srcdoc="<script>onclick = e => top.postMessage(e.target.id, '*')</script><button id=b>x"></iframe>`},
+			html: hear + `<iframe sandbox=allow-scripts src=out></iframe>`, log: "b;"},
 		{name: "in a frame, in the shadow root of a transparent element", html: `<iframe id=f srcdoc="<x-y style='opacity:.05'></x-y>"></iframe><script>f.onload = () => f.contentDocument.querySelector('x-y').attachShadow({mode: 'open'}).innerHTML = '<button id=b>x</button>'</script>`,
 			code: routine.CodeElementNotActionable, words: "is transparent"},
 		{name: "a frame of another site whose script hangs holds up no page", site: map[string]any{"in": tell + `<script>onload = () => setTimeout(() => { tell('hangs'); setTimeout(() => { for (;;); }) }, 20)</script>`},

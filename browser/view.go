@@ -74,9 +74,10 @@ func (p *page) contexts(session proto.TargetSessionID, method string, params jso
 	var e struct {
 		Destroyed proto.RuntimeExecutionContextID `json:"executionContextId"`
 		Context   struct {
-			ID   proto.RuntimeExecutionContextID `json:"id"`
-			Name string                          `json:"name"`
-			Aux  struct {
+			ID     proto.RuntimeExecutionContextID `json:"id"`
+			Name   string                          `json:"name"`
+			Origin string                          `json:"origin"`
+			Aux    struct {
 				Type  string            `json:"type"`
 				Frame proto.PageFrameID `json:"frameId"`
 			} `json:"auxData"`
@@ -89,6 +90,9 @@ func (p *page) contexts(session proto.TargetSessionID, method string, params jso
 	defer p.mu.Unlock()
 	if session == p.session && (e.Context.ID == 0 || e.Context.Aux.Type == "default") {
 		p.realm(e.Context.ID, e.Destroyed)
+	}
+	if e.Context.Aux.Type == "default" && e.Context.Origin == opaque {
+		p.sealed(session, e.Context.Aux.Frame)
 	}
 	for _, v := range append([]*view{p.top}, p.frames...) {
 		switch {
