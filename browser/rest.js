@@ -2,9 +2,10 @@
 Object.assign(globalThis.rote, (() => {
   'use strict';
 
+  // frame waits for the next frame, and tells when none has come for too long.
   const frame = () => new Promise(done => {
-    const t = setTimeout(done, lull()); // a hidden page paints no frame
-    requestAnimationFrame(() => { clearTimeout(t); done(); });
+    const t = setTimeout(() => done(false), lull()); // a hidden page paints none
+    requestAnimationFrame(() => { clearTimeout(t); done(true); });
   });
 
   // drawn waits until the document has been drawn. A key that scrolls it before
@@ -50,21 +51,31 @@ Object.assign(globalThis.rote, (() => {
     return performance.now() - lastMove < lull() || window !== top && !!frameElement && parent.rote.restless(frameElement);
   }
 
+  // around is e and what holds it: the hosts of its shadow roots, its frames.
+  function around(e) {
+    const all = [];
+    for (let n = e, root; n; n = root.host ?? root.defaultView?.frameElement) {
+      all.push(n);
+      root = n.getRootNode();
+    }
+    return all;
+  }
+
   // still waits until the box has been the same for two frames. The wait is
   // only for elements that can be moving: just scrolled to, or something is
   // animated or has moved of late. An animation that is about to begin counts as
-  // movement.
+  // movement, and one that goes on moves nothing while no frame comes.
   async function still(e, moved) {
-    const animations = e.ownerDocument.getAnimations(), script = restless(e);
+    const all = around(e), animations = all.flatMap(n => n.getRootNode().getAnimations()), script = restless(e);
     if (!moved && !animations.length && !script) return true;
-    const starting = () => animations.some(a => a.pending && a.effect?.target?.contains(e));
-    let a = e.getBoundingClientRect();
+    const starting = () => animations.some(a => a.pending && all.some(n => a.effect?.target?.contains(n)));
+    const box = () => all.map(n => n.getBoundingClientRect()).flatMap(r => [r.x, r.y, r.width, r.height]).join();
+    let before = box();
     for (let i = 0, same = 0; i < 5; i++) {
-      await frame();
-      const b = e.getBoundingClientRect();
-      same = a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height && !starting() ? same + 1 : 0;
+      const came = await frame(), now = box();
+      same = now === before && !starting() && (came || !animations.some(a => a.playState === 'running')) ? same + 1 : 0;
       if (same === 2 || same === 1 && !animations.length && !script) return true;
-      a = b;
+      before = now;
     }
     return false;
   }

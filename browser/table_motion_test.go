@@ -28,6 +28,10 @@ func TestClickOnAMovingPage(t *testing.T) {
 		{name: "replaced by a twin again and again, then left alone", html: `<div id=d></div><script>let n = 0, t = setInterval(() => {
 			d.innerHTML = '<button id=b onclick="say(' + n + ')"' + (n < 20 ? ' disabled' : '') + '>x</button>'; if (++n > 20) clearInterval(t) }, 10)</script>`, log: "20;"},
 		{name: "moved by a CSS animation until it rests", html: `<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}#b{animation:k .4s linear forwards}</style><button id=b` + where + `>x</button>`, log: "308;"},
+		{name: "in a shadow root, moved by a CSS animation", html: `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML =
+			'<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}#b{animation:k .4s linear forwards}</style><button id=b' + ` + "`" + where + "`" + ` + '>x</button>'</script>`, log: "308;"},
+		{name: "in a frame that a CSS animation moves", html: `<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}#f{animation:k .4s linear forwards}</style>
+			<iframe id=f srcdoc="<button id=b onclick='parent.say(parent.f.getBoundingClientRect().left)'>x</button>"></iframe>`, log: "308;"},
 		{name: "moved by a CSS transition until it rests", html: `<style>#b{position:absolute;left:0;transition:left .3s}</style><button id=b` + where + `>x</button><script>requestAnimationFrame(() => requestAnimationFrame(() => b.style.left = '200px'))</script>`,
 			do: func(a *attempt) error { a.want(`b.style.left`, `"200px"`); return a.click("#b") }, log: "200;"},
 		{name: "moved by a script frame by frame until it rests", html: `<button id=b style="position:absolute;left:0"` + where + `>x</button><script>let x = 0; requestAnimationFrame(function f() { b.style.left = (x += 10) + 'px'; if (x < 250) requestAnimationFrame(f) })</script>`, do: moving,
