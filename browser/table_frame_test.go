@@ -68,7 +68,7 @@ func TestFrames(t *testing.T) {
 				{name: "in a frame that is covered", site: site, html: frame("in", "") + `<div id=veil style="position:fixed;inset:0"></div>`, code: no, words: "covered by div#veil"},
 				{name: "in a frame that goes away", site: site, html: frame("in", "") + `<script>setTimeout(() => f.remove(), 150)</script>`, do: func(a *attempt) error {
 					a.want(`!!document.querySelector('iframe')`, `false`)
-					a.ctx = untilJudged(a.t, a.p)
+					a.ctx = untilJudged(a.t, a.p, 1)
 					return a.click("#b")
 				}, code: routine.CodeElementNotFound, words: "no element matches"},
 				{name: "the page's own match comes first", site: site, html: frame("in", "") + b + `>x</button>`, log: "b;", then: `LOG`},

@@ -137,14 +137,7 @@ func (r *row) hold(t *testing.T, b *Browser, base string) {
 			t.Fatal(err)
 		}
 	}
-	if r.code == routine.CodeElementNotFound || r.code == routine.CodeElementNotActionable { // else the page ends it
-		a.ctx = untilJudged(t, a.p)
-	}
-	do := r.do
-	if do == nil {
-		do = func(a *attempt) error { return a.click("#b") }
-	}
-	err := do(a)
+	err := r.try(a)
 	a.ctx = testContext(t)
 	if r.code != "" {
 		wantCode(t, err, r.code, r.words)
@@ -164,6 +157,28 @@ func (r *row) hold(t *testing.T, b *Browser, base string) {
 		a.want(r.then, r.is)
 	}
 }
+
+// try does the operation. One that waits in vain gets more time when it has not
+// found out why yet: what a starved machine has answered by then is no promise.
+func (r *row) try(a *attempt) error {
+	do := r.do
+	if do == nil {
+		do = func(a *attempt) error { return a.click("#b") }
+	}
+	if r.code != routine.CodeElementNotFound && r.code != routine.CodeElementNotActionable { // the page ends it
+		return do(a)
+	}
+	for patience := 1; ; patience *= 2 {
+		a.ctx = untilJudged(a.t, a.p, patience)
+		err := do(a)
+		if err == nil || routine.CodeOf(err) == r.code && strings.Contains(err.Error(), r.words) || patience == maxPatience {
+			return err
+		}
+	}
+}
+
+// maxPatience is how many times as long as usual a row may take.
+const maxPatience = 16
 
 // want waits until the expression's JSON is the wanted one: the page may hear of
 // an event a moment after it was handled.
@@ -186,8 +201,9 @@ func (a *attempt) want(expression, is string) {
 // untilJudged is a context that ends like an operation's own limit, early: when
 // the page has lived on for a time in which the helper has judged it often. On a
 // slow machine that is longer, since the helper looks from frame to frame, and
-// where there are frames of other sites they have answered by then.
-func untilJudged(t *testing.T, p *page) context.Context {
+// where there are frames of other sites they have answered by then. patience is
+// how many such times it lasts.
+func untilJudged(t *testing.T, p *page, patience int) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testTime)
 	done := make(chan struct{})
@@ -204,7 +220,9 @@ func untilJudged(t *testing.T, p *page) context.Context {
 	go func() {
 		defer close(done)
 		defer cancel()
-		live()
+		for range patience {
+			live()
+		}
 		if frames := p.framesNow(); len(frames) > 0 {
 			for _, v := range frames {
 				_, _ = help[bool](ctx, v, "present", "html", 0)
