@@ -159,7 +159,8 @@ func (r *row) hold(t *testing.T, b *Browser, base string) {
 }
 
 // try does the operation. One that waits in vain gets more time when it has not
-// found out why yet: what a starved machine has answered by then is no promise.
+// found out why yet and the page was starved: the time to judge it took far
+// longer than the second or two that it takes.
 func (r *row) try(a *attempt) error {
 	do := r.do
 	if do == nil {
@@ -169,9 +170,11 @@ func (r *row) try(a *attempt) error {
 		return do(a)
 	}
 	for patience := 1; ; patience *= 2 {
+		began := time.Now()
 		a.ctx = untilJudged(a.t, a.p, patience)
 		err := do(a)
-		if err == nil || routine.CodeOf(err) == r.code && strings.Contains(err.Error(), r.words) || patience == maxPatience {
+		starved := time.Since(began) > time.Duration(patience+2)*time.Second
+		if err == nil || !starved || patience == maxPatience || routine.CodeOf(err) == r.code && strings.Contains(err.Error(), r.words) {
 			return err
 		}
 	}
