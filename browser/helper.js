@@ -122,9 +122,28 @@ globalThis.rote = (() => {
   // Previews are frames that are scaled; of a side that is not, only the
   // fraction of a pixel is lost.
   function outside(f, x, y) {
-    const r = f.getBoundingClientRect(), s = getComputedStyle(f);
-    const along = (at, from, border, padding, size, full) => from + (border + parseFloat(padding) + at) * (Math.abs(size - full) < 1 ? 1 : size / full);
-    return { x: along(x, r.left, f.clientLeft, s.paddingLeft, r.width, f.offsetWidth), y: along(y, r.top, f.clientTop, s.paddingTop, r.height, f.offsetHeight) };
+    const r = f.getBoundingClientRect(), s = getComputedStyle(f), m = turned(f);
+    x += f.clientLeft + parseFloat(s.paddingLeft);
+    y += f.clientTop + parseFloat(s.paddingTop);
+    if (m) { // about the middle, which is where the box around it has its own
+      const p = m.transformPoint({ x: x - f.offsetWidth / 2, y: y - f.offsetHeight / 2 });
+      return { x: (r.left + r.right) / 2 + p.x, y: (r.top + r.bottom) / 2 + p.y };
+    }
+    const along = (at, size, full) => at * (Math.abs(size - full) < 1 ? 1 : size / full);
+    return { x: r.left + along(x, r.width, f.offsetWidth), y: r.top + along(y, r.height, f.offsetHeight) };
+  }
+
+  // turned is how e is transformed, but for its place, if it is rotated, skewed
+  // or mirrored. Perspective is not reckoned with.
+  function turned(e) {
+    let m = new DOMMatrix();
+    for (; e; e = up(e)) {
+      const s = getComputedStyle(e), t = new DOMMatrix(s.transform);
+      const flat = new DOMMatrix([t.m11, t.m12, t.m21, t.m22, 0, 0]).multiply(m);
+      const scale = s.scale.split(' ').map(parseFloat), [, angle] = /^([-\d.e]+)deg$/.exec(s.rotate) ?? [, 0];
+      m = new DOMMatrix().rotate(+angle).scale(scale[0] || 1, (scale[1] ?? scale[0]) || 1).multiply(flat);
+    }
+    return Math.abs(m.b) > 1e-6 || Math.abs(m.c) > 1e-6 || m.a < 0 || m.d < 0 ? m : null;
   }
 
   // toTop turns a point of an element's frame into one of the top viewport, and

@@ -45,6 +45,8 @@ func TestFrames(t *testing.T) {
 				{name: "with a padding", site: site, html: frame("in", "padding:90px"), log: "b;"},
 				{name: "made smaller", site: site, html: frame("deep", "width:800px;height:600px;transform:scale(.4)"), log: "b;"},
 				{name: "made larger", site: site, html: frame("in", "transform:scale(2.5);transform-origin:0 0"), log: "b;"},
+				{name: "turned", site: site, html: frame("in", "margin:240px;padding:10px 50px;transform:rotate(90deg) scale(1.5)"), log: "b;"},
+				{name: "mirrored and skewed", site: site, html: `<div style="width:400px;margin:200px;rotate:-30deg;scale:-1 1.2">` + frame("in", "margin:60px;transform:skew(20deg)") + `</div>`, log: "b;"},
 				{name: "moved by a script until it rests", site: site, html: frame("move", ""), do: func(a *attempt) error { a.want(`LOG`, `"moving;"`); return a.click("#b") }, log: "moving;150px;"},
 				{name: "in a shadow root", site: site, html: hear + `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<iframe src="` + origin + `in"></iframe>'</script>`, log: "b;"},
 				{name: "comes late", site: site, html: hear + `<div id=d></div><script>setTimeout(() => d.innerHTML='<iframe src="` + origin + `in"></iframe>', 200)</script>`, log: "b;"},
