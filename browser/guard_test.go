@@ -25,10 +25,6 @@ func onBoth(t *testing.T, test func(t *testing.T, b *Browser)) {
 	})
 }
 
-// sampled tells that row i of a table is left out: full Chromium, which is slow,
-// takes all of them only where everything is tried.
-func sampled(b *Browser, i int) bool { return b != shared && !*whole && i%5 != 0 }
-
 // sink is a server that a script must not reach though the policy allows it.
 // It counts connections and requests.
 type sink struct {

@@ -75,9 +75,11 @@ func (r *row) opened() bool { return r.html != "" }
 // preamble of each page of a row.
 const preamble = `<!doctype html><meta charset=utf-8><link rel=icon href="data:,"><body><script>var LOG = '', say = s => LOG += s + ';'</script>`
 
-// whole has every row tried on full Chromium, which takes several times as long
-// as the shell; else every fourth is.
 var whole = flag.Bool("whole", false, "try every row on full Chromium")
+
+// sampled tells that row i of a table is left out: full Chromium, which takes
+// several times as long as the shell, takes all only where -whole is said.
+func sampled(b *Browser, i int) bool { return b != shared && !*whole && i%8 != 0 }
 
 // holds runs the rows on both browsers.
 func holds(t *testing.T, rows []row) {
@@ -85,13 +87,12 @@ func holds(t *testing.T, rows []row) {
 	base := site(t, map[string]any{"/": func(w http.ResponseWriter, r *http.Request) { serveRow(w, r, rows) }})
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
-			sampled := kind.name == "full" && !*whole
-			if sampled && testing.Short() {
+			if kind.name == "full" && !*whole && testing.Short() {
 				t.Skip("on the shell only")
 			}
 			b := kind.browser(t)
 			for i := range rows {
-				if sampled && i%4 != 0 {
+				if sampled(b, i) {
 					continue
 				}
 				t.Run(rows[i].name, func(t *testing.T) {
