@@ -137,11 +137,12 @@ func plainTime(text string) time.Duration {
 }
 
 // A mebibyte of anything is answered within 100 ms; on a machine that is slow or
-// busy, in four times what plain reading takes.
+// busy, in seven times what plain reading takes, which takes 13 to 15 ms on a
+// quiet one.
 func TestAnswersAreQuick(t *testing.T) {
 	loadShapes()
 	texts := hostileTexts()
-	most := max(100*time.Millisecond, 4*plainTime(texts["operations"]))
+	most := max(100*time.Millisecond, 7*plainTime(texts["operations"]))
 	for name, text := range texts {
 		t.Run(name, func(t *testing.T) {
 			best := time.Hour
@@ -155,6 +156,7 @@ func TestAnswersAreQuick(t *testing.T) {
 				if best < most {
 					break
 				}
+				most = max(most, 7*plainTime(texts["operations"])) // it may have become slow meanwhile
 			}
 			t.Log(best)
 			if best > most {
