@@ -6,12 +6,14 @@ import "strings"
 // DeferRendererTasksAfterInput holds what a click asks for until the next frame,
 // 10 ms, so that a person sees the click first. SpareRendererForSitePerProcess
 // starts a process ahead for every navigation, which the ready contexts do
-// without and which takes half as long again on two cores. The headless shell
-// has no BackForwardCache anyway.
+// without and which takes half as long again on two cores. The WebUIOmnibox
+// features start two renderers for the address bar of every new window. The
+// headless shell has no BackForwardCache and no address bar anyway.
 var disabledFeatures = []string{
 	"Translate", "MediaRouter", "OptimizationHints", "DialMediaRouteProvider", "AcceptCHFrame", "InterestFeedContentSuggestions",
 	"CertificateTransparencyComponentUpdater", "AutofillServerCommunication", "PrivacySandboxSettings4", "HttpsUpgrades", "RenderDocument",
 	"BackForwardCache", "SpareRendererForSitePerProcess", "DeferRendererTasksAfterInput",
+	"WebUIOmniboxPopup", "WebUIOmniboxAimPopup",
 }
 
 // flags are Chromium's command line: quiet, without background traffic of its
