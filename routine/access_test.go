@@ -148,6 +148,9 @@ func TestTokens(t *testing.T) {
 	if _, err := s.Authenticate(t.Context(), secret); routine.CodeOf(err) != routine.CodeUnauthenticated {
 		t.Fatal("expired: ", err)
 	}
+	if _, _, err := s.CreateToken(t.Context(), ann, -time.Second); routine.CodeOf(err) != routine.CodeInvalid {
+		t.Error("a negative time to live: ", err)
+	}
 	for _, useless := range []routine.Principal{{}, {UserID: "ann", Scopes: routine.ScopeAdmin}, {UserID: "ann", OrganizationID: "acme"}} {
 		if _, _, err := s.CreateToken(t.Context(), useless, 0); routine.CodeOf(err) != routine.CodeInvalid {
 			t.Errorf("%+v: %v", useless, err)

@@ -71,10 +71,14 @@ func (s *Service) noteUse(ctx context.Context, t *Token, now time.Time) {
 // CreateToken makes a token that acts as p, with p's scopes and allowed hosts,
 // and returns its secret, which is not kept anywhere and cannot be shown again.
 // validFor 0: it does not expire. CodeInvalid without a user, an organization
-// or a scope, or with a control character in one of them.
+// or a scope, with a control character in one of them, or if validFor is
+// negative.
 func (s *Service) CreateToken(ctx context.Context, p Principal, validFor time.Duration) (string, *Token, error) {
 	if p.UserID == "" || p.OrganizationID == "" || p.Scopes == 0 {
 		return "", nil, Errorf(CodeInvalid, "a token needs a user, an organization and a scope")
+	}
+	if validFor < 0 {
+		return "", nil, Errorf(CodeInvalid, "a token cannot expire before it is created: its time to live must be positive")
 	}
 	for _, name := range []string{p.UserID, p.OrganizationID, p.ProjectID} {
 		if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {

@@ -11,7 +11,7 @@ import (
 
 // callerFlags bound how often callers of REST and of MCP over HTTP may call, and from where.
 type callerFlags struct {
-	RateLimit  *uint    `help:"Calls a minute that each token may make, and each address without one; 0: any number (600; 0 on loopback)." placeholder:"N"`
+	RateLimit  *number  `help:"Calls a minute that each token may make, and each address without one; 0: any number (600; 0 on loopback)." placeholder:"N"`
 	CORSOrigin []string `name:"cors-origin" help:"Origin, as in https://app.example, whose pages may use the service from a browser. Repeatable." placeholder:"ORIGIN"`
 }
 
@@ -34,9 +34,9 @@ func (f *callerFlags) suit(l net.Listener) {
 	if f.RateLimit != nil {
 		return
 	}
-	f.RateLimit = new(uint(usualRate))
+	f.RateLimit = new(number(usualRate))
 	if loopback(l) {
-		f.RateLimit = new(uint(0))
+		f.RateLimit = new(number(0))
 	}
 }
 

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/dustin/go-humanize"
 )
 
 // cli is the command line. Flags win over the environment, which wins over the
@@ -41,7 +38,7 @@ type globals struct {
 	StateKey     string   `help:"File with the key that the browser state of projects is encrypted with (the database's name and .key); made when it is not there." placeholder:"FILE"`
 	BrowserPath  string   `name:"browser" help:"Browser executable (headless shell, else Chromium or Chrome, where found)." placeholder:"FILE"`
 	Concurrency  count    `help:"Runs at once (2 × cores)." placeholder:"N"`
-	Queue        uint     `help:"Runs that wait for their turn; beyond, callers are told to come back." default:"100"`
+	Queue        number   `help:"Runs that wait for their turn; beyond, callers are told to come back." default:"100"`
 	Egress       string   `help:"What runs may reach: public (the internet and what is allowed), listed (what is allowed) or any." default:"public" enum:"public,listed,any"`
 	AllowHost    []string `help:"Host that runs may reach: host, *.host, host:port or CIDR. Repeatable." placeholder:"HOST"`
 	DenyHost     []string `help:"Host that runs may not reach; wins over --allow-host. Repeatable." placeholder:"HOST"`
@@ -52,60 +49,6 @@ type globals struct {
 	Project      string   `help:"The local user's project." default:"default"`
 	MaxBody      size     `help:"Largest request body." default:"4MiB"`
 	MaxResult    size     `help:"Largest data of one run." default:"32MiB"`
-}
-
-// size is a number of bytes, written as 4MiB.
-type size int64
-
-func (s *size) UnmarshalText(text []byte) error {
-	n, err := humanize.ParseBytes(string(text))
-	if err != nil || n == 0 || n > 1<<40 {
-		return fmt.Errorf("%q is no size: write 4MiB or 500kB", text)
-	}
-	*s = size(n)
-	return nil
-}
-
-// count is a number of things, one at least; 0: it was not given.
-type count int
-
-func (c *count) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseInt(string(text), 10, 32)
-	if err != nil || n < 1 {
-		return fmt.Errorf("%q is no number from 1 on", text)
-	}
-	*c = count(n)
-	return nil
-}
-
-// wait is a duration over 0, written as 45s.
-type wait time.Duration
-
-func (w *wait) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
-	if err != nil || v <= 0 {
-		return fmt.Errorf("%q is no time to wait: write 45s or 2m", text)
-	}
-	*w = wait(v)
-	return nil
-}
-
-// days is a duration that also understands days, written as 90d.
-type days time.Duration
-
-func (d *days) UnmarshalText(text []byte) error {
-	var n int
-	var rest string
-	if _, err := fmt.Sscanf(string(text), "%d%s", &n, &rest); err == nil && rest == "d" && n > 0 {
-		*d = days(time.Duration(n) * 24 * time.Hour)
-		return nil
-	}
-	v, err := time.ParseDuration(string(text))
-	if err != nil || v <= 0 {
-		return fmt.Errorf("%q is no time to live: write 90d or 12h", text)
-	}
-	*d = days(v)
-	return nil
 }
 
 // command is one subcommand.
