@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rote/routine/routinetest/seeded"
 )
 
 func TestFit(t *testing.T) {
@@ -41,7 +43,7 @@ func TestFit(t *testing.T) {
 
 // Whatever is cut to whatever room, it fits, is JSON, and is told of.
 func TestFitAlways(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		data, err := json.Marshal(anyJSON(5).Draw(t, "value"))
 		if err != nil {
 			t.Fatal(err)

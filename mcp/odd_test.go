@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/routinetest/seeded"
 )
 
 // oddName is a name that an author might give: words of any script, signs,
@@ -31,7 +32,7 @@ func oddName(r *rand.Rand) string {
 // takes and that a restart does not change.
 func TestTenThousandOddNames(t *testing.T) {
 	h := newHouse(t)
-	r := rand.New(rand.NewPCG(1, 2))
+	r := seeded.Rand(t)
 	const n = 10000
 	names := map[string]string{} // of tools, by routine
 	for tries := 0; len(names) < n; tries++ {

@@ -2,7 +2,6 @@ package routine
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rote/routine/routinetest/seeded"
 )
 
 // seeds are definitions of all kinds: the practice site's, the schemas'
@@ -124,7 +125,7 @@ func comesBack(t *testing.T, d *Definition) {
 
 // Bytes that a fuzzer changes seldom stay JSON: here values and names change.
 func TestDamagedRoutinesAreAnswered(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
+	random := seeded.Rand(t)
 	texts := slices.Clone(publishedExamples(t)["routine"])
 	files, err := filepath.Glob("../cmd/rote/practice/routines/*.json")
 	if err != nil {

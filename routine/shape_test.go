@@ -12,6 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
+	"rote/routine/routinetest/seeded"
 	"rote/schemas"
 )
 
@@ -60,7 +61,7 @@ func TestEveryKeywordOfTheSchemasIsKnown(t *testing.T) {
 // The library judges what the walk explains: both must say the same of every
 // example, and of every example after random damage.
 func TestShapesAgreeWithTheLibrary(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
+	random := seeded.Rand(t)
 	refused, taken := 0, 0
 	for name, examples := range publishedExamples(t) {
 		schema := loadShapes().kinds[name]

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -40,8 +39,8 @@ func TestKilledUnderLoad(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { l.run(ctx, 8); close(done) }()
-		l.reach(5 + rand.Int64N(60))
-		victim := &l.servers[rand.IntN(2)]
+		l.reach(5 + l.random.Int64N(60))
+		victim := &l.servers[l.random.IntN(2)]
 		victim.Load().stop(syscall.SIGKILL)
 		l.reach(20) // through the other one
 		again := r.serve()

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"rote/routine/routinetest/seeded"
 )
 
 const (
@@ -27,6 +29,7 @@ const (
 // may have been done or not: it is made again under its key.
 type load struct {
 	t       *testing.T
+	random  *rand.Rand
 	shop    string
 	servers []atomic.Pointer[server]
 	visited string // the routine that is run
@@ -43,7 +46,7 @@ type load struct {
 }
 
 func newLoad(r *rote, servers ...*server) *load {
-	l := &load{acked: make(chan struct{}, 1), t: r.t, shop: r.shop, servers: make([]atomic.Pointer[server], len(servers)),
+	l := &load{acked: make(chan struct{}, 1), t: r.t, random: seeded.Rand(r.t), shop: r.shop, servers: make([]atomic.Pointer[server], len(servers)),
 		created: map[string]string{}, started: map[string]string{}, ended: map[string]string{}, versions: map[int]string{}}
 	for i, s := range servers {
 		l.servers[i].Store(s)
@@ -70,7 +73,7 @@ func (l *load) run(ctx context.Context, workers int) {
 	for range workers {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				switch n := rand.IntN(10); {
+				switch n := l.random.IntN(10); {
 				case n < 4:
 					l.create(l.key())
 				case n < 7:
@@ -92,7 +95,7 @@ func (l *load) key() string { return fmt.Sprintf("k%d", l.calls.Add(1)) }
 
 // try calls any of the servers. False: no answer came.
 func (l *load) try(method, path, body string, headers ...string) (int, map[string]any, bool) {
-	s := l.servers[rand.IntN(len(l.servers))].Load()
+	s := l.servers[l.random.IntN(len(l.servers))].Load()
 	status, answer, err := s.try(method, path, body, headers...)
 	if err != nil {
 		return 0, nil, false

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"rote/routine/routinetest/seeded"
 )
 
 // places is what a test says of problems: "line:column code start of message".
@@ -237,7 +239,7 @@ func TestPlacesAreInside(t *testing.T) {
 		",", ";", "\n", " ", "const ", "let ", "async", "await ", "for", " of ", "...", "?.", "x", "1", "+", "constructor", "setTimeout", "😀", "\\u0066",
 		"class A", "#p", "new ", "this", "return ", "<!--", "//", "/*", "*/", "'", "location", ": ", "yield ", "if", "else ", "import", "static ", "get ",
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		script := strings.Join(rapid.SliceOfN(pieces, 0, 40).Draw(t, "pieces"), "")
 		checkProblems(t, script, Check(script))
 	})

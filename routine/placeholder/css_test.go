@@ -3,6 +3,7 @@ package placeholder
 import (
 	"encoding/json"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -10,6 +11,8 @@ import (
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/css"
 	"pgregory.net/rapid"
+
+	"rote/routine/routinetest/seeded"
 )
 
 func TestSelector(t *testing.T) {
@@ -48,6 +51,7 @@ func TestSelector(t *testing.T) {
 		{promise: "the same in a string", text: `[a="b\000033{{x}}"]`, value: " e", want: `[a="b\000033  e"]`},
 		{promise: "function", text: ":{{x}}(a)", value: "is", want: ":is(a)"},
 		{promise: "url", text: "{{x}}rl(a)", value: "u", reason: "no name"},
+		{promise: "a backslash before url", text: "{{x}}rl(a)", value: `\u`, want: `\\url(a)`},
 		{promise: "inside a url", text: "url({{x}})", value: "a)", want: `url(\61 \29 )`},
 		{promise: "nothing inside a url", text: "url(0 {{x}}", value: "", reason: "empty"},
 		{promise: "Unicode range", text: ":a({{x}}+12)", value: "U", reason: "no name"},
@@ -85,7 +89,7 @@ var cssTemplates = []string{
 }
 
 func TestSelectorKeepsItsStructure(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seeded.Check(t, func(r *rapid.T) {
 		checkSelector(r, rapid.SampledFrom(cssTemplates).Draw(r, "template"), anyText(r, `"'\[](){}.#:,>+~*/-_@!u012e9 n`+"\n\r\f\x00\x7f"))
 	})
 }
@@ -125,12 +129,23 @@ func alike(value string) string {
 	}, value)
 }
 
+var escapedCharacter = regexp.MustCompile(`(?s)\\.`)
+
 func fillTokens(template string, place Place, value any) (string, error) {
 	tmpl, _ := Parse(template, place)
 	return tmpl.FillText(func(Token) (any, bool) { return value, true })
 }
 
+// cssTypes are the kinds of the tokens of a selector. The lexer drops every
+// backslash before it compares a name with "url", so it takes \\url( for the
+// start of a URL. In CSS that name has a backslash and is a function.
 func cssTypes(text string) []string {
+	text = escapedCharacter.ReplaceAllStringFunc(text, func(escape string) string {
+		if escape == `\\` {
+			return `\_`
+		}
+		return escape
+	})
 	var types []string
 	l := css.NewLexer(parse.NewInputString(text))
 	for {
@@ -159,6 +174,7 @@ func FuzzFillSelector(f *testing.F) {
 		f.Add(template, "12")
 	}
 	f.Add("u+000000-000000{{x}}", "A")
+	f.Add("{{x}}rl(a)", `\u`)
 	f.Fuzz(func(t *testing.T, template, value string) {
 		checkSelector(t, strings.ToValidUTF8(template, "\uFFFD"), value)
 	})

@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"pgregory.net/rapid"
+
+	"rote/routine/routinetest/seeded"
 )
 
 func TestHeader(t *testing.T) {
@@ -51,7 +53,7 @@ func TestFilenameWithoutToken(t *testing.T) {
 }
 
 func TestHeaderIsOneLine(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seeded.Check(t, func(r *rapid.T) {
 		got, err := fillAny(r, rapid.SampledFrom([]string{"{{x}}", "a {{x}}", `"{{x}}";{{y}}`}).Draw(r, "text"), Header, anyText(r, "\r\n\t\x00 :;\"\u0085"))
 		if err == nil && strings.ContainsFunc(got, func(c rune) bool { return unicode.IsControl(c) && c != '\t' }) {
 			r.Fatalf("got %q", got)
@@ -60,7 +62,7 @@ func TestHeaderIsOneLine(t *testing.T) {
 }
 
 func TestFilenameIsOneName(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seeded.Check(t, func(r *rapid.T) {
 		got, err := fillAny(r, rapid.SampledFrom([]string{"{{x}}", ".{{x}}{{y}}", "a/{{x}}.pdf"}).Draw(r, "text"), Filename, anyText(r, `./\%`+"\x00\n"))
 		if err == nil && (got == "" || got == "." || got == ".." || strings.ContainsAny(got, "/\\\x00\n")) {
 			r.Fatalf("got %q", got)

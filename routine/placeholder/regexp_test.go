@@ -7,6 +7,8 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 	"pgregory.net/rapid"
+
+	"rote/routine/routinetest/seeded"
 )
 
 func TestRegexp(t *testing.T) {
@@ -53,7 +55,7 @@ func TestRegexp(t *testing.T) {
 }
 
 func TestPatternMatchesTheValueAndNothingElse(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seeded.Check(t, func(r *rapid.T) {
 		value := anyText(r, `.*+?^$()[]{}|\/-&#<>=!:,'"`+" \n\r\t\u2028dwsbukx019")
 		other := anyText(r, `ad.-\`)
 		for _, c := range []struct{ template, matches string }{
@@ -82,7 +84,7 @@ func TestPatternMatchesTheValueAndNothingElse(t *testing.T) {
 }
 
 func TestSetMatchesTheCharactersOfTheValue(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seeded.Check(t, func(r *rapid.T) {
 		value := anyText(r, `]^-\[adw09&:~`)
 		if value == "" {
 			return
