@@ -70,6 +70,10 @@ func (a *api) serve(h handler) http.HandlerFunc {
 		if got.written {
 			return
 		}
+		if got.status == http.StatusOK && notModified(r, w.Header().Get("ETag")) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
 		if got.status == http.StatusNoContent {
 			w.WriteHeader(got.status)
 			return

@@ -118,6 +118,66 @@ func TestETag(t *testing.T) {
 	}
 }
 
+// TestIfNoneMatch: a GET whose If-None-Match names the current ETag is answered
+// with 304, its headers and no body.
+func TestIfNoneMatch(t *testing.T) {
+	e := newEnv(t)
+	for _, path := range []string{"/routines/$private", "/routines/$private/", "/routines/$private/openapi.json"} {
+		for _, row := range []struct {
+			header string
+			want   int
+		}{
+			{`"1"`, 304}, {`W/"1"`, 304}, {`*`, 304}, {` * `, 304}, {`"0", "1"`, 304}, {`"0" , W/"1","2"`, 304}, {`"a,b", "1"`, 304}, {`,, "1"`, 304},
+			{"", 200}, {`"2"`, 200}, {`1`, 200}, {`"1`, 200}, {`W/`, 200}, {`w/"1"`, 200}, {`"0", 1`, 200}, {`"1-redacted"`, 200}, {`"*"`, 200},
+		} {
+			for _, method := range []string{"GET", "HEAD"} {
+				got := e.must(t, method, path, map[string]string{"X-Service-Token": "$admin", "If-None-Match": row.header}, "")
+				if got.status != row.want || got.header.Get("ETag") != `"1"` || got.header.Get("X-Request-Id") == "" {
+					t.Errorf("%s %s, If-None-Match %s: %d %v", method, path, row.header, got.status, got.header)
+				}
+				if got.status == 304 && (got.body != "" || got.header.Get("Content-Type") != "") {
+					t.Errorf("%s %s: 304 with %v %q", method, path, got.header, got.body)
+				}
+			}
+		}
+	}
+	any := map[string]string{"X-Service-Token": "$admin", "If-None-Match": "*"}
+	for _, row := range []struct {
+		method, path, body string
+		want               int
+	}{
+		{"GET", "/routines/none", "", 404}, {"GET", "/routines/", "", 200}, {"GET", "/routines/$private/versions/1", "", 200},
+		{"PATCH", "/routines/$private", `{"name": "a"}`, 200}, {"POST", "/routines/", readPage, 201},
+	} {
+		if got := e.must(t, row.method, row.path, any, row.body); got.status != row.want {
+			t.Errorf("%s %s: %d %s", row.method, row.path, got.status, got.body)
+		}
+	}
+	if got := e.must(t, "GET", "/routines/$private", map[string]string{"X-Service-Token": "$admin", "If-None-Match": `"1"`}, ""); got.status != 200 {
+		t.Errorf("after a change: %d", got.status)
+	}
+	if got := e.must(t, "GET", "/routines/$private", nil, ""); got.status != 403 {
+		t.Errorf("without token: %d", got.status)
+	}
+}
+
+// TestETagOfARedactedRoutine: two callers who get different bodies get
+// different tags.
+func TestETagOfARedactedRoutine(t *testing.T) {
+	e := newEnv(t)
+	made := e.must(t, "POST", "/routines/", asAdmin, `{"name": "log_in", "description": "Logs in.", "is_public": true,
+		"parameters": [{"name": "key", "x-secret": true, "default": "k1"}],
+		"operations": [{"type": "navigate", "url": "https://shop.example/{{key}}"}]}`)
+	path, tag := made.header.Get("Location"), made.header.Get("ETag")
+	got := e.must(t, "GET", path, map[string]string{"If-None-Match": tag}, "")
+	if got.status != 200 || got.header.Get("ETag") == tag || strings.Contains(got.body, "k1") {
+		t.Errorf("%d %v %s", got.status, got.header, got.body)
+	}
+	if again := e.must(t, "GET", path, map[string]string{"If-None-Match": got.header.Get("ETag")}, ""); again.status != 304 {
+		t.Errorf("%d", again.status)
+	}
+}
+
 // TestFilters has routines whose names say what they are.
 func TestFilters(t *testing.T) {
 	e := newEnv(t)

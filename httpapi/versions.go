@@ -86,9 +86,15 @@ func one(q *request, r *routine.Routine) answer {
 	return answer{status: http.StatusOK, body: r}
 }
 
-// tag tells the version, in quotes: a version never changes.
+// tag sets the ETag to the version in quotes: a version never changes. Callers
+// of other organizations, who do not see the values of secret parameters, get
+// a tag of their own, because they get another body.
 func tag(q *request, r *routine.Routine) {
-	q.w.Header().Set("ETag", strconv.Quote(strconv.Itoa(r.Version)))
+	version := strconv.Itoa(r.Version)
+	if r.Redacted {
+		version += "-redacted"
+	}
+	q.w.Header().Set("ETag", strconv.Quote(version))
 }
 
 // expectedVersions are those that If-Match names; nil when any will do.
