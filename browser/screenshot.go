@@ -41,7 +41,7 @@ func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screen
 	var seen viewport
 	for _, v := range views {
 		var err error
-		if seen, err = inHelper[viewport](ctx, v, blankScript, secrets); err != nil {
+		if seen, err = inHelperWithoutTimer[viewport](ctx, v, blankScript, secrets); err != nil {
 			return nil
 		}
 	}

@@ -51,8 +51,21 @@ func help[R any](ctx context.Context, in viewer, function string, args ...any) (
 	return inHelper[R](ctx, in, "rote."+function, args...)
 }
 
-// inHelper calls a function that an expression gives in the helper's world.
+// inHelper calls a function that an expression gives in the helper's world. On a
+// page that may stand still it runs in a task of its own, which takes a timer of
+// the page.
 func inHelper[R any](ctx context.Context, in viewer, function string, args ...any) (R, error) {
+	return callHelper[R](ctx, in, in.viewed().p.mayStandStill, function, args...)
+}
+
+// inHelperWithoutTimer is inHelper for a function that returns no promise. It also
+// works when script execution is disabled in the page, which stops its timers.
+func inHelperWithoutTimer[R any](ctx context.Context, in viewer, function string, args ...any) (R, error) {
+	return callHelper[R](ctx, in, func() bool { return false }, function, args...)
+}
+
+// callHelper does the work of inHelper; inTask reports whether to run in a task.
+func callHelper[R any](ctx context.Context, in viewer, inTask func() bool, function string, args ...any) (R, error) {
 	var result R
 	v := in.viewed()
 	encoded := make([]string, len(args))
@@ -70,7 +83,7 @@ func inHelper[R any](ctx context.Context, in viewer, function string, args ...an
 			return result, gone(err)
 		}
 		expression := function + "(" + strings.Join(encoded, ",") + ")"
-		if v.p.mayStandStill() {
+		if inTask() {
 			expression = later(expression)
 		}
 		value, err := evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, AwaitPromise: true, ReturnByValue: true, Expression: expression})
