@@ -3,6 +3,7 @@ package routine
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -279,6 +280,15 @@ func TestSecretsAreMasked(t *testing.T) {
 		d := definitionWith(t, `{"name": "p", "x-secret": true, `+rules+`}`, pressP)
 		for _, given := range []string{secret, secret + "@"} {
 			if _, err := Bind(d, json.RawMessage(`{"p": "`+given+`"}`)); err == nil || strings.Contains(fmt.Sprint(err, AsError(err).Problems), "hunter") {
+				t.Errorf("%s: %v", rules, err)
+			}
+		}
+	}
+	for _, rules := range []string{`"type": "enum", "enum_values": ["hunter2"]`, `"enum_values": ["hunter2"]`, `"pattern": "^hunter2$"`, `"pattern": "^(hunter2|(a+)+$)"`,
+		`"type": "integer", "max_value": 4711`, `"type": "number", "min_value": 4711`} {
+		d := definitionWith(t, `{"name": "p", "x-secret": true, `+rules+`}`, pressP)
+		for _, given := range []string{`"` + strings.Repeat("a", 40) + `!"`, "1", "9999"} {
+			if _, err := Bind(d, json.RawMessage(`{"p": `+given+`}`)); strings.ContainsAny(rules, "h") && err == nil || err != nil && regexp.MustCompile("hunter|4711").MatchString(fmt.Sprint(err, AsError(err).Problems)) {
 				t.Errorf("%s: %v", rules, err)
 			}
 		}

@@ -101,7 +101,11 @@ func (j *judge) choose(v any) (any, *fault) {
 	return nil, j.notChosen(v)
 }
 
+// notChosen lists the choices, but not those of a secret parameter.
 func (j *judge) notChosen(v any) *fault {
+	if j.Secret {
+		return faultf("enum_values", "must be one of the values that its declaration lists, not %s", masked)
+	}
 	listed := j.listed
 	if len(listed) > maxListed {
 		listed = append(listed[:maxListed:maxListed], "…")
@@ -115,6 +119,15 @@ func (j *judge) show(v any) string {
 		return masked
 	}
 	return show(v)
+}
+
+// rule is the text of a rule for a message. A rule of a secret parameter can tell
+// its value, so only the rule's name is shown.
+func (j *judge) rule(name, text string) string {
+	if j.Secret {
+		return "its " + name
+	}
+	return text
 }
 
 // value converts a decoded JSON value and applies the rules to it.
@@ -144,18 +157,18 @@ func (j *judge) rulesBroken(v any) []fault {
 	case json.Number:
 		n, _ := exact(x)
 		if low, ok := exact(r.MinValue); ok && n.Cmp(low) < 0 {
-			add("min_value", "must be at least %s, not %s", r.MinValue, j.show(x))
+			add("min_value", "must be at least %s, not %s", j.rule("min_value", r.MinValue.String()), j.show(x))
 		}
 		if high, ok := exact(r.MaxValue); ok && n.Cmp(high) > 0 {
-			add("max_value", "must be at most %s, not %s", r.MaxValue, j.show(x))
+			add("max_value", "must be at most %s, not %s", j.rule("max_value", r.MaxValue.String()), j.show(x))
 		}
 	}
 	if j.re != nil {
 		switch ok, err := j.matching.match(*j.re, text); {
 		case err != nil:
-			add("pattern", "could not be matched with the pattern %s in time: simplify the pattern or shorten the value", clip(r.Pattern, 60))
+			add("pattern", "could not be matched with %s in time: simplify the pattern or shorten the value", j.rule("pattern", "the pattern "+clip(r.Pattern, 60)))
 		case !ok:
-			add("pattern", "must match the pattern %s", r.Pattern)
+			add("pattern", "must match %s", j.rule("pattern", "the pattern "+r.Pattern))
 		}
 	}
 	if j.choices != nil && j.Type != TypeEnum {

@@ -2,24 +2,32 @@ package routine
 
 import "slices"
 
-// shownTo is r as p may see it. Everybody may read a public routine, but a value
-// that its author wrote beside a secret parameter is for the organization.
+// shownTo is r as p may see it. Everybody may read a public routine, but the
+// values in the declarations of its secret parameters are only shown to its own
+// organization.
 func (r *Routine) shownTo(p Principal) *Routine {
-	if !p.Anonymous() && p.OrganizationID == r.OrganizationID || !slices.ContainsFunc(r.Parameters, Parameter.tells) {
+	if !p.Anonymous() && p.OrganizationID == r.OrganizationID || !slices.ContainsFunc(r.Parameters, Parameter.redacts) {
 		return r
 	}
 	shown := *r
 	shown.Redacted = true
 	shown.Parameters = slices.Clone(r.Parameters)
-	for i := range shown.Parameters {
-		if p := &shown.Parameters[i]; p.Secret {
-			p.Default, p.Examples, p.Observed = nil, nil, nil
+	for i, p := range shown.Parameters {
+		if p.redacts() {
+			shown.Parameters[i] = p.redacted()
 		}
 	}
 	return &shown
 }
 
-// tells tells of a secret parameter whose declaration holds values.
-func (p Parameter) tells() bool {
-	return p.Secret && (p.Default != nil || p.Examples != nil || p.Observed != nil)
+// redacted is the parameter without anything that can tell a value of it. It
+// lists what is shown, so that a field that is added later is not shown.
+func (p Parameter) redacted() Parameter {
+	return Parameter{Name: p.Name, Type: p.Type, Required: p.Required, Description: p.Description, Secret: p.Secret}
+}
+
+// redacts reports whether redacted hides anything: the parameter is secret, and
+// its declaration has rules, values or fields of the author's own.
+func (p Parameter) redacts() bool {
+	return p.Secret && (p.Validation != nil || p.Default != nil || p.Examples != nil || p.Observed != nil || p.Extra != nil)
 }

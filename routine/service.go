@@ -138,8 +138,8 @@ func (s *Service) Close(ctx context.Context) {
 // nothing. CodeInvalid with problems, CodeTooLarge.
 func (s *Service) Validate(body []byte) (*Definition, []Problem, error) { return ParseBody(body) }
 
-// Routine reads one routine, without what the declarations of secret parameters
-// hold of values where p is not of its organization. CodeNotFound;
+// Routine reads one routine. To callers outside its organization the declarations
+// of its secret parameters show no values and no rules. CodeNotFound;
 // CodeForbidden when it is neither public nor of p's organization, or the scope
 // is missing.
 func (s *Service) Routine(ctx context.Context, p Principal, id string) (*Routine, error) {
@@ -208,6 +208,9 @@ func (s *Service) Tools(ctx context.Context, p Principal) ([]*Routine, error) {
 		return nil, storeError(ctx, "list tools", err)
 	}
 	s.tools.keep(p.OrganizationID, rs)
+	for i, r := range rs {
+		rs[i] = r.shownTo(p)
+	}
 	return rs, nil
 }
 
