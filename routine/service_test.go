@@ -234,7 +234,7 @@ func TestBrowserThatDoesNotStart(t *testing.T) {
 func TestSlotsAndQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &fakeBrowser{}
-		s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: b, Concurrency: 2, Queue: 3})
+		s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: b, Concurrency: 2, Queue: 6})
 		r := create(t, s, ann, nap)
 		var all sync.WaitGroup
 		ended := make(chan time.Duration, 5)

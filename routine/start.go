@@ -69,7 +69,7 @@ func (s *Service) launch(ctx context.Context, p Principal, id string, call Call,
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.queue.enter()
+	t, err := s.queue.enter(e.OrganizationID)
 	if err != nil {
 		end()
 		return nil, err
@@ -84,7 +84,7 @@ func (s *Service) launch(ctx context.Context, p Principal, id string, call Call,
 		end()
 		return nil, err
 	}
-	if call.Queued != nil && !t.held {
+	if call.Queued != nil && !t.isRunning() {
 		call.Queued(t.ahead)
 	}
 	go func() {

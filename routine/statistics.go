@@ -31,7 +31,8 @@ func (unobserved) WebhookSent(WebhookOutcome) {}
 // Statistics is how busy a Service is, and what it is on.
 type Statistics struct {
 	// Running and Waiting count the executions that have a browser and that wait
-	// for one; of each there can be as many as its limit.
+	// for one; of each there can be as many as its limit. One more runs while one
+	// organization has all places and another has none.
 	Running, RunningLimit int
 	Waiting, WaitingLimit int
 	// StoreBytes is what the rows take on disk; negative: the store did not say.
@@ -55,9 +56,8 @@ func (s *Service) MayReadStatistics(p Principal) error { return p.may(toReadStat
 
 // Statistics is a snapshot, cheap enough for every few seconds.
 func (s *Service) Statistics() Statistics {
-	t := Statistics{RunningLimit: cap(s.queue.slots), StoreBytes: -1}
-	t.WaitingLimit = int(s.queue.limit) - t.RunningLimit
-	t.Running, t.Waiting = len(s.queue.slots), s.queue.waiting()
+	t := Statistics{RunningLimit: s.queue.places, WaitingLimit: s.queue.limit, StoreBytes: -1}
+	t.Running, t.Waiting = s.queue.counts()
 	if size, err := s.store.Size(); err == nil {
 		t.StoreBytes = size
 	}

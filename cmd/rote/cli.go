@@ -38,7 +38,7 @@ type globals struct {
 	StateKey     string   `help:"File with the key that the browser state of projects is encrypted with (the database's name and .key); made when it is not there." placeholder:"FILE"`
 	BrowserPath  string   `name:"browser" help:"Browser executable (headless shell, else Chromium or Chrome, where found)." placeholder:"FILE"`
 	Concurrency  count    `help:"Runs at once (2 × cores)." placeholder:"N"`
-	Queue        number   `help:"Runs that wait for their turn; beyond, callers are told to come back." default:"100"`
+	Queue        number   `help:"Runs that wait for their turn, of one organization at most half of them; beyond, callers are told to come back." default:"100"`
 	Egress       string   `help:"What runs may reach: public (the internet and what is allowed), listed (what is allowed) or any." default:"public" enum:"public,listed,any"`
 	AllowHost    []string `help:"Host that runs may reach: host, *.host, host:port or CIDR. Repeatable." placeholder:"HOST"`
 	DenyHost     []string `help:"Host that runs may not reach; wins over --allow-host. Repeatable." placeholder:"HOST"`
