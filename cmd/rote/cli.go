@@ -14,7 +14,7 @@ import (
 type cli struct {
 	Config configFile `help:"YAML file of flag values, each under its name; what is for one command only, under the command's." placeholder:"FILE"`
 	// Named otherwise than the command.
-	ShowVersion versionFlag `name:"version" help:"Print the version."`
+	ShowVersion versionFlag `name:"version" help:"Print the version." env:"-"`
 	globals
 
 	Demo     demoCommand     `cmd:"" help:"Run a routine on a practice site, over REST and MCP, and show where the time goes."`
@@ -70,9 +70,7 @@ func parse(args []string, s streams) (c command, g *globals, err error) {
 			err = errHelp
 		}
 	}()
-	parser, err := kong.New(&flags, kong.Name("rote"), kong.Description("Teach an agent a web task once, and it does it by rote."),
-		kong.Writers(s.out, s.err), kong.Exit(func(code int) { panic(exit(code)) }), kong.DefaultEnvars("ROTE"),
-		kong.Resolvers(kong.ResolverFunc(environment)), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	parser, err := newParser(&flags, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,5 +87,13 @@ func parse(args []string, s streams) (c command, g *globals, err error) {
 	if !ok {
 		return nil, nil, fmt.Errorf("%s is no command", strings.Join(args, " "))
 	}
+	warnOfUnknownVariables(s.err, parser.Model.Node)
 	return selected, &flags.globals, nil
+}
+
+// newParser makes the parser that fills in flags.
+func newParser(flags *cli, s streams) (*kong.Kong, error) {
+	return kong.New(flags, kong.Name("rote"), kong.Description("Teach an agent a web task once, and it does it by rote."),
+		kong.Writers(s.out, s.err), kong.Exit(func(code int) { panic(exit(code)) }), kong.DefaultEnvars("ROTE"),
+		kong.Resolvers(kong.ResolverFunc(environment)), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 }

@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/alecthomas/kong"
 	"gopkg.in/yaml.v3"
@@ -31,30 +30,6 @@ func (*cli) BeforeResolve(k *kong.Kong, c *kong.Context) error {
 		}
 	}
 	return nil
-}
-
-// environment gives lists of the environment, which stand in one variable, by
-// their items. All else kong takes from there by itself.
-func environment(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	name, value := inEnvironment(flag)
-	if name == "" || !flag.IsSlice() || flag.Tag.Sep < 0 {
-		return nil, nil
-	}
-	items := []any{}
-	for _, item := range strings.FieldsFunc(value, func(r rune) bool { return r == flag.Tag.Sep || unicode.IsSpace(r) }) {
-		items = append(items, item)
-	}
-	return items, nil
-}
-
-// inEnvironment is the variable that sets a flag, and its value; empty: none does.
-func inEnvironment(flag *kong.Flag) (name, value string) {
-	for _, name := range flag.Envs {
-		if value, ok := os.LookupEnv(name); ok {
-			return name, value
-		}
-	}
-	return "", ""
 }
 
 // settings are the flag values of a file: for all commands below the root, for
@@ -127,6 +102,8 @@ func (s settings) read(command *kong.Node, mapping *yaml.Node) error {
 		flag, err := flags[key.Value], error(nil)
 		if _, twice := s[command][key.Value]; flag == nil {
 			err = unknownFlag(key.Value, command, flags)
+		} else if !isSetting(flag) || flag.Name == "config" {
+			err = fmt.Errorf("--%s cannot be set in a file: give it on the command line", flag.Name)
 		} else if twice {
 			err = fmt.Errorf("%s is there twice", key.Value)
 		} else {
@@ -154,11 +131,7 @@ func flagsOf(command *kong.Node) map[string]*kong.Flag {
 	flags := map[string]*kong.Flag{}
 	add := func(n *kong.Node) {
 		for _, flag := range n.Flags {
-			switch flag.Name {
-			case "help", "version", "config":
-			default:
-				flags[flag.Name] = flag
-			}
+			flags[flag.Name] = flag
 		}
 	}
 	var below func(*kong.Node)
@@ -180,7 +153,8 @@ func unknownFlag(name string, command *kong.Node, flags map[string]*kong.Flag) e
 	if command.Type == kong.CommandNode {
 		words = fmt.Sprintf("%s has no flag %q", command.Name, name)
 	}
-	if hint := routine.DidYouMean(name, slices.Collect(maps.Keys(flags))); hint != "" {
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(flags)), func(name string) bool { return !isSetting(flags[name]) })
+	if hint := routine.DidYouMean(name, names); hint != "" {
 		words += "; " + hint
 	}
 	return errors.New(words)

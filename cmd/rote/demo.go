@@ -25,8 +25,8 @@ import (
 )
 
 type demoCommand struct {
-	Query string `help:"What to search the practice shop for." default:"lamp"`
-	Keep  bool   `help:"Keep the shop and the REST API up until interrupted, to try things on."`
+	Query string `help:"What to search the practice shop for." default:"lamp" env:"-"`
+	Keep  bool   `help:"Keep the shop and the REST API up until interrupted, to try things on." env:"-"`
 }
 
 // demoTool is the demo routine's file, its name and, as it needs no change, its

@@ -16,10 +16,10 @@ import (
 
 type runCommand struct {
 	Routine string        `arg:"" help:"A routine file, - for standard input, or the id of a stored routine." placeholder:"FILE|ID"`
-	Param   []string      `short:"p" help:"A parameter's value. Repeatable." placeholder:"NAME=VALUE" sep:"none"`
+	Param   []string      `short:"p" help:"A parameter's value. Repeatable." placeholder:"NAME=VALUE" sep:"none" env:"-"`
 	Timeout time.Duration `help:"Longest time of the run, 1s to 300s." default:"60s"`
-	JSON    bool          `name:"json" help:"Print the whole execution as JSON." xor:"output"`
-	Output  string        `short:"o" help:"New file for the data, a download's bytes as they are; - is standard output." placeholder:"FILE" xor:"output"`
+	JSON    bool          `name:"json" help:"Print the whole execution as JSON." xor:"output" env:"-"`
+	Output  string        `short:"o" help:"New file for the data, a download's bytes as they are; - is standard output." placeholder:"FILE" xor:"output" env:"-"`
 }
 
 func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
