@@ -1,0 +1,293 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// event is one line of go test -json, as go doc test2json describes it.
+type event struct {
+	Action     string
+	Package    string
+	ImportPath string // of a build
+	Test       string // empty: the event is about the package
+	Elapsed    float64
+	Output     string
+}
+
+// testName names one test of one package.
+type testName struct{ pkg, test string }
+
+// suite is a package whose tests are running.
+type suite struct {
+	began   time.Time
+	ended   int                         // tests that have ended, without the parents of others
+	running map[string]time.Time        // when each test began that has not ended
+	parents map[string]bool             // tests that have subtests
+	output  map[string]*strings.Builder // of each test that has not ended, and of the package itself under ""
+}
+
+// summary is what is known of a run of go test so far.
+type summary struct {
+	out     io.Writer
+	began   time.Time
+	running map[string]*suite
+	builds  map[string]*strings.Builder // what the compiler says, by import path
+
+	packages, passed int
+	failed           []testName // without the parents of others
+	broken           []string   // packages that failed
+	skipped          map[string]int
+}
+
+// report reads the events of a run of go test to their end and writes what a
+// person wants to know of them, at least one line in each interval. It reports
+// whether every package has passed.
+func report(in io.Reader, out io.Writer, interval time.Duration) (bool, error) {
+	s := &summary{out: out, began: time.Now(), running: map[string]*suite{}, builds: map[string]*strings.Builder{}, skipped: map[string]int{}}
+	lines, failure := make(chan []byte), make(chan error, 1)
+	go func() {
+		defer close(lines)
+		r := bufio.NewReader(in)
+		for {
+			line, err := r.ReadBytes('\n')
+			if len(line) > 0 {
+				lines <- line
+			}
+			if err != nil {
+				failure <- err
+				return
+			}
+		}
+	}()
+	silence := time.NewTimer(interval)
+	defer silence.Stop()
+	for {
+		select {
+		case line, more := <-lines:
+			if !more {
+				s.finish()
+				err := <-failure
+				if err == io.EOF {
+					err = nil
+				}
+				return s.allPassed(), err
+			}
+			if s.line(line) {
+				silence.Reset(interval)
+			}
+		case <-silence.C:
+			s.progress()
+			silence.Reset(interval)
+		}
+	}
+}
+
+// line handles one line of the input and reports whether it printed anything.
+func (s *summary) line(line []byte) bool {
+	var e event
+	if json.Unmarshal(line, &e) != nil || e.Action == "" { // of the go command itself
+		fmt.Fprintf(s.out, "%s", line)
+		return true
+	}
+	switch {
+	case e.Action == "build-output":
+		if s.builds[e.ImportPath] == nil {
+			s.builds[e.ImportPath] = &strings.Builder{}
+		}
+		s.builds[e.ImportPath].WriteString(e.Output)
+		return false
+	case e.Action == "build-fail":
+		if text := s.builds[e.ImportPath]; text != nil {
+			fmt.Fprint(s.out, text)
+		}
+		return true
+	case e.Package == "":
+		return false
+	case e.Test == "":
+		return s.packageEvent(e)
+	default:
+		return s.testEvent(e)
+	}
+}
+
+func (s *summary) suite(pkg string) *suite {
+	p := s.running[pkg]
+	if p == nil {
+		p = &suite{began: time.Now(), running: map[string]time.Time{}, parents: map[string]bool{}, output: map[string]*strings.Builder{}}
+		s.running[pkg] = p
+	}
+	return p
+}
+
+// said keeps a line of output for the case that its test fails.
+func (p *suite) said(test, line string) {
+	if strings.HasPrefix(line, "=== ") { // what go test -v says about the order of tests
+		return
+	}
+	if p.output[test] == nil {
+		p.output[test] = &strings.Builder{}
+	}
+	p.output[test].WriteString(line)
+}
+
+func (s *summary) packageEvent(e event) bool {
+	p := s.suite(e.Package)
+	switch e.Action {
+	case "output":
+		p.said("", e.Output)
+		return false
+	case "pass", "fail", "skip":
+	default:
+		return false
+	}
+	delete(s.running, e.Package)
+	s.packages++
+	switch e.Action {
+	case "skip": // it has no tests
+		return false
+	case "fail":
+		s.broken = append(s.broken, e.Package)
+		own := p.output[""]
+		delete(p.output, "")
+		for _, test := range slices.Sorted(maps.Keys(p.output)) { // of tests that have not ended
+			fmt.Fprint(s.out, p.output[test])
+		}
+		if own != nil {
+			fmt.Fprint(s.out, own)
+		}
+	default:
+		cached := ""
+		if text := p.output[""]; text != nil && strings.Contains(text.String(), "(cached)") {
+			cached = ", cached"
+		}
+		fmt.Fprintf(s.out, "ok    %-36s %4d tests in %.1fs%s\n", e.Package, p.ended, e.Elapsed, cached)
+	}
+	return true
+}
+
+func (s *summary) testEvent(e event) bool {
+	p := s.suite(e.Package)
+	switch e.Action {
+	case "pause": // until the tests that are not parallel have ended
+		delete(p.running, e.Test)
+		return false
+	case "cont":
+		p.running[e.Test] = time.Now()
+		return false
+	case "run":
+		p.running[e.Test] = time.Now()
+		if at := strings.LastIndexByte(e.Test, '/'); at > 0 {
+			p.parents[e.Test[:at]] = true
+		}
+		return false
+	case "output":
+		p.said(e.Test, e.Output)
+		return false
+	case "pass", "fail", "skip":
+	default:
+		return false
+	}
+	output := p.output[e.Test]
+	delete(p.output, e.Test)
+	delete(p.running, e.Test)
+	counts := !p.parents[e.Test]
+	if counts {
+		p.ended++
+	}
+	switch {
+	case e.Action == "fail":
+		if counts {
+			s.failed = append(s.failed, testName{e.Package, e.Test})
+		}
+		fmt.Fprintf(s.out, "FAIL  %s %s in %.1fs\n", e.Package, e.Test, e.Elapsed)
+		if output != nil {
+			fmt.Fprint(s.out, output)
+		}
+		return true
+	case e.Action == "skip" && counts:
+		s.skipped[reason(output)]++
+	case counts:
+		s.passed++
+	}
+	return false
+}
+
+// logged is a line of a test's log, after the name of the file and the number of
+// the line.
+var logged = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.*)$`)
+
+// reason is why a test was skipped: the last line of its log.
+func reason(output *strings.Builder) string {
+	if output != nil {
+		if lines := logged.FindAllStringSubmatch(output.String(), -1); len(lines) > 0 {
+			return lines[len(lines)-1][1]
+		}
+	}
+	return "no reason given"
+}
+
+// progress prints what is running.
+func (s *summary) progress() {
+	if len(s.running) == 0 {
+		fmt.Fprintf(s.out, "...   %s: compiling\n", since(s.began))
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(s.running)) {
+		p := s.running[pkg]
+		fmt.Fprintf(s.out, "...   %-36s %4d tests in %s", pkg, p.ended, since(p.began))
+		if test := p.longest(); test != "" {
+			fmt.Fprintf(s.out, ", %s has run for %s", test, since(p.running[test]))
+		}
+		fmt.Fprintln(s.out)
+	}
+}
+
+// longest is the test without subtests that has run for the longest time.
+func (p *suite) longest() string {
+	longest := ""
+	for test, began := range p.running {
+		if !p.parents[test] && (longest == "" || cmp.Or(began.Compare(p.running[longest]), cmp.Compare(test, longest)) < 0) {
+			longest = test
+		}
+	}
+	return longest
+}
+
+// allPassed reports whether every package that began has passed, and one did.
+func (s *summary) allPassed() bool {
+	return s.packages > 0 && len(s.broken) == 0 && len(s.failed) == 0 && len(s.running) == 0
+}
+
+// finish prints the totals.
+func (s *summary) finish() {
+	for _, pkg := range slices.Sorted(maps.Keys(s.running)) {
+		fmt.Fprintf(s.out, "FAIL  %s has not ended\n", pkg)
+	}
+	skipped := 0
+	for _, n := range s.skipped {
+		skipped += n
+	}
+	fmt.Fprintf(s.out, "\n%d tests passed, %d failed, %d skipped in %s\n", s.passed, len(s.failed), skipped, since(s.began))
+	for _, reason := range slices.Sorted(maps.Keys(s.skipped)) {
+		fmt.Fprintf(s.out, "%d skipped: %s\n", s.skipped[reason], reason)
+	}
+	for _, f := range s.failed {
+		fmt.Fprintf(s.out, "FAIL  %s %s\n", f.pkg, f.test)
+	}
+	for _, pkg := range s.broken {
+		fmt.Fprintf(s.out, "FAIL  %s\n", pkg)
+	}
+	if s.packages == 0 {
+		fmt.Fprintln(s.out, "FAIL  no package was tested")
+	}
+}
+
+func since(t time.Time) time.Duration { return time.Since(t).Round(time.Second) }
