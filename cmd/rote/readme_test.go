@@ -55,9 +55,17 @@ func TestReadme(t *testing.T) {
 			t.Errorf("rote %s: %s", line[1], errs)
 		}
 	}
-	for _, command := range []string{"go run ./cmd/rote demo", "go run ./cmd/rote browser install && go test ./..."} {
-		if !strings.Contains(string(text), command) {
-			t.Errorf("the README does not show %q", command)
+	ci, err := os.ReadFile("../../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)^ {4}(go run \./cmd/rote (?:demo|browser install && go test ).*)$`).FindAllStringSubmatch(string(text), -1)
+	if len(commands) != 2 {
+		t.Errorf("%d of the demo's and the tests' command in the README, want one of each", len(commands))
+	}
+	for _, command := range commands {
+		if !strings.Contains(string(ci), command[1]+"\n") {
+			t.Errorf(".ci/run does not run %q", command[1])
 		}
 	}
 }
