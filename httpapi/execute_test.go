@@ -158,7 +158,8 @@ func TestStoreThatIsGone(t *testing.T) {
 		{"reading", "GET", "/routines/x", "$admin", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
 		{"a token of the store", "GET", "/routines/x", "$guest", nil, "", 503, []string{`"code":"store_unavailable"`}, hidden},
 	})
-	bodies := map[string]string{"/routines/": readPage, "/routines/{routine_id}": `{"tags":[]}`, "/routines/{routine_id}/execute": call("x"), "/routines/{routine_id}/restore": `{"version":1}`}
+	bodies := map[string]string{"/routines/": readPage, "/routines/by-name/{name}": strings.Replace(readPage, "read_page", "1", 1),
+		"/routines/{routine_id}": `{"tags":[]}`, "/routines/{routine_id}/execute": call("x"), "/routines/{routine_id}/restore": `{"version":1}`}
 	published().each(503, func(method, path string) {
 		scenario{method + path, method, concrete(path), "$admin", nil, bodies[path], 503, []string{`"code":"store_unavailable"`}, hidden}.run(t, e)
 	})

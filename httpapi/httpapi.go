@@ -104,6 +104,7 @@ func (a *api) routes() map[string]methods {
 		"/routines/validate_routine_json": {http.MethodPost: a.asCaller(a.validateRoutine)},
 		"/routines/{routine_id}": {http.MethodGet: a.asCaller(a.readRoutine), http.MethodPatch: a.asCaller(a.patchRoutine),
 			http.MethodDelete: a.asCaller(a.archiveRoutine)},
+		"/routines/by-name/{name}":                  {http.MethodGet: a.asCaller(a.readNamedRoutine), http.MethodPut: a.asCaller(a.putRoutine)},
 		"/routines/{routine_id}/openapi.json":       {http.MethodGet: a.asCaller(a.describeRoutine)},
 		"/routines/{routine_id}/versions":           {http.MethodGet: a.asCaller(a.listVersions)},
 		"/routines/{routine_id}/versions/{version}": {http.MethodGet: a.asCaller(a.readVersion)},

@@ -81,7 +81,19 @@ func (a *api) listRoutines(q *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answerPage(q, rs, total, f.Limit, f.Offset), nil
+	got := answerPage(q, rs, total, f.Limit, f.Offset)
+	if q.principal.Anonymous() {
+		q.w.Header().Set("WWW-Authenticate", "Bearer") // RFC 9110, 11.6.1: credentials would change the answer
+		got.body = publicRoutines{got.body.(page[*routine.Routine]), true}
+	}
+	return got, nil
+}
+
+// publicRoutines is a list for a caller without a token. It says that the
+// routines of organizations are missing.
+type publicRoutines struct {
+	page[*routine.Routine]
+	PublicOnly bool `json:"public_only"`
 }
 
 // maxSearch bounds q in characters, maxWords in words: each is looked for in

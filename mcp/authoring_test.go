@@ -38,6 +38,18 @@ func TestAuthoring(t *testing.T) {
 	if result, text := callTool(t, c, "update_routine", map[string]any{"id": "made", "routine": definition("third"), "expected_version": 1}); !result.IsError || !strings.Contains(text, "[precondition_failed]") {
 		t.Error(text)
 	}
+	var byName saved
+	own(t, c, "update_routine", map[string]any{"routine": definition("second")}, &byName)
+	if byName.ID != made.ID || byName.Version != 2 {
+		t.Errorf("update by name: %+v", byName)
+	}
+	other := definition("other")
+	other["name"] = "other made"
+	own(t, c, "update_routine", map[string]any{"routine": other}, &byName)
+	if byName.ID == made.ID || byName.Version != 1 || byName.Tool != "other_made" {
+		t.Errorf("creation by name: %+v", byName)
+	}
+	own(t, c, "archive_routine", map[string]any{"id": byName.ID}, &byName)
 	var d description
 	own(t, c, "describe_routine", map[string]any{"id": "made"}, &d)
 	if d.Description != "second" {

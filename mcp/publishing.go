@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -17,8 +18,9 @@ const idArgument = `"id":{"type":"string","description":"Tool name, or Routine_�
 func publishingTools() []builtin {
 	return []builtin{
 		{name: "update_routine", title: "Change a routine", needs: routine.ScopeRoutinesWrite, destructive: true, handle: (*Server).updateRoutine,
-			description: "Put a new definition in place of a routine's own, as its next version. The tool keeps its name.",
-			schema:      `{"type":"object","properties":{` + idArgument + `,` + routineArgument + `,` + expectedArgument + `},"required":["id","routine"],"additionalProperties":false}`},
+			description: "Put a new definition in place of a routine's own, as its next version. The tool keeps its name. Without id, the routine that has the definition's name is changed, or created when there is none.",
+			schema: `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id; left out: the routine that has the definition's name"},` +
+				routineArgument + `,` + expectedArgument + `},"required":["routine"],"additionalProperties":false}`},
 		{name: "publish_routine", title: "Publish a routine", needs: routine.ScopeRoutinesWrite, handle: (*Server).publishRoutine,
 			description: "Turn on or off that a routine is a tool. Turning it on also makes it active.",
 			schema:      `{"type":"object","properties":{` + idArgument + `,"on":{"type":"boolean"},` + expectedArgument + `},"required":["id","on"],"additionalProperties":false}`},
@@ -34,13 +36,27 @@ func (s *Server) updateRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.
 		Routine  written `json:"routine"`
 		Expected *whole  `json:"expected_version"`
 	}
-	return s.change(ctx, q, &a, &a.ID, func() (*routine.Routine, []routine.Problem, error) {
+	return s.change(ctx, q, &a, nil, func() (*routine.Routine, []routine.Problem, error) {
 		text, err := a.Routine.text()
 		if err != nil {
 			return nil, nil, err
 		}
+		if a.ID == "" {
+			r, _, warnings, err := s.service.PutRoutine(ctx, principalOf(ctx), nameIn(text), text, routine.PutCondition{Versions: versions(a.Expected)})
+			return r, warnings, err
+		}
 		return s.service.ReplaceRoutine(ctx, principalOf(ctx), s.idOf(ctx, a.ID), text, versions(a.Expected))
 	})
+}
+
+// nameIn is the name in the text of a definition; empty when the text has none,
+// which the checker reports.
+func nameIn(text []byte) string {
+	var d struct {
+		Name string `json:"name"`
+	}
+	_ = json.Unmarshal(text, &d)
+	return d.Name
 }
 
 func (s *Server) publishRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
@@ -72,13 +88,13 @@ func (s *Server) archiveRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp
 // errNoID answers calls that name no routine.
 var errNoID = routine.Errorf(routine.CodeInvalid, "id is required: the tool name of a routine, or its Routine_… id")
 
-// change decodes the arguments, of which id is one, makes the change and tells of the routine as it
-// is then.
+// change decodes the arguments, makes the change and answers with the routine as
+// it is then. id is the argument that must not be empty; nil: none is required.
 func (s *Server) change(ctx context.Context, q mcp.CallToolRequest, arguments any, id *string, change func() (*routine.Routine, []routine.Problem, error)) *mcp.CallToolResult {
 	err := decode(q, arguments)
 	var r *routine.Routine
 	var warnings []routine.Problem
-	if err == nil && *id == "" {
+	if err == nil && id != nil && *id == "" {
 		err = errNoID
 	}
 	if err == nil {

@@ -6,6 +6,7 @@ type action int
 const (
 	toList action = iota
 	toRead
+	toReadNamed
 	toReadHistory
 	toCreate
 	toChange
@@ -34,6 +35,7 @@ type accessRule struct {
 var accessRules = map[action]accessRule{
 	toList:        {doing: "listing routines", scope: ScopeRoutinesRead, public: true},
 	toRead:        {doing: "reading a routine", scope: ScopeRoutinesRead, public: true},
+	toReadNamed:   {doing: "reading a routine by its name", scope: ScopeRoutinesRead, token: true},
 	toReadHistory: {doing: "reading a routine's history", scope: ScopeRoutinesRead},
 	toCreate:      {doing: "creating a routine", scope: ScopeRoutinesWrite, token: true},
 	toChange:      {doing: "changing a routine", scope: ScopeRoutinesWrite, token: true},

@@ -28,26 +28,52 @@ func (s *Service) CreateRoutineOnce(ctx context.Context, p Principal, text []byt
 	if err != nil {
 		return nil, warnings, err
 	}
-	if r, err := s.routineMade(ctx, key, d); r != nil || err != nil {
-		return r, warnings, err
+	r, err := s.createOnce(ctx, p, key, d)
+	if err != nil {
+		return nil, warnings, err
 	}
+	namesakes, err := s.routinesNamed(ctx, p, d.Name)
+	if err != nil {
+		s.log.WarnContext(ctx, "cannot look for routines of the same name", "routine_id", r.ID, "error", err)
+	}
+	return r, append(warnings, warnOfNamesakes(r, namesakes)...), nil
+}
+
+// createOnce saves a routine made from d, unless a call with the key has already
+// done so: then it gives that routine.
+func (s *Service) createOnce(ctx context.Context, p Principal, key *IdempotencyKey, d *Definition) (*Routine, error) {
+	if r, err := s.routineMade(ctx, key, d); r != nil || err != nil {
+		return r, err
+	}
+	r := s.newRoutine(p, d)
+	r.Key = key
+	err := s.saveNew(ctx, r)
+	if errors.Is(err, ErrKeyTaken) { // just now, by another
+		return s.routineMade(ctx, key, d)
+	}
+	if err != nil {
+		return nil, storeError(ctx, "create routine", err)
+	}
+	return r, nil
+}
+
+// newRoutine makes an active routine of p from d. It has no tool name yet.
+func (s *Service) newRoutine(p Principal, d *Definition) *Routine {
 	now := s.now().Unix()
-	r := &Routine{ID: "Routine_" + uuid.Must(uuid.NewV7()).String(), Definition: *d, CreatedBy: p.UserID, ProjectID: p.ProjectID,
-		OrganizationID: p.OrganizationID, Status: StatusActive, CreatedAt: now, UpdatedAt: now, Version: 1, Key: key}
+	return &Routine{ID: "Routine_" + uuid.Must(uuid.NewV7()).String(), Definition: *d, CreatedBy: p.UserID, ProjectID: p.ProjectID,
+		OrganizationID: p.OrganizationID, Status: StatusActive, CreatedAt: now, UpdatedAt: now, Version: 1}
+}
+
+// saveNew gives r a tool name that is free in its organization and saves it. The
+// error is the store's.
+func (s *Service) saveNew(ctx context.Context, r *Routine) (err error) {
 	for attempt := range 3 {
 		r.ToolName = toolName(r.Name, r.ID, attempt)
 		if err = s.store.CreateRoutine(ctx, r); !errors.Is(err, ErrToolNameTaken) {
-			break
+			return err
 		}
 	}
-	if errors.Is(err, ErrKeyTaken) { // just now, by another
-		r, err = s.routineMade(ctx, key, d)
-		return r, warnings, err
-	}
-	if err != nil {
-		return nil, warnings, storeError(ctx, "create routine", err)
-	}
-	return r, warnings, nil
+	return err
 }
 
 // routineMade is the routine that a call with k's key has created from d, as it

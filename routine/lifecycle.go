@@ -51,11 +51,16 @@ func (s *Service) ReplaceRoutine(ctx context.Context, p Principal, id string, te
 	if err != nil {
 		return nil, warnings, err
 	}
-	r, err := s.change(ctx, p, id, expected, func(r *Routine) error {
+	r, err := s.replace(ctx, p, id, d, expected)
+	return r, warnings, err
+}
+
+// replace makes d the definition of a routine.
+func (s *Service) replace(ctx context.Context, p Principal, id string, d *Definition, expected []int) (*Routine, error) {
+	return s.change(ctx, p, id, expected, func(r *Routine) error {
 		r.Definition = *d
 		return r.unlessArchived()
 	})
-	return r, warnings, err
 }
 
 // RestoreRoutine makes the definition of an earlier version the newest one
@@ -142,8 +147,11 @@ func (s *Service) change(ctx context.Context, p Principal, id string, expected [
 			return nil, storeError(ctx, "update routine", err)
 		}
 	}
-	return nil, Errorf(CodeConflict, "others change the routine all the time: try again")
+	return nil, errBusyRoutine
 }
+
+// errBusyRoutine ends a change that lost every race against others.
+var errBusyRoutine = Errorf(CodeConflict, "others change the routine all the time: try again")
 
 // become changes the status as a caller may. CodeConflict.
 func (r *Routine) become(status Status) error {

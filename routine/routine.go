@@ -73,6 +73,9 @@ type Routine struct {
 	// Redacted: values of secret parameters were left out for the one caller
 	// that it was read for.
 	Redacted bool `json:"-"`
+	// UniqueName makes the creation fail where a routine of the organization
+	// that is not archived has the same name. It is not stored.
+	UniqueName bool `json:"-"`
 	// Key is saved with a new routine, and not read back.
 	Key *IdempotencyKey `json:"-"`
 }

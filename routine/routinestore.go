@@ -9,12 +9,16 @@ import (
 // from.
 var ErrStale = errors.New("the routine has changed meanwhile")
 
+// ErrNameTaken means that another routine of the organization, one that is not
+// archived, has the name.
+var ErrNameTaken = errors.New("name is taken")
+
 // RoutineStore is the part of a [Store] that keeps routines. They are never
 // deleted, and none of their versions changes.
 type RoutineStore interface {
 	// CreateRoutine saves r, with its first version in the same transaction.
 	// ErrToolNameTaken when r.ToolName is in use in the organization;
-	// ErrKeyTaken.
+	// ErrNameTaken when r.UniqueName is set and r.Name is; ErrKeyTaken.
 	CreateRoutine(ctx context.Context, r *Routine) error
 	// Routine reads one routine, whatever its status. ErrNotFound.
 	Routine(ctx context.Context, id string) (*Routine, error)
@@ -58,6 +62,8 @@ type RoutineFilter struct {
 	Unpublished bool
 	// ToolName chooses by tool_name; empty: any.
 	ToolName string
+	// Name chooses by name, to the letter; empty: any.
+	Name string
 	// Statuses are those to choose; nil: all but archived.
 	Statuses []Status
 	// IsPublic and Designated choose by is_public and is_mcp_tool_designated.

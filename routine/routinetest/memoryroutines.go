@@ -20,6 +20,9 @@ func (s *Store) CreateRoutine(_ context.Context, r *routine.Routine) error {
 		if other.OrganizationID == r.OrganizationID && other.ToolName == r.ToolName {
 			return fmt.Errorf("create routine %q: %w", r.ToolName, routine.ErrToolNameTaken)
 		}
+		if r.UniqueName && other.OrganizationID == r.OrganizationID && other.Name == r.Name && other.Status != routine.StatusArchived {
+			return fmt.Errorf("create routine: %w", routine.ErrNameTaken)
+		}
 	}
 	kept, err := copyRoutine(r)
 	if err == nil {
@@ -28,7 +31,7 @@ func (s *Store) CreateRoutine(_ context.Context, r *routine.Routine) error {
 	if err != nil {
 		return fmt.Errorf("create routine: %w", err)
 	}
-	kept.Key = nil
+	kept.Key, kept.UniqueName = nil, false
 	return s.keep(kept, kept.CreatedAt, kept.CreatedBy)
 }
 
@@ -80,6 +83,7 @@ func matches(r *routine.Routine, f routine.RoutineFilter) bool {
 	text := strings.ToLower(r.Name + "\n" + r.Description + "\n" + strings.Join(r.Tags, "\n"))
 	return (ours || public) && slices.Contains(statuses, r.Status) && (r.Published() || !f.Published) && (!r.Published() || !f.Unpublished) &&
 		(f.ToolName == "" || f.ToolName == r.ToolName) &&
+		(f.Name == "" || f.Name == r.Name) &&
 		(f.IsPublic == nil || *f.IsPublic == r.IsPublic) &&
 		(f.Designated == nil || *f.Designated == r.IsMCPToolDesignated) &&
 		(f.Tag == "" || slices.Contains(r.Tags, f.Tag)) &&

@@ -13,6 +13,8 @@ var routinePromises = []promise{
 	{"an archived routine is read but not listed unless asked for", archivedIsNotListed},
 	{"a tool name is used once in an organization", toolNameIsUnique},
 	{"a tool name is given to one of many that want it at once", toolNameRace},
+	{"a name that must be unique is given once among routines that are not archived", uniqueName},
+	{"a unique name is given to one of many that want it at once", uniqueNameRace},
 	{"a routine passed in is copied", routineIsCopiedIn},
 	{"a routine returned is the caller's own", routineIsCopiedOut},
 	{"a list is newest first, ties by descending id", listOrder},
@@ -93,6 +95,36 @@ func toolNameRace(t *testing.T, s routine.Store) {
 	must(t, err)
 	equal(t, "list", list, []*routine.Routine{winner})
 	equal(t, "total", total, 1)
+}
+
+func uniqueName(t *testing.T, s routine.Store) {
+	named := func(edits ...func(*routine.Routine)) *routine.Routine {
+		return Routine(t, append([]func(*routine.Routine){func(r *routine.Routine) { r.Name, r.UniqueName = "price", true }}, edits...)...)
+	}
+	must(t, s.CreateRoutine(t.Context(), named(func(r *routine.Routine) { r.Status = routine.StatusArchived })))
+	first := named()
+	must(t, s.CreateRoutine(t.Context(), first))
+	wantErr(t, "second of the organization", s.CreateRoutine(t.Context(), named()), routine.ErrNameTaken)
+	must(t, s.CreateRoutine(t.Context(), named(func(r *routine.Routine) { r.OrganizationID = "globex" })))
+	must(t, s.CreateRoutine(t.Context(), named(func(r *routine.Routine) { r.UniqueName = false })))
+
+	renamed := *first
+	renamed.Name, renamed.Version, renamed.UniqueName = "cost", 2, false
+	must(t, s.UpdateRoutine(t.Context(), &renamed, "ada"))
+	wantErr(t, "the name that another was changed to", s.CreateRoutine(t.Context(), named(func(r *routine.Routine) { r.Name = "cost" })), routine.ErrNameTaken)
+	list, total, err := s.Routines(t.Context(), routine.RoutineFilter{OrganizationID: "acme", Name: "cost"})
+	must(t, err)
+	equal(t, "list of the new name", list, []*routine.Routine{&renamed})
+	equal(t, "total", total, 1)
+}
+
+func uniqueNameRace(t *testing.T, s routine.Store) {
+	candidates := make([]*routine.Routine, 16)
+	for i := range candidates {
+		candidates[i] = Routine(t, func(r *routine.Routine) { r.Name, r.UniqueName, r.ToolName = "price", true, fmt.Sprintf("price_%d", i) })
+	}
+	errs := race(len(candidates), func(i int) error { return s.CreateRoutine(t.Context(), candidates[i]) })
+	onlyWinner(t, errs, routine.ErrNameTaken)
 }
 
 // spoil changes everything that a routine holds by reference.
@@ -221,6 +253,7 @@ func listFilters(t *testing.T, s routine.Store) {
 		{"unpublished and public", routine.RoutineFilter{Unpublished: true}, []string{"globex-public-draft", "acme-archived"}},
 		{"of a tool name", routine.RoutineFilter{OrganizationID: "acme", ToolName: "tool_acme-draft"}, []string{"acme-draft"}},
 		{"of a tool name and a tag", routine.RoutineFilter{OrganizationID: "acme", ToolName: "tool_acme-draft", Tag: "shop"}, []string{"acme-draft"}},
+		{"of a name and a tag", routine.RoutineFilter{OrganizationID: "acme", Name: "no such name", Tag: "shop"}, nil},
 		{"of another's tool name", routine.RoutineFilter{OrganizationID: "acme", ToolName: "tool_globex"}, nil},
 		{"of an organization without routines", routine.RoutineFilter{OrganizationID: "initech"}, nil},
 		{"drafts", routine.RoutineFilter{OrganizationID: "acme", Statuses: []routine.Status{routine.StatusDraft}}, []string{"acme-draft"}},

@@ -112,16 +112,17 @@ func matchRoutines(f routine.RoutineFilter) (query string, args []any) {
 }
 
 // partOfRoutines gives the query for what f chooses of those for which the
-// condition holds. The table of tags has the same columns, but for words and tool_name.
+// condition holds. The table of tags has the same columns, except words, name and tool_name.
 func partOfRoutines(f routine.RoutineFilter, condition string, value ...any) (query string, args []any) {
 	var b strings.Builder
-	words, name := `words`, `tool_name`
+	words, name, toolName := `words`, `name`, `tool_name`
 	if f.Tag == "" {
 		b.WriteString(`SELECT id, created_at FROM routines WHERE ` + condition)
 	} else {
 		b.WriteString(`SELECT id, created_at FROM routine_tags t WHERE tag = ? AND ` + condition)
 		args = append(args, f.Tag)
-		words, name = `(SELECT words FROM routines WHERE routines.id = t.id)`, `(SELECT tool_name FROM routines WHERE routines.id = t.id)`
+		column := func(name string) string { return `(SELECT ` + name + ` FROM routines WHERE routines.id = t.id)` }
+		words, name, toolName = column(words), column(name), column(toolName)
 	}
 	args = append(args, value...)
 	add := func(condition string, values ...any) {
@@ -151,7 +152,10 @@ func partOfRoutines(f routine.RoutineFilter, condition string, value ...any) (qu
 		add(`is_public = ?`, *f.IsPublic)
 	}
 	if f.ToolName != "" {
-		add(name+` = ?`, f.ToolName)
+		add(toolName+` = ?`, f.ToolName)
+	}
+	if f.Name != "" {
+		add(name+` = ?`, f.Name)
 	}
 	for _, word := range f.Words {
 		add(`instr(`+words+`, ?) > 0`, strings.ToLower(word))

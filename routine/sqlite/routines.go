@@ -11,7 +11,8 @@ import (
 	"rote/routine"
 )
 
-// CreateRoutine saves r and its first version. [routine.ErrToolNameTaken].
+// CreateRoutine saves r and its first version. [routine.ErrToolNameTaken],
+// [routine.ErrNameTaken].
 func (s *Store) CreateRoutine(ctx context.Context, r *routine.Routine) error {
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
@@ -21,12 +22,17 @@ func (s *Store) CreateRoutine(ctx context.Context, r *routine.Routine) error {
 	if err := takeKey(ctx, tx, r.Key, r.ID); err != nil {
 		return fmt.Errorf("create routine: %w", err)
 	}
+	if r.UniqueName {
+		if err := checkName(ctx, tx, r); err != nil {
+			return fmt.Errorf("create routine: %w", err)
+		}
+	}
 	_, err = tx.ExecContext(ctx, `
 		INSERT INTO routines (id, organization_id, project_id, created_by, tool_name, status, version,
-			is_public, is_mcp_tool_designated, created_at, updated_at, words)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			is_public, is_mcp_tool_designated, created_at, updated_at, words, name)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.OrganizationID, r.ProjectID, r.CreatedBy, r.ToolName, r.Status, r.Version,
-		r.IsPublic, r.IsMCPToolDesignated, r.CreatedAt, r.UpdatedAt, wordsOf(&r.Definition))
+		r.IsPublic, r.IsMCPToolDesignated, r.CreatedAt, r.UpdatedAt, wordsOf(&r.Definition), r.Name)
 	// The table's one UNIQUE constraint; a second id has a code of its own.
 	if hasCode(err, sqlite3.SQLITE_CONSTRAINT_UNIQUE) {
 		return fmt.Errorf("create routine %q: %w", r.ToolName, routine.ErrToolNameTaken)
@@ -40,6 +46,20 @@ func (s *Store) CreateRoutine(ctx context.Context, r *routine.Routine) error {
 	return nil
 }
 
+// checkName returns [routine.ErrNameTaken] when another routine of the
+// organization that is not archived has r's name. Transactions that write run
+// one after another, so nobody can take the name before tx ends.
+func checkName(ctx context.Context, tx *sql.Tx, r *routine.Routine) error {
+	var taken bool
+	err := tx.QueryRowContext(ctx, `
+		SELECT EXISTS (SELECT 1 FROM routines WHERE organization_id = ? AND name = ? AND status <> 'archived')`,
+		r.OrganizationID, r.Name).Scan(&taken)
+	if err == nil && taken {
+		err = routine.ErrNameTaken
+	}
+	return err
+}
+
 // UpdateRoutine saves the version r.Version of a routine. That it follows the
 // stored one is tested by the statement that changes it, so that of many
 // attempts, also of several processes, exactly one succeeds.
@@ -51,9 +71,9 @@ func (s *Store) UpdateRoutine(ctx context.Context, r *routine.Routine, by string
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
 	done, err := tx.ExecContext(ctx, `
-		UPDATE routines SET status = ?, version = ?, is_public = ?, is_mcp_tool_designated = ?, updated_at = ?, words = ?
+		UPDATE routines SET status = ?, version = ?, is_public = ?, is_mcp_tool_designated = ?, updated_at = ?, words = ?, name = ?
 		WHERE id = ? AND version = ?`,
-		r.Status, r.Version, r.IsPublic, r.IsMCPToolDesignated, r.UpdatedAt, wordsOf(&r.Definition),
+		r.Status, r.Version, r.IsPublic, r.IsMCPToolDesignated, r.UpdatedAt, wordsOf(&r.Definition), r.Name,
 		r.ID, r.Version-1)
 	if err != nil {
 		return fmt.Errorf("update routine: %w", err)

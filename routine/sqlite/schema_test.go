@@ -136,7 +136,7 @@ func TestFirstSchemaIsBroughtUpToDate(t *testing.T) {
 	writeFirstSchema(t, path, want, token)
 
 	s := open(t, path)
-	got, _, err := s.Routines(t.Context(), routine.RoutineFilter{OrganizationID: "acme", Tag: "shop", Words: []string{"GRÖßE"}})
+	got, _, err := s.Routines(t.Context(), routine.RoutineFilter{OrganizationID: "acme", Name: "Größe", Tag: "shop", Words: []string{"GRÖßE"}})
 	must(t, err)
 	if len(got) != 1 || got[0].ID != want.ID || got[0].Status != want.Status || got[0].Name != want.Name || len(got[0].Operations) != len(want.Operations) {
 		t.Errorf("%+v", got)
@@ -157,25 +157,39 @@ func TestFirstSchemaIsBroughtUpToDate(t *testing.T) {
 // evidence counted gets the size that it would have today.
 func TestOlderExecutionsAreCountedAnew(t *testing.T) {
 	path := tempPath(t)
-	s, err := Open(t.Context(), path)
-	must(t, err)
 	e := routinetest.Failed(routinetest.Execution(t))
-	must(t, s.CreateExecution(t.Context(), e))
-	want := sizeOf(t, s, e)
-	for _, undo := range []string{
-		`UPDATE executions SET size = size - octet_length(parameters) - octet_length(evidence)`,
-		`DELETE FROM rote_migrations WHERE version_id = 9`,
-	} {
-		_, err := s.write.ExecContext(t.Context(), undo)
+	current := open(t, tempPath(t))
+	must(t, current.CreateExecution(t.Context(), e))
+	want := sizeOf(t, current, e)
+
+	writeSchema(t, path, 8, func(write *sql.DB) {
+		_, err := write.ExecContext(t.Context(), `ATTACH ? AS current`, current.path)
 		must(t, err)
-	}
-	if older := sizeOf(t, s, e); older >= want {
-		t.Fatalf("size %d without parameters and evidence, %d with them", older, want)
-	}
-	must(t, s.Close())
-	if got := sizeOf(t, open(t, path), e); got != want {
+		var columns string // of both schemas, as they stood then
+		must(t, write.QueryRowContext(t.Context(), `SELECT group_concat(name) FROM pragma_table_info('executions')`).Scan(&columns))
+		_, err = write.ExecContext(t.Context(), `INSERT INTO main.executions (`+columns+`) SELECT `+columns+` FROM current.executions`)
+		must(t, err)
+		_, err = write.ExecContext(t.Context(), `UPDATE executions SET size = size - octet_length(parameters) - octet_length(evidence)`)
+		must(t, err)
+	})
+	if got := sizeOf(t, open(t, path), e); got != want || got == 0 {
 		t.Errorf("size %d, want %d", got, want)
 	}
+}
+
+// writeSchema makes a database with the schema of a version, and what fill
+// writes into it.
+func writeSchema(t *testing.T, path string, version int64, fill func(*sql.DB)) {
+	t.Helper()
+	must(t, createFile(path))
+	write, err := openPool(writeDSN(path), 1)
+	must(t, err)
+	defer write.Close()
+	provider, err := new(Store{write: write}).migrations()
+	must(t, err)
+	_, err = provider.UpTo(t.Context(), version)
+	must(t, err)
+	fill(write)
 }
 
 func sizeOf(t *testing.T, s *Store, e *routine.Execution) int {
@@ -187,28 +201,22 @@ func sizeOf(t *testing.T, s *Store, e *routine.Execution) int {
 
 func writeFirstSchema(t *testing.T, path string, r *routine.Routine, k *routine.Token) {
 	t.Helper()
-	must(t, createFile(path))
-	write, err := openPool(writeDSN(path), 1)
-	must(t, err)
-	defer write.Close()
-	provider, err := new(Store{write: write}).migrations()
-	must(t, err)
-	_, err = provider.UpTo(t.Context(), 1)
-	must(t, err)
 	definition, err := encode(r.Definition)
 	must(t, err)
-	_, err = write.ExecContext(t.Context(), `
-		INSERT INTO routines (id, organization_id, project_id, created_by, tool_name, status, version,
-			is_public, is_mcp_tool_designated, created_at, updated_at, definition)
-		VALUES (?, ?, ?, ?, ?, ?, 1, 0, 1, ?, ?, ?)`,
-		r.ID, r.OrganizationID, r.ProjectID, r.CreatedBy, r.ToolName, r.Status, r.CreatedAt, r.UpdatedAt, definition)
-	must(t, err)
-	_, err = write.ExecContext(t.Context(), `
-		INSERT INTO routine_versions (routine_id, version, definition, created_at, created_by) VALUES (?, 1, ?, ?, ?)`,
-		r.ID, definition, r.CreatedAt, r.CreatedBy)
-	must(t, err)
-	_, err = write.ExecContext(t.Context(), `
-		INSERT INTO tokens (id, hash, user_id, organization_id, project_id, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-		k.ID, k.Hash[:], k.UserID, k.OrganizationID, k.ProjectID, micros(k.CreatedAt))
-	must(t, err)
+	writeSchema(t, path, 1, func(write *sql.DB) {
+		_, err := write.ExecContext(t.Context(), `
+			INSERT INTO routines (id, organization_id, project_id, created_by, tool_name, status, version,
+				is_public, is_mcp_tool_designated, created_at, updated_at, definition)
+			VALUES (?, ?, ?, ?, ?, ?, 1, 0, 1, ?, ?, ?)`,
+			r.ID, r.OrganizationID, r.ProjectID, r.CreatedBy, r.ToolName, r.Status, r.CreatedAt, r.UpdatedAt, definition)
+		must(t, err)
+		_, err = write.ExecContext(t.Context(), `
+			INSERT INTO routine_versions (routine_id, version, definition, created_at, created_by) VALUES (?, 1, ?, ?, ?)`,
+			r.ID, definition, r.CreatedAt, r.CreatedBy)
+		must(t, err)
+		_, err = write.ExecContext(t.Context(), `
+			INSERT INTO tokens (id, hash, user_id, organization_id, project_id, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+			k.ID, k.Hash[:], k.UserID, k.OrganizationID, k.ProjectID, micros(k.CreatedAt))
+		must(t, err)
+	})
 }

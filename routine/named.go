@@ -1,0 +1,124 @@
+package routine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxNamesakes bounds how many routines of one name are read.
+const maxNamesakes = 5
+
+// PutCondition restricts what PutRoutine may do. The zero value does not.
+type PutCondition struct {
+	// Versions are the versions that the caller knows; nil: any. A routine at
+	// another version is not changed, and none is created.
+	Versions []int
+	// New refuses to change a routine that is there already.
+	New bool
+}
+
+// RoutineNamed reads the routine of p's organization that has the name and is
+// not archived. CodeNotFound; CodeConflict when several routines have the name;
+// CodeUnauthenticated, CodeForbidden.
+func (s *Service) RoutineNamed(ctx context.Context, p Principal, name string) (*Routine, error) {
+	if err := p.may(toReadNamed, nil); err != nil {
+		return nil, err
+	}
+	rs, err := s.routinesNamed(ctx, p, name)
+	if err != nil {
+		return nil, err
+	}
+	switch len(rs) {
+	case 0:
+		return nil, Errorf(CodeNotFound, "no routine is named %s", quoted(clip(name, 80)))
+	case 1:
+		return rs[0], nil
+	}
+	return nil, severalNamed(name, rs)
+}
+
+// PutRoutine checks text and makes it the newest version of the routine of that
+// name in p's organization, or creates the routine when no routine has the name.
+// Archived routines do not count. The definition's own name must be the same.
+// created reports whether the routine is new; the problems are warnings.
+//
+// CodeUnauthenticated, CodeForbidden, CodeInvalid, CodeTooLarge; CodeConflict
+// when several routines have the name; CodePreconditionFailed when c does not
+// hold.
+func (s *Service) PutRoutine(ctx context.Context, p Principal, name string, text []byte, c PutCondition) (r *Routine, created bool, warnings []Problem, err error) {
+	if err := p.may(toChange, nil); err != nil {
+		return nil, false, nil, err
+	}
+	d, warnings, err := Parse(text)
+	if err != nil {
+		return nil, false, warnings, err
+	}
+	if d.Name != name {
+		return nil, false, warnings, invalid("routine", []Problem{{Pointer: "/name", Code: "mismatch",
+			Message: fmt.Sprintf("the definition is named %s, but it was sent for the name %s: make both the same", quoted(clip(d.Name, 80)), quoted(clip(name, 80)))}})
+	}
+	for range maxRaces {
+		rs, err := s.routinesNamed(ctx, p, name)
+		switch {
+		case err != nil:
+			return nil, false, warnings, err
+		case len(rs) > 1:
+			return nil, false, warnings, severalNamed(name, rs)
+		case len(rs) == 1 && c.New:
+			return nil, false, warnings, Errorf(CodePreconditionFailed, "the routine %s has this name already", rs[0].ID)
+		case len(rs) == 1:
+			r, err := s.replace(ctx, p, rs[0].ID, d, c.Versions)
+			return r, false, warnings, err
+		case c.Versions != nil:
+			return nil, false, warnings, Errorf(CodePreconditionFailed, "no routine has this name: leave out the condition to create it")
+		}
+		r := s.newRoutine(p, d)
+		r.UniqueName = true
+		err = s.saveNew(ctx, r)
+		if errors.Is(err, ErrNameTaken) { // by a call that ran at the same time: change that routine
+			continue
+		}
+		if err != nil {
+			return nil, false, warnings, storeError(ctx, "create routine", err)
+		}
+		return r, true, warnings, nil
+	}
+	return nil, false, warnings, errBusyRoutine
+}
+
+// routinesNamed reads the routines of p's organization that have the name and
+// are not archived, newest first, maxNamesakes at most.
+func (s *Service) routinesNamed(ctx context.Context, p Principal, name string) ([]*Routine, error) {
+	rs, _, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Name: name, Limit: maxNamesakes})
+	if err != nil {
+		return nil, storeError(ctx, "find routine by name", err)
+	}
+	return rs, nil
+}
+
+func severalNamed(name string, rs []*Routine) error {
+	ids := make([]string, len(rs))
+	for i, r := range rs {
+		ids[i] = r.ID
+	}
+	return Errorf(CodeConflict, "several routines are named %s: name one by its id (%s), or archive the others", quoted(clip(name, 80)), strings.Join(ids, ", "))
+}
+
+// warnOfNamesakes warns of older routines that have the name of a new one: its
+// author may have wanted to change one of them.
+func warnOfNamesakes(r *Routine, namesakes []*Routine) []Problem {
+	older := slices.DeleteFunc(namesakes, func(other *Routine) bool { return other.ID >= r.ID }) // ids grow with time
+	if len(older) == 0 {
+		return nil
+	}
+	same := slices.IndexFunc(older, func(other *Routine) bool { return compact(other.Definition) == compact(r.Definition) })
+	if same >= 0 {
+		return []Problem{{Pointer: "/name", Code: "duplicate_routine", Message: fmt.Sprintf("the routine %s has the same name and the same definition", older[same].ID),
+			Hint: "archive one of the two"}}
+	}
+	return []Problem{{Pointer: "/name", Code: "duplicate_name", Message: fmt.Sprintf("the routine %s has the same name", older[0].ID),
+		Hint: "to change a routine instead of adding another one, update it by its id or by its name"}}
+}
