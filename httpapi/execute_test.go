@@ -102,6 +102,22 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// A run that completed while the database was locked did its work on a real site:
+// the caller gets its result, and can read it again.
+func TestCompletedWhileTheDatabaseIsLocked(t *testing.T) {
+	e := newEnv(t)
+	e.store.locked.Store(true)
+	r := e.must(t, "POST", "/routines/$private/execute", asAdmin, call("x"))
+	if r.status != 201 || !strings.Contains(r.body, `"status":"completed"`) || !strings.Contains(r.body, "the database did not answer when the run ended") {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	id := <-e.store.created
+	again := e.must(t, "GET", "/executions/"+id, asAdmin, "")
+	if again.status != 200 || !strings.Contains(again.body, `"status":"completed"`) || !strings.Contains(again.body, `"ok":true`) {
+		t.Errorf("%d %s", again.status, again.body)
+	}
+}
+
 func TestCallerThatGoesAwayEndsTheRun(t *testing.T) {
 	e := newEnv(t)
 	ctx, leave := context.WithCancel(t.Context())

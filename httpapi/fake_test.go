@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"path"
 	"sync/atomic"
@@ -15,6 +16,7 @@ type watchedStore struct {
 	created   chan string // execution ids
 	finished  chan *routine.Execution
 	pingPanic bool
+	locked    atomic.Bool // no execution can be finished
 }
 
 func (s *watchedStore) CreateExecution(ctx context.Context, e *routine.Execution) error {
@@ -24,6 +26,9 @@ func (s *watchedStore) CreateExecution(ctx context.Context, e *routine.Execution
 }
 
 func (s *watchedStore) FinishExecution(ctx context.Context, e *routine.Execution) error {
+	if s.locked.Load() {
+		return errors.New("database is locked")
+	}
 	err := s.Store.FinishExecution(ctx, e)
 	s.finished <- e
 	return err

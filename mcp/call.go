@@ -91,7 +91,6 @@ func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameter
 
 // answer tells of an execution as it is, or why there is none.
 func (c *caller) answer(ctx context.Context, e *routine.Execution, err error, p part) *mcp.CallToolResult {
-	var warnings []string
 	switch {
 	case e == nil:
 		return failed(c.failure(nil, c.server.noted(ctx, c.id, err)))
@@ -99,12 +98,8 @@ func (c *caller) answer(ctx context.Context, e *routine.Execution, err error, p 
 		return running(e)
 	case e.Status != routine.ExecutionCompleted:
 		return failed(c.failure(e, err))
-	case err != nil:
-		// It ran, on a real site: that its record is missing must not look as
-		// if it had not.
-		warnings = []string{"the execution could not be recorded: " + routine.AsError(err).Message}
 	}
-	result, err := c.succeeded(e, p, warnings...)
+	result, err := c.succeeded(e, p)
 	if err != nil {
 		return c.server.failedCall(ctx, "get_execution", err)
 	}

@@ -235,7 +235,7 @@ func TestRunThatCouldNotBeRecordedStillAnswers(t *testing.T) {
 	}
 	result, text := callTool(t, connect(t, h.Server), "buy", nil)
 	d := content(t, result, text)
-	if string(d.Data) != `"<p>bought</p>"` || len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], "the execution could not be recorded") {
+	if string(d.Data) != `"<p>bought</p>"` || len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], "the database did not answer when the run ended") {
 		t.Errorf("answer %s", text)
 	}
 }

@@ -74,13 +74,12 @@ func running(e *routine.Execution) *mcp.CallToolResult {
 }
 
 // succeeded is the result of a call whose run has completed, or a part of its
-// data. The warnings are added to those of the run.
-func (c *caller) succeeded(e *routine.Execution, p part, warnings ...string) (*mcp.CallToolResult, error) {
+// data.
+func (c *caller) succeeded(e *routine.Execution, p part) (*mcp.CallToolResult, error) {
 	a := answer{ExecutionID: e.ID, Status: e.Status, Warnings: []string{}, Data: json.RawMessage("null")}
 	if e.DurationSeconds != nil {
 		a.DurationMS = int64(*e.DurationSeconds * 1000)
 	}
-	a.warn(warnings)
 	var contents []mcp.Content
 	if r := e.Result; r != nil {
 		a.warn(r.Warnings)

@@ -189,8 +189,13 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 // saveTime bounds how long a write of the ledger may take.
 const saveTime = 10 * time.Second
 
+// unsavedWarning is in the result of an execution whose end could not be saved.
+const unsavedWarning = "the database did not answer when the run ended: the execution is recorded as soon as it does. The run itself is done: do not repeat it because of this"
+
 // finish ends the execution in the ledger and logs it. It works after the run's
-// own context has ended. What it returns is why the run failed.
+// own context has ended. What it returns is why the run failed. That the ledger
+// could not be written is no failure of the run: a caller who was told so would
+// run the routine again.
 func (s *Service) finish(ctx context.Context, l *live, err error) error {
 	e := l.last
 	s.end(e, err)
@@ -203,11 +208,11 @@ func (s *Service) finish(ctx context.Context, l *live, err error) error {
 		}
 	}
 	if saved != nil {
-		s.log.ErrorContext(ctx, "execution could not be saved", append(attrs, "error", saved)...)
-		s.saveLater(e)
-		if err == nil {
-			err = storeError(context.WithoutCancel(ctx), "finish execution", saved)
+		s.log.ErrorContext(ctx, "execution could not be saved, which is tried again until it works", append(attrs, "error", saved)...)
+		if e.Result != nil {
+			e.Result.Warnings = append(e.Result.Warnings, unsavedWarning)
 		}
+		s.saveLater(e)
 	} else {
 		s.log.InfoContext(ctx, "execution", attrs...)
 	}
@@ -215,8 +220,14 @@ func (s *Service) finish(ctx context.Context, l *live, err error) error {
 	return err
 }
 
-// save writes the end of an execution.
-func (s *Service) save(ctx context.Context, e *Execution) error {
+// save writes the end of an execution. A panic of the store is an error like any
+// other.
+func (s *Service) save(ctx context.Context, e *Execution) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
 	saving, cancel := context.WithTimeout(ctx, saveTime)
 	defer cancel()
 	return s.store.FinishExecution(saving, e)

@@ -26,17 +26,27 @@ func (s *Service) execution(ctx context.Context, p Principal, do action, id stri
 	if err := p.may(do, nil); err != nil {
 		return nil, err
 	}
-	e, err := s.store.Execution(ctx, id)
-	if errors.Is(err, ErrNotFound) {
-		return nil, Errorf(CodeNotFound, "there is no execution %s", quoted(clip(id, 80)))
-	}
-	if err != nil {
-		return nil, storeError(ctx, "read execution", err)
+	e := s.unsavedEnd(id)
+	if e == nil {
+		var err error
+		if e, err = s.store.Execution(ctx, id); errors.Is(err, ErrNotFound) {
+			return nil, Errorf(CodeNotFound, "there is no execution %s", quoted(clip(id, 80)))
+		} else if err != nil {
+			return nil, storeError(ctx, "read execution", err)
+		}
 	}
 	if err := p.may(do, e.object()); err != nil {
 		return nil, err
 	}
 	return s.present(e), nil
+}
+
+// unsavedEnd is an execution that has ended in this process but could not be
+// saved yet; nil: there is none with this id. It is not changed by callers.
+func (s *Service) unsavedEnd(id string) *Execution {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unsaved[id]
 }
 
 // present is an execution of the ledger as this process knows it.

@@ -38,6 +38,7 @@ func (s *Service) Maintain(ctx context.Context) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
+			s.saveLast(ctx)
 			return
 		}
 		err := s.heedCancelRequests(ctx)
@@ -132,4 +133,20 @@ func (s *Service) saveAgain(ctx context.Context) error {
 		s.mu.Unlock()
 	}
 	return errors.Join(faults...)
+}
+
+// saveLast is saveAgain when the process ends: what it cannot save now is told as
+// interrupted by the next process.
+func (s *Service) saveLast(ctx context.Context) {
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	err := s.saveAgain(saving)
+	if err == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, e := range s.unsaved {
+		s.log.ErrorContext(ctx, "execution could not be saved before the service stopped: it will be shown as interrupted", "execution_id", id, "status", e.Status, "error", err)
+	}
 }

@@ -212,16 +212,6 @@ func TestReadyKnowsTheBrowser(t *testing.T) {
 	run(none, "")
 }
 
-func TestUnsavedEndIsAnError(t *testing.T) {
-	store := &failing{Store: routinetest.NewStore(), finish: errors.New("disk full")}
-	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}})
-	r := create(t, s, ann, private)
-	e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{})
-	if e == nil || routine.CodeOf(err) != routine.CodeStoreUnavailable {
-		t.Fatal(e, err)
-	}
-}
-
 func TestBrowserThatDoesNotStart(t *testing.T) {
 	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
 	r := create(t, s, ann, private)

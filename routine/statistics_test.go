@@ -55,7 +55,7 @@ func TestObserverOfExecutions(t *testing.T) {
 	}{
 		{"completed", func(*routine.Config) {}, "completed "},
 		{"failed", func(c *routine.Config) { c.Browser = panicking{} }, "failed internal"},
-		{"whose end could not be saved", func(c *routine.Config) { c.Store = finishPanics{c.Store} }, "failed internal"},
+		{"whose end could not be saved", func(c *routine.Config) { c.Store = finishPanics{c.Store} }, "completed "},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := &watcher{counts: map[string]int{}}
