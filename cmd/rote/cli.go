@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 )
@@ -64,6 +65,11 @@ type exit int
 
 // parse reads the command line.
 func parse(args []string, s streams) (c command, g *globals, err error) {
+	for i, arg := range args {
+		if !utf8.ValidString(arg) { // kong would replace bytes of it in lists
+			return nil, nil, fmt.Errorf("argument %d is not UTF-8 text", i+1)
+		}
+	}
 	var flags cli
 	defer func() {
 		if _, ok := recover().(exit); ok {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,14 +15,14 @@ import (
 
 type runCommand struct {
 	Routine string        `arg:"" help:"A routine file, - for standard input, or the id of a stored routine." placeholder:"FILE|ID"`
-	Param   []string      `short:"p" help:"A parameter's value. Repeatable." placeholder:"NAME=VALUE" sep:"none" env:"-"`
+	Param   []string      `short:"p" help:"A parameter's value. NAME=@FILE reads it from a file and NAME=- from standard input, without the line break at the end; NAME=@@TEXT is @TEXT. Repeatable." placeholder:"NAME=VALUE" sep:"none" env:"-"`
 	Timeout time.Duration `help:"Longest time of the run, 1s to 300s." default:"60s"`
 	JSON    bool          `name:"json" help:"Print the whole execution as JSON." xor:"output" env:"-"`
 	Output  string        `short:"o" help:"New file for the data, a download's bytes as they are; - is standard output." placeholder:"FILE" xor:"output" env:"-"`
 }
 
 func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
-	parameters, err := c.parameters()
+	parameters, err := c.parameters(s.in, int64(g.MaxBody))
 	if err != nil {
 		return err
 	}
@@ -82,23 +81,6 @@ func (c *runCommand) execute(ctx context.Context, a *app, g *globals, s streams,
 		return nil, fmt.Errorf("%s is no valid routine", c.Routine)
 	}
 	return a.service.RunOnce(ctx, g.local(), d, call)
-}
-
-// parameters are the -p values as a JSON object of strings; Bind takes a string
-// for a number where it spells one.
-func (c *runCommand) parameters() (json.RawMessage, error) {
-	values := map[string]string{}
-	for _, p := range c.Param {
-		name, value, ok := strings.Cut(p, "=")
-		if !ok {
-			return nil, fmt.Errorf("-p %s: write name=value", p)
-		}
-		if _, twice := values[name]; twice {
-			return nil, fmt.Errorf("-p %s is given twice", name)
-		}
-		values[name] = value
-	}
-	return json.Marshal(values)
 }
 
 // readFile reads a file, or standard input for "-".
