@@ -23,11 +23,17 @@ type cli struct {
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Serve MCP over standard input and output."`
 	Run      runCommand      `cmd:"" help:"Run a routine once and print its data."`
 	Validate validateCommand `cmd:"" help:"Check routine files."`
-	Token    tokenCommand    `cmd:"" help:"Manage service tokens."`
-	Webhook  webhookCommand  `cmd:"" help:"Show what webhooks are signed with."`
-	Browser  browserCommand  `cmd:"" help:"Find, install or check the browser."`
-	Backup   backupCommand   `cmd:"" help:"Copy the database, also while it is in use."`
-	Version  versionCommand  `cmd:"" help:"Print the version."`
+
+	Add        addCommand        `cmd:"" help:"Store routine files: new routines, or next versions of those with the same name."`
+	List       listCommand       `cmd:"" help:"List the stored routines."`
+	Show       showCommand       `cmd:"" help:"Print a stored routine."`
+	Executions executionsCommand `cmd:"" help:"List past and present executions, or print one."`
+
+	Token   tokenCommand   `cmd:"" help:"Manage service tokens."`
+	Webhook webhookCommand `cmd:"" help:"Show what webhooks are signed with."`
+	Browser browserCommand `cmd:"" help:"Find, install or check the browser."`
+	Backup  backupCommand  `cmd:"" help:"Copy the database, also while it is in use."`
+	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
 // configFile names a YAML file of flag values.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 )
 
 type runCommand struct {
-	Routine string        `arg:"" help:"A routine file, - for standard input, or the id of a stored routine." placeholder:"FILE|ID"`
+	Routine string        `arg:"" help:"A routine file, - for standard input, or the name or id of a stored routine." placeholder:"FILE|NAME|ID"`
 	Param   []string      `short:"p" help:"A parameter's value. NAME=@FILE reads it from a file and NAME=- from standard input, without the line break at the end; NAME=@@TEXT is @TEXT. Repeatable." placeholder:"NAME=VALUE" sep:"none" env:"-"`
 	Timeout time.Duration `help:"Longest time of the run, 1s to 300s." default:"60s"`
 	JSON    bool          `name:"json" help:"Print the whole execution as JSON." xor:"output" env:"-"`
@@ -60,17 +61,31 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	return err
 }
 
-// stored tells whether the routine is one of the database.
-func (c *runCommand) stored() bool { return strings.HasPrefix(c.Routine, "Routine_") }
+// stored reports whether the argument names a routine of the database: by its
+// id, or by a name that no file has and that does not look like a file's.
+func (c *runCommand) stored() bool {
+	if strings.HasPrefix(c.Routine, "Routine_") {
+		return true
+	}
+	if c.Routine == "-" || strings.ContainsAny(c.Routine, `/\`) || strings.HasSuffix(c.Routine, ".json") {
+		return false
+	}
+	_, err := os.Stat(c.Routine)
+	return errors.Is(err, fs.ErrNotExist)
+}
 
 // execute runs a file as it is, or a stored routine through the ledger.
 func (c *runCommand) execute(ctx context.Context, a *app, g *globals, s streams, call routine.Call) (*routine.Execution, error) {
 	if c.stored() {
-		return a.service.Execute(ctx, g.local(), c.Routine, call)
+		r, err := findRoutine(ctx, a.service, g.local(), c.Routine)
+		if err != nil {
+			return nil, err
+		}
+		return a.service.Execute(ctx, g.local(), r.ID, call)
 	}
 	text, err := readFile(c.Routine, s.in)
 	if err != nil {
-		return nil, fmt.Errorf("%w (give a routine file, or the id of a stored routine)", err)
+		return nil, fmt.Errorf("%w (give a routine file, or the name or id of a stored routine)", err)
 	}
 	d, warnings, err := routine.Parse(text)
 	for _, w := range warnings {

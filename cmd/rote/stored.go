@@ -1,0 +1,172 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"rote/routine"
+	"rote/routine/sqlite"
+)
+
+type listCommand struct {
+	Words  []string `arg:"" optional:"" help:"Words that occur in the name, the description or a tag."`
+	Status string   `help:"draft, active, archived or all (all except archived ones)." enum:",draft,active,archived,all" default:"" env:"-"`
+	Tag    string   `help:"Only routines with this tag." placeholder:"TAG" env:"-"`
+	Limit  count    `help:"How many routines at most (100)." placeholder:"N" env:"-"`
+	JSON   bool     `name:"json" help:"Print the routines as a JSON array." env:"-"`
+}
+
+// Run prints the stored routines, newest first.
+func (c *listCommand) Run(ctx context.Context, g *globals, s streams) error {
+	f := routine.RoutineFilter{Words: c.Words, Tag: c.Tag, Limit: cmp.Or(int(c.Limit), 100)}
+	switch c.Status {
+	case "":
+	case "all":
+		f.Statuses = []routine.Status{routine.StatusDraft, routine.StatusActive, routine.StatusArchived}
+	default:
+		f.Statuses = []routine.Status{routine.Status(c.Status)}
+	}
+	return withDatabase(ctx, g, s, func(service *routine.Service) error {
+		rs, total, err := service.Routines(ctx, g.local(), f)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(s.out, rs)
+		}
+		w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "NAME\tID\tSTATUS\tVERSION\tTOOL\tUPDATED")
+		for _, r := range rs {
+			tool := "-"
+			if r.Published() {
+				tool = r.ToolName
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", cell(r.Name), r.ID, r.Status, r.Version, tool, time.Unix(r.UpdatedAt, 0).UTC().Format(time.DateTime))
+		}
+		printRest(s, len(rs), total)
+		return w.Flush()
+	})
+}
+
+type showCommand struct {
+	Routine string `arg:"" help:"The name or the id of a stored routine." placeholder:"NAME|ID"`
+	Version count  `name:"at-version" help:"Show this version instead of the newest one." placeholder:"N" env:"-"`
+	JSON    bool   `name:"json" help:"Print the whole stored routine, not only its definition." env:"-"`
+}
+
+// Run prints a routine's definition, as a file that rote add takes.
+func (c *showCommand) Run(ctx context.Context, g *globals, s streams) error {
+	return withDatabase(ctx, g, s, func(service *routine.Service) error {
+		r, err := findRoutine(ctx, service, g.local(), c.Routine)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.err, "%s, %s, version %d, %s\n", r.ID, r.Status, r.Version, publication(r))
+		if c.Version > 0 {
+			v, err := service.Version(ctx, g.local(), r.ID, int(c.Version))
+			if err != nil {
+				return err
+			}
+			if c.JSON {
+				return printJSON(s.out, v)
+			}
+			return printJSON(s.out, v.Definition)
+		}
+		if c.JSON {
+			return printJSON(s.out, r)
+		}
+		return printJSON(s.out, r.Definition)
+	})
+}
+
+type executionsCommand struct {
+	ID      string `arg:"" optional:"" help:"Show this execution whole." placeholder:"ID"`
+	Routine string `help:"Only executions of this routine." placeholder:"NAME|ID" env:"-"`
+	Status  string `help:"pending, running, completed or failed." enum:",pending,running,completed,failed" default:"" env:"-"`
+	Limit   count  `help:"How many executions at most (20)." placeholder:"N" env:"-"`
+	JSON    bool   `name:"json" help:"Print the executions as a JSON array." env:"-"`
+}
+
+// Run prints the executions of the organization, newest first, or one of them.
+func (c *executionsCommand) Run(ctx context.Context, g *globals, s streams) error {
+	return withDatabase(ctx, g, s, func(service *routine.Service) error {
+		if c.ID != "" {
+			e, err := service.Execution(ctx, g.local(), c.ID)
+			if err != nil {
+				return err
+			}
+			return printJSON(s.out, e)
+		}
+		f := routine.ExecutionFilter{Status: routine.ExecutionStatus(c.Status), Limit: cmp.Or(int(c.Limit), routine.DefaultPageLimit)}
+		if c.Routine != "" {
+			r, err := findRoutine(ctx, service, g.local(), c.Routine)
+			if err != nil {
+				return err
+			}
+			f.RoutineID = r.ID
+		}
+		es, total, err := service.Executions(ctx, g.local(), f)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(s.out, es)
+		}
+		w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "ID\tROUTINE\tSTATUS\tSTARTED\tSECONDS\tERROR")
+		for _, e := range es {
+			seconds := "-"
+			if e.DurationSeconds != nil {
+				seconds = fmt.Sprintf("%.1f", *e.DurationSeconds)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, cell(e.RoutineName), e.Status, e.CreatedAt.UTC().Format(time.DateTime), seconds, cmp.Or(string(e.ErrorCode), "-"))
+		}
+		printRest(s, len(es), total)
+		return w.Flush()
+	})
+}
+
+// withDatabase runs use on the service over a database that exists.
+func withDatabase(ctx context.Context, g *globals, s streams, use func(*routine.Service) error) (err error) {
+	a, err := open(ctx, g, s, sqlite.Existing())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	return use(a.service)
+}
+
+// findRoutine reads a stored routine by its id or its name.
+func findRoutine(ctx context.Context, service *routine.Service, p routine.Principal, key string) (*routine.Routine, error) {
+	find := service.RoutineNamed
+	if strings.HasPrefix(key, "Routine_") {
+		find = service.Routine
+	}
+	r, err := find(ctx, p, key)
+	if routine.CodeOf(err) == routine.CodeNotFound {
+		return nil, fmt.Errorf("%w: rote list --status all shows the stored routines", err)
+	}
+	return r, err
+}
+
+// cell makes a text one cell of a table.
+func cell(text string) string {
+	const most = 48
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' }), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// printRest says on standard error that a list was not shown whole.
+func printRest(s streams, shown, total int) {
+	if total > shown {
+		fmt.Fprintf(s.err, "%d of %d are shown: raise --limit to see more\n", shown, total)
+	}
+}
