@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"rote/browser/egress"
 	"rote/routine"
 	"rote/routine/javascript"
+	"rote/routine/routinetest/scratch"
 )
 
 // complaints say why a browser has ended under a test.
@@ -31,25 +33,22 @@ func TestMain(m *testing.M) {
 
 // testMain runs the tests and fails when anything of a browser is left.
 func testMain(m *testing.M) int {
-	temp, err := os.MkdirTemp("", "rote-browser-test-")
+	removeTemp, err := scratch.Use()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(temp)
-	os.Setenv("TMPDIR", temp)
-	_ = os.Chmod(temp, 0o711) // so that a browser with a user of its own gets there
 	shared = newBrowser()
 	code := m.Run()
 	shared.Close()
 	if fullChromium.Browser != nil {
 		fullChromium.Close()
 	}
-	if left, _ := filepath.Glob(filepath.Join(temp, "rote-profile-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), profilePrefix+"*")); len(left) > 0 {
 		fmt.Fprintln(os.Stderr, "profiles left:", left)
 		code = 1
 	}
-	if err := goleak.Find(); err != nil {
+	if err := errors.Join(removeTemp(), goleak.Find()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"rote/cmd/rote/practice"
+	"rote/routine/routinetest/scratch"
 )
 
 // These tests run the program itself: the test binary, started again as rote.
@@ -28,7 +29,17 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	remove, err := scratch.Use()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := remove(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // testTime bounds one command; what a test waits for comes much sooner.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -9,9 +10,21 @@ import (
 	"go.uber.org/goleak"
 
 	"rote/browser"
+	"rote/routine/routinetest/scratch"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	remove, err := scratch.Use()
+	if err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if err := remove(); err != nil {
+			panic(err)
+		}
+		os.Exit(code)
+	}))
+}
 
 // A run through rote's REST and MCP costs little more than the bare protocol.
 // Other work on the machine blurs that, so it has some attempts.
