@@ -37,7 +37,7 @@ func member(v map[string]any, names ...string) map[string]any {
 // execute call. base begins every path.
 func describe(r *routine.Routine, base string) (map[string]any, error) {
 	doc := schemas.Execute()
-	doc["info"] = map[string]any{"title": r.Name, "version": strconv.Itoa(r.Version), "description": r.Description}
+	doc["info"] = map[string]any{"title": routine.PlainText(r.Name), "version": strconv.Itoa(r.Version), "description": routine.PlainText(r.Description)}
 	doc["servers"] = []any{map[string]any{"url": cmp.Or(base, "/")}} // as every path that answers name
 
 	path := member(doc, "paths", schemas.ExecutePath)
@@ -48,7 +48,7 @@ func describe(r *routine.Routine, base string) (map[string]any, error) {
 	call := member(path, "post")
 	delete(call, "tags") // of the whole document
 	call["operationId"] = cmp.Or(r.ToolName, call["operationId"].(string))
-	call["summary"] = r.Name
+	call["summary"] = routine.PlainText(r.Name)
 	switch r.Status {
 	case routine.StatusDraft:
 		call["description"] = "The routine is a draft.\n\n" + call["description"].(string)
@@ -69,7 +69,7 @@ func describe(r *routine.Routine, base string) (map[string]any, error) {
 }
 
 func describeParameter(p *routine.Parameter, s *routine.ParameterSchema) {
-	s.Description = strings.TrimSpace(strings.Join(append([]string{strings.TrimSpace(p.Description)}, s.Notes...), "\n"))
+	s.Description = strings.TrimSpace(strings.Join(append([]string{strings.TrimSpace(routine.PlainText(p.Description))}, s.Notes...), "\n"))
 }
 
 // outcome is how the result of a completed run looks.
@@ -78,7 +78,7 @@ func outcome(o routine.Outcome) map[string]any {
 	case routine.OutcomeValue:
 		return map[string]any{"data": map[string]any{"description": "The value stored as " + strconv.Quote(o.Of) + "."}}
 	case routine.OutcomeHTML:
-		return map[string]any{"data": map[string]any{"type": "string", "description": "The HTML of " + cmp.Or(o.Of, "the page") + "."}}
+		return map[string]any{"data": map[string]any{"type": "string", "description": "The HTML of " + cmp.Or(routine.PlainText(o.Of), "the page") + "."}}
 	case routine.OutcomeFile:
 		return map[string]any{"data": map[string]any{"type": "string", "contentEncoding": "base64", "description": "The file " + strconv.Quote(o.Of) + "."},
 			"is_base64": map[string]any{"const": true}}

@@ -13,6 +13,8 @@ import (
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 	"github.com/pb33f/libopenapi-validator/config"
+
+	"rote/routine"
 )
 
 // described is what a client knows of a routine that has its document alone.
@@ -171,5 +173,16 @@ func TestDescribedResult(t *testing.T) {
 		if !answer(row.good) || answer(row.bad) {
 			t.Errorf("%s: %s taken %v, %s taken %v", row.operations, row.good, answer(row.good), row.bad, answer(row.bad))
 		}
+	}
+}
+
+// TestDescribeShowsNoInvisibleCharacters: agents read these texts too.
+func TestDescribeShowsNoInvisibleCharacters(t *testing.T) {
+	d := newEnv(t)
+	created := d.must(t, "POST", "/routines/", asAdmin, `{"name": "a\u202eb", "description": "a\u200fb", "parameters": [{"name": "p", "description": "a\u2066b", "pattern": "^\\p{L}\u202e"}],
+		"operations": [{"type": "navigate", "url": "https://shop.example/?{{p}}"}, {"type": "return_html", "scope": "element", "selector": "#a\u202eb"}]}`)
+	got := d.must(t, "GET", created.header.Get("Location")+"/openapi.json", asAdmin, "")
+	if got.status != 200 || got.body != routine.PlainText(got.body) || strings.Contains(got.body, `"pattern"`) || !strings.Contains(got.body, `\p{L}`) {
+		t.Error(got.body)
 	}
 }

@@ -40,16 +40,26 @@ func (s *Server) validateRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 	if err != nil {
 		return s.failedCall(ctx, "validate_routine", err)
 	}
-	v := verdict{Valid: true, Errors: []routine.Problem{}, Warnings: []routine.Problem{}}
+	v := verdict{Valid: true, Errors: []routine.Problem{}}
 	_, warnings, err := s.service.Validate(text)
-	v.Warnings = append(v.Warnings, warnings...)
+	v.Warnings = shownProblems(warnings)
 	if routine.CodeOf(err) == routine.CodeInvalid {
-		v.Valid, v.Errors = false, append(v.Errors, routine.AsError(err).Problems...)
+		v.Valid, v.Errors = false, shownProblems(routine.AsError(err).Problems)
 	} else if err != nil {
 		return s.failedCall(ctx, "validate_routine", err)
 	}
-	v.Errors, v.Warnings = v.Errors[:min(len(v.Errors), maxProblems)], v.Warnings[:min(len(v.Warnings), maxProblems)]
 	return told(v)
+}
+
+// shownProblems are the first problems, without invisible characters: they
+// quote the definition.
+func shownProblems(problems []routine.Problem) []routine.Problem {
+	shown := append([]routine.Problem{}, problems[:min(len(problems), maxProblems)]...)
+	for i := range shown {
+		p := &shown[i]
+		p.Pointer, p.Message, p.Hint = clean(p.Pointer), clean(p.Message), clean(p.Hint)
+	}
+	return shown
 }
 
 // written is a definition as it was written, so that problems are where their
@@ -95,7 +105,7 @@ type saved struct {
 }
 
 func savedRoutine(r *routine.Routine, warnings []routine.Problem) *mcp.CallToolResult {
-	return told(saved{r.ID, r.ToolName, r.Version, r.Status, r.Published(), append([]routine.Problem{}, warnings[:min(len(warnings), maxProblems)]...)})
+	return told(saved{r.ID, r.ToolName, r.Version, r.Status, r.Published(), shownProblems(warnings)})
 }
 
 func (s *Server) createRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {

@@ -21,13 +21,13 @@ const leastRoom = 64
 func cleanJSON(data json.RawMessage) json.RawMessage {
 	v := jsontext.Value(data).Clone()
 	if err := v.Format(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-		text, _ := json.Marshal(clean(string(data))) // a string always encodes
+		text, _ := json.Marshal(cleanData(string(data))) // a string always encodes
 		return text
 	}
 	out := make([]byte, 0, len(v))
 	for rest := []byte(v); len(rest) > 0; {
 		n, r := unit(rest)
-		if !hidden(r) {
+		if !isControl(r) {
 			out = append(out, rest[:n]...)
 		}
 		rest = rest[n:]

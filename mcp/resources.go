@@ -48,7 +48,7 @@ func (s *Server) addResources(m *server.MCPServer) {
 				if f, ok := v.(*routine.File); ok {
 					return fileResource(q.Params.URI, f), nil
 				}
-				return textResource(q.Params.URI, jsonType, string(compact(v))), nil
+				return jsonResource(q.Params.URI, v), nil
 			})
 	}
 }
@@ -63,9 +63,14 @@ func textResource(uri, kind, text string) []mcp.ResourceContents {
 	return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: kind, Text: text}}
 }
 
+// jsonResource is a value as JSON, in which invisible characters are escapes.
+func jsonResource(uri string, v any) []mcp.ResourceContents {
+	return textResource(uri, jsonType, routine.EscapeInvisible(string(compact(v))))
+}
+
 func fileResource(uri string, f *routine.File) []mcp.ResourceContents {
 	if kind := mediaType(f.ContentType); isText(kind) && utf8.Valid(f.Data) {
-		return textResource(uri, kind, clean(string(f.Data)))
+		return textResource(uri, kind, cleanData(string(f.Data)))
 	}
 	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: uri, MIMEType: mediaType(f.ContentType), Blob: base64.StdEncoding.EncodeToString(f.Data)}}
 }
@@ -158,7 +163,7 @@ func (s *Server) routineResource(r *routine.Routine) server.ServerResource {
 			if err != nil {
 				return nil, s.shown(ctx, err)
 			}
-			return textResource(uri, jsonType, string(compact(v))), nil
+			return jsonResource(uri, v), nil
 		},
 	}
 }

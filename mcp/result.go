@@ -163,18 +163,23 @@ func (a *answer) rest(from *place) *nextCall {
 // maxPath bounds the pointer that an answer names.
 const maxPath = 200
 
-// clean takes out what can't be shown: control characters, which a terminal
-// would obey, and bytes that are no text.
-func clean(s string) string {
+// clean removes what cannot be shown from a name, a description or a message,
+// see [routine.PlainText].
+func clean(s string) string { return routine.PlainText(s) }
+
+// cleanData removes control characters and bytes that are no UTF-8 from page
+// data, and nothing else: other invisible characters can be part of the data.
+func cleanData(s string) string {
 	return strings.Map(func(r rune) rune {
-		if hidden(r) {
+		if isControl(r) {
 			return -1
 		}
 		return r
 	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
 }
 
-// hidden tells control characters other than line breaks and tabs.
-func hidden(r rune) bool {
+// isControl reports whether r is a control character other than a line break or
+// a tab.
+func isControl(r rune) bool {
 	return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r >= 0x7f && r < 0xa0
 }

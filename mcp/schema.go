@@ -55,11 +55,11 @@ func compiles(schema []byte) error {
 func describeProperty(p *routine.Parameter, s *routine.ParameterSchema) {
 	example := ""
 	if len(s.Examples) > 0 && len(s.Examples[0]) <= maxExample {
-		example = oneLine(string(s.Examples[0]))
+		example = clean(oneLine(string(s.Examples[0])))
 	}
 	s.Examples, s.WriteOnly = nil, false
 	notes := strings.Join(s.Notes, " ")
-	text := clip(oneLine(p.Description), max(maxPropertyDescription-len([]rune(notes))-2, 0)) // a stop and a blank
+	text := clip(oneLine(clean(p.Description)), max(maxPropertyDescription-len([]rune(notes))-2, 0)) // a stop and a blank
 	if text != "" && notes+example != "" && !strings.ContainsAny(text[len(text)-1:], ".!?") && !strings.HasSuffix(text, "…") {
 		text += "."
 	}

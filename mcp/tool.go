@@ -38,7 +38,7 @@ func newTool(r *routine.Routine) (mcp.Tool, error) {
 		return mcp.Tool{}, err
 	}
 	t := mcp.NewToolWithRawSchema(r.ToolName, toolDescription(&r.Definition), schema)
-	t.Title = r.Name
+	t.Title = oneLine(clean(r.Name))
 	readOnly := readsOnly(r.Operations)
 	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: new(readOnly), DestructiveHint: new(!readOnly), OpenWorldHint: new(true)}
 	t.Meta = mcp.NewMetaFromMap(map[string]any{"rote/routine-id": r.ID, "rote/version": r.Version, "anthropic/maxResultSizeChars": maxResultSize})
@@ -75,7 +75,7 @@ func methodOf(o routine.Operation) string {
 // toolDescription is the author's, followed by what a call gives.
 func toolDescription(d *routine.Definition) string {
 	shape := resultShape(d)
-	text := clip(oneLine(d.Description), maxToolDescription-len([]rune(shape))-2)
+	text := clip(oneLine(clean(d.Description)), maxToolDescription-len([]rune(shape))-2)
 	if last, _ := utf8.DecodeLastRuneInString(text); unicode.IsLetter(last) || unicode.IsDigit(last) {
 		text += "."
 	}
@@ -85,7 +85,7 @@ func toolDescription(d *routine.Definition) string {
 // resultShape says what a call gives.
 func resultShape(d *routine.Definition) string {
 	o := d.Outcome()
-	of := clip(oneLine(o.Of), 60)
+	of := clip(oneLine(clean(o.Of)), 60)
 	switch o.Is {
 	case routine.OutcomeValue:
 		return fmt.Sprintf("Result: data is the value stored as %q.", of)

@@ -160,12 +160,32 @@ func (c *checker) names() {
 		c.warn(Problem{Pointer: "/parameters/" + strconv.Itoa(i), Code: "unused_parameter",
 			Message: fmt.Sprintf("parameter %q is never used", p.Name), Hint: fmt.Sprintf("write {{%s}} where its value belongs", p.Name)})
 	}
+	c.invisibleTexts()
 	for _, field := range [][2]string{{"/name", c.definition.Name}, {"/description", c.definition.Description}} {
 		t, _ := placeholder.Parse(field[1], placeholder.Text)
 		for _, tok := range t.Tokens() {
 			c.warn(Problem{Pointer: field[0], Code: "literal_placeholder", within: tok.Offset + 1,
 				Message: fmt.Sprintf("%s is not filled in here: it stays as it is written", clip(tok.Raw, 60))})
 		}
+	}
+}
+
+// invisibleTexts warns of characters that [PlainText] removes from the texts
+// that agents read.
+func (c *checker) invisibleTexts() {
+	check := func(pointer, text string) {
+		if r, at := firstInvisible(text); at >= 0 {
+			c.warn(Problem{Pointer: pointer, Code: "invisible_character", within: at + 1,
+				Message: fmt.Sprintf("holds the invisible character %U: agents see the text without it", r), Hint: "remove it"})
+		}
+	}
+	check("/name", c.definition.Name)
+	check("/description", c.definition.Description)
+	for i, tag := range c.definition.Tags {
+		check("/tags/"+strconv.Itoa(i), tag)
+	}
+	for i, p := range c.definition.Parameters {
+		check("/parameters/"+strconv.Itoa(i)+"/description", p.Description)
 	}
 }
 

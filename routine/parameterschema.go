@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -14,6 +13,14 @@ const (
 	maxSchemaNumber = 40
 	maxNotedFormat  = 39
 	maxNotedPattern = 79
+	// Bounds of the values in the schema of one parameter, in bytes of JSON:
+	// agents have all schemas in their context. Longer ones are described in
+	// words, and the checks of a call still know them whole.
+	maxSchemaEnum     = 4 << 10
+	maxSchemaValue    = 1 << 10
+	maxSchemaExamples = 10
+	// maxNotedValues bounds the values that a note shows, in bytes.
+	maxNotedValues = 60
 )
 
 // ParameterSchema is a parameter in JSON Schema 2020-12, with keywords that mean
@@ -64,18 +71,47 @@ func (p *Parameter) Schema() ParameterSchema {
 		s.note("Secret: it is masked wherever it is shown or stored.")
 		return s
 	}
-	s.Default = s.literal(p.Default)
+	if value := s.literal(p.Default); len(value) > 0 && !publishable(value, maxSchemaValue) {
+		s.note("Default: %s.", clip(EscapeInvisible(visibleLiteral(value)), maxNotedValues))
+	} else {
+		s.Default = value
+	}
 	var examples []json.RawMessage
 	_ = json.Unmarshal(p.Examples, &examples) // no list: no examples
 	if len(examples) == 0 {
 		examples = append(examples, p.Observed)
 	}
 	for _, e := range examples {
-		if len(e) > 0 && string(e) != "null" {
-			s.Examples = append(s.Examples, s.literal(e))
+		if len(e) == 0 || string(e) == "null" || len(s.Examples) == maxSchemaExamples {
+			continue
+		}
+		if value := s.literal(e); publishable(value, maxSchemaValue) {
+			s.Examples = append(s.Examples, value)
 		}
 	}
 	return s
+}
+
+// publishable reports whether a schema may hold a value: one of at most limit
+// bytes, without invisible characters.
+func publishable(value json.RawMessage, limit int) bool {
+	var text string
+	if len(value) > limit {
+		return false
+	}
+	_ = json.Unmarshal(value, &text) // a number or boolean holds no such characters
+	_, at := firstInvisible(text)
+	return at < 0
+}
+
+// visibleLiteral is a JSON value with its characters written as they are,
+// where the author wrote some of them as escapes.
+func visibleLiteral(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return string(value)
+	}
+	return compact(text)
 }
 
 // ParametersSchema is the schema of the object with the values of a call, the
@@ -110,7 +146,7 @@ func ParametersSchema(parameters []Parameter, describe func(*Parameter, *Paramet
 }
 
 func (s *ParameterSchema) note(format string, args ...any) {
-	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
+	s.Notes = append(s.Notes, PlainText(fmt.Sprintf(format, args...)))
 }
 
 // text adds what holds for values that are strings.
@@ -156,23 +192,55 @@ func (s *ParameterSchema) enum(p *Parameter, rules Validation) {
 		}
 		return
 	}
+	size := 0
+	values := make([]json.RawMessage, 0, min(len(rules.EnumValues), maxSchemaEnum/2))
 	for _, v := range rules.EnumValues {
-		s.Enum = append(s.Enum, s.literal(v))
+		value := s.literal(v)
+		size += len(value) + 1
+		if size > maxSchemaEnum || !publishable(value, maxSchemaEnum) {
+			s.noteValues(rules.EnumValues)
+			return
+		}
+		values = append(values, value)
+	}
+	if len(values) > 0 {
+		s.Enum = values
 	}
 }
 
-// pattern takes an expression that means the same everywhere. Others are told
-// in words, and checked by Bind all the same.
+// noteValues says how many values there are to choose from, and shows the first
+// ones.
+func (s *ParameterSchema) noteValues(all []json.RawMessage) {
+	var shown []string
+	size := 0
+	for _, v := range all {
+		value := EscapeInvisible(visibleLiteral(s.literal(v)))
+		if size += len(value) + 2; size > maxNotedValues {
+			break
+		}
+		shown = append(shown, value)
+	}
+	switch {
+	case len(shown) == len(all):
+		s.note("One of %s.", strings.Join(shown, ", "))
+	case len(shown) == 0:
+		s.note("One of %d values, such as %s.", len(all), clip(EscapeInvisible(visibleLiteral(s.literal(all[0]))), maxNotedValues))
+	default:
+		s.note("One of %d values, such as %s.", len(all), strings.Join(shown, ", "))
+	}
+}
+
+// pattern publishes an expression that every validator can read. Others are
+// told in words, and checked by Bind all the same.
 func (s *ParameterSchema) pattern(expr string) {
 	if expr == "" {
 		return
 	}
-	_, err := regexp.Compile(expr) // RE2 has no lookaround and no back references
-	if plain := !strings.Contains(strings.ReplaceAll(expr, "(?:", ""), "(?"); err == nil && plain && s.Type == "string" {
+	if s.Type == "string" && portablePattern(expr) {
 		s.Pattern = expr
 		return
 	}
-	s.note("It must match the expression %s.", clip(oneLine(expr), maxNotedPattern))
+	s.note("It must match the expression %s.", clip(EscapeInvisible(oneLine(expr)), maxNotedPattern))
 }
 
 // literal is a declared value as one of the property's type: authors may spell
