@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
-	"sync"
 	"time"
 )
 
@@ -39,6 +38,7 @@ type Callback struct {
 type Webhook struct {
 	ID, ExecutionID string
 	Callback
+	Target WebhookTarget
 	// Attempt counts from 1, this one included.
 	Attempt int
 }
@@ -46,10 +46,12 @@ type Webhook struct {
 // WebhookStore is the part of a [Store] that keeps webhooks. A new execution is
 // saved with its callback.
 type WebhookStore interface {
-	// DueWebhooks claims webhooks that are due at now and whose executions have
-	// ended: they are due again at until, for whichever process is there then,
-	// unless they are settled. At most limit.
-	DueWebhooks(ctx context.Context, now, until time.Time, limit int) ([]*Webhook, error)
+	// ClaimWebhooks claims webhooks that are due at c.Now and whose executions
+	// have ended: they are due again at c.Until, for any process, unless they are
+	// settled. Organizations take turns: the one with the fewest in flight is
+	// first, and for each the host with the fewest; among equals the one that is
+	// due longest.
+	ClaimWebhooks(ctx context.Context, c WebhookClaim) ([]*Webhook, error)
 	// SettleWebhook saves what came of an attempt, and when to try again; nil:
 	// not at all.
 	SettleWebhook(ctx context.Context, id, outcome string, next *time.Time) error
@@ -64,10 +66,6 @@ const (
 	// it.
 	sendTime  = 10 * time.Second
 	leaseTime = 30 * time.Second
-	// deliverTime is how often due webhooks are looked for, deliverBatch how
-	// many are sent at once.
-	deliverTime  = time.Second
-	deliverBatch = 16
 )
 
 // retryAfter is how long to wait after each attempt that failed; after the last
@@ -120,47 +118,6 @@ func (s *Service) webhookSecret(ctx context.Context, organizationID string) ([]b
 	fresh := make([]byte, 32)
 	rand.Read(fresh) // never fails
 	return s.store.WebhookSecret(ctx, organizationID, fresh)
-}
-
-// deliverWebhooks sends what is due, until ctx ends.
-func (s *Service) deliverWebhooks(ctx context.Context) {
-	if s.sender == nil {
-		return
-	}
-	tick := time.NewTicker(deliverTime)
-	defer tick.Stop()
-	var fault bool
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-		err := s.deliverDue(ctx)
-		if err != nil && !fault && ctx.Err() == nil { // once, not every second
-			s.log.ErrorContext(ctx, "webhooks cannot be sent", "error", err)
-		}
-		fault = err != nil
-	}
-}
-
-func (s *Service) deliverDue(ctx context.Context) error {
-	for {
-		now := s.now()
-		due, err := s.store.DueWebhooks(ctx, now, now.Add(leaseTime), deliverBatch)
-		if err != nil || len(due) == 0 {
-			return err
-		}
-		faults := make([]error, len(due))
-		var all sync.WaitGroup
-		for i, w := range due {
-			all.Go(func() { faults[i] = s.deliver(ctx, w) })
-		}
-		all.Wait()
-		if err := errors.Join(faults...); err != nil {
-			return err
-		}
-	}
 }
 
 // deliver makes one attempt and settles it. The error is of the store.

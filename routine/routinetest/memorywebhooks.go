@@ -16,22 +16,26 @@ type webhook struct {
 	due *time.Time
 }
 
-func (s *Store) DueWebhooks(_ context.Context, now, until time.Time, limit int) ([]*routine.Webhook, error) {
+func (s *Store) ClaimWebhooks(_ context.Context, c routine.WebhookClaim) ([]*routine.Webhook, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := slices.SortedFunc(maps.Values(s.webhooks), func(a, b *webhook) int { return cmp.Compare(a.ID, b.ID) })
+	all := slices.DeleteFunc(slices.Collect(maps.Values(s.webhooks)), func(w *webhook) bool {
+		return w.due == nil || w.due.After(c.Now) || s.executions[w.ExecutionID].Open()
+	})
+	slices.SortFunc(all, func(a, b *webhook) int { return cmp.Or(a.due.Compare(*b.due), cmp.Compare(a.ID, b.ID)) })
 	var due []*routine.Webhook
 	for _, w := range all {
-		if w.due == nil || w.due.After(now) || s.executions[w.ExecutionID].Open() || len(due) == limit {
-			continue
-		}
-		w.due = copyTime(&until)
-		w.Attempt++
-		c := w.Webhook
-		c.AllowedHosts = slices.Clone(w.AllowedHosts)
-		due = append(due, &c)
+		claimed := w.Webhook
+		claimed.Target, claimed.AllowedHosts = routine.TargetOf(s.executions[w.ExecutionID].OrganizationID, w.URL), slices.Clone(w.AllowedHosts)
+		claimed.Attempt++
+		due = append(due, &claimed)
 	}
-	return due, nil
+	chosen := c.Choose(due)
+	for _, claimed := range chosen {
+		w := s.webhooks[claimed.ID]
+		w.due, w.Attempt = copyTime(&c.Until), claimed.Attempt
+	}
+	return chosen, nil
 }
 
 func (s *Store) SettleWebhook(_ context.Context, id, _ string, next *time.Time) error {

@@ -120,7 +120,7 @@ func pruneKeepsWebhooks(t *testing.T, s routine.Store) {
 	endedWithCallback(t, s)
 	r := routine.Retention{Age: 1}
 	wantPruned(t, s, r, Time.Add(time.Hour), 0)
-	claimed, err := s.DueWebhooks(t.Context(), Time, Time, 1)
+	claimed, err := s.ClaimWebhooks(t.Context(), claim(Time, 1))
 	must(t, err)
 	must(t, s.SettleWebhook(t.Context(), claimed[0].ID, "status 200", nil))
 	wantPruned(t, s, r, Time.Add(time.Hour), 1)

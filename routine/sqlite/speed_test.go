@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql"
 	"fmt"
 	"runtime"
 	"strings"
@@ -180,4 +181,31 @@ func BenchmarkCreateRoutine(b *testing.B) {
 		})
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
 	})
+}
+
+// A long list of webhooks that are due must not slow down those who send them.
+func BenchmarkClaimOf50000Webhooks(b *testing.B) {
+	s := open(b, tempPath(b))
+	must(b, s.inTx(b.Context(), func(tx *sql.Tx) error {
+		for i := range 50_000 {
+			e := routinetest.Ended(routinetest.Execution(b))
+			id := fmt.Sprintf("e%d", i)
+			_, err := tx.ExecContext(b.Context(), `INSERT INTO executions (id, organization_id, routine_id, routine_name, routine_version, status, error_code, created_by, owner, created_at) VALUES (?, 'acme', 'r', 'n', 1, 'failed', '', '', '', ?)`,
+				id, micros(e.CreatedAt))
+			if err != nil {
+				return err
+			}
+			_, err = tx.ExecContext(b.Context(), `INSERT INTO webhooks (id, execution_id, url, allowed_hosts, due_at) VALUES (?, ?, ?, '[]', 0)`, "m"+id, id, fmt.Sprintf("https://host%d.example/", i%100))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	for b.Loop() {
+		claimed, err := s.ClaimWebhooks(b.Context(), routine.WebhookClaim{Now: routinetest.Time, Until: routinetest.Time, Limit: 32, PerOrganization: 8, PerHost: 16})
+		if err != nil || len(claimed) != 8 {
+			b.Fatal(len(claimed), err)
+		}
+	}
 }

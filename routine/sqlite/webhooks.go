@@ -28,41 +28,61 @@ func saveCallback(ctx context.Context, tx *sql.Tx, e *routine.Execution) error {
 	return err
 }
 
-const fromDueWebhooks = `
+// dueWebhooks finds webhooks to send, the one that is due longest first.
+const dueWebhooks = `
+	SELECT webhooks.id, organization_id, url
 	FROM webhooks JOIN executions ON executions.id = execution_id
-	WHERE due_at <= ? AND status IN ('completed', 'failed')`
+	WHERE due_at <= ? AND status IN ('completed', 'failed') ORDER BY due_at`
 
-// DueWebhooks claims webhooks. Most of the time there are none, which is found
-// out without a write.
-func (s *Store) DueWebhooks(ctx context.Context, now, until time.Time, limit int) ([]*routine.Webhook, error) {
-	var some bool
-	if err := s.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 `+fromDueWebhooks+`)`, micros(now)).Scan(&some); err != nil || !some {
+// ClaimWebhooks claims webhooks. They are chosen by a read, so that a long list of
+// them keeps no writer waiting. Another process may claim some of them first.
+func (s *Store) ClaimWebhooks(ctx context.Context, c routine.WebhookClaim) ([]*routine.Webhook, error) {
+	due, err := s.dueWebhooks(ctx, c.Now)
+	if err != nil || len(due) == 0 {
 		return nil, wrap("find webhooks", err)
 	}
-	var due []*routine.Webhook
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `
-			UPDATE webhooks SET due_at = ?, attempts = attempts + 1
-			WHERE id IN (SELECT webhooks.id `+fromDueWebhooks+` ORDER BY due_at LIMIT ?)
-			RETURNING id, execution_id, url, allowed_hosts, attempts`, micros(until), micros(now), limit)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var w routine.Webhook
+	var claimed []*routine.Webhook
+	err = s.inTx(ctx, func(tx *sql.Tx) error {
+		for _, w := range c.Choose(due) {
 			var hosts []byte
-			if err := rows.Scan(&w.ID, &w.ExecutionID, &w.URL, &hosts, &w.Attempt); err != nil {
+			err := tx.QueryRowContext(ctx, `
+				UPDATE webhooks SET due_at = ?, attempts = attempts + 1 WHERE id = ? AND due_at <= ?
+				RETURNING execution_id, url, allowed_hosts, attempts`, micros(c.Until), w.ID, micros(c.Now)).
+				Scan(&w.ExecutionID, &w.URL, &hosts, &w.Attempt)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			if err != nil {
 				return err
 			}
 			if err := json.Unmarshal(hosts, &w.AllowedHosts); err != nil {
 				return err
 			}
-			due = append(due, &w)
+			claimed = append(claimed, w)
 		}
-		return rows.Err()
+		return nil
 	})
-	return due, wrap("claim webhooks", err)
+	if err != nil {
+		return nil, wrap("claim webhooks", err)
+	}
+	return claimed, nil
+}
+
+// dueWebhooks are the webhooks that are due, with nothing but their id and target.
+func (s *Store) dueWebhooks(ctx context.Context, now time.Time) (due []*routine.Webhook, err error) {
+	rows, err := s.read.QueryContext(ctx, dueWebhooks, micros(now))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, organizationID, url string
+		if err := rows.Scan(&id, &organizationID, &url); err != nil {
+			return nil, err
+		}
+		due = append(due, &routine.Webhook{ID: id, Target: routine.TargetOf(organizationID, url)})
+	}
+	return due, rows.Err()
 }
 
 // SettleWebhook saves what came of an attempt.
