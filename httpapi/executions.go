@@ -63,6 +63,9 @@ func (a *api) cancelExecution(q *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if e.Withheld {
+		return answer{status: http.StatusOK, body: a.withheldExecution(e)}, nil
+	}
 	return answer{status: http.StatusOK, body: e}, nil
 }
 

@@ -14,7 +14,7 @@ func (a *api) readNamedRoutine(q *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return one(q, r), nil
+	return a.one(q, r), nil
 }
 
 // putRoutine creates the routine of the name in the path, or makes the body its
@@ -38,7 +38,7 @@ func (a *api) putRoutine(q *request) (answer, error) {
 		condition.New = true
 	}
 	r, created, warnings, err := a.service.PutRoutine(q.Context(), q.principal, q.parameter("name"), text, condition)
-	got, err := changed(q, r, warnings, err)
+	got, err := a.changed(q, r, warnings, err)
 	if created {
 		got.status, got.location = http.StatusCreated, a.base+"/routines/"+r.ID
 	}

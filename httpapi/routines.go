@@ -31,7 +31,7 @@ func (a *api) createRoutine(q *request) (answer, error) {
 		return answer{}, &failure{error: err, warnings: warnings}
 	}
 	tag(q, r)
-	return answer{status: http.StatusCreated, body: withWarnings{r, orNone(warnings)}, location: a.base + "/routines/" + r.ID}, nil
+	return answer{status: http.StatusCreated, body: a.changedRoutine(r, warnings), location: a.base + "/routines/" + r.ID}, nil
 }
 
 // validation is the answer to a definition that was accepted. One that was not

@@ -33,7 +33,7 @@ func (a *api) patchRoutine(q *request) (answer, error) {
 		return answer{}, err
 	}
 	r, warnings, err := a.service.PatchRoutine(q.Context(), q.principal, q.routineID(), text, expected)
-	return changed(q, r, warnings, err)
+	return a.changed(q, r, warnings, err)
 }
 
 func (a *api) archiveRoutine(q *request) (answer, error) {
@@ -45,7 +45,7 @@ func (a *api) archiveRoutine(q *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return one(q, r), nil
+	return a.one(q, r), nil
 }
 
 func (a *api) restoreRoutine(q *request) (answer, error) {
@@ -68,21 +68,24 @@ func (a *api) restoreRoutine(q *request) (answer, error) {
 		return answer{}, err
 	}
 	r, warnings, err := a.service.RestoreRoutine(q.Context(), q.principal, q.routineID(), version, expected)
-	return changed(q, r, warnings, err)
+	return a.changed(q, r, warnings, err)
 }
 
 // changed answers a change, with what is doubtful about its result.
-func changed(q *request, r *routine.Routine, warnings []routine.Problem, err error) (answer, error) {
+func (a *api) changed(q *request, r *routine.Routine, warnings []routine.Problem, err error) (answer, error) {
 	if err != nil {
 		return answer{}, &failure{error: err, warnings: warnings}
 	}
 	tag(q, r)
-	return answer{status: http.StatusOK, body: withWarnings{r, orNone(warnings)}}, nil
+	return answer{status: http.StatusOK, body: a.changedRoutine(r, warnings)}, nil
 }
 
 // one answers a routine.
-func one(q *request, r *routine.Routine) answer {
+func (a *api) one(q *request, r *routine.Routine) answer {
 	tag(q, r)
+	if r.Withheld {
+		return answer{status: http.StatusOK, body: a.withheldRoutine(r, nil)}
+	}
 	return answer{status: http.StatusOK, body: r}
 }
 

@@ -32,6 +32,8 @@ func (s *Service) CreateRoutineOnce(ctx context.Context, p Principal, text []byt
 	if err != nil {
 		return nil, warnings, err
 	}
+	// Of a withheld routine the definition is not compared: whether another one is
+	// the same would tell what that holds.
 	namesakes, err := s.routinesNamed(ctx, p, d.Name)
 	if err != nil {
 		s.log.WarnContext(ctx, "cannot look for routines of the same name", "routine_id", r.ID, "error", err)
@@ -40,21 +42,21 @@ func (s *Service) CreateRoutineOnce(ctx context.Context, p Principal, text []byt
 }
 
 // createOnce saves a routine made from d, unless a call with the key has already
-// done so: then it gives that routine.
+// done so: then it gives that routine, as p may see it.
 func (s *Service) createOnce(ctx context.Context, p Principal, key *IdempotencyKey, d *Definition) (*Routine, error) {
-	if r, err := s.routineMade(ctx, key, d); r != nil || err != nil {
+	if r, err := s.routineMade(ctx, p, key, d); r != nil || err != nil {
 		return r, err
 	}
 	r := s.newRoutine(p, d)
 	r.Key = key
 	err := s.saveNew(ctx, r)
 	if errors.Is(err, ErrKeyTaken) { // just now, by another
-		return s.routineMade(ctx, key, d)
+		return s.routineMade(ctx, p, key, d)
 	}
 	if err != nil {
 		return nil, storeError(ctx, "create routine", err)
 	}
-	return r, nil
+	return r.answeredTo(p), nil
 }
 
 // newRoutine makes an active routine of p from d. It has no tool name yet.
@@ -77,8 +79,8 @@ func (s *Service) saveNew(ctx context.Context, r *Routine) (err error) {
 }
 
 // routineMade is the routine that a call with k's key has created from d, as it
-// was then; nil: there is none.
-func (s *Service) routineMade(ctx context.Context, k *IdempotencyKey, d *Definition) (*Routine, error) {
+// was then and as p may see it; nil: there is none.
+func (s *Service) routineMade(ctx context.Context, p Principal, k *IdempotencyKey, d *Definition) (*Routine, error) {
 	id, err := s.made(ctx, k)
 	if err != nil || id == "" {
 		return nil, err
@@ -88,5 +90,5 @@ func (s *Service) routineMade(ctx context.Context, k *IdempotencyKey, d *Definit
 		return nil, storeError(ctx, "read routine", err)
 	}
 	r.Definition, r.Status, r.Version, r.UpdatedAt = *d, StatusActive, 1, r.CreatedAt
-	return r, nil
+	return r.answeredTo(p), nil
 }

@@ -56,6 +56,10 @@ type Execution struct {
 	Files []FileInfo `json:"files,omitempty"`
 
 	OrganizationID string `json:"-"`
+	// Withheld: the caller may not read the execution, and this is the answer to
+	// a call that acted on it. It has the ID, Status and OrganizationID of the
+	// execution and nothing else.
+	Withheld bool `json:"-"`
 	// Key and Callback are saved with a new execution, and not read back.
 	Key      *IdempotencyKey `json:"-"`
 	Callback *Callback       `json:"-"`

@@ -79,8 +79,9 @@ func (s *Service) made(ctx context.Context, k *IdempotencyKey) (string, error) {
 }
 
 // executionMade is the execution that a call with k's key has begun; nil: there
-// is none.
-func (s *Service) executionMade(ctx context.Context, k *IdempotencyKey) (*Execution, error) {
+// is none. The execution of a call that was made with another token is given to
+// p only if p may read executions: CodeForbidden.
+func (s *Service) executionMade(ctx context.Context, p Principal, k *IdempotencyKey) (*Execution, error) {
 	id, err := s.made(ctx, k)
 	if err != nil || id == "" {
 		return nil, err
@@ -88,6 +89,11 @@ func (s *Service) executionMade(ctx context.Context, k *IdempotencyKey) (*Execut
 	e, err := s.store.Execution(ctx, id)
 	if err != nil {
 		return nil, storeError(ctx, "read execution", err)
+	}
+	if e.TokenID != p.TokenID {
+		if err := p.may(toReadExecutions, e.object()); err != nil {
+			return nil, Errorf(CodeForbidden, "this idempotency key was used with another token: its answer needs the scope %s; use a new key for a new run", ScopeExecutionsRead)
+		}
 	}
 	return s.present(e), nil
 }

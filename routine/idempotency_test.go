@@ -179,3 +179,29 @@ func TestCallsAtOnceRunOnce(t *testing.T) {
 		}
 	})
 }
+
+// The answer of a call is for the token that made it, and for those that may
+// read executions.
+func TestAnswerOfAnotherTokensCall(t *testing.T) {
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	runner, other, reader := ann, ann, ann
+	runner.Scopes, runner.TokenID = routine.ScopeExecutionsRun, "a"
+	other.Scopes, other.TokenID = routine.ScopeExecutionsRun, "b"
+	reader.Scopes, reader.TokenID = routine.ScopeExecutionsRun|routine.ScopeExecutionsRead, "c"
+	r := create(t, s, ann, private)
+	call := routine.Call{Once: once("k", "{}")}
+	first, err := s.Execute(t.Context(), runner, r.ID, call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []routine.Principal{runner, reader} {
+		if again, err := s.Execute(t.Context(), p, r.ID, call); err != nil || again.ID != first.ID || again.Result == nil {
+			t.Errorf("token %s: %+v, %v", p.TokenID, again, err)
+		}
+	}
+	for name, execute := range map[string]func(context.Context, routine.Principal, string, routine.Call) (*routine.Execution, error){"execute": s.Execute, "start": s.Start} {
+		if again, err := execute(t.Context(), other, r.ID, call); again != nil || routine.CodeOf(err) != routine.CodeForbidden || !strings.Contains(err.Error(), "executions:read") {
+			t.Errorf("%s with another token: %+v, %v", name, again, err)
+		}
+	}
+}

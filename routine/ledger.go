@@ -109,12 +109,15 @@ func (s *Service) ExecutionFile(ctx context.Context, p Principal, id, name strin
 }
 
 // Cancel ends an execution, as failed with CodeCancelled, whichever process
-// runs it, and gives it as it is then. One that has ended stays as it is. The
-// codes of Execution.
+// runs it, and gives what p may see of it then. One that has ended stays as it
+// is. The codes of Execution.
 func (s *Service) Cancel(ctx context.Context, p Principal, id string) (*Execution, error) {
 	e, err := s.execution(ctx, p, toCancel, id)
-	if err != nil || !e.Open() {
-		return e, err
+	if err != nil {
+		return nil, err
+	}
+	if !e.Open() {
+		return e.answeredTo(p), nil
 	}
 	if l := s.live(id); l != nil {
 		l.cancel(cancelled())
@@ -124,7 +127,7 @@ func (s *Service) Cancel(ctx context.Context, p Principal, id string) (*Executio
 	waiting, stop := context.WithTimeout(ctx, cancelTime)
 	defer stop()
 	if e, err = s.wait(waiting, p, toCancel, id); e != nil {
-		return e, nil
+		return e.answeredTo(p), nil
 	}
 	return nil, err
 }

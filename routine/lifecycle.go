@@ -81,6 +81,9 @@ func (s *Service) RestoreRoutine(ctx context.Context, p Principal, id string, ve
 	if err != nil {
 		unplace(AsError(err).Problems, 0)
 	}
+	if p.may(toRead, nil) != nil {
+		warnings, err = withheldProblems(warnings, err, func(found []Problem) []Problem { return withhold(found, nil) })
+	}
 	return r, warnings, err
 }
 
@@ -120,7 +123,7 @@ func (s *Service) version(ctx context.Context, r *Routine, number int) (*Version
 }
 
 // change saves what edit makes of the routine as its next version, or nothing
-// where edit changes nothing. When another change comes in between, edit is done
+// where edit changes nothing, and gives what p may see of the routine. When another change comes in between, edit is done
 // anew on what that one left, so that neither is lost.
 func (s *Service) change(ctx context.Context, p Principal, id string, expected []int, edit func(*Routine) error) (*Routine, error) {
 	for range maxRaces {
@@ -136,12 +139,12 @@ func (s *Service) change(ctx context.Context, p Principal, id string, expected [
 			return nil, err
 		}
 		if sameContent(was, &r) {
-			return was, nil
+			return was.answeredTo(p), nil
 		}
 		r.Version, r.UpdatedAt = was.Version+1, max(s.now().Unix(), was.UpdatedAt)
 		err = s.store.UpdateRoutine(ctx, &r, p.UserID)
 		if err == nil {
-			return &r, nil
+			return r.answeredTo(p), nil
 		}
 		if !errors.Is(err, ErrStale) {
 			return nil, storeError(ctx, "update routine", err)

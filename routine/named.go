@@ -84,7 +84,7 @@ func (s *Service) PutRoutine(ctx context.Context, p Principal, name string, text
 		if err != nil {
 			return nil, false, warnings, storeError(ctx, "create routine", err)
 		}
-		return r, true, warnings, nil
+		return r.answeredTo(p), true, warnings, nil
 	}
 	return nil, false, warnings, errBusyRoutine
 }

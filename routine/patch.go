@@ -20,7 +20,10 @@ const (
 //
 // expected, where it is not nil, are the versions that the caller knows: at
 // another one CodePreconditionFailed. A patch that changes nothing makes no
-// version. CodeUnauthenticated, CodeForbidden, CodeNotFound, CodeInvalid,
+// version. A caller who may not read routines gets a routine that is withheld,
+// and of the problems only those of the patch itself.
+//
+// CodeUnauthenticated, CodeForbidden, CodeNotFound, CodeInvalid,
 // CodeTooLarge; CodeConflict for a change of status that there is not, and for
 // any other change to an archived routine.
 func (s *Service) PatchRoutine(ctx context.Context, p Principal, id string, text []byte, expected []int) (*Routine, []Problem, error) {
@@ -29,7 +32,11 @@ func (s *Service) PatchRoutine(ctx context.Context, p Principal, id string, text
 	}
 	var warnings []Problem
 	r, err := s.change(ctx, p, id, expected, func(r *Routine) (err error) {
+		status := r.Status
 		warnings, err = r.patch(text)
+		if p.may(toRead, nil) != nil {
+			warnings, err = withheldProblems(warnings, err, func(found []Problem) []Problem { return problemsOfPatch(text, status, found) })
+		}
 		return err
 	})
 	return r, warnings, err

@@ -76,6 +76,10 @@ type Routine struct {
 	// UniqueName makes the creation fail where a routine of the organization
 	// that is not archived has the same name. It is not stored.
 	UniqueName bool `json:"-"`
+	// Withheld: the caller may not read the routine, and this is the answer to a
+	// change of theirs. It has the ID, ToolName, OrganizationID, Status, Version,
+	// Name and IsMCPToolDesignated of the routine and nothing else.
+	Withheld bool `json:"-"`
 	// Key is saved with a new routine, and not read back.
 	Key *IdempotencyKey `json:"-"`
 }

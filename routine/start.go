@@ -33,12 +33,12 @@ func (s *Service) start(ctx context.Context, p Principal, id string, call Call) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if before, err = s.executionMade(ctx, key); before != nil || err != nil {
+	if before, err = s.executionMade(ctx, p, key); before != nil || err != nil {
 		return nil, before, err
 	}
 	l, err := s.launch(ctx, p, id, call, key)
 	if errors.Is(err, ErrKeyTaken) { // just now, by another
-		before, err = s.executionMade(ctx, key)
+		before, err = s.executionMade(ctx, p, key)
 	}
 	return l, before, err
 }
