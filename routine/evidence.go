@@ -86,11 +86,15 @@ type Inspection struct {
 // evidenceTime bounds how much longer a failed run takes.
 const evidenceTime = 1500 * time.Millisecond
 
+// maxInspected bounds the secrets that a page is searched for, in bytes of all their
+// spellings. It takes too long to search for more.
+const maxInspected = 256 << 10
+
 // inspect gathers evidence of a failure on the run's page, also when the run's
 // time is over. One that was cancelled or whose service stops is not kept
-// waiting for it.
+// waiting for it. There is none when the secrets are more than maxInspected.
 func (r *Run) inspect(ctx context.Context, o Operation) *Evidence {
-	if unwanted(ctx) {
+	if unwanted(ctx) || r.hidden.size() > maxInspected {
 		return nil
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), evidenceTime)
@@ -101,7 +105,7 @@ func (r *Run) inspect(ctx context.Context, o Operation) *Evidence {
 		}
 	})
 	defer stop()
-	i := Inspection{Operation: o.Type(), Secrets: r.hidden}
+	i := Inspection{Operation: o.Type(), Secrets: r.hidden.texts}
 	if r.op != nil {
 		eachTemplate(r.op, func(s site) {
 			if s.place == placeholder.Selector {

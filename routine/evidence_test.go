@@ -103,6 +103,17 @@ func TestInspection(t *testing.T) {
 	}
 }
 
+// A page is not searched for megabytes of secrets: there is no evidence then.
+func TestNoEvidenceWithTooManySecrets(t *testing.T) {
+	page := fakePage{click: failingClick(routine.CodeElementNotFound), evidence: shows(routine.Evidence{})}
+	for size, want := range map[int]bool{1 << 10: true, 300 << 10: false} {
+		e, err := runOnce(t, page, `{"type":"click","selector":"#b"},{"type":"press","key":"{{k}}"}`, `{"name":"k","x-secret":true}`, `{"k":"`+strings.Repeat("x", size)+`"}`)
+		if err == nil || (e.Evidence != nil) != want {
+			t.Errorf("%d bytes: evidence %v, error %v", size, e.Evidence, err)
+		}
+	}
+}
+
 // Whatever a page says, its evidence is small, shows no secret and keeps a
 // terminal safe.
 func TestEvidenceIsSmallAndShowsNoSecret(t *testing.T) {

@@ -157,9 +157,10 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 		progress = func(Progress) {}
 	}
 	e.Result = &Result{PlaceholderResolution: map[string]*string{}, OperationsMetadata: []OperationRecord{}}
+	hidden := secretsOf(d.Parameters, values)
 	defer func() {
 		if p := recover(); p != nil {
-			err = Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			err = hidden.err(Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
 		}
 	}()
 	opening, err := s.opening(ctx, l.caller, d)
@@ -176,7 +177,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 	}
 	l.page = page
 	r := &Run{page: page, params: values, values: map[string]string{}, result: e.Result, maxResult: s.maxResult, now: s.now, progress: progress,
-		hidden: secretsOf(d.Parameters, values), secret: secretTokens(d.Parameters)}
+		hidden: hidden, secret: secretTokens(d.Parameters)}
 	r.recorded = func(o OperationRecord) { l.tellOperation(r.hidden.record(o)) }
 	if err = r.run(ctx, d); err == nil && opening.Keep {
 		s.keep(ctx, l.caller, page, e.Result)

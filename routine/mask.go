@@ -3,6 +3,7 @@ package routine
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,15 +11,25 @@ import (
 )
 
 // secrets hides the values of "x-secret" parameters, and of the HttpOnly cookies
-// that placeholders have read, in what a run tells of itself: records, warnings,
-// errors. The data is the routine's own answer and stays as it is.
-type secrets []string
+// that a run has read, in what the run tells of itself: records, warnings, errors.
+// The data is the routine's own answer and stays as it is.
+//
+// Texts are compared without regard to case, white space and escapes. What is cut
+// off before or after a "…" is recognized by the part that is left. Numbers are
+// compared by their value, and host names in punycode by what they spell. The zero
+// value hides nothing. A value never changes.
+type secrets struct {
+	// texts are the secrets in all their spellings.
+	texts []string
+	*maskIndex
+}
 
-// minSecret is the shortest value that is looked for inside longer text; a
-// shorter one would blot out the text and is hidden only where it stands alone.
+// minSecret is the shortest value, in bytes, that is looked for inside longer text.
+// A shorter one would hide most of the text, so it is hidden only where it is all of
+// the text.
 const minSecret = 3
 
-// secretsOf are the spellings under which a secret value can appear.
+// secretsOf are the values of the secret parameters.
 func secretsOf(ps []Parameter, v Values) secrets {
 	var all []string
 	for _, p := range ps {
@@ -39,47 +50,28 @@ func secretTokens(ps []Parameter) map[string]bool {
 	return names
 }
 
-// with is s with more texts. Longest first, so that none is hidden in part.
+// with is s with more texts.
 func (s secrets) with(texts []string) secrets {
-	if len(texts) == 0 {
+	all := append(slices.Clone(s.texts), texts...)
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	all = slices.Compact(all)
+	if len(all) == len(s.texts) {
 		return s
 	}
-	all := append(slices.Clone(s), texts...)
-	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
-	return slices.Compact(all)
+	return secrets{all, newMaskIndex(all)}
 }
 
-func (s secrets) text(t string) string {
-	for _, secret := range s {
-		if t == secret {
-			return masked
-		}
-		if len(secret) >= minSecret {
-			t = strings.ReplaceAll(t, secret, masked)
-		}
+// size is the number of bytes of all spellings.
+func (s secrets) size() int {
+	n := 0
+	for _, t := range s.texts {
+		n += len(t)
 	}
-	return s.cut(t)
+	return n
 }
 
-// cut hides the beginning of a secret where clip has cut a text.
-func (s secrets) cut(t string) string {
-	parts := strings.Split(t, "…")
-	for i, part := range parts[:len(parts)-1] {
-		for _, secret := range s {
-			n := min(len(secret)-1, len(part))
-			for n >= minSecret && !strings.HasSuffix(part, secret[:n]) {
-				n--
-			}
-			if n >= minSecret {
-				parts[i] = part[:len(part)-n] + masked
-				break
-			}
-		}
-	}
-	return strings.Join(parts, "…")
-}
-
-// tree is x with its texts masked. Details hold these types and no others.
+// tree is x with its texts masked. Details hold these types and no others. The names
+// in a map of texts come from outside, as those of headers do, and are masked too.
 func (s secrets) tree(x any) any {
 	switch x := x.(type) {
 	case string:
@@ -92,8 +84,12 @@ func (s secrets) tree(x any) any {
 		return out
 	case map[string]string:
 		out := make(map[string]string, len(x))
-		for k, t := range x {
-			out[k] = s.text(t)
+		for _, k := range slices.Sorted(maps.Keys(x)) {
+			name := s.text(k)
+			for _, taken := out[name]; taken; _, taken = out[name] {
+				name += masked
+			}
+			out[name] = s.text(x[k])
 		}
 		return out
 	case map[string]any:
@@ -108,7 +104,7 @@ func (s secrets) tree(x any) any {
 
 // result masks all that r tells beside its data.
 func (s secrets) result(r *Result) {
-	if len(s) == 0 {
+	if s.maskIndex == nil {
 		return
 	}
 	pointed := func(t *string) {
@@ -123,6 +119,7 @@ func (s secrets) result(r *Result) {
 	for _, t := range r.PlaceholderResolution {
 		pointed(t)
 	}
+	r.Filename, r.ContentType = s.text(r.Filename), s.text(r.ContentType)
 	for i := range r.OperationsMetadata {
 		r.OperationsMetadata[i] = s.record(r.OperationsMetadata[i])
 	}
@@ -135,7 +132,8 @@ func (s secrets) record(o OperationRecord) OperationRecord {
 	}
 	denied := slices.Clone(o.EgressDenied)
 	for i := range denied {
-		denied[i].Host = s.text(denied[i].Host)
+		d := &denied[i]
+		d.Host, d.Address, d.Reason = s.text(d.Host), s.text(d.Address), s.text(d.Reason)
 	}
 	o.EgressDenied = denied
 	if o.Details != nil {
@@ -144,12 +142,16 @@ func (s secrets) record(o OperationRecord) OperationRecord {
 	return o
 }
 
-// err is the run's error with its message masked; the cause goes to logs only
-// when the error is internal, and then the message says nothing.
+// err is the run's error with its texts masked. The cause is kept only where logs
+// show it: when the error is internal.
 func (s secrets) err(err error) error {
-	var e *Error
-	if len(s) == 0 || !errors.As(err, &e) || e.Code == CodeInternal {
+	if s.maskIndex == nil || err == nil {
 		return err
 	}
-	return &Error{Code: e.Code, Message: s.text(e.Message), Problems: e.Problems, RetryAfter: e.RetryAfter}
+	e := AsError(err)
+	shown := &Error{Code: e.Code, Message: s.text(e.Message), Problems: e.Problems, RetryAfter: e.RetryAfter}
+	if cause := hiddenCause(err); cause != nil {
+		shown.cause = errors.New(s.text(cause.Error()))
+	}
+	return shown
 }

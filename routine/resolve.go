@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -124,24 +123,41 @@ func (r *Run) cookie(ctx context.Context, name string) (string, bool, bool, erro
 		if c.Name != name {
 			continue
 		}
-		if c.HTTPOnly {
-			r.hide(c.Value)
-		}
+		r.hideCookies([]Cookie{c})
 		plain, err := url.PathUnescape(c.Value)
 		if err != nil {
 			return c.Value, true, c.HTTPOnly, nil
-		}
-		if c.HTTPOnly {
-			r.hide(plain)
 		}
 		return plain, true, c.HTTPOnly, nil
 	}
 	return "", false, false, nil
 }
 
-// hide makes text a secret of the run from now on.
-func (r *Run) hide(text string) {
-	if text != "" && !slices.Contains(r.hidden, text) {
-		r.hidden = r.hidden.with(spellings(text))
+// hide makes texts secrets of the run from now on.
+func (r *Run) hide(texts ...string) {
+	var all []string
+	size := 0
+	for _, text := range texts {
+		if size += len(text); size > maxSpelled { // a page can set cookies of megabytes
+			all = append(all, text)
+		} else if text != "" {
+			all = append(all, spellings(text)...)
+		}
 	}
+	r.hidden = r.hidden.with(all)
+}
+
+// hideCookies makes the values of HttpOnly cookies secrets, as it is and decoded.
+func (r *Run) hideCookies(cookies []Cookie) {
+	var texts []string
+	for _, c := range cookies {
+		if !c.HTTPOnly || c.Value == "" {
+			continue
+		}
+		texts = append(texts, c.Value)
+		if plain, err := url.PathUnescape(c.Value); err == nil && plain != c.Value && plain != "" {
+			texts = append(texts, plain)
+		}
+	}
+	r.hide(texts...)
 }

@@ -5,32 +5,78 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"html"
+	"math"
 	"net/url"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/net/idna"
 )
 
 // minEncoded is the shortest text that is looked for in base64 and hexadecimal,
 // where a shorter one would be found by chance.
 const minEncoded = 6
 
+// maxSpelled is up to how many bytes a text is looked for in other spellings: each
+// takes as much memory again.
+const maxSpelled = 64 << 10
+
 // spellings are the ways in which URLs, forms, JSON, HTML, headers and scripts
 // write a text, as it is first.
 func spellings(text string) []string {
+	if len(text) > maxSpelled {
+		return []string{text}
+	}
 	all := append(quotings(text), html.EscapeString(text))
-	for _, percent := range []string{url.PathEscape(text), url.QueryEscape(text), escapeComponent(text), (&url.URL{Path: text}).EscapedPath(), queryOf(text)} {
-		all = append(all, percent, percentLower(percent))
+	all = append(all, url.PathEscape(text), url.QueryEscape(text), escapeComponent(text), (&url.URL{Path: text}).EscapedPath(), queryOf(text))
+	all = append(all, addresses(text)...)
+	if f, err := strconv.ParseFloat(text, 64); err == nil && len(magnitudes(text)) > 0 && math.Abs(f) < 1e21 {
+		all = append(all, strconv.FormatFloat(f, 'f', -1, 64)) // as scripts write it
 	}
 	if len(text) >= minEncoded {
-		all = append(all, hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text))))
+		all = append(all, hex.EncodeToString([]byte(text)))
 		for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			for before := range 3 {
 				all = append(all, inBase64(alphabet, text, before))
 			}
 		}
 	}
-	return all
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// hostNames maps the names of hosts as browsers do.
+var hostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
+
+// maxHostName is how long the name of a host can be, in bytes.
+const maxHostName = 255
+
+// addresses are how browsers write a text that is the name of a host or a URL.
+func addresses(text string) []string {
+	var all []string
+	if len(text) <= maxHostName {
+		for _, write := range []func(string) (string, error){hostNames.ToASCII, hostNames.ToUnicode} {
+			if name, err := write(text); err == nil {
+				all = append(all, strings.TrimRight(name, "."))
+			}
+		}
+	}
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil || u.Host == "" {
+		return all
+	}
+	if (u.Scheme == "http" && u.Port() == "80") || (u.Scheme == "https" && u.Port() == "443") {
+		u.Host = strings.TrimSuffix(u.Host, ":"+u.Port())
+	}
+	if name, err := hostNames.ToASCII(u.Hostname()); err == nil && !strings.Contains(u.Host, ":") {
+		u.Host = name
+	}
+	u = u.JoinPath() // without dots
+	all = append(all, u.String())
+	u.User = nil
+	all = append(all, u.String())
+	u.Fragment, u.RawFragment = "", ""
+	return append(all, u.String())
 }
 
 // quotings are text and how it stands between the quotes of JSON and of Go.
@@ -69,11 +115,4 @@ func queryOf(text string) string {
 		}
 	}
 	return b.String()
-}
-
-var percentEscape = regexp.MustCompile(`%[0-9A-F]{2}`)
-
-// percentLower is an escaped text with small hexadecimal digits.
-func percentLower(text string) string {
-	return percentEscape.ReplaceAllStringFunc(text, strings.ToLower)
 }

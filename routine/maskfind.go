@@ -1,0 +1,114 @@
+package routine
+
+// maxIndexed is how many bytes of a text a finder keeps in its tree. Of a longer
+// text it finds the beginning, and then compares the rest.
+const maxIndexed = 256
+
+// finder finds many texts at once, in time linear to what it looks through
+// (Aho and Corasick).
+type finder struct {
+	texts []string
+	nodes []finderNode // the first is the root
+	first [256]int32   // the children of the root
+}
+
+// finderNode stands for the beginning of a text.
+type finderNode struct {
+	child, sibling int32 // 0: none
+	// fail is the node of the longest beginning with which this one ends.
+	fail int32
+	// found is one more than the index of the longest text with which this
+	// beginning ends; 0: with none.
+	found int32
+	depth int32
+	c     byte
+}
+
+func newFinder(texts []string) *finder {
+	f := &finder{texts: texts, nodes: make([]finderNode, 1)}
+	for i, text := range texts {
+		n := int32(0)
+		for j := range min(len(text), maxIndexed) {
+			child := f.child(n, text[j])
+			if child == 0 {
+				child = int32(len(f.nodes))
+				f.nodes = append(f.nodes, finderNode{sibling: f.nodes[n].child, depth: int32(j + 1), c: text[j]})
+				f.nodes[n].child = child
+				if n == 0 {
+					f.first[text[j]] = child
+				}
+			}
+			n = child
+		}
+		if n != 0 {
+			f.nodes[n].found = int32(i + 1)
+		}
+	}
+	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
+		above := queue[0]
+		for n := f.nodes[above].child; n != 0; n = f.nodes[n].sibling {
+			if above != 0 {
+				f.nodes[n].fail = f.step(f.nodes[above].fail, f.nodes[n].c)
+			}
+			if f.nodes[n].found == 0 {
+				f.nodes[n].found = f.nodes[f.nodes[n].fail].found
+			}
+			queue = append(queue, n)
+		}
+	}
+	return f
+}
+
+func (f *finder) child(n int32, c byte) int32 {
+	if n == 0 {
+		return f.first[c]
+	}
+	n = f.nodes[n].child
+	for n != 0 && f.nodes[n].c != c {
+		n = f.nodes[n].sibling
+	}
+	return n
+}
+
+// step is the node of the longest beginning with which the text read so far and c
+// end.
+func (f *finder) step(n int32, c byte) int32 {
+	for {
+		if child := f.child(n, c); child != 0 || n == 0 {
+			return child
+		}
+		n = f.nodes[n].fail
+	}
+}
+
+// each calls found with every place in text, in order of their ends, at which one
+// of the texts is.
+func (f *finder) each(text []byte, found func(from, to int)) {
+	n := int32(0)
+	for i := 0; i < len(text); i++ {
+		n = f.step(n, text[i])
+		if f.nodes[n].found == 0 {
+			continue
+		}
+		of := f.texts[f.nodes[n].found-1]
+		indexed := min(len(of), maxIndexed)
+		from, to := i+1-indexed, i+1
+		for rest := of[indexed:]; len(rest) > 0 && to < len(text) && text[to] == rest[0]; rest = rest[1:] {
+			to++
+		}
+		found(from, to)
+		if to > i+1 { // so that no byte is compared twice
+			i, n = to-1, 0
+		}
+	}
+}
+
+// beginning is how many bytes at the end of text are the beginning of one of the
+// texts.
+func (f *finder) beginning(text []byte) int {
+	n := int32(0)
+	for _, c := range text {
+		n = f.step(n, c)
+	}
+	return int(f.nodes[n].depth)
+}
