@@ -130,3 +130,33 @@ func TestHTTPOnlyCookiesAreHidden(t *testing.T) {
 		}
 	}
 }
+
+// The values of HttpOnly cookies that get_cookies has read are secrets of the run,
+// also where a session value brings them. The routine's own data has them.
+func TestHTTPOnlyCookiesOfGetCookiesAreHidden(t *testing.T) {
+	page := fakePage{all: []routine.Cookie{{Name: "sid", Value: "Zeta%2Bion Omega", HTTPOnly: true}, {Name: "empty", HTTPOnly: true}, {Name: "lang", Value: "english"}}, status: 404,
+		response: routine.Response{URL: "https://a.test/x?s=zeta%2bion+omega", Status: 500, Headers: map[string]string{"X-Echo": "Zeta+ion Omega"}}}
+	page.click = func(context.Context) (routine.Found, error) {
+		return routine.Found{}, routine.Errorf(routine.CodeElementNotFound, "no element matches %q", "[x='Zeta%2Bion Omega']")
+	}
+	const operations = `{"type":"get_cookies","session_storage_key":"all"},
+		{"type":"navigate","url":"https://a.test/?c={{sessionStorage:all}}&v={{sessionStorage:all.0.value}}&l={{sessionStorage:all.2.value}}"},
+		{"type":"fetch","endpoint":{"url":"/x","method":"POST","body":{"a":"{{sessionStorage:all}}","b":"{{sessionStorage:all.0.value}}"}}},
+		{"type":"return","session_storage_key":"all"}`
+	e, err := runOnce(t, page, operations+`,{"type":"click","selector":"[x='{{sessionStorage:all.0.value}}']"}`, "", `{}`)
+	if err == nil || !strings.Contains(string(e.Result.Data), `"Zeta%2Bion Omega"`) {
+		t.Errorf("the data is %s, the error %v", e.Result.Data, err)
+	}
+	e.Result.Data = nil
+	told, _ := json.Marshal(e)
+	for _, spelling := range []string{"zeta", "omega"} {
+		if in := strings.ToLower(fmt.Sprint(err) + string(told)); strings.Contains(in, spelling) {
+			t.Errorf("%s is shown: %s", spelling, in)
+		}
+	}
+	for _, shown := range []string{`"sessionStorage:all.0.value":"***"`, `"sessionStorage:all.2.value":"english"`, `\"name\":\"sid\",\"value\":\"***\"`} {
+		if !strings.Contains(string(told), shown) {
+			t.Errorf("%s is not in %s", shown, told)
+		}
+	}
+}

@@ -23,6 +23,7 @@ func (o *opGetCookies) Do(ctx context.Context, r *Run) error {
 			kept = append(kept, c)
 		}
 	}
+	r.hideCookies(kept)
 	r.detail("cookies", len(kept))
 	// Not mirrored: HttpOnly values stay out of the page's reach.
 	return r.store(ctx, o.SessionKey, compact(kept), false)
