@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +22,14 @@ type confinement struct {
 	lacks string
 }
 
-const remedy = "start rote as an ordinary user, where user namespaces are allowed"
+// remedyOf says what to do about the reason why a better confinement failed.
+func remedyOf(why error) string {
+	var e *sandboxError
+	if errors.As(why, &e) {
+		return e.remedy
+	}
+	return "start rote as an ordinary user, where user namespaces are allowed"
+}
 
 // confinements are what to try, best first. As root Chromium's sandbox does not
 // work, and root is more than a page should have behind it: a user of its own
@@ -33,8 +41,8 @@ func confinements() []confinement {
 	own := ownUser()
 	return []confinement{
 		{user: own, sandbox: true},
-		{user: own, lacks: "its sandbox does not work here: a page that breaks out of its renderer can read what every user can; " + remedy},
-		{lacks: "it runs as root and without its sandbox: a page that breaks out of its renderer owns this machine; " + remedy},
+		{user: own, lacks: "its sandbox does not work here: a page that breaks out of its renderer can read what every user can"},
+		{lacks: "it runs as root and without its sandbox: a page that breaks out of its renderer owns this machine"},
 	}
 }
 
@@ -51,7 +59,8 @@ func ownUser() *syscall.Credential {
 type launcher struct {
 	executable string
 	memory     int64 // bytes for each process; 0: no bound
-	// warn is told what the confinement lacks and why no better one works.
+	// warn is told what the confinement lacks and what to do about it, and why no
+	// better one works.
 	warn func(lacks string, why error)
 	// left are the confinements to try; the first works when works is set.
 	left  []confinement
@@ -73,7 +82,7 @@ func (l *launcher) start(ctx context.Context, executable string) (*process, erro
 		p, err := startProcess(ctx, executable, c)
 		if err == nil {
 			if lacks := l.left[0].lacks; lacks != "" && !l.works {
-				l.warn(lacks, why)
+				l.warn(lacks+"; "+remedyOf(why), why)
 			}
 			l.works = true
 			return p, nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ type manager struct {
 
 var managers = []manager{
 	{"apt-get", []string{"update"}, []string{"install", "--yes", "--no-install-recommends"},
-		[][]string{{"chromium-headless-shell", "fonts-liberation"}, {"chromium", "fonts-liberation"}, {"chromium-browser"}}},
+		[][]string{{"chromium-headless-shell", sandboxPackage, "fonts-liberation"}, {"chromium", sandboxPackage, "fonts-liberation"}, {"chromium-browser"}}},
 	{"dnf", nil, []string{"install", "--assumeyes"}, [][]string{{"chromium-headless"}, {"chromium"}}},
 	{"apk", []string{"update"}, []string{"add"}, [][]string{{"chromium-headless-shell", "font-liberation"}, {"chromium", "font-liberation"}}},
 	{"brew", nil, []string{"install", "--cask"}, [][]string{{"chromium"}}},
@@ -43,15 +44,13 @@ func Install(ctx context.Context, log io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(log, "No browser is installed; %s will install one.\n", m.name)
-	if m.update != nil {
-		if err := command(ctx, log, prefix, m.name, m.update...); err != nil {
-			return "", fmt.Errorf("%w: is the network there?", err)
-		}
+	fmt.Fprintf(log, "No browser is installed; %s will install one. That takes some minutes.\n", m.name)
+	if err := m.refresh(ctx, log, prefix); err != nil {
+		return "", err
 	}
 	var failures []error
 	for _, packages := range m.choices {
-		if err := command(ctx, log, prefix, m.name, append(append([]string{}, m.install...), packages...)...); err != nil {
+		if err := m.get(ctx, log, prefix, packages...); err != nil {
 			failures = append(failures, err)
 			continue
 		}
@@ -60,6 +59,40 @@ func Install(ctx context.Context, log io.Writer) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s could not install a browser: install Chromium by hand and name it with --browser FILE: %w", m.name, errors.Join(failures...))
+}
+
+// InstallSandbox installs the setuid helper of Chromium's sandbox where it is a
+// package of its own and is missing. It reports whether it installed it.
+func InstallSandbox(ctx context.Context, log io.Writer, executable string) (bool, error) {
+	m, ok := installedManager()
+	if !ok || !lacksHelper(executable) {
+		return false, nil
+	}
+	prefix, err := m.rights()
+	if err != nil {
+		return false, nil // the check says what to do
+	}
+	fmt.Fprintf(log, "Chromium's sandbox does not work here without its helper; %s will install that.\n", m.name)
+	if err := m.refresh(ctx, log, prefix); err != nil {
+		return false, err
+	}
+	return true, m.get(ctx, log, prefix, sandboxPackage)
+}
+
+// refresh brings the manager's lists of packages up to date.
+func (m manager) refresh(ctx context.Context, log io.Writer, prefix []string) error {
+	if m.update == nil {
+		return nil
+	}
+	if err := command(ctx, log, prefix, m.name, m.update...); err != nil {
+		return fmt.Errorf("%w: is the network there?", err)
+	}
+	return nil
+}
+
+// get installs packages.
+func (m manager) get(ctx context.Context, log io.Writer, prefix []string, packages ...string) error {
+	return command(ctx, log, prefix, m.name, slices.Concat(m.install, packages)...)
 }
 
 func installedManager() (manager, bool) {
@@ -82,19 +115,16 @@ func (m manager) rights() ([]string, error) {
 	return nil, fmt.Errorf("no browser is installed, and installing one needs root: run\n  sudo %s %s %s", m.name, strings.Join(m.install, " "), strings.Join(m.choices[0], " "))
 }
 
-// command runs one step and shows it.
+// command runs one step. It writes to log what it runs and, as it comes, what
+// that prints: some steps take minutes.
 func command(ctx context.Context, log io.Writer, prefix []string, name string, args ...string) error {
-	line := append(append(append([]string{}, prefix...), name), args...)
+	line := slices.Concat(prefix, []string{name}, args)
 	fmt.Fprintf(log, "+ %s\n", strings.Join(line, " "))
 	c := exec.CommandContext(ctx, line[0], line[1:]...)
 	c.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-	output, err := c.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, last(output, 1000))
+	c.Stdout, c.Stderr = log, log // one writer: os/exec does not write to it twice at once
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(line, " "), err)
 	}
 	return nil
-}
-
-func last(b []byte, n int) string {
-	return strings.ToValidUTF8(strings.TrimSpace(string(b[max(0, len(b)-n):])), "")
 }

@@ -63,10 +63,11 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 	err = proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true}.Call(caller{ctx, p.client, ""})
 	if err != nil {
 		p.close()
-		if said := p.log.String(); said != "" {
+		said := p.log.String()
+		if said != "" {
 			err = fmt.Errorf("%w; it said: %s", err, said)
 		}
-		return nil, fmt.Errorf("start %s: %w", executable, err)
+		return nil, fmt.Errorf("start %s: %w", executable, explainStart(executable, said, err))
 	}
 	return p, nil
 }
@@ -244,24 +245,42 @@ func unavailable(err error) error {
 	if errors.As(err, &e) {
 		return err
 	}
-	return &routine.Error{Code: routine.CodeBrowserUnavailable, RetryAfter: 5 * time.Second,
-		Message: fmt.Sprintf("no browser: %v; run \"rote browser check\" to find out why", err)}
+	message := fmt.Sprintf("no browser: %v", err)
+	if !errors.Is(err, ErrNoSandbox) { // which says what to do
+		message += "; run \"rote browser check\" to find out why"
+	}
+	return &routine.Error{Code: routine.CodeBrowserUnavailable, RetryAfter: 5 * time.Second, Message: message}
 }
 
-// Check starts the executable once and says its product and version, as in
-// "HeadlessChrome/156.0.8078.79".
-func Check(ctx context.Context, executable string) (string, error) {
-	l := launcher{warn: func(string, error) {}}
+// Checked is what Check finds out about an executable that works.
+type Checked struct {
+	// Product is its name and version, as in "HeadlessChrome/156.0.8078.79".
+	Product string
+	// Warning says what its confinement lacks and what to do about it, empty when
+	// it lacks nothing.
+	Warning string
+	// NoSandbox reports whether it runs without its sandbox because that cannot
+	// start here.
+	NoSandbox bool
+}
+
+// Check starts the executable once.
+func Check(ctx context.Context, executable string) (*Checked, error) {
+	checked := &Checked{}
+	l := launcher{warn: func(lacks string, why error) {
+		checked.Warning, checked.NoSandbox = lacks, errors.Is(why, ErrNoSandbox)
+	}}
 	p, err := l.start(ctx, executable)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer p.close()
 	v, err := proto.BrowserGetVersion{}.Call(caller{ctx, p.client, ""})
 	if err != nil {
-		return "", fmt.Errorf("ask %s for its version: %w", executable, err)
+		return nil, fmt.Errorf("ask %s for its version: %w", executable, err)
 	}
-	return v.Product, nil
+	checked.Product = v.Product
+	return checked, nil
 }
 
 // decode reads an event's parameters; false when they are not what we expect,

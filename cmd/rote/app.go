@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -55,7 +54,7 @@ func openServer(ctx context.Context, g *globals, s streams, o routine.Observer, 
 
 // build completes c with what all commands have alike.
 func build(ctx context.Context, g *globals, s streams, c routine.Config, options ...sqlite.Option) (*app, error) {
-	a := &app{log: logger(s.err), streams: s}
+	a := &app{log: s.logger(), streams: s}
 	policy, err := g.egress()
 	if err != nil {
 		return nil, err
@@ -166,9 +165,12 @@ func (g *globals) database() (string, error) {
 }
 
 // logger writes text on a terminal, JSON elsewhere.
-func logger(w io.Writer) *slog.Logger {
-	if f, ok := w.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
-		return slog.New(slog.NewTextHandler(w, nil))
+func (s streams) logger() *slog.Logger {
+	if s.log != nil {
+		return s.log
 	}
-	return slog.New(slog.NewJSONHandler(w, nil))
+	if f, ok := s.err.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+		return slog.New(slog.NewTextHandler(s.err, nil))
+	}
+	return slog.New(slog.NewJSONHandler(s.err, nil))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"rote/browser"
@@ -22,7 +23,17 @@ func (c *browserInstall) Run(ctx context.Context, g *globals, s streams) error {
 			return err
 		}
 	}
-	return checkBrowser(ctx, path, s)
+	checked, err := browser.Check(ctx, path)
+	if errors.Is(err, browser.ErrNoSandbox) || err == nil && checked.NoSandbox {
+		installed, installing := browser.InstallSandbox(ctx, s.err, path)
+		if installing != nil {
+			return errors.Join(err, installing)
+		}
+		if installed {
+			return checkBrowser(ctx, path, s)
+		}
+	}
+	return printChecked(s, path, checked, err)
 }
 
 type browserCheck struct{}
@@ -36,10 +47,18 @@ func (c *browserCheck) Run(ctx context.Context, g *globals, s streams) error {
 }
 
 func checkBrowser(ctx context.Context, path string, s streams) error {
-	product, err := browser.Check(ctx, path)
+	checked, err := browser.Check(ctx, path)
+	return printChecked(s, path, checked, err)
+}
+
+// printChecked prints what a check of the executable has found.
+func printChecked(s streams, path string, checked *browser.Checked, err error) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "%s at %s works\n", product, path)
+	if checked.Warning != "" {
+		fmt.Fprintf(s.err, "rote: warning: the browser is not confined: %s\n", checked.Warning)
+	}
+	_, err = fmt.Fprintf(s.out, "%s at %s works\n", checked.Product, path)
 	return err
 }

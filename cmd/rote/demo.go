@@ -53,6 +53,7 @@ type timing struct {
 
 func (c *demoCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
 	d := &demo{s: s}
+	d.say("A demonstration on this machine alone. It takes some seconds, or minutes when a browser must be installed.\n")
 	defer func() {
 		if err != nil && ctx.Err() != nil {
 			err = errors.New("the demo was interrupted")
@@ -157,7 +158,7 @@ func (d *demo) start(ctx context.Context, g *globals, at string) (func() error, 
 	own := *g
 	own.DB, own.BrowserPath = filepath.Join(d.dir.Path, "rote.db"), d.executable
 	own.Egress, own.AllowHost = "listed", []string{shop.address}
-	quiet := streams{d.s.in, d.s.out, io.Discard, d.s.hurry}
+	quiet := streams{d.s.in, d.s.out, io.Discard, d.s.hurry, warningLog(d.s.err)}
 	if d.app, err = open(ctx, &own, quiet); err != nil {
 		return nil, errors.Join(err, shop.stop())
 	}
@@ -263,7 +264,7 @@ func (d *demo) post(ctx context.Context, path string, body []byte, into any) (ti
 		return 0, err
 	}
 	if r.StatusCode != http.StatusCreated {
-		return 0, fmt.Errorf("POST %s: %s: %s", path, r.Status, answer)
+		return 0, fmt.Errorf("POST %s failed: %w", path, refusal(r.Status, answer))
 	}
 	return took, json.Unmarshal(answer, into)
 }
@@ -281,7 +282,7 @@ func (d *demo) overMCP(ctx context.Context, g *globals, parameters any) (data js
 	start := time.Now()
 	agent, err := mcp.Start(ctx, &log, version(), self, args...)
 	if err != nil {
-		return nil, fmt.Errorf("rote mcp: %w\n%s", err, log.String())
+		return nil, fmt.Errorf("rote mcp: %w\n%s", err, oneLine(log.String()))
 	}
 	defer func() { err = errors.Join(err, agent.Close()) }()
 	tools, err := agent.Tools(ctx)
@@ -298,7 +299,7 @@ func (d *demo) overMCP(ctx context.Context, g *globals, parameters any) (data js
 		answer, err := agent.Call(ctx, demoTool, parameters)
 		took := time.Since(start)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the call over MCP failed: %s", oneLine(err.Error()))
 		}
 		if err := json.Unmarshal(answer, &result); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -21,7 +22,7 @@ func main() {
 	// the write fails instead.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, hurry := interrupted(os.Stderr)
-	os.Exit(run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr, hurry}))
+	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, hurry: hurry}))
 }
 
 // interrupted ends ctx with the first signal to stop and closes hurry with the
@@ -50,6 +51,8 @@ type streams struct {
 	out, err io.Writer
 	// hurry is closed when the user has asked twice to stop; nil: never.
 	hurry <-chan struct{}
+	// log takes what the program logs; nil: it is written to err.
+	log *slog.Logger
 }
 
 // ending bounds the end of what goes on when ctx is over. It is cut short by
