@@ -164,7 +164,17 @@ func TestForeignHosts(t *testing.T) {
 		{"evil.example", "", false}, {"rote.example.evil.example", "", false}, {"localhost.evil.example", "", false}, {"xlocalhost", "", false},
 		{"0.0.0.0", "", false}, {"192.168.0.1:80", "", false}, {"127.0.0.1.evil.example", "", false}, {"[::2]", "", false},
 
-		{"localhost", "http://localhost:3000", true}, {"localhost", "https://rote.example", true}, {"localhost", "http://[::1]:5", true},
+		{"localhost", "http://localhost", true}, {"localhost:8080", "http://localhost:8080", true}, {"LocalHost.:8080", "http://localhost:8080", true},
+		{"127.0.0.1:8080", "http://127.0.0.1:8080", true}, {"[::1]:8080", "http://[::1]:8080", true}, {"localhost", "https://localhost", true},
+		{"rote.example", "https://rote.example", true}, {"localhost:80", "http://localhost", true}, {"localhost:443", "https://localhost", true},
+		{"localhost", "https://rote.example", true}, {"localhost", "http://rote.example:3000", true}, {"localhost", "http://with-port.example:8443", true},
+		{"localhost", "https://origin.example", true}, {"localhost", "HTTPS://Origin.example", true}, {"localhost", "http://[fd00::7]:5", true},
+
+		{"localhost:8080", "http://localhost:3000", false}, {"localhost:8080", "http://localhost", false}, {"localhost", "http://localhost:8080", false},
+		{"localhost:8080", "http://127.0.0.1:8080", false}, {"127.0.0.1:8080", "http://localhost:8080", false}, {"127.0.0.1:8080", "http://[::1]:8080", false},
+		{"localhost:8080", "http://app.localhost:8080", false}, {"localhost", "http://[::1]:5", false}, {"localhost:80", "https://localhost", false},
+		{"localhost", "http://origin.example", false}, {"localhost", "https://origin.example:8443", false}, {"localhost", "https://with-port.example", false},
+		{"localhost", "file://", false}, {"localhost", "chrome-extension://localhost", false}, {"localhost:8080", "http://localhost:8080.evil.example", false},
 		{"localhost", "https://evil.example", false}, {"localhost", "null", false}, {"localhost", "", true},
 		{"localhost", "http://localhost@evil.example", false}, {"localhost", "localhost", false}, {"evil.example", "http://localhost", false},
 	}
@@ -183,6 +193,30 @@ func TestForeignHosts(t *testing.T) {
 			}
 			s.run(t, e)
 		})
+	}
+}
+
+// Browsers say of requests without an Origin whether a page of another origin
+// made them.
+func TestRequestsOfForeignPages(t *testing.T) {
+	e := newEnv(t, func(c *envConfig) { c.http.Local = &admin })
+	type fetch struct{ site, mode, dest string }
+	for f, ok := range map[fetch]bool{
+		{"", "", ""}: true, {"none", "navigate", "document"}: true, {"same-origin", "cors", "empty"}: true, {"same-origin", "no-cors", "script"}: true,
+		{"cross-site", "navigate", "document"}: true, {"same-site", "navigate", "document"}: true,
+		{"cross-site", "no-cors", "image"}: false, {"same-site", "no-cors", "script"}: false, {"same-site", "cors", "empty"}: false,
+		{"cross-site", "navigate", "iframe"}: false, {"same-site", "navigate", "iframe"}: false, {"cross-site", "", ""}: false,
+	} {
+		headers := map[string]string{"Sec-Fetch-Site": f.site, "Sec-Fetch-Mode": f.mode, "Sec-Fetch-Dest": f.dest}
+		want := map[bool]int{true: 200, false: 403}[ok]
+		if got := e.must(t, "GET", "/executions/", headers, ""); got.status != want {
+			t.Errorf("%+v: %d, want %d", f, got.status, want)
+		}
+	}
+	// A form of another page can be posted by opening it, without an Origin in old browsers.
+	headers := map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+	if got := e.must(t, "POST", "/routines/", headers, readPage); got.status != 403 {
+		t.Errorf("a posted form: %d", got.status)
 	}
 }
 

@@ -34,14 +34,14 @@ func TestGuards(t *testing.T) {
 		{"a modern client that listens the old way", "GET", "/mcp", "ann", map[string]string{"Mcp-Protocol-Version": "2026-07-28"}, 405},
 		{"a modern client that ends a session", "DELETE", "/mcp", "ann", map[string]string{"Mcp-Protocol-Version": "2026-07-28"}, 405},
 		{"an unknown revision", "POST", "/mcp", "ann", map[string]string{"Mcp-Session-Id": session, "Mcp-Protocol-Version": "1999-01-01"}, 400},
-		{"a page of our own host asks first", "OPTIONS", "/mcp", "", map[string]string{"Origin": "http://localhost:3000"}, 204},
+		{"a page of our own host asks first", "OPTIONS", "/mcp", "", map[string]string{"Origin": f.url}, 204},
 		{"the wrong method", "PUT", "/mcp", "ann", nil, 405},
 		{"a post to the stream", "POST", "/sse", "ann", nil, 405},
 		{"a read of messages", "GET", "/message" + message, "ann", nil, 405},
 	}
 	for path, methods := range map[string][]string{"/mcp": {"POST", "GET", "DELETE", "OPTIONS"}, "/sse": {"GET", "OPTIONS"}, "/message" + message: {"POST", "OPTIONS"}} {
 		for _, method := range methods {
-			for _, origin := range []string{"https://evil.example", "null", "http://localhost.evil.example", "file://"} {
+			for _, origin := range []string{"https://evil.example", "null", "http://localhost.evil.example", "file://", "http://localhost:1", "http://127.0.0.1:1"} {
 				rows = append(rows, row{"from " + origin, method, path, "ann", map[string]string{"Origin": origin, "Mcp-Session-Id": session}, 403})
 			}
 			rows = append(rows, row{"to a foreign name", method, path, "ann", map[string]string{"Host": "evil.example", "Mcp-Session-Id": session}, 403})

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ type serveCommand struct {
 	toolFlags
 	Addr        string   `help:"Address to listen on." default:"127.0.0.1:8080"`
 	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
-	AllowedHost []string `help:"Host or Origin that is accepted beyond loopback. Repeatable." placeholder:"HOST"`
+	AllowedHost []string `help:"Name that the service is reached by besides loopback, as host or host:port; its pages may use the service too. An origin such as https://app.example names one scheme and port. Repeatable." placeholder:"HOST"`
 	KeepAge     days     `help:"How long executions are kept." default:"30d"`
 	KeepSize    size     `help:"Bytes of results and files that are kept; the oldest executions go first." default:"10GiB"`
 	Auth        string   `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
@@ -29,6 +30,9 @@ type serveCommand struct {
 func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
 	if err := c.check(); err != nil {
 		return err
+	}
+	if c.Auth == "off" && slices.Contains(c.AllowedHost, "*") {
+		return fmt.Errorf("--auth off with --allowed-host * would let every web page that you open act as %s: name the hosts", g.User)
 	}
 	if err := g.checkBrowser(); err != nil {
 		return err
