@@ -57,6 +57,7 @@ func (s *Server) newOrganization(p routine.Principal) *organization {
 	hooks.AddBeforeCallTool(func(ctx context.Context, _ any, q *mcp.CallToolRequest) { o.registry.summon(ctx, q.Params.Name) })
 	hooks.AddBeforeListResources(func(ctx context.Context, _ any, _ *mcp.ListResourcesRequest) { o.registry.refresh(ctx) })
 	hooks.AddAfterListResources(readable)
+	s.guideEmpty(o, hooks)
 	o.protocol = server.NewMCPServer("rote", s.version,
 		server.WithTitle("rote"),
 		server.WithDescription("Runs stored web-automation routines in a browser"),

@@ -93,10 +93,19 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 		}
 		total += more
 	}
+	next := ""
+	switch {
+	case total > 0:
+	case len(words) > 0 && len(o.registry.byChange()) > 0:
+		next = "no routine has all of these words: search with fewer, or without query"
+	default:
+		next = s.nothingPublished(p)
+	}
 	return told(struct {
 		Routines []found `json:"routines"`
 		Total    int     `json:"total"`
-	}{list, total})
+		Next     string  `json:"next,omitempty"`
+	}{list, total, next})
 }
 
 // matches tells whether all words, in lower case, occur in a text.

@@ -54,6 +54,10 @@ type Config struct {
 	// asked with each file, and the maker of the server removes it in the end; at
 	// most 1 GiB lies in it. nil: answers name no paths.
 	FileDir func() (string, error)
+	// AddCommand is the command line with which the operator stores a routine,
+	// shown to clients that have none ("rote add FILE"). It names a path only for
+	// clients on this machine.
+	AddCommand string
 }
 
 // Server publishes the routines of each organization to its members. It serves
@@ -73,6 +77,7 @@ type Server struct {
 	detach          bool
 	embedFiles      bool
 	local           *localFiles // nil without FileDir
+	addCommand      string
 	// own are the service's own tools; no routine is published under the name
 	// of one, listed or not.
 	own map[string]builtin
@@ -89,7 +94,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{service: c.Service, version: c.Version, log: c.Log, refreshInterval: c.RefreshInterval, reportInterval: reportInterval, farewellTime: farewellTime,
 		maxMessage: c.MaxMessage, softDeadline: c.SoftDeadline, maxListed: c.MaxListed, authoring: c.Authoring, readOnly: c.ReadOnly,
-		detach: c.DetachOnCancel, embedFiles: c.EmbedFiles, own: map[string]builtin{}, organizations: map[string]*organization{}}
+		detach: c.DetachOnCancel, embedFiles: c.EmbedFiles, addCommand: c.AddCommand, own: map[string]builtin{}, organizations: map[string]*organization{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -100,6 +105,7 @@ func New(c Config) (*Server, error) {
 	setDefault(&s.maxMessage, defaultMaxMessage)
 	setDefault(&s.softDeadline, defaultSoftDeadline)
 	setDefault(&s.maxListed, defaultMaxListed)
+	setDefault(&s.addCommand, "rote add FILE")
 	for _, b := range append(runTools(), authoringTools()...) {
 		s.own[b.name] = b
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +30,11 @@ func (c *mcpCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	defer func() { err = errors.Join(err, a.Close()) }()
 	files := &fileDir{}
 	defer func() { err = errors.Join(err, files.remove()) }()
-	server, err := c.server(a, g, files.path)
+	add, err := addCommandLine(g)
+	if err != nil {
+		return err
+	}
+	server, err := c.server(a, g, files.path, add)
 	if err != nil {
 		return err
 	}
@@ -36,6 +43,32 @@ func (c *mcpCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	go func() { defer close(watched); watchParent(ctx, cancel) }()
 	defer func() { cancel(); <-watched }()
 	return server.ServeStdio(ctx, g.local(), s.in, s.out)
+}
+
+// addCommandLine stores a routine in the database and the organization of g.
+func addCommandLine(g *globals) (string, error) {
+	path, err := g.database()
+	if err != nil {
+		return "", err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", err
+	}
+	line := "rote add FILE --db " + shellQuoted(path)
+	if g.Organization != "default" {
+		line += " --organization " + shellQuoted(g.Organization)
+	}
+	return line, nil
+}
+
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// shellQuoted is text as one word for a shell.
+func shellQuoted(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // filesPrefix begins the names of the directories that files of results are put

@@ -81,7 +81,7 @@ func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics, loc
 	if c.Auth == "off" {
 		config.Local = new(g.local())
 	}
-	server, err := c.server(a, g, nil)
+	server, err := c.server(a, g, nil, "")
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,11 +16,11 @@ type toolFlags struct {
 	EmbedFiles   bool     `help:"Put files of up to 1 MiB into tool results. Some clients cannot take them."`
 }
 
-// server makes the MCP server of the app's service. fileDir is as in
-// [mcp.Config]; nil for clients elsewhere.
-func (f *toolFlags) server(a *app, g *globals, fileDir func() (string, error)) (*mcp.Server, error) {
+// server makes the MCP server of the app's service. fileDir and addCommand are as
+// in [mcp.Config]; nil and empty for clients elsewhere.
+func (f *toolFlags) server(a *app, g *globals, fileDir func() (string, error), addCommand string) (*mcp.Server, error) {
 	c := mcp.Config{Service: a.service, Version: version(), Log: a.log, MaxMessage: int(g.MaxBody), SoftDeadline: time.Duration(f.SoftDeadline),
-		MaxListed: int(f.MaxTools), ReadOnly: f.ReadOnly, DetachOnCancel: f.OnCancel == "detach", EmbedFiles: f.EmbedFiles, FileDir: fileDir}
+		MaxListed: int(f.MaxTools), ReadOnly: f.ReadOnly, DetachOnCancel: f.OnCancel == "detach", EmbedFiles: f.EmbedFiles, FileDir: fileDir, AddCommand: addCommand}
 	for _, name := range f.Toolsets {
 		c.Authoring = c.Authoring || name == "authoring"
 	}

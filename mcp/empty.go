@@ -1,0 +1,38 @@
+package mcp
+
+import (
+	"context"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"rote/routine"
+)
+
+// nothingPublished tells a caller whose organization has no published routine
+// how to get one. The caller's own tools come first; else it is the operator's to
+// do.
+func (s *Server) nothingPublished(p routine.Principal) string {
+	const words = "No routine is published here yet, so there is nothing to run. "
+	if create := s.own["create_routine"]; s.authoring && !s.readOnly && p.Has(create.needs) {
+		return words + "Write one and store it with create_routine; the resource schema://routine describes definitions, and validate_routine checks them."
+	}
+	return words + "The operator of this server adds one with: " + s.addCommand + ". With --toolsets authoring this server also has tools with which you can create routines."
+}
+
+// guideEmpty adds to the instructions of an organization without published
+// routines how to get one.
+func (s *Server) guideEmpty(o *organization, hooks *server.Hooks) {
+	guide := func(ctx context.Context, instructions *string) {
+		o.registry.refresh(ctx)
+		if len(o.registry.byChange()) == 0 {
+			*instructions = s.nothingPublished(principalOf(ctx)) + "\n" + *instructions
+		}
+	}
+	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {
+		guide(ctx, &r.Instructions)
+	})
+	hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
+		guide(ctx, &r.Instructions)
+	})
+}
