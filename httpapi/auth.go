@@ -14,6 +14,11 @@ func (a *api) asCaller(h handler) handler {
 		if q.principal, err = a.door.Caller(q.w, q.Request); err != nil {
 			return answer{}, err
 		}
+		done, err := a.door.Begin(q.Request, q.principal)
+		if err != nil {
+			return answer{}, err
+		}
+		defer done()
 		return h(q)
 	}
 }

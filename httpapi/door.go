@@ -16,12 +16,13 @@ type Door struct {
 	local   *routine.Principal
 	guard   guard
 	rate    *rateLimit
+	open    openRequests
 }
 
 // NewDoor makes the door of c's Service, Local, AllowedHosts, CORSOrigins and
 // RateLimit.
 func NewDoor(c Config) *Door {
-	return &Door{service: c.Service, local: c.Local, guard: newGuard(c.AllowedHosts, c.CORSOrigins), rate: newRateLimit(c.RateLimit)}
+	return &Door{service: c.Service, local: c.Local, guard: newGuard(c.AllowedHosts, c.CORSOrigins), rate: newRateLimit(c.RateLimit), open: openRequests{count: map[openKey]int{}}}
 }
 
 // Admit refuses requests that name a foreign host, or come from a page of a
@@ -40,6 +41,13 @@ func (d *Door) Caller(w http.ResponseWriter, r *http.Request) (routine.Principal
 		return routine.Principal{}, err
 	}
 	return p, unknown
+}
+
+// Begin counts a request of p as open until done is called. It refuses one too
+// many of a user, of an organization, or of an address without a token:
+// CodeRateLimited.
+func (d *Door) Begin(r *http.Request, p routine.Principal) (done func(), err error) {
+	return d.open.begin(r, p)
 }
 
 // Refuse gives the status that answers err, and sets in h the headers that go

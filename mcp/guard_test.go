@@ -119,7 +119,7 @@ func (f *front) patient() *http.Client {
 func TestSessionsAreBounded(t *testing.T) {
 	now := time.Unix(0, 0)
 	all := newSessions()
-	all.limit, all.now = 3, func() time.Time { return now }
+	all.limits, all.now = sessionLimits{all: 3, organization: 9, user: 9}, func() time.Time { return now }
 	begin := func(p routine.Principal) *httpSession {
 		now = now.Add(time.Second)
 		s, _, err := all.begin(p, nil, nil)
@@ -146,7 +146,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 	// Who has the most gives way first, though another has been idle longer.
 	crowd := newSessions()
-	crowd.limit, crowd.now = 4, all.now
+	crowd.limits, crowd.now = sessionLimits{all: 4, organization: 9, user: 9}, all.now
 	for _, p := range []routine.Principal{bob, ann, ann, ann} {
 		now = now.Add(time.Second)
 		s, _, err := crowd.begin(p, nil, nil)

@@ -25,6 +25,9 @@ type Door interface {
 	// Caller is who makes a request; without a token, the anonymous caller. It
 	// counts the call: CodeRateLimited.
 	Caller(http.ResponseWriter, *http.Request) (routine.Principal, error)
+	// Begin counts a request of a caller as open until done is called, and refuses
+	// one too many: CodeRateLimited.
+	Begin(*http.Request, routine.Principal) (done func(), err error)
 	// Refuse gives the status that answers an error, and sets the headers that
 	// go with it.
 	Refuse(http.Header, error) (status int)
@@ -76,6 +79,12 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	done, err := h.door.Begin(r, p)
+	if err != nil {
+		h.refuse(w, err)
+		return
+	}
+	defer done()
 	r = r.WithContext(withPrincipal(r.Context(), p))
 	switch route := strings.TrimPrefix(r.URL.Path, h.base) + " " + r.Method; route {
 	case "/mcp POST":

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -14,9 +15,14 @@ import (
 	"rote/routine"
 )
 
+// sessionLimits bound the open sessions over HTTP.
+type sessionLimits struct{ all, organization, user int }
+
+// defaultSessionLimits leave room for others when one user, or all users of one
+// organization, open as many sessions as they can. A session takes about 10 KB.
+var defaultSessionLimits = sessionLimits{all: 1000, organization: 200, user: 50}
+
 const (
-	// maxSessions bounds the sessions over HTTP; each takes about 10 KB.
-	maxSessions = 1000
 	// maxIdle is how long a session stays that nothing is asked of. It is far
 	// above the longest run, during which a session is not idle anyway.
 	maxIdle = 30 * time.Minute
@@ -25,13 +31,19 @@ const (
 // owner is whose a session is.
 type owner struct{ user, organization, project string }
 
+func (o owner) sameUser(other owner) bool {
+	return o.user == other.user && o.organization == other.organization
+}
+
+func (o owner) sameOrganization(other owner) bool { return o.organization == other.organization }
+
 func ownerOf(p routine.Principal) owner { return owner{p.UserID, p.OrganizationID, p.ProjectID} }
 
 // sessions are those over HTTP, of all principals. An id is a secret that only
 // its owner can use.
 type sessions struct {
-	limit int
-	now   func() time.Time
+	limits sessionLimits
+	now    func() time.Time
 
 	mu   sync.Mutex
 	open map[string]*httpSession
@@ -60,13 +72,14 @@ type posted struct {
 var errNoSession = routine.Errorf(routine.CodeNotFound, "there is no such session, or it has ended: begin a new one")
 
 func newSessions() *sessions {
-	return &sessions{limit: maxSessions, now: time.Now, open: map[string]*httpSession{}}
+	return &sessions{limits: defaultSessionLimits, now: time.Now, open: map[string]*httpSession{}}
 }
 
-// begin makes a session and takes it into use. When there are too many, one of
-// the owner who has the most gives way, so that nobody can take them all: that
-// which has been idle longest. None is ended while it is in use: CodeBusy. What
-// has given way, or has been idle too long, is returned.
+// begin makes a session and takes it into use. If the user, the organization or
+// all together have as many as they may, an idle one of theirs is ended for it:
+// see dispensable. CodeRateLimited when all sessions of the user or the
+// organization are in use, CodeBusy when all that there may be are. The sessions
+// that were ended, or have been idle too long, are returned.
 func (t *sessions) begin(p routine.Principal, of *organization, messages chan posted) (s *httpSession, gone []*httpSession, err error) {
 	secret := make([]byte, 24)
 	rand.Read(secret) // never fails
@@ -79,10 +92,21 @@ func (t *sessions) begin(p routine.Principal, of *organization, messages chan po
 			gone = append(gone, other)
 		}
 	}
-	if len(t.open) >= t.limit {
-		last := t.dispensable()
+	for _, bound := range []struct {
+		limit int
+		among func(owner) bool
+		full  error
+	}{
+		{t.limits.user, s.owner.sameUser, tooManySessions("of your user", t.limits.user)},
+		{t.limits.organization, s.owner.sameOrganization, tooManySessions("of your organization", t.limits.organization)},
+		{t.limits.all, func(owner) bool { return true }, errAllSessions},
+	} {
+		if t.count(bound.among) < bound.limit {
+			continue
+		}
+		last := t.dispensable(bound.among)
 		if last == nil {
-			return nil, gone, &routine.Error{Code: routine.CodeBusy, Message: "too many sessions are open: end some with DELETE, or try again later", RetryAfter: time.Minute}
+			return nil, gone, bound.full
 		}
 		t.remove(last)
 		gone = append(gone, last)
@@ -91,14 +115,39 @@ func (t *sessions) begin(p routine.Principal, of *organization, messages chan po
 	return s, gone, nil
 }
 
-// dispensable is the session that gives way first; nil: all are in use.
-func (t *sessions) dispensable() (first *httpSession) {
-	held := map[owner]int{}
+// tooManySessions is the error for a caller who has all that they may have in use.
+func tooManySessions(whose string, limit int) error {
+	return &routine.Error{Code: routine.CodeRateLimited, RetryAfter: time.Minute,
+		Message: fmt.Sprintf("%d MCP sessions %s are in use, which is the limit. End some with DELETE /mcp, or close their streams, then try again", limit, whose)}
+}
+
+var errAllSessions = &routine.Error{Code: routine.CodeBusy, RetryAfter: time.Minute, Message: "the service has as many MCP sessions in use as it can have. Try again later"}
+
+// count is the number of sessions of some owners.
+func (t *sessions) count(among func(owner) bool) (n int) {
 	for _, s := range t.open {
-		held[s.owner]++
+		if among(s.owner) {
+			n++
+		}
+	}
+	return n
+}
+
+// dispensable is which of the sessions of some owners is ended first: of the idle
+// ones of the organization with the most, and there of the owner with the most,
+// the one that has been idle longest. Nil when all are in use.
+func (t *sessions) dispensable(among func(owner) bool) (first *httpSession) {
+	byOrganization, byOwner := map[string]int{}, map[owner]int{}
+	for _, s := range t.open {
+		byOrganization[s.owner.organization]++
+		byOwner[s.owner]++
+	}
+	sooner := func(a, b *httpSession) bool {
+		return cmp.Or(cmp.Compare(byOrganization[b.owner.organization], byOrganization[a.owner.organization]),
+			cmp.Compare(byOwner[b.owner], byOwner[a.owner]), a.lastUsed.Compare(b.lastUsed)) < 0
 	}
 	for _, s := range t.open {
-		if s.busy == 0 && (first == nil || cmp.Or(cmp.Compare(held[first.owner], held[s.owner]), s.lastUsed.Compare(first.lastUsed)) < 0) {
+		if among(s.owner) && s.busy == 0 && (first == nil || sooner(s, first)) {
 			first = s
 		}
 	}
