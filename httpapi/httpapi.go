@@ -39,11 +39,9 @@ type Config struct {
 	// Door, when set, is one that other front ends on the listener share; else
 	// there is one of the values above.
 	Door *Door
-	// Metrics counts the requests and is read at /metrics; nil: neither.
+	// Metrics counts the requests and is read at /metrics by callers with the
+	// scope admin; nil: neither. [NewMetricsHandler] serves it without a token.
 	Metrics *Metrics
-	// OpenMetrics lets everybody read them; else the caller needs the scope
-	// admin. It suits a listener that only this machine reaches.
-	OpenMetrics bool
 }
 
 const defaultMaxBody = 4 << 20
@@ -57,14 +55,12 @@ type api struct {
 	door    *Door
 	bodies  bodies
 	metrics *Metrics
-	// openMetrics: no token is needed to read them.
-	openMetrics bool
 }
 
 // NewHandler makes the handler of all paths of the front end. It answers every
 // request itself, so what shares a listener with it is mounted beside it.
 func NewHandler(c Config) http.Handler {
-	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, door: c.Door, metrics: c.Metrics, openMetrics: c.OpenMetrics}
+	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, door: c.Door, metrics: c.Metrics}
 	if a.door == nil {
 		a.door = NewDoor(c)
 	}

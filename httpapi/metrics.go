@@ -177,17 +177,34 @@ func (l load) Collect(all chan<- prometheus.Metric) {
 
 // readMetrics answers in the text format of Prometheus.
 func (a *api) readMetrics(q *request) (answer, error) {
-	if !a.metricsAreOpen(q.Request) {
-		if err := a.service.MayReadStatistics(q.principal); err != nil {
-			return answer{}, err
-		}
+	if err := a.service.MayReadStatistics(q.principal); err != nil {
+		return answer{}, err
 	}
-	promhttp.HandlerFor(a.metrics.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(q.w, q.Request)
+	a.metrics.serve(q.w, q.Request)
 	return answer{written: true}, nil
 }
 
-// metricsAreOpen tells whether the request needs no token. One that a proxy has
-// passed on comes from who knows where, whatever we listen on.
-func (a *api) metricsAreOpen(r *http.Request) bool {
-	return a.openMetrics && r.Header.Get("Forwarded") == "" && r.Header.Get("X-Forwarded-For") == ""
+func (m *Metrics) serve(w http.ResponseWriter, r *http.Request) {
+	promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, r)
+}
+
+// NewMetricsHandler serves m at /metrics to everybody, for a listener of its
+// own. It accepts the Host headers that [Config.AllowedHosts] describes, so that
+// no web page reads it by DNS rebinding.
+func NewMetricsHandler(m *Metrics, allowedHosts []string) http.Handler {
+	g := newGuard(allowedHosts, nil)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		switch err := g.admit(r); {
+		case err != nil:
+			http.Error(w, routine.AsError(err).Message, http.StatusForbidden)
+		case r.URL.Path != "/metrics":
+			http.Error(w, "this listener serves /metrics only", http.StatusNotFound)
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "metrics are read with GET", http.StatusMethodNotAllowed)
+		default:
+			m.serve(w, r)
+		}
+	})
 }

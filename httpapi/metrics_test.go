@@ -151,12 +151,15 @@ func TestMetricsOfBusyService(t *testing.T) {
 }
 
 func TestWhoReadsMetrics(t *testing.T) {
-	open := newEnv(t, func(c *envConfig) { c.http.OpenMetrics = true })
-	runAll(t, open, []scenario{
-		{"nobody", "GET", "/metrics", "", nil, "", 200, []string{"rote_executions_running 0"}, nil},
+	e := newEnv(t)
+	chief := e.tokenOf(t, routine.Principal{UserID: "chief", OrganizationID: "acme", Scopes: routine.ScopeAdmin})
+	runAll(t, e, []scenario{
+		{"nobody on loopback", "GET", "/metrics", "", nil, "", 401, nil, nil},
+		{"nobody, through a proxy that adds no header", "GET", "/metrics", "", map[string]string{"Host": "127.0.0.1"}, "", 401, nil, nil},
 		{"a token that is none", "GET", "/metrics", "none", nil, "", 401, nil, nil},
 		{"through a proxy", "GET", "/metrics", "", map[string]string{"X-Forwarded-For": "203.0.113.9"}, "", 401, nil, nil},
-		{"through another proxy", "GET", "/metrics", "$guest", map[string]string{"Forwarded": "for=203.0.113.9"}, "", 403, []string{"scope admin"}, nil},
+		{"a token without the scope", "GET", "/metrics", "$guest", nil, "", 403, []string{"scope admin"}, nil},
+		{"a token with the scope", "GET", "/metrics", chief, nil, "", 200, []string{"rote_executions_running 0"}, nil},
 	})
 	none := newEnv(t, func(c *envConfig) { c.http.Metrics = nil })
 	got, err := none.Client().Get(none.URL + "/metrics")
@@ -166,6 +169,36 @@ func TestWhoReadsMetrics(t *testing.T) {
 	defer got.Body.Close()
 	if got.StatusCode != 404 {
 		t.Errorf("without metrics %d", got.StatusCode)
+	}
+}
+
+// The listener of --metrics-addr needs no token and serves nothing else.
+func TestMetricsHandler(t *testing.T) {
+	m := httpapi.NewMetrics()
+	h := httpapi.NewMetricsHandler(m, []string{"metrics.internal"})
+	for _, row := range []struct {
+		method, path, host, origin string
+		status                     int
+	}{
+		{"GET", "/metrics", "127.0.0.1:9464", "", 200},
+		{"HEAD", "/metrics", "localhost:9464", "", 200},
+		{"GET", "/metrics", "metrics.internal:9464", "", 200},
+		{"GET", "/metrics", "rebound.example:9464", "", 403},
+		{"GET", "/metrics", "localhost:9464", "http://localhost:3000", 403},
+		{"POST", "/metrics", "localhost:9464", "", 405},
+		{"GET", "/", "localhost:9464", "", 404},
+		{"GET", "/routines/", "localhost:9464", "", 404},
+	} {
+		r := httptest.NewRequest(row.method, row.path, nil)
+		r.Host = row.host
+		if row.origin != "" {
+			r.Header.Set("Origin", row.origin)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if shown := strings.Contains(w.Body.String(), "go_goroutines"); w.Code != row.status || shown != (row.status == 200) {
+			t.Errorf("%+v: %d\n%.300s", row, w.Code, w.Body)
+		}
 	}
 }
 

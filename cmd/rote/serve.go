@@ -19,6 +19,7 @@ import (
 type serveCommand struct {
 	toolFlags
 	Addr        string   `help:"Address to listen on." default:"127.0.0.1:8080"`
+	MetricsAddr string   `help:"Address that serves /metrics without a token, as in 127.0.0.1:9464. Without it, metrics need a token with the scope admin." placeholder:"ADDR"`
 	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
 	AllowedHost []string `help:"Name that the service is reached by besides loopback, as host or host:port; its pages may use the service too. An origin such as https://app.example names one scheme and port. Repeatable." placeholder:"HOST"`
 	KeepAge     days     `help:"How long executions are kept." default:"30d"`
@@ -62,10 +63,15 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 			return errors.Join(err, listener.Close())
 		}
 	}
-	h, tools, err := c.handler(a, g, metrics, loopback(listener))
+	h, tools, err := c.handler(a, g, metrics)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	scraped, err := listenForMetrics(c.MetricsAddr, c.AllowedHost, metrics, a.log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, scraped.Close()) }()
 	a.log.Info("serving", "url", "http://"+listener.Addr().String()+c.BasePath)
 	return serve(ctx, listener, h, s, func(ctx context.Context) {
 		a.service.Close(ctx)
@@ -73,10 +79,9 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	})
 }
 
-// handler puts both front ends behind one door. local tells that only this
-// machine reaches it.
-func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics, local bool) (http.Handler, *mcp.HTTP, error) {
-	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath, Metrics: metrics, OpenMetrics: local}
+// handler puts both front ends behind one door.
+func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics) (http.Handler, *mcp.HTTP, error) {
+	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath, Metrics: metrics}
 	c.apply(&config)
 	if c.Auth == "off" {
 		config.Local = new(g.local())

@@ -74,6 +74,9 @@ func (s *server) metrics() string {
 		if err != nil {
 			s.t.Fatal(err)
 		}
+		if path == "/metrics" {
+			q.Header.Set("X-Service-Token", s.token)
+		}
 		answer, err := http.DefaultClient.Do(q)
 		if err != nil {
 			s.t.Fatal(err)
