@@ -1,35 +1,147 @@
 // Runs in the helper's world before a picture is taken: puts out of sight what
-// it must not show. Passwords always; where the run has secrets, also what holds
-// one, and what may hold one but cannot be looked into. Frames of other origins
+// it must not show. Passwords always; where the run has secrets, also what shows
+// one, and what may show one but cannot be looked into. Frames of other origins
 // are asked themselves.
-(secrets => {
+secrets => {
   'use strict';
-  secrets ??= [];
   const { all } = rote.inner;
-  const holds = text => secrets.some(s => s.length < 3 ? text.trim() === s : text.includes(s));
+  const { any, numeric, fold, holds, holdsFolded } = findSecrets(secrets);
   const sealed = /\b(current-password|new-password|one-time-code|cc-number|cc-csc)\b/;
+  const images = ['background-image', 'border-image-source', 'list-style-image', 'mask-image', 'content'];
+
+  const styleOf = (e, pseudo) => e.ownerDocument.defaultView.getComputedStyle(e, pseudo);
+  const parent = e => e.assignedSlot ?? e.parentElement ?? e.getRootNode().host;
 
   // vanish hides what is inside e too, at once, whatever the page's styles say.
-  const vanish = e => {
-    for (const name of ['transition', 'animation']) e.style?.setProperty(name, 'none', 'important');
-    e.style?.setProperty('visibility', 'hidden', 'important');
-    e.style?.setProperty('opacity', '0', 'important');
-  };
+  function vanish(e) {
+    if (!e.style) { // as in XML
+      if (!parent(e)) throw new Error('nothing around this can be hidden');
+      return vanish(parent(e));
+    }
+    for (const name of ['transition', 'animation', ...images.slice(0, -1)]) e.style.setProperty(name, 'none', 'important');
+    e.style.setProperty('visibility', 'hidden', 'important');
+    e.style.setProperty('opacity', '0', 'important');
+    if (styleOf(e).display === 'contents') e.style.setProperty('display', 'none', 'important'); // it has no box to be transparent
+  }
 
-  // shroud hides the smallest elements whose text holds a secret.
+  // --- what is shown, folded
+
+  const unseen = '\0'; // parts what is not read as one
+
+  function decoded(url) {
+    try { return decodeURIComponent(url); } catch { return url; }
+  }
+
+  // risky reports whether an image may show a secret: its address holds one, or it
+  // cannot be looked into.
+  const risky = url => /(^|[("'\s])blob:/.test(url) || holds(url) || holds(decoded(url));
+
+  // painted reports whether the style shows an image that may show a secret.
+  const painted = style => images.some(name => {
+    const value = style.getPropertyValue(name);
+    return /\(/.test(value) && risky(value);
+  });
+
+  // generated is the text that a pseudo-element of e shows; null when it may show a
+  // secret and cannot be read.
+  function generated(e, pseudo) {
+    const style = styleOf(e, pseudo), content = style.content;
+    if (!/["(]|quote/.test(content)) return painted(style) ? null : '';
+    if (painted(style) || numeric && /counters?\(/.test(content)) return null;
+    const strings = [...content.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(m => m[1].replace(/\\([0-9a-f]{1,6})\s?/gi, (_, code) => String.fromCodePoint(parseInt(code, 16))).replace(/\\(.)/g, '$1'));
+    const attributes = [...content.matchAll(/attr\(\s*([^\s,)]+)/g)].map(m => e.getAttribute(m[1]) ?? '');
+    return fold([...strings, ...attributes].join('')) + (/quote/.test(content) ? unseen + fold(style.quotes) : '');
+  }
+
+  // ordinal is the number before an item of a list.
+  function ordinal(e) {
+    const list = e.closest('ol');
+    if (!numeric || e.localName !== 'li' || !list) return '';
+    const items = [...list.children].filter(c => c.localName === 'li');
+    let n = list.hasAttribute('start') ? list.start : list.reversed ? items.length : 1;
+    for (const item of items) {
+      if (item.hasAttribute('value')) n = item.value;
+      if (item === e) break;
+      n += list.reversed ? -1 : 1;
+    }
+    return String(Math.abs(n));
+  }
+
+  // properties are the texts and images that e shows beside its content; null when
+  // one may show a secret and cannot be read.
+  function properties(e, style) {
+    const a = name => e.getAttribute(name) ?? '';
+    const texts = [ordinal(e), ...[style.listStyleType, style.hyphenateCharacter].filter(value => value.startsWith('"')).map(value => value.slice(1, -1))];
+    let urls = [];
+    switch (e.localName) {
+      case 'img': case 'image': case 'source': case 'feimage':
+        texts.push(a('alt'));
+        urls = [a('src'), a('srcset'), e.currentSrc ?? '', a('href'), e.getAttributeNS('http://www.w3.org/1999/xlink', 'href') ?? ''];
+        break;
+      case 'input':
+        texts.push(e.value, e.placeholder, a('value'), a('alt'), ...[...e.files ?? []].map(f => f.name));
+        urls = [a('src')];
+        break;
+      case 'textarea': texts.push(e.value, e.placeholder); break;
+      case 'select': texts.push(...[...e.options].flatMap(o => [o.label, o.text]), ...[...e.querySelectorAll('optgroup')].map(g => g.label)); break;
+      case 'area': texts.push(a('alt')); break;
+    }
+    if (painted(style) || urls.some(risky)) return null;
+    return texts.map(fold).filter(Boolean).join(unseen);
+  }
+
+  const shown = new Map(); // of each element that is displayed: { text, parts, inside }
+
+  const content = e => e.localName === 'select' ? [] : e.shadowRoot ? e.shadowRoot.childNodes
+    : e.localName === 'slot' && e.assignedNodes().length ? e.assignedNodes() : e.childNodes;
+
+  // read is what e shows, with all that is in it, in the order in which it is shown.
+  function read(e) {
+    const style = styleOf(e);
+    if (style.display === 'none') return '';
+    const own = [properties(e, style), style.display === 'list-item' ? generated(e, '::marker') : '',
+      e.matches(':modal,:popover-open') ? generated(e, '::backdrop') : '', generated(e, '::before'), generated(e, '::after')];
+    if (own.includes(null)) {
+      vanish(e);
+      return unseen;
+    }
+    const [beside, marker, backdrop, before, after] = own;
+    const inside = [];
+    const apart = [beside, backdrop].filter(Boolean).map(text => unseen + text + unseen).join('');
+    const parts = [apart + marker + before];
+    for (const n of content(e)) {
+      if (n.nodeType === Node.ELEMENT_NODE) inside.push({ e: n, part: parts.push(read(n)) - 1 });
+      else if (n.nodeType === Node.TEXT_NODE || n.nodeType === Node.CDATA_SECTION_NODE) parts.push(fold(n.data));
+    }
+    parts.push(after);
+    const text = parts.join('');
+    shown.set(e, { text, parts, inside });
+    return text;
+  }
+
+  // shroud hides the smallest elements that show a secret.
   function shroud(e) {
-    if (!holds(e.textContent)) return;
-    const inner = e.localName === 'select' ? [] : [...e.children].filter(c => holds(c.textContent));
-    if (inner.length) inner.forEach(shroud);
-    else vanish(e);
+    const s = shown.get(e);
+    if (!s || !holdsFolded(s.text)) return;
+    for (const i of s.inside) {
+      const inner = shown.get(i.e);
+      if (!inner || !holdsFolded(inner.text)) continue;
+      shroud(i.e);
+      s.parts[i.part] = unseen;
+    }
+    if (holdsFolded(s.parts.join(''))) vanish(e);
   }
 
   for (const { e } of all('input,textarea', Infinity)) {
-    if (e.type === 'password' || sealed.test(e.autocomplete) || holds(e.value) || holds(e.placeholder)) vanish(e);
+    if (e.type === 'password' || sealed.test(e.autocomplete)) vanish(e);
   }
-  if (secrets.length) {
-    for (const { e } of all('*', Infinity)) if (!e.parentElement) shroud(e);
-    for (const { e } of all('canvas,object,embed', Infinity)) vanish(e);
+  if (any) {
+    const everything = all('*', Infinity);
+    for (const { e } of everything) if (/^(canvas|object|embed|video|fencedframe)$/.test(e.localName)) vanish(e);
+    for (const root of new Set(everything.map(f => f.e.ownerDocument.documentElement))) {
+      read(root);
+      shroud(root);
+    }
   }
   return { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight };
-})
+}

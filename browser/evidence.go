@@ -11,11 +11,13 @@ import (
 	"rote/routine"
 )
 
-// evidenceScript gives functions that compare the elements of a page with a
-// selector. It is sent only after a failure, so that no other run carries it.
-//
-//go:embed evidence.js
-var evidenceScript string
+var (
+	//go:embed evidence.js
+	evidenceSource string
+	// evidenceScript gives functions that compare the elements of a page with a
+	// selector. It is sent only after a failure, so that no other run carries it.
+	evidenceScript = withSecrets(evidenceSource)
+)
 
 // outlineTime is how long a page has to answer before its scripts count as
 // stuck. For a quarter of it a selector that matches nothing is looked for

@@ -30,11 +30,9 @@
     try { return [...root.root.querySelectorAll(selector)].slice(0, 20).map(e => ({ e, root })); } catch { return []; } // no selector
   });
 
-  // --- secrets: under every spelling that is told, in texts before they are cut
+  // --- secrets are replaced in texts before those are cut
 
-  let secrets = [];
-  const holds = text => secrets.some(s => s.length < 3 ? text.trim() === s : text.includes(s));
-  const hide = text => secrets.reduce((t, s) => s.length < 3 ? (t.trim() === s ? '***' : t) : t.replaceAll(s, '***'), text);
+  let holds, hide, longest;
 
   // --- what the failed selector was looking for, in words
 
@@ -315,12 +313,12 @@
   // said is what the page says, at most so many characters: its alerts first,
   // then its content, what stands around that only where there is nothing else.
   function said(max) {
-    const room = max + Math.max(0, ...secrets.map(s => s.length)); // so that a secret is whole when it is masked
+    const room = max + longest; // so that a secret is whole when it is masked
     const shown = roots.flatMap(r => [...r.root.querySelectorAll(alerts)].slice(0, 20)).filter(e => e !== document.body && e.checkVisibility(apparent))
       .slice(0, 3).map(e => spoken(e, room, unread));
     const main = document.querySelector('main,[role=main]') ?? document.body;
     const content = main ? spoken(main, room, unread + ',' + framing).trim() || spoken(main, room, unread) : '';
-    const parts = [...shown, content].map(t => hide(t).replace(/\s+/g, ' ').trim()).filter(Boolean);
+    const parts = [...shown, content].map(t => hide(t, t.length >= room).replace(/\s+/g, ' ').trim()).filter(Boolean);
     const first = parts.filter((t, i) => !parts.some((other, n) => n > i && other.slice(0, max).includes(t))); // each is told once
     return first.join(' | ').slice(0, max);
   }
@@ -335,7 +333,7 @@
   // first. A selector that matches nothing gets a little more time, which shows
   // an element that comes too late for the operation.
   async function outline(o) {
-    secrets = o.secrets ?? [];
+    ({ holds, hide, longest } = findSecrets(o.secrets));
     look();
     let found = o.selector ? matches(o.selector) : [];
     for (const until = performance.now() + o.grace; o.selector && !found.length && performance.now() < until;) {
@@ -363,7 +361,7 @@
       if (c.trouble && !c.match && c.points < 2) continue; // hidden, and nothing speaks for it
       if (found.length && !c.akin) continue; // it is there, so only what has to do with it helps
       const selector = selectorOf(c.e);
-      if (selector) elements.push({ selector, role: role(c.e).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where), problem: hide(c.trouble ?? ''), matched: c.match, points: c.points });
+      if (selector) elements.push({ selector, role: hide(role(c.e)).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where), problem: hide(c.trouble ?? ''), matched: c.match, points: c.points });
     }
     end = performance.now() + o.budget / 3;
     return { title: document.title, text: said(o.text), elements };

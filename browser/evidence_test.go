@@ -2,6 +2,7 @@ package browser
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"image/color"
 	"image/jpeg"
@@ -125,15 +126,41 @@ func TestScreenshotShowsNoSecret(t *testing.T) {
 		{"in a frame", `<iframe style="border:0" srcdoc="<p>s3cret</p>"></iframe>`, false},
 		{"in a frame of another origin", `<iframe style="border:0" src="data:text/html,s3cret"></iframe>`, false},
 		{"drawn", `<canvas id=c></canvas><script>{const x = document.getElementById('c').getContext('2d'); x.font = '30px serif'; x.fillText('s3cret', 0, 30)}</script>`, false},
+		{"a choice by its label", `<select><option label="my s3cret">x</select>`, false},
+		{"a group of choices", `<select size=3><optgroup label=s3cret><option>x</select>`, false},
+		{"another choice", `<select><option>x</select>`, true},
+		{"in front of it", `<style>#before::before { content: attr(data-x) }</style><p id=before data-x=s3cret></p>`, false},
+		{"behind it", `<style>#after::after { content: "my S3" "cret"; visibility: visible }</style><p id=after></p>`, false},
+		{"partly in front of it", `<style>#half::before { content: "s3" }</style><p id=half>cret</p>`, false},
+		{"escaped", `<style>#escaped::before { content: "\73 3cret" }</style><p id=escaped></p>`, false},
+		{"around a box of none", `<style>#none { display: contents } #none::before { content: "s3cret" }</style><p id=none></p>`, false},
+		{"quotes", `<style>#quotes { quotes: "s3cret" "x" } #quotes::before { content: open-quote }</style><p id=quotes></p>`, false},
+		{"a bullet", `<ul style="margin: 0; padding-left: 200px; list-style-type: 's3cret'"><li></li></ul>`, false},
+		{"a text in front of it", `<style>#plain::before { content: "plain" }</style><p id=plain></p>`, true},
+		{"a number of a list", `<ol start=4711 style="margin: 0; padding-left: 100px"><li></li></ol>`, false},
+		{"a counter", `<style>#counter { counter-reset: n 4711 } #counter::before { content: counter(n) }</style><p id=counter></p>`, false},
+		{"a number in other words", `<p>4,711.00</p>`, false},
+		{"another number", `<p>47</p>`, true},
+		{"a missing image", `<img alt=s3cret style="width: 200px; height: 38px" src="/none">`, false},
+		{"a button", `<input type=submit value="s3cret">`, false},
+		{"a background", `<p style='height: 40px; background: url("data:image/svg+xml,<svg xmlns=%22http://www.w3.org/2000/svg%22><text y=%2230%22>s3cret</text></svg>")'></p>`, false},
+		{"a coded background", `<style>#coded::before { content: ""; display: block; height: 40px; background: url("data:image/svg+xml;base64,CODED") }</style><p id=coded></p>`, false},
+		{"an image", `<img style="height: 40px" src='data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"><text y="30">s%33cret</text></svg>'>`, false},
+		{"another image", `<img style="height: 40px" src='data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"><text y="30">plain</text></svg>'>`, true},
+		{"a drawing", `<svg height=40><defs><text id=drawn y=30>s3cret</text></defs><use href="#drawn"/></svg>`, false},
+		{"folded white space", `<p>s3 cret</p>`, false},
+		{"in capitals", `<p style="text-transform: uppercase">s3cret</p>`, false},
+		{"between shadow and light", `<b-y>cret</b-y><script>document.querySelector('b-y').attachShadow({mode: 'open'}).innerHTML = '<p>s3<slot></slot></p>'</script>`, false},
 		{"one that the page shows again", `<p id=again>s3cret</p><script>setInterval(() => document.getElementById('again').removeAttribute('style'))</script>`, false},
 		{"one with a slow style", `<p style="transition:all 9s;visibility:visible!important">s3cret</p>`, false},
 	}
-	html := `<style>* {font: 30px serif} div {position: absolute; left: 0; height: 40px; width: 400px; overflow: hidden} p, input, textarea {margin: 0; border: 0; outline: 0}</style>`
+	coded := base64.StdEncoding.EncodeToString([]byte(`<svg xmlns="http://www.w3.org/2000/svg"><text y="30">s3cret</text></svg>`))
+	html := `<style>* {font: 20px serif} div {position: absolute; left: 0; height: 40px; width: 400px; overflow: hidden} p, input, textarea {margin: 0; border: 0; outline: 0}</style>`
 	for i, r := range rows {
-		html += fmt.Sprintf(`<div style="top:%dpx">%s</div>`, 40*i, r.html)
+		html += fmt.Sprintf(`<div style="left:%dpx;top:%dpx">%s</div>`, 420*(i/19), 40*(i%19), strings.ReplaceAll(r.html, "CODED", coded))
 	}
 	p := openPage(t, site(t, map[string]any{"/": html})+"/")
-	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#b", Secrets: []string{"s3cret", "s3%63ret"}})
+	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#b", Secrets: []string{"s3cret", "s3%63ret", coded[70:76], "4711"}})
 	if e.Screenshot == nil {
 		t.Fatal("there is no screenshot")
 	}
@@ -143,8 +170,8 @@ func TestScreenshotShowsNoSecret(t *testing.T) {
 	}
 	for i, r := range rows {
 		seen := false
-		for y := 40*i + 2; y < 40*i+38; y++ {
-			for x := range 400 {
+		for y := 40*(i%19) + 2; y < 40*(i%19)+38; y++ {
+			for x := 420 * (i / 19); x < 420*(i/19)+400; x++ {
 				if luma := color.GrayModel.Convert(picture.At(x, y)).(color.Gray).Y; luma < 100 {
 					seen = true
 				}

@@ -11,10 +11,20 @@ import (
 	"rote/routine"
 )
 
-// blankScript gives a function that blanks a page for its picture.
-//
-//go:embed blank.js
-var blankScript string
+var (
+	//go:embed blank.js
+	blankSource string
+	//go:embed secrets.js
+	secretsSource string
+	// blankScript gives a function that blanks a page for its picture.
+	blankScript = withSecrets(blankSource)
+)
+
+// withSecrets makes an expression in which findSecrets is the function of
+// secrets.js.
+func withSecrets(expression string) string {
+	return "(findSecrets => (" + expression + "))(" + secretsSource + ")"
+}
 
 // viewport is the part of the document that is seen, in CSS pixels.
 type viewport struct{ X, Y, Width, Height float64 }
