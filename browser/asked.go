@@ -104,9 +104,4 @@ func (p *page) Denials() []routine.Denial { return p.proxy.Denials() }
 // maxShownURL is how much of a URL a message shows, in characters.
 const maxShownURL = 200
 
-func shortURL(url string) string {
-	if r := []rune(url); len(r) > maxShownURL {
-		return string(r[:maxShownURL]) + "…"
-	}
-	return url
-}
+func shortURL(url string) string { return shortened(url, maxShownURL) }

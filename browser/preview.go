@@ -7,8 +7,28 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// maxPreviewed bounds the text of one value, in characters.
-const maxPreviewed = 300
+const (
+	// maxPreviewed bounds the text of one value, in characters.
+	maxPreviewed = 300
+	// maxThrown bounds the text of one exception, in characters.
+	maxThrown = 2000
+)
+
+// withoutStack is the description of an exception on one line, without the stack.
+// The message stays whole: half of a secret in it would not be recognized.
+func withoutStack(description string) string {
+	message, _, _ := strings.Cut(description, "\n    at ")
+	return shortened(strings.Join(strings.Fields(message), " "), maxThrown)
+}
+
+// shortened is a text of at most limit characters, and an ellipsis for what is left
+// out.
+func shortened(text string, limit int) string {
+	if r := []rune(text); len(r) > limit {
+		return string(r[:limit]) + "…"
+	}
+	return text
+}
 
 // previewed is an object as a console shows it, as in {code: 5}. V8 has looked
 // at its first properties when it told of it, and has called nothing for that.
@@ -48,10 +68,7 @@ func previewed(p *proto.RuntimeObjectPreview) string {
 	} else if p.Description != "Object" {
 		text = p.Description + " " + text
 	}
-	if r := []rune(text); len(r) > maxPreviewed {
-		text = string(r[:maxPreviewed]) + "…"
-	}
-	return text
+	return shortened(text, maxPreviewed)
 }
 
 // nested is a value inside another.

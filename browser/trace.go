@@ -108,8 +108,7 @@ func consoleLine(m message) (string, bool) {
 			if description == "" {
 				description = x.Value.String()
 			}
-			first, _, _ := strings.Cut(description, "\n")
-			text += " " + first
+			text += " " + withoutStack(description)
 		}
 		return fmt.Sprintf("exception: %s (line %d)", text, e.ExceptionDetails.LineNumber+1), true
 	}

@@ -177,12 +177,12 @@ func evaluate(ctx context.Context, c channel, m proto.Request) (remote, error) {
 	if text == "" {
 		text = strings.TrimSpace(x.Text + " " + string(x.Exception.Value))
 	}
-	first, _, _ := strings.Cut(text, "\n")
+	text = withoutStack(text)
 	if strings.HasPrefix(x.Text, "Uncaught (in promise)") { // V8 counts these from 1
 		x.Line, x.Column = x.Line-1, x.Column-1
 	}
 	if x.Line < 0 { // it knows no place
-		return remote{}, &thrown{first}
+		return remote{}, &thrown{text}
 	}
-	return remote{}, &thrown{fmt.Sprintf("%s (line %d, column %d)", first, x.Line+1, x.Column+1)}
+	return remote{}, &thrown{fmt.Sprintf("%s (line %d, column %d)", text, x.Line+1, x.Column+1)}
 }

@@ -149,7 +149,11 @@ func (s secrets) err(err error) error {
 		return err
 	}
 	e := AsError(err)
-	shown := &Error{Code: e.Code, Message: s.text(e.Message), Problems: e.Problems, RetryAfter: e.RetryAfter}
+	shown := &Error{Code: e.Code, Message: s.text(e.Message), Problems: slices.Clone(e.Problems), RetryAfter: e.RetryAfter}
+	for i := range shown.Problems {
+		p := &shown.Problems[i]
+		p.Message, p.Hint = s.text(p.Message), s.text(p.Hint)
+	}
 	if cause := hiddenCause(err); cause != nil {
 		shown.cause = errors.New(s.text(cause.Error()))
 	}
