@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,7 +19,8 @@ const MaxIdempotencyKey = 255
 // made: whoever repeats it under the same key is told what came of the first.
 // The zero value does not.
 type Once struct {
-	// Key is the caller's choice. Keys of different users never meet.
+	// Key is the caller's choice. It belongs to the caller's organization, user,
+	// project and reach: the same key of another one is another key.
 	Key string
 	// Body is the request; another one under the same key is refused.
 	Body []byte
@@ -27,9 +30,11 @@ type Once struct {
 // saves it in the transaction that saves what the call made: there is a record
 // if and only if there is that.
 type IdempotencyKey struct {
-	OrganizationID, UserID, Key string
-	Fingerprint                 [sha256.Size]byte
-	CreatedAt                   time.Time
+	OrganizationID, UserID, ProjectID string
+	// Reach is the hosts that the token is limited to; see [Principal.reach].
+	Reach, Key  string
+	Fingerprint [sha256.Size]byte
+	CreatedAt   time.Time
 }
 
 // ErrKeyTaken: a call with this idempotency key has been made.
@@ -47,7 +52,19 @@ func (o Once) record(p Principal, doing string, now time.Time) (*IdempotencyKey,
 	h := sha256.New()
 	h.Write([]byte(doing + "\n"))
 	h.Write(o.Body)
-	return &IdempotencyKey{OrganizationID: p.OrganizationID, UserID: p.UserID, Key: o.Key, Fingerprint: [sha256.Size]byte(h.Sum(nil)), CreatedAt: now}, nil
+	return &IdempotencyKey{OrganizationID: p.OrganizationID, UserID: p.UserID, ProjectID: p.ProjectID, Reach: p.reach(), Key: o.Key,
+		Fingerprint: [sha256.Size]byte(h.Sum(nil)), CreatedAt: now}, nil
+}
+
+// reach is the hosts that p's runs are limited to, in lower case, sorted and
+// separated by blanks; empty: they are not limited.
+func (p Principal) reach() string {
+	var hosts []string
+	for _, host := range p.AllowedHosts {
+		hosts = append(hosts, strings.ToLower(host))
+	}
+	slices.Sort(hosts)
+	return strings.Join(slices.Compact(hosts), " ")
 }
 
 func printable(text string) bool {

@@ -205,3 +205,47 @@ func TestAnswerOfAnotherTokensCall(t *testing.T) {
 		}
 	}
 }
+
+// What a call made belongs to the caller's organization, user, project and
+// reach: the same key of another caller does its own work.
+func TestKeysOfOtherCallers(t *testing.T) {
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	r := create(t, s, ann, private)
+	with := func(edit func(*routine.Principal)) routine.Principal {
+		p := ann
+		p.AllowedHosts = []string{"shop.example", "B.example"}
+		edit(&p)
+		return p
+	}
+	same := with(func(*routine.Principal) {})
+	call := routine.Call{Once: once("k", "{}")}
+	execution, err := s.Execute(t.Context(), same, r.ID, call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, _, err := s.CreateRoutineOnce(t.Context(), same, []byte(private), once("c", private))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range map[string]struct {
+		as    routine.Principal
+		meets bool
+	}{
+		"the same caller":             {same, true},
+		"the same hosts, another way": {with(func(p *routine.Principal) { p.AllowedHosts = []string{"b.EXAMPLE", "shop.example", "b.example"} }), true},
+		"another token":               {with(func(p *routine.Principal) { p.TokenID = "other" }), true},
+		"another project":             {with(func(p *routine.Principal) { p.ProjectID = "stock" }), false},
+		"another reach":               {with(func(p *routine.Principal) { p.AllowedHosts = []string{"shop.example"} }), false},
+		"no reach":                    {with(func(p *routine.Principal) { p.AllowedHosts = nil }), false},
+		"another user":                {with(func(p *routine.Principal) { p.UserID = "bob" }), false},
+	} {
+		again, err := s.Execute(t.Context(), row.as, r.ID, call)
+		if err != nil || (again.ID == execution.ID) != row.meets {
+			t.Errorf("%s: %+v, %v", name, again, err)
+		}
+		remade, _, err := s.CreateRoutineOnce(t.Context(), row.as, []byte(private), once("c", private))
+		if err != nil || (remade.ID == made.ID) != row.meets {
+			t.Errorf("%s: %+v, %v", name, remade, err)
+		}
+	}
+}

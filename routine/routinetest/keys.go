@@ -10,14 +10,14 @@ import (
 var keyPromises = []promise{
 	{"what was made with a key is found by it", keyIsKept},
 	{"nothing is made with a key that is taken", keyIsTaken},
-	{"keys of different users never meet", keysAreOfUsers},
+	{"keys of different organizations, users, projects and reaches never meet", keysAreOfCallers},
 	{"a key is free again after its time", keyExpires},
 	{"of many that take a key at once one succeeds", keyRace},
 	{"a key is not taken by what is not made", keyNeedsWhatIsMade},
 }
 
 func key(edits ...func(*routine.IdempotencyKey)) *routine.IdempotencyKey {
-	k := &routine.IdempotencyKey{OrganizationID: "acme", UserID: "ann", Key: "k'%", Fingerprint: [32]byte{1, 0xff}, CreatedAt: Time}
+	k := &routine.IdempotencyKey{OrganizationID: "acme", UserID: "ann", ProjectID: "prices", Key: "k'%", Fingerprint: [32]byte{1, 0xff}, CreatedAt: Time}
 	for _, edit := range edits {
 		edit(k)
 	}
@@ -74,12 +74,16 @@ func keyIsTaken(t *testing.T, s routine.Store) {
 	wantMade(t, s, key(), first)
 }
 
-func keysAreOfUsers(t *testing.T, s routine.Store) {
+func keysAreOfCallers(t *testing.T, s routine.Store) {
 	all := map[string]*routine.IdempotencyKey{}
 	for _, edit := range []func(*routine.IdempotencyKey){
 		func(*routine.IdempotencyKey) {},
 		func(k *routine.IdempotencyKey) { k.UserID = "bob" },
 		func(k *routine.IdempotencyKey) { k.OrganizationID = "globex" },
+		func(k *routine.IdempotencyKey) { k.ProjectID = "stock" },
+		func(k *routine.IdempotencyKey) { k.ProjectID = "" },
+		func(k *routine.IdempotencyKey) { k.Reach = "a.example b.example" },
+		func(k *routine.IdempotencyKey) { k.Reach = "a.example" },
 		func(k *routine.IdempotencyKey) { k.Key = "K'%" },
 	} {
 		k := key(edit)

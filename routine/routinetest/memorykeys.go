@@ -7,8 +7,12 @@ import (
 	"rote/routine"
 )
 
-// keyOf is an idempotency key of a user.
-type keyOf struct{ organization, user, key string }
+// keyOf is an idempotency key with whose it is.
+type keyOf struct{ organization, user, project, reach, key string }
+
+func placeOf(k *routine.IdempotencyKey) keyOf {
+	return keyOf{k.OrganizationID, k.UserID, k.ProjectID, k.Reach, k.Key}
+}
 
 // madeBy is what a call with a key made.
 type madeBy struct {
@@ -24,12 +28,12 @@ func (s *Store) take(k *routine.IdempotencyKey, id string) error {
 	if _, taken := s.made(k); taken {
 		return routine.ErrKeyTaken
 	}
-	s.keys[keyOf{k.OrganizationID, k.UserID, k.Key}] = madeBy{*k, id}
+	s.keys[placeOf(k)] = madeBy{*k, id}
 	return nil
 }
 
 func (s *Store) made(k *routine.IdempotencyKey) (madeBy, bool) {
-	m, there := s.keys[keyOf{k.OrganizationID, k.UserID, k.Key}]
+	m, there := s.keys[placeOf(k)]
 	return m, there && m.CreatedAt.After(k.CreatedAt.Add(-routine.IdempotencyTime))
 }
 

@@ -17,10 +17,10 @@ func takeKey(ctx context.Context, tx *sql.Tx, k *routine.IdempotencyKey, madeID 
 		return nil
 	}
 	done, err := tx.ExecContext(ctx, `
-		INSERT INTO idempotency_keys (organization_id, user_id, key, fingerprint, made_id, created_at) VALUES (?, ?, ?, ?, ?, ?)
+		INSERT INTO idempotency_keys (organization_id, user_id, project_id, reach, key, fingerprint, made_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, made_id = excluded.made_id, created_at = excluded.created_at
 			WHERE created_at <= ?`,
-		k.OrganizationID, k.UserID, k.Key, k.Fingerprint[:], madeID, micros(k.CreatedAt), micros(k.CreatedAt.Add(-routine.IdempotencyTime)))
+		k.OrganizationID, k.UserID, k.ProjectID, k.Reach, k.Key, k.Fingerprint[:], madeID, micros(k.CreatedAt), micros(k.CreatedAt.Add(-routine.IdempotencyTime)))
 	if err != nil {
 		return err
 	}
@@ -36,8 +36,8 @@ func (s *Store) Made(ctx context.Context, k *routine.IdempotencyKey) (id string,
 	var kept []byte
 	err = s.read.QueryRowContext(ctx, `
 		SELECT made_id, fingerprint FROM idempotency_keys
-		WHERE organization_id = ? AND user_id = ? AND key = ? AND created_at > ?`,
-		k.OrganizationID, k.UserID, k.Key, micros(k.CreatedAt.Add(-routine.IdempotencyTime))).Scan(&id, &kept)
+		WHERE organization_id = ? AND user_id = ? AND project_id = ? AND reach = ? AND key = ? AND created_at > ?`,
+		k.OrganizationID, k.UserID, k.ProjectID, k.Reach, k.Key, micros(k.CreatedAt.Add(-routine.IdempotencyTime))).Scan(&id, &kept)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = routine.ErrNotFound
 	}

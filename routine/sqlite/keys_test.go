@@ -1,0 +1,57 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+)
+
+// TestOlderKeysKeepTheirCaller: a key of before keys had projects goes on for
+// the project and reach of the call that it was used for, where that is known.
+func TestOlderKeysKeepTheirCaller(t *testing.T) {
+	path := tempPath(t)
+	current := open(t, tempPath(t))
+	token := routinetest.Token(t, func(k *routine.Token) { k.ProjectID, k.AllowedHosts = "stock", []string{"b.example", "A.example"} })
+	r := routinetest.Routine(t, func(r *routine.Routine) { r.ProjectID = "prices" })
+	run := routinetest.Execution(t, func(e *routine.Execution) { e.TokenID = token.ID })
+	local := routinetest.Execution(t, func(e *routine.Execution) { e.TokenID = "" })
+	ctx := context.Background()
+	must(t, current.CreateToken(ctx, token))
+	must(t, current.CreateRoutine(ctx, r))
+	must(t, current.CreateExecution(ctx, run))
+	must(t, current.CreateExecution(ctx, local))
+
+	writeSchema(t, path, 10, func(write *sql.DB) {
+		_, err := write.ExecContext(ctx, `ATTACH ? AS current`, current.path)
+		must(t, err)
+		for _, table := range []string{"tokens", "routines", "executions"} {
+			var columns string // of both schemas, as they stood then
+			must(t, write.QueryRowContext(ctx, `SELECT group_concat(name) FROM pragma_table_info(?)`, table).Scan(&columns))
+			_, err = write.ExecContext(ctx, `INSERT INTO main.`+table+` (`+columns+`) SELECT `+columns+` FROM current.`+table)
+			must(t, err)
+		}
+		for key, made := range map[string]string{"routine": r.ID, "run": run.ID, "local": local.ID} {
+			_, err := write.ExecContext(ctx, `INSERT INTO idempotency_keys (organization_id, user_id, key, fingerprint, made_id, created_at) VALUES ('acme', 'ann', ?, ?, ?, ?)`,
+				key, make([]byte, 32), made, micros(routinetest.Time))
+			must(t, err)
+		}
+	})
+	s := open(t, path)
+	for name, row := range map[string]struct{ key, project, reach, want string }{
+		"a routine":                   {"routine", "prices", "", r.ID},
+		"a routine, another project":  {"routine", "stock", "", ""},
+		"a run":                       {"run", "stock", "a.example b.example", run.ID},
+		"a run, without reach":        {"run", "stock", "", ""},
+		"a run, another project":      {"run", "prices", "a.example b.example", ""},
+		"a run that had no token":     {"local", "prices", "", ""},
+		"a run whose project is lost": {"local", "", "", ""},
+	} {
+		id, _, err := s.Made(ctx, &routine.IdempotencyKey{OrganizationID: "acme", UserID: "ann", ProjectID: row.project, Reach: row.reach, Key: row.key, CreatedAt: routinetest.Time})
+		if id != row.want || (err == nil) != (row.want != "") {
+			t.Errorf("%s: %q, %v, want %q", name, id, err, row.want)
+		}
+	}
+}
