@@ -1,44 +1,46 @@
 package routine
 
 import (
-	"bytes"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"math/big"
-	"strconv"
+	"regexp"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ohler55/ojg/jp"
 )
 
 const (
 	// maxPathSteps bounds the values that one data_sanitizer step looks at: with
 	// .. twice in a path they are many more than the response has.
-	maxPathSteps = 10_000_000
-	// maxPathDepth bounds the nesting of a response that is looked into.
-	maxPathDepth = 500
-	// maxPathText bounds what comes out, before the run's own limit is asked.
-	maxPathText = 64 << 20
-	// maxJSONPath bounds one expression.
+	maxPathSteps = 30_000_000
+	// maxPathMatches bounds the values that one path selects.
+	maxPathMatches = 4_000_000
+	// maxJSONPath bounds the length of one expression in bytes.
 	maxJSONPath = 1000
+	// stepsPerCheck is how many steps pass between two looks at the context.
+	stepsPerCheck = 4096
 )
 
 var (
 	errAll       = errors.New("it removes the whole response")
-	errAfterJSON = errors.New("text follows the JSON")
 	errPathSteps = errors.New("it goes through too many values")
 )
 
-// compileJSONPath reads an expression. The hint says how what was probably
-// meant is written.
-func compileJSONPath(text string) (x jp.Expr, hint string, err error) {
+// jsonPath is a compiled JSONPath expression. The library parses it; it is
+// evaluated here, because the library's own evaluation cannot be interrupted,
+// compares all pairs of what two paths of a filter select, and panics on null.
+type jsonPath struct {
+	expr    jp.Expr
+	filters map[*jp.Filter]*pathCondition
+}
+
+// compileJSONPath parses an expression. The hint says how to write what the
+// author probably meant.
+func compileJSONPath(text string) (x *jsonPath, hint string, err error) {
 	defer func() {
-		if r := recover(); r != nil {
-			err = errors.New("it cannot be read")
+		if r := recover(); r != nil { // the parser panics on some faulty expressions
+			x, err = nil, errors.New("it cannot be read")
 		}
 	}()
 	if len(text) > maxJSONPath {
@@ -47,312 +49,237 @@ func compileJSONPath(text string) (x jp.Expr, hint string, err error) {
 	if !strings.HasPrefix(text, "$") {
 		return nil, fmt.Sprintf("did you mean %q?", "$."+strings.TrimLeft(clip(text, 60), ".@")), errors.New("it does not begin with $")
 	}
-	if x, err = jp.ParseString(text); err != nil {
+	expr, err := jp.ParseString(text)
+	if err != nil {
 		if strings.Contains(text, "[(") {
 			hint = "the last item is [-1]"
 		}
 		return nil, hint, errors.New(strings.TrimSuffix(err.Error(), " in "+text))
 	}
-	if _, open := x[len(x)-1].(jp.Descent); open {
+	if _, open := expr[len(expr)-1].(jp.Descent); open {
 		return nil, "write $..* for everything, or $..name", errors.New("a name must follow the two dots at its end")
+	}
+	x = &jsonPath{expr: expr, filters: map[*jp.Filter]*pathCondition{}}
+	if err := x.compileFilters(expr); err != nil {
+		return nil, "", err
 	}
 	return x, "", nil
 }
 
-// pathDocument is a JSON response whose objects keep the order of their keys.
-type pathDocument struct {
-	root    any
+// single reports whether the path names one place, so that its value stands
+// alone and not in a list.
+func (x *jsonPath) single() bool { return x.expr.Normal() }
+
+func (x *jsonPath) String() string { return x.expr.String() }
+
+// pathSearch evaluates the paths of one data_sanitizer step on a document. Its
+// methods panic with a pathStop when the context ends or a bound is reached;
+// find, remove and write turn that into an error.
+type pathSearch struct {
+	ctx     context.Context
+	doc     *jsonDocument
 	steps   int // how many are left
-	touched []*pathArray
+	unasked int // steps since the context was last asked
+	// absolute has the values of the paths in filters that begin at the root.
+	absolute map[*pathCondition][]any
+	pattern  *regexp.Regexp // the last that a filter compiled from a text
 }
 
-func (d *pathDocument) step(n int) {
-	if d.steps -= n + 1; d.steps < 0 {
-		panic(errPathSteps)
-	}
+// pathStop is what the methods of a pathSearch panic with.
+type pathStop struct{ err error }
+
+func newPathSearch(ctx context.Context, doc *jsonDocument) *pathSearch {
+	return &pathSearch{ctx: ctx, doc: doc, steps: maxPathSteps, absolute: map[*pathCondition][]any{}}
 }
 
-// readPathDocument decodes a response. Duplicate keys and what is no UTF-8 are
-// the site's own business.
-func readPathDocument(text string) (*pathDocument, error) {
-	doc := &pathDocument{steps: maxPathSteps}
-	d := jsontext.NewDecoder(bytes.NewBufferString(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	root, err := doc.read(d)
-	if err != nil {
-		return nil, err
+// step counts n values that are looked at.
+func (s *pathSearch) step(n int) {
+	s.steps -= n
+	if s.steps < 0 {
+		panic(pathStop{errPathSteps})
 	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, errAfterJSON
-	}
-	doc.root = root
-	return doc, nil
-}
-
-func (d *pathDocument) read(from *jsontext.Decoder) (any, error) {
-	tok, err := from.ReadToken()
-	if err != nil {
-		return nil, errors.New("it is none")
-	}
-	if from.StackDepth() > maxPathDepth {
-		return nil, fmt.Errorf("it nests more than %d deep", maxPathDepth)
-	}
-	switch tok.Kind() {
-	case '{':
-		object := &pathObject{doc: d, values: map[string]any{}}
-		for from.PeekKind() != '}' {
-			name, err := from.ReadToken()
-			if err != nil {
-				return nil, errors.New("it is none")
-			}
-			key := name.String()
-			v, err := d.read(from)
-			if err != nil {
-				return nil, err
-			}
-			object.set(key, v)
+	if s.unasked += n; s.unasked >= stepsPerCheck {
+		s.unasked = 0
+		if s.ctx.Err() != nil {
+			panic(pathStop{causeOf(s.ctx)})
 		}
-		_, err = from.ReadToken()
-		return object, err
-	case '[':
-		array := &pathArray{doc: d}
-		for from.PeekKind() != ']' {
-			v, err := d.read(from)
-			if err != nil {
-				return nil, err
-			}
-			array.items = append(array.items, v)
-		}
-		_, err = from.ReadToken()
-		return array, err
-	case '"':
-		return tok.String(), nil
-	case '0':
-		return pathNumber(tok.String()), nil
-	case 't', 'f':
-		return tok.Bool(), nil
 	}
-	return nil, nil
 }
 
-// pathNumber is a number that filters can compare, where that loses nothing.
-func pathNumber(text string) any {
-	if i, err := strconv.ParseInt(text, 10, 64); err == nil && text != "-0" {
-		return i
+// stopped turns what was recovered from a search of x into an error.
+func stopped(x *jsonPath, recovered any) error {
+	if recovered == nil {
+		return nil
 	}
-	exactly, ok := exact(json.Number(text))
+	stop, ok := recovered.(pathStop)
 	if !ok {
-		return json.Number(text)
+		panic(recovered)
 	}
-	f, _ := exactly.Float64()
-	if math.IsInf(f, 0) {
-		return json.Number(text)
+	var known *Error
+	if errors.As(stop.err, &known) {
+		return known
 	}
-	if short, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64)); ok && short.Cmp(exactly) == 0 {
-		return f
-	}
-	return json.Number(text)
+	return Errorf(CodeResultTooLarge, "data_sanitizer: the path %s cannot be used on this response: %w. Use a path with fewer .. or filters",
+		clip(x.String(), 60), stop.err)
 }
 
-// selected is the value of a path that names one place, null when it is not
-// there; else the list of what the path selects. It warns of a path that selects
-// nothing.
-func (d *pathDocument) selected(x jp.Expr, warn func(string)) (any, error) {
-	values, err := d.get(x)
-	if err != nil {
-		return nil, err
-	}
-	if len(values) == 0 {
-		if why := d.missed(x); why != "" {
-			warn(why)
+// find gives the nodes that the path selects, in the order of the response.
+func (s *pathSearch) find(x *jsonPath) (found []jsonNodeID, err error) {
+	defer func() { err = stopped(x, recover()) }()
+	return s.collect(x, x.expr, rootNode), nil
+}
+
+// collect gives what the parts of x select from a node.
+func (s *pathSearch) collect(x *jsonPath, parts jp.Expr, from jsonNodeID) []jsonNodeID {
+	var found []jsonNodeID
+	s.walk(x, parts, from, func(n jsonNodeID) {
+		if len(found) == maxPathMatches {
+			panic(pathStop{fmt.Errorf("it selects more than %d values", maxPathMatches)})
 		}
-	}
-	if !x.Normal() {
-		return values, nil
-	}
-	if len(values) == 0 {
-		return nil, nil
-	}
-	return values[0], nil
+		found = append(found, n)
+	})
+	return found
 }
 
-func (d *pathDocument) get(x jp.Expr) (values []any, err error) {
-	defer func() { err = pathFault(x, recover()) }()
-	values = x.Get(d.root)
-	if values == nil {
-		values = []any{}
-	}
-	return values, nil
-}
-
-// remove takes away what a path selects: from each object or array that the
-// path without its last part leads to.
-func (d *pathDocument) remove(x jp.Expr) (err error) {
-	last := len(x) - 1
-	parents, err := d.get(x[:last])
+// remove takes away what the path selects.
+func (s *pathSearch) remove(x *jsonPath) error {
+	found, err := s.find(x)
 	if err != nil {
 		return err
 	}
-	if _, all := x[last-1].(jp.Descent); all {
-		above, err := d.get(x[:last-1])
-		if err != nil {
-			return err
-		}
-		parents = append(parents, above...)
+	for _, n := range found {
+		s.doc.remove(n)
 	}
-	defer func() {
-		err = pathFault(x, recover())
-		for _, a := range d.touched {
-			a.close()
-		}
-		d.touched = nil
-	}()
-	for _, p := range parents {
-		switch p.(type) {
-		case *pathObject, *pathArray:
-			d.step(0)
-			x[last:].MustRemove(p)
-		}
-	}
+	clear(s.absolute) // their values may have gone
 	return nil
 }
 
-// pathFault is the error for what stopped the evaluation of a path.
-func pathFault(x jp.Expr, recovered any) error {
-	switch recovered {
-	case nil:
-		return nil
-	case any(errPathSteps):
-		return Errorf(CodeResultTooLarge, "data_sanitizer: the path %s: %w", clip(x.String(), 60), errPathSteps)
+// walk calls emit for each node that the parts select from n.
+func (s *pathSearch) walk(x *jsonPath, parts jp.Expr, n jsonNodeID, emit func(jsonNodeID)) {
+	s.step(1)
+	if len(parts) == 0 {
+		emit(n)
+		return
 	}
-	return Errorf(CodeInternal, "data_sanitizer: the path %s: %v", clip(x.String(), 60), recovered)
-}
-
-// pathObject is an object of a response; it implements jp.Keyed.
-type pathObject struct {
-	doc    *pathDocument
-	order  []string // may name keys that were removed
-	values map[string]any
-}
-
-func (o *pathObject) set(key string, v any) {
-	if _, ok := o.values[key]; !ok {
-		o.order = append(o.order, key)
-	}
-	o.values[key] = v
-}
-
-// ValueForKey gives the value of a key.
-func (o *pathObject) ValueForKey(key string) (any, bool) {
-	o.doc.step(0)
-	v, ok := o.values[key]
-	return v, ok
-}
-
-// SetValueForKey is asked for when something inside changes; nothing is
-// replaced, since objects and arrays are changed in place.
-func (o *pathObject) SetValueForKey(string, any) {}
-
-// RemoveValueForKey removes a key.
-func (o *pathObject) RemoveValueForKey(key string) { delete(o.values, key) }
-
-// Keys are the keys in the order of the response.
-func (o *pathObject) Keys() []string {
-	o.doc.step(len(o.order))
-	if len(o.order) > len(o.values) {
-		kept := make([]string, 0, len(o.values))
-		for _, k := range o.order {
-			if _, ok := o.values[k]; ok {
-				kept = append(kept, k)
+	next := func(child jsonNodeID) { s.walk(x, parts[1:], child, emit) }
+	switch part := parts[0].(type) {
+	case jp.Root:
+		next(rootNode)
+	case jp.Child:
+		s.child(n, string(part), next)
+	case jp.Nth:
+		s.item(n, int(part), next)
+	case jp.Wildcard:
+		s.each(n, next)
+	case jp.Union:
+		for _, choice := range part {
+			switch choice := choice.(type) {
+			case string:
+				s.child(n, choice, next)
+			case int64:
+				s.item(n, int(choice), next)
 			}
 		}
-		o.order = kept
-	}
-	return o.order
-}
-
-// pathArray is an array of a response; it implements jp.RemovableIndexed. What
-// is removed stays in its place until close, so that removing much costs no
-// more than removing little.
-type pathArray struct {
-	doc   *pathDocument
-	items []any
-	gone  map[int]bool
-}
-
-// ValueAtIndex gives an item.
-func (a *pathArray) ValueAtIndex(i int) any {
-	a.doc.step(0)
-	return a.items[i]
-}
-
-// SetValueAtIndex changes nothing, as in pathObject.
-func (a *pathArray) SetValueAtIndex(int, any) {}
-
-// Size is the number of items.
-func (a *pathArray) Size() int {
-	a.doc.step(0)
-	return len(a.items)
-}
-
-// RemoveValueAtIndex removes an item.
-func (a *pathArray) RemoveValueAtIndex(i int) {
-	if a.gone == nil {
-		a.gone = map[int]bool{}
-		a.doc.touched = append(a.doc.touched, a)
-	}
-	a.gone[i] = true
-}
-
-func (a *pathArray) close() {
-	kept := a.items[:0]
-	for i, v := range a.items {
-		if !a.gone[i] {
-			kept = append(kept, v)
-		}
-	}
-	a.items, a.gone = kept, nil
-}
-
-// text is the JSON of a value of the document, or of a list of such.
-func (d *pathDocument) text(v any) (out string, err error) {
-	defer func() {
-		if recover() != nil {
-			err = Errorf(CodeResultTooLarge, "data_sanitizer: what is selected has more than %d bytes: select less", maxPathText)
-		}
-	}()
-	return string(d.appendText(nil, v)), nil
-}
-
-func (d *pathDocument) appendText(out []byte, v any) []byte {
-	d.step(0)
-	if len(out) > maxPathText {
-		panic(errPathSteps)
-	}
-	switch v := v.(type) {
-	case *pathObject:
-		out = append(out, '{')
-		for i, k := range v.Keys() {
-			if i > 0 {
-				out = append(out, ',')
+	case jp.Slice:
+		s.slice(n, part, next)
+	case jp.Descent: // what is inside comes first
+		s.each(n, func(child jsonNodeID) {
+			if s.doc.kind(child) == '{' || s.doc.kind(child) == '[' {
+				s.walk(x, parts, child, emit)
 			}
-			out = append(append(out, compact(k)...), ':')
-			out = d.appendText(out, v.values[k])
-		}
-		return append(out, '}')
-	case *pathArray:
-		return append(d.appendList(append(out, '['), v.items), ']')
-	case []any:
-		return append(d.appendList(append(out, '['), v), ']')
+		})
+		next(n)
+	case *jp.Filter:
+		condition := x.filters[part]
+		s.each(n, func(child jsonNodeID) {
+			if s.meets(x, condition, child) {
+				next(child)
+			}
+		})
+	default: // At and marks of the parser: the node itself
+		next(n)
 	}
-	return append(out, compact(v)...)
 }
 
-func (d *pathDocument) appendList(out []byte, items []any) []byte {
-	for i, v := range items {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = d.appendText(out, v)
+// each calls use for the members of an object or the items of an array.
+func (s *pathSearch) each(n jsonNodeID, use func(jsonNodeID)) {
+	for child := range s.doc.children(n) {
+		s.step(1)
+		use(child)
 	}
-	return out
+}
+
+// child calls use with the member of an object that has the name.
+func (s *pathSearch) child(n jsonNodeID, name string, use func(jsonNodeID)) {
+	if s.doc.kind(n) != '{' {
+		return
+	}
+	for child := range s.doc.children(n) {
+		s.step(1)
+		if s.doc.named(child, name) {
+			use(child)
+			return
+		}
+	}
+}
+
+// item calls use with an item of an array; a negative index counts from the end.
+func (s *pathSearch) item(n jsonNodeID, index int, use func(jsonNodeID)) {
+	if s.doc.kind(n) != '[' {
+		return
+	}
+	if index < 0 {
+		index += s.size(n)
+	}
+	i := 0
+	for child := range s.doc.children(n) {
+		s.step(1)
+		if i == index {
+			use(child)
+			return
+		}
+		i++
+	}
+}
+
+// size is the number of members or items.
+func (s *pathSearch) size(n jsonNodeID) int {
+	size := 0
+	s.each(n, func(jsonNodeID) { size++ })
+	return size
+}
+
+// slice calls use for the items of an array from a start to before an end, which
+// count from the array's end where they are negative.
+func (s *pathSearch) slice(n jsonNodeID, part jp.Slice, use func(jsonNodeID)) {
+	if s.doc.kind(n) != '[' {
+		return
+	}
+	var items []jsonNodeID
+	s.each(n, func(child jsonNodeID) { items = append(items, child) })
+	size, step := len(items), part[2]
+	if step == jp.SliceNotSet {
+		step = 1
+	}
+	bound := func(given, missing, least, most int) int {
+		if given == jp.SliceNotSet {
+			return missing
+		}
+		if given < 0 {
+			given += size
+		}
+		return min(max(given, least), most)
+	}
+	switch {
+	case step > 0:
+		end := bound(part[1], size, 0, size)
+		for i := bound(part[0], 0, 0, size); i < end; i += min(step, size) {
+			use(items[i])
+		}
+	case step < 0:
+		end := bound(part[1], -1, -1, size-1)
+		for i := bound(part[0], size-1, -1, size-1); i > end; i += max(step, -size) {
+			use(items[i])
+		}
+	}
 }

@@ -17,33 +17,37 @@ const (
 // missed says why a path selects nothing: what stands where its first step
 // leads nowhere. It is empty where that may well be so, as with the items of a
 // list that has none, or one that a filter leaves none of.
-func (d *pathDocument) missed(x jp.Expr) string {
-	steps := d.steps
-	defer func() { d.steps = steps }()
-	d.steps = min(steps, maxMissSteps)
-	parents := []any{d.root}
-	for i := 1; i < len(x); i++ {
-		if _, open := x[i].(jp.Descent); open && i < len(x)-1 {
+func (s *pathSearch) missed(x *jsonPath) string {
+	steps := s.steps
+	defer func() { s.steps = steps }()
+	s.steps = min(steps, maxMissSteps)
+	parent := rootNode
+	for i := 1; i < len(x.expr); i++ {
+		if _, open := x.expr[i].(jp.Descent); open && i < len(x.expr)-1 {
 			continue // a path does not end in one
 		}
-		values, err := d.get(x[:i+1])
+		found, err := s.find(&jsonPath{expr: x.expr[:i+1], filters: x.filters})
 		if err != nil {
 			return ""
 		}
-		if len(values) > 0 {
-			parents = values
+		if len(found) > 0 {
+			parent = found[0]
 			continue
 		}
-		switch x[i].(type) {
+		switch x.expr[i].(type) {
 		case jp.Child, jp.Nth, jp.Union:
 		case jp.Wildcard, jp.Slice:
-			if !simple(parents[0]) {
+			if kind := s.doc.kind(parent); kind == '{' || kind == '[' {
 				return ""
 			}
 		default: // a filter
 			return ""
 		}
-		return fmt.Sprintf("json_path %s matches nothing; %s %s", clip(x.String(), maxShownURL), placeOf(x, i), contents(parents[0]))
+		contents, err := s.contents(parent)
+		if err != nil {
+			return ""
+		}
+		return fmt.Sprintf("json_path %s matches nothing; %s %s", clip(x.String(), maxShownURL), placeOf(x.expr, i), contents)
 	}
 	return ""
 }
@@ -56,32 +60,32 @@ func placeOf(x jp.Expr, n int) string {
 	return clip(x[:n].String(), maxShownURL)
 }
 
-func simple(v any) bool {
-	switch v.(type) {
-	case *pathObject, *pathArray:
-		return false
+// contents says in a few words what a value is.
+func (s *pathSearch) contents(n jsonNodeID) (words string, err error) {
+	defer func() { err = stopped(&jsonPath{}, recover()) }()
+	switch s.doc.kind(n) {
+	case '{':
+		return s.memberNames(n), nil
+	case '[':
+		return fmt.Sprintf("is a list of %d", s.size(n)), nil
+	case '"':
+		return "is " + show(clip(string(unquoteJSON(s.doc.raw(n))), maxShownURL)), nil
 	}
-	return true
+	return "is " + string(s.doc.raw(n)), nil
 }
 
-// contents says in a few words what a value is.
-func contents(v any) string {
-	switch v := v.(type) {
-	case *pathObject:
-		names := v.Keys()
-		if len(names) == 0 {
-			return "is {}"
-		}
-		shown := make([]string, 0, maxShownNames+1)
-		for _, name := range names[:min(len(names), maxShownNames)] {
-			shown = append(shown, clip(oneLine(name), 40))
-		}
-		if len(names) > maxShownNames {
+// memberNames names the first members of an object.
+func (s *pathSearch) memberNames(n jsonNodeID) string {
+	var shown []string
+	for child := range s.doc.children(n) {
+		if s.step(1); len(shown) == maxShownNames {
 			shown = append(shown, "…")
+			break
 		}
-		return "has " + strings.Join(shown, ", ")
-	case *pathArray:
-		return fmt.Sprintf("is a list of %d", len(v.items))
+		shown = append(shown, clip(oneLine(string(s.doc.name(child))), 40))
 	}
-	return "is " + show(v)
+	if len(shown) == 0 {
+		return "is {}"
+	}
+	return "has " + strings.Join(shown, ", ")
 }

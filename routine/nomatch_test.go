@@ -32,7 +32,7 @@ func TestPathsThatMatchNothing(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		if _, err := steps[0].apply(catalogue, func(w string) { warned = append(warned, w) }); err != nil {
+		if _, err := steps[0].apply(t.Context(), []byte(catalogue), 0, func(w string) { warned = append(warned, w) }); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(warned, "\n"); got != want {
@@ -50,7 +50,7 @@ func TestPathsOfListsThatAreEmpty(t *testing.T) {
 		`{"` + strings.Repeat("n", 99) + `":[[1]]}`: `{"type":"json_path","path":"$.x"}`,
 	} {
 		steps, _ := parseSanitizer(json.RawMessage(sanitizer))
-		if _, err := steps[0].apply(response, warn); err != nil {
+		if _, err := steps[0].apply(t.Context(), []byte(response), 0, warn); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,8 +65,8 @@ func TestPathsOfListsThatAreEmpty(t *testing.T) {
 func TestTheReasonHasABudgetOfItsOwn(t *testing.T) {
 	response := `{"items":[` + strings.TrimSuffix(strings.Repeat(`{"a":1},`, 200_000), ",") + `]}`
 	steps, _ := parseSanitizer(json.RawMessage(`{"type":"json_path","paths":["$..nosuch","$..b","$..c","$..d","$.items[*].a"]}`))
-	out, err := steps[0].apply(response, func(string) {})
-	if err != nil || !strings.HasPrefix(out, `{"$..nosuch":[],`) {
+	out, err := steps[0].apply(t.Context(), []byte(response), 0, func(string) {})
+	if err != nil || !strings.HasPrefix(string(out), `{"$..nosuch":[],`) {
 		t.Errorf("%.80s %v", out, err)
 	}
 }

@@ -1,10 +1,12 @@
 package routine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 type opFetch struct {
@@ -33,15 +35,41 @@ func (o *opFetch) Do(ctx context.Context, r *Run) error {
 	if o.SessionKey == "" {
 		return nil
 	}
-	// As Response.text() has it: no byte-order mark, no invalid UTF-8.
-	text := strings.ToValidUTF8(strings.TrimPrefix(string(response.Body), "\ufeff"), "�")
-	steps, _ := parseSanitizer(o.Sanitizer)
-	for _, s := range steps {
-		if text, err = s.apply(text, r.warn); err != nil {
-			return err
-		}
+	text, err := r.sanitize(ctx, o.Sanitizer, response.Body)
+	if err != nil {
+		return err
 	}
 	return r.store(ctx, o.SessionKey, text, true)
+}
+
+// maxLightText is the size in bytes up to which runs work on their texts at the
+// same time. Larger ones take turns, because working on a text takes several
+// times its memory.
+const maxLightText = 1 << 20
+
+// sanitize gives the text of a response as it is stored.
+func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []byte) (string, error) {
+	if len(body) > maxLightText {
+		select {
+		case r.largeTexts <- struct{}{}:
+			defer func() { <-r.largeTexts }()
+		case <-ctx.Done():
+			return "", causeOf(ctx)
+		}
+	}
+	// As Response.text() has it: no byte-order mark, no invalid UTF-8.
+	text := bytes.TrimPrefix(body, []byte("\ufeff"))
+	if !utf8.Valid(text) {
+		text = bytes.ToValidUTF8(text, []byte("�"))
+	}
+	steps, _ := parseSanitizer(sanitizer)
+	for _, s := range steps {
+		var err error
+		if text, err = s.apply(ctx, text, r.maxResult, r.warn); err != nil {
+			return "", err
+		}
+	}
+	return string(text), nil
 }
 
 // fetch makes the endpoint's request and notes both heads in the record.

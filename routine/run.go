@@ -25,6 +25,7 @@ type Run struct {
 	secret     map[string]bool // the keys of the tokens whose values are among hidden
 	evidence   *Evidence       // of the failure
 	maxResult  int64
+	largeTexts chan struct{} // of the Service
 	now        func() time.Time
 	progress   func(Progress)
 	recorded   func(OperationRecord) // told of each operation that has ended

@@ -1,12 +1,14 @@
 package routine
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/ohler55/ojg/jp"
+	"unicode/utf8"
 )
 
 // sanitizerStep shrinks a response before it is stored, so that an agent reads
@@ -17,7 +19,7 @@ type sanitizerStep struct {
 	Paths    []string `json:"paths"`
 	MaxChars int      `json:"max_chars"`
 
-	exprs []jp.Expr
+	compiled []*jsonPath // of path or paths; nil for one that is faulty
 }
 
 // UnmarshalJSON takes max_chars in any spelling of a whole number.
@@ -104,97 +106,115 @@ func (s *sanitizerStep) compile(pointer string) []Problem {
 	var problems []Problem
 	for i, p := range paths {
 		if p == "" {
-			s.exprs = append(s.exprs, nil)
+			s.compiled = append(s.compiled, nil)
 			continue // its shape has said so
 		}
 		x, hint, err := compileJSONPath(p)
-		if err == nil && s.Type == "drop" && len(x) < 2 {
+		if err == nil && s.Type == "drop" && len(x.expr) < 2 {
 			err, hint = errAll, "leave the data_sanitizer out and do not store the response"
 		}
 		if err != nil {
 			problems = append(problems, Problem{Pointer: at(i), Code: "json_path", Message: "is no JSONPath: " + err.Error(), Hint: hint})
 		}
-		s.exprs = append(s.exprs, x)
+		s.compiled = append(s.compiled, x)
 	}
 	return problems
 }
 
-// apply gives what the step makes of text, and warns of what is likely a
-// mistake.
-func (s *sanitizerStep) apply(text string, warn func(string)) (string, error) {
+// apply gives what the step makes of a text of valid UTF-8, and warns of what is
+// likely a mistake. It ends soon after ctx, with the context's cause. limit
+// bounds what json_path and drop make, in bytes; 0: by maxPathText.
+func (s *sanitizerStep) apply(ctx context.Context, text []byte, limit int64, warn func(string)) ([]byte, error) {
 	switch s.Type {
 	case "json_path":
-		return s.pick(text, warn)
+		return s.pick(ctx, text, limit, warn)
 	case "drop":
-		return s.drop(text)
+		return s.drop(ctx, text, limit)
 	case "truncate":
 		return truncate(text, s.MaxChars), nil
 	case "html_to_text":
-		return htmlText(text)
+		return htmlText(ctx, text)
 	case "html_to_markdown":
-		return htmlMarkdown(text)
+		return htmlMarkdown(ctx, text)
 	}
-	return "", Errorf(CodeInternal, "sanitizer %q", s.Type)
+	return nil, Errorf(CodeInternal, "sanitizer %q", s.Type)
 }
 
 // truncate keeps the first n characters.
-func truncate(text string, n int) string {
-	if len(text) <= n {
-		return text
+func truncate(text []byte, n int) []byte {
+	end := 0
+	for ; n > 0 && end < len(text); n-- {
+		_, size := utf8.DecodeRune(text[end:])
+		end += size
 	}
-	for i := range text {
-		if n == 0 {
-			return text[:i]
-		}
-		n--
-	}
-	return text
+	return text[:end]
 }
 
 // pick keeps what the paths select: with path the value where that names one
 // place, else a list; with paths an object of such.
-func (s *sanitizerStep) pick(text string, warn func(string)) (string, error) {
-	doc, err := s.read(text)
+func (s *sanitizerStep) pick(ctx context.Context, text []byte, limit int64, warn func(string)) ([]byte, error) {
+	search, err := s.read(ctx, text)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if s.Path != "" {
-		v, err := doc.selected(s.exprs[0], warn)
-		if err != nil {
-			return "", err
+	found := make([][]jsonNodeID, len(s.compiled))
+	for i, x := range s.compiled {
+		if found[i], err = search.find(x); err != nil {
+			return nil, err
 		}
-		return doc.text(v)
-	}
-	out := &pathObject{doc: doc, values: map[string]any{}}
-	for i, p := range s.Paths {
-		v, err := doc.selected(s.exprs[i], warn)
-		if err != nil {
-			return "", err
+		if len(found[i]) == 0 {
+			if why := search.missed(x); why != "" {
+				warn(why)
+			}
 		}
-		out.set(p, v)
 	}
-	return doc.text(out)
+	return search.write(limit, func(w *jsonWriter) {
+		if s.Path != "" {
+			w.selected(s.compiled[0], found[0])
+			return
+		}
+		w.out = append(w.out, '{')
+		for i, p := range s.Paths {
+			if slices.Contains(s.Paths[:i], p) {
+				continue
+			}
+			if i > 0 {
+				w.out = append(w.out, ',')
+			}
+			w.out = append(append(w.out, compact(p)...), ':')
+			w.selected(s.compiled[i], found[i])
+		}
+		w.out = append(w.out, '}')
+	})
 }
 
 // drop removes what the paths select and keeps the rest.
-func (s *sanitizerStep) drop(text string) (string, error) {
-	doc, err := s.read(text)
+func (s *sanitizerStep) drop(ctx context.Context, text []byte, limit int64) ([]byte, error) {
+	search, err := s.read(ctx, text)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	for _, x := range s.exprs {
-		if err := doc.remove(x); err != nil {
-			return "", err
+	for _, x := range s.compiled {
+		if err := search.remove(x); err != nil {
+			return nil, err
 		}
 	}
-	return doc.text(doc.root)
+	return search.write(limit, func(w *jsonWriter) {
+		w.out = make([]byte, 0, min(len(text), int(w.limit)))
+		w.node(rootNode)
+	})
 }
 
 // read decodes a JSON response.
-func (s *sanitizerStep) read(text string) (*pathDocument, error) {
-	doc, err := readPathDocument(text)
-	if err != nil {
-		return nil, Errorf(CodeValueMissing, "data_sanitizer %s needs a JSON response (%v); this one begins %s", s.Type, err, show(text))
+func (s *sanitizerStep) read(ctx context.Context, text []byte) (*pathSearch, error) {
+	doc, err := readJSON(ctx, text)
+	var known *Error
+	if errors.As(err, &known) {
+		return nil, known
 	}
-	return doc, nil
+	if err != nil {
+		begins := show(string(text[:min(len(text), 1000)]))
+		return nil, Errorf(CodeValueMissing, "data_sanitizer %s needs a JSON response (%v); this one begins %s", s.Type, err, begins)
+	}
+	return newPathSearch(ctx, doc), nil
 }

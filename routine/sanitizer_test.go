@@ -14,13 +14,14 @@ func sanitized(t *testing.T, sanitizer, response string) (string, error) {
 	if len(problems) > 0 {
 		t.Fatalf("%s: %v", sanitizer, problems)
 	}
+	text := []byte(response)
 	for _, s := range steps {
 		var err error
-		if response, err = s.apply(response, func(string) {}); err != nil {
+		if text, err = s.apply(t.Context(), text, 0, func(string) {}); err != nil {
 			return "", err
 		}
 	}
-	return response, nil
+	return string(text), nil
 }
 
 const catalogue = `{"total": 2, "items": [
@@ -109,7 +110,7 @@ func TestSanitizerSteps(t *testing.T) {
 		{"markdown of a list in a cell", `{"type": "html_to_markdown"}`, `<table><tr><td>12<td><ul><li>5</ul><td>6</table>`, "12\n\n- 5\n\n6"},
 		{"markdown of a cell over later rows", `{"type": "html_to_markdown"}`, `<table><tr><th>a<th>b<th rowspan=3>c<tr><td>1<td>2<tr><td>3<td>4<tr><td>5<td>6<td>7</table>`, "| a | b | c |\n|---|---|---|\n| 1 | 2 |\n| 3 | 4 |\n| 5 | 6 | 7 |"},
 		{"markdown of a caption and row headers", `{"type": "html_to_markdown"}`, `<table><caption>C</caption><tr><th>a<td>1<tr><th>b<td>2</table>`, "C\n\n|  |  |\n|---|---|\n| a | 1 |\n| b | 2 |"},
-		{"markdown of a table in a link", `{"type": "html_to_markdown"}`, `<a href=/x><table><tr><td>12<td>5</table></a>`, "[12  \n\\\n5](/x)"},
+		{"markdown of a table in a link", `{"type": "html_to_markdown"}`, `<a href=/x><table><tr><td>12<td>5</table></a>`, "[12](/x)\n\n[5](/x)"},
 		{"markdown of an empty table", `{"type": "html_to_markdown"}`, `<p>x<table></table><p>y`, "x\n\ny"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -137,7 +138,8 @@ func TestSanitizerErrors(t *testing.T) {
 		{"removals without end", `{"type": "drop", "paths": ["$..a..a..a..b"]}`, deep, CodeResultTooLarge, ""},
 		{"text without end", `{"type": "json_path", "path": "$..a"}`, strings.Repeat(`{"t":"`+strings.Repeat("x", 3000)+`","a":`, 240) + "1" + strings.Repeat("}", 240), CodeResultTooLarge, "select less"},
 		{"too much HTML", `{"type": "html_to_text"}`, strings.Repeat("x", maxHTML+1), CodeResultTooLarge, "truncate"},
-		{"HTML that is too deep", `{"type": "html_to_markdown"}`, strings.Repeat("<div>", 10_000), CodeResultTooLarge, ""},
+		{"more Markdown than a page can be", `{"type": "html_to_markdown"}`, strings.Repeat("<ul><li>x<br>y", maxHTML/14), CodeResultTooLarge, "html_to_text"},
+		{"more values than can be looked into", `{"type": "json_path", "path": "$[0]"}`, "[" + strings.Repeat("{},", maxJSONValues) + "1]", CodeResultTooLarge, "4000000 JSON values"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			start := time.Now()

@@ -21,6 +21,7 @@ type Service struct {
 	log        *slog.Logger
 	now        func() time.Time
 	maxResult  int64
+	largeTexts chan struct{} // holds one entry while a run works on a large text
 	adminToken [32]byte
 	hasAdmin   bool
 	queue      *queue
@@ -67,7 +68,7 @@ type Config struct {
 func NewService(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now, maxResult: c.MaxResult,
 		queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*Execution{}, used: map[string]time.Time{},
-		stopping: make(chan struct{})}
+		stopping: make(chan struct{}), largeTexts: make(chan struct{}, 1)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -237,8 +238,11 @@ func storeError(ctx context.Context, doing string, err error) error {
 }
 
 func clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
 	}
 	return s
 }
