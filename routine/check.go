@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"rote/routine/javascript"
 )
 
 // checker collects what is wrong with one definition. A value that has a
@@ -39,6 +41,11 @@ type checker struct {
 		node             *node
 		key              *key
 	}
+	// script is the one that a problem was placed in last.
+	script struct {
+		text   string
+		cursor *javascript.Cursor
+	}
 }
 
 func newChecker(doc *document, root *node) *checker {
@@ -56,8 +63,23 @@ func (c *checker) warn(p Problem) { c.put(&c.warnings, p) }
 func (c *checker) put(to *report, p Problem) {
 	if !to.full() && p.offset == 0 {
 		c.place(&p)
+		p.Message += c.inScript(p)
 	}
 	to.add(p)
+}
+
+// inScript is the place of a problem in its script, for the end of its message;
+// empty for a problem of anything else. The line in the document is mostly that
+// of the whole script, as a JSON string has no line breaks.
+func (c *checker) inScript(p Problem) string {
+	if p.script == "" || p.within == 0 {
+		return ""
+	}
+	if c.script.text != p.script {
+		c.script.text, c.script.cursor = p.script, javascript.NewCursor(p.script)
+	}
+	line, column := c.script.cursor.To(p.within - 1)
+	return fmt.Sprintf(" (%s)", Place{Line: line, Column: column})
 }
 
 // keyCodes are the problems that are about a name and not about its value.

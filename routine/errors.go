@@ -134,6 +134,8 @@ type Problem struct {
 	// offset is the place in the text, as a byte; within, one more than the
 	// byte offset inside the string's value that the pointer names.
 	offset, within int
+	// script is the script that within counts in; empty: the string is none.
+	script string
 }
 
 func (p Problem) String() string {

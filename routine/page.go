@@ -3,6 +3,7 @@ package routine
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"rote/routine/javascript"
@@ -213,4 +214,20 @@ type Evaluation struct {
 	Lost string
 	// Console is what the script wrote to the console, a line an entry.
 	Console []string
+	// Failed is where the script was when it threw an error; zero: not known, or
+	// it threw none.
+	Failed Place
+	// LeftoversStopped reports whether functions that earlier scripts had left
+	// in the document were stopped. A promise that waits for them never settles.
+	LeftoversStopped bool
+}
+
+// Place is a position in the text of a script. Line and Column count from 1.
+type Place struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+func (p Place) String() string {
+	return fmt.Sprintf("line %d, column %d of the script", p.Line, p.Column)
 }

@@ -93,7 +93,7 @@ func literalProblems(s site, t *placeholder.Template, faults []placeholder.Fault
 	case placeholder.Script:
 		var problems []Problem
 		for _, p := range javascript.Check(sampleIn(s.text, t, faults, scriptSample)) {
-			problems = append(problems, Problem{Code: p.Code, Message: p.Message, Hint: p.Hint, within: p.Offset + 1})
+			problems = append(problems, Problem{Code: p.Code, Message: p.Message, Hint: p.Hint, within: p.Offset + 1, script: s.text})
 		}
 		return problems
 	case placeholder.Header:
@@ -121,6 +121,10 @@ func fileName(text string) string {
 // placeholders checks the tokens of a text. Faults and unknown names come in the
 // order of the text.
 func (c *checker) placeholders(pointer string, s site, tokens []placeholder.Token, faults []placeholder.Fault) {
+	script := ""
+	if s.place == placeholder.Script {
+		script = s.text
+	}
 	within := func(offset int) int {
 		if s.key {
 			return -offset - 1
@@ -132,7 +136,7 @@ func (c *checker) placeholders(pointer string, s site, tokens []placeholder.Toke
 			c.problems.count++
 			continue
 		}
-		c.add(Problem{Pointer: pointer, Code: f.Code, Message: f.Message, Hint: f.Hint, within: within(f.Offset)})
+		c.add(Problem{Pointer: pointer, Code: f.Code, Message: f.Message, Hint: f.Hint, within: within(f.Offset), script: script})
 	}
 	for _, tok := range tokens {
 		if tok.Source != placeholder.Parameter {
@@ -147,7 +151,7 @@ func (c *checker) placeholders(pointer string, s site, tokens []placeholder.Toke
 			continue
 		}
 		c.add(Problem{Pointer: pointer, Code: "undeclared_parameter", Message: clip(tok.Raw, 60) + " names no parameter of this routine",
-			Hint: c.undeclaredHint(tok.Name), within: within(tok.Offset)})
+			Hint: c.undeclaredHint(tok.Name), within: within(tok.Offset), script: script})
 	}
 }
 

@@ -133,21 +133,40 @@ func place(script string, problems []Problem) []Problem {
 	if len(problems) > MaxProblems {
 		problems = problems[:MaxProblems]
 	}
-	at, line, column := 0, 1, 1
+	cursor := NewCursor(script)
 	for i := range problems {
 		p := &problems[i]
 		p.Offset = min(max(p.Offset, 0), len(script))
-		for at < p.Offset {
-			r, n := utf8.DecodeRuneInString(script[at:])
-			at += n
-			column++
-			if r == '\n' || r == '\u2028' || r == '\u2029' || r == '\r' && !strings.HasPrefix(script[at:], "\n") {
-				line, column = line+1, 1
-			}
-		}
-		p.Line, p.Column = line, column
+		p.Line, p.Column = cursor.To(p.Offset)
 	}
 	return problems
+}
+
+// Cursor turns byte offsets in a script into lines and columns the way an editor
+// counts them. Ascending offsets cost one pass over the script.
+type Cursor struct {
+	script           string
+	at, line, column int
+}
+
+// NewCursor returns a cursor at the beginning of a script.
+func NewCursor(script string) *Cursor { return &Cursor{script: script, line: 1, column: 1} }
+
+// To returns the line and the column of an offset. Both count from 1, columns in
+// characters.
+func (c *Cursor) To(offset int) (line, column int) {
+	if offset < c.at {
+		*c = *NewCursor(c.script)
+	}
+	for c.at < min(offset, len(c.script)) {
+		r, n := utf8.DecodeRuneInString(c.script[c.at:])
+		c.at += n
+		c.column++
+		if r == '\n' || r == '\u2028' || r == '\u2029' || r == '\r' && !strings.HasPrefix(c.script[c.at:], "\n") {
+			c.line, c.column = c.line+1, 1
+		}
+	}
+	return c.line, c.column
 }
 
 // offsetOf is the inverse for a place that the parser named.
