@@ -54,7 +54,7 @@ func (p *page) Evidence(ctx context.Context, i routine.Inspection) *routine.Evid
 	}
 	s := p.now()
 	e := &routine.Evidence{URL: cmp.Or(s.unreachable, s.url), Title: found.Title, Text: found.Text}
-	e.Console, e.FailedRequests = p.trace.read()
+	e.Console, e.FailedRequests = p.trace.read(p.lastScript())
 	for n := range e.FailedRequests {
 		p.explain(&e.FailedRequests[n])
 	}

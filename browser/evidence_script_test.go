@@ -20,7 +20,7 @@ func TestEvidenceAfterAScriptThatChangedThePage(t *testing.T) {
 	if _, err := p.Evaluate(testContext(t), watchedScript(`(() => { document.querySelector('#b').textContent = 'changed' })()`)); err != nil {
 		t.Fatal(err)
 	}
-	if !p.mayStandStill() {
+	if !p.hasLeftovers() {
 		t.Fatal("the script left nothing behind, so this test shows nothing")
 	}
 	start := time.Now()

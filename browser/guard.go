@@ -49,11 +49,18 @@ type guarded struct {
 	// parsed are all scripts, for where they came from.
 	parsed map[string]parsedScript
 	// watches are the breakpoints on the browser's functions, watching those
-	// that have one, kills the breakpoints in the scripts that are over.
+	// that have one.
 	watches  map[string]watch
 	watching map[string]bool
-	kills    map[string]bool
-	over     map[string]bool
+	// kills maps each breakpoint in a script that has ended to the id of that
+	// script. over holds the ids of these scripts.
+	kills map[string]string
+	over  map[string]bool
+	// current is the id of the script that runs at the moment; empty: none.
+	current string
+	// stopped reports whether code that an earlier script left behind was
+	// stopped, stoppedPage whether page code had called it.
+	stopped, stoppedPage bool
 	// frames are those that a script of ours has made.
 	frames map[string]bool
 	// asked says why a frame is about to navigate, by the word of the page's
@@ -80,7 +87,7 @@ type guarded struct {
 
 func newGuarded() guarded {
 	return guarded{
-		ours: map[string]bool{}, parsed: map[string]parsedScript{}, watches: map[string]watch{}, watching: map[string]bool{}, kills: map[string]bool{}, over: map[string]bool{},
+		ours: map[string]bool{}, parsed: map[string]parsedScript{}, watches: map[string]watch{}, watching: map[string]bool{}, kills: map[string]string{}, over: map[string]bool{},
 		frames: map[string]bool{}, asked: map[string]string{}, self: map[string]string{}, initiators: map[string]initiator{}, held: map[string]pausedRequest{},
 	}
 }

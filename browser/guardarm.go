@@ -2,11 +2,9 @@ package browser
 
 import (
 	"context"
-	"crypto/rand"
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/go-rod/rod/lib/proto"
 
@@ -19,13 +17,13 @@ import (
 var marksScript string
 
 // watch runs a script that is not proved to only read.
-func (p *page) watch(ctx context.Context, s routine.Script) (remote, error) {
+func (p *page) watch(ctx context.Context, s routine.Script, name string) (remote, error) {
 	g := p.needGuard()
-	marker, err := g.arm(ctx, s)
-	if err != nil {
+	if err := g.arm(ctx, s); err != nil {
 		return remote{}, err
 	}
-	v, err := p.run(ctx, s, marker)
+	g.begin(s, name)
+	v, err := p.run(ctx, s, name)
 	g.rest(ctx)
 	return v, err
 }
@@ -40,14 +38,14 @@ func (p *page) needGuard() *guard {
 	return p.guard
 }
 
-// arm makes the page pause for what the script might do, and gives the name to
-// run it under. What can be sent without waiting is.
-func (g *guard) arm(ctx context.Context, s routine.Script) (string, error) {
+// arm makes the page pause for what the script might do. What can be sent
+// without waiting is.
+func (g *guard) arm(ctx context.Context, s routine.Script) error {
 	if err := g.p.apart(); err != nil {
-		return "", err
+		return err
 	}
 	if err := g.p.closePopups(ctx); err != nil {
-		return "", err
+		return err
 	}
 	g.mu.Lock()
 	armed := g.armed
@@ -55,7 +53,7 @@ func (g *guard) arm(ctx context.Context, s routine.Script) (string, error) {
 	g.mu.Unlock()
 	marked, err := g.mark(ctx, s)
 	if err != nil {
-		return "", err
+		return err
 	}
 	var calls []proto.Request
 	if !armed {
@@ -71,37 +69,33 @@ func (g *guard) arm(ctx context.Context, s routine.Script) (string, error) {
 		calls = append(calls, newCode)
 	}
 	if err := g.p.all(ctx, calls...); err != nil {
-		return "", err
+		return err
 	}
 	if len(paths) > 0 {
 		if err := g.watchNatives(ctx, paths); err != nil {
-			return "", err
+			return err
 		}
 		if !armed { // only now: code of ours that runs makes it pause too
 			if err := g.p.all(ctx, newCode); err != nil {
-				return "", err
+				return err
 			}
 		}
 	}
-	if err := marked(); err != nil {
-		return "", err
-	}
-	return g.begin(s), nil
+	return marked()
 }
 
-// begin notes what the call may do and gives the name by which its script is
-// recognised. It says nothing: the page's functions can read it off a stack.
-func (g *guard) begin(s routine.Script) string {
+// begin notes what the call may do, and the source URL by which its script is
+// recognised.
+func (g *guard) begin(s routine.Script, name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.marker = "about:" + strings.ToLower(rand.Text())
+	g.marker = name
 	g.during, g.draws = true, g.draws || s.Facts.Draws()
 	g.p.proxy.FetchAhead(!g.draws)
 	g.sends = g.sends || s.Facts.Draws() || maySend(s)
 	for _, name := range []string{"fetch", "XMLHttpRequest", "sendBeacon", "send", "add", "addAll"} {
 		g.requests = g.requests || s.Facts.MayName(name)
 	}
-	return g.marker
 }
 
 // mark asks what the document has of its own, if the script makes that matter,
@@ -170,12 +164,13 @@ func (g *guard) tellRefused() {
 	}
 }
 
-// kill puts a breakpoint on every place in the scripts whose call is over at
-// which the page could enter them again.
+// kill puts a breakpoint on every place at which the page could enter the
+// scripts again that have ended: new ones, and those that revive let run.
 func (g *guard) kill(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disposeTime)
 	defer cancel()
 	g.mu.Lock()
+	g.current = ""
 	var ids []string
 	for id := range g.ours {
 		if !g.over[id] {
@@ -198,7 +193,7 @@ func (g *guard) kill(ctx context.Context) {
 			b, err := g.p.await(ctx, f)
 			if made, ok := decode[proto.DebuggerSetBreakpointResult](b); err == nil && ok {
 				g.mu.Lock()
-				g.kills[string(made.BreakpointID)] = true
+				g.kills[string(made.BreakpointID)] = id
 				g.mu.Unlock()
 			}
 		}
@@ -236,10 +231,11 @@ func (g *guard) isArmed() bool {
 	return g.armed
 }
 
-// mayStandStill tells that the page may be paused at any time, because a script
-// that is over has left something that goes on. What is evaluated while it
-// stands still runs unwatched, and its promises are lost when the pause ends.
-func (p *page) mayStandStill() bool {
+// hasLeftovers reports whether an earlier script may have left code in the
+// document: functions, timers, handlers. The page may then be paused at any
+// time, to stop that code. An expression that is evaluated during such a pause
+// runs unwatched, and its promises are lost when the pause ends.
+func (p *page) hasLeftovers() bool {
 	g := p.guarding()
 	if g == nil {
 		return false
@@ -249,8 +245,12 @@ func (p *page) mayStandStill() bool {
 	return len(g.kills) > 0
 }
 
-// later makes an expression run in a task of its own, which no page that stands
-// still begins.
+// later makes an expression run in a task of its own, which a paused page does
+// not begin. The expression sees no name of the code around it. It starts on
+// line 2 (see laterLines), in the column that it has by itself.
 func later(expression string) string {
-	return "new Promise((ok, no) => setTimeout(() => { try { ok(" + expression + ") } catch (e) { no(e) } }))"
+	return "(f => new Promise((ok, no) => setTimeout(() => { try { ok(f()) } catch (e) { no(e) } })))(() => (\n" + expression + "\n))"
 }
+
+// laterLines is how many lines later puts before an expression.
+const laterLines = 1

@@ -49,6 +49,7 @@ func (g *guard) scriptParsed(v parsedScript) {
 	if v.URL == g.marker && g.marker != "" {
 		g.marker = "" // a name can be used again, an id cannot
 		g.ours[v.ScriptID] = true
+		g.current = v.ScriptID
 	}
 	if len(g.parsed) < maxNoted { // a page can make scripts without end
 		g.parsed[v.ScriptID] = v
@@ -58,9 +59,11 @@ func (g *guard) scriptParsed(v parsedScript) {
 func (g *guard) paused(v paused) {
 	g.mu.Lock()
 	var hit watch
-	killed := false
+	left := map[string]bool{} // the scripts that have ended and whose code is about to run
 	for _, id := range v.Hit {
-		killed = killed || g.kills[id]
+		if script, ok := g.kills[id]; ok {
+			left[script] = true
+		}
 		if w, ok := g.watches[id]; ok {
 			hit = w
 		}
@@ -73,10 +76,8 @@ func (g *guard) paused(v paused) {
 	}
 	ours := g.isOurs(&stack{Frames: frames, Parent: v.Parent})
 	switch {
-	case killed:
-		// No violation: a forgotten timer is common. It dies here, and the page
-		// goes on.
-		g.p.send(proto.DebuggerResume{TerminateOnResume: true})
+	case len(left) > 0 && !g.revive(left, v):
+		g.stopLeftover(v)
 		return
 	case newborn && ours:
 		g.block("make a frame")

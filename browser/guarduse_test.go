@@ -151,7 +151,7 @@ func TestWatchedScriptsEndAsOthersDo(t *testing.T) {
 	_, err := p.Evaluate(testContext(t), routine.Script{Limit: 300 * time.Millisecond, Text: `(async () => { setInterval(() => { document.title = 'x' }, 5); for (;;) await 1 })()`})
 	wantCode(t, err, routine.CodeTimeout, "timeout_seconds of 0.3")
 	_, err = p.Evaluate(testContext(t), routine.Script{Limit: time.Second, Text: "(() => {\n  missing()\n})()"})
-	wantCode(t, err, routine.CodeScriptError, "missing is not defined (line 2, column 3)")
+	wantCode(t, err, routine.CodeScriptError, "missing is not defined (line 2, column 3 of the script)")
 	_, err = p.Evaluate(testContext(t), routine.Script{Limit: time.Second, Text: "(() => { syntax error })()"})
 	wantCode(t, err, routine.CodeScriptError, "SyntaxError")
 	if got := eval(t, p, `(() => 1 + 1)()`); got != "2" {

@@ -21,7 +21,7 @@ func TestTheSinkCounts(t *testing.T) {
 			t.Parallel()
 			s := newSink(t)
 			p := guardedPage(t, shared, guardSite(t, s)+"/")
-			_, _ = p.run(testContext(t), watchedScript(a.script(s)), "") // some leave the page
+			_, _ = p.run(testContext(t), watchedScript(a.script(s)), "about:test") // some leave the page
 			if !eventually(t, testTime, "a request at the sink", func() bool { return s.hits.Load() > 0 }) {
 				t.Fatal("nothing came")
 			}

@@ -15,11 +15,11 @@ import (
 func TestObjectsInMessagesCanBeRead(t *testing.T) {
 	p := openPage(t, site(t, map[string]any{"/": `<p id=p>x</p>`})+"/")
 	for _, c := range []struct{ script, want string }{
-		{`(() => { throw {code: 5, why: 'no "stock"', deep: {a: {b: 1}}} })()`, `the script threw {code: 5, why: "no \"stock\"", deep: Object} (line 1, column 10)`},
+		{`(() => { throw {code: 5, why: 'no "stock"', deep: {a: {b: 1}}} })()`, `the script threw {code: 5, why: "no \"stock\"", deep: Object} (line 1, column 10 of the script)`},
 		{`(() => Promise.reject({code: 5}))()`, `the script threw {code: 5}`},
-		{`(() => { throw [1, 'a', null] })()`, `the script threw [1, "a", null] (line 1, column 10)`},
-		{`(() => { throw 'plain' })()`, `the script threw Uncaught "plain" (line 1, column 10)`},
-		{`(() => { throw new TypeError('no') })()`, `the script threw TypeError: no (line 1, column 10)`},
+		{`(() => { throw [1, 'a', null] })()`, `the script threw [1, "a", null] (line 1, column 10 of the script)`},
+		{`(() => { throw 'plain' })()`, `the script threw Uncaught "plain" (line 1, column 10 of the script)`},
+		{`(() => { throw new TypeError('no') })()`, `the script threw TypeError: no (line 1, column 16 of the script)`},
 	} {
 		_, err := p.Evaluate(testContext(t), script(c.script, 5*time.Second))
 		if routine.CodeOf(err) != routine.CodeScriptError || err.Error() != c.want {

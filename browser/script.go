@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,27 +40,42 @@ func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluati
 	e := routine.Evaluation{JSON: jsonOf(value), Lost: lost(value), Console: p.console}
 	p.console = nil
 	p.mu.Unlock()
+	e.LeftoversStopped = p.hasStoppedLeftovers()
+	if t, ok := errors.AsType[*scriptThrown](err); ok {
+		e.Failed = t.by.place
+		err = routine.Errorf(routine.CodeScriptError, "the script threw %s%s", t.text, t.by)
+	}
 	return e, err
 }
+
+// scriptThrown is the exception of an author's script.
+type scriptThrown struct {
+	text string
+	by   thrownBy
+}
+
+func (t *scriptThrown) Error() string { return t.text }
 
 func (p *page) script(ctx context.Context, s routine.Script) (remote, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, s.Limit, routine.ScriptOver(s.Limit))
 	defer cancel()
 	var v remote
 	var err error
-	if s.Facts.Reads {
-		v, err = p.run(bounded, s, "")
+	// A script that only reads runs unwatched, unless a getter or the like that an
+	// earlier script left behind could run with it.
+	name := "about:" + strings.ToLower(rand.Text()) // says nothing: page code can read it off a stack
+	if s.Facts.Reads && !p.hasLeftovers() {
+		v, err = p.run(bounded, s, name)
 	} else {
-		v, err = p.watch(bounded, s)
+		v, err = p.watch(bounded, s, name)
 	}
-	var t *thrown
-	switch {
+	switch t := (*scriptThrown)(nil); {
 	case err != nil && p.errBlocked() != nil:
 		return remote{}, p.errBlocked()
 	case err != nil && bounded.Err() != nil:
 		return remote{}, context.Cause(bounded)
 	case errors.As(err, &t):
-		return remote{}, routine.Errorf(routine.CodeScriptError, "the script threw %s", t.text)
+		return remote{}, t
 	case errors.Is(gone(err), errGone):
 		return remote{}, routine.Errorf(routine.CodeScriptError, "the page went away while the script ran")
 	case err != nil:
@@ -72,18 +88,19 @@ func (p *page) script(ctx context.Context, s routine.Script) (remote, error) {
 // It is judged in the page: what is larger does not leave it.
 const maxScriptText = 32 << 20
 
-// run runs a script, under a name if it has one, and makes JSON of its value.
-// One that takes too long is ended.
+// run runs a script under a source URL and makes JSON of its value. It ends a
+// script that takes too long. An exception is a *scriptThrown.
 func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, error) {
+	source := scriptSource{name: name}
 	expression := s.Text
-	if p.mayStandStill() {
-		expression = later(javascript.Expression(s.Text))
+	if p.hasLeftovers() {
+		expression, source.before = later(javascript.Expression(s.Text)), laterLines
 	}
-	if name != "" {
-		expression += "\n//# sourceURL=" + name
-	}
+	p.mu.Lock()
+	p.latestScript = source
+	p.mu.Unlock()
 	begun := time.Now()
-	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, AwaitPromise: true, UserGesture: true,
+	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression + "\n//# sourceURL=" + name, AwaitPromise: true, UserGesture: true,
 		Timeout: proto.RuntimeTimeDelta(s.Limit.Milliseconds())})
 	if err == nil && v.ObjectID != "" {
 		was := v
@@ -97,14 +114,25 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, 
 	if ctx.Err() != nil && err != nil {
 		p.stop()
 	}
+	if t, ok := errors.AsType[*thrown](err); ok {
+		by := source.place(t.exception)
+		if t.Stack == nil && t.Text == "Uncaught" {
+			by = source.placeOfSyntaxError(t.exception)
+		}
+		err = &scriptThrown{t.text, by}
+	}
 	return v, err
 }
+
+// stringifier is the name of the function that makes JSON of a script's value,
+// by which the guard recognises it.
+const stringifier = "roteStringify"
 
 // stringify is JSON.stringify of an object in the page. A function and what
 // else has no JSON gives undefined.
 func (p *page) stringify(ctx context.Context, object string) (remote, error) {
 	v, err := evaluate(ctx, p, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(object), ReturnByValue: true,
-		FunctionDeclaration: fmt.Sprintf("function() { const s = JSON.stringify(this); return s?.length > %d ? s.length : s }", maxScriptText)})
+		FunctionDeclaration: fmt.Sprintf("function %s() { const s = JSON.stringify(this); return s?.length > %d ? s.length : s }", stringifier, maxScriptText)})
 	if v.Type == "number" {
 		return remote{}, routine.Errorf(routine.CodeResultTooLarge, "the script's value has %s characters of JSON, the limit is %d: return less", v.Value, maxScriptText)
 	}

@@ -48,7 +48,7 @@ func TestJSEvaluateTable(t *testing.T) {
 		{name: "the page's globals are there", html: `<script>window.DATA = {a: [1, 2]}</script>`, do: run(`(() => DATA)()`, `{"a":[1,2]}`)},
 		{name: "the document is there", html: `<p id=p>text</p>`, do: run(`(function() { return document.querySelector('#p').textContent })();`, `"text"`)},
 		{name: "the console is kept", html: `-`, do: run(`(() => { console.log('n', 1, {a: 2}); console.error('bad') })()`, "", "log: n 1 {a: 2}", "error: bad")},
-		{name: "an error, with its place", html: `-`, do: run("(() => {\n  missing()\n})()", ""), code: bad, words: "missing is not defined (line 2, column 3)"},
+		{name: "an error, with its place", html: `-`, do: run("(() => {\n  missing()\n})()", ""), code: bad, words: "missing is not defined (line 2, column 3 of the script)"},
 		{name: "anything thrown", html: `-`, do: run(`(async () => { throw 'plain' })()`, ""), code: bad, words: "plain"},
 		{name: "a value that goes in circles", html: `-`, do: run(`(() => { const o = {}; o.o = o; return o })()`, ""), code: bad, words: "circular"},
 		{name: "an object too large does not leave the page", html: `-`, do: run(`(() => ['x'.repeat(40 << 20)])()`, ""), code: routine.CodeResultTooLarge, words: "characters of JSON"},

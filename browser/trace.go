@@ -2,7 +2,6 @@ package browser
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -84,33 +83,32 @@ func latest[T any](list []T, item T, n int) []T {
 }
 
 // read gives the lines of the console and the failed requests, latest last.
-func (t *trace) read() (console []string, failed []routine.FailedRequest) {
+// Exceptions of the script have their place in it.
+func (t *trace) read(script scriptSource) (console []string, failed []routine.FailedRequest) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	console = []string{}
 	for _, m := range t.console {
-		if line, ok := consoleLine(m); ok {
+		if line, ok := consoleLine(m, script); ok {
 			console = append(console, line)
 		}
 	}
 	return console, append([]routine.FailedRequest{}, t.failed...)
 }
 
-func consoleLine(m message) (string, bool) {
+func consoleLine(m message, script scriptSource) (string, bool) {
 	if m.Method == "Runtime.exceptionThrown" {
-		e, ok := decode[proto.RuntimeExceptionThrown](m.Params)
-		if !ok || e.ExceptionDetails == nil {
+		e, ok := decode[struct {
+			Details *exception `json:"exceptionDetails"`
+		}](m.Params)
+		if !ok || e.Details == nil {
 			return "", false
 		}
-		text := e.ExceptionDetails.Text
-		if x := e.ExceptionDetails.Exception; x != nil {
-			description := cmp.Or(previewed(x.Preview), x.Description)
-			if description == "" {
-				description = x.Value.String()
-			}
-			text += " " + withoutStack(description)
+		text := "exception: " + strings.TrimSpace(e.Details.Text+" "+e.Details.text())
+		if by := script.place(*e.Details); by.place.Line > 0 {
+			return text + by.String(), true
 		}
-		return fmt.Sprintf("exception: %s (line %d)", text, e.ExceptionDetails.LineNumber+1), true
+		return fmt.Sprintf("%s (line %d)", text, e.Details.Line+1), true
 	}
 	e, ok := decode[proto.RuntimeConsoleAPICalled](m.Params)
 	return lineOf(&e), ok

@@ -55,7 +55,7 @@ func help[R any](ctx context.Context, in viewer, function string, args ...any) (
 // page that may stand still it runs in a task of its own, which takes a timer of
 // the page.
 func inHelper[R any](ctx context.Context, in viewer, function string, args ...any) (R, error) {
-	return callHelper[R](ctx, in, in.viewed().p.mayStandStill, function, args...)
+	return callHelper[R](ctx, in, in.viewed().p.hasLeftovers, function, args...)
 }
 
 // inHelperWithoutTimer is inHelper for a function that returns no promise. It also
@@ -154,35 +154,47 @@ type remote struct {
 }
 
 // thrown is an exception of evaluated code.
-type thrown struct{ text string }
+type thrown struct {
+	text string // without its stack
+	exception
+}
 
 func (t *thrown) Error() string { return t.text }
+
+// exception is the protocol's ExceptionDetails. Line and Column count from 0 or
+// from 1, depending on how the exception came about.
+type exception struct {
+	Text      string `json:"text"`
+	URL       string `json:"url"`
+	Line      int    `json:"lineNumber"`
+	Column    int    `json:"columnNumber"`
+	Exception remote `json:"exception"`
+	Stack     *struct {
+		Frames []struct {
+			URL    string `json:"url"`
+			Line   int    `json:"lineNumber"` // from 0, as is
+			Column int    `json:"columnNumber"`
+		} `json:"callFrames"`
+	} `json:"stackTrace"`
+}
 
 // evaluate runs an expression; *thrown when it throws.
 func evaluate(ctx context.Context, c channel, m proto.Request) (remote, error) {
 	answer, err := call[struct {
-		Result    remote `json:"result"`
-		Exception *struct {
-			Text      string `json:"text"`
-			Line      int    `json:"lineNumber"`
-			Column    int    `json:"columnNumber"`
-			Exception remote `json:"exception"`
-		} `json:"exceptionDetails"`
+		Result    remote     `json:"result"`
+		Exception *exception `json:"exceptionDetails"`
 	}](ctx, c, m)
 	if err != nil || answer.Exception == nil {
 		return answer.Result, err
 	}
-	x := answer.Exception
+	return remote{}, &thrown{answer.Exception.text(), *answer.Exception}
+}
+
+// text is what was thrown, without its stack.
+func (x exception) text() string {
 	text := cmp.Or(previewed(x.Exception.Preview), x.Exception.Description)
 	if text == "" {
 		text = strings.TrimSpace(x.Text + " " + string(x.Exception.Value))
 	}
-	text = withoutStack(text)
-	if strings.HasPrefix(x.Text, "Uncaught (in promise)") { // V8 counts these from 1
-		x.Line, x.Column = x.Line-1, x.Column-1
-	}
-	if x.Line < 0 { // it knows no place
-		return remote{}, &thrown{text}
-	}
-	return remote{}, &thrown{fmt.Sprintf("%s (line %d, column %d)", text, x.Line+1, x.Column+1)}
+	return withoutStack(text)
 }

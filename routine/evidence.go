@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -29,8 +30,18 @@ type Evidence struct {
 	// of its requests that failed.
 	Console        []string        `json:"console"`
 	FailedRequests []FailedRequest `json:"failed_requests"`
+	// Script is the line at which the script of a js_evaluate threw; null when
+	// that is not known.
+	Script *ScriptLine `json:"script,omitempty"`
 	// Screenshot is null when none could be taken.
 	Screenshot *Screenshot `json:"screenshot"`
+}
+
+// ScriptLine is a line of a script of a routine.
+type ScriptLine struct {
+	Place
+	// Text is the line as the routine has it, with its placeholders.
+	Text string `json:"text"`
 }
 
 // Element is one element of a page as a routine could name it.
@@ -114,9 +125,31 @@ func (r *Run) inspect(ctx context.Context, o Operation) *Evidence {
 		})
 	}
 	e := r.page.Evidence(bounded, i)
+	if e != nil {
+		e.Script = r.failedLine(o)
+	}
 	e.seal(r.hidden)
 	return e
 }
+
+// failedLine is the line of the operation's script at which it threw; nil when
+// that is not known.
+func (r *Run) failedLine(o Operation) *ScriptLine {
+	op, err := o.decode()
+	script, ok := op.(*opJSEvaluate)
+	filled, _ := r.op.(*opJSEvaluate)
+	if err != nil || !ok || filled == nil || r.failedAt.Line < 1 {
+		return nil
+	}
+	lines := strings.Split(lineEnds.Replace(script.JS), "\n")
+	if r.failedAt.Line > len(lines) || strings.Count(lineEnds.Replace(filled.JS), "\n")+1 != len(lines) {
+		return nil // a placeholder that is written over several lines
+	}
+	return &ScriptLine{r.failedAt, lines[r.failedAt.Line-1]}
+}
+
+// lineEnds makes all line ends of JavaScript the same.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
 
 // screenshotFile is the name under which a screenshot is kept.
 const screenshotFile = "screenshot.jpg"
@@ -169,6 +202,9 @@ func (e *Evidence) seal(hidden secrets) {
 		x.Selector, x.Role = hidden.text(x.Selector), shown(x.Role, maxEvidenceLabel)
 		x.Text, x.Where, x.Problem = shown(x.Text, maxEvidenceLabel), shown(x.Where, maxEvidenceLabel), shown(x.Problem, maxEvidenceLabel)
 	}
+	if e.Script != nil {
+		e.Script.Text = shown(e.Script.Text, maxEvidenceLine)
+	}
 	e.Console, e.FailedRequests = last(e.Console, maxEvidenceList), last(e.FailedRequests, maxEvidenceList)
 	for i, line := range e.Console {
 		e.Console[i] = shown(line, maxEvidenceLine)
@@ -219,8 +255,17 @@ func hideCredentials(text string) string {
 // maxNearest is how many elements an error names.
 const maxNearest = 4
 
-// nearest adds to the error of a search for an element what could have been
-// meant, because most readers see nothing but the error.
+// hint is what the evidence adds to the error, because most readers see nothing
+// but the error: the line of the script, or what could have been meant.
+func (e *Evidence) hint(o Operation, err *Error) string {
+	if e != nil && e.Script != nil && e.Script.Text != "" {
+		return fmt.Sprintf("; line %d is: %s", e.Script.Line, e.Script.Text)
+	}
+	return e.nearest(o, err)
+}
+
+// nearest names what could have been meant by the selector of a search for an
+// element.
 func (e *Evidence) nearest(o Operation, err *Error) string {
 	code, limit := err.Code, "timeout_ms"
 	var search *Error

@@ -25,8 +25,13 @@ func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 	if len(e.Console) > 0 {
 		r.detail("console", e.Console)
 	}
+	r.failedAt = e.Failed
 	if errors.Is(err, errOperationLimit) {
-		return ScriptOver(seconds(o.TimeoutSeconds))
+		err = ScriptOver(seconds(o.TimeoutSeconds))
+		if e.LeftoversStopped {
+			err = Errorf(CodeTimeout, "%w. It may wait for code of an earlier js_evaluate (a timer, a callback, an async function), "+
+				"which was stopped because that script had ended: await it in the script that starts it", err)
+		}
 	}
 	if err != nil {
 		return err
@@ -47,5 +52,6 @@ func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 // ScriptOver is the error of a script that its own limit has ended, which is not
 // the run's of the same name.
 func ScriptOver(limit time.Duration) *Error {
-	return Errorf(CodeTimeout, "the script was still running when the operation's own timeout_seconds of %v was over, which may be 10 at most", limit.Seconds())
+	message := fmt.Sprintf("the script was still running when the operation's own timeout_seconds of %v was over, which may be 10 at most", limit.Seconds())
+	return &Error{Code: CodeTimeout, Message: message, cause: errOperationLimit}
 }

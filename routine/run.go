@@ -24,6 +24,7 @@ type Run struct {
 	hidden     secrets
 	secret     map[string]bool // the keys of the tokens whose values are among hidden
 	evidence   *Evidence       // of the failure
+	failedAt   Place           // in the script of a js_evaluate that threw; zero: not known
 	maxResult  int64
 	largeTexts chan struct{} // of the Service
 	now        func() time.Time
@@ -65,7 +66,7 @@ func (r *Run) run(ctx context.Context, d *Definition) error {
 		if err != nil {
 			e := AsError(err)
 			r.evidence = r.inspect(ctx, o)
-			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message) + r.evidence.nearest(o, e)
+			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message) + r.evidence.hint(o, e)
 			r.result.Error = &message
 			return &Error{Code: e.Code, Message: message, cause: err}
 		}

@@ -75,8 +75,8 @@ func Prove(script string) (facts Facts) {
 }
 
 // Expression is the script without what may stand around its one expression:
-// semicolons and comments, but with the line ends before it. A script without
-// an expression is given back as it is.
+// semicolons and comments. It keeps its line and column. A script without an
+// expression is returned unchanged.
 func Expression(script string) string {
 	toks, problem := scan(script)
 	if problem != nil {
@@ -93,7 +93,13 @@ func Expression(script string) string {
 		return script
 	}
 	start := list[0].start
-	return strings.Repeat("\n", strings.Count(script[:start], "\n")) + script[start:list[len(list)-1].end]
+	blank := func(r rune) rune {
+		if strings.ContainsRune("\n\r\u2028\u2029", r) {
+			return r
+		}
+		return ' '
+	}
+	return strings.Map(blank, script[:start]) + script[start:list[len(list)-1].end]
 }
 
 // prover walks a script and looks for what contradicts its facts.
