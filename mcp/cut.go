@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -57,14 +56,10 @@ func unit(text []byte) (int, rune) {
 // cutter shortens JSON and remembers what it kept of what.
 type cutter struct {
 	cuts []string
-	// rest is where the first thing begins that was cut away.
-	rest *place
-}
-
-// place is a part of data: what a JSON pointer leads to, from an offset on.
-type place struct {
-	Path   string `json:"path,omitempty"`
-	Offset int    `json:"offset,omitempty"`
+	// first is where the first thing, in the order of the text, begins that was
+	// cut away: the index of a member at each level, and last how many items,
+	// members or characters of what they lead to were kept.
+	first []int
 }
 
 // kept tells what is left at each place that was cut, in at most about n bytes.
@@ -79,13 +74,17 @@ func (c *cutter) kept(n int) []string {
 
 func (c *cutter) cut(at spot, kept int, format string, args ...any) {
 	c.cuts = append(c.cuts, at.name+": "+fmt.Sprintf(format, args...))
-	if c.rest == nil {
-		c.rest = &place{at.pointer, kept}
+	if begins := append(slices.Clone(at.indexes), kept); c.first == nil || slices.Compare(begins, c.first) < 0 {
+		c.first = begins
 	}
 }
 
-// spot is where a value stands, for people and as a JSON pointer.
-type spot struct{ name, pointer string }
+// spot is where a value stands, for people and as the index of a member at each
+// level.
+type spot struct {
+	name    string
+	indexes []int
+}
 
 // fit gives v in at most room bytes, of which there are leastRoom: arrays lose
 // whole items from their end, strings end at a character, and an object's room
@@ -118,112 +117,81 @@ func (c *cutter) fitString(at spot, v []byte, room int) json.RawMessage {
 	return append(append(json.RawMessage{}, v[:end]...), '"')
 }
 
-// member is an item of an array, or a member of an object with its name as
-// JSON.
-type member struct{ name, value json.RawMessage }
-
-func (m member) size() int {
-	if m.name == nil {
-		return len(m.value) + 1
+// fitList keeps as many members as fit from the start, or a part of the first.
+func (c *cutter) fitList(at spot, v []byte, room int, what string) json.RawMessage {
+	left := room - 1 // of the two brackets one; each member counts a comma
+	kept, total, end := 0, 0, 1
+	var first member
+	for i, m := range eachMember(v) {
+		if i == 0 {
+			first = m
+		}
+		if total == kept && m.size() <= left {
+			left -= m.size()
+			kept, end = i+1, m.end
+		}
+		total = i + 1
 	}
-	return len(m.name) + len(m.value) + 2
+	inside := left - (first.size() - len(first.value))
+	switch {
+	case kept > 0:
+		c.cut(at, kept, "the first %d of %d %s", kept, total, what)
+		return closed(v, v[:end])
+	case inside < leastRoom:
+		c.cut(at, 0, "none of %d %s", total, what)
+		return closed(v, v[:1])
+	}
+	c.cuts = append(c.cuts, fmt.Sprintf("%s: a part of the first of %d %s", at.name, total, what))
+	value := c.fit(first.spot(at, 0), first.value, inside)
+	return closed(v, slices.Concat(v[:first.end-len(first.value)], value))
 }
 
-// members splits an array or object.
-func members(v []byte) []member {
-	d := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowDuplicateNames(true))
-	open, err := d.ReadToken()
+// closed is the beginning of an array or object with the end of v, which it is
+// the beginning of.
+func closed(v, beginning []byte) json.RawMessage {
+	return slices.Concat(beginning, v[len(v)-1:])
+}
+
+func (c *cutter) fitObject(at spot, v []byte, room int) json.RawMessage {
 	var list []member
-	for err == nil && d.PeekKind() != ']' && d.PeekKind() != '}' {
-		var m member
-		var value jsontext.Value
-		if open.Kind() == '{' {
-			if value, err = d.ReadValue(); err != nil {
-				break
-			}
-			m.name = json.RawMessage(value.Clone())
+	left := room - 1
+	for _, m := range eachMember(v) {
+		if left -= m.size() - len(m.value); left < 0 {
+			return c.fitList(at, v, room, "members")
 		}
-		if value, err = d.ReadValue(); err != nil {
-			break
-		}
-		m.value = json.RawMessage(value.Clone())
 		list = append(list, m)
 	}
-	return list // v is valid JSON, so err is nil
-}
-
-// join puts members together again, as the same kind as v.
-func join(v []byte, list []member) json.RawMessage {
-	out := json.RawMessage{v[0]}
+	bySize := make([]int, len(list))
+	for i := range list {
+		bySize[i] = i
+	}
+	slices.SortStableFunc(bySize, func(a, b int) int { return len(list[a].value) - len(list[b].value) })
+	values := make([]json.RawMessage, len(list))
+	for rank, i := range bySize {
+		m, share := list[i], left/(len(list)-rank)
+		if len(m.value) > share && share < leastRoom {
+			return c.fitList(at, v, room, "members")
+		}
+		values[i] = c.fit(m.spot(at, i), m.value, share)
+		left -= len(values[i])
+	}
+	out := []byte{'{'}
 	for i, m := range list {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		if m.name != nil {
-			out = append(append(out, m.name...), ':')
-		}
-		out = append(out, m.value...)
+		out = append(append(append(out, m.name...), ':'), values[i]...)
 	}
-	return append(out, v[len(v)-1])
-}
-
-// fitList keeps as many members as fit from the start, or a part of the first.
-func (c *cutter) fitList(at spot, v []byte, room int, what string) json.RawMessage {
-	list := members(v)
-	left, n := room-1, 0 // of the two brackets one; each member counts a comma
-	for n < len(list) && list[n].size() <= left {
-		left -= list[n].size()
-		n++
-	}
-	first := list[0]
-	inside := left - (first.size() - len(first.value))
-	switch {
-	case n > 0:
-		c.cut(at, n, "the first %d of %d %s", n, len(list), what)
-	case inside < leastRoom:
-		c.cut(at, 0, "none of %d %s", len(list), what)
-	default:
-		c.cuts = append(c.cuts, fmt.Sprintf("%s: a part of the first of %d %s", at.name, len(list), what))
-		first.value = c.fit(first.spot(at, 0), first.value, inside)
-		return join(v, []member{first})
-	}
-	return join(v, list[:n])
-}
-
-func (c *cutter) fitObject(at spot, v []byte, room int) json.RawMessage {
-	list := members(v)
-	left := room - 1
-	bySize := make([]int, len(list))
-	for i, m := range list {
-		bySize[i] = i
-		left -= m.size() - len(m.value)
-	}
-	slices.SortStableFunc(bySize, func(a, b int) int { return len(list[a].value) - len(list[b].value) })
-	for rank, i := range bySize {
-		m, share := &list[i], left/(len(list)-rank)
-		if len(m.value) > share && share < leastRoom {
-			return c.fitList(at, v, room, "members")
-		}
-		m.value = c.fit(m.spot(at, i), m.value, share)
-		left -= len(m.value)
-	}
-	return join(v, list)
+	return append(out, '}')
 }
 
 // spot is where a member stands, i being its index.
 func (m member) spot(parent spot, i int) spot {
+	at := append(slices.Clone(parent.indexes), i)
 	if m.name == nil {
-		return spot{fmt.Sprintf("%s[%d]", parent.name, i), fmt.Sprintf("%s/%d", parent.pointer, i)}
+		return spot{fmt.Sprintf("%s[%d]", parent.name, i), at}
 	}
-	name := clip(parent.name+"."+strings.Trim(string(m.name), `"`), 100)
-	return spot{name, parent.pointer + "/" + escapePointer.Replace(m.key())}
-}
-
-// key is a member's name as text.
-func (m member) key() string {
-	var key string
-	_ = json.Unmarshal(m.name, &key) // it is a string
-	return key
+	return spot{clip(parent.name+"."+strings.Trim(string(m.name), `"`), 100), at}
 }
 
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")

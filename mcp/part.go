@@ -2,8 +2,10 @@ package mcp
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"rote/routine"
 )
@@ -14,6 +16,12 @@ type part struct {
 	Path   string `json:"path"`
 	Offset int    `json:"offset"`
 	Limit  int    `json:"limit,omitempty"`
+	// RestOf makes the answer a page of a walk: from Path and Offset on, in the
+	// order of the text, to the end of what RestOf leads to. Path is within it.
+	RestOf *string `json:"rest_of,omitempty"`
+	// TextOffset asks for the JSON text of what Path leads to, from this
+	// character on, instead of the value.
+	TextOffset *int `json:"text_offset,omitempty"`
 	// Total is how many there are.
 	Total int `json:"total"`
 }
@@ -25,34 +33,56 @@ func (p *part) take(data json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v[0] == '"' {
-		return p.takeText(v)
-	}
-	if v[0] != '[' && v[0] != '{' {
-		return v, nil
-	}
-	list := members(v)
-	p.Total = len(list)
-	from := min(p.Offset, len(list))
-	to := len(list)
+	text := p.count(v)
+	from := min(p.Offset, p.Total)
+	to := p.Total
 	if p.Limit > 0 {
 		to = min(from+p.Limit, to)
 	}
-	return join(v, list[from:to]), nil
+	switch v[0] {
+	case '"':
+		start := skipRunes(text, from)
+		return compact(string(text[start : start+skipRunes(text[start:], to-from)])), nil
+	case '[', '{':
+		return slice(v, from, to), nil
+	}
+	return v, nil
 }
 
-func (p *part) takeText(v json.RawMessage) (json.RawMessage, error) {
-	var text string
-	if err := json.Unmarshal(v, &text); err != nil {
-		return nil, err
+// count fills in the total of v, and gives the text of a string.
+func (p *part) count(v json.RawMessage) (text []byte) {
+	switch v[0] {
+	case '"':
+		text = textOf(v)
+		p.Total = utf8.RuneCount(text)
+	case '[', '{':
+		p.Total = countMembers(v)
 	}
-	r := []rune(text)
-	p.Total = len(r)
-	r = r[min(p.Offset, len(r)):]
-	if p.Limit > 0 {
-		r = r[:min(p.Limit, len(r))]
+	return text
+}
+
+// textOf is what a JSON string says.
+func textOf(v json.RawMessage) []byte {
+	var s string
+	_ = json.Unmarshal(v, &s) // v is a string
+	return []byte(s)
+}
+
+// slice is an array or object with some of v's members.
+func slice(v json.RawMessage, from, to int) json.RawMessage {
+	start, end := 1, 1
+	for i, m := range eachMember(v) {
+		if i == from {
+			start, end = m.start, m.start
+		}
+		if i >= to {
+			break
+		}
+		if i >= from {
+			end = m.end
+		}
 	}
-	return compact(string(r)), nil
+	return closed(v, slices.Concat(v[:1], v[start:end]))
 }
 
 // follow is what a JSON pointer leads to.
@@ -64,17 +94,27 @@ func follow(v json.RawMessage, pointer string) (json.RawMessage, error) {
 		return nil, routine.Errorf(routine.CodeInvalid, "path %q is no JSON pointer: it begins with /, as in /items", clip(pointer, 100))
 	}
 	for _, step := range strings.Split(pointer[1:], "/") {
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-		var next json.RawMessage
-		for i, m := range members(v) {
-			if m.name == nil && strconv.Itoa(i) == step || m.name != nil && m.key() == step {
-				next = m.value
-			}
-		}
-		if next == nil {
+		m, ok := nthMember(v, indexOf(v, step))
+		if !ok {
 			return nil, routine.Errorf(routine.CodeInvalid, "path %q leads nowhere in data", clip(pointer, 100))
 		}
-		v = next
+		v = m.value
 	}
 	return v, nil
+}
+
+// indexOf is the index of the member that a step of a JSON pointer names, the
+// last of several; -1: there is none.
+func indexOf(v json.RawMessage, step string) int {
+	found := -1
+	if v[0] != '[' && v[0] != '{' {
+		return found
+	}
+	step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+	for i, m := range eachMember(v) {
+		if m.name == nil && strconv.Itoa(i) == step || m.name != nil && m.key() == step {
+			found = i
+		}
+	}
+	return found
 }

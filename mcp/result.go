@@ -42,6 +42,8 @@ type answer struct {
 	Part        *part                   `json:"part,omitempty"`
 	Warnings    []string                `json:"warnings"`
 	Data        json.RawMessage         `json:"data"`
+	// whole is all data of the execution, of which Data may be a part.
+	whole json.RawMessage
 }
 
 // operationsDone is how far a run is that goes on.
@@ -92,7 +94,13 @@ func (c *caller) succeeded(e *routine.Execution, p part) (*mcp.CallToolResult, e
 	for _, f := range e.Files {
 		contents = append(contents, a.link(e.ID, file{Name: f.Name, MIME: mediaType(f.ContentType), Bytes: f.Size}))
 	}
-	if p != (part{}) {
+	a.whole = a.Data
+	switch {
+	case p.RestOf != nil:
+		if err := a.takePage(p); err != nil {
+			return nil, err
+		}
+	case p != (part{}):
 		var err error
 		if a.Data, err = p.take(a.Data); err != nil {
 			return nil, err
@@ -131,37 +139,31 @@ func (a *answer) encode() []byte {
 	room := maxResult - truncationRoom - (len(whole) - len(a.Data))
 	var c cutter
 	cut := c.fit(spot{name: "data"}, a.Data, room)
-	a.Truncated = &truncation{TotalBytes: len(a.Data), Kept: c.kept(maxCutText), Next: a.rest(c.rest)}
+	a.Truncated = &truncation{TotalBytes: len(a.Data), Kept: c.kept(maxCutText), Next: a.rest(a.whole, c.first)}
 	a.Data = cut
 	return compact(a)
 }
 
-// rest is the call that goes on where data was cut.
-func (a *answer) rest(from *place) *nextCall {
-	at := place{}
-	if from != nil {
-		at = *from
-	}
+// rest is the call for what a cutter has left out of the data, in which whole is
+// all that the answer is a part of.
+func (a *answer) rest(whole json.RawMessage, first []int) *nextCall {
+	p := part{}
 	if a.Part != nil {
-		if at.Path == "" { // the part itself was cut
-			at.Offset += a.Part.Offset
-		} else if a.Part.Offset > 0 {
-			at = place{Offset: a.Part.Offset} // its members have other names in the whole
-		}
-		at.Path = a.Part.Path + at.Path
+		p = *a.Part
 	}
-	arguments := map[string]any{"execution_id": a.ExecutionID}
-	if at.Path != "" && len(at.Path) <= maxPath {
-		arguments["path"] = at.Path
+	v, err := follow(whole, p.Path)
+	if err != nil {
+		return nil // the part has been taken from there
 	}
-	if at.Offset > 0 {
-		arguments["offset"] = at.Offset
+	first[0] += p.Offset // of a part the first members are left out
+	at := locate(v, p.Path, first)
+	next := a.nextPage(at, p.Path)
+	if at.path == p.Path && p.Limit > 0 {
+		delete(next.Arguments, "rest_of")
+		next.Arguments["limit"] = p.Offset + p.Limit - at.offset
 	}
-	return &nextCall{"get_execution", arguments, "this call gives the rest; or call with arguments that give less"}
+	return next
 }
-
-// maxPath bounds the pointer that an answer names.
-const maxPath = 200
 
 // clean removes what cannot be shown from a name, a description or a message,
 // see [routine.PlainText].

@@ -27,9 +27,11 @@ func runTools() []builtin {
 			schema: `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id"},"parameters":{"type":"object","description":"Values by name, as describe_routine tells"},` +
 				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end"}},"required":["id"],"additionalProperties":false}`},
 		{name: "get_execution", title: "Get an execution", needs: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).getExecution,
-			description: "The result of a run: waits for its end, or tells how far it is after wait_seconds. Of a failed run, also what was on the page. For the rest of data that was cut, give path, offset and limit as the cut answer says.",
+			description: "The result of a run: waits for its end, or tells how far it is after wait_seconds. Of a failed run, also what was on the page. For the rest of data that was cut, make the call that the cut answer names in next.",
 			schema: `{"type":"object","properties":{"execution_id":{"type":"string"},"path":{"type":"string","description":"JSON pointer into data, as in /items"},` +
 				`"offset":{"type":"integer","minimum":0,"description":"Items, members or characters to skip"},"limit":{"type":"integer","minimum":1},` +
+				`"rest_of":{"type":"string","description":"As next gives it: the answer is a page of what this JSON pointer leads to, and names the call for the next page"},` +
+				`"text_offset":{"type":"integer","minimum":0,"description":"As next gives it: data is a piece of the JSON text of what path leads to, from this character on"},` +
 				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end of a run that goes on; 0: how far it is now"},` +
 				`"screenshot":{"type":"boolean","description":"Of a failed run, a picture of the page too"}},"required":["execution_id"],"additionalProperties":false}`},
 		{name: "cancel_execution", title: "Cancel an execution", needs: routine.ScopeExecutionsRun, destructive: true, handle: (*Server).cancelExecution,
@@ -229,6 +231,8 @@ func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.C
 		Path       string  `json:"path"`
 		Offset     whole   `json:"offset"`
 		Limit      whole   `json:"limit"`
+		RestOf     *string `json:"rest_of"`
+		TextOffset *whole  `json:"text_offset"`
 		Wait       *whole  `json:"wait_seconds"`
 		Screenshot boolean `json:"screenshot"`
 	}
@@ -248,7 +252,11 @@ func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.C
 		r := o.registry.routine(e.RoutineID)
 		c.readOnly = r != nil && readsOnly(r.Operations)
 	}
-	result := c.answer(ctx, e, err, part{Path: a.Path, Offset: max(int(a.Offset), 0), Limit: max(int(a.Limit), 0)})
+	wanted := part{Path: a.Path, Offset: max(int(a.Offset), 0), Limit: max(int(a.Limit), 0), RestOf: a.RestOf}
+	if a.TextOffset != nil {
+		wanted.TextOffset = new(max(int(*a.TextOffset), 0))
+	}
+	result := c.answer(ctx, e, err, wanted)
 	if e.Status == routine.ExecutionFailed {
 		s.addRecord(ctx, result, e, bool(a.Screenshot))
 	}

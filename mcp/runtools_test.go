@@ -193,7 +193,7 @@ func TestTheRestOfACutResult(t *testing.T) {
 	}
 	seen := len(first.Items)
 	next := d.Truncated.Next
-	for calls := 0; next != nil; calls++ {
+	for calls := 0; seen < 3000; calls++ {
 		if next.Tool != "get_execution" || next.Arguments["path"] != "/odd~1~0name" || calls > 10 {
 			t.Fatalf("next %+v", next)
 		}
@@ -203,14 +203,14 @@ func TestTheRestOfACutResult(t *testing.T) {
 		if err := json.Unmarshal(d.Data, &more); err != nil || len(more) == 0 || more[0].N != seen || d.Part == nil || d.Part.Total != 3000 {
 			t.Fatalf("after %d: %+v %.200s", seen, d.Part, d.Data)
 		}
-		seen += len(more)
-		next = nil
-		if d.Truncated != nil {
-			next = d.Truncated.Next
+		if seen += len(more); d.Truncated == nil {
+			t.Fatalf("after %d items: no next", seen)
 		}
+		next = d.Truncated.Next
 	}
-	if seen != 3000 {
-		t.Errorf("%d items", seen)
+	result, text = callTool(t, c, next.Tool, next.Arguments)
+	if d = content(t, result, text); d.Truncated != nil || string(d.Data) != `{"text":"`+strings.Repeat("ü", 100)+`"}` {
+		t.Errorf("after the last item: %.300s", text)
 	}
 	for path, want := range map[string]string{"/odd~1~0name/7/n": "7", "/text": `"üüü"`, "/total": "3000"} {
 		result, text = callTool(t, c, "get_execution", map[string]any{"execution_id": d.ExecutionID, "path": path, "offset": 5, "limit": 3})

@@ -1,0 +1,188 @@
+package mcp
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"rote/routine"
+)
+
+// An answer with all that an agent can take at once may be less than the data.
+// Its call for the rest begins a walk: pages of the data, in the order of its
+// text, of which each names the call for the next one. Nothing is left out and
+// nothing comes twice. A walk keeps no state: where it stands is in the call.
+
+// maxPath bounds the pointer of a page, in bytes. What only a longer one leads
+// to comes as a piece of JSON text.
+const maxPath = 200
+
+// position is where a page begins: in what a JSON pointer leads to, after a
+// number of items, members or characters.
+type position struct {
+	path   string
+	offset int
+	// text: the page is a piece of JSON text, and offset counts its characters.
+	text bool
+}
+
+// pageOf gives what fits into room bytes of v from an offset on, in order, and
+// where the rest of v begins; nil: there is none. path leads to v.
+func pageOf(v json.RawMessage, path string, offset, room int) (json.RawMessage, *position) {
+	switch v[0] {
+	case '"':
+		return textPage(textOf(v), position{path: path, offset: offset}, room)
+	case '[', '{':
+		return pageOfMembers(v, path, offset, room)
+	}
+	if len(v) > room {
+		return json.RawMessage("null"), &position{path: path, text: true}
+	}
+	return v, nil
+}
+
+// pageOfMembers is pageOf for an array or an object. The last member of a page
+// may be there in part only.
+func pageOfMembers(v json.RawMessage, path string, offset, room int) (json.RawMessage, *position) {
+	left := room - 1 // of the two brackets one; each member counts a comma
+	start, end := 1, 1
+	for i, m := range eachMember(v) {
+		if i < offset {
+			continue
+		}
+		if i == offset {
+			start, end = m.start, m.start
+		}
+		if m.size() <= left {
+			left -= m.size()
+			end = m.end
+			continue
+		}
+		inside := left - (m.size() - len(m.value))
+		if pointer, ok := pointerTo(v, i, m, path); ok && inside >= leastRoom {
+			value, rest := pageOf(m.value, pointer, 0, inside)
+			return closed(v, slices.Concat(v[:1], v[start:m.end-len(m.value)], value)), rest
+		}
+		if i > offset {
+			return closed(v, slices.Concat(v[:1], v[start:end])), &position{path: path, offset: i}
+		}
+		return closed(v, v[:1]), &position{path, utf8.RuneCount(v[:m.start]), true}
+	}
+	return closed(v, slices.Concat(v[:1], v[start:end])), nil
+}
+
+// textPage gives what fits into room bytes of a text from a position on, and
+// where the rest begins.
+func textPage(text []byte, at position, room int) (json.RawMessage, *position) {
+	rest := text[skipRunes(text, at.offset):]
+	some := rest[:skipRunes(rest, room)] // a character takes a byte at least
+	var c cutter
+	out := c.fit(spot{}, compact(string(some)), room)
+	kept := utf8.RuneCount(some)
+	if c.first != nil {
+		kept = c.first[0]
+	} else if len(some) == len(rest) {
+		return out, nil
+	}
+	at.offset += kept
+	return out, &at
+}
+
+// pointerTo is the JSON pointer to the member m of v, which path leads to. It
+// reports false when no pointer of at most maxPath bytes leads there and nowhere
+// else.
+func pointerTo(v json.RawMessage, i int, m member, path string) (string, bool) {
+	step := strconv.Itoa(i)
+	if m.name != nil {
+		if len(m.name) > maxPath {
+			return "", false
+		}
+		step = m.key()
+		for other, o := range eachMember(v) {
+			if other != i && o.key() == step {
+				return "", false
+			}
+		}
+	}
+	path += "/" + escapePointer.Replace(step)
+	return path, len(path) <= maxPath
+}
+
+// locate finds the position that a cutter names by indexes in v, to which path
+// leads. Where no pointer leads, it is one before that.
+func locate(v json.RawMessage, path string, first []int) position {
+	last := len(first) - 1
+	for _, i := range first[:last] {
+		m, _ := nthMember(v, i) // the cutter has found it
+		pointer, ok := pointerTo(v, i, m, path)
+		if !ok {
+			return position{path: path, offset: i}
+		}
+		path, v = pointer, m.value
+	}
+	return position{path: path, offset: first[last]}
+}
+
+// after finds what follows the value that path leads to, up to the end of the
+// value that within leads to; nil: nothing does.
+func after(data json.RawMessage, path, within string) *position {
+	for path != within {
+		slash := strings.LastIndexByte(path, '/')
+		parent, err := follow(data, path[:slash])
+		if err != nil {
+			return nil // path has been followed already
+		}
+		i := indexOf(parent, path[slash+1:])
+		if _, more := nthMember(parent, i+1); more {
+			return &position{path: path[:slash], offset: i + 1}
+		}
+		path = path[:slash]
+	}
+	return nil
+}
+
+// takePage makes the answer a page of a walk.
+func (a *answer) takePage(p part) error {
+	if p.Path != *p.RestOf && !strings.HasPrefix(p.Path, *p.RestOf+"/") {
+		return routine.Errorf(routine.CodeInvalid, "path %q is not within rest_of %q: give both as the answer before did", clip(p.Path, 100), clip(*p.RestOf, 100))
+	}
+	data := a.Data
+	v, err := follow(data, p.Path)
+	if err != nil {
+		return err
+	}
+	p.count(v)
+	// The first answer of the walk had the warnings and files.
+	a.Part, a.Data, a.Note, a.Warnings, a.Files = &p, nil, pageData, []string{}, nil
+	room := maxResult - truncationRoom - len(compact(a))
+	var rest *position
+	if p.TextOffset != nil {
+		a.Data, rest = textPage(v, position{p.Path, *p.TextOffset, true}, room)
+	} else {
+		a.Data, rest = pageOf(v, p.Path, p.Offset, room)
+	}
+	if rest == nil {
+		rest = after(data, p.Path, *p.RestOf)
+	}
+	if rest != nil {
+		a.Truncated = &truncation{TotalBytes: len(data), Kept: []string{"data: one page of it"}, Next: a.nextPage(*rest, *p.RestOf)}
+	}
+	return nil
+}
+
+// nextPage is the call for the page that begins at a position.
+func (a *answer) nextPage(at position, within string) *nextCall {
+	arguments := map[string]any{"execution_id": a.ExecutionID, "rest_of": within}
+	if at.path != "" {
+		arguments["path"] = at.path
+	}
+	switch {
+	case at.text:
+		arguments["text_offset"] = at.offset
+	case at.offset > 0:
+		arguments["offset"] = at.offset
+	}
+	return &nextCall{"get_execution", arguments, "this call gives the next page of the data, in order; or call with arguments that give less"}
+}
