@@ -101,6 +101,29 @@ func TestReadmeFromTheFirstRoutineToTheAgent(t *testing.T) {
 	if answer := s.tool("search_products", `{"query":"lamp"}`); !strings.HasPrefix(answer, "200") || !strings.Contains(answer, "Clip-on Reading Lamp") {
 		t.Errorf("over HTTP: %s", answer)
 	}
+	s.curl(section(t, text, "For programs: REST"))
+}
+
+// curl runs the README's calls of the REST API.
+func (s *server) curl(part string) {
+	s.t.Helper()
+	if _, err := exec.LookPath("curl"); err != nil {
+		s.t.Log("the calls with curl were not tried: it is not installed")
+		return
+	}
+	script := "set -e\n"
+	for _, line := range regexp.MustCompile(`(?m)^ {4}((?:curl| {5}|\(umask).*)$`).FindAllStringSubmatch(part, -1) {
+		script += line[1] + "\n"
+	}
+	_, list := s.call("GET", "/routines/", "")
+	id := list["items"].([]any)[0].(map[string]any)["id"].(string)
+	script = strings.NewReplacer("localhost:8080", strings.TrimPrefix(s.url, "http://"), "Routine_…", id).Replace(script)
+	sh := exec.CommandContext(s.t.Context(), "sh", "-c", script)
+	sh.Dir, sh.Env = filepath.Join(s.home, "rote"), []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TOKEN=" + s.token}
+	out, err := sh.CombinedOutput()
+	if err != nil || strings.Count(script, "curl ") != 2 || !strings.Contains(string(out), id) || !strings.Contains(string(out), "Clip-on Reading Lamp") {
+		s.t.Errorf("%v\n%s\n%s", err, script, out)
+	}
 }
 
 // sameData reports whether a tool's answer has the data that the README shows.
