@@ -112,7 +112,17 @@ func (m manager) rights() ([]string, error) {
 	if exec.Command("sudo", "-n", "true").Run() == nil {
 		return []string{"sudo", "-n"}, nil
 	}
-	return nil, fmt.Errorf("no browser is installed, and installing one needs root: run\n  sudo %s %s %s", m.name, strings.Join(m.install, " "), strings.Join(m.choices[0], " "))
+	return nil, fmt.Errorf("no browser is installed, and installing one needs root: run\n  %s", m.byHand())
+}
+
+// byHand is the command line with which a user installs what Install would. A
+// new system has no lists of packages yet, so they are fetched first.
+func (m manager) byHand() string {
+	line := fmt.Sprintf("sudo %s %s %s", m.name, strings.Join(m.install, " "), strings.Join(m.choices[0], " "))
+	if m.update != nil {
+		line = fmt.Sprintf("sudo %s %s && %s", m.name, strings.Join(m.update, " "), line)
+	}
+	return line
 }
 
 // command runs one step. It writes to log what it runs and, as it comes, what

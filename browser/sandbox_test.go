@@ -70,6 +70,14 @@ func TestInstallerTakesTheSandboxAlong(t *testing.T) {
 	}
 }
 
+// Who may not install packages is given the whole command line.
+func TestInstallationByHand(t *testing.T) {
+	want := "sudo apt-get update && sudo apt-get install --yes --no-install-recommends chromium-headless-shell chromium-sandbox fonts-liberation"
+	if got := managers[0].byHand(); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
 // What the package manager prints is shown while it works, not when it is done.
 func TestInstallationShowsItsProgress(t *testing.T) {
 	dir := t.TempDir()
