@@ -46,6 +46,7 @@ func (o *opGetCookies) Do(ctx context.Context, r *Run) error {
 	if len(kept) == 0 && o.DomainFilter != "*" {
 		r.warn(noCookie(o.DomainFilter, fault, cookies))
 	}
+	r.hideCookies(kept)
 	r.detail("cookies", len(kept))
 	// Not mirrored: HttpOnly values stay out of the page's reach.
 	return r.store(ctx, o.SessionKey, compact(kept), false)
