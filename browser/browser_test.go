@@ -28,6 +28,9 @@ func own(t *testing.T) *Browser {
 
 func mustOpen(t *testing.T, b *Browser) *page {
 	t.Helper()
+	if missing(b) {
+		skipFull(t)
+	}
 	p, err := b.Open(testContext(t), routine.Opening{})
 	if err != nil {
 		t.Fatal(err)

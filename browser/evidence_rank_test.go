@@ -48,6 +48,7 @@ var renamed = []struct{ name, operation, html, selector string }{
 // On each the right element is the first that the evidence names, and its
 // selector matches nothing else.
 func TestEvidenceRanksTheRightElementFirst(t *testing.T) {
+	t.Parallel()
 	pages := map[string]any{}
 	for i, r := range renamed {
 		pages[fmt.Sprintf("/%d", i)] = r.html

@@ -50,6 +50,7 @@ var mistakes = []struct {
 
 // Whoever reads the evidence of a failed click can name what to click instead.
 func TestEvidenceNamesTheRightSelector(t *testing.T) {
+	t.Parallel()
 	gates := make([]chan struct{}, len(mistakes)) // the stock is known when closed
 	pages := map[string]any{}
 	for i, m := range mistakes {

@@ -12,6 +12,7 @@ import (
 // What a person would read first is told: an alert, then the content. What was
 // typed, what is hidden and what stands around the content is not.
 func TestEvidenceTellsWhatThePageSays(t *testing.T) {
+	t.Parallel()
 	rows := []struct{ name, html, want string }{
 		{"a refused login", `<nav>Home Deals</nav><form><h1>Sign in</h1><label>Name <input value=ada></label><p class=hint>Wrong  <b>pass</b>word</p><button>Go</button></form><footer>Imprint</footer>`, "Sign in Name Wrong password Go"},
 		{"an alert below", `<main><p>` + strings.Repeat("word ", 100) + `</p><div role=alert>Sold out</div></main>`, "Sold out | " + strings.TrimSpace(strings.Repeat("word ", 58))},
@@ -41,6 +42,7 @@ func TestEvidenceTellsWhatThePageSays(t *testing.T) {
 // For what only reads, any element may have been meant, by whatever of its
 // name is like that of the selector.
 func TestEvidenceForWhatOnlyReads(t *testing.T) {
+	t.Parallel()
 	p := site(t, map[string]any{
 		"/table": `<a href=/x>Home</a><button>Go</button><table id=t><tr><td>1</table>`,
 		"/none":  `<p>Nothing to see</p>`,

@@ -11,6 +11,7 @@ import (
 // Bypasses: code made from strings, natives reached without their names, hooks.
 // "seek" finds a global by a name that is not in the text.
 func TestScriptBypasses(t *testing.T) {
+	t.Parallel()
 	const seek = `const seek = (n, o = window) => Object.getOwnPropertyDescriptors(o)[[...n].reverse().join('')]?.value; `
 	const ran = `'console.log("RAN")'`
 	repel(t, []attack{
@@ -115,6 +116,7 @@ func TestScriptBypasses(t *testing.T) {
 // Hooks that no native's call shows: what a script leaves dies when the page
 // first enters it, and the page goes on.
 func TestScriptsLeaveNoHook(t *testing.T) {
+	t.Parallel()
 	hooks := map[string]string{
 		"a timer":              `setTimeout(() => mark(), 60)`,
 		"an interval":          `setInterval(() => mark(), 20)`,

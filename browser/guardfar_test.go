@@ -50,6 +50,7 @@ func heard(t *testing.T, p *page, words string) {
 // A frame of another site has a process of its own, and nothing tells who has
 // sent it elsewhere.
 func TestScriptsSendNoFrameElsewhere(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, b *Browser) {
 		for i, body := range []string{
 			`document.querySelector('#x').src = 'SINK/'`,
@@ -87,6 +88,7 @@ func TestScriptsSendNoFrameElsewhere(t *testing.T) {
 
 // What the page's links and the frame itself do is theirs.
 func TestFramesGoOnUnderTheWatch(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, b *Browser) {
 		p := guardedPage(t, b, farSite(t, "")+"/")
 		heard(t, p, "in")
@@ -104,6 +106,7 @@ func TestFramesGoOnUnderTheWatch(t *testing.T) {
 // Where a frame of the page's own origin is out of sight, a script that is not
 // proved to read is refused, and one that is runs.
 func TestFramesOutOfSight(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, b *Browser) {
 		p := guardedPage(t, b, farSite(t, "")+"/nested")
 		heard(t, p, "in")

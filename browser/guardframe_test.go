@@ -28,6 +28,7 @@ func framedSite(t *testing.T, s *sink) string {
 // A script shows no document that it has made, in no frame of the page's,
 // whichever process it is in, and not in place of the page.
 func TestScriptsShowNoMadeDocument(t *testing.T) {
+	t.Parallel()
 	const made = `new Blob(['<scr' + 'ipt>fetch("SINK/", { mode: "no-cors" })</scr' + 'ipt>'], { type: 'text/html' })`
 	attacks := []attack{
 		{name: "a text", body: `document.querySelector('#i').setAttribute('src' + 'doc', '<scr' + 'ipt>fetch("SINK/", { mode: "no-cors" })</scr' + 'ipt>')`},
@@ -59,6 +60,7 @@ func TestScriptsShowNoMadeDocument(t *testing.T) {
 
 // A frame of another site goes on its own ways, also after a script.
 func TestFramesGoTheirWayAfterAScript(t *testing.T) {
+	t.Parallel()
 	for _, b := range []string{"#go", "#set"} {
 		t.Run(b, func(t *testing.T) {
 			t.Parallel()

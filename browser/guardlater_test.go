@@ -13,6 +13,7 @@ import (
 // What a script has put into the document loads nothing after the call either,
 // when it is looked at, pointed at or waited for.
 func TestScriptsLoadNothingLater(t *testing.T) {
+	t.Parallel()
 	press := func(selector string) func(context.Context, *page) error {
 		return func(ctx context.Context, p *page) error { _, err := p.Click(ctx, click(selector)); return err }
 	}

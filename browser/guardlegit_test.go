@@ -60,6 +60,7 @@ var harmless = []struct{ name, script, want string }{
 }
 
 func TestHarmlessScriptsRunUnchanged(t *testing.T) {
+	t.Parallel()
 	if len(harmless) < 40 {
 		t.Fatalf("%d scripts, want at least 40", len(harmless))
 	}

@@ -13,6 +13,7 @@ import (
 
 // Using the page's own links and forms is no navigation of the script's.
 func TestScriptsMayUseThePage(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, b *Browser) {
 		for i, c := range []struct{ name, script, want string }{
 			{"a link", `document.querySelector('#a').click()`, "/next"},
@@ -96,6 +97,7 @@ func TestTheWatchEndsWithItsDocument(t *testing.T) {
 // The page's own requests go on under the watch, those without a stack too, and
 // so do the run's.
 func TestThePageGoesOnUnderTheWatch(t *testing.T) {
+	t.Parallel()
 	url := site(t, map[string]any{
 		"/": `<div id=d></div><style>.on { background: url(/pic?css) }</style><script>
 window.got = [];
@@ -164,6 +166,7 @@ func TestWatchedScriptsEndAsOthersDo(t *testing.T) {
 // A script that has changed the document is no reason to refuse what the run
 // does with it afterwards.
 func TestFormsAfterAScript(t *testing.T) {
+	t.Parallel()
 	url := site(t, map[string]any{
 		"/": `<p id=over>over</p><form action=/post method=post><button id=post>x</button></form><form action=/csv method=post><button id=csv>x</button></form>
 			<button id=more onclick="d.innerHTML = '<form action=/home><input id=q><button id=late>x</button></form>'">x</button><div id=d></div>`,

@@ -5,7 +5,10 @@ import (
 	"testing"
 )
 
-func TestWaysOutOfAScript(t *testing.T) { repel(t, waysOut) }
+func TestWaysOutOfAScript(t *testing.T) {
+	t.Parallel()
+	repel(t, waysOut)
+}
 
 // open are ways that lead to the sink when nobody watches: what the other tests
 // count can be counted.
@@ -13,6 +16,7 @@ var open = []string{"fetch", "XMLHttpRequest", "sendBeacon", "WebSocket", "Event
 	"a stylesheet", "prefetch", "a background", "@import", "video", "an iframe", "location", "an own link", "an own form", "window.open"}
 
 func TestTheSinkCounts(t *testing.T) {
+	t.Parallel()
 	for _, a := range waysOut {
 		if !slices.Contains(open, a.name) {
 			continue

@@ -3,12 +3,15 @@ package browser
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +42,10 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	shared = newBrowser()
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue { // most tests wait more than they work
+		_ = f.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0)))
+	}
 	code := m.Run()
 	shared.Close()
 	if fullChromium.Browser != nil {

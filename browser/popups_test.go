@@ -13,6 +13,7 @@ const popupPage = `<button id=b onclick="window.w = window.open('TO')">x</button
 // A window that the page has opened and keeps is closed before a script could
 // act in it, and one that it opens meanwhile reaches nothing.
 func TestScriptsActInNoPopup(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, b *Browser) {
 		for i, body := range []string{
 			`w.location = 'SINK/'`,

@@ -17,6 +17,7 @@ const imageMap = `<img usemap="#m" width=200 height=100 src="data:image/gif;base
 	<area id=b shape=circle coords="150,50,9" href="#" onclick="say('b')"><area id=rest shape=default href="#" onclick="say('rest')"></map>`
 
 func TestClickReaches(t *testing.T) {
+	t.Parallel()
 	holds(t, []row{
 		{name: "an ordinary button", html: b + `>x</button>`, log: "b;"},
 		{name: "below the fold is scrolled to", html: `<div style="height:5000px"></div>` + b + `>x</button>`, log: "b;"},
@@ -61,6 +62,7 @@ func TestClickReaches(t *testing.T) {
 }
 
 func TestClickIsAPersons(t *testing.T) {
+	t.Parallel()
 	times := func(button string, n int) func(*attempt) error {
 		return func(a *attempt) error {
 			_, err := a.p.Click(a.ctx, routine.Click{Selector: "#b", Button: button, Count: n, EnsureVisible: true})
@@ -89,6 +91,7 @@ func TestClickIsAPersons(t *testing.T) {
 }
 
 func TestClickRefuses(t *testing.T) {
+	t.Parallel()
 	no := routine.CodeElementNotActionable
 	holds(t, []row{
 		{name: "nothing matches", html: `-`, code: routine.CodeElementNotFound, words: `no element matches "#b"`},

@@ -19,6 +19,7 @@ const inner = tell + `<button id=b onclick="tell('b')">x</button><input id=i oni
 // Frames of the page's process and of another one behave alike. The headless
 // shell and full Chromium draw the line between them differently.
 func TestFrames(t *testing.T) {
+	t.Parallel()
 	for _, origin := range []string{"", "CROSS/"} {
 		site := map[string]any{
 			"in":   inner,

@@ -9,6 +9,7 @@ import (
 // Rows in which the page changes while an element is waited for, judged or
 // pressed.
 func TestClickOnAMovingPage(t *testing.T) {
+	t.Parallel()
 	moving := func(a *attempt) error { // else it may be clicked where it was at first
 		ctx := a.ctx
 		a.want(`x > 0`, `true`)

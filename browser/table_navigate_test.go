@@ -58,6 +58,7 @@ func broken(t *testing.T, do func(net.Conn)) string {
 }
 
 func TestNavigateTable(t *testing.T) {
+	t.Parallel()
 	to := func(path string, want int) func(*attempt) error {
 		return func(a *attempt) error {
 			url := path
@@ -130,6 +131,7 @@ func TestNavigateTable(t *testing.T) {
 }
 
 func TestClickFollows(t *testing.T) {
+	t.Parallel()
 	next := map[string]any{"next": `<h1 id=h>there</h1><script>onload = () => say('loaded')</script>`}
 	holds(t, []row{
 		{name: "a link", html: `<a id=b href="next">x</a>`, site: next, url: "next", log: "loaded;"},
@@ -183,6 +185,7 @@ func TestClickFollows(t *testing.T) {
 }
 
 func TestWaitForURL(t *testing.T) {
+	t.Parallel()
 	until := func(suffix string) func(*attempt) error {
 		return func(a *attempt) error {
 			_, err := a.p.WaitURL(a.ctx, func(u string) (bool, error) { return strings.HasSuffix(u, suffix), nil })
@@ -207,6 +210,7 @@ func TestWaitForURL(t *testing.T) {
 // What never finishes loading is taken as it is after a bound: a stylesheet that
 // does not come, a body that does not end. A body that broke off is at once.
 func TestNavigateUnfinished(t *testing.T) {
+	t.Parallel()
 	url := site(t, map[string]any{
 		"/sub": `<img src="/hang"><button id=b onclick="this.id='done'">b</button>`, "/hang": silence,
 		"/body": func(w http.ResponseWriter, r *http.Request) {

@@ -15,6 +15,7 @@ import (
 )
 
 func TestFetchTable(t *testing.T) {
+	t.Parallel()
 	echo := func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		c, _ := r.Cookie("sid")
@@ -89,6 +90,7 @@ func TestFetchTable(t *testing.T) {
 // From a blank page a request is one of its site's own, whatever the site has at
 // its root: many have nothing there that a page could be.
 func TestFetchOnABlankPage(t *testing.T) {
+	t.Parallel()
 	type handler = func(http.ResponseWriter, *http.Request)
 	head := func(name, value string, then handler) handler {
 		return func(w http.ResponseWriter, r *http.Request) {

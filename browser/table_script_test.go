@@ -9,6 +9,7 @@ import (
 )
 
 func TestJSEvaluateTable(t *testing.T) {
+	t.Parallel()
 	run := func(text string, want string, console ...string) func(*attempt) error {
 		return func(a *attempt) error {
 			e, err := a.p.Evaluate(a.ctx, script(text, 5*time.Second))
@@ -65,6 +66,7 @@ func TestJSEvaluateTable(t *testing.T) {
 }
 
 func TestReadingTable(t *testing.T) {
+	t.Parallel()
 	n := func(f float64) *float64 { return &f }
 	scroll := func(s routine.Scroll) func(*attempt) error {
 		return func(a *attempt) error { return a.p.Scroll(a.ctx, s) }
@@ -125,9 +127,9 @@ func TestReadingTable(t *testing.T) {
 // which pages beside it would seem to hang.
 func TestLongHTML(t *testing.T) {
 	holds(t, []row{
-		{name: "HTML of 10 MiB comes whole", html: `<p id=p></p><script>p.textContent = 'é'.repeat(10 << 20)</script>`, do: func(a *attempt) error {
+		{name: "HTML of 10 MiB comes whole", html: `<p id=p hidden></p><script>p.textContent = 'é'.repeat(10 << 20)</script>`, do: func(a *attempt) error {
 			got, err := a.p.HTML(a.ctx, "#p")
-			if len(got) != len(`<p id="p"></p>`)+20<<20 {
+			if len(got) != len(`<p id="p" hidden=""></p>`)+20<<20 {
 				a.t.Error(len(got))
 			}
 			return err

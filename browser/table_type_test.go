@@ -11,6 +11,7 @@ import (
 )
 
 func TestInputText(t *testing.T) {
+	t.Parallel()
 	const ascii = "aZ09 ~!@#$%^&*()_+{}|:\"<>?`-=[]\\;',./"
 	value := `document.getElementById('i').value`
 	type_ := func(text string) func(*attempt) error {
@@ -102,6 +103,7 @@ func xhtml(body string) func(http.ResponseWriter, *http.Request) {
 }
 
 func TestPressKeys(t *testing.T) {
+	t.Parallel()
 	const tell = `<script>for (const n of ['keydown','keyup']) addEventListener(n, e => say(n[3] + (e.ctrlKey ? '^' : '') + (e.altKey ? '~' : '') + (e.shiftKey ? '+' : '') + e.key + ' ' + e.code + ' ' + e.keyCode + (e.location ? '@' + e.location : '')))</script>`
 	keys := func(names ...string) func(*attempt) error {
 		return func(a *attempt) error { return a.press(names...) }
