@@ -222,6 +222,7 @@ func leave(t *testing.T, b *Browser, home string, told func(p *page, n int) bool
 // No way out of a page reaches what the policy denies: not one connection, not
 // one packet.
 func TestNoWayOut(t *testing.T) {
+	t.Parallel()
 	eachBrowser(t, func(t *testing.T, executable string, full bool) {
 		rs := forbidden(t, len(ways))
 		home := leavers(t, rs)
@@ -238,7 +239,11 @@ func TestNoWayOut(t *testing.T) {
 
 // The control: where everything is allowed, the same scripts do arrive.
 func TestWaysLeadOut(t *testing.T) {
-	eachBrowser(t, func(t *testing.T, executable string, _ bool) {
+	t.Parallel()
+	eachBrowser(t, func(t *testing.T, executable string, full bool) {
+		if full {
+			onlyWhole(t)
+		}
 		rs := forbidden(t, len(ways))
 		home := leavers(t, rs)
 		leave(t, withPolicy(t, executable, egress.Any), home, func(_ *page, n int) bool { return rs[n].total() > 0 },
@@ -248,7 +253,11 @@ func TestWaysLeadOut(t *testing.T) {
 
 // However the address is written, a page does not get there.
 func TestSpellingsOfAnAddress(t *testing.T) {
-	eachBrowser(t, func(t *testing.T, executable string, _ bool) {
+	t.Parallel()
+	eachBrowser(t, func(t *testing.T, executable string, full bool) {
+		if full {
+			onlyWhole(t)
+		}
 		r := forbidden(t, 1)[0]
 		_, port, _ := net.SplitHostPort(r.tcp.String())
 		list, _ := json.Marshal(spellings)
@@ -278,6 +287,7 @@ func TestSpellingsOfAnAddress(t *testing.T) {
 // A site that moves its name to loopback once a page of it is open gets no
 // further, and of a name with several addresses only the allowed ones are used.
 func TestNamesThatMove(t *testing.T) {
+	t.Parallel()
 	eachBrowser(t, func(t *testing.T, executable string, _ bool) {
 		port, public, secret := egresstest.TwoSides(t)
 		resolver, asked := egresstest.Names(t, func(name string, n int) []string {

@@ -11,6 +11,7 @@ import (
 
 // A refusal fails the operation that needed it and no other; all are on record.
 func TestDenialsAreTheOperationsOwn(t *testing.T) {
+	t.Parallel()
 	const ad, denied = "http://192.0.2.9/ad.js", "http://192.0.2.1/"
 	site := site(t, map[string]any{
 		"/ads":   `<script src="` + ad + `"></script><p>page</p>`,

@@ -9,6 +9,7 @@ import (
 
 // Of an element that is there, only what has to do with it is told.
 func TestEvidenceOfAnElementThatIsThere(t *testing.T) {
+	t.Parallel()
 	const rest = `<a href=/>Home</a><button>Share</button><button>Wish</button>`
 	url := site(t, map[string]any{
 		"/disabled": rest + `<button id=b disabled>Order</button>`,
@@ -35,6 +36,7 @@ func TestEvidenceOfAnElementThatIsThere(t *testing.T) {
 // A button that submits its form without saying so is one to submit with, and
 // a list's options are not run together.
 func TestEvidenceLabels(t *testing.T) {
+	t.Parallel()
 	p := openPage(t, site(t, map[string]any{"/": `<form><input type=checkbox name=ok><label>Colour <select name=c><option>Red<option>Green</select></label><select name=d><option>One<option>Two</select><button>Go</button></form>`})+"/")
 	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#submit"})
 	texts := map[string]string{}
@@ -48,6 +50,7 @@ func TestEvidenceLabels(t *testing.T) {
 
 // A request that the policy refused, or whose host is not known, says so.
 func TestEvidenceOfRequestsWithoutAnswer(t *testing.T) {
+	t.Parallel()
 	url := site(t, map[string]any{"/": `<script>Promise.allSettled([fetch('http://169.254.169.254/x'), fetch('http://nowhere.invalid/x')]).then(() => document.title = 'done')</script>`})
 	p := openPage(t, url+"/")
 	eval(t, p, `(async () => { while (document.title !== 'done') await new Promise(r => setTimeout(r, 5)) })()`)

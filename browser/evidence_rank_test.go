@@ -57,13 +57,13 @@ func TestEvidenceRanksTheRightElementFirst(t *testing.T) {
 	for i, r := range renamed {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			at := fmt.Sprintf("%s/%d", url, i)
-			e := openPage(t, at).Evidence(testContext(t), routine.Inspection{Operation: r.operation, Selector: r.selector})
+			p := openPage(t, fmt.Sprintf("%s/%d", url, i))
+			e := p.Evidence(testContext(t), routine.Inspection{Operation: r.operation, Selector: r.selector})
 			for _, x := range e.Elements {
 				if x.Problem != "" {
 					continue
 				}
-				if got := eval(t, openPage(t, at), fmt.Sprintf(matching, x.Selector)); got != "[true]" {
+				if got := eval(t, p, fmt.Sprintf(matching, x.Selector)); got != "[true]" {
 					t.Errorf("%s gives %s; the elements are %v", x.Selector, got, e.Elements)
 				}
 				return

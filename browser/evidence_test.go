@@ -197,6 +197,7 @@ const x = c.getContext('2d'), d = x.createImageData(1280, 800); for (let i = 0; 
 
 // What a page says is told as it is, but never what was put into its fields.
 func TestEvidenceOfElements(t *testing.T) {
+	t.Parallel()
 	p := openPage(t, site(t, map[string]any{"/": `<title>The  shop</title>
 <input name=user value=ada><textarea id=note>private</textarea><div id=editor contenteditable>draft</div><input type=password name=pw value=hunter2>
 <input type=submit value=Send><input type=hidden name=csrf value=x><label for=agree>I agree</label><input type=checkbox id=agree>
@@ -240,6 +241,7 @@ func TestEvidenceOfElements(t *testing.T) {
 // What is in frames of other origins is told too, with selectors that match
 // there only.
 func TestEvidenceOfFrames(t *testing.T) {
+	t.Parallel()
 	bank := site(t, map[string]any{"/": `<pre id=log></pre><button class=pay onclick="log.textContent += 'right;'">Pay</button><button class=back>Back</button>`})
 	url := site(t, map[string]any{"/": `<button class=back>Back</button><iframe width=600 height=300 src="` + bank + `"></iframe>`})
 	p := openPage(t, url+"/")
@@ -275,6 +277,7 @@ func TestEvidenceSelectorsHoldNoValues(t *testing.T) {
 
 // The last words of a page tell why an element is missing.
 func TestEvidenceOfWhatWentWrong(t *testing.T) {
+	t.Parallel()
 	url := site(t, map[string]any{
 		"/":      `<script>console.log('start', 1); setTimeout(() => { none() }); fetch('/stock', {method: 'POST', body: 'x'}).finally(() => fetch('http://127.0.0.1:1/gone')).catch(() => document.title = 'done')</script>`,
 		"/stock": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
@@ -294,6 +297,7 @@ func TestEvidenceOfWhatWentWrong(t *testing.T) {
 // A page that hangs is stopped and then told of; one that has crashed, or whose
 // browser has, still says where it was. None holds up the run.
 func TestEvidenceOfPagesThatDoNotAnswer(t *testing.T) {
+	t.Parallel()
 	url := site(t, map[string]any{"/": `<title>T</title><button id=b>x</button>`})
 	const hang = `(() => { setTimeout(() => { for (;;); }) })()`
 	t.Run("hung", func(t *testing.T) {

@@ -119,15 +119,11 @@ func (a attack) script(s *sink) string {
 	return "(async () => { " + strings.NewReplacer("SINK", s.url, "HOST", s.host).Replace(a.body) + "\nawait new Promise(r => setTimeout(r, 150)) })()"
 }
 
-// attacksTaken is of how many attacks one is tried without -whole: they take
-// most of the time of all tests.
-const attacksTaken = 3
-
 // repel runs the attacks and fails for each that reaches the sink or runs code.
 func repel(t *testing.T, attacks []attack) {
 	onBoth(t, func(t *testing.T, b *Browser) {
 		for i, a := range attacks {
-			if sampled(b, i) || !*whole && i%attacksTaken != 0 {
+			if sampledWatched(b, i) {
 				continue
 			}
 			t.Run(a.name, func(t *testing.T) {

@@ -142,7 +142,7 @@ func TestScriptsLeaveNoHook(t *testing.T) {
 	onBoth(t, func(t *testing.T, b *Browser) {
 		for i, name := range slices.Sorted(maps.Keys(hooks)) {
 			body := hooks[name]
-			if sampled(b, i) {
+			if sampledWatched(b, i) {
 				continue
 			}
 			t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 // Each reason to replace a browser does so without a failed run, also of one
 // that is on it; the old browser ends with its last run.
 func TestReplacedBrowser(t *testing.T) {
+	t.Parallel()
 	for name, limit := range map[string]func(*endurance){
 		"by count":  func(l *endurance) { l.runs = 3 },
 		"by age":    func(l *endurance) { l.age = 500 * time.Millisecond },
@@ -99,6 +100,7 @@ func TestOpenOutlivesItsBrowser(t *testing.T) {
 // A browser that was only slow keeps its runs, and however many there are, the
 // next run is served.
 func TestSlowBrowserEndsItsRuns(t *testing.T) {
+	t.Parallel()
 	b := own(t)
 	b.endurance.watch, b.endurance.answer, b.endurance.patience = 20*time.Millisecond, 300*time.Millisecond, time.Hour
 	url := site(t, map[string]any{"/form": form}) + "/form"
@@ -132,7 +134,7 @@ func TestMemoryUse(t *testing.T) {
 	}
 }
 
-var soakRuns = flag.Int("soak", 60, "how many runs TestSoak makes")
+var soakRuns = flag.Int("soak", 30, "how many runs TestSoak makes")
 
 // Many runs leave nothing: no context, target, process, file or goroutine, and
 // no memory of ours.

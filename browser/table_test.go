@@ -81,6 +81,19 @@ var whole = flag.Bool("whole", false, "try every row of every table on both brow
 // slower than the shell, takes every twelfth row unless -whole is given.
 func sampled(b *Browser, i int) bool { return b != shared && !*whole && i%12 != 0 }
 
+// sampledWatched reports whether row i is left out of a table of scripts that
+// are watched: without -whole each browser takes a third of what it takes of
+// other tables, as such a script takes several times as long as other rows.
+func sampledWatched(b *Browser, i int) bool { return sampled(b, i) || !*whole && i%3 != 0 }
+
+// onlyWhole skips what is tried with -whole alone.
+func onlyWhole(t *testing.T) {
+	t.Helper()
+	if !*whole {
+		t.Skip("tried with -whole alone")
+	}
+}
+
 // holds runs the rows on both browsers.
 func holds(t *testing.T, rows []row) {
 	t.Helper()

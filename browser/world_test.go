@@ -9,6 +9,7 @@ import (
 
 // Every kind of document has the helper, and has it when its load event fires.
 func TestHelperIsThereWithTheDocument(t *testing.T) {
+	t.Parallel()
 	typed := func(mime, body string, headers ...string) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", mime)
