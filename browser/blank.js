@@ -42,13 +42,15 @@ secrets => {
     return /\(/.test(value) && risky(value);
   });
 
+  const unescaped = css => css.replace(/\\([0-9a-f]{1,6})\s?/gi, (_, code) => String.fromCodePoint(parseInt(code, 16))).replace(/\\(.)/g, '$1');
+
   // generated is the text that a pseudo-element of e shows; null when it may show a
   // secret and cannot be read.
   function generated(e, pseudo) {
     const style = styleOf(e, pseudo), content = style.content;
     if (!/["(]|quote/.test(content)) return painted(style) ? null : '';
     if (painted(style) || numeric && /counters?\(/.test(content)) return null;
-    const strings = [...content.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(m => m[1].replace(/\\([0-9a-f]{1,6})\s?/gi, (_, code) => String.fromCodePoint(parseInt(code, 16))).replace(/\\(.)/g, '$1'));
+    const strings = [...content.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(m => unescaped(m[1]));
     const attributes = [...content.matchAll(/attr\(\s*([^\s,)]+)/g)].map(m => e.getAttribute(m[1]) ?? '');
     return fold([...strings, ...attributes].join('')) + (/quote/.test(content) ? unseen + fold(style.quotes) : '');
   }

@@ -48,6 +48,9 @@ func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screen
 	for _, v := range views {
 		v.send(proto.EmulationSetScriptExecutionDisabled{Value: true})
 	}
+	if len(secrets) > 0 && hideClosedRoots(ctx, views) != nil {
+		return nil
+	}
 	var seen viewport
 	for _, v := range views {
 		var err error
@@ -56,7 +59,8 @@ func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screen
 		}
 	}
 	for _, try := range screenshots {
-		picture, err := call[proto.PageCaptureScreenshotResult](ctx, p, proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatJpeg, Quality: &try.quality,
+		picture, err := call[proto.PageCaptureScreenshotResult](ctx, p, proto.PageCaptureScreenshot{
+			Format: proto.PageCaptureScreenshotFormatJpeg, Quality: &try.quality,
 			Clip: &proto.PageViewport{X: seen.X, Y: seen.Y, Width: seen.Width, Height: seen.Height, Scale: try.scale}, FromSurface: true})
 		if err != nil {
 			return nil

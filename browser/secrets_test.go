@@ -34,15 +34,16 @@ func TestSecretsOfARunAreNotTold(t *testing.T) {
 		text, _ := json.Marshal(js)
 		return `{"type":"js_evaluate","js":` + string(text) + `}`
 	}
+	const missing = `,{"type":"click","selector":"#none","timeout_ms":100}`
 	for what, operation := range map[string]string{
-		"console":       show(`(() => { console.log({token: {{long}}}, [{{long}}], {{long}}, new Error({{long}})); console.log({a: 'x={{long}}; y'}); throw 1 })()`),
+		"console":       show(`(() => { const t = {{long}}; console.log({t}, [t], t, new Error(t)); console.log({a: 'x={{long}}; y'}); throw 1 })()`),
 		"thrown object": show(`(() => { throw {token: {{long}}, n: {{n}}} })()`),
 		"thrown list":   show(`(() => { throw [{{long}}] })()`),
 		"thrown error":  show(`(() => { throw new Error({{long}}) })()`),
 		"thrown map":    show(`(() => { throw new Map([['k', {{long}}]]) })()`),
 		"rejected":      show(`(async () => { throw new TypeError('no ' + {{long}}) })()`),
-		"page error":    show(`(() => { setTimeout(() => { throw new Error({{long}}) }); setTimeout(() => { throw {t: {{long}}} }) })()`) + `,{"type":"click","selector":"#none","timeout_ms":100}`,
-		"page text":     show(`(() => { document.title = document.querySelector('#d').textContent = {{long}} + ' ' + {{n}} })()`) + `,{"type":"click","selector":"#none","timeout_ms":100}`,
+		"page error":    show(`(() => { setTimeout(() => { throw new Error({{long}}) }); setTimeout(() => { throw {t: {{long}}} }) })()`) + missing,
+		"page text":     show(`(() => { document.title = document.querySelector('#d').textContent = {{long}} + ' ' + {{n}} })()`) + missing,
 		"host":          `{"type":"navigate","url":"http://{{name}}.test/"}`,
 		"header":        `{"type":"fetch","endpoint":{"url":"` + url + `/echo?n={{name}}"}},{"type":"return","session_storage_key":"none"}`,
 		"number":        `{"type":"navigate","url":"` + url + `/?n={{n}}"},` + show(`(() => { throw 'it is ' + ({{n}} + 0) })()`),
@@ -51,7 +52,8 @@ func TestSecretsOfARunAreNotTold(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: shared})
-			d, _, err := routine.Parse([]byte(`{"name":"n","description":"d","parameters":` + parameters + `,"operations":[{"type":"navigate","url":"` + url + `/"},` + operation + `]}`))
+			operations := `[{"type":"navigate","url":"` + url + `/"},` + operation + `]`
+			d, _, err := routine.Parse([]byte(`{"name":"n","description":"d","parameters":` + parameters + `,"operations":` + operations + `}`))
 			if err != nil {
 				t.Fatal(err)
 			}

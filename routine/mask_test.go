@@ -88,10 +88,12 @@ func quoteJSON(text string) string {
 func TestAllOfAResultIsMasked(t *testing.T) {
 	const secret = "s3cretKey"
 	size := int64(4)
+	headers := map[string]string{"x-s3cretkey": "1", "x-s3cretKey": "2", "x-other": "s3 cretkey"}
+	record := OperationRecord{Type: "fetch", Error: new("s3cretKey"),
+		EgressDenied: []Denial{{Host: "s3cretkey.test", Address: "s3cretKey", Reason: "no s3cretKey"}},
+		Details:      map[string]any{"response": map[string]any{"headers": headers, "status": 200}, "console": []string{"s3cretKey"}}}
 	r := &Result{Filename: "r-s3cretKey.pdf", ContentType: "text/x; name=s3cretkey", Size: &size, Error: new("E s3cretKey"), Warnings: []string{"w S3CRETKEY"},
-		PlaceholderResolution: map[string]*string{"sessionStorage:k": new("s3cret\tKey"), "meta:none": nil},
-		OperationsMetadata: []OperationRecord{{Type: "fetch", Error: new("s3cretKey"), EgressDenied: []Denial{{Host: "s3cretkey.test", Address: "s3cretKey", Reason: "no s3cretKey"}},
-			Details: map[string]any{"response": map[string]any{"headers": map[string]string{"x-s3cretkey": "1", "x-s3cretKey": "2", "x-other": "s3 cretkey"}, "status": 200}, "console": []string{"s3cretKey"}}}}}
+		PlaceholderResolution: map[string]*string{"sessionStorage:k": new("s3cret\tKey"), "meta:none": nil}, OperationsMetadata: []OperationRecord{record}}
 	secretText(secret).result(r)
 	text, _ := json.Marshal(r)
 	if strings.Contains(strings.ToLower(string(text)), "cretkey") {
@@ -119,11 +121,13 @@ func TestNothingOfASecretIsLeft(t *testing.T) {
 			runes[i] = alphabet[random.IntN(len(alphabet))]
 		}
 		secret := string(runes)
-		forms := []func(string) string{func(s string) string { return s }, url.QueryEscape, url.PathEscape, html.EscapeString, quoteJSON, oneLine, strings.ToLower,
+		forms := []func(string) string{func(s string) string { return s },
+			url.QueryEscape, url.PathEscape, html.EscapeString, quoteJSON, oneLine, strings.ToLower,
 			func(s string) string { return fmt.Sprintf("%q", s) }}
 		form := []rune(forms[random.IntN(len(forms))](secret))
 		cut := random.IntN(len(form) + 1)
-		for _, text := range []string{"<< " + string(form) + " >>", "<< " + string(form[:cut]) + "…", "<< " + string(form[:cut/2]) + "…" + string(form[len(form)-cut/3:]) + " >>"} {
+		for _, text := range []string{"<< " + string(form) + " >>", "<< " + string(form[:cut]) + "…",
+			"<< " + string(form[:cut/2]) + "…" + string(form[len(form)-cut/3:]) + " >>"} {
 			got := secretText(secret).text(text)
 			left := 0
 			for _, r := range strings.ToLower(got) {
