@@ -12,16 +12,25 @@ secrets => {
   const styleOf = (e, pseudo) => e.ownerDocument.defaultView.getComputedStyle(e, pseudo);
   const parent = e => e.assignedSlot ?? e.parentElement ?? e.getRootNode().host;
 
-  // vanish hides what is inside e too, at once, whatever the page's styles say.
+  // vanish notes that e is to be hidden. Nothing changes until all has been read:
+  // reading styles after each change takes long.
+  const doomed = new Set();
   function vanish(e) {
-    if (!e.style) { // as in XML
-      if (!parent(e)) throw new Error('nothing around this can be hidden');
-      return vanish(parent(e));
+    while (!e.style) { // as in XML
+      e = parent(e);
+      if (!e) throw new Error('nothing around this can be hidden');
     }
-    for (const name of ['transition', 'animation', ...images.slice(0, -1)]) e.style.setProperty(name, 'none', 'important');
-    e.style.setProperty('visibility', 'hidden', 'important');
-    e.style.setProperty('opacity', '0', 'important');
-    if (styleOf(e).display === 'contents') e.style.setProperty('display', 'none', 'important'); // it has no box to be transparent
+    doomed.add(e);
+  }
+
+  // hide puts all that is noted out of sight, with what is inside, at once and
+  // whatever the page's styles say.
+  function hide() {
+    const boxless = [...doomed].filter(e => styleOf(e).display === 'contents'); // which cannot be transparent
+    const none = ['transition', 'animation', ...images.slice(0, -1)].map(name => name + ': none !important');
+    const unseen = [';visibility: hidden !important', 'opacity: 0 !important', ...none].join(';');
+    for (const e of doomed) e.style.cssText += unseen;
+    for (const e of boxless) e.style.cssText += ';display: none !important';
   }
 
   // --- what is shown, folded
@@ -48,32 +57,31 @@ secrets => {
   // secret and cannot be read.
   function generated(e, pseudo) {
     const style = styleOf(e, pseudo), content = style.content;
-    if (!/["(]|quote/.test(content)) return painted(style) ? null : '';
+    if (pseudo === '::backdrop') return painted(style) ? null : '';
+    if (content === 'none' || content === 'normal') return ''; // there is none
     if (painted(style) || numeric && /counters?\(/.test(content)) return null;
     const strings = [...content.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(m => unescaped(m[1]));
     const attributes = [...content.matchAll(/attr\(\s*([^\s,)]+)/g)].map(m => e.getAttribute(m[1]) ?? '');
     return fold([...strings, ...attributes].join('')) + (/quote/.test(content) ? unseen + fold(style.quotes) : '');
   }
 
-  // ordinal is the number before an item of a list.
-  function ordinal(e) {
-    const list = e.closest('ol');
-    if (!numeric || e.localName !== 'li' || !list) return '';
+  // ordinals are the numbers before the items of lists.
+  const ordinals = new Map();
+  function count(list) {
     const items = [...list.children].filter(c => c.localName === 'li');
     let n = list.hasAttribute('start') ? list.start : list.reversed ? items.length : 1;
     for (const item of items) {
       if (item.hasAttribute('value')) n = item.value;
-      if (item === e) break;
+      ordinals.set(item, String(Math.abs(n)));
       n += list.reversed ? -1 : 1;
     }
-    return String(Math.abs(n));
   }
 
   // properties are the texts and images that e shows beside its content; null when
   // one may show a secret and cannot be read.
   function properties(e, style) {
     const a = name => e.getAttribute(name) ?? '';
-    const texts = [ordinal(e), ...[style.listStyleType, style.hyphenateCharacter].filter(value => value.startsWith('"')).map(value => value.slice(1, -1))];
+    const texts = [ordinals.get(e) ?? '', ...[style.listStyleType, style.hyphenateCharacter].filter(value => value.startsWith('"')).map(value => value.slice(1, -1))];
     let urls = [];
     switch (e.localName) {
       case 'img': case 'image': case 'source': case 'feimage':
@@ -140,10 +148,12 @@ secrets => {
   if (any) {
     const everything = all('*', Infinity);
     for (const { e } of everything) if (/^(canvas|object|embed|video|fencedframe)$/.test(e.localName)) vanish(e);
+    if (numeric) for (const { e } of everything) if (e.localName === 'ol') count(e);
     for (const root of new Set(everything.map(f => f.e.ownerDocument.documentElement))) {
       read(root);
       shroud(root);
     }
   }
+  hide();
   return { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight };
 }

@@ -48,6 +48,7 @@ func hideClosedRoots(ctx context.Context, views []*view) error {
 				return err
 			}
 		}
+		v.send(proto.DOMDisable{}) // it would tell of every change
 	}
 	return nil
 }
