@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -20,14 +21,18 @@ func (q *request) body() ([]byte, error) {
 	if err := checkMediaType(q.Header); err != nil {
 		return nil, err
 	}
-	tooLarge := routine.Errorf(routine.CodeTooLarge, "the body has more than %d bytes", q.maxBody)
-	if q.ContentLength > q.maxBody {
+	limit, advice := q.maxBody, "make it smaller"
+	if q.principal.Anonymous() && limit > routine.MaxAnonymousBody {
+		limit, advice = routine.MaxAnonymousBody, fmt.Sprintf("send a service token, with which it may have %d bytes", q.maxBody)
+	}
+	tooLarge := routine.Errorf(routine.CodeTooLarge, "the body has more than %d bytes: %s", limit, advice)
+	if q.ContentLength > limit {
 		return nil, tooLarge
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(q.w, q.Body, q.maxBody))
-	var limit *http.MaxBytesError
+	text, err := io.ReadAll(http.MaxBytesReader(q.w, q.Body, limit))
+	var over *http.MaxBytesError
 	switch {
-	case errors.As(err, &limit):
+	case errors.As(err, &over):
 		return nil, tooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, routine.Errorf(routine.CodeInvalid, "the body did not arrive in time")

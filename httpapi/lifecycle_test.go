@@ -122,7 +122,8 @@ func TestETag(t *testing.T) {
 // with 304, its headers and no body.
 func TestIfNoneMatch(t *testing.T) {
 	e := newEnv(t)
-	for _, path := range []string{"/routines/$private", "/routines/$private/", "/routines/$private/openapi.json"} {
+	e.must(t, "POST", "/routines/", asAdmin, strings.Replace(readPage, "read_page", "unique_page", 1))
+	for _, path := range []string{"/routines/$private", "/routines/$private/", "/routines/$private/openapi.json", "/routines/by-name/unique_page"} {
 		for _, row := range []struct {
 			header string
 			want   int

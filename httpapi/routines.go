@@ -48,7 +48,7 @@ func (a *api) validateRoutine(q *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	d, warnings, err := a.service.Validate(text)
+	d, warnings, err := a.service.Validate(q.Context(), q.principal, text)
 	if err != nil {
 		return answer{}, &failure{error: err, warnings: warnings, validation: true}
 	}

@@ -41,7 +41,7 @@ func (s *Server) validateRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 		return s.failedCall(ctx, "validate_routine", err)
 	}
 	v := verdict{Valid: true, Errors: []routine.Problem{}}
-	_, warnings, err := s.service.Validate(text)
+	_, warnings, err := s.service.Validate(ctx, principalOf(ctx), text)
 	v.Warnings = shownProblems(warnings)
 	if routine.CodeOf(err) == routine.CodeInvalid {
 		v.Valid, v.Errors = false, shownProblems(routine.AsError(err).Problems)
@@ -147,7 +147,7 @@ func (s *Server) listExecutions(ctx context.Context, q mcp.CallToolRequest) *mcp
 	if err == nil && a.Routine != "" {
 		var r *entry
 		if r, err = s.routine(ctx, a.Routine); err == nil {
-			f.RoutineID = r.ID
+			f.RoutineID = r.id
 		}
 	}
 	var list []*routine.Execution

@@ -54,12 +54,8 @@ type caller struct {
 	operations int
 }
 
-func newCaller(s *Server, rt *routine.Routine) *caller {
-	c := &caller{server: s, id: rt.ID, name: rt.Name, tool: rt.ToolName, readOnly: readsOnly(rt.Operations), operations: len(rt.Operations)}
-	for _, p := range rt.Parameters {
-		c.parameters = append(c.parameters, p.Name)
-	}
-	return c
+func newCaller(s *Server, e *entry) *caller {
+	return &caller{server: s, id: e.id, name: e.name, tool: e.tool, readOnly: e.readOnly, operations: e.operations, parameters: e.parameters}
 }
 
 // handle answers a call of the tool. It never returns an error: mcp-go would

@@ -133,18 +133,37 @@ func (s *shelf) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routi
 	if s.broken != nil {
 		return nil, 0, s.broken
 	}
+	without := f.WithoutDefinitions
+	f.WithoutDefinitions = false // the edits need the names
 	all, _, err := s.Store.Routines(ctx, f)
 	list := []*routine.Routine{}
 	for _, r := range all {
-		if edit := s.edits[r.Name]; edit != nil {
-			edit(r)
-			r.Version++
-		}
-		if r.Published() || !f.Published {
+		if s.edit(r); r.Published() || !f.Published {
 			list = append(list, r)
+		}
+		if without {
+			r.Definition = routine.Definition{}
 		}
 	}
 	return list, len(list), err
+}
+
+// edit does to a routine what was done behind the service's back.
+func (s *shelf) edit(r *routine.Routine) {
+	if edit := s.edits[r.Name]; edit != nil {
+		edit(r)
+		r.Version += 1000
+	}
+}
+
+func (s *shelf) Routine(ctx context.Context, id string) (*routine.Routine, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.Store.Routine(ctx, id)
+	if err == nil {
+		s.edit(r)
+	}
+	return r, err
 }
 
 func (s *shelf) Changes(ctx context.Context) (routine.Changes, error) {

@@ -120,7 +120,7 @@ func (s *Server) idOf(ctx context.Context, key string) string {
 	p := principalOf(ctx)
 	if o, err := s.organization(p); err == nil {
 		if r := o.registry.routine(key); r != nil {
-			return r.ID
+			return r.id
 		}
 	}
 	if strings.HasPrefix(key, "Routine_") || !toolNames.MatchString(key) {

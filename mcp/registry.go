@@ -29,8 +29,11 @@ type registry struct {
 	begun atomic.Uint64 // refreshes begun, counted under mu
 	mu    sync.Mutex
 	known map[string]known // by tool name
-	stamp atomic.Int64     // of the routines that known is of
-	fresh atomic.Bool      // known is of that stamp, and nothing else has changed
+	// entries are of the last look, by id. What a look has read is kept when the
+	// look fails, so that the next one need not read it again.
+	entries map[string]*entry
+	stamp   atomic.Int64 // of the routines that known is of
+	fresh   atomic.Bool  // known is of that stamp, and nothing else has changed
 
 	// What calls look at has a lock of its own: they do not wait for the store.
 	view     sync.RWMutex
@@ -38,17 +41,6 @@ type registry struct {
 	byKey    map[string]*entry    // by tool name and by id
 	used     map[string]time.Time // by id, in this process
 	listed   map[string]bool      // by id
-}
-
-// entry is a published routine, with what is told of it made once.
-type entry struct {
-	*routine.Routine
-	described func() []byte
-	words     func() string
-}
-
-func newEntry(r *routine.Routine) *entry {
-	return &entry{r, sync.OnceValue(func() []byte { return compact(describe(r)) }), sync.OnceValue(func() string { return wordsOf(r) })}
 }
 
 // known is what was found under a tool name.
@@ -91,7 +83,7 @@ func (r *registry) refresh(ctx context.Context) {
 // and may not follow how it changes.
 func (r *registry) summon(ctx context.Context, name string) {
 	r.refresh(ctx)
-	if e := r.routine(name); e != nil && principalOf(ctx).Has(routine.ScopeExecutionsRun) && r.use(e.ID) {
+	if e := r.routine(name); e != nil && principalOf(ctx).Has(routine.ScopeExecutionsRun) && r.use(e.id) {
 		r.refresh(ctx)
 	}
 }
@@ -105,50 +97,94 @@ func (r *registry) renew(ctx context.Context) error {
 		return err
 	}
 	r.fresh.Store(true) // so is what is used from here on
+	began := time.Now()
 	routines, err := r.server.service.Tools(ctx, r.principal)
 	if err != nil {
 		r.fresh.Store(false)
 		return err
 	}
-	r.publish(ctx, r.look(routines))
+	entries, err := r.read(ctx, routines, began)
+	r.publish(ctx, r.look(entries))
+	if err != nil { // what could be read is published
+		r.fresh.Store(false)
+		return err
+	}
 	r.stamp.Store(stamp)
 	return nil
 }
 
+// read gives the entries of published routines. It reads those that are new or
+// have changed. Where that fails an earlier version stays, and the error is of
+// the last one that failed.
+func (r *registry) read(ctx context.Context, routines []*routine.Routine, began time.Time) (entries []*entry, failed error) {
+	before := r.entries
+	r.entries = make(map[string]*entry, len(routines))
+	for _, rt := range routines {
+		e := before[rt.ID]
+		if e == nil || e.version != rt.Version {
+			switch now, err := r.server.service.Tool(ctx, r.principal, rt.ID, began); {
+			case err == nil && now.Published():
+				e = newEntry(now)
+			case err == nil || routine.CodeOf(err) == routine.CodeNotFound:
+				continue // changed meanwhile, as the next look will see
+			default:
+				failed = err
+			}
+		}
+		if e != nil {
+			r.entries[rt.ID] = e
+			entries = append(entries, e)
+		}
+	}
+	return entries, failed
+}
+
 // look takes in what is published and gives those of it that are listed: at
-// most as many as the limit, those that were used or changed last.
-func (r *registry) look(routines []*routine.Routine) []*routine.Routine {
+// most as many as the limit, those that were used or changed last. A routine
+// whose schema does not fit into the list leaves its place to others.
+func (r *registry) look(entries []*entry) []*entry {
 	r.view.Lock()
 	defer r.view.Unlock()
-	slices.SortFunc(routines, func(a, b *routine.Routine) int {
-		return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), cmp.Compare(a.ToolName, b.ToolName))
+	slices.SortFunc(entries, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(b.updatedAt, a.updatedAt), cmp.Compare(a.tool, b.tool))
 	})
-	before := r.byKey
-	r.routines, r.byKey = make([]*entry, len(routines)), make(map[string]*entry, 2*len(routines))
-	for i, rt := range routines {
-		e := before[rt.ID]
-		if e == nil || e.Version != rt.Version {
-			e = newEntry(rt)
-		}
-		r.routines[i], r.byKey[rt.ToolName], r.byKey[rt.ID] = e, e, e
+	r.routines, r.byKey = entries, make(map[string]*entry, 2*len(entries))
+	for _, e := range entries {
+		r.byKey[e.tool], r.byKey[e.id] = e, e
 	}
 	maps.DeleteFunc(r.used, func(id string, _ time.Time) bool { return r.byKey[id] == nil })
-	listed := slices.Clone(routines)
-	slices.SortStableFunc(listed, func(a, b *routine.Routine) int { return r.used[b.ID].Compare(r.used[a.ID]) })
-	listed = listed[:min(len(listed), r.server.maxListed)]
-	r.listed = make(map[string]bool, len(listed))
-	for _, rt := range listed {
-		r.listed[rt.ID] = true
+	byUse := slices.Clone(entries)
+	slices.SortStableFunc(byUse, func(a, b *entry) int { return r.used[b.id].Compare(r.used[a.id]) })
+	var listed []*entry
+	r.listed = map[string]bool{}
+	room := max(minListed, r.server.maxListed*averageTool)
+	for _, e := range byUse {
+		if len(listed) == r.server.maxListed {
+			break
+		}
+		if size := e.listedSize(); e.problem != errTooLargeForATool && size <= room {
+			room -= size
+			listed = append(listed, e)
+			r.listed[e.id] = true
+		}
 	}
 	return listed
 }
+
+const (
+	// averageTool times the number of tools bounds what a list of them has, in
+	// bytes: agents have it in their context. minListed is for lists of few
+	// tools.
+	averageTool = 4 << 10
+	minListed   = 64 << 10
+)
 
 // use notes that a published routine is run, which brings it into the list and
 // keeps it there. It tells whether the list is to change for it.
 func (r *registry) use(id string) (changes bool) {
 	r.view.Lock()
 	defer r.view.Unlock()
-	if r.byKey[id] == nil {
+	if e := r.byKey[id]; e == nil || e.problem != nil { // it is never listed
 		return false
 	}
 	r.used[id] = time.Now()
@@ -173,30 +209,30 @@ func (r *registry) byChange() []*entry {
 	return r.routines
 }
 
-// publish makes the difference between what is published and routines, and
+// publish makes the difference between what is published and entries, and
 // nothing when there is none: clients are told of each change.
-func (r *registry) publish(ctx context.Context, routines []*routine.Routine) {
+func (r *registry) publish(ctx context.Context, entries []*entry) {
 	var added []server.ServerTool
 	var resources []server.ServerResource
 	var removed, gone []string // names of tools, URIs of resources
-	current := make(map[string]known, len(routines))
-	for _, rt := range routines {
-		now := state{rt.ID, rt.Version, rt.UpdatedAt}
-		if was, there := r.known[rt.ToolName]; there && was.state == now {
-			current[rt.ToolName] = was
+	current := make(map[string]known, len(entries))
+	for _, e := range entries {
+		now := state{e.id, e.version, e.updatedAt}
+		if was, there := r.known[e.tool]; there && was.state == now {
+			current[e.tool] = was
 			continue
 		}
-		tool, err := newTool(rt)
-		if _, taken := r.server.own[rt.ToolName]; err == nil && taken {
-			err = fmt.Errorf("%s is a tool of the service's own", rt.ToolName)
+		tool, err := e.toolOf()
+		if _, taken := r.server.own[e.tool]; err == nil && taken {
+			err = fmt.Errorf("%s is a tool of the service's own", e.tool)
 		}
-		current[rt.ToolName] = known{now, err == nil}
+		current[e.tool] = known{now, err == nil}
 		if err != nil {
-			r.server.log.WarnContext(ctx, "routine cannot be a tool", "routine_id", rt.ID, "tool", rt.ToolName, "error", err)
+			r.server.log.WarnContext(ctx, "routine cannot be a tool", "routine_id", e.id, "tool", e.tool, "error", err)
 			continue
 		}
-		resources = append(resources, r.server.routineResource(rt))
-		added = append(added, server.ServerTool{Tool: tool, Handler: newCaller(r.server, rt).handle})
+		resources = append(resources, r.server.routineResource(e))
+		added = append(added, server.ServerTool{Tool: tool, Handler: newCaller(r.server, e).handle})
 	}
 	for name, was := range r.known {
 		if was.published && !current[name].published {

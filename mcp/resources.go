@@ -150,14 +150,14 @@ func readable(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, list *mcp
 func routineURI(id string) string { return "routine://" + id }
 
 // routineResource is a listed routine as a resource.
-func (s *Server) routineResource(r *routine.Routine) server.ServerResource {
-	uri := routineURI(r.ID)
-	name := clip(oneLine(clean(r.Name)), 80)
-	if name != r.ToolName { // unique, as clients and pages of lists need it
-		name += " (" + r.ToolName + ")"
+func (s *Server) routineResource(e *entry) server.ServerResource {
+	uri := routineURI(e.id)
+	name := clip(oneLine(e.name), 80)
+	if name != e.tool { // unique, as clients and pages of lists need it
+		name += " (" + e.tool + ")"
 	}
 	return server.ServerResource{
-		Resource: mcp.NewResource(uri, name, mcp.WithMIMEType(jsonType), mcp.WithResourceDescription(clip(oneLine(clean(r.Description)), 200))),
+		Resource: mcp.NewResource(uri, name, mcp.WithMIMEType(jsonType), mcp.WithResourceDescription(clip(oneLine(e.about), 200))),
 		Handler: func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			v, err := s.readRoutine(ctx, q.Params.URI)
 			if err != nil {
@@ -214,8 +214,8 @@ func (c completion) routines(ctx context.Context, prefix string) (*mcp.Completio
 		return completed(ids), nil
 	}
 	for _, r := range o.registry.byChange() {
-		if strings.HasPrefix(r.ID, prefix) || strings.HasPrefix(r.ToolName, prefix) {
-			ids = append(ids, r.ID)
+		if strings.HasPrefix(r.id, prefix) || strings.HasPrefix(r.tool, prefix) {
+			ids = append(ids, r.id)
 		}
 	}
 	return completed(ids), nil

@@ -52,8 +52,8 @@ type found struct {
 	Published *bool `json:"published,omitempty"`
 }
 
-func foundRoutine(r *routine.Routine) found {
-	return found{r.ID, r.ToolName, clip(oneLine(clean(r.Name)), 100), clip(oneLine(clean(r.Description)), 200), readsOnly(r.Operations), nil}
+func (e *entry) found() found {
+	return found{e.id, e.tool, clip(oneLine(e.name), 100), clip(oneLine(e.about), 200), e.readOnly, nil}
 }
 
 func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
@@ -76,11 +76,11 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 	list, total := []found{}, 0
 	words := strings.Fields(strings.ToLower(a.Query))
 	for _, r := range o.registry.byChange() {
-		if !matches(r.words(), words) {
+		if !matches(r.words, words) {
 			continue
 		}
 		if total++; len(list) < limit {
-			list = append(list, foundRoutine(r.Routine))
+			list = append(list, r.found())
 		}
 	}
 	if s.authoring && p.Has(routine.ScopeRoutinesRead) && p.Has(routine.ScopeRoutinesWrite) {
@@ -89,8 +89,9 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 			return s.failedCall(ctx, "search_routines", err)
 		}
 		for _, r := range others[:min(len(others), limit-len(list))] {
-			f := foundRoutine(r)
+			f := newEntry(r).found()
 			f.Published = new(false)
+			f.ReadOnly = f.ReadOnly && r.Omitted == nil // else what it does is not known here
 			list = append(list, f)
 		}
 		total += more
@@ -120,29 +121,6 @@ func matches(text string, words []string) bool {
 	return true
 }
 
-// wordsOf is what a routine says of itself, in lower case.
-func wordsOf(r *routine.Routine) string {
-	text := []string{r.ToolName, r.Name, r.Description, strings.Join(r.Tags, " ")}
-	for _, p := range r.Parameters {
-		text = append(text, p.Name, p.Description)
-	}
-	return strings.ToLower(strings.Join(text, " "))
-}
-
-// description is all that a caller of a routine needs to know.
-type description struct {
-	ID          string          `json:"id"`
-	Tool        string          `json:"tool"`
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Status      routine.Status  `json:"routine_status"`
-	Version     int             `json:"version"`
-	ReadOnly    bool            `json:"read_only"`
-	Parameters  json.RawMessage `json:"parameters"`
-	Operations  []string        `json:"operations"`
-	Result      string          `json:"result"`
-}
-
 func (s *Server) describeRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
 	var a struct {
 		ID string `json:"id"`
@@ -157,26 +135,6 @@ func (s *Server) describeRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 	}
 	return toldText(r.described())
 }
-
-func describe(r *routine.Routine) description {
-	schema, err := inputSchema(r.Parameters)
-	if err != nil {
-		schema = compact(err.Error()) // an older row: its schema is no tool's
-	}
-	d := description{ID: r.ID, Tool: r.ToolName, Name: clean(r.Name), Description: clean(r.Description), Status: r.Status, Version: r.Version,
-		ReadOnly: readsOnly(r.Operations), Parameters: schema, Operations: []string{}, Result: strings.TrimPrefix(resultShape(&r.Definition), "Result: ")}
-	for _, o := range r.Operations {
-		if len(d.Operations) == maxOperations {
-			d.Operations = append(d.Operations, "…")
-			break
-		}
-		d.Operations = append(d.Operations, clip(oneLine(clean(o.Describe())), 100))
-	}
-	return d
-}
-
-// maxOperations bounds how many operations of a routine are named.
-const maxOperations = 100
 
 // routine finds one by the name of its tool or its id; a published one without
 // asking the store.
@@ -220,9 +178,9 @@ func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.Cal
 		a.Parameters = nil
 	}
 	if o, err := s.organization(principalOf(ctx)); err == nil {
-		o.registry.use(r.ID)
+		o.registry.use(r.id)
 	}
-	return newCaller(s, r.Routine).run(ctx, q, a.Parameters, s.patience(a.Wait))
+	return newCaller(s, r).run(ctx, q, a.Parameters, s.patience(a.Wait))
 }
 
 func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
@@ -250,7 +208,7 @@ func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.C
 	c := &caller{server: s, id: e.RoutineID, name: e.RoutineName}
 	if o, err := s.organization(principalOf(ctx)); err == nil {
 		r := o.registry.routine(e.RoutineID)
-		c.readOnly = r != nil && readsOnly(r.Operations)
+		c.readOnly = r != nil && r.readOnly
 	}
 	wanted := part{Path: a.Path, Offset: max(int(a.Offset), 0), Limit: max(int(a.Limit), 0), RestOf: a.RestOf}
 	if a.TextOffset != nil {

@@ -100,7 +100,7 @@ func TestWhatIsUsedIsListed(t *testing.T) {
 	if n := len(o.registry.used); n != 3 {
 		t.Errorf("%d uses are remembered", n)
 	}
-	if _, err := h.service.ArchiveRoutine(t.Context(), ann, o.registry.routine("old").ID, nil); err != nil {
+	if _, err := h.service.ArchiveRoutine(t.Context(), ann, o.registry.routine("old").id, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.tools(); got != "middle new" || len(o.registry.used) != 2 {

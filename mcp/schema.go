@@ -29,11 +29,31 @@ func inputSchema(parameters []routine.Parameter) (json.RawMessage, error) {
 			return nil, fmt.Errorf("parameter %q has a name that clients do not take", p.Name)
 		}
 	}
-	schema, err := routine.ParametersSchema(parameters, describeProperty)
-	if err != nil {
-		return nil, err
+	return routine.ParametersSchema(parameters, describeProperty)
+}
+
+// shortSchema is the schema of parameters whose whole schema is too large, in at
+// most maxToolSchema bytes: without descriptions and values, and if need be of
+// the first parameters only. note says what is missing.
+func shortSchema(parameters []routine.Parameter) (schema json.RawMessage, note string) {
+	const advice = "This routine has too many parameters to be a tool of its own: call it with run_routine. "
+	bare := func(_ *routine.Parameter, s *routine.ParameterSchema) {
+		*s = routine.ParameterSchema{Type: s.Type, Format: s.Format}
 	}
-	return schema, compiles(schema)
+	for n := min(len(parameters), maxToolSchema/len(`"p":{"type":"string"},`)); ; n /= 2 {
+		schema, err := routine.ParametersSchema(parameters[:n], bare)
+		if err != nil {
+			return compact(err.Error()), ""
+		}
+		switch {
+		case len(schema) > maxToolSchema:
+			continue
+		case n == len(parameters):
+			return schema, advice + "parameters leaves out their descriptions and rules."
+		}
+		schema = append(bytes.TrimSuffix(schema, []byte(`,"additionalProperties":false}`)), '}')
+		return schema, advice + fmt.Sprintf("parameters shows the first %d of %d, without their descriptions and rules.", n, len(parameters))
+	}
 }
 
 // compiles checks what mcp-go would send as it is: one schema that is no JSON

@@ -8,8 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"rote/routine"
 )
 
@@ -24,26 +22,6 @@ const maxResultSize = 100000
 // toolNames are those that every client takes. One that is not makes some
 // clients drop the whole list.
 var toolNames = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-
-// newTool gives the tool that a routine is published as. Its name is the
-// routine's for life, whatever is changed: none ever needs another one kept for
-// clients that know it. It fails rather than
-// give one that would hurt the list it is in.
-func newTool(r *routine.Routine) (mcp.Tool, error) {
-	if !toolNames.MatchString(r.ToolName) {
-		return mcp.Tool{}, fmt.Errorf("%q is no tool name that clients take", r.ToolName)
-	}
-	schema, err := inputSchema(r.Parameters)
-	if err != nil {
-		return mcp.Tool{}, err
-	}
-	t := mcp.NewToolWithRawSchema(r.ToolName, toolDescription(&r.Definition), schema)
-	t.Title = oneLine(clean(r.Name))
-	readOnly := readsOnly(r.Operations)
-	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: new(readOnly), DestructiveHint: new(!readOnly), OpenWorldHint: new(true)}
-	t.Meta = mcp.NewMetaFromMap(map[string]any{"rote/routine-id": r.ID, "rote/version": r.Version, "anthropic/maxResultSizeChars": maxResultSize})
-	return t, nil
-}
 
 // readsOnly tells whether the operations, by their kinds, change nothing on a
 // site.

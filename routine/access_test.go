@@ -63,7 +63,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 			case "create":
 				_, _, err = s.CreateRoutine(t.Context(), c.Caller, []byte(private))
 			case "validate":
-				_, _, err = s.Validate([]byte(private))
+				_, _, err = s.Validate(t.Context(), c.Caller, []byte(private))
 			case "execute":
 				_, err = s.Execute(t.Context(), c.Caller, id, routine.Call{})
 			case "tools":

@@ -24,7 +24,7 @@ func (s *Service) CreateRoutineOnce(ctx context.Context, p Principal, text []byt
 	if err != nil {
 		return nil, nil, err
 	}
-	d, warnings, err := Parse(text)
+	d, warnings, err := s.parse(ctx, p, text)
 	if err != nil {
 		return nil, warnings, err
 	}
@@ -34,7 +34,7 @@ func (s *Service) CreateRoutineOnce(ctx context.Context, p Principal, text []byt
 	}
 	// Of a withheld routine the definition is not compared: whether another one is
 	// the same would tell what that holds.
-	namesakes, err := s.routinesNamed(ctx, p, d.Name)
+	namesakes, err := s.routinesNamed(ctx, p, RoutineFilter{Name: d.Name, MaxDefinition: len(compact(d)) + 1}) // with a line break; a larger one is another
 	if err != nil {
 		s.log.WarnContext(ctx, "cannot look for routines of the same name", "routine_id", r.ID, "error", err)
 	}

@@ -25,7 +25,7 @@ func (s *Service) DiffVersions(ctx context.Context, p Principal, id string, from
 	}
 	var texts [2]string
 	for i, number := range []int{from, to} {
-		v, err := s.version(ctx, r, number)
+		v, err := s.version(ctx, p, r, number)
 		if err != nil {
 			return nil, err
 		}

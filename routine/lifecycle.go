@@ -47,7 +47,7 @@ func (s *Service) ReplaceRoutine(ctx context.Context, p Principal, id string, te
 	if err := p.may(toChange, nil); err != nil {
 		return nil, nil, err
 	}
-	d, warnings, err := Parse(text)
+	d, warnings, err := s.parse(ctx, p, text)
 	if err != nil {
 		return nil, warnings, err
 	}
@@ -72,7 +72,7 @@ func (s *Service) RestoreRoutine(ctx context.Context, p Principal, id string, ve
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := s.version(ctx, r, version)
+	v, err := s.version(ctx, p, r, version)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,11 +108,19 @@ func (s *Service) Version(ctx context.Context, p Principal, id string, number in
 	if err != nil {
 		return nil, err
 	}
-	return s.version(ctx, r, number)
+	return s.version(ctx, p, r, number)
 }
 
-func (s *Service) version(ctx context.Context, r *Routine, number int) (*Version, error) {
-	v, err := s.store.Version(ctx, r.ID, number)
+func (s *Service) version(ctx context.Context, p Principal, r *Routine, number int) (*Version, error) {
+	done, err := s.admitStored(ctx, p, r.ID, number)
+	if CodeOf(err) == CodeBusy {
+		return nil, err
+	}
+	var v *Version
+	if err == nil {
+		v, err = s.store.Version(ctx, r.ID, number)
+		done()
+	}
 	if errors.Is(err, ErrNotFound) {
 		return nil, Errorf(CodeNotFound, "the routine has no version %d: it is at version %d", number, r.Version)
 	}

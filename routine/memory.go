@@ -9,7 +9,7 @@ import (
 const (
 	// maxCopies is how many routines and how many tokens are kept.
 	maxCopies = 500
-	// maxCopiedText is up to how many bytes of operations a routine is.
+	// maxCopiedText is up to how many bytes a routine's definition has.
 	maxCopiedText = 64 << 10
 )
 
@@ -62,20 +62,31 @@ func (c *copies[K, V]) keep(count int64, key K, v *V) {
 	c.kept[key] = v
 }
 
-// readRoutine is Store.Routine, as it was at some time since a given one; the
-// zero time is now. What the routine refers to is shared.
-func (s *Service) readRoutine(ctx context.Context, id string, since time.Time) (*Routine, error) {
+// readRoutine is Store.Routine for p, as it was at some time since a given one;
+// the zero time is now. What the routine refers to is shared.
+func (s *Service) readRoutine(ctx context.Context, p Principal, id string, since time.Time) (*Routine, error) {
 	now, err := s.changesSince(ctx, since)
 	if err != nil {
 		return nil, err
 	}
-	return s.routines.read(ctx, now.Routines, id, s.store.Routine, func(r *Routine) bool {
-		size := 0
-		for _, o := range r.Operations {
-			size += len(o.raw)
+	return s.routines.read(ctx, now.Routines, id, func(ctx context.Context, id string) (*Routine, error) {
+		done, err := s.admitStored(ctx, p, id, 0)
+		if err != nil {
+			return nil, err
 		}
-		return size <= maxCopiedText
-	})
+		defer done()
+		return s.store.Routine(ctx, id)
+	}, func(r *Routine) bool { return r.size() <= maxCopiedText })
+}
+
+// admitStored admits p to decode the definition of a routine's version; version
+// 0 is the newest. A small definition needs no admission.
+func (s *Service) admitStored(ctx context.Context, p Principal, id string, version int) (done func(), err error) {
+	size, err := s.store.DefinitionSize(ctx, id, version)
+	if err != nil || size <= smallDefinition {
+		return func() {}, err
+	}
+	return s.admission.admit(ctx, p, size)
 }
 
 // readToken is Store.TokenByHash. What the token refers to is shared.

@@ -172,56 +172,24 @@ func TestOneLookForARequest(t *testing.T) {
 	}
 }
 
-// asked is a Store that tells which routines of a list it would not have to
-// decode.
-type asked struct {
-	routine.Store
-	known map[string]bool // by id
-}
-
-func (a *asked) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
-	list, total, err := a.Store.Routines(ctx, f)
-	a.known = map[string]bool{}
-	for _, r := range list {
-		d := f.Known(r.ID, r.Version)
-		if a.known[r.ID] = d != nil; d != nil {
-			r.Definition = *d
-		}
-	}
-	return list, total, err
-}
-
-// Of a list of tools only what has changed since the last is decoded.
-func TestToolsThatAreKnown(t *testing.T) {
-	store := &asked{Store: routinetest.NewStore()}
+// TestTools: the list of tools reads no definitions, which Tool gives one by one
+// to whoever may list tools.
+func TestTools(t *testing.T) {
+	store := &reads{Store: routinetest.NewStore()}
 	s := routine.NewService(routine.Config{Store: store, Browser: &fakeBrowser{}})
-	one, two := create(t, s, ann, private), create(t, s, ann, private)
-	tools := func(p routine.Principal) []*routine.Routine {
-		t.Helper()
-		list, err := s.Tools(t.Context(), p)
-		if err != nil || len(list) != 2 && p.OrganizationID == ann.OrganizationID {
-			t.Fatal(list, err)
-		}
-		return list
+	one := create(t, s, ann, private)
+	list, err := s.Tools(t.Context(), ann)
+	if err != nil || len(list) != 1 || list[0].ID != one.ID || list[0].Version != 1 || list[0].Name != "" || store.routines.Load() != 0 {
+		t.Fatalf("%+v %v", list, err)
 	}
-	for _, r := range tools(ann) {
-		r.Version, r.Name = 99, "spoilt" // it is the caller's own
-	}
-	if store.known[one.ID] || store.known[two.ID] {
-		t.Error("known before the first list")
-	}
-	if _, _, err := s.PatchRoutine(t.Context(), ann, two.ID, []byte(`{"name": "changed"}`), nil); err != nil {
-		t.Fatal(err)
+	runner := ann
+	runner.Scopes = routine.ScopeExecutionsRun
+	if r, err := s.Tool(t.Context(), runner, one.ID, time.Time{}); err != nil || r.Name != one.Name || len(r.Operations) != len(one.Operations) {
+		t.Errorf("%+v %v", r, err)
 	}
 	other := ann
 	other.OrganizationID = "other"
-	tools(other) // takes nothing away from ann's
-	for _, r := range tools(ann) {
-		if want := map[string]string{one.ID: one.Name, two.ID: "changed"}[r.ID]; r.Name != want {
-			t.Errorf("%s, want %s", r.Name, want)
-		}
-	}
-	if !store.known[one.ID] || store.known[two.ID] {
-		t.Errorf("known are %v", store.known)
+	if _, err := s.Tool(t.Context(), other, one.ID, time.Time{}); routine.CodeOf(err) != routine.CodeForbidden {
+		t.Error(err)
 	}
 }

@@ -27,7 +27,7 @@ func (s *Service) RoutineNamed(ctx context.Context, p Principal, name string) (*
 	if err := p.may(toReadNamed, nil); err != nil {
 		return nil, err
 	}
-	rs, err := s.routinesNamed(ctx, p, name)
+	rs, err := s.routinesNamed(ctx, p, RoutineFilter{Name: name, WithoutDefinitions: true})
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (s *Service) RoutineNamed(ctx context.Context, p Principal, name string) (*
 	case 0:
 		return nil, Errorf(CodeNotFound, "no routine is named %s", quoted(clip(name, 80)))
 	case 1:
-		return rs[0], nil
+		return s.find(ctx, p, toReadNamed, rs[0].ID)
 	}
 	return nil, severalNamed(name, rs)
 }
@@ -52,7 +52,7 @@ func (s *Service) PutRoutine(ctx context.Context, p Principal, name string, text
 	if err := p.may(toChange, nil); err != nil {
 		return nil, false, nil, err
 	}
-	d, warnings, err := Parse(text)
+	d, warnings, err := s.parse(ctx, p, text)
 	if err != nil {
 		return nil, false, warnings, err
 	}
@@ -61,7 +61,7 @@ func (s *Service) PutRoutine(ctx context.Context, p Principal, name string, text
 			Message: fmt.Sprintf("the definition is named %s, but it was sent for the name %s: make both the same", quoted(clip(d.Name, 80)), quoted(clip(name, 80)))}})
 	}
 	for range maxRaces {
-		rs, err := s.routinesNamed(ctx, p, name)
+		rs, err := s.routinesNamed(ctx, p, RoutineFilter{Name: name, WithoutDefinitions: true})
 		switch {
 		case err != nil:
 			return nil, false, warnings, err
@@ -89,10 +89,11 @@ func (s *Service) PutRoutine(ctx context.Context, p Principal, name string, text
 	return nil, false, warnings, errBusyRoutine
 }
 
-// routinesNamed reads the routines of p's organization that have the name and
-// are not archived, newest first, maxNamesakes at most.
-func (s *Service) routinesNamed(ctx context.Context, p Principal, name string) ([]*Routine, error) {
-	rs, _, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Name: name, Limit: maxNamesakes})
+// routinesNamed reads the routines of p's organization that have the name in f
+// and are not archived, newest first, maxNamesakes at most.
+func (s *Service) routinesNamed(ctx context.Context, p Principal, f RoutineFilter) ([]*Routine, error) {
+	f.OrganizationID, f.Limit = p.OrganizationID, maxNamesakes
+	rs, _, err := s.store.Routines(ctx, f)
 	if err != nil {
 		return nil, storeError(ctx, "find routine by name", err)
 	}
@@ -114,7 +115,9 @@ func warnOfNamesakes(r *Routine, namesakes []*Routine) []Problem {
 	if len(older) == 0 {
 		return nil
 	}
-	same := slices.IndexFunc(older, func(other *Routine) bool { return compact(other.Definition) == compact(r.Definition) })
+	same := slices.IndexFunc(older, func(other *Routine) bool {
+		return other.Omitted == nil && compact(other.Definition) == compact(r.Definition)
+	})
 	if same >= 0 {
 		return []Problem{{Pointer: "/name", Code: "duplicate_routine", Message: fmt.Sprintf("the routine %s has the same name and the same definition", older[same].ID),
 			Hint: "archive one of the two"}}

@@ -31,8 +31,13 @@ func (s *Service) PatchRoutine(ctx context.Context, p Principal, id string, text
 		return nil, nil, err
 	}
 	var warnings []Problem
-	r, err := s.change(ctx, p, id, expected, func(r *Routine) (err error) {
+	r, err := s.change(ctx, p, id, expected, func(r *Routine) error {
 		status := r.Status
+		done, err := s.admission.admit(ctx, p, len(text)+r.size())
+		if err != nil {
+			return err
+		}
+		defer done()
 		warnings, err = r.patch(text)
 		if p.may(toRead, nil) != nil {
 			warnings, err = withheldProblems(warnings, err, func(found []Problem) []Problem { return problemsOfPatch(text, status, found) })

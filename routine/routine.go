@@ -80,6 +80,9 @@ type Routine struct {
 	// change of theirs. It has the ID, ToolName, OrganizationID, Status, Version,
 	// Name and IsMCPToolDesignated of the routine and nothing else.
 	Withheld bool `json:"-"`
+	// Omitted names the fields that a list leaves out of a routine whose
+	// definition is large: they are empty there.
+	Omitted []string `json:"omitted,omitempty"`
 	// Key is saved with a new routine, and not read back.
 	Key *IdempotencyKey `json:"-"`
 }

@@ -22,6 +22,9 @@ type RoutineStore interface {
 	CreateRoutine(ctx context.Context, r *Routine) error
 	// Routine reads one routine, whatever its status. ErrNotFound.
 	Routine(ctx context.Context, id string) (*Routine, error)
+	// DefinitionSize is how many bytes the definition of a routine's version has
+	// as JSON; version 0 is the newest. ErrNotFound.
+	DefinitionSize(ctx context.Context, id string, version int) (int, error)
 	// Routines lists the matches of f, newest first (ties by id, so that pages
 	// never overlap), and the number of all matches.
 	Routines(ctx context.Context, f RoutineFilter) ([]*Routine, int, error)
@@ -72,9 +75,12 @@ type RoutineFilter struct {
 	Tag string
 	// Words all occur in the name, the description or a tag, in any case.
 	Words []string
-	// Known, when set, may give the definition of a routine's version, which never
-	// changes, so that it need not be decoded; nil: it is not known.
-	Known func(id string, version int) *Definition
+	// WithoutDefinitions leaves all definitions out, with all their fields.
+	WithoutDefinitions bool
+	// MaxDefinition leaves the parameters and operations out of routines whose
+	// definition is larger than that many bytes of JSON; 0: of none. See
+	// Routine.Omitted.
+	MaxDefinition int
 	// Limit is how many to return; zero or less means all. Offset is how many
 	// to skip.
 	Limit, Offset int

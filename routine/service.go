@@ -27,7 +27,7 @@ type Service struct {
 	queue      *queue
 	routines   copies[string, Routine]
 	tokens     copies[[32]byte, Token]
-	tools      published
+	admission  *admission
 	openings   openings
 	looked     atomic.Pointer[look] // the last look for changes
 
@@ -67,7 +67,7 @@ type Config struct {
 // NewService makes a Service. Close it before its Store and Browser.
 func NewService(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now, maxResult: c.MaxResult,
-		queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*Execution{}, used: map[string]time.Time{},
+		admission: newAdmission(), queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*Execution{}, used: map[string]time.Time{},
 		stopping: make(chan struct{}), largeTexts: make(chan struct{}, 1)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -135,9 +135,26 @@ func (s *Service) Close(ctx context.Context) {
 	<-idle
 }
 
-// Validate checks the body of a validate call, in either form, and saves
-// nothing. CodeInvalid with problems, CodeTooLarge.
-func (s *Service) Validate(body []byte) (*Definition, []Problem, error) { return ParseBody(body) }
+// Validate checks the body of a validate call of p, in either form, and saves
+// nothing. CodeInvalid with problems, CodeTooLarge, CodeBusy.
+func (s *Service) Validate(ctx context.Context, p Principal, body []byte) (*Definition, []Problem, error) {
+	done, err := s.admission.admit(ctx, p, len(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	return ParseBody(body)
+}
+
+// parse is Parse for p. CodeBusy too.
+func (s *Service) parse(ctx context.Context, p Principal, text []byte) (*Definition, []Problem, error) {
+	done, err := s.admission.admit(ctx, p, len(text))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	return Parse(text)
+}
 
 // Routine reads one routine. To callers outside its organization the declarations
 // of its secret parameters show no values and no rules. CodeNotFound;
@@ -167,11 +184,13 @@ func (s *Service) findSince(ctx context.Context, p Principal, do action, id stri
 	if err := p.may(do, nil); err != nil {
 		return nil, err
 	}
-	r, err := s.readRoutine(ctx, id, since)
-	if errors.Is(err, ErrNotFound) {
+	r, err := s.readRoutine(ctx, p, id, since)
+	switch {
+	case errors.Is(err, ErrNotFound):
 		return nil, Errorf(CodeNotFound, "there is no routine %s", quoted(clip(id, 80)))
-	}
-	if err != nil {
+	case CodeOf(err) == CodeBusy:
+		return nil, err
+	case err != nil:
 		return nil, storeError(ctx, "read routine", err)
 	}
 	if err := p.may(do, r.object()); err != nil {
@@ -182,12 +201,19 @@ func (s *Service) findSince(ctx context.Context, p Principal, do action, id stri
 
 // Routines lists what p may read of what f chooses, newest first, each as by
 // Routine, with the number of all of it. Whose routines they are is not f's to say.
-// CodeForbidden.
+// A routine with a large definition is listed without its parameters and
+// operations, see Routine.Omitted. CodeForbidden, CodeBusy.
 func (s *Service) Routines(ctx context.Context, p Principal, f RoutineFilter) ([]*Routine, int, error) {
 	if err := p.may(toList, nil); err != nil {
 		return nil, 0, err
 	}
 	f.OrganizationID, f.Public = p.OrganizationID, true
+	f.MaxDefinition = maxListedDefinition
+	done, err := s.admission.admitList(ctx, p, f.Limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer done()
 	rs, total, err := s.store.Routines(ctx, f)
 	if err != nil {
 		return nil, 0, storeError(ctx, "list routines", err)
@@ -198,21 +224,24 @@ func (s *Service) Routines(ctx context.Context, p Principal, f RoutineFilter) ([
 	return rs, total, nil
 }
 
-// Tools lists the routines that are published to p's organization as tools. What
-// they refer to is shared.
+// Tools lists the routines that are published to p's organization as tools,
+// without their definitions. Tool reads one of them.
 func (s *Service) Tools(ctx context.Context, p Principal) ([]*Routine, error) {
 	if err := p.may(toListTools, nil); err != nil {
 		return nil, err
 	}
-	rs, _, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Published: true, Known: s.tools.known(p.OrganizationID)})
+	rs, _, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Published: true, WithoutDefinitions: true})
 	if err != nil {
 		return nil, storeError(ctx, "list tools", err)
 	}
-	s.tools.keep(p.OrganizationID, rs)
-	for i, r := range rs {
-		rs[i] = r.shownTo(p)
-	}
 	return rs, nil
+}
+
+// Tool reads a routine of p's organization for the list of its tools, as it was
+// at some time since a given one. What it refers to is shared. CodeNotFound,
+// CodeForbidden, CodeBusy.
+func (s *Service) Tool(ctx context.Context, p Principal, id string, since time.Time) (*Routine, error) {
+	return s.findSince(ctx, p, toListTools, id, since)
 }
 
 // Ready tells whether calls are taken, the store answers and the browser, as far

@@ -18,7 +18,7 @@ func (s *Service) ToolHolder(ctx context.Context, p Principal, name string) (str
 			return "", err
 		}
 	}
-	rs, _, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, ToolName: name, Statuses: everyStatus})
+	rs, _, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, ToolName: name, Statuses: everyStatus, WithoutDefinitions: true})
 	if err != nil {
 		return "", storeError(ctx, "find tool", err)
 	}
@@ -38,7 +38,7 @@ func (s *Service) Unpublished(ctx context.Context, p Principal, words []string, 
 			return nil, 0, err
 		}
 	}
-	rs, total, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Unpublished: true, Words: words, Limit: limit})
+	rs, total, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Unpublished: true, Words: words, Limit: limit, MaxDefinition: maxListedDefinition})
 	if err != nil {
 		return nil, 0, storeError(ctx, "list routines", err)
 	}

@@ -64,8 +64,35 @@ func (s *Store) Routines(_ context.Context, f routine.RoutineFilter) ([]*routine
 		if list[i], err = copyRoutine(r); err != nil {
 			return nil, 0, err
 		}
+		if f.WithoutDefinitions {
+			list[i].Definition = routine.Definition{}
+		} else if size, err := sizeOf(r); err != nil {
+			return nil, 0, err
+		} else if f.MaxDefinition > 0 && size > f.MaxDefinition {
+			list[i].OmitDetails()
+		}
 	}
 	return list, total, nil
+}
+
+// DefinitionSize is the length of a definition as JSON.
+func (s *Store) DefinitionSize(_ context.Context, id string, version int) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if version == 0 && s.routines[id] != nil {
+		return sizeOf(s.routines[id])
+	}
+	for _, v := range s.versions[id] {
+		if v.Number == version {
+			return sizeOf(&routine.Routine{Definition: *v.Definition})
+		}
+	}
+	return 0, fmt.Errorf("version %d of routine %s: %w", version, id, routine.ErrNotFound)
+}
+
+func sizeOf(r *routine.Routine) (int, error) {
+	text, err := encode(r.Definition)
+	return len(text), err
 }
 
 func matches(r *routine.Routine, f routine.RoutineFilter) bool {

@@ -22,6 +22,8 @@ var routinePromises = []promise{
 	{"a list has what its filter says", listFilters},
 	{"tags and words are found whatever characters they have", listSearch},
 	{"a list finds what a change has made of a routine", listAfterChange},
+	{"a list leaves out large definitions, or all of them", listWithoutDefinitions},
+	{"the size of a definition is told for each version", definitionSize},
 }
 
 func routineIsKept(t *testing.T, s routine.Store) {

@@ -60,15 +60,26 @@ func (s *Store) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routi
 	}
 	defer rows.Close()
 	list := []*routine.Routine{}
+	var incomplete []int // indexes in list
 	for rows.Next() {
-		r, err := scanRoutine(rows.Scan, f.Known)
+		r, complete, err := scanRoutine(rows.Scan)
 		if err != nil {
 			return nil, 0, fmt.Errorf("list routines: %w", err)
+		}
+		if !complete {
+			incomplete = append(incomplete, len(list))
 		}
 		list = append(list, r)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, 0, fmt.Errorf("list routines: %w", err)
+	}
+	_ = rows.Close() // Err says all there is to say
+	for _, i := range incomplete {
+		if list[i], _, err = scanRoutine(tx.QueryRowContext(ctx, selectRoutine(`definition`, `0`)+`WHERE id = ?`, list[i].ID).Scan); err != nil {
+			return nil, 0, fmt.Errorf("list routines: %w", err)
+		}
+		list[i].OmitDetails()
 	}
 	// The last page tells how many there are.
 	if n := len(list); (f.Limit <= 0 || n < f.Limit) && (n > 0 || f.Offset == 0) {
@@ -82,6 +93,10 @@ func (s *Store) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routi
 	return list, total, nil
 }
 
+// maxHeader is how many bytes of a large definition are read to find its header,
+// which is written first.
+const maxHeader = 128 << 10
+
 // pageOfRoutines chooses the page by the indexes alone and then reads only the
 // rows that are on it.
 func pageOfRoutines(f routine.RoutineFilter) (query string, args []any) {
@@ -90,8 +105,16 @@ func pageOfRoutines(f routine.RoutineFilter) (query string, args []any) {
 	if limit <= 0 {
 		limit = -1
 	}
+	definition, partial := `definition`, `0`
+	switch {
+	case f.WithoutDefinitions:
+		definition = `NULL`
+	case f.MaxDefinition > 0:
+		partial = fmt.Sprintf(`octet_length(definition) > %d`, f.MaxDefinition)
+		definition = fmt.Sprintf(`CASE WHEN %s THEN substr(CAST(definition AS BLOB), 1, %d) ELSE definition END`, partial, maxHeader)
+	}
 	query = `WITH page AS (` + matches + ` ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?)` +
-		selectRoutine + `JOIN page USING (id) ORDER BY page.created_at DESC, id DESC`
+		selectRoutine(definition, partial) + `JOIN page USING (id) ORDER BY page.created_at DESC, id DESC`
 	return query, append(args, limit, f.Offset)
 }
 

@@ -122,14 +122,18 @@ func commitVersion(ctx context.Context, tx *sql.Tx, r *routine.Routine, at int64
 	return tx.Commit()
 }
 
-const selectRoutine = `
+// selectRoutine gives the query for routines, with two expressions for their
+// definitions: the text to read, and whether it is only the start of one.
+func selectRoutine(definition, partial string) string {
+	return `
 	SELECT id, organization_id, project_id, routines.created_by, tool_name, routines.status, routines.version,
-		routines.created_at, updated_at, definition
+		routines.created_at, updated_at, ` + definition + `, ` + partial + `
 	FROM routines JOIN routine_versions v ON v.routine_id = id AND v.version = routines.version `
+}
 
 // Routine reads one routine. [routine.ErrNotFound].
 func (s *Store) Routine(ctx context.Context, id string) (*routine.Routine, error) {
-	r, err := scanRoutine(s.read.QueryRowContext(ctx, selectRoutine+`WHERE id = ?`, id).Scan, nil)
+	r, _, err := scanRoutine(s.read.QueryRowContext(ctx, selectRoutine(`definition`, `0`)+`WHERE id = ?`, id).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("routine %s: %w", id, routine.ErrNotFound)
 	}
@@ -139,24 +143,43 @@ func (s *Store) Routine(ctx context.Context, id string) (*routine.Routine, error
 	return r, nil
 }
 
-func scanRoutine(scan func(...any) error, known func(id string, version int) *routine.Definition) (*routine.Routine, error) {
-	var (
-		r          routine.Routine
-		definition []byte
-	)
-	err := scan(&r.ID, &r.OrganizationID, &r.ProjectID, &r.CreatedBy, &r.ToolName, &r.Status, &r.Version,
-		&r.CreatedAt, &r.UpdatedAt, &definition)
-	if err != nil {
-		return nil, err
+// DefinitionSize is the length of a stored definition in bytes.
+// [routine.ErrNotFound].
+func (s *Store) DefinitionSize(ctx context.Context, id string, version int) (size int, err error) {
+	err = s.read.QueryRowContext(ctx, `
+		SELECT octet_length(definition) FROM routine_versions
+		WHERE routine_id = ? AND version = CASE ? WHEN 0 THEN (SELECT version FROM routines WHERE id = routine_id) ELSE ? END`, id, version, version).Scan(&size)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("routine %s: %w", id, routine.ErrNotFound)
 	}
-	if known != nil {
-		if d := known(r.ID, r.Version); d != nil {
-			r.Definition = *d
-			return &r, nil
-		}
+	if err != nil {
+		return 0, fmt.Errorf("read size of definition: %w", err)
+	}
+	return size, nil
+}
+
+// scanRoutine reads a row of selectRoutine. Of a definition whose start alone was
+// read it takes the header; complete reports whether that was in the start.
+func scanRoutine(scan func(...any) error) (r *routine.Routine, complete bool, err error) {
+	r = &routine.Routine{}
+	var (
+		definition []byte
+		partial    bool
+	)
+	err = scan(&r.ID, &r.OrganizationID, &r.ProjectID, &r.CreatedBy, &r.ToolName, &r.Status, &r.Version,
+		&r.CreatedAt, &r.UpdatedAt, &definition, &partial)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case definition == nil:
+		return r, true, nil
+	case partial:
+		r.Definition, complete = routine.DecodeHeader(definition)
+		r.OmitDetails()
+		return r, complete, nil
 	}
 	if r.Definition, err = routine.DecodeDefinition(definition); err != nil {
-		return nil, fmt.Errorf("decode definition of routine %s: %w", r.ID, err)
+		return nil, false, fmt.Errorf("decode definition of routine %s: %w", r.ID, err)
 	}
-	return &r, nil
+	return r, true, nil
 }

@@ -230,37 +230,36 @@ func TestSizeGrows(t *testing.T) {
 	}
 }
 
-// A definition that is known is not decoded, whatever the row says.
-func TestKnownDefinitionsAreNotDecoded(t *testing.T) {
+// A large definition is not decoded for a list, however it was written.
+func TestLargeDefinitionsAreNotDecoded(t *testing.T) {
 	s := open(t, tempPath(t))
-	var ids []string
-	for range 2 {
+	large := strings.Repeat("x", 300<<10)
+	for name, definition := range map[string]string{
+		"header first": `{"name": "n", "description": "d", "incognito": true, "is_public": true, "is_mcp_tool_designated": true, "tags": ["t"], "parameters": [` + large,
+		"header last": `{"operations": [{"type": "input_text", "selector": "#a", "text": "` + large + `"}], "parameters": [{"name": "p"}],
+			"name": "n", "description": "d", "incognito": true, "is_public": true, "is_mcp_tool_designated": true, "tags": ["t"]}`,
+		"without tags": `{"name": "n", "description": "d", "incognito": true, "is_public": true, "is_mcp_tool_designated": true,
+			"operations": [{"type": "input_text", "selector": "#a", "text": "` + large + `"}]}`,
+	} {
 		r := routinetest.Routine(t)
 		if err := s.CreateRoutine(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		ids = append(ids, r.ID)
-	}
-	if _, err := s.write.ExecContext(t.Context(), `UPDATE routine_versions SET definition = '{' WHERE routine_id = ?`, ids[0]); err != nil {
-		t.Fatal(err)
-	}
-	f := routine.RoutineFilter{OrganizationID: "acme"}
-	if _, _, err := s.Routines(t.Context(), f); err == nil {
-		t.Error("a broken definition was read")
-	}
-	f.Known = func(id string, version int) *routine.Definition {
-		if id == ids[0] && version == 1 {
-			return &routine.Definition{Name: "known"}
+		if _, err := s.write.ExecContext(t.Context(), `UPDATE routine_versions SET definition = ? WHERE routine_id = ?`, definition, r.ID); err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}
-	list, total, err := s.Routines(t.Context(), f)
-	if err != nil || total != 2 {
-		t.Fatal(total, err)
-	}
-	for _, r := range list {
-		if (r.Name == "known") != (r.ID == ids[0]) || r.Version != 1 {
-			t.Errorf("%s is %q", r.ID, r.Name)
+		list, _, err := s.Routines(t.Context(), routine.RoutineFilter{OrganizationID: "acme", MaxDefinition: 32 << 10, Limit: 1})
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := list[0]; got.Name != "n" || got.Description != "d" || !got.IsPublic || len(got.Omitted) != 2 || len(got.Operations)+len(got.Parameters) != 0 || got.ToolName != r.ToolName {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if list, _, err = s.Routines(t.Context(), routine.RoutineFilter{OrganizationID: "acme", WithoutDefinitions: true, Limit: 1}); err != nil || list[0].ID != r.ID || list[0].Name != "" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if size, err := s.DefinitionSize(t.Context(), r.ID, 0); err != nil || size != len(definition) {
+			t.Errorf("%s: %d bytes, %v", name, size, err)
 		}
 	}
 }

@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine"
+)
+
+const (
+	// maxToolSchema bounds the input schema of a listed tool, in bytes. A routine
+	// with a larger one is called with run_routine.
+	maxToolSchema = 16 << 10
+	// maxDescribedSteps bounds the operations that describe_routine lists, in
+	// bytes; maxOperations, their number.
+	maxDescribedSteps = 8 << 10
+	maxOperations     = 100
+	// maxAbout bounds the author's description in describe_routine, in
+	// characters.
+	maxAbout = 2000
+	// maxWords bounds the text that search_routines searches, in bytes.
+	maxWords = 16 << 10
+	// maxNamedParameters is how many names of parameters are kept for messages.
+	maxNamedParameters = 50
+)
+
+// entry is what is kept of a routine to publish, find and describe it. It does
+// not hold the definition, which may be large.
+type entry struct {
+	id, tool, name string
+	about          string // the author's description
+	description    string // of the tool
+	version        int
+	updatedAt      int64
+	status         routine.Status
+	readOnly       bool
+	operations     int
+	steps          []string // what the first operations do
+	result         string   // what a call gives
+	parameters     []string // the first names
+	schema         json.RawMessage
+	problem        error  // why there is no schema
+	words          string // what a search looks at, in lower case
+	described      func() []byte
+}
+
+func newEntry(r *routine.Routine) *entry {
+	e := &entry{id: r.ID, tool: r.ToolName, name: clean(r.Name), about: clip(clean(r.Description), maxAbout), description: toolDescription(&r.Definition), version: r.Version,
+		updatedAt: r.UpdatedAt, status: r.Status, readOnly: readsOnly(r.Operations), operations: len(r.Operations), steps: stepsOf(r.Operations),
+		result: strings.TrimPrefix(resultShape(&r.Definition), "Result: "), words: wordsOf(r)}
+	for i, p := range r.Parameters {
+		if i == maxNamedParameters {
+			e.parameters = append(e.parameters, fmt.Sprintf("and %d more", len(r.Parameters)-i))
+			break
+		}
+		e.parameters = append(e.parameters, p.Name)
+	}
+	e.schema, e.problem = inputSchema(r.Parameters)
+	e.described = sync.OnceValue(e.describe)
+	if len(e.schema) > maxToolSchema {
+		schema, note := shortSchema(r.Parameters)
+		e.schema, e.problem = nil, errTooLargeForATool
+		e.described = func() []byte { return e.describeWith(schema, note) }
+	}
+	return e
+}
+
+// errTooLargeForATool is the problem of a routine whose schema is too large.
+var errTooLargeForATool = fmt.Errorf("the schema of its parameters has more than %d bytes", maxToolSchema)
+
+// stepsOf says in one line each what the first operations do.
+func stepsOf(operations []routine.Operation) []string {
+	steps := []string{}
+	size := 0
+	for _, o := range operations {
+		step := clip(oneLine(clean(o.Describe())), 100)
+		if size += len(step); len(steps) == maxOperations || size > maxDescribedSteps {
+			return append(steps, "…")
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// wordsOf is what a routine says of itself, in lower case.
+func wordsOf(r *routine.Routine) string {
+	var b strings.Builder
+	add := func(text string) {
+		if room := maxWords - b.Len(); room > 0 {
+			b.WriteString(strings.ToValidUTF8(text[:min(len(text), room)], "") + " ")
+		}
+	}
+	for _, text := range append([]string{r.ToolName, r.Name, r.Description}, r.Tags...) {
+		add(text)
+	}
+	for _, p := range r.Parameters {
+		add(p.Name)
+		add(p.Description)
+	}
+	return strings.ToLower(b.String())
+}
+
+// toolOf gives the tool that a routine is published as. Its name is the
+// routine's for life, whatever is changed: none ever needs another one kept for
+// clients that know it. It fails rather than
+// give one that would hurt the list it is in.
+func (e *entry) toolOf() (mcp.Tool, error) {
+	if !toolNames.MatchString(e.tool) {
+		return mcp.Tool{}, fmt.Errorf("%q is no tool name that clients take", e.tool)
+	}
+	if e.problem != nil {
+		return mcp.Tool{}, e.problem
+	}
+	if err := compiles(e.schema); err != nil {
+		return mcp.Tool{}, err
+	}
+	t := mcp.NewToolWithRawSchema(e.tool, e.description, e.schema)
+	t.Title = oneLine(e.name)
+	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: new(e.readOnly), DestructiveHint: new(!e.readOnly), OpenWorldHint: new(true)}
+	t.Meta = mcp.NewMetaFromMap(map[string]any{"rote/routine-id": e.id, "rote/version": e.version, "anthropic/maxResultSizeChars": maxResultSize})
+	return t, nil
+}
+
+// listedSize is about how many bytes the tool has in a list.
+func (e *entry) listedSize() int { return len(e.schema) + len(e.description) + 512 }
+
+// description is all that a caller of a routine needs to know.
+type description struct {
+	ID          string          `json:"id"`
+	Tool        string          `json:"tool"`
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Status      routine.Status  `json:"routine_status"`
+	Version     int             `json:"version"`
+	ReadOnly    bool            `json:"read_only"`
+	Note        string          `json:"note,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Operations  []string        `json:"operations"`
+	Result      string          `json:"result"`
+}
+
+func (e *entry) describe() []byte {
+	if e.problem != nil {
+		return e.describeWith(compact(e.problem.Error()), "") // an older row: its schema is no tool's
+	}
+	return e.describeWith(e.schema, "")
+}
+
+func (e *entry) describeWith(schema json.RawMessage, note string) []byte {
+	return compact(description{ID: e.id, Tool: e.tool, Name: e.name, Description: e.about, Status: e.status, Version: e.version, ReadOnly: e.readOnly,
+		Note: note, Parameters: schema, Operations: e.steps, Result: e.result})
+}
