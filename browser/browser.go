@@ -96,9 +96,7 @@ func New(c Config) *Browser {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	tempdir.Sweep(profilePrefix)
-	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerBound: answerBound, outlineTime: outlineTime, living: map[*instance]bool{}, launcher: launcher{memory: c.MaxMemory, warn: func(lacks string, why error) {
-		c.Log.Warn("BROWSER IS NOT CONFINED: "+lacks, "because", why)
-	}}}
+	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerBound: answerBound, outlineTime: outlineTime, living: map[*instance]bool{}, launcher: launcher{memory: c.MaxMemory, warn: warnUnconfined(c.Log)}}
 }
 
 // openTries is how many browsers may end under one Open.

@@ -3,6 +3,7 @@ package browser
 import (
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,6 +55,18 @@ func lacksHelper(executable string) bool {
 	helper := helperOf(executable)
 	_, err := os.Stat(helper)
 	return filepath.Dir(helper) == "/usr/lib/chromium" && errors.Is(err, fs.ErrNotExist)
+}
+
+// warnUnconfined logs what a browser's confinement lacks. The reason is left out
+// when what it lacks already says what to do about that reason.
+func warnUnconfined(log *slog.Logger) func(lacks string, why error) {
+	return func(lacks string, why error) {
+		var attrs []any
+		if !errors.Is(why, ErrNoSandbox) {
+			attrs = []any{"because", why}
+		}
+		log.Warn("BROWSER IS NOT CONFINED: "+lacks, attrs...)
+	}
 }
 
 // namespaceSettings are the kernel's settings that refuse user namespaces to

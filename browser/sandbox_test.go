@@ -2,8 +2,10 @@ package browser
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +34,26 @@ func TestSandboxFailuresAreExplained(t *testing.T) {
 	}
 	if err := explainStart("/nowhere/chrome", "error while loading shared libraries: libnss3.so", cause); err != cause {
 		t.Errorf("another failure: %v", err)
+	}
+}
+
+// The log says once what to do.
+func TestUnconfinedWarning(t *testing.T) {
+	for why, want := range map[error]string{
+		&sandboxError{"do this"}:       `level=WARN msg="BROWSER IS NOT CONFINED: it lacks x; do this"` + "\n",
+		errors.New("/x is unreadable"): `level=WARN msg="BROWSER IS NOT CONFINED: it lacks x; do this" because="/x is unreadable"` + "\n",
+	} {
+		var b bytes.Buffer
+		log := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
+		warnUnconfined(log)("it lacks x; do this", why)
+		if b.String() != want {
+			t.Errorf("%v: %s, want %s", why, &b, want)
+		}
 	}
 }
 
