@@ -70,7 +70,7 @@ type launcher struct {
 // start starts a Chromium and waits until it answers. It is not called by two
 // at once.
 func (l *launcher) start(ctx context.Context, executable string) (*process, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, startTime, fmt.Errorf("it did not answer within %v", startTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errSilent)
 	defer cancel()
 	if l.left == nil || l.executable != executable {
 		l.executable, l.left, l.works = executable, confinements(), false

@@ -26,10 +26,11 @@ func candidates() []string {
 }
 
 // Find is the path of the browser to use: explicit when given, else the best
-// that is installed. ErrNotFound when there is none.
+// that is installed. ErrNotFound when there is none; the error about an explicit
+// one says what to do.
 func Find(explicit string) (string, error) {
 	if explicit != "" {
-		return exec.LookPath(explicit)
+		return findExplicit(explicit)
 	}
 	for _, c := range candidates() {
 		if !filepath.IsAbs(c) {

@@ -25,6 +25,8 @@ import (
 // startTime bounds a start of Chromium until it answers.
 const startTime = 20 * time.Second
 
+var errSilent = fmt.Errorf("it did not answer within %v", startTime)
+
 // process is one running Chromium: its own process group, its own profile in a
 // temporary directory, a pipe to talk through.
 type process struct {
@@ -264,7 +266,7 @@ type Checked struct {
 	NoSandbox bool
 }
 
-// Check starts the executable once.
+// Check starts the executable once. The error says what to do.
 func Check(ctx context.Context, executable string) (*Checked, error) {
 	checked := &Checked{}
 	l := launcher{warn: func(lacks string, why error) {
@@ -272,7 +274,7 @@ func Check(ctx context.Context, executable string) (*Checked, error) {
 	}}
 	p, err := l.start(ctx, executable)
 	if err != nil {
-		return nil, err
+		return nil, explainCheck(executable, err)
 	}
 	defer p.close()
 	v, err := proto.BrowserGetVersion{}.Call(caller{ctx, p.client, ""})

@@ -102,7 +102,7 @@ func (g *globals) checkBrowser() error {
 		return nil
 	}
 	if _, err := browser.Find(g.BrowserPath); err != nil {
-		return fmt.Errorf("--browser is no executable file: %w", err)
+		return fmt.Errorf("--browser: %w", err)
 	}
 	return nil
 }

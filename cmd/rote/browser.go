@@ -40,8 +40,11 @@ type browserCheck struct{}
 
 func (c *browserCheck) Run(ctx context.Context, g *globals, s streams) error {
 	path, err := browser.Find(g.BrowserPath)
-	if err != nil {
+	if errors.Is(err, browser.ErrNotFound) {
 		return fmt.Errorf("%w: run rote browser install", err)
+	}
+	if err != nil {
+		return err
 	}
 	return checkBrowser(ctx, path, s)
 }
