@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -112,8 +114,14 @@ func (s *Service) stopped() bool {
 	}
 }
 
-// Close stops taking executions, lets those in flight go on until ctx ends,
-// and then ends them as interrupted. Afterwards none runs.
+// endTime bounds how long Close waits for executions that it has ended. It is
+// longer than the write of an end may take.
+const endTime = saveTime + 2*time.Second
+
+// Close stops taking executions, lets those in flight continue until ctx ends, and
+// then ends them as interrupted. It waits at most endTime for that. Executions that
+// still run then are logged; they stay open in the ledger until Recover or Maintain
+// of another process ends them.
 func (s *Service) Close(ctx context.Context) {
 	s.mu.Lock() // no execution may begin after this and before its done.Add
 	if !s.stopped() {
@@ -132,7 +140,15 @@ func (s *Service) Close(ctx context.Context) {
 		l.cancel(&Error{Code: CodeInterrupted, Message: "the service was stopped"})
 	}
 	s.mu.Unlock()
-	<-idle
+	timer := time.NewTimer(endTime)
+	defer timer.Stop()
+	select {
+	case <-idle:
+	case <-timer.C:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.log.ErrorContext(ctx, "executions did not end and are left behind", "executions", slices.Sorted(maps.Keys(s.running)), "waited", endTime)
+	}
 }
 
 // Validate checks the body of a validate call of p, in either form, and saves
