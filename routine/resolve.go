@@ -63,6 +63,9 @@ func (r *Run) resolve(ctx context.Context, t placeholder.Token) (any, bool, erro
 	case placeholder.EpochMilliseconds:
 		return strconv.FormatInt(r.now().UnixMilli(), 10), true, nil
 	}
+	if ctx.Err() != nil { // there may be thousands of tokens, and megabytes to read for each
+		return nil, false, causeOf(ctx)
+	}
 	text, found, secret, err := r.read(ctx, t)
 	if err != nil {
 		return nil, false, err
@@ -90,14 +93,14 @@ func (r *Run) resolve(ctx context.Context, t placeholder.Token) (any, bool, erro
 func (r *Run) read(ctx context.Context, t placeholder.Token) (text string, found, secret bool, err error) {
 	switch t.Source {
 	case placeholder.SessionStorage:
-		text, found, err = placeholder.Lookup(t.Name, func(key string) (string, bool, error) {
+		text, found, err = placeholder.Lookup(ctx, t.Name, func(key string) (string, bool, error) {
 			if text, ok := r.values[key]; ok {
 				return text, true, nil
 			}
 			return r.page.Lookup(ctx, FromSessionStorage, key)
 		})
 	case placeholder.LocalStorage:
-		text, found, err = placeholder.Lookup(t.Name, func(key string) (string, bool, error) {
+		text, found, err = placeholder.Lookup(ctx, t.Name, func(key string) (string, bool, error) {
 			return r.page.Lookup(ctx, FromLocalStorage, key)
 		})
 	case placeholder.Meta:

@@ -1,7 +1,9 @@
 package placeholder
 
 import (
-	"bytes"
+	"context"
+	"errors"
+	"io"
 	"strconv"
 	"strings"
 
@@ -13,8 +15,11 @@ import (
 // further part indexes an object or an array ("length" counts one); a string
 // met on the way is taken for JSON text. What is found comes out as text: a
 // string as it is, an object or array as compact JSON with the digits of its
-// numbers kept. False when there is nothing, or null. The only error is read's.
-func Lookup(path string, read func(key string) (string, bool, error)) (string, bool, error) {
+// numbers kept. False when there is nothing, or null.
+//
+// The text is read once from its beginning to its end, whatever the path. The
+// errors are those of read, and the context's cause when ctx ends meanwhile.
+func Lookup(ctx context.Context, path string, read func(key string) (string, bool, error)) (string, bool, error) {
 	text, ok, err := read(path)
 	if err != nil || ok {
 		return text, ok, err
@@ -27,17 +32,13 @@ func Lookup(path string, read func(key string) (string, bool, error)) (string, b
 	if err != nil || !ok {
 		return "", false, err
 	}
-	v, ok := parseJSON(text)
-	for _, step := range steps[1:] {
-		if !ok {
-			return "", false, nil
-		}
-		v, ok = index(v, step)
-	}
-	if !ok || v.Kind() == 'n' {
+	v, ok := lookIn(ctx, text, steps[1:])
+	switch {
+	case ctx.Err() != nil:
+		return "", false, context.Cause(ctx)
+	case !ok || v.Kind() == 'n':
 		return "", false, nil
-	}
-	if v.Kind() == '"' {
+	case v.Kind() == '"':
 		return unquote(v), true, nil
 	}
 	return string(v), true, nil
@@ -46,71 +47,108 @@ func Lookup(path string, read func(key string) (string, bool, error)) (string, b
 // lenient reads what JSON.parse reads.
 var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-func parseJSON(text string) (jsontext.Value, bool) {
-	v := jsontext.Value(text)
-	err := v.Format(lenient...)
-	return v, err == nil
+// contextReader ends when its context does.
+type contextReader struct {
+	ctx  context.Context
+	from io.Reader
 }
 
-// index takes one step into v, which it opens first when it is JSON in a string.
-func index(v jsontext.Value, step string) (jsontext.Value, bool) {
-	for v.Kind() == '"' {
-		inner, ok := parseJSON(unquote(v))
-		if !ok {
-			return nil, false
-		}
-		v = inner
+func (r contextReader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(v), lenient...)
-	switch v.Kind() {
-	case '{':
-		return member(d, step)
-	case '[':
-		return element(d, step)
-	}
-	return nil, false
+	return r.from.Read(p)
 }
 
-// member finds a member of an object: the last of that name, as JSON.parse does.
-func member(d *jsontext.Decoder, name string) (found jsontext.Value, ok bool) {
-	_, _ = d.ReadToken() // v was read before, so nothing fails here
-	for d.PeekKind() == '"' {
-		key, err := d.ReadToken()
-		if err != nil {
-			return nil, false
-		}
-		same := key.String() == name
-		v, err := d.ReadValue()
-		if err != nil {
-			return nil, false
-		}
-		if same {
-			found, ok = v.Clone(), true
-		}
-	}
-	return found, ok
-}
-
-func element(d *jsontext.Decoder, step string) (jsontext.Value, bool) {
-	wanted, err := strconv.Atoi(step)
-	if step != "length" && (err != nil || strconv.Itoa(wanted) != step) {
+// lookIn takes the steps into a JSON text.
+func lookIn(ctx context.Context, text string, steps []string) (jsontext.Value, bool) {
+	d := jsontext.NewDecoder(contextReader{ctx, strings.NewReader(text)}, lenient...)
+	v, ok, err := take(ctx, d, steps)
+	if err != nil {
 		return nil, false
 	}
-	_, _ = d.ReadToken()
-	n := 0
-	for ; d.PeekKind() != ']'; n++ {
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, false // text follows
+	}
+	return v, ok
+}
+
+// take reads one value and takes the steps into it. The error is that of faulty
+// JSON.
+func take(ctx context.Context, d *jsontext.Decoder, steps []string) (jsontext.Value, bool, error) {
+	if len(steps) == 0 {
 		v, err := d.ReadValue()
 		if err != nil {
-			return nil, false
+			return nil, false, err
 		}
-		if step != "length" && n == wanted {
-			return v.Clone(), true
+		v = v.Clone()
+		return v, true, v.Format(lenient...)
+	}
+	switch d.PeekKind() {
+	case '{':
+		return member(ctx, d, steps)
+	case '[':
+		return element(ctx, d, steps)
+	case '"':
+		text, err := d.ReadToken()
+		if err != nil {
+			return nil, false, err
+		}
+		v, ok := lookIn(ctx, text.String(), steps)
+		return v, ok, nil
+	}
+	return nil, false, d.SkipValue()
+}
+
+// member takes the steps into a member of an object: the last of that name, as
+// JSON.parse does.
+func member(ctx context.Context, d *jsontext.Decoder, steps []string) (found jsontext.Value, ok bool, _ error) {
+	if _, err := d.ReadToken(); err != nil {
+		return nil, false, err
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, false, err
+		}
+		if name.String() == steps[0] {
+			found, ok, err = take(ctx, d, steps[1:])
+		} else {
+			err = d.SkipValue()
+		}
+		if err != nil {
+			return nil, false, err
 		}
 	}
-	if step == "length" {
-		return jsontext.Value(strconv.Itoa(n)), true
+	_, err := d.ReadToken()
+	return found, ok, err
+}
+
+// element takes the steps into an item of an array, or counts the items.
+func element(ctx context.Context, d *jsontext.Decoder, steps []string) (found jsontext.Value, ok bool, _ error) {
+	wanted, err := strconv.Atoi(steps[0])
+	if err != nil || strconv.Itoa(wanted) != steps[0] {
+		wanted = -1
 	}
-	return nil, false
+	if _, err := d.ReadToken(); err != nil {
+		return nil, false, err
+	}
+	n := 0
+	for ; d.PeekKind() != ']'; n++ {
+		if n == wanted {
+			found, ok, err = take(ctx, d, steps[1:])
+		} else {
+			err = d.SkipValue()
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	if steps[0] == "length" && len(steps) == 1 {
+		found, ok = jsontext.Value(strconv.Itoa(n)), true
+	}
+	_, err = d.ReadToken()
+	return found, ok, err
 }
 
 func unquote(v jsontext.Value) string {

@@ -1,8 +1,11 @@
 package placeholder
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 )
 
 var lookupValues = map[string]string{
@@ -71,7 +74,7 @@ func TestLookup(t *testing.T) {
 		return text, ok, nil
 	}
 	for _, c := range lookups {
-		got, found, err := Lookup(c.path, read)
+		got, found, err := Lookup(t.Context(), c.path, read)
 		if got != c.want || found != c.found || err != nil {
 			t.Errorf("%s: %q, %v, %v, want %q, %v", c.path, got, found, err, c.want, c.found)
 		}
@@ -81,7 +84,7 @@ func TestLookup(t *testing.T) {
 func TestLookupPassesErrorsOn(t *testing.T) {
 	broken := errors.New("page is gone")
 	for _, failing := range []string{"a.b", "a"} {
-		_, found, err := Lookup("a.b", func(key string) (string, bool, error) {
+		_, found, err := Lookup(t.Context(), "a.b", func(key string) (string, bool, error) {
 			if key == failing {
 				return "", false, broken
 			}
@@ -89,6 +92,47 @@ func TestLookupPassesErrorsOn(t *testing.T) {
 		})
 		if found || !errors.Is(err, broken) {
 			t.Errorf("%s: %v, %v", failing, found, err)
+		}
+	}
+}
+
+// A path of many steps takes no longer than a path of one: the text is read once.
+func TestLookupReadsTheTextOnce(t *testing.T) {
+	const levels = 300
+	inner := `"` + strings.Repeat("x", 1<<20) + `"`
+	object := strings.Repeat(`{"a":`, levels) + inner + strings.Repeat(`}`, levels)
+	list := strings.Repeat(`[1,`, levels) + inner + strings.Repeat(`]`, levels)
+	timeOf := func(path, text string) time.Duration {
+		best := time.Hour
+		for range 5 {
+			start := time.Now()
+			_, found, err := Lookup(t.Context(), path, func(key string) (string, bool, error) { return text, key == "k", nil })
+			if best = min(best, time.Since(start)); !found || err != nil {
+				t.Fatalf("%.20s of %.20s: %v, %v", path, text, found, err)
+			}
+		}
+		return best
+	}
+	for text, step := range map[string]string{object: ".a", list: ".1"} {
+		one, all := timeOf("k"+step, text), timeOf("k"+strings.Repeat(step, levels), text)
+		if all > 10*one {
+			t.Errorf("%s: %v for one step, %v for %d", step, one, all, levels)
+		}
+	}
+}
+
+// Lookup ends with its context.
+func TestLookupEndsWithItsContext(t *testing.T) {
+	limit := errors.New("the time is up")
+	for _, part := range []string{`{},`, `[[]],`, `"x",`, `"\"",`, `1,`} {
+		text := "[" + strings.Repeat(part, (8<<20)/len(part)) + "1]"
+		ctx, cancel := context.WithCancelCause(t.Context())
+		_, found, err := Lookup(ctx, "k.length", func(key string) (string, bool, error) {
+			cancel(limit)
+			return text, key == "k", nil
+		})
+		if found || !errors.Is(err, limit) {
+			t.Errorf("%s: %v, %v", part, found, err)
 		}
 	}
 }

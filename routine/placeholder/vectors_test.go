@@ -168,7 +168,7 @@ func TestStorageVectors(t *testing.T) {
 					case UUID:
 						return uuid.NewString(), true
 					}
-					text, ok, err := Lookup(tok.Name, func(key string) (string, bool, error) { return v.read(tok.Source, key) })
+					text, ok, err := Lookup(t.Context(), tok.Name, func(key string) (string, bool, error) { return v.read(tok.Source, key) })
 					if err != nil {
 						t.Error(err)
 					}
