@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/go-rod/rod/lib/proto"
 
@@ -123,8 +124,30 @@ func (p *page) property(ctx context.Context, path string) (*string, error) {
 	return unquote(v.Value)
 }
 
-// Mirror puts an entry into the page's sessionStorage.
+// maxMirrored is how many UTF-16 code units an origin's sessionStorage can hold:
+// Chromium allows 10 MiB, at two bytes each.
+const maxMirrored = 5 << 20
+
+// Mirror puts an entry into the page's sessionStorage. A text that finds no room
+// there is not sent to the browser at all.
 func (p *page) Mirror(ctx context.Context, key, text string) error {
+	if !fitsStorage(text) {
+		return nil
+	}
 	_, err := help[any](ctx, p, "mirror", key, text)
 	return p.failure(ctx, err)
+}
+
+// fitsStorage reports whether a text can be in a page's storage.
+func fitsStorage(text string) bool {
+	if len(text) <= maxMirrored {
+		return true
+	}
+	units := 0
+	for _, r := range text {
+		if units += utf16.RuneLen(r); units > maxMirrored {
+			return false
+		}
+	}
+	return true
 }
