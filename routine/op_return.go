@@ -39,7 +39,7 @@ func storedValue(text string) json.RawMessage {
 		return json.RawMessage(compact(text))
 	}
 	var inner string
-	if json.Unmarshal(value, &inner) == nil {
+	if firstByte(value) == '"' && json.Unmarshal(value, &inner) == nil {
 		if nested := json.RawMessage(inner); json.Valid(nested) && depth(nested) <= maxDataDepth && (firstByte(nested) == '{' || firstByte(nested) == '[') {
 			return nested
 		}

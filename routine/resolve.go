@@ -84,8 +84,24 @@ func (r *Run) resolve(ctx context.Context, t placeholder.Token) (any, bool, erro
 	if secret {
 		shown, r.secret[t.Key] = masked, true
 	}
-	r.result.PlaceholderResolution[t.Key] = &shown
+	r.result.PlaceholderResolution[t.Key] = new(r.shorten(shown))
 	return text, true, nil
+}
+
+const (
+	// maxShownText is how many characters placeholder_resolution has of one text.
+	maxShownText = 1 << 16
+	// maxShownTexts is how many bytes it has of all texts of a run together. They
+	// are masked when the run has ended, which nothing can interrupt.
+	maxShownTexts = 1 << 20
+)
+
+// shorten gives as much of a text as placeholder_resolution has room for. What is
+// cut off leaves a "…".
+func (r *Run) shorten(text string) string {
+	short := clip(text, min(maxShownText, max(maxShownTexts-r.shownBytes, 0)))
+	r.shownBytes += len(short)
+	return short
 }
 
 // read finds the text of a storage token; secret tells that it must not be

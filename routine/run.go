@@ -18,6 +18,7 @@ type Run struct {
 	params     Values
 	values     map[string]string // session values, not bound to an origin
 	valueBytes int64
+	shownBytes int // of the texts in placeholder_resolution
 	result     *Result
 	record     *OperationRecord // of the operation that goes on
 	op         operation        // which is that, its placeholders filled in
