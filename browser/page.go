@@ -28,26 +28,27 @@ type page struct {
 
 	mu sync.Mutex
 	// attachedTo is closed when target and session are known.
-	attachedTo   chan struct{}
-	state        state
-	changed      chan struct{} // closed and replaced when state changes
-	warnings     []string
-	warned       int      // so far, kept or not
-	console      []string // while a script runs
-	latestScript scriptSource
-	written      int // bytes that the page has written to its console, and for each message some
-	trace        trace
-	popups       map[proto.TargetSessionID]proto.TargetTargetID // that live
-	dead         chan struct{}                                  // closed when the page has crashed
-	crashed      bool
-	document     string                      // URL of the main document's last request, redirects included
-	hops         map[string]*hop             // by request id, while an operation makes a request
-	top          *view                       // the page's own
-	frames       []*view                     // of other origins, parents first
-	reach        map[proto.PageFrameID]*view // the view that reaches a frame's document
-	kept         saved                       // the state that the context was opened with
-	visited      map[string]bool             // the sites to save the storage of; nil: nothing is saved
-	blank        bool                        // documents are empty ones of ours
+	attachedTo    chan struct{}
+	state         state
+	changed       chan struct{} // closed and replaced when state changes
+	warnings      []string
+	warned        int      // so far, kept or not
+	console       []string // while a script runs
+	latestScript  scriptSource
+	written       int // bytes that the page has written to its console, and for each message some
+	trace         trace
+	popups        map[proto.TargetSessionID]proto.TargetTargetID // that live
+	popupsRefused bool                                           // whether there were too many
+	dead          chan struct{}                                  // closed when the page has crashed
+	crashed       bool
+	document      string                      // URL of the main document's last request, redirects included
+	hops          map[string]*hop             // by request id, while an operation makes a request
+	top           *view                       // the page's own
+	frames        []*view                     // of other origins, parents first
+	reach         map[proto.PageFrameID]*view // the view that reaches a frame's document
+	kept          saved                       // the state that the context was opened with
+	visited       map[string]bool             // the sites to save the storage of; nil: nothing is saved
+	blank         bool                        // documents are empty ones of ours
 	// realms are the page's own worlds: of its document and of the frames in
 	// the same process.
 	realms map[proto.RuntimeExecutionContextID]bool

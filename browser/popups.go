@@ -13,7 +13,8 @@ import (
 	"rote/routine"
 )
 
-// maxPopups live in a run's context; more are closed at once.
+// maxPopups is how many popups of a run may be open at once. Further ones are
+// closed before they load anything.
 const maxPopups = 10
 
 // popupTime bounds the wait for popups to close.
@@ -42,13 +43,17 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 	c := p.i.client
 	p.mu.Lock()
 	tooMany := len(p.popups) >= maxPopups
+	first := tooMany && !p.popupsRefused
+	p.popupsRefused = p.popupsRefused || tooMany
 	if !tooMany {
 		p.popups[e.SessionID] = e.TargetInfo.TargetID
 	}
 	p.mu.Unlock()
+	if first {
+		p.warn(fmt.Sprintf("the page opened more than %d popups at once: those beyond were closed before they loaded", maxPopups))
+	}
 	if tooMany {
-		c.letGo(e)
-		c.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: e.TargetInfo.TargetID})
+		c.refusePopup(e)
 		return
 	}
 	p.warn("the page opened a popup, which is closed with the run")
@@ -64,6 +69,16 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 		return
 	}
 	c.letGo(e)
+}
+
+// refusePopup closes a popup that has not loaded anything. Its opener waits until
+// it is let go, so it is cut off from the network first. (Requests that Fetch has
+// paused would go out when the popup closes.)
+func (c *client) refusePopup(e *proto.TargetAttachedToTarget) {
+	c.send(e.SessionID, "Network.enable", networkEnable{})
+	c.send(e.SessionID, "Network.emulateNetworkConditions", proto.NetworkEmulateNetworkConditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
+	c.letGo(e)
+	c.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: e.TargetInfo.TargetID})
 }
 
 // isLeaving tells the dialog of a document that wants to be asked before it is

@@ -1,8 +1,13 @@
 package browser
 
 import (
+	"fmt"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/go-rod/rod/lib/proto"
 
 	"rote/routine"
 )
@@ -50,6 +55,70 @@ func TestScriptsActInNoPopup(t *testing.T) {
 					}
 				})
 			}
+		}
+	})
+}
+
+// Ten popups load. Those beyond are closed before they request anything,
+// whichever way they are opened.
+func TestPopupsBeyondTheLimitLoadNothing(t *testing.T) {
+	const all = 20
+	loop := func(each string) string { return fmt.Sprintf(`for (let i = 0; i < %d; i++) { %s }`, all, each) }
+	kinds := []struct {
+		name, open string
+		popup      string // what each popup holds
+	}{
+		{"window.open", loop(`window.open('/p?' + i)`), ``},
+		{"named windows", loop(`window.open('/p?' + i, 'w' + i, 'width=100,height=100')`), ``},
+		{"without opener", loop(`window.open('/p?' + i, '_blank', 'noopener')`), ``},
+		{"links", loop(`const a = document.createElement('a'); a.href = '/p?' + i; a.target = '_blank'; document.body.append(a); a.click()`), ``},
+		{"links with an opener", loop(`const a = document.createElement('a'); a.href = '/p?' + i; a.target = '_blank'; a.rel = 'opener'; document.body.append(a); a.click()`), ``},
+		{"forms", loop(`const f = document.createElement('form'); f.action = '/p'; f.target = 'f' + i; document.body.append(f); f.submit()`), ``},
+		{"windows that are sent somewhere later", loop(`const w = window.open(''); if (w) w.location = '/p?' + i`), ``},
+		{"popups of popups", `window.open('/p')`, `<script>for (let i = 0; i < 3; i++) window.open('/p?' + Math.random())</script>`},
+		{"popups that hold on to themselves", loop(`window.open('/p?' + i)`), `<script>onbeforeunload = e => e.preventDefault(); alert(1)</script>`},
+	}
+	onBoth(t, func(t *testing.T, b *Browser) {
+		for i, k := range kinds {
+			if sampled(b, i) {
+				continue
+			}
+			t.Run(k.name, func(t *testing.T) {
+				var loaded atomic.Int64
+				p := guardedPage(t, b, site(t, map[string]any{
+					"/": `<button id=b>b</button><script>document.querySelector('#b').onclick = () => { ` + k.open + ` }</script>`,
+					"/p": func(w http.ResponseWriter, _ *http.Request) {
+						loaded.Add(1)
+						w.Header().Set("Content-Type", "text/html")
+						fmt.Fprint(w, k.popup)
+					},
+				})+"/")
+				if _, err := p.Click(testContext(t), click("#b")); err != nil {
+					t.Fatal(err)
+				}
+				warnings := ""
+				eventually(t, testTime, "ten popups alone", func() bool {
+					targets, err := proto.TargetGetTargets{}.Call(caller{testContext(t), p.i.client, ""})
+					if err != nil {
+						t.Fatal(err)
+					}
+					open := 0
+					for _, info := range targets.TargetInfos {
+						if info.BrowserContextID == p.context && info.Type == proto.TargetTargetInfoTypePage {
+							open++
+						}
+					}
+					warnings += strings.Join(p.Warnings(), "\n")
+					return open == maxPopups+1 && loaded.Load() >= maxPopups && strings.Contains(warnings, "more than 10 popups at once")
+				})
+				if _, err := p.HTML(testContext(t), "#b"); err != nil {
+					t.Errorf("the page does not answer any more: %v", err)
+				}
+				p.Close()
+				if n := loaded.Load(); n != maxPopups {
+					t.Errorf("%d popups have loaded, want %d", n, maxPopups)
+				}
+			})
 		}
 	})
 }

@@ -83,8 +83,8 @@ func TestPopups(t *testing.T) {
 	if got := eval(t, p, `(() => 1)()`); got != "1" {
 		t.Fatal(got)
 	}
-	if w := strings.Join(p.Warnings(), "\n"); strings.Count(w, "popup") != maxPopups {
-		t.Fatalf("%d popups told of, want %d:\n%s", strings.Count(w, "popup"), maxPopups, w)
+	if w := strings.Join(p.Warnings(), "\n"); strings.Count(w, "opened a popup") != maxPopups {
+		t.Fatalf("%d popups told of, want %d:\n%s", strings.Count(w, "opened a popup"), maxPopups, w)
 	}
 }
 
