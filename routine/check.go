@@ -177,7 +177,7 @@ func (c *checker) top() {
 // unknownTop warns of a field that a routine does not have: it is dropped, so a
 // misspelt one would be lost without a word. "$schema" is for editors.
 func (c *checker) unknownTop(k *key, missing []string) {
-	if strings.HasPrefix(k.name, "x-") || k.name == "$schema" {
+	if k.name == "$schema" {
 		return
 	}
 	if c.warnings.full() {
@@ -191,6 +191,8 @@ func (c *checker) unknownTop(k *key, missing []string) {
 		near = nearest(k.name, slices.Sorted(maps.Keys(loadShapes().routine.Properties)))
 	}
 	switch {
+	case strings.HasPrefix(k.name, "x-"):
+		p.Hint = "put it into an operation, a parameter or an endpoint, where fields that begin with x- are kept"
 	case k.name == wrapperKey:
 		p.Hint = "the routine itself is the body: leave the wrapper out"
 	case near != "":

@@ -47,7 +47,8 @@ func TestTopWarnings(t *testing.T) {
 		{"fields of the server", `{"id": 5, "created_by": null, "organization_id": "o", "project_id": "p", "created_at": "then", "updated_at": 1, "routine_status": "active", "version": {}, ` + rest + "}", []string{}},
 		{"a status", `{"routine_status": ▹"draft", ` + rest + "}", []string{"/routine_status ignored_field"}},
 		{"no status at all", `{"routine_status": ▹5, ` + rest + "}", []string{"/routine_status ignored_field"}},
-		{"the author's own, and the editor's", `{"x-note": 1, "$schema": "routine.json", ` + rest + "}", []string{}},
+		{"a field of the editor's", `{"$schema": "routine.json", ` + rest + "}", []string{}},
+		{"fields of the author's own", `{▹"x-note": 1, ▹"x-": {"any": [1]}, ` + rest + "}", []string{"/x-note unknown_field", "/x- unknown_field"}},
 		{"placeholder in name and description", `{"name": "find ▹{{p}}", "description": "é\n of ▹{{uuid}} and ▹{{x}}", "operations": [{"type": "return_html"}]}`,
 			[]string{"/name literal_placeholder", "/description literal_placeholder", "/description literal_placeholder"}},
 		{"file name with a path", `{"name": "n", "description": "d", "operations": [{"type": "download", "filename": ▹"../a.pdf", "endpoint": {"url": "/"}}]}`, []string{"/operations/0/filename filename"}},
@@ -64,6 +65,7 @@ func TestTopHints(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"descriptio": "x", ` + rest: `did you mean "description"?`, `{"tag": ["a"], ` + rest: `did you mean "tags"?`,
 		`{"routine_json": {}, ` + rest: "leave the wrapper out", `{"colour": 1, ` + rest: "",
+		`{"x-note": 1, ` + rest: "where fields that begin with x- are kept", `{"x-tags": 1, ` + rest: "where fields that begin with x- are kept",
 	} {
 		_, warnings, err := Parse([]byte(text))
 		if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Hint, want) || want == "" && warnings[0].Hint != "" {

@@ -355,7 +355,7 @@ func syntaxHint(src string, at int) string {
 	case rest[0] < ' ':
 		return `inside a string write a line break as \n and a tab as \t`
 	case is("//", "/*", "#"):
-		return "JSON has no comments: remove it, or use a field whose name begins with x-"
+		return "JSON has no comments: remove it, or use a field of an operation or a parameter whose name begins with x-"
 	case is("None", "undefined", "NaN", "Infinity", "-Infinity"):
 		return "write null"
 	case is("True", "False"):
