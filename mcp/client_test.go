@@ -105,7 +105,7 @@ func (c *httpCaller) post(ctx context.Context, text string) *http.Response {
 func (c *httpCaller) send(ctx context.Context, text string) (*http.Response, error) {
 	var m struct {
 		Method string
-		Params struct{ Name string }
+		Params struct{ Name, URI string }
 	}
 	_ = json.Unmarshal([]byte(text), &m)
 	if c.era == modern {
@@ -128,8 +128,8 @@ func (c *httpCaller) send(ctx context.Context, text string) (*http.Response, err
 	}
 	if c.era == modern {
 		q.Header.Set("Mcp-Method", m.Method)
-		if m.Params.Name != "" {
-			q.Header.Set("Mcp-Name", m.Params.Name)
+		if name := m.Params.Name + m.Params.URI; name != "" { // a request has one of them
+			q.Header.Set("Mcp-Name", name)
 		}
 	}
 	return http.DefaultClient.Do(q)

@@ -13,6 +13,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"rote/routine"
 )
 
 // maxInFlight bounds the requests of one session that are being answered,
@@ -91,8 +93,10 @@ func (c *conversation) message(ctx context.Context, text []byte) {
 	var odd *json.UnmarshalTypeError // is mcp-go's to refuse
 	err := json.Unmarshal(text, &e)
 	isMessage := err == nil || errors.As(err, &odd)
-	isRequest := isMessage && len(e.ID) > 0 && string(e.ID) != "null"
+	isRequest := isMessage && len(e.ID) > 0
 	switch {
+	case isMessage && hasNullID(e.ID, e.Method):
+		c.refuse(nil, mcp.INVALID_REQUEST, errNullID.Message)
 	case isMessage && e.Method == "" && (e.Result != nil || e.Error != nil):
 		// an answer, but nothing was asked
 	case isMessage && e.Method == string(mcp.MethodNotificationCancelled):
@@ -105,6 +109,12 @@ func (c *conversation) message(ctx context.Context, text []byte) {
 		c.begin(ctx, e, text)
 	}
 }
+
+// errNullID answers a request that could not be told from others by its id.
+var errNullID = routine.Errorf(routine.CodeInvalid, "the id of a request must be a string or a number, not null: leave it out of a notification")
+
+// hasNullID reports whether a message is a request with the id null.
+func hasNullID(id json.RawMessage, method string) bool { return string(id) == "null" && method != "" }
 
 // begin answers a request on a goroutine of its own. It can be cancelled from
 // now on, not only when the goroutine has come to run.
@@ -176,6 +186,7 @@ func (c *conversation) handle(ctx context.Context, id json.RawMessage, text []by
 			response = errorResponse(id, mcp.INTERNAL_ERROR, "internal error, incident "+incident)
 		}
 	}()
+	ctx, code := withErrorCode(ctx)
 	ctx = withCalls(withNotifier(c.of.protocol.WithContext(ctx, c.session), c.notify), &c.calls)
 	switch r := c.of.protocol.HandleMessage(ctx, text).(type) {
 	case nil:
@@ -186,6 +197,7 @@ func (c *conversation) handle(ctx context.Context, id json.RawMessage, text []by
 	case mcp.JSONRPCError:
 		r.ID = mcp.NewRequestId(id)
 		r.Error.Message = withoutTool(r.Error.Message)
+		r.Error.Code = code.of(r.Error.Code)
 		return r
 	default:
 		return r

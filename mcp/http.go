@@ -141,6 +141,9 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, p routine.Principal,
 	}
 	var m peek
 	_ = json.Unmarshal(text, &m) // what is no message, mcp-go refuses
+	if hasNullID(m.ID, m.Method) {
+		return errNullID
+	}
 	cancels := m.Method == string(mcp.MethodNotificationCancelled)
 	modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) || mcp.IsModernProtocol(m.Params.Meta.Version)
 	if modern && cancels {
@@ -209,7 +212,9 @@ func (h *HTTP) answer(ctx context.Context, cancel func(), w http.ResponseWriter,
 	}
 	s := newStream(w, beats, cancel)
 	defer s.close()
-	if s.id = a.id; s.CanStream() {
+	s.id = a.id
+	ctx, s.code = withErrorCode(ctx)
+	if s.CanStream() {
 		ctx = withNotifier(ctx, func(method string, params any) error {
 			return s.write(notification{mcp.JSONRPC_VERSION, method, params})
 		})

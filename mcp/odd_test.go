@@ -110,7 +110,8 @@ func TestOddMessagesAreAnswered(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{`{`, `[]`, `"x"`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, strings.Repeat("[", 10000), "\xff\xfe", `{"jsonrpc":"2.0","id":1,"method":"no/such"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`} {
+	for _, text := range []string{`{`, `[]`, `"x"`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, strings.Repeat("[", 10000), "\xff\xfe", `{"jsonrpc":"2.0","id":1,"method":"no/such"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`,
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`} {
 		stdio.send(text)
 		if m := stdio.next(); m.Error == nil {
 			t.Errorf("stdio, %.40q: %s", text, m.raw)

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -49,12 +50,17 @@ func (s *Server) newOrganization(p routine.Principal) *organization {
 	o := &organization{interval: s.refreshInterval}
 	// Tools are what is looked up: who is asked for them decides nothing.
 	keeper := routine.Principal{UserID: "mcp", OrganizationID: p.OrganizationID, Scopes: routine.ScopeExecutionsRun}
-	o.registry = &registry{server: s, principal: keeper, known: map[string]known{}, used: map[string]time.Time{}}
+	o.registry = &registry{server: s, principal: keeper, known: map[string]known{}, used: map[string]time.Time{}, called: map[string]int{}}
 	hooks := &server.Hooks{}
 	// A client that has just begun need not be told of changes.
 	hooks.AddBeforeInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest) { o.registry.refresh(ctx) })
 	hooks.AddBeforeListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest) { o.registry.refresh(ctx) })
 	hooks.AddBeforeCallTool(func(ctx context.Context, _ any, q *mcp.CallToolRequest) { o.registry.summon(ctx, q.Params.Name) })
+	hooks.AddOnError(func(_ context.Context, _ any, method mcp.MCPMethod, message any, err error) {
+		if q, ok := message.(*mcp.CallToolRequest); ok && method == mcp.MethodToolsCall && errors.Is(err, server.ErrToolNotFound) {
+			o.registry.found(q.Params.Name)
+		}
+	})
 	hooks.AddBeforeListResources(func(ctx context.Context, _ any, _ *mcp.ListResourcesRequest) { o.registry.refresh(ctx) })
 	hooks.AddAfterListResources(readable)
 	s.guideEmpty(o, hooks)
@@ -71,6 +77,7 @@ func (s *Server) newOrganization(p routine.Principal) *organization {
 		server.WithMethodCacheHints(mcp.MethodToolsList, listTTL.Milliseconds(), mcp.CacheScopePrivate),
 		server.WithToolFilter(s.visible),
 		server.WithToolHandlerMiddleware(bounded),
+		server.WithToolHandlerMiddleware(o.registry.looked),
 		server.WithHooks(hooks))
 	for _, b := range s.builtins() {
 		o.protocol.AddTools(b.tool(s))

@@ -36,30 +36,38 @@ func (s *Server) addPrompts(m *server.MCPServer) {
 		mcp.WithPromptDescription("How to write, check and save a routine for a task on a web site"),
 		mcp.WithArgument("goal", mcp.ArgumentDescription("What the routine is to do"), mcp.RequiredArgument()),
 		mcp.WithArgument("url", mcp.ArgumentDescription("Where it begins"))),
-		func(_ context.Context, q mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		func(ctx context.Context, q mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			goal := q.Params.Arguments["goal"]
+			if strings.TrimSpace(goal) == "" {
+				return nil, s.shown(ctx, missingArgument("goal", "say what the routine is to do"), mcp.INVALID_PARAMS)
+			}
 			where := ""
 			if u := q.Params.Arguments["url"]; u != "" {
 				where = "\nIt begins at " + clip(oneLine(u), 500) + "."
 			}
-			return prompted("Write a routine", fmt.Sprintf(authorText, clip(q.Params.Arguments["goal"], 2000), where, strings.Join(routine.KindNames(), ", "))), nil
+			return prompted("Write a routine", fmt.Sprintf(authorText, clip(goal, 2000), where, strings.Join(routine.KindNames(), ", "))), nil
 		})
 	m.AddPrompt(mcp.NewPrompt("debug_execution", mcp.WithPromptTitle("Find out why a run failed"),
 		mcp.WithPromptDescription("The record of a run, and how to find the fault"),
 		mcp.WithArgument("execution_id", mcp.ArgumentDescription("As in the answer of the call"), mcp.RequiredArgument())),
 		func(ctx context.Context, q mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			id := q.Params.Arguments["execution_id"]
-			v, err := s.readExecution(ctx, "execution://"+id)
-			if err != nil {
-				return nil, s.shown(ctx, err)
+			if id == "" {
+				return nil, s.shown(ctx, missingArgument("execution_id", "it is in the answer of the call that ran the routine"), mcp.INVALID_PARAMS)
 			}
-			e, ok := v.(*routine.Execution)
-			if !ok {
-				return nil, fmt.Errorf("%s is no execution", id)
+			e, err := s.execution(ctx, id)
+			if err != nil {
+				return nil, s.shown(ctx, err, mcp.INVALID_PARAMS)
 			}
 			var c cutter
 			record := c.fit(spot{name: "execution"}, cleanJSON(compact(e)), maxResult/2)
 			return prompted("Find out why a run failed", fmt.Sprintf(debugText, e.ID, clean(e.RoutineName), record, routineURI(e.RoutineID))), nil
 		})
+}
+
+// missingArgument answers a call of a prompt without an argument that it needs.
+func missingArgument(name, what string) error {
+	return routine.Errorf(routine.CodeInvalid, "the argument %s is required: %s", name, what)
 }
 
 // prompted is a prompt of one text, with the schema at hand.

@@ -55,7 +55,7 @@ func (s *Server) addRecord(ctx context.Context, answer *mcp.CallToolResult, e *r
 	case has && wanted:
 		f, err := s.service.ExecutionFile(ctx, principalOf(ctx), e.ID, e.Evidence.Screenshot.File)
 		if err != nil {
-			words.Text += "\nThe screenshot could not be read: " + s.shown(ctx, err).Error()
+			words.Text += "\nThe screenshot could not be read: " + s.shown(ctx, err, mcp.INVALID_PARAMS).Error()
 			break
 		}
 		answer.Content = append(answer.Content, mcp.NewImageContent(base64.StdEncoding.EncodeToString(f.Data), f.ContentType))

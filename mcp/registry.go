@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"rote/routine"
@@ -41,6 +42,9 @@ type registry struct {
 	byKey    map[string]*entry    // by tool name and by id
 	used     map[string]time.Time // by id, in this process
 	listed   map[string]bool      // by id
+	// called counts, by tool name, the calls that have come and whose tool is
+	// yet to be found. Such a tool stays listed, whatever the limit.
+	called map[string]int
 }
 
 // known is what was found under a tool name.
@@ -81,10 +85,37 @@ func (r *registry) refresh(ctx context.Context) {
 // summon is refresh before a call. A published routine that is called by its own
 // name is listed from then on: the client has the name from a list of before,
 // and may not follow how it changes.
+//
+// Calls of other tools may come at the same time and bring those into the list.
+// The caller calls found once the tool has been looked up.
 func (r *registry) summon(ctx context.Context, name string) {
+	r.view.Lock()
+	r.called[name]++
+	r.view.Unlock()
 	r.refresh(ctx)
 	if e := r.routine(name); e != nil && principalOf(ctx).Has(routine.ScopeExecutionsRun) && r.use(e.id) {
 		r.refresh(ctx)
+	}
+}
+
+// looked is the middleware that ends what summon has begun, when the tool has
+// been found.
+func (r *registry) looked(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		r.found(q.Params.Name)
+		return next(ctx, q)
+	}
+}
+
+// found ends what summon has begun.
+func (r *registry) found(name string) {
+	r.view.Lock()
+	defer r.view.Unlock()
+	if r.called[name]--; r.called[name] <= 0 {
+		delete(r.called, name)
+		if len(r.listed) > r.server.maxListed {
+			r.fresh.Store(false) // the list is longer than it should be
+		}
 	}
 }
 
@@ -104,7 +135,9 @@ func (r *registry) renew(ctx context.Context) error {
 		return err
 	}
 	entries, err := r.read(ctx, routines, began)
-	r.publish(ctx, r.look(entries))
+	list := r.look(entries)
+	r.publish(ctx, list)
+	r.setListed(list)
 	if err != nil { // what could be read is published
 		r.fresh.Store(false)
 		return err
@@ -156,19 +189,31 @@ func (r *registry) look(entries []*entry) []*entry {
 	byUse := slices.Clone(entries)
 	slices.SortStableFunc(byUse, func(a, b *entry) int { return r.used[b.id].Compare(r.used[a.id]) })
 	var listed []*entry
-	r.listed = map[string]bool{}
+	// A tool counts as listed only while it can be found: what is about to be
+	// removed no longer does, and what is about to be added does not yet.
+	stay := map[string]bool{}
 	room := max(minListed, r.server.maxListed*averageTool)
 	for _, e := range byUse {
-		if len(listed) == r.server.maxListed {
-			break
-		}
-		if size := e.listedSize(); e.problem != errTooLargeForATool && size <= room {
+		size := e.listedSize()
+		fits := len(listed) < r.server.maxListed && size <= room
+		if e.problem != errTooLargeForATool && (fits || r.called[e.tool] > 0) {
 			room -= size
 			listed = append(listed, e)
-			r.listed[e.id] = true
+			stay[e.id] = r.listed[e.id]
 		}
 	}
+	r.listed = stay
 	return listed
+}
+
+// setListed notes which routines are listed.
+func (r *registry) setListed(list []*entry) {
+	r.view.Lock()
+	defer r.view.Unlock()
+	r.listed = make(map[string]bool, len(list))
+	for _, e := range list {
+		r.listed[e.id] = true
+	}
 }
 
 const (

@@ -43,7 +43,7 @@ func (s *Server) addResources(m *server.MCPServer) {
 			func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 				v, err := t.read(ctx, q.Params.URI)
 				if err != nil {
-					return nil, s.shown(ctx, err)
+					return nil, s.shown(ctx, err, absentResource(ctx))
 				}
 				if f, ok := v.(*routine.File); ok {
 					return fileResource(q.Params.URI, f), nil
@@ -53,9 +53,11 @@ func (s *Server) addResources(m *server.MCPServer) {
 	}
 }
 
-// shown is what a client may see of an error: never its cause.
-func (s *Server) shown(ctx context.Context, err error) error {
+// shown is what a client may see of an error: never its cause. absent is the
+// JSON-RPC code for what does not exist.
+func (s *Server) shown(ctx context.Context, err error, absent int) error {
 	e := routine.AsError(s.noted(ctx, "", err))
+	s.setErrorCode(ctx, e, absent)
 	return fmt.Errorf("%s [%s]", e.Message, e.Code)
 }
 
@@ -93,12 +95,22 @@ func (s *Server) readRoutine(ctx context.Context, uri string) (any, error) {
 
 func (s *Server) readExecution(ctx context.Context, uri string) (any, error) {
 	id, _ := parts(uri)
+	e, err := s.execution(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// execution reads an execution without the content of a file that it gave, which
+// is a resource of its own.
+func (s *Server) execution(ctx context.Context, id string) (*routine.Execution, error) {
 	e, err := s.service.Execution(ctx, principalOf(ctx), id)
 	if err != nil {
 		return nil, err
 	}
 	if e.Result != nil && e.Result.IsBase64 {
-		e.Result.Data = json.RawMessage("null") // the file is a resource of its own
+		e.Result.Data = json.RawMessage("null")
 	}
 	return e, nil
 }
@@ -161,7 +173,7 @@ func (s *Server) routineResource(e *entry) server.ServerResource {
 		Handler: func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			v, err := s.readRoutine(ctx, q.Params.URI)
 			if err != nil {
-				return nil, s.shown(ctx, err)
+				return nil, s.shown(ctx, err, absentResource(ctx))
 			}
 			return jsonResource(uri, v), nil
 		},
@@ -207,7 +219,7 @@ func (c completion) routines(ctx context.Context, prefix string) (*mcp.Completio
 	p := principalOf(ctx)
 	o, err := c.server.organization(p)
 	if err != nil {
-		return nil, c.server.shown(ctx, err)
+		return nil, c.server.shown(ctx, err, mcp.INVALID_PARAMS)
 	}
 	var ids []string
 	if !p.Has(routine.ScopeRoutinesRead) {
@@ -224,7 +236,7 @@ func (c completion) routines(ctx context.Context, prefix string) (*mcp.Completio
 func (c completion) executions(ctx context.Context, prefix string) (*mcp.Completion, error) {
 	list, _, err := c.server.service.Executions(ctx, principalOf(ctx), routine.ExecutionFilter{Limit: maxCompletions})
 	if err != nil {
-		return nil, c.server.shown(ctx, err)
+		return nil, c.server.shown(ctx, err, mcp.INVALID_PARAMS)
 	}
 	var ids []string
 	for _, e := range list {

@@ -26,6 +26,7 @@ type stream struct {
 	broken  func() // told that the client takes no more
 	beats   *beats // nil for a client that does not know events
 	id      requestID
+	code    *errorCode
 	spoke   atomic.Bool // since beats last looked
 
 	mu      sync.Mutex
@@ -82,7 +83,7 @@ func (s *stream) Write(b []byte) (int, error) {
 	if s.events {
 		s.extend()
 	}
-	if _, err := s.w.Write(s.id.restore(b)); err != nil {
+	if _, err := s.w.Write(s.code.replace(s.id.restore(b))); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -161,7 +162,7 @@ func (s *stream) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if body := bytes.TrimSpace(s.body.Bytes()); len(body) > 0 {
-		_ = s.send(fmt.Appendf(nil, "event: message\ndata: %s\n\n", s.id.restore(body))) // a client that is gone misses it
+		_ = s.send(fmt.Appendf(nil, "event: message\ndata: %s\n\n", s.code.replace(s.id.restore(body)))) // a client that is gone misses it
 	}
 	s.closed = true
 }

@@ -193,3 +193,15 @@ func TestTools(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A caller without an organization has no tools: the public routines of others
+// are not its own.
+func TestToolsBelongToAnOrganization(t *testing.T) {
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	create(t, s, ann, strings.Replace(private, "{", `{"is_public": true,`, 1))
+	p := ann
+	p.OrganizationID = ""
+	if list, err := s.Tools(t.Context(), p); routine.CodeOf(err) != routine.CodeForbidden {
+		t.Errorf("%d tools, %v", len(list), err)
+	}
+}

@@ -246,6 +246,9 @@ func (s *Service) Tools(ctx context.Context, p Principal) ([]*Routine, error) {
 	if err := p.may(toListTools, nil); err != nil {
 		return nil, err
 	}
+	if p.OrganizationID == "" { // the filter would choose the public routines of all others
+		return nil, Errorf(CodeForbidden, "tools belong to an organization: name one")
+	}
 	rs, _, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Published: true, WithoutDefinitions: true})
 	if err != nil {
 		return nil, storeError(ctx, "list tools", err)

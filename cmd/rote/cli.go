@@ -58,6 +58,17 @@ type globals struct {
 	MaxResult    size     `help:"Largest data of one run." default:"32MiB"`
 }
 
+// checkNames refuses a local user without a name: an empty organization would
+// stand for no organization, whose routines are the public ones of all others.
+func (g *globals) checkNames() error {
+	for flag, value := range map[string]string{"--user": g.User, "--organization": g.Organization, "--project": g.Project} {
+		if value == "" {
+			return fmt.Errorf("%s must not be empty: leave it out for the default", flag)
+		}
+	}
+	return nil
+}
+
 // command is one subcommand.
 type command interface {
 	Run(ctx context.Context, g *globals, s streams) error
@@ -94,6 +105,9 @@ func parse(args []string, s streams) (c command, g *globals, err error) {
 			return nil, nil, errHelp
 		}
 		return nil, nil, fmt.Errorf("%w (see rote --help)", err)
+	}
+	if err := flags.checkNames(); err != nil {
+		return nil, nil, err
 	}
 	selected, ok := parsed.Selected().Target.Addr().Interface().(command)
 	if !ok {

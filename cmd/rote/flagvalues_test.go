@@ -66,3 +66,14 @@ func TestFlagValues(t *testing.T) {
 		}
 	}
 }
+
+// The local user belongs to an organization: an empty name would stand for the
+// public routines of all others.
+func TestLocalUserHasNames(t *testing.T) {
+	r := newRote(t)
+	for _, args := range [][]string{{"mcp", "--organization", ""}, {"mcp", "--organization="}, {"list", "--user", ""}, {"token", "create", "--project", ""}} {
+		if _, errs, code := r.run(args...); code != 2 || !strings.Contains(errs, "must not be empty") {
+			t.Errorf("%q: exit %d, %s", args, code, errs)
+		}
+	}
+}
