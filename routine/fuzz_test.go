@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rote/routine/routinetest/seeded"
+	"rote/routine/routinetest/stopwatch"
 )
 
 // seeds are definitions of all kinds: the practice site's, the schemas'
@@ -62,9 +63,10 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		start := time.Now()
-		d, warnings, err := ParseBody(text)
-		if took := time.Since(start); took > 3*time.Second {
+		var d *Definition
+		var warnings []Problem
+		var err error
+		if took := stopwatch.Time(func() { d, warnings, err = ParseBody(text) }); took > 3*time.Second {
 			t.Fatalf("took %v", took)
 		}
 		if again, w, e := ParseBody(text); !cmp.Equal(listed(warnings), listed(w)) || (err == nil) != (e == nil) || err != nil && err.Error() != e.Error() || (again == nil) != (d == nil) {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rote/routine/routinetest/seeded"
+	"rote/routine/routinetest/stopwatch"
 )
 
 // places is what a test says of problems: "line:column code start of message".
@@ -265,9 +266,8 @@ func FuzzCheck(f *testing.F) {
 		f.Add("(() => { " + b.body + " })()")
 	}
 	f.Fuzz(func(t *testing.T, script string) {
-		start := time.Now()
-		problems := Check(script)
-		if d := time.Since(start); d > 2*time.Second {
+		var problems []Problem
+		if d := stopwatch.Time(func() { problems = Check(script) }); d > 2*time.Second {
 			t.Fatalf("%d bytes took %s", len(script), d)
 		}
 		checkProblems(t, script, problems)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rote/routine/routinetest/stopwatch"
 )
 
 // hostile are scripts that some step could take very long for.
@@ -66,9 +68,8 @@ func TestHostileScriptsTakeBoundedTime(t *testing.T) {
 	// at the smaller sizes the refusals for their depth do not help
 	for _, size := range []int{MaxBytes - 8<<10, 160 << 10, 60 << 10} {
 		for name, script := range hostile(size) {
-			start := time.Now()
-			problems := Check(script)
-			d := time.Since(start)
+			var problems []Problem
+			d := stopwatch.Time(func() { problems = Check(script) })
 			t.Logf("%-18s %7d bytes %8.1f ms %v", name, len(script), float64(d.Microseconds())/1000, places(problems[:min(1, len(problems))]))
 			if d > 5*time.Second {
 				t.Errorf("%s took %s", name, d)

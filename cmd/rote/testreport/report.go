@@ -185,8 +185,10 @@ func (s *summary) testEvent(e event) bool {
 		return false
 	case "run":
 		p.running[e.Test] = time.Now()
-		if at := strings.LastIndexByte(e.Test, '/'); at > 0 {
-			p.parents[e.Test[:at]] = true
+		for at, c := range e.Test { // the name of a subtest may have a slash, too
+			if c == '/' {
+				p.parents[e.Test[:at]] = true
+			}
 		}
 		return false
 	case "output":
