@@ -70,6 +70,8 @@ type Browser struct {
 	endurance   endurance
 	loadBound   time.Duration
 	answerBound time.Duration
+	startBounds startBounds
+	openBound   time.Duration
 	launcher    launcher
 	// outlineTime is the constant's, but in tests.
 	outlineTime time.Duration
@@ -78,10 +80,12 @@ type Browser struct {
 	current  *instance
 	living   map[*instance]bool // current, and retired ones until they are closed
 	starting *start
-	failures []time.Time // of late, for the back-off
-	counts   routine.BrowserStatistics
-	closed   bool
-	work     sync.WaitGroup // background work: starting, warming, watching, closing
+	// startFailure is why the last start failed; nil when it did not.
+	startFailure error
+	failures     []time.Time // of late, for the back-off
+	counts       routine.BrowserStatistics
+	closed       bool
+	work         sync.WaitGroup // background work: starting, warming, watching, closing
 }
 
 var _ routine.Browser = (*Browser)(nil)
@@ -96,32 +100,42 @@ func New(c Config) *Browser {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	tempdir.Sweep(profilePrefix)
-	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerBound: answerBound, outlineTime: outlineTime, living: map[*instance]bool{}, launcher: launcher{memory: c.MaxMemory, warn: warnUnconfined(c.Log)}}
+	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerBound: answerBound, startBounds: defaultStartBounds, openBound: openBound, outlineTime: outlineTime, living: map[*instance]bool{}, launcher: launcher{memory: c.MaxMemory, warn: warnUnconfined(c.Log)}}
 }
 
-// openTries is how many browsers may end under one Open.
+// openTries is how many browsers may end, or stop answering, under one Open.
 const openTries = 4
 
-// Open gives a page in a fresh context: a ready one, else one made now.
+// Open gives a page in a fresh context: a ready one, else one made now. A browser
+// that does not start, or does not answer, is replaced meanwhile by another.
 func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, b.openBound, unavailable(fmt.Errorf("no page could be opened within %v", b.openBound)))
+	defer cancel()
 	for range openTries { // again when the browser ended in between
-		i, p, err := b.acquire(ctx)
+		i, p, err := b.acquire(bounded)
 		if err != nil {
 			return nil, err
 		}
+		attempt, stop := i.whileAlive(bounded)
 		if p == nil {
-			p, err = b.fresh(ctx, i)
+			p, err = b.fresh(attempt, i)
 		}
-		if err == nil {
-			if err := p.begin(ctx, o); err != nil {
-				p.Close()
-				return nil, err
+		if err != nil {
+			dead := !i.alive()
+			b.release(i, bounded.Err() != nil && ctx.Err() == nil)
+			stop()
+			if dead && bounded.Err() == nil {
+				continue
 			}
+			return nil, err
+		}
+		err = p.begin(attempt, o)
+		stop()
+		if err == nil {
 			return p, nil
 		}
-		dead := !i.alive()
-		b.release(i, false)
-		if !dead {
+		p.Close()
+		if i.alive() || bounded.Err() != nil {
 			return nil, err
 		}
 	}
@@ -135,18 +149,20 @@ func (b *Browser) limits() egress.Limits {
 }
 
 // acquire takes a place on the current instance, starting one first where
-// needed, and a ready page when there is one.
+// needed, and a ready page when there is one. After a start that was not answered
+// it waits for one more.
 func (b *Browser) acquire(ctx context.Context) (*instance, *page, error) {
-	for {
+	for again := true; ; {
 		i, p, s, err := b.take()
 		if err != nil || i != nil {
 			return i, p, err
 		}
 		select {
 		case <-s.done:
-			if s.err != nil {
+			if s.err != nil && !(again && s.silent) {
 				return nil, nil, s.err
 			}
+			again = again && s.err == nil
 		case <-ctx.Done():
 			return nil, nil, context.Cause(ctx)
 		}
@@ -160,10 +176,7 @@ func (b *Browser) take() (*instance, *page, *start, error) {
 	if b.closed {
 		return nil, nil, nil, errClosing
 	}
-	if i := b.current; i != nil && !i.alive() {
-		b.noteFailure()
-		b.giveUp(i)
-	}
+	b.buryDead()
 	i := b.current
 	if i == nil {
 		s, err := b.begin()

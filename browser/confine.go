@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // confinement is how far Chromium is kept from the machine, apart from its
@@ -67,10 +68,10 @@ type launcher struct {
 	works bool
 }
 
-// start starts a Chromium and waits until it answers. It is not called by two
-// at once.
-func (l *launcher) start(ctx context.Context, executable string) (*process, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errSilent)
+// start starts a Chromium and waits until it answers: a silentError when it does
+// not within a time. It is not called by two at once.
+func (l *launcher) start(ctx context.Context, executable string, within time.Duration) (*process, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, within, silentError{within})
 	defer cancel()
 	if l.left == nil || l.executable != executable {
 		l.executable, l.left, l.works = executable, confinements(), false

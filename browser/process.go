@@ -22,11 +22,6 @@ import (
 	"rote/routine"
 )
 
-// startTime bounds a start of Chromium until it answers.
-const startTime = 20 * time.Second
-
-var errSilent = fmt.Errorf("it did not answer within %v", startTime)
-
 // process is one running Chromium: its own process group, its own profile in a
 // temporary directory, a pipe to talk through.
 type process struct {
@@ -272,7 +267,7 @@ func Check(ctx context.Context, executable string) (*Checked, error) {
 	l := launcher{warn: func(lacks string, why error) {
 		checked.Warning, checked.NoSandbox = lacks, errors.Is(why, ErrNoSandbox)
 	}}
-	p, err := l.start(ctx, executable)
+	p, err := l.start(ctx, executable, lastStartBound)
 	if err != nil {
 		return nil, explainCheck(executable, err)
 	}

@@ -2,7 +2,6 @@ package browser
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -70,7 +69,8 @@ const (
 // does not end it for the others.
 type start struct {
 	done   chan struct{}
-	err    error // set before done is closed
+	err    error // set before done is closed, as is silent
+	silent bool  // the browser did not answer
 	cancel context.CancelFunc
 }
 
@@ -85,11 +85,19 @@ func (b *Browser) begin() (*start, error) {
 		b.failures = b.failures[1:]
 	}
 	if len(b.failures) >= maxFailures {
-		return nil, unavailable(errors.New("it failed to start five times within a minute"))
+		err := fmt.Errorf("it failed %d times within a minute, and is started again a minute after", maxFailures)
+		if b.startFailure != nil {
+			err = fmt.Errorf("%w. The last start: %w", err, b.startFailure)
+		}
+		return nil, unavailable(err)
 	}
 	executable, err := Find(b.config.Executable)
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("find one (rote browser install gets it): %w", err))
+	}
+	within := b.startBounds.first
+	if isSilent(b.startFailure) {
+		within = b.startBounds.next
 	}
 	ctx, cancel := context.WithCancel(context.Background()) // the launcher bounds it
 	s := &start{done: make(chan struct{}), cancel: cancel}
@@ -98,14 +106,15 @@ func (b *Browser) begin() (*start, error) {
 	b.work.Go(func() {
 		defer close(s.done)
 		defer cancel()
-		p, err := b.launcher.start(ctx, executable)
+		p, err := b.launcher.start(ctx, executable, within)
 		if err != nil {
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			b.starting, s.err = nil, unavailable(err)
+			b.starting, b.startFailure = nil, err
+			s.err, s.silent = unavailable(err), isSilent(err)
 			b.noteFailure()
-			if successor && !b.closed { // else whoever waits is told
-				b.config.Log.Error("the next browser did not start", "error", err)
+			if !b.closed {
+				b.config.Log.Error("the browser did not start", "error", err)
 			}
 			return
 		}
@@ -122,7 +131,7 @@ func (b *Browser) begin() (*start, error) {
 func (b *Browser) install(i *instance) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.starting = nil
+	b.starting, b.startFailure = nil, nil
 	b.living[i] = true
 	b.counts.Starts++
 	if b.closed {

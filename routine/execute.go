@@ -171,7 +171,8 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 	s.openings.note(err, s.now())
 	if err != nil {
 		if ctx.Err() != nil {
-			return causeOf(ctx)
+			e := AsError(causeOf(ctx))
+			return &Error{Code: e.Code, Message: e.Message + ", waiting for the browser to open a page", cause: e}
 		}
 		return err
 	}

@@ -43,3 +43,14 @@ func (o *openings) broken(now time.Time) error {
 	}
 	return nil
 }
+
+// notStarted hides from callers, who may be anybody, why the browser does not
+// start.
+func notStarted(err error) error {
+	e := AsError(err)
+	if e.Code != CodeBrowserUnavailable {
+		return err
+	}
+	return &Error{Code: CodeBrowserUnavailable, RetryAfter: e.RetryAfter, cause: err,
+		Message: "no browser is running: it is still starting, or it does not start, and then the log of the service says why"}
+}

@@ -263,14 +263,20 @@ func (s *Service) Tool(ctx context.Context, p Principal, id string, since time.T
 	return s.findSince(ctx, p, toListTools, id, since)
 }
 
-// Ready tells whether calls are taken, the store answers and the browser, as far
-// as it was needed, starts.
+// Ready reports whether calls are taken, the store answers and the browser, which
+// it starts if none runs, opens pages: nil, CodeShuttingDown, CodeStoreUnavailable
+// or CodeBrowserUnavailable.
 func (s *Service) Ready(ctx context.Context) error {
 	if s.stopped() {
 		return errStopping
 	}
 	if err := s.store.Ping(ctx); err != nil {
 		return storeError(ctx, "ping", err)
+	}
+	if b, ok := s.browser.(interface{ Ready(context.Context) error }); ok {
+		if err := b.Ready(ctx); err != nil {
+			return notStarted(err)
+		}
 	}
 	return s.openings.broken(s.now())
 }

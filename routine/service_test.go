@@ -181,6 +181,48 @@ func TestReady(t *testing.T) {
 	}
 }
 
+// readyBrowser is a Browser that knows whether it can be started.
+type readyBrowser struct {
+	fakeBrowser
+	why error
+}
+
+func (b *readyBrowser) Ready(context.Context) error { return b.why }
+
+// The service is not ready while no browser can be started, though nothing has
+// run, and does not tell everybody why.
+func TestReadyAsksTheBrowser(t *testing.T) {
+	b := &readyBrowser{}
+	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: b})
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.why = &routine.Error{Code: routine.CodeBrowserUnavailable, Message: "start /opt/chromium: exit 1", RetryAfter: 3 * time.Second}
+	err := s.Ready(t.Context())
+	if e := routine.AsError(err); e.Code != routine.CodeBrowserUnavailable || e.RetryAfter != 3*time.Second || strings.Contains(e.Message, "/opt") || !errors.Is(err, b.why) {
+		t.Errorf("%+v", err)
+	}
+}
+
+// A run whose time ends while its browser starts is told what it waited for.
+func TestTimeoutWhileTheBrowserStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: starting{}})
+		_, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, routine.Call{Timeout: 5 * time.Second})
+		if routine.CodeOf(err) != routine.CodeTimeout || !strings.Contains(err.Error(), "timeout_seconds of 5, waiting for the browser to open a page") {
+			t.Error(err)
+		}
+	})
+}
+
+// starting is a Browser that never comes up.
+type starting struct{}
+
+func (starting) Open(ctx context.Context, _ routine.Opening) (routine.Page, error) {
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
 // Who asks whether the service is ready hears of a browser that does not start,
 // until it may have been mended.
 func TestReadyKnowsTheBrowser(t *testing.T) {

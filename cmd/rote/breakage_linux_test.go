@@ -66,6 +66,9 @@ func TestWithoutABrowser(t *testing.T) {
 	t.Run("exits at once, again and again", func(t *testing.T) {
 		r := newRote(t)
 		s := r.serve("--browser", r.program("broken", "#!/bin/sh\nexit 1\n"))
+		if status, answer := s.call("GET", "/readyz", ""); status != 503 || answer["code"] != "browser_unavailable" { // before any run
+			t.Errorf("readiness: %d %v", status, answer)
+		}
 		for range 7 {
 			if code := s.fails(); code != "browser_unavailable" {
 				t.Error(code)
