@@ -3,7 +3,6 @@ package routine_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/routinetest/seeded"
 )
 
 // crowd is a service in use by several organizations, each with one routine that
@@ -220,7 +220,7 @@ func TestTurnsAmongThoseWhoComeAgain(t *testing.T) {
 // whatever the organizations, if no more come and runs are alike.
 func TestPlaceInTheQueueIsTrue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		random := rand.New(rand.NewPCG(1, 2))
+		random := seeded.Rand(t)
 		for range 20 {
 			c := newCrowd(t, 1, 200)
 			ahead := map[string]func() int{}

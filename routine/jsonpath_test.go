@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/ohler55/ojg/jp"
+
+	"rote/routine/routinetest/seeded"
 )
 
 // A filter looks at values of any kind: what it cannot compare does not match.
@@ -104,7 +106,7 @@ func randomJSON(random *rand.Rand, depth int) any {
 // What a path selects is what the library selects. Filters are not compared: the
 // library panics on null, or gives what no reader expects.
 func TestPathsSelectWhatTheLibrarySelects(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
+	random := seeded.Rand(t)
 	selected := 0
 	for range 20_000 {
 		path, value := randomPath(random, false), randomJSON(random, 4)
@@ -136,7 +138,7 @@ func TestPathsSelectWhatTheLibrarySelects(t *testing.T) {
 // No path and no response gives an internal error or a panic, and json_path and
 // drop agree: nothing is left of what is dropped.
 func TestNoResponseBreaksAPath(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
+	random := seeded.Rand(t)
 	for range 20_000 {
 		path, value := randomPath(random, true), compact(randomJSON(random, 4))
 		for _, sanitizer := range []string{`{"type":"json_path","path":%s}`, `{"type":"json_path","paths":["$",%s]}`, `{"type":"drop","paths":[%s]}`} {

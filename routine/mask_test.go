@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"math/rand/v2"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/idna"
+
+	"rote/routine/routinetest/seeded"
 )
 
 func secretText(text string) secrets {
@@ -113,7 +114,7 @@ func TestAllOfAResultIsMasked(t *testing.T) {
 // Wherever a text is cut and however it is folded, at most two characters of a
 // secret are left. The seed is fixed.
 func TestNothingOfASecretIsLeft(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
+	random := seeded.Rand(t)
 	alphabet := []rune("QXZJ \t\n\"\\%&ÄÖ")
 	for range 800 {
 		runes := make([]rune, 8+random.IntN(200))
