@@ -1,7 +1,9 @@
 package routine
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -155,4 +157,17 @@ func (l *live) standing() *Execution {
 	e.Operations = slices.Clone(l.records)
 	e.OperationsDone = len(e.Operations)
 	return &e
+}
+
+// InFlight are the executions that run or wait in this process, oldest first.
+func (s *Service) InFlight() []*Execution {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.running))
+	s.mu.Unlock()
+	var es []*Execution
+	for _, l := range all {
+		es = append(es, l.standing())
+	}
+	slices.SortFunc(es, func(a, b *Execution) int { return cmp.Compare(a.ID, b.ID) }) // ids begin with the time
+	return es
 }

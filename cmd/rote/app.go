@@ -125,7 +125,7 @@ func (a *app) maintain(ctx context.Context) {
 func (a *app) Close() error {
 	ctx, cancel := a.streams.ending(context.Background(), drainTime)
 	defer cancel()
-	a.service.Close(ctx)
+	a.stopRuns(ctx)
 	a.stopMaintaining()
 	a.browser.Close()
 	return a.store.Close()

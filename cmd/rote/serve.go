@@ -74,7 +74,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	defer func() { err = errors.Join(err, scraped.Close()) }()
 	a.log.Info("serving", "url", "http://"+listener.Addr().String()+c.BasePath)
 	return serve(ctx, listener, h, s, func(ctx context.Context) {
-		a.service.Close(ctx)
+		a.stopRuns(ctx)
 		tools.Close() // after the runs, so that their answers still go out
 	})
 }
