@@ -108,7 +108,6 @@ type shelf struct {
 	edits  map[string]func(*routine.Routine) // by name
 	broken error
 	full   error // of creating an execution
-	panics bool
 	looks  int
 	// changes count what was done behind the service's back.
 	changes int64
@@ -190,9 +189,6 @@ func (s *shelf) CreateExecution(ctx context.Context, e *routine.Execution) error
 func (s *shelf) FinishExecution(ctx context.Context, e *routine.Execution) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.panics {
-		panic("secret: the store is on fire")
-	}
 	if s.broken != nil {
 		return s.broken
 	}
