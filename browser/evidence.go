@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"rote/routine"
@@ -59,7 +60,7 @@ func (p *page) Evidence(ctx context.Context, i routine.Inspection) *routine.Evid
 		p.explain(&e.FailedRequests[n])
 	}
 	if err == nil {
-		e.Elements = p.withFrames(ctx, i, found.Elements)
+		e.Elements, e.Text = p.withFrames(ctx, i, found)
 		e.Screenshot = p.screenshot(ctx, i.Secrets)
 	}
 	return e
@@ -85,10 +86,11 @@ func (p *page) outline(ctx context.Context, v *view, i routine.Inspection, grace
 		"grace": grace.Milliseconds(), "budget": (p.b.outlineTime / 6).Milliseconds()})
 }
 
-// withFrames adds what frames of other origins have, as far as they answer, and
+// withFrames adds the elements and texts of frames of other origins, as far as they answer, and
 // leaves out what the selector would not find because an element before it
 // matches too.
-func (p *page) withFrames(ctx context.Context, i routine.Inspection, found []candidate) []routine.Element {
+func (p *page) withFrames(ctx context.Context, i routine.Inspection, page outlined) ([]routine.Element, string) {
+	found, texts := page.Elements, []string{page.Text}
 	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime/3)
 	defer cancel()
 	before := []*view{p.top} // in the order in which they are searched
@@ -96,6 +98,9 @@ func (p *page) withFrames(ctx context.Context, i routine.Inspection, found []can
 		inside, err := p.outline(bounded, v, i, 0)
 		if err == nil {
 			found = append(found, p.unmatched(bounded, before, inside.Elements)...)
+			if !strings.Contains(strings.Join(texts, " | "), inside.Text) { // reached from the page itself
+				texts = append(texts, inside.Text)
+			}
 		}
 		before = append(before, v)
 	}
@@ -104,7 +109,8 @@ func (p *page) withFrames(ctx context.Context, i routine.Inspection, found []can
 	for n := range elements {
 		elements[n] = found[n].Element
 	}
-	return elements
+	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+	return elements, strings.Join(texts, " | ")
 }
 
 // unmatched are those whose selectors match nothing in the views.

@@ -31,11 +31,9 @@
   });
 
   // --- secrets are replaced in texts before those are cut
-
   let holds, hide, longest;
 
   // --- what the failed selector was looking for, in words
-
   // spellings are other words for the same on many sites.
   const spellings = { btn: 'button', pwd: 'password', pw: 'password', img: 'image', qty: 'quantity', allow: 'accept', agree: 'accept', bag: 'cart', basket: 'cart',
     increase: 'plus', inc: 'plus', decrease: 'minus', dec: 'minus', dismiss: 'close', remove: 'delete', forward: 'next', back: 'previous', prev: 'previous' };
@@ -84,16 +82,13 @@
   }
 
   // --- what an element is called
-
   const tests = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
   const read = (e, name) => e.getAttribute(name) ?? '';
   const classes = e => read(e, 'class').split(/\s+/).filter(Boolean);
   const editable = e => untypable(e) === null;
   const buttonInput = e => e.localName === 'input' && /^(submit|button|reset)$/.test(e.type);
-
   // offered is what a list offers.
   const offered = e => [...e.options].slice(0, 20).map(o => o.label.trim()).filter(Boolean).join(', ');
-
   // beside is the text of a label without what its control offers.
   const beside = l => [...l.querySelectorAll('select')].reduce((text, list) => text.replace(list.textContent, ' '), l.textContent);
 
@@ -115,7 +110,6 @@
   }
 
   // --- a selector that finds this element alone
-
   const unique = selector => {
     let n = 0;
     for (const { root } of roots) if ((n += root.querySelectorAll(selector).length) > 1) return false;
@@ -169,7 +163,6 @@
   }
 
   // --- weighing
-
   const acted = 'a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio],[role=switch],[role=tab],[role=menuitem],[role=option],[role=combobox],[role=textbox],[role=searchbox],[onclick],[contenteditable]:not([contenteditable=false]),[tabindex]:not([tabindex="-1"])';
   const ending = /^[×✕✖x]$|\b(close|dismiss|accept|agree|allow|ok|okay|got it|no thanks|schließen|akzeptieren|zustimmen|fermer|accepter|cerrar|aceptar)\b/i; // of what covers a page
   const modal = 'dialog[open],[role=dialog],[role=alertdialog],[aria-modal=true]';
@@ -288,23 +281,49 @@
     }
   }
 
-  // --- what a person reads on the page
+  // acts tells the operations that look for an element or wait for the page. Others
+  // (scripts, return, fetch) have no use for a list of elements.
+  const acts = /^(click|input_text|press|scroll|wait_for_url|return_html|)$/;
+  // usableLater tells the troubles that may pass from those of a trap.
+  const usableLater = / (covered|disabled|read-only|inert|moving)/;
+  // favourLikeTrap counts what a person can use, when the selector matches only what nobody sees.
+  function favourLikeTrap(list, trap, o) {
+    const called = { words: new Map(words([trap.id, read(trap, 'name'), read(trap, 'class'), label(trap), read(trap, 'type')].join(' ')).map(w => [w, 1])) };
+    for (const c of list) {
+      if (c.match || c.trouble) continue;
+      c.points += likeness(c.e, called) / 2 + (c.e.localName === trap.localName ? 1 : 0);
+      c.akin ||= suits(c.e, o.operation) > 0;
+    }
+  }
 
+  // --- what a person reads on the page
   const unread = 'script,style,noscript,template,textarea,select,[contenteditable]:not([contenteditable=false])';
   const alerts = '[role=alert],[role=alertdialog],dialog[open],[aria-live]:not([aria-live=off]),[class*=error i],[class*=alert i],[class*=invalid i],[class*=warning i]';
   const apparent = { visibilityProperty: true, opacityProperty: true };
   const framing = 'nav,header,footer,aside,[role=navigation],[role=banner],[role=contentinfo]';
 
-  // spoken is the beginning of the visible text in box, with a blank where
-  // another block begins, and without what was put into fields.
+  // inner lists what is drawn inside e: in its shadow root, frame or slot, or else its child nodes.
+  function inner(e) {
+    const assigned = e.localName === 'slot' ? e.assignedNodes() : [];
+    return assigned.length ? assigned : (e.shadowRoot ?? documentIn(e)?.body ?? e).childNodes;
+  }
+
+  // spoken is the beginning of the visible text in box, also in its frames and
+  // open shadow roots, with a blank where another block begins, and without what
+  // was put into fields.
   function spoken(box, max, skipped) {
     let text = '', block = null, judged = 0;
-    const seen = e => late(judged++, 2000) || e.matches(skipped) || !e.checkVisibility(apparent) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP;
-    const walk = box.ownerDocument.createTreeWalker(box, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, n => n.nodeType === Node.TEXT_NODE ? NodeFilter.FILTER_ACCEPT : seen(n));
-    while (text.length < max && walk.nextNode()) {
-      let of = walk.currentNode.parentElement;
-      while (of && of !== box && /^(inline|contents)$/.test(getComputedStyle(of).display)) of = of.parentElement;
-      text += (of === block ? '' : ' ') + walk.currentNode.data.slice(0, max).replace(/\s+/g, ' ');
+    const drawn = e => e.checkVisibility(apparent) || getComputedStyle(e).display === 'contents';
+    const seen = e => !late(judged++, 2000) && !e.matches(skipped) && drawn(e);
+    const lists = [{ nodes: inner(box), next: 0 }]; // of the nodes around the one that is read
+    while (text.length < max && lists.length) {
+      const list = lists.at(-1), n = list.nodes[list.next++];
+      if (!n) lists.pop();
+      else if (n.nodeType === Node.ELEMENT_NODE && seen(n)) lists.push({ nodes: inner(n), next: 0 });
+      if (n?.nodeType !== Node.TEXT_NODE) continue;
+      let of = n.parentElement ?? n.parentNode.host;
+      while (of && of !== box && /^(inline|contents)$/.test(getComputedStyle(of).display)) of = up(of);
+      text += (of === block ? '' : ' ') + n.data.slice(0, max).replace(/\s+/g, ' ');
       block = of;
     }
     return text;
@@ -318,7 +337,9 @@
       .slice(0, 3).map(e => spoken(e, room, unread));
     const main = document.querySelector('main,[role=main]') ?? document.body;
     const content = main ? spoken(main, room, unread + ',' + framing).trim() || spoken(main, room, unread) : '';
-    const parts = [...shown, content].map(t => hide(t, t.length >= room).replace(/\s+/g, ' ').trim()).filter(Boolean);
+    const framed = roots.filter(r => r.frames.length && r.root.body && !inside(r.frames[0], main) && r.frames.every(f => f.checkVisibility(apparent)))
+      .slice(0, 5).map(r => spoken(r.root.body, room, unread));
+    const parts = [...shown, content, ...framed].map(t => hide(t, t.length >= room).replace(/\s+/g, ' ').trim()).filter(Boolean);
     const first = parts.filter((t, i) => !parts.some((other, n) => n > i && other.slice(0, max).includes(t))); // each is told once
     return first.join(' | ').slice(0, max);
   }
@@ -342,7 +363,7 @@
     }
     look();
     end = performance.now() + o.budget;
-    const list = weigh(o, wanted(o.selector), found).sort(order).slice(0, maxJudged);
+    const list = !acts.test(o.operation) ? [] : weigh(o, wanted(o.selector), found).sort(order).slice(0, maxJudged);
     end = performance.now() + o.budget;
     let judged = 0;
     for (const c of list) {
@@ -353,6 +374,8 @@
       else if (!c.trouble && inView(c.e)) c.points += 0.5;
     }
     favour(list);
+    const traps = list.filter(c => c.match);
+    if (traps.length && traps.every(c => c.trouble && !usableLater.test(c.trouble))) favourLikeTrap(list, traps[0].e, o);
     end = performance.now() + o.budget;
     const elements = [];
     for (const c of list.sort(order)) {

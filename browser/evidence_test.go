@@ -254,7 +254,7 @@ func TestEvidenceOfFrames(t *testing.T) {
 	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "iframe #pay"})
 	want := []routine.Element{{Selector: "button.pay", Role: "button", Text: "Pay", Where: "in a frame of " + strings.TrimPrefix(bank, "http://")},
 		{Selector: "button.back", Role: "button", Text: "Back"}}
-	if diff := cmp.Diff(want, e.Elements); diff != "" || e.Screenshot == nil {
+	if diff := cmp.Diff(want, e.Elements); diff != "" || e.Screenshot == nil || e.Text != "Back | Pay Back" {
 		t.Error(diff)
 	}
 	p = openPage(t, url+"/")

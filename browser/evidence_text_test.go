@@ -20,7 +20,7 @@ func TestEvidenceTellsWhatThePageSays(t *testing.T) {
 		{"what was put in", `<p>a</p><textarea>mine</textarea><div contenteditable>mine</div><select><option>x</select><script>1</script><style>i{}</style><p style="opacity:0">mine</p>`, "a"},
 		{"secrets, also in parts", `<p>pw s3<b>cr</b>et <i>s3cret</i></p><p class=error>s3cret!</p>`, "pw *** *** ***!"},
 		{"nothing but what stands around", `<header>Down for <br>repair</header>`, "Down for repair"},
-		{"a shadow root", `<x-a></x-a><p>b</p><script>document.querySelector('x-a').attachShadow({mode:'open'}).innerHTML = '<p role=alert>No</p>'</script>`, "No | b"},
+		{"a shadow root", `<x-a></x-a><p>b</p><script>document.querySelector('x-a').attachShadow({mode:'open'}).innerHTML = '<p role=alert>No</p>'</script>`, "No b"},
 		{"nothing", ``, ""},
 	}
 	pages := map[string]any{}

@@ -24,7 +24,8 @@ type Evidence struct {
 	// first, in at most 300 characters.
 	Text string `json:"text,omitempty"`
 	// Elements are what could have been meant by the operation's selector, the
-	// likeliest first; null when the page did not answer.
+	// likeliest first. The list is empty for operations that look for no element,
+	// and null when the page did not answer.
 	Elements []Element `json:"elements"`
 	// Console are the last lines that the page wrote, FailedRequests the last
 	// of its requests that failed.
