@@ -118,7 +118,8 @@ func (t *sessions) begin(p routine.Principal, of *organization, messages chan po
 // tooManySessions is the error for a caller who has all that they may have in use.
 func tooManySessions(whose string, limit int) error {
 	return &routine.Error{Code: routine.CodeRateLimited, RetryAfter: time.Minute,
-		Message: fmt.Sprintf("%d MCP sessions %s are in use, which is the limit. End some with DELETE /mcp, or close their streams, then try again", limit, whose)}
+		Message: fmt.Sprintf("%d MCP sessions %s are in use, which is the limit. "+
+			"End some with DELETE /mcp, or close their streams, then try again", limit, whose)}
 }
 
 var errAllSessions = &routine.Error{Code: routine.CodeBusy, RetryAfter: time.Minute, Message: "the service has as many MCP sessions in use as it can have. Try again later"}

@@ -192,7 +192,8 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 const saveTime = 10 * time.Second
 
 // unsavedWarning is in the result of an execution whose end could not be saved.
-const unsavedWarning = "the database did not answer when the run ended: the execution is recorded as soon as it does. The run itself is done: do not repeat it because of this"
+const unsavedWarning = "the database did not answer when the run ended: the execution is recorded as soon as it does. " +
+	"The run itself is done: do not repeat it because of this"
 
 // finish ends the execution in the ledger and logs it. It works after the run's
 // own context has ended. What it returns is why the run failed. That the ledger

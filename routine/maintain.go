@@ -147,6 +147,7 @@ func (s *Service) saveLast(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, e := range s.unsaved {
-		s.log.ErrorContext(ctx, "execution could not be saved before the service stopped: it will be shown as interrupted", "execution_id", id, "status", e.Status, "error", err)
+		s.log.ErrorContext(ctx, "execution could not be saved before the service stopped: it will be shown as interrupted",
+			"execution_id", id, "status", e.Status, "error", err)
 	}
 }

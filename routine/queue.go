@@ -85,7 +85,8 @@ func (q *queue) enter(organization string) (*ticket, error) {
 func (q *queue) full(own, free int) error {
 	message := fmt.Sprintf("the queue is full: %d executions run and %d wait. Call again later", q.running, q.waiting)
 	if free > 0 {
-		message = fmt.Sprintf("too many executions of your organization wait already: %d. The rest of the queue (%d) is kept for other organizations. Call again when some of yours have ended", own, free)
+		message = fmt.Sprintf("too many executions of your organization wait already: %d. "+
+			"The rest of the queue (%d) is kept for other organizations. Call again when some of yours have ended", own, free)
 	}
 	return &Error{Code: CodeBusy, Message: message, RetryAfter: time.Second}
 }

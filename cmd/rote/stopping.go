@@ -34,5 +34,6 @@ func stopNotice(running []*routine.Execution, wait time.Duration) string {
 	if len(running) > 1 {
 		runs = fmt.Sprintf("%d runs", len(running))
 	}
-	return fmt.Sprintf("rote: stopping, which waits up to %v for %s in flight: %s. A second signal (Ctrl-C) ends them at once.", wait, runs, strings.Join(named, ", "))
+	return fmt.Sprintf("rote: stopping, which waits up to %v for %s in flight: %s. "+
+		"A second signal (Ctrl-C) ends them at once.", wait, runs, strings.Join(named, ", "))
 }
