@@ -177,6 +177,9 @@ func TestStoreThatIsGone(t *testing.T) {
 	bodies := map[string]string{"/routines/": readPage, "/routines/by-name/{name}": strings.Replace(readPage, "read_page", "1", 1),
 		"/routines/{routine_id}": `{"tags":[]}`, "/routines/{routine_id}/execute": call("x"), "/routines/{routine_id}/restore": `{"version":1}`}
 	published().each(503, func(method, path string) {
+		if path == "/routines/validate_routine_json" {
+			return // it needs no store: its 503 is that of too many at once
+		}
 		scenario{method + path, method, concrete(path), "$admin", nil, bodies[path], 503, []string{`"code":"store_unavailable"`}, hidden}.run(t, e)
 	})
 	for _, line := range e.lines() {
