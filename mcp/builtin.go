@@ -20,6 +20,8 @@ import (
 // builtin is a tool of the service's own, beside the routines.
 type builtin struct {
 	name, title, description string
+	// advice follows the description.
+	advice []advice
 	// schema is that of the arguments.
 	schema string
 	// needs is the scope without which the tool is neither listed nor called.
@@ -73,7 +75,7 @@ func (s *Server) failedCall(ctx context.Context, tool string, err error) *mcp.Ca
 		}
 		b.WriteString("\n" + clip(clean(problemLine(p)), maxFailureText/4))
 	}
-	if step := builtinNext(f); step != "" {
+	if step := s.builtinNext(ctx, f); step != "" {
 		b.WriteString("\nNext: " + step + ".")
 	}
 	return failed(b.String())
@@ -92,14 +94,16 @@ func problemLine(p routine.Problem) string {
 }
 
 // builtinNext is what an agent can do when a builtin has failed.
-func builtinNext(f *routine.Error) string {
+func (s *Server) builtinNext(ctx context.Context, f *routine.Error) string {
 	switch f.Code {
 	case routine.CodeNotFound:
-		return "search_routines finds routines by what they do; ids of executions stand in the answers of calls"
+		return s.advise(ctx, advice{"search_routines", "search_routines finds routines by what they do; ids of executions stand in the answers of calls",
+			"check the id; ids of executions stand in the answers of calls"})
 	case routine.CodeForbidden:
 		return "do not try again: the token of this connection is not good for it"
 	case routine.CodePreconditionFailed:
-		return "read the routine again with describe_routine, and change what it is now"
+		return s.advise(ctx, advice{"describe_routine", "read the routine again with describe_routine, and change what it is now",
+			"the message tells the version that the routine has now: give that one if the change still suits it"})
 	case routine.CodeInvalid, routine.CodeConflict, routine.CodeTooLarge:
 		return ""
 	}

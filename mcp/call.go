@@ -63,7 +63,7 @@ func newCaller(s *Server, e *entry) *caller {
 func (c *caller) handle(ctx context.Context, request mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
 	defer func() {
 		if p := recover(); p != nil {
-			result = failed(c.failure(nil, c.server.noted(ctx, c.id, panicked(p))))
+			result = failed(c.failure(ctx, nil, c.server.noted(ctx, c.id, panicked(p))))
 		}
 	}()
 	return c.run(ctx, request, arguments(request), c.server.softDeadline), nil
@@ -77,7 +77,7 @@ func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameter
 		Timeout: routine.MaxRunTimeout, Progress: r.progress(), Queued: r.queued(), Patience: patience, Detach: c.server.detach})
 	r.stop()
 	result := c.answer(ctx, e, err, part{})
-	if e != nil && e.Evidence != nil && principalOf(ctx).Has(routine.ScopeExecutionsRead) {
+	if e != nil && e.Evidence != nil && c.server.offers(principalOf(ctx), "get_execution") {
 		words, _ := result.Content[0].(mcp.TextContent)
 		words.Text += " To mend the routine: get_execution tells what was on the page."
 		result.Content[0] = words
@@ -89,13 +89,13 @@ func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameter
 func (c *caller) answer(ctx context.Context, e *routine.Execution, err error, p part) *mcp.CallToolResult {
 	switch {
 	case e == nil:
-		return failed(c.failure(nil, c.server.noted(ctx, c.id, err)))
+		return failed(c.failure(ctx, nil, c.server.noted(ctx, c.id, err)))
 	case e.Open():
-		return running(e)
+		return c.server.running(ctx, e)
 	case e.Status != routine.ExecutionCompleted:
-		return failed(c.failure(e, err))
+		return failed(c.failure(ctx, e, err))
 	}
-	result, err := c.succeeded(e, p)
+	result, err := c.succeeded(ctx, e, p)
 	if err != nil {
 		return c.server.failedCall(ctx, "get_execution", err)
 	}

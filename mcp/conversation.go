@@ -196,7 +196,7 @@ func (c *conversation) handle(ctx context.Context, id json.RawMessage, text []by
 		return r
 	case mcp.JSONRPCError:
 		r.ID = mcp.NewRequestId(id)
-		r.Error.Message = withoutTool(r.Error.Message)
+		r.Error.Message = c.server.withoutTool(ctx, r.Error.Message)
 		r.Error.Code = code.of(r.Error.Code)
 		return r
 	default:
@@ -206,12 +206,13 @@ func (c *conversation) handle(ctx context.Context, id json.RawMessage, text []by
 
 // withoutTool says what to do in place of mcp-go's "tool 'x' not found: tool not
 // found", which reaches the model.
-func withoutTool(message string) string {
+func (s *Server) withoutTool(ctx context.Context, message string) string {
 	said, ok := strings.CutSuffix(message, "' not found: "+server.ErrToolNotFound.Error())
 	if !ok {
 		return message
 	}
-	return fmt.Sprintf("there is no tool %q: tools/list tells which there are, and search_routines finds routines by what they do", clip(clean(strings.TrimPrefix(said, "tool '")), 80))
+	search := s.advise(ctx, advice{tool: "search_routines", text: ", and search_routines finds routines by what they do"})
+	return fmt.Sprintf("there is no tool %q: tools/list tells which there are%s", clip(clean(strings.TrimPrefix(said, "tool '")), 80), search)
 }
 
 func (c *conversation) notify(method string, params any) error {

@@ -15,7 +15,11 @@ import (
 func (s *Server) nothingPublished(p routine.Principal) string {
 	const words = "No routine is published here yet, so there is nothing to run. "
 	if create := s.own["create_routine"]; s.authoring && !s.readOnly && p.Has(create.needs) {
-		return words + "Write one and store it with create_routine; the resource schema://routine describes definitions, and validate_routine checks them."
+		validate := ""
+		if s.offers(p, "validate_routine") {
+			validate = ", and validate_routine checks them"
+		}
+		return words + "Write one and store it with create_routine; the resource schema://routine describes definitions" + validate + "."
 	}
 	return words + "The operator of this server adds one with: " + s.addCommand + ". With --toolsets authoring this server also has tools with which you can create routines."
 }

@@ -62,12 +62,12 @@ func TestEmptyDatabase(t *testing.T) {
 				if !strings.HasPrefix(first, "No routine is published here yet") || !strings.Contains(first, row.wants) || strings.Contains(first, row.not) {
 					t.Errorf("%s", text)
 				}
-				if text != found.Next && rest != instructions {
+				if text != found.Next && rest != h.instructions(withPrincipal(t.Context(), row.p)) {
 					t.Errorf("the other instructions are gone: %s", rest)
 				}
 			}
 			create(t, h.service, ann, published[0])
-			if text := greeting(t, h.Server, row.p); text != instructions {
+			if text := greeting(t, h.Server, row.p); text != h.instructions(withPrincipal(t.Context(), row.p)) {
 				t.Errorf("with a routine: %s", text)
 			}
 			own(t, connectAs(t, h.Server, row.p), "search_routines", map[string]any{"query": "nothing like this"}, &found)

@@ -154,3 +154,14 @@ func (e *entry) describeWith(schema json.RawMessage, note string) []byte {
 	return compact(description{ID: e.id, Tool: e.tool, Name: e.name, Description: e.about, Status: e.status, Version: e.version, ReadOnly: e.readOnly,
 		Note: note, Parameters: schema, Operations: e.steps, Result: e.result})
 }
+
+// withoutOperations is the description for a caller who may run the routine and
+// not read it: what its tool shows.
+func (e *entry) withoutOperations() description {
+	var d description
+	if err := json.Unmarshal(e.described(), &d); err != nil {
+		d = description{ID: e.id, Tool: e.tool, Name: e.name} // what was encoded here can be decoded
+	}
+	d.Operations = []string{}
+	return d
+}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -43,7 +44,7 @@ var next = map[routine.Code]string{
 
 // failure says all there is to say about a call that failed, because most
 // clients show an agent nothing but the text.
-func (c *caller) failure(e *routine.Execution, err error) string {
+func (c *caller) failure(ctx context.Context, e *routine.Execution, err error) string {
 	f := routine.AsError(err)
 	if e == nil && f.Code == routine.CodeInvalid {
 		return c.invalidArguments(f)
@@ -76,7 +77,11 @@ func (c *caller) failure(e *routine.Execution, err error) string {
 	if names := acted(e, c.readOnly); names != "" {
 		step = careful(e, names, step)
 	}
-	b.WriteString(" Next: " + step + ".")
+	if principalOf(ctx).Has(routine.ScopeExecutionsRun) {
+		b.WriteString(" Next: " + step + ".")
+	} else {
+		b.WriteString(" Next, for a caller who may run routines: " + step + ".")
+	}
 	return b.String()
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -44,6 +45,8 @@ type answer struct {
 	Data        json.RawMessage         `json:"data"`
 	// whole is all data of the execution, of which Data may be a part.
 	whole json.RawMessage
+	// unreadable: the caller has no tool that reads the rest.
+	unreadable bool
 }
 
 // operationsDone is how far a run is that goes on.
@@ -66,19 +69,26 @@ type truncation struct {
 	Next       *nextCall `json:"next"`
 }
 
-// running is the answer of a call whose run goes on.
-func running(e *routine.Execution) *mcp.CallToolResult {
+// running is the answer of a call whose run goes on. It names the calls for the
+// result and for the end of the run, as far as the caller has them.
+func (s *Server) running(ctx context.Context, e *routine.Execution) *mcp.CallToolResult {
 	a := answer{ExecutionID: e.ID, Status: e.Status, DurationMS: time.Since(e.CreatedAt).Milliseconds(), Warnings: []string{}, Data: json.RawMessage("null"),
-		Operations: &operationsDone{e.OperationsDone, e.OperationsTotal},
-		Next: &nextCall{"get_execution", map[string]any{"execution_id": e.ID},
-			"the run goes on: this call waits for its end and gives its result; do not run the routine again; cancel_execution ends it"}}
+		Operations: &operationsDone{e.OperationsDone, e.OperationsTotal}}
+	end := s.advise(ctx, advice{tool: "cancel_execution", text: "; cancel_execution ends it"})
+	if s.offers(principalOf(ctx), "get_execution") {
+		a.Next = &nextCall{"get_execution", map[string]any{"execution_id": e.ID},
+			"the run goes on: this call waits for its end and gives its result; do not run the routine again" + end}
+	} else {
+		a.Note = "the run goes on; do not run the routine again" + end + ". To read its result, " + unreadable
+	}
 	return a.result()
 }
 
 // succeeded is the result of a call whose run has completed, or a part of its
 // data.
-func (c *caller) succeeded(e *routine.Execution, p part) (*mcp.CallToolResult, error) {
+func (c *caller) succeeded(ctx context.Context, e *routine.Execution, p part) (*mcp.CallToolResult, error) {
 	a := answer{ExecutionID: e.ID, Status: e.Status, Warnings: []string{}, Data: json.RawMessage("null")}
+	a.unreadable = !c.server.offers(principalOf(ctx), "get_execution")
 	if e.DurationSeconds != nil {
 		a.DurationMS = int64(*e.DurationSeconds * 1000)
 	}
@@ -140,6 +150,10 @@ func (a *answer) encode() []byte {
 	var c cutter
 	cut := c.fit(spot{name: "data"}, a.Data, room)
 	a.Truncated = &truncation{TotalBytes: len(a.Data), Kept: c.kept(maxCutText), Next: a.rest(a.whole, c.first)}
+	if a.unreadable {
+		a.Truncated.Next = nil
+		a.Note = strings.TrimPrefix(a.Note+"; call with arguments that give less, or, to read the rest, "+unreadable, "; ")
+	}
 	a.Data = cut
 	return compact(a)
 }

@@ -17,13 +17,16 @@ import (
 func runTools() []builtin {
 	return []builtin{
 		{name: "search_routines", title: "Search routines", needs: routine.ScopeExecutionsRun, readOnly: true, handle: (*Server).searchRoutines,
-			description: "Find stored web-automation routines by what they do. All words must occur in name, description, tags or parameters; without query the most recently changed come first. Each has a tool name for run_routine.",
+			description: "Find stored web-automation routines by what they do. All words must occur in name, description, tags or parameters; without query the most recently changed come first.",
+			advice:      []advice{{"run_routine", "Each has a tool name for run_routine.", "Each has a tool name; those that are listed as tools can be called."}},
 			schema:      `{"type":"object","properties":{"query":{"type":"string","description":"Words, as in: flight prices"},"limit":{"type":"integer","minimum":1,"maximum":50,"default":10}},"additionalProperties":false}`},
 		{name: "describe_routine", title: "Describe a routine", needs: routine.ScopeExecutionsRun, readOnly: true, handle: (*Server).describeRoutine,
 			description: "A routine's parameters as JSON Schema, its operations and the shape of its result.",
 			schema:      `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id"}},"required":["id"],"additionalProperties":false}`},
 		{name: "run_routine", title: "Run a routine", needs: routine.ScopeExecutionsRun, destructive: true, openWorld: true, handle: (*Server).runRoutine,
-			description: "Run a routine that is not listed as a tool of its own. It may act on a live site. A run that takes longer than wait_seconds goes on: get_execution gives its result.",
+			description: "Run a routine that is not listed as a tool of its own. It may act on a live site.",
+			advice: []advice{{"get_execution", "A run that takes longer than wait_seconds goes on: get_execution gives its result.",
+				"A run that takes longer than wait_seconds goes on: " + unreadable + "."}},
 			schema: `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id"},"parameters":{"type":"object","description":"Values by name, as describe_routine tells"},` +
 				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end"}},"required":["id"],"additionalProperties":false}`},
 		{name: "get_execution", title: "Get an execution", needs: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).getExecution,
@@ -132,6 +135,9 @@ func (s *Server) describeRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 	}
 	if err != nil {
 		return s.failedCall(ctx, "describe_routine", err)
+	}
+	if !principalOf(ctx).Has(routine.ScopeRoutinesRead) {
+		return told(r.withoutOperations())
 	}
 	return toldText(r.described())
 }

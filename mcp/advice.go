@@ -1,0 +1,65 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"rote/routine"
+)
+
+// advice is a text that names one of the service's own tools, for the callers
+// who may call it, and the text for all others, which may be empty. Texts for
+// callers name such a tool only through advice.
+type advice struct{ tool, text, otherwise string }
+
+// offers reports whether a caller sees one of the service's own tools.
+func (s *Server) offers(p routine.Principal, tool string) bool {
+	return slices.ContainsFunc(s.builtins(), func(b builtin) bool { return b.name == tool && p.Has(b.needs) })
+}
+
+// advise gives the text of a that suits the caller.
+func (s *Server) advise(ctx context.Context, a advice) string {
+	if s.offers(principalOf(ctx), a.tool) {
+		return a.text
+	}
+	return a.otherwise
+}
+
+// adviseAll puts the texts of all of list together, as sentences.
+func (s *Server) adviseAll(ctx context.Context, list ...advice) string {
+	var texts []string
+	for _, a := range list {
+		if text := s.advise(ctx, a); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// unreadable is what to do about a result that the caller has no tool to read.
+const unreadable = "this token may not read executions, so no call gives it: ask for a token with the scope executions:read"
+
+// addInstructions tells each caller what an agent reads once, before any tool.
+func (s *Server) addInstructions(hooks *server.Hooks) {
+	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {
+		r.Instructions = s.instructions(ctx)
+	})
+	hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
+		r.Instructions = s.instructions(ctx)
+	})
+}
+
+func (s *Server) instructions(ctx context.Context) string {
+	find := s.adviseAll(ctx, advice{tool: "search_routines", text: "search_routines finds those that are not listed."},
+		advice{tool: "run_routine", text: "run_routine runs those that are not listed."})
+	if find != "" {
+		find = " " + find
+	}
+	wait := s.advise(ctx, advice{"get_execution", "call get_execution as next says, and do not run the routine again.",
+		"do not run the routine again. To read its result, " + unreadable + "."})
+	return strings.NewReplacer("FIND", find, "WAIT", wait).Replace(instructions)
+}

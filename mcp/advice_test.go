@@ -1,0 +1,117 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine"
+)
+
+// Whatever a caller is told names no tool that the caller does not have, and no
+// operation of a routine that the caller may not read.
+func TestTextsAdviseOnlyToolsThatTheCallerHas(t *testing.T) {
+	h := newHouse(t, hang, named("reads"),
+		`{"name": "clicks", "description": "Fails.", "operations": [{"type": "navigate", "url": "https://shop.example/"}, {"type": "click", "selector": "#markoperation"}]}`)
+	h.site.html = strings.Repeat("long ", 20_000)
+	h.site.click = func(routine.Click) error { return routine.Errorf(routine.CodeElementNotFound, "no element") }
+	h.site.evidence = &routine.Evidence{URL: "https://shop.example/", Title: "Shop"}
+	failedRun := runAs(t, h, "clicks")
+	for _, scopes := range []routine.Scopes{routine.ScopeExecutionsRun, routine.ScopeExecutionsRead, routine.ScopeRoutinesRead, routine.ScopeRoutinesWrite,
+		routine.ScopeExecutionsRun | routine.ScopeExecutionsRead, routine.ScopeExecutionsRun | routine.ScopeRoutinesWrite,
+		routine.ScopeRoutinesRead | routine.ScopeRoutinesWrite, routine.UsualScopes} {
+		for _, config := range []Config{{}, {ReadOnly: true}, {Authoring: true}, {Authoring: true, ReadOnly: true}} {
+			config.SoftDeadline = 50 * time.Millisecond
+			t.Run(fmt.Sprintf("%v %v %v", scopes, config.ReadOnly, config.Authoring), func(t *testing.T) {
+				p := ann
+				p.Scopes = scopes
+				texts, tools := everythingTold(t, h.with(t, config), p, failedRun)
+				for _, text := range texts {
+					for tool := range h.own {
+						if strings.Contains(text, tool) && !slices.Contains(tools, tool) {
+							t.Errorf("%s is advised and not offered: %.600s", tool, text)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// runAs runs a routine as ann and gives the id of its execution.
+func runAs(t *testing.T, h *house, name string) string {
+	t.Helper()
+	rs, _, err := h.service.Routines(t.Context(), ann, routine.RoutineFilter{Words: []string{name}, Limit: 1})
+	if err != nil || len(rs) != 1 {
+		t.Fatal(rs, err)
+	}
+	e, err := h.service.Execute(t.Context(), ann, rs[0].ID, routine.Call{})
+	if e == nil {
+		t.Fatal(err)
+	}
+	return e.ID
+}
+
+// everythingTold is what a caller is told at the start, in the list of tools and
+// by calls that fail, take long or give much, with the names of their tools.
+func everythingTold(t *testing.T, h *house, p routine.Principal, failedRun string) (texts, tools []string) {
+	t.Helper()
+	v := serveAs(t, h.Server, p)
+	c := client.NewClient(transport.NewIO(v.out, v.in, nil))
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	var hello mcp.InitializeRequest
+	hello.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	hello.Params.ClientInfo = mcp.Implementation{Name: "test", Version: "1"}
+	hi, err := c.Initialize(t.Context(), hello)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts = append(texts, hi.Instructions)
+	for _, tool := range list.Tools {
+		tools = append(tools, tool.Name)
+		texts = append(texts, tool.Description, string(tool.RawInputSchema))
+	}
+	calls := []struct{ tool, arguments string }{{"hang", `{}`}, {"reads", `{}`}, {"clicks", `{}`}, {"no_such_tool", `{}`}}
+	for tool := range h.own {
+		for _, arguments := range []string{`{}`, `{"id": "absent"}`, `{"id": "reads"}`, `{"execution_id": "absent"}`, `{"execution_id": "` + failedRun + `"}`,
+			`{"id": "reads", "on": true, "expected_version": 7}`, `{"id": "reads", "expected_version": 7}`} {
+			if tool != "cancel_execution" || !strings.Contains(arguments, failedRun) {
+				calls = append(calls, struct{ tool, arguments string }{tool, arguments})
+			}
+		}
+	}
+	for _, call := range calls {
+		result, err := c.CallTool(t.Context(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: call.tool, Arguments: json.RawMessage(call.arguments)}})
+		if err != nil {
+			texts = append(texts, strings.ReplaceAll(err.Error(), fmt.Sprintf("%q", call.tool), ""))
+			continue
+		}
+		text := fmt.Sprint(result.Content)
+		texts = append(texts, text)
+		if call.tool == "describe_routine" && !p.Has(routine.ScopeRoutinesRead) && strings.Contains(text, "shop.example") {
+			t.Errorf("operations are shown: %s", text)
+		}
+	}
+	for _, status := range []routine.ExecutionStatus{routine.ExecutionPending, routine.ExecutionRunning} {
+		for _, e := range h.executions(t, status) {
+			if _, err := h.service.Cancel(t.Context(), ann, e.ID); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	return texts, tools
+}
