@@ -30,6 +30,8 @@ func TestRoutinesByName(t *testing.T) {
 		{name: "another version", method: "PUT", path: path, headers: with("If-Match", `"2"`), body: changedText, status: 412},
 		{name: "its version", method: "PUT", path: path, headers: with("If-Match", `"1"`), body: changedText, status: 200, want: []string{`"version":2`, r.ID}},
 		{name: "another name in the body", method: "PUT", path: "/routines/by-name/other", token: "$admin", body: definition, status: 400, want: []string{`"pointer":"/name"`}},
+		{name: "a form", method: "PUT", path: path, headers: with("Content-Type", "application/x-www-form-urlencoded"), body: "a=b", status: 415},
+		{name: "a change of several", method: "PUT", path: "/routines/by-name/read_page", token: "$admin", body: readPage, status: 409, want: []string{"$private", "$public"}},
 		{name: "several of the name", method: "GET", path: "/routines/by-name/read_page", token: "$admin", status: 409, want: []string{"$private", "$public"}},
 		{name: "none of the name", method: "GET", path: "/routines/by-name/none", token: "$admin", status: 404},
 		{name: "of another organization", method: "GET", path: path, token: "$guest", status: 404},

@@ -10,7 +10,7 @@ import (
 func TestACallThatNamesNoRoutine(t *testing.T) {
 	c := connect(t, newHouse(t).with(t, Config{Authoring: true}).Server)
 	for tool, arguments := range map[string]map[string]any{
-		"describe_routine": {}, "run_routine": {"id": ""}, "publish_routine": {"on": true}, "archive_routine": {}, "update_routine": {"routine": map[string]any{}},
+		"describe_routine": {}, "run_routine": {"id": ""}, "publish_routine": {"on": true}, "archive_routine": {},
 	} {
 		result, text := callTool(t, c, tool, arguments)
 		if want := tool + " failed: id is required: the tool name of a routine, or its Routine_… id [invalid]."; !result.IsError || text != want {

@@ -31,7 +31,7 @@ func TestLargeAnswersShareTheMemory(t *testing.T) {
 		t.Skip("takes some seconds and memory")
 	}
 	run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRunsOfLargeAnswers$", "-test.v")
-	run.Env = append(os.Environ(), largeRuns+"=1")
+	run.Env = append(os.Environ(), largeRuns+"=1", "GOMEMLIMIT=400MiB") // as the program has it
 	out, err := run.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -11,13 +11,21 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
 	"rote/routine"
 )
 
+// softMemoryLimit is from where on, in bytes, the garbage collector works harder
+// to keep the process small. A few runs with large answers come near it.
+const softMemoryLimit = 400 << 20
+
 func main() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(softMemoryLimit)
+	}
 	// A host that closes our output must not kill us before we have cleaned up:
 	// the write fails instead.
 	signal.Ignore(syscall.SIGPIPE)
