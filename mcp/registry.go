@@ -196,7 +196,7 @@ func (r *registry) look(entries []*entry) []*entry {
 	for _, e := range byUse {
 		size := e.listedSize()
 		fits := len(listed) < r.server.maxListed && size <= room
-		if e.problem != errTooLargeForATool && (fits || r.called[e.tool] > 0) {
+		if !errors.Is(e.problem, errTooLargeForATool) && (fits || r.called[e.tool] > 0) {
 			room -= size
 			listed = append(listed, e)
 			stay[e.id] = r.listed[e.id]

@@ -110,7 +110,7 @@ func (w *jsonWriter) quoted(raw []byte) {
 // number writes a number, 20.00 as 20 where that loses no digits.
 func (w *jsonWriter) number(raw []byte) {
 	w.search.step(len(raw) / 64)
-	if bytes.IndexAny(raw, ".eE") < 0 && string(raw) != "-0" {
+	if !bytes.ContainsAny(raw, ".eE") && string(raw) != "-0" {
 		w.out = append(w.out, raw...)
 		return
 	}

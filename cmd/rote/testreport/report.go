@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -76,7 +77,7 @@ func report(in io.Reader, out io.Writer, interval time.Duration) (bool, error) {
 			if !more {
 				s.finish()
 				err := <-failure
-				if err == io.EOF {
+				if errors.Is(err, io.EOF) {
 					err = nil
 				}
 				return s.allPassed(), err
