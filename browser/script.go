@@ -116,7 +116,10 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, 
 	}
 	if t, ok := errors.AsType[*thrown](err); ok {
 		by := source.place(t.exception)
-		if t.Stack == nil && t.Text == "Uncaught" {
+		// What a script throws itself, or what it calls, has the script on its
+		// stack. That of a script that does not compile has at most what is
+		// paused, as a function that an earlier script left.
+		if t.Text == "Uncaught" && t.Exception.Class == "SyntaxError" && by.place.Line == 0 {
 			by = source.placeOfSyntaxError(t.exception)
 		}
 		err = &scriptThrown{t.text, by}

@@ -96,6 +96,9 @@ func sizeOf(r *routine.Routine) (int, error) {
 }
 
 func matches(r *routine.Routine, f routine.RoutineFilter) bool {
+	if f.Name != "" && f.Name != r.Name || f.ToolName != "" && f.ToolName != r.ToolName {
+		return false // before the text for the words is made, of thousands of routines
+	}
 	ours := f.OrganizationID != "" && r.OrganizationID == f.OrganizationID
 	public := r.IsPublic && (f.Public || f.OrganizationID == "")
 	statuses := f.Statuses
@@ -109,8 +112,6 @@ func matches(r *routine.Routine, f routine.RoutineFilter) bool {
 	}
 	text := strings.ToLower(r.Name + "\n" + r.Description + "\n" + strings.Join(r.Tags, "\n"))
 	return (ours || public) && slices.Contains(statuses, r.Status) && (r.Published() || !f.Published) && (!r.Published() || !f.Unpublished) &&
-		(f.ToolName == "" || f.ToolName == r.ToolName) &&
-		(f.Name == "" || f.Name == r.Name) &&
 		(f.IsPublic == nil || *f.IsPublic == r.IsPublic) &&
 		(f.Designated == nil || *f.Designated == r.IsMCPToolDesignated) &&
 		(f.Tag == "" || slices.Contains(r.Tags, f.Tag)) &&
