@@ -33,7 +33,8 @@ func (a *api) putRoutine(q *request) (answer, error) {
 	}
 	if given := q.Header.Values("If-None-Match"); len(given) > 0 {
 		if strings.TrimSpace(strings.Join(given, ",")) != "*" {
-			return answer{}, routine.Errorf(routine.CodeInvalid, "If-None-Match can only be * here: it creates the routine and never changes one. To change a known version, send If-Match")
+			return answer{}, routine.Errorf(routine.CodeInvalid,
+				"If-None-Match can only be * here: it creates the routine and never changes one. To change a known version, send If-Match")
 		}
 		condition.New = true
 	}

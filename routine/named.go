@@ -48,7 +48,9 @@ func (s *Service) RoutineNamed(ctx context.Context, p Principal, name string) (*
 // CodeUnauthenticated, CodeForbidden, CodeInvalid, CodeTooLarge; CodeConflict
 // when several routines have the name; CodePreconditionFailed when c does not
 // hold.
-func (s *Service) PutRoutine(ctx context.Context, p Principal, name string, text []byte, c PutCondition) (r *Routine, created bool, warnings []Problem, err error) {
+func (s *Service) PutRoutine(ctx context.Context, p Principal, name string, text []byte, c PutCondition) (
+	r *Routine, created bool, warnings []Problem, err error) {
+
 	if err := p.may(toChange, nil); err != nil {
 		return nil, false, nil, err
 	}
@@ -119,8 +121,8 @@ func warnOfNamesakes(r *Routine, namesakes []*Routine) []Problem {
 		return other.Omitted == nil && compact(other.Definition) == compact(r.Definition)
 	})
 	if same >= 0 {
-		return []Problem{{Pointer: "/name", Code: "duplicate_routine", Message: fmt.Sprintf("the routine %s has the same name and the same definition", older[same].ID),
-			Hint: "archive one of the two"}}
+		return []Problem{{Pointer: "/name", Code: "duplicate_routine", Hint: "archive one of the two",
+			Message: fmt.Sprintf("the routine %s has the same name and the same definition", older[same].ID)}}
 	}
 	return []Problem{{Pointer: "/name", Code: "duplicate_name", Message: fmt.Sprintf("the routine %s has the same name", older[0].ID),
 		Hint: "to change a routine instead of adding another one, update it by its id or by its name"}}

@@ -86,7 +86,9 @@ func readDefinitions(paths []string, s streams) ([]definitionFile, error) {
 }
 
 // store saves one definition and says in a word what that did.
-func (c *addCommand) store(ctx context.Context, service *routine.Service, p routine.Principal, f definitionFile) (r *routine.Routine, did string, warnings []routine.Problem, err error) {
+func (c *addCommand) store(ctx context.Context, service *routine.Service, p routine.Principal, f definitionFile) (
+	r *routine.Routine, did string, warnings []routine.Problem, err error) {
+
 	if c.New {
 		r, warnings, err = service.CreateRoutine(ctx, p, f.text)
 		return r, "created", warnings, err

@@ -124,7 +124,8 @@ func (c *executionsCommand) Run(ctx context.Context, g *globals, s streams) erro
 			if e.DurationSeconds != nil {
 				seconds = fmt.Sprintf("%.1f", *e.DurationSeconds)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, cell(e.RoutineName), e.Status, e.CreatedAt.UTC().Format(time.DateTime), seconds, cmp.Or(string(e.ErrorCode), "-"))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, cell(e.RoutineName), e.Status,
+				e.CreatedAt.UTC().Format(time.DateTime), seconds, cmp.Or(string(e.ErrorCode), "-"))
 		}
 		printRest(s, len(es), total)
 		return w.Flush()
