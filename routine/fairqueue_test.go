@@ -24,7 +24,7 @@ type crowd struct {
 
 	mu    sync.Mutex
 	began []string // names of the runs, in the order in which they began
-	most  int      // runs at once
+	most  int      // runs at once, when nothing happens any more at a moment
 	now   int
 }
 
@@ -60,7 +60,7 @@ func (c *crowd) start(organization, name string, seconds int) (ahead func() int,
 			}
 		}()
 	}
-	synctest.Wait()
+	c.order()
 	return ahead, err
 }
 
@@ -80,7 +80,6 @@ func (c *crowd) note(name string) {
 	defer c.mu.Unlock()
 	c.began = append(c.began, name)
 	c.now++
-	c.most = max(c.most, c.now)
 }
 
 // order is the names of the runs that have begun, in their order.
@@ -88,6 +87,7 @@ func (c *crowd) order() string {
 	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.most = max(c.most, c.now)
 	return strings.Join(c.began, " ")
 }
 
@@ -159,6 +159,10 @@ func TestOneOrganizationAloneHasAllPlaces(t *testing.T) {
 		c.fill("a", 10)
 		if got := c.order(); got != "a0 a1 a2" {
 			t.Errorf("begun: %s", got)
+		}
+		for range 60 {
+			time.Sleep(time.Second)
+			c.order()
 		}
 		time.Sleep(time.Hour)
 		if c.most != 3 {
