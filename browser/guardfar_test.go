@@ -67,7 +67,6 @@ func TestScriptsSendNoFrameElsewhere(t *testing.T) {
 				continue
 			}
 			t.Run(body, func(t *testing.T) {
-				t.Parallel()
 				s := newSink(t)
 				p := guardedPage(t, b, farSite(t, s.url)+"/")
 				heard(t, p, "in")

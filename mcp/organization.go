@@ -79,8 +79,8 @@ func (s *Server) newOrganization(p routine.Principal) *organization {
 		server.WithPromptCompletionProvider(completion{s}),
 		server.WithMethodCacheHints(mcp.MethodToolsList, listTTL.Milliseconds(), mcp.CacheScopePrivate),
 		server.WithToolFilter(s.visible),
+		server.WithToolHandlerMiddleware(o.registry.looked), // the first is the outermost
 		server.WithToolHandlerMiddleware(bounded),
-		server.WithToolHandlerMiddleware(o.registry.looked),
 		server.WithHooks(hooks))
 	for _, b := range s.builtins() {
 		o.protocol.AddTools(b.tool(s))

@@ -172,7 +172,7 @@ func (a *answer) rest(whole json.RawMessage, first []int) *nextCall {
 	first[0] += p.Offset // of a part the first members are left out
 	at := locate(v, p.Path, first)
 	next := a.nextPage(at, p.Path)
-	if at.path == p.Path && p.Limit > 0 {
+	if at.path == p.Path && at.offset > p.Offset && p.Limit > 0 {
 		delete(next.Arguments, "rest_of")
 		next.Arguments["limit"] = p.Offset + p.Limit - at.offset
 	}

@@ -189,3 +189,20 @@ func TestLongTextsAreMasked(t *testing.T) {
 		t.Errorf("%d of %d are masked", strings.Count(got, masked), n)
 	}
 }
+
+// Texts that begin alike for longer than a finder keeps in its tree are told
+// apart: the spellings of one secret, and several secrets.
+func TestLongSecretsThatBeginAlike(t *testing.T) {
+	long := strings.Repeat("k", 300)
+	both := secretsOf([]Parameter{{Name: "p", Secret: true}, {Name: "q", Secret: true}}, Values{"p": long + "&tail-one", "q": long + "-other-two"})
+	for name, s := range map[string]secrets{"one": secretText(long + "&tail-one"), "both": both} {
+		for _, text := range []string{long + "&tail-one", "a " + long + "&amp;tail-one b", long + `\u0026tail-one`} {
+			if got := s.text(text); strings.Contains(got, "tail") || strings.Contains(got, "one") {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	}
+	if got := both.text(long + "-other-two and " + long + "&tail-one"); strings.Contains(got, "two") || strings.Contains(got, "one") || !strings.Contains(got, " and ") {
+		t.Errorf("both: %s", got)
+	}
+}

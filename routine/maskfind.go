@@ -10,6 +10,10 @@ type finder struct {
 	texts []string
 	nodes []finderNode // the first is the root
 	first [256]int32   // the children of the root
+	// long are the texts of at least maxIndexed bytes by the node of their first
+	// maxIndexed bytes, which several may share; node is that node by text.
+	long map[int32][]string
+	node map[int]int32
 }
 
 // finderNode stands for the beginning of a text.
@@ -25,7 +29,7 @@ type finderNode struct {
 }
 
 func newFinder(texts []string) *finder {
-	f := &finder{texts: texts, nodes: make([]finderNode, 1)}
+	f := &finder{texts: texts, nodes: make([]finderNode, 1), long: map[int32][]string{}, node: map[int]int32{}}
 	for i, text := range texts {
 		n := int32(0)
 		for j := range min(len(text), maxIndexed) {
@@ -42,6 +46,9 @@ func newFinder(texts []string) *finder {
 		}
 		if n != 0 {
 			f.nodes[n].found = int32(i + 1)
+		}
+		if len(text) >= maxIndexed {
+			f.long[n], f.node[i] = append(f.long[n], text), n
 		}
 	}
 	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
@@ -81,26 +88,36 @@ func (f *finder) step(n int32, c byte) int32 {
 	}
 }
 
-// each calls found with every place in text, in order of their ends, at which one
-// of the texts is.
+// each calls found with every place in text at which one of the texts is, in
+// order of their ends but for those within a longer one. Of a text of more than
+// maxIndexed bytes the beginning is enough, with as much as follows of it.
 func (f *finder) each(text []byte, found func(from, to int)) {
 	n := int32(0)
-	for i := 0; i < len(text); i++ {
+	compared := 0 // up to here the rests of long texts have been compared, so that no byte is twice
+	for i := range text {
 		n = f.step(n, text[i])
 		if f.nodes[n].found == 0 {
 			continue
 		}
-		of := f.texts[f.nodes[n].found-1]
-		indexed := min(len(of), maxIndexed)
-		from, to := i+1-indexed, i+1
-		for rest := of[indexed:]; len(rest) > 0 && to < len(text) && text[to] == rest[0]; rest = rest[1:] {
-			to++
+		of := int(f.nodes[n].found - 1)
+		from, to := i+1-min(len(f.texts[of]), maxIndexed), i+1
+		if to >= compared {
+			for _, long := range f.long[f.node[of]] {
+				to = max(to, i+1+commonPrefix(text[i+1:], long[maxIndexed:]))
+			}
+			compared = to
 		}
 		found(from, to)
-		if to > i+1 { // so that no byte is compared twice
-			i, n = to-1, 0
-		}
 	}
+}
+
+// commonPrefix is how many bytes two texts have in common at their beginning.
+func commonPrefix(text []byte, other string) int {
+	n := 0
+	for n < len(text) && n < len(other) && text[n] == other[n] {
+		n++
+	}
+	return n
 }
 
 // beginning is how many bytes at the end of text are the beginning of one of the

@@ -183,11 +183,11 @@ func (x *maskIndex) find(text []byte) []place {
 	return all
 }
 
-// joined adds a place to a list that is in order of the ends, and joins those that
-// overlap.
+// joined adds a place to a list whose places do not overlap and end before it or
+// in it, and joins those that overlap.
 func joined(list []place, p place) []place {
 	for len(list) > 0 && list[len(list)-1].to > p.from {
-		p.from = min(p.from, list[len(list)-1].from)
+		p.from, p.to = min(p.from, list[len(list)-1].from), max(p.to, list[len(list)-1].to)
 		list = list[:len(list)-1]
 	}
 	return append(list, p)

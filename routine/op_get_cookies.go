@@ -20,7 +20,9 @@ func (o *opGetCookies) storesKey() string { return o.SessionKey }
 // removes.
 var filterTokens = regexp.MustCompile(`"?\{\{[^{}]*\}\}"?`)
 
-func (o *opGetCookies) check() []Problem {
+// doubts warns of a filter that can match nothing. It is no error: routines with
+// such a filter are stored, and they run.
+func (o *opGetCookies) doubts() []Problem {
 	if o.DomainFilter == "" {
 		return nil // said by the schema
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -113,14 +112,6 @@ func hostileTexts() map[string]string {
 		texts["braces in a "+name] = op(strings.Replace(around, "%s", same("{{"), 1))
 	}
 	return texts
-}
-
-// cpuTime is what the process has used: it does not run while other processes
-// do, unlike the clock, but counts the collector's own cores.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // plainTime is what the standard library takes to read a mebibyte of small

@@ -26,8 +26,11 @@ func (c *browserInstall) Run(ctx context.Context, g *globals, s streams) error {
 	checked, err := browser.Check(ctx, path)
 	if errors.Is(err, browser.ErrNoSandbox) || err == nil && checked.NoSandbox {
 		installed, installing := browser.InstallSandbox(ctx, s.err, path)
-		if installing != nil {
+		if installing != nil && err != nil {
 			return errors.Join(err, installing)
+		}
+		if installing != nil { // the browser works without it
+			fmt.Fprintf(s.err, "rote: warning: %v\n", installing)
 		}
 		if installed {
 			return checkBrowser(ctx, path, s)
