@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -168,6 +169,10 @@ func TestPrism(t *testing.T) {
 	id := p.routines(string(search))
 	p.executions(id)
 	p.refusals(id)
+	p.say("readRoutineByName", "GET", "/routines/by-name/"+p.nameOf(id), "", ok(200, id))
+	named := fmt.Sprintf(note, "by its name")
+	p.say("putRoutine", "PUT", "/routines/by-name/by%20its%20name", named, ok(201, `"version":1`), "If-None-Match", "*")
+	p.say("putRoutine", "PUT", "/routines/by-name/by%20its%20name", named, ok(200, `"version":1`), "If-Match", `"1"`)
 	p.say("archiveRoutine", "DELETE", "/routines/"+id, "", ok(200, `"routine_status":"archived"`))
 	p.say("executeRoutine", "POST", "/routines/"+id+"/execute", p.calling("lamp"), ok(409, `"code":"conflict"`))
 	p.say("patchRoutine", "PATCH", "/routines/"+id, `{"tags":[]}`, ok(409, `"code":"conflict"`))
@@ -176,6 +181,12 @@ func TestPrism(t *testing.T) {
 		p.say(operation, "GET", path, "", ok(200))
 	}
 	p.complete()
+}
+
+// nameOf is the name of a routine, as part of a path.
+func (p *proxied) nameOf(id string) string {
+	p.t.Helper()
+	return url.PathEscape(field(p.t, p.say("readRoutine", "GET", "/routines/"+id, "", ok(200)), "name"))
 }
 
 // complete holds that no operation of the description was left out.
