@@ -108,7 +108,7 @@ func (r *reader) put(t fataler, d decoded) {
 		}
 		if _, begun := r.texts[p.Path]; !begun { // what has come already is the text up to here
 			n := r.root.at(t, p.Path)
-			whole := n.json()
+			whole := cleanJSON(n.json()) // in the spelling of the offsets
 			if n.members != nil {
 				whole = append(whole[:len(whole)-1], ',')
 			}
