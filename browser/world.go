@@ -17,6 +17,12 @@ import (
 // hostile page can't bend: it finds, judges, reads and acts on elements, watches
 // where a press lands, and makes requests with the page's rights.
 var (
+	//go:embed dom.js
+	domSource string
+	//go:embed visible.js
+	visibleSource string
+	//go:embed point.js
+	pointSource string
 	//go:embed helper.js
 	helperSource string
 	//go:embed rest.js
@@ -32,7 +38,7 @@ var (
 // helper is the code of the world. It may be evaluated twice, and ends in a
 // plain value, so that nothing is kept for us in the page.
 func helper() string {
-	return "if (!globalThis.rote) {" + helperSource + restSource + pressSource + typingSource + requestSource + "} 0"
+	return "if (!globalThis.rote) {" + domSource + visibleSource + pointSource + helperSource + restSource + pressSource + typingSource + requestSource + "} 0"
 }
 
 // helperName is the name of the helper's world.

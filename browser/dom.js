@@ -1,0 +1,45 @@
+// Runs in an isolated world: the page shares its DOM with this code but none of
+// its globals, so it can neither see nor bend what happens here.
+globalThis.rote = (() => {
+  'use strict';
+
+  // --- finding: the document, open shadow roots and frames of the same origin
+
+  // documentIn is the document in a frame; null for what is none, and for one of
+  // another origin, which is asked itself.
+  const documentIn = e => /^(iframe|frame|object)$/.test(e.localName) ? e.contentDocument : null;
+
+  // all gives every match in tree order, each with the frames it is in.
+  function all(selector, max) {
+    const found = [];
+    found.windows = [window];
+    if (window !== top && frameElement) return found; // the frame around it has looked here
+    const visit = (root, frames) => {
+      if (found.length >= max) return;
+      for (const e of root.querySelectorAll(selector)) {
+        if (found.length < max) found.push({ e, frames });
+      }
+      for (const e of root.querySelectorAll('*')) {
+        if (e.shadowRoot) visit(e.shadowRoot, frames);
+        const inner = documentIn(e);
+        if (!inner) continue;
+        found.windows.push(inner.defaultView);
+        visit(inner, [...frames, e]);
+      }
+    };
+    visit(document, []);
+    return found;
+  }
+
+  const describe = e => {
+    const id = e.id ? '#' + e.id : '';
+    const cls = !id && typeof e.className === 'string' && e.className.trim() ? '.' + e.className.trim().split(/\s+/).slice(0, 2).join('.') : '';
+    return e.localName + id + cls;
+  };
+
+  // Of the parents only a shadow root is a fragment. A frame's are no instances
+  // of this window's classes.
+  const up = n => n.assignedSlot || n.parentElement || (n.parentNode?.nodeType === Node.DOCUMENT_FRAGMENT_NODE ? n.parentNode.host : null);
+
+  return { inner: { all, documentIn, describe, up } };
+})();
