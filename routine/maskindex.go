@@ -226,6 +226,8 @@ func (x *maskIndex) numbers(t string) []place {
 		return nil
 	}
 	var found []place
+	// Only the first number can be all of the text, and only when nothing but blanks and signs is before it.
+	start := len(t) - len(strings.TrimLeft(t, "+-. \t\r\n"))
 	digit := func(i int) bool { return t[i] >= '0' && t[i] <= '9' }
 	for i := 0; i < len(t); {
 		if !digit(i) {
@@ -237,7 +239,7 @@ func (x *maskIndex) numbers(t string) []place {
 		if from > 0 && t[from-1] == '.' {
 			from-- // as in .5
 		}
-		alone := strings.Trim(t[:i], "+-. \t\r\n") == "" && strings.TrimSpace(t[to:]) == ""
+		alone := i == start && strings.TrimSpace(t[to:]) == ""
 		for _, number := range []string{token, t[from:to]} {
 			number = strings.ReplaceAll(number, ",", "")
 			if (len(token) >= minSecret || alone) && fitsNumber(number) && x.values[worth(number)] {
