@@ -7,6 +7,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/javascript"
+	"rote/routine/routinetest/optional"
 )
 
 // costs are scripts that the guard treats differently, and how.
@@ -18,7 +19,8 @@ var costs = []struct{ name, script string }{
 }
 
 // A script that only reads costs what a plain evaluation costs.
-func TestReadingCostsNothingExtra(t *testing.T) {
+func TestSpeedOfScriptsThatRead(t *testing.T) {
+	optional.Speed(t)
 	p := guardedPage(t, shared, guardSite(t, newSink(t))+"/")
 	s := routine.Script{Text: costs[0].script, Limit: testTime}
 	const n = 201

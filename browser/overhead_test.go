@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rote/browser/egress"
+	"rote/routine/routinetest/optional"
 )
 
 // maxOverhead is what the proxy may add to the five-step task.
@@ -34,7 +35,8 @@ func direct(t *testing.T, b *Browser) *page {
 // The task is done with and without the proxy in turn, so that both see the same
 // machine. What else goes on there disturbs single rounds; a proxy that costs
 // more than it may does so in all.
-func TestProxyCostsLittle(t *testing.T) {
+func TestSpeedOfProxy(t *testing.T) {
+	optional.Speed(t)
 	b := own(t)
 	url := site(t, map[string]any{"/form": form}) + "/form"
 	without, with := direct(t, b), mustOpen(t, b)

@@ -15,6 +15,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"rote/httpapi"
+	"rote/routine/routinetest/optional"
 )
 
 const callers = 16
@@ -103,9 +104,10 @@ func reading(t testing.TB) (ours, floor, token string) {
 	return ours, floor, secret
 }
 
-// TestReadingKeepsPace: with token, access and log line, a read has at least
-// half the throughput of a handler that only writes the same bytes.
-func TestReadingKeepsPace(t *testing.T) {
+// With token, access and log line, a read has at least half the throughput of a
+// handler that only writes the same bytes.
+func TestSpeedOfReading(t *testing.T) {
+	optional.Speed(t)
 	ours, floor, token := reading(t)
 	best := 0.0
 	for range 20 {

@@ -3,10 +3,11 @@ package routine
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"rote/routine/routinetest/optional"
 )
 
 // hostileHTML are pages that cost a naive reader time or memory that grows with
@@ -137,10 +138,6 @@ var hostileJoins = map[string]map[string]hostileText{
 	`{"type":"drop","paths":["$..*..[?(search(@, $..*))]"]}`: hostileJSON,
 }
 
-// fullSize reports whether texts of the full size are asked for, which take some
-// minutes.
-func fullSize() bool { return os.Getenv("ROTE_FULL_SIZE") != "" }
-
 // eachHostile calls try for each step and each text that is hostile to it.
 func eachHostile(t *testing.T, sanitizers map[string]map[string]hostileText, try func(*testing.T, *sanitizerStep, hostileText)) {
 	for sanitizer, texts := range sanitizers {
@@ -158,7 +155,7 @@ func eachHostile(t *testing.T, sanitizers map[string]map[string]hostileText, try
 // that grows with the square of the size takes sixteen times as long.
 func TestSanitizersTakeLinearTime(t *testing.T) {
 	small, quick := 8<<10, 30*time.Millisecond
-	if fullSize() {
+	if optional.IsFullSize() {
 		small, quick = 1<<20, 300*time.Millisecond
 	}
 	eachHostile(t, hostileSanitizers, func(t *testing.T, s *sanitizerStep, text hostileText) {
@@ -182,7 +179,7 @@ func TestSanitizersTakeLinearTime(t *testing.T) {
 // A step ends within a second of its context, whatever the text.
 func TestSanitizersEndWithTheirContext(t *testing.T) {
 	large := 256 << 10
-	if fullSize() {
+	if optional.IsFullSize() {
 		large = 31 << 20
 	}
 	ends := func(t *testing.T, s *sanitizerStep, text hostileText) {

@@ -14,6 +14,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/routinetest/optional"
 )
 
 // largeRuns is set in the process that makes large runs and prints how much
@@ -27,9 +28,7 @@ func TestLargeAnswersShareTheMemory(t *testing.T) {
 	if os.Getenv(largeRuns) != "" {
 		t.Skip("this is the process of the runs")
 	}
-	if os.Getenv("ROTE_FULL_SIZE") == "" {
-		t.Skip("ROTE_FULL_SIZE is not set: this takes half a gigabyte")
-	}
+	optional.FullSize(t)
 	run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRunsOfLargeAnswers$", "-test.v")
 	run.Env = append(os.Environ(), largeRuns+"=1", "GOMEMLIMIT=400MiB") // as the program has it
 	out, err := run.CombinedOutput()

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"rote/routine/routinetest/optional"
 )
 
 // hostilePages are answers of the full size that cost the most to work on, each
@@ -28,9 +30,7 @@ const hostileSize = 31 << 20
 // 700 MiB, end within their limit, and do not fail another organization's calls.
 // How much longer those take is only logged: eight renderers share the machine.
 func TestHostileRunsLeaveRoom(t *testing.T) {
-	if os.Getenv("ROTE_FULL_SIZE") == "" {
-		t.Skip("ROTE_FULL_SIZE is not set: this takes a minute and a gigabyte")
-	}
+	optional.FullSize(t)
 	site := hostileSite(t)
 	r := newRote(t)
 	r.life = 10 * time.Minute

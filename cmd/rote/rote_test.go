@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rote/routine/routinetest/optional"
 )
 
 func TestDemo(t *testing.T) {
@@ -157,7 +159,8 @@ func (r *rote) quickest(args ...string) time.Duration {
 // A second start to the first result costs little more than starting the
 // browser does. A ratio, as the machine's own speed varies: 0.45 s and 0.2 s on
 // two idle cores.
-func TestRunIsQuick(t *testing.T) {
+func TestSpeedOfRunCommand(t *testing.T) {
+	optional.Speed(t)
 	r := newRote(t)
 	floor := r.quickest("browser", "check")
 	took := r.quickest("run", r.example("search_products"), "-p", "query=lamp", "-p", "site="+r.shop)

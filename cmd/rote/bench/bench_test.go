@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rote/browser"
+	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/scratch"
 )
 
@@ -28,7 +29,8 @@ func TestMain(m *testing.M) {
 
 // A run through rote's REST and MCP costs little more than the bare protocol.
 // Other work on the machine blurs that, so it has some attempts.
-func TestWithinReachOfTheFloor(t *testing.T) {
+func TestSpeedOfRuns(t *testing.T) {
+	optional.Speed(t)
 	executable, err := browser.Find("")
 	if err != nil {
 		t.Fatalf("this test needs a browser (go run ./cmd/rote browser install): %v", err)
