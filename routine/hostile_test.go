@@ -3,6 +3,7 @@ package routine
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +175,33 @@ func TestSanitizersTakeLinearTime(t *testing.T) {
 		}
 		t.Errorf("%v for %d bytes, %v for %d", one, small, four, 4*small)
 	})
+}
+
+// The time that json_path takes grows linearly with the number of its paths.
+func TestManyPathsTakeLinearTime(t *testing.T) {
+	timeOf := func(paths int) time.Duration {
+		list := make([]string, paths)
+		for i := range list {
+			list[i] = fmt.Sprintf(`"$.a%d"`, i)
+		}
+		steps, problems := parseSanitizer(json.RawMessage(`{"type": "json_path", "paths": [` + strings.Join(list, ",") + `]}`))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		start := cpuTime()
+		if _, err := steps[0].apply(t.Context(), []byte(`{"a1": 1}`), 0, func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+		return cpuTime() - start
+	}
+	one, eight := time.Hour, time.Hour
+	for range 5 {
+		one, eight = min(one, timeOf(2000)), min(eight, timeOf(16_000))
+		if eight < 20*one {
+			return
+		}
+	}
+	t.Errorf("%v for 2,000 paths, %v for 16,000", one, eight)
 }
 
 // A step ends within a second of its context, whatever the text.

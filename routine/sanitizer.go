@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -174,10 +173,12 @@ func (s *sanitizerStep) pick(ctx context.Context, text []byte, limit int64, warn
 			return
 		}
 		w.out = append(w.out, '{')
+		written := make(map[string]bool, len(s.Paths))
 		for i, p := range s.Paths {
-			if slices.Contains(s.Paths[:i], p) {
+			if written[p] {
 				continue
 			}
+			written[p] = true
 			if i > 0 {
 				w.out = append(w.out, ',')
 			}
