@@ -43,8 +43,9 @@ type entry struct {
 	result         string   // what a call gives
 	parameters     []string // the first names
 	schema         json.RawMessage
-	problem        error  // why there is no schema
-	words          string // what a search looks at, in lower case
+	problem        error        // why there is no schema
+	unlistable     func() error // why it cannot be a tool
+	words          string       // what a search looks at, in lower case
 	described      func() []byte
 }
 
@@ -61,6 +62,7 @@ func newEntry(r *routine.Routine) *entry {
 	}
 	e.schema, e.problem = inputSchema(r.Parameters)
 	e.described = sync.OnceValue(e.describe)
+	e.unlistable = sync.OnceValue(e.check)
 	if len(e.schema) > maxToolSchema {
 		schema, note := shortSchema(r.Parameters)
 		e.schema, e.problem = nil, errTooLargeForATool
@@ -104,25 +106,27 @@ func wordsOf(r *routine.Routine) string {
 	return strings.ToLower(b.String())
 }
 
-// toolOf gives the tool that a routine is published as. Its name is the
-// routine's for life, whatever is changed: none ever needs another one kept for
-// clients that know it. It fails rather than
-// give one that would hurt the list it is in.
-func (e *entry) toolOf() (mcp.Tool, error) {
+// check gives the reason why a routine cannot be a tool; nil when it can. A tool
+// that clients cannot read would hurt the whole list that it is in.
+func (e *entry) check() error {
 	if !toolNames.MatchString(e.tool) {
-		return mcp.Tool{}, fmt.Errorf("%q is no tool name that clients take", e.tool)
+		return fmt.Errorf("%q is no tool name that clients take", e.tool)
 	}
 	if e.problem != nil {
-		return mcp.Tool{}, e.problem
+		return e.problem
 	}
-	if err := compiles(e.schema); err != nil {
-		return mcp.Tool{}, err
-	}
+	return compiles(e.schema)
+}
+
+// toolOf gives the tool that a routine is published as. Its name is the
+// routine's for life, whatever is changed: none ever needs another one kept for
+// clients that know it.
+func (e *entry) toolOf() mcp.Tool {
 	t := mcp.NewToolWithRawSchema(e.tool, e.description, e.schema)
 	t.Title = oneLine(e.name)
 	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: new(e.readOnly), DestructiveHint: new(!e.readOnly), OpenWorldHint: new(true)}
 	t.Meta = mcp.NewMetaFromMap(map[string]any{"rote/routine-id": e.id, "rote/version": e.version, "anthropic/maxResultSizeChars": maxResultSize})
-	return t, nil
+	return t
 }
 
 // listedSize is about how many bytes the tool has in a list.

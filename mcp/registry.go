@@ -135,8 +135,8 @@ func (r *registry) renew(ctx context.Context) error {
 		return err
 	}
 	entries, err := r.read(ctx, routines, began)
-	list := r.look(entries)
-	r.publish(ctx, list)
+	list, unusable := r.look(entries)
+	r.publish(ctx, list, unusable)
 	r.setListed(list)
 	if err != nil { // what could be read is published
 		r.fresh.Store(false)
@@ -173,9 +173,10 @@ func (r *registry) read(ctx context.Context, routines []*routine.Routine, began 
 }
 
 // look takes in what is published and gives those of it that are listed: at
-// most as many as the limit, those that were used or changed last. A routine
-// whose schema does not fit into the list leaves its place to others.
-func (r *registry) look(entries []*entry) []*entry {
+// most as many as the limit, those that were used or changed last. Routines that
+// cannot be tools, or do not fit into the list, leave their places to others. Of
+// those that cannot be tools, it gives the ones that a place was free for.
+func (r *registry) look(entries []*entry) (listed, unusable []*entry) {
 	r.view.Lock()
 	defer r.view.Unlock()
 	slices.SortFunc(entries, func(a, b *entry) int {
@@ -188,7 +189,6 @@ func (r *registry) look(entries []*entry) []*entry {
 	maps.DeleteFunc(r.used, func(id string, _ time.Time) bool { return r.byKey[id] == nil })
 	byUse := slices.Clone(entries)
 	slices.SortStableFunc(byUse, func(a, b *entry) int { return r.used[b.id].Compare(r.used[a.id]) })
-	var listed []*entry
 	// A tool counts as listed only while it can be found: what is about to be
 	// removed no longer does, and what is about to be added does not yet.
 	stay := map[string]bool{}
@@ -196,14 +196,26 @@ func (r *registry) look(entries []*entry) []*entry {
 	for _, e := range byUse {
 		size := e.listedSize()
 		fits := len(listed) < r.server.maxListed && size <= room
-		if !errors.Is(e.problem, errTooLargeForATool) && (fits || r.called[e.tool] > 0) {
+		switch {
+		case !fits && r.called[e.tool] == 0:
+		case r.unlistable(e) != nil:
+			unusable = append(unusable, e)
+		default:
 			room -= size
 			listed = append(listed, e)
 			stay[e.id] = r.listed[e.id]
 		}
 	}
 	r.listed = stay
-	return listed
+	return listed, unusable
+}
+
+// unlistable gives the reason why a routine cannot be a tool; nil when it can.
+func (r *registry) unlistable(e *entry) error {
+	if _, taken := r.server.own[e.tool]; taken {
+		return fmt.Errorf("%s is a tool of the service's own", e.tool)
+	}
+	return e.unlistable()
 }
 
 // setListed notes which routines are listed.
@@ -229,7 +241,7 @@ const (
 func (r *registry) use(id string) (changes bool) {
 	r.view.Lock()
 	defer r.view.Unlock()
-	if e := r.byKey[id]; e == nil || e.problem != nil { // it is never listed
+	if e := r.byKey[id]; e == nil || r.unlistable(e) != nil { // it is never listed
 		return false
 	}
 	r.used[id] = time.Now()
@@ -254,30 +266,26 @@ func (r *registry) byChange() []*entry {
 	return r.routines
 }
 
-// publish makes the difference between what is published and entries, and
-// nothing when there is none: clients are told of each change.
-func (r *registry) publish(ctx context.Context, entries []*entry) {
+// publish makes the difference between what is published and the routines to
+// list, and nothing when there is none: clients are told of each change. It logs
+// why routines are unusable as tools, once for each version.
+func (r *registry) publish(ctx context.Context, list, unusable []*entry) {
 	var added []server.ServerTool
 	var resources []server.ServerResource
 	var removed, gone []string // names of tools, URIs of resources
-	current := make(map[string]known, len(entries))
-	for _, e := range entries {
-		now := state{e.id, e.version, e.updatedAt}
-		if was, there := r.known[e.tool]; there && was.state == now {
-			current[e.tool] = was
-			continue
+	current := make(map[string]known, len(list)+len(unusable))
+	for _, e := range unusable {
+		current[e.tool] = known{state{e.id, e.version, e.updatedAt}, false}
+		if r.known[e.tool] != current[e.tool] {
+			r.server.log.WarnContext(ctx, "routine cannot be a tool", "routine_id", e.id, "tool", e.tool, "error", r.unlistable(e))
 		}
-		tool, err := e.toolOf()
-		if _, taken := r.server.own[e.tool]; err == nil && taken {
-			err = fmt.Errorf("%s is a tool of the service's own", e.tool)
+	}
+	for _, e := range list {
+		current[e.tool] = known{state{e.id, e.version, e.updatedAt}, true}
+		if r.known[e.tool] != current[e.tool] {
+			resources = append(resources, r.server.routineResource(e))
+			added = append(added, server.ServerTool{Tool: e.toolOf(), Handler: newCaller(r.server, e).handle})
 		}
-		current[e.tool] = known{now, err == nil}
-		if err != nil {
-			r.server.log.WarnContext(ctx, "routine cannot be a tool", "routine_id", e.id, "tool", e.tool, "error", err)
-			continue
-		}
-		resources = append(resources, r.server.routineResource(e))
-		added = append(added, server.ServerTool{Tool: tool, Handler: newCaller(r.server, e).handle})
 	}
 	for name, was := range r.known {
 		if was.published && !current[name].published {

@@ -85,26 +85,7 @@ func TestIdleSessionIsToldOfChanges(t *testing.T) {
 func TestListSurvivesWhatIsBroken(t *testing.T) {
 	h := newHouse(t, named("good"), named("bad"))
 	p := initialized(t, h.Server)
-	parameter := func(text string) func(*routine.Routine) {
-		return func(r *routine.Routine) {
-			r.Parameters = make([]routine.Parameter, 1)
-			if err := json.Unmarshal([]byte(text), &r.Parameters[0]); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	for _, row := range []struct {
-		name  string
-		edit  func(*routine.Routine)
-		cause string
-	}{
-		{"a name that no client takes", func(r *routine.Routine) { r.ToolName = "no tool name!" }, "is no tool name"},
-		{"a parameter's name that no client takes", parameter(`{"name": "` + strings.Repeat("n", 65) + `"}`), "clients do not take"},
-		{"a schema that does not compile", parameter(`{"name": "n", "min_length": -1}`), "minLength"},
-		{"a schema that is no JSON", func(r *routine.Routine) {
-			r.Parameters = []routine.Parameter{{Name: "n", Type: routine.TypeInteger, Default: json.RawMessage(`{"cut`)}}
-		}, "unexpected end of JSON"},
-	} {
+	for _, row := range brokenRoutines(t) {
 		h.store.set(func() { h.store.edits["bad"] = row.edit })
 		if got := p.tools(); got != "good" {
 			t.Errorf("beside %s: %q", row.name, got)
@@ -117,6 +98,62 @@ func TestListSurvivesWhatIsBroken(t *testing.T) {
 			t.Errorf("after %s was cured: %q", row.name, got)
 		}
 	}
+}
+
+// Routines that cannot be tools take no place of those that can, also when they
+// were changed last or are called.
+func TestRoutinesThatCannotBeToolsTakeNoPlace(t *testing.T) {
+	for _, row := range brokenRoutines(t) {
+		t.Run(row.name, func(t *testing.T) {
+			h := newHouse(t, named("good"), named("bad"))
+			h.store.edits["bad"] = func(r *routine.Routine) {
+				row.edit(r)
+				r.UpdatedAt += 1000
+			}
+			p := initialized(t, newServer(t, Config{Service: h.service, MaxListed: 1}))
+			if got := p.tools(); got != "good" {
+				t.Errorf("the tools are %q", got)
+			}
+			p.send(call("10", "bad", "{}"))
+			for string(p.next().ID) != "10" { // its answer is an error
+			}
+			if got := p.tools(); got != "good" {
+				t.Errorf("after a call the tools are %q", got)
+			}
+		})
+	}
+}
+
+// brokenRoutines makes routines that can be no tools, and says why in the log.
+func brokenRoutines(t *testing.T) []brokenRoutine {
+	parameter := func(text string) func(*routine.Routine) {
+		return func(r *routine.Routine) {
+			r.Parameters = make([]routine.Parameter, 1)
+			if err := json.Unmarshal([]byte(text), &r.Parameters[0]); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	return []brokenRoutine{
+		{"a name that no client takes", func(r *routine.Routine) { r.ToolName = "no tool name!" }, "is no tool name"},
+		{"a parameter's name that no client takes", parameter(`{"name": "` + strings.Repeat("n", 65) + `"}`), "clients do not take"},
+		{"a schema that does not compile", parameter(`{"name": "n", "min_length": -1}`), "minLength"},
+		{"a schema that is no JSON", func(r *routine.Routine) {
+			r.Parameters = []routine.Parameter{{Name: "n", Type: routine.TypeInteger, Default: json.RawMessage(`{"cut`)}}
+		}, "unexpected end of JSON"},
+		{"a schema that is too large", func(r *routine.Routine) {
+			for i := range 3000 {
+				r.Parameters = append(r.Parameters, routine.Parameter{Name: fmt.Sprint("p", i), Type: routine.TypeString})
+			}
+		}, "more than"},
+		{"a name of the service's own tools", func(r *routine.Routine) { r.ToolName = "search_routines" }, "the service's own"},
+	}
+}
+
+type brokenRoutine struct {
+	name  string
+	edit  func(*routine.Routine)
+	cause string // what the log says
 }
 
 func TestListStaysWhileTheStoreIsDown(t *testing.T) {
