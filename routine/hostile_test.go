@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rote/routine/routinetest/optional"
+	"rote/routine/routinetest/stopwatch"
 )
 
 // hostileHTML are pages that cost a naive reader time or memory that grows with
@@ -162,9 +163,7 @@ func TestSanitizersTakeLinearTime(t *testing.T) {
 	eachHostile(t, hostileSanitizers, func(t *testing.T, s *sanitizerStep, text hostileText) {
 		timeOf := func(size int) time.Duration {
 			input := text.make(size)
-			start, used := time.Now(), cpuTime()
-			_, _ = s.apply(t.Context(), input, 0, func(string) {})
-			return min(time.Since(start), cpuTime()-used)
+			return stopwatch.Time(func() { _, _ = s.apply(t.Context(), input, 0, func(string) {}) })
 		}
 		one, four := time.Hour, time.Hour
 		for range 10 { // what other processes do makes single measurements vary
@@ -218,9 +217,8 @@ func TestSanitizersEndWithTheirContext(t *testing.T) {
 		input := text.make(size)
 		for _, limit := range []time.Duration{0, 5 * time.Millisecond, 200 * time.Millisecond} {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), limit, &Error{Code: CodeTimeout, Message: "the run's time"})
-			start, used := time.Now(), cpuTime()
-			_, err := s.apply(ctx, input, 0, func(string) {})
-			took := min(time.Since(start), cpuTime()-used)
+			var err error
+			took := stopwatch.Time(func() { _, err = s.apply(ctx, input, 0, func(string) {}) })
 			cancel()
 			if took > time.Second+limit {
 				t.Errorf("took %v after the end: %v", took-limit, err)

@@ -16,7 +16,7 @@ import (
 )
 
 // soonEnough is how long a page may live on after its caller has gone.
-const soonEnough = 2 * time.Second
+const soonEnough = 5 * time.Second
 
 // clinging is a site whose page holds a connection open as long as it lives.
 type clinging struct {
