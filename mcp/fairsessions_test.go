@@ -108,6 +108,84 @@ func TestSessionsThatAreNeverUsed(t *testing.T) {
 	}
 }
 
+// Clients that begin sessions and abandon them end their own, not the one that
+// the same user works with.
+func TestAbandonedSessionsGiveWayFirst(t *testing.T) {
+	f := newFront(t, named("page"))
+	live := f.caller(t, legacy, "ann")
+	answered := func(r *http.Response) string {
+		defer r.Body.Close()
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Status + " " + string(text)
+	}
+	if got := answered(live.post(t.Context(), call("1", "page", "{}"))); !strings.Contains(got, `"completed"`) {
+		t.Fatal(got)
+	}
+	abandoned := make([]*httpCaller, 2*defaultSessionLimits.user)
+	for i := range abandoned {
+		abandoned[i] = f.caller(t, legacy, "ann")
+		if got := answered(abandoned[i].post(t.Context(), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)); !strings.HasPrefix(got, "200 ") {
+			t.Fatal(got)
+		}
+	}
+	if got := answered(live.post(t.Context(), call("2", "page", "{}"))); !strings.Contains(got, `"completed"`) {
+		t.Errorf("the session in use: %s", got)
+	}
+	got := answered(abandoned[0].post(t.Context(), call("3", "page", "{}")))
+	if !strings.HasPrefix(got, "404 ") || !strings.Contains(got, "more than 50") || !strings.Contains(got, "initialize") {
+		t.Errorf("the first abandoned session: %s", got)
+	}
+}
+
+// Of the sessions of one user the least recently used one is ended, of whatever
+// project it is. Clients that begin at the same time do not end each other's.
+func TestLeastRecentlyUsedSessionGivesWay(t *testing.T) {
+	all := newSessions()
+	now := time.Unix(0, 0)
+	all.now = func() time.Time { now = now.Add(time.Second); return now }
+	begin := func(project string, called bool) *httpSession {
+		p := ann
+		p.ProjectID = project
+		s, _, err := all.begin(p, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if called {
+			all.noteCall(s)
+		}
+		all.release(s)
+		return s
+	}
+	oldest := begin("small", true)
+	var busy []*httpSession
+	for i := range defaultSessionLimits.user - 1 {
+		s := begin("large", true)
+		if i < 5 {
+			p := ann
+			p.ProjectID = "large"
+			if _, err := all.use(p, s.id, false); err != nil {
+				t.Fatal(err)
+			}
+			busy = append(busy, s)
+		}
+	}
+	var begun []*httpSession
+	for range 5 {
+		begun = append(begun, begin("large", false))
+	}
+	if all.open[oldest.id] != nil {
+		t.Error("the least recently used session is still open")
+	}
+	for _, s := range append(busy, begun...) {
+		if all.open[s.id] == nil {
+			t.Error("a session in use, or one that has just begun, was ended")
+		}
+	}
+}
+
 // Streams without a session are bounded too.
 func TestOneUserCannotTakeAllStreams(t *testing.T) {
 	f := newFront(t)

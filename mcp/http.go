@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -163,6 +164,9 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, p routine.Principal,
 		if m.Method == string(mcp.MethodInitialize) {
 			w.Header().Set(server.HeaderKeySessionID, s.id) // should the answer take long and become a stream
 		}
+		if isCall(m.Method) {
+			h.sessions.noteCall(s)
+		}
 		ctx = withCalls(context.WithValue(ctx, sessionKey{}, s), &s.calls)
 	}
 	if modern && m.Method == string(mcp.MethodSubscriptionsListen) {
@@ -175,6 +179,12 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, p routine.Principal,
 	}
 	h.answer(withArrival(withToken(ctx, m.Params.Meta.ProgressToken), arrived), cancel, w, r, o, asked{id, text})
 	return nil
+}
+
+// isCall reports whether a method asks for something that a client's user wants.
+// Clients list tools, resources and prompts as soon as they have begun a session.
+func isCall(method string) bool {
+	return slices.Contains([]mcp.MCPMethod{mcp.MethodToolsCall, mcp.MethodResourcesRead, mcp.MethodPromptsGet}, mcp.MCPMethod(method))
 }
 
 // session finds the session of a legacy message, or makes it.

@@ -26,14 +26,19 @@ const (
 	// maxIdle is how long a session stays that nothing is asked of. It is far
 	// above the longest run, during which a session is not idle anyway.
 	maxIdle = 30 * time.Minute
+	// maxUncalled is how many sessions that have not called anything a user may
+	// have before those are ended in favor of new ones. It leaves clients that
+	// begin at the same time the time to make their first call.
+	maxUncalled = 10
 )
 
 // owner is whose a session is.
 type owner struct{ user, organization, project string }
 
-func (o owner) sameUser(other owner) bool {
-	return o.user == other.user && o.organization == other.organization
-}
+// allProjects is the user without a project.
+func (o owner) allProjects() owner { return owner{o.user, o.organization, ""} }
+
+func (o owner) sameUser(other owner) bool { return o.allProjects() == other.allProjects() }
 
 func (o owner) sameOrganization(other owner) bool { return o.organization == other.organization }
 
@@ -54,7 +59,8 @@ type httpSession struct {
 	id       string
 	owner    owner
 	of       *organization
-	busy     int // requests and streams
+	busy     int  // requests and streams
+	called   bool // a tool, resource or prompt has been asked for
 	lastUsed time.Time
 	ended    chan struct{}
 	calls    atomic.Int32
@@ -69,7 +75,9 @@ type posted struct {
 }
 
 // errNoSession answers for sessions that are not the caller's too.
-var errNoSession = routine.Errorf(routine.CodeNotFound, "there is no such session, or it has ended: begin a new one")
+var errNoSession = routine.Errorf(routine.CodeNotFound, "there is no such session, or it has ended. A session ends after %d minutes without a request, "+
+	"and idle ones end sooner when a user opens more than %d or an organization more than %d. Begin a new one with initialize",
+	maxIdle/time.Minute, defaultSessionLimits.user, defaultSessionLimits.organization)
 
 func newSessions() *sessions {
 	return &sessions{limits: defaultSessionLimits, now: time.Now, open: map[string]*httpSession{}}
@@ -135,17 +143,29 @@ func (t *sessions) count(among func(owner) bool) (n int) {
 }
 
 // dispensable is which of the sessions of some owners is ended first: of the idle
-// ones of the organization with the most, and there of the owner with the most,
-// the one that has been idle longest. Nil when all are in use.
+// ones of the organization with the most, and there of the user with the most.
+// Of a user's sessions the least recently used one is ended, but while the user
+// has many that never called anything, only those are looked at: they have
+// probably been abandoned. Nil when all are in use.
 func (t *sessions) dispensable(among func(owner) bool) (first *httpSession) {
-	byOrganization, byOwner := map[string]int{}, map[owner]int{}
+	byOrganization, byUser, uncalled := map[string]int{}, map[owner]int{}, map[owner]int{}
 	for _, s := range t.open {
 		byOrganization[s.owner.organization]++
-		byOwner[s.owner]++
+		byUser[s.owner.allProjects()]++
+		if s.busy == 0 && !s.called {
+			uncalled[s.owner.allProjects()]++
+		}
+	}
+	abandoned := func(s *httpSession) int {
+		if !s.called && uncalled[s.owner.allProjects()] > maxUncalled {
+			return 1
+		}
+		return 0
 	}
 	sooner := func(a, b *httpSession) bool {
 		return cmp.Or(cmp.Compare(byOrganization[b.owner.organization], byOrganization[a.owner.organization]),
-			cmp.Compare(byOwner[b.owner], byOwner[a.owner]), a.lastUsed.Compare(b.lastUsed)) < 0
+			cmp.Compare(byUser[b.owner.allProjects()], byUser[a.owner.allProjects()]),
+			cmp.Compare(abandoned(b), abandoned(a)), a.lastUsed.Compare(b.lastUsed)) < 0
 	}
 	for _, s := range t.open {
 		if among(s.owner) && s.busy == 0 && (first == nil || sooner(s, first)) {
@@ -184,6 +204,13 @@ func (t *sessions) use(p routine.Principal, id string, sse bool) (*httpSession, 
 	}
 	s.busy++
 	return s, nil
+}
+
+// noteCall notes that the client of a session has called something.
+func (t *sessions) noteCall(s *httpSession) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s.called = true
 }
 
 func (t *sessions) release(s *httpSession) {
