@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"time"
 
 	"rote/routine"
 )
@@ -31,7 +32,7 @@ type response struct {
 }
 
 // part is a piece of a body. A body comes in pieces, so that neither the page
-// nor we hold it in several spellings at once.
+// nor we hold it in several spellings at once, and runs can take turns.
 type part struct {
 	Broke    string `json:"broke"` // why the body ended early
 	TooLarge bool   `json:"tooLarge"`
@@ -114,10 +115,42 @@ func (p *page) body(ctx context.Context, f routine.Fetch, r response, max int64)
 		if body, err = base64.StdEncoding.AppendDecode(body, []byte(next.Body)); err != nil || !next.More {
 			return body, err
 		}
-		if next, err = help[part](ctx, p, "more"); err != nil {
+		if next, err = p.nextPart(ctx); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// nextPart gives the next piece of the body that is being read. The page gathers
+// it first: a run that waits for a slow site has no turn.
+func (p *page) nextPart(ctx context.Context) (part, error) {
+	if _, err := help[any](ctx, p, "gather"); err != nil {
+		return part{}, err
+	}
+	release, err := p.takeTurn(ctx)
+	if err != nil {
+		return part{}, err
+	}
+	defer release()
+	return help[part](ctx, p, "part")
+}
+
+// maxTurn bounds how long a run keeps its turn. A page that is busy with scripts
+// of its own can answer late or never, and must not hold up the other runs.
+const maxTurn = time.Second
+
+// takeTurn waits until the run may move the next piece of large data out of its
+// page. The caller calls release when it has the piece. ctx's cause.
+func (p *page) takeTurn(ctx context.Context) (release func(), err error) {
+	if p.turn == nil {
+		return func() {}, nil
+	}
+	done, err := p.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	timer := time.AfterFunc(maxTurn, done)
+	return func() { timer.Stop(); done() }, nil
 }
 
 // maxAhead is how much room is made for a body on the word of its head alone.

@@ -25,6 +25,8 @@ type page struct {
 	session proto.TargetSessionID
 
 	closing sync.Once
+	// turn is that of the run's [routine.Opening]; nil: data never waits.
+	turn func(ctx context.Context) (release func(), err error)
 
 	mu sync.Mutex
 	// attachedTo is closed when target and session are known.
@@ -96,6 +98,7 @@ func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
 
 // begin makes a ready page that of a run.
 func (p *page) begin(ctx context.Context, o routine.Opening) error {
+	p.turn = o.Turn
 	if len(o.AllowedHosts) > 0 {
 		if err := p.proxy.Narrow(o.AllowedHosts); err != nil {
 			return routine.Errorf(routine.CodeForbidden, "the hosts that the caller's runs are limited to: %w", err)

@@ -1,7 +1,7 @@
 // Requests, made with the page's own rights and cookies.
 Object.assign(globalThis.rote, (() => {
   'use strict';
-  const pieceBytes = 1 << 20; // of a body, to hand over at a time
+  const pieceBytes = 1 << 18; // of a body, to hand over at a time
   let reading = null;
 
   const base64 = blob => new Promise((done, fail) => {
@@ -24,13 +24,25 @@ Object.assign(globalThis.rote, (() => {
       await new Promise(done => setTimeout(done)); // a violation is told of after it
       return { error: String(e.message || e), url, dropped, csp };
     } finally { document.removeEventListener('securitypolicyviolation', forbidden); }
-    reading = { from: answer.body?.getReader(), size: 0, max, rest: null };
-    return { status: answer.status, url: answer.url, headers: Object.fromEntries(answer.headers), dropped, ...await more() };
+    reading = { from: answer.body?.getReader(), size: 0, max, rest: null, next: null };
+    await gather();
+    return { status: answer.status, url: answer.url, headers: Object.fromEntries(answer.headers), dropped, ...await part() };
   }
 
-  // more gives the next piece of the body that is being read. What a piece has
-  // too much is kept for the next.
-  async function more() {
+  // gather waits for the next piece of the body that is being read, which part
+  // then gives.
+  async function gather() {
+    if (reading) reading.next = await read();
+  }
+
+  async function part() {
+    const { blob, ...rest } = reading?.next ?? { broke: 'the page was replaced' };
+    return blob ? { ...rest, body: await base64(blob) } : rest;
+  }
+
+  // read gives the next piece of the body. What a piece has too much is kept for
+  // the next.
+  async function read() {
     const pieces = [];
     let held = 0, ended = !reading.from;
     try {
@@ -47,8 +59,8 @@ Object.assign(globalThis.rote, (() => {
         }
       }
     } catch (e) { return { broke: String(e.message || e) }; }
-    return { body: await base64(new Blob(pieces)), more: !ended };
+    return { blob: new Blob(pieces), more: !ended };
   }
 
-  return { request, more };
+  return { request, gather, part };
 })());

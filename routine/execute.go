@@ -137,7 +137,8 @@ func (c Call) timeout() (time.Duration, error) {
 // attempt waits for a slot and runs.
 func (s *Service) attempt(ctx context.Context, t *ticket, l *live, d *Definition, values Values, progress func(Progress)) error {
 	if err := t.wait(ctx); err != nil {
-		return err
+		e := AsError(err)
+		return &Error{Code: e.Code, Message: e.Message + ", waiting for a free browser", cause: e}
 	}
 	started := s.now()
 	if err := s.store.StartExecution(ctx, l.last.ID, started); err != nil {
@@ -167,6 +168,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 	if err != nil {
 		return err
 	}
+	opening.Turn = s.transfers.of(l.caller.OrganizationID)
 	page, err := s.browser.Open(ctx, opening)
 	s.openings.note(err, s.now())
 	if err != nil {

@@ -96,6 +96,10 @@ type Opening struct {
 	// State is what a page of before left, which this one starts from; nil: from
 	// nothing. It is used with Keep only.
 	State []byte
+	// Turn waits until the run may move the next piece of large data out of its
+	// page, or until ctx ends, whose cause it then returns. The page calls release
+	// when it has the piece; further calls do nothing. nil: a page never waits.
+	Turn func(ctx context.Context) (release func(), err error)
 }
 
 // Denial is a request that the egress policy refused.

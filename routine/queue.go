@@ -177,16 +177,15 @@ func (t *ticket) isRunning() bool {
 	}
 }
 
-// wait blocks until the execution may run, or until ctx ends, with the error
-// that says why.
+// wait blocks until the ticket is given a place, or until ctx ends, whose cause it
+// then returns; the ticket has left the queue.
 func (t *ticket) wait(ctx context.Context) error {
 	select {
 	case <-t.running:
 		return nil
 	case <-ctx.Done():
 		t.leave()
-		e := AsError(causeOf(ctx))
-		return &Error{Code: e.Code, Message: e.Message + ", waiting for a free browser", cause: e}
+		return causeOf(ctx)
 	}
 }
 
