@@ -19,6 +19,9 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 	o := options{Press: true, Scroll: c.EnsureVisible}
 	missed := ""
 	for {
+		if err := p.passOver(ctx, c); err != nil {
+			return routine.Found{}, err
+		}
 		s, err := p.actionable(ctx, c.Selector, o)
 		if err != nil {
 			if missed != "" && s.Why == "" {

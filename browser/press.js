@@ -53,5 +53,13 @@ Object.assign(globalThis.rote, (() => {
   // pressed is landed once the press has come.
   const pressed = () => last.judged;
 
-  return { arm, disarm, landed, pressed };
+  // hovered reports whether the mouse is over the element that was found last, or
+  // was until the page took it away.
+  function hovered() {
+    const e = globalThis.roteTarget;
+    if (!e) return false; // the mouse has led to another document
+    return !e.isConnected || e.matches(':hover') || !!e.labels && [...e.labels].some(l => l.matches(':hover'));
+  }
+
+  return { arm, disarm, landed, pressed, hovered };
 })());

@@ -230,6 +230,7 @@ func (c *checker) operations(list *node) {
 			continue
 		}
 		c.shapeAt(s.kinds[k.name], n, name, i, k.name)
+		c.extensions(s.kinds[k.name], n, k.name, operationPointer(i))
 		sound := c.problems.count == before && c.doc.found.count == 0
 		if !sound {
 			c.use(n)
@@ -325,6 +326,7 @@ func (c *checker) parameters(list *node) {
 			c.namesKnown = false
 		}
 		base := "/parameters/" + strconv.Itoa(i)
+		c.extensions(loadShapes().parameter, n, "a parameter", base)
 		if n.bad || c.problems.full() || !c.spend(parameterEffort, func() string { return base }) {
 			c.namesKnown = false
 			continue

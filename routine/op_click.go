@@ -7,18 +7,19 @@ import (
 )
 
 type opClick struct {
-	Selector      string  `json:"selector" fill:"selector"`
-	Button        string  `json:"button"`
-	ClickCount    integer `json:"click_count"`
-	TimeoutMS     integer `json:"timeout_ms"`
-	EnsureVisible bool    `json:"ensure_visible"`
+	Selector      string   `json:"selector" fill:"selector"`
+	Button        string   `json:"button"`
+	ClickCount    integer  `json:"click_count"`
+	TimeoutMS     integer  `json:"timeout_ms"`
+	EnsureVisible bool     `json:"ensure_visible"`
+	Hover         []string `json:"x-hover" fill:"selector"`
 }
 
 func (o *opClick) subject() string                { return o.Selector }
 func (o *opClick) limit() (time.Duration, string) { return o.TimeoutMS.milliseconds(), "timeout_ms" }
 
 func (o *opClick) Do(ctx context.Context, r *Run) error {
-	found, err := r.page.Click(ctx, Click{Selector: o.Selector, Button: o.Button, Count: int(o.ClickCount), EnsureVisible: o.EnsureVisible})
+	found, err := r.page.Click(ctx, Click{Selector: o.Selector, Button: o.Button, Count: int(o.ClickCount), EnsureVisible: o.EnsureVisible, Hover: o.Hover})
 	if err != nil {
 		return withLimit(err, o.TimeoutMS)
 	}

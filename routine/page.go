@@ -141,6 +141,9 @@ type Click struct {
 	Button        string // left, right, middle
 	Count         int
 	EnsureVisible bool
+	// Hover are the selectors of elements that the mouse passes over, in order,
+	// before it clicks.
+	Hover []string
 }
 
 // Typing says what to type and where.

@@ -156,6 +156,8 @@ func typeHint(name string, s *jsonschema.Schema, n *node) string {
 		return fmt.Sprintf(`write a list, as in [{"name": %q, "type": "string"}]`, n.keys()[0].name)
 	case n.kind != '"':
 		return ""
+	case slices.Contains(s.Types, "array") && s.Items2020 != nil && slices.Contains(s.Items2020.Types, "string"):
+		return fmt.Sprintf(`write a list, as in [%s]`, show(n.text))
 	case slices.Contains(s.Types, "object") && slices.Equal(s.Required, []string{"url"}):
 		return fmt.Sprintf(`as in {"url": %s}`, show(n.text))
 	case anyPlaceholder.MatchString(text):

@@ -95,6 +95,12 @@ func eachInTree(x any, f templated, at *path, show func(site)) {
 	switch x := x.(type) {
 	case string:
 		shown(x, false)
+	case []string:
+		for i, e := range x {
+			at.item(i)
+			shown(e, false)
+			at.pop()
+		}
 	case []any:
 		for i, e := range x {
 			at.item(i)
@@ -161,6 +167,16 @@ func replaceTree(x any, pointer string, place placeholder.Place, put func(site) 
 	switch x := x.(type) {
 	case string:
 		return put(site{pointer, false, x, place})
+	case []string:
+		out := make([]string, len(x))
+		for i, e := range x {
+			filled, err := put(site{pointer + "/" + strconv.Itoa(i), false, e, place})
+			if err != nil {
+				return nil, err
+			}
+			out[i] = filled.(string) // what a place of text gives
+		}
+		return out, nil
 	case []any:
 		out := make([]any, len(x))
 		for i, e := range x {

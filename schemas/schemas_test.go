@@ -67,7 +67,8 @@ func TestFieldsStandInTheOrderOfTheInterface(t *testing.T) {
 	t.Parallel()
 	for kind, want := range kinds {
 		name := "operations/" + kind + ".json"
-		if got := fieldOrder(t, name); !slices.Equal(got, want) {
+		got := slices.DeleteFunc(fieldOrder(t, name), func(field string) bool { return strings.HasPrefix(field, "x-") }) // rote's own
+		if !slices.Equal(got, want) {
 			t.Errorf("%s: fields %q, want %q", name, got, want)
 		}
 	}

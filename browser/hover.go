@@ -1,0 +1,61 @@
+package browser
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// passOver moves the mouse over the elements of x-hover, in order. It begins
+// again when one of them leads to another document. An error says that it is
+// about x-hover.
+func (p *page) passOver(ctx context.Context, c routine.Click) error {
+	for i := 0; i < len(c.Hover); i++ {
+		before := p.now()
+		over, err := p.hover(ctx, c.Hover[i], c.EnsureVisible)
+		if err != nil {
+			return ofHover(p.failure(ctx, err))
+		}
+		if err := p.follow(ctx, before); err != nil {
+			return ofHover(p.failure(ctx, err))
+		}
+		switch {
+		case p.now().loader != before.loader:
+			i = -1
+		case !over:
+			i--
+		}
+	}
+	return nil
+}
+
+// ofHover says in an error about an element that x-hover names it.
+func ofHover(err error) error {
+	e := routine.AsError(err)
+	if e.Code != routine.CodeElementNotFound && e.Code != routine.CodeElementNotActionable {
+		return err
+	}
+	return routine.Errorf(e.Code, "x-hover: %s", e.Message)
+}
+
+// hover waits until a person could point at the element and moves the mouse
+// there. It reports whether the mouse came to be over it: the element may have
+// moved meanwhile. An element that the page then replaces was reached.
+func (p *page) hover(ctx context.Context, selector string, scroll bool) (bool, error) {
+	s, err := p.actionable(ctx, selector, options{Scroll: scroll})
+	if err != nil {
+		return false, err
+	}
+	move := proto.InputDispatchMouseEvent{Type: proto.InputDispatchMouseEventTypeMouseMoved, X: s.X, Y: s.Y, Button: proto.InputMouseButtonNone}
+	if err := p.all(ctx, move); err != nil {
+		return false, err
+	}
+	over, err := help[bool](ctx, s.view, "hovered")
+	if errors.Is(err, errGone) {
+		return true, nil
+	}
+	return over, err
+}

@@ -1,0 +1,78 @@
+package routine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// extensionPrefix begins the names of fields that the interface does not have.
+// Those that the schemas declare are rote's own; others are kept and mean
+// nothing.
+const extensionPrefix = "x-"
+
+// extensionPlaces are the kinds of operations, or "a parameter", that have each
+// of rote's own fields.
+var extensionPlaces = sync.OnceValue(func() map[string][]string {
+	places := map[string][]string{}
+	note := func(s *jsonschema.Schema, place string) {
+		if s.Ref != nil {
+			s = s.Ref
+		}
+		for name := range s.Properties {
+			if strings.HasPrefix(name, extensionPrefix) {
+				places[name] = append(places[name], place)
+			}
+		}
+	}
+	s := loadShapes()
+	note(s.parameter, "a parameter")
+	for _, k := range kinds {
+		note(s.kinds[k.name], k.name)
+	}
+	return places
+})
+
+// extensions reports the fields of n that are rote's own and belong elsewhere,
+// and warns of names that are nearly those of n's own: either would have no
+// effect. what names n, pointer is its place.
+func (c *checker) extensions(s *jsonschema.Schema, n *node, what, pointer string) {
+	if s.Ref != nil {
+		s = s.Ref
+	}
+	var own []string
+	for i := range n.keys() {
+		k := &n.kids.keys[i]
+		if _, known := s.Properties[k.name]; known || k.bad || !strings.HasPrefix(k.name, extensionPrefix) {
+			continue
+		}
+		at := pointer + "/" + escapePointer(k.name)
+		if places, elsewhere := extensionPlaces()[k.name]; elsewhere {
+			c.add(Problem{Pointer: at, Code: "misplaced_field", offset: int(k.start), Message: fmt.Sprintf("%s has no field %q", what, k.name),
+				Hint: "it belongs to " + strings.Join(places, ", ")})
+			continue
+		}
+		if own == nil {
+			own = extensionNames(s)
+		}
+		if near := nearest(k.name, own); near != "" && !c.warnings.full() {
+			c.warn(Problem{Pointer: at, Code: "unknown_extension", offset: int(k.start), Message: fmt.Sprintf("%q is kept and has no effect", clip(k.name, 60)),
+				Hint: fmt.Sprintf("did you mean %q?", near)})
+		}
+	}
+}
+
+// extensionNames are rote's own fields in a schema, in order.
+func extensionNames(s *jsonschema.Schema) []string {
+	names := []string{}
+	for name := range s.Properties {
+		if strings.HasPrefix(name, extensionPrefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

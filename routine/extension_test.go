@@ -1,0 +1,62 @@
+package routine
+
+import (
+	"strings"
+	"testing"
+)
+
+// What rote adds to an operation is checked as everything else: its shape, its
+// selectors and placeholders, and that it stands where it has an effect.
+func TestExtensionsAreChecked(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name, parameters, operations string
+		want                         string // "pointer code: message (hint)" of the first problem or warning, in part; empty: none
+	}{
+		{"a list of selectors", ``, `{"type":"click","selector":"#b","x-hover":["#a","#b > i"]}`, ``},
+		{"an empty list", ``, `{"type":"click","selector":"#b","x-hover":[]}`, ``},
+		{"placeholders in selectors", `{"name":"id"}`, `{"type":"click","selector":"#b","x-hover":["#{{id}}"]}`, ``},
+		{"a text", ``, `{"type":"click","selector":"#b","x-hover":"#a"}`,
+			`/operations/1/x-hover type: must be an array, not "#a" (write a list, as in ["#a"])`},
+		{"an empty selector", ``, `{"type":"click","selector":"#b","x-hover":["#a",""]}`, `/operations/1/x-hover/1 minLength: must not be empty`},
+		{"a number in the list", ``, `{"type":"click","selector":"#b","x-hover":[1]}`, `/operations/1/x-hover/0 type: must be a string, not 1`},
+		{"too many", ``, `{"type":"click","selector":"#b","x-hover":["a","a","a","a","a","a","a","a","a","a","a"]}`,
+			`/operations/1/x-hover maxItems: must hold at most 10, not 11`},
+		{"no selector", ``, `{"type":"click","selector":"#b","x-hover":["#a[["]}`, `/operations/1/x-hover/0 selector:`},
+		{"an unknown parameter", ``, `{"type":"click","selector":"#b","x-hover":["#{{id}}"]}`,
+			`/operations/1/x-hover/0 undeclared_parameter: {{id}} names no parameter`},
+		{"on another kind", ``, `{"type":"press","key":"Enter","x-hover":["#a"]}`,
+			`/operations/1/x-hover misplaced_field: press has no field "x-hover" (it belongs to click)`},
+		{"on a parameter", `{"name":"p","x-hover":["#a"]}`, `{"type":"press","key":"{{p}}"}`,
+			`/parameters/0/x-hover misplaced_field: a parameter has no field "x-hover" (it belongs to click)`},
+		{"a parameter's on an operation", ``, `{"type":"press","key":"Enter","x-secret":true}`,
+			`/operations/1/x-secret misplaced_field: press has no field "x-secret" (it belongs to a parameter)`},
+		{"a misspelt name", ``, `{"type":"click","selector":"#b","x-hovers":["#a"]}`,
+			`/operations/1/x-hovers unknown_extension: "x-hovers" is kept and has no effect (did you mean "x-hover"?)`},
+		{"a name of the author's own", ``, `{"type":"click","selector":"#b","x-author":"ann"}`, ``},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, warnings, err := Parse([]byte(`{"name":"n","description":"d","parameters":[` + row.parameters + `],
+				"operations":[{"type":"navigate","url":"https://a.example"},` + row.operations + `,{"type":"return_html"}]}`))
+			var all []string
+			for _, p := range append(AsError(err).problems(), warnings...) {
+				text := p.Pointer + " " + p.Code + ": " + p.Message
+				if p.Hint != "" {
+					text += " (" + p.Hint + ")"
+				}
+				all = append(all, text)
+			}
+			if row.want == "" && len(all) > 0 || row.want != "" && (len(all) == 0 || !strings.Contains(all[0], row.want)) {
+				t.Errorf("got  %q\nwant %q", all, row.want)
+			}
+		})
+	}
+}
+
+// problems are those of the error; none for nil.
+func (e *Error) problems() []Problem {
+	if e == nil {
+		return nil
+	}
+	return e.Problems
+}
