@@ -17,12 +17,14 @@ type Door struct {
 	guard   guard
 	rate    *rateLimit
 	open    openRequests
+	proxies trustedProxies
 }
 
-// NewDoor makes the door of c's Service, Local, AllowedHosts, CORSOrigins and
-// RateLimit.
+// NewDoor makes the door of c's Service, Local, AllowedHosts, CORSOrigins,
+// RateLimit and TrustedProxies.
 func NewDoor(c Config) *Door {
-	return &Door{service: c.Service, local: c.Local, guard: newGuard(c.AllowedHosts, c.CORSOrigins), rate: newRateLimit(c.RateLimit), open: openRequests{count: map[openKey]int{}}}
+	return &Door{service: c.Service, local: c.Local, guard: newGuard(c.AllowedHosts, c.CORSOrigins), rate: newRateLimit(c.RateLimit),
+		open: openRequests{count: map[openKey]int{}}, proxies: c.TrustedProxies}
 }
 
 // Admit refuses requests that name a foreign host, or come from a page of a
@@ -37,7 +39,7 @@ func (d *Door) Caller(w http.ResponseWriter, r *http.Request) (routine.Principal
 	if routine.CodeOf(unknown) == routine.CodeStoreUnavailable {
 		return routine.Principal{}, unknown
 	}
-	if err := d.rate.admit(w, r, p); err != nil {
+	if err := d.rate.admit(w, r, p, d.proxies.clientAddress(r)); err != nil {
 		return routine.Principal{}, err
 	}
 	return p, unknown
@@ -47,7 +49,7 @@ func (d *Door) Caller(w http.ResponseWriter, r *http.Request) (routine.Principal
 // many of a user, of an organization, or of an address without a token:
 // CodeRateLimited.
 func (d *Door) Begin(r *http.Request, p routine.Principal) (done func(), err error) {
-	return d.open.begin(r, p)
+	return d.open.begin(p, d.proxies.clientAddress(r))
 }
 
 // Refuse gives the status that answers err, and sets in h the headers that go

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -32,6 +33,9 @@ type Config struct {
 	// RateLimit is how many calls a minute each token may make, and each
 	// address without one; 0: any number.
 	RateLimit int
+	// TrustedProxies are the addresses of reverse proxies whose X-Forwarded-For
+	// header tells the address of a caller; none: the header is ignored.
+	TrustedProxies []netip.Prefix
 	// CORSOrigins are the origins, as in https://app.example, whose pages may
 	// use the service from a browser; none: only pages of AllowedHosts, as far
 	// as browsers let them without CORS.

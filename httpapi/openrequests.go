@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
@@ -39,9 +38,9 @@ type openLimit struct {
 	whose string
 }
 
-func limitsOf(r *http.Request, p routine.Principal) []openLimit {
+func limitsOf(p routine.Principal, address string) []openLimit {
 	if p.Anonymous() {
-		return []openLimit{{openKey{address: addressOf(r)}, maxOpenPerAddress, "your address, without a token"}}
+		return []openLimit{{openKey{address: address}, maxOpenPerAddress, "your address, without a token"}}
 	}
 	return []openLimit{
 		{openKey{organization: p.OrganizationID, user: p.UserID}, maxOpenPerUser, "your user"},
@@ -49,10 +48,10 @@ func limitsOf(r *http.Request, p routine.Principal) []openLimit {
 	}
 }
 
-// begin counts a request of p until done is called. CodeRateLimited when there
-// are too many.
-func (o *openRequests) begin(r *http.Request, p routine.Principal) (done func(), err error) {
-	limits := limitsOf(r, p)
+// begin counts a request of p, which comes from address, until done is called.
+// CodeRateLimited when there are too many.
+func (o *openRequests) begin(p routine.Principal, address string) (done func(), err error) {
+	limits := limitsOf(p, address)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, l := range limits {

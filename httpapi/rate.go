@@ -3,7 +3,6 @@ package httpapi
 import (
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"time"
 
@@ -34,13 +33,13 @@ func newRateLimit(calls int) *rateLimit {
 // admit counts a call, tells with the RateLimit headers of
 // draft-ietf-httpapi-ratelimit-headers what is left, and refuses one too many:
 // CodeRateLimited.
-func (l *rateLimit) admit(w http.ResponseWriter, r *http.Request, p routine.Principal) error {
+func (l *rateLimit) admit(w http.ResponseWriter, r *http.Request, p routine.Principal, address string) error {
 	if l == nil {
 		return nil
 	}
 	policy, key := "token", "token "+p.TokenID
 	if p.TokenID == "" {
-		policy, key = "address", "address "+addressOf(r)
+		policy, key = "address", "address "+address
 		if !p.Anonymous() { // the token of the configuration
 			policy, key = "token", "configured"
 		}
@@ -58,14 +57,4 @@ func (l *rateLimit) admit(w http.ResponseWriter, r *http.Request, p routine.Prin
 			Message: fmt.Sprintf("more than %d calls in %v: try again later", l.calls, rateWindow)}
 	}
 	return nil
-}
-
-// addressOf is the caller's address, or of an IPv6 one the network, all of which
-// a caller has.
-func addressOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	return httprate.CanonicalizeIP(host)
 }

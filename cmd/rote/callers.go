@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -13,6 +14,8 @@ import (
 type callerFlags struct {
 	RateLimit  *number  `help:"Calls a minute that each token may make, and each address without one; 0: any number (600; 0 on loopback)." placeholder:"N"`
 	CORSOrigin []string `name:"cors-origin" help:"Origin, as in https://app.example, whose pages may use the service from a browser. Repeatable." placeholder:"ORIGIN"`
+
+	TrustedProxy []addressRange `help:"Reverse proxy, as 10.0.0.1 or 10.0.0.0/8, whose X-Forwarded-For tells callers apart. Repeatable." placeholder:"ADDR"`
 }
 
 // check refuses what a browser never sends as an Origin, and *: a page of any
@@ -42,4 +45,7 @@ func (f *callerFlags) suit(l net.Listener) {
 
 func (f *callerFlags) apply(c *httpapi.Config) {
 	c.RateLimit, c.CORSOrigins = int(*f.RateLimit), f.CORSOrigin
+	for _, r := range f.TrustedProxy {
+		c.TrustedProxies = append(c.TrustedProxies, netip.Prefix(r))
+	}
 }

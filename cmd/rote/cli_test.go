@@ -33,6 +33,7 @@ func TestCommandLine(t *testing.T) {
 		"serve --queue=-5":                                     {2, "", "--queue"},
 		"serve --concurrency=0":                                {2, "", "--concurrency: \"0\" is no whole number from 1 to 1000000"},
 		"serve --concurrency=-5":                               {2, "", "--concurrency"},
+		"serve --trusted-proxy proxy.example":                  {2, "", "10.0.0.0/8"},
 		"serve --rate-limit=-5":                                {2, "", "--rate-limit"},
 		"mcp --mcp-max-tools 0":                                {2, "", "from 1 to 1000000"},
 		"mcp --mcp-soft-deadline 0s":                           {2, "", "45s"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
@@ -72,6 +73,25 @@ func (w *wait) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q is no time to wait up to %v: write 45s or 2m", text, maxWait)
 	}
 	*w = wait(v)
+	return nil
+}
+
+// addressRange is an address or a range of addresses, written as 10.0.0.1 or
+// 10.0.0.0/8. It is never the range of all addresses.
+type addressRange netip.Prefix
+
+func (r *addressRange) UnmarshalText(text []byte) error {
+	prefix, err := netip.ParsePrefix(string(text))
+	if address, noAddress := netip.ParseAddr(string(text)); noAddress == nil {
+		prefix, err = address.Unmap().WithZone("").Prefix(address.Unmap().BitLen())
+	}
+	if err != nil || prefix.Addr().Is4In6() {
+		return fmt.Errorf("%q is no address or range: write 10.0.0.1 or 10.0.0.0/8", text)
+	}
+	if prefix.Bits() == 0 {
+		return fmt.Errorf("%q contains every address: write those of the proxies, as 10.0.0.1 or 10.0.0.0/8", text)
+	}
+	*r = addressRange(prefix.Masked())
 	return nil
 }
 

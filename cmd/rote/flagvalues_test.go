@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,19 @@ func TestLocalUserHasNames(t *testing.T) {
 	for _, args := range [][]string{{"mcp", "--organization", ""}, {"mcp", "--organization="}, {"list", "--user", ""}, {"token", "create", "--project", ""}} {
 		if _, errs, code := r.run(args...); code != 2 || !strings.Contains(errs, "must not be empty") {
 			t.Errorf("%q: exit %d, %s", args, code, errs)
+		}
+	}
+}
+
+func TestAddressRange(t *testing.T) {
+	for text, want := range map[string]string{
+		"10.0.0.1": "10.0.0.1/32", "10.1.2.3/8": "10.0.0.0/8", "::1": "::1/128", "fd00::/8": "fd00::/8", "::ffff:10.0.0.1": "10.0.0.1/32",
+		"0.0.0.0/0": "", "::/0": "", "10.0.0.0/33": "", "::ffff:10.0.0.0/104": "", "proxy.example": "", "10.0.0": "", "10.0.0.1:80": "", "": "",
+	} {
+		var r addressRange
+		err := r.UnmarshalText([]byte(text))
+		if want != "" && (err != nil || netip.Prefix(r).String() != want) || want == "" && (err == nil || !strings.Contains(err.Error(), "10.0.0.0/8")) {
+			t.Errorf("%q: %v, %v, want %s", text, netip.Prefix(r), err, want)
 		}
 	}
 }

@@ -74,6 +74,30 @@ func TestRateLimitOfBothFrontEnds(t *testing.T) {
 	}
 }
 
+// TestTrustedProxy: callers behind the proxy that --trusted-proxy names are
+// counted by their own addresses.
+func TestTrustedProxy(t *testing.T) {
+	s := newRote(t).serve("--rate-limit", "1", "--trusted-proxy", "127.0.0.0/8")
+	for _, row := range []struct {
+		caller string
+		status int
+	}{{"203.0.113.1", 200}, {"203.0.113.2", 200}, {"203.0.113.1", 429}} {
+		q, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/routines/", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("X-Forwarded-For", row.caller)
+		answer, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != row.status {
+			t.Errorf("%s: %s, want %d", row.caller, answer.Status, row.status)
+		}
+	}
+}
+
 const grab = `{"name":"grab","description":"Downloads a page of the shop.","parameters":[{"name":"site","type":"url"}],"operations":[
 	{"type":"navigate","url":"{{site}}/"},{"type":"download","endpoint":{"url":"{{site}}/product/LAMP-01"},"filename":"lamp.html"}]}`
 
