@@ -41,5 +41,12 @@ globalThis.rote = (() => {
   // of this window's classes.
   const up = n => n.assignedSlot || n.parentElement || (n.parentNode?.nodeType === Node.DOCUMENT_FRAGMENT_NODE ? n.parentNode.host : null);
 
-  return { inner: { all, documentIn, describe, up } };
+  // flat lists what is drawn inside e: what is in its shadow root or slotted into
+  // it, or else its child nodes.
+  function flat(e) {
+    const assigned = e.localName === 'slot' ? e.assignedNodes() : [];
+    return assigned.length ? assigned : (e.shadowRoot ?? e).childNodes;
+  }
+
+  return { inner: { all, documentIn, describe, up, flat } };
 })();

@@ -1,25 +1,26 @@
 // Waiting for elements, and what is done with them.
 Object.assign(globalThis.rote, (() => {
   'use strict';
-  const { all, seat, unseen, unable, target, point, inView, through } = rote.inner;
+  const { all, holder, unseen, unable, labels, point, center, bring, through } = rote.inner;
 
+  // judge tells where e can be acted on, or why it cannot.
   async function judge({ e, frames }, o) {
-    const t = target(e, o.typing);
-    const why = t.why || unable(e, o.typing) || (o.typing ? untypable(e, o.text) : null);
+    const over = [e, ...o.typing ? [] : labels(e)].filter(n => !unseen(n));
+    const why = (over.length ? null : unseen(e)) || unable(e, o.typing) || (o.typing ? untypable(e, o.text) : null);
     if (why) return { why };
     for (const f of frames) {
       const hidden = unseen(f);
       if (hidden) return { why: 'is in a frame that ' + hidden };
     }
-    let moved = o.unsteady; // it was not where the mouse went
-    if (o.scroll) {
-      for (const n of [...frames, seat(t.e)]) {
-        if (!inView(n) || point(t.e, frames).why) { n.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' }); moved = true; }
-      }
+    let first = null;
+    for (const n of over) {
+      const moved = o.scroll && bring(n, frames);
+      if (!await rote.still(holder(n), moved || o.unsteady)) return { why: 'is moving' }; // unsteady: it was not where the mouse went
+      const p = point(n, frames);
+      if (!p.why) return { x: p.x, y: p.y, e, over: n };
+      first ??= p.why;
     }
-    if (!await rote.still(seat(t.e), moved)) return { why: 'is moving' };
-    const p = point(t.e, frames);
-    return p.why ? { why: p.why } : { x: p.x, y: p.y, e, over: t.e };
+    return { why: first };
   }
 
   // --- waiting
@@ -116,7 +117,8 @@ Object.assign(globalThis.rote, (() => {
     if (!e && (o.x !== null || o.y !== null)) window.scrollTo({ left: o.x ?? window.scrollX, top: o.y ?? window.scrollY, behavior });
     if (o.smooth) await settled(read);
     if (o.dx || o.dy) (e ?? window).scrollBy({ left: o.dx ?? 0, top: o.dy ?? 0, behavior });
-    else if (e) e.scrollIntoView({ block: 'center', behavior });
+    else if (e && holder(e) === e) e.scrollIntoView({ block: 'center', behavior });
+    else if (e) center(e);
     if (o.smooth) await settled(read);
   }
 

@@ -1,18 +1,25 @@
 // Where an element can be hit, in the coordinates of the top viewport.
 Object.assign(rote.inner, (() => {
   'use strict';
-  const { describe, up, seat, unseen, boxes } = rote.inner;
+  const { describe, up, seat, unseen, boxes, isControl } = rote.inner;
 
   // hit is the topmost element at a point of e's document, through open shadow
-  // roots.
+  // roots. Of slotted text the browser names the host; it is the slot that counts.
   function hit(doc, x, y) {
     let n = doc.elementFromPoint(x, y);
     while (n && n.shadowRoot) {
       const m = n.shadowRoot.elementFromPoint(x, y);
-      if (!m || m === n) break;
-      n = m;
+      if (m && m !== n) { n = m; continue; }
+      const text = [...n.childNodes].find(t => t.nodeType === Node.TEXT_NODE && t.assignedSlot && covers(t, x, y));
+      return text ? text.assignedSlot : n;
     }
     return n;
+  }
+
+  function covers(text, x, y) {
+    const range = text.ownerDocument.createRange();
+    range.selectNodeContents(text);
+    return [...range.getClientRects()].some(r => x >= r.left - 1 && x <= r.right + 1 && y >= r.top - 1 && y <= r.bottom + 1); // the browser rounds
   }
 
   const within = (n, e) => {
@@ -20,11 +27,30 @@ Object.assign(rote.inner, (() => {
     return false;
   };
 
+  // clickTarget is the button, link, field or label that a click on n is for.
+  const takes = 'a[href],button,input,select,textarea,summary,label,[role=button],[role=link],[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=option]';
+  const clickTarget = n => {
+    while (n && !n.matches(takes)) n = up(n);
+    return n;
+  };
+
+  // serves reports whether a click on n is one on e: n is in e or in its label, or
+  // in the same button or link.
   const serves = (n, e) => {
     if (within(n, e)) return true;
-    const label = n.closest('label');
-    return !!label && label.control === e;
+    const of = clickTarget(n);
+    return !!of && (of.localName === 'label' && of.control === e || of !== e && of === clickTarget(e));
   };
+
+  // idle is why a click on n, which is in e, would have no effect on e: n is of
+  // something disabled, or of a link or button in a label, which takes the click.
+  function idle(n, e) {
+    for (; n && n !== e; n = up(n)) {
+      if (isControl(n) && n.matches(':disabled')) return `is disabled at every place that shows (${describe(n)})`;
+      if (e.localName === 'label' && n !== e.control && n.matches('a[href],button,input,select,textarea')) return 'is covered by ' + describe(n);
+    }
+    return null;
+  }
 
   // outside turns a point of a frame's into one of the document around it.
   // Previews are frames that are scaled; of a side that is not, only the
@@ -67,66 +93,94 @@ Object.assign(rote.inner, (() => {
     return { x, y };
   }
 
-  // Where to look in a box, as parts of its width and height. An area is somewhere
-  // in its image.
+  // Where to look in a box, as parts of its width and height: at first in the
+  // middle and around it, then everywhere. An area or a shape is somewhere in its
+  // box.
   const around = [[.5, .5], [.25, .5], [.75, .5], [.5, .25], [.5, .75]];
-  const raster = Array.from({ length: 40 * 40 }, (_, i) => [(i % 40 + .5) / 40, (Math.floor(i / 40) + .5) / 40]);
+  const raster = n => Array.from({ length: n * n }, (_, i) => [(i % n + .5) / n, (Math.floor(i / n) + .5) / n]);
+  const coarse = raster(10), fine = raster(40);
+  const maxBoxes = 20; // of one element whose points are tried
 
-  // point finds where e can be hit: the middle first, then points around it.
+  // clip is what can show of e at most: the part of the viewport that the boxes
+  // around it, which hide what does not fit, leave.
+  function clip(e) {
+    const v = e.ownerDocument.defaultView, c = { left: 0, top: 0, right: v.innerWidth, bottom: v.innerHeight };
+    let position = getComputedStyle(e).position;
+    for (let n = up(e); n && n !== e.ownerDocument.documentElement; n = up(n)) {
+      const s = getComputedStyle(n);
+      if (s.display === 'contents') continue;
+      const holds = s.transform !== 'none' || s.filter !== 'none' || s.perspective !== 'none' || /paint|layout|strict|content/.test(s.contain);
+      if (position === 'fixed' && !holds || position === 'absolute' && !holds && s.position === 'static') continue;
+      position = s.position;
+      if (s.overflowX === 'visible' && s.overflowY === 'visible' || n === e.ownerDocument.body) continue;
+      const r = n.getBoundingClientRect();
+      c.left = Math.max(c.left, r.left + n.clientLeft);
+      c.top = Math.max(c.top, r.top + n.clientTop);
+      c.right = Math.min(c.right, r.right);
+      c.bottom = Math.min(c.bottom, r.bottom);
+    }
+    return c;
+  }
+
+  // shown are the parts of e's boxes that can show.
+  function shown(e) {
+    const v = e.ownerDocument.defaultView, page = { left: 0, top: 0, right: v.innerWidth, bottom: v.innerHeight };
+    const all = boxes(e).slice(0, maxBoxes), inside = c => all.map(r => meet(r, c)).filter(Boolean);
+    const clipped = inside(clip(e));
+    return clipped.length ? clipped : inside(page); // what hides it is only roughly known
+  }
+
+  function meet(r, c) {
+    const left = Math.max(c.left, r.left), right = Math.min(c.right, r.right), top = Math.max(c.top, r.top), bottom = Math.min(c.bottom, r.bottom);
+    return right - left < 1 || bottom - top < 1 ? null : { left, top, right, bottom };
+  }
+
+  // places are the points to try for e, the likeliest first.
+  function* places(e) {
+    const rs = shown(seat(e)), shape = e.localName === 'area' || typeof e.isPointInStroke === 'function';
+    const at = (r, [fx, fy]) => [r.left + (r.right - r.left) * fx, r.top + (r.bottom - r.top) * fy];
+    for (const r of rs) for (const f of around) yield at(r, f);
+    if (typeof e.isPointInStroke === 'function') yield* along(e);
+    for (const r of rs) for (const f of shape ? fine : coarse) yield at(r, f);
+  }
+
+  // along are points on the line of an SVG shape.
+  function* along(shape) {
+    const m = shape.getScreenCTM(), length = m ? shape.getTotalLength() : 0;
+    for (let i = 0; length && i < 40; i++) {
+      const p = shape.getPointAtLength(length * (i + .5) / 40).matrixTransform(m);
+      yield [p.x, p.y];
+    }
+  }
+
+  // point finds where e can be hit.
   function point(e, frames) {
-    const doc = e.ownerDocument, w = doc.defaultView.innerWidth, h = doc.defaultView.innerHeight;
-    let cover = null, seen = false;
-    for (const r of boxes(seat(e))) {
-      const x0 = Math.max(0, r.left), x1 = Math.min(w, r.right), y0 = Math.max(0, r.top), y1 = Math.min(h, r.bottom);
-      if (x1 - x0 < 1 || y1 - y0 < 1) continue;
-      for (const [fx, fy] of e.localName === 'area' ? raster : around) {
-        const x = x0 + (x1 - x0) * fx, y = y0 + (y1 - y0) * fy, n = hit(doc, x, y);
-        if (!n) continue;
-        seen = true;
-        if (!serves(n, e)) { cover ??= n; continue; }
-        const top = toTop(x, y, frames);
-        if (top.off) continue;
-        if (top.cover) { cover ??= top.cover; continue; }
-        return { x: top.x, y: top.y };
-      }
+    const doc = e.ownerDocument;
+    let cover = null, why = null, tried = 0, same = true;
+    for (const [x, y] of places(e)) {
+      if (tried++ >= around.length && same && veils(cover, e)) break;
+      const n = hit(doc, x, y);
+      if (!n) continue;
+      const ours = serves(n, e), useless = ours ? idle(n, e) : null, at = ours && !useless ? toTop(x, y, frames) : {};
+      if (at.x !== undefined) return { x: at.x, y: at.y };
+      if (at.off) continue;
+      same &&= !cover || cover === (at.cover ?? n);
+      if (useless) why ??= useless;
+      else cover ??= at.cover ?? n;
     }
-    if (cover) {
-      const clipped = getComputedStyle(e).pointerEvents === 'none';
-      if (clipped) return { why: 'takes no pointer events (pointer-events: none)' };
-      return { why: within(e, cover) ? 'is clipped or takes no clicks at any visible point' : 'is covered by ' + describe(cover) };
-    }
-    return { why: seen ? 'cannot be hit' : 'is outside the visible page' };
+    if (why) return { why };
+    if (!cover) return { why: tried ? 'cannot be hit' : 'is outside the visible page' };
+    if (getComputedStyle(e).pointerEvents === 'none') return { why: 'takes no pointer events (pointer-events: none)' };
+    return { why: within(e, cover) ? 'is clipped or takes no clicks at any visible point' : 'is covered by ' + describe(cover), cover };
   }
 
-  const inView = e => {
-    const r = e.getBoundingClientRect(), v = e.ownerDocument.defaultView;
-    return r.top >= 0 && r.left >= 0 && r.bottom <= v.innerHeight && r.right <= v.innerWidth;
-  };
-
-  // through takes a point inside a frame of another origin to this document.
-  async function through(f, x, y, o) {
-    const frames = [f];
-    for (let w = f.ownerDocument.defaultView; w !== window; w = w.parent) frames.unshift(w.frameElement);
-    for (const n of frames) {
-      const hidden = unseen(n);
-      if (hidden) return { why: 'is in a frame that ' + hidden };
-    }
-    let at = toTop(x, y, frames), moved = false;
-    if (o.scroll && (at.off || at.cover)) {
-      for (const n of frames) n.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
-      const p = outside(f, x, y), v = f.ownerDocument.defaultView; // of a frame larger than the view, the point counts
-      v.scrollBy({ left: clamp(p.x, v.innerWidth), top: clamp(p.y, v.innerHeight), behavior: 'instant' });
-      moved = true;
-    }
-    if (!await rote.still(f, moved)) return { why: 'is in a frame that is moving' };
-    at = toTop(x, y, frames);
-    if (at.off) return { why: 'is outside the visible page' };
-    if (at.cover) return { why: 'is in a frame that is covered by ' + describe(at.cover) };
-    return { ok: true, ...at };
+  // veils reports whether the cover lies over all that could show of e, so that
+  // no further points need to be tried.
+  function veils(cover, e) {
+    if (!cover || within(e, cover) || cover.ownerDocument !== e.ownerDocument || typeof cover.isPointInStroke === 'function') return false;
+    const c = cover.getBoundingClientRect();
+    return shown(seat(e)).every(r => c.left <= r.left && c.right >= r.right && c.top <= r.top && c.bottom >= r.bottom);
   }
 
-  // clamp is how far to scroll for a point to come from outside to the middle.
-  const clamp = (at, size) => at < 0 || at > size ? at - size / 2 : 0;
-
-  return { hit, within, serves, point, inView, through };
+  return { hit, within, serves, point, toTop, outside };
 })());

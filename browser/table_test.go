@@ -86,6 +86,18 @@ func sampled(b *Browser, i int) bool { return b != shared && !*whole && i%12 != 
 // other tables, as such a script takes several times as long as other rows.
 func sampledWatched(b *Browser, i int) bool { return sampled(b, i) || !*whole && i%3 != 0 }
 
+// some are every third of the rows; with -whole all of them.
+func some(rows []row) []row {
+	if *whole {
+		return rows
+	}
+	var sample []row
+	for i := 0; i < len(rows); i += 3 {
+		sample = append(sample, rows[i])
+	}
+	return sample
+}
+
 // onlyWhole skips what is tried with -whole alone.
 func onlyWhole(t *testing.T) {
 	t.Helper()

@@ -1,13 +1,16 @@
 // Judging: one reason why a person could not act on an element, or null.
 Object.assign(rote.inner, (() => {
   'use strict';
-  const { describe, up } = rote.inner;
+  const { describe, up, flat } = rote.inner;
   const minOpacity = 0.1; // what a person would call visible
   const minBox = 2; // px
+  const maxParts = 50; // of an element without a box of its own that are looked at
 
   // seat is what has e's box: of an area its image, which it has none without.
   const seat = e => e.localName !== 'area' ? e
     : [...e.getRootNode().querySelectorAll('img[usemap]')].find(i => i.useMap === '#' + e.closest('map')?.name);
+
+  const boxless = e => getComputedStyle(e).display === 'contents';
 
   function unseen(e) {
     if (!e.isConnected) return 'is no longer in the document';
@@ -20,16 +23,10 @@ Object.assign(rote.inner, (() => {
     if (list && !e.getClientRects().length) return `is an option of ${describe(list)}: choose it with input_text into that list`;
     if (s.display === 'none' || (s.display !== 'contents' && !e.getClientRects().length)) return 'is not displayed (display: none)';
     if (s.visibility !== 'visible') return 'is invisible (visibility: ' + s.visibility + ')';
-    if (!e.checkVisibility()) return 'is not rendered'; // what is left out only until it is seen can be scrolled to
-    let opacity = 1;
-    for (let n = e; n; n = up(n)) {
-      const t = getComputedStyle(n);
-      opacity *= +t.opacity;
-      const f = /opacity\(([\d.]+)(%?)\)/.exec(t.filter);
-      if (f) opacity *= f[2] ? f[1] / 100 : +f[1];
-      if (n.inert) return 'is inert';
-    }
-    if (opacity <= minOpacity) return 'is transparent (opacity ' + Math.round(opacity * 100) / 100 + ')';
+    if (s.display !== 'contents' && !e.checkVisibility()) return 'is not rendered'; // what is left out only until it is seen can be scrolled to
+    for (let n = e; n; n = up(n)) if (n.inert) return 'is inert';
+    const o = opacity(e);
+    if (o <= minOpacity) return 'is transparent (opacity ' + Math.round(o * 100) / 100 + ')';
     if (!boxes(e).length) {
       const r = e.getBoundingClientRect();
       return `is too small to see (${Math.round(r.width)}×${Math.round(r.height)} px)`;
@@ -37,34 +34,108 @@ Object.assign(rote.inner, (() => {
     return null;
   }
 
-  // boxes are where e can be seen. A link around what floats has none of its own,
-  // and is seen where that is.
-  const boxes = e => {
-    const own = sized(e);
-    return own.length ? own : [...e.querySelectorAll('*')].slice(0, 20).filter(n => !unseen(n)).flatMap(sized);
-  };
-
-  const sized = e => [...e.getClientRects()].filter(r => r.width >= minBox && r.height >= minBox);
-
-  function unable(e, typing) {
-    if (e.matches(':disabled')) return 'is disabled';
-    const aria = e.closest('[aria-disabled="true"]');
-    if (aria) return 'is disabled (aria-disabled)';
-    if (!typing) return null;
-    if (e.readOnly && !e.isContentEditable) return 'is read-only';
-    return null;
-  }
-
-  // target is what to act on for e: itself, or the visible label of a checkbox
-  // or radio button that is hidden under it.
-  function target(e, typing) {
-    const why = unseen(e);
-    if (!why || typing) return { e, why };
-    if (e.localName === 'input' && /^(checkbox|radio)$/.test(e.type) && e.isConnected && !e.disabled) {
-      for (const l of e.labels || []) if (!unseen(l)) return { e: l, why: null };
+  // opacity is the product of the opacities of e and of all that it is drawn in.
+  function opacity(e) {
+    let product = 1;
+    for (let n = e; n; n = up(n)) {
+      const s = getComputedStyle(n);
+      if (s.display === 'contents') continue; // draws nothing, so it fades nothing
+      product *= +s.opacity;
+      const f = /opacity\(([\d.]+)(%?)\)/.exec(s.filter);
+      if (f) product *= f[2] ? f[1] / 100 : +f[1];
     }
-    return { e, why };
+    return product;
   }
 
-  return { seat, unseen, boxes, unable, target };
+  // boxes are where e can be seen. A link around what floats has none of its own,
+  // and neither has an element with display: contents: they are seen where what is
+  // in them is.
+  function boxes(e) {
+    const own = sized(e);
+    return own.length ? own : parts(e, { left: maxParts });
+  }
+
+  function parts(e, budget) {
+    const found = [];
+    for (const n of flat(e)) {
+      if (budget.left-- <= 0) break;
+      if (n.nodeType === Node.TEXT_NODE) {
+        if (boxless(e)) found.push(...sized(textRange(n)));
+      } else if (n.nodeType === Node.ELEMENT_NODE && !hidden(n)) {
+        const own = sized(n);
+        found.push(...(own.length ? own : parts(n, budget)));
+      }
+    }
+    return found;
+  }
+
+  function hidden(e) {
+    const s = getComputedStyle(e);
+    return s.display === 'none' || s.visibility !== 'visible' || opacity(e) <= minOpacity;
+  }
+
+  function textRange(n) {
+    const range = n.ownerDocument.createRange();
+    range.selectNodeContents(n);
+    return range;
+  }
+
+  // sized are the boxes of an element or range that are large enough to see. The
+  // box of an SVG shape leaves out its stroke, which may be all that there is.
+  function sized(of) {
+    let all = [...of.getClientRects()];
+    if (typeof of.isPointInStroke === 'function') {
+      const half = strokeWidth(of) / 2;
+      all = all.map(r => new DOMRect(r.x - half, r.y - half, r.width + 2 * half, r.height + 2 * half));
+    }
+    return all.filter(r => r.width >= minBox && r.height >= minBox);
+  }
+
+  // strokeWidth is how wide the stroke of an SVG shape is on the screen, in px.
+  function strokeWidth(shape) {
+    const s = getComputedStyle(shape), m = shape.getScreenCTM();
+    return s.stroke === 'none' || !m ? 0 : parseFloat(s.strokeWidth) * Math.sqrt(Math.abs(m.a * m.d - m.b * m.c));
+  }
+
+  // holder is the element that has the box of e, to scroll to and to watch: e
+  // itself, or for an element without a box the first part that has one, or the
+  // element around its text.
+  function holder(e) {
+    e = seat(e) ?? e;
+    if (!boxless(e)) return e;
+    const within = [...flat(e)].filter(n => n.nodeType === Node.ELEMENT_NODE && !hidden(n)).map(holder).find(n => n && !boxless(n));
+    if (within) return within;
+    for (e = up(e); e && boxless(e);) e = up(e);
+    return e;
+  }
+
+  // unable is why e cannot be acted on though it is seen: it, or what it belongs
+  // to, is disabled, so that a click would have no effect.
+  function unable(e, typing) {
+    for (let n = e, free = false; n; n = up(n)) {
+      if (n.getAttribute('aria-disabled') === 'true') return 'is disabled (aria-disabled)';
+      if (free) continue;
+      if (isControl(n) && n.matches(':disabled')) return n === e ? 'is disabled' : `is in ${describe(n)}, which is disabled`;
+      const control = n.localName === 'label' && n.control;
+      if (control && control.matches(':disabled,[aria-disabled="true"]')) return `is the label of ${describe(control)}, which is disabled`;
+      free = isControl(n) || n.localName === 'label' || n.matches('a[href],summary'); // takes the click, whatever it is in
+    }
+    return typing && e.readOnly && !e.isContentEditable ? 'is read-only' : null;
+  }
+
+  // isControl reports whether e is of the kind that can be disabled. A fieldset is
+  // none: what it disables are the controls in it.
+  const isControl = e => /^(button|input|select|textarea|option|optgroup)$/.test(e.localName) || e.localName.includes('-') && e.matches(':disabled');
+
+  // labels are the labels that a person clicks in place of a checkbox or radio
+  // button that is hidden under them.
+  const labels = e => e.localName === 'input' && /^(checkbox|radio)$/.test(e.type) && e.isConnected ? [...e.labels ?? []].filter(l => !unseen(l)) : [];
+
+  // target is what to act on for e: itself, or its visible label.
+  function target(e, typing) {
+    const why = unseen(e), [label] = why && !typing ? labels(e) : [];
+    return label ? { e: label, why: null } : { e, why };
+  }
+
+  return { seat, holder, unseen, boxes, unable, isControl, labels, target };
 })());

@@ -23,6 +23,8 @@ var (
 	visibleSource string
 	//go:embed point.js
 	pointSource string
+	//go:embed bring.js
+	bringSource string
 	//go:embed helper.js
 	helperSource string
 	//go:embed rest.js
@@ -38,7 +40,8 @@ var (
 // helper is the code of the world. It may be evaluated twice, and ends in a
 // plain value, so that nothing is kept for us in the page.
 func helper() string {
-	return "if (!globalThis.rote) {" + domSource + visibleSource + pointSource + helperSource + restSource + pressSource + typingSource + requestSource + "} 0"
+	sources := []string{domSource, visibleSource, pointSource, bringSource, helperSource, restSource, pressSource, typingSource, requestSource}
+	return "if (!globalThis.rote) {" + strings.Join(sources, "") + "} 0"
 }
 
 // helperName is the name of the helper's world.
