@@ -42,27 +42,26 @@ func (o *opFetch) Do(ctx context.Context, r *Run) error {
 	return r.store(ctx, o.SessionKey, text, true)
 }
 
-// maxLightText is the size in bytes up to which runs work on their texts at the
-// same time. Larger ones take turns, because working on a text takes several
-// times its memory.
+// maxLightText is the size in bytes up to which the sanitizers of several runs
+// work on their texts at the same time. For larger ones runs take turns, because
+// the work takes several times the text's memory.
 const maxLightText = 1 << 20
 
 // sanitize gives the text of a response as it is stored.
 func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []byte) (string, error) {
-	if len(body) > maxLightText {
-		select {
-		case r.largeTexts <- struct{}{}:
-			defer func() { <-r.largeTexts }()
-		case <-ctx.Done():
-			return "", causeOf(ctx)
+	steps, _ := parseSanitizer(sanitizer)
+	if len(steps) > 0 && len(body) > maxLightText {
+		release, err := r.largeText(ctx)
+		if err != nil {
+			return "", err
 		}
+		defer release()
 	}
 	// As Response.text() has it: no byte-order mark, no invalid UTF-8.
 	text := bytes.TrimPrefix(body, []byte("\ufeff"))
 	if !utf8.Valid(text) {
 		text = bytes.ToValidUTF8(text, []byte("�"))
 	}
-	steps, _ := parseSanitizer(sanitizer)
 	for _, s := range steps {
 		var err error
 		if text, err = s.apply(ctx, text, r.maxResult, r.warn); err != nil {

@@ -27,7 +27,7 @@ type Run struct {
 	evidence   *Evidence       // of the failure
 	failedAt   Place           // in the script of a js_evaluate that threw; zero: not known
 	maxResult  int64
-	largeTexts chan struct{} // of the Service
+	largeText  takeTurn // waits until sanitizers may work on a large text
 	now        func() time.Time
 	progress   func(Progress)
 	recorded   func(OperationRecord) // told of each operation that has ended

@@ -23,8 +23,8 @@ type Service struct {
 	log        *slog.Logger
 	now        func() time.Time
 	maxResult  int64
-	largeTexts chan struct{} // holds one entry while a run works on a large text
-	transfers  *turns        // of runs that move large data out of their pages
+	largeTexts *turns // of runs whose sanitizers work on a large text
+	transfers  *turns // of runs that move large data out of their pages
 	adminToken [32]byte
 	hasAdmin   bool
 	queue      *queue
@@ -71,7 +71,7 @@ type Config struct {
 func NewService(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now, maxResult: c.MaxResult,
 		admission: newAdmission(), queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*Execution{}, used: map[string]time.Time{},
-		stopping: make(chan struct{}), largeTexts: make(chan struct{}, 1), transfers: newTurns(transfersAtOnce())}
+		stopping: make(chan struct{}), largeTexts: newTurns(1), transfers: newTurns(transfersAtOnce())}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
