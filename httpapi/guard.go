@@ -124,16 +124,18 @@ func (g guard) admit(r *http.Request) error {
 				"pages of this Origin may not use the service: start it with --cors-origin, or with --allowed-host, and the origin to accept them")
 		}
 	}
-	if len(origins) == 0 && !g.any && fromForeignPage(r) {
-		return routine.Errorf(routine.CodeForbidden,
-			"the request comes from a page of another origin: open the address by itself, or start the service with --cors-origin or --allowed-host and that origin")
+	if len(origins) == 0 && fromForeignPage(r) && !g.allowsReferer(r) {
+		return routine.Errorf(routine.CodeForbidden, "the request comes from a page of another origin, which may not use the service. Open the address by itself, "+
+			"or start the service with --cors-origin, or with --allowed-host, and the page's origin; the page must send its origin in Origin or Referer")
 	}
 	return nil
 }
 
 // fromForeignPage reports whether a browser says that a page of another origin
-// made a request that has no Origin header. Such a page can have images, scripts
-// and frames loaded. To open a link is the user's own doing.
+// made a request that has no Origin header. Browsers send none with what they
+// only read for a page without showing it to the page's scripts, such as images,
+// scripts and frames, and none when the user opens a link. To open a link is the
+// user's own doing.
 func fromForeignPage(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "cross-site", "same-site": // another port is the same site
@@ -142,6 +144,17 @@ func fromForeignPage(r *http.Request) bool {
 	}
 	opened := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 	return !opened
+}
+
+// allowsReferer reports whether a request without an Origin header only reads, and
+// comes from a page that may use the service. A page can leave out the Referer
+// header, but cannot name another page in it.
+func (g guard) allowsReferer(r *http.Request) bool {
+	if g.any {
+		return true
+	}
+	u, err := url.Parse(r.Referer())
+	return err == nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) && g.allowsOrigin(u.Scheme+"://"+u.Host, r.Host)
 }
 
 func (a *api) checkHost(next http.Handler) http.Handler {

@@ -220,6 +220,39 @@ func TestRequestsOfForeignPages(t *testing.T) {
 	}
 }
 
+// Browsers send no Origin with images, scripts and frames. The page that loads
+// them is known by its Referer, which it can leave out but not choose.
+func TestRequestsOfListedPages(t *testing.T) {
+	e := newEnv(t, func(c *envConfig) {
+		c.http.Local, c.http.CORSOrigins, c.http.AllowedHosts = &admin, []string{"https://app.example"}, []string{"tools.example:8443"}
+	})
+	type fetch struct{ method, mode, dest, referer string }
+	for f, ok := range map[fetch]bool{
+		{"GET", "no-cors", "image", "https://app.example/"}: true, {"GET", "no-cors", "script", "https://app.example/a?b"}: true,
+		{"GET", "navigate", "iframe", "https://APP.example/"}: true, {"HEAD", "no-cors", "empty", "https://app.example/"}: true,
+		{"GET", "no-cors", "image", "http://tools.example:8443/"}: true, {"GET", "no-cors", "image", "https://app.example"}: true,
+		{"GET", "no-cors", "image", ""}: false, {"GET", "no-cors", "image", "https://evil.example/"}: false,
+		{"GET", "no-cors", "image", "http://app.example/"}: false, {"GET", "no-cors", "image", "https://app.example:444/"}: false,
+		{"GET", "no-cors", "image", "http://tools.example/"}: false, {"GET", "no-cors", "image", "https://app.example.evil.example/"}: false,
+		{"GET", "no-cors", "image", "https://app.example@evil.example/"}: false, {"GET", "no-cors", "image", "/x"}: false,
+		{"GET", "navigate", "iframe", "https://evil.example/https://app.example/"}: false,
+		// A request that changes something needs an Origin.
+		{"POST", "no-cors", "empty", "https://app.example/"}: false, {"POST", "navigate", "document", "https://app.example/"}: false,
+		{"DELETE", "cors", "empty", "https://app.example/"}: false,
+	} {
+		for _, site := range []string{"cross-site", "same-site"} {
+			headers := map[string]string{"Sec-Fetch-Site": site, "Sec-Fetch-Mode": f.mode, "Sec-Fetch-Dest": f.dest, "Referer": f.referer}
+			got := e.must(t, f.method, "/routines/$public", headers, "")
+			if (got.status == 403) == ok || ok && got.status != 200 {
+				t.Errorf("%s %+v: %d", site, f, got.status)
+			}
+			if !ok && !strings.Contains(got.body, "--cors-origin") {
+				t.Errorf("%s %+v: %s", site, f, got.body)
+			}
+		}
+	}
+}
+
 // What holds for every call does so whatever else it needs.
 func TestEveryCall(t *testing.T) {
 	e := newEnv(t, func(c *envConfig) { c.http.MaxBody = 1000 })
