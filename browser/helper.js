@@ -37,7 +37,7 @@ Object.assign(globalThis.rote, (() => {
         const r = await judge(f, o);
         if (!r.why) {
           globalThis.roteTarget = r.e;
-          if (o.press) rote.arm(r.e, r.over, found.windows);
+          if (o.press) rote.arm(r.e, r.over, found.windows, f.frames);
           return { ok: true, x: r.x, y: r.y, matches: found.length, skipped };
         }
         first ??= r.why;

@@ -8,10 +8,12 @@ Object.assign(globalThis.rote, (() => {
   let armed = null, last = null;
 
   // arm watches for the next press in all windows that we reach. over is where it
-  // is to land: e, or the label that stands for it.
-  function arm(e, over, windows) {
+  // is to land: e, or the label that stands for it. frames are those that over is
+  // in; when one moves, over moves with it.
+  function arm(e, over, windows, frames) {
     disarm();
-    const press = { landed: null }, at = over.getBoundingClientRect();
+    const places = () => [over, ...frames].map(n => n.getBoundingClientRect());
+    const press = { landed: null }, before = places();
     press.judged = new Promise(done => { press.tell = done; });
     const judge = event => {
       if (!event.isTrusted) return;
@@ -20,7 +22,7 @@ Object.assign(globalThis.rote, (() => {
         const n = event.composedPath()[0];
         if (n.nodeType !== 1) press.landed = 'the page';
         else if (!serves(n, over) && !serves(n, e)) press.landed = describe(n);
-        else press.landed = apart(at, over.getBoundingClientRect()) ? 'it on the move' : '';
+        else press.landed = places().some((now, i) => apart(before[i], now)) ? 'it on the move' : '';
         press.tell(press.landed);
       }
       if (press.landed === '') return disarm();

@@ -64,16 +64,18 @@ Object.assign(globalThis.rote, (() => {
   // still waits until the box has been the same for two frames. The wait is
   // only for elements that can be moving: just scrolled to, or something is
   // animated or has moved of late. An animation that is about to begin counts as
-  // movement, and one that goes on moves nothing while no frame comes.
+  // movement. One that is running moves nothing while no frame comes, nor while
+  // the timeline stands still: in a busy renderer, two frames can have one time.
   async function still(e, moved) {
     const all = around(e), animations = all.flatMap(n => n.getRootNode().getAnimations()), script = restless(e);
     if (!moved && !animations.length && !script) return true;
     const starting = () => animations.some(a => a.pending && all.some(n => a.effect?.target?.contains(n)));
     const box = () => all.map(n => n.getBoundingClientRect()).flatMap(r => [r.x, r.y, r.width, r.height]).join();
-    let before = box();
+    let before = box(), time = document.timeline.currentTime;
     for (let i = 0, same = 0; i < 5; i++) {
-      const came = await frame(), now = box();
-      same = now === before && !starting() && (came || !animations.some(a => a.playState === 'running')) ? same + 1 : 0;
+      const came = await frame(), now = box(), advanced = document.timeline.currentTime - time > 1; // ms
+      time = document.timeline.currentTime;
+      same = now === before && !starting() && (came && advanced || !animations.some(a => a.playState === 'running')) ? same + 1 : 0;
       if (same === 2 || same === 1 && !animations.length && !script) return true;
       before = now;
     }

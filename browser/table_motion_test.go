@@ -3,6 +3,8 @@ package browser
 import (
 	"testing"
 
+	"github.com/go-rod/rod/lib/proto"
+
 	"rote/routine"
 )
 
@@ -19,6 +21,20 @@ func TestClickOnAMovingPage(t *testing.T) {
 		_, err := a.p.Click(ctx, click("#b"))
 		return err
 	}
+	// A busy renderer draws frames at a time that is not after the last one's. Here
+	// the time of animations stands still for 20 frames.
+	stalled := func(a *attempt) error {
+		if _, err := call[any](a.ctx, a.p, proto.AnimationSetPlaybackRate{PlaybackRate: 0}); err != nil {
+			return err
+		}
+		clicked := make(chan error, 1)
+		go func() { clicked <- a.click("#b") }()
+		eval(a.t, a.p, `(async () => { for (let i = 0; i < 20; i++) await new Promise(requestAnimationFrame) })()`)
+		if _, err := call[any](a.ctx, a.p, proto.AnimationSetPlaybackRate{PlaybackRate: 1}); err != nil {
+			return err
+		}
+		return <-clicked
+	}
 	const where = ` onclick="say(Math.round(this.getBoundingClientRect().left))"`
 	no := routine.CodeElementNotActionable
 	holds(t, []row{
@@ -29,6 +45,8 @@ func TestClickOnAMovingPage(t *testing.T) {
 		{name: "replaced by a twin again and again, then left alone", html: `<div id=d></div><script>let n = 0, t = setInterval(() => {
 			d.innerHTML = '<button id=b onclick="say(' + n + ')"' + (n < 20 ? ' disabled' : '') + '>x</button>'; if (++n > 20) clearInterval(t) }, 10)</script>`, log: "20;"},
 		{name: "moved by a CSS animation until it rests", html: `<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}#b{animation:k .4s linear forwards}</style><button id=b` + where + `>x</button>`, log: "308;"},
+		{name: "moved by a CSS animation while frames come and time does not", html: `<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}
+			#b{animation:k .4s linear forwards}</style><button id=b` + where + `>x</button>`, do: stalled, log: "308;"},
 		{name: "in a shadow root, moved by a CSS animation", html: `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML =
 			'<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}#b{animation:k .4s linear forwards}</style><button id=b' + ` + "`" + where + "`" + ` + '>x</button>'</script>`, log: "308;"},
 		{name: "in a frame that a CSS animation moves", html: `<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}#f{animation:k .4s linear forwards}</style>
@@ -54,6 +72,10 @@ func TestClickOnAMovingPage(t *testing.T) {
 			code: no, words: "div#c", then: `LOG`, is: `""`},
 		{name: "flees for ever", html: `<div onclick="say('miss')" style="position:fixed;inset:0"></div><button id=b style="position:absolute;left:0" onmouseover="this.style.left=(this.n=(this.n||0)+150)%600+'px'" onclick="say('b')">x</button>`,
 			code: no, words: `"#b"`, then: `LOG`, is: `""`},
+		{name: "in a frame that moves as soon as the mouse comes, until it rests", html: `<iframe id=f style="position:absolute;left:0"
+			srcdoc="<body onmouseover='parent.go()'><button id=b style='width:150px'
+			onpointerdown='parent.say(parent.x)' onclick='parent.say(parent.f.style.left)'>x</button>"></iframe><script>var x = 0; function go() { if (!x) step() }
+			function step() { f.style.left = (x += 4) + 'px'; if (x < 60) requestAnimationFrame(step) }</script>`, log: "60;60px;"},
 		{name: "removed by its own press", html: `<button id=b onmousedown="say('down');this.remove()">x</button>`, log: "down;"},
 		{name: "a page that keeps presses from every listener", html: `<script>for (const n of ['pointerdown','mousedown']) addEventListener(n, e => e.stopImmediatePropagation(), true)</script>` + b + `>x</button>`, log: "b;"},
 	})
