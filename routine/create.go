@@ -3,6 +3,7 @@ package routine
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -32,13 +33,11 @@ func (s *Service) CreateRoutineOnce(ctx context.Context, p Principal, text []byt
 	if err != nil {
 		return nil, warnings, err
 	}
-	// Of a withheld routine the definition is not compared: whether another one is
-	// the same would tell what that holds.
-	namesakes, err := s.routinesNamed(ctx, p, RoutineFilter{Name: d.Name, MaxDefinition: len(compact(d)) + 1}) // with a line break; a larger one is another
+	duplicate, err := s.warnOfNamesakes(ctx, p, r)
 	if err != nil {
 		s.log.WarnContext(ctx, "cannot look for routines of the same name", "routine_id", r.ID, "error", err)
 	}
-	return r, append(warnings, warnOfNamesakes(r, namesakes)...), nil
+	return r, append(warnings, duplicate...), nil
 }
 
 // createOnce saves a routine made from d, unless a call with the key has already
@@ -85,7 +84,10 @@ func (s *Service) routineMade(ctx context.Context, p Principal, k *IdempotencyKe
 	if err != nil || id == "" {
 		return nil, err
 	}
-	r, err := s.store.Routine(ctx, id)
+	r, err := s.readRoutine(ctx, p, id, time.Time{})
+	if CodeOf(err) == CodeBusy {
+		return nil, err
+	}
 	if err != nil {
 		return nil, storeError(ctx, "read routine", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // maxNamesakes bounds how many routines of one name are read.
@@ -27,7 +28,7 @@ func (s *Service) RoutineNamed(ctx context.Context, p Principal, name string) (*
 	if err := p.may(toReadNamed, nil); err != nil {
 		return nil, err
 	}
-	rs, err := s.routinesNamed(ctx, p, RoutineFilter{Name: name, WithoutDefinitions: true})
+	rs, err := s.routinesNamed(ctx, p, name)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func (s *Service) PutRoutine(ctx context.Context, p Principal, name string, text
 			Message: fmt.Sprintf("the definition is named %s, but it was sent for the name %s: make both the same", quoted(clip(d.Name, 80)), quoted(clip(name, 80)))}})
 	}
 	for range maxRaces {
-		rs, err := s.routinesNamed(ctx, p, RoutineFilter{Name: name, WithoutDefinitions: true})
+		rs, err := s.routinesNamed(ctx, p, name)
 		switch {
 		case err != nil:
 			return nil, false, warnings, err
@@ -91,11 +92,10 @@ func (s *Service) PutRoutine(ctx context.Context, p Principal, name string, text
 	return nil, false, warnings, errBusyRoutine
 }
 
-// routinesNamed reads the routines of p's organization that have the name in f
-// and are not archived, newest first, maxNamesakes at most.
-func (s *Service) routinesNamed(ctx context.Context, p Principal, f RoutineFilter) ([]*Routine, error) {
-	f.OrganizationID, f.Limit = p.OrganizationID, maxNamesakes
-	rs, _, err := s.store.Routines(ctx, f)
+// routinesNamed reads the routines of p's organization that have a name and are
+// not archived, without their definitions, newest first, maxNamesakes at most.
+func (s *Service) routinesNamed(ctx context.Context, p Principal, name string) ([]*Routine, error) {
+	rs, _, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Name: name, WithoutDefinitions: true, Limit: maxNamesakes})
 	if err != nil {
 		return nil, storeError(ctx, "find routine by name", err)
 	}
@@ -111,19 +111,46 @@ func severalNamed(name string, rs []*Routine) error {
 }
 
 // warnOfNamesakes warns of older routines that have the name of a new one: its
-// author may have wanted to change one of them.
-func warnOfNamesakes(r *Routine, namesakes []*Routine) []Problem {
+// author may have wanted to change one of them. Of a withheld routine the
+// definition is not compared: whether another one is the same would tell what that
+// holds. One definition is read at a time, because each takes memory.
+func (s *Service) warnOfNamesakes(ctx context.Context, p Principal, r *Routine) ([]Problem, error) {
+	namesakes, err := s.routinesNamed(ctx, p, r.Name)
+	if err != nil {
+		return nil, err
+	}
 	older := slices.DeleteFunc(namesakes, func(other *Routine) bool { return other.ID >= r.ID }) // ids grow with time
 	if len(older) == 0 {
-		return nil
+		return nil, nil
 	}
-	same := slices.IndexFunc(older, func(other *Routine) bool {
-		return other.Omitted == nil && compact(other.Definition) == compact(r.Definition)
-	})
-	if same >= 0 {
-		return []Problem{{Pointer: "/name", Code: "duplicate_routine", Hint: "archive one of the two",
-			Message: fmt.Sprintf("the routine %s has the same name and the same definition", older[same].ID)}}
+	definition := compact(r.Definition)
+	for _, other := range older {
+		if r.Withheld {
+			break
+		}
+		same, err := s.hasDefinition(ctx, p, other.ID, definition)
+		if err != nil {
+			return nil, err
+		}
+		if same {
+			return []Problem{{Pointer: "/name", Code: "duplicate_routine", Hint: "archive one of the two",
+				Message: fmt.Sprintf("the routine %s has the same name and the same definition", other.ID)}}, nil
+		}
 	}
 	return []Problem{{Pointer: "/name", Code: "duplicate_name", Message: fmt.Sprintf("the routine %s has the same name", older[0].ID),
-		Hint: "to change a routine instead of adding another one, update it by its id or by its name"}}
+		Hint: "to change a routine instead of adding another one, update it by its id or by its name"}}, nil
+}
+
+// hasDefinition reports whether the newest definition of a routine is a given one,
+// as compact JSON. A larger one is not read.
+func (s *Service) hasDefinition(ctx context.Context, p Principal, id, definition string) (bool, error) {
+	size, err := s.store.DefinitionSize(ctx, id, 0)
+	if err != nil || size > len(definition)+1 { // the stored one ends with a line break
+		return false, err
+	}
+	r, err := s.readRoutine(ctx, p, id, time.Time{})
+	if err != nil {
+		return false, err
+	}
+	return compact(r.Definition) == definition, nil
 }
