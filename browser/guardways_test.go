@@ -17,8 +17,8 @@ var open = []string{"fetch", "XMLHttpRequest", "sendBeacon", "WebSocket", "Event
 
 func TestTheSinkCounts(t *testing.T) {
 	t.Parallel()
-	for _, a := range waysOut {
-		if !slices.Contains(open, a.name) {
+	for i, a := range waysOut {
+		if !slices.Contains(open, a.name) || sampled(shared, i) {
 			continue
 		}
 		t.Run(a.name, func(t *testing.T) {

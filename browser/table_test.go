@@ -77,14 +77,35 @@ const preamble = `<!doctype html><meta charset=utf-8><link rel=icon href="data:,
 
 var whole = flag.Bool("whole", false, "try every row of every table on both browsers")
 
-// sampled reports whether row i of a table is left out: full Chromium, which is
-// slower than the shell, takes every twelfth row unless -whole is given.
-func sampled(b *Browser, i int) bool { return b != shared && !*whole && i%12 != 0 }
+// selected reports whether -run selects tests. Then they are few, and the tables
+// that it names leave out fewer rows.
+func selected() bool { return flag.Lookup("test.run").Value.String() != "" }
+
+// sampled reports whether row i of a table is left out. Without -whole, the shell
+// takes every third row, or all when -run is given. Full Chromium, which is
+// slower, takes every twelfth. The rows of one kind follow each other in
+// a table, so each kind is represented.
+func sampled(b *Browser, i int) bool {
+	switch {
+	case *whole:
+		return false
+	case b != shared:
+		return i%12 != 0
+	default:
+		return !selected() && i%3 != 0
+	}
+}
 
 // sampledWatched reports whether row i is left out of a table of scripts that
-// are watched: without -whole each browser takes a third of what it takes of
-// other tables, as such a script takes several times as long as other rows.
-func sampledWatched(b *Browser, i int) bool { return sampled(b, i) || !*whole && i%3 != 0 }
+// are watched. Such a row takes several times as long as others, so without
+// -whole the shell takes every sixth, or every third when -run is given.
+func sampledWatched(b *Browser, i int) bool {
+	every := 6
+	if selected() {
+		every = 3
+	}
+	return sampled(b, i) || !*whole && i%every != 0
+}
 
 // some are every third of the rows; with -whole all of them.
 func some(rows []row) []row {
