@@ -13,11 +13,12 @@ import (
 // Click clicks with real mouse events: move, then down and up for each click,
 // counted, so that two make a double click. A press that reaches something else,
 // because the page moved or covered the element meanwhile, is kept from the page
-// and tried again.
+// and tried again. So is a click that is lost because the element moved while the
+// button was down.
 func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
 	defer p.acting.Store(false)
 	o := options{Press: true, Scroll: c.EnsureVisible}
-	missed := ""
+	missed, losses := "", 0
 	for {
 		if err := p.passOver(ctx, c); err != nil {
 			return routine.Found{}, err
@@ -35,7 +36,13 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 		if err != nil && ctx.Err() != nil && p.now().asked > before.asked {
 			hit, err = "", nil // it has led somewhere, which says more
 		}
+		var lost *lostClick
 		switch {
+		case errors.As(err, &lost):
+			if losses++; losses == maxLost {
+				return s.found(), routine.Errorf(routine.CodeElementNotActionable, "%q %s, %d times in a row", c.Selector, lost, losses)
+			}
+			hit = "nothing, as it " + lost.how
 		case err != nil && missed != "" && ctx.Err() != nil:
 			return s.found(), p.missed(c.Selector, missed)
 		case err != nil && ctx.Err() != nil && !errors.Is(err, errCrashed):
@@ -86,7 +93,13 @@ func (p *page) press(ctx context.Context, s spot, c routine.Click, before state)
 		}
 		return hit, p.all(ctx, release)
 	}
-	rest := []proto.Request{release}
+	if err := p.all(ctx, release); err != nil {
+		return "", err
+	}
+	if err := p.checkClick(ctx, s, before); err != nil || c.Count < 2 {
+		return "", err
+	}
+	var rest []proto.Request
 	for n := 2; n <= c.Count; n++ {
 		rest = append(rest, at(down, n), at(up, n))
 	}

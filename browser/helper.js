@@ -15,9 +15,9 @@ Object.assign(globalThis.rote, (() => {
     let first = null;
     for (const n of over) {
       const moved = o.scroll && bring(n, frames);
-      if (!await rote.still(holder(n), moved || o.unsteady)) return { why: 'is moving' }; // unsteady: it was not where the mouse went
-      const p = point(n, frames);
-      if (!p.why) return { x: p.x, y: p.y, e, over: n };
+      const rests = await rote.still(holder(n), moved || o.unsteady); // unsteady: it was not where the mouse went
+      const p = rests ? point(n, frames) : rote.passing(holder(n), frames) ?? { why: 'is moving' };
+      if (!p.why) return { x: p.x, y: p.y, e, over: n, moving: !rests };
       first ??= p.why;
     }
     return { why: first };
@@ -37,7 +37,10 @@ Object.assign(globalThis.rote, (() => {
         const r = await judge(f, o);
         if (!r.why) {
           globalThis.roteTarget = r.e;
-          if (o.press) rote.arm(r.e, r.over, found.windows, f.frames);
+          if (o.press) {
+            rote.arm(r.e, r.over, found.windows, f.frames, r.moving);
+            rote.expect(r.e, r.over, selector, found.map(f => f.e), found.windows);
+          }
           return { ok: true, x: r.x, y: r.y, matches: found.length, skipped };
         }
         first ??= r.why;

@@ -1,7 +1,7 @@
 // Where an element can be hit, in the coordinates of the top viewport.
 Object.assign(rote.inner, (() => {
   'use strict';
-  const { describe, up, seat, unseen, boxes, isControl } = rote.inner;
+  const { describe, up, seat, boxes, partBoxes, isControl } = rote.inner;
 
   // hit is the topmost element at a point of e's document, through open shadow
   // roots. Of slotted text the browser names the host; it is the slot that counts.
@@ -123,9 +123,9 @@ Object.assign(rote.inner, (() => {
   }
 
   // shown are the parts of e's boxes that can show.
-  function shown(e) {
+  function shown(e, of = boxes(e)) {
     const v = e.ownerDocument.defaultView, page = { left: 0, top: 0, right: v.innerWidth, bottom: v.innerHeight };
-    const all = boxes(e).slice(0, maxBoxes), inside = c => all.map(r => meet(r, c)).filter(Boolean);
+    const all = of.slice(0, maxBoxes), inside = c => all.map(r => meet(r, c)).filter(Boolean);
     const clipped = inside(clip(e));
     return clipped.length ? clipped : inside(page); // what hides it is only roughly known
   }
@@ -140,6 +140,7 @@ Object.assign(rote.inner, (() => {
     const rs = shown(seat(e)), shape = e.localName === 'area' || typeof e.isPointInStroke === 'function';
     const at = (r, [fx, fy]) => [r.left + (r.right - r.left) * fx, r.top + (r.bottom - r.top) * fy];
     for (const r of rs) for (const f of around) yield at(r, f);
+    for (const r of shown(e, partBoxes(e))) for (const f of around) yield at(r, f);
     if (typeof e.isPointInStroke === 'function') yield* along(e);
     for (const r of rs) for (const f of shape ? fine : coarse) yield at(r, f);
   }
@@ -153,11 +154,11 @@ Object.assign(rote.inner, (() => {
     }
   }
 
-  // point finds where e can be hit.
-  function point(e, frames) {
+  // point finds where e can be hit, or judges the one place that is given.
+  function point(e, frames, place) {
     const doc = e.ownerDocument;
     let cover = null, why = null, tried = 0, same = true;
-    for (const [x, y] of places(e)) {
+    for (const [x, y] of place ? [[place.x, place.y]] : places(e)) {
       if (tried++ >= around.length && same && veils(cover, e)) break;
       const n = hit(doc, x, y);
       if (!n) continue;

@@ -4,25 +4,30 @@
 Object.assign(globalThis.rote, (() => {
   'use strict';
   const { describe, serves, hit } = rote.inner;
-  const events = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu'];
+  const events = ['pointermove', 'pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu'];
   let armed = null, last = null;
 
   // arm watches for the next press in all windows that we reach. over is where it
   // is to land: e, or the label that stands for it. frames are those that over is
-  // in; when one moves, over moves with it.
-  function arm(e, over, windows, frames) {
+  // in; when one moves, over moves with it. moving tells that over never rests:
+  // then it is enough that the press reaches it.
+  function arm(e, over, windows, frames, moving) {
     disarm();
     const places = () => [over, ...frames].map(n => n.getBoundingClientRect());
     const press = { landed: null }, before = places();
     press.judged = new Promise(done => { press.tell = done; });
     const judge = event => {
       if (!event.isTrusted) return;
+      if (event.type === 'pointermove') {
+        press.near = places();
+        return;
+      }
       if (press.landed === null) {
         if (event.type !== 'pointerdown' && event.type !== 'mousedown') return;
         const n = event.composedPath()[0];
         if (n.nodeType !== 1) press.landed = 'the page';
         else if (!serves(n, over) && !serves(n, e)) press.landed = describe(n);
-        else press.landed = places().some((now, i) => apart(before[i], now)) ? 'it on the move' : '';
+        else press.landed = !moving && moved(before, press.near ?? before, places(), over) ? 'it on the move' : '';
         press.tell(press.landed);
       }
       if (press.landed === '') return disarm();
@@ -33,6 +38,15 @@ Object.assign(globalThis.rote, (() => {
     each('addEventListener');
     press.off = () => each('removeEventListener');
     armed = last = press;
+  }
+
+  // moved reports whether an element, whose places with those of its frames are
+  // given, has moved since it was judged, except for what the press itself does to
+  // its looks: a button may shrink a little while it is held down.
+  function moved(before, near, now, over) {
+    const [from, to] = [near[0], now[0]], slack = Math.max(8, to.width / 4, to.height / 4);
+    const pressed = over.matches(':active') && Math.abs(from.left - to.left) < slack && Math.abs(from.top - to.top) < slack;
+    return before.some((r, i) => apart(r, near[i])) || near.some((r, i) => apart(r, now[i]) && !(pressed && i === 0));
   }
 
   const apart = (a, b) => Math.abs(a.left - b.left) > 1 || Math.abs(a.top - b.top) > 1;

@@ -1,6 +1,7 @@
 // What moves, and when it has come to rest.
 Object.assign(globalThis.rote, (() => {
   'use strict';
+  const { up } = rote.inner;
 
   // frame waits for the next frame, and tells when none has come for too long.
   const frame = () => new Promise(done => {
@@ -47,19 +48,21 @@ Object.assign(globalThis.rote, (() => {
   function restless(e) {
     const home = e.ownerDocument.defaultView.rote;
     if (home && home !== globalThis.rote) return home.restless(e);
-    for (let n = e; n; n = n.host) watch(n = n.getRootNode());
+    for (const n of line(e)) if (n.ownerDocument === e.ownerDocument) watch(n.getRootNode());
     return performance.now() - lastMove < lull() || window !== top && !!frameElement && parent.rote.restless(frameElement);
   }
 
-  // around is e and what holds it: the hosts of its shadow roots, its frames.
-  function around(e) {
+  // line is e and all that it is drawn in: what it is slotted into, the hosts of its
+  // shadow roots, its frames.
+  function line(e) {
     const all = [];
-    for (let n = e, root; n; n = root.host ?? root.defaultView?.frameElement) {
-      all.push(n);
-      root = n.getRootNode();
-    }
+    for (let n = e; n; n = up(n) ?? n.ownerDocument.defaultView.frameElement) all.push(n);
     return all;
   }
+
+  // opaque reports whether e may be a component with a closed shadow root, of which
+  // no animation tells.
+  const opaque = e => e.localName.includes('-') && !e.shadowRoot && e.matches(':defined');
 
   // still waits until the box has been the same for two frames. The wait is
   // only for elements that can be moving: just scrolled to, or something is
@@ -67,20 +70,23 @@ Object.assign(globalThis.rote, (() => {
   // movement. One that is running moves nothing while no frame comes, nor while
   // the timeline stands still: in a busy renderer, two frames can have one time.
   async function still(e, moved) {
-    const all = around(e), animations = all.flatMap(n => n.getRootNode().getAnimations()), script = restless(e);
-    if (!moved && !animations.length && !script) return true;
-    const starting = () => animations.some(a => a.pending && all.some(n => a.effect?.target?.contains(n)));
-    const box = () => all.map(n => n.getBoundingClientRect()).flatMap(r => [r.x, r.y, r.width, r.height]).join();
+    const all = line(e), roots = new Set(all.map(n => n.getRootNode())), unknown = restless(e) || all.some(opaque);
+    const animations = [...roots].flatMap(root => root.getAnimations());
+    if (!moved && !animations.length && !unknown) return true;
+    const starting = () => animations.some(a => a.pending && all.includes(a.effect?.target));
+    const watched = all.filter(n => n === e || n.ownerDocument !== e.ownerDocument && /^(iframe|frame|object)$/.test(n.localName));
+    const box = () => watched.map(n => n.getBoundingClientRect()).flatMap(r => [r.x, r.y, r.width, r.height]).join();
     let before = box(), time = document.timeline.currentTime;
     for (let i = 0, same = 0; i < 5; i++) {
       const came = await frame(), now = box(), advanced = document.timeline.currentTime - time > 1; // ms
       time = document.timeline.currentTime;
       same = now === before && !starting() && (came && advanced || !animations.some(a => a.playState === 'running')) ? same + 1 : 0;
-      if (same === 2 || same === 1 && !animations.length && !script) return true;
+      if (same === 2 || same === 1 && !animations.length && !unknown) return true;
       before = now;
     }
     return false;
   }
 
+  Object.assign(rote.inner, { line });
   return { frame, drawn, restless, still };
 })());

@@ -20,7 +20,7 @@ const far = `<div style="height:3000px"></div>`
 func TestClickReachesWithoutABox(t *testing.T) {
 	t.Parallel()
 	scrolled := func(a *attempt) error { return a.p.Scroll(a.ctx, routine.Scroll{Selector: "#b"}) }
-	holds(t, some([]row{
+	holds(t, []row{
 		{name: "in a shadow root in a button", html: `<button onclick="say('b')"><x-y></x-y></button>` + shadow(`<i id=b>x</i>`), log: "b;"},
 		{name: "a button in a shadow root around slotted text", html: `<x-y>some text</x-y>` +
 			shadow(`<button id=b onclick="say('b')"><slot></slot></button>`), log: "b;"},
@@ -70,7 +70,7 @@ func TestClickReachesWithoutABox(t *testing.T) {
 		{name: "covered by another button in its link", html: `<div role=link onclick="say('link')" style="position:relative"><i id=b>x</i>` +
 			`<button style="position:absolute;inset:0" onclick="say('other')"></button></div>`,
 			code: routine.CodeElementNotActionable, words: "covered by button", then: `LOG`, is: `""`},
-	}))
+	})
 }
 
 // Places that something lies over after the element was scrolled to, or of which
@@ -82,7 +82,7 @@ func TestClickReachesAFreePlace(t *testing.T) {
 		return `<div style="position:fixed;left:0;right:0;` + bar + style + `">bar</div>`
 	}
 	target := b + `>x</button>`
-	holds(t, some([]row{
+	holds(t, []row{
 		{name: "under a bar in the middle", html: fixed(`top:30%;height:40%`) + far + target + far, log: "b;"},
 		{name: "between a tall header and a tall footer", html: fixed(`top:0;height:45%`) + fixed(`bottom:0;height:30%`) + far + target + far, log: "b;"},
 		{name: "free only near the top", html: fixed(`top:10%;height:90%`) + far + target + far, log: "b;"},
@@ -129,7 +129,7 @@ func TestClickReachesAFreePlace(t *testing.T) {
 
 		{name: "under a veil the page stays where it is", html: `<div style="height:300px"></div>` + target + far + fixed(`top:0;bottom:0`),
 			code: routine.CodeElementNotActionable, words: "covered by div", then: `scrollY < 200`, is: `true`},
-	}))
+	})
 }
 
 // What is disabled, by itself or by what it belongs to, has no effect when it is
@@ -140,7 +140,7 @@ func TestClickWaitsForWhatItBelongsTo(t *testing.T) {
 	enable := func(selector string) string {
 		return `<script>setTimeout(() => document.querySelector('` + selector + `').disabled = false, 300)</script>`
 	}
-	holds(t, some([]row{
+	holds(t, []row{
 		{name: "a child of a disabled button", html: `<button disabled onclick="say('b')"><i id=b>x</i></button>`, code: no, words: "disabled"},
 		{name: "a child of a button that is enabled late", html: `<button disabled onclick="say('b')"><i id=b>x</i></button>` + enable("button"), log: "b;"},
 		{name: "the shadow root of a disabled button's child", html: `<button disabled onclick="say('b')"><x-y></x-y></button>` + shadow(`<i id=b>x</i>`),
@@ -177,5 +177,5 @@ func TestClickWaitsForWhatItBelongsTo(t *testing.T) {
 		{name: "a hidden checkbox whose label holds a link in its middle",
 			html: `<label for=b style="display:inline-block;width:300px;text-align:center"><a href="#x" onclick="say('link')">the conditions</a></label>` +
 				`<input id=b type=checkbox style="display:none" onchange="say(this.checked)">`, log: "true;"},
-	}))
+	})
 }

@@ -107,18 +107,6 @@ func sampledWatched(b *Browser, i int) bool {
 	return sampled(b, i) || !*whole && i%every != 0
 }
 
-// some are every third of the rows; with -whole all of them.
-func some(rows []row) []row {
-	if *whole {
-		return rows
-	}
-	var sample []row
-	for i := 0; i < len(rows); i += 3 {
-		sample = append(sample, rows[i])
-	}
-	return sample
-}
-
 // onlyWhole skips what is tried with -whole alone.
 func onlyWhole(t *testing.T) {
 	t.Helper()

@@ -52,8 +52,11 @@ Object.assign(rote.inner, (() => {
   // in them is.
   function boxes(e) {
     const own = sized(e);
-    return own.length ? own : parts(e, { left: maxParts });
+    return own.length ? own : partBoxes(e);
   }
+
+  // partBoxes are the boxes of what is drawn in e.
+  const partBoxes = e => parts(e, { left: maxParts });
 
   function parts(e, budget) {
     const found = [];
@@ -137,5 +140,5 @@ Object.assign(rote.inner, (() => {
     return label ? { e: label, why: null } : { e, why };
   }
 
-  return { seat, holder, unseen, boxes, unable, isControl, labels, target };
+  return { seat, holder, unseen, boxes, partBoxes, unable, isControl, labels, target };
 })());

@@ -29,8 +29,12 @@ var (
 	helperSource string
 	//go:embed rest.js
 	restSource string
+	//go:embed moving.js
+	movingSource string
 	//go:embed press.js
 	pressSource string
+	//go:embed clicked.js
+	clickedSource string
 	//go:embed typing.js
 	typingSource string
 	//go:embed request.js
@@ -40,7 +44,8 @@ var (
 // helper is the code of the world. It may be evaluated twice, and ends in a
 // plain value, so that nothing is kept for us in the page.
 func helper() string {
-	sources := []string{domSource, visibleSource, pointSource, bringSource, helperSource, restSource, pressSource, typingSource, requestSource}
+	sources := []string{domSource, visibleSource, pointSource, bringSource, helperSource, restSource, movingSource, pressSource, clickedSource,
+		typingSource, requestSource}
 	return "if (!globalThis.rote) {" + strings.Join(sources, "") + "} 0"
 }
 

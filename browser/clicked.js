@@ -1,0 +1,60 @@
+// What became of a click: an element that moves, or is replaced, while the button
+// is down gets no click, though the press has reached it.
+Object.assign(globalThis.rote, (() => {
+  'use strict';
+  const { all, serves } = rote.inner;
+  const events = ['mousedown', 'blur', 'change', 'mouseup', 'click', 'auxclick', 'contextmenu'];
+  let expected = null;
+
+  // expect follows the next click in all windows that we reach. It is on e, or on
+  // over, which stands for it; matches are all that its selector finds.
+  function expect(e, over, selector, matches, windows) {
+    expected?.off();
+    const c = { e, over, selector, text: e.textContent, before: new WeakSet(matches), down: null, up: false, reached: false, kept: null };
+    const ours = n => n.nodeType === Node.ELEMENT_NODE && (serves(n, over) || serves(n, e));
+    const see = event => {
+      if (!event.isTrusted) return;
+      const on = event.composedPath()[0];
+      if (event.type === 'mousedown') {
+        if (!c.down) [c.down, c.at] = [event, over.getBoundingClientRect()];
+      } else if (!c.down) return;
+      else if (event.type === 'blur' || event.type === 'change') c.kept ??= e.isConnected;
+      else if (on.nodeType === Node.ELEMENT_NODE && ours(on)) c[event.type === 'mouseup' ? 'up' : 'reached'] = true;
+      else if (event.type !== 'mouseup' && fate(c)) { // it is on what holds both places, and not meant
+        event.preventDefault();
+        event.stopImmediatePropagation();
+      }
+    };
+    const each = change => { for (const w of windows) for (const name of events) w[change](name, see, { capture: true, passive: false }); };
+    each('addEventListener');
+    c.off = () => each('removeEventListener');
+    expected = c;
+  }
+
+  // fate tells how a click was lost, or null. An element that is gone, hidden or
+  // covered after the press has answered that, as menus do. One that is replaced has
+  // too, if it kept the press to itself, unless it was there until a field was left.
+  function fate(c) {
+    if (!c.down || c.reached || c.up || !c.e.ownerDocument.defaultView) return null;
+    if (c.over.isConnected) {
+      const now = c.over.getBoundingClientRect();
+      return now.width && now.height && apart(c.at, now) ? 'moved away' : null;
+    }
+    return (c.kept || !c.down.defaultPrevented) && twin(c) ? 'was replaced' : null;
+  }
+
+  // twin is what has taken the place of the element since.
+  const twin = c => all(c.selector, 100).find(({ e }) => !c.before.has(e) && e.localName === c.e.localName && e.textContent === c.text);
+
+  const apart = (a, b) => Math.abs(a.left - b.left) > 1 || Math.abs(a.top - b.top) > 1;
+
+  // lost tells how the last click was lost, or null, once its events are over.
+  function lost() {
+    const c = expected;
+    c?.off();
+    expected = null;
+    return c && fate(c);
+  }
+
+  return { expect, lost };
+})());

@@ -1,0 +1,77 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// maxLost is how many times an element may move away between press and release
+// before the operation fails: each press reaches the page.
+const maxLost = 3
+
+// lostClick is the error of a click whose element moved away, or was replaced,
+// while the button was down: the page got the press and no click.
+type lostClick struct{ how string }
+
+func (l *lostClick) Error() string {
+	return fmt.Sprintf("%s between the press of the mouse button and its release, so the click did not reach it", l.how)
+}
+
+// checkClick is a *lostClick when the click that was just made did not reach its
+// element. A click that led to another document has reached it.
+func (p *page) checkClick(ctx context.Context, s spot, before state) error {
+	if p.now().loader != before.loader {
+		return nil
+	}
+	answer, err := s.view.ask(ctx, "lost")
+	if err != nil {
+		return ignoreGone(err)
+	}
+	defer answer.forget()
+	for {
+		p.mu.Lock()
+		changed := p.changed
+		p.mu.Unlock()
+		if now := p.now(); now.asked > before.asked || now.loader != before.loader {
+			return nil
+		}
+		select {
+		case a := <-answer.ch:
+			return lostIn(a)
+		case <-changed:
+		case <-p.dead:
+			return errCrashed
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// lostIn reads the helper's answer. A document that is gone, or has come since,
+// lost no click.
+func lostIn(a answer) error {
+	if a.err != nil {
+		return ignoreGone(a.err)
+	}
+	var r struct {
+		Result struct {
+			Value string `json:"value"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(a.result, &r); err != nil {
+		return fmt.Errorf("decode what became of a click: %w", err)
+	}
+	if r.Result.Value != "" {
+		return &lostClick{r.Result.Value}
+	}
+	return nil
+}
+
+func ignoreGone(err error) error {
+	if errors.Is(gone(err), errGone) {
+		return nil
+	}
+	return err
+}

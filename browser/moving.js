@@ -1,0 +1,85 @@
+// What never rests: where it can be clicked all the same, as a person would, who
+// sees that it stays under a point or comes back to it.
+Object.assign(globalThis.rote, (() => {
+  'use strict';
+  const { line, point } = rote.inner;
+  const patience = 1500; // ms after which something that scripts move is taken to move for ever
+  const memory = 4000; // ms
+  const unwatched = 1500; // ms after which nobody waits for it any more
+  const stay = { time: 300, frames: 10 }, visit = { time: 150, frames: 6 };
+  const records = new WeakMap();
+
+  // record notes the box of e at each frame, as long as it is waited for.
+  function record(e) {
+    const now = performance.now();
+    let r = records.get(e);
+    if (!r || r.ended) {
+      r = { since: now, asked: now, boxes: [], ended: false };
+      records.set(e, r);
+      const next = t => {
+        r.ended = t - r.asked > unwatched || !e.isConnected;
+        if (r.ended) return;
+        r.boxes.push({ t, box: e.getBoundingClientRect() });
+        while (r.boxes[0].t < t - memory) r.boxes.shift();
+        requestAnimationFrame(next);
+      };
+      requestAnimationFrame(next);
+    }
+    r.asked = now;
+    return r;
+  }
+
+  // ends reports whether the movement of e will end by itself: an animation of it
+  // or of what it is in has an end. endless reports whether one has none.
+  const animations = e => {
+    const carriers = line(e);
+    return [...new Set(carriers.map(n => n.getRootNode()))].flatMap(root => root.getAnimations())
+      .filter(a => a.playState === 'running' && carriers.includes(a.effect?.target));
+  };
+  const endOf = a => a.effect.getComputedTiming().endTime;
+
+  // passing is a point where e, which moves, can be clicked now, or null.
+  function passing(e, frames) {
+    const r = record(e), running = animations(e);
+    if (running.some(a => endOf(a) !== Infinity)) return null;
+    if (!running.length && performance.now() - r.since < patience) return null;
+    const p = best(e, r.boxes) && point(e, frames, best(e, r.boxes));
+    return p && !p.why ? p : null;
+  }
+
+  const parts = Array.from({ length: 7 }, (_, i) => (i + .5) / 7);
+
+  // best is the point of e's box that it has been over for the longest time, if
+  // that is long enough, or one that it has just come back to and stays over for a
+  // while each time.
+  function best(e, boxes) {
+    const now = e.getBoundingClientRect();
+    let longest = null, back = null;
+    for (const fx of parts) {
+      for (const fy of parts) {
+        const x = now.left + now.width * fx, y = now.top + now.height * fy, visits = visitsOf(boxes, x, y), last = visits.at(-1);
+        if (!last || last.end !== boxes.at(-1).t) continue;
+        if (lasts(last, stay) && (!longest || last.start < longest.start)) longest = { x, y, start: last.start };
+        const whole = visits.slice(0, -1).filter(v => v.start !== boxes[0].t);
+        if (whole.length && whole.every(v => lasts(v, visit) && last.end - last.start < (v.end - v.start) / 2)) back ??= { x, y };
+      }
+    }
+    return longest ?? back;
+  }
+
+  const lasts = (v, least) => v.end - v.start >= least.time && v.frames >= least.frames;
+
+  // visitsOf are the times when the box was over a point.
+  function visitsOf(boxes, x, y) {
+    const visits = [];
+    let open = null;
+    for (const { t, box } of boxes) {
+      if (x < box.left || x > box.right || y < box.top || y > box.bottom) open = null;
+      else if (open) [open.end, open.frames] = [t, open.frames + 1];
+      else visits.push(open = { start: t, end: t, frames: 1 });
+    }
+    return visits;
+  }
+
+  return { passing };
+})());
