@@ -206,7 +206,7 @@ func (p *prover) store(target js.INode, value js.IExpr) {
 		p.storeMember(t.X, []string{memberName(t)}, true, value)
 	case *js.IndexExpr:
 		names, known := p.keys(t.Y)
-		p.storeMember(t.X, names, known, value)
+		p.storeMember(t.X, names, known, added(t, value))
 	case *js.ArrayExpr:
 		for i := range t.List {
 			if t.List[i].Value != nil {
@@ -244,6 +244,27 @@ func (p *prover) storeMember(object js.IExpr, names []string, known bool, value 
 		p.draws = p.draws || !harmless[name]
 		p.valued = p.valued || name == "value"
 	}
+}
+
+// added is what "o[k] = o[k] || value" puts into o: the value, or what is there
+// already under the same name.
+func added(target *js.IndexExpr, value js.IExpr) js.IExpr {
+	either, ok := unwrap(value).(*js.BinaryExpr)
+	if !ok || either.Op != js.OrToken && either.Op != js.NullishToken {
+		return value
+	}
+	read, ok := unwrap(either.X).(*js.IndexExpr)
+	if ok && sameVar(target.X, read.X) && sameVar(target.Y, read.Y) {
+		return either.Y
+	}
+	return value
+}
+
+// sameVar reports whether both expressions are the same variable.
+func sameVar(x, y js.IExpr) bool {
+	a, okA := unwrap(x).(*js.Var)
+	b, okB := unwrap(y).(*js.Var)
+	return okA && okB && follow(a) == follow(b)
 }
 
 // anyThing stands for a value of which nothing is known.

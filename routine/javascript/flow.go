@@ -99,7 +99,7 @@ func (f *flow) settle() {
 			changed = f.update(&v.value, v.sources, open, round) || changed
 		}
 		changed = changed || len(f.order) > known
-		if !changed || round > maxRounds || f.steps < 0 {
+		if !changed || round > 2*maxRounds || f.steps < 0 {
 			f.unfinished = changed
 			break
 		}
@@ -116,11 +116,13 @@ func (f *flow) update(v *value, sources []js.IExpr, open bool, round int) bool {
 	if open {
 		now = now.join(value{texts: unknown})
 	}
+	if round >= maxRounds && !slices.Equal(now.texts, v.texts) {
+		// A string or a number that grows in a loop. It may be any, which no
+		// further text adds to.
+		now.texts = union(v.texts, unknown)
+	}
 	if now.same(*v) {
 		return false
-	}
-	if round >= maxRounds { // a string that grows in a loop
-		now.texts = union(now.texts, unknown)
 	}
 	*v = now
 	return true

@@ -20,6 +20,29 @@ var legitimate = map[string]string{
 			return o;
 		});
 	})();`,
+	"virtual grid": `(async () => {
+		const rows = new Map(), view = document.querySelector('.viewport');
+		for (let y = 0; y < view.scrollHeight; y += 300) {
+			view.scrollTop = y;
+			await new Promise(done => setTimeout(done, 50));
+			for (const row of document.querySelectorAll('.row')) {
+				const o = {};
+				for (const cell of row.querySelectorAll('[col-id]')) o[cell.getAttribute('col-id')] = cell.textContent;
+				rows.set(row.getAttribute('row-index'), o);
+			}
+		}
+		return [...rows.values()];
+	})()`,
+	"groups of rows": `(() => {
+		const groups = {};
+		let total = 0;
+		for (const tr of document.querySelectorAll('tr')) {
+			const key = tr.cells[0].innerText;
+			(groups[key] = groups[key] || []).push(tr.cells[1].innerText);
+			total += Number(tr.cells[1].innerText);
+		}
+		return { groups, total };
+	})()`,
 	"links without script ones": `(() => [...document.links].filter(a => !a.href.startsWith('javascript:') && a.getAttribute('href') !== 'javascript:void(0)').map(a => a.href))()`,
 	"selector with javascript:": `(() => document.querySelectorAll('a[href^="javascript:"], link[rel=prefetch], script[type="speculationrules"]').length)()`,
 	"poll with a timeout promise": `(async () => {
