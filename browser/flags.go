@@ -34,6 +34,10 @@ func flags(profile string, sandbox bool) []string {
 		"--password-store=basic", "--use-mock-keychain", "--force-color-profile=srgb", "--mute-audio", "--hide-scrollbars",
 		"--window-size=1280,800", "--disable-gpu", "--allow-pre-commit-input", "--noerrdialogs",
 		"--site-per-process", "--disable-quic", "--proxy-bypass-list=<-loopback>",
+		// A headless browser says that there is no mouse, and widgets show their
+		// forms for phones. With these numbers pages see what a desktop says: a
+		// pointer that is fine (4) and hovers (2).
+		"--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4",
 		"--webrtc-ip-handling-policy=disable_non_proxied_udp", "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 		"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 	}
