@@ -132,7 +132,7 @@ func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, er
 		err = p.begin(attempt, o)
 		stop()
 		if err == nil {
-			return p, nil
+			return p.tabs, nil
 		}
 		p.Close()
 		if i.alive() || bounded.Err() != nil {

@@ -36,7 +36,7 @@ func mustOpen(t *testing.T, b *Browser) *page {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	return p.(*page)
+	return p.(*tabs).first
 }
 
 func gonePid(pid int) bool { return errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH) }
@@ -189,7 +189,7 @@ func TestManyAtOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			formTask(t, p.(*page), url)
+			formTask(t, p.(*tabs).first, url)
 			p.Close()
 		})
 	}

@@ -43,7 +43,7 @@ type part struct {
 // Fetch makes the request from inside the page; on a blank page, from one of the
 // URL's own site.
 func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error) {
-	if p.now().url != "about:blank" {
+	if p.now().url != "about:blank" || p.opener != nil { // the document of a blank popup is its opener's work
 		r, _, err := p.fetch(ctx, f, max)
 		return r, err
 	}
@@ -142,10 +142,10 @@ const maxTurn = time.Second
 // takeTurn waits until the run may move the next piece of large data out of its
 // page. The caller calls release when it has the piece. ctx's cause.
 func (p *page) takeTurn(ctx context.Context) (release func(), err error) {
-	if p.turn == nil {
+	if p.first().turn == nil {
 		return func() {}, nil
 	}
-	done, err := p.turn(ctx)
+	done, err := p.first().turn(ctx)
 	if err != nil {
 		return nil, err
 	}

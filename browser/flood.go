@@ -48,10 +48,11 @@ func (p *page) mayWrite(method string, params json.RawMessage) bool {
 	if !isWriting(method) {
 		return true
 	}
-	p.mu.Lock()
-	p.written += len(params) + messageCost
-	over := p.written > maxWritten
-	p.mu.Unlock()
+	first := p.first()
+	first.mu.Lock()
+	first.written += len(params) + messageCost
+	over := first.written > maxWritten
+	first.mu.Unlock()
 	if over {
 		p.block(routine.Errorf(routine.CodeResultTooLarge, "the page was ended: it floods its console, which holds up other runs"))
 	}

@@ -70,7 +70,7 @@ func TestNoIdleGap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := opened.(*page)
+		p := opened.(*tabs).first
 		p.i.client.mu.Lock()
 		p.i.client.seen = func(session proto.TargetSessionID, event string) {
 			if session == p.session && slices.Contains(awaited, event) {

@@ -241,23 +241,28 @@ const maxTried = 300
 // block makes err what every further call of the page ends with, and disposes
 // of its context at once.
 func (p *page) block(err error) {
-	p.mu.Lock()
-	first := p.blocked == nil
-	if first {
-		p.blocked = err
-		p.disposing = p.i.client.send("", "Target.disposeBrowserContext", map[string]any{"browserContextId": p.context})
+	first := p.first()
+	first.mu.Lock()
+	before := first.blocked
+	if before == nil {
+		first.blocked = err
+		first.disposing = p.i.client.send("", "Target.disposeBrowserContext", map[string]any{"browserContextId": p.context})
 	}
-	p.mu.Unlock()
-	if first {
-		p.crash()
+	first.mu.Unlock()
+	if before == nil {
+		for _, popup := range first.popupsNow() {
+			popup.crash()
+		}
+		first.crash()
 	}
 }
 
-// errBlocked is the reason why the page was blocked, if it was.
+// errBlocked is the reason why the run's pages were blocked, if they were.
 func (p *page) errBlocked() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.blocked
+	first := p.first()
+	first.mu.Lock()
+	defer first.mu.Unlock()
+	return first.blocked
 }
 
 // guarding is the page's guard, nil when no script has been watched yet.

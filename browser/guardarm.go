@@ -30,12 +30,17 @@ func (p *page) watch(ctx context.Context, s routine.Script, name string) (remote
 
 // needGuard is the page's guard, made when it is first needed.
 func (p *page) needGuard() *guard {
+	if g := p.guarding(); g != nil {
+		return g
+	}
+	g, first := newGuard(p), p.first()
+	first.mu.Lock()
+	first.guards = append(first.guards, g)
+	first.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.guard == nil {
-		p.guard = newGuard(p)
-	}
-	return p.guard
+	p.guard = g
+	return g
 }
 
 // arm makes the page pause for what the script might do. What can be sent
@@ -235,11 +240,18 @@ func (g *guard) isArmed() bool {
 // document: functions, timers, handlers. The page may then be paused at any
 // time, to stop that code. An expression that is evaluated during such a pause
 // runs unwatched, and its promises are lost when the pause ends.
+//
+// A popup has those of its openers too, which its scripts may reach.
 func (p *page) hasLeftovers() bool {
-	g := p.guarding()
-	if g == nil {
-		return false
+	for ; p != nil; p = p.opener {
+		if g := p.guarding(); g != nil && g.hasKills() {
+			return true
+		}
 	}
+	return false
+}
+
+func (g *guard) hasKills() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.kills) > 0

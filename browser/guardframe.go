@@ -123,8 +123,13 @@ func (p *page) isOutermost(session proto.TargetSessionID, frame proto.PageFrameI
 }
 
 // apart fails when a script could act in a frame where nothing of it would be
-// seen: one of the page's own origin inside of one of another, or one of too many.
+// seen: one of the page's own origin inside of one of another, or one of too many;
+// or in the window that has opened this one.
 func (p *page) apart() error {
+	if p.reachesOpener {
+		return routine.Errorf(routine.CodeScriptBlocked, "this popup can reach the window that opened it, where a script cannot be held to the rules of js_evaluate: "+
+			"only one that is proved to only read runs here")
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.frames) >= maxFrames {

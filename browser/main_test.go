@@ -110,7 +110,7 @@ func openPage(t *testing.T, url string) *page {
 		t.Fatal(err)
 	}
 	t.Cleanup(opened.Close)
-	p := opened.(*page)
+	p := opened.(*tabs).first
 	if url != "" {
 		if _, err := p.Navigate(testContext(t), url); err != nil {
 			t.Fatal(err)

@@ -186,7 +186,13 @@ func (p *page) followed(ctx context.Context, before state) error {
 		}
 		return nil
 	}
-	finished, err := p.loaded(ctx, func(s state) bool { return s.loader != before.loader })
+	return p.arrived(ctx, func(s state) bool { return s.loader != before.loader })
+}
+
+// arrived waits until a document that there accepts has loaded, and warns of what
+// is wrong with it. An error says that it could not be reached.
+func (p *page) arrived(ctx context.Context, there func(state) bool) error {
+	finished, err := p.loaded(ctx, there)
 	if err != nil {
 		return err
 	}

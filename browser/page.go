@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,44 +28,55 @@ type page struct {
 	closing sync.Once
 	// turn is that of the run's [routine.Opening]; nil: data never waits.
 	turn func(ctx context.Context) (release func(), err error)
+	// tabs are the page and the popups that the run follows. A popup has none.
+	tabs *tabs
+	// opener is the page that a popup belongs to; nil for the run's first page.
+	opener *page
+	// reachesOpener reports whether scripts in a popup can act in its opener.
+	reachesOpener bool
+	// number is the place of a popup among those of the run, from 1. isTab reports
+	// whether the run follows it or has; guarded by mu.
+	number int
+	isTab  bool
+	// inputs counts the events of mouse and keys that were sent to the page.
+	inputs atomic.Int64
 
 	mu sync.Mutex
 	// attachedTo is closed when target and session are known.
-	attachedTo    chan struct{}
-	state         state
-	changed       chan struct{} // closed and replaced when state changes
-	warnings      []string
-	warned        int      // so far, kept or not
-	console       []string // while a script runs
-	latestScript  scriptSource
-	written       int // bytes that the page has written to its console, and for each message some
-	trace         trace
-	popups        map[proto.TargetSessionID]proto.TargetTargetID // that live
-	popupsRefused bool                                           // whether there were too many
-	dead          chan struct{}                                  // closed when the page has crashed
-	crashed       bool
-	document      string                      // URL of the main document's last request, redirects included
-	hops          map[string]*hop             // by request id, while an operation makes a request
-	top           *view                       // the page's own
-	frames        []*view                     // of other origins, parents first
-	reach         map[proto.PageFrameID]*view // the view that reaches a frame's document
-	kept          saved                       // the state that the context was opened with
-	visited       map[string]bool             // the sites to save the storage of; nil: nothing is saved
-	blank         bool                        // documents are empty ones of ours
+	attachedTo   chan struct{}
+	state        state
+	changed      chan struct{} // closed and replaced when state changes
+	warnings     []string
+	warned       int      // so far, kept or not
+	console      []string // while a script runs
+	latestScript scriptSource
+	written      int // bytes that the page has written to its console, and for each message some
+	trace        trace
+	windows      windows       // of the first page: the popups of the run
+	dead         chan struct{} // closed when the page has crashed, or a popup was closed
+	crashed      bool
+	closed       bool                        // a popup that was closed
+	document     string                      // URL of the main document's last request, redirects included
+	hops         map[string]*hop             // by request id, while an operation makes a request
+	top          *view                       // the page's own
+	frames       []*view                     // of other origins, parents first
+	reach        map[proto.PageFrameID]*view // the view that reaches a frame's document
+	kept         saved                       // the state that the context was opened with
+	visited      map[string]bool             // the sites to save the storage of; nil: nothing is saved
+	blank        bool                        // documents are empty ones of ours
 	// realms are the page's own worlds: of its document and of the frames in
 	// the same process.
 	realms map[proto.RuntimeExecutionContextID]bool
-	guard  *guard // nil until a script is watched
+	guard  *guard   // nil until a script is watched
+	guards []*guard // of the first page: those of all pages of the run, to be stopped
 	// acting tells that the run uses mouse or keys: a form that goes off then is
-	// its own doing, also one that came after a script.
-	acting atomic.Bool
+	// its own doing, also one that came after a script. All pages of a run share it.
+	acting *atomic.Bool
 	// blocked is why a script or a flood has ended the run, disposing the answer to the
 	// end of its context.
 	blocked   error
 	disposing *future
 }
-
-var _ routine.Page = (*page)(nil)
 
 // openTime and disposeTime bound the making and the end of a context. Both take
 // milliseconds, the end also with a hung renderer; a browser that needs longer
@@ -91,8 +103,18 @@ func newPage(b *Browser, i *instance) (*page, error) {
 }
 
 func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
-	p := &page{b: b, i: i, proxy: proxy, popups: map[proto.TargetSessionID]proto.TargetTargetID{}, state: state{url: "about:blank", life: map[string]bool{}}, changed: make(chan struct{}), dead: make(chan struct{}), attachedTo: make(chan struct{})}
+	p := &page{b: b, i: i, proxy: proxy, acting: &atomic.Bool{}, state: state{url: "about:blank", life: map[string]bool{}},
+		changed: make(chan struct{}), dead: make(chan struct{}), attachedTo: make(chan struct{})}
 	p.top, p.reach, p.realms = &view{p: p}, map[proto.PageFrameID]*view{}, map[proto.RuntimeExecutionContextID]bool{}
+	p.tabs = &tabs{first: p}
+	return p
+}
+
+// first is the page that the run began with.
+func (p *page) first() *page {
+	for p.opener != nil {
+		p = p.opener
+	}
 	return p
 }
 
@@ -129,12 +151,17 @@ func (p *page) open(ctx context.Context, proxy string) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return p.all(ctx,
-		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{}, helperEverywhere,
-		proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true},
+	return p.all(ctx, append(eachPage,
 		proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorDeny, BrowserContextID: p.context},
 		proto.RuntimeRunIfWaitingForDebugger{},
-	)
+	)...)
+}
+
+// eachPage is what every page is asked for before it runs: its events, the
+// helper, and its frames.
+var eachPage = []proto.Request{
+	proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{}, helperEverywhere,
+	proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true},
 }
 
 func (p *page) viewed() *view { return p.top }
@@ -149,7 +176,12 @@ func (networkEnable) MarshalJSON() ([]byte, error) {
 }
 
 // send puts a request on the wire and does not wait.
-func (p *page) send(m proto.Request) *future { return p.i.client.send(p.session, m.ProtoReq(), m) }
+func (p *page) send(m proto.Request) *future {
+	if strings.HasPrefix(m.ProtoReq(), "Input.") {
+		p.inputs.Add(1)
+	}
+	return p.i.client.send(p.session, m.ProtoReq(), m)
+}
 
 // all sends requests in order and waits for all answers.
 func (p *page) all(ctx context.Context, ms ...proto.Request) error {
@@ -195,6 +227,8 @@ func (p *page) failure(ctx context.Context, err error) error {
 		return p.errBlocked()
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.Is(err, errCrashed) && p.isClosed():
+		return routine.Errorf(routine.CodeNavigationFailed, "the popup was closed while the operation was at work")
 	case errors.Is(err, errCrashed):
 		return routine.Errorf(routine.CodeBrowserCrashed, "the page crashed")
 	case errors.Is(err, errClosed):
@@ -224,10 +258,10 @@ func (p *page) dispose() error {
 	p.i.dismiss(p)
 	defer p.proxy.Close()
 	p.mu.Lock()
-	guard, disposing := p.guard, p.disposing
+	guards, disposing := p.guards, p.disposing
 	p.mu.Unlock()
-	if guard != nil {
-		defer guard.stop()
+	for _, g := range guards {
+		defer g.stop()
 	}
 	if p.context == "" || !p.i.alive() {
 		return nil
@@ -251,6 +285,7 @@ func (p *page) Warnings() []string {
 	if g := p.guarding(); g != nil {
 		g.tellRefused()
 	}
+	p.warnOfPopups()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.warnings

@@ -2,9 +2,7 @@ package browser
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -19,6 +17,15 @@ const maxPopups = 10
 
 // popupTime bounds the wait for popups to close.
 const popupTime = 5 * time.Second
+
+// windows are the popups of a run.
+type windows struct {
+	open map[proto.TargetSessionID]*page
+	// opened and refused count those that have come so far.
+	opened, refused int
+	// unannounced are those that the run has not been warned of.
+	unannounced []*page
+}
 
 // attached takes a new page of the run's context: its own first, then popups.
 func (p *page) attached(e *proto.TargetAttachedToTarget) {
@@ -37,38 +44,78 @@ func (p *page) attached(e *proto.TargetAttachedToTarget) {
 	p.popup(e)
 }
 
-// popup takes a window that the page has opened. Its opener waits for it, so
-// that one that is closed at once has to be let go first.
+// popup takes a window that a page of the run has opened; p is the first page. The
+// opener waits for it, so that one that is closed at once has to be let go first.
 func (p *page) popup(e *proto.TargetAttachedToTarget) {
-	c := p.i.client
 	p.mu.Lock()
-	tooMany := len(p.popups) >= maxPopups
-	first := tooMany && !p.popupsRefused
-	p.popupsRefused = p.popupsRefused || tooMany
-	if !tooMany {
-		p.popups[e.SessionID] = e.TargetInfo.TargetID
-	}
-	p.mu.Unlock()
-	if first {
-		p.warn(fmt.Sprintf("the page opened more than %d popups at once: those beyond were closed before they loaded", maxPopups))
-	}
+	w := &p.windows
+	tooMany := len(w.open) >= maxPopups
 	if tooMany {
-		c.refusePopup(e)
+		w.refused++
+	}
+	refused := w.refused
+	p.mu.Unlock()
+	if tooMany {
+		if refused == 1 {
+			p.warn(fmt.Sprintf("the page opened more than %d popups at once: those beyond were closed before they loaded", maxPopups))
+		}
+		p.i.client.refusePopup(e)
+		p.update(func(*state) {})
 		return
 	}
-	p.warn("the page opened a popup, which is closed with the run")
-	// Its dialogs are dismissed as the page's own are.
-	c.listen(e.SessionID, func(method string, params json.RawMessage) {
-		if method == "Page.javascriptDialogOpening" {
-			c.send(e.SessionID, "Page.handleJavaScriptDialog", proto.PageHandleJavaScriptDialog{Accept: isLeaving(params)})
+	opener := p.openerOf(e.TargetInfo.OpenerID)
+	popup := opener.newPopup(e)
+	p.update(func(*state) {
+		if w.open == nil {
+			w.open = map[proto.TargetSessionID]*page{}
 		}
+		w.open[e.SessionID] = popup
+		w.opened++
+		popup.number = w.opened
+		w.unannounced = append(w.unannounced, popup)
 	})
-	c.send(e.SessionID, "Page.enable", nil)
-	if g := p.guarding(); g != nil && e.WaitingForDebugger {
+	for _, m := range eachPage {
+		popup.send(m)
+	}
+	if g := opener.guarding(); g != nil && e.WaitingForDebugger {
 		g.holdPopup(e.SessionID)
 		return
 	}
-	c.letGo(e)
+	p.i.client.letGo(e)
+}
+
+// newPopup makes the page of a popup that p has opened.
+func (p *page) newPopup(e *proto.TargetAttachedToTarget) *page {
+	popup := blankPage(p.b, p.i, p.proxy)
+	popup.context, popup.opener, popup.acting, popup.tabs = p.context, p, p.acting, nil
+	popup.target, popup.session, popup.reachesOpener = e.TargetInfo.TargetID, e.SessionID, e.TargetInfo.CanAccessOpener
+	popup.top.frame, popup.top.session = proto.PageFrameID(popup.target), popup.session
+	p.i.client.listen(e.SessionID, popup.event)
+	return popup
+}
+
+// openerOf is the page with this target; the first page when it is not known.
+func (p *page) openerOf(target proto.TargetTargetID) *page {
+	for _, popup := range p.popupsNow() {
+		if popup.target == target {
+			return popup
+		}
+	}
+	return p
+}
+
+// warnOfPopups warns the run of the popups that it does not follow.
+func (p *page) warnOfPopups() {
+	p.mu.Lock()
+	popups := p.windows.unannounced
+	p.windows.unannounced = nil
+	p.mu.Unlock()
+	for _, popup := range popups {
+		if !popup.isFollowed() {
+			p.warn(`the page opened a popup, which is closed with the run: ` +
+				`"x-popup": "follow" on the click that opens it makes it the page of the following operations`)
+		}
+	}
 }
 
 // refusePopup closes a popup that has not loaded anything. Its opener waits until
@@ -81,52 +128,86 @@ func (c *client) refusePopup(e *proto.TargetAttachedToTarget) {
 	c.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: e.TargetInfo.TargetID})
 }
 
-// isLeaving tells the dialog of a document that wants to be asked before it is
-// left: declined, the popup would not close.
-func isLeaving(params json.RawMessage) bool {
-	e, ok := decode[proto.PageJavascriptDialogOpening](params)
-	return ok && e.Type == proto.PageDialogTypeBeforeunload
-}
-
-// popupGone forgets a popup that is closed.
+// popupGone takes the news that a popup is closed.
 func (p *page) popupGone(session proto.TargetSessionID) {
 	p.mu.Lock()
-	_, known := p.popups[session]
-	delete(p.popups, session)
+	popup, known := p.windows.open[session]
 	p.mu.Unlock()
-	if known {
-		p.update(func(*state) {})
+	if !known {
+		return
 	}
+	for _, f := range popup.framesNow() {
+		p.i.client.unlisten(f.session)
+	}
+	popup.mu.Lock()
+	popup.closed = true
+	popup.mu.Unlock()
+	popup.crash()
+	p.update(func(*state) { delete(p.windows.open, session) })
+}
+
+// isClosed reports whether p is a popup that was closed.
+func (p *page) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+// isFollowed reports whether p is a popup that the run follows, or has followed.
+func (p *page) isFollowed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.isTab
 }
 
 // closePopup begins to close one of the popups.
 func (p *page) closePopup(session proto.TargetSessionID) {
-	p.mu.Lock()
-	target, known := p.popups[session]
-	p.mu.Unlock()
+	first := p.first()
+	first.mu.Lock()
+	popup, known := first.windows.open[session]
+	first.mu.Unlock()
 	if known {
-		p.i.client.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: target})
+		p.i.client.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: popup.target})
 	}
 }
 
-func (p *page) popupsNow() []proto.TargetSessionID {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Collect(maps.Keys(p.popups))
+// popupsNow are the popups of the run that are open, in the order in which they
+// were opened.
+func (p *page) popupsNow() []*page {
+	first := p.first()
+	first.mu.Lock()
+	defer first.mu.Unlock()
+	popups := make([]*page, 0, len(first.windows.open))
+	for _, popup := range first.windows.open {
+		popups = append(popups, popup)
+	}
+	slices.SortFunc(popups, func(a, b *page) int { return a.number - b.number })
+	return popups
 }
 
 // closePopups closes the popups, in which a script could act unseen if the page
-// has kept them.
+// has kept them. The page itself and its openers stay.
 func (p *page) closePopups(ctx context.Context) error {
-	sessions := p.popupsNow()
-	if len(sessions) == 0 {
+	others := func() []*page {
+		return slices.DeleteFunc(p.popupsNow(), func(popup *page) bool {
+			for own := p; own != nil; own = own.opener {
+				if own == popup {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	popups := others()
+	if len(popups) == 0 {
 		return nil
 	}
-	for _, s := range sessions {
-		p.closePopup(s)
+	for _, popup := range popups {
+		p.closePopup(popup.session)
 	}
-	p.warn(fmt.Sprintf("popups that were closed before the script, as it is not proved to only read: %d", len(sessions)))
-	bounded, cancel := context.WithTimeoutCause(ctx, popupTime, routine.Errorf(routine.CodeScriptBlocked, "a popup of the page's does not close, and a script could act in it unseen"))
+	p.warn(fmt.Sprintf("popups that were closed before the script, as it is not proved to only read: %d", len(popups)))
+	bounded, cancel := context.WithTimeoutCause(ctx, popupTime, routine.Errorf(routine.CodeScriptBlocked,
+		"a popup of the page's does not close, and a script could act in it unseen"))
 	defer cancel()
-	return p.waitFor(bounded, func(state) (bool, error) { return len(p.popupsNow()) == 0, nil })
+	return p.first().waitFor(bounded, func(state) (bool, error) { return len(others()) == 0, nil })
 }

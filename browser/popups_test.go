@@ -35,7 +35,8 @@ func TestScriptsActInNoPopup(t *testing.T) {
 					t.Parallel()
 					s := newSink(t)
 					other := strings.Replace(site(t, map[string]any{"/next": "next"}), "127.0.0.1", "localhost", 1)
-					p := guardedPage(t, b, site(t, map[string]any{"/": strings.Replace(popupPage, "TO", strings.Replace(to, "CROSS", other, 1), 1), "/next": `<script>onbeforeunload = e => e.preventDefault()</script>next`})+"/")
+					p := guardedPage(t, b, site(t, map[string]any{"/": strings.Replace(popupPage, "TO", strings.Replace(to, "CROSS", other, 1), 1),
+						"/next": `<script>onbeforeunload = e => e.preventDefault()</script>next`})+"/")
 					if _, err := p.Click(testContext(t), click("#b")); err != nil {
 						t.Fatal(err)
 					}
@@ -72,7 +73,9 @@ func TestPopupsBeyondTheLimitLoadNothing(t *testing.T) {
 		{"named windows", loop(`window.open('/p?' + i, 'w' + i, 'width=100,height=100')`), ``},
 		{"without opener", loop(`window.open('/p?' + i, '_blank', 'noopener')`), ``},
 		{"links", loop(`const a = document.createElement('a'); a.href = '/p?' + i; a.target = '_blank'; document.body.append(a); a.click()`), ``},
-		{"links with an opener", loop(`const a = document.createElement('a'); a.href = '/p?' + i; a.target = '_blank'; a.rel = 'opener'; document.body.append(a); a.click()`), ``},
+		{"links with an opener",
+			loop(`const a = document.createElement('a'); a.href = '/p?' + i; a.target = '_blank'; a.rel = 'opener'; document.body.append(a); a.click()`),
+			``},
 		{"forms", loop(`const f = document.createElement('form'); f.action = '/p'; f.target = 'f' + i; document.body.append(f); f.submit()`), ``},
 		{"windows that are sent somewhere later", loop(`const w = window.open(''); if (w) w.location = '/p?' + i`), ``},
 		{"popups of popups", `window.open('/p')`, `<script>for (let i = 0; i < 3; i++) window.open('/p?' + Math.random())</script>`},
@@ -119,6 +122,76 @@ func TestPopupsBeyondTheLimitLoadNothing(t *testing.T) {
 					t.Errorf("%d popups have loaded, want %d", n, maxPopups)
 				}
 			})
+		}
+	})
+}
+
+// A script in a popup that the run follows is held to the same rules. Where the
+// popup can reach its opener, in which nobody would see what it does, only a
+// script that is proved to only read runs.
+func TestScriptsInFollowedPopups(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b *Browser) {
+		i := -1
+		for how, features := range map[string]string{"with opener": ``, "without opener": `, '_blank', 'noopener'`} {
+			for _, body := range []string{
+				`fetch('SINK/', { mode: 'no-cors' })`,
+				`location = 'SINK/'`,
+				`new WebSocket('ws://HOST/')`,
+				`window['ev' + 'al']('fetch("SINK/", { mode: "no-cors" })')`,
+				`opener.location = 'SINK/'`,
+				`window['open' + 'er']['fet' + 'ch']('SINK/', { mode: 'no-cors' })`,
+				`kept['ev' + 'al']('fetch("SINK/", { mode: "no-cors" })')`,
+				`kept.setTimeout('fetch("SINK/", { mode: "no-cors" })')`,
+				`kept.document.body.innerHTML = '<img src="SINK/">'`,
+				`window.open('SINK/')`,
+			} {
+				if i++; sampled(b, i) {
+					continue
+				}
+				t.Run(how+"/"+body, func(t *testing.T) {
+					t.Parallel()
+					s := newSink(t)
+					first := guardedPage(t, b, site(t, map[string]any{"/": `<button id=b onclick="window.open('/next'` + features + `)">x</button>`,
+						"/next": `<script>window.kept = opener</script>next`})+"/")
+					a := &attempt{t: t, p: first, ctx: testContext(t)}
+					if err := a.popup("#b"); err != nil {
+						t.Fatal(err)
+					}
+					_, err := first.tabs.Evaluate(testContext(t), watchedScript((attack{body: body}).script(s)))
+					code := routine.CodeOf(err)
+					if how == "with opener" && code != routine.CodeScriptBlocked || err != nil && code != routine.CodeScriptBlocked && code != routine.CodeScriptError {
+						t.Error(err)
+					}
+					first.tabs.Close()
+					if n := s.hits.Load(); n != 0 {
+						t.Errorf("%d connections and requests at the sink", n)
+					}
+				})
+			}
+		}
+	})
+}
+
+// Scripts that do no harm run in a popup: those that only read in any, others in
+// one that cannot reach its opener.
+func TestScriptsRunInFollowedPopups(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b *Browser) {
+		for features, text := range map[string]string{
+			``:                       `(() => document.querySelector('#p').textContent)()`,
+			`, '_blank', 'noopener'`: `(async () => { const p = document.querySelector('#p'); p.textContent += '!'; await null; return p.textContent })()`,
+		} {
+			first := guardedPage(t, b, site(t, map[string]any{"/": `<button id=b onclick="window.open('/next'` + features + `)">x</button>`,
+				"/next": `<p id=p>next</p>`})+"/")
+			a := &attempt{t: t, p: first, ctx: testContext(t)}
+			if err := a.popup("#b"); err != nil {
+				t.Fatal(err)
+			}
+			e, err := first.tabs.Evaluate(testContext(t), script(text, testTime))
+			if err != nil || !strings.HasPrefix(string(e.JSON), `"next`) {
+				t.Errorf("%s %v", e.JSON, err)
+			}
 		}
 	})
 }

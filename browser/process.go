@@ -136,8 +136,10 @@ func (p *process) dismiss(page *page) {
 	page.mu.Lock()
 	session := page.session // may just be coming in
 	page.mu.Unlock()
-	for _, f := range page.framesNow() { // the page may be changing them
-		p.client.unlisten(f.session)
+	for _, own := range append(page.popupsNow(), page) {
+		for _, f := range own.framesNow() { // the page may be changing them
+			p.client.unlisten(f.session)
+		}
 	}
 	if session != "" { // else it was never attached; the empty session is the browser's
 		p.client.unlisten(session)

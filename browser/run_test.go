@@ -96,7 +96,7 @@ func BenchmarkFormTask(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		formTask(b, opened.(*page), url)
+		formTask(b, opened.(*tabs).first, url)
 		opened.Close()
 	}
 }

@@ -220,9 +220,17 @@ func (p *page) answerBlank(params json.RawMessage) {
 		"body":            base64.StdEncoding.EncodeToString([]byte("<!doctype html>"))}})
 }
 
-// visit notes the site of a document, when the state is to be kept. The lock is
-// held.
+// visit notes the site of a document, when the state is to be kept; that of a
+// popup when the run follows it. The lock is held.
 func (p *page) visit(document string) {
+	if first := p.first(); first != p {
+		if p.isTab {
+			first.mu.Lock()
+			defer first.mu.Unlock()
+			first.visit(document)
+		}
+		return
+	}
 	if p.visited == nil || p.blank || len(p.visited) >= maxOrigins {
 		return
 	}

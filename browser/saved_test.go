@@ -17,7 +17,7 @@ func keeping(t *testing.T, state []byte) *page {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	return p.(*page)
+	return p.(*tabs).first
 }
 
 func stateOf(t *testing.T, p *page) []byte {

@@ -148,7 +148,7 @@ func TestSoak(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := opened.(*page)
+		p := opened.(*tabs).first
 		if used[p.context] {
 			t.Fatalf("context %s is used twice", p.context)
 		}

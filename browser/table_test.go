@@ -179,7 +179,7 @@ func (r *row) hold(t *testing.T, b *Browser, base string) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(a.p.Warnings(), "\n"); r.warns == "" && got != "" || !strings.Contains(got, r.warns) {
+	if got := strings.Join(a.p.tabs.Warnings(), "\n"); r.warns == "" && got != "" || !strings.Contains(got, r.warns) {
 		t.Fatalf("warnings %q, want %q", got, r.warns)
 	}
 	if got := a.p.now().url; r.url != "" && got != base+strings.TrimPrefix(r.url, "./") {

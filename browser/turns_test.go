@@ -25,7 +25,7 @@ func openWithTurns(t *testing.T, url string, turn func(context.Context) (func(),
 	if _, err := opened.Navigate(testContext(t), url); err != nil {
 		t.Fatal(err)
 	}
-	return opened.(*page)
+	return opened.(*tabs).first
 }
 
 // bodyOf answers with that many bytes.

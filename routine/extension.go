@@ -65,6 +65,21 @@ func (c *checker) extensions(s *jsonschema.Schema, n *node, what, pointer string
 	}
 }
 
+// extensionElsewhere says which kinds of operations have a field of rote's own
+// that takes the value; empty: none has.
+func extensionElsewhere(field, value string) string {
+	var places []string
+	for _, k := range kinds {
+		if s, ok := loadShapes().kinds[k.name].Properties[field]; ok && strings.HasPrefix(field, extensionPrefix) && isOneOf(s.Enum, value) {
+			places = append(places, k.name)
+		}
+	}
+	if len(places) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%q belongs to %s", value, strings.Join(places, ", "))
+}
+
 // extensionNames are rote's own fields in a schema, in order.
 func extensionNames(s *jsonschema.Schema) []string {
 	names := []string{}

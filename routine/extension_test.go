@@ -33,6 +33,18 @@ func TestExtensionsAreChecked(t *testing.T) {
 			`/operations/1/x-secret misplaced_field: press has no field "x-secret" (it belongs to a parameter)`},
 		{"a misspelt name", ``, `{"type":"click","selector":"#b","x-hovers":["#a"]}`,
 			`/operations/1/x-hovers unknown_extension: "x-hovers" is kept and has no effect (did you mean "x-hover"?)`},
+		{"a popup is followed and closed", ``, `{"type":"click","selector":"#b","x-popup":"follow"},{"type":"press","key":"Enter","x-popup":"close"}`, ``},
+		{"another kind that follows", ``, `{"type":"press","key":"Enter","x-popup":"follow"}`,
+			`/operations/1/x-popup enum: must be one of close, not "follow" ("follow" belongs to click)`},
+		{"neither follow nor close", ``, `{"type":"click","selector":"#b","x-popup":"open"}`,
+			`/operations/1/x-popup enum: must be one of follow, close, not "open"`},
+		{"true", ``, `{"type":"click","selector":"#b","x-popup":true}`, `/operations/1/x-popup type: must be a string, not true`},
+		{"a placeholder", `{"name":"p"}`, `{"type":"click","selector":"#{{p}}","x-popup":"{{p}}"}`,
+			`/operations/1/x-popup enum: must be one of follow, close, not "{{p}}"`},
+		{"nothing to close", ``, `{"type":"press","key":"Enter","x-popup":"close"}`, `/operations/1/x-popup no_popup: closes nothing`},
+		{"closed twice", ``,
+			`{"type":"click","selector":"#b","x-popup":"follow"},{"type":"press","key":"Tab","x-popup":"close"},{"type":"press","key":"Tab","x-popup":"close"}`,
+			`/operations/3/x-popup no_popup:`},
 		{"a name of the author's own", ``, `{"type":"click","selector":"#b","x-author":"ann"}`, ``},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -13,11 +13,12 @@ import (
 func (c *checker) flow() {
 	var slept time.Duration
 	stored := storedKeys{has: map[string]bool{}}
-	last, blank := false, true
+	last, blank, popups := false, true, 0
 	for i, op := range c.ops {
 		if op == nil {
 			continue
 		}
+		popups = c.popups(i, popups)
 		if s, ok := op.(sleeping); ok {
 			slept += s.sleeps()
 		}
@@ -40,6 +41,24 @@ func (c *checker) flow() {
 	if !last && len(c.ops) > 0 && !c.guessing {
 		c.noResult()
 	}
+}
+
+// popups counts the popups that are followed after operation i, of which open were
+// before it, and warns of a close that has nothing to close.
+func (c *checker) popups(i, open int) int {
+	field := c.root.member("operations").items()[i].member("x-popup")
+	switch {
+	case field == nil || field.bad:
+		return open
+	case field.text == followPopup:
+		return open + 1
+	case open > 0:
+		return open - 1
+	case !c.guessing && !c.warnings.full():
+		c.warn(Problem{Pointer: operationPointer(i) + "/x-popup", Code: "no_popup", Message: "closes nothing: no operation before it follows a popup",
+			Hint: `write "x-popup": "follow" on the click that opens the window`})
+	}
+	return open
 }
 
 // returnKey warns of a return whose key nothing before it stores; the site

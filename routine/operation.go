@@ -113,6 +113,23 @@ func (o *Operation) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// The values of x-popup: a click follows the window that it opens, and any
+// operation closes it when it has ended.
+const (
+	followPopup = "follow"
+	closePopup  = "close"
+)
+
+// popup is the x-popup of the operation; empty: it has none.
+func (o Operation) popup() string {
+	var field struct {
+		Popup any `json:"x-popup"`
+	}
+	_ = json.Unmarshal(o.raw, &field)
+	text, _ := field.Popup.(string)
+	return text
+}
+
 // decode makes a fresh value of the operation's kind. Each run decodes anew, so
 // that filling in placeholders never reaches the definition.
 func (o Operation) decode() (operation, error) {

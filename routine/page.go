@@ -60,6 +60,11 @@ type Page interface {
 	// the error of a later one, of whatever method. The page is gone then.
 	Evaluate(ctx context.Context, s Script) (Evaluation, error)
 
+	// ClosePopup closes the window that a click has opened and that is the page now;
+	// the one that opened it is the page again. Without such a window nothing
+	// happens. CodeNavigationFailed.
+	ClosePopup(ctx context.Context) error
+
 	// Lookup reads a text from the page; false when there is none.
 	Lookup(ctx context.Context, from Source, name string) (string, bool, error)
 	// Mirror puts an entry into the page's sessionStorage. What the page's
@@ -144,6 +149,9 @@ type Click struct {
 	// Hover are the selectors of elements that the mouse passes over, in order,
 	// before it clicks.
 	Hover []string
+	// FollowPopup waits for the window that the click opens, which is then the page
+	// of all further calls, until it closes. CodeTimeout when it opens none.
+	FollowPopup bool
 }
 
 // Typing says what to type and where.

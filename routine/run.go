@@ -96,6 +96,9 @@ func (r *Run) do(ctx context.Context, o Operation) error {
 	if err = r.fill(limitCtx, op); err == nil {
 		err = op.Do(limitCtx, r)
 	}
+	if err == nil && o.popup() == closePopup {
+		err = r.page.ClosePopup(ctx)
+	}
 	if err != nil && ctx.Err() != nil {
 		return overdue(causeOf(ctx), err)
 	}

@@ -79,6 +79,7 @@ func (p *fakePage) Navigate(_ context.Context, url string) (routine.Navigation, 
 
 func (p *fakePage) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
 	p.note("click %s %s×%d", c.Selector, c.Button, c.Count)
+	p.noteExtensions(c)
 	if p.click == nil {
 		return routine.Found{Matches: 1}, nil
 	}

@@ -109,7 +109,8 @@ func (f *fieldNames) hint(name string) (hint, meant string) {
 	if near := nearest(name, f.known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near), ""
 	}
-	return "its fields are " + strings.Join(f.known, ", "), ""
+	plain := slices.DeleteFunc(slices.Clone(f.known), func(field string) bool { return strings.HasPrefix(field, extensionPrefix) })
+	return "its fields are " + strings.Join(plain, ", "), ""
 }
 
 // unitNote warns of a field that counts in another unit than the one meant.
@@ -133,6 +134,9 @@ func (c *shapeCheck) notInEnum(s *jsonschema.Schema, n *node) {
 	near, hint := nearest(n.text, names), ""
 	if near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	if hint == "" {
+		hint = extensionElsewhere(c.name(), n.text)
 	}
 	c.say(n, "enum", hint, "must be one of %s, not %s", strings.Join(names, ", "), show(n.text))
 	if near != "" {

@@ -1,0 +1,126 @@
+package browser
+
+import (
+	"context"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// Click clicks on the page of the operations, and makes the window that the click
+// opens the next such page where it is to be followed.
+func (t *tabs) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
+	return onCurrent(ctx, t, func(p *page) (routine.Found, error) {
+		before := p.windowsNow()
+		found, err := p.Click(ctx, c)
+		if err != nil || !c.FollowPopup {
+			return found, err
+		}
+		return found, t.follow(ctx, c.Selector, before)
+	})
+}
+
+// openWindows is what was open before a click.
+type openWindows struct {
+	opened, refused int
+	asked           map[*page]int // the navigations of each popup
+}
+
+func (p *page) windowsNow() openWindows {
+	w := openWindows{asked: map[*page]int{}}
+	for _, popup := range p.popupsNow() {
+		w.asked[popup] = popup.now().asked
+	}
+	first := p.first()
+	first.mu.Lock()
+	defer first.mu.Unlock()
+	w.opened, w.refused = first.windows.opened, first.windows.refused
+	return w
+}
+
+// follow waits for the window that a click has opened, or has loaded anew under
+// its name, and for its document. A window that closes by itself, as that of a
+// file does, is followed no further.
+func (t *tabs) follow(ctx context.Context, selector string, before openWindows) error {
+	var popup *page
+	err := t.first.waitFor(ctx, func(state) (bool, error) {
+		w := t.first.windowsNow()
+		popup = t.first.openedSince(before)
+		switch {
+		case popup == nil && w.refused > before.refused:
+			return false, routine.Errorf(routine.CodeNavigationFailed,
+				"the window that %q opened was closed before it loaded: a run has %d popups at most", selector, maxPopups)
+		case popup == nil && w.opened == before.opened:
+			return false, nil
+		}
+		return true, nil
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return routine.Errorf(routine.CodeTimeout, "%q was clicked and opened no window: leave out x-popup if it opens none, or raise timeout_ms", selector)
+		}
+		return err
+	}
+	if popup == nil || popup.isClosed() {
+		return nil
+	}
+	popup.mu.Lock()
+	popup.isTab = true
+	popup.visit(popup.state.url)
+	popup.mu.Unlock()
+	err = popup.opened(ctx)
+	if popup.isClosed() {
+		return nil
+	}
+	t.followed, t.seen = append(t.followed, popup), append(t.seen, popup)
+	popup.send(proto.PageBringToFront{})
+	return popup.failure(ctx, err)
+}
+
+// openedSince is the first of the popups that were opened since, else one that
+// was there and is not followed and goes to another document; nil: none.
+func (p *page) openedSince(before openWindows) *page {
+	var again *page
+	for _, popup := range p.popupsNow() {
+		asked, known := before.asked[popup]
+		switch {
+		case !known && popup.number > before.opened:
+			return popup
+		case known && again == nil && !popup.isFollowed() && popup.now().asked > asked:
+			again = popup
+		}
+	}
+	return again
+}
+
+// opened waits for the document that a window was opened with.
+func (p *page) opened(ctx context.Context) error {
+	if err := p.waitFor(ctx, func(s state) (bool, error) { return s.asked > 0, nil }); err != nil {
+		return err
+	}
+	if err := p.arrive(ctx); err != nil {
+		return err
+	}
+	if s := p.now(); s.went != "" && s.loader != s.went {
+		return nil // a file, or an answer without a document
+	}
+	return p.arrived(ctx, func(state) bool { return true })
+}
+
+// ClosePopup closes the popup that is the page of the operations; its opener is
+// that next. Without such a popup nothing happens.
+func (t *tabs) ClosePopup(ctx context.Context) error {
+	popup := t.current(ctx)
+	if popup.opener == nil {
+		return nil
+	}
+	popup.closePopup(popup.session)
+	bounded, cancel := context.WithTimeoutCause(ctx, popupTime, routine.Errorf(routine.CodeNavigationFailed, "the popup does not close"))
+	defer cancel()
+	err := t.first.waitFor(bounded, func(state) (bool, error) { return popup.isClosed(), nil })
+	if err == nil {
+		t.leave()
+	}
+	return err
+}

@@ -1,0 +1,177 @@
+package browser
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// tabs are the pages of a run: the first, and the popups that it follows, each of
+// which the one before has opened. The last one is the page of the operations. A
+// popup that closes gives that back to its opener.
+type tabs struct {
+	first    *page
+	followed []*page
+	// seen are all popups that were followed, closed ones too.
+	seen []*page
+}
+
+var _ routine.Page = (*tabs)(nil)
+
+// current is the page of the operations.
+func (t *tabs) current(ctx context.Context) *page {
+	for len(t.followed) > 0 {
+		last := t.followed[len(t.followed)-1]
+		if !last.isClosing(ctx) {
+			return last
+		}
+		t.leave()
+	}
+	return t.first
+}
+
+// leave makes the opener of the last popup the page of the operations.
+func (t *tabs) leave() {
+	t.followed = t.followed[:len(t.followed)-1]
+	top := t.first
+	if n := len(t.followed); n > 0 {
+		top = t.followed[n-1]
+	}
+	top.send(proto.PageBringToFront{})
+}
+
+// closingTime bounds the question whether a popup is being closed.
+const closingTime = time.Second
+
+// isClosing reports whether p is a popup that is closed or about to be: its own
+// scripts learn that at once, and the browser a moment later, which isClosing
+// waits for.
+func (p *page) isClosing(ctx context.Context) bool {
+	if p.opener == nil || p.isClosed() {
+		return p.opener != nil
+	}
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), closingTime)
+	defer cancel()
+	closing, err := inHelperWithoutTimer[bool](asking, p, "(() => closed)")
+	if err == nil && !closing || p.isClosed() {
+		return p.isClosed()
+	}
+	if !closing && asking.Err() != nil { // it hangs
+		return false
+	}
+	return p.first().waitFor(asking, func(state) (bool, error) { return p.isClosed(), nil }) == nil
+}
+
+// onCurrent does something on the page of the operations. Where that is a popup
+// which closes meanwhile, it was the work of mouse and keys, and all is done; or
+// nothing was done yet, and the opener is next.
+func onCurrent[R any](ctx context.Context, t *tabs, do func(*page) (R, error)) (R, error) {
+	for {
+		p := t.current(ctx)
+		inputs := p.inputs.Load()
+		r, err := do(p)
+		switch {
+		case err == nil || !p.isClosing(ctx):
+			return r, err
+		case p.inputs.Load() > inputs:
+			return r, nil
+		case ctx.Err() != nil:
+			return r, context.Cause(ctx)
+		}
+	}
+}
+
+// alone makes a function for onCurrent of one that returns an error only.
+func alone(do func(*page) error) func(*page) (struct{}, error) {
+	return func(p *page) (struct{}, error) { return struct{}{}, do(p) }
+}
+
+func (t *tabs) Navigate(ctx context.Context, url string) (routine.Navigation, error) {
+	return onCurrent(ctx, t, func(p *page) (routine.Navigation, error) { return p.Navigate(ctx, url) })
+}
+
+func (t *tabs) URL(ctx context.Context) (string, error) { return t.current(ctx).URL(ctx) }
+
+func (t *tabs) WaitURL(ctx context.Context, match func(url string) (bool, error)) (string, error) {
+	return onCurrent(ctx, t, func(p *page) (string, error) { return p.WaitURL(ctx, match) })
+}
+
+func (t *tabs) Type(ctx context.Context, typing routine.Typing) (routine.Found, error) {
+	return onCurrent(ctx, t, func(p *page) (routine.Found, error) { return p.Type(ctx, typing) })
+}
+
+func (t *tabs) Press(ctx context.Context, key string) error {
+	_, err := onCurrent(ctx, t, alone(func(p *page) error { return p.Press(ctx, key) }))
+	return err
+}
+
+func (t *tabs) Scroll(ctx context.Context, s routine.Scroll) error {
+	_, err := onCurrent(ctx, t, alone(func(p *page) error { return p.Scroll(ctx, s) }))
+	return err
+}
+
+func (t *tabs) OuterHTML(ctx context.Context, selector string) (string, int, error) {
+	type found struct {
+		html    string
+		matches int
+	}
+	f, err := onCurrent(ctx, t, func(p *page) (found, error) {
+		html, matches, err := p.OuterHTML(ctx, selector)
+		return found{html, matches}, err
+	})
+	return f.html, f.matches, err
+}
+
+func (t *tabs) Cookies(ctx context.Context) ([]routine.Cookie, error) { return t.first.Cookies(ctx) }
+
+func (t *tabs) SentCookies(ctx context.Context) ([]routine.Cookie, error) {
+	return onCurrent(ctx, t, func(p *page) ([]routine.Cookie, error) { return p.SentCookies(ctx) })
+}
+
+// Fetch and Evaluate do not begin anew in the opener of a popup that closes: they
+// may have had their effect.
+func (t *tabs) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error) {
+	return t.current(ctx).Fetch(ctx, f, max)
+}
+
+func (t *tabs) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluation, error) {
+	return t.current(ctx).Evaluate(ctx, s)
+}
+
+func (t *tabs) Lookup(ctx context.Context, from routine.Source, name string) (string, bool, error) {
+	type found struct {
+		text string
+		ok   bool
+	}
+	f, err := onCurrent(ctx, t, func(p *page) (found, error) {
+		text, ok, err := p.Lookup(ctx, from, name)
+		return found{text, ok}, err
+	})
+	return f.text, f.ok, err
+}
+
+func (t *tabs) Mirror(ctx context.Context, key, text string) error {
+	_, err := onCurrent(ctx, t, alone(func(p *page) error { return p.Mirror(ctx, key, text) }))
+	return err
+}
+
+func (t *tabs) Evidence(ctx context.Context, i routine.Inspection) *routine.Evidence {
+	return t.current(ctx).Evidence(ctx, i)
+}
+
+func (t *tabs) Warnings() []string {
+	w := t.first.Warnings()
+	for _, p := range t.seen {
+		w = append(w, p.Warnings()...)
+	}
+	return w
+}
+
+func (t *tabs) Denials() []routine.Denial { return t.first.Denials() }
+
+func (t *tabs) State(ctx context.Context) ([]byte, error) { return t.first.State(ctx) }
+
+func (t *tabs) Close() { t.first.Close() }
