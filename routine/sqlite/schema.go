@@ -49,7 +49,7 @@ func (s *Store) migrations() (*goose.Provider, error) {
 		return nil, err
 	}
 	return goose.NewProvider(goose.DialectSQLite3, s.write, files,
-		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(fillLists, countAll))
+		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(fillLists, countAll, addWebhookTargets))
 }
 
 // migrate holds PATH.lock: goose itself does not keep two processes from

@@ -195,7 +195,10 @@ func BenchmarkClaimOf50000Webhooks(b *testing.B) {
 			if err != nil {
 				return err
 			}
-			_, err = tx.ExecContext(b.Context(), `INSERT INTO webhooks (id, execution_id, url, allowed_hosts, due_at) VALUES (?, ?, ?, '[]', 0)`, "m"+id, id, fmt.Sprintf("https://host%d.example/", i%100))
+			host := fmt.Sprintf("host%d.example", i%100)
+			_, err = tx.ExecContext(b.Context(), `
+				INSERT INTO webhooks (id, execution_id, organization_id, host, url, allowed_hosts, due_at) VALUES (?, ?, 'acme', ?, ?, '[]', 0)`,
+				"m"+id, id, host, "https://"+host+"/")
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/pressly/goose/v3"
 
 	"rote/routine"
 )
@@ -23,21 +24,69 @@ func saveCallback(ctx context.Context, tx *sql.Tx, e *routine.Execution) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO webhooks (id, execution_id, url, allowed_hosts, due_at) VALUES (?, ?, ?, ?, ?)`,
-		"msg_"+uuid.NewString(), e.ID, e.Callback.URL, hosts, micros(e.CreatedAt))
+	target := routine.TargetOf(e.OrganizationID, e.Callback.URL)
+	_, err = tx.ExecContext(ctx, `INSERT INTO webhooks (id, execution_id, organization_id, host, url, allowed_hosts, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		"msg_"+uuid.NewString(), e.ID, target.OrganizationID, target.Host, e.Callback.URL, hosts, micros(e.CreatedAt))
 	return err
 }
 
-// dueWebhooks finds webhooks to send, the one that is due longest first.
+// addWebhookTargets adds the organization and the host to the webhooks, by which
+// they are found, also to those that were saved before.
+var addWebhookTargets = goose.NewGoMigration(12, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, `
+		ALTER TABLE webhooks ADD COLUMN organization_id TEXT NOT NULL DEFAULT '';
+		ALTER TABLE webhooks ADD COLUMN host TEXT NOT NULL DEFAULT '';
+		DROP INDEX webhooks_due;
+		CREATE INDEX webhooks_due ON webhooks (organization_id, host, due_at) WHERE due_at IS NOT NULL;
+		UPDATE webhooks SET organization_id = (SELECT organization_id FROM executions WHERE executions.id = execution_id)`)
+	if err != nil {
+		return err
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT DISTINCT url FROM webhooks WHERE due_at IS NOT NULL`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var urls []string
+	for rows.Next() {
+		var url string
+		if err := rows.Scan(&url); err != nil {
+			return err
+		}
+		urls = append(urls, url)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, url := range urls {
+		if _, err := tx.ExecContext(ctx, `UPDATE webhooks SET host = ? WHERE url = ?`, routine.TargetOf("", url).Host, url); err != nil {
+			return err
+		}
+	}
+	return nil
+}}, nil)
+
+// dueWebhooks finds webhooks to send, the one that is due longest first: of each
+// target the first few. It reads no more of a target than that, however many are
+// due. Arguments: when they are due, how many of a target.
 const dueWebhooks = `
-	SELECT webhooks.id, organization_id, url
-	FROM webhooks JOIN executions ON executions.id = execution_id
-	WHERE due_at <= ? AND status IN ('completed', 'failed') ORDER BY due_at`
+	WITH RECURSIVE targets (organization_id, host) AS (
+		SELECT * FROM (SELECT organization_id, host FROM webhooks WHERE due_at IS NOT NULL ORDER BY organization_id, host LIMIT 1)
+		UNION ALL
+		SELECT w.organization_id, w.host FROM targets t CROSS JOIN webhooks w ON w.rowid = coalesce(
+			(SELECT rowid FROM webhooks WHERE due_at IS NOT NULL AND organization_id = t.organization_id AND host > t.host ORDER BY host LIMIT 1),
+			(SELECT rowid FROM webhooks WHERE due_at IS NOT NULL AND organization_id > t.organization_id ORDER BY organization_id, host LIMIT 1))
+	)
+	SELECT w.id, t.organization_id, t.host FROM targets t CROSS JOIN webhooks w ON w.rowid IN (
+		SELECT d.rowid FROM webhooks d CROSS JOIN executions e ON e.id = d.execution_id
+		WHERE d.organization_id = t.organization_id AND d.host = t.host AND d.due_at <= ?1 AND e.status IN ('completed', 'failed')
+		ORDER BY d.due_at LIMIT ?2)
+	ORDER BY w.due_at, w.id`
 
 // ClaimWebhooks claims webhooks. They are chosen by a read, so that a long list of
 // them keeps no writer waiting. Another process may claim some of them first.
 func (s *Store) ClaimWebhooks(ctx context.Context, c routine.WebhookClaim) ([]*routine.Webhook, error) {
-	due, err := s.dueWebhooks(ctx, c.Now)
+	due, err := s.dueWebhooks(ctx, c)
 	if err != nil || len(due) == 0 {
 		return nil, wrap("find webhooks", err)
 	}
@@ -68,19 +117,20 @@ func (s *Store) ClaimWebhooks(ctx context.Context, c routine.WebhookClaim) ([]*r
 	return claimed, nil
 }
 
-// dueWebhooks are the webhooks that are due, with nothing but their id and target.
-func (s *Store) dueWebhooks(ctx context.Context, now time.Time) (due []*routine.Webhook, err error) {
-	rows, err := s.read.QueryContext(ctx, dueWebhooks, micros(now))
+// dueWebhooks are the webhooks that c may choose of, with nothing but their id and
+// target.
+func (s *Store) dueWebhooks(ctx context.Context, c routine.WebhookClaim) (due []*routine.Webhook, err error) {
+	rows, err := s.read.QueryContext(ctx, dueWebhooks, micros(c.Now), min(c.Limit, c.PerOrganization, c.PerHost))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id, organizationID, url string
-		if err := rows.Scan(&id, &organizationID, &url); err != nil {
+		w := &routine.Webhook{}
+		if err := rows.Scan(&w.ID, &w.Target.OrganizationID, &w.Target.Host); err != nil {
 			return nil, err
 		}
-		due = append(due, &routine.Webhook{ID: id, Target: routine.TargetOf(organizationID, url)})
+		due = append(due, w)
 	}
 	return due, rows.Err()
 }
