@@ -24,14 +24,21 @@ Object.assign(rote.inner, (() => {
     if (s.display === 'none' || (s.display !== 'contents' && !e.getClientRects().length)) return 'is not displayed (display: none)';
     if (s.visibility !== 'visible') return 'is invisible (visibility: ' + s.visibility + ')';
     if (s.display !== 'contents' && !e.checkVisibility()) return 'is not rendered'; // what is left out only until it is seen can be scrolled to
+    if (clippedAway(s)) return 'is clipped away (clip)';
     for (let n = e; n; n = up(n)) if (n.inert) return 'is inert';
     const o = opacity(e);
-    if (o <= minOpacity) return 'is transparent (opacity ' + Math.round(o * 100) / 100 + ')';
+    if (o <= minOpacity && !disguised(e)) return 'is transparent (opacity ' + Math.round(o * 100) / 100 + ')';
     if (!boxes(e).length) {
       const r = e.getBoundingClientRect();
       return `is too small to see (${Math.round(r.width)}×${Math.round(r.height)} px)`;
     }
     return null;
+  }
+
+  // clippedAway reports whether the old property clip leaves nothing to see.
+  function clippedAway(s) {
+    const edges = /^rect\((.*)\)$/.exec(s.clip)?.[1].split(/,? /).map(parseFloat);
+    return !!edges && /absolute|fixed/.test(s.position) && (edges[2] - edges[0] < minBox || edges[1] - edges[3] < minBox);
   }
 
   // opacity is the product of the opacities of e and of all that it is drawn in.
@@ -45,6 +52,75 @@ Object.assign(rote.inner, (() => {
       if (f) product *= f[2] ? f[1] / 100 : +f[1];
     }
     return product;
+  }
+
+  // disguised reports whether e is a transparent field that a person takes for what
+  // is drawn at its place: it lies in a visible box of about its size. One for text
+  // also needs a name that can be read there, and is a trap where it is kept from
+  // the keyboard or from screen readers.
+  function disguised(e) {
+    const [r] = sized(e), text = e.isContentEditable || e.localName === 'textarea' || e.localName === 'input' && textTypes.test(e.type);
+    if (!r || !text && !/^(input|select)$/.test(e.localName)) return false;
+    if (text && e.tabIndex < 0) return false;
+    for (let n = e, i = 0; n && i < maxAround; n = up(n)) {
+      if (text && n.getAttribute('aria-hidden') === 'true') return false;
+      if (n === e || boxless(n)) continue;
+      if (!near(n.getBoundingClientRect(), r)) return false;
+      if (!hidden(n)) {
+        const drawn = drawnIn(n, r, e);
+        if ((drawn.box || painted(n)) && (!text || drawn.text || named(e))) return true;
+      }
+      i++;
+    }
+    return false;
+  }
+
+  const textTypes = /^(text|search|email|url|tel|password|number)$/;
+  const maxAround = 5; // boxes around a field that are looked at
+
+  // near reports whether a box is around the middle of another and not much larger.
+  function near(box, r) {
+    const x = (r.left + r.right) / 2, y = (r.top + r.bottom) / 2;
+    return box.left <= x && box.right >= x && box.top <= y && box.bottom >= y && box.height <= r.height + 64 && box.width <= 2 * r.width + 120;
+  }
+
+  const named = e => [...e.labels ?? [], ...(e.getAttribute('aria-labelledby') ?? '').split(/\s+/).map(id => id && e.getRootNode().getElementById?.(id))]
+    .some(l => l && l.textContent.trim() && !hidden(l) && sized(l).length);
+
+  // drawnIn tells whether text can be read in n, and whether anything is drawn
+  // where the box r of the field is.
+  function drawnIn(n, r, field) {
+    const found = { text: false, box: false };
+    const meets = b => b.left < r.right && b.right > r.left && b.top < r.bottom && b.bottom > r.top;
+    let left = maxParts;
+    const visit = n => {
+      for (const m of flat(n)) {
+        if (left-- <= 0) return;
+        if (m.nodeType === Node.TEXT_NODE && m.data.trim()) {
+          const at = sized(textRange(m));
+          found.text ||= at.length > 0;
+          found.box ||= at.some(meets);
+        } else if (m.nodeType === Node.ELEMENT_NODE && m !== field && !hidden(m)) {
+          found.box ||= painted(m) && meets(m.getBoundingClientRect());
+          visit(m);
+        }
+      }
+    };
+    visit(n);
+    return found;
+  }
+
+  const clear = color => /^transparent$|^rgba\(.*, 0\)$|\/ 0%?\)$/.test(color);
+
+  // painted reports whether e itself draws something: a border, a background, an
+  // image.
+  function painted(e) {
+    if (/^(svg|img|canvas)$/.test(e.localName)) return true;
+    const paints = s => !clear(s.backgroundColor) || s.backgroundImage !== 'none' || s.boxShadow !== 'none'
+      || ['Top', 'Right', 'Bottom', 'Left'].some(side => parseFloat(s['border' + side + 'Width']) && !clear(s['border' + side + 'Color']));
+    if (!boxless(e) && paints(getComputedStyle(e))) return true;
+    const shows = s => s.content !== 'none' && s.content !== 'normal' && (paints(s) || /[^\s"]/.test(s.content));
+    return shows(getComputedStyle(e, '::before')) || shows(getComputedStyle(e, '::after'));
   }
 
   // boxes are where e can be seen. A link around what floats has none of its own,
