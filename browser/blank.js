@@ -12,25 +12,45 @@ secrets => {
   const styleOf = (e, pseudo) => e.ownerDocument.defaultView.getComputedStyle(e, pseudo);
   const parent = e => e.assignedSlot ?? e.parentElement ?? e.getRootNode().host;
 
-  // vanish notes that e is to be hidden. Nothing changes until all has been read:
-  // reading styles after each change takes long.
-  const doomed = new Set();
+  // topLayer matches what is shown above the page, whatever is around it.
+  const topLayer = ':modal,:popover-open,:fullscreen';
+
+  // vanish notes that e is to be hidden, unless it is. Nothing changes until all
+  // has been read: reading styles after each change takes long.
+  const doomed = new Set(), hidden = new Set();
   function vanish(e) {
     while (!e.style) { // as in XML
       e = parent(e);
       if (!e) throw new Error('nothing around this can be hidden');
     }
-    doomed.add(e);
+    if (!hidden.has(e)) doomed.add(e);
   }
 
-  // hide puts all that is noted out of sight, with what is inside, at once and
-  // whatever the page's styles say.
+  // hide puts all that is noted out of sight, with what is inside, at once. What
+  // the page's styles show all the same, as those of a shadow root can, is removed.
   function hide() {
-    const boxless = [...doomed].filter(e => styleOf(e).display === 'contents'); // which cannot be transparent
+    // What is without a box cannot be transparent, and what is in the top layer
+    // has a backdrop.
+    const removed = [...doomed].filter(e => styleOf(e).display === 'contents' || e.matches(topLayer));
     const none = ['transition', 'animation', ...images.slice(0, -1)].map(name => name + ': none !important');
     const unseen = [';visibility: hidden !important', 'opacity: 0 !important', ...none].join(';');
     for (const e of doomed) e.style.cssText += unseen;
-    for (const e of boxless) e.style.cssText += ';display: none !important';
+    for (const e of removed) e.style.cssText += ';display: none !important';
+    const visible = [...doomed].filter(e => {
+      const style = styleOf(e);
+      return style.display !== 'none' && (style.opacity !== '0' || style.visibility !== 'hidden' || removed.includes(e));
+    });
+    for (const e of visible) e.remove();
+    for (const e of doomed) hidden.add(e);
+    doomed.clear();
+  }
+
+  // hideRaised notes what is in the top layer and belongs to what is hidden.
+  function hideRaised(elements) {
+    for (const { e } of elements) {
+      if (!e.matches(topLayer)) continue;
+      for (let around = e; around; around = parent(around)) if (doomed.has(around) || hidden.has(around)) vanish(e);
+    }
   }
 
   // --- what is shown, folded
@@ -142,18 +162,29 @@ secrets => {
     if (holdsFolded(s.parts.join(''))) vanish(e);
   }
 
-  for (const { e } of all('input,textarea', Infinity)) {
-    if (e.type === 'password' || sealed.test(e.autocomplete)) vanish(e);
-  }
-  if (any) {
+  // look notes what is to be hidden.
+  function look() {
+    for (const { e } of all('input,textarea', Infinity)) {
+      if (e.type === 'password' || sealed.test(e.autocomplete)) vanish(e);
+    }
+    if (!any) return;
     const everything = all('*', Infinity);
     for (const { e } of everything) if (/^(canvas|object|embed|video|fencedframe)$/.test(e.localName)) vanish(e);
     if (numeric) for (const { e } of everything) if (e.localName === 'ol') count(e);
+    shown.clear();
     for (const root of new Set(everything.map(f => f.e.ownerDocument.documentElement))) {
+      if (root.matches(':active-view-transition')) throw new Error('pictures of the page are shown in place of it');
       read(root);
       shroud(root);
     }
+    hideRaised(everything);
   }
-  hide();
+
+  // The page may have rules for what is hidden, so it is looked at again.
+  const maxLooks = 4;
+  for (let looks = 1; look(), doomed.size > 0; looks++) {
+    if (looks === maxLooks) throw new Error('the page shows more whenever something is hidden');
+    hide();
+  }
   return { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight };
 }

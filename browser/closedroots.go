@@ -6,17 +6,11 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// hideFunction is called on an element that is not to be seen.
-const hideFunction = `function() {
-	for (const name of ['transition', 'animation', 'background-image']) this.style.setProperty(name, 'none', 'important');
-	this.style.setProperty('visibility', 'hidden', 'important');
-	this.style.setProperty('opacity', '0', 'important');
-	if (getComputedStyle(this).display === 'contents') this.style.setProperty('display', 'none', 'important');
-}`
-
-// hideClosedRoots hides the elements of the views that have a closed shadow root:
-// scripts cannot look into it.
-func hideClosedRoots(ctx context.Context, views []*view) error {
+// removeClosedRoots removes the elements of the views that have a closed shadow
+// root, as no script can look into it. Hiding them would not do: rules in the root
+// win over the element's own style, and what is in the top layer is not hidden with
+// its parent. No script of the page can notice, as they are stopped.
+func removeClosedRoots(ctx context.Context, views []*view) error {
 	looked := map[proto.TargetSessionID]bool{}
 	everything := -1
 	for _, v := range views {
@@ -36,15 +30,11 @@ func hideClosedRoots(ctx context.Context, views []*view) error {
 		if err != nil {
 			return err
 		}
-		for _, n := range document.Nodes {
+		for _, n := range document.Nodes { // those inside of others come first
 			if len(n.Roots) == 0 || n.Roots[0].Kind != proto.DOMShadowRootTypeClosed {
 				continue
 			}
-			host, err := call[proto.DOMResolveNodeResult](ctx, v, proto.DOMResolveNode{NodeID: n.ID})
-			if err != nil {
-				return err
-			}
-			if _, err := evaluate(ctx, v, proto.RuntimeCallFunctionOn{ObjectID: host.Object.ObjectID, FunctionDeclaration: hideFunction}); err != nil {
+			if _, err := call[struct{}](ctx, v, proto.DOMRemoveNode{NodeID: n.ID}); err != nil {
 				return err
 			}
 		}

@@ -48,7 +48,7 @@ func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screen
 	for _, v := range views {
 		v.send(proto.EmulationSetScriptExecutionDisabled{Value: true})
 	}
-	if len(secrets) > 0 && hideClosedRoots(ctx, views) != nil {
+	if len(secrets) > 0 && removeClosedRoots(ctx, views) != nil {
 		return nil
 	}
 	var seen viewport
