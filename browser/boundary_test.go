@@ -123,14 +123,14 @@ func leavers(t *testing.T, rs []*reached) string {
 	})
 }
 
-// The browsers that the boundary is tried on: the headless shell, which reads
-// some switches under other names, and full Chromium.
+// eachBrowser tries the boundary on the headless shell, which reads some switches
+// under other names, and with -whole on full Chromium.
 func eachBrowser(t *testing.T, do func(t *testing.T, executable string, full bool)) {
 	t.Helper()
 	for _, path := range []string{"/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium"} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			if testing.Short() && filepath.Base(path) == "chromium" {
-				t.Skip("on the shell only")
+			if filepath.Base(path) == "chromium" {
+				onlyWhole(t)
 			}
 			if _, err := Find(path); err != nil {
 				if filepath.Base(path) == "chromium" {
@@ -240,10 +240,7 @@ func TestNoWayOut(t *testing.T) {
 // The control: where everything is allowed, the same scripts do arrive.
 func TestWaysLeadOut(t *testing.T) {
 	t.Parallel()
-	eachBrowser(t, func(t *testing.T, executable string, full bool) {
-		if full {
-			onlyWhole(t)
-		}
+	eachBrowser(t, func(t *testing.T, executable string, _ bool) {
 		rs := forbidden(t, len(ways))
 		home := leavers(t, rs)
 		leave(t, withPolicy(t, executable, egress.Any), home, func(_ *page, n int) bool { return rs[n].total() > 0 },
@@ -254,10 +251,7 @@ func TestWaysLeadOut(t *testing.T) {
 // However the address is written, a page does not get there.
 func TestSpellingsOfAnAddress(t *testing.T) {
 	t.Parallel()
-	eachBrowser(t, func(t *testing.T, executable string, full bool) {
-		if full {
-			onlyWhole(t)
-		}
+	eachBrowser(t, func(t *testing.T, executable string, _ bool) {
 		r := forbidden(t, 1)[0]
 		_, port, _ := net.SplitHostPort(r.tcp.String())
 		list, _ := json.Marshal(spellings)

@@ -12,7 +12,10 @@ func TestMirrorFillsTheStorage(t *testing.T) {
 	p := openPage(t, site(t, map[string]any{"/": "<p>x"})+"/")
 	ctx := testContext(t)
 	const key = "k"
-	for _, part := range []string{"x", "é", "😀"} {
+	for i, part := range []string{"😀", "é", "x"} {
+		if sampled(shared, i) {
+			continue
+		}
 		units := len([]rune(part)) + strings.Count(part, "😀")
 		most := (maxMirrored - len(key)) / units
 		if err := p.Mirror(ctx, key, strings.Repeat(part, most)); err != nil {

@@ -66,6 +66,7 @@ func TestReplacementIsReady(t *testing.T) {
 }
 
 func TestBrowserThatDoesNotAnswerIsReplaced(t *testing.T) {
+	t.Parallel()
 	b := own(t)
 	b.endurance.watch, b.endurance.answer, b.endurance.patience = 20*time.Millisecond, 300*time.Millisecond, time.Second
 	p := mustOpen(t, b)
@@ -104,7 +105,11 @@ func TestSlowBrowserEndsItsRuns(t *testing.T) {
 	b := own(t)
 	b.endurance.watch, b.endurance.answer, b.endurance.patience = 20*time.Millisecond, 300*time.Millisecond, time.Hour
 	url := site(t, map[string]any{"/form": form}) + "/form"
-	for range maxFailures + 1 {
+	slowOnes := 1
+	if *whole {
+		slowOnes = maxFailures + 1 // as failures, they would keep the next from starting
+	}
+	for range slowOnes {
 		slow := mustOpen(t, b)
 		pid := slow.i.cmd.Process.Pid
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -139,6 +144,7 @@ var soakRuns = flag.Int("soak", 30, "how many runs TestSoak makes")
 // Many runs leave nothing: no context, target, process, file or goroutine, and
 // no memory of ours.
 func TestSoak(t *testing.T) {
+	onlyWhole(t)
 	b := own(t)
 	b.endurance.runs = max(*soakRuns/10, 20)
 	url := site(t, map[string]any{"/form": form}) + "/form"

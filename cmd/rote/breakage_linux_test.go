@@ -156,6 +156,7 @@ func TestIdleConnections(t *testing.T) {
 
 // A caller that never reads its answer holds up nobody.
 func TestConsumerThatNeverReads(t *testing.T) {
+	t.Parallel() // it waits for the end of a limit
 	r := newRote(t)
 	s := r.serve()
 	_, created := s.call("POST", "/routines/", `{"name":"big","description":"d","parameters":[{"name":"site","type":"url"}],"operations":[{"type":"navigate","url":"{{site}}/"},

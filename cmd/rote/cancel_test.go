@@ -227,6 +227,7 @@ func (s *server) callOver(transport, page string) (c *httpClient, cancel func())
 // However a client over HTTP goes, the page that it had opened goes too; and
 // when the server goes, every Chromium.
 func TestClientOverHTTPGoes(t *testing.T) {
+	t.Parallel() // it waits for the end of a limit
 	r, site := newClingingRote(t)
 	s := r.serve()
 	if status, answer := s.call("POST", "/routines/", cling); status != 201 {

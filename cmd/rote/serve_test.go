@@ -171,6 +171,7 @@ func profiles(t *testing.T, home string) []string {
 }
 
 func TestStoppedServerInterruptsWhatDoesNotEnd(t *testing.T) {
+	t.Parallel() // it waits for the end of a limit
 	r := newRote(t)
 	s := r.serve()
 	_, created := s.call("POST", "/routines/", `{"name":"nap","description":"Sleeps.","operations":[{"type":"sleep","timeout_seconds":50}]}`)
