@@ -52,10 +52,14 @@ type guarded struct {
 	// that have one.
 	watches  map[string]watch
 	watching map[string]bool
-	// kills maps each breakpoint in a script that has ended to the id of that
-	// script. over holds the ids of these scripts.
-	kills map[string]string
-	over  map[string]bool
+	// places are where the page can enter each script, as V8 will say.
+	places map[string]*scriptPlaces
+	// stops maps each breakpoint in a script that has ended to the id of that
+	// script. newStops are those that V8 has not named yet. over holds the ids of
+	// these scripts.
+	stops    map[string]string
+	newStops []newStop
+	over     map[string]bool
 	// current is the id of the script that runs at the moment; empty: none.
 	current string
 	// stopped reports whether code that an earlier script left behind was
@@ -75,6 +79,10 @@ type guarded struct {
 	opened, permits int
 	popups          []proto.TargetSessionID
 	marks           marks
+	// lookout is the name of the constant that guardstack.js makes in the realms of
+	// hasLookout, empty: in none yet.
+	lookout    string
+	hasLookout map[proto.RuntimeExecutionContextID]bool
 	// newborn is the id of what pauses a frame at its birth, empty: none.
 	newborn string
 	// requests tells that a script so far can have named what makes requests,
@@ -87,8 +95,10 @@ type guarded struct {
 
 func newGuarded() guarded {
 	return guarded{
-		ours: map[string]bool{}, parsed: map[string]parsedScript{}, watches: map[string]watch{}, watching: map[string]bool{}, kills: map[string]string{}, over: map[string]bool{},
-		frames: map[string]bool{}, asked: map[string]string{}, self: map[string]string{}, initiators: map[string]initiator{}, held: map[string]pausedRequest{},
+		ours: map[string]bool{}, parsed: map[string]parsedScript{}, watches: map[string]watch{}, watching: map[string]bool{},
+		places: map[string]*scriptPlaces{}, stops: map[string]string{}, over: map[string]bool{}, frames: map[string]bool{},
+		asked: map[string]string{}, self: map[string]string{}, initiators: map[string]initiator{}, held: map[string]pausedRequest{},
+		hasLookout: map[proto.RuntimeExecutionContextID]bool{},
 	}
 }
 

@@ -151,7 +151,7 @@ func (g *guard) rest(ctx context.Context) {
 	if g.p.errBlocked() != nil {
 		return
 	}
-	g.kill(ctx)
+	g.stopScripts(ctx)
 	g.mu.Lock()
 	g.during = false
 	g.mu.Unlock()
@@ -166,42 +166,6 @@ func (g *guard) tellRefused() {
 	g.mu.Unlock()
 	if refused > 0 {
 		g.p.warn(fmt.Sprintf("%d images, styles, media or frames were not loaded, as they may be those of a script that has changed the document", refused))
-	}
-}
-
-// kill puts a breakpoint on every place at which the page could enter the
-// scripts again that have ended: new ones, and those that revive let run.
-func (g *guard) kill(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disposeTime)
-	defer cancel()
-	g.mu.Lock()
-	g.current = ""
-	var ids []string
-	for id := range g.ours {
-		if !g.over[id] {
-			ids = append(ids, id)
-			g.over[id] = true
-		}
-	}
-	g.mu.Unlock()
-	for _, id := range ids {
-		places, err := call[proto.DebuggerGetPossibleBreakpointsResult](ctx, g.p, proto.DebuggerGetPossibleBreakpoints{
-			Start: &proto.DebuggerLocation{ScriptID: proto.RuntimeScriptID(id)}})
-		if err != nil {
-			continue // the script has no function left
-		}
-		var set []*future
-		for _, l := range places.Locations {
-			set = append(set, g.p.send(proto.DebuggerSetBreakpoint{Location: &proto.DebuggerLocation{ScriptID: l.ScriptID, LineNumber: l.LineNumber, ColumnNumber: l.ColumnNumber}}))
-		}
-		for _, f := range set {
-			b, err := g.p.await(ctx, f)
-			if made, ok := decode[proto.DebuggerSetBreakpointResult](b); err == nil && ok {
-				g.mu.Lock()
-				g.kills[string(made.BreakpointID)] = id
-				g.mu.Unlock()
-			}
-		}
 	}
 }
 
@@ -254,7 +218,7 @@ func (p *page) hasLeftovers() bool {
 func (g *guard) hasKills() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.kills) > 0
+	return len(g.stops) > 0 || len(g.newStops) > 0
 }
 
 // later makes an expression run in a task of its own, which a paused page does

@@ -49,6 +49,69 @@ func TestSpeedOfScriptsThatRead(t *testing.T) {
 	}
 }
 
+// rows is a page of 10,000 elements, and readAndWrite a script that reads and
+// writes each of them.
+const (
+	rows = `<!doctype html><div id=list></div><script>
+for (let i = 0; i < 10000; i++) { const e = document.createElement('div'); e.className = 'row'; e.id = 'r' + i; e.textContent = 'row ' + i; list.append(e) }
+</script>`
+	readAndWrite = `(() => {
+		let length = 0;
+		for (const e of document.querySelectorAll('.row')) {
+			length += e.textContent.length + e.id.length + e.parentElement.id.length;
+			e.textContent = e.textContent.split(' ').reverse().join(' ');
+			e.setAttribute('data-length', length);
+			e.classList.toggle('odd');
+			e.title = 'title ' + length;
+			e.append(document.createElement('b'));
+			e.lastElementChild.remove();
+		}
+		return length;
+	})()`
+)
+
+// maxWatching is how many times as long as otherwise a script may take that is
+// watched.
+const maxWatching = 1.3
+
+// A script that reads and writes the document takes as long when it is watched.
+// Both kinds of run take turns, so that other load meets both.
+func TestWatchingCostsLittle(t *testing.T) {
+	b := own(t)
+	url := site(t, map[string]any{"/": rows}) + "/"
+	plain, watched := guardedPage(t, b, url), guardedPage(t, b, url)
+	s := script(readAndWrite, testTime)
+	if s.Facts.Reads {
+		t.Fatal("the script counts as one that only reads")
+	}
+	run := func(p *page, do func() error) time.Duration {
+		if _, err := p.run(testContext(t), script(`(() => new Promise(done => requestAnimationFrame(() => setTimeout(done))))()`, testTime), ""); err != nil {
+			t.Fatal(err) // what the round before has changed is drawn
+		}
+		start := time.Now()
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		return time.Since(start)
+	}
+	ratio := 0.0
+	for range 5 {
+		var took [2][]time.Duration
+		for range 7 {
+			took[0] = append(took[0], run(plain, func() error { _, err := plain.run(testContext(t), s, ""); return err }))
+			took[1] = append(took[1], run(watched, func() error { _, err := watched.Evaluate(testContext(t), s); return err }))
+		}
+		slices.Sort(took[0])
+		slices.Sort(took[1])
+		ratio = float64(took[1][3]) / float64(took[0][3])
+		t.Logf("median %v unwatched, %v watched: %.2f", took[0][3], took[1][3], ratio)
+		if ratio <= maxWatching {
+			return
+		}
+	}
+	t.Fatalf("watching makes the script take %.2f times as long, at most %.2f is allowed", ratio, maxWatching)
+}
+
 // BenchmarkEvaluate is the first script on a document and, for "again", one on
 // a document that is watched already.
 func BenchmarkEvaluate(b *testing.B) {

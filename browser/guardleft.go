@@ -1,6 +1,9 @@
 package browser
 
 import (
+	"context"
+	"slices"
+
 	"github.com/go-rod/rod/lib/proto"
 )
 
@@ -9,8 +12,93 @@ import (
 // hooks that the page calls. A later script may call them: the guard attributes
 // to scripts what they do, as it does with the later script's own functions.
 
+// newStop is a breakpoint that is being set in a script that has ended.
+type newStop struct {
+	script string
+	answer *future
+}
+
+// scriptPlaces are where a page can enter a script. Only the goroutine of the run
+// looks into one.
+type scriptPlaces struct {
+	asked *future // nil when it has been answered
+	found []*proto.DebuggerBreakLocation
+}
+
+// notePlaces asks where the page can enter a script that is about to begin.
+// Asked when it has ended, the page would draw first what the script has changed.
+func (g *guard) notePlaces(script string) {
+	asked := g.p.send(proto.DebuggerGetPossibleBreakpoints{Start: &proto.DebuggerLocation{ScriptID: proto.RuntimeScriptID(script)}})
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.places[script] = &scriptPlaces{asked: asked}
+}
+
+// stopScripts puts a breakpoint on every place at which the page could enter the
+// scripts again that have ended: new ones, and those that revive let run. It does
+// not wait for the page to set them: the page sets them before it does what the
+// run asks of it next.
+func (g *guard) stopScripts(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disposeTime)
+	defer cancel()
+	g.mu.Lock()
+	g.current = ""
+	var ended []string
+	for id := range g.ours {
+		if !g.over[id] {
+			ended = append(ended, id)
+			g.over[id] = true
+		}
+	}
+	g.mu.Unlock()
+	for _, id := range ended {
+		places := g.placesOf(ctx, id)
+		g.mu.Lock()
+		for _, l := range places {
+			at := &proto.DebuggerLocation{ScriptID: l.ScriptID, LineNumber: l.LineNumber, ColumnNumber: l.ColumnNumber}
+			g.newStops = append(g.newStops, newStop{id, g.p.send(proto.DebuggerSetBreakpoint{Location: at})})
+		}
+		g.mu.Unlock()
+	}
+}
+
+// placesOf is the answer to notePlaces; none for a script that did not begin, or
+// whose page is gone.
+func (g *guard) placesOf(ctx context.Context, script string) []*proto.DebuggerBreakLocation {
+	g.mu.Lock()
+	at := g.places[script]
+	g.mu.Unlock()
+	if at == nil {
+		return nil
+	}
+	if at.asked != nil {
+		if b, err := g.p.await(ctx, at.asked); err == nil {
+			found, _ := decode[proto.DebuggerGetPossibleBreakpointsResult](b)
+			at.found = found.Locations
+		}
+		at.asked = nil
+	}
+	return at.found
+}
+
+// nameStops notes the breakpoints that V8 has named since. The page answers in
+// order: what has paused it is among them. The lock is held.
+func (g *guard) nameStops() {
+	g.newStops = slices.DeleteFunc(g.newStops, func(s newStop) bool {
+		select {
+		case a := <-s.answer.ch:
+			if made, ok := decode[proto.DebuggerSetBreakpointResult](a.result); a.err == nil && ok {
+				g.stops[string(made.BreakpointID)] = s.script
+			}
+			return true
+		default:
+			return false
+		}
+	})
+}
+
 // revive lets the functions of the scripts with these ids run until the current
-// script ends, when kill stops them again. It reports false when the current
+// script ends, when stopScripts stops them again. It reports false when the current
 // script has not called them, directly or through other code.
 func (g *guard) revive(scripts map[string]bool, at paused) bool {
 	g.mu.Lock()
@@ -18,11 +106,11 @@ func (g *guard) revive(scripts map[string]bool, at paused) bool {
 	if g.current == "" || !at.calledBy(g.current) {
 		return false
 	}
-	for id, script := range g.kills {
+	for id, script := range g.stops {
 		if scripts[script] {
-			delete(g.kills, id)
-			// Sent under the lock, so that a breakpoint of the same id that kill
-			// sets comes later.
+			delete(g.stops, id)
+			// Sent under the lock, so that a breakpoint of the same id that
+			// stopScripts sets comes later.
 			g.p.send(proto.DebuggerRemoveBreakpoint{BreakpointID: proto.DebuggerBreakpointID(id)})
 		}
 	}

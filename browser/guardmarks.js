@@ -1,6 +1,7 @@
 // What the document has of its own before a script runs: the code in its
 // attributes, where its links and forms lead, what it loads. Runs in the
-// helper's world, where the page can't bend it.
+// helper's world, where the page can't bend it. Every watched script waits for
+// it, so it must take no longer than such a script needs to read the document.
 (() => {
   const handlers = new Set(), leads = new Set(), forms = new Set(), loads = new Set();
   const max = 20000;
@@ -8,24 +9,39 @@
   const absolute = (set, value) => { try { note(set, new URL(value, document.baseURI).href); } catch { /* leads nowhere */ } };
   const code = href => { try { if (/^javascript:/i.test(href)) note(handlers, decodeURIComponent(href.slice(11))); } catch { /* is no code */ } };
   const form = value => { try { note(forms, new URL(value, document.baseURI).href.split(/[?#]/)[0]); } catch { /* leads nowhere */ } };
+  const styles = text => { if (text.includes('url(')) for (const [, url] of text.matchAll(/url\(\s*["']?([^"')]+)/g)) absolute(loads, url); };
+  const link = (value, e) => { absolute(leads, value); code(e.href); };
+  const load = value => absolute(loads, value);
+  const attributes = {
+    __proto__: null,
+    'href': link, 'xlink:href': link, 'action': form, 'formaction': form, 'src': load, 'data': load, 'poster': load, 'style': styles,
+    'srcset': value => { for (const part of value.split(',')) absolute(loads, part.trim().split(/\s/)[0]); },
+  };
+  // What a page keeps in a data attribute to load it later: a number is none.
+  const data = value => { if (/[^\d\s]/.test(value)) load(value); };
+  // reader is what looks at the attribute of this name; null: nothing does.
+  const readers = new Map();
+  const reader = name => {
+    const found = attributes[name] ?? (name.startsWith('on') ? value => note(handlers, value) : name.startsWith('data-') ? data : null);
+    readers.set(name, found);
+    return found;
+  };
+  const elements = {
+    __proto__: null,
+    meta: e => { if (/^refresh$/i.test(e.httpEquiv)) absolute(leads, e.content.replace(/^[^;,]*[;,]?\s*(url\s*=\s*)?["']?|["'].*$/gi, '')); },
+    form: e => { if (!e.hasAttribute('action')) form(document.URL); },
+    style: e => styles(e.textContent),
+  };
   const visit = root => {
     for (const e of root.querySelectorAll('*')) {
-      for (const { name, value } of e.attributes) {
-        if (name.startsWith('on')) note(handlers, value);
-        else if (name === 'href' || name === 'xlink:href') {
-          absolute(leads, value);
-          code(e.href);
-        }
-        else if (name === 'action' || name === 'formaction') form(value);
-        else if (name === 'src' || name === 'data' || name === 'poster' || name.startsWith('data-')) absolute(loads, value);
-        else if (name === 'srcset') for (const part of value.split(',')) absolute(loads, part.trim().split(/\s/)[0]);
-        else if (name === 'style') for (const [, url] of value.matchAll(/url\(\s*["']?([^"')]+)/g)) absolute(loads, url);
+      for (const name of e.getAttributeNames()) {
+        let read = readers.get(name);
+        if (read === undefined) read = reader(name);
+        if (read) read(e.getAttribute(name), e);
       }
-      if (e.localName === 'meta' && /^refresh$/i.test(e.httpEquiv)) absolute(leads, e.content.replace(/^[^;,]*[;,]?\s*(url\s*=\s*)?["']?|["'].*$/gi, ''));
-      if (e.localName === 'form' && !e.hasAttribute('action')) form(document.URL);
-      if (e.localName === 'style') for (const [, url] of e.textContent.matchAll(/url\(\s*["']?([^"')]+)/g)) absolute(loads, url);
       if (e.shadowRoot) visit(e.shadowRoot);
     }
+    for (const e of root.querySelectorAll('meta, form, style')) elements[e.localName]?.(e);
   };
   visit(document);
   for (const { name } of performance.getEntriesByType('resource')) note(loads, name);

@@ -106,6 +106,9 @@ func (g *guard) watchNatives(ctx context.Context, paths []string) error {
 	defer g.p.send(proto.RuntimeReleaseObjectGroup{ObjectGroup: "guard"})
 	var sets []watchSet
 	for _, realm := range g.p.ownRealms() {
+		if err := g.lookOut(ctx, realm); err != nil {
+			return err
+		}
 		find.ContextID = realm
 		found, err := evaluate(ctx, g.p, find)
 		if errors.Is(gone(err), errGone) {
@@ -155,7 +158,7 @@ func (g *guard) functions(ctx context.Context, list string) ([]watchSet, error) 
 func (g *guard) setWatches(ctx context.Context, sets []watchSet) error {
 	answers := make([]*future, len(sets))
 	for i, w := range sets {
-		answers[i] = g.p.send(proto.DebuggerSetBreakpointOnFunctionCall{ObjectID: w.object})
+		answers[i] = g.p.send(proto.DebuggerSetBreakpointOnFunctionCall{ObjectID: w.object, Condition: g.condition(w.watch)})
 	}
 	for i, w := range sets {
 		b, err := g.p.await(ctx, answers[i])

@@ -60,8 +60,9 @@ func (g *guard) paused(v paused) {
 	g.mu.Lock()
 	var hit watch
 	left := map[string]bool{} // the scripts that have ended and whose code is about to run
+	g.nameStops()
 	for _, id := range v.Hit {
-		if script, ok := g.kills[id]; ok {
+		if script, ok := g.stops[id]; ok {
 			left[script] = true
 		}
 		if w, ok := g.watches[id]; ok {
@@ -108,8 +109,9 @@ func (g *guard) isDynamic(v paused) bool {
 	by := g.ours[caller] || g.ours[maker]
 	g.mu.Unlock()
 	switch {
-	case ours:
-		return false // the script itself begins
+	case ours: // the script itself begins
+		g.notePlaces(id)
+		return false
 	case inFrame:
 		return true
 	case isHandler(v, script):
