@@ -1,9 +1,14 @@
 package routine_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"rote/routine"
 )
 
 // A text of many megabytes is put in whole, and placeholder_resolution has its
@@ -41,5 +46,24 @@ func TestManyLongTextsAreShortInTheResolution(t *testing.T) {
 	}
 	if size < 1<<20 || size > 1<<20+1000 || len(e.Result.PlaceholderResolution) != 50 {
 		t.Errorf("%d bytes of %d texts", size, len(e.Result.PlaceholderResolution))
+	}
+}
+
+// A text that a script returns, or that json_path picks, is typed without the
+// quotes of its JSON.
+func TestStoredTextsComeWithoutQuotes(t *testing.T) {
+	var did []string
+	page := fakePage{did: &did, session: map[string]string{}, local: map[string]string{"theme": `"dark"`},
+		evaluate: func(context.Context) (routine.Evaluation, error) {
+			return routine.Evaluation{JSON: json.RawMessage(`"it's \"new\""`)}, nil
+		},
+		response: routine.Response{Status: 200, Body: []byte(`{"user":{"token":"tk-1"}}`)}}
+	_, err := runOnce(t, page, `{"type":"navigate","url":"https://shop.test/"},
+		{"type":"js_evaluate","js":"(() => document.title)()","session_storage_key":"title"},
+		{"type":"fetch","endpoint":{"url":"/me"},"session_storage_key":"token","data_sanitizer":{"type":"json_path","path":"$.user.token"}},
+		{"type":"input_text","selector":"#q","text":"{{sessionStorage:title}}, {{sessionStorage:token}}, {{localStorage:theme}}"},
+		{"type":"return","session_storage_key":"title"}`, "", `{}`)
+	if want := `type #q=it's "new", tk-1, dark`; err != nil || !slices.Contains(did, want) {
+		t.Fatal(did, err)
 	}
 }

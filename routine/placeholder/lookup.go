@@ -11,7 +11,8 @@ import (
 )
 
 // Lookup finds the text at a path. The whole path is a key first, whose text
-// comes out as it is. Else its first part is the key, the text there is JSON, and each
+// comes out as it is, or as the string that it is the JSON of, which is how
+// js_evaluate and json_path store a text. Else its first part is the key, the text there is JSON, and each
 // further part indexes an object or an array ("length" counts one); a string
 // met on the way is taken for JSON text. What is found comes out as text: a
 // string as it is, an object or array as compact JSON with the digits of its
@@ -22,7 +23,7 @@ import (
 func Lookup(ctx context.Context, path string, read func(key string) (string, bool, error)) (string, bool, error) {
 	text, ok, err := read(path)
 	if err != nil || ok {
-		return text, ok, err
+		return stringIn(text), ok, err
 	}
 	steps := strings.Split(path, ".")
 	if len(steps) == 1 {
@@ -42,6 +43,24 @@ func Lookup(ctx context.Context, path string, read func(key string) (string, boo
 		return unquote(v), true, nil
 	}
 	return string(v), true, nil
+}
+
+// stringIn is the string that text is the JSON of; of any other text it is the
+// text itself.
+func stringIn(text string) string {
+	if !strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), `"`) {
+		return text
+	}
+	d := jsontext.NewDecoder(strings.NewReader(text), lenient...)
+	v, err := d.ReadValue()
+	if err != nil {
+		return text
+	}
+	found := unquote(v) // before the next token takes its place
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return text
+	}
+	return found
 }
 
 // lenient reads what JSON.parse reads.

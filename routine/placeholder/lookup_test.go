@@ -21,6 +21,13 @@ var lookupValues = map[string]string{
 	"number": "42",
 	"lone":   `{"a":"\ud800"}`,
 	"empty":  "",
+	"string": `"a \"b\" \u00e9"`,
+	"spaced": " \n\"x\" ",
+	"blank":  `""`,
+	"quoted": `"x" said he`,
+	"open":   `"x`,
+	"two":    `"x""y"`,
+	"nested": `"{\"a\":1}"`,
 }
 
 var lookups = []struct {
@@ -66,6 +73,14 @@ var lookups = []struct {
 	{"lone.a", "\uFFFD", true},
 	{"empty", "", true},
 	{"empty.a", "", false},
+	{"string", `a "b" é`, true},
+	{"spaced", "x", true},
+	{"blank", "", true},
+	{"quoted", `"x" said he`, true},
+	{"open", `"x`, true},
+	{"two", `"x""y"`, true},
+	{"nested", `{"a":1}`, true},
+	{"nested.a", "1", true},
 	{"missing", "", false},
 	{"missing.a", "", false},
 }
