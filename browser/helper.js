@@ -141,8 +141,21 @@ Object.assign(globalThis.rote, (() => {
     try { sessionStorage.setItem(key, text); } catch { /* no storage here, or the quota is full */ }
   }
 
-  const html = selector => selector ? { html: globalThis.roteTarget.outerHTML, matches: all(selector, 1000).length }
-    : { html: document.documentElement?.outerHTML ?? '', matches: 0 };
+  const html = selector => selector ? { ...textParts(globalThis.roteTarget.outerHTML), matches: all(selector, 1000).length }
+    : { ...textParts(document.documentElement?.outerHTML ?? ''), matches: 0 };
+
+  // A long text is handed over in parts, so that it does not hold up what other
+  // pages have to say. textParts gives the first, moreText each further one; null
+  // when there is none, because this document is not the one that gave the first.
+  const partChars = 1 << 18;
+  let restOfText = '';
+  function textParts(text) {
+    const last = text.charCodeAt(partChars - 1);
+    const end = last >= 0xd800 && last < 0xdc00 ? partChars - 1 : partChars; // a character in two units stays whole
+    restOfText = text.slice(end);
+    return { text: text.slice(0, end), more: restOfText !== '' };
+  }
+  const moreText = () => restOfText ? textParts(restOfText) : null;
 
   // --- before the run
 
@@ -158,5 +171,5 @@ Object.assign(globalThis.rote, (() => {
   }
 
   Object.assign(rote.inner, { untypable, option });
-  return { rehearse, act, through, present, scroll, lookup, mirror, html };
+  return { rehearse, act, through, present, scroll, lookup, mirror, html, moreText };
 })());

@@ -157,3 +157,41 @@ func TestRunEndsWhileItWaitsForItsTurn(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A large document leaves its page in turns too, with each character whole.
+func TestLargeHTMLTakesTurns(t *testing.T) {
+	t.Parallel()
+	body := strings.Repeat("x😀", 200<<10) // the second part would end within a character of two units
+	url := site(t, map[string]any{"/": `<meta charset=utf-8><p id=small>a</p><p id=large hidden>` + body + `</p>`})
+	var taken atomic.Int32
+	p := openWithTurns(t, url+"/", func(context.Context) (func(), error) {
+		taken.Add(1)
+		return func() {}, nil
+	})
+	for selector, want := range map[string]string{"#small": `<p id="small">a</p>`, "#large": `<p id="large" hidden="">` + body + `</p>`} {
+		taken.Store(0)
+		html, matches, err := p.OuterHTML(testContext(t), selector)
+		if err != nil || matches != 1 || html != want {
+			t.Errorf("%s: %d bytes, want %d, %d matches, %v", selector, len(html), len(want), matches, err)
+		}
+		if n := taken.Load(); (n > 0) != (selector == "#large") {
+			t.Errorf("%s took %d turns", selector, n)
+		}
+	}
+}
+
+// A document that is replaced while it leaves its page does not end early without
+// an error.
+func TestDocumentReplacedBetweenParts(t *testing.T) {
+	t.Parallel()
+	url := site(t, map[string]any{"/": strings.Repeat("x", 1<<20), "/next": "next"})
+	var p *page
+	p = openWithTurns(t, url+"/", func(ctx context.Context) (func(), error) {
+		_, err := p.Navigate(ctx, url+"/next")
+		return func() {}, err
+	})
+	html, _, err := p.OuterHTML(testContext(t), "")
+	if routine.CodeOf(err) != routine.CodeNavigationFailed {
+		t.Errorf("%d bytes, %v", len(html), err)
+	}
+}
