@@ -53,6 +53,10 @@ func (p *page) actionable(ctx context.Context, selector string, o options) (spot
 		asked := time.Now()
 		s, err := p.look(ctx, selector, o)
 		switch {
+		case err == nil && s.OK && p.now().leaving():
+			if err := p.ready(ctx); err != nil {
+				return last, err
+			}
 		case err == nil && s.OK:
 			return s, nil
 		case err == nil && (s.Matches > 0 || ctx.Err() == nil):
@@ -111,7 +115,7 @@ const hangTime = 2 * time.Second
 // unanswered is the error of a page that has said nothing until ctx ended, for
 // so long.
 func (p *page) unanswered(silent time.Duration) error {
-	if s := p.now(); s.going != "" {
+	if s := p.now(); s.leaving() {
 		return routine.Errorf(routine.CodeTimeout, "the page is on its way to %s, which does not answer", shortURL(s.goingTo))
 	}
 	if silent <= hangTime { // not long enough to blame the page

@@ -43,6 +43,9 @@ type part struct {
 // Fetch makes the request from inside the page; on a blank page, from one of the
 // URL's own site.
 func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error) {
+	if err := p.ready(ctx); err != nil {
+		return routine.Response{}, err
+	}
 	if p.now().url != "about:blank" || p.opener != nil { // the document of a blank popup is its opener's work
 		r, _, err := p.fetch(ctx, f, max)
 		return r, err

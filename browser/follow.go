@@ -105,7 +105,7 @@ func (p *page) opened(ctx context.Context) error {
 	if s := p.now(); s.went != "" && s.loader != s.went {
 		return nil // a file, or an answer without a document
 	}
-	return p.arrived(ctx, func(state) bool { return true })
+	return p.arrived(ctx)
 }
 
 // ClosePopup closes the popup that is the page of the operations; its opener is

@@ -51,7 +51,7 @@ func (p *page) hover(ctx context.Context, selector string, scroll bool) (bool, e
 	}
 	move := proto.InputDispatchMouseEvent{Type: proto.InputDispatchMouseEventTypeMouseMoved, X: s.X, Y: s.Y, Button: proto.InputMouseButtonNone}
 	if err := p.all(ctx, move); err != nil {
-		return false, err
+		return errors.Is(gone(err), errGone), ignoreGone(err)
 	}
 	over, err := help[bool](ctx, s.view, "hovered")
 	if errors.Is(err, errGone) {

@@ -77,6 +77,9 @@ func (p *page) Press(ctx context.Context, text string) error {
 	slices.Reverse(release)
 	p.acting.Store(true)
 	defer p.acting.Store(false)
+	if err := p.ready(ctx); err != nil {
+		return err
+	}
 	before := p.now()
 	if _, err := help[any](ctx, p, "drawn"); err != nil && !errors.Is(err, errGone) {
 		return p.failure(ctx, err)

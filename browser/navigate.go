@@ -5,20 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/routine"
 )
-
-// loadBound is how long a document that is there may go on loading before it is
-// taken as it is.
-const loadBound = 10 * time.Second
-
-// errLoadBound ends the wait for a load event.
-var errLoadBound = errors.New("load bound")
 
 // Navigate goes to a URL and waits for its load event.
 func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, error) {
@@ -49,28 +41,19 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 		return routine.Navigation{URL: s.url, Status: s.status}, err
 	}
 	loader := string(gone.LoaderID)
-	finished, err := p.loaded(ctx, func(s state) bool { return s.loader == loader || s.loader != before })
+	if err := p.waitFor(ctx, func(s state) (bool, error) { return s.loader == loader || s.loader != before, nil }); err != nil {
+		return routine.Navigation{}, err
+	}
+	finished, err := p.settle(ctx)
 	s := p.now()
+	if err == nil && s.unreachable != "" {
+		return p.notReached(s.unreachable, "net::ERR_FAILED")
+	}
 	n := routine.Navigation{URL: s.url, Unfinished: !finished}
 	if s.statusOf == s.loader || s.statusOf == loader {
 		n.Status = s.status
 	}
 	return n, err
-}
-
-// loaded waits until a document that there accepts has fired its load event and
-// is not on its way elsewhere; false when that took too long, or will never be.
-func (p *page) loaded(ctx context.Context, there func(state) bool) (bool, error) {
-	if err := p.waitFor(ctx, func(s state) (bool, error) { return there(s), nil }); err != nil {
-		return false, err
-	}
-	bounded, cancel := context.WithTimeoutCause(ctx, p.b.loadBound, errLoadBound)
-	defer cancel()
-	err := p.waitFor(bounded, func(s state) (bool, error) { return (s.life["load"] || s.broke) && s.going == "", nil })
-	if errors.Is(err, errLoadBound) {
-		return false, nil
-	}
-	return err == nil && p.now().life["load"], err
 }
 
 // notReached explains why a navigation brought no document.
@@ -146,106 +129,4 @@ func (p *page) WaitURL(ctx context.Context, match func(string) (bool, error)) (s
 		return ok, err
 	})
 	return found, err
-}
-
-// answerBound is how long a page that an action leads to may take to answer.
-const answerBound = 20 * time.Second
-
-// beginBound is how long a navigation that was asked for may take to begin.
-const beginBound = time.Second
-
-// follow waits for the document that an action has asked for, when it has. The
-// action's events have been handled by the page before follow asks: an
-// evaluation that answers after them tells so.
-//
-// A page that could not be reached or does not answer is the action's failure.
-func (p *page) follow(ctx context.Context, before state) error {
-	// The page has asked by the time that an evaluation answers; a step in the
-	// history is the browser's to begin, which answers in its own name.
-	for _, settled := range []*future{p.send(proto.RuntimeEvaluate{Expression: "0"}), p.send(proto.PageGetNavigationHistory{})} {
-		defer settled.forget()
-		asked, err := p.askedFor(ctx, before, settled)
-		if err != nil {
-			return err
-		}
-		if asked {
-			return p.followed(ctx, before)
-		}
-	}
-	return nil
-}
-
-// followed waits for what a navigation that was asked for leads to.
-func (p *page) followed(ctx context.Context, before state) error {
-	if err := p.arrive(ctx); err != nil {
-		return err
-	}
-	if s := p.now(); s.loader == before.loader {
-		if s.statusOf == s.went && s.went != before.went && !s.nothing() {
-			p.warn(shortURL(s.goingTo) + " is a download, not a page, and was refused: get it with the download operation")
-		}
-		return nil
-	}
-	return p.arrived(ctx, func(s state) bool { return s.loader != before.loader })
-}
-
-// arrived waits until a document that there accepts has loaded, and warns of what
-// is wrong with it. An error says that it could not be reached.
-func (p *page) arrived(ctx context.Context, there func(state) bool) error {
-	finished, err := p.loaded(ctx, there)
-	if err != nil {
-		return err
-	}
-	s := p.now()
-	switch {
-	case s.unreachable != "":
-		_, err = p.notReached(s.unreachable, "net::ERR_FAILED")
-		return err
-	case !finished:
-		p.warn(shortURL(s.url) + " did not finish loading; went on with what was there")
-	case s.statusOf == s.loader && s.status >= 400:
-		p.warn(fmt.Sprintf("%s answered with HTTP status %d", shortURL(s.url), s.status))
-	}
-	return nil
-}
-
-// arrive waits for the end of the navigation under way: a new document, or none.
-func (p *page) arrive(ctx context.Context) error {
-	beginning, cancel := context.WithTimeoutCause(ctx, beginBound, errLoadBound)
-	defer cancel()
-	if err := p.waitFor(beginning, func(s state) (bool, error) { return s.going != requested, nil }); errors.Is(err, errLoadBound) {
-		return nil // the page changed its mind
-	}
-	bounded, cancel := context.WithTimeoutCause(ctx, p.b.answerBound, errLoadBound)
-	defer cancel()
-	err := p.waitFor(bounded, func(s state) (bool, error) { return s.going == "", nil })
-	if err == nil || bounded.Err() == nil {
-		return err
-	}
-	// Until this, a server that never answers leaves the session deaf.
-	p.send(proto.PageStopLoading{})
-	return routine.Errorf(routine.CodeTimeout, "it led to %s, which did not answer", shortURL(p.now().goingTo))
-}
-
-// askedFor tells whether the page has asked for a navigation by the time that
-// settled is answered.
-func (p *page) askedFor(ctx context.Context, before state, settled *future) (bool, error) {
-	for {
-		p.mu.Lock()
-		changed := p.changed
-		p.mu.Unlock()
-		if s := p.now(); s.asked > before.asked || s.loader != before.loader {
-			return true, nil
-		}
-		select {
-		case <-settled.ch:
-			s := p.now()
-			return s.asked > before.asked || s.loader != before.loader, nil
-		case <-changed:
-		case <-p.dead:
-			return false, errCrashed
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
-		}
-	}
 }

@@ -45,6 +45,7 @@ type page struct {
 	// attachedTo is closed when target and session are known.
 	attachedTo   chan struct{}
 	state        state
+	settled      string        // loader of the last document that the run has waited for
 	changed      chan struct{} // closed and replaced when state changes
 	warnings     []string
 	warned       int      // so far, kept or not

@@ -14,7 +14,7 @@ Object.assign(globalThis.rote, (() => {
   function arm(e, over, windows, frames, moving) {
     disarm();
     const places = () => [over, ...frames].map(n => n.getBoundingClientRect());
-    const press = { landed: null }, before = places();
+    const press = { landed: null, leaving: false }, before = places();
     press.judged = new Promise(done => { press.tell = done; });
     const judge = event => {
       if (!event.isTrusted) return;
@@ -25,7 +25,8 @@ Object.assign(globalThis.rote, (() => {
       if (press.landed === null) {
         if (event.type !== 'pointerdown' && event.type !== 'mousedown') return;
         const n = event.composedPath()[0];
-        if (n.nodeType !== 1) press.landed = 'the page';
+        if (press.leaving) press.landed = 'another page'; // a person sees it go, and presses nothing
+        else if (n.nodeType !== 1) press.landed = 'the page';
         else if (!serves(n, over) && !serves(n, e)) press.landed = describe(n);
         else press.landed = !moving && moved(before, press.near ?? before, places(), over) ? 'it on the move' : '';
         press.tell(press.landed);
@@ -35,8 +36,12 @@ Object.assign(globalThis.rote, (() => {
       event.stopImmediatePropagation();
     };
     const each = change => { for (const w of windows) for (const name of events) w[change](name, judge, { capture: true, passive: false }); };
+    const leave = event => { if (!event.destination.sameDocument && event.downloadRequest === null) press.leaving = true; };
+    const around = windows.filter(w => holds(w, e.ownerDocument.defaultView));
+    const leaves = change => { for (const w of around) w.navigation?.[change]('navigate', leave); };
     each('addEventListener');
-    press.off = () => each('removeEventListener');
+    leaves('addEventListener');
+    press.off = () => { each('removeEventListener'); leaves('removeEventListener'); };
     armed = last = press;
   }
 
@@ -49,6 +54,12 @@ Object.assign(globalThis.rote, (() => {
     return before.some((r, i) => apart(r, near[i])) || near.some((r, i) => apart(r, now[i]) && !(pressed && i === 0));
   }
 
+  // holds reports whether a window is v or one around it.
+  const holds = (w, v) => {
+    while (v !== w && v !== v.parent) v = v.parent;
+    return v === w;
+  };
+
   const apart = (a, b) => Math.abs(a.left - b.left) > 1 || Math.abs(a.top - b.top) > 1;
 
   function disarm() {
@@ -56,14 +67,17 @@ Object.assign(globalThis.rote, (() => {
     armed = null;
   }
 
-  // landed says what the last press hit: '' for its element at rest, another's
+  // landed tells what the last press hit: '' for its element at rest, another's
   // name, or null for something that we do not reach. x and y are where it was.
+  // armed is false in a document that waits for no press, because it has come
+  // since.
   function landed(x, y) {
-    if (last.landed !== null) return last.landed;
-    if (window !== top) return null;
+    if (!last) return { armed: false };
+    if (last.landed !== null) return { armed: true, hit: last.landed };
+    if (window !== top) return { armed: true, hit: null };
     // Unseen because another process has it, or because the page hid it from us.
     const n = hit(document, x, y);
-    return n && /^(iframe|frame|object|embed)$/.test(n.localName) && !n.contentDocument ? describe(n) : '';
+    return { armed: true, hit: n && /^(iframe|frame|object|embed)$/.test(n.localName) && !n.contentDocument ? describe(n) : '' };
   }
 
   // pressed is landed once the press has come.

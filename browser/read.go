@@ -14,6 +14,9 @@ import (
 // OuterHTML is that of the document or of the first match, with the number of
 // matches beside it.
 func (p *page) OuterHTML(ctx context.Context, selector string) (string, int, error) {
+	if err := p.ready(ctx); err != nil {
+		return "", 0, err
+	}
 	in := p.top
 	if selector != "" {
 		var err error
@@ -71,6 +74,9 @@ func (p *page) nextText(ctx context.Context, in viewer) (*textPart, error) {
 
 // Scroll scrolls the window or an element.
 func (p *page) Scroll(ctx context.Context, s routine.Scroll) error {
+	if err := p.ready(ctx); err != nil {
+		return err
+	}
 	in := p.top
 	if s.Selector != "" {
 		var err error
@@ -84,6 +90,9 @@ func (p *page) Scroll(ctx context.Context, s routine.Scroll) error {
 
 // Cookies are all of the page's context.
 func (p *page) Cookies(ctx context.Context) ([]routine.Cookie, error) {
+	if err := p.ready(ctx); err != nil { // the page on its way may set some
+		return nil, err
+	}
 	all, err := proto.StorageGetCookies{BrowserContextID: p.context}.Call(caller{ctx, p.i.client, ""})
 	if err != nil {
 		return nil, p.failure(ctx, err)
@@ -93,6 +102,9 @@ func (p *page) Cookies(ctx context.Context) ([]routine.Cookie, error) {
 
 // SentCookies are those that the browser would send to the current page.
 func (p *page) SentCookies(ctx context.Context) ([]routine.Cookie, error) {
+	if err := p.ready(ctx); err != nil {
+		return nil, err
+	}
 	sent, err := call[proto.NetworkGetCookiesResult](ctx, p, proto.NetworkGetCookies{Urls: []string{p.now().url}})
 	if err != nil {
 		return nil, p.failure(ctx, err)
@@ -140,8 +152,11 @@ const readProperty = `(path => {
 // Lookup reads a text from the page: a storage entry, a meta tag's content, a
 // property of its window.
 func (p *page) Lookup(ctx context.Context, from routine.Source, name string) (string, bool, error) {
+	err := p.ready(ctx)
+	if err != nil {
+		return "", false, err
+	}
 	var text *string
-	var err error
 	if from == routine.FromWindow {
 		text, err = p.property(ctx, name)
 	} else {

@@ -32,6 +32,9 @@ const probeTime = 2 * time.Second
 // Evaluate runs an author's script in the page's own world, under the eyes of
 // the page's guard unless it is proved to only read.
 func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluation, error) {
+	if err := p.ready(ctx); err != nil {
+		return routine.Evaluation{}, err
+	}
 	p.mu.Lock()
 	p.console = []string{}
 	p.mu.Unlock()

@@ -21,8 +21,11 @@ type state struct {
 	// asked counts the navigations of the main frame to another document, from
 	// the time that they are asked for.
 	asked int
-	// going is the loader of the navigation under way, requested before it has
-	// one, empty when there is none; goingTo is its URL. went is the last.
+	// requested counts the navigations that were asked for and have not begun yet.
+	requested int
+	// going is the loader of the navigation under way, empty when there is none.
+	// went is the loader of the last one that began, and goingTo the URL of the
+	// last one that was asked for or began.
 	going, goingTo, went string
 	// unreachable is the URL that the browser shows an error page for.
 	unreachable string
@@ -35,8 +38,8 @@ type state struct {
 // Reset Content.
 func (s state) nothing() bool { return s.status == 204 || s.status == 205 }
 
-// requested stands for the loader of a navigation that has not begun yet.
-const requested = "requested"
+// leaving reports whether another document is on its way.
+func (s state) leaving() bool { return s.requested > 0 || s.going != "" }
 
 // event takes what the browser tells of the page's session. It runs on the
 // reading goroutine and only notes or sends.
@@ -95,6 +98,7 @@ func (p *page) navigation(method string, params json.RawMessage) {
 				if s.going == s.loader {
 					s.going = ""
 				}
+				s.requested = 0 // by a document that is gone
 				p.visit(s.url)
 			})
 		}
@@ -108,12 +112,14 @@ func (p *page) navigation(method string, params json.RawMessage) {
 		}
 	case "Page.frameRequestedNavigation":
 		if e, ok := decode[proto.PageFrameRequestedNavigation](params); ok && p.isMain(e.FrameID) && e.Disposition == proto.PageClientNavigationDispositionCurrentTab {
-			p.update(func(s *state) { s.asked++; s.going, s.goingTo = requested, e.URL })
+			p.update(func(s *state) { s.asked++; s.requested++; s.goingTo = e.URL })
 		}
 	case "Page.frameStartedNavigating":
 		if e, ok := decode[startedNavigating](params); ok && p.isMain(e.FrameID) && !e.within() {
 			p.update(func(s *state) {
-				if s.going != requested {
+				if s.requested > 0 {
+					s.requested--
+				} else {
 					s.asked++
 				}
 				s.going, s.went, s.goingTo = e.LoaderID, e.LoaderID, e.URL
@@ -121,7 +127,9 @@ func (p *page) navigation(method string, params json.RawMessage) {
 		}
 	case "Page.frameStoppedLoading":
 		if e, ok := decode[proto.PageFrameStoppedLoading](params); ok && p.isMain(e.FrameID) {
-			p.update(func(s *state) { s.going = "" }) // it came, or it will not
+			// What was under way came, or it will not. One that was asked for
+			// since then, and has ended it, is yet to begin.
+			p.update(func(s *state) { s.going = "" })
 		}
 	}
 }

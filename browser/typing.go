@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -31,6 +32,9 @@ type prepared struct {
 // Type types as a person would: into the focused field, at its end or over what
 // is there.
 func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error) {
+	if err := p.ready(ctx); err != nil {
+		return routine.Found{}, err
+	}
 	s, err := p.actionable(ctx, t.Selector, options{Typing: true, Text: t.Text, Scroll: true})
 	found := s.found()
 	if err != nil {
@@ -40,8 +44,18 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 	defer p.acting.Store(false)
 	before := p.now()
 	how, err := help[prepared](ctx, s.view, "prepare", t.Text, t.Clear)
-	if err != nil {
+	replaced := errors.Is(err, errGone)
+	if err != nil && !replaced {
 		return found, p.failure(ctx, err)
+	}
+	if replaced || how.How == "done" || p.now().asked > before.asked { // the focus or the choice may have led elsewhere
+		if err := p.follow(ctx, before); err != nil {
+			return found, p.failure(ctx, err)
+		}
+		if replaced || how.How != "done" && p.now().loader != before.loader {
+			found.Left = true
+			return found, nil
+		}
 	}
 	switch how.How {
 	case "done":

@@ -51,12 +51,16 @@ func (v *view) world(ctx context.Context) (proto.RuntimeExecutionContextID, erro
 }
 
 // ask calls a function of the helper without waiting for what it returns.
-func (v *view) ask(ctx context.Context, function string) (*future, error) {
+func (v *view) ask(ctx context.Context, function string, args ...any) (*future, error) {
 	id, err := v.world(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return v.send(proto.RuntimeEvaluate{ContextID: id, Expression: "rote." + function + "()", AwaitPromise: true, ReturnByValue: true}), nil
+	expression, err := helperCall("rote."+function, args)
+	if err != nil {
+		return nil, err
+	}
+	return v.send(proto.RuntimeEvaluate{ContextID: id, Expression: expression, AwaitPromise: true, ReturnByValue: true}), nil
 }
 
 // forget drops a world that is gone.

@@ -82,13 +82,9 @@ func inHelperWithoutTimer[R any](ctx context.Context, in viewer, function string
 func callHelper[R any](ctx context.Context, in viewer, inTask func() bool, function string, args ...any) (R, error) {
 	var result R
 	v := in.viewed()
-	encoded := make([]string, len(args))
-	for i, a := range args {
-		b, err := json.Marshal(a)
-		if err != nil {
-			return result, fmt.Errorf("encode argument of %.30s: %w", function, err)
-		}
-		encoded[i] = string(b)
+	called, err := helperCall(function, args)
+	if err != nil {
+		return result, err
 	}
 	// A new document may come between learning of the world and using it.
 	for attempt := 0; ; attempt++ {
@@ -96,9 +92,9 @@ func callHelper[R any](ctx context.Context, in viewer, inTask func() bool, funct
 		if err != nil {
 			return result, gone(err)
 		}
-		expression := function + "(" + strings.Join(encoded, ",") + ")"
+		expression := called
 		if inTask() {
-			expression = later(expression)
+			expression = later(called)
 		}
 		value, err := evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, AwaitPromise: true, ReturnByValue: true, Expression: expression})
 		if attempt < 3 && notLoaded(err) {
@@ -122,6 +118,19 @@ func callHelper[R any](ctx context.Context, in viewer, inTask func() bool, funct
 		}
 		return result, json.Unmarshal(value.Value, &result)
 	}
+}
+
+// helperCall is the expression that calls a function with these arguments.
+func helperCall(function string, args []any) (string, error) {
+	encoded := make([]string, len(args))
+	for i, a := range args {
+		b, err := json.Marshal(a)
+		if err != nil {
+			return "", fmt.Errorf("encode argument of %.30s: %w", function, err)
+		}
+		encoded[i] = string(b)
+	}
+	return function + "(" + strings.Join(encoded, ",") + ")", nil
 }
 
 // errGone: the document went away under an evaluation.

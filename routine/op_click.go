@@ -26,6 +26,9 @@ func (o *opClick) Do(ctx context.Context, r *Run) error {
 		return withLimit(err, o.TimeoutMS)
 	}
 	r.noteFound(found)
+	if found.Left {
+		r.warn(fmt.Sprintf("the page left when the mouse came over %q, before it was pressed", o.Selector))
+	}
 	return nil
 }
 

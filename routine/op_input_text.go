@@ -24,6 +24,9 @@ func (o *opInputText) Do(ctx context.Context, r *Run) error {
 		return withLimit(err, o.TimeoutMS)
 	}
 	r.noteFound(found)
+	if found.Left {
+		r.warn(fmt.Sprintf("the page left when %q got the focus, before the text was typed", o.Selector))
+	}
 	if found.Differs {
 		r.warn(fmt.Sprintf("%s holds another text than was typed: the page changed or refused part of it", o.Selector))
 	}

@@ -171,6 +171,9 @@ type Found struct {
 	// Differs tells, for Type, that the control's text afterwards is not what
 	// was typed.
 	Differs bool
+	// Left tells that the page left for another one first: for Click before the
+	// element was pressed, for Type before the text was typed.
+	Left bool
 }
 
 // Scroll says what to scroll and by how much. X and Y are absolute and for the

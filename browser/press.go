@@ -1,0 +1,138 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// outside is a point that no page is at: a button that is let go there clicks
+// nothing.
+const outside = -1
+
+// press moves the mouse to the spot and clicks. When the first press reaches
+// something else, it names that, and nothing is clicked.
+func (p *page) press(ctx context.Context, s spot, c routine.Click, before state) (string, error) {
+	at := func(kind proto.InputDispatchMouseEventType, n int) proto.InputDispatchMouseEvent {
+		return proto.InputDispatchMouseEvent{Type: kind, X: s.X, Y: s.Y, Button: proto.InputMouseButton(c.Button), ClickCount: n}
+	}
+	down, up := proto.InputDispatchMouseEventTypeMousePressed, proto.InputDispatchMouseEventTypeMouseReleased
+	move := at(proto.InputDispatchMouseEventTypeMouseMoved, 0)
+	move.Button = proto.InputMouseButtonNone
+	judged, err := s.view.ask(ctx, "pressed")
+	if errors.Is(gone(err), errGone) {
+		return anotherPage, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer judged.forget()
+	moved, pressed := p.send(move), p.send(at(down, 1))
+	defer moved.forget()
+	defer pressed.forget()
+	hit, seen, err := p.landed(ctx, s, before, judged, pressed)
+	if err != nil {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		release := at(up, n)
+		gone := p.now().loader != before.loader
+		if gone || hit != "" && !seen { // nothing would keep it from the page that is there
+			release.X, release.Y = outside, outside
+		}
+		switch err := p.all(ctx, release); {
+		case err != nil:
+			return hit, ignoreGone(err)
+		case hit == "" && n == 1:
+			if err := p.checkClick(ctx, s, before); err != nil {
+				return "", err
+			}
+		}
+		if hit != "" || n == c.Count || gone {
+			return hit, nil
+		}
+		if err := p.all(ctx, at(down, n+1)); err != nil {
+			return "", ignoreGone(err)
+		}
+	}
+}
+
+// landed names what the press reached, if that was not the element, and reports
+// whether the helper has seen the press and kept it from the page. The helper
+// tells before the page's own handlers run, so it may do so long before the press
+// is answered: a page that begins to leave answers late.
+func (p *page) landed(ctx context.Context, s spot, before state, judged, pressed *future) (hit string, seen bool, err error) {
+	select {
+	case a := <-judged.ch:
+		return judgement(a)
+	case a := <-pressed.ch:
+		if ignoreGone(a.err) != nil {
+			return "", false, a.err
+		}
+	case <-p.dead:
+		return "", false, errCrashed
+	case <-ctx.Done():
+		return "", false, context.Cause(ctx)
+	}
+	// Unseen, or seen and not told yet: a page that is on its way elsewhere
+	// answers nothing that it is asked now, but still tells what it has seen.
+	asked, err := s.view.ask(ctx, "landed", s.X, s.Y)
+	if err != nil && !errors.Is(gone(err), errGone) {
+		return "", false, err
+	}
+	if err == nil && p.now().loader == before.loader {
+		defer asked.forget()
+		select {
+		case a := <-judged.ch:
+			return judgement(a)
+		case a := <-asked.ch:
+			var r evaluated[struct {
+				Armed bool    `json:"armed"`
+				Hit   *string `json:"hit"`
+			}]
+			if err := json.Unmarshal(a.result, &r); a.err == nil && err == nil && r.Result.Value.Armed {
+				if r.Result.Value.Hit == nil { // no document that we reach saw it
+					return "another frame", false, nil
+				}
+				return *r.Result.Value.Hit, true, nil
+			}
+		case <-p.dead:
+			return "", false, errCrashed
+		case <-ctx.Done():
+			return "", false, context.Cause(ctx)
+		}
+	}
+	// The document has been replaced, before or after it has seen the press.
+	b, err := p.await(ctx, judged)
+	if errors.Is(err, errCrashed) || ctx.Err() != nil {
+		return "", false, err
+	}
+	return judgement(answer{b, err})
+}
+
+// evaluated is the answer to an evaluation.
+type evaluated[V any] struct {
+	Result struct {
+		Value V `json:"value"`
+	} `json:"result"`
+}
+
+// judgement reads what the helper of the pressed document has answered. A document
+// that was replaced before it saw the press gives an error.
+func judgement(a answer) (hit string, seen bool, err error) {
+	var r evaluated[*string]
+	if a.err != nil {
+		if err := gone(a.err); !errors.Is(err, errGone) {
+			return "", false, err
+		}
+		return anotherPage, false, nil
+	}
+	if err := json.Unmarshal(a.result, &r); err != nil || r.Result.Value == nil {
+		return anotherPage, false, err
+	}
+	return *r.Result.Value, true, nil
+}

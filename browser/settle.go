@@ -1,0 +1,231 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// Bounds of the wait for a page that goes elsewhere.
+const (
+	// answerBound is how long a page that an action leads to may take to answer.
+	answerBound = 20 * time.Second
+	// beginBound is how long a navigation that was asked for may take to begin.
+	beginBound = time.Second
+	// loadBound is how long a document that is there may go on loading before it
+	// is taken as it is.
+	loadBound = 10 * time.Second
+	// maxFollowed is how many documents in a row are waited for. A page that
+	// sends itself elsewhere again and again never rests.
+	maxFollowed = 20
+)
+
+// errLoadBound ends a wait that has a bound of its own.
+var errLoadBound = errors.New("load bound")
+
+// follow waits until the page rests after an action: it has handled the action's
+// events, and every document that it has gone to since has been loaded. before is
+// the state from before the action.
+//
+// A page that could not be reached or does not answer is the action's failure.
+func (p *page) follow(ctx context.Context, before state) error {
+	if err := p.handled(ctx, before); err != nil {
+		return err
+	}
+	if !p.rests(p.now()) {
+		if err := p.arrived(ctx); err != nil {
+			return err
+		}
+	}
+	if s := p.now(); s.loader == before.loader && s.statusOf == s.went && s.went != before.went && !s.nothing() {
+		p.warn(shortURL(s.goingTo) + " is a download, not a page, and was refused: get it with the download operation")
+	}
+	return nil
+}
+
+// arrived waits until the page rests, and warns of what is wrong with the document
+// that has come. An error says that it could not be reached.
+func (p *page) arrived(ctx context.Context) error {
+	before := p.settled
+	finished, err := p.settle(ctx)
+	if err != nil || p.settled == before {
+		return err
+	}
+	if s := p.now(); s.unreachable != "" {
+		_, err = p.notReached(s.unreachable, "net::ERR_FAILED")
+		return err
+	}
+	p.warnOfDocument(finished)
+	return nil
+}
+
+// ready waits until the page rests before an operation begins. A timer or the
+// answer to a request may have sent it elsewhere since the last operation.
+func (p *page) ready(ctx context.Context) error {
+	if s := p.now(); s.url == "about:blank" && !s.leaving() || p.rests(s) {
+		return nil
+	}
+	switch err := p.arrived(ctx); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil || !p.usable():
+		return p.failure(ctx, err)
+	default: // no operation has asked for it
+		p.warn("the page navigated by itself: " + err.Error())
+		return nil
+	}
+}
+
+// warnOfDocument warns of a document that has not finished loading, or that is
+// an HTTP error.
+func (p *page) warnOfDocument(finished bool) {
+	switch s := p.now(); {
+	case !finished:
+		p.warn(shortURL(s.url) + " did not finish loading; went on with what was there")
+	case s.statusOf == s.loader && s.status >= 400:
+		p.warn(fmt.Sprintf("%s answered with HTTP status %d", shortURL(s.url), s.status))
+	}
+}
+
+// rests reports whether the page stays where it is and its document has been
+// waited for.
+func (p *page) rests(s state) bool { return !s.leaving() && s.loader == p.settled }
+
+// settle waits until the page rests. It reports whether the last document that it
+// has waited for has finished loading.
+func (p *page) settle(ctx context.Context) (finished bool, err error) {
+	finished = true
+	for range maxFollowed {
+		if err := p.arrive(ctx); err != nil {
+			return finished, err
+		}
+		s := p.now()
+		if p.rests(s) {
+			return finished, nil
+		}
+		stays := false
+		if finished, stays, err = p.loaded(ctx, s.loader); err != nil {
+			return finished, err
+		}
+		if !stays {
+			continue
+		}
+		p.settled = s.loader
+		if err := p.sentOn(ctx, s); err != nil {
+			return finished, err
+		}
+	}
+	p.warn(fmt.Sprintf("the page went on to another document %d times in a row; went on with the one that was there", maxFollowed))
+	return finished, nil
+}
+
+// arrive waits for the end of the navigations under way: a new document, or none.
+func (p *page) arrive(ctx context.Context) error {
+	for {
+		beginning, cancel := context.WithTimeoutCause(ctx, beginBound, errLoadBound)
+		err := p.waitFor(beginning, func(s state) (bool, error) { return s.requested == 0 || s.going != "", nil })
+		cancel()
+		if errors.Is(err, errLoadBound) {
+			p.update(func(s *state) { s.requested = 0 }) // the page changed its mind
+		} else if err != nil {
+			return err
+		}
+		bounded, cancel := context.WithTimeoutCause(ctx, p.b.answerBound, errLoadBound)
+		err = p.waitFor(bounded, func(s state) (bool, error) { return s.going == "", nil })
+		over := bounded.Err() != nil
+		cancel()
+		switch {
+		case err == nil && p.now().leaving(): // another one has taken its place
+		case err == nil || !over:
+			return err
+		default:
+			// Until this, a server that never answers leaves the session deaf.
+			p.send(proto.PageStopLoading{})
+			return routine.Errorf(routine.CodeTimeout, "the page was on its way to %s, which did not answer", shortURL(p.now().goingTo))
+		}
+	}
+}
+
+// loaded waits until the document with this loader has fired its load event, and
+// reports whether it has: not when that took too long or when the document's body
+// broke off, so that no such event comes. stays is false when the page is on its
+// way elsewhere, which ends the wait.
+func (p *page) loaded(ctx context.Context, loader string) (finished, stays bool, err error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, p.b.loadBound, errLoadBound)
+	defer cancel()
+	gone := func(s state) bool { return s.leaving() || s.loader != loader }
+	err = p.waitFor(bounded, func(s state) (bool, error) { return s.life["load"] || s.broke || gone(s), nil })
+	if errors.Is(err, errLoadBound) {
+		err = nil
+	}
+	s := p.now()
+	return s.life["load"] && s.loader == loader, !gone(s), err
+}
+
+// handled waits until the page has handled what was sent to it before, and has
+// asked for the navigations that come of it. It returns early when one was asked
+// for.
+func (p *page) handled(ctx context.Context, before state) error {
+	// The page has asked by the time that an evaluation answers; a step in the
+	// history is the browser's to begin, which answers in its own name.
+	for _, settled := range []*future{p.nextTask(), p.send(proto.PageGetNavigationHistory{})} {
+		defer settled.forget()
+		asked, err := p.askedFor(ctx, before, settled)
+		if asked || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sentOn waits until the handlers of a document's load event have run, which may
+// send the page on. A document that hangs afterwards is not waited for.
+func (p *page) sentOn(ctx context.Context, before state) error {
+	bounded, cancel := context.WithTimeoutCause(ctx, beginBound, errLoadBound)
+	defer cancel()
+	err := p.handled(bounded, before)
+	if errors.Is(err, errLoadBound) {
+		return nil
+	}
+	return err
+}
+
+// nextTask evaluates a promise that is kept after the timers that are due: handlers
+// often put off what they do until then.
+func (p *page) nextTask() *future {
+	p.mu.Lock()
+	id := p.top.helper
+	p.mu.Unlock()
+	if id == 0 {
+		return p.send(proto.RuntimeEvaluate{Expression: "0"})
+	}
+	return p.send(proto.RuntimeEvaluate{ContextID: id, Expression: "new Promise(done => setTimeout(done))", AwaitPromise: true})
+}
+
+// askedFor reports whether the page has asked for a navigation by the time that
+// settled is answered.
+func (p *page) askedFor(ctx context.Context, before state, settled *future) (bool, error) {
+	for {
+		p.mu.Lock()
+		changed := p.changed
+		p.mu.Unlock()
+		if s := p.now(); s.asked > before.asked || s.loader != before.loader {
+			return true, nil
+		}
+		select {
+		case <-settled.ch:
+			s := p.now()
+			return s.asked > before.asked || s.loader != before.loader, nil
+		case <-changed:
+		case <-p.dead:
+			return false, errCrashed
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+	}
+}
