@@ -52,6 +52,9 @@ func TestJSEvaluateTable(t *testing.T) {
 		{name: "the console is kept", html: `-`, do: run(`(() => { console.log('n', 1, {a: 2}); console.error('bad') })()`, "", "log: n 1 {a: 2}", "error: bad")},
 		{name: "an error, with its place", html: `-`, do: run("(() => {\n  missing()\n})()", ""), code: bad, words: "missing is not defined (line 2, column 3 of the script)"},
 		{name: "anything thrown", html: `-`, do: run(`(async () => { throw 'plain' })()`, ""), code: bad, words: "plain"},
+		{name: "declarations with using", html: `-`, do: run(`(async () => { const said = [];
+			const open = n => ({ [Symbol.dispose]() { said.push(n) }, async [Symbol.asyncDispose]() { said.push(n) } });
+			{ using a = open(1), b = open(2); await using c = open(3); } for (using d of [open(4)]) said.push(0); return said })()`, `[3,2,1,0,4]`)},
 		{name: "a value that goes in circles", html: `-`, do: run(`(() => { const o = {}; o.o = o; return o })()`, ""), code: bad, words: "circular"},
 		{name: "an object too large does not leave the page", html: `-`, do: run(`(() => ['x'.repeat(40 << 20)])()`, ""), code: routine.CodeResultTooLarge, words: "characters of JSON"},
 		{name: "an endless loop ends by its limit", html: `-`, do: over(`(() => { while (true) {} })()`), code: late, words: "timeout_seconds of 0.3"},

@@ -27,6 +27,8 @@ var bypasses = []struct{ body, names string }{
 	{`window['xeval'.slice(1)]('x')`, "eval is"},
 	{`window['e-v-a-l'.replaceAll('-', '')]('x')`, "eval is"},
 	{`window['ev'.concat('al')]('x')`, "eval is"},
+	{`using e = window; e.eval('x')`, "eval is"},
+	{`for (using e of [window]) e.eval('x')`, "eval is"},
 	{`window['\x65v\u0061\u{6c}']('x')`, "eval is"},
 	{"window[String.raw`eval`]('x')", "eval is"},
 	{`\u0065val('x')`, "eval is"},

@@ -64,6 +64,9 @@ func Prove(script string) (facts Facts) {
 	for _, s := range tree.List {
 		p.visit(s)
 	}
+	if toks.disposes { // it calls what it has found under a symbol
+		p.unknownCall(nil)
+	}
 	if p.steps < 0 {
 		return Facts{}
 	}

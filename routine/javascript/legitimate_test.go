@@ -33,6 +33,21 @@ var legitimate = map[string]string{
 		}
 		return [...rows.values()];
 	})()`,
+	"using": `(async () => {
+		const made = [];
+		const open = name => ({ name, [Symbol.dispose]() { made.push('closed ' + this.name) }, async [Symbol.asyncDispose]() { made.push('closed ' + this.name) } });
+		{
+			using a = open('a'), b = open('b');
+			await using c = open('c');
+			for (using d of [open('d')]) made.push(d.name);
+			for (await using e of [open('e')]) made.push(e.name);
+			for (using f = open('f'); made.length < 0;) made.push(f.name);
+		}
+		const using = 1, x = { using: 2 };
+		for (const using of [using]) made.push(x.using, using
+			in x);
+		return made;
+	})()`,
 	"groups of rows": `(() => {
 		const groups = {};
 		let total = 0;

@@ -36,8 +36,10 @@ type tokens struct {
 	// the rules ask for neither, and so the parser cannot read a / otherwise
 	// than this scan has, which counted the nesting.
 	text []byte
-	next int // the first token that the walk has not used yet
-	lost int // searches that found nothing
+	// disposes: declarations with using call methods of what they hold.
+	disposes bool
+	next     int // the first token that the walk has not used yet
+	lost     int // searches that found nothing
 }
 
 // scan cuts the script and refuses what the parser should not be given.
@@ -78,6 +80,7 @@ func scan(script string) (*tokens, *Problem) {
 		at := s.t.list[s.open[n-1].at].start
 		return nil, &Problem{Offset: at, Code: CodeSyntax, Message: fmt.Sprintf("%q is never closed", script[at:s.t.list[s.open[n-1].at].end])}
 	}
+	s.t.declareUsing(script)
 	return s.t, nil
 }
 
