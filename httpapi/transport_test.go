@@ -55,6 +55,7 @@ func TestRestOfABodyIsNotRead(t *testing.T) {
 		"of a length not told":        "Transfer-Encoding: chunked\r\n\r\n80\r\n" + strings.Repeat("x", 0x80) + "\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // the server waits for the rest for a while
 			c, err := net.Dial("tcp", e.Listener.Addr().String())
 			if err != nil {
 				t.Fatal(err)

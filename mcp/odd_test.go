@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/seeded"
 )
 
@@ -30,10 +31,13 @@ func oddName(r *rand.Rand) string {
 
 // Whatever routines are called, each is one tool, under a name that every client
 // takes and that a restart does not change.
-func TestTenThousandOddNames(t *testing.T) {
+func TestManyOddNames(t *testing.T) {
 	h := newHouse(t)
 	r := seeded.Rand(t)
-	const n = 10000
+	n := 1500
+	if optional.IsFullSize() {
+		n = 10_000
+	}
 	names := map[string]string{} // of tools, by routine
 	for tries := 0; len(names) < n; tries++ {
 		if tries > 2*n {

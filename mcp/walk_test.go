@@ -178,7 +178,7 @@ func walk(t fataler, data json.RawMessage, first part) json.RawMessage {
 
 // Whatever the shape of the data, following next brings every byte of it.
 func TestWalkGivesEveryByte(t *testing.T) {
-	seeded.Check(t, func(t *rapid.T) {
+	seeded.CheckFew(t, 25, func(t *rapid.T) {
 		data, err := json.Marshal(largeJSON().Draw(t, "value"))
 		if err != nil {
 			t.Fatal(err)

@@ -283,7 +283,7 @@ func processes(t *testing.T, text string) []string {
 
 func waitNone(t *testing.T, text string) {
 	t.Helper()
-	deadline := time.After(2 * time.Second)
+	deadline := time.After(10 * time.Second)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -294,7 +294,7 @@ func waitNone(t *testing.T, text string) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("still there after 2 s:\n%s", strings.Join(left, "\n"))
+			t.Fatalf("still there after 10 s:\n%s", strings.Join(left, "\n"))
 		}
 	}
 }

@@ -17,7 +17,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-const seedFlag = "rapid.seed"
+const (
+	seedFlag   = "rapid.seed"
+	checksFlag = "rapid.checks"
+)
 
 // init changes the defaults of rapid's flags before the command line is parsed,
 // so the command line still wins.
@@ -39,6 +42,20 @@ func mustSet(name, value string) {
 // Check runs a property with random input, as [rapid.Check] does.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
+	rapid.Check(t, property)
+}
+
+// CheckFew is Check for a property that takes long. It draws only the given number
+// of inputs, unless RAPID_CHECKS or -rapid.checks sets another. Tests that run in
+// parallel cannot use it.
+func CheckFew(t *testing.T, inputs int, property func(*rapid.T)) {
+	t.Helper()
+	checks := flag.Lookup(checksFlag)
+	usual := checks.Value.String()
+	if _, chosen := os.LookupEnv("RAPID_CHECKS"); !chosen && usual == checks.DefValue {
+		mustSet(checksFlag, strconv.Itoa(inputs))
+		defer mustSet(checksFlag, usual)
+	}
 	rapid.Check(t, property)
 }
 

@@ -95,3 +95,18 @@ func TestEveryRandomTestIsSeeded(t *testing.T) {
 		t.Fatalf("read %d files: %v", seen, err)
 	}
 }
+
+func TestCheckFew(t *testing.T) {
+	if value, chosen := os.LookupEnv("RAPID_CHECKS"); chosen {
+		t.Setenv("RAPID_CHECKS", value) // restores it
+		if err := os.Unsetenv("RAPID_CHECKS"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	few, all := 0, 0
+	CheckFew(t, 3, func(*rapid.T) { few++ })
+	Check(t, func(*rapid.T) { all++ })
+	if all < 100 || few >= all || all == 100 && few != 3 {
+		t.Errorf("CheckFew drew %d inputs, Check %d", few, all)
+	}
+}
