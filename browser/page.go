@@ -161,7 +161,7 @@ func (p *page) open(ctx context.Context, proxy string) error {
 // eachPage is what every page is asked for before it runs: its events, the
 // helper, and its frames.
 var eachPage = []proto.Request{
-	proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{}, helperEverywhere,
+	proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{}, helperEverywhere, stringifyEverywhere,
 	proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true},
 }
 

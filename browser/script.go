@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,11 +135,27 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, 
 // by which the guard recognises it.
 const stringifier = "roteStringify"
 
-// stringify is JSON.stringify of an object in the page. A function and what
-// else has no JSON gives undefined.
+// stringifyScript makes JSON in the page.
+//
+//go:embed stringify.js
+var stringifyScript string
+
+// keptStringify is the constant of each document that holds the function of
+// stringifyScript. Its name is random, and no object leads to it.
+var keptStringify = "rote" + rand.Text()
+
+// stringifyEverywhere keeps that function in each new document before its
+// scripts run.
+var stringifyEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: "const " + keptStringify + " = " + stringifyScript}
+
+// stringify makes the JSON of an object in the page. A function and what else has
+// no JSON gives undefined.
 func (p *page) stringify(ctx context.Context, object string) (remote, error) {
 	v, err := evaluate(ctx, p, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(object), ReturnByValue: true,
-		FunctionDeclaration: fmt.Sprintf("function %s() { const s = JSON.stringify(this); return s?.length > %d ? s.length : s }", stringifier, maxScriptText)})
+		FunctionDeclaration: fmt.Sprintf(`function %s() {
+			const s = typeof %s === 'function' ? %[2]s(this) : JSON.stringify(this);
+			return s?.length > %d ? s.length : s;
+		}`, stringifier, keptStringify, maxScriptText)})
 	if v.Type == "number" {
 		return remote{}, routine.Errorf(routine.CodeResultTooLarge, "the script's value has %s characters of JSON, the limit is %d: return less", v.Value, maxScriptText)
 	}

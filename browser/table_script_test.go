@@ -55,6 +55,26 @@ func TestJSEvaluateTable(t *testing.T) {
 		{name: "declarations with using", html: `-`, do: run(`(async () => { const said = [];
 			const open = n => ({ [Symbol.dispose]() { said.push(n) }, async [Symbol.asyncDispose]() { said.push(n) } });
 			{ using a = open(1), b = open(2); await using c = open(3); } for (using d of [open(4)]) said.push(0); return said })()`, `[3,2,1,0,4]`)},
+		{name: "a page that gives arrays a toJSON", html: `<script>Array.prototype.toJSON = () => 'page'</script>`,
+			do: run(`(() => [1, [2], { a: [] }])()`, `[1,[2],{"a":[]}]`)},
+		{name: "a page that gives objects and texts a toJSON", html: `<script>
+			for (const c of [Object, String, Number, Boolean]) c.prototype.toJSON = () => 'page'</script>`,
+			do: run(`(() => ({ a: 'x"', n: [1, NaN, -0], b: [true, null, undefined], o: Object('x'), d: new Date(0),
+				own: { toJSON: k => k + '!' }, u: undefined, f() {} }))()`,
+				`{"a":"x\"","n":[1,null,0],"b":[true,null,null],"o":"x","d":"1970-01-01T00:00:00.000Z","own":"own!"}`)},
+		{name: "a page with a toJSON and a value in circles", html: `<script>Array.prototype.toJSON = () => 1</script>`,
+			do: run(`(() => { const o = { a: [] }; o.a[0] = o; return o })()`, ""), code: bad, words: "circular"},
+		{name: "a page that replaces JSON", html: `<script>window.JSON = { stringify: () => '"page"', parse: () => 1 }</script>`,
+			do: run(`(() => [1])()`, `[1]`)},
+		{name: "a page that replaces JSON.stringify", html: `<script>JSON.stringify = () => { throw 1 }</script>`, do: run(`(() => [1])()`, `[1]`)},
+		{name: "a page that replaces all of it while the script runs",
+			html: `<script>window.spoil = () => { JSON.stringify = () => 1; Array.prototype.toJSON = () => 2; window.JSON = 3;
+				Object.keys = () => []; Reflect.get = () => 4; Array.isArray = () => false }</script>`,
+			do: run(`(async () => { spoil(); await new Promise(r => setTimeout(r, 5)); return [{ a: [1] }] })()`, `[{"a":[1]}]`)},
+		{name: "a page with setters on prototypes", html: `<script>
+			for (const k of ['0', 'a', 'value', 'within', 'length2'])
+			Object.defineProperty(Object.prototype, k, { set() {}, get: () => undefined, configurable: true }); Array.prototype.toJSON = () => 2</script>`,
+			do: run(`(() => [[1, { b: 2 }]])()`, `[[1,{"b":2}]]`)},
 		{name: "a value that goes in circles", html: `-`, do: run(`(() => { const o = {}; o.o = o; return o })()`, ""), code: bad, words: "circular"},
 		{name: "an object too large does not leave the page", html: `-`, do: run(`(() => ['x'.repeat(40 << 20)])()`, ""), code: routine.CodeResultTooLarge, words: "characters of JSON"},
 		{name: "an endless loop ends by its limit", html: `-`, do: over(`(() => { while (true) {} })()`), code: late, words: "timeout_seconds of 0.3"},
