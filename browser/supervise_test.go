@@ -24,6 +24,7 @@ func TestReplacedBrowser(t *testing.T) {
 		"by memory": func(l *endurance) { l.memory = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := own(t)
 			b.endurance.watch = 50 * time.Millisecond
 			limit(&b.endurance)

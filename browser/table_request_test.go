@@ -142,10 +142,7 @@ func TestFetchOnABlankPage(t *testing.T) {
 
 // A large body comes whole, and costs little more than its own size.
 func TestFetchStreams(t *testing.T) {
-	size := 16 << 20
-	if *whole {
-		size = 32 << 20
-	}
+	const size = 32 << 20
 	sent, got := sha256.New(), sha256.New()
 	p := openPage(t, site(t, map[string]any{"/": `x`, "/blob": func(w http.ResponseWriter, _ *http.Request) {
 		piece := make([]byte, 1<<15)
@@ -158,14 +155,14 @@ func TestFetchStreams(t *testing.T) {
 	}})+"/")
 	peak, stop := watchHeap()
 	before := <-peak
-	r, err := p.Fetch(testContext(t), routine.Fetch{URL: "/blob", Method: "GET"}, int64(size))
+	r, err := p.Fetch(testContext(t), routine.Fetch{URL: "/blob", Method: "GET"}, size)
 	close(stop)
 	most := <-peak
 	got.Write(r.Body)
 	if err != nil || len(r.Body) != size || !bytes.Equal(got.Sum(nil), sent.Sum(nil)) {
 		t.Fatal(len(r.Body), err)
 	}
-	bound := 4 * uint64(size)
+	const bound = 4 * size
 	if cost := most - before; cost > bound {
 		t.Fatalf("%d MiB of heap for %d MiB, want at most %d", cost>>20, size>>20, bound>>20)
 	} else {
