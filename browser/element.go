@@ -25,11 +25,19 @@ type spot struct {
 	Y       float64 `json:"y"`
 	Matches int     `json:"matches"`
 	Skipped int     `json:"skipped"`
-	Why     string  `json:"why"`
-	view    *view   // that the element is in
+	// Why tells why it cannot be acted on; if OK, why only a click shows whether it
+	// can be typed into.
+	Why string `json:"why"`
+	// Final tells that no match will ever be actionable.
+	Final bool `json:"final"`
+	// Clicked tells that a click gives the element the focus, for typing.
+	Clicked bool  `json:"clicked"`
+	view    *view // that the element is in
 }
 
-func (s spot) found() routine.Found { return routine.Found{Matches: s.Matches, Skipped: s.Skipped} }
+func (s spot) found() routine.Found {
+	return routine.Found{Matches: s.Matches, Skipped: s.Skipped, AtOnce: s.Final}
+}
 
 // options of a search.
 type options struct {
@@ -59,6 +67,8 @@ func (p *page) actionable(ctx context.Context, selector string, o options) (spot
 			}
 		case err == nil && s.OK:
 			return s, nil
+		case err == nil && s.Final:
+			return s, notActionable(selector, s)
 		case err == nil && (s.Matches > 0 || ctx.Err() == nil):
 			last = s
 		case err == nil: // cut short
@@ -96,6 +106,7 @@ func (p *page) look(ctx context.Context, selector string, o options) (spot, erro
 		if !ok {
 			continue
 		}
+		s.Final = (s.Final || s.Matches == 0 && all.Final) && (all.Final || all.Matches == 0)
 		s.Skipped += all.Matches
 		s.Matches += all.Matches
 		if all.Why != "" && !s.OK {

@@ -1,13 +1,16 @@
 // Waiting for elements, and what is done with them.
 Object.assign(globalThis.rote, (() => {
   'use strict';
-  const { all, holder, unseen, unable, labels, point, center, bring, through } = rote.inner;
+  const { all, holder, unseen, unable, labels, taker, aside, enter, isSet, point, center, bring, through } = rote.inner;
 
-  // judge tells where e can be acted on, or why it cannot.
+  // judge tells where e can be acted on, or why it cannot. For typing, unsure is why
+  // only a click shows whether it leads to a field.
   async function judge({ e, frames }, o) {
-    const over = [e, ...o.typing ? [] : labels(e)].filter(n => !unseen(n));
-    const why = (over.length ? null : unseen(e)) || unable(e, o.typing) || (o.typing ? untypable(e, o.text) : null);
-    if (why) return { why };
+    const t = o.typing ? taker(e, frames, o.text) : { why: unable(e, false), frames, field: e };
+    const over = (o.typing ? [t.e ?? e] : [e, ...labels(e)]).filter(n => !unseen(n));
+    const why = t.final ? t.why : (over.length ? null : unseen(e)) || t.why;
+    if (why) return { why, final: t.final };
+    frames = t.frames ?? frames;
     for (const f of frames) {
       const hidden = unseen(f);
       if (hidden) return { why: 'is in a frame that ' + hidden };
@@ -17,7 +20,7 @@ Object.assign(globalThis.rote, (() => {
       const moved = o.scroll && bring(n, frames);
       const rests = await rote.still(holder(n), moved || o.unsteady); // unsteady: it was not where the mouse went
       const p = rests ? point(n, frames) : rote.passing(holder(n), frames) ?? { why: 'is moving' };
-      if (!p.why) return { x: p.x, y: p.y, e, over: n, moving: !rests };
+      if (!p.why) return { x: p.x, y: p.y, on: p.on, e: t.field ?? e, over: n, frames, moving: !rests, unsure: t.unsure };
       first ??= p.why;
     }
     return { why: first };
@@ -27,26 +30,30 @@ Object.assign(globalThis.rote, (() => {
 
   // act waits until a match of the selector is actionable and returns where. It
   // gives up after a slice of time with the reason, so that the caller always
-  // knows the latest one.
+  // knows the latest one; final tells that no match ever will be.
   async function act(selector, o) {
     const end = performance.now() + o.slice;
     for (;;) {
       const found = all(selector, 1000);
-      let first = null, skipped = 0;
+      let first = null, skipped = 0, maybe = null, final = found.length > 0 && document.readyState !== 'loading';
+      const ready = r => {
+        globalThis.roteTarget = r.e;
+        const clicked = !o.typing || !isSet(r.e);
+        if (o.typing) enter(r.e, r.over, r.unsure);
+        if (o.press && clicked) rote.arm(r.e, r.over, found.windows, r.frames, r.moving);
+        if (o.press && !o.typing) rote.expect(r.e, r.over, selector, found.map(f => f.e), found.windows);
+        return { ok: true, x: r.x, y: r.y, matches: found.length, skipped: r.skipped ?? skipped, clicked, why: r.unsure };
+      };
       for (const f of found) {
         const r = await judge(f, o);
-        if (!r.why) {
-          globalThis.roteTarget = r.e;
-          if (o.press) {
-            rote.arm(r.e, r.over, found.windows, f.frames, r.moving);
-            rote.expect(r.e, r.over, selector, found.map(f => f.e), found.windows);
-          }
-          return { ok: true, x: r.x, y: r.y, matches: found.length, skipped };
-        }
+        if (!r.why && !r.unsure) return ready(r);
+        maybe ??= r.why ? o.typing && await aside(f, r, n => judge(n, { ...o, typing: false })) : { ...r, skipped };
+        final &&= r.final;
         first ??= r.why;
         if (++skipped >= 50 && performance.now() >= end) break; // of many, as many as the time allows
       }
-      if (performance.now() >= end) return { ok: false, matches: found.length, why: first };
+      if (maybe) return ready(maybe);
+      if (final || performance.now() >= end) return { ok: false, matches: found.length, why: first, final };
       await change();
     }
   }
@@ -71,33 +78,6 @@ Object.assign(globalThis.rote, (() => {
       if (performance.now() >= end) return false;
       await change();
     }
-  }
-
-  // --- what can be typed into
-
-  // untypable is why text cannot be put into e; without text, why none can.
-  function untypable(e, text) {
-    if (e.isContentEditable || e.localName === 'textarea') return null;
-    if (e.localName === 'select') return text === undefined || option(e, text) ? null : `has no option ${JSON.stringify(text)} ${offer(e)}`;
-    if (e.localName !== 'input') return 'is no field for text (' + e.localName + ')';
-    if (/^(checkbox|radio|button|submit|reset|image|file)$/.test(e.type)) return `is an input of type ${e.type}, which takes no text`;
-    return null;
-  }
-
-  // choices are what a person can choose.
-  const choices = e => [...e.options].filter(o => !o.disabled && !o.parentElement.disabled);
-
-  // option is the one that a text means: by label, by value, else by its text.
-  function option(e, text) {
-    const all = choices(e);
-    return all.find(o => o.label.trim() === text) || all.find(o => o.value === text) || all.find(o => o.text.trim() === text.trim());
-  }
-
-  // offer lists what there is to choose.
-  function offer(e) {
-    const labels = choices(e).map(o => JSON.stringify(o.label.trim()));
-    if (!labels.length) return '(there is nothing to choose yet)';
-    return '(it has ' + labels.slice(0, 20).join(', ') + (labels.length > 20 ? `, and ${labels.length - 20} more)` : ')');
   }
 
   // --- scrolling
@@ -170,6 +150,5 @@ Object.assign(globalThis.rote, (() => {
     await rote.frame();
   }
 
-  Object.assign(rote.inner, { untypable, option });
   return { rehearse, act, through, present, scroll, lookup, mirror, html, moreText };
 })());

@@ -59,22 +59,67 @@ func press(name string) []proto.Request {
 	return strokes(k, 0)
 }
 
-// Press presses a key or a chord, as in "Control+A": the modifiers go down in
-// order, the last key down and up, the modifiers up again.
-func (p *page) Press(ctx context.Context, text string) error {
-	chord, err := keyboard.Parse(text)
-	if err != nil {
-		return routine.Errorf(routine.CodeInvalid, "%w: use a name of the UI Events standard (Enter, Tab, ArrowDown, a) or a chord (Control+A)", err)
-	}
+// chord is the named chord; the name is one of ours.
+func chord(name string) []proto.Request {
+	c, _ := keyboard.Parse(name)
+	return combination(c)
+}
+
+// combination is a key going down and up while its modifiers are held: they go down
+// in order before it, and up in the opposite order after it.
+func combination(c keyboard.Chord) []proto.Request {
 	var events, release []proto.Request
 	var held keyboard.Modifier
-	for _, m := range chord.Modifiers {
+	for _, m := range c.Modifiers {
 		release = append(release, keyEvent(m, held, false))
 		held |= m.Modifier()
 		events = append(events, keyEvent(m, held, true))
 	}
-	events = append(events, strokes(chord.Key, held)...)
 	slices.Reverse(release)
+	return append(append(events, strokes(c.Key, held)...), release...)
+}
+
+// maxKeys is how many characters are typed key by key: each takes about a
+// millisecond. Of a longer text the beginning is inserted at once and the end typed,
+// so that a page that listens for keys hears of the whole text.
+const (
+	maxKeys  = 2000
+	lastKeys = 200
+)
+
+// keystrokes are the events that type the text where the caret is. A line end is
+// Shift+Enter, which makes a new line also where Enter sends a message.
+func keystrokes(text string, how prepared) []proto.Request {
+	var events []proto.Request
+	if runes := []rune(text); len(runes) > maxKeys {
+		at := len(runes) - lastKeys
+		events = append(events, proto.InputInsertText{Text: string(runes[:at])})
+		text = string(runes[at:])
+	}
+	enter, _ := keyboard.Named("Enter")
+	for _, r := range text {
+		switch k, ok := keyboard.Of(r); {
+		case r == '\n' && how.Context:
+			events = append(events, strokes(enter, 0)...)
+		case r == '\n' && how.Multiline:
+			events = append(events, strokes(enter, keyboard.Shift)...)
+		case ok:
+			events = append(events, strokes(k, 0)...)
+		default:
+			events = append(events, proto.InputInsertText{Text: string(r)})
+		}
+	}
+	return events
+}
+
+// Press presses a key or a chord, as in "Control+A": the modifiers go down in
+// order, the last key down and up, the modifiers up again.
+func (p *page) Press(ctx context.Context, text string) error {
+	keys, err := keyboard.Parse(text)
+	if err != nil {
+		return routine.Errorf(routine.CodeInvalid, "%w: use a name of the UI Events standard (Enter, Tab, ArrowDown, a) or a chord (Control+A)", err)
+	}
+	events := combination(keys)
 	p.acting.Store(true)
 	defer p.acting.Store(false)
 	if err := p.ready(ctx); err != nil {
@@ -84,7 +129,7 @@ func (p *page) Press(ctx context.Context, text string) error {
 	if _, err := help[any](ctx, p, "drawn"); err != nil && !errors.Is(err, errGone) {
 		return p.failure(ctx, err)
 	}
-	if err := p.all(ctx, append(events, release...)...); err != nil {
+	if err := p.all(ctx, events...); err != nil {
 		return p.failure(ctx, err)
 	}
 	return p.failure(ctx, p.follow(ctx, before))

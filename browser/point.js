@@ -163,7 +163,7 @@ Object.assign(rote.inner, (() => {
       const n = hit(doc, x, y);
       if (!n) continue;
       const ours = serves(n, e), useless = ours ? idle(n, e) : null, at = ours && !useless ? toTop(x, y, frames) : {};
-      if (at.x !== undefined) return { x: at.x, y: at.y };
+      if (at.x !== undefined) return { x: at.x, y: at.y, on: n };
       if (at.off) continue;
       same &&= !cover || cover === (at.cover ?? n);
       if (useless) why ??= useless;

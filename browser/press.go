@@ -14,11 +14,18 @@ import (
 // nothing.
 const outside = -1
 
+// pressure is that of a mouse with a button down.
+const pressure = 0.5
+
 // press moves the mouse to the spot and clicks. When the first press reaches
 // something else, it names that, and nothing is clicked.
 func (p *page) press(ctx context.Context, s spot, c routine.Click, before state) (string, error) {
 	at := func(kind proto.InputDispatchMouseEventType, n int) proto.InputDispatchMouseEvent {
-		return proto.InputDispatchMouseEvent{Type: kind, X: s.X, Y: s.Y, Button: proto.InputMouseButton(c.Button), ClickCount: n}
+		e := proto.InputDispatchMouseEvent{Type: kind, X: s.X, Y: s.Y, Button: proto.InputMouseButton(c.Button), ClickCount: n}
+		if kind == proto.InputDispatchMouseEventTypeMousePressed {
+			e.Force = pressure
+		}
+		return e
 	}
 	down, up := proto.InputDispatchMouseEventTypeMousePressed, proto.InputDispatchMouseEventTypeMouseReleased
 	move := at(proto.InputDispatchMouseEventTypeMouseMoved, 0)

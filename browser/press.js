@@ -25,6 +25,7 @@ Object.assign(globalThis.rote, (() => {
       if (press.landed === null) {
         if (event.type !== 'pointerdown' && event.type !== 'mousedown') return;
         const n = event.composedPath()[0];
+        press.at = { x: event.clientX, y: event.clientY, on: n };
         if (press.leaving) press.landed = 'another page'; // a person sees it go, and presses nothing
         else if (n.nodeType !== 1) press.landed = 'the page';
         else if (!serves(n, over) && !serves(n, e)) press.landed = describe(n);
@@ -91,5 +92,9 @@ Object.assign(globalThis.rote, (() => {
     return !e.isConnected || e.matches(':hover') || !!e.labels && [...e.labels].some(l => l.matches(':hover'));
   }
 
-  return { arm, disarm, landed, pressed, hovered };
+  // pressedAt is where the last press was in the document that it reached, and on
+  // what.
+  const pressedAt = () => last?.at;
+
+  return { arm, disarm, landed, pressed, pressedAt, hovered };
 })());

@@ -3,123 +3,274 @@ package browser
 import (
 	"context"
 	"errors"
-	"regexp"
+	"fmt"
 	"strings"
-	"unicode/utf8"
+	"time"
 
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/routine"
-	"rote/routine/keyboard"
 )
 
-// maxKeys is how many characters are typed key by key, which pages that listen
-// for keys need; longer text is inserted at once.
-const maxKeys = 200
-
-// prepared is how the text gets into the field.
+// prepared says how the text gets into the field.
 type prepared struct {
-	How       string `json:"how"` // keys, done, lost, changed
-	Before    string `json:"before"`
-	Multiline bool   `json:"multiline"`
-	Editable  bool   `json:"editable"` // an element with contenteditable
-	Differs   bool   `json:"differs"`
-	Empty     bool   `json:"empty"`
-	// NoCaret: a script cannot put the caret at the end; the End key can.
-	NoCaret bool `json:"noCaret"`
+	// How is "keys" when the caret is where the text is to go and "done" when the
+	// value has been set; else it is why nothing can be typed: "gone", "lost",
+	// "none" or "changed".
+	How       string `json:"how"`
+	Editable  bool   `json:"editable"`  // an element with contenteditable
+	Hidden    bool   `json:"hidden"`    // an editor takes its text through it, and shows it elsewhere
+	Context   bool   `json:"context"`   // an element with an EditContext
+	Multiline bool   `json:"multiline"` // a line end does not submit
+	// Chord: the caret is put at the end, or all is selected, by a chord of keys.
+	Chord bool `json:"chord"`
+	Mac   bool `json:"mac"` // chords are made with Meta
+	Empty bool `json:"empty"`
 }
 
-// Type types as a person would: into the focused field, at its end or over what
-// is there.
+// typedText says what has become of the text.
+type typedText struct {
+	As     string `json:"as"` // empty: as typed; nothing, added, changed, gone
+	Value  string `json:"value"`
+	Secret bool   `json:"secret"`
+	Before string `json:"before"`
+	Excess bool   `json:"excess"` // what the page added comes after the text
+}
+
+// maxGiven is how often a field may give the focus away before it counts as one
+// that always does.
+const maxGiven = 3
+
+// ledTime bounds the search for the field on a page that a click on it led to.
+const ledTime = 2 * time.Second
+
+// lineEnds makes one line end of each kind.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// typist types one text into one field, in as many attempts as that takes.
+type typist struct {
+	*page
+	t       routine.Typing
+	o       options
+	why     string // the last attempt failed
+	lost    int    // how often the field gave the focus away
+	led     int    // how often the field led to another page when it was clicked
+	retyped bool   // into a field in place of one that was replaced
+}
+
+// Type types as a person would: it clicks the field and types at its end, or over
+// what is there. What is no field is clicked too, and what then has the focus gets
+// the text. A field that is replaced when it gets the focus is found again.
 func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error) {
 	if err := p.ready(ctx); err != nil {
 		return routine.Found{}, err
 	}
-	s, err := p.actionable(ctx, t.Selector, options{Typing: true, Text: t.Text, Scroll: true})
-	found := s.found()
-	if err != nil {
-		return found, err
-	}
-	p.acting.Store(true)
-	defer p.acting.Store(false)
-	before := p.now()
-	how, err := help[prepared](ctx, s.view, "prepare", t.Text, t.Clear)
-	replaced := errors.Is(err, errGone)
-	if err != nil && !replaced {
-		return found, p.failure(ctx, err)
-	}
-	if replaced || how.How == "done" || p.now().asked > before.asked { // the focus or the choice may have led elsewhere
-		if err := p.follow(ctx, before); err != nil {
-			return found, p.failure(ctx, err)
-		}
-		if replaced || how.How != "done" && p.now().loader != before.loader {
+	t.Text = lineEnds.Replace(t.Text)
+	y := &typist{page: p, t: t, o: options{Typing: true, Text: t.Text, Scroll: true, Press: true}}
+	for {
+		s, err := y.find(ctx)
+		switch {
+		case err == nil:
+		case y.led > 0 && ctx.Err() == nil:
+			found := s.found()
 			found.Left = true
 			return found, nil
+		case y.why != "" && s.Why == "":
+			return s.found(), y.failed()
+		default:
+			return s.found(), err
+		}
+		p.acting.Store(true)
+		found, done, err := y.attempt(ctx, s)
+		p.acting.Store(false)
+		if done || err != nil {
+			return found, err
 		}
 	}
-	switch how.How {
-	case "done":
-		found.Differs = how.Differs
-		return found, nil
-	case "changed":
-		return found, routine.Errorf(routine.CodeElementNotActionable, "%q lost the option %q while it was chosen", t.Selector, t.Text)
-	case "lost":
-		return found, routine.Errorf(routine.CodeElementNotActionable, "%q gives the focus away when it gets it, so typing would land elsewhere", t.Selector)
-	}
-	if err := p.all(ctx, keystrokes(t, how)...); err != nil {
-		return found, p.failure(ctx, err)
-	}
-	if err := p.follow(ctx, before); err != nil {
-		return found, p.failure(ctx, err)
-	}
-	if p.now().loader != before.loader {
-		return found, nil // typing has led to another page
-	}
-	now, err := help[string](ctx, s.view, "typed")
-	if err != nil {
-		return found, p.failure(ctx, err)
-	}
-	found.Differs = how.plain(now) != how.plain(how.Before+t.Text)
-	return found, nil
 }
 
-var lineEnds = regexp.MustCompile(`[ \n]*\n`)
-
-// plain levels what editing adds: line ends of other kinds and, in an editable
-// element, the paragraphs that lines become and the break that keeps an empty
-// one open.
-func (how *prepared) plain(s string) string {
-	s = strings.NewReplacer("\r\n", "\n", "\u00a0", " ").Replace(s)
-	if how.Editable {
-		s = lineEnds.ReplaceAllString(s, "\n")
+// find waits for the field; only shortly on a page that the field led to.
+func (y *typist) find(ctx context.Context) (spot, error) {
+	if y.led > 0 {
+		bounded, cancel := context.WithTimeout(ctx, ledTime)
+		defer cancel()
+		ctx = bounded
 	}
-	return strings.TrimRight(s, "\n")
+	return y.actionable(ctx, y.t.Selector, y.o)
 }
 
-// keystrokes are the events that type the text.
-func keystrokes(t routine.Typing, how prepared) []proto.Request {
+func (y *typist) failed() error {
+	return routine.Errorf(routine.CodeElementNotActionable, "%q %s", y.t.Selector, y.why)
+}
+
+// attempt clicks the field and types; done is false when the field is to be found
+// again.
+func (y *typist) attempt(ctx context.Context, s spot) (found routine.Found, done bool, err error) {
+	found = s.found()
+	before := y.now()
+	how, missed, err := y.enter(ctx, s, y.t, before)
+	if how.How != "done" && y.isLed(before) {
+		if err := y.follow(ctx, before); err != nil {
+			return found, true, y.failure(ctx, err)
+		}
+		if how.How != "keys" || y.now().loader != before.loader {
+			y.led++
+			found.Left = y.led == maxHovers
+			return found, found.Left, nil
+		}
+	}
+	switch {
+	case errors.Is(err, errGone), how.How == "gone":
+		y.why = "was replaced when it got the focus"
+	case err != nil && ctx.Err() != nil && y.why != "":
+		return found, true, y.failed()
+	case err != nil && ctx.Err() != nil && s.Why != "":
+		return found, true, notActionable(y.t.Selector, s)
+	case err != nil && ctx.Err() != nil && !errors.Is(err, errCrashed):
+		return found, true, routine.Errorf(routine.CodeElementNotActionable, "%q was found, but the time was over before it had the focus", y.t.Selector)
+	case err != nil:
+		return found, true, y.failure(ctx, err)
+	case missed != "":
+		y.why, y.o.Unsteady = "was not under the mouse any more when the button went down: it reached "+missed, true
+	case how.How == "none":
+		y.why = "" // the next search gives the reason
+	case how.How == "changed":
+		y.why = fmt.Sprintf("lost the option %q while it was chosen", y.t.Text)
+		found.AtOnce = true
+		return found, true, y.failed()
+	case how.How == "lost":
+		y.why = "gives the focus away when it gets it, so typing would land elsewhere"
+		if y.lost++; y.lost == maxGiven {
+			found.AtOnce = true
+			return found, true, y.failed()
+		}
+	default:
+		return y.write(ctx, s, how, before)
+	}
+	return found, false, nil
+}
+
+// isLed reports whether the page has asked for another document since before.
+func (p *page) isLed(before state) bool {
+	now := p.now()
+	return now.asked > before.asked || now.loader != before.loader
+}
+
+// enter clicks the field and has the caret put where the text is to go. missed
+// names what the click reached instead.
+func (p *page) enter(ctx context.Context, s spot, t routine.Typing, before state) (how prepared, missed string, err error) {
+	if s.Clicked {
+		if missed, err = p.press(ctx, s, routine.Click{Button: "left", Count: 1}, before); err != nil || missed != "" {
+			return how, missed, err
+		}
+	}
+	how, err = help[prepared](ctx, s.view, "prepare", t.Text, t.Clear)
+	return how, "", err
+}
+
+// write puts the text in and finds out what has become of it. done is false when the
+// field was replaced meanwhile.
+func (y *typist) write(ctx context.Context, s spot, how prepared, before state) (found routine.Found, done bool, err error) {
+	found = s.found()
+	if how.How == "keys" {
+		if err := y.insert(ctx, s.view, y.t, how); err != nil && !errors.Is(err, errGone) {
+			return found, true, y.failure(ctx, err)
+		}
+	}
+	if err := y.follow(ctx, before); err != nil {
+		return found, true, y.failure(ctx, err)
+	}
+	if y.now().loader != before.loader {
+		return found, true, nil // typing has led to another page
+	}
+	now, err := help[typedText](ctx, s.view, "typed")
+	if err == nil && (how.Chord || how.Multiline) {
+		now, err = y.repair(ctx, s.view, y.t, how, now)
+	}
+	switch {
+	case errors.Is(err, errGone): // a frame is gone, and its field with it
+		return found, true, nil
+	case err != nil:
+		return found, true, y.failure(ctx, err)
+	case now.As == "gone" && !y.retyped:
+		y.t.Clear, y.t.Text, y.retyped, y.why = true, now.Value, true, "was replaced while the text was typed"
+		return found, false, nil
+	}
+	found.Differs, found.Arrived, found.Value, found.Secret = now.As != "", routine.Arrival(now.As), now.Value, now.Secret
+	return found, true, nil
+}
+
+// insert types the text where the caret is. An editor gets several lines as a
+// paste: at a line end that is typed it may continue a list or indent.
+func (p *page) insert(ctx context.Context, v *view, t routine.Typing, how prepared) error {
+	if how.Chord && !how.Empty {
+		if err := p.all(ctx, how.move(t.Clear)...); err != nil {
+			return err
+		}
+	}
 	if t.Text == "" {
 		if !t.Clear || how.Empty {
 			return nil
 		}
-		return press("Backspace") // over the selection
+		return p.all(ctx, press("Backspace")...) // over the selection
 	}
-	var events []proto.Request
-	if how.NoCaret {
-		events = press("End")
-	}
-	if utf8.RuneCountInString(t.Text) > maxKeys {
-		return append(events, proto.InputInsertText{Text: t.Text})
-	}
-	for _, r := range t.Text {
-		switch k, ok := keyboard.Of(r); {
-		case r == '\n' && how.Multiline:
-			events = append(events, press("Enter")...)
-		case ok:
-			events = append(events, strokes(k, 0)...)
-		default:
-			events = append(events, proto.InputInsertText{Text: string(r)})
+	if how.Hidden || how.Editable && strings.Contains(t.Text, "\n") {
+		if taken, err := help[bool](ctx, v, "paste", t.Text); err != nil || taken {
+			return err
 		}
 	}
-	return events
+	return p.all(ctx, keystrokes(t.Text, how)...)
+}
+
+// move selects all of an editor, or puts the caret at its end.
+func (how *prepared) move(all bool) []proto.Request {
+	switch {
+	case how.Mac && all:
+		return chord("Meta+a")
+	case how.Mac:
+		return chord("Meta+ArrowDown")
+	case all:
+		return chord("Control+a")
+	}
+	return chord("Control+End")
+}
+
+// repair takes out what an editor has added to the text: closing brackets, marks of
+// a list, indentation.
+func (p *page) repair(ctx context.Context, v *view, t routine.Typing, how prepared, now typedText) (typedText, error) {
+	var err error
+	switch {
+	case now.As != "added" && now.As != "changed" || how.Hidden:
+		return now, nil
+	case how.Editable && how.Chord && (t.Clear || strings.TrimSpace(now.Before) == ""):
+		err = p.replace(ctx, v, t, how, now)
+	case how.Editable && how.Chord && now.As == "added" && now.Excess:
+		err = p.all(ctx, append(chord("Control+Shift+End"), press("Delete")...)...)
+	case !how.Editable && now.As == "added":
+		if _, err = help[any](ctx, v, "reselect"); err == nil {
+			err = p.all(ctx, proto.InputInsertText{Text: t.Text})
+		}
+	default:
+		return now, nil
+	}
+	if err != nil {
+		return now, err
+	}
+	return help[typedText](ctx, v, "typed")
+}
+
+// replace pastes the text over all that an editor holds. Where the page does not
+// take a paste, only what was added is worth it.
+func (p *page) replace(ctx context.Context, v *view, t routine.Typing, how prepared, now typedText) error {
+	if err := p.all(ctx, how.move(true)...); err != nil {
+		return err
+	}
+	taken, err := help[bool](ctx, v, "paste", t.Text)
+	switch {
+	case err != nil || taken:
+		return err
+	case now.As == "added":
+		return p.all(ctx, proto.InputInsertText{Text: t.Text})
+	}
+	return p.all(ctx, how.move(false)...)
 }

@@ -25,6 +25,8 @@ var (
 	pointSource string
 	//go:embed bring.js
 	bringSource string
+	//go:embed field.js
+	fieldSource string
 	//go:embed helper.js
 	helperSource string
 	//go:embed rest.js
@@ -44,7 +46,7 @@ var (
 // helper is the code of the world. It may be evaluated twice, and ends in a
 // plain value, so that nothing is kept for us in the page.
 func helper() string {
-	sources := []string{domSource, visibleSource, pointSource, bringSource, helperSource, restSource, movingSource, pressSource, clickedSource,
+	sources := []string{domSource, visibleSource, pointSource, bringSource, fieldSource, helperSource, restSource, movingSource, pressSource, clickedSource,
 		typingSource, requestSource}
 	return "if (!globalThis.rote) {" + strings.Join(sources, "") + "} 0"
 }

@@ -3,7 +3,11 @@ package routine
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
 )
 
 type opInputText struct {
@@ -20,6 +24,9 @@ func (o *opInputText) limit() (time.Duration, string) {
 
 func (o *opInputText) Do(ctx context.Context, r *Run) error {
 	found, err := r.page.Type(ctx, Typing{Selector: o.Selector, Text: o.Text, Clear: o.Clear})
+	if err != nil && found.AtOnce {
+		return err
+	}
 	if err != nil {
 		return withLimit(err, o.TimeoutMS)
 	}
@@ -28,7 +35,50 @@ func (o *opInputText) Do(ctx context.Context, r *Run) error {
 		r.warn(fmt.Sprintf("the page left when %q got the focus, before the text was typed", o.Selector))
 	}
 	if found.Differs {
-		r.warn(fmt.Sprintf("%s holds another text than was typed: the page changed or refused part of it", o.Selector))
+		r.warn(o.difference(found, r.shownValue(found, o.Text)))
 	}
 	return nil
+}
+
+// difference says how the text of the element differs from what was typed; value is
+// that text as it may be shown.
+func (o *opInputText) difference(f Found, value string) string {
+	switch {
+	case f.Arrived == ArrivedNothing && f.Value == "":
+		return fmt.Sprintf("nothing of the text arrived in %s, which is empty: the page refused it", o.Selector)
+	case f.Arrived == ArrivedNothing:
+		return fmt.Sprintf("nothing of the text arrived in %s, which still holds %s: the page refused it", o.Selector, value)
+	case f.Arrived == ArrivedAdded:
+		return fmt.Sprintf("%s holds %s: the whole text arrived and the page added to it, as an input mask does", o.Selector, value)
+	}
+	return fmt.Sprintf("%s holds another text than was typed, %s: the page changed or refused part of it", o.Selector, value)
+}
+
+// maxShownValue is how many characters of a field's value a warning shows.
+const maxShownValue = 200
+
+// shownValue is the value of a field as a warning shows it. It is masked where the
+// field hides it, where a secret was typed, and where it holds a secret that the page
+// has formatted.
+func (r *Run) shownValue(f Found, typed string) string {
+	bare := barely(f.Value)
+	formatted := slices.ContainsFunc(r.hidden.texts, func(secret string) bool {
+		s := barely(secret)
+		return len(s) >= minSecret && strings.Contains(bare, s)
+	})
+	if f.Secret || formatted || r.hidden.text(typed) != typed {
+		return masked
+	}
+	return strconv.Quote(clip(f.Value, maxShownValue))
+}
+
+// barely is a text without what masks put between its characters: only letters and
+// digits, in lower case.
+func barely(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return unicode.ToLower(c)
+		}
+		return -1
+	}, text)
 }

@@ -168,13 +168,33 @@ type Found struct {
 	Matches int
 	// Skipped is how many of them came first but were not actionable.
 	Skipped int
+	// AtOnce tells, with an error of Type, that waiting longer would not have
+	// helped, and so was not done.
+	AtOnce bool
 	// Differs tells, for Type, that the control's text afterwards is not what
-	// was typed.
+	// was typed. Arrived says how it differs.
 	Differs bool
+	Arrived Arrival
+	// Value is the control's text afterwards, where it differs; Secret tells that
+	// the control hides it, as one for passwords does.
+	Value  string
+	Secret bool
 	// Left tells that the page left for another one first: for Click before the
 	// element was pressed, for Type before the text was typed.
 	Left bool
 }
+
+// Arrival says what has become of a text that was typed.
+type Arrival string
+
+const (
+	// ArrivedNothing: none of the text is there.
+	ArrivedNothing Arrival = "nothing"
+	// ArrivedAdded: the text is there, with characters that the page added.
+	ArrivedAdded Arrival = "added"
+	// ArrivedChanged: another text is there.
+	ArrivedChanged Arrival = "changed"
+)
 
 // Scroll says what to scroll and by how much. X and Y are absolute and for the
 // window only; the deltas are relative.

@@ -58,6 +58,7 @@ type fakePage struct {
 	fetch        func(context.Context, routine.Fetch) (routine.Response, error)
 	evaluate     func(context.Context) (routine.Evaluation, error)
 	click        func(context.Context) (routine.Found, error)
+	typed        func() (routine.Found, error)
 	html         func(context.Context) (string, error)
 	status       int
 	warnings     []string
@@ -88,6 +89,9 @@ func (p *fakePage) Click(ctx context.Context, c routine.Click) (routine.Found, e
 
 func (p *fakePage) Type(_ context.Context, t routine.Typing) (routine.Found, error) {
 	p.note("type %s=%s", t.Selector, t.Text)
+	if p.typed != nil {
+		return p.typed()
+	}
 	return routine.Found{Matches: 2, Skipped: 1, Differs: t.Clear}, nil
 }
 
