@@ -1,11 +1,20 @@
 package routine_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"rote/routine"
 )
+
+func (p *fakePage) Type(_ context.Context, t routine.Typing) (routine.Found, error) {
+	p.note("type %s=%s", t.Selector, t.Text)
+	if p.typed != nil {
+		return p.typed()
+	}
+	return routine.Found{Matches: 2, Skipped: 1, Differs: t.Clear}, nil
+}
 
 // A warning shows what a field holds instead of what was typed, and how the two
 // differ; a secret is not shown, also not as the page has formatted it.

@@ -87,14 +87,6 @@ func (p *fakePage) Click(ctx context.Context, c routine.Click) (routine.Found, e
 	return p.click(ctx)
 }
 
-func (p *fakePage) Type(_ context.Context, t routine.Typing) (routine.Found, error) {
-	p.note("type %s=%s", t.Selector, t.Text)
-	if p.typed != nil {
-		return p.typed()
-	}
-	return routine.Found{Matches: 2, Skipped: 1, Differs: t.Clear}, nil
-}
-
 func (p *fakePage) Fetch(ctx context.Context, f routine.Fetch, _ int64) (routine.Response, error) {
 	body := "no body"
 	if f.Body != nil {
