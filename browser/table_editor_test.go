@@ -261,7 +261,8 @@ func TestTypeIntoWhatIsNoField(t *testing.T) {
 		{name: "no hidden field that a click does not lead to",
 			html: `<div id=e style="width:200px">Name<input id=i style="width:1px;height:1px;padding:0;border:0" onfocus="say('trapped')"></div>`,
 			do:   into("#i"), code: no, words: "too small", then: `LOG`, is: `""`},
-		{name: "no read-only field", html: `<input id=i readonly onclick="say('c')">`, do: into("#i"), code: no, words: "is read-only", then: `LOG.length < 3`, is: `true`},
+		{name: "no read-only field", html: `<input id=i readonly onclick="say('c')">`, do: into("#i"), code: no, words: "is read-only",
+			then: `LOG.length < 3`, is: `true`},
 	})
 }
 
