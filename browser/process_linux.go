@@ -40,3 +40,28 @@ func limited(memory int64, executable string, args []string) *exec.Cmd {
 	script := fmt.Sprintf(`ulimit -d %d && exec "$0" "$@"`, memory>>10)
 	return exec.Command("/bin/sh", append([]string{"-c", script, executable}, args...)...)
 }
+
+// lowerPriority adds busyNiceness to the niceness of a process of a process group,
+// and reports whether it could. Each thread has a niceness of its own.
+func lowerPriority(pid, group int) bool {
+	nice, err := niceness(pid)
+	if of, errGroup := syscall.Getpgid(pid); err != nil || errGroup != nil || of != group {
+		return false
+	}
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return false
+	}
+	for _, t := range threads {
+		if id, err := strconv.Atoi(t.Name()); err == nil {
+			_ = syscall.Setpriority(syscall.PRIO_PROCESS, id, nice+busyNiceness) // it may have ended
+		}
+	}
+	return true
+}
+
+// niceness is that of a process, from -20 to 19.
+func niceness(pid int) (int, error) {
+	priority, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid)
+	return 20 - priority, err // the system call gives 1 to 40
+}

@@ -21,3 +21,13 @@ func closeOnExec() {}
 func limited(_ int64, executable string, args []string) *exec.Cmd {
 	return exec.Command(executable, args...)
 }
+
+// lowerPriority adds busyNiceness to the niceness of a process of a process group,
+// and reports whether it could.
+func lowerPriority(pid, group int) bool {
+	nice, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid)
+	if of, errGroup := syscall.Getpgid(pid); err != nil || errGroup != nil || of != group {
+		return false
+	}
+	return syscall.Setpriority(syscall.PRIO_PROCESS, pid, nice+busyNiceness) == nil
+}

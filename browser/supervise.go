@@ -144,6 +144,7 @@ func (b *Browser) install(i *instance) error {
 	}
 	b.current = i
 	b.work.Go(func() { b.watch(i) })
+	b.work.Go(func() { b.lowerPriorities(i) })
 	return nil
 }
 

@@ -48,6 +48,12 @@ var hostileRuns = []struct {
 		`{"type": "js_evaluate", "js": "(() => 'xy'.repeat(15 << 20))()", "session_storage_key": "k", "timeout_seconds": 10},
 			{"type": "return", "session_storage_key": "k"}`,
 	}},
+	{"scripts", []string{
+		`{"type": "js_evaluate", "js": "(() => { for (;;) {} })()", "timeout_seconds": 10}`,
+		`{"type": "js_evaluate", "js": "(() => { for (;;) document.body.append(new Date()) })()", "timeout_seconds": 10}`,
+		`{"type": "navigate", "url": "SITE/busy"}, {"type": "return_html", "timeout_ms": 10000}`,
+		`{"type": "navigate", "url": "SITE/restless"}, {"type": "sleep", "timeout_seconds": 10}`,
+	}},
 }
 
 // sanitized are operations that fetch one of hostileBodies and return it.
@@ -142,6 +148,8 @@ func hostileSite(t *testing.T) string {
 		})
 	}
 	page("/", "")
+	page("/busy", `<script>onload = () => { for (;;) {} }</script>`)
+	page("/restless", `<script>setInterval(() => { for (const end = Date.now() + 100; Date.now() < end;) document.body.append("x") })</script>`)
 	for path, b := range hostileBodies {
 		body := strings.Repeat(b.unit, hostileSize/len(b.unit))
 		if b.contentType == "application/json" {

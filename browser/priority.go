@@ -1,0 +1,60 @@
+package browser
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+const (
+	// priorityInterval is how often the pages' processes are looked at while
+	// there are runs.
+	priorityInterval = 500 * time.Millisecond
+	// busyTime is how much processor time, in seconds, the process of a page may
+	// use before its priority is lowered. Most runs use less.
+	busyTime = 1.0
+	// busyNiceness is what is added to the niceness of such a process. While others
+	// want the processor, it gets a tenth of what each of them gets.
+	busyNiceness = 10
+)
+
+// lowerPriorities lowers the priority of pages that use much processor time, until
+// the browser has ended: the pages of other runs, the browser and the service go
+// first. It is never raised again, because no other run ever has that process.
+func (b *Browser) lowerPriorities(i *instance) {
+	lowered := map[int]bool{} // process ids
+	tick := time.NewTicker(priorityInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-i.client.done:
+			return
+		case <-tick.C:
+		}
+		b.mu.Lock()
+		used := i.users > 0
+		b.mu.Unlock()
+		if used {
+			lowered = i.lowerBusy(lowered)
+		}
+	}
+}
+
+// lowerBusy lowers the priority of busy pages whose processes are not among those
+// that are lowered already. It gives all that are lowered and live.
+func (i *instance) lowerBusy(already map[int]bool) map[int]bool {
+	ctx, cancel := context.WithTimeout(context.Background(), answerBound)
+	defer cancel()
+	info, err := proto.SystemInfoGetProcessInfo{}.Call(caller{ctx, i.client, ""})
+	if err != nil { // it says nothing, or has ended
+		return already
+	}
+	lowered := map[int]bool{}
+	for _, p := range info.ProcessInfo {
+		if p.Type == "renderer" && p.CPUTime >= busyTime {
+			lowered[p.ID] = already[p.ID] || lowerPriority(p.ID, i.cmd.Process.Pid)
+		}
+	}
+	return lowered
+}
