@@ -105,12 +105,7 @@ func testContext(t *testing.T) context.Context {
 // openPage opens a page of the shared browser and goes to url when it is given.
 func openPage(t *testing.T, url string) *page {
 	t.Helper()
-	return openPageOf(t, shared, url)
-}
-
-func openPageOf(t *testing.T, b *Browser, url string) *page {
-	t.Helper()
-	opened, err := b.Open(testContext(t), routine.Opening{})
+	opened, err := shared.Open(testContext(t), routine.Opening{})
 	if err != nil {
 		t.Fatal(err)
 	}
