@@ -204,7 +204,7 @@ func (g *guard) handle(e guardEvent) {
 	case popupAttached:
 		g.popupAttached(proto.TargetSessionID(e.params))
 	case popupTooLong:
-		g.permit()
+		g.popupTooLong(proto.TargetSessionID(e.params))
 	case "Network.webSocketCreated", "Network.webTransportCreated":
 		if v, ok := decode[struct {
 			URL       string    `json:"url"`

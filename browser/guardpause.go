@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,7 +175,7 @@ const (
 // It runs on the reading goroutine.
 func (g *guard) holdPopup(session proto.TargetSessionID) {
 	g.post(popupAttached, json.RawMessage(session))
-	time.AfterFunc(holdTime, func() { g.post(popupTooLong, nil) })
+	time.AfterFunc(holdTime, func() { g.post(popupTooLong, json.RawMessage(session)) })
 }
 
 func (g *guard) popupAttached(session proto.TargetSessionID) {
@@ -187,6 +188,19 @@ func (g *guard) popupAttached(session proto.TargetSessionID) {
 	g.permits--
 	g.mu.Unlock()
 	g.release(session)
+}
+
+// popupTooLong lets a popup go that still waits: nobody has said which window it is.
+func (g *guard) popupTooLong(session proto.TargetSessionID) {
+	g.mu.Lock()
+	i := slices.Index(g.popups, session)
+	if i >= 0 {
+		g.popups = slices.Delete(g.popups, i, i+1)
+	}
+	g.mu.Unlock()
+	if i >= 0 {
+		g.release(session)
+	}
 }
 
 // permit lets the oldest popup go, or the next that comes.

@@ -62,6 +62,11 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 	}
 	refused := w.refused
 	p.mu.Unlock()
+	opener := p.openerOf(e.TargetInfo.OpenerID)
+	guard := opener.guarding()
+	if guard != nil && e.WaitingForDebugger {
+		defer guard.holdPopup(e.SessionID) // also of one that is refused, which uses up its permit
+	}
 	if tooMany {
 		if refused == 1 {
 			p.warn(fmt.Sprintf("the page opened more than %d popups at once: those beyond were closed before they loaded", maxPopups))
@@ -70,7 +75,6 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 		p.update(func(*state) {})
 		return
 	}
-	opener := p.openerOf(e.TargetInfo.OpenerID)
 	popup := opener.newPopup(e)
 	p.update(func(*state) {
 		if w.open == nil {
@@ -84,11 +88,9 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 	for _, m := range eachPage {
 		popup.send(m)
 	}
-	if g := opener.guarding(); g != nil && e.WaitingForDebugger {
-		g.holdPopup(e.SessionID)
-		return
+	if guard == nil {
+		p.i.client.letGo(e)
 	}
-	p.i.client.letGo(e)
 }
 
 // newPopup makes the page of a popup that p has opened.

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -209,4 +210,36 @@ func TestScriptsRunInFollowedPopups(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A window that is refused uses up the permit that was for it, and one that has
+// got its permit gets no second one: a window that a script opens later would
+// otherwise be let go before it is judged.
+func TestNoPermitIsLeft(t *testing.T) {
+	t.Parallel()
+	p := guardedPage(t, shared, site(t, map[string]any{"/p": `<p>popup`,
+		"/": `<button id=b onclick="for (let i = 0; i < 20; i++) window.open('/p?' + i)">b</button>`})+"/")
+	if _, err := p.Evaluate(testContext(t), watchedScript(`(() => { document.title = 'x' })()`)); err != nil {
+		t.Fatal(err)
+	}
+	g := p.guarding()
+	if g == nil {
+		t.Fatal("the page has no guard")
+	}
+	if _, err := p.Click(testContext(t), click("#b")); err != nil {
+		t.Fatal(err)
+	}
+	left := func() (waiting, permits int) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return len(g.popups), g.permits
+	}
+	eventually(t, testTime, "ten popups, each with its permit", func() bool {
+		waiting, permits := left()
+		return len(p.popupsNow()) == maxPopups && waiting == 0 && permits == 0
+	})
+	g.handle(guardEvent{method: popupTooLong, params: json.RawMessage(p.popupsNow()[0].session)})
+	if waiting, permits := left(); waiting != 0 || permits != 0 {
+		t.Errorf("%d windows wait, %d permits are left", waiting, permits)
+	}
 }
