@@ -117,6 +117,15 @@ Object.assign(globalThis.rote, (() => {
     try { return window[from].getItem(name); } catch { return null; } // an opaque origin has no storage
   }
 
+  // storageKeys are the first names of entries in the page's sessionStorage.
+  function storageKeys(most, longest) {
+    const keys = [];
+    try {
+      for (let i = 0; i < Math.min(sessionStorage.length, most); i++) keys.push(sessionStorage.key(i));
+    } catch { /* an opaque origin has no storage */ }
+    return keys.map(k => k.length > longest ? k.slice(0, longest) + '…' : k);
+  }
+
   function mirror(key, text) {
     try { sessionStorage.setItem(key, text); } catch { /* no storage here, or the quota is full */ }
   }
@@ -150,5 +159,5 @@ Object.assign(globalThis.rote, (() => {
     await rote.frame();
   }
 
-  return { rehearse, act, through, present, scroll, lookup, mirror, html, moreText };
+  return { rehearse, act, through, present, scroll, lookup, storageKeys, mirror, html, moreText };
 })());

@@ -168,6 +168,19 @@ func (p *page) Lookup(ctx context.Context, from routine.Source, name string) (st
 	return *text, true, nil
 }
 
+// How many names of entries StorageKeys gives at most, and how much of each, in
+// UTF-16 code units.
+const (
+	maxStorageKeys = 50
+	maxStorageKey  = 200
+)
+
+// StorageKeys are the first names of entries in the page's sessionStorage.
+func (p *page) StorageKeys(ctx context.Context) ([]string, error) {
+	keys, err := help[[]string](ctx, p, "storageKeys", maxStorageKeys, maxStorageKey)
+	return keys, p.failure(ctx, err)
+}
+
 func (p *page) property(ctx context.Context, path string) (*string, error) {
 	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: strings.Replace(readProperty, "%s", string(marshal(path)), 1), ReturnByValue: true, ThrowOnSideEffect: true})
 	var t *thrown

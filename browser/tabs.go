@@ -153,6 +153,10 @@ func (t *tabs) Lookup(ctx context.Context, from routine.Source, name string) (st
 	return f.text, f.ok, err
 }
 
+func (t *tabs) StorageKeys(ctx context.Context) ([]string, error) {
+	return onCurrent(ctx, t, func(p *page) ([]string, error) { return p.StorageKeys(ctx) })
+}
+
 func (t *tabs) Mirror(ctx context.Context, key, text string) error {
 	_, err := onCurrent(ctx, t, alone(func(p *page) error { return p.Mirror(ctx, key, text) }))
 	return err

@@ -21,7 +21,7 @@ func (o *opReturn) Do(ctx context.Context, r *Run) error {
 		}
 	}
 	if !found {
-		return Errorf(CodeValueMissing, "session storage holds no %q: %s", o.SessionKey, r.storedKeys())
+		return Errorf(CodeValueMissing, "session storage holds no %q: %s", o.SessionKey, r.storedKeys(ctx))
 	}
 	return r.setData(storedValue(text), len(text))
 }

@@ -67,6 +67,9 @@ type Page interface {
 
 	// Lookup reads a text from the page; false when there is none.
 	Lookup(ctx context.Context, from Source, name string) (string, bool, error)
+	// StorageKeys are names of entries in the page's sessionStorage: as many as a
+	// message can name, long ones shortened with "…".
+	StorageKeys(ctx context.Context) ([]string, error)
 	// Mirror puts an entry into the page's sessionStorage. What the page's
 	// quota refuses is left out silently.
 	Mirror(ctx context.Context, key, text string) error

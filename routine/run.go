@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 )
@@ -157,17 +158,37 @@ func (r *Run) store(ctx context.Context, key, text string, mirror bool) error {
 	return r.page.Mirror(ctx, key, text)
 }
 
-// storedKeys names the session values, for the message about a missing one.
-func (r *Run) storedKeys() string {
-	if len(r.values) == 0 {
-		return "nothing was stored before"
+// maxNamedKeys is how many keys of a page's session storage a message names.
+const maxNamedKeys = 10
+
+// storedKeys names what there is instead of a missing session value: what the run
+// has stored, and what the page has stored itself.
+func (r *Run) storedKeys(ctx context.Context) string {
+	stored := "nothing was stored before"
+	if keys := slices.Sorted(maps.Keys(r.values)); len(keys) > 0 {
+		stored = "stored are " + quotedList(keys)
 	}
-	keys := make([]string, 0, len(r.values))
-	for k := range r.values {
-		keys = append(keys, quoted(k))
+	of, err := r.page.StorageKeys(ctx)
+	if err != nil {
+		return stored // which is what matters
 	}
-	sort.Strings(keys)
-	return "stored are " + strings.Join(keys, ", ")
+	of = slices.DeleteFunc(of, func(key string) bool { _, own := r.values[key]; return own })
+	slices.Sort(of)
+	switch {
+	case len(of) > maxNamedKeys:
+		stored += fmt.Sprintf("; the page has stored %s and more", quotedList(of[:maxNamedKeys]))
+	case len(of) > 0:
+		stored += "; the page has stored " + quotedList(of)
+	}
+	return stored
+}
+
+func quotedList(texts []string) string {
+	all := make([]string, len(texts))
+	for i, t := range texts {
+		all[i] = quoted(t)
+	}
+	return strings.Join(all, ", ")
 }
 
 // maxShownURL is how much of a URL a message shows, in characters. The record
