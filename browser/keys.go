@@ -113,7 +113,8 @@ func keystrokes(text string, how prepared) []proto.Request {
 }
 
 // Press presses a key or a chord, as in "Control+A": the modifiers go down in
-// order, the last key down and up, the modifiers up again.
+// order, the last key down and up, the modifiers up again. Keys that go back,
+// forward or load the page again do so, unless the page uses them itself.
 func (p *page) Press(ctx context.Context, text string) error {
 	keys, err := keyboard.Parse(text)
 	if err != nil {
@@ -129,8 +130,19 @@ func (p *page) Press(ctx context.Context, text string) error {
 	if _, err := help[any](ctx, p, "drawn"); err != nil && !errors.Is(err, errGone) {
 		return p.failure(ctx, err)
 	}
+	short, isShortcut := shortcutOf(keys)
+	if isShortcut {
+		if err := p.watchKey(ctx); err != nil {
+			return p.failure(ctx, err)
+		}
+	}
 	if err := p.all(ctx, events...); err != nil {
 		return p.failure(ctx, err)
+	}
+	if isShortcut {
+		if err := p.take(ctx, short, before); err != nil {
+			return p.failure(ctx, err)
+		}
 	}
 	return p.failure(ctx, p.follow(ctx, before))
 }

@@ -39,6 +39,8 @@ var (
 	clickedSource string
 	//go:embed typing.js
 	typingSource string
+	//go:embed shortcut.js
+	shortcutSource string
 	//go:embed request.js
 	requestSource string
 )
@@ -47,7 +49,7 @@ var (
 // plain value, so that nothing is kept for us in the page.
 func helper() string {
 	sources := []string{domSource, visibleSource, pointSource, bringSource, fieldSource, helperSource, restSource, movingSource, pressSource, clickedSource,
-		typingSource, requestSource}
+		typingSource, shortcutSource, requestSource}
 	return "if (!globalThis.rote) {" + strings.Join(sources, "") + "} 0"
 }
 
