@@ -281,7 +281,7 @@ func (e *Evidence) nearest(o Operation, err *Error) string {
 	}
 	var usable []string
 	for _, x := range e.Elements {
-		if x.Problem == "" && len(usable) < maxNearest {
+		if x.Problem == "" && !x.Matched && len(usable) < maxNearest { // what the selector matches is what failed
 			usable = append(usable, x.String())
 		}
 	}

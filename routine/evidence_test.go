@@ -58,6 +58,8 @@ func TestErrorNamesTheNearestElements(t *testing.T) {
 	}{
 		{"not found", routine.CodeElementNotFound, &routine.Evidence{Elements: elements[1:]}, " after 20000 ms" + named},
 		{"not actionable", routine.CodeElementNotActionable, &routine.Evidence{Elements: elements}, " after 20000 ms" + named},
+		{"not actionable for a reason that has passed", routine.CodeElementNotActionable, &routine.Evidence{Elements: late}, " after 20000 ms; nearest: #c"},
+		{"not actionable, and nothing else is there", routine.CodeElementNotActionable, &routine.Evidence{Elements: late[:1]}, " after 20000 ms"},
 		{"too late", routine.CodeElementNotFound, &routine.Evidence{Elements: late}, " after 20000 ms; it came right after that: wait longer for it (timeout_ms)"},
 		{"none", routine.CodeElementNotFound, &routine.Evidence{Elements: []routine.Element{}}, " after 20000 ms; there is nothing else to act on"},
 		{"a page that did not answer", routine.CodeElementNotFound, &routine.Evidence{}, " after 20000 ms"},

@@ -25,7 +25,7 @@ func (o *opClick) Do(ctx context.Context, r *Run) error {
 	if err != nil {
 		return withLimit(err, o.TimeoutMS)
 	}
-	r.noteFound(found)
+	r.noteFound(o.Selector, found)
 	if found.Left {
 		r.warn(fmt.Sprintf("the page left when the mouse came over %q, before it was pressed", o.Selector))
 	}
@@ -44,10 +44,25 @@ func withLimit(err error, ms integer) error {
 	return &Error{Code: e.Code, Message: fmt.Sprintf("%s after %d ms", e.Message, ms), cause: err}
 }
 
-// noteFound records what a selector matched when that was not one element.
-func (r *Run) noteFound(f Found) {
+// noteFound records what a selector matched. It warns when that was several
+// elements, of which the author may have meant another.
+func (r *Run) noteFound(selector string, f Found) {
 	r.detail("matches", f.Matches)
 	if f.Skipped > 0 {
 		r.detail("skipped", f.Skipped)
 	}
+	r.warnOfMatches(selector, f.Matches, f.Skipped)
+}
+
+// warnOfMatches warns of a selector that matches more than one element. The first
+// one was used, after the skipped ones, which could not be.
+func (r *Run) warnOfMatches(selector string, matches, skipped int) {
+	if matches < 2 {
+		return
+	}
+	used := "the first one was used"
+	if skipped > 0 {
+		used = fmt.Sprintf("number %d was used, because the ones before it are not actionable", skipped+1)
+	}
+	r.warn(fmt.Sprintf("%s matches %d elements: %s; use a selector that matches only the one you mean", quoted(clip(selector, 80)), matches, used))
 }

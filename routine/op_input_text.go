@@ -30,7 +30,7 @@ func (o *opInputText) Do(ctx context.Context, r *Run) error {
 	if err != nil {
 		return withLimit(err, o.TimeoutMS)
 	}
-	r.noteFound(found)
+	r.noteFound(o.Selector, found)
 	if found.Left {
 		r.warn(fmt.Sprintf("the page left when %q got the focus, before the text was typed", o.Selector))
 	}

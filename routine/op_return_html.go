@@ -41,6 +41,7 @@ func (o *opReturnHTML) Do(ctx context.Context, r *Run) error {
 	}
 	if o.element() != "" {
 		r.detail("matches", matches)
+		r.warnOfMatches(o.element(), matches, 0)
 	}
 	return r.setData(json.RawMessage(compact(html)), len(html))
 }

@@ -55,6 +55,31 @@ func TestReturnHTMLNotesItsMatches(t *testing.T) {
 	}
 }
 
+// A selector that matches several elements is warned of, with the one that was used.
+func TestWarningOfSeveralMatches(t *testing.T) {
+	for _, row := range []struct {
+		operation string
+		found     routine.Found
+		want      []string
+	}{
+		{`{"type":"click","selector":"a.item"}`, routine.Found{Matches: 1}, nil},
+		{`{"type":"click","selector":"a.item"}`, routine.Found{Matches: 3},
+			[]string{`"a.item" matches 3 elements: the first one was used; use a selector that matches only the one you mean`}},
+		{`{"type":"click","selector":"a.item"}`, routine.Found{Matches: 3, Skipped: 1},
+			[]string{`"a.item" matches 3 elements: number 2 was used, because the ones before it are not actionable; use a selector that matches only the one you mean`}},
+		{`{"type":"input_text","selector":"#q","text":"x"}`, routine.Found{},
+			[]string{`"#q" matches 2 elements: number 2 was used, because the ones before it are not actionable; use a selector that matches only the one you mean`}},
+		{`{"type":"return_html","scope":"element","selector":"#a"}`, routine.Found{},
+			[]string{`"#a" matches 4 elements: the first one was used; use a selector that matches only the one you mean`}},
+	} {
+		page := fakePage{click: func(context.Context) (routine.Found, error) { return row.found, nil }}
+		e, err := runOnce(t, page, row.operation, "", `{}`)
+		if err != nil || cmp.Diff(row.want, e.Result.Warnings) != "" {
+			t.Errorf("%s %+v: %v %v", row.operation, row.found, e.Result.Warnings, err)
+		}
+	}
+}
+
 // The limit of a script is not the run's of the same name.
 func TestLimitOfAScript(t *testing.T) {
 	page := fakePage{evaluate: func(ctx context.Context) (routine.Evaluation, error) {
