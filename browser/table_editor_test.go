@@ -222,6 +222,10 @@ func TestTypeIntoWhatIsNoField(t *testing.T) {
 			then: `d.innerText.replace(/\n+/g, '|')`, is: `"one|twoab|three"`},
 		{name: "what holds one field", html: `<div id=e style="padding:20px"><span>Name</span><input id=i style="margin-left:300px"></div>`,
 			do: into("#e"), then: `i.value`, is: `"ab"`},
+		{name: "a group of fields that pass the focus on", html: `<div id=e role=group style="width:90px;height:30px"><span>MM/DD</span><i></i></div><script>
+			for (const n of [1, 2]) e.lastChild.innerHTML += '<input size=1 maxlength=1 style="opacity:0;width:1px">';
+			const [one, two] = e.querySelectorAll('input'); e.onclick = () => one.focus(); one.oninput = () => two.focus()</script>`,
+			do: into("#e"), then: `one.value + two.value`, is: `"ab"`},
 		{name: "a label", html: `<label id=e for=i>Name</label><input id=i>`, do: into("#e"), then: `i.value`, is: `"ab"`},
 		{name: "a component with a field", html: component("x-y", `<div>Name</div><input>`, ``), do: into("#e"),
 			then: `e.shadowRoot.querySelector('input').value`, is: `"ab"`},

@@ -30,7 +30,7 @@ Object.assign(globalThis.rote, (() => {
     if (!e) return { how: unsure ? 'none' : 'lost' };
     globalThis.roteTarget = e;
     const hidden = !!e.editContext || unsure && !e.isContentEditable && !isShown(e);
-    job = { e, text, hidden, before: read(e), clear };
+    job = { e, text, hidden, unsure, before: read(e), clear };
     if (isText(e) && !hidden) await place(job);
     const host = !isText(e) && (!within(field, e) || field === e || hostOf(field) === field);
     if (!isText(e) && !host) mark(field, job);
@@ -144,7 +144,7 @@ Object.assign(globalThis.rote, (() => {
   // typed says what has become of the text: '' it is there as it was typed,
   // 'nothing' of it came, more came ('added'), or other text did ('changed').
   function typed() {
-    if (!job || job.hidden) return { as: '', value: '', secret: false };
+    if (!job || job.hidden || job.unsure && focusOwner() !== job.e) return { as: '', value: '', secret: false }; // not to be seen, or in several fields
     const { e, text, before } = job, value = read(e), got = plain(e, value), want = plain(e, job.prefix + text + job.suffix);
     const result = as => ({ as, value: as && value.slice(0, 1000), secret: e.type === 'password', before, excess: got.startsWith(want) });
     if (got === want || !isText(e) && (got === plain(e, text) || rolled(got, want) || split(e, text))) return result('');
