@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,9 +46,11 @@ func TestWidgets(t *testing.T) {
 			result, _ := json.Marshal(answer["result"])
 			var ended struct {
 				Data     string
-				Warnings []any
+				Warnings []string
 			}
-			if err := json.Unmarshal(result, &ended); err != nil || !strings.Contains(ended.Data, task.said) || len(ended.Warnings) > 0 {
+			several := func(warning string) bool { return strings.Contains(warning, " elements: ") } // some tasks choose the first of a list
+			if err := json.Unmarshal(result, &ended); err != nil || !strings.Contains(ended.Data, task.said) ||
+				len(slices.DeleteFunc(ended.Warnings, several)) > 0 {
 				t.Errorf("want %q in\n%s", task.said, result)
 			}
 		})
