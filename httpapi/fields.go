@@ -62,7 +62,8 @@ func readObject(text []byte, hint string, fields ...field) error {
 		seen[string(key)] = true
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == string(key) })
 		if i < 0 {
-			add(at, routine.Problem{Pointer: "/" + escapePointer.Replace(string(key)), Code: "unknown_field", Message: fmt.Sprintf("the body has no field %q", clip(string(key))), Hint: hint})
+			add(at, routine.Problem{Pointer: "/" + escapePointer.Replace(string(key)), Code: "unknown_field",
+				Message: fmt.Sprintf("the body has no field %q", clip(string(key))), Hint: hint})
 		} else if f := fields[i]; !f.read(bytes.Clone(value)) {
 			add(atValue, routine.Problem{Pointer: "/" + f.name, Code: f.code, Message: f.message})
 		}

@@ -20,7 +20,8 @@ func (a *api) patchRoutine(q *request) (answer, error) {
 	if err := q.principal.MayChange(); err != nil {
 		return answer{}, err
 	}
-	if mediaType, _, err := mime.ParseMediaType(q.Header.Get("Content-Type")); err == nil && mediaType != "application/merge-patch+json" && mediaType != "application/json" {
+	if mediaType, _, err := mime.ParseMediaType(q.Header.Get("Content-Type")); err == nil && mediaType != "application/merge-patch+json" &&
+		mediaType != "application/json" {
 		q.w.Header().Set("Accept-Patch", mergePatches)
 		return answer{}, routine.Errorf(routine.CodeUnsupportedMediaType, "the body must be a JSON Merge Patch: send one of %s", mergePatches)
 	}

@@ -10,7 +10,8 @@ import (
 	"rote/routine"
 )
 
-const routineArgument = `"routine":{"type":"object","description":"The definition: name, description, parameters, operations; the resource ` + schemaURI + ` is its JSON Schema"}`
+const routineArgument = `"routine":{"type":"object","description":"The definition: name, description, parameters, operations; the resource ` + schemaURI +
+	` is its JSON Schema"}`
 
 // authoringTools write routines and look at their runs.
 func authoringTools() []builtin {
@@ -160,7 +161,8 @@ func (s *Server) listExecutions(ctx context.Context, q mcp.CallToolRequest) *mcp
 	}
 	rows := []listed{}
 	for _, e := range list {
-		row := listed{ExecutionID: e.ID, RoutineID: e.RoutineID, RoutineName: clip(clean(e.RoutineName), 100), Status: e.Status, ErrorCode: e.ErrorCode, CreatedAt: e.CreatedAt, Seconds: e.DurationSeconds}
+		row := listed{ExecutionID: e.ID, RoutineID: e.RoutineID, RoutineName: clip(clean(e.RoutineName), 100), Status: e.Status, ErrorCode: e.ErrorCode,
+			CreatedAt: e.CreatedAt, Seconds: e.DurationSeconds}
 		if e.Error != nil {
 			row.Error = clip(oneLine(clean(*e.Error)), 200)
 		}

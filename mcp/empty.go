@@ -21,7 +21,8 @@ func (s *Server) nothingPublished(p routine.Principal) string {
 		}
 		return words + "Write one and store it with create_routine; the resource schema://routine describes definitions" + validate + "."
 	}
-	return words + "The operator of this server adds one with: " + s.addCommand + ". With --toolsets authoring this server also has tools with which you can create routines."
+	return words + "The operator of this server adds one with: " + s.addCommand +
+		". With --toolsets authoring this server also has tools with which you can create routines."
 }
 
 // guideEmpty adds to the instructions of an organization without published

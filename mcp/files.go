@@ -56,7 +56,8 @@ func (a *answer) addDownload(s *Server, e *routine.Execution) []mcp.Content {
 	link := a.link(e.ID, f)
 	if s.embedFiles && len(content) <= maxImage {
 		a.Files[len(a.Files)-1].Where = "in this answer, as an embedded resource"
-		return []mcp.Content{mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: fileURI(e.ID, e.Result.Filename), MIMEType: f.MIME, Blob: base64.StdEncoding.EncodeToString(content)})}
+		return []mcp.Content{mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: fileURI(e.ID, e.Result.Filename), MIMEType: f.MIME,
+			Blob: base64.StdEncoding.EncodeToString(content)})}
 	}
 	return []mcp.Content{link}
 }

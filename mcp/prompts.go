@@ -28,7 +28,8 @@ What the service recorded, in JSON (data and page texts in it come from web page
 
 1. Say which operation failed, what it looked for and where the page was.
 2. Decide between: wrong arguments, a page that has changed, a login or consent page in the way, a site that was down or slow, a limit that is too short.
-3. If the routine is to blame, read %s and the resource ` + schemaURI + `, and give the changed definition; check it with validate_routine if there is such a tool.`
+3. If the routine is to blame, read %s and the resource ` + schemaURI +
+	`, and give the changed definition; check it with validate_routine if there is such a tool.`
 
 // addPrompts makes the prompts.
 func (s *Server) addPrompts(m *server.MCPServer) {

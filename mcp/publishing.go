@@ -23,7 +23,8 @@ func publishingTools() []builtin {
 				routineArgument + `,` + expectedArgument + `},"required":["routine"],"additionalProperties":false}`},
 		{name: "publish_routine", title: "Publish a routine", needs: routine.ScopeRoutinesWrite, handle: (*Server).publishRoutine,
 			description: "Turn on or off that a routine is a tool. Turning it on also makes it active.",
-			schema:      `{"type":"object","properties":{` + idArgument + `,"on":{"type":"boolean"},` + expectedArgument + `},"required":["id","on"],"additionalProperties":false}`},
+			schema: `{"type":"object","properties":{` + idArgument + `,"on":{"type":"boolean"},` + expectedArgument +
+				`},"required":["id","on"],"additionalProperties":false}`},
 		{name: "archive_routine", title: "Archive a routine", needs: routine.ScopeRoutinesWrite, destructive: true, handle: (*Server).archiveRoutine,
 			description: "Take a routine out of use: it is neither run nor listed. publish_routine brings it back.",
 			schema:      `{"type":"object","properties":{` + idArgument + `,` + expectedArgument + `},"required":["id"],"additionalProperties":false}`},
@@ -90,7 +91,8 @@ var errNoID = routine.Errorf(routine.CodeInvalid, "id is required: the tool name
 
 // change decodes the arguments, makes the change and answers with the routine as
 // it is then. id is the argument that must not be empty; nil: none is required.
-func (s *Server) change(ctx context.Context, q mcp.CallToolRequest, arguments any, id *string, change func() (*routine.Routine, []routine.Problem, error)) *mcp.CallToolResult {
+func (s *Server) change(ctx context.Context, q mcp.CallToolRequest, arguments any, id *string,
+	change func() (*routine.Routine, []routine.Problem, error)) *mcp.CallToolResult {
 	err := decode(q, arguments)
 	var r *routine.Routine
 	var warnings []routine.Problem

@@ -40,8 +40,9 @@ func (c *checker) declaration(base string, p *Parameter, n *node) {
 		d.add(d.at("min_length"), "range", "min_length %d is over max_length %d", *r.MinLength, *r.MaxLength)
 	}
 	if p.Type == TypeDate && r.Format != "" && !validDateFormat(r.Format) {
-		c.add(Problem{Pointer: base + d.at("format"), Code: "format", Message: fmt.Sprintf("%s is no date format: write the tokens YYYY MM DD HH mm ss with separators between them", show(r.Format)),
-			Hint: `as in "DD/MM/YYYY"`})
+		c.add(Problem{Pointer: base + d.at("format"), Code: "format",
+			Message: fmt.Sprintf("%s is no date format: write the tokens YYYY MM DD HH mm ss with separators between them", show(r.Format)),
+			Hint:    `as in "DD/MM/YYYY"`})
 		return // its values cannot be judged
 	}
 	if r.Pattern != "" {
@@ -56,7 +57,8 @@ func (c *checker) declaration(base string, p *Parameter, n *node) {
 	}
 	if p.Type == TypeEnum && len(r.EnumValues) == 0 {
 		if given, _, _ := n.find(d.at("enum_values")); !given.bad {
-			c.add(Problem{Pointer: base, Code: "required", Message: "an enum parameter needs enum_values", Hint: `as in "validation": {"enum_values": ["small", "large"]}`})
+			c.add(Problem{Pointer: base, Code: "required", Message: "an enum parameter needs enum_values",
+				Hint: `as in "validation": {"enum_values": ["small", "large"]}`})
 		}
 		return
 	}

@@ -20,7 +20,8 @@ func (o *opScroll) doubts() []Problem {
 		if o.X != nil {
 			at = "/x"
 		}
-		return []Problem{{Pointer: at, Code: "ignored_field", Message: "x and y scroll the window and are ignored beside a selector", Hint: "use delta_x and delta_y"}}
+		return []Problem{{Pointer: at, Code: "ignored_field", Message: "x and y scroll the window and are ignored beside a selector",
+			Hint: "use delta_x and delta_y"}}
 	case o.X == nil && o.Y == nil && o.DeltaX == nil && o.DeltaY == nil:
 		return []Problem{{Code: "no_effect", Message: "scrolls nowhere: give x, y, delta_x or delta_y"}}
 	}
@@ -106,11 +107,13 @@ func doubtfulRequestURL(url string) (message, hint string) {
 // never closed, and what no search for elements finds.
 func (c *checker) doubtfulText(pointer func() string, s site, t *placeholder.Template, faults []placeholder.Fault) {
 	if i := strings.LastIndex(s.text, "{{"); i >= 0 && s.place != placeholder.Script && !strings.Contains(s.text[i:], "}}") {
-		c.warn(Problem{Pointer: pointer(), Code: "open_placeholder", within: i + 1, Message: "{{ is never closed: it stays as it is written", Hint: "close it with }}"})
+		c.warn(Problem{Pointer: pointer(), Code: "open_placeholder", within: i + 1, Message: "{{ is never closed: it stays as it is written",
+			Hint: "close it with }}"})
 	}
 	if s.place == placeholder.Selector && strings.Contains(s.text, "::") {
 		if i := pseudoElement(sampleIn(s.text, t, faults, identSample)); i >= 0 {
-			c.warn(Problem{Pointer: pointer(), Code: "selector", within: i + 1, Message: "a pseudo-element is no element: nothing will be found", Hint: "select the element that has it"})
+			c.warn(Problem{Pointer: pointer(), Code: "selector", within: i + 1, Message: "a pseudo-element is no element: nothing will be found",
+				Hint: "select the element that has it"})
 		}
 	}
 }

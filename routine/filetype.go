@@ -10,7 +10,8 @@ import (
 
 // anyFile are the content types that servers give whatever file it is.
 var anyFile = map[string]bool{
-	"": true, "application/octet-stream": true, "binary/octet-stream": true, "application/download": true, "application/x-download": true, "application/force-download": true,
+	"": true, "application/octet-stream": true, "binary/octet-stream": true, "application/download": true, "application/x-download": true,
+	"application/force-download": true,
 }
 
 // typesOf are the beginnings of the content types that files of such names come

@@ -109,7 +109,8 @@ func (s *Service) executionMade(ctx context.Context, p Principal, k *Idempotency
 	}
 	if e.TokenID != p.TokenID {
 		if err := p.may(toReadExecutions, e.object()); err != nil {
-			return nil, Errorf(CodeForbidden, "this idempotency key was used with another token: its answer needs the scope %s; use a new key for a new run", ScopeExecutionsRead)
+			return nil, Errorf(CodeForbidden, "this idempotency key was used with another token: its answer needs the scope %s; use a new key for a new run",
+				ScopeExecutionsRead)
 		}
 	}
 	return s.present(e), nil

@@ -23,7 +23,8 @@ func (o *opPress) check() []Problem {
 	if err == nil {
 		return nil
 	}
-	p := Problem{Pointer: "/key", Code: "key", Message: err.Error() + ": use a name of the UI Events standard (Enter, Tab, ArrowDown, F5), one character, or a chord such as Control+A"}
+	p := Problem{Pointer: "/key", Code: "key", Message: err.Error() +
+		": use a name of the UI Events standard (Enter, Tab, ArrowDown, F5), one character, or a chord such as Control+A"}
 	var unknown *keyboard.UnknownError
 	if errors.As(err, &unknown) && unknown.Name != "" {
 		if near := nearest(unknown.Name, keysLike(unknown.Name)); near != "" {

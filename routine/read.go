@@ -157,7 +157,8 @@ func (r *reader) value() (n node, err error) {
 	case '0':
 		n.text = r.doc.src[start:n.end]
 		if !fitsNumber(n.text) {
-			r.fault(start, Problem{Code: "number_range", Message: fmt.Sprintf("a number may have at most %d digits and an exponent within ±%d: shorten it", maxNumberText, maxExponent)})
+			r.fault(start, Problem{Code: "number_range", Message: fmt.Sprintf("a number may have at most %d digits and an exponent within ±%d: shorten it",
+				maxNumberText, maxExponent)})
 			n.bad = true
 		}
 	}

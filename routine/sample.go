@@ -74,7 +74,8 @@ func (c *checker) template(operation int, s site) {
 	case s.pointer == "/url":
 		c.relativeURL(pointer, s.text)
 	case s.place == placeholder.Filename && t == nil && fileName(s.text) != s.text:
-		c.warn(Problem{Pointer: pointer(), Code: "filename", Message: fmt.Sprintf("a file name has neither path nor control characters: it becomes %q", fileName(s.text))})
+		c.warn(Problem{Pointer: pointer(), Code: "filename", Message: fmt.Sprintf("a file name has neither path nor control characters: it becomes %q",
+			fileName(s.text))})
 	}
 }
 

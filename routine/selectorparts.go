@@ -80,13 +80,16 @@ func (p *selectorParser) matcher() bool {
 // no browser knows.
 var foreignPseudos = map[string]string{
 	"contains": textHint, "icontains": textHint, "has-text": textHint, "text": textHint, "text-is": textHint, "text-matches": textHint, "-p-text": textHint,
-	"eq": "use :nth-child() or :nth-of-type(), which count from 1", "nth": "use :nth-child() or :nth-of-type(), which count from 1", "nth-match": "use :nth-child() or :nth-of-type()",
-	"gt": "use :nth-child(n+3) for those from the third on", "lt": "use :nth-child(-n+3) for the first three",
-	"first": "leave it out: the first actionable match is used; or use :first-child", "last": "use :last-child or :last-of-type", "even": "use :nth-child(even)", "odd": "use :nth-child(odd)",
+	"eq": "use :nth-child() or :nth-of-type(), which count from 1", "nth": "use :nth-child() or :nth-of-type(), which count from 1",
+	"nth-match": "use :nth-child() or :nth-of-type()",
+	"gt":        "use :nth-child(n+3) for those from the third on", "lt": "use :nth-child(-n+3) for the first three",
+	"first": "leave it out: the first actionable match is used; or use :first-child", "last": "use :last-child or :last-of-type",
+	"even": "use :nth-child(even)", "odd": "use :nth-child(odd)",
 	"visible": "leave it out: only visible elements are used", "hidden": "hidden elements are never used; for the attribute write [hidden]",
 	"parent": "use :not(:empty)", "header": "use :is(h1, h2, h3, h4, h5, h6)", "selected": "use :checked", "input": "use :is(input, select, textarea, button)",
 	"button": "use :is(button, [type='button'])", "submit": "use [type='submit']", "checkbox": "use [type='checkbox']", "radio": "use [type='radio']",
-	"password": "use [type='password']", "file": "use [type='file']", "image": "use [type='image']", "reset": "use [type='reset']", "-p-xpath": xpathHint, "xpath": xpathHint,
+	"password": "use [type='password']", "file": "use [type='file']", "image": "use [type='image']", "reset": "use [type='reset']", "-p-xpath": xpathHint,
+	"xpath": xpathHint,
 }
 
 const (
@@ -161,7 +164,8 @@ func foreignHint(text string) string {
 	text = strings.TrimSpace(text)
 	engine, rest, found := strings.Cut(text, "=")
 	switch {
-	case strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "(/") || strings.Contains(text, "[@") || strings.Contains(text, "text()"):
+	case strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "(/") || strings.Contains(text, "[@") ||
+		strings.Contains(text, "text()"):
 		return xpathHint
 	case found && (engine == "text" || engine == "role" || engine == "label" || engine == "placeholder" || engine == "link text" || engine == "partial link text"):
 		return textHint

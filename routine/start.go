@@ -107,7 +107,8 @@ func (s *Service) begin(ctx context.Context, l *live, timeout time.Duration) (co
 	if s.stopped() {
 		return nil, nil, errStopping
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, timeout, &Error{Code: CodeTimeout, Message: fmt.Sprintf("the run took longer than its timeout_seconds of %v", timeout.Seconds())})
+	ctx, stop := context.WithTimeoutCause(ctx, timeout, &Error{Code: CodeTimeout, Message: fmt.Sprintf("the run took longer than its timeout_seconds of %v",
+		timeout.Seconds())})
 	ctx, l.cancel = context.WithCancelCause(ctx)
 	id := l.last.ID
 	s.running[id] = l

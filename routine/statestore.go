@@ -63,6 +63,7 @@ func (s *Service) keep(ctx context.Context, caller Principal, page Page, result 
 		result.Warnings = append(result.Warnings, "the browser state was not saved: "+known.Message)
 	default:
 		s.log.ErrorContext(ctx, "browser state could not be saved", "error", err)
-		result.Warnings = append(result.Warnings, fmt.Sprintf("the browser state was not saved for the next run of project %s: the service's log says why", quoted(caller.ProjectID)))
+		result.Warnings = append(result.Warnings, fmt.Sprintf("the browser state was not saved for the next run of project %s: the service's log says why",
+			quoted(caller.ProjectID)))
 	}
 }

@@ -38,7 +38,8 @@ func (s *Service) Unpublished(ctx context.Context, p Principal, words []string, 
 			return nil, 0, err
 		}
 	}
-	rs, total, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Unpublished: true, Words: words, Limit: limit, MaxDefinition: maxListedDefinition})
+	rs, total, err := s.store.Routines(ctx, RoutineFilter{OrganizationID: p.OrganizationID, Unpublished: true, Words: words, Limit: limit,
+		MaxDefinition: maxListedDefinition})
 	if err != nil {
 		return nil, 0, storeError(ctx, "list routines", err)
 	}

@@ -70,7 +70,8 @@ const (
 
 // retryAfter is how long to wait after each attempt that failed; after the last
 // it is given up, about a day after the first.
-var retryAfter = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 15 * time.Hour}
+var retryAfter = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour,
+	15 * time.Hour}
 
 // callback is the callback of a call, nil when it has none. CodeInvalid.
 func (s *Service) callback(ctx context.Context, p Principal, to string) (*Callback, error) {
@@ -157,7 +158,8 @@ func (s *Service) deliver(ctx context.Context, w *Webhook) error {
 		next = s.later(w)
 	}
 	if !delivered {
-		s.log.WarnContext(ctx, "webhook was not delivered", "webhook_id", w.ID, "execution_id", e.ID, "attempt", w.Attempt, "outcome", outcome, "given_up", next == nil)
+		s.log.WarnContext(ctx, "webhook was not delivered", "webhook_id", w.ID, "execution_id", e.ID, "attempt", w.Attempt, "outcome", outcome, "given_up",
+			next == nil)
 	}
 	s.observer.WebhookSent(came(delivered, next))
 	return s.store.SettleWebhook(ctx, w.ID, outcome, next)

@@ -67,7 +67,8 @@ func build(ctx context.Context, g *globals, s streams, c routine.Config, options
 		return nil, err
 	}
 	concurrency := cmp.Or(int(g.Concurrency), 2*runtime.NumCPU())
-	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), MaxMemory: int64(g.MaxMemory), Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
+	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), MaxMemory: int64(g.MaxMemory),
+		Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
 	c.Store, c.Browser, c.Log, c.Concurrency, c.Queue = a.store, a.browser, a.log, concurrency, int(g.Queue)
 	c.MaxResult, c.AdminToken = int64(g.MaxResult), os.Getenv(adminToken)
 	a.service = routine.NewService(c)
@@ -91,7 +92,8 @@ const (
 // warnOfShortToken says so where it may be guessed.
 func (a *app) warnOfShortToken() {
 	if n := len(os.Getenv(adminToken)); n > 0 && n < minAdminToken {
-		a.log.Warn(adminToken+" opens everything and can be guessed: make a longer one, with openssl rand -hex 32 for example", "characters", n, "at_least", minAdminToken)
+		a.log.Warn(adminToken+" opens everything and can be guessed: make a longer one, with openssl rand -hex 32 for example",
+			"characters", n, "at_least", minAdminToken)
 	}
 }
 

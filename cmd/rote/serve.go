@@ -49,7 +49,8 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	}
 	c.suit(listener)
 	if c.Auth == "off" && !loopback(listener) {
-		return errors.Join(fmt.Errorf("--auth off would let everybody who reaches %s act as %s: use tokens, or listen on 127.0.0.1", listener.Addr(), g.User), listener.Close())
+		return errors.Join(fmt.Errorf("--auth off would let everybody who reaches %s act as %s: use tokens, or listen on 127.0.0.1", listener.Addr(), g.User),
+			listener.Close())
 	}
 	metrics := httpapi.NewMetrics()
 	a, err := openServer(ctx, g, s, metrics, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize)})

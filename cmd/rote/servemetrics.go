@@ -30,7 +30,8 @@ func listenForMetrics(addr string, allowedHosts []string, m *httpapi.Metrics, lo
 	}
 	if !loopback(l) {
 		allowedHosts = []string{"*"} // scrapers use whatever name or address they have
-		log.Warn("everybody who reaches --metrics-addr can read the metrics without a token: listen on 127.0.0.1, or let only your Prometheus through", "address", l.Addr().String())
+		log.Warn("everybody who reaches --metrics-addr can read the metrics without a token: listen on 127.0.0.1, or let only your Prometheus through",
+			"address", l.Addr().String())
 	}
 	s := &metricsListener{l, httpapi.NewServer(l.Addr().String(), httpapi.NewMetricsHandler(m, allowedHosts)), make(chan struct{})}
 	log.Info("serving metrics", "url", "http://"+l.Addr().String()+"/metrics")

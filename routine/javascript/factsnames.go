@@ -86,7 +86,8 @@ var (
 )
 
 func isMethod(name string) bool {
-	return plain[name] || withCallback[name] > 0 || collection[name] || name == "replace" || name == "replaceAll" || name == "bind" || name == "call" || name == "apply"
+	return plain[name] || withCallback[name] > 0 || collection[name] || name == "replace" || name == "replaceAll" || name == "bind" || name == "call" ||
+		name == "apply"
 }
 
 // implicit are the names under which the language itself calls or follows what

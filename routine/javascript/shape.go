@@ -52,7 +52,8 @@ func misshapen(e js.IExpr) (message, hint string) {
 			case call.Optional:
 				return "the function must be called with (), not with ?.()", hintForm
 			case fn != nil && fn.Generator:
-				return "the function is a generator, which only makes an iterator when it is called", "leave out the *, or call the generator inside: (() => { function* g() { ... } return [...g()] })()"
+				return "the function is a generator, which only makes an iterator when it is called",
+					"leave out the *, or call the generator inside: (() => { function* g() { ... } return [...g()] })()"
 			}
 			return "", ""
 		}

@@ -259,14 +259,17 @@ func listFilters(t *testing.T, s routine.Store) {
 		{"of another's tool name", routine.RoutineFilter{OrganizationID: "acme", ToolName: "tool_globex"}, nil},
 		{"of an organization without routines", routine.RoutineFilter{OrganizationID: "initech"}, nil},
 		{"drafts", routine.RoutineFilter{OrganizationID: "acme", Statuses: []routine.Status{routine.StatusDraft}}, []string{"acme-draft"}},
-		{"whatever the status", routine.RoutineFilter{OrganizationID: "acme", Statuses: []routine.Status{routine.StatusDraft, routine.StatusActive, routine.StatusArchived}},
+		{"whatever the status", routine.RoutineFilter{OrganizationID: "acme", Statuses: []routine.Status{routine.StatusDraft, routine.StatusActive,
+			routine.StatusArchived}},
 			[]string{"acme-public", "acme-no-tool", "acme-draft", "acme-archived", "acme"}},
 		{"designated", routine.RoutineFilter{OrganizationID: "acme", Designated: new(true)}, []string{"acme-public", "acme-draft", "acme"}},
 		{"not designated", routine.RoutineFilter{OrganizationID: "acme", Public: true, Designated: new(false)}, []string{"acme-no-tool"}},
-		{"is public", routine.RoutineFilter{OrganizationID: "acme", Public: true, IsPublic: new(true)}, []string{"globex-public-draft", "globex-public", "acme-public"}},
+		{"is public", routine.RoutineFilter{OrganizationID: "acme", Public: true, IsPublic: new(true)}, []string{"globex-public-draft", "globex-public",
+			"acme-public"}},
 		{"is not public", routine.RoutineFilter{OrganizationID: "acme", Public: true, IsPublic: new(false)}, []string{"acme-no-tool", "acme-draft", "acme"}},
 		{"is not public, of those that are", routine.RoutineFilter{IsPublic: new(false)}, nil},
-		{"all at once", routine.RoutineFilter{OrganizationID: "acme", Public: true, Statuses: []routine.Status{routine.StatusDraft}, Designated: new(true), IsPublic: new(true), Tag: "shop", Words: []string{"price"}},
+		{"all at once", routine.RoutineFilter{OrganizationID: "acme", Public: true, Statuses: []routine.Status{routine.StatusDraft}, Designated: new(true),
+			IsPublic: new(true), Tag: "shop", Words: []string{"price"}},
 			[]string{"globex-public-draft"}},
 	} {
 		list, total, err := s.Routines(t.Context(), row.filter)
@@ -350,7 +353,8 @@ func listAfterChange(t *testing.T, s routine.Store) {
 			t.Errorf("%+v still finds it: %v", f, err)
 		}
 	}
-	list, _, err := s.Routines(t.Context(), routine.RoutineFilter{Words: []string{"other"}, Tag: "new", Designated: new(false), Statuses: []routine.Status{routine.StatusDraft}})
+	list, _, err := s.Routines(t.Context(), routine.RoutineFilter{Words: []string{"other"}, Tag: "new", Designated: new(false),
+		Statuses: []routine.Status{routine.StatusDraft}})
 	must(t, err)
 	equal(t, "list", list, []*routine.Routine{next})
 }

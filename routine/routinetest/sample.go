@@ -131,7 +131,8 @@ func Failed(e *routine.Execution) *routine.Execution {
 	failed.ErrorCode = routine.CodeElementNotFound
 	failed.Evidence = &routine.Evidence{
 		URL: "https://shop.example/?a=1&b=2", Title: "Shop <1>", Text: "Sold out",
-		Elements:       []routine.Element{{Selector: "button.buy", Role: "button", Text: "Buy", Where: "in the frame iframe#f", Problem: "is disabled", Matched: true}},
+		Elements: []routine.Element{{Selector: "button.buy", Role: "button", Text: "Buy", Where: "in the frame iframe#f", Problem: "is disabled",
+			Matched: true}},
 		Console:        []string{"error: no stock"},
 		FailedRequests: []routine.FailedRequest{{Method: "GET", URL: "https://shop.example/stock", Status: 503, Error: "no"}},
 		Screenshot:     &routine.Screenshot{ContentType: "image/jpeg", Width: 1280, Height: 800, Size: 3, File: "screenshot.jpg"},

@@ -52,7 +52,8 @@ func changeIsAVersion(t *testing.T, s routine.Store) {
 		must(t, err)
 		equal(t, "routine", got, want)
 	}
-	for _, want := range []*routine.Version{versionOf(first, first.CreatedAt, "ann"), versionOf(second, second.UpdatedAt, "bob"), versionOf(third, third.UpdatedAt, "cas")} {
+	for _, want := range []*routine.Version{versionOf(first, first.CreatedAt, "ann"), versionOf(second, second.UpdatedAt, "bob"),
+		versionOf(third, third.UpdatedAt, "cas")} {
 		got, err := s.Version(t.Context(), first.ID, want.Number)
 		must(t, err)
 		equal(t, "version", got, want)

@@ -130,7 +130,8 @@ func webhookTurns(t *testing.T, s routine.Store) {
 	dueTo(t, s, "many", "https://a.example/", 9, 0)
 	dueTo(t, s, "some", "https://b.example/", 2, 1)
 	dueTo(t, s, "one", "https://c.example/", 1, 2)
-	equal(t, "first", targets(t, s, claim(Time, 4)), map[routine.WebhookTarget]int{to("many", "a.example"): 2, to("some", "b.example"): 1, to("one", "c.example"): 1})
+	equal(t, "first", targets(t, s, claim(Time, 4)), map[routine.WebhookTarget]int{to("many", "a.example"): 2, to("some", "b.example"): 1,
+		to("one", "c.example"): 1})
 	c := claim(Time, 1)
 	c.InFlight = map[routine.WebhookTarget]int{to("many", "a.example"): 2, to("some", "b.example"): 1}
 	equal(t, "then", targets(t, s, c), map[routine.WebhookTarget]int{to("some", "b.example"): 1})

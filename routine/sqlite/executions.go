@@ -38,7 +38,8 @@ func (s *Store) CreateExecution(ctx context.Context, e *routine.Execution) error
 				created_at, started_at, completed_at, duration_seconds, parameters, created_by, token_id, via,
 				operations_done, operations_total, evidence, organization_id, owner)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			e.ID, e.RoutineID, e.RoutineName, e.RoutineVersion, e.Status, result.text, result.hash(), result.size+len(e.Parameters)+lengthOf(evidence), e.Error, e.ErrorCode,
+			e.ID, e.RoutineID, e.RoutineName, e.RoutineVersion, e.Status, result.text, result.hash(), result.size+len(e.Parameters)+lengthOf(evidence), e.Error,
+			e.ErrorCode,
 			micros(e.CreatedAt), nullMicros(e.StartedAt), nullMicros(e.CompletedAt), e.DurationSeconds,
 			nullText(e.Parameters), e.CreatedBy, e.TokenID, e.Via, e.OperationsDone, e.OperationsTotal, evidence, e.OrganizationID, s.owner.id); err != nil {
 			return err

@@ -121,7 +121,8 @@ func (t *tab) task(ctx context.Context, url string) (text string, err error) {
 	mouse := func(kind, button string, count int) step {
 		return step{"Input.dispatchMouseEvent", object{"type": kind, "x": at[0], "y": at[1], "button": button, "clickCount": count}}
 	}
-	err = t.all(ctx, step{"Input.insertText", object{"text": visitor}}, mouse("mouseMoved", "none", 0), mouse("mousePressed", "left", 1), mouse("mouseReleased", "left", 1))
+	err = t.all(ctx, step{"Input.insertText", object{"text": visitor}}, mouse("mouseMoved", "none", 0), mouse("mousePressed", "left", 1),
+		mouse("mouseReleased", "left", 1))
 	if err != nil {
 		return "", err
 	}
