@@ -65,6 +65,9 @@ func (p *page) noteFailure(e loadingFailed) {
 		if h, known := p.hops[e.ID]; known {
 			h.failure = e
 		}
+		if e.ID == s.went {
+			s.failure = e.Error
+		}
 		if e.ID == s.loader && !e.Canceled { // a document's request has its loader's id
 			s.broke = true
 		}

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 	finished, err := p.settle(ctx)
 	s := p.now()
 	if err == nil && s.unreachable != "" {
-		return p.notReached(s.unreachable, "net::ERR_FAILED")
+		return p.notReached(s.unreachable, cmp.Or(s.failure, "net::ERR_FAILED"))
 	}
 	n := routine.Navigation{URL: s.url, Unfinished: !finished}
 	if s.statusOf == s.loader || s.statusOf == loader {

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (p *page) arrived(ctx context.Context) error {
 		return err
 	}
 	if s := p.now(); s.unreachable != "" {
-		_, err = p.notReached(s.unreachable, "net::ERR_FAILED")
+		_, err = p.notReached(s.unreachable, cmp.Or(s.failure, "net::ERR_FAILED"))
 		return err
 	}
 	p.warnOfDocument(finished)

@@ -27,8 +27,9 @@ type state struct {
 	// went is the loader of the last one that began, and goingTo the URL of the
 	// last one that was asked for or began.
 	going, goingTo, went string
-	// unreachable is the URL that the browser shows an error page for.
-	unreachable string
+	// unreachable is the URL that the browser shows an error page for, failure why
+	// the last navigation brought no document, as in net::ERR_CONNECTION_RESET.
+	unreachable, failure string
 	// status is the HTTP status of the document with loader statusOf.
 	status   int
 	statusOf string
@@ -122,7 +123,7 @@ func (p *page) navigation(method string, params json.RawMessage) {
 				} else {
 					s.asked++
 				}
-				s.going, s.went, s.goingTo = e.LoaderID, e.LoaderID, e.URL
+				s.going, s.went, s.goingTo, s.failure = e.LoaderID, e.LoaderID, e.URL, ""
 			})
 		}
 	case "Page.frameStoppedLoading":

@@ -1,8 +1,11 @@
 package browser
 
 import (
+	"io"
+	"log"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -225,4 +228,20 @@ func TestOperationsWaitForAPageOnItsWay(t *testing.T) {
 			do: leaving("file", func(a *attempt) error { return a.click("#b") }), log: "here;"},
 	)
 	holds(t, rows)
+}
+
+// A click to a page that cannot be opened says why.
+func TestClicksToUnreachablePages(t *testing.T) {
+	t.Parallel()
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	failed := routine.CodeNavigationFailed
+	holds(t, []row{
+		{name: "a certificate from nobody that is known", html: `<a id=b href="` + secure.URL + `">x</a>`, code: failed,
+			words: "TLS certificate is not from a known authority"},
+		{name: "a port that browsers refuse", html: `<a id=b href="http://127.0.0.1:1/">x</a>`, code: failed, words: "on this port"},
+		{name: "circles of redirects", html: `<a id=b href=r>x</a>`, site: map[string]any{"r": redirect("r")}, code: failed, words: "redirects in circles"},
+	})
 }
