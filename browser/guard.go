@@ -8,6 +8,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/routine"
+	"rote/routine/javascript"
 )
 
 // guard holds the rules of js_evaluate while a script runs and for as long as
@@ -54,6 +55,10 @@ type guarded struct {
 	watching map[string]bool
 	// places are where the page can enter each script, as V8 will say.
 	places map[string]*scriptPlaces
+	// bodies are the constant functions of the script that runs next, as it will be
+	// sent; constants those of each script.
+	bodies    []javascript.Span
+	constants map[string][]javascript.Span
 	// stops maps each breakpoint in a script that has ended to the id of that
 	// script. newStops are those that V8 has not named yet. over holds the ids of
 	// these scripts.
@@ -98,7 +103,7 @@ func newGuarded() guarded {
 		ours: map[string]bool{}, parsed: map[string]parsedScript{}, watches: map[string]watch{}, watching: map[string]bool{},
 		places: map[string]*scriptPlaces{}, stops: map[string]string{}, over: map[string]bool{}, frames: map[string]bool{},
 		asked: map[string]string{}, self: map[string]string{}, initiators: map[string]initiator{}, held: map[string]pausedRequest{},
-		hasLookout: map[proto.RuntimeExecutionContextID]bool{},
+		constants: map[string][]javascript.Span{}, hasLookout: map[proto.RuntimeExecutionContextID]bool{},
 	}
 }
 

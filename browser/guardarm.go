@@ -9,6 +9,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/routine"
+	"rote/routine/javascript"
 )
 
 // marksScript collects what the document has of its own.
@@ -92,9 +93,16 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 // begin notes what the call may do, and the source URL by which its script is
 // recognised.
 func (g *guard) begin(s routine.Script, name string) {
+	bodies := javascript.ConstantBodies(s.Text)
+	if g.p.hasLeftovers() {
+		for i := range bodies {
+			bodies[i].Line += laterLines
+			bodies[i].ToLine += laterLines
+		}
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.marker = name
+	g.marker, g.bodies = name, bodies
 	g.during, g.draws = true, g.draws || s.Facts.Draws()
 	g.p.proxy.FetchAhead(!g.draws)
 	g.sends = g.sends || s.Facts.Draws() || maySend(s)

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine/javascript"
 )
 
 // A script can leave functions in the page: on window or an element, in a timer
@@ -55,11 +57,24 @@ func (g *guard) stopScripts(ctx context.Context) {
 		places := g.placesOf(ctx, id)
 		g.mu.Lock()
 		for _, l := range places {
+			if g.isConstant(id, l) {
+				continue
+			}
 			at := &proto.DebuggerLocation{ScriptID: l.ScriptID, LineNumber: l.LineNumber, ColumnNumber: l.ColumnNumber}
 			g.newStops = append(g.newStops, newStop{id, g.p.send(proto.DebuggerSetBreakpoint{Location: at})})
 		}
 		g.mu.Unlock()
 	}
+}
+
+// isConstant reports whether the place is in a function that only returns a
+// constant, which does nothing that would have to be stopped: pages may call the
+// "() => true" that a script has put in the place of confirm. The lock is held.
+func (g *guard) isConstant(script string, at *proto.DebuggerBreakLocation) bool {
+	if at.ColumnNumber == nil {
+		return false
+	}
+	return slices.ContainsFunc(g.constants[script], func(s javascript.Span) bool { return s.Holds(at.LineNumber, *at.ColumnNumber) })
 }
 
 // placesOf is the answer to notePlaces; none for a script that did not begin, or
@@ -149,7 +164,8 @@ func (g *guard) stopLeftover(v paused) {
 	g.stopped, g.stoppedPage = true, g.stoppedPage || byPage
 	g.mu.Unlock()
 	if first {
-		g.p.warn("page code called a function that an earlier js_evaluate script had left in the page. Such functions run only while a script runs, so the call was stopped")
+		g.p.warn("page code called a function that an earlier js_evaluate script had left in the page. Such functions run only while a script runs, " +
+			"unless they only return a constant: the call was stopped, with the page code that made it. To answer a dialog, give the click \"x-dialog\": \"accept\"")
 	}
 	g.p.send(proto.DebuggerResume{TerminateOnResume: true})
 }

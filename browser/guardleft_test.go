@@ -176,11 +176,49 @@ func TestCodeThatAScriptLeftStopsAgain(t *testing.T) {
 // run is told.
 func TestThePageCallsWhatAScriptLeft(t *testing.T) {
 	p := guardedPage(t, shared, site(t, map[string]any{"/": `<button id=b onclick="hook(); document.title = 'after'">b</button>`})+"/")
-	eval(t, p, `(() => { window.hook = () => 1 })()`)
+	eval(t, p, `(() => { window.hook = () => [1] })()`)
 	if _, err := p.Click(testContext(t), click("#b")); err != nil {
 		t.Fatal(err)
 	}
 	if w := strings.Join(p.Warnings(), "\n"); !strings.Contains(w, "page code called a function that an earlier js_evaluate script had left") {
 		t.Fatalf("warnings %q", w)
 	}
+}
+
+// A function that only returns a constant is no hook: the page's own code that
+// calls it goes on, also when another script has run since.
+func TestPagesCallConstantFunctionsThatScriptsLeft(t *testing.T) {
+	t.Parallel()
+	url := site(t, map[string]any{"/": `<button id=b onclick="this.textContent = [window.ask(), window.confirm('sure?'), 'done']">b</button>
+		<script>window.ask = () => 'page'</script>`})
+	onBoth(t, func(t *testing.T, b *Browser) {
+		for i, c := range []struct{ script, want string }{
+			{`window.confirm = () => true;`, "page,true,done"},
+			{`window.confirm = function (message) { return true }; window.ask = () => 'mine';`, "mine,true,done"},
+			{"window.confirm = () => !0\n\n", "page,true,done"},
+			{`window.confirm = () => {}; window.f = () => { document.title = 'x' };`, "page,,done"},
+			{`window.confirm = m => { document.title = m; return true };`, "b"}, // does something, and is stopped
+		} {
+			if sampled(b, i) {
+				continue
+			}
+			t.Run(c.script, func(t *testing.T) {
+				t.Parallel()
+				p := guardedPage(t, b, url+"/")
+				for range 2 { // the second comes in a task of its own
+					eval(t, p, "(() => { "+c.script+" })()")
+				}
+				if _, err := p.Click(testContext(t), click("#b")); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := p.HTML(testContext(t), "#b"); err != nil || !strings.Contains(got, ">"+c.want+"<") {
+					t.Fatal(got, err)
+				}
+				stopped := strings.Contains(strings.Join(p.Warnings(), ""), "js_evaluate script had left")
+				if stopped != (c.want == "b") {
+					t.Error("stopped: ", stopped)
+				}
+			})
+		}
+	})
 }

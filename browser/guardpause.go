@@ -50,6 +50,7 @@ func (g *guard) scriptParsed(v parsedScript) {
 	if v.URL == g.marker && g.marker != "" {
 		g.marker = "" // a name can be used again, an id cannot
 		g.ours[v.ScriptID] = true
+		g.constants[v.ScriptID] = g.bodies
 		g.current = v.ScriptID
 	}
 	if len(g.parsed) < maxNoted { // a page can make scripts without end
