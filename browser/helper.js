@@ -130,21 +130,8 @@ Object.assign(globalThis.rote, (() => {
     try { sessionStorage.setItem(key, text); } catch { /* no storage here, or the quota is full */ }
   }
 
-  const html = selector => selector ? { ...textParts(globalThis.roteTarget.outerHTML), matches: all(selector, 1000).length }
-    : { ...textParts(document.documentElement?.outerHTML ?? ''), matches: 0 };
-
-  // A long text is handed over in parts, so that it does not hold up what other
-  // pages have to say. textParts gives the first, moreText each further one; null
-  // when there is none, because this document is not the one that gave the first.
-  const partChars = 1 << 18;
-  let restOfText = '';
-  function textParts(text) {
-    const last = text.charCodeAt(partChars - 1);
-    const end = last >= 0xd800 && last < 0xdc00 ? partChars - 1 : partChars; // a character in two units stays whole
-    restOfText = text.slice(end);
-    return { text: text.slice(0, end), more: restOfText !== '' };
-  }
-  const moreText = () => restOfText ? textParts(restOfText) : null;
+  const html = selector => selector ? { html: globalThis.roteTarget.outerHTML, matches: all(selector, 1000).length }
+    : { html: document.documentElement?.outerHTML ?? '', matches: 0 };
 
   // --- before the run
 
@@ -159,5 +146,10 @@ Object.assign(globalThis.rote, (() => {
     await rote.frame();
   }
 
+<<<<<<< HEAD
   return { rehearse, act, through, present, scroll, lookup, storageKeys, mirror, html, moreText };
+=======
+  Object.assign(rote.inner, { untypable, option });
+  return { rehearse, act, through, present, scroll, lookup, mirror, html };
+>>>>>>> parent of 11239aa (browser: large documents leave their pages in turns, in parts)
 })());

@@ -25,51 +25,10 @@ func (p *page) OuterHTML(ctx context.Context, selector string) (string, int, err
 		}
 	}
 	found, err := help[struct {
-		textPart
-		Matches int `json:"matches"`
+		HTML    string `json:"html"`
+		Matches int    `json:"matches"`
 	}](ctx, in, "html", selector)
-	if err != nil {
-		return "", 0, p.failure(ctx, err)
-	}
-	html, err := p.wholeText(ctx, in, found.textPart)
-	return html, found.Matches, p.failure(ctx, err)
-}
-
-// textPart is a part of a long text that the helper hands over.
-type textPart struct {
-	Text string `json:"text"`
-	More bool   `json:"more"`
-}
-
-// wholeText gets the other parts of a text whose first part is given, each in a
-// turn. errOversize, errGone.
-func (p *page) wholeText(ctx context.Context, in viewer, first textPart) (string, error) {
-	var text strings.Builder
-	text.WriteString(first.Text)
-	for more := first.More; more; {
-		next, err := p.nextText(ctx, in)
-		if err != nil {
-			return "", err
-		}
-		if next == nil {
-			return "", errGone
-		}
-		text.WriteString(next.Text)
-		if text.Len() > maxMessage {
-			return "", errOversize
-		}
-		more = next.More
-	}
-	return text.String(), nil
-}
-
-func (p *page) nextText(ctx context.Context, in viewer) (*textPart, error) {
-	release, err := p.takeTurn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	return help[*textPart](ctx, in, "moreText")
+	return found.HTML, found.Matches, p.failure(ctx, err)
 }
 
 // Scroll scrolls the window or an element.
