@@ -53,6 +53,8 @@ type page struct {
 	latestScript scriptSource
 	written      int // bytes that the page has written to its console, and for each message some
 	trace        trace
+	downloads    downloads     // of the first page: the files of the run
+	maxFiles     int64         // how many bytes those may have; 0: any number
 	windows      windows       // of the first page: the popups of the run
 	dead         chan struct{} // closed when the page has crashed, or a popup was closed
 	crashed      bool
@@ -127,6 +129,9 @@ func (p *page) begin(ctx context.Context, o routine.Opening) error {
 			return routine.Errorf(routine.CodeForbidden, "the hosts that the caller's runs are limited to: %w", err)
 		}
 	}
+	p.mu.Lock()
+	p.maxFiles = o.MaxFiles
+	p.mu.Unlock()
 	if !o.Keep {
 		return nil
 	}
@@ -142,6 +147,9 @@ func (p *page) open(ctx context.Context, proxy string) error {
 	}
 	p.context = made.BrowserContextID
 	p.i.enroll(p)
+	if err := p.allowDownloads(ctx); err != nil {
+		return err
+	}
 	if _, err := (proto.TargetCreateTarget{URL: "about:blank", BrowserContextID: p.context}).Call(browser); err != nil {
 		return err
 	}
@@ -153,7 +161,6 @@ func (p *page) open(ctx context.Context, proxy string) error {
 		return context.Cause(ctx)
 	}
 	return p.all(ctx, append(eachPage,
-		proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorDeny, BrowserContextID: p.context},
 		proto.RuntimeRunIfWaitingForDebugger{},
 	)...)
 }
@@ -258,6 +265,7 @@ func (p *page) Close() { p.closing.Do(func() { p.b.end(p) }) }
 func (p *page) dispose() error {
 	p.i.dismiss(p)
 	defer p.proxy.Close()
+	defer p.removeDownloads()
 	p.mu.Lock()
 	guards, disposing := p.guards, p.disposing
 	p.windows.closing = nil // they close with the context

@@ -89,7 +89,8 @@ Object.assign(globalThis.rote, (() => {
   function hovered() {
     const e = globalThis.roteTarget;
     if (!e) return false; // the mouse has led to another document
-    return !e.isConnected || e.matches(':hover') || !!e.labels && [...e.labels].some(l => l.matches(':hover'));
+    const over = n => n.matches(CSS.escape(n.localName) + ':hover'); // in quirks mode :hover alone is for links
+    return !e.isConnected || over(e) || !!e.labels && [...e.labels].some(over);
   }
 
   // pressedAt is where the last press was in the document that it reached, and on

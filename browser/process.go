@@ -155,6 +155,10 @@ func (p *process) event(method string, params json.RawMessage) {
 		}
 		return
 	}
+	if strings.HasPrefix(method, "Browser.download") {
+		p.noteDownload(method, params)
+		return
+	}
 	if method != "Target.attachedToTarget" {
 		return
 	}

@@ -44,7 +44,7 @@ func (p *page) follow(ctx context.Context, before state) error {
 		}
 	}
 	if s := p.now(); s.loader == before.loader && s.statusOf == s.went && s.went != before.went && !s.nothing() {
-		p.warn(shortURL(s.goingTo) + " is a download, not a page, and was refused: get it with the download operation")
+		return p.downloadBegins(ctx, requestTime) // the answer was no page
 	}
 	return nil
 }

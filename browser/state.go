@@ -61,6 +61,7 @@ func (p *page) event(method string, params json.RawMessage) {
 	case "Page.navigatedWithinDocument", "Page.lifecycleEvent", "Page.frameRequestedNavigation", "Page.frameStartedNavigating", "Page.frameStoppedLoading":
 		p.navigation(method, params)
 	case "Network.responseReceived":
+		p.noteRequests(method, params)
 		if e, ok := decode[proto.NetworkResponseReceived](params); ok && e.Response != nil {
 			if e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.FrameID) {
 				p.update(func(s *state) { s.status, s.statusOf = e.Response.Status, string(e.LoaderID) })
@@ -71,7 +72,11 @@ func (p *page) event(method string, params json.RawMessage) {
 		}
 	case "Network.requestWillBeSent":
 		p.noteRequest(params)
+		p.noteRequests(method, params)
+	case "Network.loadingFinished":
+		p.noteRequests(method, params)
 	case "Network.loadingFailed":
+		p.noteRequests(method, params)
 		if e, ok := decode[loadingFailed](params); ok {
 			p.noteFailure(e)
 		}
@@ -161,6 +166,11 @@ func (p *page) attendant(session proto.TargetSessionID, method string, params js
 				p.warn(fmt.Sprintf("the page opened a dialog (%s), which was dismissed: %.200q", e.Type, e.Message))
 			}
 		}
+	case "Page.downloadWillBegin":
+		if e, ok := decode[proto.PageDownloadWillBegin](params); ok {
+			first := p.first()
+			first.update(func(*state) { first.beginDownload(&e) })
+		}
 	case "Target.attachedToTarget":
 		switch e, ok := decode[proto.TargetAttachedToTarget](params); {
 		case !ok || e.TargetInfo == nil:
@@ -214,6 +224,16 @@ func (p *page) update(change func(*state)) {
 	if p.guard != nil && p.state.loader != loader {
 		p.guard.left()
 	}
+	p.wake()
+	if first := p.first(); first != p { // which may wait for its popups
+		first.mu.Lock()
+		defer first.mu.Unlock()
+		first.wake()
+	}
+}
+
+// wake has all that wait for the state look again. The lock is held.
+func (p *page) wake() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }

@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"fmt"
+	"net/http"
 	"testing"
 
 	"rote/routine"
@@ -45,6 +47,15 @@ func TestHoverOpensMenus(t *testing.T) {
 		{name: "in a shadow root",
 			html: `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML = ` + "`" + css + item + "`" + `</script>`,
 			do:   over("#i", ".h"), log: "i;"},
+		{name: "in quirks mode", html: `<p>x`, log: "i;", site: map[string]any{"q": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<script>var LOG = '', say = s => LOG += s + ';'</script>`+css+item)
+		}}, do: func(a *attempt) error {
+			if _, err := a.p.Navigate(a.ctx, a.site+"q"); err != nil {
+				return err
+			}
+			return over("#i", ".h")(a)
+		}},
 		{name: "an element that is replaced when the mouse is over it",
 			html: `<div id=h style="width:200px" onmouseenter="outerHTML = '<div id=h><a id=i onclick=say(1)>item</a></div>'">menu</div>`, do: over("#i",
 				"#h"), log: "1;"},

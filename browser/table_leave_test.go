@@ -142,7 +142,7 @@ func TestSeveralNavigationsAreFollowedToTheLast(t *testing.T) {
 			url: "next?a=x", log: "loaded;"},
 		row{name: "a navigation that is stopped leaves the page", html: `<button id=b onclick="location = 'next'; stop()">x</button>`, site: site(nil), url: "./"},
 		row{name: "a link that is a download, after a page that is given up", html: `<a id=b href=file onclick="location = 'one'">x</a>`,
-			site: site(map[string]any{"file": file}), url: "./", warns: "is a download, not a page"},
+			site: site(map[string]any{"file": file}), url: "./"},
 		row{name: "a page that leads nowhere after one that is given up", html: `<a id=b href="http://127.0.0.1:18998/" onclick="location = 'one'">x</a>`,
 			site: site(nil), code: routine.CodeNavigationFailed, words: "the connection was refused"},
 		row{name: "navigate to a page with a refresh", site: site(map[string]any{"refresh": `<meta http-equiv=refresh content="0;url=next">`}),

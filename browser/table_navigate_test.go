@@ -161,7 +161,7 @@ func TestClickFollows(t *testing.T) {
 		{name: "window.open into the same window", html: `<button id=b onclick="window.open('next', '_self')">x</button>`, site: next, url: "next", log: "loaded;"},
 		{name: "a popup is not followed, and told of", html: `<a id=b href="next" target=_blank>x</a>`, site: next, url: "./", warns: "the page opened a popup"},
 		{name: "No Content leaves the page", html: `<a id=b href="n">x</a>`, site: map[string]any{"n": status(204, "")}, url: "./"},
-		{name: "a download leaves the page and is told of", html: `<a id=b href="f">x</a>`, site: map[string]any{"f": file}, url: "./", warns: "is a download, not a page"},
+		{name: "a download leaves the page", html: `<a id=b href="f">x</a>`, site: map[string]any{"f": file}, url: "./"},
 		{name: "a mailto link leaves the page", html: `<a id=b href="mailto:a@b.c">x</a>`, url: "./"},
 		{name: "a javascript link", html: `<a id=b href="javascript:void say('js')">x</a>`, log: "js;"},
 		{name: "an HTTP error is a warning", html: `<a id=b href="e">x</a>`, site: map[string]any{"e": status(500, "<h1>oh</h1>")}, url: "e", warns: "answered with HTTP status 500"},

@@ -84,6 +84,17 @@ func TestPopupsAreFollowed(t *testing.T) {
 		fmt.Fprint(w, next)
 	}}
 	rows = append(rows, []row{
+		{name: "from a menu that opens under the mouse", site: site, log: "c;",
+			html: `<style>#m{display:none}#h:hover #m{display:block}</style>
+				<div id=h style="width:200px">menu<div id=m><a id=b onclick="window.open('next')">x</a></div></div>`,
+			do: func(a *attempt) error {
+				c := click("#b")
+				c.FollowPopup, c.Hover = true, []string{"#h"}
+				if _, err := a.p.tabs.Click(a.ctx, c); err != nil {
+					return err
+				}
+				return a.onTab("#c")
+			}},
 		{name: "that is written by its opener",
 			html: opens(`const w = window.open(''); w.document.write('<p id=c onclick=opener.say(1)>hi</p>'); w.document.close()`),
 			do: func(a *attempt) error {

@@ -102,6 +102,7 @@ func (p *fakePage) Warnings() []string                    { return nil }
 func (p *fakePage) State(context.Context) ([]byte, error) { return nil, nil }
 
 // Denials are told once.
+func (*fakePage) Files(context.Context, bool) ([]routine.File, error) { return nil, nil }
 func (p *fakePage) Denials() []routine.Denial {
 	denied := p.denied
 	p.denied = nil

@@ -85,6 +85,7 @@ func (p *page) URL(context.Context) (string, error)                    { return 
 func (p *page) Mirror(context.Context, string, string) error           { return nil }
 func (p *page) Warnings() []string                                     { return p.site.warn }
 func (p *page) State(context.Context) ([]byte, error)                  { return nil, nil }
+func (*page) Files(context.Context, bool) ([]routine.File, error)      { return nil, nil }
 func (p *page) Denials() []routine.Denial                              { return nil }
 func (p *page) Close()                                                 { p.site.closed.Add(1) }
 func (p *page) SentCookies(context.Context) ([]routine.Cookie, error)  { return nil, nil }

@@ -102,6 +102,9 @@ func (c *caller) succeeded(ctx context.Context, e *routine.Execution, p part) (*
 		}
 	}
 	for _, f := range e.Files {
+		if e.Result != nil && e.Result.IsBase64 && e.Result.Filename == f.Name {
+			continue // the answer has told of it
+		}
 		contents = append(contents, a.link(e.ID, file{Name: f.Name, MIME: mediaType(f.ContentType), Bytes: f.Size}))
 	}
 	a.whole = a.Data

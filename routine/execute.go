@@ -119,6 +119,7 @@ func (s *Service) RunOnce(ctx context.Context, p Principal, d *Definition, call 
 	defer end()
 	defer l.closePage()
 	err = s.runPage(ctx, l, d, values, call.Progress)
+	l.last.notKept(l.files)
 	s.end(l.last, err)
 	return l.last, err
 }
@@ -147,6 +148,7 @@ func (s *Service) attempt(ctx context.Context, t *ticket, l *live, d *Definition
 	l.last.Status, l.last.StartedAt = ExecutionRunning, &started
 	l.tellStatus()
 	err := s.runPage(ctx, l, d, values, progress)
+	s.keepFiles(ctx, l.last, l.files)
 	s.keepScreenshot(ctx, l.last)
 	return err
 }
@@ -168,6 +170,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 	if err != nil {
 		return err
 	}
+	opening.MaxFiles = s.maxResult
 	opening.Turn = s.transfers.of(l.caller.OrganizationID)
 	page, err := s.browser.Open(ctx, opening)
 	s.openings.note(err, s.now())
@@ -185,7 +188,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 	if err = r.run(ctx, d); err == nil && opening.Keep {
 		s.keep(ctx, l.caller, page, e.Result)
 	}
-	e.Evidence = r.evidence
+	e.Evidence, l.files = r.evidence, r.files
 	r.hidden.result(e.Result)
 	return r.hidden.err(err)
 }

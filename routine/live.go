@@ -20,7 +20,8 @@ type live struct {
 	ended  chan struct{}
 	cancel context.CancelCauseFunc
 	// page is the run's own; nil while it has none.
-	page Page
+	files []File // that the run's pages were sent, until they are saved
+	page  Page
 
 	mu      sync.Mutex
 	events  []Event

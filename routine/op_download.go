@@ -2,8 +2,6 @@ package routine
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 )
 
 type opDownload struct {
@@ -23,16 +21,11 @@ func (o *opDownload) Do(ctx context.Context, r *Run) error {
 	if response.Status < 200 || response.Status > 299 {
 		return Errorf(CodeHTTPError, "%s answered with HTTP status %d", clip(response.URL, maxShownURL), response.Status)
 	}
-	data := make([]byte, base64.StdEncoding.EncodedLen(len(response.Body))+2)
-	data[0], data[len(data)-1] = '"', '"'
-	base64.StdEncoding.Encode(data[1:], response.Body)
-	if err := r.setData(json.RawMessage(data), len(response.Body)); err != nil {
+	f := File{FileInfo{Name: o.Filename, ContentType: header(response.Headers, "content-type")}, response.Body}
+	if err := r.setFile(f); err != nil {
 		return err
 	}
-	size := int64(len(response.Body))
-	r.result.IsBase64, r.result.Filename, r.result.Size = true, o.Filename, &size
-	r.result.ContentType = header(response.Headers, "content-type")
-	if text := unlike(o.Filename, r.result.ContentType, o.Endpoint.URL, response.URL); text != "" {
+	if text := unlike(o.Filename, f.ContentType, o.Endpoint.URL, response.URL); text != "" {
 		r.warn(text)
 	}
 	return nil

@@ -79,6 +79,12 @@ type Page interface {
 	// It stops the page's scripts, so nothing but Close comes after.
 	Evidence(ctx context.Context, i Inspection) *Evidence
 
+	// Files waits for the downloads that the run's pages have begun and gives the
+	// files that were not given before. When last, it also waits a little for what
+	// the click before it may still bring. CodeResultTooLarge, CodeNetworkError for
+	// a download that broke off.
+	Files(ctx context.Context, last bool) ([]File, error)
+
 	// Warnings are the page events since the last call that an author should
 	// know of: dialogs, popups.
 	Warnings() []string
@@ -99,6 +105,9 @@ type Opening struct {
 	// operator's own rules and within them: "host", "*.host", "host:port", CIDR.
 	// None: whatever the operator allows.
 	AllowedHosts []string
+	// MaxFiles is how many bytes the files may have that the pages are sent; 0: any
+	// number.
+	MaxFiles int64
 	// Keep tells that the page's State is wanted at the end.
 	Keep bool
 	// State is what a page of before left, which this one starts from; nil: from

@@ -31,7 +31,11 @@ type Run struct {
 	largeText  takeTurn // waits until sanitizers may work on a large text
 	now        func() time.Time
 	progress   func(Progress)
-	recorded   func(OperationRecord) // told of each operation that has ended
+	files      []File // that the pages were sent
+	// fixed reports whether an operation has set the result since the last click:
+	// a file does not replace it then.
+	fixed    bool
+	recorded func(OperationRecord) // told of each operation that has ended
 }
 
 // Progress tells of an operation that begins.
@@ -54,6 +58,9 @@ func (r *Run) run(ctx context.Context, d *Definition) error {
 		r.record = &r.result.OperationsMetadata[i]
 		start := r.now()
 		err := r.do(ctx, o)
+		if err == nil {
+			err = r.takeFiles(ctx, i == total-1)
+		}
 		r.record.DurationSeconds = r.now().Sub(start).Seconds()
 		for _, w := range r.page.Warnings() {
 			r.warn(w)

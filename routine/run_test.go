@@ -65,6 +65,7 @@ type fakePage struct {
 	denials      []routine.Denial
 	evidence     func(context.Context, routine.Inspection) *routine.Evidence
 	state        []byte
+	files        func(last bool) ([]routine.File, error)
 }
 
 func (p *fakePage) note(format string, args ...any) {

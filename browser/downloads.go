@@ -1,0 +1,319 @@
+package browser
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine"
+)
+
+// maxDownloads is how many files one run may be sent.
+const maxDownloads = 20
+
+// quietTime is how long after a click, and after the requests that it made, a
+// download may still begin. requestTime bounds the wait for those requests.
+const (
+	quietTime   = 500 * time.Millisecond
+	requestTime = 3 * time.Second
+)
+
+// download is a file that a page of the run is sent.
+type download struct {
+	id, name, url string
+	received      int64
+	// ended says how: completed, canceled, or too large; empty: it has not.
+	ended string
+	taken bool
+}
+
+// The ways in which a download ends.
+const (
+	downloadCompleted = "completed"
+	downloadCanceled  = "canceled"
+	downloadTooLarge  = "too large"
+)
+
+// downloads are the files of a run. They belong to its first page, whose lock
+// guards them.
+type downloads struct {
+	list []*download
+	// refused are those beyond maxDownloads, by id; told counts those that the run was
+	// warned of.
+	refused map[string]bool
+	told    int
+	// types are the media types of documents and other answers, by URL.
+	types map[string]string
+	// requests are the requests of scripts that are under way, by id; number counts
+	// all of them.
+	requests map[string]int
+	number   int
+}
+
+// downloadDirectory is where the browser puts the files of the run.
+func (p *page) downloadDirectory() string {
+	return filepath.Join(p.i.home, "downloads", string(p.context))
+}
+
+// allowDownloads has the browser keep the files that the run's pages are sent, and
+// tell of them.
+func (p *page) allowDownloads(ctx context.Context) error {
+	return proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorAllowAndName,
+		BrowserContextID: p.context, DownloadPath: p.downloadDirectory(), EventsEnabled: true}.Call(caller{ctx, p.i.client, ""})
+}
+
+// noteDownload takes what the browser tells of the downloads of all runs. The page
+// that has begun one may be closed by then.
+func (p *process) noteDownload(method string, params json.RawMessage) {
+	begun, _ := decode[proto.PageDownloadWillBegin](params)
+	on, _ := decode[proto.PageDownloadProgress](params)
+	p.mu.Lock()
+	pages := slices.Collect(maps.Values(p.pages))
+	p.mu.Unlock()
+	for _, page := range pages {
+		switch {
+		case method == "Browser.downloadProgress":
+			page.update(func(*state) { page.progress(&on) })
+		case page.hasFrame(begun.FrameID):
+			page.update(func(*state) { page.beginDownload(&begun) })
+		}
+	}
+}
+
+// hasFrame reports whether a frame is one of the run's.
+func (p *page) hasFrame(frame proto.PageFrameID) bool {
+	for _, own := range append(p.popupsNow(), p) {
+		own.mu.Lock()
+		_, known := own.reach[frame]
+		known = known || own.isMain(frame)
+		own.mu.Unlock()
+		if known {
+			return true
+		}
+	}
+	return false
+}
+
+// beginDownload notes a download. The lock is held.
+func (p *page) beginDownload(e *proto.PageDownloadWillBegin) {
+	if slices.ContainsFunc(p.downloads.list, func(d *download) bool { return d.id == e.GUID }) {
+		return
+	}
+	if len(p.downloads.list) >= maxDownloads {
+		if p.downloads.refused == nil {
+			p.downloads.refused = map[string]bool{}
+		}
+		p.downloads.refused[e.GUID] = true
+		p.cancelDownload(e.GUID)
+		return
+	}
+	p.downloads.list = append(p.downloads.list, &download{id: e.GUID, name: e.SuggestedFilename, url: e.URL})
+}
+
+// progress notes how far a download is, and ends one that is too large. The lock
+// is held.
+func (p *page) progress(e *proto.PageDownloadProgress) {
+	i := slices.IndexFunc(p.downloads.list, func(d *download) bool { return d.id == e.GUID })
+	if i < 0 || p.downloads.list[i].ended != "" {
+		return
+	}
+	d := p.downloads.list[i]
+	d.received = int64(e.ReceivedBytes)
+	switch e.State {
+	case proto.PageDownloadProgressStateCompleted:
+		d.ended = downloadCompleted
+	case proto.PageDownloadProgressStateCanceled:
+		d.ended = downloadCanceled
+	}
+	sum := int64(0)
+	for _, other := range p.downloads.list {
+		sum += other.received
+	}
+	if max := p.maxFiles; max > 0 && (sum > max || int64(e.TotalBytes) > max) {
+		d.ended = downloadTooLarge
+		p.cancelDownload(d.id)
+	}
+}
+
+func (p *page) cancelDownload(id string) {
+	p.i.client.send("", "Browser.cancelDownload", proto.BrowserCancelDownload{GUID: id, BrowserContextID: p.context})
+}
+
+// noteRequests follows the requests of a page's scripts, as those of which a file
+// is made, and the media types of what comes.
+func (p *page) noteRequests(method string, params json.RawMessage) {
+	var e struct {
+		ID       string                    `json:"requestId"`
+		Type     proto.NetworkResourceType `json:"type"`
+		Response struct {
+			URL  string `json:"url"`
+			Type string `json:"mimeType"`
+		} `json:"response"`
+	}
+	if json.Unmarshal(params, &e) != nil {
+		return
+	}
+	first := p.first()
+	first.mu.Lock()
+	defer first.mu.Unlock()
+	d := &first.downloads
+	switch method {
+	case "Network.requestWillBeSent":
+		if e.Type == proto.NetworkResourceTypeFetch || e.Type == proto.NetworkResourceTypeXHR {
+			if d.requests == nil {
+				d.requests = map[string]int{}
+			}
+			d.number++
+			if len(d.requests) < maxHops {
+				d.requests[e.ID] = d.number
+			}
+		}
+	case "Network.responseReceived":
+		if e.Type == proto.NetworkResourceTypeDocument && len(d.types) < maxHops {
+			if d.types == nil {
+				d.types = map[string]string{}
+			}
+			d.types[e.Response.URL] = e.Response.Type
+		}
+	default:
+		if _, known := d.requests[e.ID]; known {
+			delete(d.requests, e.ID)
+			first.wake()
+		}
+	}
+}
+
+// Files waits for the downloads that have begun and gives those that it has not
+// given yet. When last, it also waits a little for what the run's last click may
+// still bring.
+func (t *tabs) Files(ctx context.Context, last bool) ([]routine.File, error) {
+	p := t.first
+	if last {
+		if err := p.awaitDownload(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var ended []*download
+	err := p.waitFor(ctx, func(state) (bool, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		ended = nil
+		for _, d := range p.downloads.list {
+			if d.ended == "" {
+				return false, nil
+			}
+			if !d.taken {
+				ended = append(ended, d)
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.takeDownloads(ended)
+}
+
+// takeDownloads reads the files of downloads that have ended.
+func (p *page) takeDownloads(ended []*download) ([]routine.File, error) {
+	p.mu.Lock()
+	untold := len(p.downloads.refused) - p.downloads.told
+	p.downloads.told += untold
+	p.mu.Unlock()
+	if untold > 0 {
+		p.warn(fmt.Sprintf("a run is sent %d files at most: %d more were refused", maxDownloads, untold))
+	}
+	var files []routine.File
+	for _, d := range ended {
+		p.mu.Lock()
+		d.taken = true
+		contentType := p.downloads.types[d.url]
+		p.mu.Unlock()
+		switch d.ended {
+		case downloadTooLarge:
+			return files, routine.Errorf(routine.CodeResultTooLarge,
+				"the file %q has more than the %d bytes that the files of a run may have: raise --max-result", shortened(d.name, 100), p.maxFiles)
+		case downloadCanceled:
+			return files, routine.Errorf(routine.CodeNetworkError, "the file %q did not arrive: its download from %s broke off after %d bytes",
+				shortened(d.name, 100), shortURL(d.url), d.received)
+		}
+		file := filepath.Join(p.downloadDirectory(), d.id)
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return files, routine.Internal("read a downloaded file", err)
+		}
+		_ = os.Remove(file) // the directory goes with the run
+		contentType = cmp.Or(contentType, typesByExtension[strings.ToLower(filepath.Ext(d.name))], "application/octet-stream")
+		files = append(files, routine.File{FileInfo: routine.FileInfo{Name: d.name, ContentType: contentType, Size: int64(len(data))}, Data: data})
+	}
+	return files, nil
+}
+
+// awaitDownload waits for a download to begin: while requests of scripts and the
+// documents of popups are under way, and a little longer.
+func (p *page) awaitDownload(ctx context.Context) error {
+	answered, cancel := context.WithTimeoutCause(ctx, requestTime, errLoadBound)
+	defer cancel()
+	err := p.waitFor(answered, func(state) (bool, error) {
+		on := slices.ContainsFunc(p.popupsNow(), func(popup *page) bool { s := popup.now(); return s.asked == 0 || s.going != "" })
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.downloads.requests) == 0 && !on || p.downloads.waiting(), nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	return p.downloadBegins(ctx, quietTime)
+}
+
+// typesByExtension are the media types of files that no server has named one of.
+var typesByExtension = map[string]string{
+	".csv": "text/csv",
+	".tsv": "text/tab-separated-values", ".txt": "text/plain", ".md": "text/markdown", ".json": "application/json", ".xml": "application/xml",
+	".html": "text/html", ".ics": "text/calendar", ".vcf": "text/vcard", ".pdf": "application/pdf", ".zip": "application/zip", ".gz": "application/gzip",
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".svg": "image/svg+xml",
+	".mp3": "audio/mpeg", ".wav": "audio/wav", ".mp4": "video/mp4", ".webm": "video/webm",
+	".xls": "application/vnd.ms-excel", ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	".doc": "application/msword", ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+}
+
+// waiting reports whether a download has begun that was not given yet.
+func (d *downloads) waiting() bool {
+	return slices.ContainsFunc(d.list, func(d *download) bool { return !d.taken })
+}
+
+// downloadBegins waits until a download has begun, for so long at most.
+func (p *page) downloadBegins(ctx context.Context, atMost time.Duration) error {
+	first := p.first()
+	quiet, cancel := context.WithTimeoutCause(ctx, atMost, errLoadBound)
+	defer cancel()
+	err := first.waitFor(quiet, func(state) (bool, error) {
+		first.mu.Lock()
+		defer first.mu.Unlock()
+		return first.downloads.waiting(), nil
+	})
+	if err != nil && ctx.Err() == nil && first.usable() {
+		return nil
+	}
+	return err
+}
+
+// removeDownloads removes what is left of the run's files.
+func (p *page) removeDownloads() {
+	p.mu.Lock()
+	begun := len(p.downloads.list)
+	p.mu.Unlock()
+	if begun > 0 {
+		_ = os.RemoveAll(p.downloadDirectory())
+	}
+}

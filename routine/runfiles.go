@@ -1,0 +1,108 @@
+package routine
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// clicking is an operation by which a page may be moved to send a file.
+type clicking interface{ clicks() }
+
+func (*opClick) clicks()     {}
+func (*opPress) clicks()     {}
+func (*opInputText) clicks() {}
+
+// takeFiles takes the files that the pages were sent by the end of an operation.
+// The last one is the result of the run, unless an operation after the click has
+// set another.
+func (r *Run) takeFiles(ctx context.Context, last bool) error {
+	_, clicked := r.op.(clicking)
+	if _, ok := r.op.(yielding); ok {
+		r.fixed = true
+	} else if clicked {
+		r.fixed = false
+	}
+	files, err := r.page.Files(ctx, last && clicked)
+	var names []string
+	for _, f := range files {
+		f.Name = r.unusedName(fileName(r.hidden.text(f.Name)))
+		f.ContentType = r.hidden.text(f.ContentType)
+		r.files = append(r.files, f)
+		names = append(names, f.Name)
+		if r.fixed {
+			continue
+		}
+		if err := r.setFile(f); err != nil {
+			return err
+		}
+	}
+	if len(names) > 0 {
+		r.detail("files", names)
+	}
+	return err
+}
+
+// setFile makes a file the result of the run so far.
+func (r *Run) setFile(f File) error {
+	data := make([]byte, base64.StdEncoding.EncodedLen(len(f.Data))+2)
+	data[0], data[len(data)-1] = '"', '"'
+	base64.StdEncoding.Encode(data[1:], f.Data)
+	if err := r.setData(json.RawMessage(data), len(f.Data)); err != nil {
+		return err
+	}
+	size := int64(len(f.Data))
+	r.result.IsBase64, r.result.Filename, r.result.Size, r.result.ContentType = true, f.Name, &size, f.ContentType
+	return nil
+}
+
+// unusedName is a name for another file of the run: "a.csv", "a (2).csv".
+func (r *Run) unusedName(name string) string {
+	if name == "" {
+		name = "download"
+	}
+	if extension := filepath.Ext(name); len(name) > maxFileName && len(extension) < 20 {
+		name = strings.ToValidUTF8(name[:maxFileName-len(extension)], "") + extension
+	}
+	used := map[string]bool{screenshotFile: true}
+	for _, f := range r.files {
+		used[f.Name] = true
+	}
+	extension := filepath.Ext(name)
+	unused := name
+	for n := 2; used[unused]; n++ {
+		unused = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, extension), n, extension)
+	}
+	return unused
+}
+
+// maxFileName is how long the name of a file may be, in bytes.
+const maxFileName = 200
+
+// keepFiles makes the files that the pages were sent files of the execution.
+func (s *Service) keepFiles(ctx context.Context, e *Execution, files []File) {
+	for i := range files {
+		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+		err := s.store.PutFile(saving, e.ID, &files[i])
+		cancel()
+		if err != nil {
+			s.log.WarnContext(ctx, "file could not be saved", "execution_id", e.ID, "error", err)
+			e.Result.Warnings = append(e.Result.Warnings, fmt.Sprintf("the file %s could not be saved: the database did not take it", files[i].Name))
+			continue
+		}
+		e.Files = append(e.Files, files[i].FileInfo)
+	}
+}
+
+// notKept warns of the files of a run that has no row in the ledger and that are
+// not its result.
+func (e *Execution) notKept(files []File) {
+	for _, f := range files {
+		if e.Result != nil && (!e.Result.IsBase64 || e.Result.Filename != f.Name) {
+			e.Result.Warnings = append(e.Result.Warnings, fmt.Sprintf("the file %s is not kept: only runs of stored routines keep files beside their result", f.Name))
+		}
+	}
+}
