@@ -48,13 +48,17 @@ func TestWidgets(t *testing.T) {
 				Data     string
 				Warnings []string
 			}
-			several := func(warning string) bool { return strings.Contains(warning, " elements: ") } // some tasks choose the first of a list
-			if err := json.Unmarshal(result, &ended); err != nil || !strings.Contains(ended.Data, task.said) ||
-				len(slices.DeleteFunc(ended.Warnings, several)) > 0 {
+			if err := json.Unmarshal(result, &ended); err != nil || !strings.Contains(ended.Data, task.said) || slices.ContainsFunc(ended.Warnings, unexpected) {
 				t.Errorf("want %q in\n%s", task.said, result)
 			}
 		})
 	}
+}
+
+// unexpected reports whether a warning is about something else than a mask that
+// added to the text, or several matches: some tasks choose the first of a list.
+func unexpected(warning string) bool {
+	return !strings.Contains(warning, "as an input mask does") && !strings.Contains(warning, " elements: ")
 }
 
 func clickOn(selector string) string {

@@ -9,6 +9,7 @@ var widgetTasks = []widgetTask{
 	{"mui", "choose from an autocomplete by typing", then(typeInto("#film", "stal"), clickOn("li[role=option]")), "film=Stalker;"},
 	{"mui", "choose from an autocomplete by keys", then(typeInto("#film", "du"), pressKey("ArrowDown"), pressKey("Enter")), "film=Dune;"},
 	{"mui", "choose from a select", then(clickOn("#country"), clickOn("[data-country=Chile]")), "country=Chile;"},
+	{"mui", "type a date", typeInto(".MuiPickersTextField-root", "03152031"), "day=2031-03-15;"},
 	{"mui", "pick a date", then(clickOn("button[aria-label^='Choose date']"), clickOn("[role=row][aria-rowindex='3'] [aria-colindex='4']")), "day=2030-05-15;"},
 	{"mui", "tick a checkbox", clickOn("#terms"), "terms=true;"},
 	{"mui", "turn on a switch", clickOn("#news"), "news=true;"},
@@ -34,6 +35,8 @@ var widgetTasks = []widgetTask{
 	{"antd", "sort a table", then(clickOn("th.age"), `{"type": "js_evaluate", "js":`+
 		`"(() => { document.querySelector('#said').append('ages=' + [...document.querySelectorAll('td.age')].map(c => c.textContent)) })()"}`), "ages=0,1,2,3,4"},
 
+	{"material", "type into a field", typeInto("#name", "Ada"), "name=Ada;"},
+	{"material", "write several lines", typeInto("#note", "one\ntwo"), "note=one\ntwo;"},
 	{"material", "choose from a select", then(clickOn("#fruit"), clickOn("md-select-option[value=pear]")), "fruit=pear;"},
 	{"material", "tick a checkbox", clickOn("#terms"), "terms=true;"},
 	{"material", "turn on a switch", clickOn("#news"), "news=true;"},
@@ -41,6 +44,7 @@ var widgetTasks = []widgetTask{
 	{"material", "confirm in a dialog", then(clickOn("#open"), clickOn("#yes")), "dialog=yes;"},
 	{"material", "change the tab", clickOn("#two"), "tab=1;"},
 
+	{"shoelace", "type into a field", typeInto("#name", "Ada"), "name=Ada;"},
 	{"shoelace", "choose from a select", then(clickOn("#colour"), clickOn("sl-option[value=blue]")), "colour=blue;"},
 	{"shoelace", "tick a checkbox", clickOn("#terms"), "terms=true;"},
 	{"shoelace", "turn on a switch", clickOn("#news"), "news=true;"},
@@ -64,7 +68,23 @@ var widgetTasks = []widgetTask{
 	{"grid", "edit a cell", then(`{"type": "click", "selector": "[row-id='Item 2'] [col-id=price]", "click_count": 2}`,
 		replaceIn("[row-id='Item 2'] [col-id=price] input", "55"), pressKey("Enter")), "edited=Item 2:55;"},
 
+	{"tinymce", "write into the editor", typeInto(".tox-edit-area", "Hello there"), "html=&lt;p&gt;Hello there&lt;/p&gt;;"},
+	{"tinymce", "write in bold", then(typeInto(".tox-edit-area", "Loud"), pressKey("Control+a"), clickOn("button[data-mce-name=bold]")),
+		"html=&lt;p&gt;&lt;strong&gt;Loud&lt;/strong&gt;&lt;/p&gt;;"},
+
+	{"quill", "write into the editor", typeInto(".ql-editor", "Hello there"), `text=[{"insert":"Hello there\n"}];`},
+	{"quill", "write what looks like a list", typeInto(".ql-editor", "- one\ntwo"), `text=[{"insert":"- one\ntwo\n"}];`},
+	{"quill", "write a list", then(clickOn("button.ql-list[value=bullet]"), typeInto(".ql-editor", "one\ntwo")),
+		`{"insert":"one"},{"attributes":{"list":"bullet"},"insert":"\n"},{"insert":"two"}`},
+
 	{"codemirror", "replace the text", replaceIn(".cm-content", "if (a) { b('c') }"), `doc="if (a) { b('c') }";`},
+	{"codemirror", "write several lines", replaceIn(".cm-content", "function f() {\n  return [1]\n}\n"), `doc="function f() {\n  return [1]\n}\n";`},
+	{"monaco", "replace the text", replaceIn(".monaco-editor", "if (a) { b('c') }"), `doc="if (a) { b('c') }";`},
+	{"monaco", "write several lines", replaceIn(".monaco-editor", "function f() {\n  return [1]\n}\n"), `doc="function f() {\n  return [1]\n}\n";`},
+
+	{"imask", "type a telephone number", typeInto("#phone", "2025550143"), "phone=+1 (202) 555-0143;"},
+	{"imask", "type an amount", typeInto("#amount", "1234567.5"), "amount=1,234,567.5;"},
+	{"imask", "type a date", typeInto("#day", "15032029"), "day=15.03.2029;"},
 
 	{"sortable", "move an item", then(pointer("pointerdown", "#one"), pointer("pointermove", "#two"), pointer("pointermove", "#three"),
 		`{"type": "sleep", "timeout_seconds": 0.3}`, pointer("pointerup", "#three")), "order=two,three,one;"},
