@@ -146,10 +146,5 @@ Object.assign(globalThis.rote, (() => {
     await rote.frame();
   }
 
-<<<<<<< HEAD
-  return { rehearse, act, through, present, scroll, lookup, storageKeys, mirror, html, moreText };
-=======
-  Object.assign(rote.inner, { untypable, option });
-  return { rehearse, act, through, present, scroll, lookup, mirror, html };
->>>>>>> parent of 11239aa (browser: large documents leave their pages in turns, in parts)
+  return { rehearse, act, through, present, scroll, lookup, storageKeys, mirror, html };
 })());
