@@ -50,7 +50,9 @@ func (v *view) world(ctx context.Context) (proto.RuntimeExecutionContextID, erro
 	return made.ExecutionContextID, err
 }
 
-// ask calls a function of the helper without waiting for what it returns.
+// ask calls a function of the helper that only reads, without waiting for what it
+// returns. The page does not pause for it: a page that pauses while it waits for a
+// window that it opens waits forever.
 func (v *view) ask(ctx context.Context, function string, args ...any) (*future, error) {
 	id, err := v.world(ctx)
 	if err != nil {
@@ -60,7 +62,7 @@ func (v *view) ask(ctx context.Context, function string, args ...any) (*future, 
 	if err != nil {
 		return nil, err
 	}
-	return v.send(proto.RuntimeEvaluate{ContextID: id, Expression: expression, AwaitPromise: true, ReturnByValue: true}), nil
+	return v.send(proto.RuntimeEvaluate{ContextID: id, Expression: expression, AwaitPromise: true, ReturnByValue: true, DisableBreaks: true}), nil
 }
 
 // forget drops a world that is gone.
