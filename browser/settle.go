@@ -197,15 +197,16 @@ func (p *page) sentOn(ctx context.Context, before state) error {
 }
 
 // nextTask evaluates a promise that is kept after the timers that are due: handlers
-// often put off what they do until then.
+// often put off what they do until then. As with [view.ask], the page does not pause
+// for it.
 func (p *page) nextTask() *future {
 	p.mu.Lock()
 	id := p.top.helper
 	p.mu.Unlock()
 	if id == 0 {
-		return p.send(proto.RuntimeEvaluate{Expression: "0"})
+		return p.send(proto.RuntimeEvaluate{Expression: "0", DisableBreaks: true})
 	}
-	return p.send(proto.RuntimeEvaluate{ContextID: id, Expression: "new Promise(done => setTimeout(done))", AwaitPromise: true})
+	return p.send(proto.RuntimeEvaluate{ContextID: id, Expression: "new Promise(done => setTimeout(done))", AwaitPromise: true, DisableBreaks: true})
 }
 
 // askedFor reports whether the page has asked for a navigation by the time that
