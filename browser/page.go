@@ -268,7 +268,6 @@ func (p *page) dispose() error {
 	defer p.removeDownloads()
 	p.mu.Lock()
 	guards, disposing := p.guards, p.disposing
-	p.windows.closing = nil // they close with the context
 	p.mu.Unlock()
 	for _, g := range guards {
 		defer g.stop()

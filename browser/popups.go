@@ -2,7 +2,6 @@ package browser
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -26,8 +25,6 @@ type windows struct {
 	opened, refused int
 	// unannounced are those that the run has not been warned of.
 	unannounced []*page
-	// closing are those that were refused and are not closed yet.
-	closing map[proto.TargetSessionID]bool
 }
 
 // attached takes a new page of the run's context: its own first, then popups.
@@ -55,10 +52,6 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 	tooMany := len(w.open) >= maxPopups
 	if tooMany {
 		w.refused++
-		if w.closing == nil {
-			w.closing = map[proto.TargetSessionID]bool{}
-		}
-		w.closing[e.SessionID] = true
 	}
 	refused := w.refused
 	p.mu.Unlock()
@@ -71,7 +64,7 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 		if refused == 1 {
 			p.warn(fmt.Sprintf("the page opened more than %d popups at once: those beyond were closed before they loaded", maxPopups))
 		}
-		p.refusePopup(e)
+		p.i.client.refusePopup(e)
 		p.update(func(*state) {})
 		return
 	}
@@ -130,64 +123,18 @@ func (p *page) warnOfPopups() {
 // refusePopup closes a popup that has not loaded anything. Its opener waits until
 // it is let go, so it is cut off from the network first. (Requests that Fetch has
 // paused would go out when the popup closes.)
-func (p *page) refusePopup(e *proto.TargetAttachedToTarget) {
-	c := p.i.client
-	c.listen(e.SessionID, func(method string, _ json.RawMessage) {
-		if method == "Page.javascriptDialogOpening" {
-			c.send(e.SessionID, "Page.handleJavaScriptDialog", proto.PageHandleJavaScriptDialog{})
-		}
-	})
-	c.send(e.SessionID, "Page.enable", nil)
+func (c *client) refusePopup(e *proto.TargetAttachedToTarget) {
 	c.send(e.SessionID, "Network.enable", networkEnable{})
 	c.send(e.SessionID, "Network.emulateNetworkConditions", proto.NetworkEmulateNetworkConditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
 	c.letGo(e)
-	go func() {
-		for p.isRefused(e.SessionID) && !c.awaitTask(e) { // the opener may be busy for long
-		}
-		c.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: e.TargetInfo.TargetID})
-	}()
-}
-
-// awaitTask waits until the task is over in which a popup was opened, or the popup
-// is gone. It reports false after popupTime.
-//
-// A popup that is closed sooner has the network again until that task ends, and
-// the images that its opener has put into it are loaded only then.
-func (c *client) awaitTask(e *proto.TargetAttachedToTarget) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), popupTime)
-	defer cancel()
-	popup := caller{ctx, c, e.SessionID}
-	// In a world of its own, the page cannot have replaced setTimeout.
-	world, err := proto.PageCreateIsolatedWorld{FrameID: proto.PageFrameID(e.TargetInfo.TargetID)}.Call(popup)
-	if err == nil {
-		_, err = proto.RuntimeEvaluate{ContextID: world.ExecutionContextID, Expression: "new Promise(done => setTimeout(done))", AwaitPromise: true}.Call(popup)
-	}
-	return err == nil || ctx.Err() == nil
-}
-
-// isRefused reports whether a popup was refused and is not closed yet.
-func (p *page) isRefused(session proto.TargetSessionID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.windows.closing[session]
-}
-
-// noneClosing reports whether all popups that were refused are closed.
-func (p *page) noneClosing() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.windows.closing) == 0
+	c.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: e.TargetInfo.TargetID})
 }
 
 // popupGone takes the news that a popup is closed.
 func (p *page) popupGone(session proto.TargetSessionID) {
 	p.mu.Lock()
 	popup, known := p.windows.open[session]
-	refused := p.windows.closing[session]
 	p.mu.Unlock()
-	if refused {
-		p.update(func(*state) { delete(p.windows.closing, session) })
-	}
 	if !known {
 		return
 	}
@@ -254,15 +201,15 @@ func (p *page) closePopups(ctx context.Context) error {
 		})
 	}
 	popups := others()
+	if len(popups) == 0 {
+		return nil
+	}
 	for _, popup := range popups {
 		p.closePopup(popup.session)
 	}
-	if len(popups) > 0 {
-		p.warn(fmt.Sprintf("popups that were closed before the script, as it is not proved to only read: %d", len(popups)))
-	}
+	p.warn(fmt.Sprintf("popups that were closed before the script, as it is not proved to only read: %d", len(popups)))
 	bounded, cancel := context.WithTimeoutCause(ctx, popupTime, routine.Errorf(routine.CodeScriptBlocked,
 		"a popup of the page's does not close, and a script could act in it unseen"))
 	defer cancel()
-	first := p.first()
-	return first.waitFor(bounded, func(state) (bool, error) { return len(others()) == 0 && first.noneClosing(), nil })
+	return p.first().waitFor(bounded, func(state) (bool, error) { return len(others()) == 0, nil })
 }
