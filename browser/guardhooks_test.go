@@ -83,7 +83,6 @@ func TestPagesHookAtFullSpeed(t *testing.T) {
 			document.body.append(e); e.click();
 		}
 		return n };`
-	const button = `<button id=b onclick="this.textContent = draw()">b</button>`
 	url := site(t, map[string]any{
 		"/":        `<button id=b onclick="this.textContent = draw()">b</button><script src=/draw.js></script>`,
 		"/wrapped": `<button id=b onclick="this.textContent = draw()">b</button><script src=/wrap.js></script><script src=/draw.js></script>`,

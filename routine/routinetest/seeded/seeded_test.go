@@ -17,7 +17,13 @@ const beProbe = "SEEDED_TEST_PROBE"
 func draw(t *testing.T) {
 	t.Run("rand", func(t *testing.T) { t.Errorf("drew %d", Rand(t).Uint64()) })
 	t.Run("rapid", func(t *testing.T) {
-		Check(t, func(r *rapid.T) { r.Fatalf("drew %d", rapid.Uint64Min(1<<40).Draw(r, "n")) })
+		Check(t, func(r *rapid.T) { // many numbers: rapid likes to draw the smallest one
+			var sum uint64
+			for _, n := range rapid.SliceOfN(rapid.Uint64(), 20, 20).Draw(r, "n") {
+				sum = sum*31 + n
+			}
+			r.Fatalf("drew %d", sum)
+		})
 	})
 }
 
