@@ -35,13 +35,21 @@ var errLoadBound = errors.New("load bound")
 //
 // A page that could not be reached or does not answer is the action's failure.
 func (p *page) follow(ctx context.Context, before state) error {
-	if err := p.handled(ctx, before); err != nil {
-		return err
-	}
-	if !p.rests(p.now()) {
+	for asked, n := before, 0; n < maxFollowed; asked, n = p.now(), n+1 {
+		if err := p.handled(ctx, asked); err != nil {
+			return err
+		}
+		if p.rests(p.now()) {
+			break
+		}
 		if err := p.arrived(ctx); err != nil {
 			return err
 		}
+		if p.now().loader != before.loader {
+			break
+		}
+		// What was asked for was given up, maybe for another navigation that the
+		// page has yet to ask for.
 	}
 	if s := p.now(); s.loader == before.loader && s.statusOf == s.went && s.went != before.went && !s.nothing() {
 		return p.downloadBegins(ctx, requestTime) // the answer was no page

@@ -211,6 +211,7 @@ func TestWaitForURL(t *testing.T) {
 // does not come, a body that does not end. A body that broke off is at once.
 func TestNavigateUnfinished(t *testing.T) {
 	t.Parallel()
+	seen := make(chan struct{}, 10)
 	url := site(t, map[string]any{
 		"/sub": `<img src="/hang"><button id=b onclick="this.id='done'">b</button>`, "/hang": silence,
 		"/body": func(w http.ResponseWriter, r *http.Request) {
@@ -219,11 +220,17 @@ func TestNavigateUnfinished(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			silence(w, r)
 		},
-		"/broken": func(w http.ResponseWriter, _ *http.Request) {
+		"/broken": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			w.Header().Set("Content-Length", "10000")
-			fmt.Fprint(w, `<!doctype html><button id=b onclick="this.id='done'">b</button>`+strings.Repeat(" ", 4096))
+			fmt.Fprint(w, `<!doctype html><button id=b onclick="this.id='done'">b</button><img src="/seen">`+strings.Repeat(" ", 4096))
+			_ = http.NewResponseController(w).Flush()
+			select { // a browser may drop what it has not parsed when the body breaks off
+			case <-seen:
+			case <-r.Context().Done():
+			}
 		},
+		"/seen": func(http.ResponseWriter, *http.Request) { seen <- struct{}{} },
 	})
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {

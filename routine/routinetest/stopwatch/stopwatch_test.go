@@ -11,7 +11,7 @@ func TestTime(t *testing.T) {
 		for start := processorTime(); processorTime()-start < 50*time.Millisecond; {
 			n++
 		}
-	}); took < 50*time.Millisecond || n == 0 {
+	}); took < 40*time.Millisecond || n == 0 { // the two clocks differ a little
 		t.Errorf("50 ms of work took %v", took)
 	}
 	never := make(chan struct{})
