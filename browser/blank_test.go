@@ -9,8 +9,8 @@ import (
 	"rote/routine"
 )
 
-// A page cannot show again what is blanked for the picture: not by rules that win
-// over an element's own style, not in the top layer, and not by replacing the
+// A page cannot make blanked content visible in the screenshot: not by style rules
+// that override an element's own style, not in the top layer, and not by replacing the
 // functions of its own world.
 func TestPagesCannotUndoTheBlanking(t *testing.T) {
 	const (

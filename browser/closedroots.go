@@ -7,9 +7,9 @@ import (
 )
 
 // removeClosedRoots removes the elements of the views that have a closed shadow
-// root, as no script can look into it. Hiding them would not do: rules in the root
-// win over the element's own style, and what is in the top layer is not hidden with
-// its parent. No script of the page can notice, as they are stopped.
+// root, as no script can look into it. Hiding them would not do: style rules in the
+// root override the element's own style, and elements in the top layer stay visible
+// when their parent is hidden. No script of the page can notice, as they are stopped.
 func removeClosedRoots(ctx context.Context, views []*view) error {
 	looked := map[proto.TargetSessionID]bool{}
 	everything := -1

@@ -308,7 +308,7 @@ func (p *page) downloadBegins(ctx context.Context, atMost time.Duration) error {
 	return err
 }
 
-// removeDownloads removes what is left of the run's files.
+// removeDownloads deletes the files of the run that are still on the disk.
 func (p *page) removeDownloads() {
 	p.mu.Lock()
 	begun := len(p.downloads.list)

@@ -21,7 +21,7 @@ func (t *tabs) Click(ctx context.Context, c routine.Click) (routine.Found, error
 	})
 }
 
-// openWindows is what was open before a click.
+// openWindows counts the popups before a click, so that later ones can be told apart.
 type openWindows struct {
 	opened, refused int
 	asked           map[*page]int // the navigations of each popup

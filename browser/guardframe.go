@@ -127,8 +127,9 @@ func (p *page) isOutermost(session proto.TargetSessionID, frame proto.PageFrameI
 // or in the window that has opened this one.
 func (p *page) apart() error {
 	if p.reachesOpener {
-		return routine.Errorf(routine.CodeScriptBlocked, "this popup can reach the window that opened it, where a script cannot be held to the rules of js_evaluate: "+
-			"only one that is proved to only read runs here")
+		return routine.Errorf(routine.CodeScriptBlocked,
+			"this popup can reach the window that opened it, where a script cannot be held to the rules of js_evaluate: "+
+				"only one that is proved to only read runs here")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -97,7 +97,7 @@ func (g *guard) placesOf(ctx context.Context, script string) []*proto.DebuggerBr
 }
 
 // nameStops notes the breakpoints that V8 has named since. The page answers in
-// order: what has paused it is among them. The lock is held.
+// order, so the breakpoint that paused it is among them. The caller holds the lock.
 func (g *guard) nameStops() {
 	g.newStops = slices.DeleteFunc(g.newStops, func(s newStop) bool {
 		select {

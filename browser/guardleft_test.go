@@ -186,7 +186,7 @@ func TestThePageCallsWhatAScriptLeft(t *testing.T) {
 }
 
 // A function that only returns a constant is no hook: the page's own code that
-// calls it goes on, also when another script has run since.
+// calls it continues, even after another script has run.
 func TestPagesCallConstantFunctionsThatScriptsLeft(t *testing.T) {
 	t.Parallel()
 	url := site(t, map[string]any{"/": `<button id=b onclick="this.textContent = [window.ask(), window.confirm('sure?'), 'done']">b</button>

@@ -28,7 +28,8 @@ Object.assign(rote.inner, (() => {
   };
 
   // clickTarget is the button, link, field or label that a click on n is for.
-  const takes = 'a[href],button,input,select,textarea,summary,label,[role=button],[role=link],[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=option]';
+  const takes = 'a[href],button,input,select,textarea,summary,label,' +
+    '[role=button],[role=link],[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=option]';
   const clickTarget = n => {
     while (n && !n.matches(takes)) n = up(n);
     return n;

@@ -14,8 +14,8 @@ const (
 	// busyTime is how much processor time, in seconds, the process of a page may
 	// use before its priority is lowered. Most runs use less.
 	busyTime = 1.0
-	// busyNiceness is what is added to the niceness of such a process. While others
-	// want the processor, it gets a tenth of what each of them gets.
+	// busyNiceness is added to the niceness of such a process. When processors are
+	// short, it gets about a tenth of the time that each other process gets.
 	busyNiceness = 10
 )
 

@@ -57,8 +57,8 @@ func (p *page) follow(ctx context.Context, before state) error {
 	return nil
 }
 
-// arrived waits until the page rests, and warns of what is wrong with the document
-// that has come. An error says that it could not be reached.
+// arrived waits until the page rests, and warns if the new document has not finished
+// loading or is an HTTP error. It fails if the document could not be reached.
 func (p *page) arrived(ctx context.Context) error {
 	before := p.settled
 	finished, err := p.settle(ctx)

@@ -51,8 +51,9 @@ func TestShortcutsOfTheBrowser(t *testing.T) {
 		{name: "arrows without Alt go nowhere", html: one, site: site, do: visit("ArrowLeft", "Control+ArrowLeft"), url: "three"},
 	}
 	for _, key := range []string{"F5", "Control+R", "Control+Shift+R", "Control+F5", "BrowserRefresh"} {
-		rows = append(rows, row{name: key + " loads the page again, once", html: `<script>sessionStorage.n = +(sessionStorage.n ?? 0) + 1</script><input id=i autofocus>`,
-			do: press(key), then: `sessionStorage.n`, is: `"2"`})
+		rows = append(rows, row{name: key + " loads the page again, once",
+			html: `<script>sessionStorage.n = +(sessionStorage.n ?? 0) + 1</script><input id=i autofocus>`,
+			do:   press(key), then: `sessionStorage.n`, is: `"2"`})
 	}
 	holds(t, rows)
 }

@@ -182,7 +182,8 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 		return err
 	}
 	l.page = page
-	r := &Run{page: page, params: values, values: map[string]string{}, result: e.Result, maxResult: s.maxResult, largeText: s.largeTexts.of(l.caller.OrganizationID),
+	r := &Run{page: page, params: values, values: map[string]string{}, result: e.Result,
+		maxResult: s.maxResult, largeText: s.largeTexts.of(l.caller.OrganizationID),
 		now: s.now, progress: progress, hidden: hidden, secret: secretTokens(d.Parameters)}
 	r.recorded = func(o OperationRecord) { l.tellOperation(r.hidden.record(o)) }
 	if err = r.run(ctx, d); err == nil && opening.Keep {

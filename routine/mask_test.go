@@ -206,7 +206,8 @@ func TestLongSecretsThatBeginAlike(t *testing.T) {
 			}
 		}
 	}
-	if got := both.text(long + "-other-two and " + long + "&tail-one"); strings.Contains(got, "two") || strings.Contains(got, "one") || !strings.Contains(got, " and ") {
+	if got := both.text(long + "-other-two and " + long + "&tail-one"); strings.Contains(got, "two") ||
+		strings.Contains(got, "one") || !strings.Contains(got, " and ") {
 		t.Errorf("both: %s", got)
 	}
 }

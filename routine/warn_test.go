@@ -66,7 +66,8 @@ func TestWarningOfSeveralMatches(t *testing.T) {
 		{`{"type":"click","selector":"a.item"}`, routine.Found{Matches: 3},
 			[]string{`"a.item" matches 3 elements: the first one was used; use a selector that matches only the one you mean`}},
 		{`{"type":"click","selector":"a.item"}`, routine.Found{Matches: 3, Skipped: 1},
-			[]string{`"a.item" matches 3 elements: number 2 was used, because the ones before it are not actionable; use a selector that matches only the one you mean`}},
+			[]string{`"a.item" matches 3 elements: number 2 was used, because the ones before it are not actionable; ` +
+				`use a selector that matches only the one you mean`}},
 		{`{"type":"input_text","selector":"#q","text":"x"}`, routine.Found{},
 			[]string{`"#q" matches 2 elements: number 2 was used, because the ones before it are not actionable; use a selector that matches only the one you mean`}},
 		{`{"type":"return_html","scope":"element","selector":"#a"}`, routine.Found{},

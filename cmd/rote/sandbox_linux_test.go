@@ -82,7 +82,8 @@ func TestOrdinaryUserWithoutUserNamespaces(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			r := newRote(t)
 			out, errs, code := r.withoutNamespaces(row.hide, row.args...)
-			if code != row.code || !strings.Contains(out, row.out) || !strings.Contains(errs, row.errs) || len(errs) > 900 || strings.Contains(errs, "No usable sandbox") {
+			if code != row.code || !strings.Contains(out, row.out) || !strings.Contains(errs, row.errs) ||
+				len(errs) > 900 || strings.Contains(errs, "No usable sandbox") {
 				t.Errorf("exit %d\n%s\n%s", code, out, errs)
 			}
 		})

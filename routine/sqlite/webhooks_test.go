@@ -13,7 +13,10 @@ import (
 
 // claimOfAll is a claim a year after routinetest.Time, with the bounds of the
 // service.
-var claimOfAll = routine.WebhookClaim{Now: routinetest.Time.AddDate(1, 0, 0), Until: routinetest.Time.AddDate(2, 0, 0), Limit: 32, PerOrganization: 8, PerHost: 16}
+var claimOfAll = routine.WebhookClaim{
+	Now: routinetest.Time.AddDate(1, 0, 0), Until: routinetest.Time.AddDate(2, 0, 0),
+	Limit: 32, PerOrganization: 8, PerHost: 16,
+}
 
 // endWithCallbacks saves n executions of an organization that have ended, with
 // callbacks to a host.
@@ -43,7 +46,9 @@ func TestClaimReadsTheFirstOfEachTarget(t *testing.T) {
 		}
 		return counts
 	}
-	want := fmt.Sprint(map[routine.WebhookTarget]int{{OrganizationID: "a", Host: "x"}: 8, {OrganizationID: "a", Host: "y"}: 2, {OrganizationID: "b", Host: "x"}: 8})
+	want := fmt.Sprint(map[routine.WebhookTarget]int{
+		{OrganizationID: "a", Host: "x"}: 8, {OrganizationID: "a", Host: "y"}: 2, {OrganizationID: "b", Host: "x"}: 8,
+	})
 	endWithCallbacks(t, s, "a", "y", 2)
 	for range 3 {
 		endWithCallbacks(t, s, "a", "x", 20)
