@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"strings"
 	"testing"
 
 	"rote/routine"
@@ -77,7 +76,7 @@ func TestClickOnWhatNeverRests(t *testing.T) {
 	const sways = `<style>@keyframes k{from{transform:translateX(0)}to{transform:translateX(30px)}}.sways{animation:k .3s infinite alternate}</style>`
 	jumps := `<button id=b style="position:absolute;left:0" onclick="say('b')">x</button><script>
 		let n = 0; setInterval(() => b.style.left = (n = 300 - n) + 'px', 400)</script>`
-	const carried = `<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}div{animation:k .5s cubic-bezier(1,0,1,0) forwards}</style>` +
+	const carried = `<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}div{animation:k .5s ease-in forwards}</style>` +
 		`<div><slot></slot></div>`
 	holds(t, []row{
 		{name: "sways for ever", html: sways + `<button id=b class=sways style="width:90px" onclick="say('b')">x</button>`, log: "b;"},
@@ -90,24 +89,24 @@ func TestClickOnWhatNeverRests(t *testing.T) {
 		{name: "slides by for ever, slowly", html: `<style>@keyframes k{from{left:0}to{left:600px}}#b{position:absolute;animation:k 9s linear ` +
 			`infinite;width:150px}</style>` + b + `>x</button>`, log: "b;"},
 		{name: "slotted into what is moved until it rests", html: `<x-y>` +
-			`<button id=b onclick="say(Math.round(this.getBoundingClientRect().left))">x</button></x-y>` +
+			`<button id=b style="width:800px" onclick="say(Math.round(this.getBoundingClientRect().left))">x</button></x-y>` +
 			shadow(carried), log: "308;"},
 		{name: "slotted into what a transition moves until it rests",
-			html: `<x-y><button id=b onclick="say(Math.round(this.getBoundingClientRect().left))">x</button></x-y>` +
-				shadow(`<div style="position:absolute;left:0;top:0;transition:left .5s cubic-bezier(1,0,1,0)"><slot></slot></div>`) +
+			html: `<x-y><button id=b style="width:800px" onclick="say(Math.round(this.getBoundingClientRect().left))">x</button></x-y>` +
+				shadow(`<div style="position:absolute;left:0;top:0;transition:left .5s ease-in"><slot></slot></div>`) +
 				`<script>requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('x-y').shadowRoot.firstChild.style.left = '200px'))</script>`,
 			do: func(a *attempt) error {
 				a.want(`document.querySelector('x-y').shadowRoot.firstChild.style.left`, `"200px"`)
 				return a.click("#b")
 			}, log: "200;"},
 		{name: "slotted twice into what is moved until it rests", html: `<x-y><x-z>` +
-			`<button id=b onclick="say(Math.round(this.getBoundingClientRect().left))">x</button></x-z></x-y>` +
+			`<button id=b style="width:800px" onclick="say(Math.round(this.getBoundingClientRect().left))">x</button></x-z></x-y>` +
 			shadow(carried) +
 			"<script>document.querySelector('x-z').attachShadow({mode:'open'}).innerHTML = `<slot></slot>`</script>", log: "308;"},
 		{name: "slotted into a closed component that moves until it rests",
-			html: `<x-y><button id=b onclick="say(Math.round(this.getBoundingClientRect().left))">x</button></x-y>
+			html: `<x-y><button id=b style="width:800px" onclick="say(Math.round(this.getBoundingClientRect().left))">x</button></x-y>
 			<script>customElements.define('x-y', class extends HTMLElement { constructor() { super(); this.attachShadow({mode:'closed'}).innerHTML =
-			'` + strings.Replace(carried, "cubic-bezier(1,0,1,0)", "ease-in", 1) + `' } })</script>`, log: "308;"},
+			'` + carried + `' } })</script>`, log: "308;"},
 		{name: "an arc", html: `<svg width=300 height=300><path id=b d="M10 150 A140 140 0 0 1 290 150" fill=none stroke=black stroke-width=4 ` +
 			`onclick="say('b')"/></svg>`, log: "b;"},
 		{name: "a group of shapes far apart", html: `<svg width=600 height=300><g id=b onclick="say('b')"><circle cx=30 cy=30 r=9 />` +
