@@ -49,22 +49,34 @@ Object.assign(globalThis.rote, (() => {
 
   const parts = Array.from({ length: 7 }, (_, i) => (i + .5) / 7);
 
-  // best is the point of e's box that it has been over for the longest time, if
-  // that is long enough, or one that it has just come back to and stays over for a
-  // while each time.
+  // best is the point of e's box that is safest to click: one that the box has been
+  // over for long enough and will probably stay over for longest, or else one that it
+  // has just come back to and stays over for a while each time.
   function best(e, boxes) {
     const now = e.getBoundingClientRect();
-    let longest = null, back = null;
+    let safest = null, back = null;
     for (const fx of parts) {
       for (const fy of parts) {
         const x = now.left + now.width * fx, y = now.top + now.height * fy, visits = visitsOf(boxes, x, y), last = visits.at(-1);
         if (!last || last.end !== boxes.at(-1).t) continue;
-        if (lasts(last, stay) && (!longest || last.start < longest.start)) longest = { x, y, start: last.start };
+        const margin = Math.min(last.end - last.start, remaining(boxes, x, y));
+        if (lasts(last, stay) && (!safest || margin > safest.margin)) safest = { x, y, margin };
         const whole = visits.slice(0, -1).filter(v => v.start !== boxes[0].t);
         if (whole.length && whole.every(v => lasts(v, visit) && last.end - last.start < (v.end - v.start) / 2)) back ??= { x, y };
       }
     }
-    return longest ?? back;
+    return safest ?? back;
+  }
+
+  // remaining is for how many ms the box will stay over a point if its edges keep
+  // moving as they did for the last 100 ms.
+  function remaining(boxes, x, y) {
+    const { t, box } = boxes.at(-1), before = boxes.findLast(b => b.t <= t - 100) ?? boxes[0];
+    const until = (distance, edge, sign) => {
+      const closer = sign * (box[edge] - before.box[edge]) / (t - before.t || 1); // px per ms
+      return closer > 0 ? distance / closer : Infinity;
+    };
+    return Math.min(until(x - box.left, 'left', 1), until(box.right - x, 'right', -1), until(y - box.top, 'top', 1), until(box.bottom - y, 'bottom', -1));
   }
 
   const lasts = (v, least) => v.end - v.start >= least.time && v.frames >= least.frames;
