@@ -27,6 +27,14 @@ type event struct {
 // testName names one test of one package.
 type testName struct{ pkg, test string }
 
+func (n testName) String() string { return n.pkg + " " + n.test }
+
+// failure is a test that failed, and what it printed.
+type failure struct {
+	testName
+	output string
+}
+
 // suite is a package whose tests are running.
 type suite struct {
 	began   time.Time
@@ -34,6 +42,7 @@ type suite struct {
 	running map[string]time.Time        // when each test began that has not ended
 	parents map[string]bool             // tests that have subtests
 	output  map[string]*strings.Builder // of each test that has not ended, and of the package itself under ""
+	race    bool                        // the race detector found a race in a test
 }
 
 // summary is what is known of a run of go test so far.
@@ -43,18 +52,20 @@ type summary struct {
 	running map[string]*suite
 	builds  map[string]*strings.Builder // what the compiler says, by import path
 
-	packages, passed int
-	failed           []testName // without the parents of others
-	broken           []string   // packages that failed
-	skipped          map[string]int
+	packages int
+	passed   map[testName]bool
+	failed   []failure // without the parents of others
+	broken   []string  // packages that failed
+	final    []string  // those of them that failed by more than failed tests
+	skipped  map[string]int
 }
 
 // report reads the events of a run of go test to their end and writes what a
-// person wants to know of them, at least one line in each interval. It reports
-// whether every package has passed.
-func report(in io.Reader, out io.Writer, interval time.Duration) (bool, error) {
-	s := &summary{out: out, began: time.Now(), running: map[string]*suite{}, builds: map[string]*strings.Builder{}, skipped: map[string]int{}}
-	lines, failure := make(chan []byte), make(chan error, 1)
+// person wants to know of them, at least one line in each interval.
+func report(in io.Reader, out io.Writer, interval time.Duration) (*summary, error) {
+	s := &summary{out: out, began: time.Now(), running: map[string]*suite{}, builds: map[string]*strings.Builder{},
+		passed: map[testName]bool{}, skipped: map[string]int{}}
+	lines, ended := make(chan []byte), make(chan error, 1)
 	go func() {
 		defer close(lines)
 		r := bufio.NewReader(in)
@@ -64,7 +75,7 @@ func report(in io.Reader, out io.Writer, interval time.Duration) (bool, error) {
 				lines <- line
 			}
 			if err != nil {
-				failure <- err
+				ended <- err
 				return
 			}
 		}
@@ -76,11 +87,11 @@ func report(in io.Reader, out io.Writer, interval time.Duration) (bool, error) {
 		case line, more := <-lines:
 			if !more {
 				s.finish()
-				err := <-failure
+				err := <-ended
 				if errors.Is(err, io.EOF) {
 					err = nil
 				}
-				return s.allPassed(), err
+				return s, err
 			}
 			if s.line(line) {
 				silence.Reset(interval)
@@ -107,9 +118,7 @@ func (s *summary) line(line []byte) bool {
 		s.builds[e.ImportPath].WriteString(e.Output)
 		return false
 	case e.Action == "build-fail":
-		if text := s.builds[e.ImportPath]; text != nil {
-			fmt.Fprint(s.out, text)
-		}
+		fmt.Fprint(s.out, text(s.builds[e.ImportPath]))
 		return true
 	case e.Package == "":
 		return false
@@ -157,17 +166,18 @@ func (s *summary) packageEvent(e event) bool {
 		return false
 	case "fail":
 		s.broken = append(s.broken, e.Package)
-		own := p.output[""]
+		if !s.onlyTestsFailed(e.Package, p) {
+			s.final = append(s.final, e.Package)
+		}
+		own := text(p.output[""])
 		delete(p.output, "")
 		for _, test := range slices.Sorted(maps.Keys(p.output)) { // of tests that have not ended
 			fmt.Fprint(s.out, p.output[test])
 		}
-		if own != nil {
-			fmt.Fprint(s.out, own)
-		}
+		fmt.Fprint(s.out, own)
 	default:
 		cached := ""
-		if text := p.output[""]; text != nil && strings.Contains(text.String(), "(cached)") {
+		if strings.Contains(text(p.output[""]), "(cached)") {
 			cached = ", cached"
 		}
 		fmt.Fprintf(s.out, "ok    %-36s %4d tests in %.1fs%s\n", e.Package, p.ended, e.Elapsed, cached)
@@ -209,19 +219,43 @@ func (s *summary) testEvent(e event) bool {
 	switch {
 	case e.Action == "fail":
 		if counts {
-			s.failed = append(s.failed, testName{e.Package, e.Test})
+			s.failed = append(s.failed, failure{testName{e.Package, e.Test}, text(output)})
 		}
 		fmt.Fprintf(s.out, "FAIL  %s %s in %.1fs\n", e.Package, e.Test, e.Elapsed)
-		if output != nil {
-			fmt.Fprint(s.out, output)
-		}
+		fmt.Fprint(s.out, text(output))
+		p.race = p.race || strings.Contains(text(output), raceFound)
 		return true
 	case e.Action == "skip" && counts:
 		s.skipped[reason(output)]++
 	case counts:
-		s.passed++
+		s.passed[testName{e.Package, e.Test}] = true
 	}
 	return false
+}
+
+// raceFound is what the testing package says when the race detector has found a
+// race.
+const raceFound = "race detected"
+
+// failedTests is how the output of a package ends if tests failed and nothing
+// else did. After a panic or a timeout there is no first line; what TestMain says
+// when it finds something stands between the two.
+var failedTests = regexp.MustCompile(`(?m)^FAIL\nFAIL\t.*\n\z`)
+
+// onlyTestsFailed reports whether a package that failed did so only because
+// some of its tests failed.
+func (s *summary) onlyTestsFailed(pkg string, p *suite) bool {
+	own := text(p.output[""])
+	return slices.ContainsFunc(s.failed, func(f failure) bool { return f.pkg == pkg }) && len(p.running) == 0 &&
+		!p.race && !strings.Contains(own, raceFound) && failedTests.MatchString(own)
+}
+
+// text is what was written; a nil builder has nothing.
+func text(b *strings.Builder) string {
+	if b == nil {
+		return ""
+	}
+	return b.String()
 }
 
 // logged is a line of a test's log, after the name of the file and the number of
@@ -230,10 +264,8 @@ var logged = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.*)$`)
 
 // reason is why a test was skipped: the last line of its log.
 func reason(output *strings.Builder) string {
-	if output != nil {
-		if lines := logged.FindAllStringSubmatch(output.String(), -1); len(lines) > 0 {
-			return lines[len(lines)-1][1]
-		}
+	if lines := logged.FindAllStringSubmatch(text(output), -1); len(lines) > 0 {
+		return lines[len(lines)-1][1]
 	}
 	return "no reason given"
 }
@@ -278,12 +310,12 @@ func (s *summary) finish() {
 	for _, n := range s.skipped {
 		skipped += n
 	}
-	fmt.Fprintf(s.out, "\n%d tests passed, %d failed, %d skipped in %s\n", s.passed, len(s.failed), skipped, since(s.began))
+	fmt.Fprintf(s.out, "\n%d tests passed, %d failed, %d skipped in %s\n", len(s.passed), len(s.failed), skipped, since(s.began))
 	for _, reason := range slices.Sorted(maps.Keys(s.skipped)) {
 		fmt.Fprintf(s.out, "%d skipped: %s\n", s.skipped[reason], reason)
 	}
 	for _, f := range s.failed {
-		fmt.Fprintf(s.out, "FAIL  %s %s\n", f.pkg, f.test)
+		fmt.Fprintf(s.out, "FAIL  %s\n", f.testName)
 	}
 	for _, pkg := range s.broken {
 		fmt.Fprintf(s.out, "FAIL  %s\n", pkg)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -39,11 +40,15 @@ func reported(t *testing.T, tests map[string]string, args ...string) (string, bo
 	c.Dir = module(t, tests)
 	events, _ := c.Output()
 	var out strings.Builder
-	passed, err := report(strings.NewReader(string(events)), &out, time.Hour)
+	s, err := report(bytes.NewReader(events), &out, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return regexp.MustCompile(`\d+(\.\d+)?m?s\b`).ReplaceAllString(out.String(), "0s"), passed
+	return withoutTimes(out.String()), s.allPassed()
+}
+
+func withoutTimes(s string) string {
+	return regexp.MustCompile(`\d+(\.\d+)?m?s\b`).ReplaceAllString(s, "0s")
 }
 
 func TestReport(t *testing.T) {
@@ -107,8 +112,8 @@ func TestA(t *testing.T) { t.Run("x", func(*testing.T) { select {} }) }`},
 func TestReportOfHalfARun(t *testing.T) {
 	for _, events := range []string{"", `{"Action":"start","Package":"m/a"}` + "\n" + `{"Action":"run","Package":"m/a","Test":"TestA"}` + "\n"} {
 		var out strings.Builder
-		if passed, err := report(strings.NewReader(events), &out, time.Hour); passed || err != nil || !strings.Contains(out.String(), "FAIL") {
-			t.Errorf("%v, %v:\n%s", passed, err, &out)
+		if s, err := report(strings.NewReader(events), &out, time.Hour); s.allPassed() || err != nil || !strings.Contains(out.String(), "FAIL") {
+			t.Errorf("%v, %v:\n%s", s.allPassed(), err, &out)
 		}
 	}
 }
@@ -119,8 +124,8 @@ func TestProgress(t *testing.T) {
 		var out strings.Builder
 		ended := make(chan bool)
 		go func() {
-			passed, _ := report(in, &out, 10*time.Second)
-			ended <- passed
+			s, _ := report(in, &out, 10*time.Second)
+			ended <- s.allPassed()
 		}()
 		const running = "...   m/a                                  "
 		for _, step := range []struct {

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// rerunner runs failed tests once more.
+type rerunner struct {
+	out    io.Writer
+	limit  int      // how many failed tests are run once more; 0: none
+	flags  []string // of go test, for the second run
+	record string   // path of a file that collects the flaky tests of several runs, or empty
+	goTest func(args []string, read func(io.Reader)) error
+}
+
+// judge reports the events of a run of go test, and whether all its packages
+// passed, counting the failed tests that pass when they are run once more.
+func (r *rerunner) judge(events io.Reader) (bool, error) {
+	s, err := report(events, r.out, progressEvery)
+	if err != nil || s.allPassed() || r.limit == 0 {
+		return err == nil && s.allPassed(), err
+	}
+	if len(s.final) > 0 || len(s.running) > 0 || len(s.failed) == 0 {
+		fmt.Fprintln(r.out, "No test is run once more: not only tests failed.")
+		return false, nil
+	}
+	before, err := r.recorded()
+	if err != nil {
+		return false, err
+	}
+	if before+len(s.failed) > r.limit {
+		fmt.Fprintf(r.out, "No test is run once more: at most %d may fail, and %d did before.\n", r.limit, before)
+		return false, nil
+	}
+	var flaky []failure
+	for _, f := range s.failed {
+		passed, err := r.passes(f.testName)
+		if err != nil {
+			return false, err
+		}
+		if passed {
+			flaky = append(flaky, f)
+		}
+	}
+	for _, f := range flaky {
+		fmt.Fprint(r.out, describe(f))
+	}
+	return len(flaky) == len(s.failed), r.keep(flaky)
+}
+
+// passes runs one test once more, with nothing beside it, and reports whether it
+// passed. A test that is skipped, or not there, did not pass.
+func (r *rerunner) passes(name testName) (bool, error) {
+	fmt.Fprintf(r.out, "\nOnce more, alone: %s\n", name)
+	args := append([]string{"-count=1", name.pkg}, r.flags...)
+	var s *summary
+	var failure error
+	err := r.goTest(append(args, "-run="+pattern(name.test)), func(events io.Reader) {
+		s, failure = report(events, r.out, progressEvery)
+	})
+	if err := errors.Join(err, failure); err != nil {
+		return false, err
+	}
+	return s.allPassed() && s.passed[name], nil
+}
+
+// describe is what is said of a test that failed once and then passed.
+func describe(f failure) string { return fmt.Sprintf("FLAKY %s\n%s", f.testName, f.output) }
+
+// recorded is how many flaky tests earlier runs recorded.
+func (r *rerunner) recorded() (int, error) {
+	if r.record == "" {
+		return 0, nil
+	}
+	text, err := os.ReadFile(r.record)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return len(regexp.MustCompile(`(?m)^FLAKY `).FindAll(text, -1)), err
+}
+
+// keep records flaky tests for later runs.
+func (r *rerunner) keep(flaky []failure) error {
+	if r.record == "" || len(flaky) == 0 {
+		return nil
+	}
+	var text bytes.Buffer
+	for _, f := range flaky {
+		text.WriteString(describe(f))
+	}
+	file, err := os.OpenFile(r.record, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text.Bytes())
+	return errors.Join(err, file.Close())
+}
+
+// pattern selects one test, as -run takes it: one pattern for each part of the
+// name.
+func pattern(test string) string {
+	parts := strings.Split(test, "/")
+	for i, part := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(part) + "$"
+	}
+	return strings.Join(parts, "/")
+}
+
+// flagsOf are the flags among the arguments of go test, without its packages and
+// the flag that selects tests. The value of a flag is written after an equals
+// sign, so that it is not taken for a package.
+func flagsOf(args []string) ([]string, error) {
+	var flags []string
+	for _, arg := range args {
+		isFlag := strings.HasPrefix(arg, "-")
+		switch {
+		case !isFlag && arg != "." && !strings.HasPrefix(arg, "./"):
+			return nil, fmt.Errorf("%s is neither a flag nor a package: write flags as -name=value and packages as ./path", arg)
+		case isFlag && !strings.HasPrefix(strings.TrimLeft(arg, "-"), "run="):
+			flags = append(flags, arg)
+		}
+	}
+	return flags, nil
+}
