@@ -104,7 +104,4 @@ func (p *page) refused() (*routine.Error, bool) {
 // Denials are the page's refused requests since the last call.
 func (p *page) Denials() []routine.Denial { return p.proxy.Denials() }
 
-// maxShownURL is how much of a URL a message shows, in characters.
-const maxShownURL = 200
-
-func shortURL(url string) string { return shortened(url, maxShownURL) }
+func shortURL(url string) string { return routine.Truncate(url, routine.MaxShownURL) }

@@ -241,10 +241,10 @@ func (p *page) takeDownloads(ended []*download) ([]routine.File, error) {
 		switch d.ended {
 		case downloadTooLarge:
 			return files, routine.Errorf(routine.CodeResultTooLarge,
-				"the file %q has more than the %d bytes that the files of a run may have: raise --max-result", shortened(d.name, 100), p.maxFiles)
+				"the file %q has more than the %d bytes that the files of a run may have: raise --max-result", routine.Truncate(d.name, 100), p.maxFiles)
 		case downloadCanceled:
 			return files, routine.Errorf(routine.CodeNetworkError, "the file %q did not arrive: its download from %s broke off after %d bytes",
-				shortened(d.name, 100), shortURL(d.url), d.received)
+				routine.Truncate(d.name, 100), shortURL(d.url), d.received)
 		}
 		file := filepath.Join(p.downloadDirectory(), d.id)
 		data, err := os.ReadFile(file)

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"rote/routine"
 	"strconv"
 	"strings"
 
@@ -18,16 +19,7 @@ const (
 // The message stays whole: half of a secret in it would not be recognized.
 func withoutStack(description string) string {
 	message, _, _ := strings.Cut(description, "\n    at ")
-	return shortened(strings.Join(strings.Fields(message), " "), maxThrown)
-}
-
-// shortened is a text of at most limit characters, and an ellipsis for what is left
-// out.
-func shortened(text string, limit int) string {
-	if r := []rune(text); len(r) > limit {
-		return string(r[:limit]) + "…"
-	}
-	return text
+	return routine.Truncate(strings.Join(strings.Fields(message), " "), maxThrown)
 }
 
 // previewed is an object as a console shows it, as in {code: 5}. V8 has looked
@@ -68,7 +60,7 @@ func previewed(p *proto.RuntimeObjectPreview) string {
 	} else if p.Description != "Object" {
 		text = p.Description + " " + text
 	}
-	return shortened(text, maxPreviewed)
+	return routine.Truncate(text, maxPreviewed)
 }
 
 // nested is a value inside another.

@@ -141,7 +141,8 @@ func (p *page) StorageKeys(ctx context.Context) ([]string, error) {
 }
 
 func (p *page) property(ctx context.Context, path string) (*string, error) {
-	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: strings.Replace(readProperty, "%s", string(marshal(path)), 1), ReturnByValue: true, ThrowOnSideEffect: true})
+	expression := strings.Replace(readProperty, "%s", routine.JSONText(path), 1)
+	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, ReturnByValue: true, ThrowOnSideEffect: true})
 	var t *thrown
 	if errors.As(err, &t) || err == nil && v.Type != "string" {
 		return nil, nil // the page's own objects may refuse to be read

@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -176,7 +175,7 @@ func jsonOf(v remote) json.RawMessage {
 		return v.Value
 	case v.Type == "string":
 		if text, err := unquote(v.Value); err == nil {
-			return marshal(*text) // the protocol escapes what needs no escape
+			return routine.RawJSON(*text) // the protocol escapes what needs no escape
 		}
 	case v.Special == "-0":
 		return json.RawMessage("0")
@@ -265,15 +264,6 @@ func lineOf(e *proto.RuntimeConsoleAPICalled) string {
 		}
 	}
 	return string(e.Type) + ": " + strings.Join(words, " ")
-}
-
-// marshal is the JSON of a text, with characters as they are.
-func marshal(s string) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string always encodes
-	return bytes.TrimSpace(b.Bytes())
 }
 
 func unquote(b json.RawMessage) (*string, error) {

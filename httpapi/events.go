@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -110,11 +109,11 @@ func (s *eventStream) send(e routine.Event) error {
 	if e.Execution != nil {
 		name, value = "execution", e.Execution.Summary()
 	}
-	data, err := encode(value) // one line
+	data, err := routine.EncodeJSON(value) // one line
 	if err != nil {
 		return err
 	}
-	return s.write(fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", e.Sequence, name, bytes.TrimSuffix(data, []byte("\n"))))
+	return s.write(fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", e.Sequence, name, data))
 }
 
 func (s *eventStream) write(text []byte) error {

@@ -18,6 +18,9 @@ import (
 // maxProblems bounds how many faults of one request are told.
 const maxProblems = 100
 
+// maxShown is how many characters of a caller's own words a message shows.
+const maxShown = 80
+
 // field is a field of a body's object.
 type field struct {
 	name string
@@ -62,8 +65,8 @@ func readObject(text []byte, hint string, fields ...field) error {
 		seen[string(key)] = true
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == string(key) })
 		if i < 0 {
-			add(at, routine.Problem{Pointer: "/" + escapePointer.Replace(string(key)), Code: "unknown_field",
-				Message: fmt.Sprintf("the body has no field %q", clip(string(key))), Hint: hint})
+			add(at, routine.Problem{Pointer: "/" + routine.EscapePointer(string(key)), Code: "unknown_field",
+				Message: fmt.Sprintf("the body has no field %q", routine.Truncate(string(key), maxShown)), Hint: hint})
 		} else if f := fields[i]; !f.read(bytes.Clone(value)) {
 			add(atValue, routine.Problem{Pointer: "/" + f.name, Code: f.code, Message: f.message})
 		}
@@ -103,7 +106,7 @@ func checkSyntax(text []byte) *routine.Problem {
 		offset, p.Pointer = int(syntax.ByteOffset), string(syntax.JSONPointer)
 		p.Message = "the body is no valid JSON: " + strings.TrimPrefix(syntax.Err.Error(), "jsontext: ")
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			p.Code, p.Message = "duplicate_key", fmt.Sprintf("the key at %s stands there twice: remove one", clip(p.Pointer))
+			p.Code, p.Message = "duplicate_key", fmt.Sprintf("the key at %s stands there twice: remove one", routine.Truncate(p.Pointer, maxShown))
 		}
 	default:
 		p.Message = "the body is no valid JSON: " + err.Error()
@@ -129,13 +132,3 @@ func lineColumn(text []byte, offset int) (line, column int) {
 }
 
 func leadingSpace(text []byte) int { return len(text) - len(bytes.TrimLeft(text, " \t\r\n")) }
-
-var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
-
-// clip keeps a caller's own words in messages short.
-func clip(s string) string {
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return s
-}

@@ -80,7 +80,7 @@ func refusal(e *routine.Execution) string {
 	text := ""
 	for _, f := range e.Evidence.FailedRequests {
 		if f.Status >= 400 && (changing(f.Method) || f.URL == e.Evidence.URL) {
-			text = fmt.Sprintf("%s %s was answered with HTTP status %d, which may be why", clean(f.Method), clip(oneLine(clean(f.URL)), maxWarning), f.Status)
+			text = fmt.Sprintf("%s %s was answered with HTTP status %d, which may be why", clean(f.Method), truncate(routine.OneLine(clean(f.URL)), maxWarning), f.Status)
 		}
 	}
 	return text

@@ -161,10 +161,10 @@ func (s *Server) listExecutions(ctx context.Context, q mcp.CallToolRequest) *mcp
 	}
 	rows := []listed{}
 	for _, e := range list {
-		row := listed{ExecutionID: e.ID, RoutineID: e.RoutineID, RoutineName: clip(clean(e.RoutineName), 100), Status: e.Status, ErrorCode: e.ErrorCode,
+		row := listed{ExecutionID: e.ID, RoutineID: e.RoutineID, RoutineName: truncate(clean(e.RoutineName), 100), Status: e.Status, ErrorCode: e.ErrorCode,
 			CreatedAt: e.CreatedAt, Seconds: e.DurationSeconds}
 		if e.Error != nil {
-			row.Error = clip(oneLine(clean(*e.Error)), 200)
+			row.Error = truncate(routine.OneLine(clean(*e.Error)), 200)
 		}
 		rows = append(rows, row)
 	}

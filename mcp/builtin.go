@@ -67,13 +67,13 @@ func (b builtin) tool(s *Server) server.ServerTool {
 func (s *Server) failedCall(ctx context.Context, tool string, err error) *mcp.CallToolResult {
 	f := routine.AsError(s.noted(ctx, "", err))
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s failed: %s [%s].", tool, strings.TrimRight(clip(clean(f.Message), maxFailureText), "."), f.Code)
+	fmt.Fprintf(&b, "%s failed: %s [%s].", tool, strings.TrimRight(truncate(clean(f.Message), maxFailureText), "."), f.Code)
 	for i, p := range f.Problems {
 		if i == maxProblems {
 			fmt.Fprintf(&b, "\nand %d more", len(f.Problems)-i)
 			break
 		}
-		b.WriteString("\n" + clip(clean(problemLine(p)), maxFailureText/4))
+		b.WriteString("\n" + truncate(clean(problemLine(p)), maxFailureText/4))
 	}
 	if step := s.builtinNext(ctx, f); step != "" {
 		b.WriteString("\nNext: " + step + ".")
@@ -111,22 +111,10 @@ func (s *Server) builtinNext(ctx context.Context, f *routine.Error) string {
 }
 
 // told is a builtin's answer, as structured content and as the same text.
-func told(v any) *mcp.CallToolResult { return toldText(compact(v)) }
+func told(v any) *mcp.CallToolResult { return toldText(routine.RawJSON(v)) }
 
 func toldText(text []byte) *mcp.CallToolResult {
 	return &mcp.CallToolResult{RawStructuredContent: text, Content: []mcp.Content{mcp.NewTextContent(string(text))}}
-}
-
-// compact encodes with characters as they are. What is encoded here are texts,
-// numbers and JSON, so it cannot fail.
-func compact(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return fmt.Appendf(nil, `{"error":%q}`, err.Error())
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // decode decodes the arguments of a builtin strictly. Models send numbers
@@ -182,7 +170,7 @@ type whole int
 func (w *whole) UnmarshalJSON(text []byte) error {
 	f, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
 	if err != nil || f != float64(int32(f)) {
-		return &json.UnmarshalTypeError{Value: clip(string(text), 40), Type: reflect.TypeFor[whole]()}
+		return &json.UnmarshalTypeError{Value: truncate(string(text), 40), Type: reflect.TypeFor[whole]()}
 	}
 	*w = whole(f)
 	return nil
@@ -195,7 +183,7 @@ type boolean bool
 func (b *boolean) UnmarshalJSON(text []byte) error {
 	v, err := strconv.ParseBool(strings.Trim(string(text), `"`))
 	if err != nil {
-		return &json.UnmarshalTypeError{Value: clip(string(text), 40), Type: reflect.TypeFor[boolean]()}
+		return &json.UnmarshalTypeError{Value: truncate(string(text), 40), Type: reflect.TypeFor[boolean]()}
 	}
 	*b = boolean(v)
 	return nil

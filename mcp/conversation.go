@@ -212,7 +212,7 @@ func (s *Server) withoutTool(ctx context.Context, message string) string {
 		return message
 	}
 	search := s.advise(ctx, advice{tool: "search_routines", text: ", and search_routines finds routines by what they do"})
-	return fmt.Sprintf("there is no tool %q: tools/list tells which there are%s", clip(clean(strings.TrimPrefix(said, "tool '")), 80), search)
+	return fmt.Sprintf("there is no tool %q: tools/list tells which there are%s", truncate(clean(strings.TrimPrefix(said, "tool '")), 80), search)
 }
 
 func (c *conversation) notify(method string, params any) error {

@@ -191,7 +191,5 @@ func (m member) spot(parent spot, i int) spot {
 	if m.name == nil {
 		return spot{fmt.Sprintf("%s[%d]", parent.name, i), at}
 	}
-	return spot{clip(parent.name+"."+strings.Trim(string(m.name), `"`), 100), at}
+	return spot{truncate(parent.name+"."+strings.Trim(string(m.name), `"`), 100), at}
 }
-
-var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")

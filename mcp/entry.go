@@ -50,7 +50,8 @@ type entry struct {
 }
 
 func newEntry(r *routine.Routine) *entry {
-	e := &entry{id: r.ID, tool: r.ToolName, name: clean(r.Name), about: clip(clean(r.Description), maxAbout), description: toolDescription(&r.Definition), version: r.Version,
+	e := &entry{id: r.ID, tool: r.ToolName, name: clean(r.Name), about: truncate(clean(r.Description), maxAbout),
+		description: toolDescription(&r.Definition), version: r.Version,
 		updatedAt: r.UpdatedAt, status: r.Status, readOnly: readsOnly(r.Operations), operations: len(r.Operations), steps: stepsOf(r.Operations),
 		result: strings.TrimPrefix(resultShape(&r.Definition), "Result: "), words: wordsOf(r)}
 	for i, p := range r.Parameters {
@@ -79,7 +80,7 @@ func stepsOf(operations []routine.Operation) []string {
 	steps := []string{}
 	size := 0
 	for _, o := range operations {
-		step := clip(oneLine(clean(o.Describe())), 100)
+		step := truncate(routine.OneLine(clean(o.Describe())), 100)
 		if size += len(step); len(steps) == maxOperations || size > maxDescribedSteps {
 			return append(steps, "…")
 		}
@@ -123,7 +124,7 @@ func (e *entry) check() error {
 // clients that know it.
 func (e *entry) toolOf() mcp.Tool {
 	t := mcp.NewToolWithRawSchema(e.tool, e.description, e.schema)
-	t.Title = oneLine(e.name)
+	t.Title = routine.OneLine(e.name)
 	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: new(e.readOnly), DestructiveHint: new(!e.readOnly), OpenWorldHint: new(true)}
 	t.Meta = mcp.NewMetaFromMap(map[string]any{"rote/routine-id": e.id, "rote/version": e.version, "anthropic/maxResultSizeChars": maxResultSize})
 	return t
@@ -149,13 +150,13 @@ type description struct {
 
 func (e *entry) describe() []byte {
 	if e.problem != nil {
-		return e.describeWith(compact(e.problem.Error()), "") // an older row: its schema is no tool's
+		return e.describeWith(routine.RawJSON(e.problem.Error()), "") // an older row: its schema is no tool's
 	}
 	return e.describeWith(e.schema, "")
 }
 
 func (e *entry) describeWith(schema json.RawMessage, note string) []byte {
-	return compact(description{ID: e.id, Tool: e.tool, Name: e.name, Description: e.about, Status: e.status, Version: e.version, ReadOnly: e.readOnly,
+	return routine.RawJSON(description{ID: e.id, Tool: e.tool, Name: e.name, Description: e.about, Status: e.status, Version: e.version, ReadOnly: e.readOnly,
 		Note: note, Parameters: schema, Operations: e.steps, Result: e.result})
 }
 

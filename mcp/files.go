@@ -41,7 +41,7 @@ func fileURI(executionID, name string) string {
 // the answer, where some clients choke on it, unless the server is told to.
 func (a *answer) addDownload(s *Server, e *routine.Execution) []mcp.Content {
 	content := download(e.Result)
-	f := file{Name: clip(clean(e.Result.Filename), 200), MIME: mediaType(e.Result.ContentType), Bytes: int64(len(content)), Path: s.place(e, content)}
+	f := file{Name: truncate(clean(e.Result.Filename), 200), MIME: mediaType(e.Result.ContentType), Bytes: int64(len(content)), Path: s.place(e, content)}
 	if kind, ok := imageType(content); ok && len(content) <= maxImage {
 		f.MIME, f.Where, f.URI = kind, "in this answer, as an image", fileURI(e.ID, e.Result.Filename)
 		a.Files = append(a.Files, f)
@@ -50,7 +50,7 @@ func (a *answer) addDownload(s *Server, e *routine.Execution) []mcp.Content {
 	if isText(f.MIME) && utf8.Valid(content) {
 		f.Where, f.URI = "in this answer, as text in data", fileURI(e.ID, e.Result.Filename)
 		a.Files = append(a.Files, f)
-		a.Data = cleanJSON(compact(string(content)))
+		a.Data = cleanJSON(routine.RawJSON(string(content)))
 		return nil
 	}
 	link := a.link(e.ID, f)

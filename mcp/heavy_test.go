@@ -59,7 +59,7 @@ func TestHeavyRoutines(t *testing.T) {
 			for _, tool := range tools.Tools {
 				names[tool.Name] = true
 			}
-			if text := compact(tools); len(text) > maxTools || !names["light"] || !names["lighter"] || names[row.name] != row.tool {
+			if text := routine.RawJSON(tools); len(text) > maxTools || !names["light"] || !names["lighter"] || names[row.name] != row.tool {
 				t.Errorf("%d bytes, %v", len(text), names)
 			}
 			for tool, arguments := range map[string]map[string]any{"search_routines": {"query": "heavy"}, "describe_routine": {"id": row.name}} {
@@ -78,7 +78,7 @@ func TestHeavyRoutines(t *testing.T) {
 				t.Errorf("run_routine with an unknown argument: %d bytes, %.500s", len(text), text)
 			}
 			list, err := c.ListResources(t.Context(), mcp.ListResourcesRequest{})
-			if text := compact(list); err != nil || len(text) > maxDescription {
+			if text := routine.RawJSON(list); err != nil || len(text) > maxDescription {
 				t.Errorf("resources/list: %d bytes, %v", len(text), err)
 			}
 		})
@@ -100,7 +100,7 @@ func TestListOfToolsIsBounded(t *testing.T) {
 	}
 	size, light, large := 0, false, 0
 	for _, tool := range tools.Tools {
-		size += len(compact(tool))
+		size += len(routine.RawJSON(tool))
 		light = light || tool.Name == "light"
 		if strings.HasPrefix(tool.Name, "large") {
 			large++

@@ -42,7 +42,7 @@ func (p *part) take(data json.RawMessage) (json.RawMessage, error) {
 	switch v[0] {
 	case '"':
 		start := skipRunes(text, from)
-		return compact(string(text[start : start+skipRunes(text[start:], to-from)])), nil
+		return routine.RawJSON(string(text[start : start+skipRunes(text[start:], to-from)])), nil
 	case '[', '{':
 		return slice(v, from, to), nil
 	}
@@ -91,12 +91,12 @@ func follow(v json.RawMessage, pointer string) (json.RawMessage, error) {
 		return v, nil
 	}
 	if pointer[0] != '/' {
-		return nil, routine.Errorf(routine.CodeInvalid, "path %q is no JSON pointer: it begins with /, as in /items", clip(pointer, 100))
+		return nil, routine.Errorf(routine.CodeInvalid, "path %q is no JSON pointer: it begins with /, as in /items", truncate(pointer, 100))
 	}
 	for _, step := range strings.Split(pointer[1:], "/") {
 		m, ok := nthMember(v, indexOf(v, step))
 		if !ok {
-			return nil, routine.Errorf(routine.CodeInvalid, "path %q leads nowhere in data", clip(pointer, 100))
+			return nil, routine.Errorf(routine.CodeInvalid, "path %q leads nowhere in data", truncate(pointer, 100))
 		}
 		v = m.value
 	}
@@ -110,7 +110,7 @@ func indexOf(v json.RawMessage, step string) int {
 	if v[0] != '[' && v[0] != '{' {
 		return found
 	}
-	step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+	step = routine.UnescapePointer(step)
 	for i, m := range eachMember(v) {
 		if m.name == nil && strconv.Itoa(i) == step || m.name != nil && m.key() == step {
 			found = i

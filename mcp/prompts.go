@@ -44,9 +44,9 @@ func (s *Server) addPrompts(m *server.MCPServer) {
 			}
 			where := ""
 			if u := q.Params.Arguments["url"]; u != "" {
-				where = "\nIt begins at " + clip(oneLine(u), 500) + "."
+				where = "\nIt begins at " + truncate(routine.OneLine(u), 500) + "."
 			}
-			return prompted("Write a routine", fmt.Sprintf(authorText, clip(goal, 2000), where, strings.Join(routine.KindNames(), ", "))), nil
+			return prompted("Write a routine", fmt.Sprintf(authorText, truncate(goal, 2000), where, strings.Join(routine.KindNames(), ", "))), nil
 		})
 	m.AddPrompt(mcp.NewPrompt("debug_execution", mcp.WithPromptTitle("Find out why a run failed"),
 		mcp.WithPromptDescription("The record of a run, and how to find the fault"),
@@ -61,7 +61,7 @@ func (s *Server) addPrompts(m *server.MCPServer) {
 				return nil, s.shown(ctx, err, mcp.INVALID_PARAMS)
 			}
 			var c cutter
-			record := c.fit(spot{name: "execution"}, cleanJSON(compact(e)), maxResult/2)
+			record := c.fit(spot{name: "execution"}, cleanJSON(routine.RawJSON(e)), maxResult/2)
 			return prompted("Find out why a run failed", fmt.Sprintf(debugText, e.ID, clean(e.RoutineName), record, routineURI(e.RoutineID))), nil
 		})
 }

@@ -197,7 +197,7 @@ func (p *standing) message(total int) string {
 	if p.operation == "" { // only those that have ended are known
 		return fmt.Sprintf("%d of %d operations are done", p.index, total)
 	}
-	return fmt.Sprintf("%d/%d %s", p.index+1, total, clip(oneLine(p.operation), 100))
+	return fmt.Sprintf("%d/%d %s", p.index+1, total, truncate(routine.OneLine(p.operation), 100))
 }
 
 // still says that the run has not moved, with a number a little larger than the

@@ -67,7 +67,7 @@ func textResource(uri, kind, text string) []mcp.ResourceContents {
 
 // jsonResource is a value as JSON, in which invisible characters are escapes.
 func jsonResource(uri string, v any) []mcp.ResourceContents {
-	return textResource(uri, jsonType, routine.EscapeInvisible(string(compact(v))))
+	return textResource(uri, jsonType, routine.EscapeInvisible(routine.JSONText(v)))
 }
 
 func fileResource(uri string, f *routine.File) []mcp.ResourceContents {
@@ -164,12 +164,12 @@ func routineURI(id string) string { return "routine://" + id }
 // routineResource is a listed routine as a resource.
 func (s *Server) routineResource(e *entry) server.ServerResource {
 	uri := routineURI(e.id)
-	name := clip(oneLine(e.name), 80)
+	name := truncate(routine.OneLine(e.name), 80)
 	if name != e.tool { // unique, as clients and pages of lists need it
 		name += " (" + e.tool + ")"
 	}
 	return server.ServerResource{
-		Resource: mcp.NewResource(uri, name, mcp.WithMIMEType(jsonType), mcp.WithResourceDescription(clip(oneLine(e.about), 200))),
+		Resource: mcp.NewResource(uri, name, mcp.WithMIMEType(jsonType), mcp.WithResourceDescription(truncate(routine.OneLine(e.about), 200))),
 		Handler: func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			v, err := s.readRoutine(ctx, q.Params.URI)
 			if err != nil {

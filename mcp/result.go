@@ -138,14 +138,14 @@ func (a *answer) warn(warnings []string) {
 			a.Warnings = append(a.Warnings, fmt.Sprintf("and %d more", len(warnings)-i))
 			return
 		}
-		a.Warnings = append(a.Warnings, clip(clean(w), maxWarning))
+		a.Warnings = append(a.Warnings, truncate(clean(w), maxWarning))
 	}
 }
 
 // encode gives the answer in at most maxResult bytes, with its data cut if
 // need be.
 func (a *answer) encode() []byte {
-	whole := compact(a)
+	whole := routine.RawJSON(a)
 	if len(whole) <= maxResult {
 		return whole
 	}
@@ -158,7 +158,7 @@ func (a *answer) encode() []byte {
 		a.Note = strings.TrimPrefix(a.Note+"; call with arguments that give less, or, to read the rest, "+unreadable, "; ")
 	}
 	a.Data = cut
-	return compact(a)
+	return routine.RawJSON(a)
 }
 
 // rest is the call for what a cutter has left out of the data, in which whole is

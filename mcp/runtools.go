@@ -56,7 +56,7 @@ type found struct {
 }
 
 func (e *entry) found() found {
-	return found{e.id, e.tool, clip(oneLine(e.name), 100), clip(oneLine(e.about), 200), e.readOnly, nil}
+	return found{e.id, e.tool, truncate(routine.OneLine(e.name), 100), truncate(routine.OneLine(e.about), 200), e.readOnly, nil}
 }
 
 func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
@@ -157,7 +157,7 @@ func (s *Server) routine(ctx context.Context, id string) (*entry, error) {
 		return r, nil
 	}
 	if !p.Has(routine.ScopeRoutinesRead) { // then there are but tools
-		return nil, routine.Errorf(routine.CodeNotFound, "there is no tool %q", clip(id, 80))
+		return nil, routine.Errorf(routine.CodeNotFound, "there is no tool %q", truncate(id, 80))
 	}
 	r, err := s.service.Routine(ctx, p, s.idOf(ctx, id))
 	if err != nil {

@@ -43,7 +43,7 @@ func shortSchema(parameters []routine.Parameter) (schema json.RawMessage, note s
 	for n := min(len(parameters), maxToolSchema/len(`"p":{"type":"string"},`)); ; n /= 2 {
 		schema, err := routine.ParametersSchema(parameters[:n], bare)
 		if err != nil {
-			return compact(err.Error()), ""
+			return routine.RawJSON(err.Error()), ""
 		}
 		switch {
 		case len(schema) > maxToolSchema:
@@ -75,15 +75,15 @@ func compiles(schema []byte) error {
 func describeProperty(p *routine.Parameter, s *routine.ParameterSchema) {
 	example := ""
 	if len(s.Examples) > 0 && len(s.Examples[0]) <= maxExample {
-		example = clean(oneLine(string(s.Examples[0])))
+		example = clean(routine.OneLine(string(s.Examples[0])))
 	}
 	s.Examples, s.WriteOnly = nil, false
 	notes := strings.Join(s.Notes, " ")
-	text := clip(oneLine(clean(p.Description)), max(maxPropertyDescription-len([]rune(notes))-2, 0)) // a stop and a blank
+	text := truncate(routine.OneLine(clean(p.Description)), max(maxPropertyDescription-len([]rune(notes))-2, 0)) // a stop and a blank
 	if text != "" && notes+example != "" && !strings.ContainsAny(text[len(text)-1:], ".!?") && !strings.HasSuffix(text, "…") {
 		text += "."
 	}
-	s.Description = clip(strings.TrimSpace(text+" "+notes), maxPropertyDescription)
+	s.Description = truncate(strings.TrimSpace(text+" "+notes), maxPropertyDescription)
 	if example != "" {
 		s.Description = strings.TrimSpace(s.Description + " Example: " + example)
 	}

@@ -53,7 +53,7 @@ func methodOf(o routine.Operation) string {
 // toolDescription is the author's, followed by what a call gives.
 func toolDescription(d *routine.Definition) string {
 	shape := resultShape(d)
-	text := clip(oneLine(clean(d.Description)), maxToolDescription-len([]rune(shape))-2)
+	text := truncate(routine.OneLine(clean(d.Description)), maxToolDescription-len([]rune(shape))-2)
 	if last, _ := utf8.DecodeLastRuneInString(text); unicode.IsLetter(last) || unicode.IsDigit(last) {
 		text += "."
 	}
@@ -63,7 +63,7 @@ func toolDescription(d *routine.Definition) string {
 // resultShape says what a call gives.
 func resultShape(d *routine.Definition) string {
 	o := d.Outcome()
-	of := clip(oneLine(clean(o.Of)), 60)
+	of := truncate(routine.OneLine(clean(o.Of)), 60)
 	switch o.Is {
 	case routine.OutcomeValue:
 		return fmt.Sprintf("Result: data is the value stored as %q.", of)
@@ -78,14 +78,11 @@ func resultShape(d *routine.Definition) string {
 	return "Result: no data; it acts on the site."
 }
 
-// oneLine writes white space as single blanks.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// clip shortens to at most n characters, with a mark where it cut.
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
+// truncate returns s, or as much of it as fits into n characters together with
+// the ellipsis that marks the end.
+func truncate(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
-	return string(r[:max(n-1, 0)]) + "…"
+	return routine.Truncate(s, max(n-1, 0))
 }

@@ -79,7 +79,7 @@ func textPage(text []byte, at position, room int) (json.RawMessage, *position) {
 	rest := text[skipRunes(text, at.offset):]
 	some := rest[:skipRunes(rest, room)] // a character takes a byte at least
 	var c cutter
-	out := c.fit(spot{}, compact(string(some)), room)
+	out := c.fit(spot{}, routine.RawJSON(string(some)), room)
 	kept := utf8.RuneCount(some)
 	if c.first != nil {
 		kept = c.first[0]
@@ -106,7 +106,7 @@ func pointerTo(v json.RawMessage, i int, m member, path string) (string, bool) {
 			}
 		}
 	}
-	path += "/" + escapePointer.Replace(step)
+	path += "/" + routine.EscapePointer(step)
 	return path, len(path) <= maxPath
 }
 
@@ -146,7 +146,8 @@ func after(data json.RawMessage, path, within string) *position {
 // takePage makes the answer a page of a walk.
 func (a *answer) takePage(p part) error {
 	if p.Path != *p.RestOf && !strings.HasPrefix(p.Path, *p.RestOf+"/") {
-		return routine.Errorf(routine.CodeInvalid, "path %q is not within rest_of %q: give both as the answer before did", clip(p.Path, 100), clip(*p.RestOf, 100))
+		return routine.Errorf(routine.CodeInvalid, "path %q is not within rest_of %q: give both as the answer before did",
+			truncate(p.Path, 100), truncate(*p.RestOf, 100))
 	}
 	data := a.Data
 	v, err := follow(data, p.Path)
@@ -156,7 +157,7 @@ func (a *answer) takePage(p part) error {
 	p.count(v)
 	// The first answer of the walk had the warnings and files.
 	a.Part, a.Data, a.Note, a.Warnings, a.Files = &p, nil, pageData, []string{}, nil
-	room := maxResult - truncationRoom - len(compact(a))
+	room := maxResult - truncationRoom - len(routine.RawJSON(a))
 	var rest *position
 	if p.TextOffset != nil {
 		a.Data, rest = textPage(v, position{p.Path, *p.TextOffset, true}, room)

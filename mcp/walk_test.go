@@ -59,7 +59,7 @@ func newNode(v json.RawMessage) *node {
 func (n *node) json() json.RawMessage {
 	switch {
 	case n.text != nil:
-		return compact(*n.text)
+		return routine.RawJSON(*n.text)
 	case n.value != nil:
 		return n.value
 	}
@@ -84,7 +84,7 @@ func (n *node) at(t fataler, pointer string) *node {
 	}
 steps:
 	for _, step := range strings.Split(pointer[1:], "/") {
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		step = routine.UnescapePointer(step)
 		for i, m := range n.members {
 			if n.names[i] == nil && fmt.Sprint(i) == step || n.names[i] != nil && (member{name: n.names[i]}).key() == step {
 				n = m

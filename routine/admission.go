@@ -93,7 +93,7 @@ func (g *gate) enter(ctx context.Context, weight int64) (leave func(), err error
 	waiting, cancel := context.WithTimeoutCause(ctx, maxAdmissionWait, errAdmission)
 	defer cancel()
 	if g.semaphore.Acquire(waiting, weight) != nil {
-		return nil, causeOf(waiting)
+		return nil, CauseOf(waiting)
 	}
 	return leave, nil
 }

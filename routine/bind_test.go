@@ -145,7 +145,7 @@ func TestValuesOfEachType(t *testing.T) {
 		{`"pattern": "^\\d+$"`, `"١٢"`, fail("pattern")},
 		{`"type": "integer", "pattern": "^[0-9]{4}$"`, `1234`, n("1234")},
 	} {
-		t.Run(row.rules+" "+clip(row.given, 60), func(t *testing.T) {
+		t.Run(row.rules+" "+Truncate(row.given, 60), func(t *testing.T) {
 			d := definitionWith(t, `{"name": "p", `+row.rules+`}`, pressP)
 			values, problems := bound(d, `{"p": `+row.given+`}`)
 			if code, failing := row.want.(fail); failing {
@@ -225,7 +225,7 @@ func TestParametersThatAreNoObject(t *testing.T) {
 		`{"p": "\udc00"}`: "/p lone_surrogate", `{"p": ` + strings.Repeat("[", 5000): "/p" + strings.Repeat("/0", 63) + " too_deep",
 	} {
 		if _, problems := bound(d, given); len(problems) == 0 || problems[0] != want {
-			t.Errorf("%s: %q, want %q", clip(given, 40), problems, want)
+			t.Errorf("%s: %q, want %q", Truncate(given, 40), problems, want)
 		}
 	}
 	var many strings.Builder

@@ -184,11 +184,12 @@ func (c *checker) unknownTop(k *key, missing []string) {
 		c.warnings.count++
 		return
 	}
-	name := clip(k.name, 60)
-	p := Problem{Pointer: "/" + escapePointer(k.name), Code: "unknown_field", offset: int(k.start), Message: fmt.Sprintf("a routine has no field %q: it is ignored", name)}
-	near := nearest(k.name, missing)
+	name := Truncate(k.name, 60)
+	p := Problem{Pointer: "/" + EscapePointer(k.name), Code: "unknown_field", offset: int(k.start),
+		Message: fmt.Sprintf("a routine has no field %q: it is ignored", name)}
+	near := Nearest(k.name, missing)
 	if near == "" {
-		near = nearest(k.name, slices.Sorted(maps.Keys(loadShapes().routine.Properties)))
+		near = Nearest(k.name, slices.Sorted(maps.Keys(loadShapes().routine.Properties)))
 	}
 	switch {
 	case strings.HasPrefix(k.name, "x-"):

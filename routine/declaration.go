@@ -31,8 +31,8 @@ func (c *checker) declaration(base string, p *Parameter, n *node) {
 		d.unusedRules()
 	}
 	r := p.rules()
-	if low, ok := exact(r.MinValue); ok {
-		if high, ok := exact(r.MaxValue); ok && low.Cmp(high) > 0 {
+	if low, ok := ExactNumber(r.MinValue); ok {
+		if high, ok := ExactNumber(r.MaxValue); ok && low.Cmp(high) > 0 {
 			d.add(d.at("min_value"), "range", "min_value %s is over max_value %s", r.MinValue, r.MaxValue)
 		}
 	}
@@ -41,7 +41,7 @@ func (c *checker) declaration(base string, p *Parameter, n *node) {
 	}
 	if p.Type == TypeDate && r.Format != "" && !validDateFormat(r.Format) {
 		c.add(Problem{Pointer: base + d.at("format"), Code: "format",
-			Message: fmt.Sprintf("%s is no date format: write the tokens YYYY MM DD HH mm ss with separators between them", show(r.Format)),
+			Message: fmt.Sprintf("%s is no date format: write the tokens YYYY MM DD HH mm ss with separators between them", Show(r.Format)),
 			Hint:    `as in "DD/MM/YYYY"`})
 		return // its values cannot be judged
 	}
@@ -167,7 +167,7 @@ func (c *checker) names() {
 		t, _ := placeholder.Parse(field[1], placeholder.Text)
 		for _, tok := range t.Tokens() {
 			c.warn(Problem{Pointer: field[0], Code: "literal_placeholder", within: tok.Offset + 1,
-				Message: fmt.Sprintf("%s is not filled in here: it stays as it is written", clip(tok.Raw, 60))})
+				Message: fmt.Sprintf("%s is not filled in here: it stays as it is written", Truncate(tok.Raw, 60))})
 		}
 	}
 }
@@ -199,7 +199,7 @@ func sameValue(a, b any) bool {
 		if !ok {
 			return false
 		}
-		return worth(a.String()) == worth(n.String())
+		return CanonicalNumber(a.String()) == CanonicalNumber(n.String())
 	case []any:
 		list, ok := b.([]any)
 		return ok && slices.EqualFunc(a, list, sameValue)

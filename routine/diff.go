@@ -29,7 +29,7 @@ func (s *Service) DiffVersions(ctx context.Context, p Principal, id string, from
 		if err != nil {
 			return nil, err
 		}
-		texts[i] = compact(struct {
+		texts[i] = JSONText(struct {
 			*Definition
 			Status Status `json:"routine_status"`
 		}{v.Definition, v.Status})
@@ -57,11 +57,11 @@ func diff(from, to string) (json.RawMessage, error) {
 	for _, o := range patch {
 		s := step{Op: o.Type, Path: o.Path}
 		if o.Type != jsondiff.OperationRemove {
-			s.Value = json.RawMessage(compact(o.Value))
+			s.Value = RawJSON(o.Value)
 		}
 		steps = append(steps, s)
 	}
-	return json.RawMessage(compact(steps)), nil
+	return RawJSON(steps), nil
 }
 
 // decodeNumbers keeps numbers as they are spelt: long ones would lose digits.

@@ -167,7 +167,7 @@ func (n *node) find(pointer string) (at *node, under *key, rest string) {
 		if end := strings.IndexByte(part, '/'); end >= 0 {
 			part = part[:end]
 		}
-		i := n.index(unescapePointer.Replace(part))
+		i := n.index(UnescapePointer(part))
 		if i < 0 {
 			break
 		}
@@ -193,7 +193,7 @@ func (n *node) written(pointer string) string {
 			break
 		}
 		if under != nil {
-			b.WriteString("/" + escapePointer(under.name))
+			b.WriteString("/" + EscapePointer(under.name))
 		} else {
 			b.WriteString(pointer[:end])
 		}
@@ -238,20 +238,13 @@ func (p path) pointer() string {
 	for _, s := range p {
 		b.WriteByte('/')
 		if s.index < 0 {
-			b.WriteString(escapePointer(s.name))
+			b.WriteString(EscapePointer(s.name))
 		} else {
 			b.WriteString(strconv.Itoa(s.index))
 		}
 	}
 	return b.String()
 }
-
-var (
-	pointerEscapes  = strings.NewReplacer("~", "~0", "/", "~1")
-	unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
-)
-
-func escapePointer(name string) string { return pointerEscapes.Replace(name) }
 
 // stringOffset maps byte offsets in a string's value to places in its raw text.
 // It goes on where it stopped, so that many offsets in rising order cost no more

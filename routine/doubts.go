@@ -3,7 +3,9 @@ package routine
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"rote/routine/placeholder"
@@ -51,7 +53,7 @@ func (o *opFetch) doubts() []Problem {
 		for _, path := range append([]string{s.Path}, s.Paths...) {
 			if hasToken(path) {
 				return append(problems, Problem{Pointer: "/data_sanitizer", Code: "literal_placeholder",
-					Message: fmt.Sprintf("placeholders are not filled in here: %s stays as it is written", clip(path, 60))})
+					Message: fmt.Sprintf("placeholders are not filled in here: %s stays as it is written", Truncate(path, 60))})
 			}
 		}
 	}
@@ -63,9 +65,9 @@ func (e *endpoint) doubts() []Problem {
 	if message, hint := doubtfulRequestURL(e.URL); message != "" {
 		problems = append(problems, Problem{Pointer: "/endpoint/url", Code: "url", Message: message, Hint: hint})
 	}
-	for _, name := range sortedKeys(e.Headers) {
+	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
 		if text, ok := e.Headers[name].(string); ok && !placeholder.FitsHeader(text) {
-			problems = append(problems, Problem{Pointer: "/endpoint/headers/" + escapePointer(name), Code: "header_value",
+			problems = append(problems, Problem{Pointer: "/endpoint/headers/" + EscapePointer(name), Code: "header_value",
 				Message: "a browser sends no header with characters beyond U+00FF: the run will fail here", Hint: "encode them"})
 		}
 	}
@@ -98,7 +100,7 @@ func doubtfulRequestURL(url string) (message, hint string) {
 	case scheme != "":
 		return fmt.Sprintf("%s: is not http or https: the run will fail here", scheme), ""
 	case hostPath.MatchString(head):
-		return "is a path below the current page's", fmt.Sprintf("did you mean %q?", "https://"+clip(url, 60))
+		return "is a path below the current page's", fmt.Sprintf("did you mean %q?", "https://"+Truncate(url, 60))
 	}
 	return "", ""
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"rote/routine/placeholder"
@@ -46,8 +48,8 @@ func (e *endpoint) check() []Problem {
 			Message: fmt.Sprintf("a %s request has no body: use another method or remove body", e.Method)})
 	}
 	written := map[string]string{}
-	for _, name := range sortedKeys(e.Headers) {
-		p := Problem{Pointer: "/endpoint/headers/" + escapePointer(name), Code: "header_name"}
+	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
+		p := Problem{Pointer: "/endpoint/headers/" + EscapePointer(name), Code: "header_name"}
 		lower := strings.ToLower(name)
 		if first, twice := written[lower]; twice {
 			p.Message = fmt.Sprintf("the header stands here twice, as %q too: keep one", first)
@@ -55,7 +57,7 @@ func (e *endpoint) check() []Problem {
 		}
 		written[lower] = name
 		if !validHeaderName(name) {
-			p.Message = fmt.Sprintf("%q is no header name: use letters, digits and !#$%%&'*+-.^_`|~", clip(name, 60))
+			p.Message = fmt.Sprintf("%q is no header name: use letters, digits and !#$%%&'*+-.^_`|~", Truncate(name, 60))
 			problems = append(problems, p)
 		}
 	}
@@ -105,7 +107,7 @@ func (e *endpoint) fetch() Fetch {
 	case isObject && strings.HasPrefix(contentType, "application/x-www-form-urlencoded"):
 		text = formEncode(object)
 	default:
-		text = compact(body)
+		text = JSONText(body)
 		if contentType == "" {
 			f.Headers["content-type"] = "application/json"
 		}
@@ -128,15 +130,4 @@ func formEncode(body map[string]any) string {
 		form.Set(k, placeholder.Format(v))
 	}
 	return form.Encode()
-}
-
-// compact is v as JSON, with characters as they are.
-func compact(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "null" // v was decoded from JSON, so this cannot happen
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

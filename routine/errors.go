@@ -1,6 +1,7 @@
 package routine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -104,6 +105,19 @@ func CodeOf(err error) Code {
 		return ""
 	}
 	return AsError(err).Code
+}
+
+// CauseOf returns why ctx ended, as an [Error].
+func CauseOf(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	var e *Error
+	switch {
+	case errors.As(cause, &e):
+		return e
+	case errors.Is(cause, context.DeadlineExceeded):
+		return &Error{Code: CodeTimeout, Message: "the caller's deadline is over", cause: cause}
+	}
+	return &Error{Code: CodeCancelled, Message: "the run was cancelled", cause: cause}
 }
 
 // hiddenCause is what the log has to say about err because callers are not told;

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode"
 
 	"rote/routine/placeholder"
 )
@@ -175,7 +174,7 @@ func (s *Service) keepScreenshot(ctx context.Context, e *Execution) {
 
 // unwanted tells that ctx has ended for another reason than the time.
 func unwanted(ctx context.Context) bool {
-	return ctx.Err() != nil && CodeOf(causeOf(ctx)) != CodeTimeout
+	return ctx.Err() != nil && CodeOf(CauseOf(ctx)) != CodeTimeout
 }
 
 // How much of each text evidence shows, in characters, how many of each list,
@@ -196,7 +195,9 @@ func (e *Evidence) seal(hidden secrets) {
 	if e == nil {
 		return
 	}
-	shown := func(text string, limit int) string { return clip(oneLine(hideCredentials(hidden.text(text))), limit) }
+	shown := func(text string, limit int) string {
+		return Truncate(OneLine(hideCredentials(hidden.text(text))), limit)
+	}
 	e.URL, e.Title, e.Text = shown(e.URL, maxEvidenceURL), shown(e.Title, maxEvidenceLine), shown(e.Text, maxEvidenceText)
 	for i := range e.Elements {
 		x := &e.Elements[i]
@@ -235,11 +236,6 @@ func (e *Evidence) size() int {
 
 func last[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
-// oneLine takes out what a terminal would obey.
-func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-}
-
 var (
 	// userinfo is the part of a URL before the host.
 	userinfo = regexp.MustCompile(`://[^/?#\s]*@`)
@@ -250,7 +246,7 @@ var (
 
 // hideCredentials masks those that URLs in a text carry.
 func hideCredentials(text string) string {
-	return credential.ReplaceAllString(userinfo.ReplaceAllString(text, "://"), "${1}"+masked)
+	return credential.ReplaceAllString(userinfo.ReplaceAllString(text, "://"), "${1}"+Masked)
 }
 
 // maxNearest is how many elements an error names.
@@ -301,7 +297,7 @@ func (e *Evidence) nearest(o Operation, err *Error) string {
 func (x Element) String() string {
 	text := x.Selector
 	if x.Text != "" {
-		text += " '" + clip(x.Text, 40) + "'"
+		text += " '" + Truncate(x.Text, 40) + "'"
 	}
 	if x.Where != "" {
 		text += " (" + x.Where + ")"

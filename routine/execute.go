@@ -3,7 +3,6 @@ package routine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -71,7 +70,7 @@ func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call
 	case <-patience:
 	case <-ctx.Done():
 		if !call.Detach && call.Once.Key == "" {
-			l.cancel(causeOf(ctx))
+			l.cancel(CauseOf(ctx))
 			<-l.ended
 			return l.last, l.err
 		}
@@ -176,7 +175,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 	s.openings.note(err, s.now())
 	if err != nil {
 		if ctx.Err() != nil {
-			e := AsError(causeOf(ctx))
+			e := AsError(CauseOf(ctx))
 			return &Error{Code: e.Code, Message: e.Message + ", waiting for the browser to open a page", cause: e}
 		}
 		return err
@@ -258,17 +257,4 @@ func (s *Service) end(e *Execution, err error) {
 	if e.Result != nil {
 		e.Result.OK, e.Result.Error = false, &failure.Message
 	}
-}
-
-// causeOf says why a run's context ended, as an Error.
-func causeOf(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	var e *Error
-	switch {
-	case errors.As(cause, &e):
-		return e
-	case errors.Is(cause, context.DeadlineExceeded):
-		return &Error{Code: CodeTimeout, Message: "the caller's deadline is over", cause: cause}
-	}
-	return &Error{Code: CodeCancelled, Message: "the run was cancelled", cause: cause}
 }

@@ -49,7 +49,7 @@ func (c *checker) extensions(s *jsonschema.Schema, n *node, what, pointer string
 		if _, known := s.Properties[k.name]; known || k.bad || !strings.HasPrefix(k.name, extensionPrefix) {
 			continue
 		}
-		at := pointer + "/" + escapePointer(k.name)
+		at := pointer + "/" + EscapePointer(k.name)
 		if places, elsewhere := extensionPlaces()[k.name]; elsewhere {
 			c.add(Problem{Pointer: at, Code: "misplaced_field", offset: int(k.start), Message: fmt.Sprintf("%s has no field %q", what, k.name),
 				Hint: "it belongs to " + strings.Join(places, ", ")})
@@ -58,9 +58,9 @@ func (c *checker) extensions(s *jsonschema.Schema, n *node, what, pointer string
 		if own == nil {
 			own = extensionNames(s)
 		}
-		if near := nearest(k.name, own); near != "" && !c.warnings.full() {
-			c.warn(Problem{Pointer: at, Code: "unknown_extension", offset: int(k.start), Message: fmt.Sprintf("%q is kept and has no effect", clip(k.name, 60)),
-				Hint: fmt.Sprintf("did you mean %q?", near)})
+		if hint := DidYouMean(k.name, own); hint != "" && !c.warnings.full() {
+			c.warn(Problem{Pointer: at, Code: "unknown_extension", offset: int(k.start), Message: fmt.Sprintf("%q is kept and has no effect", Truncate(k.name, 60)),
+				Hint: hint})
 		}
 	}
 }

@@ -46,9 +46,9 @@ func unlike(filename, contentType, asked, from string) string {
 	if fits {
 		return ""
 	}
-	text := fmt.Sprintf("%s was answered with %s, which is no %s file", clip(filename, 80), clip(kind, 60), extension)
+	text := fmt.Sprintf("%s was answered with %s, which is no %s file", Truncate(filename, 80), Truncate(kind, 60), extension)
 	if redirected(asked, from) {
-		text += ", after a redirect to " + clip(from, maxShownURL)
+		text += ", after a redirect to " + Truncate(from, MaxShownURL)
 	}
 	return text
 }

@@ -71,10 +71,9 @@ func (c *checker) returnKey(base, key string, stored storedKeys) {
 		c.warnings.count++
 		return
 	}
-	p := Problem{Pointer: base + "/session_storage_key", Code: "unstored_key", Message: fmt.Sprintf("nothing before stores %q: the run fails unless the site does", clip(key, 60))}
-	if near := nearest(key, stored.names); near != "" {
-		p.Hint = fmt.Sprintf("did you mean %q?", near)
-	}
+	p := Problem{Pointer: base + "/session_storage_key", Code: "unstored_key",
+		Message: fmt.Sprintf("nothing before stores %q: the run fails unless the site does", Truncate(key, 60))}
+	p.Hint = DidYouMean(key, stored.names)
 	c.warn(p)
 }
 

@@ -59,7 +59,7 @@ func readHTML(ctx context.Context, text []byte, h htmlHandler) error {
 	var hidden hiddenElement
 	for n := 0; !h.full(); n++ {
 		if n%tokensPerCheck == 0 && ctx.Err() != nil {
-			return causeOf(ctx)
+			return CauseOf(ctx)
 		}
 		switch kind := z.Next(); kind {
 		case html.ErrorToken:

@@ -70,7 +70,7 @@ func readJSON(ctx context.Context, text []byte) (*jsonDocument, error) {
 		return nil, errors.New("text follows the JSON")
 	}
 	if ctx.Err() != nil {
-		return nil, causeOf(ctx)
+		return nil, CauseOf(ctx)
 	}
 	b := &jsonIndexer{doc: &jsonDocument{text: text, nodes: make([]jsonNode, 0, values)}, seed: maphash.MakeSeed()}
 	b.value(skipSpace(text, 0), noName)
@@ -330,11 +330,11 @@ func pathNumber(text string) any {
 	if i, err := strconv.ParseInt(text, 10, 64); err == nil && text != "-0" {
 		return i
 	}
-	if !fitsNumber(text) {
+	if !FitsNumber(text) {
 		return json.Number(text)
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || worth(strconv.FormatFloat(f, 'g', -1, 64)) != worth(text) {
+	if err != nil || CanonicalNumber(strconv.FormatFloat(f, 'g', -1, 64)) != CanonicalNumber(text) {
 		return json.Number(text)
 	}
 	return f

@@ -63,7 +63,7 @@ func ratOf(v any) (*big.Rat, bool) {
 		r := new(big.Rat).SetFloat64(v)
 		return r, r != nil
 	case json.Number:
-		return exact(v)
+		return ExactNumber(v)
 	}
 	return nil, false
 }

@@ -47,7 +47,7 @@ func compileJSONPath(text string) (x *jsonPath, hint string, err error) {
 		return nil, "", fmt.Errorf("it has more than %d characters", maxJSONPath)
 	}
 	if !strings.HasPrefix(text, "$") {
-		return nil, fmt.Sprintf("did you mean %q?", "$."+strings.TrimLeft(clip(text, 60), ".@")), errors.New("it does not begin with $")
+		return nil, fmt.Sprintf("did you mean %q?", "$."+strings.TrimLeft(Truncate(text, 60), ".@")), errors.New("it does not begin with $")
 	}
 	expr, err := jp.ParseString(text)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *pathSearch) step(n int) {
 	if s.unasked += n; s.unasked >= stepsPerCheck {
 		s.unasked = 0
 		if s.ctx.Err() != nil {
-			panic(pathStop{causeOf(s.ctx)})
+			panic(pathStop{CauseOf(s.ctx)})
 		}
 	}
 }
@@ -120,7 +120,7 @@ func stopped(x *jsonPath, recovered any) error {
 		return known
 	}
 	return Errorf(CodeResultTooLarge, "data_sanitizer: the path %s cannot be used on this response: %w. Use a path with fewer .. or filters",
-		clip(x.String(), 60), stop.err)
+		Truncate(x.String(), 60), stop.err)
 }
 
 // find gives the nodes that the path selects, in the order of the response.

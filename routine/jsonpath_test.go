@@ -54,11 +54,11 @@ func TestFiltersOnAnyValue(t *testing.T) {
 	} {
 		for _, sanitizer := range []string{`{"type":"json_path","path":`, `[{"type":"drop","paths":["$.nothing"]},{"type":"json_path","path":`} {
 			end := map[byte]string{'{': "}", '[': "}]"}[sanitizer[0]]
-			if got, err := sanitized(t, sanitizer+compact(row.path)+end, row.response); got != row.want || err != nil {
+			if got, err := sanitized(t, sanitizer+JSONText(row.path)+end, row.response); got != row.want || err != nil {
 				t.Errorf("%s on %s\n gave %s %v\n want %s", row.path, row.response, got, err, row.want)
 			}
 		}
-		if _, err := sanitized(t, `{"type":"drop","paths":[`+compact(row.path)+`]}`, row.response); err != nil {
+		if _, err := sanitized(t, `{"type":"drop","paths":[`+JSONText(row.path)+`]}`, row.response); err != nil {
 			t.Errorf("drop %s on %s: %v", row.path, row.response, err)
 		}
 	}
@@ -122,9 +122,9 @@ func TestPathsSelectWhatTheLibrarySelects(t *testing.T) {
 		} else if list == nil {
 			want = []any{}
 		}
-		got, err := sanitized(t, `{"type":"json_path","path":`+compact(path)+`}`, compact(value))
-		if got != compact(want) || err != nil {
-			t.Fatalf("%s on %s\n gave %s %v\n want %s", path, compact(value), got, err, compact(want))
+		got, err := sanitized(t, `{"type":"json_path","path":`+JSONText(path)+`}`, JSONText(value))
+		if got != JSONText(want) || err != nil {
+			t.Fatalf("%s on %s\n gave %s %v\n want %s", path, JSONText(value), got, err, JSONText(want))
 		}
 		if got != "null" && got != "[]" {
 			selected++
@@ -140,9 +140,9 @@ func TestPathsSelectWhatTheLibrarySelects(t *testing.T) {
 func TestNoResponseBreaksAPath(t *testing.T) {
 	random := seeded.Rand(t)
 	for range 20_000 {
-		path, value := randomPath(random, true), compact(randomJSON(random, 4))
+		path, value := randomPath(random, true), JSONText(randomJSON(random, 4))
 		for _, sanitizer := range []string{`{"type":"json_path","path":%s}`, `{"type":"json_path","paths":["$",%s]}`, `{"type":"drop","paths":[%s]}`} {
-			raw := json.RawMessage(fmt.Sprintf(sanitizer, compact(path)))
+			raw := json.RawMessage(fmt.Sprintf(sanitizer, JSONText(path)))
 			if _, problems := parseSanitizer(raw); len(problems) > 0 {
 				t.Fatalf("%s: %v", path, problems)
 			}

@@ -114,5 +114,5 @@ func (w *jsonWriter) number(raw []byte) {
 		w.out = append(w.out, raw...)
 		return
 	}
-	w.out = append(w.out, compact(pathNumber(string(raw)))...)
+	w.out = append(w.out, JSONText(pathNumber(string(raw)))...)
 }

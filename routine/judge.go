@@ -62,9 +62,9 @@ func scalar(raw json.RawMessage) (v any) {
 	switch {
 	case n > 1 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0:
 		return string(raw[1 : n-1])
-	case isNumber(string(raw)):
+	case IsNumber(string(raw)):
 		return json.Number(raw)
-	case unmarshal(raw, &v) != nil:
+	case DecodeJSON(raw, &v) != nil:
 		return nil
 	}
 	return v
@@ -77,7 +77,7 @@ func choiceKey(v any) string {
 	case string:
 		return "string " + v
 	case json.Number:
-		return "number " + worth(v.String())
+		return "number " + CanonicalNumber(v.String())
 	}
 	return "other " + placeholder.Format(v)
 }
@@ -104,7 +104,7 @@ func (j *judge) choose(v any) (any, *fault) {
 // notChosen lists the choices, but not those of a secret parameter.
 func (j *judge) notChosen(v any) *fault {
 	if j.Secret {
-		return faultf("enum_values", "must be one of the values that its declaration lists, not %s", masked)
+		return faultf("enum_values", "must be one of the values that its declaration lists, not %s", Masked)
 	}
 	listed := j.listed
 	if len(listed) > maxListed {
@@ -116,9 +116,9 @@ func (j *judge) notChosen(v any) *fault {
 // show is a value for a message; a secret one is not shown.
 func (j *judge) show(v any) string {
 	if j.Secret {
-		return masked
+		return Masked
 	}
-	return show(v)
+	return Show(v)
 }
 
 // rule is the text of a rule for a message. A rule of a secret parameter can tell
@@ -155,18 +155,18 @@ func (j *judge) rulesBroken(v any) []fault {
 			add("max_length", "must have at most %d characters, not %d", *r.MaxLength, n)
 		}
 	case json.Number:
-		n, _ := exact(x)
-		if low, ok := exact(r.MinValue); ok && n.Cmp(low) < 0 {
+		n, _ := ExactNumber(x)
+		if low, ok := ExactNumber(r.MinValue); ok && n.Cmp(low) < 0 {
 			add("min_value", "must be at least %s, not %s", j.rule("min_value", r.MinValue.String()), j.show(x))
 		}
-		if high, ok := exact(r.MaxValue); ok && n.Cmp(high) > 0 {
+		if high, ok := ExactNumber(r.MaxValue); ok && n.Cmp(high) > 0 {
 			add("max_value", "must be at most %s, not %s", j.rule("max_value", r.MaxValue.String()), j.show(x))
 		}
 	}
 	if j.re != nil {
 		switch ok, err := j.matching.match(*j.re, text); {
 		case err != nil:
-			add("pattern", "could not be matched with %s in time: simplify the pattern or shorten the value", j.rule("pattern", "the pattern "+clip(r.Pattern, 60)))
+			add("pattern", "could not be matched with %s in time: simplify the pattern or shorten the value", j.rule("pattern", "the pattern "+Truncate(r.Pattern, 60)))
 		case !ok:
 			add("pattern", "must match %s", j.rule("pattern", "the pattern "+r.Pattern))
 		}

@@ -30,7 +30,7 @@ func (s *Service) execution(ctx context.Context, p Principal, do action, id stri
 	if e == nil {
 		var err error
 		if e, err = s.store.Execution(ctx, id); errors.Is(err, ErrNotFound) {
-			return nil, Errorf(CodeNotFound, "there is no execution %s", quoted(clip(id, 80)))
+			return nil, Errorf(CodeNotFound, "there is no execution %s", Quote(Truncate(id, 80)))
 		} else if err != nil {
 			return nil, storeError(ctx, "read execution", err)
 		}
@@ -100,7 +100,7 @@ func (s *Service) ExecutionFile(ctx context.Context, p Principal, id, name strin
 	}
 	f, err := s.store.File(ctx, id, name)
 	if errors.Is(err, ErrNotFound) {
-		return nil, Errorf(CodeNotFound, "the execution has no file %s", quoted(clip(name, 80)))
+		return nil, Errorf(CodeNotFound, "the execution has no file %s", Quote(Truncate(name, 80)))
 	}
 	if err != nil {
 		return nil, storeError(ctx, "read file", err)

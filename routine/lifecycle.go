@@ -76,7 +76,7 @@ func (s *Service) RestoreRoutine(ctx context.Context, p Principal, id string, ve
 	if err != nil {
 		return nil, nil, err
 	}
-	r, warnings, err := s.ReplaceRoutine(ctx, p, id, []byte(compact(v.Definition)), expected)
+	r, warnings, err := s.ReplaceRoutine(ctx, p, id, RawJSON(v.Definition), expected)
 	unplace(warnings, 0)
 	if err != nil {
 		unplace(AsError(err).Problems, 0)

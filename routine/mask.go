@@ -87,7 +87,7 @@ func (s secrets) tree(x any) any {
 		for _, k := range slices.Sorted(maps.Keys(x)) {
 			name := s.text(k)
 			for _, taken := out[name]; taken; _, taken = out[name] {
-				name += masked
+				name += Masked
 			}
 			out[name] = s.text(x[k])
 		}

@@ -123,7 +123,7 @@ func TestNothingOfASecretIsLeft(t *testing.T) {
 		}
 		secret := string(runes)
 		forms := []func(string) string{func(s string) string { return s },
-			url.QueryEscape, url.PathEscape, html.EscapeString, quoteJSON, oneLine, strings.ToLower,
+			url.QueryEscape, url.PathEscape, html.EscapeString, quoteJSON, OneLine, strings.ToLower,
 			func(s string) string { return fmt.Sprintf("%q", s) }}
 		form := []rune(forms[random.IntN(len(forms))](secret))
 		cut := random.IntN(len(form) + 1)
@@ -189,8 +189,8 @@ func TestLongTextsAreMasked(t *testing.T) {
 		n++
 	}
 	got := s.text(text.String())
-	if strings.Count(got, masked) != n || strings.Contains(got, "first") || strings.Count(got, "x")+n*len(masked) != len(got) {
-		t.Errorf("%d of %d are masked", strings.Count(got, masked), n)
+	if strings.Count(got, Masked) != n || strings.Contains(got, "first") || strings.Count(got, "x")+n*len(Masked) != len(got) {
+		t.Errorf("%d of %d are masked", strings.Count(got, Masked), n)
 	}
 }
 

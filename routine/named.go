@@ -34,7 +34,7 @@ func (s *Service) RoutineNamed(ctx context.Context, p Principal, name string) (*
 	}
 	switch len(rs) {
 	case 0:
-		return nil, Errorf(CodeNotFound, "no routine is named %s", quoted(clip(name, 80)))
+		return nil, Errorf(CodeNotFound, "no routine is named %s", Quote(Truncate(name, 80)))
 	case 1:
 		return s.find(ctx, p, toReadNamed, rs[0].ID)
 	}
@@ -61,7 +61,8 @@ func (s *Service) PutRoutine(ctx context.Context, p Principal, name string, text
 	}
 	if d.Name != name {
 		return nil, false, warnings, invalid("routine", []Problem{{Pointer: "/name", Code: "mismatch",
-			Message: fmt.Sprintf("the definition is named %s, but it was sent for the name %s: make both the same", quoted(clip(d.Name, 80)), quoted(clip(name, 80)))}})
+			Message: fmt.Sprintf("the definition is named %s, but it was sent for the name %s: make both the same",
+				Quote(Truncate(d.Name, 80)), Quote(Truncate(name, 80)))}})
 	}
 	for range maxRaces {
 		rs, err := s.routinesNamed(ctx, p, name)
@@ -107,7 +108,7 @@ func severalNamed(name string, rs []*Routine) error {
 	for i, r := range rs {
 		ids[i] = r.ID
 	}
-	return Errorf(CodeConflict, "several routines are named %s: name one by its id (%s), or archive the others", quoted(clip(name, 80)), strings.Join(ids, ", "))
+	return Errorf(CodeConflict, "several routines are named %s: name one by its id (%s), or archive the others", Quote(Truncate(name, 80)), strings.Join(ids, ", "))
 }
 
 // warnOfNamesakes warns of older routines that have the name of a new one: its
@@ -123,7 +124,7 @@ func (s *Service) warnOfNamesakes(ctx context.Context, p Principal, r *Routine) 
 	if len(older) == 0 {
 		return nil, nil
 	}
-	definition := compact(r.Definition)
+	definition := JSONText(r.Definition)
 	for _, other := range older {
 		if r.Withheld {
 			break
@@ -152,5 +153,5 @@ func (s *Service) hasDefinition(ctx context.Context, p Principal, id, definition
 	if err != nil {
 		return false, err
 	}
-	return compact(r.Definition) == definition, nil
+	return JSONText(r.Definition) == definition, nil
 }

@@ -35,11 +35,11 @@ var otherNames = map[string][]string{
 	"steps": {"operations"}, "actions": {"operations"}, "params": {"parameters"}, "inputs": {"parameters"}, "arguments": {"parameters"}, "title": {"name"}, "public": {"is_public"},
 }
 
-// nearest is the candidate that name was probably meant to be; empty when none
-// is close. "timeout" means "timeout_ms", "selecter" means "selector", "xpath"
+// Nearest returns the candidate that name was probably meant to be; empty when
+// none is close. "timeout" means "timeout_ms", "selecter" means "selector", "xpath"
 // means "selector".
-func nearest(name string, candidates []string) string {
-	fold := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(clip(name, 64)))
+func Nearest(name string, candidates []string) string {
+	fold := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(Truncate(name, 64)))
 	for _, other := range otherNames[fold] {
 		if slices.Contains(candidates, other) {
 			return other
@@ -61,10 +61,10 @@ func nearest(name string, candidates []string) string {
 	return cmp.Or(best, part)
 }
 
-// DidYouMean asks whether name, which is none of the candidates, was meant to be
-// the nearest of them; empty when none is near.
+// DidYouMean returns the hint that name, which is none of the candidates, was
+// meant to be the nearest of them; empty when none is close.
 func DidYouMean(name string, candidates []string) string {
-	near := nearest(name, candidates)
+	near := Nearest(name, candidates)
 	if near == "" {
 		return ""
 	}

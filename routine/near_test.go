@@ -9,12 +9,12 @@ func TestNearestIsWhatWasMeant(t *testing.T) {
 		"bottun": "button", "css": "selector", "xpath": "selector", "value": "text", "code": "js", "storage_key": "session_storage_key", "secret": "x-secret", "min": "min_value", "options": "enum_values",
 		"colour": "", "x": "", "": "", "wait_until": "", "frame": "", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz": "",
 	} {
-		if got := nearest(name, fields); got != want {
+		if got := Nearest(name, fields); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
 	for name, want := range map[string]string{"goto": "navigate", "fill": "input_text", "wait": "sleep", "clik": "click", "js-evaluate": "js_evaluate", "return_htm": "return_html", "retrun": "return", "jsEvaluate": "js_evaluate", "html": "return_html", "scroll_down": "scroll", "hover": "", "store": "", "upload": ""} {
-		if got := nearest(name, KindNames()); got != want {
+		if got := Nearest(name, KindNames()); got != want {
 			t.Errorf("type %q: %q, want %q", name, got, want)
 		}
 	}

@@ -47,7 +47,7 @@ func (s *pathSearch) missed(x *jsonPath) string {
 		if err != nil {
 			return ""
 		}
-		return fmt.Sprintf("json_path %s matches nothing; %s %s", clip(x.String(), maxShownURL), placeOf(x.expr, i), contents)
+		return fmt.Sprintf("json_path %s matches nothing; %s %s", Truncate(x.String(), MaxShownURL), placeOf(x.expr, i), contents)
 	}
 	return ""
 }
@@ -57,7 +57,7 @@ func placeOf(x jp.Expr, n int) string {
 	if _, open := x[n-1].(jp.Descent); n == 1 || open {
 		return "the response"
 	}
-	return clip(x[:n].String(), maxShownURL)
+	return Truncate(x[:n].String(), MaxShownURL)
 }
 
 // contents says in a few words what a value is.
@@ -69,7 +69,7 @@ func (s *pathSearch) contents(n jsonNodeID) (words string, err error) {
 	case '[':
 		return fmt.Sprintf("is a list of %d", s.size(n)), nil
 	case '"':
-		return "is " + show(clip(string(unquoteJSON(s.doc.raw(n))), maxShownURL)), nil
+		return "is " + Show(Truncate(string(unquoteJSON(s.doc.raw(n))), MaxShownURL)), nil
 	}
 	return "is " + string(s.doc.raw(n)), nil
 }
@@ -82,7 +82,7 @@ func (s *pathSearch) memberNames(n jsonNodeID) string {
 			shown = append(shown, "…")
 			break
 		}
-		shown = append(shown, clip(oneLine(string(s.doc.name(child))), 40))
+		shown = append(shown, Truncate(OneLine(string(s.doc.name(child))), 40))
 	}
 	if len(shown) == 0 {
 		return "is {}"

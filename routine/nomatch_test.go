@@ -28,7 +28,7 @@ func TestPathsThatMatchNothing(t *testing.T) {
 		`$.items[*].name`:           "",
 	} {
 		var warned []string
-		steps, problems := parseSanitizer(json.RawMessage(`{"type":"json_path","path":` + compact(path) + `}`))
+		steps, problems := parseSanitizer(json.RawMessage(`{"type":"json_path","path":` + JSONText(path) + `}`))
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}

@@ -9,15 +9,15 @@ import (
 type opClick struct {
 	Selector      string   `json:"selector" fill:"selector"`
 	Button        string   `json:"button"`
-	ClickCount    integer  `json:"click_count"`
-	TimeoutMS     integer  `json:"timeout_ms"`
+	ClickCount    Integer  `json:"click_count"`
+	TimeoutMS     Integer  `json:"timeout_ms"`
 	EnsureVisible bool     `json:"ensure_visible"`
 	Hover         []string `json:"x-hover" fill:"selector"`
 	Popup         string   `json:"x-popup"`
 }
 
 func (o *opClick) subject() string                { return o.Selector }
-func (o *opClick) limit() (time.Duration, string) { return o.TimeoutMS.milliseconds(), "timeout_ms" }
+func (o *opClick) limit() (time.Duration, string) { return o.TimeoutMS.Milliseconds(), "timeout_ms" }
 
 func (o *opClick) Do(ctx context.Context, r *Run) error {
 	found, err := r.page.Click(ctx, Click{Selector: o.Selector, Button: o.Button, Count: int(o.ClickCount), EnsureVisible: o.EnsureVisible, Hover: o.Hover,
@@ -33,7 +33,7 @@ func (o *opClick) Do(ctx context.Context, r *Run) error {
 }
 
 // withLimit adds to a failed search for an element how long it lasted.
-func withLimit(err error, ms integer) error {
+func withLimit(err error, ms Integer) error {
 	if err == nil {
 		return nil
 	}
@@ -64,5 +64,5 @@ func (r *Run) warnOfMatches(selector string, matches, skipped int) {
 	if skipped > 0 {
 		used = fmt.Sprintf("number %d was used, because the ones before it are not actionable", skipped+1)
 	}
-	r.warn(fmt.Sprintf("%s matches %d elements: %s; use a selector that matches only the one you mean", quoted(clip(selector, 80)), matches, used))
+	r.warn(fmt.Sprintf("%s matches %d elements: %s; use a selector that matches only the one you mean", Quote(Truncate(selector, 80)), matches, used))
 }

@@ -30,7 +30,7 @@ func (o *opFetch) Do(ctx context.Context, r *Run) error {
 		return err
 	}
 	if response.Status >= 400 {
-		r.warn(fmt.Sprintf("%s answered with HTTP status %d", clip(response.URL, maxShownURL), response.Status))
+		r.warn(fmt.Sprintf("%s answered with HTTP status %d", Truncate(response.URL, MaxShownURL), response.Status))
 	}
 	if o.SessionKey == "" {
 		return nil
@@ -94,7 +94,7 @@ func maskHeaders(headers map[string]string) map[string]string {
 		lower := strings.ToLower(name)
 		for _, secret := range secretNames {
 			if strings.Contains(lower, secret) {
-				value = masked
+				value = Masked
 			}
 		}
 		shown[name] = value

@@ -51,7 +51,7 @@ func (o *opGetCookies) Do(ctx context.Context, r *Run) error {
 	r.hideCookies(kept)
 	r.detail("cookies", len(kept))
 	// Not mirrored: HttpOnly values stay out of the page's reach.
-	return r.store(ctx, o.SessionKey, compact(kept), false)
+	return r.store(ctx, o.SessionKey, JSONText(kept), false)
 }
 
 // maxShownDomains bounds how many domains a warning names.
@@ -59,7 +59,7 @@ const maxShownDomains = 5
 
 // noCookie is the warning that a filter matched no cookie.
 func noCookie(filter, fault string, cookies []Cookie) string {
-	text := fmt.Sprintf("domain_filter %s matches no cookie", quoted(clip(filter, 80)))
+	text := fmt.Sprintf("domain_filter %s matches no cookie", Quote(Truncate(filter, 80)))
 	if fault != "" {
 		return text + ": it " + fault
 	}

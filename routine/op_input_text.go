@@ -14,12 +14,12 @@ type opInputText struct {
 	Selector  string  `json:"selector" fill:"selector"`
 	Text      string  `json:"text" fill:"text"`
 	Clear     bool    `json:"clear"`
-	TimeoutMS integer `json:"timeout_ms"`
+	TimeoutMS Integer `json:"timeout_ms"`
 }
 
 func (o *opInputText) subject() string { return o.Selector }
 func (o *opInputText) limit() (time.Duration, string) {
-	return o.TimeoutMS.milliseconds(), "timeout_ms"
+	return o.TimeoutMS.Milliseconds(), "timeout_ms"
 }
 
 func (o *opInputText) Do(ctx context.Context, r *Run) error {
@@ -67,9 +67,9 @@ func (r *Run) shownValue(f Found, typed string) string {
 		return len(s) >= minSecret && strings.Contains(bare, s)
 	})
 	if f.Secret || formatted || r.hidden.text(typed) != typed {
-		return masked
+		return Masked
 	}
-	return strconv.Quote(clip(f.Value, maxShownValue))
+	return strconv.Quote(Truncate(f.Value, maxShownValue))
 }
 
 // barely is a text without what masks put between its characters: only letters and

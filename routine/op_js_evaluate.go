@@ -17,17 +17,17 @@ type opJSEvaluate struct {
 
 func (o *opJSEvaluate) storesKey() string { return o.SessionKey }
 func (o *opJSEvaluate) limit() (time.Duration, string) {
-	return seconds(o.TimeoutSeconds), "timeout_seconds"
+	return Seconds(o.TimeoutSeconds), "timeout_seconds"
 }
 
 func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
-	e, err := r.page.Evaluate(ctx, Script{Text: o.JS, Limit: seconds(o.TimeoutSeconds), Facts: javascript.Prove(o.JS)})
+	e, err := r.page.Evaluate(ctx, Script{Text: o.JS, Limit: Seconds(o.TimeoutSeconds), Facts: javascript.Prove(o.JS)})
 	if len(e.Console) > 0 {
 		r.detail("console", e.Console)
 	}
 	r.failedAt = e.Failed
 	if errors.Is(err, errOperationLimit) {
-		err = ScriptOver(seconds(o.TimeoutSeconds))
+		err = ScriptOver(Seconds(o.TimeoutSeconds))
 		if e.LeftoversStopped {
 			err = Errorf(CodeTimeout, "%w. It may wait for code of an earlier js_evaluate (a timer, a callback, an async function), "+
 				"which was stopped because that script had ended: await it in the script that starts it", err)
@@ -40,7 +40,7 @@ func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 		return nil
 	}
 	if e.Lost != "" {
-		r.warn(fmt.Sprintf("what the script returns for %s is %s", quoted(clip(o.SessionKey, 80)), e.Lost))
+		r.warn(fmt.Sprintf("what the script returns for %s is %s", Quote(Truncate(o.SessionKey, 80)), e.Lost))
 	}
 	text := string(e.JSON)
 	if e.JSON == nil {

@@ -12,7 +12,7 @@ type opNavigate struct {
 }
 
 func (o *opNavigate) subject() string       { return o.URL }
-func (o *opNavigate) sleeps() time.Duration { return seconds(o.Settle) }
+func (o *opNavigate) sleeps() time.Duration { return Seconds(o.Settle) }
 
 func (o *opNavigate) Do(ctx context.Context, r *Run) error {
 	if err := webURL(o.URL); err != nil {
@@ -25,10 +25,10 @@ func (o *opNavigate) Do(ctx context.Context, r *Run) error {
 	r.detail("url", n.URL)
 	r.detail("status", n.Status)
 	if n.Status >= 400 {
-		r.warn(fmt.Sprintf("%s answered with HTTP status %d", clip(n.URL, maxShownURL), n.Status))
+		r.warn(fmt.Sprintf("%s answered with HTTP status %d", Truncate(n.URL, MaxShownURL), n.Status))
 	}
 	if n.Unfinished {
-		r.warn(fmt.Sprintf("%s did not finish loading; went on with what was there", clip(n.URL, maxShownURL)))
+		r.warn(fmt.Sprintf("%s did not finish loading; went on with what was there", Truncate(n.URL, MaxShownURL)))
 	}
 	return pause(ctx, o.sleeps())
 }

@@ -3,7 +3,6 @@ package routine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"rote/routine/keyboard"
@@ -27,9 +26,7 @@ func (o *opPress) check() []Problem {
 		": use a name of the UI Events standard (Enter, Tab, ArrowDown, F5), one character, or a chord such as Control+A"}
 	var unknown *keyboard.UnknownError
 	if errors.As(err, &unknown) && unknown.Name != "" {
-		if near := nearest(unknown.Name, keysLike(unknown.Name)); near != "" {
-			p.Hint = fmt.Sprintf("did you mean %q?", near)
-		}
+		p.Hint = DidYouMean(unknown.Name, keysLike(unknown.Name))
 	}
 	return []Problem{p}
 }

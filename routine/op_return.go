@@ -36,25 +36,15 @@ const maxDataDepth = 1000
 func storedValue(text string) json.RawMessage {
 	value := json.RawMessage(text)
 	if !json.Valid(value) || depth(value) > maxDataDepth {
-		return json.RawMessage(compact(text))
+		return RawJSON(text)
 	}
 	var inner string
-	if firstByte(value) == '"' && json.Unmarshal(value, &inner) == nil {
-		if nested := json.RawMessage(inner); json.Valid(nested) && depth(nested) <= maxDataDepth && (firstByte(nested) == '{' || firstByte(nested) == '[') {
+	if FirstByte(value) == '"' && json.Unmarshal(value, &inner) == nil {
+		if nested := json.RawMessage(inner); json.Valid(nested) && depth(nested) <= maxDataDepth && (FirstByte(nested) == '{' || FirstByte(nested) == '[') {
 			return nested
 		}
 	}
 	return value
-}
-
-// firstByte of a JSON text, white space left out.
-func firstByte(text []byte) byte {
-	for _, c := range text {
-		if c != ' ' && c != '\t' && c != '\n' && c != '\r' {
-			return c
-		}
-	}
-	return 0
 }
 
 // depth is how deep valid JSON nests objects and arrays.

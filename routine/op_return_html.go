@@ -2,19 +2,18 @@ package routine
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 )
 
 type opReturnHTML struct {
 	Scope     string  `json:"scope"`
 	Selector  string  `json:"selector" fill:"selector"`
-	TimeoutMS integer `json:"timeout_ms"`
+	TimeoutMS Integer `json:"timeout_ms"`
 }
 
 func (o *opReturnHTML) subject() string { return o.Selector }
 func (o *opReturnHTML) limit() (time.Duration, string) {
-	return o.TimeoutMS.milliseconds(), "timeout_ms"
+	return o.TimeoutMS.Milliseconds(), "timeout_ms"
 }
 
 func (o *opReturnHTML) check() []Problem {
@@ -43,5 +42,5 @@ func (o *opReturnHTML) Do(ctx context.Context, r *Run) error {
 		r.detail("matches", matches)
 		r.warnOfMatches(o.element(), matches, 0)
 	}
-	return r.setData(json.RawMessage(compact(html)), len(html))
+	return r.setData(RawJSON(html), len(html))
 }

@@ -10,7 +10,7 @@ import (
 // can be read again.
 func TestDeepValuesStayText(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat(`{"[{\"":[`, n/2) + strings.Repeat("]}", n/2) }
-	inString := func(text string) string { return compact(text) }
+	inString := func(text string) string { return JSONText(text) }
 	for name, row := range map[string]struct{ text, want string }{
 		"as deep as may be":        {nested(maxDataDepth), nested(maxDataDepth)},
 		"deeper":                   {"[" + nested(maxDataDepth) + "]", inString("[" + nested(maxDataDepth) + "]")},

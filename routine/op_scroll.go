@@ -12,11 +12,11 @@ type opScroll struct {
 	DeltaX    *float64 `json:"delta_x"`
 	DeltaY    *float64 `json:"delta_y"`
 	Behavior  string   `json:"behavior"`
-	TimeoutMS integer  `json:"timeout_ms"`
+	TimeoutMS Integer  `json:"timeout_ms"`
 }
 
 func (o *opScroll) subject() string                { return o.Selector }
-func (o *opScroll) limit() (time.Duration, string) { return o.TimeoutMS.milliseconds(), "timeout_ms" }
+func (o *opScroll) limit() (time.Duration, string) { return o.TimeoutMS.Milliseconds(), "timeout_ms" }
 
 func (o *opScroll) Do(ctx context.Context, r *Run) error {
 	if o.Selector != "" && (o.X != nil || o.Y != nil) {

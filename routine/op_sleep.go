@@ -9,7 +9,7 @@ type opSleep struct {
 	TimeoutSeconds float64 `json:"timeout_seconds"`
 }
 
-func (o *opSleep) sleeps() time.Duration { return seconds(o.TimeoutSeconds) }
+func (o *opSleep) sleeps() time.Duration { return Seconds(o.TimeoutSeconds) }
 
 func (o *opSleep) Do(ctx context.Context, _ *Run) error { return pause(ctx, o.sleeps()) }
 

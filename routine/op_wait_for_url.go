@@ -8,12 +8,12 @@ import (
 
 type opWaitForURL struct {
 	URLRegex  string  `json:"url_regex" fill:"regexp"`
-	TimeoutMS integer `json:"timeout_ms"`
+	TimeoutMS Integer `json:"timeout_ms"`
 }
 
 func (o *opWaitForURL) subject() string { return o.URLRegex }
 func (o *opWaitForURL) limit() (time.Duration, string) {
-	return o.TimeoutMS.milliseconds(), "timeout_ms"
+	return o.TimeoutMS.Milliseconds(), "timeout_ms"
 }
 
 func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
@@ -26,15 +26,15 @@ func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
 		last = url
 		ok, err := re.match(url)
 		if err != nil {
-			return false, Errorf(CodeTimeout, "matching url_regex with %s took more than %v: simplify it", clip(url, maxShownURL), maxMatchTime)
+			return false, Errorf(CodeTimeout, "matching url_regex with %s took more than %v: simplify it", Truncate(url, MaxShownURL), maxMatchTime)
 		}
 		return ok, nil
 	})
 	switch {
 	case errors.Is(err, errOperationLimit):
-		return Errorf(CodeTimeout, "the URL did not match %s within %d ms; it is %s", quoted(o.URLRegex), o.TimeoutMS, clip(last, maxShownURL))
+		return Errorf(CodeTimeout, "the URL did not match %s within %d ms; it is %s", Quote(o.URLRegex), o.TimeoutMS, Truncate(last, MaxShownURL))
 	case err != nil && ctx.Err() != nil:
-		return Errorf(CodeTimeout, "the URL did not match %s; it is %s", quoted(o.URLRegex), clip(last, maxShownURL))
+		return Errorf(CodeTimeout, "the URL did not match %s; it is %s", Quote(o.URLRegex), Truncate(last, MaxShownURL))
 	}
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package routine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -138,7 +137,7 @@ func (o Operation) decode() (operation, error) {
 		return nil, fmt.Errorf("unknown operation type %q", o.typ)
 	}
 	op := k.new()
-	return op, unmarshal(o.raw, op)
+	return op, DecodeJSON(o.raw, op)
 }
 
 // Describe is the operation in a few words for progress and logs, as in
@@ -153,20 +152,3 @@ func (o Operation) Describe() string {
 	}
 	return o.typ
 }
-
-// integer is a whole number in any JSON spelling (2, 2.0, 2e0), as JSON Schema
-// counts them.
-type integer int
-
-func (i *integer) UnmarshalJSON(text []byte) error {
-	r, ok := exact(json.Number(text))
-	if !ok || !r.IsInt() || !r.Num().IsInt64() {
-		return errors.New("not an integer")
-	}
-	*i = integer(r.Num().Int64())
-	return nil
-}
-
-func (i integer) milliseconds() time.Duration { return time.Duration(i) * time.Millisecond }
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

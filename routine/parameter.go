@@ -60,8 +60,8 @@ var validationFields = []string{"min_length", "max_length", "min_value", "max_va
 // rules are those of a Validation as they are read: lengths in any spelling of a
 // whole number.
 type rules struct {
-	MinLength  *integer          `json:"min_length"`
-	MaxLength  *integer          `json:"max_length"`
+	MinLength  *Integer          `json:"min_length"`
+	MaxLength  *Integer          `json:"max_length"`
 	MinValue   json.Number       `json:"min_value"`
 	MaxValue   json.Number       `json:"max_value"`
 	Pattern    string            `json:"pattern"`
@@ -104,7 +104,7 @@ func (p *Parameter) UnmarshalJSON(text []byte) error {
 // MarshalJSON writes the one form that answers carry.
 func (p Parameter) MarshalJSON() ([]byte, error) {
 	type plain Parameter
-	return withOwnFields(compact(plain(p)), p.Extra), nil
+	return withOwnFields(JSONText(plain(p)), p.Extra), nil
 }
 
 // UnmarshalJSON takes lengths in any spelling of a whole number.
@@ -122,7 +122,7 @@ func (v *Validation) UnmarshalJSON(text []byte) error {
 // MarshalJSON writes the rules that there are.
 func (v Validation) MarshalJSON() ([]byte, error) {
 	type plain Validation
-	return withOwnFields(compact(plain(v)), v.Extra), nil
+	return withOwnFields(JSONText(plain(v)), v.Extra), nil
 }
 
 // ownFields are an object's "x-" fields that have no meaning here.
@@ -151,9 +151,9 @@ func withOwnFields(text string, fields map[string]json.RawMessage) []byte {
 	case len(fields) == 0:
 		return []byte(text)
 	case text == "{}":
-		return []byte(compact(fields))
+		return RawJSON(fields)
 	}
-	return []byte(text[:len(text)-1] + "," + compact(fields)[1:])
+	return []byte(text[:len(text)-1] + "," + JSONText(fields)[1:])
 }
 
 func (v Validation) empty() bool {
@@ -186,14 +186,4 @@ func (v Validation) or(w Validation) Validation {
 	}
 	v.Extra = w.Extra
 	return v
-}
-
-// unmarshal decodes JSON. In values of any type numbers keep their digits.
-func unmarshal(text []byte, into any) error {
-	if _, open := into.(*any); !open {
-		return json.Unmarshal(text, into) // half the cost
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return d.Decode(into)
 }

@@ -72,7 +72,7 @@ func (p *Parameter) Schema() ParameterSchema {
 		return s
 	}
 	if value := s.literal(p.Default); len(value) > 0 && !publishable(value, maxSchemaValue) {
-		s.note("Default: %s.", clip(EscapeInvisible(visibleLiteral(value)), maxNotedValues))
+		s.note("Default: %s.", Truncate(EscapeInvisible(visibleLiteral(value)), maxNotedValues))
 	} else {
 		s.Default = value
 	}
@@ -111,7 +111,7 @@ func visibleLiteral(value json.RawMessage) string {
 	if json.Unmarshal(value, &text) != nil {
 		return string(value)
 	}
-	return compact(text)
+	return JSONText(text)
 }
 
 // ParametersSchema is the schema of the object with the values of a call, the
@@ -131,7 +131,7 @@ func ParametersSchema(parameters []Parameter, describe func(*Parameter, *Paramet
 		if err != nil {
 			return nil, fmt.Errorf("schema of parameter %q: %w", p.Name, err)
 		}
-		fmt.Fprintf(&properties, "%s:%s", compact(p.Name), text)
+		fmt.Fprintf(&properties, "%s:%s", JSONText(p.Name), text)
 		if p.Required && p.Default == nil {
 			required = append(required, p.Name)
 		}
@@ -139,7 +139,7 @@ func ParametersSchema(parameters []Parameter, describe func(*Parameter, *Paramet
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"type":"object","properties":{%s}`, properties.Bytes())
 	if len(required) > 0 {
-		fmt.Fprintf(&b, `,"required":%s`, compact(required))
+		fmt.Fprintf(&b, `,"required":%s`, JSONText(required))
 	}
 	b.WriteString(`,"additionalProperties":false}`)
 	return b.Bytes(), nil
@@ -158,7 +158,7 @@ func (s *ParameterSchema) text(kind ParameterType, rules Validation) {
 			s.Format = "date"
 			s.note("YYYY-MM-DD.")
 		} else {
-			s.note("Spelt %s.", clip(oneLine(rules.Format), maxNotedFormat))
+			s.note("Spelt %s.", Truncate(OneLine(rules.Format), maxNotedFormat))
 		}
 	case TypeDatetime:
 		s.Format = "date-time"
@@ -180,7 +180,7 @@ func (s *ParameterSchema) bound(word string, n json.Number) json.Number {
 	if _, err := n.Float64(); err == nil && len(n) <= maxSchemaNumber {
 		return n
 	}
-	s.note("It must be %s %s.", word, clip(n.String(), maxSchemaNumber-1))
+	s.note("It must be %s %s.", word, Truncate(n.String(), maxSchemaNumber-1))
 	return ""
 }
 
@@ -224,7 +224,7 @@ func (s *ParameterSchema) noteValues(all []json.RawMessage) {
 	case len(shown) == len(all):
 		s.note("One of %s.", strings.Join(shown, ", "))
 	case len(shown) == 0:
-		s.note("One of %d values, such as %s.", len(all), clip(EscapeInvisible(visibleLiteral(s.literal(all[0]))), maxNotedValues))
+		s.note("One of %d values, such as %s.", len(all), Truncate(EscapeInvisible(visibleLiteral(s.literal(all[0]))), maxNotedValues))
 	default:
 		s.note("One of %d values, such as %s.", len(all), strings.Join(shown, ", "))
 	}
@@ -240,7 +240,7 @@ func (s *ParameterSchema) pattern(expr string) {
 		s.Pattern = expr
 		return
 	}
-	s.note("It must match the expression %s.", clip(EscapeInvisible(oneLine(expr)), maxNotedPattern))
+	s.note("It must match the expression %s.", Truncate(EscapeInvisible(OneLine(expr)), maxNotedPattern))
 }
 
 // literal is a declared value as one of the property's type: authors may spell
@@ -253,7 +253,7 @@ func (s *ParameterSchema) literal(raw json.RawMessage) json.RawMessage {
 	isText := json.Unmarshal(raw, &text) == nil
 	switch {
 	case s.Type == "string" && !isText:
-		return json.RawMessage(compact(string(raw)))
+		return json.RawMessage(JSONText(string(raw)))
 	case s.Type != "string" && isText && json.Valid([]byte(text)):
 		return json.RawMessage(text)
 	}

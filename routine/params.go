@@ -95,7 +95,7 @@ func (p *Parameter) bind(n *node, m *matching) (any, []fault) {
 	if v == nil {
 		switch {
 		case p.Default != nil:
-			if err := unmarshal(p.Default, &v); err != nil {
+			if err := DecodeJSON(p.Default, &v); err != nil {
 				return nil, []fault{{"default", "has a default that cannot be read"}}
 			}
 		case p.Required:
@@ -108,7 +108,7 @@ func (p *Parameter) bind(n *node, m *matching) (any, []fault) {
 }
 
 func valueProblem(name, code, message string) Problem {
-	return Problem{Pointer: "/" + escapePointer(name), Code: code, Message: fmt.Sprintf("%q %s", clip(name, 60), message)}
+	return Problem{Pointer: "/" + EscapePointer(name), Code: code, Message: fmt.Sprintf("%q %s", Truncate(name, 60), message)}
 }
 
 func parameterNames(ps []Parameter) []string {
@@ -122,8 +122,8 @@ func parameterNames(ps []Parameter) []string {
 // knownNames suggests the nearest declared name, or lists them all.
 func knownNames(name string, ps []Parameter) string {
 	names := parameterNames(ps)
-	if near := nearest(name, names); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
+	if hint := DidYouMean(name, names); hint != "" {
+		return hint
 	}
 	if len(names) == 0 {
 		return "this routine takes no parameters"
@@ -203,7 +203,7 @@ func (v Values) Mask(ps []Parameter) json.RawMessage {
 	for _, p := range ps {
 		if value, ok := v[p.Name]; ok && value != nil {
 			if p.Secret {
-				value = masked
+				value = Masked
 			}
 			shown[p.Name] = value
 		}
@@ -214,6 +214,3 @@ func (v Values) Mask(ps []Parameter) json.RawMessage {
 	}
 	return text
 }
-
-// masked stands wherever a secret would.
-const masked = "***"

@@ -102,7 +102,7 @@ func statusNamed(n *node) (Status, bool) {
 // what was stored before they had limits can be changed in other fields.
 func (d *document) mergedInto(was *Definition) (text []byte, own int, err error) {
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(compact(was)), &fields); err != nil {
+	if err := json.Unmarshal(RawJSON(was), &fields); err != nil {
 		return nil, 0, Internal("decode definition", err)
 	}
 	if d.root.member(tagsField) == nil {
@@ -155,5 +155,5 @@ func unplace(problems []Problem, first int) {
 }
 
 func sameContent(a, b *Routine) bool {
-	return a.Status == b.Status && compact(a.Definition) == compact(b.Definition)
+	return a.Status == b.Status && JSONText(a.Definition) == JSONText(b.Definition)
 }

@@ -72,7 +72,7 @@ func checkGroups(expr string) error {
 				return fmt.Errorf("its groups stand in each other more than %d deep", maxPatternDepth)
 			}
 			if !ecmaGroup.MatchString(expr[i+1:]) {
-				return fmt.Errorf("JavaScript has no group that begins with %s", clip(expr[i:], 4))
+				return fmt.Errorf("JavaScript has no group that begins with %s", Truncate(expr[i:], 4))
 			}
 		}
 	}

@@ -57,12 +57,12 @@ func TestPatternsThatDoNotCompile(t *testing.T) {
 	} {
 		_, err := compilePattern(expr)
 		if err == nil {
-			t.Errorf("%s compiled", clip(expr, 60))
+			t.Errorf("%s compiled", Truncate(expr, 60))
 			continue
 		}
 		p := patternProblem("/at", err)
 		if p.Code != "pattern" || len(p.Message) > 200 || !strings.Contains(p.Hint, hint) || hint == "" && p.Hint != "" {
-			t.Errorf("%s: %+v", clip(expr, 60), p)
+			t.Errorf("%s: %+v", Truncate(expr, 60), p)
 		}
 	}
 	if _, err := compilePattern(strings.Repeat("(", 20) + `\(\[` + strings.Repeat(")", 20) + "[((((((((((((((((((((((]"); err != nil {

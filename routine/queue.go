@@ -185,7 +185,7 @@ func (t *ticket) wait(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		t.leave()
-		return causeOf(ctx)
+		return CauseOf(ctx)
 	}
 }
 

@@ -156,9 +156,9 @@ func (r *reader) value() (n node, err error) {
 		n.text = r.text(tok, start)
 	case '0':
 		n.text = r.doc.src[start:n.end]
-		if !fitsNumber(n.text) {
+		if !FitsNumber(n.text) {
 			r.fault(start, Problem{Code: "number_range", Message: fmt.Sprintf("a number may have at most %d digits and an exponent within ±%d: shorten it",
-				maxNumberText, maxExponent)})
+				MaxNumberText, MaxExponent)})
 			n.bad = true
 		}
 	}
@@ -180,7 +180,7 @@ func (r *reader) object() (*kids, error) {
 		k.as = k.name
 		r.path.member(k.name)
 		if seen, k.bad = r.repeats(seen, r.keys[keys:], k.name); k.bad {
-			r.fault(start, Problem{Code: "duplicate_key", Message: "key " + quoted(clip(k.name, 60)) + " stands here twice: remove one"})
+			r.fault(start, Problem{Code: "duplicate_key", Message: "key " + Quote(Truncate(k.name, 60)) + " stands here twice: remove one"})
 		}
 		wrapped := r.body && len(r.path) == 1 && k.name == wrapperKey
 		if wrapped {
@@ -320,7 +320,7 @@ func (r *reader) syntax(err error) {
 	case strings.Contains(p.Message, " in literal "):
 		at = r.next() // the word as a whole is wrong
 		word := strings.FieldsFunc(r.doc.src[at:], func(c rune) bool { return !unicode.IsLetter(c) })[0]
-		p.Message = "is no valid JSON: the word " + clip(word, 40)
+		p.Message = "is no valid JSON: the word " + Truncate(word, 40)
 		fallthrough
 	default:
 		p.Hint = syntaxHint(r.doc.src, at)
@@ -352,7 +352,7 @@ func syntaxHint(src string, at int) string {
 	case rest == "":
 		return ""
 	case strings.HasSuffix(before, ",") && is("}", "]"):
-		return "remove the comma before " + quoted(rest[:1])
+		return "remove the comma before " + Quote(rest[:1])
 	case rest[0] < ' ':
 		return `inside a string write a line break as \n and a tab as \t`
 	case is("//", "/*", "#"):

@@ -64,7 +64,7 @@ func (r *Run) resolve(ctx context.Context, t placeholder.Token) (any, bool, erro
 		return strconv.FormatInt(r.now().UnixMilli(), 10), true, nil
 	}
 	if ctx.Err() != nil { // there may be thousands of tokens, and megabytes to read for each
-		return nil, false, causeOf(ctx)
+		return nil, false, CauseOf(ctx)
 	}
 	text, found, secret, err := r.read(ctx, t)
 	if err != nil {
@@ -82,7 +82,7 @@ func (r *Run) resolve(ctx context.Context, t placeholder.Token) (any, bool, erro
 	}
 	shown := text
 	if secret {
-		shown, r.secret[t.Key] = masked, true
+		shown, r.secret[t.Key] = Masked, true
 	}
 	r.result.PlaceholderResolution[t.Key] = new(r.shorten(shown))
 	return text, true, nil
@@ -99,7 +99,7 @@ const (
 // shorten gives as much of a text as placeholder_resolution has room for. What is
 // cut off leaves a "…".
 func (r *Run) shorten(text string) string {
-	short := clip(text, min(maxShownText, max(maxShownTexts-r.shownBytes, 0)))
+	short := Truncate(text, min(maxShownText, max(maxShownTexts-r.shownBytes, 0)))
 	r.shownBytes += len(short)
 	return short
 }

@@ -7,6 +7,7 @@ package routine
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -90,6 +91,12 @@ type Routine struct {
 // Published tells whether the routine is offered to agents as a tool.
 func (r *Routine) Published() bool {
 	return r.Status == StatusActive && r.IsMCPToolDesignated
+}
+
+// SearchText returns, in lower case, what the words of a search are looked for
+// in: the name, the description and the tags.
+func (d *Definition) SearchText() string {
+	return strings.ToLower(d.Name + "\n" + d.Description + "\n" + strings.Join(d.Tags, "\n"))
 }
 
 // DecodeDefinition reads back a definition that was stored after [Parse] had

@@ -108,7 +108,7 @@ func (r *Run) do(ctx context.Context, o Operation) error {
 		err = r.page.ClosePopup(ctx)
 	}
 	if err != nil && ctx.Err() != nil {
-		return overdue(causeOf(ctx), err)
+		return overdue(CauseOf(ctx), err)
 	}
 	return err
 }
@@ -193,26 +193,22 @@ func (r *Run) storedKeys(ctx context.Context) string {
 func quotedList(texts []string) string {
 	all := make([]string, len(texts))
 	for i, t := range texts {
-		all[i] = quoted(t)
+		all[i] = Quote(t)
 	}
 	return strings.Join(all, ", ")
 }
-
-// maxShownURL is how much of a URL a message shows, in characters. The record
-// has it whole.
-const maxShownURL = 200
 
 // webURL refuses what is no http or https URL: a run goes nowhere else.
 func webURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil {
-		return Errorf(CodeNavigationFailed, "%q is no URL: give an absolute http or https URL", clip(s, maxShownURL))
+		return Errorf(CodeNavigationFailed, "%q is no URL: give an absolute http or https URL", Truncate(s, MaxShownURL))
 	}
 	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
-		return Errorf(CodeNavigationFailed, "%q is not an http or https URL: only these can be opened", clip(s, maxShownURL))
+		return Errorf(CodeNavigationFailed, "%q is not an http or https URL: only these can be opened", Truncate(s, MaxShownURL))
 	}
 	if u.Host == "" {
-		return Errorf(CodeNavigationFailed, "%q names no host: give an absolute http or https URL", clip(s, maxShownURL))
+		return Errorf(CodeNavigationFailed, "%q names no host: give an absolute http or https URL", Truncate(s, MaxShownURL))
 	}
 	return nil
 }

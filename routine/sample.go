@@ -151,7 +151,7 @@ func (c *checker) placeholders(pointer string, s site, tokens []placeholder.Toke
 			c.problems.count++
 			continue
 		}
-		c.add(Problem{Pointer: pointer, Code: "undeclared_parameter", Message: clip(tok.Raw, 60) + " names no parameter of this routine",
+		c.add(Problem{Pointer: pointer, Code: "undeclared_parameter", Message: Truncate(tok.Raw, 60) + " names no parameter of this routine",
 			Hint: c.undeclaredHint(tok.Name), within: within(tok.Offset), script: script})
 	}
 }
@@ -159,7 +159,7 @@ func (c *checker) placeholders(pointer string, s site, tokens []placeholder.Toke
 // undeclaredHint says what an undeclared name was meant to be. What it was meant
 // to be is used, then.
 func (c *checker) undeclaredHint(name string) string {
-	if near := nearest(name, parameterNames(c.definition.Parameters)); near != "" {
+	if near := Nearest(name, parameterNames(c.definition.Parameters)); near != "" {
 		c.used[near] = true
 		return fmt.Sprintf("did you mean {{%s}}?", near)
 	}
@@ -196,7 +196,7 @@ func (c *checker) relativeURL(pointer func() string, text string) {
 	}
 	p := Problem{Pointer: pointer(), Code: "url", Message: "is no absolute http or https URL: the run will fail here"}
 	if u, err := url.Parse("https://" + text); err == nil && strings.Contains(u.Hostname(), ".") && u.User == nil {
-		p.Hint = fmt.Sprintf("did you mean %q?", "https://"+clip(text, 60))
+		p.Hint = fmt.Sprintf("did you mean %q?", "https://"+Truncate(text, 60))
 	}
 	c.warn(p)
 }

@@ -26,7 +26,7 @@ func (s *sanitizerStep) UnmarshalJSON(text []byte) error {
 	type plain sanitizerStep
 	read := struct {
 		*plain
-		MaxChars integer `json:"max_chars"`
+		MaxChars Integer `json:"max_chars"`
 	}{plain: (*plain)(s)}
 	err := json.Unmarshal(text, &read)
 	s.MaxChars = int(read.MaxChars)
@@ -38,7 +38,7 @@ func (s *sanitizerStep) UnmarshalJSON(text []byte) error {
 func parseSanitizer(raw json.RawMessage) ([]*sanitizerStep, []Problem) {
 	var steps []*sanitizerStep
 	at := func(int) string { return "/data_sanitizer" }
-	switch firstByte(raw) {
+	switch FirstByte(raw) {
 	case '{':
 		raw = append(append(json.RawMessage{'['}, raw...), ']')
 	case '[':
@@ -182,7 +182,7 @@ func (s *sanitizerStep) pick(ctx context.Context, text []byte, limit int64, warn
 			if i > 0 {
 				w.out = append(w.out, ',')
 			}
-			w.out = append(append(w.out, compact(p)...), ':')
+			w.out = append(append(w.out, JSONText(p)...), ':')
 			w.selected(s.compiled[i], found[i])
 		}
 		w.out = append(w.out, '}')
@@ -214,7 +214,7 @@ func (s *sanitizerStep) read(ctx context.Context, text []byte) (*pathSearch, err
 		return nil, known
 	}
 	if err != nil {
-		begins := show(string(text[:min(len(text), 1000)]))
+		begins := Show(string(text[:min(len(text), 1000)]))
 		return nil, Errorf(CodeValueMissing, "data_sanitizer %s needs a JSON response (%v); this one begins %s", s.Type, err, begins)
 	}
 	return newPathSearch(ctx, doc), nil

@@ -28,7 +28,7 @@ func ParseScopes(names []string) (Scopes, error) {
 	for _, name := range names {
 		s := scopeNamed(name)
 		if s == 0 {
-			return 0, Errorf(CodeInvalid, "%s is no scope: there are %s", quoted(clip(name, 80)), strings.Join(scopeNames, ", "))
+			return 0, Errorf(CodeInvalid, "%s is no scope: there are %s", Quote(Truncate(name, 80)), strings.Join(scopeNames, ", "))
 		}
 		all |= s
 	}

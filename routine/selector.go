@@ -184,7 +184,7 @@ func (p *selectorParser) compound(depth int) bool {
 		case t.TokenType == css.HashToken:
 			p.next++
 			if !startsName(t.text[1:]) {
-				p.fail(t.at, "%s: an id cannot begin like this", clip(t.text, 40))
+				p.fail(t.at, "%s: an id cannot begin like this", Truncate(t.text, 40))
 				p.hint(fmt.Sprintf("write [id=%q]", t.text[1:]))
 			}
 		case p.is(css.DelimToken, "."):
@@ -252,13 +252,13 @@ func (p *selectorParser) unexpected(t selectorToken) {
 	case css.FunctionToken:
 		p.fail(t.at, "%s is no pseudo-class: it lacks the colon", t.text+"…)")
 	case css.NumberToken, css.DimensionToken, css.PercentageToken:
-		p.fail(t.at, "a name cannot begin with a digit: %s", clip(t.text, 40))
+		p.fail(t.at, "a name cannot begin with a digit: %s", Truncate(t.text, 40))
 		p.hint("a class with such a name is written [class~='…']")
 	default:
 		if t.text == "#" {
 			p.fail(t.at, "no name follows #")
 		}
-		p.fail(t.at, "unexpected %s", clip(t.text, 40))
+		p.fail(t.at, "unexpected %s", Truncate(t.text, 40))
 		if t.text == "/" && p.next > 0 && !t.space {
 			p.hint(`a slash in a name is written \/`)
 		}

@@ -23,7 +23,7 @@ func TestSelectorsThatParse(t *testing.T) {
 		strings.Repeat(":not(", 1000) + "a" + strings.Repeat(")", 1000),
 	} {
 		if f := checkSelector(s); f != nil {
-			t.Errorf("%s: %d %s", clip(s, 60), f.offset, f.message)
+			t.Errorf("%s: %d %s", Truncate(s, 60), f.offset, f.message)
 		}
 	}
 }

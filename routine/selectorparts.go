@@ -24,7 +24,7 @@ func (p *selectorParser) attribute() {
 		return
 	}
 	if !p.matcher() {
-		p.attributeFault(open, "%s cannot stand in an attribute's name", clip(p.peek().text, 40))
+		p.attributeFault(open, "%s cannot stand in an attribute's name", Truncate(p.peek().text, 40))
 		return
 	}
 	switch value := p.peek(); value.TokenType {
@@ -34,13 +34,13 @@ func (p *selectorParser) attribute() {
 			p.next++
 		}
 		if !p.is(css.RightBracketToken, "") {
-			p.attributeFault(open, "%s cannot stand behind the value", clip(p.peek().text, 40))
+			p.attributeFault(open, "%s cannot stand behind the value", Truncate(p.peek().text, 40))
 			p.valueHint(value)
 			return
 		}
 		p.next++
 	default:
-		p.attributeFault(open, "%s is no value for an attribute", clip(value.text, 40))
+		p.attributeFault(open, "%s is no value for an attribute", Truncate(value.text, 40))
 		p.valueHint(value)
 	}
 }
@@ -58,7 +58,7 @@ func (p *selectorParser) attributeFault(open selectorToken, format string, args 
 func (p *selectorParser) valueHint(value selectorToken) {
 	rest := p.text[value.at:]
 	if end := strings.IndexByte(rest, ']'); end > 0 && value.TokenType != css.StringToken {
-		p.hint(fmt.Sprintf("put the value in quotes: ='%s'", clip(strings.Trim(rest[:end], `'"`), 60)))
+		p.hint(fmt.Sprintf("put the value in quotes: ='%s'", Truncate(strings.Trim(rest[:end], `'"`), 60)))
 	}
 }
 
@@ -127,7 +127,7 @@ func (p *selectorParser) pseudo(depth int) {
 	default:
 		p.list(depth+1, word == "has")
 		if p.fault == nil && !p.is(css.RightParenthesisToken, "") {
-			p.fail(name.at, "the bracket of %s is not closed", clip(name.text, 40))
+			p.fail(name.at, "the bracket of %s is not closed", Truncate(name.text, 40))
 		}
 		p.next++
 	}
@@ -140,7 +140,7 @@ func (p *selectorParser) skip(open selectorToken) {
 		t := p.peek()
 		switch t.TokenType {
 		case css.ErrorToken:
-			p.fail(open.at, "the bracket of %s is not closed", clip(open.text, 40))
+			p.fail(open.at, "the bracket of %s is not closed", Truncate(open.text, 40))
 			return
 		case css.LeftParenthesisToken, css.FunctionToken:
 			closing = append(closing, css.RightParenthesisToken)
@@ -170,11 +170,11 @@ func foreignHint(text string) string {
 	case found && (engine == "text" || engine == "role" || engine == "label" || engine == "placeholder" || engine == "link text" || engine == "partial link text"):
 		return textHint
 	case found && engine == "css":
-		return fmt.Sprintf("write the selector alone: %s", clip(rest, 60))
+		return fmt.Sprintf("write the selector alone: %s", Truncate(rest, 60))
 	case found && engine == "id":
-		return "write #" + clip(rest, 60)
+		return "write #" + Truncate(rest, 60)
 	case found && (engine == "name" || engine == "data-testid"):
-		return fmt.Sprintf("write [%s='%s']", engine, clip(rest, 60))
+		return fmt.Sprintf("write [%s='%s']", engine, Truncate(rest, 60))
 	case found && engine == "xpath":
 		return xpathHint
 	case strings.Contains(text, ">>"):

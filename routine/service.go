@@ -204,7 +204,7 @@ func (s *Service) findSince(ctx context.Context, p Principal, do action, id stri
 	r, err := s.readRoutine(ctx, p, id, since)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, Errorf(CodeNotFound, "there is no routine %s", quoted(clip(id, 80)))
+		return nil, Errorf(CodeNotFound, "there is no routine %s", Quote(Truncate(id, 80)))
 	case CodeOf(err) == CodeBusy:
 		return nil, err
 	case err != nil:
@@ -286,18 +286,8 @@ func (s *Service) Ready(ctx context.Context) error {
 // its cause.
 func storeError(ctx context.Context, doing string, err error) error {
 	if ctx.Err() != nil { // the store gave up because its caller did
-		return causeOf(ctx)
+		return CauseOf(ctx)
 	}
 	return &Error{Code: CodeStoreUnavailable, Message: "the database did not answer: try again", RetryAfter: time.Second,
 		cause: fmt.Errorf("%s: %w", doing, err)}
-}
-
-func clip(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i] + "…"
-		}
-		n--
-	}
-	return s
 }

@@ -146,7 +146,7 @@ func isType(name string, n *node) bool {
 	case "number":
 		return n.kind == '0'
 	case "integer":
-		return n.kind == '0' && isWhole(n.text)
+		return n.kind == '0' && IsWholeNumber(n.text)
 	case "boolean":
 		return n.kind == 't' || n.kind == 'f'
 	}
@@ -250,7 +250,7 @@ func (c *shapeCheck) number(s *jsonschema.Schema, n *node) {
 	if len(s.Types) == 0 {
 		return // any number may stand here, and is kept as it is spelt
 	}
-	x, _ := exact(json.Number(n.text))
+	x, _ := ExactNumber(json.Number(n.text))
 	code, message := "", ""
 	switch f, _ := x.Float64(); {
 	case s.Minimum != nil && x.Cmp(s.Minimum) < 0:
@@ -293,5 +293,5 @@ func (c *shapeCheck) subject() string {
 	if last := c.path[at]; last.index >= 0 && at > 0 {
 		return fmt.Sprintf("item %d of %q", last.index, c.path[at-1].name)
 	}
-	return quoted(c.path[at].name)
+	return Quote(c.path[at].name)
 }

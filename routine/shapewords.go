@@ -17,13 +17,13 @@ func (d *document) show(n *node) string {
 	raw := d.src[n.start:n.end]
 	switch {
 	case n.kind == '"':
-		return show(n.text)
+		return Show(n.text)
 	case n.kind == '{' && (len(raw) > 60 || strings.Contains(raw, "\n")):
 		return "an object"
 	case n.kind == '[' && (len(raw) > 60 || strings.Contains(raw, "\n")):
 		return "an array"
 	}
-	return clip(raw, 60)
+	return Truncate(raw, 60)
 }
 
 // typeNames are the types of a schema in words.
@@ -66,8 +66,8 @@ func (c *shapeCheck) unknownField(names *fieldNames, k *key) {
 	if !c.telling() {
 		return
 	}
-	p := Problem{Pointer: c.path.pointer() + "/" + escapePointer(k.name), Code: "unknown_field", offset: int(k.start),
-		Message: fmt.Sprintf("%s has no field %q", c.subject(), clip(k.name, 60))}
+	p := Problem{Pointer: c.path.pointer() + "/" + EscapePointer(k.name), Code: "unknown_field", offset: int(k.start),
+		Message: fmt.Sprintf("%s has no field %q", c.subject(), Truncate(k.name, 60))}
 	var meant string
 	if p.Hint, meant = names.hint(k.name); meant != "" {
 		k.as, k.bad, c.doc.taken = meant, false, true
@@ -82,7 +82,7 @@ func (c *shapeCheck) unknownField(names *fieldNames, k *key) {
 func (d *document) takeFor(n *node, field string, missing []string) (hint string) {
 	for i := range n.keys()[:min(len(n.keys()), maxCandidates)] {
 		k := &n.kids.keys[i]
-		if k.bad || k.as != k.name || nearest(k.name, missing) != field {
+		if k.bad || k.as != k.name || Nearest(k.name, missing) != field {
 			continue
 		}
 		k.as, d.taken = field, true
@@ -103,11 +103,11 @@ func (f *fieldNames) hint(name string) (hint, meant string) {
 			return fmt.Sprintf("put it inside %q", field), ""
 		}
 	}
-	if near := nearest(name, f.missing); near != "" {
+	if near := Nearest(name, f.missing); near != "" {
 		return fmt.Sprintf("did you mean %q?%s", near, unitNote(name, near)), near
 	}
-	if near := nearest(name, f.known); near != "" {
-		return fmt.Sprintf("did you mean %q?", near), ""
+	if hint := DidYouMean(name, f.known); hint != "" {
+		return hint, ""
 	}
 	plain := slices.DeleteFunc(slices.Clone(f.known), func(field string) bool { return strings.HasPrefix(field, extensionPrefix) })
 	return "its fields are " + strings.Join(plain, ", "), ""
@@ -131,14 +131,14 @@ func (c *shapeCheck) notInEnum(s *jsonschema.Schema, n *node) {
 	for i, e := range s.Enum {
 		names[i] = fmt.Sprint(e)
 	}
-	near, hint := nearest(n.text, names), ""
+	near, hint := Nearest(n.text, names), ""
 	if near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	if hint == "" {
 		hint = extensionElsewhere(c.name(), n.text)
 	}
-	c.say(n, "enum", hint, "must be one of %s, not %s", strings.Join(names, ", "), show(n.text))
+	c.say(n, "enum", hint, "must be one of %s, not %s", strings.Join(names, ", "), Show(n.text))
 	if near != "" {
 		n.text, n.taken, n.bad = near, true, false
 	}
@@ -152,7 +152,7 @@ func typeHint(name string, s *jsonschema.Schema, n *node) string {
 	spelt := &node{}
 	switch {
 	case n.kind == '0':
-		if x, ok := exact(json.Number(n.text)); ok {
+		if x, ok := ExactNumber(json.Number(n.text)); ok {
 			return unitHint(name, s, x)
 		}
 		return ""
@@ -161,12 +161,12 @@ func typeHint(name string, s *jsonschema.Schema, n *node) string {
 	case n.kind != '"':
 		return ""
 	case slices.Contains(s.Types, "array") && s.Items2020 != nil && slices.Contains(s.Items2020.Types, "string"):
-		return fmt.Sprintf(`write a list, as in [%s]`, show(n.text))
+		return fmt.Sprintf(`write a list, as in [%s]`, Show(n.text))
 	case slices.Contains(s.Types, "object") && slices.Equal(s.Required, []string{"url"}):
-		return fmt.Sprintf(`as in {"url": %s}`, show(n.text))
+		return fmt.Sprintf(`as in {"url": %s}`, Show(n.text))
 	case anyPlaceholder.MatchString(text):
 		return "no placeholder can stand here: write the value itself"
-	case isNumber(text):
+	case IsNumber(text):
 		spelt.kind, spelt.text = '0', text
 	case text == "true" || text == "false":
 		spelt.kind = 't'
@@ -201,7 +201,7 @@ func decimal(x *big.Rat) string {
 
 // nameHint proposes a name that a pattern for names takes.
 func nameHint(s *jsonschema.Schema, text string) string {
-	proposal := strings.Trim(notInNames.ReplaceAllString(clip(text, 60), "_"), "_")
+	proposal := strings.Trim(notInNames.ReplaceAllString(Truncate(text, 60), "_"), "_")
 	if proposal != "" && proposal[0] >= '0' && proposal[0] <= '9' {
 		proposal = "_" + proposal
 	}

@@ -83,7 +83,7 @@ func addresses(text string) []string {
 func quotings(text string) []string {
 	all := []string{text}
 	inScript, _ := json.Marshal(text) // with < as \u003c
-	for _, quoted := range []string{compact(text), string(inScript), strconv.Quote(text)} {
+	for _, quoted := range []string{JSONText(text), string(inScript), strconv.Quote(text)} {
 		all = append(all, quoted[1:len(quoted)-1])
 	}
 	return all

@@ -15,7 +15,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	const secret = `p@ss "wörd"/<&+'(1)!`
 	s := secretsOf([]Parameter{{Name: "pin", Secret: true}, {Name: "open"}}, Values{"pin": secret, "open": "shown"})
 	asJSON, _ := json.Marshal(map[string]string{"k": secret})
-	plain := compact(map[string]string{"k": secret})
+	plain := JSONText(map[string]string{"k": secret})
 	parsed := &url.URL{Path: "/" + secret, RawQuery: url.Values{"q": {secret}}.Encode()}
 	percent := url.PathEscape(secret)
 	for name, text := range map[string]string{
@@ -25,7 +25,7 @@ func TestSecretsAreHidden(t *testing.T) {
 		"JSON": plain, "JSON for HTML": string(asJSON), "HTML": html.EscapeString(secret),
 		"base64": base64.StdEncoding.EncodeToString([]byte(secret)), "basic authorization": base64.StdEncoding.EncodeToString([]byte("u:" + secret)),
 		"base64 in the middle": base64.URLEncoding.EncodeToString([]byte("user:" + secret + ":more")), "hexadecimal": hex.EncodeToString([]byte(secret)),
-		"cut": clip("https://a.test/"+secret, 30), "cut and escaped": clip("https://a.test/"+percent, 30),
+		"cut": Truncate("https://a.test/"+secret, 30), "cut and escaped": Truncate("https://a.test/"+percent, 30),
 	} {
 		got := s.text(text)
 		for _, part := range []string{"ss", "w", "rd", percent[:10], base64.StdEncoding.EncodeToString([]byte(secret))[4:12], hex.EncodeToString([]byte(secret))[:8]} {
@@ -33,7 +33,7 @@ func TestSecretsAreHidden(t *testing.T) {
 				t.Errorf("%s: %q is left in %q", name, part, got)
 			}
 		}
-		if !strings.Contains(got, masked) {
+		if !strings.Contains(got, Masked) {
 			t.Errorf("%s: nothing is masked in %q", name, got)
 		}
 	}

@@ -35,11 +35,13 @@ func (s *Service) opening(ctx context.Context, caller Principal, d *Definition) 
 	var err error
 	o.State, err = s.store.ProjectState(ctx, caller.OrganizationID, caller.ProjectID)
 	if errors.Is(err, ErrSealed) {
-		return o, Errorf(CodeStoreUnavailable, "the saved browser state of project %s cannot be read: it was sealed with another key: bring back its key file (--state-key), or run the routine with incognito true", quoted(caller.ProjectID))
+		return o, Errorf(CodeStoreUnavailable, "the saved browser state of project %s cannot be read: it was sealed with another key: "+
+			"bring back its key file (--state-key), or run the routine with incognito true", Quote(caller.ProjectID))
 	}
 	if errors.Is(err, ErrStateKey) {
 		return o, &Error{Code: CodeStoreUnavailable, cause: err,
-			Message: fmt.Sprintf("the saved browser state of project %s cannot be read: the service cannot use its key file, and its log says why; or run the routine with incognito true", quoted(caller.ProjectID))}
+			Message: fmt.Sprintf("the saved browser state of project %s cannot be read: the service cannot use its key file, "+
+				"and its log says why; or run the routine with incognito true", Quote(caller.ProjectID))}
 	}
 	if err != nil {
 		return o, storeError(ctx, "read project state", err)
@@ -64,6 +66,6 @@ func (s *Service) keep(ctx context.Context, caller Principal, page Page, result 
 	default:
 		s.log.ErrorContext(ctx, "browser state could not be saved", "error", err)
 		result.Warnings = append(result.Warnings, fmt.Sprintf("the browser state was not saved for the next run of project %s: the service's log says why",
-			quoted(caller.ProjectID)))
+			Quote(caller.ProjectID)))
 	}
 }

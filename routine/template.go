@@ -2,7 +2,7 @@ package routine
 
 import (
 	"errors"
-	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -108,7 +108,7 @@ func eachInTree(x any, f templated, at *path, show func(site)) {
 			at.pop()
 		}
 	case map[string]any:
-		for _, k := range sortedKeys(x) {
+		for _, k := range slices.Sorted(maps.Keys(x)) {
 			at.member(k)
 			if fillsKeys(f.place) {
 				shown(k, true)
@@ -122,15 +122,6 @@ func eachInTree(x any, f templated, at *path, show func(site)) {
 // fillsKeys tells whether the keys of an object are filled: a header's name is
 // fixed, a body's key is not.
 func fillsKeys(place placeholder.Place) bool { return place == placeholder.Value }
-
-func sortedKeys(object map[string]any) []string {
-	keys := make([]string, 0, len(object))
-	for k := range object {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
 
 // replaceTemplates puts what put returns in the place of every templated string
 // of op. The first error ends it.
@@ -195,8 +186,8 @@ func replaceTree(x any, pointer string, place placeholder.Place, put func(site) 
 func replaceObject(x map[string]any, pointer string, place placeholder.Place, put func(site) (any, error)) (any, error) {
 	out := make(map[string]any, len(x))
 	written := map[string]string{} // what was written for a key of out
-	for _, k := range sortedKeys(x) {
-		at := pointer + "/" + escapePointer(k)
+	for _, k := range slices.Sorted(maps.Keys(x)) {
+		at := pointer + "/" + EscapePointer(k)
 		name := k
 		if fillsKeys(place) {
 			filled, err := put(site{at, true, k, placeholder.Text})
@@ -235,5 +226,3 @@ func asInvalidValue(err error) (*placeholder.InvalidValueError, bool) {
 	var bad *placeholder.InvalidValueError
 	return bad, errors.As(err, &bad)
 }
-
-func quoted(s string) string { return fmt.Sprintf("%q", s) }

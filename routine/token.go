@@ -82,7 +82,7 @@ func (s *Service) CreateToken(ctx context.Context, p Principal, validFor time.Du
 	}
 	for _, name := range []string{p.UserID, p.OrganizationID, p.ProjectID} {
 		if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-			return "", nil, Errorf(CodeInvalid, "a token's user, organization and project are UTF-8 without control characters, not %s", quoted(clip(name, 80)))
+			return "", nil, Errorf(CodeInvalid, "a token's user, organization and project are UTF-8 without control characters, not %s", Quote(Truncate(name, 80)))
 		}
 	}
 	random := make([]byte, 32)
@@ -113,7 +113,7 @@ func (s *Service) Tokens(ctx context.Context) ([]*Token, error) {
 func (s *Service) RevokeToken(ctx context.Context, id string) error {
 	err := s.store.RevokeToken(ctx, id, s.now())
 	if errors.Is(err, ErrNotFound) {
-		return Errorf(CodeNotFound, "there is no token %s: see rote token list", quoted(clip(id, 80)))
+		return Errorf(CodeNotFound, "there is no token %s: see rote token list", Quote(Truncate(id, 80)))
 	}
 	if err != nil {
 		return storeError(ctx, "revoke token", err)

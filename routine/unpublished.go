@@ -23,7 +23,7 @@ func (s *Service) ToolHolder(ctx context.Context, p Principal, name string) (str
 		return "", storeError(ctx, "find tool", err)
 	}
 	if len(rs) == 0 {
-		return "", Errorf(CodeNotFound, "no routine has the tool name %s", quoted(clip(name, 80)))
+		return "", Errorf(CodeNotFound, "no routine has the tool name %s", Quote(Truncate(name, 80)))
 	}
 	return rs[0].ID, nil
 }

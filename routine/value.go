@@ -3,7 +3,6 @@ package routine
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"net/mail"
 	"net/url"
 	"regexp"
@@ -13,13 +12,6 @@ import (
 	"unicode"
 
 	"rote/routine/placeholder"
-)
-
-// maxNumberText bounds a number's spelling, and maxExponent its exponent, so
-// that comparing exactly stays cheap.
-const (
-	maxNumberText = 400
-	maxExponent   = 400
 )
 
 // fault is what is wrong with a value: a stable code and a sentence that
@@ -121,9 +113,9 @@ func (j *judge) convertNumber(v any) (any, *fault) {
 	if !ok {
 		return nil, faultf("type", "must be %s, not %s", what, j.show(v))
 	}
-	r, ok := exact(n)
+	r, ok := ExactNumber(n)
 	if !ok {
-		return nil, faultf("type", "must be %s of at most %d digits and an exponent within ±%d", what, maxNumberText, maxExponent)
+		return nil, faultf("type", "must be %s of at most %d digits and an exponent within ±%d", what, MaxNumberText, MaxExponent)
 	}
 	if j.Type == TypeInteger {
 		if !r.IsInt() {
@@ -138,70 +130,11 @@ func (j *judge) convertNumber(v any) (any, *fault) {
 
 // spelledNumber is v as a number, or as a string that spells one exactly.
 func spelledNumber(v any) (json.Number, bool) {
-	if s, ok := v.(string); ok && isNumber(s) {
+	if s, ok := v.(string); ok && IsNumber(s) {
 		return json.Number(s), true
 	}
 	n, ok := v.(json.Number)
 	return n, ok
-}
-
-var jsonNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
-
-// isNumber tells whether s is a number as JSON spells it.
-func isNumber(s string) bool { return jsonNumber.MatchString(s) }
-
-// fitsNumber tells whether a JSON number is within the bounds above.
-func fitsNumber(s string) bool {
-	if len(s) > maxNumberText {
-		return false
-	}
-	i := strings.IndexAny(s, "eE")
-	if i < 0 {
-		return true
-	}
-	e, err := strconv.Atoi(s[i+1:])
-	return err == nil && e <= maxExponent && e >= -maxExponent
-}
-
-// exact reads a JSON number without loss; false when it is empty or out of the
-// bounds above.
-func exact(n json.Number) (*big.Rat, bool) {
-	if n == "" || !fitsNumber(n.String()) {
-		return nil, false
-	}
-	return new(big.Rat).SetString(n.String())
-}
-
-// worth is the same text for numbers that are worth the same: 1, 1.0 and 10e-1.
-// The number is one of JSON within bounds.
-func worth(n string) string {
-	sign, digits := "", n
-	if strings.HasPrefix(n, "-") {
-		sign, digits = "-", n[1:]
-	}
-	exponent := 0
-	if i := strings.IndexAny(digits, "eE"); i >= 0 {
-		exponent, _ = strconv.Atoi(digits[i+1:])
-		digits = digits[:i]
-	}
-	whole, part, _ := strings.Cut(digits, ".")
-	digits = strings.TrimLeft(whole+part, "0")
-	exponent -= len(part)
-	short := strings.TrimRight(digits, "0")
-	if short == "" {
-		return "0"
-	}
-	return sign + short + "e" + strconv.Itoa(exponent+len(digits)-len(short))
-}
-
-// isWhole tells whether a JSON number within bounds is a whole one, however it
-// is spelt.
-func isWhole(s string) bool {
-	if !strings.ContainsAny(s, ".eE") {
-		return true
-	}
-	r, ok := exact(json.Number(s))
-	return ok && r.IsInt()
 }
 
 func (p *Parameter) rules() Validation {
@@ -222,33 +155,8 @@ func (p *Parameter) Enum() []string {
 
 func textOf(raw json.RawMessage) string {
 	var v any
-	if unmarshal(raw, &v) != nil {
+	if DecodeJSON(raw, &v) != nil {
 		return string(raw)
 	}
 	return placeholder.Format(v)
-}
-
-// show is a value as an error message quotes it: short, and one line.
-func show(v any) string {
-	const most = 60
-	large := ""
-	switch x := v.(type) {
-	case map[string]any:
-		large = "an object"
-		if len(x) > most {
-			return large
-		}
-	case []any:
-		large = "an array"
-		if len(x) > most {
-			return large
-		}
-	case string:
-		v = clip(x[:min(len(x), 4*most)], most)
-	}
-	text := compact(v)
-	if large != "" && len(text) > most {
-		return large
-	}
-	return clip(text, most+2)
 }

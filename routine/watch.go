@@ -46,7 +46,7 @@ func (l *live) follow(ctx context.Context) func(after int) ([]Event, error) {
 			select {
 			case <-more:
 			case <-ctx.Done():
-				return nil, causeOf(ctx)
+				return nil, CauseOf(ctx)
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func (s *Service) followLedger(ctx context.Context, p Principal, e *Execution) f
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
-				return nil, causeOf(ctx)
+				return nil, CauseOf(ctx)
 			case <-s.stopping:
 				return nil, errStopping
 			}

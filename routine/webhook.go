@@ -1,13 +1,11 @@
 package routine
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -149,7 +147,7 @@ func (s *Service) deliver(ctx context.Context, w *Webhook) error {
 	}
 	outcome := fmt.Sprintf("status %d", status)
 	if err != nil {
-		outcome = clip(err.Error(), 500)
+		outcome = Truncate(err.Error(), 500)
 	}
 	const gone = 410 // the receiver wants no more
 	delivered := err == nil && status >= 200 && status < 300
@@ -186,15 +184,11 @@ func came(delivered bool, next *time.Time) WebhookOutcome {
 // webhookBody tells of the end of an execution. It is small: the result is not
 // in it.
 func webhookBody(e *Execution, now time.Time) ([]byte, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(struct {
+	return EncodeJSON(struct {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Data      Summary   `json:"data"`
 	}{"execution." + string(e.Status), now.UTC(), e.Summary()})
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
 // signed are the headers of a webhook by https://www.standardwebhooks.com: who

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
 
 	"rote/routine"
@@ -49,17 +48,11 @@ func (h *warningHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (h *warningHandler) WithGroup(string) slog.Handler { return h }
 
-// maxLine bounds what the demo shows of one warning or error, in bytes.
+// maxLine is how many characters the demo shows of one warning or error.
 const maxLine = 600
 
-// oneLine is text without line breaks, truncated to maxLine bytes.
-func oneLine(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > maxLine {
-		text = strings.ToValidUTF8(text[:maxLine], "") + "…"
-	}
-	return text
-}
+// oneLine returns text in one line of at most maxLine characters.
+func oneLine(text string) string { return routine.Truncate(routine.OneLine(text), maxLine) }
 
 // refusal is the error of a REST answer that is not the one expected: its
 // sentence and its code, and what to do next.

@@ -1,7 +1,6 @@
 package routinetest
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"time"
@@ -13,7 +12,7 @@ import (
 // the microsecond, JSON in its compact form.
 
 func copyRoutine(r *routine.Routine) (*routine.Routine, error) {
-	text, err := encode(r.Definition)
+	text, err := routine.EncodeJSON(r.Definition)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +41,7 @@ func copyExecution(e *routine.Execution) (*routine.Execution, error) {
 
 // copyJSON is v as it comes back from a database.
 func copyJSON[T any](v T) (c T, err error) {
-	text, err := encode(v)
+	text, err := routine.EncodeJSON(v)
 	if err != nil {
 		return c, err
 	}
@@ -75,12 +74,4 @@ func copyOf[T any](p *T) *T {
 		return nil
 	}
 	return new(*p)
-}
-
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.Bytes(), err
 }

@@ -206,7 +206,7 @@ func (e *execution) size() (int64, error) {
 		n += f.Size
 	}
 	if e.Evidence != nil {
-		text, err := encode(e.Evidence)
+		text, err := routine.EncodeJSON(e.Evidence)
 		if err != nil {
 			return 0, err
 		}
@@ -215,7 +215,7 @@ func (e *execution) size() (int64, error) {
 	if e.Result == nil {
 		return n, nil
 	}
-	text, err := encode(e.Result)
+	text, err := routine.EncodeJSON(e.Result)
 	return n + int64(len(text)), err
 }
 

@@ -91,7 +91,7 @@ func (s *Store) DefinitionSize(_ context.Context, id string, version int) (int, 
 }
 
 func sizeOf(r *routine.Routine) (int, error) {
-	text, err := encode(r.Definition)
+	text, err := routine.EncodeJSON(r.Definition)
 	return len(text), err
 }
 
@@ -110,7 +110,7 @@ func matches(r *routine.Routine, f routine.RoutineFilter) bool {
 	case statuses == nil:
 		statuses = []routine.Status{routine.StatusDraft, routine.StatusActive}
 	}
-	text := strings.ToLower(r.Name + "\n" + r.Description + "\n" + strings.Join(r.Tags, "\n"))
+	text := r.SearchText()
 	return (ours || public) && slices.Contains(statuses, r.Status) && (r.Published() || !f.Published) && (!r.Published() || !f.Unpublished) &&
 		(f.IsPublic == nil || *f.IsPublic == r.IsPublic) &&
 		(f.Designated == nil || *f.Designated == r.IsMCPToolDesignated) &&

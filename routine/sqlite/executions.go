@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"rote/routine"
@@ -194,14 +193,11 @@ func lengthOf(text *string) int {
 	return len(*text)
 }
 
-// encode is json.Marshal without the escaping of < > &: a definition has to
-// come back as its author wrote it, and a page's HTML would grow severalfold.
+// encode is [routine.EncodeJSON] for a TEXT column, which takes no bytes in a
+// STRICT table.
 func encode(v any) (string, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return strings.TrimSuffix(b.String(), "\n"), err
+	text, err := routine.EncodeJSON(v)
+	return string(text), err
 }
 
 // nullText is for a TEXT column, which takes no bytes in a STRICT table.

@@ -12,11 +12,6 @@ import (
 	"rote/routine"
 )
 
-// wordsOf is what the words of a search are looked for in.
-func wordsOf(d *routine.Definition) string {
-	return strings.ToLower(d.Name + "\n" + d.Description + "\n" + strings.Join(d.Tags, "\n"))
-}
-
 // maxTagsAtOnce is below the number of values that a statement of SQLite takes.
 const maxTagsAtOnce = 10_000
 
@@ -210,7 +205,7 @@ var fillLists = goose.NewGoMigration(5, &goose.GoFunc{RunTx: func(ctx context.Co
 		return err
 	}
 	for id, d := range definitions {
-		if _, err := tx.ExecContext(ctx, `UPDATE routines SET words = ? WHERE id = ?`, wordsOf(&d), id); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE routines SET words = ? WHERE id = ?`, d.SearchText(), id); err != nil {
 			return err
 		}
 		if err := saveTags(ctx, tx, id, &d); err != nil {

@@ -32,7 +32,7 @@ func (s *Store) CreateRoutine(ctx context.Context, r *routine.Routine) error {
 			is_public, is_mcp_tool_designated, created_at, updated_at, words, name)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.OrganizationID, r.ProjectID, r.CreatedBy, r.ToolName, r.Status, r.Version,
-		r.IsPublic, r.IsMCPToolDesignated, r.CreatedAt, r.UpdatedAt, wordsOf(&r.Definition), r.Name)
+		r.IsPublic, r.IsMCPToolDesignated, r.CreatedAt, r.UpdatedAt, r.SearchText(), r.Name)
 	// The table's one UNIQUE constraint; a second id has a code of its own.
 	if hasCode(err, sqlite3.SQLITE_CONSTRAINT_UNIQUE) {
 		return fmt.Errorf("create routine %q: %w", r.ToolName, routine.ErrToolNameTaken)
@@ -73,7 +73,7 @@ func (s *Store) UpdateRoutine(ctx context.Context, r *routine.Routine, by string
 	done, err := tx.ExecContext(ctx, `
 		UPDATE routines SET status = ?, version = ?, is_public = ?, is_mcp_tool_designated = ?, updated_at = ?, words = ?, name = ?
 		WHERE id = ? AND version = ?`,
-		r.Status, r.Version, r.IsPublic, r.IsMCPToolDesignated, r.UpdatedAt, wordsOf(&r.Definition), r.Name,
+		r.Status, r.Version, r.IsPublic, r.IsMCPToolDesignated, r.UpdatedAt, r.SearchText(), r.Name,
 		r.ID, r.Version-1)
 	if err != nil {
 		return fmt.Errorf("update routine: %w", err)

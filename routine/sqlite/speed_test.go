@@ -128,7 +128,7 @@ func fill(b *testing.B, s *Store, n int) {
 	d := routinetest.Definition(b)
 	definition, err := encode(d)
 	must(b, err)
-	words := wordsOf(&d)
+	words := d.SearchText()
 	tx, err := s.write.BeginTx(b.Context(), nil)
 	must(b, err)
 	defer func() { _ = tx.Rollback() }()

@@ -1,0 +1,61 @@
+package routine
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Masked replaces every secret value in what is shown or stored.
+const Masked = "***"
+
+// MaxShownURL is how many characters of a URL a message shows. The record of the
+// operation has the whole URL.
+const MaxShownURL = 200
+
+// Truncate returns s shortened to its first n characters, followed by an ellipsis
+// where something was left out.
+func Truncate(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
+	}
+	return s
+}
+
+// OneLine replaces white space and control characters, which a terminal would
+// obey, by single blanks.
+func OneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+// Quote returns s in double quotes, with what cannot be printed escaped.
+func Quote(s string) string { return fmt.Sprintf("%q", s) }
+
+// Show returns a decoded JSON value as an error message quotes it: short, and in
+// one line.
+func Show(v any) string {
+	const most = 60
+	large := ""
+	switch x := v.(type) {
+	case map[string]any:
+		large = "an object"
+		if len(x) > most {
+			return large
+		}
+	case []any:
+		large = "an array"
+		if len(x) > most {
+			return large
+		}
+	case string:
+		v = Truncate(x[:min(len(x), 4*most)], most)
+	}
+	text := JSONText(v)
+	if large != "" && len(text) > most {
+		return large
+	}
+	return Truncate(text, most+2)
+}
