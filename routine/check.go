@@ -56,22 +56,22 @@ func newChecker(doc *document, root *node) *checker {
 
 // add records a problem at its pointer: at the value, or at the key for a field
 // that should not be there.
-func (c *checker) add(p Problem) { c.put(&c.problems, p) }
+func (c *checker) add(p Problem) { c.put(&c.problems, finding{Problem: p}) }
 
-func (c *checker) warn(p Problem) { c.put(&c.warnings, p) }
+func (c *checker) warn(p Problem) { c.put(&c.warnings, finding{Problem: p}) }
 
-func (c *checker) put(to *report, p Problem) {
-	if !to.full() && p.offset == 0 {
-		c.place(&p)
-		p.Message += c.inScript(p)
+func (c *checker) put(to *report, f finding) {
+	if !to.full() && f.offset == 0 {
+		c.place(&f)
+		f.Message += c.inScript(f)
 	}
-	to.add(p)
+	to.add(f)
 }
 
 // inScript is the place of a problem in its script, for the end of its message;
 // empty for a problem of anything else. The line in the document is mostly that
 // of the whole script, as a JSON string has no line breaks.
-func (c *checker) inScript(p Problem) string {
+func (c *checker) inScript(p finding) string {
 	if p.script == "" || p.within == 0 {
 		return ""
 	}
@@ -86,7 +86,7 @@ func (c *checker) inScript(p Problem) string {
 var keyCodes = map[string]bool{"unknown_field": true, "header_name": true}
 
 // place gives a problem its offset, and its pointer the names as written.
-func (c *checker) place(p *Problem) {
+func (c *checker) place(p *finding) {
 	if f := &c.last; f.pointer != p.Pointer || f.node == nil {
 		f.pointer = p.Pointer
 		f.node, f.key, _ = c.root.find(p.Pointer)
@@ -185,8 +185,8 @@ func (c *checker) unknownTop(k *key, missing []string) {
 		return
 	}
 	name := Truncate(k.name, 60)
-	p := Problem{Pointer: "/" + EscapePointer(k.name), Code: "unknown_field", offset: int(k.start),
-		Message: fmt.Sprintf("a routine has no field %q: it is ignored", name)}
+	p := finding{offset: int(k.start), Problem: Problem{Pointer: "/" + EscapePointer(k.name), Code: "unknown_field",
+		Message: fmt.Sprintf("a routine has no field %q: it is ignored", name)}}
 	near := Nearest(k.name, missing)
 	if near == "" {
 		near = Nearest(k.name, slices.Sorted(maps.Keys(loadShapes().routine.Properties)))
@@ -199,12 +199,12 @@ func (c *checker) unknownTop(k *key, missing []string) {
 	case near != "":
 		p.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	c.warn(p)
+	c.put(&c.warnings, p)
 }
 
 // ignoredStatus warns of a status that a definition asks for in vain.
 func (c *checker) ignoredStatus() {
-	if n := c.root.member(statusField); n != nil && !c.doc.patch && n.text != string(StatusActive) {
+	if n := c.root.member(statusField); n != nil && c.doc.own == 0 && n.text != string(StatusActive) {
 		c.warn(Problem{Pointer: "/" + statusField, Code: "ignored_field", Message: "routine_status is ignored here: a new routine is active, and a changed one keeps its status",
 			Hint: `change it afterwards, with PATCH and {"routine_status": "draft"}`})
 	}

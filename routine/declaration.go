@@ -166,8 +166,8 @@ func (c *checker) names() {
 	for _, field := range [][2]string{{"/name", c.definition.Name}, {"/description", c.definition.Description}} {
 		t, _ := placeholder.Parse(field[1], placeholder.Text)
 		for _, tok := range t.Tokens() {
-			c.warn(Problem{Pointer: field[0], Code: "literal_placeholder", within: tok.Offset + 1,
-				Message: fmt.Sprintf("%s is not filled in here: it stays as it is written", Truncate(tok.Raw, 60))})
+			c.put(&c.warnings, finding{within: tok.Offset + 1, Problem: Problem{Pointer: field[0], Code: "literal_placeholder",
+				Message: fmt.Sprintf("%s is not filled in here: it stays as it is written", Truncate(tok.Raw, 60))}})
 		}
 	}
 }
@@ -177,8 +177,8 @@ func (c *checker) names() {
 func (c *checker) invisibleTexts() {
 	check := func(pointer, text string) {
 		if r, at := firstInvisible(text); at >= 0 {
-			c.warn(Problem{Pointer: pointer, Code: "invisible_character", within: at + 1,
-				Message: fmt.Sprintf("holds the invisible character %U: agents see the text without it", r), Hint: "remove it"})
+			c.put(&c.warnings, finding{within: at + 1, Problem: Problem{Pointer: pointer, Code: "invisible_character",
+				Message: fmt.Sprintf("holds the invisible character %U: agents see the text without it", r), Hint: "remove it"}})
 		}
 	}
 	check("/name", c.definition.Name)

@@ -19,7 +19,9 @@ type document struct {
 	found  report // what is wrong with the text as JSON
 	broken bool   // it is no JSON at all: root is not to be used
 	taken  bool   // a key was taken for another name
-	patch  bool   // it is a definition with a patch in it
+	// own is how many bytes of src the caller wrote, of a patch that is merged into
+	// a definition; 0: all.
+	own int
 }
 
 // node is one value of a document.

@@ -109,13 +109,13 @@ func doubtfulRequestURL(url string) (message, hint string) {
 // never closed, and what no search for elements finds.
 func (c *checker) doubtfulText(pointer func() string, s site, t *placeholder.Template, faults []placeholder.Fault) {
 	if i := strings.LastIndex(s.text, "{{"); i >= 0 && s.place != placeholder.Script && !strings.Contains(s.text[i:], "}}") {
-		c.warn(Problem{Pointer: pointer(), Code: "open_placeholder", within: i + 1, Message: "{{ is never closed: it stays as it is written",
-			Hint: "close it with }}"})
+		c.put(&c.warnings, finding{within: i + 1, Problem: Problem{Pointer: pointer(), Code: "open_placeholder",
+			Message: "{{ is never closed: it stays as it is written", Hint: "close it with }}"}})
 	}
 	if s.place == placeholder.Selector && strings.Contains(s.text, "::") {
 		if i := pseudoElement(sampleIn(s.text, t, faults, identSample)); i >= 0 {
-			c.warn(Problem{Pointer: pointer(), Code: "selector", within: i + 1, Message: "a pseudo-element is no element: nothing will be found",
-				Hint: "select the element that has it"})
+			c.put(&c.warnings, finding{within: i + 1, Problem: Problem{Pointer: pointer(), Code: "selector",
+				Message: "a pseudo-element is no element: nothing will be found", Hint: "select the element that has it"}})
 		}
 	}
 }

@@ -51,7 +51,6 @@ const (
 
 // Error is a fault that may be shown to a caller: Code for machines, Message
 // for people, Problems for each single fault of an invalid definition or call.
-// The cause is for logs only.
 type Error struct {
 	Code     Code
 	Message  string
@@ -59,32 +58,32 @@ type Error struct {
 	// RetryAfter is how long to wait before trying again; zero when trying
 	// again would not help.
 	RetryAfter time.Duration
-
-	cause error
+	// Cause is for logs only; nil: there is none.
+	Cause error
 }
 
 // Errorf makes an Error. A %w verb in the format sets the cause as well as
 // putting its text into the message.
 func Errorf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	return &Error{Code: code, Message: err.Error(), cause: errors.Unwrap(err)}
+	return &Error{Code: code, Message: err.Error(), Cause: errors.Unwrap(err)}
 }
 
 // Internal hides err behind CodeInternal: it is logged with its cause and
 // shown without it. doing says what was being done, as in "save routine".
 func Internal(doing string, err error) *Error {
-	return &Error{Code: CodeInternal, Message: "internal error", cause: fmt.Errorf("%s: %w", doing, err)}
+	return &Error{Code: CodeInternal, Message: "internal error", Cause: fmt.Errorf("%s: %w", doing, err)}
 }
 
 func (e *Error) Error() string {
-	if e.Code == CodeInternal && e.cause != nil {
-		return e.cause.Error()
+	if e.Code == CodeInternal && e.Cause != nil {
+		return e.Cause.Error()
 	}
 	return e.Message
 }
 
 // Unwrap gives the cause.
-func (e *Error) Unwrap() error { return e.cause }
+func (e *Error) Unwrap() error { return e.Cause }
 
 // AsError finds the Error in err's chain; any other error is internal.
 func AsError(err error) *Error {
@@ -115,9 +114,9 @@ func CauseOf(ctx context.Context) error {
 	case errors.As(cause, &e):
 		return e
 	case errors.Is(cause, context.DeadlineExceeded):
-		return &Error{Code: CodeTimeout, Message: "the caller's deadline is over", cause: cause}
+		return &Error{Code: CodeTimeout, Message: "the caller's deadline is over", Cause: cause}
 	}
-	return &Error{Code: CodeCancelled, Message: "the run was cancelled", cause: cause}
+	return &Error{Code: CodeCancelled, Message: "the run was cancelled", Cause: cause}
 }
 
 // hiddenCause is what the log has to say about err because callers are not told;
@@ -144,12 +143,6 @@ type Problem struct {
 	Message string `json:"message"`
 	// Hint suggests the likely cure, as in: did you mean "timeout_ms"?
 	Hint string `json:"hint,omitempty"`
-
-	// offset is the place in the text, as a byte; within, one more than the
-	// byte offset inside the string's value that the pointer names.
-	offset, within int
-	// script is the script that within counts in; empty: the string is none.
-	script string
 }
 
 func (p Problem) String() string {

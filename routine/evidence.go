@@ -266,7 +266,7 @@ func (e *Evidence) hint(o Operation, err *Error) string {
 func (e *Evidence) nearest(o Operation, err *Error) string {
 	code, limit := err.Code, "timeout_ms"
 	var search *Error
-	if code == CodeTimeout && errors.As(err.cause, &search) { // the run's time ended it
+	if code == CodeTimeout && errors.As(err.Cause, &search) { // the run's time ended it
 		code, limit = search.Code, "timeout_seconds of the run"
 	}
 	if e == nil || e.Elements == nil || code != CodeElementNotFound && code != CodeElementNotActionable {

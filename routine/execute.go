@@ -138,7 +138,7 @@ func (c Call) timeout() (time.Duration, error) {
 func (s *Service) attempt(ctx context.Context, t *ticket, l *live, d *Definition, values Values, progress func(Progress)) error {
 	if err := t.wait(ctx); err != nil {
 		e := AsError(err)
-		return &Error{Code: e.Code, Message: e.Message + ", waiting for a free browser", cause: e}
+		return &Error{Code: e.Code, Message: e.Message + ", waiting for a free browser", Cause: e}
 	}
 	started := s.now()
 	if err := s.store.StartExecution(ctx, l.last.ID, started); err != nil {
@@ -176,7 +176,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 	if err != nil {
 		if ctx.Err() != nil {
 			e := AsError(CauseOf(ctx))
-			return &Error{Code: e.Code, Message: e.Message + ", waiting for the browser to open a page", cause: e}
+			return &Error{Code: e.Code, Message: e.Message + ", waiting for the browser to open a page", Cause: e}
 		}
 		return err
 	}

@@ -51,16 +51,16 @@ func (c *checker) extensions(s *jsonschema.Schema, n *node, what, pointer string
 		}
 		at := pointer + "/" + EscapePointer(k.name)
 		if places, elsewhere := extensionPlaces()[k.name]; elsewhere {
-			c.add(Problem{Pointer: at, Code: "misplaced_field", offset: int(k.start), Message: fmt.Sprintf("%s has no field %q", what, k.name),
-				Hint: "it belongs to " + strings.Join(places, ", ")})
+			c.put(&c.problems, finding{offset: int(k.start), Problem: Problem{Pointer: at, Code: "misplaced_field",
+				Message: fmt.Sprintf("%s has no field %q", what, k.name), Hint: "it belongs to " + strings.Join(places, ", ")}})
 			continue
 		}
 		if own == nil {
 			own = extensionNames(s)
 		}
 		if hint := DidYouMean(k.name, own); hint != "" && !c.warnings.full() {
-			c.warn(Problem{Pointer: at, Code: "unknown_extension", offset: int(k.start), Message: fmt.Sprintf("%q is kept and has no effect", Truncate(k.name, 60)),
-				Hint: hint})
+			c.put(&c.warnings, finding{offset: int(k.start), Problem: Problem{Pointer: at, Code: "unknown_extension",
+				Message: fmt.Sprintf("%q is kept and has no effect", Truncate(k.name, 60)), Hint: hint}})
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (o *openings) broken(now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if wait := o.at.Add(unhealthyTime).Sub(now); o.failed >= unhealthyOpenings && wait > 0 {
-		return &Error{Code: CodeBrowserUnavailable, Message: "the browser does not start: the failed executions say why", RetryAfter: wait, cause: o.err}
+		return &Error{Code: CodeBrowserUnavailable, Message: "the browser does not start: the failed executions say why", RetryAfter: wait, Cause: o.err}
 	}
 	return nil
 }
@@ -51,6 +51,6 @@ func notStarted(err error) error {
 	if e.Code != CodeBrowserUnavailable {
 		return err
 	}
-	return &Error{Code: CodeBrowserUnavailable, RetryAfter: e.RetryAfter, cause: err,
+	return &Error{Code: CodeBrowserUnavailable, RetryAfter: e.RetryAfter, Cause: err,
 		Message: "no browser is running: it is still starting, or it does not start, and then the log of the service says why"}
 }

@@ -77,14 +77,22 @@ func (s *Service) RestoreRoutine(ctx context.Context, p Principal, id string, ve
 		return nil, nil, err
 	}
 	r, warnings, err := s.ReplaceRoutine(ctx, p, id, RawJSON(v.Definition), expected)
-	unplace(warnings, 0)
+	clearLines(warnings)
 	if err != nil {
-		unplace(AsError(err).Problems, 0)
+		clearLines(AsError(err).Problems)
 	}
 	if p.may(toRead, nil) != nil {
 		warnings, err = withheldProblems(warnings, err, func(found []Problem) []Problem { return withhold(found, nil) })
 	}
 	return r, warnings, err
+}
+
+// clearLines removes the lines and columns of problems in a text that the caller
+// did not send.
+func clearLines(problems []Problem) {
+	for i := range problems {
+		problems[i].Line, problems[i].Column = 0, 0
+	}
 }
 
 // Versions lists the versions of a routine of p's organization without their

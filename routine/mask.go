@@ -155,7 +155,7 @@ func (s secrets) err(err error) error {
 		p.Message, p.Hint = s.text(p.Message), s.text(p.Hint)
 	}
 	if cause := hiddenCause(err); cause != nil {
-		shown.cause = errors.New(s.text(cause.Error()))
+		shown.Cause = errors.New(s.text(cause.Error()))
 	}
 	return shown
 }

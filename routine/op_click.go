@@ -41,7 +41,7 @@ func withLimit(err error, ms Integer) error {
 	if e.Code != CodeElementNotFound && e.Code != CodeElementNotActionable {
 		return err
 	}
-	return &Error{Code: e.Code, Message: fmt.Sprintf("%s after %d ms", e.Message, ms), cause: err}
+	return &Error{Code: e.Code, Message: fmt.Sprintf("%s after %d ms", e.Message, ms), Cause: err}
 }
 
 // noteFound records what a selector matched. It warns when that was several

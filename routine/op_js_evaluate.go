@@ -53,5 +53,5 @@ func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 // the run's of the same name.
 func ScriptOver(limit time.Duration) *Error {
 	message := fmt.Sprintf("the script was still running when the operation's own timeout_seconds of %v was over, which may be 10 at most", limit.Seconds())
-	return &Error{Code: CodeTimeout, Message: message, cause: errOperationLimit}
+	return &Error{Code: CodeTimeout, Message: message, Cause: errOperationLimit}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"rote/routine/placeholder"
@@ -44,8 +43,7 @@ func Bind(d *Definition, given json.RawMessage) (Values, error) {
 		checkPlaces(d, values, found)
 	}
 	if found.count > 0 {
-		slices.SortStableFunc(found.list, func(a, b Problem) int { return strings.Compare(a.Pointer, b.Pointer) })
-		return nil, invalidText("parameters", found.cut(), found.count)
+		return nil, invalidText("parameters", found.byPointer(), found.count)
 	}
 	return values, nil
 }
@@ -58,10 +56,10 @@ func readValues(given json.RawMessage, found *report) (*document, error) {
 	doc := readDocument(given, false)
 	*found = doc.found
 	if !doc.broken && doc.root.kind != '{' && !doc.root.bad {
-		found.add(Problem{Code: "type", Message: "parameters must be an object of name to value, not " + doc.show(&doc.root)})
+		found.add(finding{Problem: Problem{Code: "type", Message: "parameters must be an object of name to value, not " + doc.show(&doc.root)}})
 	}
 	if doc.broken || doc.root.kind != '{' || doc.root.bad {
-		return nil, invalidText("parameters", found.cut(), found.count)
+		return nil, invalidText("parameters", problemsOf(found.truncated()), found.count)
 	}
 	return doc, nil
 }
@@ -107,8 +105,8 @@ func (p *Parameter) bind(n *node, m *matching) (any, []fault) {
 	return newJudge(p, m).value(v)
 }
 
-func valueProblem(name, code, message string) Problem {
-	return Problem{Pointer: "/" + EscapePointer(name), Code: code, Message: fmt.Sprintf("%q %s", Truncate(name, 60), message)}
+func valueProblem(name, code, message string) finding {
+	return finding{Problem: Problem{Pointer: "/" + EscapePointer(name), Code: code, Message: fmt.Sprintf("%q %s", Truncate(name, 60), message)}}
 }
 
 func parameterNames(ps []Parameter) []string {

@@ -50,8 +50,8 @@ func parse(doc *document, root *node) (*Definition, []Problem, error) {
 	if !doc.broken {
 		c.check()
 	}
-	warnings := c.warnings.finish(doc.src, doc.start)
-	if problems := c.problems.finish(doc.src, doc.start); len(problems) > 0 {
+	warnings := c.warnings.byPosition(doc)
+	if problems := c.problems.byPosition(doc); len(problems) > 0 {
 		return nil, warnings, invalidText("routine", problems, c.problems.count)
 	}
 	return &c.definition, warnings, nil

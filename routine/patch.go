@@ -63,19 +63,18 @@ func (r *Routine) patch(text []byte) ([]Problem, error) {
 		return nil, err
 	}
 	doc := readDocument(merged, false)
-	doc.patch = true
+	doc.own = own
 	doc.found = patch.found // of a text that had to be mended, too
 	status := r.Status
 	if n := patch.root.member(statusField); n != nil {
 		var ok bool
 		if status, ok = statusNamed(n); !ok {
-			doc.found.add(Problem{Pointer: "/" + statusField, Code: "enum", offset: int(n.start), Message: "must be draft, active or archived, not " + patch.show(n)})
+			doc.found.add(finding{offset: int(n.start), Problem: Problem{Pointer: "/" + statusField, Code: "enum",
+				Message: "must be draft, active or archived, not " + patch.show(n)}})
 		}
 	}
 	d, warnings, err := parse(doc, &doc.root)
-	unplace(warnings, own)
 	if err != nil {
-		unplace(AsError(err).Problems, own)
 		return warnings, err
 	}
 	was := *r
@@ -140,16 +139,6 @@ func blank(text []byte) {
 	for i, c := range text {
 		if c != '\n' {
 			text[i] = ' '
-		}
-	}
-}
-
-// unplace takes lines and columns away from what is not in the first bytes of
-// the text: the caller does not have the rest.
-func unplace(problems []Problem, first int) {
-	for i, p := range problems {
-		if p.offset >= first {
-			problems[i].Line, problems[i].Column = 0, 0
 		}
 	}
 }

@@ -24,7 +24,7 @@ func readDocument(text []byte, body bool) *document {
 	doc := readOnce(text, body)
 	// A comma too many or a comment hides everything behind it: read on as if it
 	// were not there.
-	var mended []Problem
+	var mended []finding
 	for doc.broken && len(mended) < maxMended && len(text) <= maxMendedText {
 		last := doc.found.list[len(doc.found.list)-1]
 		without, ok := mend(text, last.offset)
@@ -128,8 +128,8 @@ func (r *reader) next() int {
 }
 
 func (r *reader) fault(offset int, p Problem) {
-	p.Pointer, p.offset = r.path.pointer(), offset
-	r.doc.found.add(p)
+	p.Pointer = r.path.pointer()
+	r.doc.found.add(finding{offset: offset, Problem: p})
 }
 
 // value reads the next value.

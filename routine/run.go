@@ -77,7 +77,7 @@ func (r *Run) run(ctx context.Context, d *Definition) error {
 			r.evidence = r.inspect(ctx, o)
 			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message) + r.evidence.hint(o, e)
 			r.result.Error = &message
-			return &Error{Code: e.Code, Message: message, cause: err}
+			return &Error{Code: e.Code, Message: message, Cause: err}
 		}
 	}
 	r.result.OK = true
@@ -96,7 +96,7 @@ func (r *Run) do(ctx context.Context, o Operation) error {
 	limitCtx := ctx
 	if l, ok := op.(limited); ok {
 		d, field := l.limit()
-		cause := &Error{Code: CodeTimeout, Message: fmt.Sprintf("%s of %v is over", field, d), cause: errOperationLimit}
+		cause := &Error{Code: CodeTimeout, Message: fmt.Sprintf("%s of %v is over", field, d), Cause: errOperationLimit}
 		var cancel context.CancelFunc
 		limitCtx, cancel = context.WithTimeoutCause(ctx, d, cause)
 		defer cancel()
@@ -121,10 +121,10 @@ func overdue(end, of error) error {
 		return end
 	}
 	var found *Error
-	if errors.As(o.cause, &found) && found.Code == o.Code { // without the limit of its own, which has not come
+	if errors.As(o.Cause, &found) && found.Code == o.Code { // without the limit of its own, which has not come
 		o = found
 	}
-	return &Error{Code: e.Code, Message: e.Message + ": " + o.Message, cause: o}
+	return &Error{Code: e.Code, Message: e.Message + ": " + o.Message, Cause: o}
 }
 
 func (r *Run) detail(name string, value any) {

@@ -65,9 +65,9 @@ func (c *checker) template(operation int, s site) {
 		t, faults = placeholder.Parse(s.text, s.place)
 		c.placeholders(pointer(), s, t.Tokens(), faults)
 	}
-	for _, p := range literalProblems(s, t, faults) {
-		p.Pointer = pointer()
-		c.add(p)
+	for _, f := range literalProblems(s, t, faults) {
+		f.Pointer = pointer()
+		c.put(&c.problems, f)
 	}
 	c.doubtfulText(pointer, s, t, faults)
 	switch {
@@ -81,29 +81,29 @@ func (c *checker) template(operation int, s site) {
 
 // literalProblems are those of what the author wrote, whatever the values will
 // be. t is nil where there is no placeholder.
-func literalProblems(s site, t *placeholder.Template, faults []placeholder.Fault) []Problem {
+func literalProblems(s site, t *placeholder.Template, faults []placeholder.Fault) []finding {
 	switch s.place {
 	case placeholder.Selector:
 		if fault := checkSelector(sampleIn(s.text, t, faults, identSample)); fault != nil {
-			return []Problem{{Code: "selector", Message: fault.message, Hint: fault.hint, within: fault.offset + 1}}
+			return []finding{{within: fault.offset + 1, Problem: Problem{Code: "selector", Message: fault.message, Hint: fault.hint}}}
 		}
 	case placeholder.Regexp:
 		if err := compileSample(s.text, t); err != nil && len(faults) == 0 {
-			return []Problem{patternProblem("", err)}
+			return []finding{{Problem: patternProblem("", err)}}
 		}
 	case placeholder.Script:
-		var problems []Problem
+		var problems []finding
 		for _, p := range javascript.Check(sampleIn(s.text, t, faults, scriptSample)) {
-			problems = append(problems, Problem{Code: p.Code, Message: p.Message, Hint: p.Hint, within: p.Offset + 1, script: s.text})
+			problems = append(problems, finding{within: p.Offset + 1, script: s.text, Problem: Problem{Code: p.Code, Message: p.Message, Hint: p.Hint}})
 		}
 		return problems
 	case placeholder.Header:
 		if i := strings.IndexAny(s.text, "\r\n\x00"); i >= 0 {
-			return []Problem{{Code: "header_value", Message: "a header's value cannot hold line breaks: remove them", within: i + 1}}
+			return []finding{{within: i + 1, Problem: Problem{Code: "header_value", Message: "a header's value cannot hold line breaks: remove them"}}}
 		}
 	case placeholder.Filename:
 		if t == nil && fileName(s.text) == "" {
-			return []Problem{{Code: "filename", Message: "is no file name: give one, as in \"report.pdf\""}}
+			return []finding{{Problem: Problem{Code: "filename", Message: "is no file name: give one, as in \"report.pdf\""}}}
 		}
 	}
 	return nil
@@ -137,7 +137,8 @@ func (c *checker) placeholders(pointer string, s site, tokens []placeholder.Toke
 			c.problems.count++
 			continue
 		}
-		c.add(Problem{Pointer: pointer, Code: f.Code, Message: f.Message, Hint: f.Hint, within: within(f.Offset), script: script})
+		c.put(&c.problems, finding{within: within(f.Offset), script: script,
+			Problem: Problem{Pointer: pointer, Code: f.Code, Message: f.Message, Hint: f.Hint}})
 	}
 	for _, tok := range tokens {
 		if tok.Source != placeholder.Parameter {
@@ -151,8 +152,8 @@ func (c *checker) placeholders(pointer string, s site, tokens []placeholder.Toke
 			c.problems.count++
 			continue
 		}
-		c.add(Problem{Pointer: pointer, Code: "undeclared_parameter", Message: Truncate(tok.Raw, 60) + " names no parameter of this routine",
-			Hint: c.undeclaredHint(tok.Name), within: within(tok.Offset), script: script})
+		c.put(&c.problems, finding{within: within(tok.Offset), script: script, Problem: Problem{Pointer: pointer, Code: "undeclared_parameter",
+			Message: Truncate(tok.Raw, 60) + " names no parameter of this routine", Hint: c.undeclaredHint(tok.Name)}})
 	}
 }
 

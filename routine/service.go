@@ -289,5 +289,5 @@ func storeError(ctx context.Context, doing string, err error) error {
 		return CauseOf(ctx)
 	}
 	return &Error{Code: CodeStoreUnavailable, Message: "the database did not answer: try again", RetryAfter: time.Second,
-		cause: fmt.Errorf("%s: %w", doing, err)}
+		Cause: fmt.Errorf("%s: %w", doing, err)}
 }

@@ -94,7 +94,8 @@ func (c *shapeCheck) telling() bool {
 
 // say reports a problem with the value that is looked at.
 func (c *shapeCheck) say(n *node, code, hint, format string, args ...any) {
-	c.found.add(Problem{Pointer: c.path.pointer(), Code: code, Message: fmt.Sprintf(format, args...), Hint: hint, offset: int(n.start)})
+	c.found.add(finding{offset: int(n.start),
+		Problem: Problem{Pointer: c.path.pointer(), Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}})
 }
 
 // value checks n and marks as bad what has a fault.

@@ -66,8 +66,8 @@ func (c *shapeCheck) unknownField(names *fieldNames, k *key) {
 	if !c.telling() {
 		return
 	}
-	p := Problem{Pointer: c.path.pointer() + "/" + EscapePointer(k.name), Code: "unknown_field", offset: int(k.start),
-		Message: fmt.Sprintf("%s has no field %q", c.subject(), Truncate(k.name, 60))}
+	p := finding{offset: int(k.start), Problem: Problem{Pointer: c.path.pointer() + "/" + EscapePointer(k.name), Code: "unknown_field",
+		Message: fmt.Sprintf("%s has no field %q", c.subject(), Truncate(k.name, 60))}}
 	var meant string
 	if p.Hint, meant = names.hint(k.name); meant != "" {
 		k.as, k.bad, c.doc.taken = meant, false, true

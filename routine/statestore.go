@@ -39,7 +39,7 @@ func (s *Service) opening(ctx context.Context, caller Principal, d *Definition) 
 			"bring back its key file (--state-key), or run the routine with incognito true", Quote(caller.ProjectID))
 	}
 	if errors.Is(err, ErrStateKey) {
-		return o, &Error{Code: CodeStoreUnavailable, cause: err,
+		return o, &Error{Code: CodeStoreUnavailable, Cause: err,
 			Message: fmt.Sprintf("the saved browser state of project %s cannot be read: the service cannot use its key file, "+
 				"and its log says why; or run the routine with incognito true", Quote(caller.ProjectID))}
 	}
