@@ -43,6 +43,12 @@ func testMain(m *testing.M) int {
 	}
 	shared = newBrowser()
 	flag.Parse()
+	if *rest {
+		if err := skipUnsampled(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue { // most tests wait more than they work
 		_ = f.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0)))
 	}

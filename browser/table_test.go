@@ -75,36 +75,46 @@ func (r *row) opened() bool { return r.html != "" }
 // preamble of each page of a row.
 const preamble = `<!doctype html><meta charset=utf-8><link rel=icon href="data:,"><body><script>var LOG = '', say = s => LOG += s + ';'</script>`
 
-var whole = flag.Bool("whole", false, "try every row of every table on both browsers")
+var (
+	whole = flag.Bool("whole", false, "try every row of every table on both browsers")
+	rest  = flag.Bool("rest", false, "with -whole: leave out what the default run tries, so that both together try everything once")
+)
 
 // selected reports whether -run selects tests. Then they are few, and the tables
 // that it names leave out fewer rows.
 func selected() bool { return flag.Lookup("test.run").Value.String() != "" }
 
 // sampled reports whether row i of a table is left out. Without -whole, the shell
-// takes every third row, or all when -run is given. Full Chromium, which is
-// slower, takes every twelfth, and those are rows that the shell leaves out. The
-// rows of one kind follow each other in a table, so each kind is represented.
-func sampled(b *Browser, i int) bool {
-	switch {
-	case *whole:
-		return false
-	case b != shared:
-		return i%12 != 11
-	default:
-		return !selected() && i%3 != 0
-	}
-}
+// takes every fourth row, or all when -run is given. Full Chromium, which is
+// slower, takes every sixteenth, and those are rows that the shell leaves out.
+// The rows of one kind follow each other in a table, so each kind is represented.
+func sampled(b *Browser, i int) bool { return currentScope().leavesOut(b != shared, i, 4) }
 
 // sampledWatched reports whether row i is left out of a table of scripts that
 // are watched. Such a row takes several times as long as others, so without
-// -whole the shell takes every sixth, or every third when -run is given.
-func sampledWatched(b *Browser, i int) bool {
-	every := 6
-	if selected() {
-		every = 3
+// -whole the shell takes every eighth, or every second when -run is given.
+func sampledWatched(b *Browser, i int) bool { return currentScope().leavesOut(b != shared, i, 8) }
+
+// scope is what the command line says about how much is tried.
+type scope struct{ whole, rest, selected bool }
+
+func currentScope() scope { return scope{*whole, *rest, selected()} }
+
+// leavesOut reports whether row i is left out of a table of which the shell takes
+// one row of so many by default. full is for full Chromium.
+func (s scope) leavesOut(full bool, i, oneOf int) bool {
+	byDefault := i%oneOf == 0
+	if full {
+		byDefault = i%16 == 11
 	}
-	return sampled(b, i) || !*whole && b == shared && i%every != 0
+	switch {
+	case s.whole:
+		return s.rest && byDefault
+	case s.selected && !full:
+		return i%(oneOf/4) != 0
+	default:
+		return !byDefault
+	}
 }
 
 // onlyWhole skips what is tried with -whole alone.
