@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"rote/routine"
 	"rote/routine/routinetest/optional"
 )
 
@@ -79,6 +80,79 @@ func TestHostileRunsLeaveRoom(t *testing.T) {
 }
 
 func hostileRunsLeaveRoom(t *testing.T, site string, runs []string, slower float64) {
+	leavesRoom(t, slower, func(s *server) []func() {
+		var calls []func()
+		for i := range 8 {
+			operations := strings.ReplaceAll(runs[i%len(runs)], "SITE", site)
+			id := s.made(fmt.Sprintf(`{"name": "hostile %d", "description": "d", "operations": [{"type": "navigate", "url": "%s/"}, %s]}`, i, site, operations))
+			calls = append(calls, func() {
+				began := time.Now()
+				status, answer := s.call("POST", "/routines/"+id+"/execute", `{"parameters": {}, "timeout_seconds": 60}`)
+				if took := time.Since(began); took > 70*time.Second {
+					t.Errorf("run %d took %v", i, took)
+				}
+				t.Logf("%.100s: %d after %v: %.200s", operations, status, time.Since(began), fmt.Sprint(answer["detail"]))
+			})
+		}
+		return calls
+	})
+}
+
+// Callers without a token who let large routines be checked and listed, twenty at
+// a time, leave the process below 700 MiB, and another organization's calls take
+// less than three times as long as before and afterwards.
+func TestAnonymousFloodsLeaveRoom(t *testing.T) {
+	optional.FullSize(t)
+	const floodTime = 15 * time.Second
+	leavesRoom(t, 3, func(s *server) []func() {
+		for i := range 20 {
+			s.made(largePublic(fmt.Sprintf("large %d", i), 2<<20))
+		}
+		anonymous := *s
+		anonymous.token = ""
+		definition := largePublic("checked", routine.MaxAnonymousBody-1<<10)
+		var calls []func()
+		for i := range 20 {
+			method, path, body := "POST", "/routines/validate_routine_json", definition
+			if i%5 == 0 {
+				method, path, body = "GET", "/routines/?limit=100", ""
+			}
+			calls = append(calls, func() {
+				answered := map[int]int{}
+				for end := time.Now().Add(floodTime); time.Now().Before(end); {
+					status, _, err := anonymous.try(method, path, body)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					answered[status]++
+				}
+				t.Logf("%s %s: answered %v", method, path, answered)
+				if answered[200] == 0 {
+					t.Errorf("%s %s was never answered with 200", method, path)
+				}
+			})
+		}
+		return calls
+	})
+}
+
+// largePublic is a public routine of about size bytes that takes long to check.
+func largePublic(name string, size int) string {
+	const value = `"a value that is long enough %07d", `
+	var enum strings.Builder
+	for i := 0; enum.Len() < size; i++ {
+		fmt.Fprintf(&enum, value, i)
+	}
+	return fmt.Sprintf(`{"name": %q, "description": "d", "is_public": true, "parameters": [{"name": "p", "type": "enum", "description": "d",
+		"enum_values": [%s]}], "operations": [{"type": "navigate", "url": "https://example.com/{{p}}"}]}`, name, strings.TrimSuffix(enum.String(), ", "))
+}
+
+// leavesRoom fails unless, while the hostile calls of one organization are
+// running, the process stays below 700 MiB and another organization's calls take
+// less than slower times as long as before and afterwards. hostile prepares the
+// calls.
+func leavesRoom(t *testing.T, slower float64, hostile func(*server) []func()) {
 	r := newRote(t)
 	r.life = 10 * time.Minute
 	s := r.serve("--allow-host", "127.0.0.0/8", "--concurrency", "10")
@@ -98,6 +172,7 @@ func hostileRunsLeaveRoom(t *testing.T, site string, runs []string, slower float
 		}
 		return time.Since(began)
 	}
+	calls := hostile(s)
 	call() // starts the browser
 	var idle, loaded []time.Duration
 	const idleCalls = 15
@@ -105,26 +180,19 @@ func hostileRunsLeaveRoom(t *testing.T, site string, runs []string, slower float
 		idle = append(idle, call())
 	}
 
-	var hostile sync.WaitGroup
-	var going atomic.Int32
-	for i := range 8 {
-		operations := strings.ReplaceAll(runs[i%len(runs)], "SITE", site)
-		id := s.made(fmt.Sprintf(`{"name": "hostile %d", "description": "d", "operations": [{"type": "navigate", "url": "%s/"}, %s]}`, i, site, operations))
-		going.Add(1)
-		hostile.Go(func() {
-			defer going.Add(-1)
-			began := time.Now()
-			status, answer := s.call("POST", "/routines/"+id+"/execute", `{"parameters": {}, "timeout_seconds": 60}`)
-			if took := time.Since(began); took > 70*time.Second {
-				t.Errorf("run %d took %v", i, took)
-			}
-			t.Logf("%.100s: %d after %v: %.200s", operations, status, time.Since(began), fmt.Sprint(answer["detail"]))
+	var group sync.WaitGroup
+	var running atomic.Int32
+	running.Store(int32(len(calls)))
+	for _, c := range calls {
+		group.Go(func() {
+			defer running.Add(-1)
+			c()
 		})
 	}
-	for going.Load() > 0 {
+	for running.Load() > 0 {
 		loaded = append(loaded, call())
 	}
-	hostile.Wait()
+	group.Wait()
 	for range idleCalls {
 		idle = append(idle, call())
 	}
@@ -133,8 +201,8 @@ func hostileRunsLeaveRoom(t *testing.T, site string, runs []string, slower float
 	slices.Sort(loaded)
 	median := func(times []time.Duration) time.Duration { return times[len(times)/2] }
 	ratio := float64(median(loaded)) / float64(median(idle))
-	t.Logf("idle %v, beside eight hostile runs %v (%.1f times; %d calls, the longest took %v), peak %d MiB",
-		median(idle), median(loaded), ratio, len(loaded), loaded[len(loaded)-1], peak)
+	t.Logf("idle %v, beside %d hostile calls %v (%.1f times; %d calls, the longest took %v), peak %d MiB",
+		median(idle), len(calls), median(loaded), ratio, len(loaded), loaded[len(loaded)-1], peak)
 	if ratio >= slower {
 		t.Errorf("the other organization's calls took %.1f times as long as idle, want less than %.0f", ratio, slower)
 	}

@@ -231,7 +231,9 @@ func (s *server) try(method, path, body string, headers ...string) (int, map[str
 		return 0, nil, err
 	}
 	q.Header.Set("Content-Type", "application/json")
-	q.Header.Set("X-Service-Token", s.token)
+	if s.token != "" {
+		q.Header.Set("X-Service-Token", s.token)
+	}
 	for i := 0; i < len(headers); i += 2 {
 		q.Header.Set(headers[i], headers[i+1])
 	}
