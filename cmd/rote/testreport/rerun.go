@@ -121,8 +121,8 @@ func flagsOf(args []string) ([]string, error) {
 	for _, arg := range args {
 		isFlag := strings.HasPrefix(arg, "-")
 		switch {
-		case !isFlag && arg != "." && !strings.HasPrefix(arg, "./"):
-			return nil, fmt.Errorf("%s is neither a flag nor a package: write flags as -name=value and packages as ./path", arg)
+		case !isFlag && arg != "." && !strings.Contains(arg, "/"):
+			return nil, fmt.Errorf("%s is neither a flag nor a package: write flags as -name=value and packages as a path", arg)
 		case isFlag && !strings.HasPrefix(strings.TrimLeft(arg, "-"), "run="):
 			flags = append(flags, arg)
 		}

@@ -212,7 +212,7 @@ func TestRecordOfFlakyTests(t *testing.T) {
 }
 
 func TestFlagsOf(t *testing.T) {
-	got, err := flagsOf([]string{"-race", "-timeout=30m", "./browser", ".", "./...", "-run=^TestA$", "--run=x", "-whole"})
+	got, err := flagsOf([]string{"-race", "-timeout=30m", "./browser", ".", "m/a", "./...", "-run=^TestA$", "--run=x", "-whole"})
 	if want := []string{"-race", "-timeout=30m", "-whole"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
