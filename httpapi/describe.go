@@ -64,7 +64,7 @@ func describe(r *routine.Routine, base string) (map[string]any, error) {
 	body["parameters"] = parameters
 	completed := member(call, "responses", "201", "content", "application/json")
 	completed["schema"] = map[string]any{"$ref": "#/components/schemas/Execution",
-		"properties": map[string]any{"result": map[string]any{"type": "object", "properties": outcome(r.Outcome())}}}
+		"properties": map[string]any{"result": map[string]any{"type": "object", "properties": outcome(routine.OutcomeOf(&r.Definition))}}}
 	return doc, nil
 }
 

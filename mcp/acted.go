@@ -53,23 +53,14 @@ func recordsOf(e *routine.Execution) []routine.OperationRecord {
 	return e.Operations
 }
 
-// acts tells whether an operation does something to a site, by its record: one
-// without its request has sent none.
+// acts reports whether an operation may have changed something on a site, by its
+// record: one without its request has sent none.
 func acts(r routine.OperationRecord) bool {
-	switch r.Type {
-	case "click", "press", "js_evaluate":
-		return true
-	case "fetch", "download":
-		request, _ := r.Details["request"].(map[string]any)
-		method, _ := request["method"].(string)
-		return changing(method)
-	}
-	return false
+	request, _ := r.Details["request"].(map[string]any)
+	method, _ := request["method"].(string)
+	k, _ := routine.KindOf(r.Type)
+	return k.Effect.With(method) == routine.EffectChanges
 }
-
-// changing tells the methods of requests that may change something; empty: the
-// default.
-func changing(method string) bool { return method != "" && method != "GET" && method != "HEAD" }
 
 // refusal is the last request by which the page sent something, or that
 // brought the page itself, and that its site refused; empty: none is known.
@@ -79,7 +70,7 @@ func refusal(e *routine.Execution) string {
 	}
 	text := ""
 	for _, f := range e.Evidence.FailedRequests {
-		if f.Status >= 400 && (changing(f.Method) || f.URL == e.Evidence.URL) {
+		if f.Status >= 400 && (routine.ChangesSite(f.Method) || f.URL == e.Evidence.URL) {
 			text = fmt.Sprintf("%s %s was answered with HTTP status %d, which may be why", clean(f.Method), truncate(routine.OneLine(clean(f.URL)), maxWarning), f.Status)
 		}
 	}

@@ -23,17 +23,10 @@ const maxResultSize = 100000
 // clients drop the whole list.
 var toolNames = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// readsOnly tells whether the operations, by their kinds, change nothing on a
-// site.
+// readsOnly reports whether the operations change nothing on a site.
 func readsOnly(operations []routine.Operation) bool {
 	for _, o := range operations {
-		switch o.Type() {
-		case "navigate", "sleep", "return", "return_html", "wait_for_url", "scroll", "get_cookies":
-		case "fetch", "download":
-			if changing(methodOf(o)) {
-				return false
-			}
-		default:
+		if k, known := routine.KindOf(o.Type()); !known || k.Effect.With(methodOf(o)) != routine.EffectReads {
 			return false
 		}
 	}
@@ -62,7 +55,7 @@ func toolDescription(d *routine.Definition) string {
 
 // resultShape says what a call gives.
 func resultShape(d *routine.Definition) string {
-	o := d.Outcome()
+	o := routine.OutcomeOf(d)
 	of := truncate(routine.OneLine(clean(o.Of)), 60)
 	switch o.Is {
 	case routine.OutcomeValue:

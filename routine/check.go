@@ -22,8 +22,10 @@ type checker struct {
 	definition         Definition
 	problems, warnings report
 	shape              shapeCheck
-	// ops are the operations as decoded; nil where the type is not known.
-	ops []operation
+	// ops are the operations as decoded, nil where the type is not known; kinds
+	// are their types.
+	ops   []operation
+	kinds []kind
 	// guessing: an operation could not be read, so that what it uses and stores
 	// is not known for certain.
 	guessing bool
@@ -218,7 +220,7 @@ func (c *checker) operations(list *node) {
 		return
 	}
 	s := loadShapes()
-	c.ops = make([]operation, len(list.items()))
+	c.ops, c.kinds = make([]operation, len(list.items())), make([]kind, len(list.items()))
 	name := c.root.keyOf("operations").name
 	for i := range list.items() {
 		n := &list.kids.nodes[i]
@@ -230,8 +232,8 @@ func (c *checker) operations(list *node) {
 			c.use(n)
 			continue
 		}
-		c.shapeAt(s.kinds[k.name], n, name, i, k.name)
-		c.extensions(s.kinds[k.name], n, k.name, operationPointer(i))
+		c.shapeAt(s.kinds[k.Name], n, name, i, k.Name)
+		c.extensions(s.kinds[k.Name], n, k.Name, operationPointer(i))
 		sound := c.problems.count == before && c.doc.found.count == 0
 		if !sound {
 			c.use(n)
@@ -267,7 +269,7 @@ func (c *checker) operation(i int, k kind, n *node, sound bool) {
 		c.guessing = true
 		return
 	}
-	o := Operation{raw: c.doc.raw(n), typ: k.name}
+	o := Operation{raw: c.doc.raw(n), typ: k.Name}
 	decoded := o
 	if !sound {
 		decoded.raw = c.doc.sound(n)
@@ -278,7 +280,7 @@ func (c *checker) operation(i int, k kind, n *node, sound bool) {
 		c.add(Problem{Pointer: operationPointer(i), Code: "type", Message: "cannot be read: " + err.Error()})
 		return
 	}
-	c.ops[i], c.definition.Operations = op, append(c.definition.Operations, o)
+	c.ops[i], c.kinds[i], c.definition.Operations = op, k, append(c.definition.Operations, o)
 	if costly, ok := op.(costly); ok && !c.spend(costly.effort(), func() string { return operationPointer(i) }) {
 		return
 	}

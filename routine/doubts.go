@@ -132,25 +132,8 @@ func pseudoElement(selector string) int {
 	return -1
 }
 
-// actsOnPage tells that the operation needs something on the page.
-func actsOnPage(op operation) bool {
-	switch op := op.(type) {
-	case *opClick, *opInputText, *opWaitForURL:
-		return true
-	case *opReturnHTML:
-		return op.element() != ""
-	case *opScroll:
-		return op.Selector != ""
-	}
-	return false
-}
-
-// opensPage tells that there is a page after the operation: a request goes to
-// its URL's origin first.
-func opensPage(op operation) bool {
-	switch op.(type) {
-	case *opNavigate, *opFetch, *opDownload:
-		return true
-	}
-	return false
+// needsPage reports whether op, of kind k, acts on what the page holds.
+func needsPage(k kind, op operation) bool {
+	e, optional := op.(elementOptional)
+	return k.NeedsPage && (!optional || e.element() != "")
 }

@@ -1,12 +1,13 @@
 package routine
 
 import (
+	"context"
 	"encoding/json"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 
@@ -48,32 +49,92 @@ func readSchema(t *testing.T, path string) schemaFile {
 	return s
 }
 
-// The table of kinds, the schemas and the op files name the same kinds.
-func TestKindsAreInEveryPlace(t *testing.T) {
-	table := KindNames()
-	sort.Strings(table)
-	var published, files []string
-	entries, err := fs.ReadDir(schemas.Files, "operations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		published = append(published, strings.TrimSuffix(e.Name(), ".json"))
-	}
-	sources, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range sources {
-		if name, ok := strings.CutPrefix(e.Name(), "op_"); ok && !strings.HasSuffix(name, "_test.go") {
-			files = append(files, strings.TrimSuffix(name, ".go"))
+// missingPlaces names the places, the columns of its row included, that a kind of
+// operation should be in and is not.
+func missingPlaces(t *testing.T, k kind) []string {
+	t.Helper()
+	var missing []string
+	need := func(ok bool, place string) {
+		if !ok {
+			missing = append(missing, place)
 		}
 	}
-	if diff := cmp.Diff(table, published); diff != "" {
-		t.Errorf("the table of kinds and schemas/operations differ (-table +schemas):\n%s", diff)
+	_, err := fs.Stat(schemas.Files, "operations/"+k.Name+".json")
+	need(err == nil, "schemas/operations/"+k.Name+".json")
+	_, err = os.Stat("op_" + k.Name + ".go")
+	need(err == nil, "routine/op_"+k.Name+".go")
+	var s struct {
+		Properties struct {
+			Operations struct {
+				Items struct {
+					Properties map[string]struct {
+						Description string
+						Enum        []string
+					}
+				}
+			}
+		}
 	}
-	if diff := cmp.Diff(table, files); diff != "" {
-		t.Errorf("the table of kinds and op_*.go differ (-table +files):\n%s", diff)
+	text, err := fs.ReadFile(schemas.Files, "routine.json")
+	if err != nil || json.Unmarshal(text, &s) != nil {
+		t.Fatal("schemas/routine.json cannot be read", err)
+	}
+	field := s.Properties.Operations.Items.Properties["type"]
+	need(slices.Contains(field.Enum, k.Name), "schemas/routine.json, the enum of type")
+	need(strings.Contains(field.Description, " "+k.Name+": "), "schemas/routine.json, the description of type")
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	need(strings.Contains(string(readme), "(schemas/operations/"+k.Name+".json)"), "README.md, the list of operations")
+	need(slices.Contains([]Effect{EffectReads, EffectNeutral, EffectChanges, EffectOfRequest}, k.Effect), "the table of kinds, Effect")
+	op := k.new()
+	_, yields := op.(yielding)
+	need(yields == k.Ends(), "resultName and the table of kinds, Result")
+	_, optional := op.(elementOptional)
+	need(!optional || k.NeedsPage, "element and the table of kinds, NeedsPage")
+	return missing
+}
+
+func TestKindsAreInEveryPlace(t *testing.T) {
+	for _, k := range kinds {
+		for _, place := range missingPlaces(t, k) {
+			t.Errorf("%s is missing in: %s", k.Name, place)
+		}
+	}
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.Name)
+	}
+	for pattern, files := range map[string]fs.FS{"operations/*.json": schemas.Files, "op_*.go": os.DirFS(".")} {
+		found, err := fs.Glob(files, pattern)
+		if err != nil || len(found) < len(kinds) {
+			t.Fatalf("%s: %d files, %v", pattern, len(found), err)
+		}
+		for _, file := range found {
+			name := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), "op_")
+			if !strings.HasSuffix(name, "_test") && !slices.Contains(names, name) {
+				t.Errorf("%s is of no row in the table of kinds", file)
+			}
+		}
+	}
+}
+
+// opFourteenth is a kind of operation that has a row and nothing else.
+type opFourteenth struct{}
+
+func (*opFourteenth) Do(context.Context, *Run) error { return nil }
+func (*opFourteenth) resultName() string             { return "" }
+func (*opFourteenth) element() string                { return "" }
+
+// A new kind of operation that was forgotten somewhere is found in each place.
+func TestForgottenPlacesOfAKindAreNamed(t *testing.T) {
+	want := []string{"schemas/operations/fourteenth.json", "routine/op_fourteenth.go", "schemas/routine.json, the enum of type",
+		"schemas/routine.json, the description of type", "README.md, the list of operations", "the table of kinds, Effect",
+		"resultName and the table of kinds, Result", "element and the table of kinds, NeedsPage"}
+	got := missingPlaces(t, kind{KindInfo{Name: "fourteenth"}, func() operation { return &opFourteenth{} }})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("missing places (-want +got):\n%s", diff)
 	}
 }
 
@@ -87,10 +148,10 @@ func TestSchemasAndStructsAgree(t *testing.T) {
 	for _, k := range kinds {
 		op := reflect.ValueOf(k.new()).Elem()
 		without := []string{"type"}
-		if k.name != "click" {
+		if k.Name != "click" {
 			without = append(without, "x-popup") // which all operations have alike
 		}
-		t.Run(k.name, func(t *testing.T) { agree(t, readSchema(t, "operations/"+k.name+".json"), op, without...) })
+		t.Run(k.Name, func(t *testing.T) { agree(t, readSchema(t, "operations/"+k.Name+".json"), op, without...) })
 	}
 	t.Run("endpoint", func(t *testing.T) {
 		e := newEndpoint()

@@ -136,13 +136,13 @@ func (r *Run) inspect(ctx context.Context, o Operation) *Evidence {
 // that is not known.
 func (r *Run) failedLine(o Operation) *ScriptLine {
 	op, err := o.decode()
-	script, ok := op.(*opJSEvaluate)
-	filled, _ := r.op.(*opJSEvaluate)
+	written, ok := op.(scripted)
+	filled, _ := r.op.(scripted)
 	if err != nil || !ok || filled == nil || r.failedAt.Line < 1 {
 		return nil
 	}
-	lines := strings.Split(lineEnds.Replace(script.JS), "\n")
-	if r.failedAt.Line > len(lines) || strings.Count(lineEnds.Replace(filled.JS), "\n")+1 != len(lines) {
+	lines := strings.Split(lineEnds.Replace(written.script()), "\n")
+	if r.failedAt.Line > len(lines) || strings.Count(lineEnds.Replace(filled.script()), "\n")+1 != len(lines) {
 		return nil // a placeholder that is written over several lines
 	}
 	return &ScriptLine{r.failedAt, lines[r.failedAt.Line-1]}
@@ -284,7 +284,7 @@ func (e *Evidence) nearest(o Operation, err *Error) string {
 	if len(usable) == 0 && code == CodeElementNotActionable {
 		return ""
 	}
-	if len(usable) == 0 && (o.Type() == "return_html" || o.Type() == "scroll") {
+	if k, _ := kindNamed(o.typ); len(usable) == 0 && k.Effect == EffectReads {
 		return "; nothing on the page is named like it"
 	}
 	if len(usable) == 0 {

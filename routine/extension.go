@@ -31,7 +31,7 @@ var extensionPlaces = sync.OnceValue(func() map[string][]string {
 	s := loadShapes()
 	note(s.parameter, "a parameter")
 	for _, k := range kinds {
-		note(s.kinds[k.name], k.name)
+		note(s.kinds[k.Name], k.Name)
 	}
 	return places
 })
@@ -70,8 +70,8 @@ func (c *checker) extensions(s *jsonschema.Schema, n *node, what, pointer string
 func extensionElsewhere(field, value string) string {
 	var places []string
 	for _, k := range kinds {
-		if s, ok := loadShapes().kinds[k.name].Properties[field]; ok && strings.HasPrefix(field, extensionPrefix) && isOneOf(s.Enum, value) {
-			places = append(places, k.name)
+		if s, ok := loadShapes().kinds[k.Name].Properties[field]; ok && strings.HasPrefix(field, extensionPrefix) && isOneOf(s.Enum, value) {
+			places = append(places, k.Name)
 		}
 	}
 	if len(places) == 0 {

@@ -22,17 +22,18 @@ func (c *checker) flow() {
 		if s, ok := op.(sleeping); ok {
 			slept += s.sleeps()
 		}
-		if blank && actsOnPage(op) && !c.guessing && c.problems.count == 0 {
+		k := c.kinds[i]
+		if blank && needsPage(k, op) && !c.guessing && c.problems.count == 0 {
 			c.warn(Problem{Pointer: operationPointer(i), Code: "blank_page", Message: "acts on an empty page: nothing before it opens one", Hint: "begin with navigate"})
 		}
-		blank = blank && !opensPage(op) && !actsOnPage(op) // once is enough
-		if r, ok := op.(*opReturn); ok && !c.guessing {
-			c.returnKey(operationPointer(i), r.SessionKey, stored)
+		blank = blank && !k.OpensPage && !needsPage(k, op) // once is enough
+		if l, ok := op.(loading); ok && !c.guessing {
+			c.returnKey(operationPointer(i), l.loadsKey(), stored)
 		}
 		if s, ok := op.(storing); ok && s.storesKey() != "" {
 			stored.add(s.storesKey())
 		}
-		_, last = op.(yielding)
+		last = k.Ends()
 	}
 	if slept > MaxRunTimeout {
 		c.add(Problem{Pointer: "/operations", Code: "too_long", Message: fmt.Sprintf("the fixed sleeps add up to %v s, more than a run may last (%v s)", slept.Seconds(), MaxRunTimeout.Seconds()),
@@ -97,13 +98,24 @@ func hasToken(text string) bool {
 }
 
 func (c *checker) noResult() {
-	for _, op := range c.ops {
-		if _, ok := op.(yielding); ok {
+	for _, k := range c.kinds {
+		if k.Ends() {
 			c.warn(Problem{Pointer: operationPointer(len(c.ops) - 1), Code: "result_not_last",
 				Message: "the result is set before the last operation: is what follows meant to run?"})
 			return
 		}
 	}
 	c.warn(Problem{Pointer: "/operations", Code: "no_result", Message: "no operation yields a result: data will be null",
-		Hint: "end with return, return_html or download"})
+		Hint: "end with " + alternatives(endingKinds())})
+}
+
+// endingKinds are the types of operations that set the result.
+func endingKinds() []string {
+	var names []string
+	for _, k := range kinds {
+		if k.Ends() {
+			names = append(names, k.Name)
+		}
+	}
+	return names
 }

@@ -9,9 +9,9 @@ type opDownload struct {
 	Filename string   `json:"filename" fill:"filename"`
 }
 
-func (o *opDownload) subject() string  { return o.Endpoint.URL }
-func (o *opDownload) yields() Outcome  { return Outcome{OutcomeFile, o.Filename} }
-func (o *opDownload) check() []Problem { return o.Endpoint.check() }
+func (o *opDownload) subject() string    { return o.Endpoint.URL }
+func (o *opDownload) resultName() string { return o.Filename }
+func (o *opDownload) check() []Problem   { return o.Endpoint.check() }
 
 func (o *opDownload) Do(ctx context.Context, r *Run) error {
 	response, err := r.fetch(ctx, &o.Endpoint)

@@ -16,6 +16,7 @@ type opJSEvaluate struct {
 }
 
 func (o *opJSEvaluate) storesKey() string { return o.SessionKey }
+func (o *opJSEvaluate) script() string    { return o.JS }
 func (o *opJSEvaluate) limit() (time.Duration, string) {
 	return Seconds(o.TimeoutSeconds), "timeout_seconds"
 }

@@ -9,8 +9,9 @@ type opReturn struct {
 	SessionKey string `json:"session_storage_key" fill:"text"`
 }
 
-func (o *opReturn) subject() string { return o.SessionKey }
-func (o *opReturn) yields() Outcome { return Outcome{OutcomeValue, o.SessionKey} }
+func (o *opReturn) subject() string    { return o.SessionKey }
+func (o *opReturn) loadsKey() string   { return o.SessionKey }
+func (o *opReturn) resultName() string { return o.SessionKey }
 
 func (o *opReturn) Do(ctx context.Context, r *Run) error {
 	text, found := r.values[o.SessionKey]

@@ -23,7 +23,7 @@ func (o *opReturnHTML) check() []Problem {
 	return nil
 }
 
-func (o *opReturnHTML) yields() Outcome { return Outcome{OutcomeHTML, o.element()} }
+func (o *opReturnHTML) resultName() string { return o.element() }
 
 // element is the selector of what is read; empty: the page.
 func (o *opReturnHTML) element() string {

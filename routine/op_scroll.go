@@ -16,6 +16,7 @@ type opScroll struct {
 }
 
 func (o *opScroll) subject() string                { return o.Selector }
+func (o *opScroll) element() string                { return o.Selector }
 func (o *opScroll) limit() (time.Duration, string) { return o.TimeoutMS.Milliseconds(), "timeout_ms" }
 
 func (o *opScroll) Do(ctx context.Context, r *Run) error {

@@ -7,54 +7,6 @@ import (
 	"time"
 )
 
-// kind is one type of operation: its name, and a fresh value with the defaults
-// already filled in. The shape authors see is schemas/operations/<name>.json.
-type kind struct {
-	name string
-	new  func() operation
-}
-
-// kinds is the table of all operation types. Adding one means a row here, an
-// op_<name>.go and a schema; the drift test names whichever is forgotten.
-var kinds = []kind{
-	{"navigate", func() operation { return &opNavigate{} }},
-	{"sleep", func() operation { return &opSleep{} }},
-	{"fetch", func() operation { return &opFetch{Endpoint: newEndpoint()} }},
-	{"return", func() operation { return &opReturn{} }},
-	{"click", func() operation {
-		return &opClick{Button: "left", ClickCount: 1, TimeoutMS: defaultTimeoutMS, EnsureVisible: true}
-	}},
-	{"input_text", func() operation { return &opInputText{TimeoutMS: defaultTimeoutMS} }},
-	{"press", func() operation { return &opPress{} }},
-	{"wait_for_url", func() operation { return &opWaitForURL{TimeoutMS: defaultTimeoutMS} }},
-	{"scroll", func() operation { return &opScroll{Behavior: "auto", TimeoutMS: defaultTimeoutMS} }},
-	{"return_html", func() operation { return &opReturnHTML{Scope: "page", TimeoutMS: defaultTimeoutMS} }},
-	{"get_cookies", func() operation { return &opGetCookies{DomainFilter: "*"} }},
-	{"download", func() operation { return &opDownload{Endpoint: newEndpoint()} }},
-	{"js_evaluate", func() operation { return &opJSEvaluate{TimeoutSeconds: 5} }},
-}
-
-// defaultTimeoutMS is the interface's default timeout_ms.
-const defaultTimeoutMS = 20000
-
-func kindNamed(name string) (kind, bool) {
-	for _, k := range kinds {
-		if k.name == name {
-			return k, true
-		}
-	}
-	return kind{}, false
-}
-
-// KindNames are the operation types in the order of the interface.
-func KindNames() []string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.name
-	}
-	return names
-}
-
 // operation is what every kind can do. The optional interfaces below are what
 // only some can, found by type assertion.
 type operation interface {
@@ -72,8 +24,21 @@ type limited interface {
 // storing puts a session value under a key; empty: it does not.
 type storing interface{ storesKey() string }
 
+// loading reads the session value of a key.
+type loading interface{ loadsKey() string }
+
 // yielding sets the result of the run.
-type yielding interface{ yields() Outcome }
+type yielding interface {
+	// resultName is, as it is written, the name of the value, the selector of the
+	// element (empty: the page) or the name of the file.
+	resultName() string
+}
+
+// elementOptional acts on the page only when it names an element.
+type elementOptional interface{ element() string }
+
+// scripted runs a script of the author's.
+type scripted interface{ script() string }
 
 // sleeping pauses for a fixed time.
 type sleeping interface{ sleeps() time.Duration }

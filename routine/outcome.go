@@ -23,15 +23,16 @@ const (
 	OutcomeFile OutcomeKind = "file"
 )
 
-// Outcome is that of the last operation that sets the result.
-func (d *Definition) Outcome() Outcome {
+// OutcomeOf returns the outcome of the last operation of d that sets the result.
+func OutcomeOf(d *Definition) Outcome {
 	for _, o := range slices.Backward(d.Operations) {
 		op, err := o.decode()
 		if err != nil {
 			continue // an older row; a run of it says why
 		}
 		if y, ok := op.(yielding); ok {
-			return y.yields()
+			k, _ := kindNamed(o.typ)
+			return Outcome{k.Result, y.resultName()}
 		}
 	}
 	return Outcome{}

@@ -9,24 +9,17 @@ import (
 	"strings"
 )
 
-// clicking is an operation by which a page may be moved to send a file.
-type clicking interface{ clicks() }
-
-func (*opClick) clicks()     {}
-func (*opPress) clicks()     {}
-func (*opInputText) clicks() {}
-
 // takeFiles takes the files that the pages were sent by the end of an operation.
 // The last one is the result of the run, unless an operation after the click has
 // set another.
 func (r *Run) takeFiles(ctx context.Context, last bool) error {
-	_, clicked := r.op.(clicking)
-	if _, ok := r.op.(yielding); ok {
+	k, _ := kindNamed(r.record.Type)
+	if k.Ends() {
 		r.fixed = true
-	} else if clicked {
+	} else if k.SendsFiles {
 		r.fixed = false
 	}
-	files, err := r.page.Files(ctx, last && clicked)
+	files, err := r.page.Files(ctx, last && k.SendsFiles)
 	var names []string
 	for _, f := range files {
 		f.Name = r.unusedName(fileName(r.hidden.text(f.Name)))

@@ -46,7 +46,7 @@ var loadShapes = sync.OnceValue(func() *shapes {
 	s.operations, s.operation = listAndItem(s.routine.Properties["operations"])
 	s.parameters, s.parameter = listAndItem(s.routine.Properties["parameters"])
 	for _, k := range kinds {
-		s.kinds[k.name] = c.MustCompile(schemas.BaseURL + "operations/" + k.name + ".json")
+		s.kinds[k.Name] = c.MustCompile(schemas.BaseURL + "operations/" + k.Name + ".json")
 	}
 	return s
 })

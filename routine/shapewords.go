@@ -34,6 +34,11 @@ func typeNames(types []string) string {
 	for i, t := range types {
 		names[i] = words[t]
 	}
+	return alternatives(names)
+}
+
+// alternatives joins names as in "a, b or c".
+func alternatives(names []string) string {
 	if len(names) < 3 {
 		return strings.Join(names, " or ")
 	}
