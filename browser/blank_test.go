@@ -13,6 +13,7 @@ import (
 // that override an element's own style, not in the top layer, and not by replacing the
 // functions of its own world.
 func TestPagesCannotUndoTheBlanking(t *testing.T) {
+	t.Parallel()
 	const (
 		shown      = `{ visibility: visible !important; opacity: 1 !important; display: block !important; transition: opacity 99s !important }`
 		openRoot   = `<template shadowrootmode=open><style>:host` + shown + ` ::slotted(*)` + shown + `</style>`

@@ -42,6 +42,7 @@ var left = []struct{ name, first, second, want string }{
 // again. It is the second call that shows that the functions of the first are
 // stopped again between the scripts.
 func TestScriptsCallWhatEarlierOnesLeft(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, b *Browser) {
 		for i, c := range left {
 			if sampled(b, i) {
@@ -65,6 +66,7 @@ func TestScriptsCallWhatEarlierOnesLeft(t *testing.T) {
 // The functions that a script has left are bound by its rules when a later
 // script calls them, also when the later one is proved to only read.
 func TestFunctionsThatAScriptLeftAreHeldToItsRules(t *testing.T) {
+	t.Parallel()
 	attacks := []struct{ name, first, second string }{
 		{"fetch", `window.f = () => fetch('SINK/')`, `f()`},
 		{"fetch in a getter", `Object.defineProperty(window, 'g', { get: () => fetch('SINK/') })`, `return typeof window.g`},
@@ -121,6 +123,7 @@ func TestFunctionsThatAScriptLeftAreHeldToItsRules(t *testing.T) {
 // A script that waits for what an earlier one has left waiting never gets it.
 // Its error can say why.
 func TestScriptsThatWaitForWhatWasStopped(t *testing.T) {
+	t.Parallel()
 	for name, first := range map[string]string{
 		"an async function that waits":    `window.p = (async () => { await new Promise(ok => list.push(ok)); return 1 })()`,
 		"a function that page code calls": `window.p = new Promise(ok => list.push(() => ok(1)))`,
@@ -151,6 +154,7 @@ func TestScriptsThatWaitForWhatWasStopped(t *testing.T) {
 
 // Code that a later script has set going again is stopped when that script ends.
 func TestCodeThatAScriptLeftStopsAgain(t *testing.T) {
+	t.Parallel()
 	for name, second := range map[string]string{
 		"a script that returns":  `(async () => { while (ticks() < 3) await new Promise(r => setTimeout(r, 5)) })()`,
 		"a script that throws":   `(async () => { while (ticks() < 3) await new Promise(r => setTimeout(r, 5)); throw new Error('of its own') })()`,
@@ -160,7 +164,11 @@ func TestCodeThatAScriptLeftStopsAgain(t *testing.T) {
 			t.Parallel()
 			p := guardedPage(t, shared, guardSite(t, newSink(t))+"/")
 			eval(t, p, `(() => { let n = 0; window.ticks = () => n; setInterval(() => { document.body.dataset.ticks = ++n }, 5) })()`)
-			_, err := p.Evaluate(testContext(t), script(second, time.Second))
+			limit := testTime / 2
+			if name == "a script that is ended" {
+				limit = time.Second
+			}
+			_, err := p.Evaluate(testContext(t), script(second, limit))
 			if want := map[string]routine.Code{"a script that throws": routine.CodeScriptError, "a script that is ended": routine.CodeTimeout}[name]; routine.CodeOf(err) != want && (want != "" || err != nil) {
 				t.Fatal(err)
 			}

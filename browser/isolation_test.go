@@ -37,6 +37,7 @@ const nothing = `{"cookie":"","local":0,"session":0,"name":"","databases":0,"cac
 // A run sees nothing of another one on the same site: not beside it, not after
 // it, not after it has crashed.
 func TestRunsShareNothing(t *testing.T) {
+	t.Parallel()
 	hits := 0
 	url := site(t, map[string]any{"/leave": leaves, "/": finds,
 		"/cached": func(w http.ResponseWriter, _ *http.Request) {

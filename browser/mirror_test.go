@@ -9,6 +9,7 @@ import (
 // A text that fills the storage of an origin to the last code unit is mirrored,
 // and the browser takes no longer one.
 func TestMirrorFillsTheStorage(t *testing.T) {
+	t.Parallel()
 	p := openPage(t, site(t, map[string]any{"/": "<p>x"})+"/")
 	ctx := testContext(t)
 	const key = "k"

@@ -64,6 +64,7 @@ func TestScriptsActInNoPopup(t *testing.T) {
 // Ten popups load. Those beyond are closed before they request anything,
 // whichever way they are opened.
 func TestPopupsBeyondTheLimitLoadNothing(t *testing.T) {
+	t.Parallel()
 	const all = 20
 	loop := func(each string) string { return fmt.Sprintf(`for (let i = 0; i < %d; i++) { %s }`, all, each) }
 	kinds := []struct {

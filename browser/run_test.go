@@ -76,6 +76,7 @@ func TestContextsShareNothing(t *testing.T) {
 }
 
 func TestPopups(t *testing.T) {
+	t.Parallel()
 	p := openPage(t, site(t, map[string]any{"/": `<button id=b onclick="for (let i = 0; i < 15; i++) window.open('/p', '_blank')">b</button>`, "/p": `<script>alert(1)</script>`})+"/")
 	if _, err := p.Click(testContext(t), click("#b")); err != nil {
 		t.Fatal(err)

@@ -31,6 +31,7 @@ func stateOf(t *testing.T, p *page) []byte {
 }
 
 func TestStateIsKept(t *testing.T) {
+	t.Parallel()
 	var requests []string
 	pages := map[string]any{"/": func(w http.ResponseWriter, r *http.Request) {
 		requests = append(requests, r.URL.Path)
@@ -99,6 +100,7 @@ func TestStateIsKept(t *testing.T) {
 }
 
 func TestStateIsBounded(t *testing.T) {
+	t.Parallel()
 	p := keeping(t, nil)
 	if _, err := p.Navigate(testContext(t), site(t, map[string]any{"/": `<script>localStorage.a = 'ä'.repeat(` + fmt.Sprint(maxStateBytes/2) + `)</script>`})+"/"); err != nil {
 		t.Fatal(err)

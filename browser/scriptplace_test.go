@@ -10,6 +10,7 @@ import (
 // An error of a script names the place in the script, whoever threw it and
 // whatever rote puts around the script.
 func TestErrorsNameTheirPlaceInTheScript(t *testing.T) {
+	t.Parallel()
 	url := site(t, map[string]any{"/": `<script>
 
 

@@ -15,6 +15,7 @@ import (
 // Nothing of a secret is in what a run tells, however the browser, the page and a
 // server write it: shortened by V8, folded, in the name of a host or header.
 func TestSecretsOfARunAreNotTold(t *testing.T) {
+	t.Parallel()
 	url := site(t, map[string]any{
 		"/": `<title>T</title><div id=d></div>`,
 		"/echo": func(w http.ResponseWriter, r *http.Request) {

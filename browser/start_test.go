@@ -57,6 +57,7 @@ func TestSilentStartIsFollowedByAnother(t *testing.T) {
 // A browser that never says anything costs a run two starts, not its whole time,
 // and those after it nothing.
 func TestBrowserThatIsAlwaysSilent(t *testing.T) {
+	t.Parallel()
 	b := pretender(t, `exec sleep 600`)
 	b.startBounds.next = 700 * time.Millisecond
 	began := time.Now()
