@@ -9,22 +9,22 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// maxFrames of other origins are looked into.
+// maxFrames bounds the frames of other origins that are searched for elements.
 const maxFrames = 100
 
-// frameTime bounds one question to such a frame: one that hangs must not hold
-// up what the page itself could do.
+// frameTime bounds one call in such a frame, so that a frame that hangs does not block
+// the page.
 const frameTime = time.Second
 
-// framesNow are the views of frames, parents first.
+// framesNow are the views of the page's frames, parents first.
 func (p *page) framesNow() []*view {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.frames)
 }
 
-// reaching is the view that reaches the document of a frame; the page's own when
-// the frame is not known. The lock is held.
+// reaching is the view whose scripts can access the document of the frame; the page's
+// own view if the frame is not known. p.mu is held.
 func (p *page) reaching(frame proto.PageFrameID) *view {
 	if v, ok := p.reach[frame]; ok {
 		return v
@@ -32,21 +32,21 @@ func (p *page) reaching(frame proto.PageFrameID) *view {
 	return p.top
 }
 
-// framed takes what the browser tells of the frames of a session.
+// framed handles the frame events of a session.
 func (p *page) framed(session proto.TargetSessionID, method string, params json.RawMessage) {
 	switch method {
 	case "Page.frameAttached":
 		if e, ok := decode[proto.PageFrameAttached](params); ok {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.reach[e.FrameID] = p.reaching(e.ParentFrameID) // empty, and of its parent's origin
+			p.reach[e.FrameID] = p.reaching(e.ParentFrameID) // an empty document of its parent's origin
 		}
 	case "Page.frameDetached":
 		if e, ok := decode[proto.PageFrameDetached](params); ok {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.abandon(func(v *view) bool { return v.session == session && v.frame == e.FrameID })
-			if p.reaching(e.FrameID).session == session { // else it goes on in a process of its own
+			if p.reaching(e.FrameID).session == session { // otherwise it moved to a process of its own
 				delete(p.reach, e.FrameID)
 			}
 		}
@@ -62,7 +62,7 @@ func (p *page) framed(session proto.TargetSessionID, method string, params json.
 		switch {
 		case v.frame == frame && v.session == session:
 			v.origin = e.Frame.SecurityOrigin
-			if v == p.top { // what was in it is gone, and not told of
+			if v == p.top { // its frames are gone, without an event for each
 				p.abandon(func(v *view) bool { return v.session == session })
 				clear(p.reach)
 			}
@@ -74,7 +74,7 @@ func (p *page) framed(session proto.TargetSessionID, method string, params json.
 	}
 }
 
-// apartFrom notes a frame that its parent does not reach into. The lock is held.
+// apartFrom adds a frame whose document its parent cannot access. p.mu is held.
 func (p *page) apartFrom(parent *view, frame proto.PageFrameID, session proto.TargetSessionID, origin string) {
 	if len(p.frames) < maxFrames {
 		v := &view{p: p, parent: parent, frame: frame, session: session, origin: origin}
@@ -83,25 +83,24 @@ func (p *page) apartFrom(parent *view, frame proto.PageFrameID, session proto.Ta
 	}
 }
 
-// opaque is the origin of a document that is like no other, as in a sandboxed
-// frame. What the browser tells of frames is the origin of their URLs; what it
-// tells of their worlds is the true one.
+// opaque stands for an opaque origin, such as that of a sandboxed frame. Frame events
+// carry the origin of the frame's URL; execution contexts carry the true one.
 const opaque = "://"
 
-// sealed takes the word of a frame's own world that nothing outside of it reaches
-// in. The lock is held.
+// sealed records that the frame has an opaque origin, as its own execution context
+// reported. p.mu is held.
 func (p *page) sealed(session proto.TargetSessionID, frame proto.PageFrameID) {
 	switch v := p.reaching(frame); {
 	case v.frame != frame:
 		p.apartFrom(v, frame, session, opaque)
-	case v.session != session: // it has come back from a process of its own
+	case v.session != session: // it has moved back from a process of its own
 		p.apartFrom(v.parent, frame, session, opaque)
 	default:
 		v.origin = opaque
 	}
 }
 
-// adopt takes a frame that has got a process of its own, and so a session.
+// adopt adds a frame that has moved to a process of its own, and so has a session.
 func (p *page) adopt(e *proto.TargetAttachedToTarget, around proto.PageFrameID) {
 	c := p.i.client
 	frame := proto.PageFrameID(e.TargetInfo.TargetID)
@@ -133,7 +132,7 @@ func (p *page) adopt(e *proto.TargetAttachedToTarget, around proto.PageFrameID) 
 	c.letGo(e)
 }
 
-// abandon drops the views of frames that are gone. The lock is held.
+// abandon drops the views for which gone reports true. p.mu is held.
 func (p *page) abandon(gone func(*view) bool) {
 	p.frames = slices.DeleteFunc(p.frames, gone)
 	for frame, v := range p.reach {
@@ -143,14 +142,15 @@ func (p *page) abandon(gone func(*view) bool) {
 	}
 }
 
-// inFrame asks the helper of a frame.
+// inFrame calls a function of a frame's helper.
 func inFrame[R any](ctx context.Context, v *view, function string, args ...any) (R, error) {
 	ctx, cancel := context.WithTimeout(ctx, frameTime)
 	defer cancel()
 	return help[R](ctx, v, function, args...)
 }
 
-// look judges the frame's matches once; false when the frame does not answer.
+// look searches the frame once for an element that can be acted on. It reports false
+// if the frame does not answer.
 func (v *view) look(ctx context.Context, selector string, o options) (spot, bool) {
 	s, err := inFrame[spot](ctx, v, "act", selector, o)
 	if err != nil {
@@ -169,8 +169,8 @@ func (v *view) look(ctx context.Context, selector string, o options) (spot, bool
 	return s, true
 }
 
-// through takes a spot in the frame to the view that the frame is in, where the
-// frame itself may be hidden or covered.
+// through converts a point in the frame to one in the parent view, where the frame
+// itself may be hidden or covered.
 func (v *view) through(ctx context.Context, s spot, o options) (spot, error) {
 	owner, err := call[proto.DOMGetFrameOwnerResult](ctx, v.parent, proto.DOMGetFrameOwner{FrameID: v.frame})
 	if err != nil {

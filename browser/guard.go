@@ -11,23 +11,26 @@ import (
 	"rote/routine/javascript"
 )
 
-// guard holds the rules of js_evaluate while a script runs and for as long as
-// its document lives. It attributes: a request, a piece of code, a frame, a call
-// of one of the browser's functions is the script's when the nearest author's
-// frame on its stack, through the promises and timers it came by, is the
-// script's. What the page does, also when the script has called it, is the
-// page's.
+// guard enforces the rules of js_evaluate while a script runs and for as long as
+// its document exists. It decides who caused an action: a request, new code, a
+// new frame or a call of a browser function belongs to the script if the innermost
+// stack frame with an author, followed through promises and timers, is in the
+// script. What page code does belongs to the page, even if the script has called it.
 //
-// It sees nothing before it happens but what it pauses, so everything that
-// counts is paused: requests, new code, the watched functions. A violation is
-// never resumed: the run's context is disposed of while the page still stands.
+// The guard can only prevent what it pauses, so everything that matters is paused:
+// requests, new code, and calls of the watched functions. After a violation the page
+// is never resumed: the run's browser context is disposed of while the page is
+// paused.
+//
+// Locks are taken in this order: page.mu, guard.mu, client.mu. The reading goroutine
+// calls post, postFrom, judgeMade, holdPopup and left, and left with page.mu held.
 type guard struct {
 	p *page
 
-	// The events of the page wait here for the goroutine of run.
+	// Events of the page, which run has not handled yet.
 	queue   sync.Mutex
 	events  []guardEvent
-	waiting chan struct{} // has room for one: something is in events
+	waiting chan struct{} // capacity 1; holds a value when events has any
 	ended   chan struct{} // closed by stop
 	done    chan struct{} // closed when run has returned
 
@@ -35,66 +38,68 @@ type guard struct {
 	guarded
 }
 
-// guarded is what the guard knows of the document that is there.
+// guarded is what the guard knows about the current document.
 type guarded struct {
-	// armed: the page pauses what the guard looks at.
+	// armed reports whether the page pauses for the guard.
 	armed bool
-	// marker is the URL by which the next script of ours is recognised.
+	// marker is the source URL of the script that runs next.
 	marker string
-	// during tells that a call goes on.
+	// during reports whether a js_evaluate call is running.
 	during bool
-	// draws tells that a script so far may have changed the document.
+	// draws reports whether any script so far may have changed the document.
 	draws bool
-	// ours are the scripts of js_evaluate.
+	// ours are the ids of the js_evaluate scripts.
 	ours map[string]bool
-	// parsed are all scripts, for where they came from.
+	// parsed are all scripts of the document, by id.
 	parsed map[string]parsedScript
-	// watches are the breakpoints on the browser's functions, watching those
-	// that have one.
+	// watches are the breakpoints on browser functions, by breakpoint id; watching
+	// holds the paths of the functions that have one.
 	watches  map[string]watch
 	watching map[string]bool
-	// places are where the page can enter each script, as V8 will say.
+	// places are the entry points of each script.
 	places map[string]*scriptPlaces
-	// bodies are the constant functions of the script that runs next, as it will be
-	// sent; constants those of each script.
+	// bodies are the functions of the next script that only return a constant;
+	// constants are those of each script, by id.
 	bodies    []javascript.Span
 	constants map[string][]javascript.Span
 	// stops maps each breakpoint in a script that has ended to the id of that
-	// script. newStops are those that V8 has not named yet. over holds the ids of
-	// these scripts.
+	// script. newStops are breakpoints that V8 has not confirmed yet. over holds the
+	// ids of the scripts that have ended.
 	stops    map[string]string
 	newStops []newStop
 	over     map[string]bool
-	// current is the id of the script that runs at the moment; empty: none.
+	// current is the id of the running script; empty if there is none.
 	current string
 	// stopped reports whether code that an earlier script left behind was
 	// stopped, stoppedPage whether page code had called it.
 	stopped, stoppedPage bool
-	// frames are those that a script of ours has made.
+	// frames are the ids of frames that a js_evaluate script has created.
 	frames map[string]bool
-	// asked says why a frame is about to navigate, by the word of the page's
-	// process, self where a frame with a process of its own has said that it goes.
+	// asked maps a frame to the reason of its pending navigation, as the page's
+	// process reported it. self maps a frame with a process of its own to the URL
+	// that it said it navigates to.
 	asked, self map[string]string
-	// initiators are those of requests on the way, held the requests that are
-	// paused until theirs is known.
+	// initiators are those of requests under way, by request id. held are the paused
+	// requests whose initiator is not known yet.
 	initiators map[string]initiator
 	held       map[string]pausedRequest
-	// opened counts the windows that the page is opening by itself, permits
-	// those that may come, popups are the ones that wait for a permit.
+	// opened counts windows that page code is about to open. permits counts windows
+	// that were allowed and have not appeared yet; popups wait for a permit.
 	opened, permits int
 	popups          []proto.TargetSessionID
 	marks           marks
-	// lookout is the name of the constant that guardstack.js makes in the realms of
-	// hasLookout, empty: in none yet.
+	// lookout is the name of the constant that guardstack.js defines in each realm of
+	// hasLookout; empty before the first.
 	lookout    string
 	hasLookout map[proto.RuntimeExecutionContextID]bool
-	// newborn is the id of what pauses a frame at its birth, empty: none.
+	// newborn is the id of the script that pauses each new frame; empty if there is
+	// none.
 	newborn string
-	// requests tells that a script so far can have named what makes requests,
-	// sends that it can have sent a frame elsewhere.
+	// requests reports whether any script so far may have called a function that makes
+	// requests; sends, whether one may have navigated a frame.
 	requests, sends bool
-	// refused counts the loads that were refused without blame, until the run
-	// is warned of them.
+	// refused counts the loads that were refused without failing the run, since the
+	// last warning.
 	refused int
 }
 
@@ -107,22 +112,21 @@ func newGuarded() guarded {
 	}
 }
 
-// watch is a breakpoint on one of the browser's functions. wrapped tells that
-// the page has put a function of its own in its place, which is then the
-// nearest frame of each call.
+// watch is a breakpoint on a browser function. wrapped reports whether the page has
+// replaced the function by its own, which then is the innermost frame of each call.
 type watch struct {
 	name    string
 	wrapped bool
 }
 
-// marks are what the document had of its own before the script ran: the code in
-// its attributes, and the absolute URLs of its links, forms and loads.
+// marks are what the document contained before the script ran: the code in its
+// attributes, and the absolute URLs of its links, forms and subresources.
 type marks struct {
 	handlers, leads, forms, loads map[string]bool
 }
 
 type guardEvent struct {
-	// session is that of a frame with a process of its own; empty: the page's.
+	// session is that of a frame with a process of its own; empty for the page's.
 	session proto.TargetSessionID
 	method  string
 	params  json.RawMessage
@@ -134,15 +138,15 @@ func newGuard(p *page) *guard {
 	return g
 }
 
-// concerns tells which events of the page the guard looks at.
+// concerns reports whether the guard handles the events of this method.
 func concerns(method string) bool {
 	return strings.HasPrefix(method, "Debugger.") || strings.HasPrefix(method, "Fetch.") || method == "Network.requestWillBeSent" ||
 		method == "Network.webSocketCreated" || method == "Network.webTransportCreated" || method == "Page.frameAttached" ||
 		method == "Page.frameRequestedNavigation" || method == "Page.windowOpen"
 }
 
-// post hands an event of the page's session to the guard. It runs on the reading
-// goroutine and never blocks.
+// post queues an event of the page's session. It runs on the reading goroutine and
+// never blocks.
 func (g *guard) post(method string, params json.RawMessage) { g.postFrom("", method, params) }
 
 // postFrom is post for any session.
@@ -155,12 +159,12 @@ func (g *guard) postFrom(session proto.TargetSessionID, method string, params js
 	g.queue.Unlock()
 	select {
 	case g.waiting <- struct{}{}:
-	default: // run will look anyway
+	default: // run is notified already
 	}
 }
 
-// run handles the events in their order until stop. The page that has made the
-// guard owns this goroutine.
+// run handles the events in their order until stop is called. The page that created
+// the guard owns this goroutine.
 func (g *guard) run() {
 	defer close(g.done)
 	for {
@@ -179,7 +183,7 @@ func (g *guard) run() {
 	}
 }
 
-// stop ends the guard and waits until it is gone.
+// stop ends run and waits for it.
 func (g *guard) stop() {
 	close(g.ended)
 	<-g.done
@@ -239,9 +243,9 @@ func (g *guard) handle(e guardEvent) {
 	}
 }
 
-// block ends the run: a script has tried what it may not. What it did is in the
-// message. The page is not resumed, since that would let it happen: its context
-// is disposed of as it stands.
+// block ends the run with script_blocked, because a script tried something that is
+// not allowed. The page is not resumed, since that would let it happen: its browser
+// context is disposed of while it is paused.
 func (g *guard) block(tried string) {
 	if len(tried) > maxTried {
 		tried = strings.ToValidUTF8(tried[:maxTried], "") + "…"
@@ -249,12 +253,12 @@ func (g *guard) block(tried string) {
 	g.p.block(routine.Errorf(routine.CodeScriptBlocked, "the script tried to %s, which js_evaluate blocks", tried))
 }
 
-// maxTried is how long, in bytes, the part of an error is that says what a
-// script has tried.
+// maxTried bounds the part of the error message that says what the script tried, in
+// bytes.
 const maxTried = 300
 
-// block makes err what every further call of the page ends with, and disposes
-// of its context at once.
+// block makes every further call of the run's pages fail with err, and disposes of
+// their browser context at once.
 func (p *page) block(err error) {
 	first := p.first()
 	first.mu.Lock()
@@ -272,7 +276,8 @@ func (p *page) block(err error) {
 	}
 }
 
-// errBlocked is the reason why the run's pages were blocked, if they were.
+// errBlocked is the error that the run's pages were blocked with, nil if they were
+// not.
 func (p *page) errBlocked() error {
 	first := p.first()
 	first.mu.Lock()
@@ -280,7 +285,7 @@ func (p *page) errBlocked() error {
 	return first.blocked
 }
 
-// guarding is the page's guard, nil when no script has been watched yet.
+// guarding is the page's guard; nil if no script has been watched yet.
 func (p *page) guarding() *guard {
 	p.mu.Lock()
 	defer p.mu.Unlock()

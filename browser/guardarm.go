@@ -12,12 +12,13 @@ import (
 	"rote/routine/javascript"
 )
 
-// marksScript collects what the document has of its own.
+// marksScript collects what the document contains before a script runs.
 //
 //go:embed guardmarks.js
 var marksScript string
 
-// watch runs a script that is not proved to only read.
+// watch runs a script under the guard. Scripts that are proved to only read need
+// none.
 func (p *page) watch(ctx context.Context, s routine.Script, name string) (remote, error) {
 	g := p.needGuard()
 	if err := g.arm(ctx, s); err != nil {
@@ -44,8 +45,8 @@ func (p *page) needGuard() *guard {
 	return g
 }
 
-// arm makes the page pause for what the script might do. What can be sent
-// without waiting is.
+// arm makes the page pause at whatever the script might do that is not allowed. It
+// waits for an answer of the browser only where it needs one.
 func (g *guard) arm(ctx context.Context, s routine.Script) error {
 	if err := g.p.apart(); err != nil {
 		return err
@@ -81,7 +82,7 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 		if err := g.watchNatives(ctx, paths); err != nil {
 			return err
 		}
-		if !armed { // only now: code of ours that runs makes it pause too
+		if !armed { // last, because our own code would pause the page too
 			if err := g.p.all(ctx, newCode); err != nil {
 				return err
 			}
@@ -90,8 +91,8 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 	return marked()
 }
 
-// begin notes what the call may do, and the source URL by which its script is
-// recognised.
+// begin records what the script that runs next may do, and the source URL by which
+// its code is recognised.
 func (g *guard) begin(s routine.Script, name string) {
 	bodies := javascript.ConstantBodies(s.Text)
 	if g.p.hasLeftovers() {
@@ -111,9 +112,9 @@ func (g *guard) begin(s routine.Script, name string) {
 	}
 }
 
-// mark asks what the document has of its own, if the script makes that matter,
-// and gives what takes the answer. What an earlier script has added counts as
-// the document's: it stood the test then.
+// mark asks for the contents of the document, if the script could make them matter,
+// and returns a function that stores the answer. What earlier scripts have added
+// counts as the document's, since it was checked then.
 func (g *guard) mark(ctx context.Context, s routine.Script) (func() error, error) {
 	if !s.Facts.Draws() && !mayClick(s) && !maySend(s) {
 		return func() error { return nil }, nil
@@ -152,9 +153,9 @@ func setOf(list []string) map[string]bool {
 	return set
 }
 
-// rest ends the call: no function of the script runs any more. What it has left
-// with the browser alone (a bound function of the browser's in a timer) is
-// still attributed, until the document goes.
+// rest marks the call as finished: no function of the script may run any more. What
+// the script has handed to the browser (such as a bound browser function in a timer)
+// is still attributed to it until the document is replaced.
 func (g *guard) rest(ctx context.Context) {
 	if g.p.errBlocked() != nil {
 		return
@@ -166,7 +167,7 @@ func (g *guard) rest(ctx context.Context) {
 	g.tellRefused()
 }
 
-// tellRefused warns the run of the loads that were refused since it was told.
+// tellRefused warns the run of the loads that were refused since the last warning.
 func (g *guard) tellRefused() {
 	g.mu.Lock()
 	refused := g.refused
@@ -177,8 +178,8 @@ func (g *guard) tellRefused() {
 	}
 }
 
-// left forgets everything: the document has been replaced. It runs on the
-// reading goroutine.
+// left drops everything about the old document, because it was replaced. It runs on
+// the reading goroutine with page.mu held.
 func (g *guard) left() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -189,7 +190,7 @@ func (g *guard) left() {
 		g.p.send(proto.PageRemoveScriptToEvaluateOnNewDocument{Identifier: proto.PageScriptIdentifier(g.newborn)})
 	}
 	for _, held := range g.held {
-		if g.draws { // perhaps a ping of a link that the script has changed
+		if g.draws { // it may be the ping of a link that the script has changed
 			g.end(held, refuse)
 		} else {
 			g.end(held, pass)
@@ -201,19 +202,19 @@ func (g *guard) left() {
 	g.guarded = newGuarded()
 }
 
-// isArmed tells whether the page pauses for the guard.
+// isArmed reports whether the page pauses for the guard.
 func (g *guard) isArmed() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.armed
 }
 
-// hasLeftovers reports whether an earlier script may have left code in the
-// document: functions, timers, handlers. The page may then be paused at any
-// time, to stop that code. An expression that is evaluated during such a pause
-// runs unwatched, and its promises are lost when the pause ends.
+// hasLeftovers reports whether an earlier script may have left code in the document:
+// functions, timers or handlers. The page may then pause at any time, so that the
+// guard can stop that code. An expression that is evaluated during such a pause runs
+// unwatched, and its promises are lost when the pause ends.
 //
-// A popup has those of its openers too, which its scripts may reach.
+// A popup also has the leftovers of its openers, which its scripts can reach.
 func (p *page) hasLeftovers() bool {
 	for ; p != nil; p = p.opener {
 		if g := p.guarding(); g != nil && g.hasKills() {
@@ -229,12 +230,12 @@ func (g *guard) hasKills() bool {
 	return len(g.stops) > 0 || len(g.newStops) > 0
 }
 
-// later makes an expression run in a task of its own, which a paused page does
-// not begin. The expression sees no name of the code around it. It starts on
-// line 2 (see laterLines), in the column that it has by itself.
+// later wraps an expression so that it runs in a task of its own, which a paused page
+// does not start. The expression sees no name of the wrapper. It starts on line 2 (see
+// laterLines) and keeps its column.
 func later(expression string) string {
 	return "(f => new Promise((ok, no) => setTimeout(() => { try { ok(f()) } catch (e) { no(e) } })))(() => (\n" + expression + "\n))"
 }
 
-// laterLines is how many lines later puts before an expression.
+// laterLines is the number of lines that later puts before an expression.
 const laterLines = 1

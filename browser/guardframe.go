@@ -11,10 +11,10 @@ import (
 	"rote/routine"
 )
 
-// A script can also send the page's own frames somewhere. Such a navigation has
-// no stack, whoever has asked for it.
+// A script can also navigate the page's own frames. Such a navigation has no stack,
+// whatever has caused it.
 
-// requestedNavigation is Page.frameRequestedNavigation.
+// requestedNavigation is the Page.frameRequestedNavigation event.
 type requestedNavigation struct {
 	FrameID     string                                `json:"frameId"`
 	Reason      string                                `json:"reason"`
@@ -22,7 +22,7 @@ type requestedNavigation struct {
 	Disposition proto.PageClientNavigationDisposition `json:"disposition"`
 }
 
-// navigationRequested notes where a frame is about to go.
+// navigationRequested records that a frame is about to navigate.
 func (g *guard) navigationRequested(session proto.TargetSessionID, v requestedNavigation) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -33,10 +33,10 @@ func (g *guard) navigationRequested(session proto.TargetSessionID, v requestedNa
 	g.asked[v.FrameID] = v.Reason
 }
 
-// judgeMade judges a document that the page holds itself: it is no request and
-// pauses nothing, and its code is nobody's, so the script is taken to have made
-// it unless the page had it before. It runs on the reading goroutine, as it is
-// there at once.
+// judgeMade decides about a navigation to a document that comes from no server (such
+// as a blob: URL). It makes no request that could be paused, and its code has no
+// author, so the script is assumed to have created it unless the document had its URL
+// before. It runs on the reading goroutine, because the document is shown at once.
 func (g *guard) judgeMade(params json.RawMessage) {
 	v, ok := decode[requestedNavigation](params)
 	if !ok || v.Disposition != proto.PageClientNavigationDispositionCurrentTab || !holdsItself(v.URL) {
@@ -50,13 +50,13 @@ func (g *guard) judgeMade(params json.RawMessage) {
 	}
 }
 
-// holdsItself tells the URLs of documents that come from no server.
+// holdsItself reports whether the document with this URL comes from no server.
 func holdsItself(url string) bool {
 	scheme, _, _ := strings.Cut(url, ":")
 	return scheme == "blob" || scheme == "data" || scheme == "filesystem" || url == "about:srcdoc"
 }
 
-// bare is a URL without what a form or a link puts behind it.
+// bare is the URL without its query and fragment.
 func bare(url string) string {
 	if i := strings.IndexAny(url, "?#"); i >= 0 {
 		return url[:i]
@@ -64,21 +64,22 @@ func bare(url string) string {
 	return url
 }
 
-// watch makes the documents of a frame with a process of its own wait for the
-// guard: the page's session does not pause them.
+// watch makes the document requests of a frame with a process of its own wait for
+// the guard. The page's session does not pause them.
 func (v *view) watch() {
 	if v.session != v.p.session {
 		v.send(proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*", ResourceType: proto.NetworkResourceTypeDocument}}})
 	}
 }
 
-// maySend tells that the script can reach for the location of a frame.
+// maySend reports whether the script may use the location of a frame.
 func maySend(s routine.Script) bool { return s.Facts.MayName("location") }
 
-// framePaused lets a document of such a frame pass if no script can have asked
-// for it, else when the frame itself is known to have.
+// framePaused continues the document request of such a frame if no script can have
+// caused it. Otherwise the request waits until the frame itself is known to have
+// asked for it.
 func (g *guard) framePaused(v pausedRequest) {
-	key := string(v.session) + " " + v.ID // the session tells of no network, which has the other ids
+	key := string(v.session) + " " + v.ID // Network, whose ids would be used otherwise, is not enabled in this session
 	g.mu.Lock()
 	wait := g.sends && v.Redirected == "" && !g.marks.loads[v.Request.URL] && !g.marks.lead(v.Request.URL) && !g.goesItself(v)
 	if wait {
@@ -92,8 +93,9 @@ func (g *guard) framePaused(v pausedRequest) {
 	time.AfterFunc(holdTime, func() { g.post(heldTooLong, json.RawMessage(key)) })
 }
 
-// decideFrame ends the wait for the frame's own word. Without it the page, or a
-// script, has sent the frame there; of one inside of it this must have been told.
+// decideFrame ends that wait. If the frame has not asked for the document itself, the
+// page or a script has navigated it. A frame nested in it counts as navigated by
+// others only if the page's process has reported that.
 func (g *guard) decideFrame(v pausedRequest) {
 	outermost := g.p.isOutermost(v.session, proto.PageFrameID(v.FrameID))
 	g.mu.Lock()
@@ -108,23 +110,23 @@ func (g *guard) decideFrame(v pausedRequest) {
 	g.end(v, as)
 }
 
-// goesItself tells that the frame has asked for the document. The lock is held.
+// goesItself reports whether the frame itself has asked for the document. g.mu is
+// held.
 func (g *guard) goesItself(v pausedRequest) bool {
 	url, known := g.self[v.FrameID]
 	return known && url == bare(v.Request.URL)
 }
 
-// isOutermost tells that a frame is the one that has got a process of its own,
-// and not one inside of it.
+// isOutermost reports whether the frame is the outermost one of its process.
 func (p *page) isOutermost(session proto.TargetSessionID, frame proto.PageFrameID) bool {
 	return slices.ContainsFunc(p.framesNow(), func(v *view) bool {
 		return v.session == session && v.frame == frame && v.parent.session != session
 	})
 }
 
-// apart fails when a script could act in a frame where nothing of it would be
-// seen: one of the page's own origin inside of one of another, or one of too many;
-// or in the window that has opened this one.
+// apart fails if a script could act where the guard does not see it: in a frame of
+// the page's own origin that is inside a frame of another origin, in one of too many
+// frames, or in the window that opened this one.
 func (p *page) apart() error {
 	if p.reachesOpener {
 		return routine.Errorf(routine.CodeScriptBlocked,

@@ -10,24 +10,24 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// A page calls some of the watched functions for every element that it makes. A
-// pause for each call, of half a millisecond, would stop its lists and grids. So
-// the page itself judges first who calls.
+// Pages call some of the watched functions for every element that they create. A
+// pause of half a millisecond for each call would make lists and grids unusable, so
+// a breakpoint condition in the page first finds out who calls.
 
-// lookoutScript judges calls in the page.
+// lookoutScript is the function that finds out who calls.
 //
 //go:embed guardstack.js
 var lookoutScript string
 
-// hooks are the watched functions that pages call often. What a call of one that
-// escapes the page's own judgement leaves behind is stopped when it runs.
+// hooks are the watched functions that pages call often. If a script evades the
+// condition, the handler that it registers is stopped when it runs.
 var hooks = map[string]bool{
 	"EventTarget.prototype.addEventListener": true, "MutationObserver.prototype.observe": true, "IntersectionObserver.prototype.observe": true,
 	"ResizeObserver.prototype.observe": true, "PerformanceObserver.prototype.observe": true,
 }
 
-// lookOut makes the constant by which a realm judges calls of hooks. Nothing of
-// the page leads to it: its name is random, and no object has it.
+// lookOut defines the constant with that function in a realm. Page code cannot reach
+// it: its name is random, and it is a property of no object.
 func (g *guard) lookOut(ctx context.Context, realm proto.RuntimeExecutionContextID) error {
 	g.mu.Lock()
 	has := g.hasLookout[realm]
@@ -43,13 +43,13 @@ func (g *guard) lookOut(ctx context.Context, realm proto.RuntimeExecutionContext
 	expression := fmt.Sprintf("const %s = %s\n//# sourceURL=about:%s", name, lookoutScript, name)
 	_, err := evaluate(ctx, g.p, proto.RuntimeEvaluate{ContextID: realm, Expression: expression})
 	if _, threw := errors.AsType[*thrown](err); threw || errors.Is(gone(err), errGone) {
-		return nil // where there is no such constant, every call is looked at
+		return nil // without the constant, every call pauses the page
 	}
 	return err
 }
 
-// condition is the expression that lets a call of a watched function pause the
-// page; empty: each does.
+// condition is the breakpoint condition of a watched function; empty if every call
+// pauses the page.
 func (g *guard) condition(w watch) string {
 	if !hooks[w.name] {
 		return ""
@@ -57,7 +57,7 @@ func (g *guard) condition(w watch) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	skip := 0
-	if w.wrapped { // the page's own function in its place is itself on the stack
+	if w.wrapped { // the page's replacement is itself on the stack
 		skip = 1
 	}
 	return fmt.Sprintf("(() => { try { return !%s('about:%s', %d) } catch { return true } })()\n//# sourceURL=about:%s", g.lookout, g.lookout, skip, g.lookout)

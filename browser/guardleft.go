@@ -9,26 +9,26 @@ import (
 	"rote/routine/javascript"
 )
 
-// A script can leave functions in the page: on window or an element, in a timer
-// or a promise. When the script has ended they must not run, or they would be
-// hooks that the page calls. A later script may call them: the guard attributes
-// to scripts what they do, as it does with the later script's own functions.
+// A script can leave functions in the page: on window or an element, in a timer or a
+// promise. After the script has ended they must not run, or they would be hooks that
+// the page calls. A later script may call them: the guard attributes what they do to
+// scripts, like what the later script's own functions do.
 
-// newStop is a breakpoint that is being set in a script that has ended.
+// newStop is a breakpoint in a script that has ended, which V8 has not confirmed yet.
 type newStop struct {
 	script string
 	answer *future
 }
 
-// scriptPlaces are where a page can enter a script. Only the goroutine of the run
-// looks into one.
+// scriptPlaces are the entry points of a script: the starts of its functions. Only the
+// run's goroutine reads them.
 type scriptPlaces struct {
-	asked *future // nil when it has been answered
+	asked *future // nil once it was answered
 	found []*proto.DebuggerBreakLocation
 }
 
-// notePlaces asks where the page can enter a script that is about to begin.
-// Asked when it has ended, the page would draw first what the script has changed.
+// notePlaces asks for the entry points of a script that is about to start. If it asked
+// after the script's end, the page would first render what the script has changed.
 func (g *guard) notePlaces(script string) {
 	asked := g.p.send(proto.DebuggerGetPossibleBreakpoints{Start: &proto.DebuggerLocation{ScriptID: proto.RuntimeScriptID(script)}})
 	g.mu.Lock()
@@ -36,10 +36,9 @@ func (g *guard) notePlaces(script string) {
 	g.places[script] = &scriptPlaces{asked: asked}
 }
 
-// stopScripts puts a breakpoint on every place at which the page could enter the
-// scripts again that have ended: new ones, and those that revive let run. It does
-// not wait for the page to set them: the page sets them before it does what the
-// run asks of it next.
+// stopScripts sets a breakpoint at each entry point of the scripts that have ended
+// since the last call, and of those that revive let run. It does not wait for the
+// answers: the page sets the breakpoints before it handles the next command.
 func (g *guard) stopScripts(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disposeTime)
 	defer cancel()
@@ -67,9 +66,9 @@ func (g *guard) stopScripts(ctx context.Context) {
 	}
 }
 
-// isConstant reports whether the place is in a function that only returns a
-// constant, which does nothing that would have to be stopped: pages may call the
-// "() => true" that a script has put in the place of confirm. The lock is held.
+// isConstant reports whether the entry point is that of a function that only returns a
+// constant. Such a function need not be stopped: pages may call the "() => true" that
+// a script has assigned to window.confirm. g.mu is held.
 func (g *guard) isConstant(script string, at *proto.DebuggerBreakLocation) bool {
 	if at.ColumnNumber == nil {
 		return false
@@ -77,8 +76,8 @@ func (g *guard) isConstant(script string, at *proto.DebuggerBreakLocation) bool 
 	return slices.ContainsFunc(g.constants[script], func(s javascript.Span) bool { return s.Holds(at.LineNumber, *at.ColumnNumber) })
 }
 
-// placesOf is the answer to notePlaces; none for a script that did not begin, or
-// whose page is gone.
+// placesOf are the entry points that notePlaces has asked for; none if the script did
+// not start or the page is gone.
 func (g *guard) placesOf(ctx context.Context, script string) []*proto.DebuggerBreakLocation {
 	g.mu.Lock()
 	at := g.places[script]
@@ -96,8 +95,8 @@ func (g *guard) placesOf(ctx context.Context, script string) []*proto.DebuggerBr
 	return at.found
 }
 
-// nameStops notes the breakpoints that V8 has named since. The page answers in
-// order, so the breakpoint that paused it is among them. The caller holds the lock.
+// nameStops moves the breakpoints that V8 has confirmed from newStops to stops. The
+// page answers in order, so the breakpoint that paused it is among them. g.mu is held.
 func (g *guard) nameStops() {
 	g.newStops = slices.DeleteFunc(g.newStops, func(s newStop) bool {
 		select {
@@ -112,9 +111,9 @@ func (g *guard) nameStops() {
 	})
 }
 
-// revive lets the functions of the scripts with these ids run until the current
-// script ends, when stopScripts stops them again. It reports false when the current
-// script has not called them, directly or through other code.
+// revive lets the functions of the scripts with these ids run until the current script
+// ends, after which stopScripts stops them again. It reports false if the current script
+// has not called them, directly or through other code.
 func (g *guard) revive(scripts map[string]bool, at paused) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -135,9 +134,9 @@ func (g *guard) revive(scripts map[string]bool, at paused) bool {
 	return true
 }
 
-// calledBy reports whether the script with this id is on the stack or has set off
-// the promise or timer that it runs in, or whether the script's value is being
-// made into JSON.
+// calledBy reports whether the script with this id is on the stack or has started the
+// promise or timer that the stack runs in, or whether its result is being encoded as
+// JSON.
 func (p paused) calledBy(id string) bool {
 	if n := len(p.Frames); n > 0 && p.Frames[n-1].Function == stringifier {
 		return true
@@ -152,8 +151,8 @@ func (p paused) calledBy(id string) bool {
 	return false
 }
 
-// stopLeftover ends code that an earlier script left behind, and the page code
-// that called it. That is no violation: a forgotten timer is common.
+// stopLeftover terminates code that an earlier script left behind, and the page code
+// that called it. That does not fail the run, because forgotten timers are common.
 func (g *guard) stopLeftover(v paused) {
 	g.mu.Lock()
 	byPage := false

@@ -1,14 +1,14 @@
-// What the document has of its own before a script runs: the code in its
-// attributes, where its links and forms lead, what it loads. Runs in the
-// helper's world, where the page can't bend it. Every watched script waits for
-// it, so it must take no longer than such a script needs to read the document.
+// What the document contains before a script runs: the code in its attributes, where
+// its links and forms lead, what it loads. It runs in the helper's world, where the
+// page cannot interfere. Every watched script waits for it, so it must take no longer
+// than such a script needs to read the document.
 (() => {
   const handlers = new Set(), leads = new Set(), forms = new Set(), loads = new Set();
   const max = 20000;
   const note = (set, value) => { if (value && set.size < max) set.add(String(value)); };
-  const absolute = (set, value) => { try { note(set, new URL(value, document.baseURI).href); } catch { /* leads nowhere */ } };
-  const code = href => { try { if (/^javascript:/i.test(href)) note(handlers, decodeURIComponent(href.slice(11))); } catch { /* is no code */ } };
-  const form = value => { try { note(forms, new URL(value, document.baseURI).href.split(/[?#]/)[0]); } catch { /* leads nowhere */ } };
+  const absolute = (set, value) => { try { note(set, new URL(value, document.baseURI).href); } catch { /* not a URL */ } };
+  const code = href => { try { if (/^javascript:/i.test(href)) note(handlers, decodeURIComponent(href.slice(11))); } catch { /* not code */ } };
+  const form = value => { try { note(forms, new URL(value, document.baseURI).href.split(/[?#]/)[0]); } catch { /* not a URL */ } };
   const styles = text => { if (text.includes('url(')) for (const [, url] of text.matchAll(/url\(\s*["']?([^"')]+)/g)) absolute(loads, url); };
   const link = (value, e) => { absolute(leads, value); code(e.href); };
   const load = value => absolute(loads, value);
@@ -17,9 +17,9 @@
     'href': link, 'xlink:href': link, 'action': form, 'formaction': form, 'src': load, 'data': load, 'poster': load, 'style': styles,
     'srcset': value => { for (const part of value.split(',')) absolute(loads, part.trim().split(/\s/)[0]); },
   };
-  // What a page keeps in a data attribute to load it later: a number is none.
+  // Pages keep URLs that they load later in data attributes. Numbers are not URLs.
   const data = value => { if (/[^\d\s]/.test(value)) load(value); };
-  // reader is what looks at the attribute of this name; null: nothing does.
+  // reader is the function that reads attributes of this name; null if none does.
   const readers = new Map();
   const reader = name => {
     const found = attributes[name] ?? (name.startsWith('on') ? value => note(handlers, value) : name.startsWith('data-') ? data : null);

@@ -15,14 +15,14 @@ import (
 	"rote/routine"
 )
 
-// natives are the browser's functions that a script may not call and that
-// nothing else stops before they have had their effect: connections that are no
-// requests, hooks, windows, navigation within a document, ways to fetch ahead.
-// Requests and code from strings are paused by themselves.
+// natives are the browser functions that a script may not call and that nothing else
+// stops before they take effect: connections that are not requests, hooks, windows,
+// navigation within a document, prefetching. Requests and code from strings pause
+// without a breakpoint.
 //
-// Each is a path from the window; "=get" and "=set" name the functions of a
-// property. A breakpoint makes V8 look through its whole heap (1 ms on a small
-// page, 100 ms on a huge one), so a script gets only those that it can name.
+// Each is a path from the global object; "=get" and "=set" name the accessors of a
+// property. V8 scans its whole heap for each breakpoint (1 ms on a small page, 100 ms
+// on a huge one), so only the functions that a script can name get one.
 var natives = []string{
 	"WebSocket", "WebSocketStream", "EventSource", "WebTransport", "RTCPeerConnection", "webkitRTCPeerConnection",
 	"Worker", "SharedWorker", "ServiceWorkerContainer.prototype.register", "ServiceWorkerRegistration.prototype.update", "BackgroundFetchManager.prototype.fetch", "Worklet.prototype.addModule", "SharedStorage.prototype.createWorklet",
@@ -38,10 +38,10 @@ var natives = []string{
 	"HTMLAnchorElement.prototype.ping=set", "HTMLAreaElement.prototype.ping=set",
 }
 
-// alsoNamed must be named too before a script can reach what is at the path.
+// alsoNamed maps a path to another name that a script must use to reach its function.
 var alsoNamed = map[string]string{"CredentialsContainer.prototype.get": "credentials", "SharedStorage.prototype.createWorklet": "sharedStorage"}
 
-// nativesOf are those that the script can name.
+// nativesOf are the natives that the script can name.
 func nativesOf(s routine.Script) []string {
 	var list []string
 	for _, path := range natives {
@@ -59,13 +59,15 @@ func nativesOf(s routine.Script) []string {
 	return list
 }
 
-// mayClick tells that the script may set off handlers of the page's. What
-// windows these open is told by a breakpoint from those of the script's links.
+// mayClick reports whether the script may trigger event handlers of the page. A
+// breakpoint on open distinguishes the windows that these open from those that the
+// script's links open.
 func mayClick(s routine.Script) bool {
 	return s.Facts.MayName("click") || s.Facts.MayName("submit") || s.Facts.MayName("requestSubmit") || s.Facts.MayName("dispatchEvent")
 }
 
-// findNatives gives the functions at the paths: path, function, path, function.
+// findNatives returns the functions at the paths as a list of path, function, path,
+// function and so on.
 const findNatives = `paths => paths.flatMap(path => {
 	try {
 		const [names, part = 'value'] = path.split('='), way = names.split('.'), last = way.pop();
@@ -75,28 +77,28 @@ const findNatives = `paths => paths.flatMap(path => {
 	} catch { return []; }
 })`
 
-// unwatched are those that the script can name and that have no breakpoint yet.
+// unwatched are the natives that the script can name and that have no breakpoint yet.
 func (g *guard) unwatched(s routine.Script) []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.DeleteFunc(nativesOf(s), func(path string) bool { return g.watching[path] })
 }
 
-// worthCollecting is how many breakpoints cost more than a collection, 15 ms on a
-// small page: with the garbage of one document a call's 50 took 50 ms longer,
-// with that of ten 500.
+// worthCollecting is the number of breakpoints from which a garbage collection (15 ms
+// on a small page) costs less than it saves: with the garbage of one document, 50
+// breakpoints took 50 ms longer; with that of ten documents, 500 ms.
 const worthCollecting = 10
 
-// watchNatives puts breakpoints on what the script must not call. The functions
-// of all documents in one process share their code, and with it a breakpoint,
-// but only those that are there when it is set: so each realm makes its own
-// first.
+// watchNatives sets breakpoints on the functions that the script must not call. The
+// functions of all documents in a process share their code, and with it a breakpoint,
+// but only the functions that exist when it is set. So findNatives first creates those
+// of each realm.
 func (g *guard) watchNatives(ctx context.Context, paths []string) error {
 	if err := g.watchNewborn(ctx); err != nil {
 		return err
 	}
 	if len(paths) > worthCollecting {
-		g.p.send(proto.HeapProfilerCollectGarbage{}) // the documents before this one, which each breakpoint would look through
+		g.p.send(proto.HeapProfilerCollectGarbage{}) // of earlier documents, which V8 would scan for each breakpoint
 	}
 	list, err := json.Marshal(paths)
 	if err != nil {
@@ -112,7 +114,7 @@ func (g *guard) watchNatives(ctx context.Context, paths []string) error {
 		find.ContextID = realm
 		found, err := evaluate(ctx, g.p, find)
 		if errors.Is(gone(err), errGone) {
-			continue // a frame that has just left
+			continue // the frame has just been removed
 		}
 		if err != nil {
 			return err
@@ -132,7 +134,7 @@ type watchSet struct {
 	object proto.RuntimeRemoteObjectID
 }
 
-// functions are what findNatives has found.
+// functions reads the list that findNatives has returned.
 func (g *guard) functions(ctx context.Context, list string) ([]watchSet, error) {
 	items, err := call[struct {
 		Result []struct {
@@ -176,8 +178,8 @@ func (g *guard) setWatches(ctx context.Context, sets []watchSet) error {
 	return nil
 }
 
-// watchNewborn makes a frame that is born during the call pause when the script
-// first touches it: nothing is watched there.
+// watchNewborn makes new frames pause when the script first touches them, because no
+// function is watched there.
 func (g *guard) watchNewborn(ctx context.Context) error {
 	g.mu.Lock()
 	has := g.newborn != ""
@@ -195,13 +197,15 @@ func (g *guard) watchNewborn(ctx context.Context) error {
 	return nil
 }
 
-// isThere tells that another name of the same function has its breakpoint.
+// isThere reports whether the error says that the function already has a breakpoint,
+// under another name.
 func isThere(err error) bool {
 	var e *cdp.Error
 	return errors.As(err, &e) && strings.Contains(e.Message, "already exists")
 }
 
-// realm notes one that has come, or that has gone: 0 is all. The lock is held.
+// realm adds a realm or, if came is 0, removes one; all of them if went is 0 too. p.mu
+// is held.
 func (p *page) realm(came, went proto.RuntimeExecutionContextID) {
 	switch {
 	case came != 0:

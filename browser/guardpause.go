@@ -10,7 +10,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// paused is the page standing still at a breakpoint.
+// paused is the Debugger.paused event: the page has stopped at a breakpoint.
 type paused struct {
 	Frames []frame `json:"callFrames"`
 	Reason string  `json:"reason"`
@@ -21,12 +21,12 @@ type paused struct {
 	Parent *stack   `json:"asyncStackTrace"`
 }
 
-// parsedScript is where a script came from.
+// parsedScript is the Debugger.scriptParsed event: a script and where it came from.
 type parsedScript struct {
 	ScriptID string `json:"scriptId"`
 	URL      string `json:"url"`
-	// Line and Column are the place in the document of code that its parser
-	// has found there; both 0 for code that came otherwise.
+	// Line and Column are the place of inline code in the document; both are 0 for
+	// other code.
 	Line      int    `json:"startLine"`
 	Column    int    `json:"startColumn"`
 	Stack     *stack `json:"stackTrace"`
@@ -37,18 +37,18 @@ type parsedScript struct {
 	Language string `json:"scriptLanguage"`
 }
 
-// newbornURL names the statement at which a frame pauses when it is born.
+// newbornURL is the source URL of the script that pauses each new frame.
 const newbornURL = "about:newborn"
 
 func (g *guard) scriptParsed(v parsedScript) {
 	if v.Language == "WebAssembly" && g.isOurs(v.Stack) {
-		g.block("compile WebAssembly") // its start is not paused
+		g.block("compile WebAssembly") // the page does not pause before its start function
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if v.URL == g.marker && g.marker != "" {
-		g.marker = "" // a name can be used again, an id cannot
+		g.marker = "" // other code can use the same URL later, but not the same id
 		g.ours[v.ScriptID] = true
 		g.constants[v.ScriptID] = g.bodies
 		g.current = v.ScriptID
@@ -61,7 +61,7 @@ func (g *guard) scriptParsed(v parsedScript) {
 func (g *guard) paused(v paused) {
 	g.mu.Lock()
 	var hit watch
-	left := map[string]bool{} // the scripts that have ended and whose code is about to run
+	left := map[string]bool{} // ids of ended scripts whose code is about to run
 	g.nameStops()
 	for _, id := range v.Hit {
 		if script, ok := g.stops[id]; ok {
@@ -100,7 +100,8 @@ func (g *guard) paused(v paused) {
 	g.p.send(proto.DebuggerResume{})
 }
 
-// isDynamic tells that a script of ours has made the code that is about to run.
+// isDynamic reports whether a js_evaluate script has created the code that is about
+// to run.
 func (g *guard) isDynamic(v paused) bool {
 	id := v.Data.ScriptID
 	g.mu.Lock()
@@ -117,26 +118,27 @@ func (g *guard) isDynamic(v paused) bool {
 	case inFrame:
 		return true
 	case isHandler(v, script):
-		// Code in an attribute runs under whoever has set off the event.
+		// The code of an event handler attribute runs on the stack of whatever
+		// dispatched the event.
 		if script.Line > 0 || script.Column > 0 || !draws {
 			return false
 		}
 		return (by || caller == "" && maker == "") && !g.marked(id)
 	}
-	// A link of the page's may hold code: javascript:.
+	// The page's own links may contain code (javascript: URLs).
 	return by && !(script.URL == "" && g.marked(id))
 }
 
-// isHandler tells the code of an event handler attribute.
+// isHandler reports whether the script is the code of an event handler attribute.
 func isHandler(v paused, script parsedScript) bool {
 	return len(v.Frames) > 0 && strings.HasPrefix(v.Frames[0].Function, "on") && !script.Named
 }
 
-// sourceTime bounds the wait for a script's source. The page stands still
-// meanwhile.
+// sourceTime bounds the wait for a script's source, during which the page is paused.
 const sourceTime = 2 * time.Second
 
-// marked tells that the document had this code in an attribute of its own.
+// marked reports whether the document had this code in an attribute before the
+// script ran.
 func (g *guard) marked(id string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), sourceTime)
 	defer cancel()
@@ -149,8 +151,8 @@ func (g *guard) marked(id string) bool {
 	return g.marks.handlers[source.ScriptSource] || g.marks.handlers[strings.TrimSpace(source.ScriptSource)]
 }
 
-// windowOpened judges a window that is about to open: a click of a script's on
-// a link of the page's may open one, its own link may not.
+// windowOpened decides about a window that is about to open. A script may open one
+// by clicking a link that the document had before, but not a link of its own.
 func (g *guard) windowOpened(url string) {
 	g.mu.Lock()
 	byPage := g.opened > 0
@@ -166,14 +168,14 @@ func (g *guard) windowOpened(url string) {
 	g.permit()
 }
 
-// The guard's own events about popups.
+// Events about popups that the guard posts to itself.
 const (
 	popupAttached = "popup attached"
 	popupTooLong  = "popup waited too long"
 )
 
-// holdPopup keeps a popup waiting until the window that it is has been judged.
-// It runs on the reading goroutine.
+// holdPopup keeps a popup waiting until windowOpened has decided about it. It runs
+// on the reading goroutine.
 func (g *guard) holdPopup(session proto.TargetSessionID) {
 	g.post(popupAttached, json.RawMessage(session))
 	time.AfterFunc(holdTime, func() { g.post(popupTooLong, json.RawMessage(session)) })
@@ -191,7 +193,8 @@ func (g *guard) popupAttached(session proto.TargetSessionID) {
 	g.release(session)
 }
 
-// popupTooLong lets a popup go that still waits: nobody has said which window it is.
+// popupTooLong releases a popup that is still waiting, because no Page.windowOpen
+// event has come for it.
 func (g *guard) popupTooLong(session proto.TargetSessionID) {
 	g.mu.Lock()
 	i := slices.Index(g.popups, session)
@@ -204,7 +207,7 @@ func (g *guard) popupTooLong(session proto.TargetSessionID) {
 	}
 }
 
-// permit lets the oldest popup go, or the next that comes.
+// permit releases the oldest waiting popup, or the next one to appear.
 func (g *guard) permit() {
 	g.mu.Lock()
 	if len(g.popups) == 0 {
@@ -218,8 +221,8 @@ func (g *guard) permit() {
 	g.release(session)
 }
 
-// release lets a popup go. One that comes while a script runs is closed at once:
-// the script could act in it unseen.
+// release resumes a popup. One that appears while a script runs is closed at once,
+// because the script could act in it unseen.
 func (g *guard) release(session proto.TargetSessionID) {
 	g.mu.Lock()
 	during := g.during

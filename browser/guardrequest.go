@@ -12,7 +12,8 @@ import (
 type sentRequest struct {
 	RequestID string    `json:"requestId"`
 	Initiator initiator `json:"initiator"`
-	// Type is finer than a paused request's: an EventSource is no XHR.
+	// Type distinguishes more than that of a paused request, such as EventSource from
+	// XHR.
 	Type    string `json:"type"`
 	Request struct {
 		URL    string `json:"url"`
@@ -30,7 +31,7 @@ type pausedRequest struct {
 	NetworkID string `json:"networkId"`
 	Type      string `json:"resourceType"`
 	FrameID   string `json:"frameId"`
-	// Redirected is set when a server has sent the request on.
+	// Redirected is set if a server has redirected the request.
 	Redirected string `json:"redirectedRequestId"`
 	session    proto.TargetSessionID
 	Request    struct {
@@ -40,15 +41,15 @@ type pausedRequest struct {
 	} `json:"request"`
 }
 
-// holdTime is how long a paused request waits for its initiator, which comes by
-// another way. One without belongs to a worker of the page, or is older than
-// the watch.
+// holdTime is how long a paused request waits for its initiator, which another event
+// brings. A request without one belongs to a worker of the page, or was made before
+// the guard was armed.
 const holdTime = 150 * time.Millisecond
 
-// maxNoted is how many scripts and requests of one document are kept in mind.
+// maxNoted bounds the scripts and the requests that are remembered per document.
 const maxNoted = 50_000
 
-// heldTooLong is the guard's own event after holdTime.
+// heldTooLong is an event that the guard posts to itself after holdTime.
 const heldTooLong = "held too long"
 
 func (g *guard) requestSent(v sentRequest) {
@@ -107,7 +108,7 @@ func (g *guard) decideHeld(id string) {
 	}
 }
 
-// verdict is what becomes of a request.
+// verdict is the decision about a request.
 type verdict int
 
 const (
@@ -116,8 +117,7 @@ const (
 	violation
 )
 
-// decide ends the pause of a request. from is nil when nothing is known of its
-// origin.
+// decide ends the pause of a request. from is nil if its initiator is not known.
 func (g *guard) decide(v pausedRequest, from *initiator) {
 	switch g.judge(v, from) {
 	case violation:
@@ -133,7 +133,7 @@ func (g *guard) decide(v pausedRequest, from *initiator) {
 	}
 }
 
-// end answers a paused request: it is refused or goes on.
+// end fails or continues a paused request.
 func (g *guard) end(v pausedRequest, as verdict) {
 	session := cmp.Or(v.session, g.p.session)
 	if as == refuse {
@@ -146,7 +146,7 @@ func (g *guard) end(v pausedRequest, as verdict) {
 }
 
 func (g *guard) judge(v pausedRequest, from *initiator) verdict {
-	if from == nil || v.Redirected != "" { // where a server sends on what has passed is no script's choice
+	if from == nil || v.Redirected != "" { // the server, not a script, chooses where it redirects
 		return pass
 	}
 	near := nearest(from.Stack, "")
@@ -154,9 +154,9 @@ func (g *guard) judge(v pausedRequest, from *initiator) verdict {
 	defer g.mu.Unlock()
 	if v.Type == "Document" {
 		reason := g.asked[v.FrameID]
-		delete(g.asked, v.FrameID) // the next may be the run's own
+		delete(g.asked, v.FrameID) // the next one may be that of an operation
 		if near == "" && g.during && g.sends && v.FrameID == string(g.p.target) && (reason == "scriptInitiated" || reason == "reload") {
-			return violation // called back by the browser itself, as from a microtask
+			return violation // called by the browser itself, such as from a microtask
 		}
 		submitted := strings.HasPrefix(reason, "formSubmission") && !g.p.acting.Load()
 		if reason == "anchorClick" && g.ours[near] || near == "" && (submitted || reason == "metaTagRefresh") {
@@ -174,7 +174,7 @@ func (g *guard) judge(v pausedRequest, from *initiator) verdict {
 	case near != "":
 		return pass
 	case g.requests && (from.kind == "Fetch" || from.kind == "XHR" || from.kind == "Ping"):
-		// A function of the browser's that it has called back by itself, as from
+		// A bound browser function that the browser has called itself, such as from
 		// a microtask. Pages do not do this.
 		return violation
 	case !g.draws || g.marks.loads[v.Request.URL] || !maybeDrawn(v) && (v.Type != "Document" || !g.during):
@@ -184,27 +184,27 @@ func (g *guard) judge(v pausedRequest, from *initiator) verdict {
 	return refuse
 }
 
-// maybeDrawn tells the kinds of load that have no stack, whoever has written
-// what makes them: styles, media, what waits to be scrolled to. One that was not
-// there before a script changed the document may be the script's, also long
-// after its call, or come from the page's stylesheets: it is refused without
-// blame.
+// maybeDrawn reports whether the load is of a kind that has no stack, whatever has
+// caused it: styles, media, and what loads when it is scrolled to. If its URL was not
+// in the document before a script changed it, the script may have added it, even long
+// before, or it may come from the page's stylesheets. So it is refused, and the run
+// does not fail.
 func maybeDrawn(v pausedRequest) bool {
 	switch v.Type {
 	case "Image", "Font", "Media", "Stylesheet", "TextTrack", "Manifest", "Prefetch", "Ping":
 		return true
 	}
-	return v.Type == "Other" && strings.HasPrefix(v.Request.Headers.Accept, "image/") // the page's icon
+	return v.Type == "Other" && strings.HasPrefix(v.Request.Headers.Accept, "image/") // the favicon
 }
 
-// isData tells that a load brings its own bytes and runs nothing: a picture, a
-// font or a sound that is its URL.
+// isData reports whether the load is an image, a font or media in a data: URL, which
+// reaches no host and runs no code.
 func isData(kind, url string) bool {
 	return strings.HasPrefix(url, "data:") && (kind == "Image" || kind == "Font" || kind == "Media")
 }
 
-// lead tells that a link or a form of the document's own leads there. A form
-// puts its fields behind its path.
+// lead reports whether a link or a form that the document had before leads to the
+// URL. Forms put their fields into its query.
 func (m *marks) lead(url string) bool {
 	path, _, _ := strings.Cut(url, "?")
 	return m.leads[url] || m.forms[path]

@@ -1,6 +1,6 @@
 package browser
 
-// frame is a place in a call stack.
+// frame is one call of a call stack.
 type frame struct {
 	Function string `json:"functionName"`
 	ScriptID string `json:"scriptId"`
@@ -16,18 +16,18 @@ func (f frame) script() string {
 	return f.Location.ScriptID
 }
 
-// stack is a call stack and, in parent, the one that has set off the promise or
-// timer that it runs in.
+// stack is a call stack and its parent: the one that started the promise or timer that
+// it runs in.
 type stack struct {
 	Frames []frame `json:"callFrames"`
 	Parent *stack  `json:"parent"`
 }
 
-// asyncDepth is how many such parents are kept. What costs is that they are
-// kept at all; one or many makes no measurable difference.
+// asyncDepth is how many parents V8 keeps. Keeping any costs time; their number makes
+// no measurable difference.
 const asyncDepth = 32
 
-// nearest is the script of the innermost frame, outside of except; empty when
+// nearest is the id of the innermost script on the stack other than except; empty if
 // there is none.
 func nearest(s *stack, except string) string {
 	for ; s != nil; s = s.Parent {
@@ -40,7 +40,7 @@ func nearest(s *stack, except string) string {
 	return ""
 }
 
-// isOurs tells that a script of js_evaluate has caused what has this stack.
+// isOurs reports whether a js_evaluate script has caused what has this stack.
 func (g *guard) isOurs(s *stack) bool {
 	id := nearest(s, "")
 	g.mu.Lock()

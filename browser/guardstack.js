@@ -1,15 +1,16 @@
-// The value of a constant in the page's own world, by which a breakpoint on one of
-// the browser's functions tells calls of the page's from those that the guard must
-// look at. It is made before the first watched script runs and must hold against
-// all that such a script may have done since: it calls nothing but functions that
-// it has kept, reads no property that could be inherited, and sets none.
+// The value of a constant in the page's main world. The condition of a breakpoint on a
+// browser function uses it to distinguish calls by page code from calls that the guard
+// must look at. It is created before the first watched script runs and must withstand
+// whatever such a script does later: it calls only functions that it has saved, and
+// reads and sets no property that could be inherited.
 (() => {
   const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, setPrototypeOf } = Reflect;
   const { hasOwn } = Object, { startsWith } = String.prototype, TheError = Error, { captureStackTrace } = Error;
   const sites = (_, list) => list;
   const limit = 20;
 
-  // set makes a property of Error a plain one and returns what puts it back.
+  // set replaces a property of Error by a data property and returns the descriptor that
+  // restores it.
   const set = (name, value) => {
     const was = getOwnPropertyDescriptor(TheError, name);
     if (!defineProperty(TheError, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true })) throw 0;
@@ -19,7 +20,7 @@
     if (was ? !defineProperty(TheError, name, was) : !deleteProperty(TheError, name)) throw 0;
   };
 
-  // The functions of a call site, which anyone can reach.
+  // The methods of a call site are on a prototype that every script can reach.
   const probe = { __proto__: null };
   const before = [set('prepareStackTrace', sites), set('stackTraceLimit', limit)];
   captureStackTrace(probe);
@@ -27,9 +28,9 @@
   reset('prepareStackTrace', before[0]);
   reset('stackTraceLimit', before[1]);
 
-  // isPages reports whether the nearest code on the stack certainly is the page's:
-  // it has a URL that no script of ours has. The code at own asks, and below it
-  // as many frames as skip are the function that is called itself.
+  // isPages reports whether the innermost code on the stack is certainly page code: it
+  // has a URL that no js_evaluate script has. own is the URL of the condition itself;
+  // skip is the number of frames below it that belong to the called function.
   return (own, skip) => {
     try {
       const prepare = set('prepareStackTrace', sites), length = set('stackTraceLimit', limit);
