@@ -20,7 +20,7 @@ func (a *api) readNamedRoutine(q *request) (answer, error) {
 // putRoutine creates the routine of the name in the path, or makes the body its
 // next version. It answers 201 for a new routine, otherwise 200.
 func (a *api) putRoutine(q *request) (answer, error) {
-	if err := q.principal.MayChange(); err != nil {
+	if err := a.service.MayChange(q.principal); err != nil {
 		return answer{}, err
 	}
 	text, err := q.body()

@@ -15,7 +15,7 @@ type withWarnings struct {
 }
 
 func (a *api) createRoutine(q *request) (answer, error) {
-	if err := q.principal.MayCreate(); err != nil {
+	if err := a.service.MayCreate(q.principal); err != nil {
 		return answer{}, err
 	}
 	text, err := q.body()

@@ -17,7 +17,7 @@ import (
 const mergePatches = "application/merge-patch+json, application/json"
 
 func (a *api) patchRoutine(q *request) (answer, error) {
-	if err := q.principal.MayChange(); err != nil {
+	if err := a.service.MayChange(q.principal); err != nil {
 		return answer{}, err
 	}
 	if mediaType, _, err := mime.ParseMediaType(q.Header.Get("Content-Type")); err == nil && mediaType != "application/merge-patch+json" &&
@@ -50,7 +50,7 @@ func (a *api) archiveRoutine(q *request) (answer, error) {
 }
 
 func (a *api) restoreRoutine(q *request) (answer, error) {
-	if err := q.principal.MayChange(); err != nil {
+	if err := a.service.MayChange(q.principal); err != nil {
 		return answer{}, err
 	}
 	text, err := q.body()

@@ -80,7 +80,7 @@ func stepsOf(operations []routine.Operation) []string {
 	steps := []string{}
 	size := 0
 	for _, o := range operations {
-		step := truncate(routine.OneLine(clean(o.Describe())), 100)
+		step := truncate(routine.OneLine(clean(routine.Describe(o))), 100)
 		if size += len(step); len(steps) == maxOperations || size > maxDescribedSteps {
 			return append(steps, "…")
 		}

@@ -55,27 +55,27 @@ type object struct {
 	public, archived bool
 }
 
-func (r *Routine) object() *object {
+func routineObject(r *Routine) *object {
 	return &object{"routine", r.OrganizationID, r.IsPublic, r.Status == StatusArchived}
 }
 
-func (e *Execution) object() *object {
+func executionObject(e *Execution) *object {
 	return &object{kind: "execution", organization: e.OrganizationID}
 }
 
-// MayCreate tells, before a definition is read, why p may not create routines.
+// MayCreate returns, before a definition is read, why p may not create routines.
 // CodeUnauthenticated, CodeForbidden.
-func (p Principal) MayCreate() error { return p.may(toCreate, nil) }
+func (s *Service) MayCreate(p Principal) error { return may(p, toCreate, nil) }
 
-// MayChange tells, before a change is read, why p may not change any routine.
+// MayChange returns, before a change is read, why p may not change any routine.
 // CodeUnauthenticated, CodeForbidden.
-func (p Principal) MayChange() error { return p.may(toChange, nil) }
+func (s *Service) MayChange(p Principal) error { return may(p, toChange, nil) }
 
 // may is the whole of the access rules: nil, or why p may not. Without an
 // object it tells what can be told before one is looked up, so that those who
 // may not ask do not learn which ids there are. CodeUnauthenticated,
 // CodeForbidden, CodeConflict.
-func (p Principal) may(do action, on *object) error {
+func may(p Principal, do action, on *object) error {
 	r := accessRules[do]
 	switch {
 	case p.Anonymous() && r.token:

@@ -274,7 +274,7 @@ func (c *checker) operation(i int, k kind, n *node, sound bool) {
 	if !sound {
 		decoded.raw = c.doc.sound(n)
 	}
-	op, err := decoded.decode()
+	op, err := decodeOperation(decoded)
 	if err != nil {
 		c.guessing = true
 		c.add(Problem{Pointer: operationPointer(i), Code: "type", Message: "cannot be read: " + err.Error()})

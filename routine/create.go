@@ -18,7 +18,7 @@ func (s *Service) CreateRoutine(ctx context.Context, p Principal, text []byte) (
 // CreateRoutineOnce is CreateRoutine, and gives what the first call gave when it
 // is repeated under its key. CodeIdempotencyMismatch.
 func (s *Service) CreateRoutineOnce(ctx context.Context, p Principal, text []byte, once Once) (*Routine, []Problem, error) {
-	if err := p.may(toCreate, nil); err != nil {
+	if err := may(p, toCreate, nil); err != nil {
 		return nil, nil, err
 	}
 	key, err := once.record(p, "create", s.now())
@@ -55,7 +55,7 @@ func (s *Service) createOnce(ctx context.Context, p Principal, key *IdempotencyK
 	if err != nil {
 		return nil, storeError(ctx, "create routine", err)
 	}
-	return r.answeredTo(p), nil
+	return routineAnswer(r, p), nil
 }
 
 // newRoutine makes an active routine of p from d. It has no tool name yet.
@@ -92,5 +92,5 @@ func (s *Service) routineMade(ctx context.Context, p Principal, k *IdempotencyKe
 		return nil, storeError(ctx, "read routine", err)
 	}
 	r.Definition, r.Status, r.Version, r.UpdatedAt = *d, StatusActive, 1, r.CreatedAt
-	return r.answeredTo(p), nil
+	return routineAnswer(r, p), nil
 }

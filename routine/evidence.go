@@ -128,14 +128,14 @@ func (r *Run) inspect(ctx context.Context, o Operation) *Evidence {
 	if e != nil {
 		e.Script = r.failedLine(o)
 	}
-	e.seal(r.hidden)
+	redactEvidence(e, r.hidden)
 	return e
 }
 
 // failedLine is the line of the operation's script at which it threw; nil when
 // that is not known.
 func (r *Run) failedLine(o Operation) *ScriptLine {
-	op, err := o.decode()
+	op, err := decodeOperation(o)
 	written, ok := op.(scripted)
 	filled, _ := r.op.(scripted)
 	if err != nil || !ok || filled == nil || r.failedAt.Line < 1 {
@@ -190,8 +190,9 @@ const (
 	leastElements = 5
 )
 
-// seal masks what is secret in e and brings it to its size.
-func (e *Evidence) seal(hidden secrets) {
+// redactEvidence removes secret values from e and truncates its texts and lists to
+// the limits above.
+func redactEvidence(e *Evidence, hidden secrets) {
 	if e == nil {
 		return
 	}
@@ -252,18 +253,18 @@ func hideCredentials(text string) string {
 // maxNearest is how many elements an error names.
 const maxNearest = 4
 
-// hint is what the evidence adds to the error, because most readers see nothing
+// hintOf returns what the evidence adds to the error, because most readers see nothing
 // but the error: the line of the script, or what could have been meant.
-func (e *Evidence) hint(o Operation, err *Error) string {
+func hintOf(e *Evidence, o Operation, err *Error) string {
 	if e != nil && e.Script != nil && e.Script.Text != "" {
 		return fmt.Sprintf("; line %d is: %s", e.Script.Line, e.Script.Text)
 	}
-	return e.nearest(o, err)
+	return nearestElements(e, o, err)
 }
 
-// nearest names what could have been meant by the selector of a search for an
+// nearestElements names what could have been meant by the selector of a search for an
 // element.
-func (e *Evidence) nearest(o Operation, err *Error) string {
+func nearestElements(e *Evidence, o Operation, err *Error) string {
 	code, limit := err.Code, "timeout_ms"
 	var search *Error
 	if code == CodeTimeout && errors.As(err.Cause, &search) { // the run's time ended it

@@ -56,7 +56,7 @@ func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call
 			err.RetryAfter = retryInFlight
 			return nil, err
 		}
-		return before, before.failure()
+		return before, failureOf(before)
 	}
 	var patience <-chan time.Time
 	if call.Patience > 0 {
@@ -118,7 +118,7 @@ func (s *Service) RunOnce(ctx context.Context, p Principal, d *Definition, call 
 	defer end()
 	defer l.closePage()
 	err = s.runPage(ctx, l, d, values, call.Progress)
-	l.last.notKept(l.files)
+	warnNotKept(l.last, l.files)
 	s.end(l.last, err)
 	return l.last, err
 }

@@ -82,8 +82,8 @@ func (e *Execution) Open() bool {
 	return e.Status == ExecutionPending || e.Status == ExecutionRunning
 }
 
-// failure is why a failed execution failed, as an Error; nil for any other.
-func (e *Execution) failure() error {
+// failureOf returns why a failed execution failed, as an Error; nil for any other.
+func failureOf(e *Execution) error {
 	if e.Status != ExecutionFailed || e.Error == nil {
 		return nil
 	}

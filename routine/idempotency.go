@@ -31,7 +31,7 @@ type Once struct {
 // if and only if there is that.
 type IdempotencyKey struct {
 	OrganizationID, UserID, ProjectID string
-	// Reach is the hosts that the token is limited to; see [Principal.reach].
+	// Reach is the hosts that the token is limited to; see reachOf.
 	Reach, Key  string
 	Fingerprint [sha256.Size]byte
 	CreatedAt   time.Time
@@ -52,13 +52,13 @@ func (o Once) record(p Principal, doing string, now time.Time) (*IdempotencyKey,
 	h := sha256.New()
 	h.Write([]byte(doing + "\n"))
 	h.Write(o.Body)
-	return &IdempotencyKey{OrganizationID: p.OrganizationID, UserID: p.UserID, ProjectID: p.ProjectID, Reach: p.reach(), Key: o.Key,
+	return &IdempotencyKey{OrganizationID: p.OrganizationID, UserID: p.UserID, ProjectID: p.ProjectID, Reach: reachOf(p), Key: o.Key,
 		Fingerprint: [sha256.Size]byte(h.Sum(nil)), CreatedAt: now}, nil
 }
 
-// reach is the hosts that p's runs are limited to, in lower case, sorted and
+// reachOf returns the hosts that p's runs are limited to, in lower case, sorted and
 // separated by blanks; empty: they are not limited.
-func (p Principal) reach() string {
+func reachOf(p Principal) string {
 	var hosts []string
 	for _, host := range p.AllowedHosts {
 		hosts = append(hosts, strings.ToLower(host))
@@ -108,7 +108,7 @@ func (s *Service) executionMade(ctx context.Context, p Principal, k *Idempotency
 		return nil, storeError(ctx, "read execution", err)
 	}
 	if e.TokenID != p.TokenID {
-		if err := p.may(toReadExecutions, e.object()); err != nil {
+		if err := may(p, toReadExecutions, executionObject(e)); err != nil {
 			return nil, Errorf(CodeForbidden, "this idempotency key was used with another token: its answer needs the scope %s; use a new key for a new run",
 				ScopeExecutionsRead)
 		}

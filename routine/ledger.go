@@ -23,7 +23,7 @@ func (s *Service) Execution(ctx context.Context, p Principal, id string) (*Execu
 
 // execution is one with which p may do an action.
 func (s *Service) execution(ctx context.Context, p Principal, do action, id string) (*Execution, error) {
-	if err := p.may(do, nil); err != nil {
+	if err := may(p, do, nil); err != nil {
 		return nil, err
 	}
 	e := s.unsavedEnd(id)
@@ -35,7 +35,7 @@ func (s *Service) execution(ctx context.Context, p Principal, do action, id stri
 			return nil, storeError(ctx, "read execution", err)
 		}
 	}
-	if err := p.may(do, e.object()); err != nil {
+	if err := may(p, do, executionObject(e)); err != nil {
 		return nil, err
 	}
 	return s.present(e), nil
@@ -69,7 +69,7 @@ func (s *Service) present(e *Execution) *Execution {
 // their results, and tells the number of all of them. CodeUnauthenticated,
 // CodeForbidden.
 func (s *Service) Executions(ctx context.Context, p Principal, f ExecutionFilter) ([]*Execution, int, error) {
-	if err := p.may(toReadExecutions, nil); err != nil {
+	if err := may(p, toReadExecutions, nil); err != nil {
 		return nil, 0, err
 	}
 	f.OrganizationID = p.OrganizationID
@@ -117,7 +117,7 @@ func (s *Service) Cancel(ctx context.Context, p Principal, id string) (*Executio
 		return nil, err
 	}
 	if !e.Open() {
-		return e.answeredTo(p), nil
+		return executionAnswer(e, p), nil
 	}
 	if l := s.live(id); l != nil {
 		l.cancel(cancelled())
@@ -127,7 +127,7 @@ func (s *Service) Cancel(ctx context.Context, p Principal, id string) (*Executio
 	waiting, stop := context.WithTimeout(ctx, cancelTime)
 	defer stop()
 	if e, err = s.wait(waiting, p, toCancel, id); e != nil {
-		return e.answeredTo(p), nil
+		return executionAnswer(e, p), nil
 	}
 	return nil, err
 }
@@ -157,7 +157,7 @@ func (s *Service) wait(ctx context.Context, p Principal, do action, id string) (
 		if e, err = s.execution(reading, p, do, id); err != nil {
 			return nil, err
 		}
-		return e, e.failure()
+		return e, failureOf(e)
 	}
 	tick := time.NewTicker(pollTime)
 	defer tick.Stop()
@@ -171,7 +171,7 @@ func (s *Service) wait(ctx context.Context, p Principal, do action, id string) (
 			return nil, err
 		}
 	}
-	return e, e.failure()
+	return e, failureOf(e)
 }
 
 // live finds an execution that goes on in this process; nil: it does not.

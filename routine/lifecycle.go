@@ -44,7 +44,7 @@ func (s *Service) PublishRoutine(ctx context.Context, p Principal, id string, on
 // ReplaceRoutine puts the definition in text in place of the routine's own. The
 // problems are warnings. See PatchRoutine for expected and errors.
 func (s *Service) ReplaceRoutine(ctx context.Context, p Principal, id string, text []byte, expected []int) (*Routine, []Problem, error) {
-	if err := p.may(toChange, nil); err != nil {
+	if err := may(p, toChange, nil); err != nil {
 		return nil, nil, err
 	}
 	d, warnings, err := s.parse(ctx, p, text)
@@ -59,7 +59,7 @@ func (s *Service) ReplaceRoutine(ctx context.Context, p Principal, id string, te
 func (s *Service) replace(ctx context.Context, p Principal, id string, d *Definition, expected []int) (*Routine, error) {
 	return s.change(ctx, p, id, expected, func(r *Routine) error {
 		r.Definition = *d
-		return r.unlessArchived()
+		return requireNotArchived(r)
 	})
 }
 
@@ -81,7 +81,7 @@ func (s *Service) RestoreRoutine(ctx context.Context, p Principal, id string, ve
 	if err != nil {
 		clearLines(AsError(err).Problems)
 	}
-	if p.may(toRead, nil) != nil {
+	if may(p, toRead, nil) != nil {
 		warnings, err = withheldProblems(warnings, err, func(found []Problem) []Problem { return withhold(found, nil) })
 	}
 	return r, warnings, err
@@ -155,12 +155,12 @@ func (s *Service) change(ctx context.Context, p Principal, id string, expected [
 			return nil, err
 		}
 		if sameContent(was, &r) {
-			return was.answeredTo(p), nil
+			return routineAnswer(was, p), nil
 		}
 		r.Version, r.UpdatedAt = was.Version+1, max(s.now().Unix(), was.UpdatedAt)
 		err = s.store.UpdateRoutine(ctx, &r, p.UserID)
 		if err == nil {
-			return r.answeredTo(p), nil
+			return routineAnswer(&r, p), nil
 		}
 		if !errors.Is(err, ErrStale) {
 			return nil, storeError(ctx, "update routine", err)
@@ -172,8 +172,8 @@ func (s *Service) change(ctx context.Context, p Principal, id string, expected [
 // errBusyRoutine ends a change that lost every race against others.
 var errBusyRoutine = Errorf(CodeConflict, "others change the routine all the time: try again")
 
-// become changes the status as a caller may. CodeConflict.
-func (r *Routine) become(status Status) error {
+// setStatus changes the status as a caller may. CodeConflict.
+func setStatus(r *Routine, status Status) error {
 	if status != r.Status && !slices.Contains(transitions[r.Status], status) {
 		var ways []string
 		for _, way := range transitions[r.Status] {
@@ -185,8 +185,8 @@ func (r *Routine) become(status Status) error {
 	return nil
 }
 
-// unlessArchived refuses changes to what is archived.
-func (r *Routine) unlessArchived() error {
+// requireNotArchived refuses changes to what is archived.
+func requireNotArchived(r *Routine) error {
 	if r.Status == StatusArchived {
 		return Errorf(CodeConflict, `the routine is archived: make it active first, with {"routine_status": "active"}`)
 	}

@@ -25,7 +25,7 @@ type PutCondition struct {
 // not archived. CodeNotFound; CodeConflict when several routines have the name;
 // CodeUnauthenticated, CodeForbidden.
 func (s *Service) RoutineNamed(ctx context.Context, p Principal, name string) (*Routine, error) {
-	if err := p.may(toReadNamed, nil); err != nil {
+	if err := may(p, toReadNamed, nil); err != nil {
 		return nil, err
 	}
 	rs, err := s.routinesNamed(ctx, p, name)
@@ -52,7 +52,7 @@ func (s *Service) RoutineNamed(ctx context.Context, p Principal, name string) (*
 func (s *Service) PutRoutine(ctx context.Context, p Principal, name string, text []byte, c PutCondition) (
 	r *Routine, created bool, warnings []Problem, err error) {
 
-	if err := p.may(toChange, nil); err != nil {
+	if err := may(p, toChange, nil); err != nil {
 		return nil, false, nil, err
 	}
 	d, warnings, err := s.parse(ctx, p, text)
@@ -88,7 +88,7 @@ func (s *Service) PutRoutine(ctx context.Context, p Principal, name string, text
 		if err != nil {
 			return nil, false, warnings, storeError(ctx, "create routine", err)
 		}
-		return r.answeredTo(p), true, warnings, nil
+		return routineAnswer(r, p), true, warnings, nil
 	}
 	return nil, false, warnings, errBusyRoutine
 }

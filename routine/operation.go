@@ -84,8 +84,8 @@ const (
 	closePopup  = "close"
 )
 
-// popup is the x-popup of the operation; empty: it has none.
-func (o Operation) popup() string {
+// popupOf returns the x-popup of the operation; empty: it has none.
+func popupOf(o Operation) string {
 	var field struct {
 		Popup any `json:"x-popup"`
 	}
@@ -94,9 +94,9 @@ func (o Operation) popup() string {
 	return text
 }
 
-// decode makes a fresh value of the operation's kind. Each run decodes anew, so
+// decodeOperation makes a fresh value of the operation's kind. Each run decodes anew, so
 // that filling in placeholders never reaches the definition.
-func (o Operation) decode() (operation, error) {
+func decodeOperation(o Operation) (operation, error) {
 	k, ok := kindNamed(o.typ)
 	if !ok {
 		return nil, fmt.Errorf("unknown operation type %q", o.typ)
@@ -107,8 +107,8 @@ func (o Operation) decode() (operation, error) {
 
 // Describe is the operation in a few words for progress and logs, as in
 // "click #search". Placeholders are shown as written.
-func (o Operation) Describe() string {
-	op, err := o.decode()
+func Describe(o Operation) string {
+	op, err := decodeOperation(o)
 	if err != nil {
 		return o.typ
 	}

@@ -49,7 +49,7 @@ type ParameterSchema struct {
 
 // Schema describes the values that the parameter takes. It guides callers:
 // [Bind] decides, and takes numbers and booleans that are spelt as strings too.
-func (p *Parameter) Schema() ParameterSchema {
+func SchemaOf(p *Parameter) ParameterSchema {
 	var rules Validation
 	if p.Validation != nil {
 		rules = *p.Validation
@@ -122,7 +122,7 @@ func ParametersSchema(parameters []Parameter, describe func(*Parameter, *Paramet
 	required := []string{}
 	for i := range parameters {
 		p := &parameters[i]
-		s := p.Schema()
+		s := SchemaOf(p)
 		describe(p, &s)
 		if i > 0 {
 			properties.WriteByte(',')

@@ -57,7 +57,7 @@ func TestParameterSchema(t *testing.T) {
 			if err := json.Unmarshal([]byte(row.parameter), &p); err != nil {
 				t.Fatal(err)
 			}
-			s := p.Schema()
+			s := routine.SchemaOf(&p)
 			got, err := json.Marshal(s)
 			if notes := strings.Join(s.Notes, " "); err != nil || string(got) != row.want || notes != row.notes {
 				t.Errorf("error %v\n got %s %q\nwant %s %q", err, got, notes, row.want, row.notes)

@@ -32,7 +32,7 @@ func Bind(d *Definition, given json.RawMessage) (Values, error) {
 		if n != nil && n.bad {
 			continue
 		}
-		value, faults := p.bind(n, m)
+		value, faults := bindParameter(p, n, m)
 		for _, f := range faults {
 			found.add(valueProblem(p.Name, f.code, f.message))
 		}
@@ -83,9 +83,9 @@ func unknownNames(d *Definition, doc *document, found *report) {
 	}
 }
 
-// bind gives the parameter's value, or what is wrong with the one given. n is
+// bindParameter returns the parameter's value, or what is wrong with the one given. n is
 // nil where there is none, and null means the same.
-func (p *Parameter) bind(n *node, m *matching) (any, []fault) {
+func bindParameter(p *Parameter, n *node, m *matching) (any, []fault) {
 	var v any
 	if n != nil {
 		v = n.value()
@@ -137,9 +137,9 @@ func knownNames(name string, ps []Parameter) string {
 // are. What is beyond the room for values, or beyond the problems that are kept,
 // is not looked at.
 func checkPlaces(d *Definition, values Values, found *report) {
-	filling := &placeholder.Filling{Resolve: values.resolve, Room: MaxFilledBytes}
+	filling := &placeholder.Filling{Resolve: lookupIn(values), Room: MaxFilledBytes}
 	for i := range d.Operations {
-		op, err := d.Operations[i].decode()
+		op, err := decodeOperation(d.Operations[i])
 		if err != nil {
 			continue // a stored definition decodes; Run reports it if not
 		}
@@ -166,22 +166,25 @@ func checkPlaces(d *Definition, values Values, found *report) {
 			continue
 		}
 		var clash *keyClash
-		err = replaceTemplates(op, func(s site) (any, error) { return values.fill(s) })
+		err = replaceTemplates(op, func(s site) (any, error) { return fillParameters(values, s) })
 		if errors.As(err, &clash) {
 			found.add(valueProblem(firstParameter(clash.keys), "invalid_value", where(clash.pointer)+clash.Error()))
 		}
 	}
 }
 
-func (v Values) resolve(t placeholder.Token) (any, bool) {
-	value, ok := v[t.Name]
-	return value, ok && t.Source == placeholder.Parameter
+// lookupIn resolves the tokens of parameters, and no others.
+func lookupIn(v Values) func(placeholder.Token) (any, bool) {
+	return func(t placeholder.Token) (any, bool) {
+		value, ok := v[t.Name]
+		return value, ok && t.Source == placeholder.Parameter
+	}
 }
 
-// fill fills the parameters of s.
-func (v Values) fill(s site) (any, error) {
+// fillParameters fills the parameters of s.
+func fillParameters(v Values, s site) (any, error) {
 	t, _ := placeholder.Parse(s.text, s.place)
-	return (&placeholder.Filling{Resolve: v.resolve}).Fill(t)
+	return (&placeholder.Filling{Resolve: lookupIn(v)}).Fill(t)
 }
 
 // firstParameter is the one that a text names first.

@@ -39,7 +39,7 @@ func (s *Service) PatchRoutine(ctx context.Context, p Principal, id string, text
 		}
 		defer done()
 		warnings, err = r.patch(text)
-		if p.may(toRead, nil) != nil {
+		if may(p, toRead, nil) != nil {
 			warnings, err = withheldProblems(warnings, err, func(found []Problem) []Problem { return problemsOfPatch(text, status, found) })
 		}
 		return err
@@ -82,10 +82,10 @@ func (r *Routine) patch(text []byte) ([]Problem, error) {
 	if patch.root.member(tagsField) == nil {
 		r.Tags = was.Tags
 	}
-	if err := r.become(status); err != nil || was.Status != StatusArchived || sameContent(&was, r) {
+	if err := setStatus(r, status); err != nil || was.Status != StatusArchived || sameContent(&was, r) {
 		return warnings, err
 	}
-	return warnings, r.unlessArchived()
+	return warnings, requireNotArchived(r)
 }
 
 // statusNamed is the status that a value names.

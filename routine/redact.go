@@ -5,16 +5,16 @@ import "slices"
 // shownTo is r as p may see it. Everybody may read a public routine, but the
 // values in the declarations of its secret parameters are only shown to its own
 // organization.
-func (r *Routine) shownTo(p Principal) *Routine {
-	if !p.Anonymous() && p.OrganizationID == r.OrganizationID || !slices.ContainsFunc(r.Parameters, Parameter.redacts) {
+func shownTo(r *Routine, p Principal) *Routine {
+	if !p.Anonymous() && p.OrganizationID == r.OrganizationID || !slices.ContainsFunc(r.Parameters, redacts) {
 		return r
 	}
 	shown := *r
 	shown.Redacted = true
 	shown.Parameters = slices.Clone(r.Parameters)
 	for i, p := range shown.Parameters {
-		if p.redacts() {
-			shown.Parameters[i] = p.redacted()
+		if redacts(p) {
+			shown.Parameters[i] = redacted(p)
 		}
 	}
 	return &shown
@@ -22,12 +22,12 @@ func (r *Routine) shownTo(p Principal) *Routine {
 
 // redacted is the parameter without anything that can tell a value of it. It
 // lists what is shown, so that a field that is added later is not shown.
-func (p Parameter) redacted() Parameter {
+func redacted(p Parameter) Parameter {
 	return Parameter{Name: p.Name, Type: p.Type, Required: p.Required, Description: p.Description, Secret: p.Secret}
 }
 
 // redacts reports whether redacted hides anything: the parameter is secret, and
 // its declaration has rules, values or fields of the author's own.
-func (p Parameter) redacts() bool {
+func redacts(p Parameter) bool {
 	return p.Secret && (p.Validation != nil || p.Default != nil || p.Examples != nil || p.Observed != nil || p.Extra != nil)
 }

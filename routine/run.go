@@ -53,7 +53,7 @@ var errOperationLimit = errors.New("operation limit")
 func (r *Run) run(ctx context.Context, d *Definition) error {
 	total := len(d.Operations)
 	for i, o := range d.Operations {
-		r.progress(Progress{i, total, o.Describe()})
+		r.progress(Progress{i, total, Describe(o)})
 		r.result.OperationsMetadata = append(r.result.OperationsMetadata, OperationRecord{Index: i, Type: o.Type()})
 		r.record = &r.result.OperationsMetadata[i]
 		start := r.now()
@@ -75,7 +75,7 @@ func (r *Run) run(ctx context.Context, d *Definition) error {
 		if err != nil {
 			e := AsError(err)
 			r.evidence = r.inspect(ctx, o)
-			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message) + r.evidence.hint(o, e)
+			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message) + hintOf(r.evidence, o, e)
 			r.result.Error = &message
 			return &Error{Code: e.Code, Message: message, Cause: err}
 		}
@@ -88,7 +88,7 @@ func (r *Run) run(ctx context.Context, d *Definition) error {
 // its own limit. When the run's own clock has ended, that is the reason,
 // whatever the operation says.
 func (r *Run) do(ctx context.Context, o Operation) error {
-	op, err := o.decode()
+	op, err := decodeOperation(o)
 	if err != nil {
 		return Internal("decode operation", err)
 	}
@@ -104,7 +104,7 @@ func (r *Run) do(ctx context.Context, o Operation) error {
 	if err = r.fill(limitCtx, op); err == nil {
 		err = op.Do(limitCtx, r)
 	}
-	if err == nil && o.popup() == closePopup {
+	if err == nil && popupOf(o) == closePopup {
 		err = r.page.ClosePopup(ctx)
 	}
 	if err != nil && ctx.Err() != nil {

@@ -90,9 +90,9 @@ func (s *Service) keepFiles(ctx context.Context, e *Execution, files []File) {
 	}
 }
 
-// notKept warns of the files of a run that has no row in the ledger and that are
+// warnNotKept warns of the files of a run that has no row in the ledger and that are
 // not its result.
-func (e *Execution) notKept(files []File) {
+func warnNotKept(e *Execution, files []File) {
 	for _, f := range files {
 		if e.Result != nil && (!e.Result.IsBase64 || e.Result.Filename != f.Name) {
 			e.Result.Warnings = append(e.Result.Warnings, fmt.Sprintf("the file %s is not kept: only runs of stored routines keep files beside their result", f.Name))

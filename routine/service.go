@@ -189,7 +189,7 @@ func (s *Service) RoutineSince(ctx context.Context, p Principal, id string, sinc
 	if err != nil {
 		return nil, err
 	}
-	return r.shownTo(p), nil
+	return shownTo(r, p), nil
 }
 
 // find reads a routine with which p may do what is asked.
@@ -198,7 +198,7 @@ func (s *Service) find(ctx context.Context, p Principal, do action, id string) (
 }
 
 func (s *Service) findSince(ctx context.Context, p Principal, do action, id string, since time.Time) (*Routine, error) {
-	if err := p.may(do, nil); err != nil {
+	if err := may(p, do, nil); err != nil {
 		return nil, err
 	}
 	r, err := s.readRoutine(ctx, p, id, since)
@@ -210,7 +210,7 @@ func (s *Service) findSince(ctx context.Context, p Principal, do action, id stri
 	case err != nil:
 		return nil, storeError(ctx, "read routine", err)
 	}
-	if err := p.may(do, r.object()); err != nil {
+	if err := may(p, do, routineObject(r)); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -221,7 +221,7 @@ func (s *Service) findSince(ctx context.Context, p Principal, do action, id stri
 // A routine with a large definition is listed without its parameters and
 // operations, see Routine.Omitted. CodeForbidden, CodeBusy.
 func (s *Service) Routines(ctx context.Context, p Principal, f RoutineFilter) ([]*Routine, int, error) {
-	if err := p.may(toList, nil); err != nil {
+	if err := may(p, toList, nil); err != nil {
 		return nil, 0, err
 	}
 	f.OrganizationID, f.Public = p.OrganizationID, true
@@ -236,7 +236,7 @@ func (s *Service) Routines(ctx context.Context, p Principal, f RoutineFilter) ([
 		return nil, 0, storeError(ctx, "list routines", err)
 	}
 	for i, r := range rs {
-		rs[i] = r.shownTo(p)
+		rs[i] = shownTo(r, p)
 	}
 	return rs, total, nil
 }
@@ -244,7 +244,7 @@ func (s *Service) Routines(ctx context.Context, p Principal, f RoutineFilter) ([
 // Tools lists the routines that are published to p's organization as tools,
 // without their definitions. Tool reads one of them.
 func (s *Service) Tools(ctx context.Context, p Principal) ([]*Routine, error) {
-	if err := p.may(toListTools, nil); err != nil {
+	if err := may(p, toListTools, nil); err != nil {
 		return nil, err
 	}
 	if p.OrganizationID == "" { // the filter would choose the public routines of all others

@@ -26,7 +26,7 @@ func (s *Service) Start(ctx context.Context, p Principal, id string, call Call) 
 // start gives the run that it has begun, or the execution that the same call
 // has made before.
 func (s *Service) start(ctx context.Context, p Principal, id string, call Call) (_ *live, before *Execution, _ error) {
-	if err := p.may(toExecute, nil); err != nil {
+	if err := may(p, toExecute, nil); err != nil {
 		return nil, nil, err
 	}
 	key, err := call.Once.record(p, "execute "+id, s.now())

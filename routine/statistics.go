@@ -52,7 +52,7 @@ type BrowserStatistics struct {
 
 // MayReadStatistics tells whether p may see how the service as a whole is
 // doing: nil, CodeUnauthenticated or CodeForbidden.
-func (s *Service) MayReadStatistics(p Principal) error { return p.may(toReadStatistics, nil) }
+func (s *Service) MayReadStatistics(p Principal) error { return may(p, toReadStatistics, nil) }
 
 // Statistics is a snapshot, cheap enough for every few seconds.
 func (s *Service) Statistics() Statistics {

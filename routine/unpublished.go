@@ -10,11 +10,11 @@ var everyStatus = []Status{StatusDraft, StatusActive, StatusArchived}
 // CodeUnauthenticated; CodeForbidden when p may neither read nor change
 // routines.
 func (s *Service) ToolHolder(ctx context.Context, p Principal, name string) (string, error) {
-	if err := p.may(toChange, nil); err != nil {
+	if err := may(p, toChange, nil); err != nil {
 		if p.Anonymous() {
 			return "", err
 		}
-		if err := p.may(toRead, nil); err != nil {
+		if err := may(p, toRead, nil); err != nil {
 			return "", err
 		}
 	}
@@ -34,7 +34,7 @@ func (s *Service) ToolHolder(ctx context.Context, p Principal, name string) (str
 // when p may not read routines and publish them.
 func (s *Service) Unpublished(ctx context.Context, p Principal, words []string, limit int) ([]*Routine, int, error) {
 	for _, do := range []action{toChange, toList} {
-		if err := p.may(do, nil); err != nil {
+		if err := may(p, do, nil); err != nil {
 			return nil, 0, err
 		}
 	}

@@ -103,7 +103,7 @@ func (s *Service) callback(ctx context.Context, p Principal, to string) (*Callba
 // as Standard Webhooks write it: whsec_ and base64. It is made when it is first
 // asked for. CodeForbidden unless p is an admin.
 func (s *Service) WebhookSecret(ctx context.Context, p Principal) (string, error) {
-	if err := p.may(toManageWebhooks, nil); err != nil {
+	if err := may(p, toManageWebhooks, nil); err != nil {
 		return "", err
 	}
 	secret, err := s.webhookSecret(ctx, p.OrganizationID)

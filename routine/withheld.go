@@ -7,20 +7,20 @@ import "fmt"
 // executions that it may not read. Such a caller is answered what they need to
 // refer to the object, and nothing of what another scope guards.
 
-// answeredTo is r as the answer to a change that p made. If p may not read
+// routineAnswer returns r as the answer to a change that p made. If p may not read
 // routines it is withheld.
-func (r *Routine) answeredTo(p Principal) *Routine {
-	if p.may(toRead, r.object()) == nil {
+func routineAnswer(r *Routine, p Principal) *Routine {
+	if may(p, toRead, routineObject(r)) == nil {
 		return r
 	}
 	return &Routine{ID: r.ID, ToolName: r.ToolName, OrganizationID: r.OrganizationID, Status: r.Status, Version: r.Version, Withheld: true,
 		Definition: Definition{Name: r.Name, IsMCPToolDesignated: r.IsMCPToolDesignated}}
 }
 
-// answeredTo is e as the answer to a call of p that acted on it. If p may not
+// executionAnswer returns e as the answer to a call of p that acted on it. If p may not
 // read executions it is withheld.
-func (e *Execution) answeredTo(p Principal) *Execution {
-	if p.may(toReadExecutions, e.object()) == nil {
+func executionAnswer(e *Execution, p Principal) *Execution {
+	if may(p, toReadExecutions, executionObject(e)) == nil {
 		return e
 	}
 	return &Execution{ID: e.ID, Status: e.Status, OrganizationID: e.OrganizationID, Withheld: true}

@@ -211,7 +211,7 @@ func (d *demo) create(ctx context.Context) (string, error) {
 	}
 	d.say("POST /routines/ stored %q as %s. It takes these steps:\n", created.Name, created.ID)
 	for i, o := range created.Operations {
-		d.say("  %d. %s\n", i+1, o.Describe())
+		d.say("  %d. %s\n", i+1, routine.Describe(o))
 	}
 	return created.ID, nil
 }
