@@ -61,7 +61,7 @@ func TestRestOfABodyIsNotRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 			fmt.Fprintf(c, "POST /routines/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Service-Token: %s\r\n%s", adminToken, rest)

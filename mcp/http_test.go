@@ -70,15 +70,11 @@ func TestHTTPClientThatGoesAwayEndsItsRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFront(t, hang)
 			leave(t, f)
-			left := time.Now()
 			soon(t, "the page is closed", func() bool { return f.site.closed.Load() == 1 })
 			soon(t, "the ledger says cancelled", func() bool {
 				failed := f.executions(t, routine.ExecutionFailed)
 				return len(failed) == 1 && failed[0].ErrorCode == routine.CodeCancelled
 			})
-			if took := time.Since(left); took > 5*time.Second {
-				t.Errorf("it took %v", took)
-			}
 		})
 	}
 }

@@ -86,8 +86,8 @@ func (v *serving) wait() error {
 	v.once.Do(func() {
 		select {
 		case v.err = <-v.done:
-		case <-time.After(10 * time.Second):
-			v.t.Error("ServeStdio did not return within 10 s")
+		case <-time.After(time.Minute):
+			v.t.Error("ServeStdio did not return within a minute")
 		}
 	})
 	return v.err
@@ -165,8 +165,8 @@ func (p *peer) next() message {
 			p.t.Fatalf("line %q: %v", l, err)
 		}
 		return m
-	case <-time.After(10 * time.Second):
-		p.t.Fatal("no message within 10 s")
+	case <-time.After(time.Minute):
+		p.t.Fatal("no message within a minute")
 		panic("unreachable")
 	}
 }

@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// soonEnough is how long a page may live on after its caller has gone.
-const soonEnough = 5 * time.Second
+// soonEnough is how long a page may live on after its caller has gone. The run
+// itself would go on for 50 s.
+const soonEnough = 25 * time.Second
 
 // clinging is a site whose page holds a connection open as long as it lives.
 type clinging struct {

@@ -103,7 +103,7 @@ func TestServersShareTheirRuns(t *testing.T) {
 	// It is to take 2 s at most; this machine may have much else to do.
 	took := time.Since(begin)
 	t.Logf("cancelled after %v", took)
-	if took > 10*time.Second {
+	if took > testTime/2 {
 		t.Errorf("cancelled after %v", took)
 	}
 	events.wait(t, func(text string) string { return found(text, `"error_code":"cancelled"`) })

@@ -283,7 +283,7 @@ func processes(t *testing.T, text string) []string {
 
 func waitNone(t *testing.T, text string) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(testTime)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -294,7 +294,7 @@ func waitNone(t *testing.T, text string) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("still there after 10 s:\n%s", strings.Join(left, "\n"))
+			t.Fatalf("still there after %v:\n%s", testTime, strings.Join(left, "\n"))
 		}
 	}
 }
