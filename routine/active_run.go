@@ -44,17 +44,6 @@ func newLive(e *Execution, caller Principal) *live {
 	return l
 }
 
-// Event is one step of an execution: a change of its status or the record of an
-// operation, the other being nil.
-type Event struct {
-	// Sequence grows from event to event, with gaps. It depends on the
-	// execution only: an event has the same number whenever and by whichever
-	// process it is told.
-	Sequence  int
-	Execution *Execution // without its result and evidence
-	Operation *OperationRecord
-}
-
 // Sequence numbers: accepted, running, one for each operation of the routine,
 // ended.
 const (

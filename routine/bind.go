@@ -9,10 +9,6 @@ import (
 	"rote/routine/placeholder"
 )
 
-// Values are the typed values of a call by parameter name: string, json.Number,
-// bool, or nil for a parameter without value.
-type Values map[string]any
-
 // Bind is the only door for the values of a call. It gives every parameter of d
 // a value of its type and refuses, with all faults at once, what d does not
 // declare, what is missing and what breaks a rule. Values that no place of the
@@ -196,22 +192,4 @@ func firstParameter(text string) string {
 		}
 	}
 	return ""
-}
-
-// Mask is the JSON of the values with secret ones replaced, for the ledger.
-func (v Values) Mask(ps []Parameter) json.RawMessage {
-	shown := map[string]any{}
-	for _, p := range ps {
-		if value, ok := v[p.Name]; ok && value != nil {
-			if p.Secret {
-				value = Masked
-			}
-			shown[p.Name] = value
-		}
-	}
-	text, err := json.Marshal(shown)
-	if err != nil {
-		return json.RawMessage(`{}`)
-	}
-	return text
 }

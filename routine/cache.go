@@ -13,13 +13,6 @@ const (
 	maxCopiedText = 64 << 10
 )
 
-// Changes counts the changes to what a [Store] keeps. Equal counts mean equal
-// content; the counts only grow.
-type Changes struct {
-	// Routines counts new routines and versions, Tokens revocations.
-	Routines, Tokens int64
-}
-
 // copies are of rows that were read from the store, good for as long as nothing
 // has changed there: most calls read what the call before has read. The zero
 // value has none.

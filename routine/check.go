@@ -307,9 +307,6 @@ func (c *checker) operation(i int, k kind, n *node, sound bool) {
 	})
 }
 
-// costly says how much work check is, in units of maxEffort.
-type costly interface{ effort() int }
-
 func operationPointer(i int) string { return "/operations/" + strconv.Itoa(i) }
 
 // parameters checks the declarations, each default and example against its own

@@ -34,13 +34,6 @@ func (e *endpoint) UnmarshalJSON(text []byte) error {
 
 func (e *endpoint) effort() int { return headerEffort * len(e.Headers) }
 
-func (o *opDownload) effort() int { return o.Endpoint.effort() }
-
-// effort counts every string of the sanitizer for a path.
-func (o *opFetch) effort() int {
-	return jsonPathEffort*bytes.Count(o.Sanitizer, []byte{'"'})/2 + o.Endpoint.effort()
-}
-
 func (e *endpoint) check() []Problem {
 	var problems []Problem
 	if _, has := e.body(); has && (e.Method == "GET" || e.Method == "HEAD") {
@@ -130,4 +123,18 @@ func formEncode(body map[string]any) string {
 		form.Set(k, placeholder.Format(v))
 	}
 	return form.Encode()
+}
+
+func (e *endpoint) doubts() []Problem {
+	var problems []Problem
+	if message, hint := doubtfulRequestURL(e.URL); message != "" {
+		problems = append(problems, Problem{Pointer: "/endpoint/url", Code: "url", Message: message, Hint: hint})
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
+		if text, ok := e.Headers[name].(string); ok && !placeholder.FitsHeader(text) {
+			problems = append(problems, Problem{Pointer: "/endpoint/headers/" + EscapePointer(name), Code: "header_value",
+				Message: "a browser sends no header with characters beyond U+00FF: the run will fail here", Hint: "encode them"})
+		}
+	}
+	return problems
 }

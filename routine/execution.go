@@ -82,14 +82,6 @@ func (e *Execution) Open() bool {
 	return e.Status == ExecutionPending || e.Status == ExecutionRunning
 }
 
-// failureOf returns why a failed execution failed, as an Error; nil for any other.
-func failureOf(e *Execution) error {
-	if e.Status != ExecutionFailed || e.Error == nil {
-		return nil
-	}
-	return &Error{Code: e.ErrorCode, Message: *e.Error}
-}
-
 // MaxListedParameters bounds the parameters of one execution in lists and
 // events, in bytes.
 const MaxListedParameters = 4 << 10

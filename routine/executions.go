@@ -3,6 +3,7 @@ package routine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -179,4 +180,55 @@ func (s *Service) live(id string) *live {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.running[id]
+}
+
+// keepScreenshot makes the screenshot of a failed run a file of its execution.
+// That it is lost is told in the log only: it must not hide why the run failed.
+func (s *Service) keepScreenshot(ctx context.Context, e *Execution) {
+	if e.Evidence == nil || e.Evidence.Screenshot == nil {
+		return
+	}
+	shot := e.Evidence.Screenshot
+	f := &File{FileInfo{Name: screenshotFile, ContentType: shot.ContentType, Size: int64(len(shot.Data))}, shot.Data}
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	if err := s.store.PutFile(saving, e.ID, f); err != nil {
+		s.log.WarnContext(ctx, "screenshot could not be saved", "execution_id", e.ID, "error", err)
+		return
+	}
+	shot.File = f.Name
+	e.Files = append(e.Files, f.FileInfo)
+}
+
+// keepFiles makes the files that the pages were sent files of the execution.
+func (s *Service) keepFiles(ctx context.Context, e *Execution, files []File) {
+	for i := range files {
+		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+		err := s.store.PutFile(saving, e.ID, &files[i])
+		cancel()
+		if err != nil {
+			s.log.WarnContext(ctx, "file could not be saved", "execution_id", e.ID, "error", err)
+			e.Result.Warnings = append(e.Result.Warnings, fmt.Sprintf("the file %s could not be saved: the database did not take it", files[i].Name))
+			continue
+		}
+		e.Files = append(e.Files, files[i].FileInfo)
+	}
+}
+
+// warnNotKept warns of the files of a run that has no row in the ledger and that are
+// not its result.
+func warnNotKept(e *Execution, files []File) {
+	for _, f := range files {
+		if e.Result != nil && (!e.Result.IsBase64 || e.Result.Filename != f.Name) {
+			e.Result.Warnings = append(e.Result.Warnings, fmt.Sprintf("the file %s is not kept: only runs of stored routines keep files beside their result", f.Name))
+		}
+	}
+}
+
+// failureOf returns why a failed execution failed, as an Error; nil for any other.
+func failureOf(e *Execution) error {
+	if e.Status != ExecutionFailed || e.Error == nil {
+		return nil
+	}
+	return &Error{Code: e.ErrorCode, Message: *e.Error}
 }

@@ -54,3 +54,20 @@ func notStarted(err error) error {
 	return &Error{Code: CodeBrowserUnavailable, RetryAfter: e.RetryAfter, Cause: err,
 		Message: "no browser is running: it is still starting, or it does not start, and then the log of the service says why"}
 }
+
+// MayReadStatistics tells whether p may see how the service as a whole is
+// doing: nil, CodeUnauthenticated or CodeForbidden.
+func (s *Service) MayReadStatistics(p Principal) error { return may(p, toReadStatistics, nil) }
+
+// Statistics is a snapshot, cheap enough for every few seconds.
+func (s *Service) Statistics() Statistics {
+	t := Statistics{RunningLimit: s.queue.places, WaitingLimit: s.queue.limit, StoreBytes: -1}
+	t.Running, t.Waiting = s.queue.counts()
+	if size, err := s.store.Size(); err == nil {
+		t.StoreBytes = size
+	}
+	if b, counts := s.browser.(interface{ BrowserStatistics() BrowserStatistics }); counts {
+		t.Browser = new(b.BrowserStatistics())
+	}
+	return t
+}

@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// IdempotencyTime is how long a key stands for the call that was made with it.
-const IdempotencyTime = 24 * time.Hour
-
 // MaxIdempotencyKey bounds a key, in bytes.
 const MaxIdempotencyKey = 255
 
@@ -25,20 +22,6 @@ type Once struct {
 	// Body is the request; another one under the same key is refused.
 	Body []byte
 }
-
-// IdempotencyKey is the record of a call that was made with a key. A Store
-// saves it in the transaction that saves what the call made: there is a record
-// if and only if there is that.
-type IdempotencyKey struct {
-	OrganizationID, UserID, ProjectID string
-	// Reach is the hosts that the token is limited to; see reachOf.
-	Reach, Key  string
-	Fingerprint [sha256.Size]byte
-	CreatedAt   time.Time
-}
-
-// ErrKeyTaken: a call with this idempotency key has been made.
-var ErrKeyTaken = errors.New("idempotency key is taken")
 
 // record is the record of a call; doing tells what is asked for beside the
 // body. Nil without a key. CodeInvalid for what cannot be a key.

@@ -30,3 +30,7 @@ func (o *opDownload) Do(ctx context.Context, r *Run) error {
 	}
 	return nil
 }
+
+func (o *opDownload) doubts() []Problem { return o.Endpoint.doubts() }
+
+func (o *opDownload) effort() int { return o.Endpoint.effort() }

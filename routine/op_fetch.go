@@ -101,3 +101,29 @@ func maskHeaders(headers map[string]string) map[string]string {
 	}
 	return shown
 }
+
+// doubts warns of the sanitizer's paths, in which nothing is filled in, too.
+func (o *opFetch) doubts() []Problem {
+	problems := o.Endpoint.doubts()
+	if !bytes.Contains(o.Sanitizer, []byte("{{")) {
+		return problems
+	}
+	steps, _ := parseSanitizer(o.Sanitizer)
+	for _, s := range steps {
+		if s == nil {
+			continue
+		}
+		for _, path := range append([]string{s.Path}, s.Paths...) {
+			if hasToken(path) {
+				return append(problems, Problem{Pointer: "/data_sanitizer", Code: "literal_placeholder",
+					Message: fmt.Sprintf("placeholders are not filled in here: %s stays as it is written", Truncate(path, 60))})
+			}
+		}
+	}
+	return problems
+}
+
+// effort counts every string of the sanitizer for a path.
+func (o *opFetch) effort() int {
+	return jsonPathEffort*bytes.Count(o.Sanitizer, []byte{'"'})/2 + o.Endpoint.effort()
+}

@@ -44,3 +44,10 @@ func (o *opReturnHTML) Do(ctx context.Context, r *Run) error {
 	}
 	return r.setData(RawJSON(html), len(html))
 }
+
+func (o *opReturnHTML) doubts() []Problem {
+	if o.Selector != "" && o.Scope == "page" {
+		return []Problem{{Pointer: "/selector", Code: "ignored_field", Message: "selector is ignored while scope is page", Hint: `write "scope": "element"`}}
+	}
+	return nil
+}

@@ -28,3 +28,18 @@ func (o *opScroll) Do(ctx context.Context, r *Run) error {
 		DeltaX: o.DeltaX, DeltaY: o.DeltaY, Smooth: o.Behavior == "smooth"})
 	return withLimit(err, o.TimeoutMS)
 }
+
+func (o *opScroll) doubts() []Problem {
+	switch {
+	case o.Selector != "" && (o.X != nil || o.Y != nil):
+		at := "/y"
+		if o.X != nil {
+			at = "/x"
+		}
+		return []Problem{{Pointer: at, Code: "ignored_field", Message: "x and y scroll the window and are ignored beside a selector",
+			Hint: "use delta_x and delta_y"}}
+	case o.X == nil && o.Y == nil && o.DeltaX == nil && o.DeltaY == nil:
+		return []Problem{{Code: "no_effect", Message: "scrolls nowhere: give x, y, delta_x or delta_y"}}
+	}
+	return nil
+}

@@ -50,33 +50,6 @@ type checked interface{ check() []Problem }
 // described names what the operation acts on, as in "#buy".
 type described interface{ subject() string }
 
-// Operation is one step of a definition as its author wrote it.
-type Operation struct {
-	raw json.RawMessage
-	typ string
-}
-
-// Type is the kind's name.
-func (o Operation) Type() string { return o.typ }
-
-// MarshalJSON gives the operation as it was written.
-func (o Operation) MarshalJSON() ([]byte, error) { return o.raw, nil }
-
-// UnmarshalJSON takes an operation of a known kind.
-func (o *Operation) UnmarshalJSON(text []byte) error {
-	var head struct {
-		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return err
-	}
-	if _, ok := kindNamed(head.Type); !ok {
-		return fmt.Errorf("unknown operation type %q", head.Type)
-	}
-	o.raw, o.typ = append(json.RawMessage(nil), text...), head.Type
-	return nil
-}
-
 // The values of x-popup: a click follows the window that it opens, and any
 // operation closes it when it has ended.
 const (
@@ -117,3 +90,10 @@ func Describe(o Operation) string {
 	}
 	return o.typ
 }
+
+// doubtful has what is legal and surely not meant. Each warning's pointer is
+// relative to the operation.
+type doubtful interface{ doubts() []Problem }
+
+// costly says how much work check is, in units of maxEffort.
+type costly interface{ effort() int }

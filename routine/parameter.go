@@ -3,6 +3,7 @@ package routine
 import (
 	"bytes"
 	"encoding/json"
+	"rote/routine/placeholder"
 	"strings"
 )
 
@@ -186,4 +187,28 @@ func (v Validation) or(w Validation) Validation {
 	}
 	v.Extra = w.Extra
 	return v
+}
+
+func (p *Parameter) rules() Validation {
+	if p.Validation == nil {
+		return Validation{}
+	}
+	return *p.Validation
+}
+
+// Enum are the values to choose from, as text.
+func (p *Parameter) Enum() []string {
+	var out []string
+	for _, e := range p.rules().EnumValues {
+		out = append(out, textOf(e))
+	}
+	return out
+}
+
+func textOf(raw json.RawMessage) string {
+	var v any
+	if DecodeJSON(raw, &v) != nil {
+		return string(raw)
+	}
+	return placeholder.Format(v)
 }

@@ -7,6 +7,7 @@ package routine
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -105,4 +106,31 @@ func DecodeDefinition(stored []byte) (Definition, error) {
 	var d Definition
 	err := json.Unmarshal(stored, &d)
 	return d, err
+}
+
+// Operation is one step of a definition as its author wrote it.
+type Operation struct {
+	raw json.RawMessage
+	typ string
+}
+
+// Type is the kind's name.
+func (o Operation) Type() string { return o.typ }
+
+// MarshalJSON gives the operation as it was written.
+func (o Operation) MarshalJSON() ([]byte, error) { return o.raw, nil }
+
+// UnmarshalJSON takes an operation of a known kind.
+func (o *Operation) UnmarshalJSON(text []byte) error {
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return err
+	}
+	if _, ok := kindNamed(head.Type); !ok {
+		return fmt.Errorf("unknown operation type %q", head.Type)
+	}
+	o.raw, o.typ = append(json.RawMessage(nil), text...), head.Type
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -36,12 +35,6 @@ type Run struct {
 	// a file does not replace it then.
 	fixed    bool
 	recorded func(OperationRecord) // told of each operation that has ended
-}
-
-// Progress tells of an operation that begins.
-type Progress struct {
-	Index, Total int // from 0
-	Operation    string
 }
 
 // errOperationLimit marks the cause with which an operation's own limit ends
@@ -196,29 +189,4 @@ func quotedList(texts []string) string {
 		all[i] = Quote(t)
 	}
 	return strings.Join(all, ", ")
-}
-
-// webURL refuses what is no http or https URL: a run goes nowhere else.
-func webURL(s string) error {
-	u, err := url.Parse(s)
-	if err != nil {
-		return Errorf(CodeNavigationFailed, "%q is no URL: give an absolute http or https URL", Truncate(s, MaxShownURL))
-	}
-	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
-		return Errorf(CodeNavigationFailed, "%q is not an http or https URL: only these can be opened", Truncate(s, MaxShownURL))
-	}
-	if u.Host == "" {
-		return Errorf(CodeNavigationFailed, "%q names no host: give an absolute http or https URL", Truncate(s, MaxShownURL))
-	}
-	return nil
-}
-
-// header reads a header of any case.
-func header(headers map[string]string, name string) string {
-	for k, v := range headers {
-		if strings.EqualFold(k, name) {
-			return v
-		}
-	}
-	return ""
 }

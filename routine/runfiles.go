@@ -74,28 +74,3 @@ func (r *Run) unusedName(name string) string {
 
 // maxFileName is how long the name of a file may be, in bytes.
 const maxFileName = 200
-
-// keepFiles makes the files that the pages were sent files of the execution.
-func (s *Service) keepFiles(ctx context.Context, e *Execution, files []File) {
-	for i := range files {
-		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
-		err := s.store.PutFile(saving, e.ID, &files[i])
-		cancel()
-		if err != nil {
-			s.log.WarnContext(ctx, "file could not be saved", "execution_id", e.ID, "error", err)
-			e.Result.Warnings = append(e.Result.Warnings, fmt.Sprintf("the file %s could not be saved: the database did not take it", files[i].Name))
-			continue
-		}
-		e.Files = append(e.Files, files[i].FileInfo)
-	}
-}
-
-// warnNotKept warns of the files of a run that has no row in the ledger and that are
-// not its result.
-func warnNotKept(e *Execution, files []File) {
-	for _, f := range files {
-		if e.Result != nil && (!e.Result.IsBase64 || e.Result.Filename != f.Name) {
-			e.Result.Warnings = append(e.Result.Warnings, fmt.Sprintf("the file %s is not kept: only runs of stored routines keep files beside their result", f.Name))
-		}
-	}
-}

@@ -72,3 +72,10 @@ type Token struct {
 func (t *Token) Valid(now time.Time) bool {
 	return t.RevokedAt == nil && (t.ExpiresAt == nil || now.Before(*t.ExpiresAt))
 }
+
+// Changes counts the changes to what a [Store] keeps. Equal counts mean equal
+// content; the counts only grow.
+type Changes struct {
+	// Routines counts new routines and versions, Tokens revocations.
+	Routines, Tokens int64
+}

@@ -2,6 +2,7 @@ package routine
 
 import (
 	"cmp"
+	"context"
 	"net/url"
 	"strings"
 	"time"
@@ -86,4 +87,49 @@ func (c WebhookClaim) Choose(due []*Webhook) (chosen []*Webhook) {
 		toHost[first.target.Host]++
 	}
 	return chosen
+}
+
+// Sender makes the calls of webhooks, under the operator's rules about what may
+// be reached.
+type Sender interface {
+	// Allows tells whether a URL may be called by somebody who is limited to
+	// hosts (none: not limited). The error is an Error that says why not.
+	Allows(ctx context.Context, url string, hosts []string) error
+	// Send posts body to a URL, of which Allows has to hold anew for the address
+	// that is connected to. Redirects are not followed. The status is that of
+	// the answer.
+	Send(ctx context.Context, url string, hosts []string, headers map[string]string, body []byte) (status int, err error)
+}
+
+// Callback is whom to tell of the end of an execution.
+type Callback struct {
+	URL string
+	// AllowedHosts are those of the caller.
+	AllowedHosts []string
+}
+
+// Webhook is a callback whose execution has ended, due for an attempt.
+type Webhook struct {
+	ID, ExecutionID string
+	Callback
+	Target WebhookTarget
+	// Attempt counts from 1, this one included.
+	Attempt int
+}
+
+// WebhookStore is the part of a [Store] that keeps webhooks. A new execution is
+// saved with its callback.
+type WebhookStore interface {
+	// ClaimWebhooks claims webhooks that are due at c.Now and whose executions
+	// have ended: they are due again at c.Until, for any process, unless they are
+	// settled. Organizations take turns: the one with the fewest in flight is
+	// first, and for each the host with the fewest; among equals the one that is
+	// due longest.
+	ClaimWebhooks(ctx context.Context, c WebhookClaim) ([]*Webhook, error)
+	// SettleWebhook saves what came of an attempt, and when to try again; nil:
+	// not at all.
+	SettleWebhook(ctx context.Context, id, outcome string, next *time.Time) error
+	// WebhookSecret is the secret of an organization; fresh becomes it when
+	// there is none.
+	WebhookSecret(ctx context.Context, organizationID string, fresh []byte) ([]byte, error)
 }

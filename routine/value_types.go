@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"rote/routine/placeholder"
 )
 
 // fault is what is wrong with a value: a stable code and a sentence that
@@ -135,28 +133,4 @@ func spelledNumber(v any) (json.Number, bool) {
 	}
 	n, ok := v.(json.Number)
 	return n, ok
-}
-
-func (p *Parameter) rules() Validation {
-	if p.Validation == nil {
-		return Validation{}
-	}
-	return *p.Validation
-}
-
-// Enum are the values to choose from, as text.
-func (p *Parameter) Enum() []string {
-	var out []string
-	for _, e := range p.rules().EnumValues {
-		out = append(out, textOf(e))
-	}
-	return out
-}
-
-func textOf(raw json.RawMessage) string {
-	var v any
-	if DecodeJSON(raw, &v) != nil {
-		return string(raw)
-	}
-	return placeholder.Format(v)
 }

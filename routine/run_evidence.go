@@ -1,0 +1,191 @@
+package routine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"rote/routine/placeholder"
+	"strings"
+	"time"
+)
+
+// evidenceTime bounds how much longer a failed run takes.
+const evidenceTime = 1500 * time.Millisecond
+
+// maxInspected bounds the secrets that a page is searched for, in bytes of all their
+// spellings. It takes too long to search for more.
+const maxInspected = 256 << 10
+
+// inspect gathers evidence of a failure on the run's page, also when the run's
+// time is over. One that was cancelled or whose service stops is not kept
+// waiting for it. There is none when the secrets are more than maxInspected.
+func (r *Run) inspect(ctx context.Context, o Operation) *Evidence {
+	if unwanted(ctx) || r.hidden.size() > maxInspected {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), evidenceTime)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		if unwanted(ctx) {
+			cancel()
+		}
+	})
+	defer stop()
+	i := Inspection{Operation: o.Type(), Secrets: r.hidden.texts}
+	if r.op != nil {
+		eachTemplate(r.op, func(s site) {
+			if s.place == placeholder.Selector {
+				i.Selector = s.text
+			}
+		})
+	}
+	e := r.page.Evidence(bounded, i)
+	if e != nil {
+		e.Script = r.failedLine(o)
+	}
+	redactEvidence(e, r.hidden)
+	return e
+}
+
+// failedLine is the line of the operation's script at which it threw; nil when
+// that is not known.
+func (r *Run) failedLine(o Operation) *ScriptLine {
+	op, err := decodeOperation(o)
+	written, ok := op.(scripted)
+	filled, _ := r.op.(scripted)
+	if err != nil || !ok || filled == nil || r.failedAt.Line < 1 {
+		return nil
+	}
+	lines := strings.Split(lineEnds.Replace(written.script()), "\n")
+	if r.failedAt.Line > len(lines) || strings.Count(lineEnds.Replace(filled.script()), "\n")+1 != len(lines) {
+		return nil // a placeholder that is written over several lines
+	}
+	return &ScriptLine{r.failedAt, lines[r.failedAt.Line-1]}
+}
+
+// lineEnds makes all line ends of JavaScript the same.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// unwanted tells that ctx has ended for another reason than the time.
+func unwanted(ctx context.Context) bool {
+	return ctx.Err() != nil && CodeOf(CauseOf(ctx)) != CodeTimeout
+}
+
+// How much of each text evidence shows, in characters, how many of each list,
+// and how many bytes all of its JSON takes.
+const (
+	maxEvidence      = 8 << 10
+	maxEvidenceURL   = 500
+	maxEvidenceLine  = 200
+	maxEvidenceLabel = 100
+	maxEvidenceText  = 300
+	maxEvidenceList  = 10
+	// leastElements stay when the JSON is too long for all of the lists.
+	leastElements = 5
+)
+
+// redactEvidence removes secret values from e and truncates its texts and lists to
+// the limits above.
+func redactEvidence(e *Evidence, hidden secrets) {
+	if e == nil {
+		return
+	}
+	shown := func(text string, limit int) string {
+		return Truncate(OneLine(hideCredentials(hidden.text(text))), limit)
+	}
+	e.URL, e.Title, e.Text = shown(e.URL, maxEvidenceURL), shown(e.Title, maxEvidenceLine), shown(e.Text, maxEvidenceText)
+	for i := range e.Elements {
+		x := &e.Elements[i]
+		x.Selector, x.Role = hidden.text(x.Selector), shown(x.Role, maxEvidenceLabel)
+		x.Text, x.Where, x.Problem = shown(x.Text, maxEvidenceLabel), shown(x.Where, maxEvidenceLabel), shown(x.Problem, maxEvidenceLabel)
+	}
+	if e.Script != nil {
+		e.Script.Text = shown(e.Script.Text, maxEvidenceLine)
+	}
+	e.Console, e.FailedRequests = last(e.Console, maxEvidenceList), last(e.FailedRequests, maxEvidenceList)
+	for i, line := range e.Console {
+		e.Console[i] = shown(line, maxEvidenceLine)
+	}
+	for i := range e.FailedRequests {
+		f := &e.FailedRequests[i]
+		f.Method, f.URL, f.Error = shown(f.Method, maxEvidenceLabel), shown(f.URL, maxEvidenceLine), shown(f.Error, maxEvidenceLine)
+	}
+	for e.size() > maxEvidence {
+		switch {
+		case len(e.Elements) > leastElements:
+			e.Elements = e.Elements[:len(e.Elements)-1]
+		case len(e.Console) > 0:
+			e.Console = e.Console[1:]
+		case len(e.FailedRequests) > 0:
+			e.FailedRequests = e.FailedRequests[1:]
+		default:
+			e.Elements = e.Elements[:len(e.Elements)-1]
+		}
+	}
+}
+
+func (e *Evidence) size() int {
+	text, _ := json.Marshal(e) // texts and numbers
+	return len(text)
+}
+
+func last[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
+
+var (
+	// userinfo is the part of a URL before the host.
+	userinfo = regexp.MustCompile(`://[^/?#\s]*@`)
+	// credential is a part of a query or fragment whose name says that its
+	// value is a secret.
+	credential = regexp.MustCompile(`(?i)([?&#;][^=&#\s]*(?:` + strings.Join(secretNames, "|") + `)[^=&#\s]*=)[^&#\s]*`)
+)
+
+// hideCredentials masks those that URLs in a text carry.
+func hideCredentials(text string) string {
+	return credential.ReplaceAllString(userinfo.ReplaceAllString(text, "://"), "${1}"+Masked)
+}
+
+// maxNearest is how many elements an error names.
+const maxNearest = 4
+
+// hintOf returns what the evidence adds to the error, because most readers see nothing
+// but the error: the line of the script, or what could have been meant.
+func hintOf(e *Evidence, o Operation, err *Error) string {
+	if e != nil && e.Script != nil && e.Script.Text != "" {
+		return fmt.Sprintf("; line %d is: %s", e.Script.Line, e.Script.Text)
+	}
+	return nearestElements(e, o, err)
+}
+
+// nearestElements names what could have been meant by the selector of a search for an
+// element.
+func nearestElements(e *Evidence, o Operation, err *Error) string {
+	code, limit := err.Code, "timeout_ms"
+	var search *Error
+	if code == CodeTimeout && errors.As(err.Cause, &search) { // the run's time ended it
+		code, limit = search.Code, "timeout_seconds of the run"
+	}
+	if e == nil || e.Elements == nil || code != CodeElementNotFound && code != CodeElementNotActionable {
+		return ""
+	}
+	if code == CodeElementNotFound && len(e.Elements) > 0 && e.Elements[0].Matched {
+		return "; it came right after that: wait longer for it (" + limit + ")"
+	}
+	var usable []string
+	for _, x := range e.Elements {
+		if x.Problem == "" && !x.Matched && len(usable) < maxNearest { // what the selector matches is what failed
+			usable = append(usable, x.String())
+		}
+	}
+	if len(usable) == 0 && code == CodeElementNotActionable {
+		return ""
+	}
+	if k, _ := kindNamed(o.typ); len(usable) == 0 && k.Effect == EffectReads {
+		return "; nothing on the page is named like it"
+	}
+	if len(usable) == 0 {
+		return "; there is nothing else to act on"
+	}
+	return "; nearest: " + strings.Join(usable, ", ")
+}

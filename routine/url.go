@@ -1,0 +1,64 @@
+package routine
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// webURL refuses what is no http or https URL: a run goes nowhere else.
+func webURL(s string) error {
+	u, err := url.Parse(s)
+	if err != nil {
+		return Errorf(CodeNavigationFailed, "%q is no URL: give an absolute http or https URL", Truncate(s, MaxShownURL))
+	}
+	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
+		return Errorf(CodeNavigationFailed, "%q is not an http or https URL: only these can be opened", Truncate(s, MaxShownURL))
+	}
+	if u.Host == "" {
+		return Errorf(CodeNavigationFailed, "%q names no host: give an absolute http or https URL", Truncate(s, MaxShownURL))
+	}
+	return nil
+}
+
+// header reads a header of any case.
+func header(headers map[string]string, name string) string {
+	for k, v := range headers {
+		if strings.EqualFold(k, name) {
+			return v
+		}
+	}
+	return ""
+}
+
+var (
+	schemeOf = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
+	hostPath = regexp.MustCompile(`^(?i:www\.[a-z0-9.-]+|(?:[a-z0-9-]+\.)+(?:com|org|net|example|test|io|dev|app|gov|edu|[a-z]{2}))(?::[0-9]+)?/`)
+)
+
+// foreignSchemes are those that a run never opens. Another word before a colon
+// may be a host.
+var foreignSchemes = map[string]bool{"file": true, "javascript": true, "data": true, "ftp": true, "about": true, "blob": true, "chrome": true,
+	"view-source": true, "mailto": true, "ws": true, "wss": true}
+
+// foreignScheme is that of a URL which no run opens; empty: it has none.
+func foreignScheme(url string) string {
+	if m := schemeOf.FindStringSubmatch(strings.TrimSpace(url)); m != nil && foreignSchemes[strings.ToLower(m[1])] {
+		return m[1]
+	}
+	return ""
+}
+
+// doubtfulRequestURL says what is wrong with the URL of a request, which may be
+// relative to the page.
+func doubtfulRequestURL(url string) (message, hint string) {
+	head, _, _ := strings.Cut(url, "{{")
+	switch scheme := foreignScheme(head); {
+	case scheme != "":
+		return fmt.Sprintf("%s: is not http or https: the run will fail here", scheme), ""
+	case hostPath.MatchString(head):
+		return "is a path below the current page's", fmt.Sprintf("did you mean %q?", "https://"+Truncate(url, 60))
+	}
+	return "", ""
+}
