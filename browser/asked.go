@@ -8,22 +8,22 @@ import (
 	"rote/routine"
 )
 
-// maxHops bounds the requests that are remembered while an operation makes one
-// of its own.
+// maxHops bounds the requests that are remembered while an operation makes a
+// request.
 const maxHops = 1000
 
-// hop is a request of the page: what it asked for first and, after redirects,
-// last, and why it failed where it did.
+// hop is a request of the page: its first URL, its URL after redirects, and why it
+// failed, if it did.
 type hop struct {
 	first, last string
 	failure     loadingFailed
 }
 
-// loadingFailed is Network.loadingFailed, as far as it says why.
+// loadingFailed is the part of Network.loadingFailed that says why a request failed.
 type loadingFailed struct {
 	ID    string `json:"requestId"`
 	Error string `json:"errorText"`
-	// Canceled tells that the page or its end stopped it, not the server.
+	// Canceled reports whether the page stopped the request, not the server.
 	Canceled bool   `json:"canceled"`
 	Blocked  string `json:"blockedReason"`
 	CORS     *struct {
@@ -31,9 +31,9 @@ type loadingFailed struct {
 	} `json:"corsErrorStatus"`
 }
 
-// noteRequest keeps where the page's document, and the requests made while an
-// operation makes one of its own, have got to. It is how a refusal of the policy
-// is told to be the operation's own: only the browser knows the redirects.
+// noteRequest records the current URL of the page's document and of the requests that
+// are made while an operation makes one. Only the browser knows the redirects, so this
+// is how a refusal by the egress policy is recognised as that of the operation.
 func (p *page) noteRequest(params json.RawMessage) {
 	e, ok := decode[struct {
 		ID      string                    `json:"requestId"`
@@ -58,8 +58,8 @@ func (p *page) noteRequest(params json.RawMessage) {
 	}
 }
 
-// noteFailure keeps why a remembered request failed, and that the document's own
-// did.
+// noteFailure records why a remembered request failed, and that the body of the
+// document broke off.
 func (p *page) noteFailure(e loadingFailed) {
 	p.update(func(s *state) {
 		if h, known := p.hops[e.ID]; known {
@@ -74,8 +74,8 @@ func (p *page) noteFailure(e loadingFailed) {
 	})
 }
 
-// watchHops begins to remember requests; the function it returns ends that and
-// says what became of the one for url.
+// watchHops starts to record requests. The function that it returns stops that and
+// returns the request for url.
 func (p *page) watchHops() func(url string) hop {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +93,8 @@ func (p *page) watchHops() func(url string) hop {
 	}
 }
 
-// refused is the policy's refusal of the document that was asked for last.
+// refused is the egress policy's refusal of the document that was requested last; nil
+// if it was not refused.
 func (p *page) refused() (*routine.Error, bool) {
 	p.mu.Lock()
 	url := p.document
@@ -101,7 +102,7 @@ func (p *page) refused() (*routine.Error, bool) {
 	return p.proxy.Denied(url)
 }
 
-// Denials are the page's refused requests since the last call.
+// Denials are the requests of the page that were refused since the last call.
 func (p *page) Denials() []routine.Denial { return p.proxy.Denials() }
 
 func shortURL(url string) string { return routine.Truncate(url, routine.MaxShownURL) }

@@ -1,38 +1,38 @@
 // Package browser is the Browser and the Pages of routine on Chromium. It
 // speaks the DevTools Protocol through rod's typed definitions over a client of
-// its own, because rod's page and element layer polls, locks and keeps what it
-// is told; see client.go.
+// its own, because rod's page and element layer polls, locks and retains events;
+// see client.go.
 //
-// One Chromium runs at a time, started on first use and warm between runs; see
-// supervise.go for when it is replaced. Each run gets a browser context of its
-// own that nothing else ever uses; disposing of it is the end of the run,
-// whatever state the page is in.
+// One Chromium runs at a time. It is started on first use and kept running between
+// runs; supervise.go says when it is replaced. Each run gets a browser context that
+// nothing else ever uses. It is disposed of at the end of the run, whatever state the
+// page is in.
 //
 // # Scripts
 //
-// js_evaluate runs in the page's own world, with the page's globals and while
-// the page's own requests go on. A script that is proved to only read runs
-// plainly. Any other is watched until its document is gone: what it starts
-// reaches no network, runs no code made from strings, leaves no hook, opens and
-// closes no window and navigates only by the page's own links and forms; what
-// it tries ends the run. Whose doing something is, the nearest author's frame on
-// the stack decides, followed through promises and timers. So these pass:
+// js_evaluate runs in the page's main world, with the page's globals, while the page
+// continues to run. A script that is proved to only read runs without a guard. Any
+// other is watched until its document is gone: it may not use the network, run code
+// made from strings, install hooks, open or close windows, or navigate except by the
+// page's own links and forms. An attempt ends the run. The innermost stack frame with
+// an author decides who has caused something, followed through promises and timers.
+// So the guard does not prevent these:
 //
-//   - deputies: a function of the page's that fetches or evaluates what it is
-//     given ($.get(url)) does so for a script too, also when it is one of the
-//     browser's that the page keeps under a name of its own;
-//   - document.cookie = ..., which leaves with the page's next request;
-//   - a prefetch over TLS that is written as HTML from pieces: it is noticed,
-//     and ends the run, but may have connected by then;
+//   - page functions that fetch or evaluate their argument, such as $.get(url),
+//     including browser functions that the page has stored under another name;
+//   - document.cookie = ..., which is sent with the page's next request;
+//   - a prefetch over TLS in HTML that the script has assembled from pieces: it is
+//     noticed and ends the run, but may have connected by then;
 //   - the functions of a frame that loads another document during the call, and
-//     for a moment those of a popup that the page opens during it and keeps;
-//   - what the run does with what a script has changed, as a click on a link.
+//     briefly those of a popup that the page opens during it and keeps;
+//   - operations on what a script has changed, such as a click on a link.
 //
-// A load without a stack (backgrounds, fonts, media, lazy images, icons, what the
-// page sends a frame of another site to) names nobody. Once a script may have drawn, those that the document did not hold
-// before are refused until it is gone, the page's too, with a warning.
+// Some loads have no stack: backgrounds, fonts, media, lazy images, icons, and
+// navigations of frames of other sites. Once a script may have changed the document,
+// such loads are refused with a warning unless the document contained their URL
+// before, until it is replaced. That includes loads that the page itself causes.
 //
-// All of it obeys the egress policy.
+// All of this is subject to the egress policy.
 package browser
 
 import (
@@ -48,23 +48,23 @@ import (
 	"rote/routine"
 )
 
-// Config is what a Browser is made of.
+// Config configures a Browser.
 type Config struct {
-	// Executable is the path of the browser; empty: the best that Find finds.
+	// Executable is the path of the browser; empty for the one that Find returns.
 	Executable string
-	// Egress decides what a run may reach.
+	// Egress decides which hosts a run may reach.
 	Egress *egress.Policy
-	// MaxTraffic bounds the bytes that one run may send and receive; 0: none.
+	// MaxTraffic bounds the bytes that one run may send and receive; 0 for no bound.
 	MaxTraffic int64
-	// MaxMemory bounds the bytes of data of each process of the browser, where
-	// the system can (Linux): a page that needs more fails, alone. 0: no bound.
+	// MaxMemory bounds the data segment of each browser process in bytes, on Linux
+	// only: a page that needs more crashes, and no other. 0 for no bound.
 	MaxMemory int64
-	// Warm is how many contexts are kept ready; 0: one per core.
+	// Warm is how many contexts are kept ready; 0 for one per core.
 	Warm int
 	Log  *slog.Logger
 }
 
-// Browser is a supervised Chromium.
+// Browser implements [routine.Browser] on a supervised Chromium.
 type Browser struct {
 	config      Config
 	endurance   endurance
@@ -80,9 +80,9 @@ type Browser struct {
 	current  *instance
 	living   map[*instance]bool // current, and retired ones until they are closed
 	starting *start
-	// startFailure is why the last start failed; nil when it did not.
+	// startFailure is why the last start failed; nil if it did not.
 	startFailure error
-	failures     []time.Time // of late, for the back-off
+	failures     []time.Time // recent ones, for the back-off
 	counts       routine.BrowserStatistics
 	closed       bool
 	work         sync.WaitGroup // background work: starting, warming, watching, closing
@@ -90,8 +90,8 @@ type Browser struct {
 
 var _ routine.Browser = (*Browser)(nil)
 
-// New makes a Browser. Nothing is started before it is needed; profiles that
-// killed processes have left are removed.
+// New creates a Browser. It starts nothing, and removes profiles that killed processes
+// have left behind.
 func New(c Config) *Browser {
 	if c.Warm == 0 {
 		c.Warm = runtime.NumCPU()
@@ -103,11 +103,11 @@ func New(c Config) *Browser {
 	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerBound: answerBound, startBounds: defaultStartBounds, openBound: openBound, outlineTime: outlineTime, living: map[*instance]bool{}, launcher: launcher{memory: c.MaxMemory, warn: warnUnconfined(c.Log)}}
 }
 
-// openTries is how many browsers may end, or stop answering, under one Open.
+// openTries is how many browsers may end, or stop answering, during one call of Open.
 const openTries = 4
 
-// Open gives a page in a fresh context: a ready one, else one made now. A browser
-// that does not start, or does not answer, is replaced meanwhile by another.
+// Open returns a page in a fresh context: a ready one, or else a new one. A browser that
+// does not start or does not answer is replaced while Open waits.
 func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, b.openBound, unavailable(fmt.Errorf("no page could be opened within %v", b.openBound)))
 	defer cancel()
@@ -142,15 +142,15 @@ func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, er
 	return nil, unavailable(fmt.Errorf("open a page: the browser ended %d times in a row", openTries))
 }
 
-// limits are what the traffic of one run is held to. A page that is open for
-// longer than any run may take has been forgotten.
+// limits are the limits for the traffic of one run. A page that is open for longer than
+// any run may take was never closed.
 func (b *Browser) limits() egress.Limits {
 	return egress.Limits{Bytes: b.config.MaxTraffic, Time: routine.MaxRunTimeout + disposeTime}
 }
 
-// acquire takes a place on the current instance, starting one first where
-// needed, and a ready page when there is one. After a start that was not answered
-// it waits for one more.
+// acquire reserves a place on the current instance, which it starts first if there is
+// none, and takes a ready page if there is one. After a browser that did not answer it
+// waits for one more.
 func (b *Browser) acquire(ctx context.Context) (*instance, *page, error) {
 	for again := true; ; {
 		i, p, s, err := b.take()
@@ -169,7 +169,7 @@ func (b *Browser) acquire(ctx context.Context) (*instance, *page, error) {
 	}
 }
 
-// take takes a place at once, or says what start to wait for.
+// take reserves a place without waiting, or returns the start to wait for.
 func (b *Browser) take() (*instance, *page, *start, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -185,7 +185,7 @@ func (b *Browser) take() (*instance, *page, *start, error) {
 	i.users++
 	i.runs++
 	if b.due(i) {
-		_, _ = b.begin() // this one goes on until the next is there
+		_, _ = b.begin() // this one is used until the next has started
 	}
 	for len(i.ready) > 0 {
 		p := i.ready[0]
@@ -200,8 +200,8 @@ func (b *Browser) take() (*instance, *page, *start, error) {
 
 var errClosing = &routine.Error{Code: routine.CodeShuttingDown, Message: "the browser is being closed"}
 
-// Close ends the browser and everything in it and waits until nothing of it is
-// left. Pages that are still open fail.
+// Close ends the browser and waits until all its processes and files are gone. Pages
+// that are still open fail.
 func (b *Browser) Close() {
 	b.mu.Lock()
 	b.closed = true
@@ -211,7 +211,7 @@ func (b *Browser) Close() {
 	for i := range b.living {
 		b.retire(i)
 		delete(b.living, i)
-		b.work.Go(i.process.close) // ends what still uses it
+		b.work.Go(i.process.close) // calls that still use it fail
 	}
 	b.mu.Unlock()
 	b.work.Wait()

@@ -8,14 +8,14 @@ import (
 	"rote/routine"
 )
 
-// Click clicks with real mouse events: move, then down and up for each click,
-// counted, so that two make a double click. A press that reaches something else,
-// because the page moved or covered the element meanwhile, is kept from the page
-// and tried again. So is a click that is lost because the element moved while the
-// button was down.
+// Click clicks with real mouse events: move, then down and up for each click, with
+// counts, so that two make a double click. A press that would reach something else,
+// because the element has moved or was covered, is hidden from the page and tried
+// again. A click that is lost because the element moved while the button was down is
+// tried again, too.
 //
-// A page that leaves when the mouse comes over the element is followed. When it
-// has only loaded itself again, the element is clicked there.
+// If the page navigates when the mouse comes over the element, Click waits for the new
+// document. If that is the same page again, it clicks the element there.
 func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
 	defer p.acting.Store(false)
 	if err := p.ready(ctx); err != nil {
@@ -38,7 +38,7 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 		p.acting.Store(true)
 		hit, err := p.press(ctx, s, c, before)
 		if err != nil && ctx.Err() != nil && p.now().asked > before.asked {
-			hit, err = "", nil // it has led somewhere, which says more
+			hit, err = "", nil // the click has navigated, so it took effect
 		}
 		var lost *lostClick
 		switch {
@@ -70,12 +70,12 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 	}
 }
 
-// maxHovers is how many times a page may load itself again when the mouse comes
-// over an element, before the element is given up.
+// maxHovers is how many times a page may reload when the mouse comes over an element
+// before the operation fails.
 const maxHovers = 3
 
-// anotherPage is what a press has reached when the document was replaced before
-// it, or was about to be. The helper has the same words.
+// anotherPage describes what a press has reached if the document was replaced before
+// it, or was about to be. The helper uses the same words.
 const anotherPage = "another page"
 
 func withoutFragment(url string) string {

@@ -11,10 +11,9 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// client is a thin Chrome DevTools Protocol client. Unlike rod's own it can
-// send without waiting, keeps what is sent in order on the wire, gives each
-// session only its own events, keeps nothing of a call that is over, and
-// returns an error where rod panics.
+// client is a thin Chrome DevTools Protocol client. Unlike rod's it can send without
+// waiting, sends requests in order, gives each session only its own events, retains
+// nothing about calls that have ended, and returns errors where rod panics.
 type client struct {
 	t transport
 
@@ -23,12 +22,11 @@ type client struct {
 	pending map[int]chan answer
 	sinks   map[proto.TargetSessionID]func(method string, params json.RawMessage)
 	err     error // why the connection ended
-	// seen, when set, is called with the lock held for each message in either
-	// direction, with the method of an event that comes in.
+	// seen, if set, is called with the lock held for each message in either direction,
+	// with the method of incoming events.
 	seen func(session proto.TargetSessionID, event string)
 
-	// done is closed when the connection has ended and no sink will be called
-	// again.
+	// done is closed when the connection has ended and no sink will be called any more.
 	done chan struct{}
 }
 
@@ -44,8 +42,8 @@ func newClient(t transport) *client {
 	return c
 }
 
-// listen gives the events of a session to sink, which runs on the reading
-// goroutine and must not block; it may send. The empty session is the browser's.
+// listen makes sink receive the events of a session; the empty session is that of the
+// browser. sink runs on the reading goroutine. It may send and must not block.
 func (c *client) listen(session proto.TargetSessionID, sink func(method string, params json.RawMessage)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,15 +56,15 @@ func (c *client) unlisten(session proto.TargetSessionID) {
 	delete(c.sinks, session)
 }
 
-// future is an answer to come.
+// future is the answer to a request that was sent.
 type future struct {
 	c  *client
 	id int
 	ch chan answer
 }
 
-// send puts a request on the wire and does not wait. What is sent by one
-// goroutine arrives in that order.
+// send writes a request and does not wait for its answer. Requests of one goroutine
+// arrive in order.
 func (c *client) send(session proto.TargetSessionID, method string, params any) *future {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +86,7 @@ func (c *client) send(session proto.TargetSessionID, method string, params any) 
 	if c.seen != nil {
 		c.seen(session, "")
 	}
-	// Under the lock: the order of ids is the order on the wire.
+	// With the lock held, so that requests are sent in the order of their ids.
 	if err := c.t.send(message); err != nil {
 		delete(c.pending, c.id)
 		c.err = fmt.Errorf("%w: %w", errClosed, err)
@@ -97,14 +95,14 @@ func (c *client) send(session proto.TargetSessionID, method string, params any) 
 	return f
 }
 
-// standing is nil, or why the connection has ended.
+// standing is the error that the connection has ended with; nil while it is open.
 func (c *client) standing() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// wait gives the answer, or the cause of ctx's end.
+// wait returns the answer. It fails with the cause of ctx when that ends.
 func (f *future) wait(ctx context.Context) ([]byte, error) {
 	select {
 	case a := <-f.ch:
@@ -115,14 +113,14 @@ func (f *future) wait(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// forget gives up waiting; the answer is dropped when it comes.
+// forget drops the answer, now or when it arrives.
 func (f *future) forget() {
 	f.c.mu.Lock()
 	defer f.c.mu.Unlock()
 	delete(f.c.pending, f.id)
 }
 
-// message is whatever the browser sends: an answer (with ID) or an event.
+// message is a message of the browser: an answer (with an ID) or an event.
 type message struct {
 	ID        int                   `json:"id"`
 	SessionID proto.TargetSessionID `json:"sessionId"`
@@ -148,7 +146,7 @@ func (c *client) read() {
 		if method, session, ok := longWriting(b); ok {
 			m = message{Method: method, SessionID: session, Params: b}
 		} else if json.Unmarshal(b, &m) != nil {
-			continue // a message we cannot read belongs to nobody
+			continue // without an id or a session, nobody can handle it
 		}
 		c.mu.Lock()
 		if c.seen != nil {
@@ -176,11 +174,11 @@ func (c *client) read() {
 	}
 }
 
-// oversize fails the call that a message too long to be read answers.
+// oversize fails the call to which a message that is too long is the answer.
 func (c *client) oversize(head []byte) {
 	var id int
 	if _, err := fmt.Sscanf(string(head), `{"id":%d,`, &id); err != nil {
-		return // an event, which nobody can need
+		return // an event, which is dropped
 	}
 	c.mu.Lock()
 	ch := c.pending[id]
@@ -201,8 +199,7 @@ func (c *client) fail(err error) {
 	}
 }
 
-// caller lets rod's typed protocol call through the client on one session,
-// under one context.
+// caller makes rod's typed requests on one session of the client with one context.
 type caller struct {
 	ctx     context.Context
 	c       *client

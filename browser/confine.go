@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// confinement is how far Chromium is kept from the machine, apart from its
+// confinement is how a Chromium process is isolated from the machine, apart from its
 // command line.
 type confinement struct {
-	// user is whom it runs as; nil: as we do.
+	// user is the user that it runs as; nil for our own.
 	user *syscall.Credential
-	// sandbox is Chromium's own, around its renderers.
+	// sandbox reports whether Chromium's own sandbox for renderers is on.
 	sandbox bool
-	// memory bounds the data of each of its processes, in bytes; 0: no bound.
+	// memory bounds the data segment of each of its processes, in bytes; 0 for no bound.
 	memory int64
-	// lacks says what a user should know of; empty: nothing.
+	// lacks describes what is missing from the isolation; empty if nothing is.
 	lacks string
 }
 
-// remedyOf says what to do about the reason why a better confinement failed.
+// remedyOf is what to do about the error with which a better confinement failed.
 func remedyOf(why error) string {
 	var e *sandboxError
 	if errors.As(why, &e) {
@@ -32,9 +32,8 @@ func remedyOf(why error) string {
 	return "start rote as an ordinary user, where user namespaces are allowed"
 }
 
-// confinements are what to try, best first. As root Chromium's sandbox does not
-// work, and root is more than a page should have behind it: a user of its own
-// is tried.
+// confinements are those to try, best first. Chromium's sandbox does not work as root,
+// and a page should not run in a process of root: a user of its own is tried first.
 func confinements() []confinement {
 	if os.Geteuid() != 0 {
 		return []confinement{{sandbox: true}}
@@ -47,29 +46,29 @@ func confinements() []confinement {
 	}
 }
 
-// ownUser is a user that nobody else is, in the range that systemd gives away
-// for the life of a service. Each process has another one, so that the browsers
-// of two do not share one.
+// ownUser is a user id from the range of systemd's dynamic users (61184 to 65519).
+// Processes choose different ids, so that the browsers of two services do not share
+// one.
 func ownUser() *syscall.Credential {
 	const first, last = 61184, 65519
 	id := uint32(first + os.Getpid()%(last-first+1))
 	return &syscall.Credential{Uid: id, Gid: id}
 }
 
-// launcher starts Chromiums, all with the best confinement that works.
+// launcher starts Chromium processes with the best confinement that works.
 type launcher struct {
 	executable string
-	memory     int64 // bytes for each process; 0: no bound
-	// warn is told what the confinement lacks and what to do about it, and why no
+	memory     int64 // bytes for each process; 0 for no bound
+	// warn is called with what the confinement lacks, what to do about it, and why no
 	// better one works.
 	warn func(lacks string, why error)
-	// left are the confinements to try; the first works when works is set.
+	// left are the confinements still to try. If works is set, the first of them works.
 	left  []confinement
 	works bool
 }
 
-// start starts a Chromium and waits until it answers: a silentError when it does
-// not within a time. It is not called by two at once.
+// start starts a Chromium and waits until it answers. It fails with a silentError if
+// that takes too long. It must not be called concurrently.
 func (l *launcher) start(ctx context.Context, executable string, within time.Duration) (*process, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, silentError{within})
 	defer cancel()
@@ -89,7 +88,7 @@ func (l *launcher) start(ctx context.Context, executable string, within time.Dur
 			return p, nil
 		}
 		if l.works || len(l.left) == 1 || ctx.Err() != nil {
-			l.left = nil // all are tried again
+			l.left = nil // try all of them again next time
 			return nil, err
 		}
 		if why == nil {
@@ -99,7 +98,7 @@ func (l *launcher) start(ctx context.Context, executable string, within time.Dur
 	}
 }
 
-// give makes path the user's.
+// give makes the user the owner of path.
 func (c confinement) give(path string) error {
 	if c.user == nil {
 		return nil
@@ -107,8 +106,8 @@ func (c confinement) give(path string) error {
 	return os.Chown(path, int(c.user.Uid), int(c.user.Gid))
 }
 
-// reachable tells whether the user may get to path: every directory above it
-// lets all pass. Chromium itself would only say that it cannot start.
+// reachable checks that every directory above path lets all users pass. Otherwise
+// Chromium would only say that it cannot start.
 func (c confinement) reachable(path string) error {
 	if c.user == nil {
 		return nil

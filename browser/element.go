@@ -9,51 +9,53 @@ import (
 	"rote/routine"
 )
 
-// slice is how long, in ms, one wait inside the page lasts before it reports
-// why it has not succeeded yet. The first is short, so that the reason is known
-// early; so are all when there are frames to look into as well.
+// slice is how long, in ms, one wait inside the page lasts before it returns the reason
+// why it has not succeeded yet. The first wait is short, so that a reason is known
+// early. So are all waits if there are frames to search as well.
 const (
 	firstSlice = 100
 	slice      = 1000
 	frameSlice = 50
 )
 
-// spot is where an element can be acted on, or why not.
+// spot is the result of the actionability check: where in the viewport the element can
+// be acted on, or the reason why it cannot be.
 type spot struct {
 	OK      bool    `json:"ok"`
 	X       float64 `json:"x"` // in the page's viewport
 	Y       float64 `json:"y"`
 	Matches int     `json:"matches"`
 	Skipped int     `json:"skipped"`
-	// Why tells why it cannot be acted on; if OK, why only a click shows whether it
-	// can be typed into.
+	// Why is the reason why it cannot be acted on. If OK is set, it is the reason why
+	// only a click shows whether the element can be typed into.
 	Why string `json:"why"`
-	// Final tells that no match will ever be actionable.
+	// Final reports whether no match will ever be actionable.
 	Final bool `json:"final"`
-	// Clicked tells that a click gives the element the focus, for typing.
+	// Clicked reports whether a click gives the element the focus for typing.
 	Clicked bool  `json:"clicked"`
-	view    *view // that the element is in
+	view    *view // the view of the element's frame
 }
 
 func (s spot) found() routine.Found {
 	return routine.Found{Matches: s.Matches, Skipped: s.Skipped, AtOnce: s.Final}
 }
 
-// options of a search.
+// options are those of a search for an element.
 type options struct {
 	Typing bool `json:"typing"`
-	// Text is what will be typed, which a list must have to choose from.
+	// Text is the text that will be typed. A list must have an option of that text.
 	Text   string `json:"text"`
 	Scroll bool   `json:"scroll"`
-	// Press watches where the press that follows lands.
+	// Press makes the helper observe where the next press lands.
 	Press bool `json:"press"`
-	// Unsteady: a press has missed the element, so it has to be seen at rest.
+	// Unsteady reports whether a press has missed the element, so that it has to be
+	// seen at rest.
 	Unsteady bool `json:"unsteady"`
 	Slice    int  `json:"slice"`
 }
 
-// actionable waits until a match of the selector can be acted on. When ctx ends
-// first, the error says what was wrong last.
+// actionable waits until a match of the selector can be acted on. If ctx ends first, the
+// error contains the latest reason why it cannot be.
 func (p *page) actionable(ctx context.Context, selector string, o options) (spot, error) {
 	var last spot
 	o.Slice = firstSlice
@@ -71,13 +73,13 @@ func (p *page) actionable(ctx context.Context, selector string, o options) (spot
 			return s, notActionable(selector, s)
 		case err == nil && (s.Matches > 0 || ctx.Err() == nil):
 			last = s
-		case err == nil: // cut short
+		case err == nil: // the wait was interrupted
 		case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 			if silent := time.Since(asked); !answered || silent > hangTime {
 				return last, p.unanswered(silent)
 			}
 			return last, notActionable(selector, last)
-		case errors.Is(err, errGone): // a new document: look there
+		case errors.Is(err, errGone): // search the new document
 		default:
 			return last, badSelector(selector, p.failure(ctx, err))
 		}
@@ -88,8 +90,8 @@ func (p *page) actionable(ctx context.Context, selector string, o options) (spot
 	}
 }
 
-// look looks for the selector in the page and then in each frame of another
-// process, for the length of a slice in all.
+// look searches the page, and then each frame with a view of its own, for one slice of
+// time in all.
 func (p *page) look(ctx context.Context, selector string, o options) (spot, error) {
 	frames := p.framesNow()
 	if len(frames) > 0 {
@@ -119,12 +121,11 @@ func (p *page) look(ctx context.Context, selector string, o options) (spot, erro
 	return all, nil
 }
 
-// hangTime is how much longer than asked a page may take to answer before it
-// counts as hung.
+// hangTime is how much later than requested a page may answer before it counts as hung.
 const hangTime = 2 * time.Second
 
-// unanswered is the error of a page that has said nothing until ctx ended, for
-// so long.
+// unanswered is the error for a page that has not answered for that long when ctx
+// ended.
 func (p *page) unanswered(silent time.Duration) error {
 	if s := p.now(); s.leaving() {
 		return routine.Errorf(routine.CodeTimeout, "the page is on its way to %s, which does not answer", shortURL(s.goingTo))
@@ -146,8 +147,8 @@ func notActionable(selector string, last spot) error {
 	return routine.Errorf(routine.CodeElementNotActionable, "%q%s %s", selector, which, last.Why)
 }
 
-// badSelector explains an exception of the helper: all that it can throw over
-// is a selector that does not parse.
+// badSelector converts an exception of the helper, which only a selector that does not
+// parse can cause.
 func badSelector(selector string, err error) error {
 	var t *thrown
 	if errors.As(err, &t) {
@@ -156,8 +157,7 @@ func badSelector(selector string, err error) error {
 	return err
 }
 
-// present waits until something matches, visible or not, and says in which
-// view.
+// present waits until an element matches, visible or not, and returns its view.
 func (p *page) present(ctx context.Context, selector string) (*view, error) {
 	wait := firstSlice
 	for answered := false; ; answered = true {
@@ -180,8 +180,7 @@ func (p *page) present(ctx context.Context, selector string) (*view, error) {
 	}
 }
 
-// match is the view that something matches in; nil when nothing does for wait
-// ms.
+// match is the view of the first match; nil if nothing matches within wait ms.
 func (p *page) match(ctx context.Context, selector string, wait int) (*view, error) {
 	frames := p.framesNow()
 	if len(frames) > 0 {

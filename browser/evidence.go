@@ -15,38 +15,38 @@ import (
 var (
 	//go:embed evidence.js
 	evidenceSource string
-	// evidenceScript gives functions that compare the elements of a page with a
-	// selector. It is sent only after a failure, so that no other run carries it.
+	// evidenceScript defines functions that compare the elements of a page with a
+	// selector. It is sent after a failure only, so that other runs do not pay for it.
 	evidenceScript = withSecrets(evidenceSource)
 )
 
-// outlineTime is how long a page has to answer before its scripts count as
-// stuck. For a quarter of it a selector that matches nothing is looked for
-// again, which finds what came too late; each step of comparing elements may take
-// a sixth.
+// outlineTime is how long a page has to answer before its scripts count as hung. For a
+// quarter of it, a selector that matched nothing is searched again, to find elements
+// that came too late. Each step of the comparison may take a sixth of it.
 const outlineTime = time.Second
 
-// maxElements are told of a page, and so many characters of its text.
+// maxElements and maxText bound the elements and the characters of text that evidence
+// contains.
 const (
 	maxElements = 15
 	maxText     = 300
 )
 
-// candidate is an element that may have been meant; more points are likelier.
+// candidate is an element that the selector may have meant. Points rank them.
 type candidate struct {
 	routine.Element
 	Points float64 `json:"points"`
 }
 
-// outlined is what the script tells of a view.
+// outlined is what the script returns about a view.
 type outlined struct {
 	Title    string      `json:"title"`
 	Text     string      `json:"text"`
 	Elements []candidate `json:"elements"`
 }
 
-// Evidence tells what the page is like after a failure. A page that hangs is
-// given one chance more, without what it hangs in.
+// Evidence describes the page after a failure. If the page hangs, its scripts are
+// stopped and it is asked once more.
 func (p *page) Evidence(ctx context.Context, i routine.Inspection) *routine.Evidence {
 	found, err := p.outline(ctx, p.top, i, p.b.outlineTime/4)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
@@ -66,8 +66,8 @@ func (p *page) Evidence(ctx context.Context, i routine.Inspection) *routine.Evid
 	return e
 }
 
-// explain puts what the proxy knows of a request without answer in place of what
-// the browser makes of that.
+// explain replaces the browser's error for a request without an answer by what the
+// proxy knows about it.
 func (p *page) explain(f *routine.FailedRequest) {
 	if f.Error == "" {
 		return
@@ -86,9 +86,8 @@ func (p *page) outline(ctx context.Context, v *view, i routine.Inspection, grace
 		"grace": grace.Milliseconds(), "budget": (p.b.outlineTime / 6).Milliseconds()})
 }
 
-// withFrames adds the elements and texts of frames of other origins, as far as they answer, and
-// leaves out what the selector would not find because an element before it
-// matches too.
+// withFrames adds the elements and texts of frames of other origins, as far as they
+// answer. It leaves out elements whose selectors would find an earlier element instead.
 func (p *page) withFrames(ctx context.Context, i routine.Inspection, page outlined) ([]routine.Element, string) {
 	found, texts := page.Elements, []string{page.Text}
 	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime/3)
@@ -98,7 +97,7 @@ func (p *page) withFrames(ctx context.Context, i routine.Inspection, page outlin
 		inside, err := p.outline(bounded, v, i, 0)
 		if err == nil {
 			found = append(found, p.unmatched(bounded, before, inside.Elements)...)
-			if !strings.Contains(strings.Join(texts, " | "), inside.Text) { // reached from the page itself
+			if !strings.Contains(strings.Join(texts, " | "), inside.Text) { // not seen from the page itself already
 				texts = append(texts, inside.Text)
 			}
 		}
@@ -113,7 +112,7 @@ func (p *page) withFrames(ctx context.Context, i routine.Inspection, page outlin
 	return elements, strings.Join(texts, " | ")
 }
 
-// unmatched are those whose selectors match nothing in the views.
+// unmatched are the candidates whose selectors match nothing in the views.
 func (p *page) unmatched(ctx context.Context, views []*view, found []candidate) []candidate {
 	for _, v := range views {
 		selectors := make([]string, len(found))

@@ -13,10 +13,10 @@ import (
 	"syscall"
 )
 
-// useAnother is what to do about an executable that is no browser.
+// useAnother is the advice for an executable that is not a supported browser.
 const useAnother = `name Chromium, Chrome or the headless shell with --browser FILE, or leave --browser out: then rote looks for one itself, and "rote browser install" installs one`
 
-// findExplicit is the path of the executable that the user has named. The error
+// findExplicit is the path of the executable that the user has configured. The error
 // says what is wrong with the file and what to do.
 func findExplicit(name string) (string, error) {
 	path, err := exec.LookPath(name)
@@ -41,12 +41,12 @@ func findExplicit(name string) (string, error) {
 	return "", fmt.Errorf("%s is not executable: if it is a browser's program, run chmod +x %s; else %s", name, name, useAnother)
 }
 
-// otherBrowsers are names of programs that are browsers, or nearly, but do not
-// speak the protocol that rote uses.
+// otherBrowsers are names of browsers and similar programs that do not support the
+// protocol that rote uses.
 var otherBrowsers = regexp.MustCompile(`(?i)^(firefox|iceweasel|librewolf|waterfox|safari|epiphany|konqueror|geckodriver|chromedriver)`)
 
-// checkName refuses an executable that another browser's name gives away: it
-// would start, with a window perhaps, and never answer.
+// checkName fails if the file name is that of another browser, which would start,
+// perhaps open a window, and never answer.
 func checkName(path string) error {
 	names := []string{filepath.Base(path)}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -66,7 +66,7 @@ var missingLibrary = regexp.MustCompile(`error while loading shared libraries: (
 // about it.
 func explainCheck(executable string, err error) error {
 	switch library := missingLibrary.FindStringSubmatch(err.Error()); {
-	case errors.Is(err, ErrNoSandbox): // says what to do
+	case errors.Is(err, ErrNoSandbox): // it already says what to do
 		return err
 	case errors.Is(err, syscall.ENOEXEC):
 		return fmt.Errorf("%s is no program that this system can run (a script needs a first line such as #!/bin/sh): %s", executable, useAnother)

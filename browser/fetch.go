@@ -11,7 +11,7 @@ import (
 	"rote/routine"
 )
 
-// request and response of the helper's fetch.
+// request and response are the argument and the result of the helper's fetch.
 type request struct {
 	URL         string            `json:"url"`
 	Method      string            `json:"method"`
@@ -22,17 +22,17 @@ type request struct {
 
 type response struct {
 	Error   string            `json:"error"`
-	CSP     bool              `json:"csp"` // the page's policy forbids it
+	CSP     bool              `json:"csp"` // the page's content security policy forbids it
 	Status  int               `json:"status"`
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers"`
-	// Dropped are the headers that the browser does not let a page set.
+	// Dropped are the request headers that the browser does not let a page set.
 	Dropped []string `json:"dropped"`
 	part
 }
 
-// part is a piece of a body. A body comes in pieces, so that neither the page
-// nor we hold it in several spellings at once, and runs can take turns.
+// part is a piece of a body. Bodies are transferred in pieces, so that neither side
+// holds several encodings of one at once, and runs can take turns.
 type part struct {
 	Broke    string `json:"broke"` // why the body ended early
 	TooLarge bool   `json:"tooLarge"`
@@ -40,13 +40,13 @@ type part struct {
 	More     bool   `json:"more"`
 }
 
-// Fetch makes the request from inside the page; on a blank page, from one of the
-// URL's own site.
+// Fetch makes the request from inside the page. If the page is blank, it first goes to
+// the site of the URL.
 func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error) {
 	if err := p.ready(ctx); err != nil {
 		return routine.Response{}, err
 	}
-	if p.now().url != "about:blank" || p.opener != nil { // the document of a blank popup is its opener's work
+	if p.now().url != "about:blank" || p.opener != nil { // the opener may have written the document of a blank popup
 		r, _, err := p.fetch(ctx, f, max)
 		return r, err
 	}
@@ -58,7 +58,8 @@ func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.R
 	if !forbidden {
 		return r, err
 	}
-	// The author has not asked for that page: its policy is no concern of his.
+	// The author did not choose this page, so its content security policy must not
+	// apply to the request.
 	if err := p.openEmpty(ctx, origin); err != nil {
 		return routine.Response{}, err
 	}
@@ -66,8 +67,8 @@ func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.R
 	return r, err
 }
 
-// fetch makes the request. forbidden tells that it was not made, as the page's
-// policy forbids it.
+// fetch makes the request. forbidden reports whether it was not made because the page's
+// content security policy forbids it.
 func (p *page) fetch(ctx context.Context, f routine.Fetch, max int64) (_ routine.Response, forbidden bool, _ error) {
 	if max <= 0 {
 		max = 1 << 62
@@ -101,7 +102,7 @@ func (p *page) fetch(ctx context.Context, f routine.Fetch, max int64) (_ routine
 	return routine.Response{URL: r.URL, Status: r.Status, Headers: r.Headers, Body: body}, false, nil
 }
 
-// body puts the pieces of an answer together.
+// body reads the whole body of an answer.
 func (p *page) body(ctx context.Context, f routine.Fetch, r response, max int64) ([]byte, error) {
 	var body []byte
 	if size, err := strconv.ParseInt(r.Headers["content-length"], 10, 64); err == nil && size > 0 && size <= min(max, maxAhead) {
@@ -124,8 +125,8 @@ func (p *page) body(ctx context.Context, f routine.Fetch, r response, max int64)
 	}
 }
 
-// nextPart gives the next piece of the body that is being read. The page gathers
-// it first: a run that waits for a slow site has no turn.
+// nextPart returns the next piece of the body. The page collects the piece before the
+// run takes a turn, so that a run that waits for a slow site does not hold one.
 func (p *page) nextPart(ctx context.Context) (part, error) {
 	if _, err := help[any](ctx, p, "gather"); err != nil {
 		return part{}, err
@@ -138,12 +139,13 @@ func (p *page) nextPart(ctx context.Context) (part, error) {
 	return help[part](ctx, p, "part")
 }
 
-// maxTurn bounds how long a run keeps its turn. A page that is busy with scripts
-// of its own can answer late or never, and must not hold up the other runs.
+// maxTurn bounds how long a run keeps its turn. A page that is busy with its scripts may
+// answer late or never, and must not delay the other runs.
 const maxTurn = time.Second
 
-// takeTurn waits until the run may move the next piece of large data out of its
-// page. The caller calls release when it has the piece. ctx's cause.
+// takeTurn waits until the run may transfer the next piece of large data out of its
+// page. The caller calls release when it has the piece. It fails with the cause of ctx
+// when that ends.
 func (p *page) takeTurn(ctx context.Context) (release func(), err error) {
 	if p.first().turn == nil {
 		return func() {}, nil
@@ -156,10 +158,10 @@ func (p *page) takeTurn(ctx context.Context) (release func(), err error) {
 	return func() { timer.Stop(); done() }, nil
 }
 
-// maxAhead is how much room is made for a body on the word of its head alone.
+// maxAhead bounds the memory that is reserved for a body because of its Content-Length.
 const maxAhead = 64 << 20
 
-// unfetched is the error of a request that brought no answer.
+// unfetched is the error for a request without an answer.
 func (p *page) unfetched(f routine.Fetch, r response, became hop) error {
 	if denied, ok := p.proxy.Denied(became.last); ok {
 		return denied
@@ -181,10 +183,10 @@ func (p *page) unfetched(f routine.Fetch, r response, became hop) error {
 	return routine.Errorf(routine.CodeNetworkError, "%s %s failed: %s", f.Method, shortURL(f.URL), why)
 }
 
-// goToOrigin opens the site that a request is for, so that it is made with the
-// site's cookies and origin. Where the site has no page of its own at its root,
-// as many that are there for programs, an empty one stands for it; what may be
-// wrong with the site the request itself will tell.
+// goToOrigin opens the root page of the request's site, so that the request is made with
+// the site's cookies and origin. If the site has no page there, like many APIs, it opens
+// an empty document of that origin instead. If the site cannot be reached, the request
+// itself will fail and say so.
 func (p *page) goToOrigin(ctx context.Context, to string) (origin string, _ error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

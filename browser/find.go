@@ -8,13 +8,13 @@ import (
 	"runtime"
 )
 
-// ErrNotFound: no browser is installed where we look.
+// ErrNotFound says that no browser was found at the usual places.
 var ErrNotFound = errors.New("no headless shell, Chromium or Chrome found")
 
-// candidates are where browsers live, best first. The headless shell comes
-// before full Chromium: it opens a context four times as fast and needs a third
-// of the memory. Debian's /usr/bin/chromium is a shell script, so the program
-// behind it comes first.
+// candidates are the usual paths of browsers, best first. The headless shell precedes
+// full Chromium: it opens a context four times as fast and needs a third of the memory.
+// Debian's /usr/bin/chromium is a shell script, so the program that it starts precedes
+// it.
 func candidates() []string {
 	if runtime.GOOS == "darwin" {
 		return []string{"chrome-headless-shell", "/Applications/Chromium.app/Contents/MacOS/Chromium",
@@ -25,9 +25,9 @@ func candidates() []string {
 		"chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "/snap/bin/chromium"}
 }
 
-// Find is the path of the browser to use: explicit when given, else the best
-// that is installed. ErrNotFound when there is none; the error about an explicit
-// one says what to do.
+// Find returns the path of the browser to use: explicit if it is not empty, otherwise the
+// best one that is installed. It fails with ErrNotFound if there is none. The error about
+// an explicit one says what to do.
 func Find(explicit string) (string, error) {
 	if explicit != "" {
 		return findExplicit(explicit)

@@ -9,24 +9,25 @@ import (
 	"rote/routine"
 )
 
-// A page may write so much to its console, of which each message costs as much
-// as so many bytes. What all pages say comes through one process and one pipe:
-// one that writes without end holds up every other run.
+// Limits of what a page may write to its console: the bytes, and how many bytes each
+// message counts for at least. The events of all pages come through one process and one
+// pipe, so a page that writes without end would delay every other run.
 const (
 	maxWritten  = 64 << 20
 	messageCost = 4 << 10
-	// longMessage is how long one may be to be looked at; of a longer one only
-	// the length counts, as decoding it is what costs.
+	// longMessage is the length up to which a message is decoded. Of a longer one only the
+	// length counts, because decoding is what costs time.
 	longMessage = 1 << 20
 )
 
-// isWriting tells the events of what a page writes to its console.
+// isWriting reports whether an event of this method says what a page has written to its
+// console.
 func isWriting(method string) bool {
 	return method == "Runtime.consoleAPICalled" || method == "Runtime.exceptionThrown"
 }
 
-// longWriting finds, without decoding it, what such an event is and whose, when it
-// is longer than longMessage. Chromium puts the method first and the session last.
+// longWriting finds the method and the session of such an event that is longer than
+// longMessage, without decoding it. Chromium writes the method first and the session last.
 func longWriting(b []byte) (method string, session proto.TargetSessionID, ok bool) {
 	const first, last = `{"method":"`, `"sessionId":"`
 	rest, found := bytes.CutPrefix(b, []byte(first))
@@ -42,8 +43,8 @@ func longWriting(b []byte) (method string, session proto.TargetSessionID, ok boo
 	return string(name), proto.TargetSessionID(id), true
 }
 
-// mayWrite counts what the page writes to its console and ends the page when it
-// is too much. It runs on the reading goroutine.
+// mayWrite counts what the page writes to its console, ends the run when that is too
+// much, and reports whether the event is to be handled. It runs on the reading goroutine.
 func (p *page) mayWrite(method string, params json.RawMessage) bool {
 	if !isWriting(method) {
 		return true

@@ -9,9 +9,8 @@ import (
 	"rote/routine"
 )
 
-// passOver moves the mouse over the elements of x-hover, in order. It begins
-// again when one of them leads to another document. An error says that it is
-// about x-hover.
+// passOver moves the mouse over the elements of x-hover, in order. If one of them makes
+// the page navigate, it starts again with the first. Its errors name x-hover.
 func (p *page) passOver(ctx context.Context, c routine.Click) error {
 	for i := 0; i < len(c.Hover); i++ {
 		before := p.now()
@@ -32,7 +31,7 @@ func (p *page) passOver(ctx context.Context, c routine.Click) error {
 	return nil
 }
 
-// ofHover says in an error about an element that x-hover names it.
+// ofHover adds to an error about an element that x-hover names the element.
 func ofHover(err error) error {
 	e := routine.AsError(err)
 	if e.Code != routine.CodeElementNotFound && e.Code != routine.CodeElementNotActionable {

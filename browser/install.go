@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// manager is a system's package manager: how to bring its lists up to date, and
-// which packages hold a browser, best first.
+// manager is a package manager: the commands that update its lists and install
+// packages, and the packages with a browser, best first.
 type manager struct {
 	name    string
 	update  []string
@@ -28,9 +28,9 @@ var managers = []manager{
 	{"brew", nil, []string{"install", "--cask"}, [][]string{{"chromium"}}},
 }
 
-// Install makes sure that a browser is there and gives its path. When there is
-// none it asks the system's package manager, and says on log what it does; when
-// it may not, the error says exactly what to do.
+// Install installs a browser if there is none, and returns its path. It uses the
+// system's package manager and writes what it does to log. If it has no right to do so,
+// the error contains the command to run.
 func Install(ctx context.Context, log io.Writer) (string, error) {
 	path, err := Find("")
 	if !errors.Is(err, ErrNotFound) {
@@ -79,7 +79,7 @@ func InstallSandbox(ctx context.Context, log io.Writer, executable string) (bool
 	return true, m.get(ctx, log, prefix, sandboxPackage)
 }
 
-// refresh brings the manager's lists of packages up to date.
+// refresh updates the manager's lists of packages.
 func (m manager) refresh(ctx context.Context, log io.Writer, prefix []string) error {
 	if m.update == nil {
 		return nil
@@ -104,7 +104,7 @@ func installedManager() (manager, bool) {
 	return manager{}, false
 }
 
-// rights is what a command must be prefixed with to install packages.
+// rights is the prefix that a command needs to install packages.
 func (m manager) rights() ([]string, error) {
 	if m.name == "brew" || os.Geteuid() == 0 {
 		return nil, nil
@@ -115,8 +115,8 @@ func (m manager) rights() ([]string, error) {
 	return nil, fmt.Errorf("no browser is installed, and installing one needs root: run\n  %s", m.byHand())
 }
 
-// byHand is the command line with which a user installs what Install would. A
-// new system has no lists of packages yet, so they are fetched first.
+// byHand is the command line with which a user installs what Install would install. It
+// updates the lists of packages first, because a new system has none.
 func (m manager) byHand() string {
 	line := fmt.Sprintf("sudo %s %s %s", m.name, strings.Join(m.install, " "), strings.Join(m.choices[0], " "))
 	if m.update != nil {
@@ -125,14 +125,14 @@ func (m manager) byHand() string {
 	return line
 }
 
-// command runs one step. It writes to log what it runs and, as it comes, what
-// that prints: some steps take minutes.
+// command runs one command. It writes the command and its output to log at once, because
+// some commands take minutes.
 func command(ctx context.Context, log io.Writer, prefix []string, name string, args ...string) error {
 	line := slices.Concat(prefix, []string{name}, args)
 	fmt.Fprintf(log, "+ %s\n", strings.Join(line, " "))
 	c := exec.CommandContext(ctx, line[0], line[1:]...)
 	c.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-	c.Stdout, c.Stderr = log, log // one writer: os/exec does not write to it twice at once
+	c.Stdout, c.Stderr = log, log // the same writer, so that os/exec does not write concurrently
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(line, " "), err)
 	}

@@ -12,13 +12,13 @@ import (
 	"rote/routine/keyboard"
 )
 
-// strokes are a key going down and up while modifiers are held.
+// strokes are the events of a key that goes down and up while modifiers are held.
 func strokes(k keyboard.Key, held keyboard.Modifier) []proto.Request {
 	if k.Shifted {
 		held |= keyboard.Shift
 	}
 	down, up := keyEvent(k, held|k.Modifier(), true), keyEvent(k, held, false)
-	if held&^keyboard.Shift != 0 { // a chord types nothing
+	if held&^keyboard.Shift != 0 { // a chord types no text
 		down.Type, down.Text, down.UnmodifiedText = proto.InputDispatchKeyEventTypeRawKeyDown, "", ""
 		down.Commands = editing(k.Name, held)
 	}
@@ -40,8 +40,8 @@ func keyEvent(k keyboard.Key, held keyboard.Modifier, down bool) proto.InputDisp
 	return e
 }
 
-// editing are the editor commands of the commoner chords: a headless browser
-// has no window system that would add them.
+// editing are the editor commands of common chords, which the window system adds in a
+// browser that is not headless.
 func editing(name string, held keyboard.Modifier) []string {
 	if held != keyboard.Control && held != keyboard.Meta {
 		return nil
@@ -53,20 +53,20 @@ func editing(name string, held keyboard.Modifier) []string {
 	return nil
 }
 
-// press is the named key going down and up; the name is one of ours.
+// press are the events of the named key going down and up. The name must be a known one.
 func press(name string) []proto.Request {
 	k, _ := keyboard.Named(name)
 	return strokes(k, 0)
 }
 
-// chord is the named chord; the name is one of ours.
+// chord are the events of the named chord. The name must be a known one.
 func chord(name string) []proto.Request {
 	c, _ := keyboard.Parse(name)
 	return combination(c)
 }
 
-// combination is a key going down and up while its modifiers are held: they go down
-// in order before it, and up in the opposite order after it.
+// combination are the events of a key and its modifiers, which go down in order before
+// it and up in the opposite order after it.
 func combination(c keyboard.Chord) []proto.Request {
 	var events, release []proto.Request
 	var held keyboard.Modifier
@@ -79,9 +79,9 @@ func combination(c keyboard.Chord) []proto.Request {
 	return append(append(events, strokes(c.Key, held)...), release...)
 }
 
-// maxKeys is how many characters are typed key by key: each takes about a
-// millisecond. Of a longer text the beginning is inserted at once and the end typed,
-// so that a page that listens for keys hears of the whole text.
+// maxKeys is how many characters are typed key by key, which takes about a millisecond
+// each. The beginning of a longer text is inserted at once and its end is typed, so that
+// the handlers of key events see the whole text.
 const (
 	maxKeys  = 2000
 	lastKeys = 200

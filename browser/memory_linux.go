@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// memoryUse is how many bytes the browser's processes hold that outlive a run:
-// all but the renderers. Shared pages count in part (PSS); where the kernel does
-// not tell, they count whole. 0 when nothing can be read.
+// memoryUse is the memory of the browser's processes that outlive a run, all but the
+// renderers, in bytes. Shared pages count in part (PSS), or whole if the kernel does not
+// report that. It is 0 if nothing can be read.
 func (p *process) memoryUse() int64 {
 	children := map[int][]int{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // ended meanwhile
+			continue // the process has ended
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		// PID (NAME) STATE PARENT …, and the name may hold anything.

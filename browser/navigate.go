@@ -28,7 +28,7 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			// A server that never answers leaves the session deaf until this.
+			// Without this, the session stays blocked while a server does not answer.
 			p.send(proto.PageStopLoading{})
 		}
 		return routine.Navigation{}, err
@@ -36,7 +36,7 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 	if gone.ErrorText != "" {
 		return p.notReached(url, gone.ErrorText)
 	}
-	if gone.LoaderID == "" { // same document: only the fragment changed, and its event may be yet to come
+	if gone.LoaderID == "" { // same document: only the fragment has changed, and its event may still come
 		_, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "0"})
 		s := p.now()
 		return routine.Navigation{URL: s.url, Status: s.status}, err
@@ -57,7 +57,7 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 	return n, err
 }
 
-// notReached explains why a navigation brought no document.
+// notReached is the error for a navigation that brought no document.
 func (p *page) notReached(url, errorText string) (routine.Navigation, error) {
 	if denied, ok := p.refused(); ok {
 		return routine.Navigation{}, denied
@@ -66,15 +66,15 @@ func (p *page) notReached(url, errorText string) (routine.Navigation, error) {
 	why := explain(errorText)
 	switch errorText {
 	case "net::ERR_HTTP_RESPONSE_CODE_FAILURE":
-		// An HTTP error without a body: Chromium shows a page of its own. The
-		// status is all there is to know.
+		// An HTTP error without a body, for which Chromium shows its own page. Only the
+		// status is known.
 		return routine.Navigation{URL: url, Status: s.status}, nil
 	case "net::ERR_ABORTED":
 		if s.nothing() {
 			why = fmt.Sprintf("the server sent nothing to show (status %d)", s.status)
 		}
 	case "net::ERR_EMPTY_RESPONSE", "net::ERR_TUNNEL_CONNECTION_FAILED", "net::ERR_FAILED", "net::ERR_CONNECTION_CLOSED", "net::ERR_CONNECTION_RESET":
-		// What Chromium makes of a proxy that could not reach the host.
+		// Chromium's error if the proxy could not reach the host.
 		p.mu.Lock()
 		document := p.document
 		p.mu.Unlock()
@@ -85,7 +85,7 @@ func (p *page) notReached(url, errorText string) (routine.Navigation, error) {
 	return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", shortURL(url), why)
 }
 
-// explain puts Chromium's commoner network errors into words.
+// explain describes Chromium's common network errors.
 func explain(errorText string) string {
 	name := strings.TrimPrefix(errorText, "net::")
 	words := map[string]string{
@@ -114,7 +114,7 @@ func explain(errorText string) string {
 	return name
 }
 
-// URL is the current URL.
+// URL returns the current URL.
 func (p *page) URL(context.Context) (string, error) { return p.now().url, nil }
 
 // WaitURL waits until match accepts the current URL.

@@ -16,7 +16,7 @@ import (
 	"rote/routine"
 )
 
-// page is one run's tab in its own browser context, behind its own proxy.
+// page is a tab in the browser context of a run, behind the run's own proxy.
 type page struct {
 	b       *Browser
 	i       *instance
@@ -72,24 +72,23 @@ type page struct {
 	realms map[proto.RuntimeExecutionContextID]bool
 	guard  *guard   // nil until a script is watched
 	guards []*guard // of the first page: those of all pages of the run, to be stopped
-	// acting tells that the run uses mouse or keys: a form that goes off then is
-	// its own doing, also one that came after a script. All pages of a run share it.
+	// acting reports whether the run sends mouse or key events: a form that is submitted
+	// then is submitted by the run, also after a script. All pages of a run share it.
 	acting *atomic.Bool
-	// blocked is why a script or a flood has ended the run, disposing the answer to the
-	// end of its context.
+	// blocked is why a script or a console flood has ended the run; disposing is the
+	// answer to the disposal of its context.
 	blocked   error
 	disposing *future
 }
 
-// openTime and disposeTime bound the making and the end of a context. Both take
-// milliseconds, the end also with a hung renderer; a browser that needs longer
-// for it is suspect.
+// openTime and disposeTime bound the creation and the disposal of a context. Both take
+// milliseconds, even with a hung renderer. A browser that needs longer is suspect.
 const (
 	openTime    = 20 * time.Second
 	disposeTime = 2 * time.Second
 )
 
-// newPage makes a context with a page in it, ready to be used.
+// newPage creates a context with a page that is ready to be used.
 func newPage(b *Browser, i *instance) (*page, error) {
 	proxy, err := egress.Listen(b.config.Egress, b.limits())
 	if err != nil {
@@ -113,7 +112,7 @@ func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
 	return p
 }
 
-// first is the page that the run began with.
+// first is the run's first page.
 func (p *page) first() *page {
 	for p.opener != nil {
 		p = p.opener
@@ -121,7 +120,8 @@ func (p *page) first() *page {
 	return p
 }
 
-// begin makes a ready page that of a run.
+// begin assigns a ready page to a run: its egress rules, its stored state and its
+// options.
 func (p *page) begin(ctx context.Context, o routine.Opening) error {
 	p.turn = o.Turn
 	if len(o.AllowedHosts) > 0 {
@@ -138,7 +138,7 @@ func (p *page) begin(ctx context.Context, o routine.Opening) error {
 	return p.failure(ctx, p.restore(ctx, o.State))
 }
 
-// open makes the context and its page; all that goes out of it takes the proxy.
+// open creates the context and its page. All traffic of the context uses the proxy.
 func (p *page) open(ctx context.Context, proxy string) error {
 	browser := caller{ctx, p.i.client, ""}
 	made, err := proto.TargetCreateBrowserContext{ProxyServer: proxy, ProxyBypassList: "<-loopback>"}.Call(browser)
@@ -165,8 +165,8 @@ func (p *page) open(ctx context.Context, proxy string) error {
 	)...)
 }
 
-// eachPage is what every page is asked for before it runs: its events, the
-// helper, and its frames.
+// eachPage are the requests that set up each page before its scripts run: they enable
+// its events and add the helper and the tracking of its frames.
 var eachPage = []proto.Request{
 	proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{}, helperEverywhere, stringifyEverywhere,
 	proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true},
@@ -174,8 +174,7 @@ var eachPage = []proto.Request{
 
 func (p *page) viewed() *view { return p.top }
 
-// networkEnable is Network.enable without its buffers: of the events only the
-// response of the main document is read.
+// networkEnable is Network.enable without buffers for bodies, which nothing reads.
 type networkEnable struct{}
 
 func (networkEnable) ProtoReq() string { return "Network.enable" }
@@ -183,7 +182,7 @@ func (networkEnable) MarshalJSON() ([]byte, error) {
 	return []byte(`{"maxTotalBufferSize":0,"maxResourceBufferSize":0,"maxPostDataSize":0}`), nil
 }
 
-// send puts a request on the wire and does not wait.
+// send writes a request to the page's session and does not wait for the answer.
 func (p *page) send(m proto.Request) *future {
 	if strings.HasPrefix(m.ProtoReq(), "Input.") {
 		p.inputs.Add(1)
@@ -205,11 +204,11 @@ func (p *page) all(ctx context.Context, ms ...proto.Request) error {
 	return nil
 }
 
-// errCrashed is what a page's calls end with after its renderer has crashed.
+// errCrashed is the error of calls to a page whose renderer has crashed.
 var errCrashed = errors.New("the page crashed")
 
-// await is the answer of f, unless ctx ends or the page crashes first: a
-// crashed page answers nothing any more.
+// await returns the answer of f. It fails if ctx ends or the page crashes first, because
+// a crashed page answers nothing any more.
 func (p *page) await(ctx context.Context, f *future) ([]byte, error) {
 	select {
 	case a := <-f.ch:
@@ -223,7 +222,7 @@ func (p *page) await(ctx context.Context, f *future) ([]byte, error) {
 	}
 }
 
-// failure puts a fault of the protocol into the terms of the core.
+// failure converts an error of the protocol into one of package routine.
 func (p *page) failure(ctx context.Context, err error) error {
 	var ours *routine.Error
 	switch {
@@ -258,8 +257,8 @@ func (p *page) usable() bool {
 	}
 }
 
-// Close disposes of the context in the background: whoever waits for the run's
-// result need not wait for that. Closing again does nothing.
+// Close disposes of the context in the background, so that the run's result need not
+// wait for that. Further calls do nothing.
 func (p *page) Close() { p.closing.Do(func() { p.b.end(p) }) }
 
 func (p *page) dispose() error {
@@ -278,18 +277,18 @@ func (p *page) dispose() error {
 	ctx, cancel := context.WithTimeout(context.Background(), disposeTime)
 	defer cancel()
 	var err error
-	if disposing != nil { // a script was blocked
+	if disposing != nil { // a script or a flood was blocked
 		_, err = disposing.wait(ctx)
 	} else {
 		err = proto.TargetDisposeBrowserContext{BrowserContextID: p.context}.Call(caller{ctx, p.i.client, ""})
 	}
 	if errors.Is(err, errClosed) {
-		return nil // gone with its browser
+		return nil // the browser has ended, and the context with it
 	}
 	return err
 }
 
-// Warnings are the page events since the last call.
+// Warnings returns the warnings since the last call.
 func (p *page) Warnings() []string {
 	if g := p.guarding(); g != nil {
 		g.tellRefused()

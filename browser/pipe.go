@@ -21,7 +21,7 @@ type pipe struct {
 	w  *os.File
 	r  *os.File
 	in *bufio.Reader
-	// most is how long a message may be.
+	// most is the length up to which a message is read.
 	most atomic.Int64
 }
 
@@ -34,8 +34,8 @@ func newPipe(r, w *os.File) *pipe {
 func (p *pipe) send(message []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// A browser that takes nothing more must not hold its callers beyond their
-	// own limits. Half a message is no use: the connection ends.
+	// A browser that reads no more must not block callers beyond their own limits. After
+	// half a message the connection is unusable, so it ends.
 	_ = p.w.SetWriteDeadline(time.Now().Add(writeTime))
 	_, err := p.w.Write(append(message, 0))
 	if err != nil {
@@ -44,14 +44,14 @@ func (p *pipe) send(message []byte) error {
 	return err
 }
 
-// maxMessage bounds what one message of the browser may make us hold. Text in it
-// is spelt in ASCII, so that a character may take six bytes.
+// maxMessage bounds the length of one message of the browser, in bytes. Text in it is
+// escaped to ASCII, so that a character may take six bytes.
 const maxMessage = 128 << 20
 
-// headBytes are kept of a longer message: enough to tell what it answers.
+// headBytes is how much of a longer message is kept, enough to find out what it answers.
 const headBytes = 64
 
-// errOversize comes with the head of a message that was longer than it may be.
+// errOversize is returned with the head of a message that was too long.
 var errOversize = errors.New("the message is too long")
 
 func (p *pipe) read() ([]byte, error) {

@@ -10,15 +10,15 @@ import (
 	"rote/routine"
 )
 
-// outside is a point that no page is at: a button that is let go there clicks
-// nothing.
+// outside is a coordinate outside of every page: a mouse button that is released there
+// clicks nothing.
 const outside = -1
 
-// pressure is that of a mouse with a button down.
+// pressure is the pressure of pointer events of a mouse whose button is down.
 const pressure = 0.5
 
-// press moves the mouse to the spot and clicks. When the first press reaches
-// something else, it names that, and nothing is clicked.
+// press moves the mouse to the spot and clicks. If the first press reaches something
+// else, press returns its description and clicks nothing.
 func (p *page) press(ctx context.Context, s spot, c routine.Click, before state) (string, error) {
 	at := func(kind proto.InputDispatchMouseEventType, n int) proto.InputDispatchMouseEvent {
 		e := proto.InputDispatchMouseEvent{Type: kind, X: s.X, Y: s.Y, Button: proto.InputMouseButton(c.Button), ClickCount: n}
@@ -48,7 +48,7 @@ func (p *page) press(ctx context.Context, s spot, c routine.Click, before state)
 	for n := 1; ; n++ {
 		release := at(up, n)
 		gone := p.now().loader != before.loader
-		if gone || hit != "" && !seen { // nothing would keep it from the page that is there
+		if gone || hit != "" && !seen { // nothing would hide the release from the current page
 			release.X, release.Y = outside, outside
 		}
 		switch err := p.all(ctx, release); {
@@ -68,10 +68,10 @@ func (p *page) press(ctx context.Context, s spot, c routine.Click, before state)
 	}
 }
 
-// landed names what the press reached, if that was not the element, and reports
-// whether the helper has seen the press and kept it from the page. The helper
-// tells before the page's own handlers run, so it may do so long before the press
-// is answered: a page that begins to leave answers late.
+// landed describes what the press reached if that was not the element, and reports
+// whether the helper has seen the press and hidden it from the page. The helper reports
+// before the page's handlers run, which may be long before the press is answered: a page
+// that starts to navigate answers late.
 func (p *page) landed(ctx context.Context, s spot, before state, judged, pressed *future) (hit string, seen bool, err error) {
 	select {
 	case a := <-judged.ch:
@@ -85,8 +85,8 @@ func (p *page) landed(ctx context.Context, s spot, before state, judged, pressed
 	case <-ctx.Done():
 		return "", false, context.Cause(ctx)
 	}
-	// Unseen, or seen and not told yet: a page that is on its way elsewhere
-	// answers nothing that it is asked now, but still tells what it has seen.
+	// The helper has not seen the press, or has not reported it yet. A page that is
+	// navigating answers no new requests but still delivers that report.
 	asked, err := s.view.ask(ctx, "landed", s.X, s.Y)
 	if err != nil && !errors.Is(gone(err), errGone) {
 		return "", false, err
@@ -102,7 +102,7 @@ func (p *page) landed(ctx context.Context, s spot, before state, judged, pressed
 				Hit   *string `json:"hit"`
 			}]
 			if err := json.Unmarshal(a.result, &r); a.err == nil && err == nil && r.Result.Value.Armed {
-				if r.Result.Value.Hit == nil { // no document that we reach saw it
+				if r.Result.Value.Hit == nil { // no document with a helper saw it
 					return "another frame", false, nil
 				}
 				return *r.Result.Value.Hit, true, nil
@@ -121,15 +121,15 @@ func (p *page) landed(ctx context.Context, s spot, before state, judged, pressed
 	return judgement(answer{b, err})
 }
 
-// evaluated is the answer to an evaluation.
+// evaluated is the answer to a Runtime.evaluate request.
 type evaluated[V any] struct {
 	Result struct {
 		Value V `json:"value"`
 	} `json:"result"`
 }
 
-// judgement reads what the helper of the pressed document has answered. A document
-// that was replaced before it saw the press gives an error.
+// judgement decodes the report of the helper in the pressed document. It fails if the
+// document was replaced before it saw the press.
 func judgement(a answer) (hit string, seen bool, err error) {
 	var r evaluated[*string]
 	if a.err != nil {

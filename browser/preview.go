@@ -15,17 +15,16 @@ const (
 	maxThrown = 2000
 )
 
-// withoutStack is the description of an exception on one line, without the stack.
-// The message stays whole: half of a secret in it would not be recognized.
+// withoutStack is the description of an exception on one line, without its stack. The
+// message is not shortened, because masking would not recognise half of a secret.
 func withoutStack(description string) string {
 	message, _, _ := strings.Cut(description, "\n    at ")
 	return routine.Truncate(strings.Join(strings.Fields(message), " "), maxThrown)
 }
 
-// previewed is an object as a console shows it, as in {code: 5}. V8 has looked
-// at its first properties when it told of it, and has called nothing for that.
-// It is empty for what its description says better, or alone: errors, elements,
-// functions, dates.
+// previewed formats an object like a console, such as {code: 5}. V8 has read its first
+// properties without calling any code of the page. It is empty for objects whose
+// description is better: errors, elements, functions, dates.
 func previewed(p *proto.RuntimeObjectPreview) string {
 	if p == nil {
 		return ""
@@ -63,7 +62,7 @@ func previewed(p *proto.RuntimeObjectPreview) string {
 	return routine.Truncate(text, maxPreviewed)
 }
 
-// nested is a value inside another.
+// nested formats a value that is inside another one.
 func nested(p *proto.RuntimeObjectPreview) string {
 	if p == nil {
 		return ""
@@ -74,7 +73,7 @@ func nested(p *proto.RuntimeObjectPreview) string {
 	return p.Description
 }
 
-// valueOf is the value of a property, of an object its kind only.
+// valueOf formats the value of a property; of an object only its kind.
 func valueOf(x *proto.RuntimePropertyPreview) string {
 	switch {
 	case x.Type == proto.RuntimePropertyPreviewTypeString:

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// priorityInterval is how often the pages' processes are looked at while
-	// there are runs.
+	// priorityInterval is how often the pages' processes are checked while there are
+	// runs.
 	priorityInterval = 500 * time.Millisecond
 	// busyTime is how much processor time, in seconds, the process of a page may
 	// use before its priority is lowered. Most runs use less.
@@ -19,9 +19,9 @@ const (
 	busyNiceness = 10
 )
 
-// lowerPriorities lowers the priority of pages that use much processor time, until
-// the browser has ended: the pages of other runs, the browser and the service go
-// first. It is never raised again, because no other run ever has that process.
+// lowerPriorities lowers the priority of pages that use much processor time, in favour of
+// the pages of other runs, the browser and the service. It returns when the browser has
+// ended. The priority is never raised again, because no other run uses that process.
 func (b *Browser) lowerPriorities(i *instance) {
 	lowered := map[int]bool{} // process ids
 	tick := time.NewTicker(priorityInterval)
@@ -41,13 +41,13 @@ func (b *Browser) lowerPriorities(i *instance) {
 	}
 }
 
-// lowerBusy lowers the priority of busy pages whose processes are not among those
-// that are lowered already. It gives all that are lowered and live.
+// lowerBusy lowers the priority of busy pages whose processes are not in lowered yet. It
+// returns all processes with a lower priority that are still alive.
 func (i *instance) lowerBusy(already map[int]bool) map[int]bool {
 	ctx, cancel := context.WithTimeout(context.Background(), answerBound)
 	defer cancel()
 	info, err := proto.SystemInfoGetProcessInfo{}.Call(caller{ctx, i.client, ""})
-	if err != nil { // it says nothing, or has ended
+	if err != nil { // the browser does not answer, or has ended
 		return already
 	}
 	lowered := map[int]bool{}

@@ -22,18 +22,18 @@ import (
 	"rote/routine"
 )
 
-// process is one running Chromium: its own process group, its own profile in a
-// temporary directory, a pipe to talk through.
+// process is a running Chromium: a process group with a profile in a temporary directory
+// and a pipe for the protocol.
 type process struct {
 	client *client
 	cmd    *exec.Cmd
 	dir    *tempdir.Dir
-	home   string // of Chromium, in dir: its profile and its temporary files
+	home   string // Chromium's home directory in dir: its profile and temporary files
 	pipe   *pipe
 	log    *tail
-	exited chan struct{} // closed when the process has been waited for
+	exited chan struct{} // closed when the process has ended and was waited for
 	once   sync.Once
-	ended  atomic.Bool // by us
+	ended  atomic.Bool // whether close was called
 
 	mu    sync.Mutex
 	pages map[proto.BrowserBrowserContextID]*page
@@ -41,7 +41,7 @@ type process struct {
 
 const profilePrefix = "rote-profile-"
 
-// startProcess runs the executable and waits until it answers.
+// startProcess starts the executable and waits until it answers.
 func startProcess(ctx context.Context, executable string, c confinement) (*process, error) {
 	dir, err := tempdir.Make(profilePrefix)
 	if err != nil {
@@ -55,8 +55,8 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 		return nil, fmt.Errorf("start %s: %w", executable, errors.Join(err, dir.Remove()))
 	}
 	p.client.listen("", p.event)
-	// Every new page and worker waits to be let go, so that what governs it is
-	// there before its first script.
+	// Every new page and worker waits until it is resumed, so that it can be set up
+	// before its first script runs.
 	err = proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true}.Call(caller{ctx, p.client, ""})
 	if err != nil {
 		p.close()
@@ -69,7 +69,7 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 	return p, nil
 }
 
-// settle makes the place where Chromium may write.
+// settle creates the directories that Chromium may write to.
 func (p *process) settle(c confinement) error {
 	if err := os.Mkdir(p.home, 0o700); err != nil {
 		return err
@@ -77,12 +77,12 @@ func (p *process) settle(c confinement) error {
 	if c.user == nil {
 		return nil
 	}
-	// Others may pass through, not look.
+	// Other users may pass through the directory and not list it.
 	return errors.Join(os.Chmod(p.dir.Path, 0o711), c.give(p.home), c.reachable(p.home))
 }
 
-// launch starts Chromium bound to our life: it is killed when the thread that
-// started it ends, so that thread waits for it to exit.
+// launch starts Chromium so that it is killed when we die. The kernel does that when the
+// thread that started it ends, so that thread waits until Chromium has ended.
 func (p *process) launch(executable string, c confinement) error {
 	theirIn, ourOut, err := os.Pipe()
 	if err != nil {
@@ -95,12 +95,12 @@ func (p *process) launch(executable string, c confinement) error {
 	}
 	p.pipe = newPipe(ourIn, ourOut)
 	p.cmd = limited(c.memory, executable, flags(p.home, c.sandbox))
-	p.cmd.ExtraFiles = []*os.File{theirIn, theirOut} // become 3 and 4
+	p.cmd.ExtraFiles = []*os.File{theirIn, theirOut} // file descriptors 3 and 4
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = boundToUs()
 	p.cmd.SysProcAttr.Credential = c.user
 	p.cmd.Env, p.cmd.Dir = environment(p.home), p.home
-	p.cmd.WaitDelay = time.Second // its children may hold stderr open
+	p.cmd.WaitDelay = time.Second // its child processes may keep stderr open
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
@@ -122,7 +122,7 @@ func (p *process) launch(executable string, c confinement) error {
 	return nil
 }
 
-// enroll gives the page the targets of its context, dismiss no more.
+// enroll makes the page receive the targets of its context; dismiss ends that.
 func (p *process) enroll(page *page) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,20 +134,20 @@ func (p *process) dismiss(page *page) {
 	delete(p.pages, page.context)
 	p.mu.Unlock()
 	page.mu.Lock()
-	session := page.session // may just be coming in
+	session := page.session // it may be set concurrently
 	page.mu.Unlock()
 	for _, own := range append(page.popupsNow(), page) {
 		for _, f := range own.framesNow() { // the page may be changing them
 			p.client.unlisten(f.session)
 		}
 	}
-	if session != "" { // else it was never attached; the empty session is the browser's
+	if session != "" { // it was attached; the empty session is the browser's
 		p.client.unlisten(session)
 	}
 }
 
-// event takes what the browser tells of new targets and hands each to the page
-// whose context it is in.
+// event handles the events of the browser's own session. It passes new targets to the
+// page whose context they are in.
 func (p *process) event(method string, params json.RawMessage) {
 	if method == "Target.detachedFromTarget" {
 		if e, ok := decode[proto.TargetDetachedFromTarget](params); ok {
@@ -186,7 +186,7 @@ func (p *process) detached(session proto.TargetSessionID) {
 	}
 }
 
-// environment is what Chromium sees of ours: nothing that it does not need.
+// environment are the environment variables that Chromium gets: those that it needs.
 func environment(dir string) []string {
 	return []string{"HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "TZ=" + os.Getenv("TZ")}
 }
@@ -204,8 +204,8 @@ func (p *process) close() {
 	})
 }
 
-// ending says how a process has ended by itself, empty when it was closed. The
-// connection has ended; the process has some time for that.
+// ending describes how the process has ended by itself; it is empty if close was called.
+// After the connection has ended, it waits a little for the end of the process.
 func (p *process) ending(within time.Duration) string {
 	if p.ended.Load() {
 		return ""
@@ -218,7 +218,7 @@ func (p *process) ending(within time.Duration) string {
 	}
 }
 
-// tail keeps the last of what Chromium writes, to say why it did not start.
+// tail keeps the end of Chromium's output, to say why it did not start.
 type tail struct {
 	mu sync.Mutex
 	b  []byte
@@ -242,25 +242,25 @@ func (t *tail) String() string {
 	return strings.TrimSpace(string(t.b))
 }
 
-// unavailable tells a run why it has no browser.
+// unavailable is the error of a run that got no browser.
 func unavailable(err error) error {
 	var e *routine.Error
 	if errors.As(err, &e) {
 		return err
 	}
 	message := fmt.Sprintf("no browser: %v", err)
-	if !errors.Is(err, ErrNoSandbox) { // which says what to do
+	if !errors.Is(err, ErrNoSandbox) { // that error already says what to do
 		message += "; run \"rote browser check\" to find out why"
 	}
 	return &routine.Error{Code: routine.CodeBrowserUnavailable, RetryAfter: 5 * time.Second, Message: message}
 }
 
-// Checked is what Check finds out about an executable that works.
+// Checked is the result of Check for an executable that works.
 type Checked struct {
 	// Product is its name and version, as in "HeadlessChrome/156.0.8078.79".
 	Product string
-	// Warning says what its confinement lacks and what to do about it, empty when
-	// it lacks nothing.
+	// Warning says what its confinement lacks and what to do about it; empty if it lacks
+	// nothing.
 	Warning string
 	// NoSandbox reports whether it runs without its sandbox because that cannot
 	// start here.
@@ -286,8 +286,8 @@ func Check(ctx context.Context, executable string) (*Checked, error) {
 	return checked, nil
 }
 
-// decode reads an event's parameters; false when they are not what we expect,
-// and then the event is left out.
+// decode decodes the parameters of an event. It reports false if they have an unexpected
+// form; the event is then ignored.
 func decode[T any](params json.RawMessage) (T, bool) {
 	var v T
 	err := json.Unmarshal(params, &v)

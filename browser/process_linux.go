@@ -8,16 +8,16 @@ import (
 	"syscall"
 )
 
-// boundToUs puts Chromium into a process group of its own and has the kernel
-// kill it when we die, also by SIGKILL.
+// boundToUs puts Chromium into a process group of its own and makes the kernel kill it
+// when our process dies, even by SIGKILL.
 func boundToUs() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
 func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
-// closeOnExec keeps from Chromium what we were started with ourselves: all that
-// Go opens is marked already.
+// closeOnExec prevents Chromium from inheriting the files that our own process has
+// inherited. Those that Go opens are marked already.
 func closeOnExec() {
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -30,9 +30,9 @@ func closeOnExec() {
 	}
 }
 
-// limited runs the executable with a bound on the data of it and of every
-// process that it starts, which a program can only set for itself: the shell
-// does so and becomes the executable.
+// limited is the command that runs the executable with a bound on its data segment and
+// that of every process that it starts. A process can only set that for itself, so a
+// shell sets it and then executes the program.
 func limited(memory int64, executable string, args []string) *exec.Cmd {
 	if memory <= 0 {
 		return exec.Command(executable, args...)
@@ -54,14 +54,14 @@ func lowerPriority(pid, group int) bool {
 	}
 	for _, t := range threads {
 		if id, err := strconv.Atoi(t.Name()); err == nil {
-			_ = syscall.Setpriority(syscall.PRIO_PROCESS, id, nice+busyNiceness) // it may have ended
+			_ = syscall.Setpriority(syscall.PRIO_PROCESS, id, nice+busyNiceness) // the thread may have ended
 		}
 	}
 	return true
 }
 
-// niceness is that of a process, from -20 to 19.
+// niceness is the niceness of a process, from -20 to 19.
 func niceness(pid int) (int, error) {
 	priority, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid)
-	return 20 - priority, err // the system call gives 1 to 40
+	return 20 - priority, err // the system call returns 40 to 1
 }

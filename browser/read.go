@@ -11,8 +11,8 @@ import (
 	"rote/routine"
 )
 
-// OuterHTML is that of the document or of the first match, with the number of
-// matches beside it.
+// OuterHTML returns the outer HTML of the document or of the first match, and the number
+// of matches.
 func (p *page) OuterHTML(ctx context.Context, selector string) (string, int, error) {
 	if err := p.ready(ctx); err != nil {
 		return "", 0, err
@@ -47,9 +47,9 @@ func (p *page) Scroll(ctx context.Context, s routine.Scroll) error {
 	return p.failure(ctx, err)
 }
 
-// Cookies are all of the page's context.
+// Cookies returns all cookies of the run.
 func (p *page) Cookies(ctx context.Context) ([]routine.Cookie, error) {
-	if err := p.ready(ctx); err != nil { // the page on its way may set some
+	if err := p.ready(ctx); err != nil { // a page that is loading may set some
 		return nil, err
 	}
 	all, err := proto.StorageGetCookies{BrowserContextID: p.context}.Call(caller{ctx, p.i.client, ""})
@@ -59,7 +59,7 @@ func (p *page) Cookies(ctx context.Context) ([]routine.Cookie, error) {
 	return cookies(all.Cookies), nil
 }
 
-// SentCookies are those that the browser would send to the current page.
+// SentCookies returns the cookies that the browser would send to the current page.
 func (p *page) SentCookies(ctx context.Context) ([]routine.Cookie, error) {
 	if err := p.ready(ctx); err != nil {
 		return nil, err
@@ -83,15 +83,15 @@ func cookies(from []*proto.NetworkCookie) []routine.Cookie {
 	return to
 }
 
-// readProperty follows plain data properties from window and calls nothing of
-// the page's: of an object it takes what data it holds, as JSON would, without
-// getters and toJSON. What a Proxy or a replaced function of the language would
-// do is refused by V8 (throwOnSideEffect).
+// readProperty follows data properties from window and calls no code of the page. Of an
+// object it copies the data properties, like JSON but without getters and toJSON. V8
+// refuses side effects of proxies and of replaced built-in functions
+// (throwOnSideEffect).
 const readProperty = `(path => {
   const find = (o, k) => { for (; o; o = Object.getPrototypeOf(o)) { const d = Object.getOwnPropertyDescriptor(o, k); if (d) return d; } };
   const held = d => d && 'value' in d ? d.value : undefined;
   const plain = v => {
-    if (typeof v === 'function') return undefined; // toJSON too
+    if (typeof v === 'function') return undefined; // also toJSON
     if (v === null || typeof v !== 'object') return typeof v === 'bigint' ? String(v) : v;
     if (v instanceof Date) return Date.prototype.getTime.call(v) === Date.prototype.getTime.call(v) ? Date.prototype.toISOString.call(v) : null;
     if (Array.isArray(v)) return v.map((_, i) => plain(held(Object.getOwnPropertyDescriptor(v, i))));
@@ -108,8 +108,8 @@ const readProperty = `(path => {
   return typeof v === 'object' ? JSON.stringify(plain(v)) ?? null : String(v);
 })(%s)`
 
-// Lookup reads a text from the page: a storage entry, a meta tag's content, a
-// property of its window.
+// Lookup reads a text from the page: a storage entry, the content of a meta tag, or a
+// property of window.
 func (p *page) Lookup(ctx context.Context, from routine.Source, name string) (string, bool, error) {
 	err := p.ready(ctx)
 	if err != nil {
@@ -127,14 +127,14 @@ func (p *page) Lookup(ctx context.Context, from routine.Source, name string) (st
 	return *text, true, nil
 }
 
-// How many names of entries StorageKeys gives at most, and how much of each, in
-// UTF-16 code units.
+// maxStorageKeys bounds the keys that StorageKeys returns; maxStorageKey, the length of
+// each in UTF-16 code units.
 const (
 	maxStorageKeys = 50
 	maxStorageKey  = 200
 )
 
-// StorageKeys are the first names of entries in the page's sessionStorage.
+// StorageKeys returns the first keys of the page's sessionStorage.
 func (p *page) StorageKeys(ctx context.Context) ([]string, error) {
 	keys, err := help[[]string](ctx, p, "storageKeys", maxStorageKeys, maxStorageKey)
 	return keys, p.failure(ctx, err)
@@ -145,7 +145,7 @@ func (p *page) property(ctx context.Context, path string) (*string, error) {
 	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, ReturnByValue: true, ThrowOnSideEffect: true})
 	var t *thrown
 	if errors.As(err, &t) || err == nil && v.Type != "string" {
-		return nil, nil // the page's own objects may refuse to be read
+		return nil, nil // reading the page's objects may throw
 	}
 	if err != nil {
 		return nil, err
@@ -157,8 +157,8 @@ func (p *page) property(ctx context.Context, path string) (*string, error) {
 // Chromium allows 10 MiB, at two bytes each.
 const maxMirrored = 5 << 20
 
-// Mirror puts an entry into the page's sessionStorage. A text that finds no room
-// there is not sent to the browser at all.
+// Mirror writes an entry to the page's sessionStorage. A text that is too long for it is
+// not sent to the browser.
 func (p *page) Mirror(ctx context.Context, key, text string) error {
 	if !fitsStorage(text) {
 		return nil

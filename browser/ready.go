@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// rehearsalTime bounds a page's rehearsal, which takes some frames.
+// rehearsalTime bounds the rehearsal of a page, which takes a few frames.
 const rehearsalTime = 2 * time.Second
 
-// fresh makes a page for a run that waits. Its making belongs to no caller: of
-// one that gives up, the page is kept for another.
+// fresh creates a page for a run that waits for it. If the caller gives up, the page is
+// kept for another run.
 func (b *Browser) fresh(ctx context.Context, i *instance) (*page, error) {
 	type outcome struct {
 		p   *page
@@ -44,9 +44,9 @@ func (b *Browser) fresh(ctx context.Context, i *instance) (*page, error) {
 	}
 }
 
-// fill makes contexts ready in the background, one at a time, until there are
-// enough. Nothing is made while a run begins: only its end asks for more. The
-// lock is held.
+// fill creates ready contexts in the background, one at a time, until there are enough.
+// It is called at the end of runs only, so that it takes no time from a run that starts.
+// b.mu is held.
 func (b *Browser) fill(i *instance) {
 	if i.filling || !b.wants(i) {
 		return
@@ -58,12 +58,12 @@ func (b *Browser) fill(i *instance) {
 	})
 }
 
-// wants tells whether more ready pages are to be made. The lock is held.
+// wants reports whether more ready pages are needed. b.mu is held.
 func (b *Browser) wants(i *instance) bool {
 	return !b.closed && !i.retired && len(i.ready) < b.config.Warm
 }
 
-// makeReady makes one page ready and tells whether another is wanted.
+// makeReady creates one ready page and reports whether another one is needed.
 func (b *Browser) makeReady(i *instance) bool {
 	p, err := newPage(b, i)
 	if err == nil {
@@ -78,7 +78,7 @@ func (b *Browser) makeReady(i *instance) bool {
 	return i.filling
 }
 
-// keep puts an unused page where the next run finds it.
+// keep adds an unused page to the ready ones.
 func (b *Browser) keep(i *instance, p *page) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,17 +89,16 @@ func (b *Browser) keep(i *instance, p *page) {
 	}
 }
 
-// discard disposes of an unused page in the background. The lock is held.
+// discard disposes of an unused page in the background. b.mu is held.
 func (b *Browser) discard(p *page) {
 	b.background(p.i, func() { _ = p.dispose() })
 }
 
-// rehearse has the blank page draw text and a field once. Its renderer is the
-// one that the run's site will have, and then has its fonts, its compositor and
-// the helper's compiled code at hand: a quarter of the form task's time. The
-// page is left as it was.
+// rehearse makes the blank page render text and a field once. The run's site will use the
+// same renderer, which has then loaded its fonts, its compositor and the compiled helper:
+// that saves a quarter of the form task's time. The page is restored afterwards.
 func (p *page) rehearse() {
 	ctx, cancel := context.WithTimeout(context.Background(), rehearsalTime)
 	defer cancel()
-	_, _ = help[any](ctx, p, "rehearse") // a page that cannot is as good as one that has not
+	_, _ = help[any](ctx, p, "rehearse") // the page can be used without it
 }

@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// ErrNoSandbox is in the error of a Chromium that cannot start its sandbox.
+// ErrNoSandbox says that Chromium cannot start its sandbox.
 var ErrNoSandbox = errors.New("the sandbox of Chromium cannot start, because this user may not create user namespaces")
 
 // sandboxFailures are what Chromium writes when it cannot start its sandbox.
 var sandboxFailures = []string{"No usable sandbox", "SUID sandbox", "Failed to move to new namespace", "setuid sandbox"}
 
-// sandboxError is ErrNoSandbox with what to do about it.
+// sandboxError is an ErrNoSandbox that says what to do about it.
 type sandboxError struct{ remedy string }
 
 func (e *sandboxError) Error() string { return ErrNoSandbox.Error() + ": " + e.remedy }
 
 func (e *sandboxError) Is(target error) bool { return target == ErrNoSandbox }
 
-// explainStart returns why an executable did not start, from err and from what
-// it wrote to its standard error.
+// explainStart returns why an executable did not start, given the error and what it has
+// written to standard error.
 func explainStart(executable, said string, err error) error {
 	for _, words := range sandboxFailures {
 		if strings.Contains(said, words) {
@@ -34,11 +34,11 @@ func explainStart(executable, said string, err error) error {
 	return err
 }
 
-// sandboxPackage holds Chromium's setuid helper on Debian and the systems that
-// are made of it. With the helper the sandbox needs no user namespaces.
+// sandboxPackage is the package with Chromium's setuid helper on Debian and its
+// derivatives. With the helper, the sandbox needs no user namespaces.
 const sandboxPackage = "chromium-sandbox"
 
-// helperOf is where an executable looks for its setuid helper.
+// helperOf is the path where the executable expects its setuid helper.
 func helperOf(executable string) string {
 	if real, err := filepath.EvalSymlinks(executable); err == nil {
 		executable = real
@@ -69,15 +69,15 @@ func warnUnconfined(log *slog.Logger) func(lacks string, why error) {
 	}
 }
 
-// namespaceSettings are the kernel's settings that refuse user namespaces to
-// ordinary users, each with the value that refuses them and one that allows them.
+// namespaceSettings are the kernel settings that deny user namespaces to ordinary users,
+// each with a value that denies and one that allows them.
 var namespaceSettings = []struct{ file, refuses, allows string }{
 	{"/proc/sys/user/max_user_namespaces", "0", "user.max_user_namespaces=15000"},
 	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"},
 	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "kernel.apparmor_restrict_unprivileged_userns=0"},
 }
 
-// sandboxRemedy says what gives the executable a sandbox on this machine.
+// sandboxRemedy says what to do so that the executable has a sandbox on this machine.
 func sandboxRemedy(executable string) string {
 	allow := "allow user namespaces"
 	for _, s := range namespaceSettings {
