@@ -30,8 +30,8 @@ var accessCalls = map[string]struct {
 	"execute":  {"POST", "/routines/$object/execute", call("x"), 201},
 }
 
-// TestWhoMayDoWhat is the whole access matrix over REST, with real tokens.
-func TestWhoMayDoWhat(t *testing.T) {
+// TestAccessMatrix is the whole access matrix over REST, with real tokens.
+func TestAccessMatrix(t *testing.T) {
 	seen := map[string]bool{}
 	e := newEnv(t)
 	for _, c := range routinetest.Access() {
@@ -91,7 +91,7 @@ func (e *env) object(t *testing.T, path, kind string) string {
 }
 
 // A token is refused from the very next call on, whoever revoked it.
-func TestTokenRevokedBetweenTwoCalls(t *testing.T) {
+func TestRevokedTokenIsRefusedAtOnce(t *testing.T) {
 	e := newEnv(t)
 	secret, token, err := e.service.CreateToken(t.Context(), admin, 0)
 	if err != nil {
@@ -108,7 +108,7 @@ func TestTokenRevokedBetweenTwoCalls(t *testing.T) {
 }
 
 // A reader sees the change of another process at once.
-func TestRoutineChangedElsewhereBetweenTwoCalls(t *testing.T) {
+func TestReadSeesChangeOfAnotherProcess(t *testing.T) {
 	e := newEnv(t)
 	for version := 2; version < 5; version++ {
 		for range 2 {
@@ -131,7 +131,7 @@ func TestRoutineChangedElsewhereBetweenTwoCalls(t *testing.T) {
 }
 
 // Who may not write is told so, whatever the body is like.
-func TestCallerIsKnownBeforeTheBody(t *testing.T) {
+func TestMissingRightIsReportedBeforeBodyErrors(t *testing.T) {
 	e := newEnv(t)
 	reader := e.tokenOf(t, routine.Principal{UserID: "r", OrganizationID: admin.OrganizationID, ProjectID: "p", Scopes: routine.ScopeRoutinesRead})
 	plain := map[string]string{"Content-Type": "text/plain"}

@@ -8,60 +8,62 @@ import (
 	"rote/routine"
 )
 
-// Door is what every request on the listener passes before a front end sees
-// it. Front ends that are mounted beside this one ask it, so that one listener
-// has one rule, and a token one budget of calls.
-type Door struct {
-	service *routine.Service
-	local   *routine.Principal
-	guard   guard
-	rate    *rateLimit
-	open    openRequests
-	proxies trustedProxies
+// Admission checks hosts, authenticates and rate-limits every request before it
+// reaches a front end. All front ends on one listener share one Admission, so
+// that a token has one budget of calls.
+type Admission struct {
+	service      *routine.Service
+	local        *routine.Principal
+	hosts        hostPolicy
+	rate         *rateLimit
+	openRequests openRequests
+	proxies      trustedProxies
 }
 
-// NewDoor makes the door of c's Service, Local, AllowedHosts, CORSOrigins,
-// RateLimit and TrustedProxies.
-func NewDoor(c Config) *Door {
-	return &Door{service: c.Service, local: c.Local, guard: newGuard(c.AllowedHosts, c.CORSOrigins), rate: newRateLimit(c.RateLimit),
-		open: openRequests{count: map[openKey]int{}}, proxies: c.TrustedProxies}
+// NewAdmission uses the Service, Local, AllowedHosts, CORSOrigins, RateLimit
+// and TrustedProxies of c.
+func NewAdmission(c Config) *Admission {
+	return &Admission{service: c.Service, local: c.Local, hosts: newHostPolicy(c.AllowedHosts, c.CORSOrigins), rate: newRateLimit(c.RateLimit),
+		openRequests: openRequests{count: map[openRequestKey]int{}}, proxies: c.TrustedProxies}
 }
 
-// Admit refuses requests that name a foreign host, or come from a page of a
-// foreign origin: CodeForbidden.
-func (d *Door) Admit(r *http.Request) error { return d.guard.admit(r) }
+// Admit returns CodeForbidden for a request whose Host header or page origin is
+// not allowed.
+func (a *Admission) Admit(r *http.Request) error { return a.hosts.check(r) }
 
-// Caller is who makes a request; without a token, the anonymous caller. It
-// counts the call, and tells in headers of w what is left. CodeUnauthenticated
-// when the token is no good, CodeRateLimited, CodeStoreUnavailable.
-func (d *Door) Caller(w http.ResponseWriter, r *http.Request) (routine.Principal, error) {
-	p, unknown := caller(d.service, d.local, r)
+// Caller authenticates the sender of a request and counts the request against
+// the rate limit. Without a token it returns the anonymous principal. It sets
+// the RateLimit headers of w. It fails with CodeUnauthenticated if the token is
+// invalid, CodeRateLimited or CodeStoreUnavailable.
+func (a *Admission) Caller(w http.ResponseWriter, r *http.Request) (routine.Principal, error) {
+	p, unknown := principalOf(a.service, a.local, r)
 	if routine.CodeOf(unknown) == routine.CodeStoreUnavailable {
 		return routine.Principal{}, unknown
 	}
-	if err := d.rate.admit(w, r, p, d.proxies.clientAddress(r)); err != nil {
+	if err := a.rate.count(w, r, p, a.proxies.clientAddress(r)); err != nil {
 		return routine.Principal{}, err
 	}
 	return p, unknown
 }
 
-// Begin counts a request of p as open until done is called. It refuses one too
-// many of a user, of an organization, or of an address without a token:
-// CodeRateLimited.
-func (d *Door) Begin(r *http.Request, p routine.Principal) (done func(), err error) {
-	return d.open.begin(p, d.proxies.clientAddress(r))
+// Begin counts a request of p as open until done is called. It returns
+// CodeRateLimited if the user, the organization or, without a token, the client
+// address has too many open requests.
+func (a *Admission) Begin(r *http.Request, p routine.Principal) (done func(), err error) {
+	return a.openRequests.start(p, a.proxies.clientAddress(r))
 }
 
-// Refuse gives the status that answers err, and sets in h the headers that go
-// with it.
-func (d *Door) Refuse(h http.Header, err error) (status int) {
+// Refuse returns the HTTP status for err and sets the headers that belong to it
+// in h.
+func (a *Admission) Refuse(h http.Header, err error) (status int) {
 	status = statusOf(routine.CodeOf(err))
-	setRefusal(h, status, err)
+	setErrorHeaders(h, status, err)
 	return status
 }
 
-// setRefusal tells how to do better: with a token, or later.
-func setRefusal(h http.Header, status int, err error) {
+// setErrorHeaders sets WWW-Authenticate and Retry-After as the status and err
+// require.
+func setErrorHeaders(h http.Header, status int, err error) {
 	wait := int(math.Ceil(routine.AsError(err).RetryAfter.Seconds()))
 	switch status {
 	case http.StatusUnauthorized:

@@ -112,9 +112,9 @@ func (b *blockedLists) Routines(ctx context.Context, f routine.RoutineFilter) ([
 	return b.Store.Routines(ctx, f)
 }
 
-// TestAnonymousCallsWait: calls without a token are worked on one at a time, and
+// TestAnonymousCallsAreSerialized: calls without a token are worked on one at a time, and
 // refused when too many wait. Others do not wait for them.
-func TestAnonymousCallsWait(t *testing.T) {
+func TestAnonymousCallsAreSerialized(t *testing.T) {
 	store := &blockedLists{begun: make(chan struct{}, 1), release: make(chan struct{})}
 	e := newEnv(t, func(c *envConfig) {
 		store.Store = c.service.Store

@@ -121,7 +121,7 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-func TestCreateTellsWhereTheRoutineIs(t *testing.T) {
+func TestCreateSetsLocation(t *testing.T) {
 	for base, want := range map[string]string{"": "/routines/Routine_", "/rote/": "/rote/routines/Routine_", "a/b": "/a/b/routines/Routine_"} {
 		e := newEnv(t, func(c *envConfig) { c.http.BasePath = base })
 		prefix := strings.TrimSuffix(want, "/routines/Routine_")

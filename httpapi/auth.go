@@ -7,39 +7,41 @@ import (
 	"rote/routine"
 )
 
-// asCaller finds out who makes the call before h does it.
-func (a *api) asCaller(h handler) handler {
-	return func(q *request) (answer, error) {
+// authenticated returns a handler that identifies the caller and counts the
+// open request before it calls h.
+func (a *api) authenticated(h handler) handler {
+	return func(q *request) (response, error) {
 		var err error
-		if q.principal, err = a.door.Caller(q.w, q.Request); err != nil {
-			return answer{}, err
+		if q.principal, err = a.admission.Caller(q.w, q.Request); err != nil {
+			return response{}, err
 		}
-		done, err := a.door.Begin(q.Request, q.principal)
+		done, err := a.admission.Begin(q.Request, q.principal)
 		if err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		defer done()
 		return h(q)
 	}
 }
 
-// caller is who makes a request. Without a token it is the anonymous caller, of
-// whom the service decides what they may do; a token that is no good is refused
-// whatever the call.
-func caller(service *routine.Service, local *routine.Principal, r *http.Request) (routine.Principal, error) {
+// principalOf returns the principal of a request's token, and the anonymous
+// principal if there is no token. An invalid token is an error for every call.
+// The service decides what an anonymous caller may do.
+func principalOf(service *routine.Service, local *routine.Principal, r *http.Request) (routine.Principal, error) {
 	if local != nil {
 		return *local, nil
 	}
-	secret, given, err := token(r.Header)
+	secret, given, err := tokenFrom(r.Header)
 	if err != nil || !given {
 		return routine.Principal{}, err
 	}
 	return service.Authenticate(r.Context(), secret)
 }
 
-// token is the secret that a request carries, in either header. A header that
-// is there but empty counts as given: its sender meant to be somebody.
-func token(h http.Header) (secret string, given bool, err error) {
+// tokenFrom returns the secret of the X-Service-Token or the Authorization
+// header. An empty header counts as given, so that a misconfigured client gets
+// 401 and is not treated as anonymous.
+func tokenFrom(h http.Header) (secret string, given bool, err error) {
 	secrets := append([]string(nil), h.Values("X-Service-Token")...)
 	for _, value := range h.Values("Authorization") {
 		scheme, credentials, _ := strings.Cut(value, " ")

@@ -8,16 +8,16 @@ import (
 )
 
 // trustedProxies are the addresses of the reverse proxies whose X-Forwarded-For
-// header is believed.
+// header is trusted.
 type trustedProxies []netip.Prefix
 
-// clientAddress is the address that a request comes from. Every limit for callers
-// without a token counts by it. Of an IPv6 address it is the network of 64 bits,
-// all of which a caller usually has.
+// clientAddress returns the address that a request comes from. All limits for
+// callers without a token count by it. For IPv6 it is the /64 network, because
+// one client usually has all addresses of it.
 //
-// Each proxy appends the address that it was called from to X-Forwarded-For, and
-// a caller can send the header too. So the header is read from its end, for as
-// long as the addresses are those of trusted proxies.
+// Each proxy appends the address of its client to X-Forwarded-For, and a client
+// can send the header too. So the header is read from its end, as long as the
+// addresses are those of trusted proxies.
 func (t trustedProxies) clientAddress(r *http.Request) string {
 	address, ok := parseAddress(r.RemoteAddr)
 	if !ok {
@@ -25,7 +25,7 @@ func (t trustedProxies) clientAddress(r *http.Request) string {
 	}
 	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, text := range slices.Backward(forwarded) {
-		if !t.contains(address) {
+		if !t.trusts(address) {
 			break
 		}
 		before, ok := parseAddress(strings.TrimSpace(text))
@@ -40,12 +40,12 @@ func (t trustedProxies) clientAddress(r *http.Request) string {
 	return address.String()
 }
 
-func (t trustedProxies) contains(address netip.Addr) bool {
+func (t trustedProxies) trusts(address netip.Addr) bool {
 	return slices.ContainsFunc(t, func(p netip.Prefix) bool { return p.Contains(address) })
 }
 
-// parseAddress reads an address with or without port. The result has no zone, and
-// an IPv4 address that is written as IPv6 is IPv4.
+// parseAddress parses an address with or without port. It removes the zone, and
+// converts an IPv4-mapped IPv6 address to IPv4.
 func parseAddress(text string) (netip.Addr, bool) {
 	address, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Callers behind a trusted proxy are counted each by their own address. Nobody
 // else chooses the address that they are counted by.
-func TestCallersBehindAProxy(t *testing.T) {
+func TestClientAddressBehindProxy(t *testing.T) {
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
 	type call struct {
 		from      string
@@ -42,7 +42,7 @@ func TestCallersBehindAProxy(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			// Both limits, of calls and of open requests, count by the same address.
-			door := httpapi.NewDoor(httpapi.Config{TrustedProxies: proxies, RateLimit: 100})
+			door := httpapi.NewAdmission(httpapi.Config{TrustedProxies: proxies, RateLimit: 100})
 			try := func(c call) (limited, full error) {
 				r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/", http.NoBody)
 				r.RemoteAddr, r.Header["X-Forwarded-For"] = c.from, c.forwarded

@@ -6,10 +6,10 @@ import (
 	"github.com/go-chi/cors"
 )
 
-// allowOrigins lets pages of some origins use the service from a browser. Tokens
-// travel in headers that a page has to set itself, so no credentials of the
-// browser's own are let through.
-func allowOrigins(origins []string) func(http.Handler) http.Handler {
+// corsHandler allows pages of the given origins to call the service from a
+// browser. Tokens are sent in headers that the page sets, so no cookies or
+// other browser credentials are allowed.
+func corsHandler(origins []string) func(http.Handler) http.Handler {
 	return cors.Handler(cors.Options{
 		AllowedOrigins: origins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},

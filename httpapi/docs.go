@@ -12,8 +12,8 @@ import (
 	"rote/routine"
 )
 
-// docsPolicy lets the page of /docs use what this service serves and nothing
-// else. Its library sets styles in the document.
+// docsPolicy is the content security policy of /docs: only files of this
+// service. Swagger UI sets inline styles.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -39,32 +39,33 @@ const docsStart = `SwaggerUIBundle({
 });
 `
 
-// docsFiles are those of the library that the page uses, with their media types.
+// docsFiles are the files of Swagger UI that the page uses, with their media
+// types.
 var docsFiles = map[string]string{
 	"swagger-ui.css":       "text/css; charset=utf-8",
 	"swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 	"favicon-32x32.png":    "image/png",
 }
 
-// docs is a page that shows the description of the interface and tries it out,
-// without anything from elsewhere.
-func (a *api) docs(q *request) (answer, error) {
+// docs returns a page with the API reference, from which calls can be tried. It
+// loads nothing from other hosts.
+func (a *api) docs(q *request) (response, error) {
 	q.w.Header().Set("Content-Security-Policy", docsPolicy)
-	return answer{status: http.StatusOK, body: document{"text/html; charset=utf-8", fmt.Appendf(nil, docsPage, html.EscapeString(a.base))}}, nil
+	return response{status: http.StatusOK, body: document{"text/html; charset=utf-8", fmt.Appendf(nil, docsPage, html.EscapeString(a.base))}}, nil
 }
 
-func (a *api) docsFile(q *request) (answer, error) {
+func (a *api) docsFile(q *request) (response, error) {
 	name := chi.URLParam(q.Request, "*")
 	if name == "start.js" {
-		return answer{status: http.StatusOK, body: document{"text/javascript; charset=utf-8", []byte(docsStart)}}, nil
+		return response{status: http.StatusOK, body: document{"text/javascript; charset=utf-8", []byte(docsStart)}}, nil
 	}
 	mediaType, known := docsFiles[name]
 	if !known {
-		return a.noSuchPath(q)
+		return a.notFound(q)
 	}
 	text, err := fs.ReadFile(swaggerFiles.FS, name)
 	if err != nil {
-		return answer{}, routine.Internal("read "+name, err)
+		return response{}, routine.Internal("read "+name, err)
 	}
-	return answer{status: http.StatusOK, body: document{mediaType, text}}, nil
+	return response{status: http.StatusOK, body: document{mediaType, text}}, nil
 }

@@ -119,11 +119,12 @@ func (e *env) seed(t testing.TB) {
 	e.names = strings.NewReplacer(e.pairs...)
 }
 
-// response is an answer that has been read whole.
+// response is the result of a successful call.
 type response struct {
 	status int
 	header http.Header
-	body   string
+	// encoded as JSON, unless it is a document
+	body string
 }
 
 // do makes a request. A header named Host sets the request's host; the content

@@ -89,8 +89,9 @@ func TestProblemOf(t *testing.T) {
 	}{
 		{"an unknown error is internal and says nothing", errors.New("open secret.db"), 500, "internal", "internal error"},
 		{"a code that is not in the table is no success", routine.Errorf("new", "news"), 500, "new", "news"},
-		{"a run that failed is 500 with a code that else is not", &failure{error: routine.Errorf(routine.CodeInvalid, "does not fit"), execution: execution}, 500, "invalid", "does not fit"},
-		{"without execution the code decides", &failure{error: routine.Errorf(routine.CodeConflict, "archived")}, 409, "conflict", "archived"},
+		{"a run that failed is 500 with a code that else is not",
+			&errorDetails{error: routine.Errorf(routine.CodeInvalid, "does not fit"), execution: execution}, 500, "invalid", "does not fit"},
+		{"without execution the code decides", &errorDetails{error: routine.Errorf(routine.CodeConflict, "archived")}, 409, "conflict", "archived"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -108,14 +109,14 @@ func TestProblemOf(t *testing.T) {
 func raw(t *testing.T, log *strings.Builder, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	a := &api{log: slog.New(slog.NewTextHandler(log, nil))}
-	s := httptest.NewUnstartedServer(a.begin(catchPanic(h)))
+	s := httptest.NewUnstartedServer(a.startRequest(catchPanic(h)))
 	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	s.Start()
 	t.Cleanup(s.Close)
 	return s
 }
 
-func TestPanicAfterTheAnswerBeganCutsTheConnection(t *testing.T) {
+func TestPanicAfterResponseStartedClosesConnection(t *testing.T) {
 	var log strings.Builder
 	s := raw(t, &log, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusOK)
@@ -132,19 +133,19 @@ func TestPanicAfterTheAnswerBeganCutsTheConnection(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeEncodedIsInternal(t *testing.T) {
+func TestEncodingFailureIsInternalError(t *testing.T) {
 	execution := &routine.Execution{Result: &routine.Result{OperationsMetadata: []routine.OperationRecord{
 		{Details: map[string]any{"ratio": math.NaN()}}}}}
 	for name, h := range map[string]handler{
-		"answer": func(*request) (answer, error) { return answer{status: 201, body: execution}, nil },
-		"problem": func(*request) (answer, error) {
-			return answer{}, &failure{error: errors.New("x"), execution: execution}
+		"answer": func(*request) (response, error) { return response{status: 201, body: execution}, nil },
+		"problem": func(*request) (response, error) {
+			return response{}, &errorDetails{error: errors.New("x"), execution: execution}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder
 			a := &api{}
-			s := raw(t, &log, a.serve(h))
+			s := raw(t, &log, a.handle(h))
 			r, err := s.Client().Get(s.URL)
 			if err != nil {
 				t.Fatal(err)
@@ -161,7 +162,7 @@ func TestWhatCannotBeEncodedIsInternal(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	for wait, want := range map[time.Duration]string{0: "1", time.Second: "1", 1500 * time.Millisecond: "2"} {
 		s := raw(t, &strings.Builder{}, func(w http.ResponseWriter, r *http.Request) {
-			fail(w, r, &routine.Error{Code: routine.CodeRateLimited, Message: "slower", RetryAfter: wait})
+			writeProblem(w, r, &routine.Error{Code: routine.CodeRateLimited, Message: "slower", RetryAfter: wait})
 		})
 		r, err := s.Client().Get(s.URL)
 		if err != nil {
@@ -230,19 +231,19 @@ func TestSlowHeader(t *testing.T) {
 	}
 }
 
-// TestReadTimeoutEndsNoRun: what a call does after its body has arrived may take
+// TestReadTimeoutDoesNotLimitRun: what a call does after its body has arrived may take
 // longer than the body.
-func TestReadTimeoutEndsNoRun(t *testing.T) {
+func TestReadTimeoutDoesNotLimitRun(t *testing.T) {
 	a := &api{maxBody: defaultMaxBody}
-	s := impatient(t, a.begin(a.serve(func(q *request) (answer, error) {
-		if _, err := q.body(); err != nil {
-			return answer{}, err
+	s := impatient(t, a.startRequest(a.handle(func(q *request) (response, error) {
+		if _, err := q.readBody(); err != nil {
+			return response{}, err
 		}
 		select {
 		case <-q.Context().Done():
-			return answer{}, errors.New("the caller seems to be gone")
+			return response{}, errors.New("the caller seems to be gone")
 		case <-time.After(200 * time.Millisecond):
-			return answer{status: 200}, nil
+			return response{status: 200}, nil
 		}
 	})))
 	a.log = slog.New(slog.DiscardHandler)

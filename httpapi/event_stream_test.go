@@ -36,35 +36,35 @@ func (p *paper) Write(text []byte) (int, error) {
 	return p.text.Write(text)
 }
 
-func TestStreamSaysThatItLives(t *testing.T) {
+func TestIdleStreamSendsKeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &paper{header: http.Header{}}
 		events, ended := make(chan routine.Event), make(chan error, 1)
 		go func() {
-			time.Sleep(2*heartbeat + time.Second) // of the test's own clock
+			time.Sleep(2*keepAliveInterval + time.Second) // of the test's own clock
 			events <- routine.Event{Sequence: 3, Operation: &routine.OperationRecord{Type: "click"}}
 			ended <- nil
 		}()
 		s := &eventStream{w: p}
-		s.begin()
-		if got, err := s.pass(events, ended); err != nil || !got.written {
+		s.startResponse()
+		if got, err := s.forward(events, ended); err != nil || !got.alreadyWritten {
 			t.Fatal(got, err)
 		}
 		want := ":\n\n:\n\nid: 3\nevent: operation\ndata: {\"index\":0,\"type\":\"click\",\"duration_seconds\":0}\n\n"
 		if p.text.String() != want || p.flushed != len(want) {
 			t.Errorf("sent %q, %d of it at once", p.text.String(), p.flushed)
 		}
-		if left := time.Until(p.deadline); left != eventTime {
+		if left := time.Until(p.deadline); left != eventWriteTimeout {
 			t.Errorf("the client has %v to read an event", left)
 		}
 	})
 }
 
-func TestStreamEndsWhenItsReaderIsGone(t *testing.T) {
+func TestStreamEndsWhenClientDisconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &eventStream{w: &paper{header: http.Header{}, torn: errors.New("connection reset")}}
-		s.begin()
-		if got, err := s.pass(nil, nil); err != nil || !got.written {
+		s.startResponse()
+		if got, err := s.forward(nil, nil); err != nil || !got.alreadyWritten {
 			t.Error(got, err)
 		}
 	})

@@ -12,30 +12,30 @@ import (
 )
 
 const (
-	// heartbeat is how often a stream of events says that it lives, while it
-	// has nothing to tell. Proxies cut what is silent for a minute.
-	heartbeat = 15 * time.Second
-	// eventTime bounds how long a client may take to read one event.
-	eventTime = 30 * time.Second
+	// keepAliveInterval is the time between keep-alive comments on an idle event
+	// stream. Proxies close connections that are silent for a minute.
+	keepAliveInterval = 15 * time.Second
+	// eventWriteTimeout limits how long a client may take to receive one event.
+	eventWriteTimeout = 30 * time.Second
 )
 
-// executionEvents streams the events of an execution (server-sent events), from
-// the beginning or from the one after Last-Event-ID. The stream ends with the
-// execution. A client that comes back after that is answered 204, which tells
-// it not to come again.
-func (a *api) executionEvents(q *request) (answer, error) {
+// executionEvents streams the events of an execution as server-sent events,
+// from the beginning or from the event after Last-Event-ID. The stream ends
+// with the execution. A client that reconnects later gets 204, which tells it
+// to stop reconnecting.
+func (a *api) executionEvents(q *request) (response, error) {
 	after, err := lastEventID(q.Header)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	id := q.parameter("execution_id")
+	id := q.pathParameter("execution_id")
 	e, err := a.service.Execution(q.Context(), q.principal, id)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	s := &eventStream{w: q.w, head: q.Method == http.MethodHead}
+	s := &eventStream{w: q.w, headOnly: q.Method == http.MethodHead}
 	if e.Open() {
-		s.begin() // the first event may be long in coming
+		s.startResponse() // the first event may take long
 	}
 	watching, stop := context.WithCancel(q.Context())
 	events, ended := make(chan routine.Event), make(chan error, 1)
@@ -51,14 +51,15 @@ func (a *api) executionEvents(q *request) (answer, error) {
 			}
 		})
 	})
-	return s.pass(events, ended)
+	return s.forward(events, ended)
 }
 
-// pass sends what comes until there is no more.
-func (s *eventStream) pass(events <-chan routine.Event, ended <-chan error) (answer, error) {
-	beat := time.NewTicker(heartbeat)
+// forward sends events and keep-alive comments until the stream ends or the
+// client disconnects.
+func (s *eventStream) forward(events <-chan routine.Event, ended <-chan error) (response, error) {
+	beat := time.NewTicker(keepAliveInterval)
 	defer beat.Stop()
-	for !s.head || !s.begun {
+	for !s.headOnly || !s.started {
 		var err error
 		select {
 		case e := <-events:
@@ -66,16 +67,16 @@ func (s *eventStream) pass(events <-chan routine.Event, ended <-chan error) (ans
 		case <-beat.C:
 			err = s.write([]byte(":\n\n"))
 		case err := <-ended:
-			if s.begun {
-				return answer{written: true}, nil
+			if s.started {
+				return response{alreadyWritten: true}, nil
 			}
-			return answer{status: http.StatusNoContent}, err
+			return response{status: http.StatusNoContent}, err
 		}
-		if err != nil { // the client is gone
+		if err != nil { // the client has disconnected
 			break
 		}
 	}
-	return answer{written: true}, nil
+	return response{alreadyWritten: true}, nil
 }
 
 func lastEventID(h http.Header) (int, error) {
@@ -92,16 +93,16 @@ func lastEventID(h http.Header) (int, error) {
 
 // eventStream writes server-sent events.
 type eventStream struct {
-	w     http.ResponseWriter
-	head  bool // headers only
-	begun bool
+	w        http.ResponseWriter
+	headOnly bool // a HEAD request
+	started  bool
 }
 
-func (s *eventStream) begin() {
-	s.begun = true
+func (s *eventStream) startResponse() {
+	s.started = true
 	s.w.Header().Set("Content-Type", "text/event-stream")
 	s.w.WriteHeader(http.StatusOK)
-	_ = http.NewResponseController(s.w).Flush() // the next write tells of any fault
+	_ = http.NewResponseController(s.w).Flush() // the next write reports any error
 }
 
 func (s *eventStream) send(e routine.Event) error {
@@ -109,7 +110,7 @@ func (s *eventStream) send(e routine.Event) error {
 	if e.Execution != nil {
 		name, value = "execution", e.Execution.Summary()
 	}
-	data, err := routine.EncodeJSON(value) // one line
+	data, err := routine.EncodeJSON(value) // without line breaks
 	if err != nil {
 		return err
 	}
@@ -117,11 +118,11 @@ func (s *eventStream) send(e routine.Event) error {
 }
 
 func (s *eventStream) write(text []byte) error {
-	if !s.begun {
-		s.begin()
+	if !s.started {
+		s.startResponse()
 	}
 	c := http.NewResponseController(s.w)
-	if err := c.SetWriteDeadline(time.Now().Add(eventTime)); err != nil {
+	if err := c.SetWriteDeadline(time.Now().Add(eventWriteTimeout)); err != nil {
 		return err
 	}
 	if _, err := s.w.Write(text); err != nil {

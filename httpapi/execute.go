@@ -13,43 +13,45 @@ import (
 	"rote/routine"
 )
 
-// executeRoutine runs a routine. That the caller goes away ends the run,
-// through the request's context, unless they prefer not to wait for it.
-func (a *api) executeRoutine(q *request) (answer, error) {
-	text, err := q.body()
+// executeRoutine runs a routine. If the client disconnects, the request's
+// context cancels the run, unless the client asked for an asynchronous run or
+// sent an idempotency key.
+func (a *api) executeRoutine(q *request) (response, error) {
+	text, err := q.readBody()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	call, err := readCall(text)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	async := prefers(q.Header, "respond-async")
+	async := hasPreference(q.Header, "respond-async")
 	if call.CallbackURL != "" && !async {
-		return answer{}, badRequest([]routine.Problem{{Pointer: "/callback_url", Code: "needs_async",
+		return response{}, invalidRequest([]routine.Problem{{Pointer: "/callback_url", Code: "needs_async",
 			Message: "callback_url is for a call that does not wait: send the header Prefer: respond-async"}})
 	}
 	call.Via = routine.ViaREST
-	if call.Once, err = onceOf(q.Header, text); err != nil {
-		return answer{}, err
+	if call.Once, err = idempotencyOf(q.Header, text); err != nil {
+		return response{}, err
 	}
 	if async {
 		e, err := a.service.Start(q.Context(), q.principal, q.routineID(), call)
 		if err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		q.w.Header().Set("Preference-Applied", "respond-async")
-		return answer{status: http.StatusAccepted, body: e, location: a.base + "/executions/" + e.ID}, nil
+		return response{status: http.StatusAccepted, body: e, location: a.base + "/executions/" + e.ID}, nil
 	}
 	e, err := a.service.Execute(q.Context(), q.principal, q.routineID(), call)
 	if err != nil {
-		return answer{}, &failure{error: err, execution: e}
+		return response{}, &errorDetails{error: err, execution: e}
 	}
-	return answer{status: http.StatusCreated, body: e}, nil
+	return response{status: http.StatusCreated, body: e}, nil
 }
 
-// prefers tells whether a request carries a preference (RFC 7240).
-func prefers(h http.Header, preference string) bool {
+// hasPreference reports whether the Prefer headers contain a preference (RFC
+// 7240).
+func hasPreference(h http.Header, preference string) bool {
 	for _, line := range h.Values("Prefer") {
 		for part := range strings.SplitSeq(line, ",") {
 			name, _, _ := strings.Cut(part, ";")
@@ -61,8 +63,9 @@ func prefers(h http.Header, preference string) bool {
 	return false
 }
 
-// onceOf reads the idempotency key of a request; none is the zero value.
-func onceOf(h http.Header, body []byte) (routine.Once, error) {
+// idempotencyOf returns the idempotency key of a request with its body, or the
+// zero value if there is no key.
+func idempotencyOf(h http.Header, body []byte) (routine.Once, error) {
 	keys := h.Values("Idempotency-Key")
 	if len(keys) > 1 || len(keys) == 1 && keys[0] == "" {
 		return routine.Once{}, routine.Errorf(routine.CodeInvalid, "Idempotency-Key must be one value that is not empty")
@@ -73,20 +76,20 @@ func onceOf(h http.Header, body []byte) (routine.Once, error) {
 	return routine.Once{Key: keys[0], Body: body}, nil
 }
 
-// readCall decodes the body of an execute call. The values are left to the
-// service, which knows the parameters.
+// readCall decodes the body of an execute call. The service checks the
+// parameter values.
 func readCall(text []byte) (routine.Call, error) {
 	var call routine.Call
-	err := readObject(text, `its fields are parameters, timeout_seconds and callback_url; values go into parameters, as in {"parameters": {"name": "value"}}`,
-		field{"parameters", func(value jsontext.Value) bool {
+	err := readJSONObject(text, `its fields are parameters, timeout_seconds and callback_url; values go into parameters, as in {"parameters": {"name": "value"}}`,
+		jsonField{"parameters", func(value jsontext.Value) bool {
 			call.Parameters = json.RawMessage(value)
 			return value.Kind() == '{'
 		}, "type", "parameters must be an object of name to value", `without any values it is {"parameters": {}}`},
-		field{"timeout_seconds", func(value jsontext.Value) (ok bool) {
+		jsonField{"timeout_seconds", func(value jsontext.Value) (ok bool) {
 			call.Timeout, ok = runTimeout(value)
 			return ok
 		}, "range", fmt.Sprintf("timeout_seconds must be a number from %v to %v", routine.MinRunTimeout.Seconds(), routine.MaxRunTimeout.Seconds()), ""},
-		field{"callback_url", func(value jsontext.Value) bool {
+		jsonField{"callback_url", func(value jsontext.Value) bool {
 			text, _ := jsontext.AppendUnquote(nil, value) // no error in a string of valid JSON
 			call.CallbackURL = string(text)
 			return value.Kind() == '"' && call.CallbackURL != ""
@@ -94,9 +97,9 @@ func readCall(text []byte) (routine.Call, error) {
 	return call, err
 }
 
-// runTimeout is a number of seconds as a duration. The bounds are checked here
-// because a duration cannot hold what is far beyond them, and its zero means
-// that none was given.
+// runTimeout converts a JSON number of seconds. It checks the bounds here
+// because a time.Duration cannot hold much larger values, and a zero Duration
+// means that no timeout was given.
 func runTimeout(value jsontext.Value) (time.Duration, bool) {
 	if value.Kind() != '0' {
 		return 0, false

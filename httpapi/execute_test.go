@@ -118,7 +118,7 @@ func TestCompletedWhileTheDatabaseIsLocked(t *testing.T) {
 	}
 }
 
-func TestCallerThatGoesAwayEndsTheRun(t *testing.T) {
+func TestDisconnectCancelsRun(t *testing.T) {
 	e := newEnv(t)
 	ctx, leave := context.WithCancel(t.Context())
 	done := e.start(ctx, call("block"))
@@ -161,7 +161,7 @@ func TestShutdown(t *testing.T) {
 	scenario{"", "POST", "/routines/$private/execute", "$admin", nil, call("x"), 503, []string{`"code":"shutting_down"`}, nil}.run(t, e)
 }
 
-func TestStoreThatIsGone(t *testing.T) {
+func TestUnavailableStore(t *testing.T) {
 	e := newEnv(t)
 	db := e.store.Store.(interface{ Close() error })
 	if err := db.Close(); err != nil {
@@ -193,7 +193,7 @@ func TestPanic(t *testing.T) {
 	e := newEnv(t)
 	e.store.pingPanic = true
 	scenario{"", "GET", "/readyz", "", nil, "", http.StatusInternalServerError, []string{`"code":"internal"`, `"detail":"internal error"`}, []string{"secret"}}.run(t, e)
-	if lines := e.lines(); len(lines) != 1 || !strings.Contains(lines[0], "a secret of the store") || !strings.Contains(lines[0], "fake_test.go") {
+	if lines := e.lines(); len(lines) != 1 || !strings.Contains(lines[0], "a secret of the store") || !strings.Contains(lines[0], "fakes_test.go") {
 		t.Errorf("the log does not tell where: %s", lines)
 	}
 }

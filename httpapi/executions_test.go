@@ -40,7 +40,7 @@ func (e *env) begun(t *testing.T, body string) string {
 	return location
 }
 
-func TestLedger(t *testing.T) {
+func TestListExecutions(t *testing.T) {
 	e := newEnv(t)
 	completed, failed := e.ran(t, call("x")), e.ran(t, call("fail/timeout"))
 	e.names = strings.NewReplacer(append([]string{"$completed", completed, "$failed", failed}, e.pairs...)...)
@@ -65,7 +65,8 @@ func TestLedger(t *testing.T) {
 		{"one", "GET", "/executions/$completed", "$admin", nil, "", 200,
 			[]string{`{"execution_id":"$completed"`, `"data":"<b>5 > \"4\" & so on</b>"`, `"parameters":{"page":"https://shop.example/x"}`, `"created_by":"admin"`, `"via":"rest"`,
 				`"routine_version":1`, `"operations_done":2,"operations_total":2`}, []string{"organization"}},
-		{"one that failed", "GET", "/executions/$failed/", "$admin", nil, "", 200, []string{`"status":"failed"`, `"error_code":"timeout"`, `"operations_metadata":[{`, `"evidence":{"url":"https://shop.example/cart"`}, nil},
+		{"one that failed", "GET", "/executions/$failed/", "$admin", nil, "", 200, []string{
+			`"status":"failed"`, `"error_code":"timeout"`, `"operations_metadata":[{`, `"evidence":{"url":"https://shop.example/cart"`}, nil},
 		{"its screenshot", "GET", "/executions/$failed/files/screenshot.jpg", "$admin", nil, "", 200, []string{"jpg"}, nil},
 		{"one without token", "GET", "/executions/$completed", "", nil, "", 401, nil, nil},
 		{"one of another organization", "GET", "/executions/$completed", "$guest", nil, "", 403, []string{`"code":"forbidden"`}, []string{"parameters"}},
@@ -95,7 +96,7 @@ func TestLedger(t *testing.T) {
 	runAll(t, e, tests)
 }
 
-func TestListsLinkToTheirOtherParts(t *testing.T) {
+func TestListsLinkToOtherPages(t *testing.T) {
 	e := newEnv(t)
 	for range 3 {
 		e.ran(t, call("x"))
@@ -234,7 +235,7 @@ func TestLargeParametersAreNotListed(t *testing.T) {
 	}
 }
 
-func TestEventsEndWithTheirReader(t *testing.T) {
+func TestEventsEndWhenClientDisconnects(t *testing.T) {
 	e := newEnv(t)
 	path := e.begun(t, call("block"))
 	<-e.browser.blocked

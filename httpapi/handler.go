@@ -10,11 +10,11 @@ import (
 	"rote/routine"
 )
 
-// handler does one call: it decodes the request, asks the service and says what
-// to answer. Writing is left to serve.
-type handler func(q *request) (answer, error)
+// handler processes one call: it decodes the request, calls the service and
+// returns the response. [api.handle] writes the response.
+type handler func(q *request) (response, error)
 
-// request is a request with what the front end found out about it.
+// request is an HTTP request with what the front end knows about it.
 type request struct {
 	*http.Request
 	w         http.ResponseWriter
@@ -22,8 +22,8 @@ type request struct {
 	maxBody   int64
 }
 
-// parameter is a part of the path, decoded.
-func (q *request) parameter(name string) string {
+// pathParameter returns a parameter of the path, percent-decoded.
+func (q *request) pathParameter(name string) string {
 	text := chi.URLParam(q.Request, name)
 	if q.URL.RawPath == "" {
 		return text
@@ -34,38 +34,38 @@ func (q *request) parameter(name string) string {
 	return text
 }
 
-func (q *request) routineID() string { return q.parameter("routine_id") }
+func (q *request) routineID() string { return q.pathParameter("routine_id") }
 
-// answer is what a call that went well gives.
-type answer struct {
+// response is what a call that went well gives.
+type response struct {
 	status int
 	body   any // shown as JSON, unless it is a document
-	// location is the path of what was made; empty: nothing was.
+	// location is the path of the created resource, or empty.
 	location string
-	// written: the handler has written its answer itself.
-	written bool
+	// alreadyWritten is true if the handler has written the response itself.
+	alreadyWritten bool
 }
 
-// document is a body that is sent as it is.
+// document is a body that is sent without further encoding.
 type document struct {
 	mediaType string
 	text      []byte
 }
 
-// serve makes h an HTTP handler. What h gives is encoded whole before anything
-// is written, so that a fault while encoding can still be answered.
-func (a *api) serve(h handler) http.HandlerFunc {
+// handle makes h an HTTP handler. It encodes the whole body before it writes
+// anything, so that an encoding error can still be reported.
+func (a *api) handle(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		got, err := h(&request{Request: r, w: w, maxBody: a.maxBody})
 		if routine.CodeOf(err) == routine.CodeTooLarge {
-			failBody(w, r, err)
+			writeBodyTooLarge(w, r, err)
 			return
 		}
 		if err != nil {
-			fail(w, r, err)
+			writeProblem(w, r, err)
 			return
 		}
-		if got.written {
+		if got.alreadyWritten {
 			return
 		}
 		if got.status == http.StatusOK && notModified(r, w.Header().Get("ETag")) {
@@ -80,24 +80,24 @@ func (a *api) serve(h handler) http.HandlerFunc {
 		if !ok {
 			d.mediaType = "application/json"
 			if d.text, err = encode(got.body); err != nil {
-				fail(w, r, routine.Internal("encode answer", err))
+				writeProblem(w, r, routine.Internal("encode answer", err))
 				return
 			}
 		}
 		if got.location != "" {
 			w.Header().Set("Location", got.location)
 		}
-		write(w, got.status, d)
+		writeDocument(w, got.status, d)
 	}
 }
 
-// encode returns the JSON of v and a line break, which ends every answer.
+// encode returns the JSON of v followed by a newline.
 func encode(v any) ([]byte, error) {
 	text, err := routine.EncodeJSON(v)
 	return append(text, '\n'), err
 }
 
-func write(w http.ResponseWriter, status int, d document) {
+func writeDocument(w http.ResponseWriter, status int, d document) {
 	h := w.Header()
 	h.Set("Content-Type", d.mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(d.text)))

@@ -10,37 +10,37 @@ import (
 	"rote/schemas"
 )
 
-type state struct {
+type healthStatus struct {
 	Status string `json:"status"`
 }
 
-// health tells that the process answers.
-func (a *api) health(*request) (answer, error) {
-	return answer{status: http.StatusOK, body: state{"ok"}}, nil
+// health reports that the process responds.
+func (a *api) health(*request) (response, error) {
+	return response{status: http.StatusOK, body: healthStatus{"ok"}}, nil
 }
 
-// ready tells that it can do its work.
-func (a *api) ready(q *request) (answer, error) {
+// ready reports whether the service can run routines.
+func (a *api) ready(q *request) (response, error) {
 	if err := a.service.Ready(q.Context()); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	return answer{status: http.StatusOK, body: state{"ready"}}, nil
+	return response{status: http.StatusOK, body: healthStatus{"ready"}}, nil
 }
 
-func (a *api) openAPI(*request) (answer, error) {
-	return answer{status: http.StatusOK, body: document{"application/yaml", schemas.OpenAPI()}}, nil
+func (a *api) openAPI(*request) (response, error) {
+	return response{status: http.StatusOK, body: document{"application/yaml", schemas.OpenAPI()}}, nil
 }
 
-// schema gives one of the published schemas, byte for byte; routine.json with
-// all that it needs inside.
-func (a *api) schema(q *request) (answer, error) {
+// schema returns one of the published schemas unchanged; routine.json includes
+// all schemas that it refers to.
+func (a *api) schema(q *request) (response, error) {
 	name := strings.TrimSuffix(chi.URLParam(q.Request, "*"), "/")
 	if name == "routine.json" {
-		return answer{status: http.StatusOK, body: document{"application/schema+json", schemas.Routine()}}, nil
+		return response{status: http.StatusOK, body: document{"application/schema+json", schemas.Routine()}}, nil
 	}
 	text, err := schemas.Files.ReadFile(name)
 	if err != nil {
-		return answer{}, routine.Errorf(routine.CodeNotFound, "there is no schema of this name")
+		return response{}, routine.Errorf(routine.CodeNotFound, "there is no schema of this name")
 	}
-	return answer{status: http.StatusOK, body: document{"application/schema+json", text}}, nil
+	return response{status: http.StatusOK, body: document{"application/schema+json", text}}, nil
 }

@@ -10,21 +10,21 @@ import (
 	"rote/routine"
 )
 
-// guard decides which Host and Origin headers the service accepts. A page of
-// another site could otherwise reach a service on loopback through the browser
-// of its visitor: by DNS rebinding (a foreign Host), or by plain requests (a
-// foreign Origin). With --auth off no token stops it.
-type guard struct {
+// hostPolicy decides which Host and Origin headers the service accepts.
+// Otherwise a page of another site could use the browser of its visitor to
+// reach a service on loopback: by DNS rebinding (a foreign Host) or by plain
+// requests (a foreign Origin). With --auth off, no token would stop it.
+type hostPolicy struct {
 	any bool // --allowed-host *
-	// hosts are accepted as Host, as name or name:port.
+	// hosts are the accepted Host headers, as name or name:port.
 	hosts map[string]bool
-	// originHosts are accepted as the host of an Origin of any scheme, origins
-	// as a whole Origin.
+	// originHosts are accepted as the host of an Origin with any scheme, origins as
+	// complete origins.
 	originHosts, origins map[string]bool
 }
 
-func newGuard(allowed, origins []string) guard {
-	g := guard{hosts: map[string]bool{}, originHosts: map[string]bool{}, origins: map[string]bool{}}
+func newHostPolicy(allowed, origins []string) hostPolicy {
+	g := hostPolicy{hosts: map[string]bool{}, originHosts: map[string]bool{}, origins: map[string]bool{}}
 	for _, origin := range origins {
 		g.origins[strings.ToLower(origin)] = true
 	}
@@ -37,7 +37,7 @@ func newGuard(allowed, origins []string) guard {
 		if !isOrigin {
 			host = entry
 		}
-		if name, port := split(host); port == "" {
+		if name, port := splitHost(host); port == "" {
 			host = name
 		}
 		g.hosts[host] = true
@@ -50,40 +50,41 @@ func newGuard(allowed, origins []string) guard {
 	return g
 }
 
-// allowsHost reports whether a Host header, with or without port, names the
-// service. Every loopback name does.
-func (g guard) allowsHost(host string) bool {
-	name, _ := split(host)
-	return g.any || isLoopback(name) || contains(g.hosts, host)
+// allowsHost reports whether a Host header, with or without port, names this
+// service. All loopback names do.
+func (g hostPolicy) allowsHost(host string) bool {
+	name, _ := splitHost(host)
+	return g.any || isLoopback(name) || containsHost(g.hosts, host)
 }
 
-// contains reports whether a set of names and name:port has a host.
-func contains(set map[string]bool, host string) bool {
-	name, _ := split(host)
+// containsHost reports whether a set of name and name:port entries contains
+// host.
+func containsHost(set map[string]bool, host string) bool {
+	name, _ := splitHost(host)
 	return set[name] || set[strings.ToLower(host)]
 }
 
-// allowsOrigin reports whether pages of an origin may use the service that a
-// request reached under the name host: those of that very host and port, and
-// those that are listed. Another port of the same machine is another program,
-// which may be serving anybody's pages.
-func (g guard) allowsOrigin(origin, host string) bool {
+// allowsOrigin reports whether pages of an origin may call the service under
+// the name host. Allowed are pages of the same host and port, and listed
+// origins. Another port of the same machine is another program, whose pages are
+// not trusted.
+func (g hostPolicy) allowsOrigin(origin, host string) bool {
 	if g.any || g.origins[strings.ToLower(origin)] {
 		return true
 	}
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return false // null, or no origin of a page
+		return false // "null" or not a web origin
 	}
-	return sameHost(u, host) || contains(g.originHosts, u.Host)
+	return sameHost(u, host) || containsHost(g.originHosts, u.Host)
 }
 
-// sameHost reports whether an origin is that of the service as the request
-// names it. A Host without port stands for the default one of the scheme.
+// sameHost reports whether an origin equals the host of the request. A host
+// without port has the default port of the scheme.
 func sameHost(origin *url.URL, host string) bool {
 	usual := map[string]string{"http": "80", "https": "443"}[origin.Scheme]
-	name, port := split(host)
-	originName, originPort := split(origin.Host)
+	name, port := splitHost(host)
+	originName, originPort := splitHost(origin.Host)
 	if port == "" {
 		port = usual
 	}
@@ -93,9 +94,9 @@ func sameHost(origin *url.URL, host string) bool {
 	return name == originName && port == originPort
 }
 
-// split is a host's name or address in lower case, without brackets or a dot at
-// its end, and its port.
-func split(host string) (name, port string) {
+// splitHost returns the name or address of a host in lower case, without
+// brackets and trailing dot, and its port.
+func splitHost(host string) (name, port string) {
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {
 		name, port = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), ""
@@ -111,9 +112,9 @@ func isLoopback(name string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// admit refuses requests that name a foreign host, or come from a page of a
-// foreign origin: CodeForbidden.
-func (g guard) admit(r *http.Request) error {
+// check returns CodeForbidden for a request whose Host header is not allowed,
+// or that comes from a page of another origin.
+func (g hostPolicy) check(r *http.Request) error {
 	if !g.allowsHost(r.Host) {
 		return routine.Errorf(routine.CodeForbidden, "the service does not go by the name in the Host header: start it with --allowed-host to accept it")
 	}
@@ -131,25 +132,24 @@ func (g guard) admit(r *http.Request) error {
 	return nil
 }
 
-// fromForeignPage reports whether a browser says that a page of another origin
-// made a request that has no Origin header. Browsers send none with what they
-// only read for a page without showing it to the page's scripts, such as images,
-// scripts and frames, and none when the user opens a link. To open a link is the
-// user's own doing.
+// fromForeignPage reports whether a request without an Origin header comes from
+// a page of another origin, as the Sec-Fetch headers say. Browsers omit Origin
+// when they load images, scripts and frames, and when the user opens a link.
+// Opening a link is allowed because the page cannot read the result.
 func fromForeignPage(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
-	case "cross-site", "same-site": // another port is the same site
-	default: // same-origin, none, or no browser
+	case "cross-site", "same-site": // another port counts as the same site
+	default: // same-origin, none or not a browser
 		return false
 	}
 	opened := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 	return !opened
 }
 
-// allowsReferer reports whether a request without an Origin header only reads, and
-// comes from a page that may use the service. A page can leave out the Referer
-// header, but cannot name another page in it.
-func (g guard) allowsReferer(r *http.Request) bool {
+// allowsReferer reports whether a request without an Origin header only reads
+// and comes from an allowed page. A page can omit the Referer header, but it
+// cannot name another page.
+func (g hostPolicy) allowsReferer(r *http.Request) bool {
 	if g.any {
 		return true
 	}
@@ -157,10 +157,10 @@ func (g guard) allowsReferer(r *http.Request) bool {
 	return err == nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) && g.allowsOrigin(u.Scheme+"://"+u.Host, r.Host)
 }
 
-func (a *api) checkHost(next http.Handler) http.Handler {
+func (a *api) requireAllowedHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := a.door.Admit(r); err != nil {
-			fail(w, r, err)
+		if err := a.admission.Admit(r); err != nil {
+			writeProblem(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -1,6 +1,6 @@
-// Package httpapi is the REST front end: it turns requests into calls of
-// [routine.Service] and what comes back into JSON. It holds no rule about
-// routines. Errors are answered as problem details (RFC 9457).
+// Package httpapi is the REST front end. It decodes requests, calls
+// [routine.Service] and encodes the results as JSON. It contains no rules about
+// routines. Errors are returned as problem details (RFC 9457).
 package httpapi
 
 import (
@@ -16,57 +16,58 @@ import (
 	"rote/routine"
 )
 
-// Config is what the front end is made of. Service is needed; the zero value of
-// the rest means the default.
+// Config configures the front end. Service is required; the zero values of all
+// other fields select defaults.
 type Config struct {
 	Service *routine.Service
 	Log     *slog.Logger
-	// MaxBody bounds the bytes of a request's body (4 MiB).
+	// MaxBody limits the bytes of a request body (4 MiB).
 	MaxBody int64
-	// AllowedHosts are the Host and Origin values accepted beyond loopback, as
-	// name or name:port. * accepts any.
+	// AllowedHosts are the accepted Host and Origin values in addition to loopback,
+	// as name or name:port. * accepts all.
 	AllowedHosts []string
-	// Local, when set, is every caller: tokens are not looked at.
+	// Local, if set, is the principal of every caller, and tokens are ignored.
 	Local *routine.Principal
-	// BasePath begins every path, as in /rote; empty: none.
+	// BasePath is the prefix of all paths, as in /rote.
 	BasePath string
-	// RateLimit is how many calls a minute each token may make, and each
-	// address without one; 0: any number.
+	// RateLimit is the number of calls per minute for each token, and for each
+	// address without a token. 0 means no limit.
 	RateLimit int
-	// TrustedProxies are the addresses of reverse proxies whose X-Forwarded-For
-	// header tells the address of a caller; none: the header is ignored.
+	// TrustedProxies are the addresses of the reverse proxies whose X-Forwarded-For
+	// header is trusted. If empty, the header is ignored.
 	TrustedProxies []netip.Prefix
-	// CORSOrigins are the origins, as in https://app.example, whose pages may
-	// use the service from a browser; none: only pages of AllowedHosts, as far
-	// as browsers let them without CORS.
+	// CORSOrigins are the origins, as in https://app.example, whose pages may use
+	// the service from a browser. Without them, only pages of AllowedHosts can, as
+	// far as browsers allow it without CORS.
 	CORSOrigins []string
-	// Door, when set, is one that other front ends on the listener share; else
-	// there is one of the values above.
-	Door *Door
-	// Metrics counts the requests and is read at /metrics by callers with the
-	// scope admin; nil: neither. [NewMetricsHandler] serves it without a token.
+	// Admission is shared with the other front ends on the listener. If nil, it is
+	// made from the values above.
+	Admission *Admission
+	// Metrics counts the requests. It is served at /metrics to callers with the
+	// scope admin; [NewMetricsHandler] serves it without a token. If nil, there are
+	// no metrics.
 	Metrics *Metrics
 }
 
 const defaultMaxBody = 4 << 20
 
-// api is the front end with its configuration completed.
+// api is the front end with all defaults filled in.
 type api struct {
-	service *routine.Service
-	log     *slog.Logger
-	maxBody int64
-	base    string
-	door    *Door
-	bodies  bodies
-	metrics *Metrics
+	service      *routine.Service
+	log          *slog.Logger
+	maxBody      int64
+	base         string
+	admission    *Admission
+	routineCache routineCache
+	metrics      *Metrics
 }
 
-// NewHandler makes the handler of all paths of the front end. It answers every
-// request itself, so what shares a listener with it is mounted beside it.
+// NewHandler returns the handler of all paths of the front end. It also answers
+// unknown paths, so other handlers must be mounted outside of it.
 func NewHandler(c Config) http.Handler {
-	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, door: c.Door, metrics: c.Metrics}
-	if a.door == nil {
-		a.door = NewDoor(c)
+	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, admission: c.Admission, metrics: c.Metrics}
+	if a.admission == nil {
+		a.admission = NewAdmission(c)
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -78,45 +79,44 @@ func NewHandler(c Config) http.Handler {
 		a.base = "/" + base
 	}
 	if a.metrics != nil {
-		a.metrics.registry.MustRegister(load{a.service})
+		a.metrics.registry.MustRegister(serviceCollector{a.service})
 	}
 	r := chi.NewRouter()
-	r.Use(a.begin, catchPanic, a.checkHost)
+	r.Use(a.startRequest, catchPanic, a.requireAllowedHost)
 	if len(c.CORSOrigins) > 0 {
-		r.Use(allowOrigins(c.CORSOrigins))
+		r.Use(corsHandler(c.CORSOrigins))
 	}
-	r.Use(routeByPath)
-	r.NotFound(a.serve(a.noSuchPath))
+	r.Use(ignoreMethod)
+	r.NotFound(a.handle(a.notFound))
 	for pattern, m := range a.routes() {
-		r.Get(a.base+pattern, a.serve(m.choose))
+		r.Get(a.base+pattern, a.handle(m.dispatch))
 		if !strings.HasSuffix(pattern, "*") {
-			r.Get(a.base+pattern+"/", a.serve(m.choose))
+			r.Get(a.base+pattern+"/", a.handle(m.dispatch))
 		}
 	}
 	return r
 }
 
-// routes is the table of all paths; each is there with and without a slash at
-// its end.
-func (a *api) routes() map[string]methods {
-	all := map[string]methods{
-		"/routines":                       {http.MethodGet: a.asCaller(a.listRoutines), http.MethodPost: a.asCaller(a.createRoutine)},
-		"/routines/validate_routine_json": {http.MethodPost: a.asCaller(a.validateRoutine)},
-		"/routines/{routine_id}": {http.MethodGet: a.asCaller(a.readRoutine), http.MethodPatch: a.asCaller(a.patchRoutine),
-			http.MethodDelete: a.asCaller(a.archiveRoutine)},
-		"/routines/by-name/{name}":                  {http.MethodGet: a.asCaller(a.readNamedRoutine), http.MethodPut: a.asCaller(a.putRoutine)},
-		"/routines/{routine_id}/openapi.json":       {http.MethodGet: a.asCaller(a.describeRoutine)},
-		"/routines/{routine_id}/versions":           {http.MethodGet: a.asCaller(a.listVersions)},
-		"/routines/{routine_id}/versions/{version}": {http.MethodGet: a.asCaller(a.readVersion)},
-		"/routines/{routine_id}/restore":            {http.MethodPost: a.asCaller(a.restoreRoutine)},
-		"/routines/{routine_id}/execute":            {http.MethodPost: a.asCaller(a.executeRoutine)},
+// routes returns all paths. Each is served with and without a trailing slash.
+func (a *api) routes() map[string]methodHandlers {
+	all := map[string]methodHandlers{
+		"/routines":                       {http.MethodGet: a.authenticated(a.listRoutines), http.MethodPost: a.authenticated(a.createRoutine)},
+		"/routines/validate_routine_json": {http.MethodPost: a.authenticated(a.validateRoutine)},
+		"/routines/{routine_id}": {http.MethodGet: a.authenticated(a.readRoutine), http.MethodPatch: a.authenticated(a.patchRoutine),
+			http.MethodDelete: a.authenticated(a.archiveRoutine)},
+		"/routines/by-name/{name}":                  {http.MethodGet: a.authenticated(a.readNamedRoutine), http.MethodPut: a.authenticated(a.putRoutine)},
+		"/routines/{routine_id}/openapi.json":       {http.MethodGet: a.authenticated(a.routineOpenAPI)},
+		"/routines/{routine_id}/versions":           {http.MethodGet: a.authenticated(a.listVersions)},
+		"/routines/{routine_id}/versions/{version}": {http.MethodGet: a.authenticated(a.readVersion)},
+		"/routines/{routine_id}/restore":            {http.MethodPost: a.authenticated(a.restoreRoutine)},
+		"/routines/{routine_id}/execute":            {http.MethodPost: a.authenticated(a.executeRoutine)},
 
-		"/routines/{routine_id}/executions":       {http.MethodGet: a.asCaller(a.listRoutineExecutions)},
-		"/executions":                             {http.MethodGet: a.asCaller(a.listExecutions)},
-		"/executions/{execution_id}":              {http.MethodGet: a.asCaller(a.readExecution)},
-		"/executions/{execution_id}/cancel":       {http.MethodPost: a.asCaller(a.cancelExecution)},
-		"/executions/{execution_id}/events":       {http.MethodGet: a.asCaller(a.executionEvents)},
-		"/executions/{execution_id}/files/{name}": {http.MethodGet: a.asCaller(a.readExecutionFile)},
+		"/routines/{routine_id}/executions":       {http.MethodGet: a.authenticated(a.listRoutineExecutions)},
+		"/executions":                             {http.MethodGet: a.authenticated(a.listExecutions)},
+		"/executions/{execution_id}":              {http.MethodGet: a.authenticated(a.readExecution)},
+		"/executions/{execution_id}/cancel":       {http.MethodPost: a.authenticated(a.cancelExecution)},
+		"/executions/{execution_id}/events":       {http.MethodGet: a.authenticated(a.executionEvents)},
+		"/executions/{execution_id}/files/{name}": {http.MethodGet: a.authenticated(a.readExecutionFile)},
 
 		"/healthz":      {http.MethodGet: a.health},
 		"/readyz":       {http.MethodGet: a.ready},
@@ -126,17 +126,17 @@ func (a *api) routes() map[string]methods {
 		"/docs/*":       {http.MethodGet: a.docsFile},
 	}
 	if a.metrics != nil {
-		all["/metrics"] = methods{http.MethodGet: a.asCaller(a.readMetrics)}
+		all["/metrics"] = methodHandlers{http.MethodGet: a.authenticated(a.readMetrics)}
 	}
 	return all
 }
 
-// methods are the handlers of one path. HEAD works where GET does, OPTIONS
-// everywhere.
-type methods map[string]handler
+// methodHandlers are the handlers of one path by method. HEAD is accepted where
+// GET is, OPTIONS everywhere.
+type methodHandlers map[string]handler
 
-// choose does the request with its method's handler.
-func (m methods) choose(q *request) (answer, error) {
+// dispatch calls the handler of the request's method.
+func (m methodHandlers) dispatch(q *request) (response, error) {
 	method := q.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -153,25 +153,24 @@ func (m methods) choose(q *request) (answer, error) {
 	if q.Method == http.MethodOptions {
 		return m.options(q)
 	}
-	return answer{}, routine.Errorf(codeMethodNotAllowed, "this path answers to %s only", allow)
+	return response{}, routine.Errorf(codeMethodNotAllowed, "this path answers to %s only", allow)
 }
 
-// options says what can be sent here; which methods, Allow says already.
-func (m methods) options(q *request) (answer, error) {
+// options answers OPTIONS. The Allow header has been set.
+func (m methodHandlers) options(q *request) (response, error) {
 	if m[http.MethodPatch] != nil {
-		q.w.Header().Set("Accept-Patch", mergePatches)
+		q.w.Header().Set("Accept-Patch", mergePatchTypes)
 	}
-	return answer{status: http.StatusNoContent}, nil
+	return response{status: http.StatusNoContent}, nil
 }
 
-func (a *api) noSuchPath(*request) (answer, error) {
-	return answer{}, routine.Errorf(routine.CodeNotFound, "there is nothing at this path: %s/docs describes what there is", a.base)
+func (a *api) notFound(*request) (response, error) {
+	return response{}, routine.Errorf(routine.CodeNotFound, "there is nothing at this path: %s/docs describes what there is", a.base)
 }
 
-// routeByPath makes chi choose by path alone, whatever the method: a path's
-// methods are a matter of its table, so that one it does not know is refused
-// alike on every path.
-func routeByPath(next http.Handler) http.Handler {
+// ignoreMethod makes chi route by path alone. [methodHandlers.dispatch] chooses
+// by method, so that an unsupported method gets the same error on every path.
+func ignoreMethod(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
 		next.ServeHTTP(w, r)

@@ -15,30 +15,32 @@ import (
 	"rote/routine"
 )
 
-// maxProblems bounds how many faults of one request are told.
+// maxProblems limits how many problems of one request are reported.
 const maxProblems = 100
 
-// maxShown is how many characters of a caller's own words a message shows.
-const maxShown = 80
+// maxShownChars limits how many characters of the caller's input a message
+// quotes.
+const maxShownChars = 80
 
-// field is a field of a body's object.
-type field struct {
+// jsonField describes one field of a request body's object.
+type jsonField struct {
 	name string
-	// read takes the value and tells whether it is one; if not, the problem is
-	// told with code and message.
+	// read stores the value and reports whether it is valid. If not, a problem with
+	// code and message is reported.
 	read          func(jsontext.Value) bool
 	code, message string
-	// without tells what to write where the field is not needed; empty: it can
-	// be left out.
-	without string
+	// requiredHint makes the field required and says what to write if it is
+	// missing. Empty: the field is optional.
+	requiredHint string
 }
 
-// readObject reads a body that is an object of some fields, with all its faults
-// at once. hint helps with fields that are none.
-func readObject(text []byte, hint string, fields ...field) error {
+// readJSONObject reads a body that is an object with the given fields, and
+// reports all its problems at once. hint is added to the problems of unknown
+// fields.
+func readJSONObject(text []byte, hint string, fields ...jsonField) error {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if p := checkSyntax(text); p != nil {
-		return badRequest([]routine.Problem{*p})
+		return invalidRequest([]routine.Problem{*p})
 	}
 	var problems []routine.Problem
 	add := func(offset int, p routine.Problem) {
@@ -51,9 +53,9 @@ func readObject(text []byte, hint string, fields ...field) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))
 	if d.PeekKind() != '{' {
 		add(leadingSpace(text), routine.Problem{Code: "type", Message: "the body must be an object with the field " + fields[0].name})
-		return badRequest(problems)
+		return invalidRequest(problems)
 	}
-	open, _ := d.ReadToken() // no error from here on: the syntax is checked
+	open, _ := d.ReadToken() // no errors from here on: the syntax has been checked
 	start := int(d.InputOffset()) - len(open.String())
 	seen := map[string]bool{}
 	for d.PeekKind() != '}' {
@@ -63,17 +65,17 @@ func readObject(text []byte, hint string, fields ...field) error {
 		value, _ := d.ReadValue()
 		atValue := int(d.InputOffset()) - len(value)
 		seen[string(key)] = true
-		i := slices.IndexFunc(fields, func(f field) bool { return f.name == string(key) })
+		i := slices.IndexFunc(fields, func(f jsonField) bool { return f.name == string(key) })
 		if i < 0 {
 			add(at, routine.Problem{Pointer: "/" + routine.EscapePointer(string(key)), Code: "unknown_field",
-				Message: fmt.Sprintf("the body has no field %q", routine.Truncate(string(key), maxShown)), Hint: hint})
+				Message: fmt.Sprintf("the body has no field %q", routine.Truncate(string(key), maxShownChars)), Hint: hint})
 		} else if f := fields[i]; !f.read(bytes.Clone(value)) {
 			add(atValue, routine.Problem{Pointer: "/" + f.name, Code: f.code, Message: f.message})
 		}
 	}
 	for _, f := range fields {
-		if f.without != "" && !seen[f.name] {
-			add(start, routine.Problem{Code: "required", Message: fmt.Sprintf("the body needs the field %q", f.name), Hint: f.without})
+		if f.requiredHint != "" && !seen[f.name] {
+			add(start, routine.Problem{Code: "required", Message: fmt.Sprintf("the body needs the field %q", f.name), Hint: f.requiredHint})
 		}
 	}
 	if len(problems) == 0 {
@@ -82,11 +84,12 @@ func readObject(text []byte, hint string, fields ...field) error {
 	slices.SortStableFunc(problems, func(p, q routine.Problem) int {
 		return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
 	})
-	return badRequest(problems)
+	return invalidRequest(problems)
 }
 
-// checkSyntax tells what keeps text from being one JSON value: broken syntax,
-// keys that stand twice, invalid UTF-8, text behind the end.
+// checkSyntax returns the problem that prevents text from being one JSON value,
+// or nil: invalid syntax, duplicate keys, invalid UTF-8 or text after the
+// value.
 func checkSyntax(text []byte) *routine.Problem {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))
 	_, err := d.ReadValue()
@@ -106,7 +109,7 @@ func checkSyntax(text []byte) *routine.Problem {
 		offset, p.Pointer = int(syntax.ByteOffset), string(syntax.JSONPointer)
 		p.Message = "the body is no valid JSON: " + strings.TrimPrefix(syntax.Err.Error(), "jsontext: ")
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			p.Code, p.Message = "duplicate_key", fmt.Sprintf("the key at %s stands there twice: remove one", routine.Truncate(p.Pointer, maxShown))
+			p.Code, p.Message = "duplicate_key", fmt.Sprintf("the key at %s stands there twice: remove one", routine.Truncate(p.Pointer, maxShownChars))
 		}
 	default:
 		p.Message = "the body is no valid JSON: " + err.Error()
@@ -115,8 +118,8 @@ func checkSyntax(text []byte) *routine.Problem {
 	return p
 }
 
-// badRequest is the error for faults of the request's own form.
-func badRequest(problems []routine.Problem) error {
+// invalidRequest returns a CodeInvalid error with all problems.
+func invalidRequest(problems []routine.Problem) error {
 	message := problems[0].Message
 	if len(problems) > 1 {
 		message = fmt.Sprintf("%d problems in the request, first: %s", len(problems), message)
@@ -124,7 +127,8 @@ func badRequest(problems []routine.Problem) error {
 	return &routine.Error{Code: routine.CodeInvalid, Message: message, Problems: problems}
 }
 
-// lineColumn counts from 1, in characters.
+// lineColumn converts a byte offset to a line and a column in characters, both
+// from 1.
 func lineColumn(text []byte, offset int) (line, column int) {
 	before := text[:min(offset, len(text))]
 	start := bytes.LastIndexByte(before, '\n') + 1

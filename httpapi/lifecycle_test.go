@@ -75,7 +75,9 @@ func TestVersions(t *testing.T) {
 		scenario{"", "PATCH", "/routines/$private", "$admin", nil, fmt.Sprintf(`{"name": "n%d"}`, i), 200, nil, nil}.run(t, e)
 	}
 	tests := []scenario{
-		{"all", "GET", path, "$admin", nil, "", 200, []string{`{"items":[{"version":4,"routine_status":"active","created_at":1772600767,"created_by":"admin"},{"version":3`, `"total":4,"limit":20,"offset":0}`}, []string{"operations"}},
+		{"all", "GET", path, "$admin", nil, "", 200, []string{
+			`{"items":[{"version":4,"routine_status":"active","created_at":1772600767,"created_by":"admin"},{"version":3`,
+			`"total":4,"limit":20,"offset":0}`}, []string{"operations"}},
 		{"a part", "GET", path + "/?limit=2&offset=3", "$admin", nil, "", 200, []string{`{"items":[{"version":1,`, `"total":4,"limit":2,"offset":3}`}, nil},
 		{"one", "GET", path + "/2", "$admin", nil, "", 200, []string{`"version":2`, `"created_by":"admin"`, `"routine":{"name":"n0"`}, []string{"organization_id"}},
 		{"a difference", "GET", path + "/3?diff_from=2", "$admin", nil, "", 200, []string{`[{"op":"replace","path":"/name","value":"n1"}]`}, nil},
@@ -245,7 +247,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-func TestFiltersThatAreNone(t *testing.T) {
+func TestInvalidFilters(t *testing.T) {
 	e := newEnv(t)
 	for query, pointer := range map[string]string{
 		"status=gone": "/status", "status=": "/status", "status=Draft": "/status", "status=draft&status=active": "/status", "status=draft,active": "/status",

@@ -13,20 +13,20 @@ import (
 	"rote/routine"
 )
 
-// maxShownName bounds the name of a parameter in an error, in bytes.
+// maxShownName limits the bytes of a parameter name in an error message.
 const maxShownName = 64
 
-// page is one part of a list.
-type page[T any] struct {
+// listPage is one page of a list.
+type listPage[T any] struct {
 	Items  []T `json:"items"`
 	Total  int `json:"total"`
 	Limit  int `json:"limit"`
 	Offset int `json:"offset"`
 }
 
-// answerPage answers with a part of a list, and with links to the parts around
-// it (RFC 8288).
-func answerPage[T any](q *request, items []T, total, limit, offset int) answer {
+// pageResponse returns one page of a list and sets links to the neighboring
+// pages (RFC 8288).
+func pageResponse[T any](q *request, items []T, total, limit, offset int) response {
 	var links []string
 	link := func(rel string, offset int) {
 		u := url.URL{Path: q.URL.Path}
@@ -38,7 +38,7 @@ func answerPage[T any](q *request, items []T, total, limit, offset int) answer {
 	}
 	if offset > 0 {
 		link("first", 0)
-		link("prev", max(0, min(offset-limit, (total-1)/limit*limit))) // from beyond the end to the last part
+		link("prev", max(0, min(offset-limit, (total-1)/limit*limit))) // from beyond the end to the last page
 	}
 	if offset < total-limit {
 		link("next", offset+limit)
@@ -46,17 +46,17 @@ func answerPage[T any](q *request, items []T, total, limit, offset int) answer {
 	if len(links) > 0 {
 		q.w.Header().Set("Link", strings.Join(links, ", "))
 	}
-	return answer{status: http.StatusOK, body: page[T]{orNone(items), total, limit, offset}}
+	return response{status: http.StatusOK, body: listPage[T]{nonNil(items), total, limit, offset}}
 }
 
-// query reads the parameters of a URL, with all their faults at once.
+// query reads the parameters of a URL and collects all their problems.
 type query struct {
-	values   url.Values
-	known    []string // the parameters that were asked for
-	problems []routine.Problem
+	values     url.Values
+	knownNames []string // the parameters that were read
+	problems   []routine.Problem
 }
 
-func queryOf(u *url.URL) (*query, error) {
+func parseQuery(u *url.URL) (*query, error) {
 	values, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return nil, routine.Errorf(routine.CodeInvalid, "the query of the URL cannot be read: percent-encode its values")
@@ -64,37 +64,37 @@ func queryOf(u *url.URL) (*query, error) {
 	return &query{values: values}, nil
 }
 
-// get is the value of a parameter, which is known from then on.
+// get returns the value of a parameter and adds its name to the known ones.
 func (q *query) get(name string) (value string, given bool) {
-	q.known = append(q.known, name)
+	q.knownNames = append(q.knownNames, name)
 	return q.values.Get(name), q.values.Has(name)
 }
 
-// err tells of all that is wrong, once all parameters have been read; nil:
-// nothing. One that is misspelt would else be as if it were not there.
+// err returns all problems as one error, or nil. It must be called after all
+// parameters have been read, because it reports those that were not as unknown.
 func (q *query) err() error {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
-		if !slices.Contains(q.known, name) {
+		if !slices.Contains(q.knownNames, name) {
 			shown := name
 			if len(name) > maxShownName {
 				shown = strings.ToValidUTF8(name[:maxShownName], "") + "…"
 			}
 			q.problems = append(q.problems, routine.Problem{Pointer: "/" + shown, Code: "unknown_field",
-				Message: fmt.Sprintf("there is no query parameter %q here", shown), Hint: routine.DidYouMean(name, q.known)})
+				Message: fmt.Sprintf("there is no query parameter %q here", shown), Hint: routine.DidYouMean(name, q.knownNames)})
 		}
 	}
 	if len(q.problems) > 0 {
-		return badRequest(q.problems)
+		return invalidRequest(q.problems)
 	}
 	return nil
 }
 
-func (q *query) fault(name, format string, args ...any) {
+func (q *query) addProblem(name, format string, args ...any) {
 	q.problems = append(q.problems, routine.Problem{Pointer: "/" + name, Code: "range", Message: name + fmt.Sprintf(format, args...)})
 }
 
-// page is which part of a list is asked for.
-func (q *query) page() (limit, offset int) {
+// limitAndOffset returns which page of a list is requested.
+func (q *query) limitAndOffset() (limit, offset int) {
 	limit = q.integer("limit", routine.DefaultPageLimit, 1, routine.MaxPageLimit, fmt.Sprintf("from 1 to %d", routine.MaxPageLimit))
 	return limit, q.integer("offset", 0, 0, math.MaxInt, "of at least 0")
 }
@@ -106,34 +106,34 @@ func (q *query) integer(name string, or, low, high int, bounds string) int {
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < low || n > high || len(q.values[name]) > 1 {
-		q.fault(name, " must be one integer %s", bounds)
+		q.addProblem(name, " must be one integer %s", bounds)
 	}
 	return n
 }
 
-// text is any value; empty: none was given.
+// text returns the value of a parameter, or "" if it is not given.
 func (q *query) text(name string) string {
 	if len(q.values[name]) > 1 {
-		q.fault(name, " must be given once")
+		q.addProblem(name, " must be given once")
 	}
 	value, _ := q.get(name)
 	return value
 }
 
-// oneOf is a value of a fixed set; empty: none was given.
+// oneOf returns a value of a fixed set, or "" if the parameter is not given.
 func (q *query) oneOf(name string, set ...string) string {
 	value, given := q.get(name)
 	if !given {
 		return ""
 	}
 	if !slices.Contains(set, value) || len(q.values[name]) > 1 {
-		q.fault(name, " must be one of %s", strings.Join(set, ", "))
+		q.addProblem(name, " must be one of %s", strings.Join(set, ", "))
 	}
 	return value
 }
 
-// flag is true or false; nil: none was given.
-func (q *query) flag(name string) *bool {
+// boolean returns a parameter that is true or false, or nil if it is not given.
+func (q *query) boolean(name string) *bool {
 	if value := q.oneOf(name, "true", "false"); value != "" {
 		return new(value == "true")
 	}

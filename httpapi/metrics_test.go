@@ -150,7 +150,7 @@ func TestMetricsOfBusyService(t *testing.T) {
 	}
 }
 
-func TestWhoReadsMetrics(t *testing.T) {
+func TestMetricsNeedAdminScope(t *testing.T) {
 	e := newEnv(t)
 	chief := e.tokenOf(t, routine.Principal{UserID: "chief", OrganizationID: "acme", Scopes: routine.ScopeAdmin})
 	runAll(t, e, []scenario{

@@ -17,51 +17,52 @@ import (
 	"rote/routine"
 )
 
-// exchange is what a request's log line tells, beyond what the request says.
-type exchange struct {
+// requestInfo is what the log line of a request needs in addition to the
+// request itself.
+type requestInfo struct {
 	id    string
 	start time.Time
-	code  routine.Code // of a problem; empty: none was answered
-	cause error        // what the answer does not show
+	code  routine.Code // of the problem in the response, or empty
+	cause error        // not shown in the response
 }
 
-type exchangeKey struct{}
+type requestInfoKey struct{}
 
-func exchangeOf(ctx context.Context) *exchange {
-	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+func requestInfoOf(ctx context.Context) *requestInfo {
+	x, _ := ctx.Value(requestInfoKey{}).(*requestInfo)
 	return x
 }
 
-// note keeps of an error what the log needs. Why an execution failed has been
-// logged by the service.
-func (x *exchange) note(p problem, err error) {
+// recordProblem stores the code and the cause of an error for the log line. The
+// service has already logged why an execution failed.
+func (x *requestInfo) recordProblem(p problem, err error) {
 	x.code = p.Code
 	if p.Status >= http.StatusInternalServerError && p.Execution == nil {
 		x.cause = routine.AsError(err).Unwrap()
 	}
 }
 
-var saneRequestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+var validRequestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// begin gives the request its id and the answer the headers that all have, and
-// writes the request's log line. The line holds nothing that a caller chose
-// freely: no path, query, header or body.
-func (a *api) begin(next http.Handler) http.Handler {
+// startRequest sets the request id and the headers that all responses have, and
+// logs the request when it ends. The log line contains no path, query, header
+// or body, because callers choose those freely.
+func (a *api) startRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := &exchange{id: r.Header.Get("X-Request-Id"), start: time.Now()}
-		if !saneRequestID.MatchString(x.id) {
+		x := &requestInfo{id: r.Header.Get("X-Request-Id"), start: time.Now()}
+		if !validRequestID.MatchString(x.id) {
 			x.id = uuid.Must(uuid.NewV7()).String()
 		}
 		h := w.Header()
 		h.Set("X-Request-Id", x.id)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
-		ctx := context.WithValue(r.Context(), exchangeKey{}, x)
+		ctx := context.WithValue(r.Context(), requestInfoKey{}, x)
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		answered := a.metrics.begin(r)
-		defer func() { // also when the answer was broken off
+		endRequest := a.metrics.startRequest(r)
+		defer func() { // also after a panic
 			route := chi.RouteContext(ctx).RoutePattern()
-			answered(route, ww.Status())
+			endRequest(route, ww.Status())
 			level := slog.LevelInfo
 			attrs := []slog.Attr{slog.String("method", r.Method), slog.String("route", route),
 				slog.Int("status", ww.Status()), slog.Float64("duration_seconds", time.Since(x.start).Seconds()), slog.String("request_id", x.id)}
@@ -78,8 +79,9 @@ func (a *api) begin(next http.Handler) http.Handler {
 	})
 }
 
-// catchPanic answers a panic as an internal error. When part of an answer is out,
-// the connection is cut, so that nobody takes it for whole.
+// catchPanic answers a panic with an internal error. If part of the response
+// has already been sent, it closes the connection, so that the client does not
+// take the response for complete.
 func catchPanic(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -92,10 +94,10 @@ func catchPanic(next http.Handler) http.Handler {
 			}
 			err := routine.Internal("handle request", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 			if ww, ok := w.(middleware.WrapResponseWriter); ok && ww.Status() != 0 {
-				exchangeOf(r.Context()).note(problemOf(err), err)
+				requestInfoOf(r.Context()).recordProblem(problemOf(err), err)
 				panic(http.ErrAbortHandler)
 			}
-			fail(w, r, err)
+			writeProblem(w, r, err)
 		}()
 		next.ServeHTTP(w, r)
 	})

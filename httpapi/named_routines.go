@@ -7,39 +7,39 @@ import (
 	"rote/routine"
 )
 
-// readNamedRoutine answers with the routine of the caller's organization that
-// has the name in the path.
-func (a *api) readNamedRoutine(q *request) (answer, error) {
-	r, err := a.service.RoutineNamed(q.Context(), q.principal, q.parameter("name"))
+// readNamedRoutine returns the routine with the name in the path, of the
+// caller's organization.
+func (a *api) readNamedRoutine(q *request) (response, error) {
+	r, err := a.service.RoutineNamed(q.Context(), q.principal, q.pathParameter("name"))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	return a.one(q, r), nil
+	return a.routineResponse(q, r), nil
 }
 
-// putRoutine creates the routine of the name in the path, or makes the body its
-// next version. It answers 201 for a new routine, otherwise 200.
-func (a *api) putRoutine(q *request) (answer, error) {
+// putRoutine creates the routine with the name in the path, or stores the body
+// as its next version. It returns 201 for a new routine, otherwise 200.
+func (a *api) putRoutine(q *request) (response, error) {
 	if err := a.service.MayChange(q.principal); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	text, err := q.body()
+	text, err := q.readBody()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	var condition routine.PutCondition
-	if condition.Versions, err = expectedVersions(q.Header); err != nil {
-		return answer{}, err
+	if condition.Versions, err = ifMatchVersions(q.Header); err != nil {
+		return response{}, err
 	}
 	if given := q.Header.Values("If-None-Match"); len(given) > 0 {
 		if strings.TrimSpace(strings.Join(given, ",")) != "*" {
-			return answer{}, routine.Errorf(routine.CodeInvalid,
+			return response{}, routine.Errorf(routine.CodeInvalid,
 				"If-None-Match can only be * here: it creates the routine and never changes one. To change a known version, send If-Match")
 		}
 		condition.New = true
 	}
-	r, created, warnings, err := a.service.PutRoutine(q.Context(), q.principal, q.parameter("name"), text, condition)
-	got, err := a.changed(q, r, warnings, err)
+	r, created, warnings, err := a.service.PutRoutine(q.Context(), q.principal, q.pathParameter("name"), text, condition)
+	got, err := a.changeResponse(q, r, warnings, err)
 	if created {
 		got.status, got.location = http.StatusCreated, a.base+"/routines/"+r.ID
 	}

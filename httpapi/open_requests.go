@@ -8,56 +8,57 @@ import (
 	"rote/routine"
 )
 
-// How many requests may be open at once: streams, calls that wait for a run and
-// bodies that are still coming.
+// Limits on requests that are open at the same time: event streams, calls that
+// wait for a run and bodies that are still being received.
 const (
 	maxOpenPerUser         = 200
 	maxOpenPerOrganization = 500
-	// maxOpenPerAddress is for callers without a token.
+	// maxOpenPerAddress applies to callers without a token.
 	maxOpenPerAddress = 100
 )
 
-// retryOpen is when to try again after too many requests were open.
-const retryOpen = 5 * time.Second
+// openRetryAfter is the Retry-After of a request that was refused because too
+// many are open.
+const openRetryAfter = 5 * time.Second
 
-// openRequests bounds how many requests each caller has open, so that none can
-// take the descriptors and the memory of all.
+// openRequests limits how many requests each caller has open, so that no caller
+// can use up the file descriptors or the memory.
 type openRequests struct {
 	mu    sync.Mutex
-	count map[openKey]int
+	count map[openRequestKey]int
 }
 
-// openKey is whom open requests are counted for: an address, an organization, or
-// with both names a user.
-type openKey struct{ address, organization, user string }
+// openRequestKey identifies whose open requests are counted: an address, an
+// organization, or a user of an organization.
+type openRequestKey struct{ address, organization, user string }
 
-// openLimit is a bound with the words for it.
-type openLimit struct {
-	key   openKey
+// openRequestLimit is a limit and how an error message names its owner.
+type openRequestLimit struct {
+	key   openRequestKey
 	max   int
-	whose string
+	owner string
 }
 
-func limitsOf(p routine.Principal, address string) []openLimit {
+func openRequestLimits(p routine.Principal, address string) []openRequestLimit {
 	if p.Anonymous() {
-		return []openLimit{{openKey{address: address}, maxOpenPerAddress, "your address, without a token"}}
+		return []openRequestLimit{{openRequestKey{address: address}, maxOpenPerAddress, "your address, without a token"}}
 	}
-	return []openLimit{
-		{openKey{organization: p.OrganizationID, user: p.UserID}, maxOpenPerUser, "your user"},
-		{openKey{organization: p.OrganizationID}, maxOpenPerOrganization, "your organization"},
+	return []openRequestLimit{
+		{openRequestKey{organization: p.OrganizationID, user: p.UserID}, maxOpenPerUser, "your user"},
+		{openRequestKey{organization: p.OrganizationID}, maxOpenPerOrganization, "your organization"},
 	}
 }
 
-// begin counts a request of p, which comes from address, until done is called.
-// CodeRateLimited when there are too many.
-func (o *openRequests) begin(p routine.Principal, address string) (done func(), err error) {
-	limits := limitsOf(p, address)
+// start counts a request of p from address as open until done is called. It
+// returns CodeRateLimited if there are too many.
+func (o *openRequests) start(p routine.Principal, address string) (done func(), err error) {
+	limits := openRequestLimits(p, address)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, l := range limits {
 		if o.count[l.key] >= l.max {
-			return nil, &routine.Error{Code: routine.CodeRateLimited, RetryAfter: retryOpen,
-				Message: fmt.Sprintf("%d requests of %s are open, which is the limit. Close streams that are not needed, or wait for some of the answers", l.max, l.whose)}
+			return nil, &routine.Error{Code: routine.CodeRateLimited, RetryAfter: openRetryAfter,
+				Message: fmt.Sprintf("%d requests of %s are open, which is the limit. Close streams that are not needed, or wait for some of the answers", l.max, l.owner)}
 		}
 	}
 	for _, l := range limits {

@@ -42,7 +42,7 @@ func TestOneUserCannotTakeAllStreams(t *testing.T) {
 }
 
 func TestOpenRequestsAreBounded(t *testing.T) {
-	door := httpapi.NewDoor(httpapi.Config{})
+	door := httpapi.NewAdmission(httpapi.Config{})
 	request := func(address string) *http.Request {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/", http.NoBody)
 		r.RemoteAddr = address

@@ -8,11 +8,11 @@ import (
 	"rote/routine"
 )
 
-// codeMethodNotAllowed is the one fault that only HTTP knows.
+// codeMethodNotAllowed is the only code that is not one of the core.
 const codeMethodNotAllowed routine.Code = "method_not_allowed"
 
-// statuses is how each code is answered when the call brought no execution. A
-// test holds it against the codes of the core.
+// statuses maps error codes to HTTP statuses, for calls that return no
+// execution. A test compares it with the codes of the core.
 var statuses = map[routine.Code]int{
 	routine.CodeInvalid:              http.StatusBadRequest,
 	routine.CodeTooLarge:             http.StatusRequestEntityTooLarge,
@@ -51,7 +51,7 @@ var statuses = map[routine.Code]int{
 	routine.CodeInternal: http.StatusInternalServerError,
 }
 
-// statusOf is how a code is answered: one that is not known, as internal.
+// statusOf returns the status of a code. Unknown codes are internal errors.
 func statusOf(code routine.Code) int {
 	if status, known := statuses[code]; known {
 		return status
@@ -59,19 +59,18 @@ func statusOf(code routine.Code) int {
 	return http.StatusInternalServerError
 }
 
-// failure adds to an error what its answer shows beyond it.
-type failure struct {
+// errorDetails adds to an error what the response shows beyond it.
+type errorDetails struct {
 	error
 	warnings []routine.Problem
-	// validation tells that a definition was judged, and refused.
+	// validation is true if a definition was validated and found invalid.
 	validation bool
 	execution  *routine.Execution
 }
 
-func (f *failure) Unwrap() error { return f.error }
+func (f *errorDetails) Unwrap() error { return f.error }
 
-// problem is the body of every answer that is no success. Its detail is the
-// string that the interface asks for.
+// problem is the body of every error response (RFC 9457).
 type problem struct {
 	Type      string             `json:"type"`
 	Title     string             `json:"title"`
@@ -85,11 +84,12 @@ type problem struct {
 	RequestID string             `json:"request_id"`
 }
 
-// problemOf is what is shown of err: of an internal error, not its cause.
+// problemOf returns the problem to show for err. The cause of an internal error
+// is not shown.
 func problemOf(err error) problem {
 	e := routine.AsError(err)
 	p := problem{Type: "about:blank", Detail: e.Message, Code: e.Code, Errors: e.Problems}
-	var f *failure
+	var f *errorDetails
 	if errors.As(err, &f) {
 		p.Warnings, p.Execution = f.warnings, f.execution
 		if f.validation && e.Code == routine.CodeInvalid {
@@ -98,16 +98,16 @@ func problemOf(err error) problem {
 	}
 	p.Status = statusOf(e.Code)
 	if p.Execution != nil {
-		// A run that failed is an execution failure, whatever it failed with.
+		// All failed runs have the same status, whatever their error code.
 		p.Status = http.StatusInternalServerError
 	}
 	p.Title = http.StatusText(p.Status)
 	return p
 }
 
-// fail answers err. It is the only writer of problems.
-func fail(w http.ResponseWriter, r *http.Request, err error) {
-	x := exchangeOf(r.Context())
+// writeProblem writes err as a problem. It is the only function that does.
+func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	x := requestInfoOf(r.Context())
 	p := problemOf(err)
 	p.RequestID = x.id
 	text, broken := encode(p)
@@ -115,9 +115,9 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		err = routine.Internal("encode problem", fmt.Errorf("%w, of: %s", broken, err.Error()))
 		p = problemOf(err)
 		p.RequestID = x.id
-		text, _ = encode(p) // texts and a number
+		text, _ = encode(p) // cannot fail: only strings and a number
 	}
-	x.note(p, err)
-	setRefusal(w.Header(), p.Status, err)
-	write(w, p.Status, document{"application/problem+json", text})
+	x.recordProblem(p, err)
+	setErrorHeaders(w.Header(), p.Status, err)
+	writeDocument(w, p.Status, document{"application/problem+json", text})
 }

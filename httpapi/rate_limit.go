@@ -11,36 +11,36 @@ import (
 	"rote/routine"
 )
 
-// rateWindow is the time that a rate limit counts calls in.
+// rateWindow is the period of the rate limit.
 const rateWindow = time.Minute
 
-// rateLimit bounds how many calls each token makes, and each address without a
-// valid one.
+// rateLimit limits the calls of each token, and of each address without a valid
+// token.
 type rateLimit struct {
-	calls   int
-	limiter *httprate.RateLimiter
+	maxCalls int
+	limiter  *httprate.RateLimiter
 }
 
-// newRateLimit gives nil, which limits nothing, for calls 0.
+// newRateLimit returns nil, which limits nothing, if calls is 0.
 func newRateLimit(calls int) *rateLimit {
 	if calls <= 0 {
 		return nil
 	}
-	// Its own headers are not those of the draft.
+	// httprate's own headers are not those of the draft.
 	return &rateLimit{calls, httprate.NewRateLimiter(calls, rateWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{}))}
 }
 
-// admit counts a call, tells with the RateLimit headers of
-// draft-ietf-httpapi-ratelimit-headers what is left, and refuses one too many:
-// CodeRateLimited.
-func (l *rateLimit) admit(w http.ResponseWriter, r *http.Request, p routine.Principal, address string) error {
+// count counts a call and sets the RateLimit headers
+// (draft-ietf-httpapi-ratelimit-headers). It returns CodeRateLimited if the
+// limit is exceeded.
+func (l *rateLimit) count(w http.ResponseWriter, r *http.Request, p routine.Principal, address string) error {
 	if l == nil {
 		return nil
 	}
 	policy, key := "token", "token "+p.TokenID
 	if p.TokenID == "" {
 		policy, key = "address", "address "+address
-		if !p.Anonymous() { // the token of the configuration
+		if !p.Anonymous() { // ROTE_SERVICE_TOKEN
 			policy, key = "token", "configured"
 		}
 	}
@@ -50,11 +50,11 @@ func (l *rateLimit) admit(w http.ResponseWriter, r *http.Request, p routine.Prin
 		return routine.Internal("count calls", err)
 	}
 	seconds := int(rateWindow.Seconds())
-	w.Header().Set("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", policy, l.calls, seconds))
-	w.Header().Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, max(0, l.calls-int(math.Ceil(used))), seconds))
+	w.Header().Set("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", policy, l.maxCalls, seconds))
+	w.Header().Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, max(0, l.maxCalls-int(math.Ceil(used))), seconds))
 	if limited {
 		return &routine.Error{Code: routine.CodeRateLimited, RetryAfter: rateWindow,
-			Message: fmt.Sprintf("more than %d calls in %v: try again later", l.calls, rateWindow)}
+			Message: fmt.Sprintf("more than %d calls in %v: try again later", l.maxCalls, rateWindow)}
 	}
 	return nil
 }

@@ -13,10 +13,10 @@ import (
 	"rote/routine"
 )
 
-// body reads the request's body, which must be JSON by its headers.
-func (q *request) body() ([]byte, error) {
+// readBody reads the request's body and checks that its headers declare JSON.
+func (q *request) readBody() ([]byte, error) {
 	if q.ContentLength == 0 {
-		return nil, nil // the reader of the JSON says what is missing
+		return nil, nil // the JSON decoder reports what is missing
 	}
 	if err := checkMediaType(q.Header); err != nil {
 		return nil, err
@@ -42,9 +42,9 @@ func (q *request) body() ([]byte, error) {
 	return text, nil
 }
 
-// checkMediaType refuses what is not plain JSON in UTF-8. That a type is asked
-// for also keeps foreign pages out: a browser sends JSON across origins only
-// after asking, and is not answered.
+// checkMediaType accepts only uncompressed JSON in UTF-8. Requiring the media
+// type also blocks other sites' pages: a browser sends cross-origin JSON only
+// after a CORS preflight request, which is not granted.
 func checkMediaType(h http.Header) error {
 	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return routine.Errorf(routine.CodeUnsupportedMediaType, "a body with Content-Encoding is not read: send it as it is")
@@ -59,24 +59,26 @@ func checkMediaType(h http.Header) error {
 	return nil
 }
 
+// Limits on reading the rest of a refused body.
 const (
-	// lingerBytes and lingerTime bound what is read of a body that was refused.
-	lingerBytes = 8 << 20
-	lingerTime  = 2 * time.Second
+	// drainBytes and lingerTime bound what is read of a body that was refused.
+	drainBytes   = 8 << 20
+	drainTimeout = 2 * time.Second
 )
 
-// failBody answers that a body is too large, and then reads on for a while: many
-// clients look at the answer only when they have sent all of it, and find the
-// connection reset when it is closed before.
-func failBody(w http.ResponseWriter, r *http.Request, err error) {
+// writeBodyTooLarge writes the error and then reads more of the body for a
+// limited time. Many clients read the response only after they have sent
+// everything, and would see a connection reset if the connection were closed
+// before.
+func writeBodyTooLarge(w http.ResponseWriter, r *http.Request, err error) {
 	c := http.NewResponseController(w)
 	_ = c.EnableFullDuplex()
 	w.Header().Set("Connection", "close")
-	fail(w, r, err)
+	writeProblem(w, r, err)
 	_ = c.Flush()
-	if r.Header.Get("Expect") == "" { // else they wait for the answer
-		_ = c.SetReadDeadline(time.Now().Add(lingerTime))
-		_, _ = io.CopyN(io.Discard, r.Body, lingerBytes)
+	if r.Header.Get("Expect") == "" { // with Expect, the client waits for the response
+		_ = c.SetReadDeadline(time.Now().Add(drainTimeout))
+		_, _ = io.CopyN(io.Discard, r.Body, drainBytes)
 	}
-	_ = c.SetReadDeadline(time.Now()) // the server would read on, to come to the next request
+	_ = c.SetReadDeadline(time.Now()) // stops the server from reading on to the next request
 }

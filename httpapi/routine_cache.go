@@ -6,50 +6,51 @@ import (
 	"rote/routine"
 )
 
+// Limits of the cache. Longer bodies are encoded for each request.
 const (
-	maxBodies    = 500
-	maxBodyBytes = 64 << 10
+	maxCachedRoutines = 500
+	maxCachedBytes    = 64 << 10
 )
 
-// bodies are routines as answers, by id: encoding one costs more than all that
-// the service does to read it. Nothing has to be forgotten when a routine
-// changes, because a version never does.
-type bodies struct {
-	mu   sync.RWMutex
-	kept map[string]encoded
+// routineCache holds encoded routines by id, because encoding costs more than
+// the service needs to read a routine. An entry is valid for one version.
+// Versions never change, so nothing has to be invalidated.
+type routineCache struct {
+	mu      sync.RWMutex
+	entries map[string]encodedRoutine
 }
 
-type encoded struct {
+type encodedRoutine struct {
 	version int
-	text    []byte
+	body    []byte
 }
 
-// of is the body that shows r.
-func (b *bodies) of(r *routine.Routine) (document, error) {
+// response returns the JSON body of r.
+func (b *routineCache) response(r *routine.Routine) (document, error) {
 	b.mu.RLock()
-	e := b.kept[r.ID]
+	e := b.entries[r.ID]
 	b.mu.RUnlock()
 	if e.version != r.Version || r.Redacted {
 		text, err := encode(r)
 		if err != nil {
 			return document{}, routine.Internal("encode routine", err)
 		}
-		e = encoded{r.Version, text}
+		e = encodedRoutine{r.Version, text}
 		if !r.Redacted { // as all others see it
-			b.keep(r.ID, e)
+			b.store(r.ID, e)
 		}
 	}
-	return document{"application/json", e.text}, nil
+	return document{"application/json", e.body}, nil
 }
 
-func (b *bodies) keep(id string, e encoded) {
-	if len(e.text) > maxBodyBytes {
+func (b *routineCache) store(id string, e encodedRoutine) {
+	if len(e.body) > maxCachedBytes {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.kept == nil || len(b.kept) >= maxBodies {
-		b.kept = map[string]encoded{}
+	if b.entries == nil || len(b.entries) >= maxCachedRoutines {
+		b.entries = map[string]encodedRoutine{}
 	}
-	b.kept[id] = e
+	b.entries[id] = e
 }

@@ -8,11 +8,11 @@ import (
 	"rote/routine"
 )
 
-func TestBodiesAreOfTheVersionAndBounded(t *testing.T) {
-	var b bodies
+func TestRoutineCacheKeepsCurrentVersionWithinLimits(t *testing.T) {
+	var b routineCache
 	show := func(r *routine.Routine) string {
 		t.Helper()
-		got, err := b.of(r)
+		got, err := b.response(r)
 		if err != nil || got.mediaType != "application/json" {
 			t.Fatal(got, err)
 		}
@@ -20,7 +20,7 @@ func TestBodiesAreOfTheVersionAndBounded(t *testing.T) {
 	}
 	r := &routine.Routine{ID: "Routine_a", Version: 1, Definition: routine.Definition{Name: "first & best"}}
 	first := show(r)
-	if again := show(r); again != first || !strings.Contains(first, `"name":"first & best"`) || len(b.kept) != 1 {
+	if again := show(r); again != first || !strings.Contains(first, `"name":"first & best"`) || len(b.entries) != 1 {
 		t.Errorf("%s, then %s", first, again)
 	}
 	next := *r
@@ -31,14 +31,14 @@ func TestBodiesAreOfTheVersionAndBounded(t *testing.T) {
 	if got := show(r); got != first { // an older answer that was still on its way
 		t.Error(got)
 	}
-	show(&routine.Routine{ID: "Routine_long", Version: 1, Definition: routine.Definition{Description: strings.Repeat("x", maxBodyBytes)}})
-	if _, kept := b.kept["Routine_long"]; kept {
+	show(&routine.Routine{ID: "Routine_long", Version: 1, Definition: routine.Definition{Description: strings.Repeat("x", maxCachedBytes)}})
+	if _, kept := b.entries["Routine_long"]; kept {
 		t.Error("a long body is kept")
 	}
-	for i := range 3 * maxBodies {
+	for i := range 3 * maxCachedRoutines {
 		show(&routine.Routine{ID: fmt.Sprint("Routine_", i), Version: 1})
-		if len(b.kept) > maxBodies {
-			t.Fatalf("%d are kept", len(b.kept))
+		if len(b.entries) > maxCachedRoutines {
+			t.Fatalf("%d are kept", len(b.entries))
 		}
 	}
 }

@@ -101,7 +101,7 @@ func (d described) call(t *testing.T, parameters string) (taken bool, got respon
 
 // What the document takes the service takes, and what the one refuses the other
 // does, parameter by parameter.
-func TestDescribedCallsAreTaken(t *testing.T) {
+func TestCallsThatMatchRoutineOpenAPIAreAccepted(t *testing.T) {
 	e := newEnv(t, func(c *envConfig) { c.http.BasePath = "/rote" })
 	for _, row := range []struct {
 		parameter, good, bad string // the values without the braces
@@ -141,7 +141,7 @@ func TestDescribedCallsAreTaken(t *testing.T) {
 }
 
 // An answer with data of another kind than the routine's is not as described.
-func TestDescribedResult(t *testing.T) {
+func TestRoutineOpenAPIResult(t *testing.T) {
 	e := newEnv(t)
 	const html, stored = `{"type":"return_html"}`, `{"type":"return","session_storage_key":"k"}`
 	const none = `{"type":"press","key":"Enter"}`
@@ -176,8 +176,8 @@ func TestDescribedResult(t *testing.T) {
 	}
 }
 
-// TestDescribeShowsNoInvisibleCharacters: agents read these texts too.
-func TestDescribeShowsNoInvisibleCharacters(t *testing.T) {
+// TestRoutineOpenAPIHasNoInvisibleCharacters: agents read these texts too.
+func TestRoutineOpenAPIHasNoInvisibleCharacters(t *testing.T) {
 	d := newEnv(t)
 	created := d.must(t, "POST", "/routines/", asAdmin, `{"name": "a\u202eb", "description": "a\u200fb", "parameters": [{"name": "p", "description": "a\u2066b", "pattern": "^\\p{L}\u202e"}],
 		"operations": [{"type": "navigate", "url": "https://shop.example/?{{p}}"}, {"type": "return_html", "scope": "element", "selector": "#a\u202eb"}]}`)

@@ -8,34 +8,34 @@ import (
 	"rote/routine"
 )
 
-// withWarnings is a routine's own fields, with what is doubtful about it.
+// withWarnings is a routine with the warnings about its definition.
 type withWarnings struct {
 	*routine.Routine
 	Warnings []routine.Problem `json:"warnings"`
 }
 
-func (a *api) createRoutine(q *request) (answer, error) {
+func (a *api) createRoutine(q *request) (response, error) {
 	if err := a.service.MayCreate(q.principal); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	text, err := q.body()
+	text, err := q.readBody()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	once, err := onceOf(q.Header, text)
+	once, err := idempotencyOf(q.Header, text)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	r, warnings, err := a.service.CreateRoutineOnce(q.Context(), q.principal, text, once)
 	if err != nil {
-		return answer{}, &failure{error: err, warnings: warnings}
+		return response{}, &errorDetails{error: err, warnings: warnings}
 	}
-	tag(q, r)
-	return answer{status: http.StatusCreated, body: a.changedRoutine(r, warnings), location: a.base + "/routines/" + r.ID}, nil
+	setETag(q, r)
+	return response{status: http.StatusCreated, body: a.changedRoutine(r, warnings), location: a.base + "/routines/" + r.ID}, nil
 }
 
-// validation is the answer to a definition that was accepted. One that was not
-// is answered as a problem with valid false.
+// validation is the response to a valid definition. An invalid one is answered
+// with a problem whose valid is false.
 type validation struct {
 	Valid    bool                `json:"valid"`
 	Routine  *routine.Definition `json:"routine"`
@@ -43,70 +43,70 @@ type validation struct {
 	Warnings []routine.Problem   `json:"warnings"`
 }
 
-func (a *api) validateRoutine(q *request) (answer, error) {
-	text, err := q.body()
+func (a *api) validateRoutine(q *request) (response, error) {
+	text, err := q.readBody()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	d, warnings, err := a.service.Validate(q.Context(), q.principal, text)
 	if err != nil {
-		return answer{}, &failure{error: err, warnings: warnings, validation: true}
+		return response{}, &errorDetails{error: err, warnings: warnings, validation: true}
 	}
-	return answer{status: http.StatusOK, body: validation{true, d, orNone[routine.Problem](nil), orNone(warnings)}}, nil
+	return response{status: http.StatusOK, body: validation{true, d, nonNil[routine.Problem](nil), nonNil(warnings)}}, nil
 }
 
-func (a *api) readRoutine(q *request) (answer, error) {
-	r, err := a.service.RoutineSince(q.Context(), q.principal, q.routineID(), exchangeOf(q.Context()).start)
+func (a *api) readRoutine(q *request) (response, error) {
+	r, err := a.service.RoutineSince(q.Context(), q.principal, q.routineID(), requestInfoOf(q.Context()).start)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	body, err := a.bodies.of(r)
+	body, err := a.routineCache.response(r)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	tag(q, r)
-	return answer{status: http.StatusOK, body: body}, nil
+	setETag(q, r)
+	return response{status: http.StatusOK, body: body}, nil
 }
 
-func (a *api) listRoutines(q *request) (answer, error) {
-	query, err := queryOf(q.URL)
+func (a *api) listRoutines(q *request) (response, error) {
+	query, err := parseQuery(q.URL)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	f := routineFilter(query)
 	if err := query.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	rs, total, err := a.service.Routines(q.Context(), q.principal, f)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	got := answerPage(q, rs, total, f.Limit, f.Offset)
+	got := pageResponse(q, rs, total, f.Limit, f.Offset)
 	if q.principal.Anonymous() {
-		q.w.Header().Set("WWW-Authenticate", "Bearer") // RFC 9110, 11.6.1: credentials would change the answer
-		got.body = publicRoutines{got.body.(page[*routine.Routine]), true}
+		q.w.Header().Set("WWW-Authenticate", "Bearer") // RFC 9110, 11.6.1: credentials would change the response
+		got.body = publicRoutines{got.body.(listPage[*routine.Routine]), true}
 	}
 	return got, nil
 }
 
 // publicRoutines is a list for a caller without a token. It says that the
-// routines of organizations are missing.
+// routines of organizations are not included.
 type publicRoutines struct {
-	page[*routine.Routine]
+	listPage[*routine.Routine]
 	PublicOnly bool `json:"public_only"`
 }
 
-// maxSearch bounds q in characters, maxWords in words: each is looked for in
-// every routine.
+// Limits of the search parameter q: every word is searched for in every
+// routine.
 const (
-	maxSearch = 200
-	maxWords  = 10
+	maxSearchChars = 200
+	maxSearchWords = 10
 )
 
-// routineFilter reads which routines a list is asked for.
+// routineFilter reads the filter parameters of a list of routines.
 func routineFilter(query *query) routine.RoutineFilter {
-	f := routine.RoutineFilter{Designated: query.flag("mcp"), IsPublic: query.flag("public"), Tag: query.text("tag")}
-	f.Limit, f.Offset = query.page()
+	f := routine.RoutineFilter{Designated: query.boolean("mcp"), IsPublic: query.boolean("public"), Tag: query.text("tag")}
+	f.Limit, f.Offset = query.limitAndOffset()
 	switch status := query.oneOf("status", "draft", "active", "archived", "all"); status {
 	case "":
 	case "all":
@@ -116,14 +116,14 @@ func routineFilter(query *query) routine.RoutineFilter {
 	}
 	search := query.text("q")
 	f.Words = strings.Fields(search)
-	if len(f.Words) > maxWords || utf8.RuneCountInString(search) > maxSearch {
-		query.fault("q", " must be at most %d words of %d characters together", maxWords, maxSearch)
+	if len(f.Words) > maxSearchWords || utf8.RuneCountInString(search) > maxSearchChars {
+		query.addProblem("q", " must be at most %d words of %d characters together", maxSearchWords, maxSearchChars)
 	}
 	return f
 }
 
-// orNone makes no items a list without items: null would be neither.
-func orNone[T any](items []T) []T {
+// nonNil returns an empty list for nil, which JSON would show as null.
+func nonNil[T any](items []T) []T {
 	if items == nil {
 		return []T{}
 	}

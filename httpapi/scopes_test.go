@@ -108,7 +108,7 @@ var rightsHeaders = map[string]map[string]string{"stale": {"If-Match": `"1"`}, "
 
 // Each scope alone is tried with each call. An answer shows what the caller has
 // a right to read, and all of it: a cell that says more or less fails.
-func TestWhatEachScopeMayRead(t *testing.T) {
+func TestScopesLimitReading(t *testing.T) {
 	owner := routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices", Scopes: routine.UsualScopes}
 	tried := map[string]bool{}
 	lines := strings.Split(strings.Trim(rightsTable, "\n"), "\n")
@@ -209,7 +209,8 @@ func (e *env) markedObjects(t *testing.T, owner routine.Principal) *strings.Repl
 func rightsPath(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	return strings.NewReplacer("$routine", "{routine_id}", "$archived", "{routine_id}", "$ended", "{execution_id}", "$failed", "{execution_id}",
-		"versions/1", "versions/{version}", "versions/2", "versions/{version}", "screenshot.jpg", "{name}", "routine.json", "{file}", "by-name/marked2", "by-name/{name}", "by-name/marked", "by-name/{name}").Replace(path)
+		"versions/1", "versions/{version}", "versions/2", "versions/{version}", "screenshot.jpg", "{name}",
+		"routine.json", "{file}", "by-name/marked2", "by-name/{name}", "by-name/marked", "by-name/{name}").Replace(path)
 }
 
 // describedCalls are the methods and paths of the published description.

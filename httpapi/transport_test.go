@@ -45,10 +45,10 @@ func TestBodyTooLarge(t *testing.T) {
 		{"5 MiB", "POST", "/routines/$private/execute", "$admin", nil, call(strings.Repeat("x", 5<<20)), 413, []string{`"code":"too_large"`}, nil}})
 }
 
-// TestRestOfABodyIsNotRead sends part of a body and then waits: an answer comes
+// TestRefusedBodyIsNotReadToItsEnd sends part of a body and then waits: an answer comes
 // only from a server that does not wait for the rest, which it would have to
 // before it takes the next request.
-func TestRestOfABodyIsNotRead(t *testing.T) {
+func TestRefusedBodyIsNotReadToItsEnd(t *testing.T) {
 	e := newEnv(t, func(c *envConfig) { c.http.MaxBody = 100 })
 	for name, rest := range map[string]string{
 		"of a length told in advance": "Content-Length: 1000000000\r\n\r\n",
@@ -82,7 +82,7 @@ func TestRestOfABodyIsNotRead(t *testing.T) {
 }
 
 // A client that looks at the answer only when it has sent all of its body gets it.
-func TestAnswerOutlivesALargeBody(t *testing.T) {
+func TestErrorReachesClientThatSendsWholeBody(t *testing.T) {
 	e := newEnv(t)
 	c, err := net.Dial("tcp", e.Listener.Addr().String())
 	if err != nil {

@@ -2,8 +2,8 @@ package httpapi
 
 import "rote/routine"
 
-// withheldRoutine is the answer to a change whose caller may not read the
-// routine: enough to refer to it.
+// withheldRoutine is the response to a change by a caller who may not read the
+// routine.
 type withheldRoutine struct {
 	ID       string            `json:"id"`
 	Name     string            `json:"name"`
@@ -13,15 +13,15 @@ type withheldRoutine struct {
 	Warnings []routine.Problem `json:"warnings,omitempty"`
 }
 
-// withheldExecution is the answer to the cancelling of an execution whose caller
-// may not read it.
+// withheldExecution is the response to the cancellation of an execution that
+// the caller may not read.
 type withheldExecution struct {
 	ID     string                  `json:"execution_id"`
 	Status routine.ExecutionStatus `json:"status"`
 	Links  links                   `json:"links"`
 }
 
-// links are paths, base path included.
+// links are paths that include the base path.
 type links struct {
 	Self string `json:"self"`
 }
@@ -34,11 +34,10 @@ func (a *api) withheldExecution(e *routine.Execution) withheldExecution {
 	return withheldExecution{e.ID, e.Status, links{a.base + "/executions/" + e.ID}}
 }
 
-// changedRoutine is the body that shows a routine after a change, with what is
-// doubtful about its definition.
+// changedRoutine returns the body for a routine after a change.
 func (a *api) changedRoutine(r *routine.Routine, warnings []routine.Problem) any {
 	if r.Withheld {
 		return a.withheldRoutine(r, warnings)
 	}
-	return withWarnings{r, orNone(warnings)}
+	return withWarnings{r, nonNil(warnings)}
 }

@@ -36,7 +36,7 @@ func newFront(t *testing.T, definitions ...string) *front {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
 	h := newHouse(t, definitions...)
-	f := &front{house: h, http: h.NewHTTP(httpapi.NewDoor(httpapi.Config{Service: h.service}), ""), tokens: map[string]string{}}
+	f := &front{house: h, http: h.NewHTTP(httpapi.NewAdmission(httpapi.Config{Service: h.service}), ""), tokens: map[string]string{}}
 	for _, p := range []routine.Principal{ann, bob, eve} {
 		secret, _, err := h.service.CreateToken(t.Context(), p, 0)
 		if err != nil {

@@ -176,9 +176,9 @@ func TestSessionsAreBounded(t *testing.T) {
 // path, and a call that is refused runs nothing.
 func TestRateLimit(t *testing.T) {
 	f := newFront(t, hang)
-	door := httpapi.NewDoor(httpapi.Config{Service: f.service, RateLimit: 4})
+	door := httpapi.NewAdmission(httpapi.Config{Service: f.service, RateLimit: 4})
 	f.http.door = door
-	rest := httpapi.NewHandler(httpapi.Config{Service: f.service, Door: door})
+	rest := httpapi.NewHandler(httpapi.Config{Service: f.service, Admission: door})
 	read := func(user string) *http.Response {
 		q := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/routines/", http.NoBody)
 		q.Header.Set("X-Service-Token", f.tokens[user])

@@ -106,7 +106,7 @@ func roteForNoop(b *testing.B) (*noopServer, string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &front{http: s.NewHTTP(httpapi.NewDoor(httpapi.Config{Service: service}), ""), tokens: map[string]string{"ann": secret}}
+	f := &front{http: s.NewHTTP(httpapi.NewAdmission(httpapi.Config{Service: service}), ""), tokens: map[string]string{"ann": secret}}
 	listener := httptest.NewServer(f.http)
 	f.url = listener.URL
 	b.Cleanup(func() { f.http.Close(); listener.Close() })

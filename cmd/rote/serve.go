@@ -80,7 +80,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	})
 }
 
-// handler puts both front ends behind one door.
+// handler puts both front ends behind one admission.
 func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics) (http.Handler, *mcp.HTTP, error) {
 	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath, Metrics: metrics}
 	c.apply(&config)
@@ -91,8 +91,8 @@ func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics) (ht
 	if err != nil {
 		return nil, nil, err
 	}
-	config.Door = httpapi.NewDoor(config)
-	tools := server.NewHTTP(config.Door, c.BasePath)
+	config.Admission = httpapi.NewAdmission(config)
+	tools := server.NewHTTP(config.Admission, c.BasePath)
 	rest, measured := httpapi.NewHandler(config), map[string]http.Handler{}
 	for _, path := range tools.Paths() {
 		measured[path] = metrics.Measure(path, tools)
