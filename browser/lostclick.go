@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// maxLost is how many times an element may move away between press and release
-// before the operation fails: each press reaches the page.
+// maxLost is how many times an element may move away between press and release before the
+// operation fails. The page receives each of these presses.
 const maxLost = 3
 
 // lostClick is the error of a click whose element moved away, or was replaced,
@@ -19,8 +19,8 @@ func (l *lostClick) Error() string {
 	return fmt.Sprintf("%s between the press of the mouse button and its release, so the click did not reach it", l.how)
 }
 
-// checkClick is a *lostClick when the click that was just made did not reach its
-// element. A click that led to another document has reached it.
+// checkClick returns a *lostClick if the last click did not reach its element. A click
+// after which the page navigates has reached it.
 func (p *page) checkClick(ctx context.Context, s spot, before state) error {
 	if p.now().loader != before.loader {
 		return nil
@@ -49,8 +49,7 @@ func (p *page) checkClick(ctx context.Context, s spot, before state) error {
 	}
 }
 
-// lostIn reads the helper's answer. A document that is gone, or has come since,
-// lost no click.
+// lostIn decodes the helper's answer. If the document was replaced, no click was lost.
 func lostIn(a answer) error {
 	if a.err != nil {
 		return ignoreGone(a.err)

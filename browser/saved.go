@@ -21,21 +21,21 @@ const (
 	maxStateBytes = 4 << 20
 )
 
-// saved is what is kept of a context for the next one of its project.
+// saved is the state of a context that is kept for the next run of its project.
 type saved struct {
 	Cookies []savedCookie `json:"cookies"`
 	Storage []savedOrigin `json:"storage"`
 }
 
-// savedCookie is a cookie in the terms of Storage.setCookies.
+// savedCookie is a cookie as Storage.setCookies takes it.
 type savedCookie struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Domain string `json:"domain,omitempty"`
-	// URL stands for the domain of a cookie that only its own host is sent.
+	// URL replaces the domain of a host-only cookie.
 	URL          string          `json:"url,omitempty"`
 	Path         string          `json:"path"`
-	Expires      float64         `json:"expires,omitempty"` // Unix seconds; 0: ends with the session
+	Expires      float64         `json:"expires,omitempty"` // Unix seconds; 0 for a session cookie
 	Secure       bool            `json:"secure"`
 	HTTPOnly     bool            `json:"httpOnly"`
 	SameSite     string          `json:"sameSite,omitempty"`
@@ -45,15 +45,15 @@ type savedCookie struct {
 	PartitionKey json.RawMessage `json:"partitionKey,omitempty"`
 }
 
-// savedOrigin is the local storage of a site. Items is JSON of [key, value]
-// pairs as the page's own JSON.stringify wrote it: a text in it may hold what Go
-// could not keep, such as half a surrogate pair.
+// savedOrigin is the local storage of a site. Items are [key, value] pairs as JSON that
+// the page's JSON.stringify has written. They are not decoded, because a text may contain
+// what Go strings cannot, such as half a surrogate pair.
 type savedOrigin struct {
 	Origin string          `json:"origin"`
 	Items  json.RawMessage `json:"items"`
 }
 
-// rawCall is a protocol call of a method and its parameters.
+// rawCall is a request with any method and parameters.
 type rawCall struct {
 	method string
 	params any
@@ -62,7 +62,7 @@ type rawCall struct {
 func (r rawCall) ProtoReq() string             { return r.method }
 func (r rawCall) MarshalJSON() ([]byte, error) { return json.Marshal(r.params) }
 
-// restore fills the page's context with a saved state.
+// restore writes a saved state to the page's context.
 func (p *page) restore(ctx context.Context, state []byte) error {
 	p.mu.Lock()
 	p.visited = map[string]bool{}
@@ -91,9 +91,8 @@ func (p *page) restore(ctx context.Context, state []byte) error {
 	})
 }
 
-// State is what the context keeps: its cookies, and the local storage of the
-// sites that its page was on, now or when the state was saved. The page is on
-// none afterwards.
+// State returns the state of the context: its cookies, and the local storage of the sites
+// that were visited in this run or when the state was saved. The page is blank afterwards.
 func (p *page) State(ctx context.Context) ([]byte, error) {
 	state, err := p.save(ctx)
 	return state, p.failure(ctx, err)
@@ -164,8 +163,8 @@ func (p *page) cookiesToSave(ctx context.Context) ([]savedCookie, error) {
 	return all.Cookies, nil
 }
 
-// onBlankPages lets do visit origins as answeringBlank does. The page ends on
-// about:blank.
+// onBlankPages calls do with requests answered as in answeringBlank. Afterwards the page
+// is on about:blank.
 func (p *page) onBlankPages(ctx context.Context, do func(visit func(origin string) error) error) error {
 	return p.answeringBlank(ctx, func(visit func(origin string) error) error {
 		if err := do(visit); err != nil {
@@ -176,8 +175,8 @@ func (p *page) onBlankPages(ctx context.Context, do func(visit func(origin strin
 	})
 }
 
-// answeringBlank lets do visit origins without a request to them: each is given
-// an empty document, in which the origin's storage is that of the site. The page
+// answeringBlank calls do while every document request is answered with an empty
+// document, so that do can use the storage of an origin without a request to it. The page
 // has no history afterwards.
 func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin string) error) error) error {
 	p.mu.Lock()
@@ -198,8 +197,8 @@ func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin str
 		rawCall{"Network.setBypassServiceWorker", map[string]any{"bypass": false}}))
 }
 
-// answerBlank answers a request that was paused for answeringBlank: documents are
-// empty, the rest fails.
+// answerBlank answers a request that was paused for answeringBlank: documents are empty,
+// other requests fail.
 func (p *page) answerBlank(params json.RawMessage) {
 	e, ok := decode[struct {
 		ID   proto.FetchRequestID      `json:"requestId"`
@@ -220,8 +219,8 @@ func (p *page) answerBlank(params json.RawMessage) {
 		"body":            base64.StdEncoding.EncodeToString([]byte("<!doctype html>"))}})
 }
 
-// visit notes the site of a document, when the state is to be kept; that of a
-// popup when the run follows it. The lock is held.
+// visit records the site of a document whose storage is to be saved, of a popup only if
+// the run follows it. p.mu is held.
 func (p *page) visit(document string) {
 	if first := p.first(); first != p {
 		if p.isTab {

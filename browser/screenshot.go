@@ -16,17 +16,16 @@ var (
 	blankSource string
 	//go:embed secrets.js
 	secretsSource string
-	// blankScript gives a function that blanks a page for its picture.
+	// blankScript defines a function that hides secrets in a page for its screenshot.
 	blankScript = withSecrets(blankSource)
 )
 
-// withSecrets makes an expression in which findSecrets is the function of
-// secrets.js.
+// withSecrets is an expression in which findSecrets is the function of secrets.js.
 func withSecrets(expression string) string {
 	return "(findSecrets => (" + expression + "))(" + secretsSource + ")"
 }
 
-// viewport is the part of the document that is seen, in CSS pixels.
+// viewport is the visible part of the document, in CSS pixels.
 type viewport struct{ X, Y, Width, Height float64 }
 
 // Screenshots are tried in these ways until one is small enough.
@@ -35,15 +34,15 @@ var screenshots = []struct {
 	scale   float64
 }{{60, 1}, {40, 0.5}, {20, 0.5}}
 
-// maxScreenshot bounds the bytes of one.
+// maxScreenshot bounds the size of a screenshot, in bytes.
 const maxScreenshot = 100 << 10
 
-// screenshot pictures what is in view, with the page's scripts stopped, so that
-// none brings back what is blanked. It is nil when that does not work.
+// screenshot returns a screenshot of the viewport, with secrets hidden and the page's
+// scripts stopped, so that none shows a secret again. It is nil if that fails.
 func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screenshot {
-	views := append(p.framesNow(), p.top) // the page last: what is seen of it counts
+	views := append(p.framesNow(), p.top) // the page last, because its viewport is the one that counts
 	if len(secrets) > 0 && len(views) > maxFrames {
-		return nil // there may be more frames, which nobody looks into
+		return nil // there may be more frames, in which no secrets would be hidden
 	}
 	for _, v := range views {
 		v.send(proto.EmulationSetScriptExecutionDisabled{Value: true})

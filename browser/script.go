@@ -25,12 +25,12 @@ const (
 	maxConsoleLine  = 1000
 )
 
-// probeTime is how long a page has to answer after a script was ended, before
-// it counts as hung.
+// probeTime is how long a page has to answer after a script was terminated before it
+// counts as hung.
 const probeTime = 2 * time.Second
 
-// Evaluate runs an author's script in the page's own world, under the eyes of
-// the page's guard unless it is proved to only read.
+// Evaluate runs an author's script in the page's main world, watched by the page's guard
+// unless the script is proved to only read.
 func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluation, error) {
 	if err := p.ready(ctx); err != nil {
 		return routine.Evaluation{}, err
@@ -64,9 +64,9 @@ func (p *page) script(ctx context.Context, s routine.Script) (remote, error) {
 	defer cancel()
 	var v remote
 	var err error
-	// A script that only reads runs unwatched, unless a getter or the like that an
-	// earlier script left behind could run with it.
-	name := "about:" + strings.ToLower(rand.Text()) // says nothing: page code can read it off a stack
+	// A script that only reads runs unwatched, unless it could run a getter or other
+	// code that an earlier script has left behind.
+	name := "about:" + strings.ToLower(rand.Text()) // random, because page code can read it from a stack
 	if s.Facts.Reads && !p.hasLeftovers() {
 		v, err = p.run(bounded, s, name)
 	} else {
@@ -87,12 +87,12 @@ func (p *page) script(ctx context.Context, s routine.Script) (remote, error) {
 	return v, nil
 }
 
-// maxScriptText bounds the JSON of an object that a script gives, in characters.
-// It is judged in the page: what is larger does not leave it.
+// maxScriptText bounds the JSON of an object that a script returns, in characters. It is
+// checked in the page, which does not send a longer text.
 const maxScriptText = 32 << 20
 
-// run runs a script under a source URL and makes JSON of its value. It ends a
-// script that takes too long. An exception is a *scriptThrown.
+// run runs a script with a source URL and encodes its value as JSON. It terminates a
+// script that takes too long. An exception is returned as a *scriptThrown.
 func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, error) {
 	source := scriptSource{name: name}
 	expression := s.Text
@@ -111,7 +111,7 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, 
 		v.Subtype, v.Class = was.Subtype, cmp.Or(was.Class, was.Type)
 	}
 	if terminated(err) || failedInside(err) && time.Since(begun) >= s.Limit {
-		<-ctx.Done() // the call's own limit was a moment early
+		<-ctx.Done() // the limit of the evaluation has ended a moment before ctx
 		err = context.Cause(ctx)
 	}
 	if ctx.Err() != nil && err != nil {
@@ -119,9 +119,9 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, 
 	}
 	if t, ok := errors.AsType[*thrown](err); ok {
 		by := source.place(t.exception)
-		// What a script throws itself, or what it calls, has the script on its
-		// stack. That of a script that does not compile has at most what is
-		// paused, as a function that an earlier script left.
+		// What the script or a function that it calls throws has the script on its
+		// stack. If the script does not compile, the stack contains at most paused
+		// code, such as a function that an earlier script has left.
 		if t.Text == "Uncaught" && t.Exception.Class == "SyntaxError" && by.place.Line == 0 {
 			by = source.placeOfSyntaxError(t.exception)
 		}
@@ -130,25 +130,24 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, 
 	return v, err
 }
 
-// stringifier is the name of the function that makes JSON of a script's value,
-// by which the guard recognises it.
+// stringifier is the name of the function that encodes a script's value as JSON. The
+// guard recognises it by that name.
 const stringifier = "roteStringify"
 
-// stringifyScript makes JSON in the page.
+// stringifyScript is the function that encodes JSON in the page.
 //
 //go:embed stringify.js
 var stringifyScript string
 
-// keptStringify is the constant of each document that holds the function of
-// stringifyScript. Its name is random, and no object leads to it.
+// keptStringify is the name of a constant in each document that holds the function of
+// stringifyScript. It is random and a property of no object, so page code cannot reach it.
 var keptStringify = "rote" + rand.Text()
 
-// stringifyEverywhere keeps that function in each new document before its
-// scripts run.
+// stringifyEverywhere defines that constant in each new document before its scripts run.
 var stringifyEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: "const " + keptStringify + " = " + stringifyScript}
 
-// stringify makes the JSON of an object in the page. A function and what else has
-// no JSON gives undefined.
+// stringify encodes an object as JSON in the page. Functions and other values without
+// JSON give undefined.
 func (p *page) stringify(ctx context.Context, object string) (remote, error) {
 	v, err := evaluate(ctx, p, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(object), ReturnByValue: true,
 		FunctionDeclaration: fmt.Sprintf(`function %s() {
@@ -175,23 +174,23 @@ func jsonOf(v remote) json.RawMessage {
 		return v.Value
 	case v.Type == "string":
 		if text, err := unquote(v.Value); err == nil {
-			return routine.RawJSON(*text) // the protocol escapes what needs no escape
+			return routine.RawJSON(*text) // the protocol escapes more than necessary
 		}
 	case v.Special == "-0":
 		return json.RawMessage("0")
 	case strings.HasSuffix(v.Special, "n") && v.Type == "bigint":
 		return json.RawMessage(strings.TrimSuffix(v.Special, "n"))
-	case v.Special != "": // NaN and the infinities, as JSON.stringify has it
+	case v.Special != "": // null for NaN and the infinities, like JSON.stringify
 		return json.RawMessage("null")
 	}
 	return v.Value
 }
 
-// empty is the JSON of a list of what has none: an array, or a list of the DOM.
+// empty matches the JSON of a list whose items have no JSON: an array or a DOM list.
 var empty = regexp.MustCompile(`^(\[(\{\},?)+\]|\{("\d+":\{\},?)+\})$`)
 
-// lost says what JSON could not keep of a script's value, in the words of a
-// warning; empty: nothing that an author will miss.
+// lost is a warning about what JSON could not represent of a script's value; empty if
+// nothing relevant was lost.
 func lost(v remote) string {
 	switch {
 	case v.Type == "undefined":
@@ -206,26 +205,25 @@ func lost(v remote) string {
 	return ""
 }
 
-// maxEmpty bounds the JSON that is looked through, in bytes.
+// maxEmpty bounds the JSON that is matched against empty, in bytes.
 const maxEmpty = 16 << 10
 
 func terminated(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "Execution was terminated")
 }
 
-// internalError is the code of JSON-RPC for a fault that the other side has no
-// words for.
+// internalError is the JSON-RPC code for an internal error.
 const internalError = -32603
 
-// failedInside tells that V8 could not say what had become of an evaluation, as
-// when its end meets a script that is just catching another exception.
+// failedInside reports whether V8 could not report the outcome of an evaluation, for
+// instance when it was terminated while the script was catching another exception.
 func failedInside(err error) bool {
 	var e *cdp.Error
 	return errors.As(err, &e) && e.Code == internalError
 }
 
-// stop ends whatever script the page runs. A page that does not answer
-// afterwards is given up: its next call fails instead of hanging.
+// stop terminates the script that the page is running. If the page does not answer
+// afterwards, it counts as crashed: its next call fails instead of hanging.
 func (p *page) stop() {
 	p.send(proto.RuntimeTerminateExecution{})
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
@@ -235,7 +233,7 @@ func (p *page) stop() {
 	}
 }
 
-// noteConsole keeps what a running script writes.
+// noteConsole records what a running script writes to the console.
 func (p *page) noteConsole(e *proto.RuntimeConsoleAPICalled) {
 	line := lineOf(e)
 	if len(line) > maxConsoleLine {
@@ -248,7 +246,7 @@ func (p *page) noteConsole(e *proto.RuntimeConsoleAPICalled) {
 	}
 }
 
-// lineOf is a call of the console as one text.
+// lineOf formats a call of a console function as one line.
 func lineOf(e *proto.RuntimeConsoleAPICalled) string {
 	var words []string
 	for _, a := range e.Args {

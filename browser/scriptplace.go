@@ -9,18 +9,18 @@ import (
 	"rote/routine"
 )
 
-// stackFrame is a line of an error's stack that ends in a position.
+// stackFrame matches a line of an error's stack that ends with a position.
 var stackFrame = regexp.MustCompile(`(?m)^ {4}at .*:(\d+):(\d+)\)?$`)
 
 // thrownBy is where a script was when something was thrown.
 type thrownBy struct {
-	// place is zero when it is not known.
+	// place is zero if it is not known.
 	place routine.Place
-	// outside reports whether other code threw, which the script had called.
+	// outside reports whether the error was thrown by other code that the script called.
 	outside bool
 }
 
-// scriptSource tells the code of a script from other code of a page.
+// scriptSource identifies the code of a script among other code of a page.
 type scriptSource struct {
 	name string // its source URL
 	// before is how many lines precede its text in the code that was evaluated.
@@ -35,7 +35,7 @@ func (s scriptSource) place(x exception) thrownBy {
 	// The stack in the description has the callers of async functions too.
 	for i, frame := range stackFrame.FindAllStringSubmatch(x.Exception.Description, -1) {
 		if strings.Contains(frame[0], s.name+":") {
-			line, _ := strconv.Atoi(frame[1]) // digits
+			line, _ := strconv.Atoi(frame[1]) // only digits
 			column, _ := strconv.Atoi(frame[2])
 			return thrownBy{routine.Place{Line: line - s.before, Column: column}, i > 0}
 		}
@@ -51,13 +51,12 @@ func (s scriptSource) place(x exception) thrownBy {
 	return thrownBy{outside: len(x.Stack.Frames) > 0}
 }
 
-// placeOfSyntaxError is the place of the error x, with which the script did not
-// compile.
+// placeOfSyntaxError is the place of the syntax error x in the script.
 func (s scriptSource) placeOfSyntaxError(x exception) thrownBy {
 	return thrownBy{place: routine.Place{Line: x.Line + 1 - s.before, Column: x.Column + 1}}
 }
 
-// String is the place as it follows the text of an error; empty: not known.
+// String is the place as it follows the text of an error; empty if it is not known.
 func (t thrownBy) String() string {
 	known := t.place.Line > 0
 	switch {
@@ -71,7 +70,7 @@ func (t thrownBy) String() string {
 	return ""
 }
 
-// lastScript is the source of the script that ran last; zero: none has.
+// lastScript is the source of the script that ran last; zero if none has run.
 func (p *page) lastScript() scriptSource {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,15 +10,15 @@ import (
 	"rote/routine/keyboard"
 )
 
-// shortcut is what a key or chord does to the page in a browser with windows.
-// Full Chromium does it too, at a time of its own; the headless shell does not.
+// shortcut is the effect of a key or chord in a browser with windows. Full Chromium does
+// it too, some time later; the headless shell does not.
 type shortcut struct {
-	steps       int // in the history
+	steps       int // in the history; negative to go back
 	reload      bool
 	ignoreCache bool
 }
 
-// shortcutOf is the shortcut that a chord is; false when it is none.
+// shortcutOf returns the shortcut of a chord. It reports false if the chord has none.
 func shortcutOf(c keyboard.Chord) (shortcut, bool) {
 	name := c.Key.Name
 	var held keyboard.Modifier
@@ -40,23 +40,22 @@ func shortcutOf(c keyboard.Chord) (shortcut, bool) {
 	return shortcut{}, false
 }
 
-// watchKey has the helpers watch the next key, which is a shortcut: the browser
-// is kept from acting on it, so that it is done once.
+// watchKey makes the helpers watch the next key, which is a shortcut. They prevent the
+// browser from acting on it, so that it takes effect once.
 func (p *page) watchKey(ctx context.Context) error {
 	if _, err := help[any](ctx, p, "watchKey"); err != nil && !errors.Is(err, errGone) {
 		return err
 	}
 	for _, v := range p.framesNow() {
-		_, _ = inFrame[any](ctx, v, "watchKey") // one that does not answer has no use for keys
+		_, _ = inFrame[any](ctx, v, "watchKey") // a frame that does not answer does not handle keys
 	}
 	return nil
 }
 
-// take does what the shortcut says, unless the page has a use of its own for the
-// key.
+// take performs the shortcut, unless the page has handled the key itself.
 func (p *page) take(ctx context.Context, s shortcut, before state) error {
 	if now := p.now(); now.asked > before.asked || now.loader != before.loader {
-		return nil // the page has gone elsewhere
+		return nil // the page has navigated
 	}
 	for _, v := range append([]*view{p.top}, p.framesNow()...) {
 		if used, err := inFrame[bool](ctx, v, "keyUsed"); err == nil && used {
@@ -75,7 +74,7 @@ func (p *page) take(ctx context.Context, s shortcut, before state) error {
 	}
 	to := history.CurrentIndex + s.steps
 	if to < 0 || to >= len(history.Entries) {
-		return nil // a browser does nothing then
+		return nil // the history has no such entry
 	}
 	return p.all(ctx, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID})
 }

@@ -12,23 +12,22 @@ import (
 const (
 	// lastStartBound is how long a Chromium may take to answer on a slow machine.
 	lastStartBound = 20 * time.Second
-	// openBound is how long a run waits for its page at most, so that one whose
-	// browser is silent does not wait until its own timeout. It is time for two
-	// starts.
+	// openBound bounds the wait of a run for its page, so that it does not wait until its
+	// own timeout for a browser that does not answer. It is enough for two starts.
 	openBound = 35 * time.Second
-	// readyBound is how long Ready waits for a browser that is starting.
+	// readyBound bounds the wait of Ready for a browser that is starting.
 	readyBound = 2 * time.Second
 )
 
-// startBounds are how long a browser has to answer after it was started: the
-// first one, and the next after one that did not answer.
+// startBounds are how long a browser has to answer after it was started: the first one,
+// and the next one after a browser that did not answer.
 type startBounds struct{ first, next time.Duration }
 
-// defaultStartBounds: a start takes less than a second, and several on a machine
-// that is busy. A process that hangs is given up for another one soon.
+// defaultStartBounds are those outside of tests. A start takes less than a second, or
+// several on a busy machine. A process that hangs is soon replaced by another one.
 var defaultStartBounds = startBounds{first: 10 * time.Second, next: lastStartBound}
 
-// silentError is of a browser that was started and did not answer.
+// silentError is the error for a browser that was started and did not answer in time.
 type silentError struct{ within time.Duration }
 
 func (e silentError) Error() string { return fmt.Sprintf("it did not answer within %v", e.within) }
@@ -38,9 +37,9 @@ func isSilent(err error) bool {
 	return errors.As(err, &silent)
 }
 
-// Ready reports whether pages can be opened: nil, CodeBrowserUnavailable or
-// CodeShuttingDown. It starts a browser where none runs, and waits a little for
-// it: only that shows whether one can be started.
+// Ready returns nil if pages can be opened, and otherwise an error with
+// CodeBrowserUnavailable or CodeShuttingDown. If no browser is running it starts one and
+// waits for it up to readyBound, because only that shows whether one can be started.
 func (b *Browser) Ready(ctx context.Context) error {
 	s, err := b.startIfNone()
 	if s == nil || err != nil {
@@ -61,7 +60,7 @@ func (b *Browser) Ready(ctx context.Context) error {
 	return &routine.Error{Code: routine.CodeBrowserUnavailable, RetryAfter: readyBound, Message: "the browser is starting"}
 }
 
-// startIfNone begins a start where no browser runs; nil: one does.
+// startIfNone starts a browser if none is running. It returns nil if one is.
 func (b *Browser) startIfNone() (*start, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,8 +74,8 @@ func (b *Browser) startIfNone() (*start, error) {
 	return b.begin()
 }
 
-// buryDead gives up the current instance if it has ended or does not answer. The
-// lock is held.
+// buryDead gives up the current instance if it has ended or does not answer. b.mu is
+// held.
 func (b *Browser) buryDead() {
 	if i := b.current; i != nil && !i.alive() {
 		b.noteFailure()
@@ -84,8 +83,8 @@ func (b *Browser) buryDead() {
 	}
 }
 
-// whileAlive gives a context that also ends, with errClosed, when the instance has
-// stopped answering. The caller calls stop.
+// whileAlive returns a context that also ends, with errClosed, when the instance has
+// stopped answering. The caller must call stop.
 func (i *instance) whileAlive(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {

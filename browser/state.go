@@ -9,41 +9,42 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// state is what the page's events have told about its main frame.
+// state is the navigation state of the page's main frame, as its events report it.
 type state struct {
 	url    string
-	loader string // of the document that is there
-	// life holds the lifecycle events of loader so far, as in DOMContentLoaded
-	// and load.
+	loader string // of the current document
+	// life holds the lifecycle events of loader so far, such as DOMContentLoaded and
+	// load.
 	life map[string]bool
-	// broke: the document's body broke off, so no load event will come.
+	// broke reports whether the document's body broke off, so that no load event will
+	// come.
 	broke bool
-	// asked counts the navigations of the main frame to another document, from
-	// the time that they are asked for.
+	// asked counts the navigations of the main frame to other documents, from when they
+	// are requested.
 	asked int
-	// requested counts the navigations that were asked for and have not begun yet.
+	// requested counts the navigations that were requested and have not started yet.
 	requested int
-	// going is the loader of the navigation under way, empty when there is none.
-	// went is the loader of the last one that began, and goingTo the URL of the
-	// last one that was asked for or began.
+	// going is the loader of the navigation under way; empty if there is none. went is
+	// the loader of the last one that started, and goingTo the URL of the last one that
+	// was requested or started.
 	going, goingTo, went string
-	// unreachable is the URL that the browser shows an error page for, failure why
-	// the last navigation brought no document, as in net::ERR_CONNECTION_RESET.
+	// unreachable is the URL that the browser shows an error page for. failure is why the
+	// last navigation brought no document, such as net::ERR_CONNECTION_RESET.
 	unreachable, failure string
 	// status is the HTTP status of the document with loader statusOf.
 	status   int
 	statusOf string
 }
 
-// nothing tells that the last answer was one without a document: No Content or
-// Reset Content.
+// nothing reports whether the last answer had no document: 204 No Content or 205 Reset
+// Content.
 func (s state) nothing() bool { return s.status == 204 || s.status == 205 }
 
-// leaving reports whether another document is on its way.
+// leaving reports whether a navigation to another document is under way.
 func (s state) leaving() bool { return s.requested > 0 || s.going != "" }
 
-// event takes what the browser tells of the page's session. It runs on the
-// reading goroutine and only notes or sends.
+// event handles the events of the page's session. It runs on the reading goroutine, so
+// it must not wait for anything.
 func (p *page) event(method string, params json.RawMessage) {
 	if !p.mayWrite(method, params) {
 		return
@@ -93,7 +94,7 @@ func (p *page) event(method string, params json.RawMessage) {
 	}
 }
 
-// navigation notes how the main frame comes to another document.
+// navigation updates the navigation state of the main frame.
 func (p *page) navigation(method string, params json.RawMessage) {
 	switch method {
 	case "Page.frameNavigated":
@@ -104,7 +105,7 @@ func (p *page) navigation(method string, params json.RawMessage) {
 				if s.going == s.loader {
 					s.going = ""
 				}
-				s.requested = 0 // by a document that is gone
+				s.requested = 0 // those of the old document
 				p.visit(s.url)
 			})
 		}
@@ -133,14 +134,14 @@ func (p *page) navigation(method string, params json.RawMessage) {
 		}
 	case "Page.frameStoppedLoading":
 		if e, ok := decode[proto.PageFrameStoppedLoading](params); ok && p.isMain(e.FrameID) {
-			// What was under way came, or it will not. One that was asked for
-			// since then, and has ended it, is yet to begin.
+			// The navigation under way has arrived or was cancelled. If a later one has
+			// cancelled it, that one has yet to start.
 			p.update(func(s *state) { s.going = "" })
 		}
 	}
 }
 
-// startedNavigating is Page.frameStartedNavigating, which rod does not know.
+// startedNavigating is the Page.frameStartedNavigating event, which rod does not define.
 type startedNavigating struct {
 	FrameID  proto.PageFrameID `json:"frameId"`
 	LoaderID string            `json:"loaderId"`
@@ -148,18 +149,18 @@ type startedNavigating struct {
 	Type     string            `json:"navigationType"`
 }
 
-// within tells that the document stays.
+// within reports whether the navigation stays within the document.
 func (e *startedNavigating) within() bool {
 	return e.Type == "sameDocument" || e.Type == "historySameDocument"
 }
 
-// attendant handles what any session of the page may tell: dialogs, and the
-// coming and going of frames, worlds and workers.
+// attendant handles the events that any session of the page may send: of dialogs,
+// frames, execution contexts and workers.
 func (p *page) attendant(session proto.TargetSessionID, method string, params json.RawMessage) {
 	switch method {
 	case "Page.javascriptDialogOpening":
 		if e, ok := decode[proto.PageJavascriptDialogOpening](params); ok {
-			// Leaving a page is accepted, else a navigation would hang.
+			// beforeunload dialogs are accepted; otherwise the navigation would hang.
 			leave := e.Type == proto.PageDialogTypeBeforeunload
 			p.i.client.send(session, "Page.handleJavaScriptDialog", proto.PageHandleJavaScriptDialog{Accept: leave})
 			if !leave {
@@ -177,7 +178,7 @@ func (p *page) attendant(session proto.TargetSessionID, method string, params js
 		case e.TargetInfo.Type == "iframe":
 			around, _ := decode[struct {
 				TargetInfo struct {
-					ParentID proto.PageFrameID `json:"parentId"` // which rod does not know
+					ParentID proto.PageFrameID `json:"parentId"` // not defined by rod
 				} `json:"targetInfo"`
 			}](params)
 			p.adopt(&e, around.TargetInfo.ParentID)
@@ -198,8 +199,8 @@ func (p *page) attendant(session proto.TargetSessionID, method string, params js
 	}
 }
 
-// letGo ends the wait of a new target, which is paused so that rules can be set
-// before it runs.
+// letGo resumes a new target, which was paused so that it could be set up before its
+// first script runs.
 func (c *client) letGo(e *proto.TargetAttachedToTarget) {
 	if e.WaitingForDebugger {
 		c.send(e.SessionID, "Runtime.runIfWaitingForDebugger", nil)
@@ -208,7 +209,7 @@ func (c *client) letGo(e *proto.TargetAttachedToTarget) {
 
 func (p *page) isMain(frame proto.PageFrameID) bool { return string(frame) == string(p.target) }
 
-// enter notes a new document: its lifecycle begins anew.
+// enter records a new document, whose lifecycle starts from the beginning.
 func (s *state) enter(loader string) {
 	if s.loader == loader {
 		return
@@ -225,20 +226,20 @@ func (p *page) update(change func(*state)) {
 		p.guard.left()
 	}
 	p.wake()
-	if first := p.first(); first != p { // which may wait for its popups
+	if first := p.first(); first != p { // the first page may be waiting for its popups
 		first.mu.Lock()
 		defer first.mu.Unlock()
 		first.wake()
 	}
 }
 
-// wake has all that wait for the state look again. The lock is held.
+// wake makes all goroutines in waitFor check the state again. p.mu is held.
 func (p *page) wake() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
 
-// maxWarnings are kept of one page, so that a page cannot fill a run's result.
+// maxWarnings bounds the warnings of a page, so that it cannot fill a run's result.
 const maxWarnings = 50
 
 func (p *page) warn(text string) {
@@ -262,7 +263,7 @@ func (p *page) crash() {
 	}
 }
 
-// now is a copy of the state.
+// now returns a copy of the state.
 func (p *page) now() state {
 	p.mu.Lock()
 	defer p.mu.Unlock()

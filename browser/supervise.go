@@ -10,40 +10,40 @@ import (
 	"rote/routine"
 )
 
-// endurance is how long a Chromium is good for. Measured growth is 7 KiB a run,
-// so replacing it is hygiene; runs that are on it finish there, and the next one
-// is up before it goes.
+// endurance says when a Chromium process is replaced. It grows by 7 KiB per run, so
+// replacing it is a precaution. Its runs finish on it, and the next process is started
+// before it is retired.
 type endurance struct {
 	runs int
 	age  time.Duration
-	// memory bounds the bytes held by the processes that outlive a run; idle
-	// they take 130 MiB of the headless shell, 240 MiB of Chromium.
+	// memory bounds the memory of the processes that outlive a run, in bytes. Idle, those
+	// of the headless shell take 130 MiB, those of full Chromium 240 MiB.
 	memory int64
-	// watch is how often a browser is looked at, answer how long it has to show
-	// that it lives. One that does not is replaced, and killed after patience,
-	// which leaves its runs a chance where only the machine was slow.
+	// watch is how often a browser is checked, answer how long it has to answer. One that
+	// does not is replaced, and killed after patience, so that its runs may still finish
+	// if only the machine was slow.
 	watch, answer, patience time.Duration
 }
 
 var defaultEndurance = endurance{runs: 1000, age: time.Hour, memory: 768 << 20, watch: 5 * time.Second, answer: 2 * time.Second, patience: 10 * time.Second}
 
-// instance is one Chromium with its ready pages.
+// instance is a Chromium process with its ready pages.
 type instance struct {
 	*process
 	born   time.Time
-	failed chan struct{} // closed when it is given up for more than its age
+	failed chan struct{} // closed when it was given up because of a failure
 
 	// Guarded by Browser.mu.
 	ready   []*page
 	filling bool
-	users   int // pages out, and background work on it
+	users   int // pages in use, and background work on it
 	runs    int
 	memory  int64 // bytes, when last measured
 	retired bool
 }
 
-// alive tells whether the connection still stands and the browser has answered
-// when it was last asked.
+// alive reports whether the connection is open and the browser has answered the last
+// check.
 func (i *instance) alive() bool {
 	select {
 	case <-i.failed:
@@ -53,20 +53,19 @@ func (i *instance) alive() bool {
 	}
 }
 
-// due tells whether the instance should be replaced. The lock is held.
+// due reports whether the instance should be replaced. b.mu is held.
 func (b *Browser) due(i *instance) bool {
 	return i.runs >= b.endurance.runs || time.Since(i.born) >= b.endurance.age || i.memory > b.endurance.memory
 }
 
-// A browser that has failed so often within the window is not started again at
-// once.
+// After maxFailures failures within failureWindow, the next start is delayed.
 const (
 	maxFailures   = 5
 	failureWindow = time.Minute
 )
 
-// start is a Chromium coming up. It belongs to no caller: one that gives up
-// does not end it for the others.
+// start is a Chromium process that is starting. It continues if a caller that waits for
+// it gives up.
 type start struct {
 	done   chan struct{}
 	err    error // set before done is closed, as is silent
@@ -74,8 +73,8 @@ type start struct {
 	cancel context.CancelFunc
 }
 
-// begin starts an instance in the background, or joins the start under way. The
-// lock is held.
+// begin starts an instance in the background, or returns the start under way. b.mu is
+// held.
 func (b *Browser) begin() (*start, error) {
 	if b.starting != nil {
 		return b.starting, nil
@@ -99,7 +98,7 @@ func (b *Browser) begin() (*start, error) {
 	if isSilent(b.startFailure) {
 		within = b.startBounds.next
 	}
-	ctx, cancel := context.WithCancel(context.Background()) // the launcher bounds it
+	ctx, cancel := context.WithCancel(context.Background()) // the launcher has its own bound
 	s := &start{done: make(chan struct{}), cancel: cancel}
 	b.starting = s
 	successor := b.current != nil
@@ -148,8 +147,8 @@ func (b *Browser) install(i *instance) error {
 	return nil
 }
 
-// watch looks after i until it has ended: it replaces one that is due, and one
-// that died or does not answer.
+// watch checks i until it has ended. It replaces the instance when it is due, has died
+// or does not answer.
 func (b *Browser) watch(i *instance) {
 	tick := time.NewTicker(b.endurance.watch)
 	defer tick.Stop()
@@ -186,7 +185,7 @@ func (b *Browser) watch(i *instance) {
 	}
 }
 
-// answers tells whether the browser answers within d, or has ended.
+// answers reports whether the browser answers within d or has ended.
 func (i *instance) answers(d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
@@ -194,9 +193,9 @@ func (i *instance) answers(d time.Duration) bool {
 	return err == nil || i.client.standing() != nil
 }
 
-// bury replaces the instance, if it is the current one. One that only does not
-// answer has not failed yet: where the machine is slow the next one may not
-// answer at once either, and must not be the last.
+// bury replaces the instance if it is the current one. If it only does not answer, that
+// does not count as a failure yet: on a slow machine the next one may not answer in time
+// either.
 func (b *Browser) bury(i *instance, dead bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -210,14 +209,13 @@ func (b *Browser) bury(i *instance, dead bool) {
 	_, _ = b.begin()
 }
 
-// giveUp retires an instance that nothing more is expected of. The lock is held.
+// giveUp retires an instance that has failed. b.mu is held.
 func (b *Browser) giveUp(i *instance) {
 	close(i.failed)
 	b.retire(i)
 }
 
-// noteFailure counts a browser that did not start, died or was killed. The lock
-// is held.
+// noteFailure counts a browser that did not start, died or was killed. b.mu is held.
 func (b *Browser) noteFailure() {
 	b.failures = append(b.failures, time.Now())
 	b.counts.Failures++
@@ -230,8 +228,8 @@ func (b *Browser) BrowserStatistics() routine.BrowserStatistics {
 	return b.counts
 }
 
-// retire lets nothing new onto the instance and closes it when the last page on
-// it is gone. The lock is held.
+// retire gives the instance no new pages and closes it when its last page is closed.
+// b.mu is held.
 func (b *Browser) retire(i *instance) {
 	if i.retired {
 		return
@@ -247,7 +245,7 @@ func (b *Browser) retire(i *instance) {
 	b.settle(i)
 }
 
-// end disposes of a page and then gives its place back.
+// end disposes of a page and then releases its place on the instance.
 func (b *Browser) end(p *page) {
 	dispose := func() {
 		err := p.dispose()
@@ -262,13 +260,13 @@ func (b *Browser) end(p *page) {
 		b.work.Go(dispose)
 	}
 	b.mu.Unlock()
-	if closed { // and nobody waits for work any more
+	if closed { // Close no longer waits for background work
 		dispose()
 	}
 }
 
-// release gives the place back; suspect tells that the instance should not be
-// used any more.
+// release releases a place on the instance. suspect reports whether the instance should
+// not be used any more.
 func (b *Browser) release(i *instance, suspect bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -280,8 +278,7 @@ func (b *Browser) release(i *instance, suspect bool) {
 	b.fill(i)
 }
 
-// settle closes a retired instance that nobody is on any more. The lock is
-// held.
+// settle closes a retired instance without users. b.mu is held.
 func (b *Browser) settle(i *instance) {
 	if !i.retired || i.users > 0 || !b.living[i] {
 		return
@@ -290,7 +287,8 @@ func (b *Browser) settle(i *instance) {
 	b.work.Go(i.process.close)
 }
 
-// background does work that keeps the instance open. The lock is held.
+// background runs work in the background, during which the instance stays open. b.mu is
+// held.
 func (b *Browser) background(i *instance, do func()) {
 	i.users++
 	b.work.Go(func() {

@@ -9,19 +9,19 @@ import (
 	"rote/routine"
 )
 
-// tabs are the pages of a run: the first, and the popups that it follows, each of
-// which the one before has opened. The last one is the page of the operations. A
-// popup that closes gives that back to its opener.
+// tabs are the pages of a run: the first, and the popups that it follows, each opened by
+// the one before. Operations act on the last one. When that closes, they act on its
+// opener again.
 type tabs struct {
 	first    *page
 	followed []*page
-	// seen are all popups that were followed, closed ones too.
+	// seen are all popups that were followed, including closed ones.
 	seen []*page
 }
 
 var _ routine.Page = (*tabs)(nil)
 
-// current is the page of the operations.
+// current is the page that operations act on.
 func (t *tabs) current(ctx context.Context) *page {
 	for len(t.followed) > 0 {
 		last := t.followed[len(t.followed)-1]
@@ -33,7 +33,7 @@ func (t *tabs) current(ctx context.Context) *page {
 	return t.first
 }
 
-// leave makes the opener of the last popup the page of the operations.
+// leave makes operations act on the opener of the last popup.
 func (t *tabs) leave() {
 	t.followed = t.followed[:len(t.followed)-1]
 	top := t.first
@@ -46,9 +46,8 @@ func (t *tabs) leave() {
 // closingTime bounds the question whether a popup is being closed.
 const closingTime = time.Second
 
-// isClosing reports whether p is a popup that is closed or about to be: its own
-// scripts learn that at once, and the browser a moment later, which isClosing
-// waits for.
+// isClosing reports whether p is a popup that is closed or closing. The popup's scripts
+// see that at once, the browser a moment later; isClosing waits for the latter.
 func (p *page) isClosing(ctx context.Context) bool {
 	if p.opener == nil || p.isClosed() {
 		return p.opener != nil
@@ -59,15 +58,15 @@ func (p *page) isClosing(ctx context.Context) bool {
 	if err == nil && !closing || p.isClosed() {
 		return p.isClosed()
 	}
-	if !closing && asking.Err() != nil { // it hangs
+	if !closing && asking.Err() != nil { // the popup hangs
 		return false
 	}
 	return p.first().waitFor(asking, func(state) (bool, error) { return p.isClosed(), nil }) == nil
 }
 
-// onCurrent does something on the page of the operations. Where that is a popup
-// which closes meanwhile, it was the work of mouse and keys, and all is done; or
-// nothing was done yet, and the opener is next.
+// onCurrent calls do with the page that operations act on. If that is a popup that closes
+// meanwhile, either mouse or key events have closed it and the operation is complete, or
+// nothing was done yet and do is called with its opener.
 func onCurrent[R any](ctx context.Context, t *tabs, do func(*page) (R, error)) (R, error) {
 	for {
 		p := t.current(ctx)
@@ -84,7 +83,7 @@ func onCurrent[R any](ctx context.Context, t *tabs, do func(*page) (R, error)) (
 	}
 }
 
-// alone makes a function for onCurrent of one that returns an error only.
+// alone adapts a function that returns only an error for onCurrent.
 func alone(do func(*page) error) func(*page) (struct{}, error) {
 	return func(p *page) (struct{}, error) { return struct{}{}, do(p) }
 }
@@ -131,8 +130,8 @@ func (t *tabs) SentCookies(ctx context.Context) ([]routine.Cookie, error) {
 	return onCurrent(ctx, t, func(p *page) ([]routine.Cookie, error) { return p.SentCookies(ctx) })
 }
 
-// Fetch and Evaluate do not begin anew in the opener of a popup that closes: they
-// may have had their effect.
+// Fetch and Evaluate are not repeated in the opener of a popup that closes, because they
+// may have taken effect.
 func (t *tabs) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error) {
 	return t.current(ctx).Fetch(ctx, f, max)
 }

@@ -12,17 +12,16 @@ import (
 	"rote/routine"
 )
 
-// How much a trace keeps: of each list so many, of messages only those of at
-// most so many bytes. A data: URL alone can have megabytes.
+// Limits of a trace: the entries of each list, and the length of an entry in bytes. A
+// data: URL alone can have megabytes.
 const (
 	maxTraced       = 20
 	maxTracedAsked  = 60
 	maxTracedLength = 16 << 10
 )
 
-// trace keeps the latest events of a page that say why something on it failed.
-// It keeps them as they come and reads them when they are asked for, so that a
-// run that goes well pays for none of it.
+// trace keeps the latest events of a page that may explain a failure. They are decoded
+// only when read is called, so that successful runs do not pay for it.
 type trace struct {
 	mu      sync.Mutex
 	console []message         // latest last
@@ -30,7 +29,7 @@ type trace struct {
 	failed  []routine.FailedRequest
 }
 
-// note takes an event. It runs on the reading goroutine.
+// note records an event. It runs on the reading goroutine.
 func (t *trace) note(method string, params json.RawMessage) {
 	if len(params) > maxTracedLength {
 		return
@@ -49,14 +48,14 @@ func (t *trace) note(method string, params json.RawMessage) {
 	}
 }
 
-// refused takes a response whose status says that the request failed.
+// refused records a response whose status says that the request failed.
 func (t *trace) refused(e *proto.NetworkResponseReceived) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.fail(string(e.RequestID), routine.FailedRequest{URL: e.Response.URL, Status: e.Response.Status})
 }
 
-// fail adds what the request itself said, when it is still known. The lock is
+// fail records a failed request, with its method and URL if they are still known. t.mu is
 // held.
 func (t *trace) fail(id string, f routine.FailedRequest) {
 	for _, params := range t.asked {
@@ -72,7 +71,7 @@ func (t *trace) fail(id string, f routine.FailedRequest) {
 	}
 }
 
-// latest adds to a list that keeps n.
+// latest appends to a list and keeps its last n entries.
 func latest[T any](list []T, item T, n int) []T {
 	if len(list) < n {
 		return append(list, item)
@@ -82,8 +81,8 @@ func latest[T any](list []T, item T, n int) []T {
 	return list
 }
 
-// read gives the lines of the console and the failed requests, latest last.
-// Exceptions of the script have their place in it.
+// read returns the lines of the console and the failed requests, latest last. Exceptions
+// of the script are given with their place in it.
 func (t *trace) read(script scriptSource) (console []string, failed []routine.FailedRequest) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,19 +7,19 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// view is what the helper reaches from one frame: its document with those of its
-// origin in it. The page has one, and so has each frame of another origin,
-// whether it has a process (and then a session) of its own or not.
+// view is a frame whose helper can access its document and the documents of the same
+// origin in it. The page has one, and so has each frame of another origin, whether it has
+// a process (and then a session) of its own or not.
 type view struct {
 	p       *page
-	parent  *view // nil: the page
+	parent  *view // nil for the page's own
 	frame   proto.PageFrameID
 	session proto.TargetSessionID
-	origin  string                          // guarded by page.mu, as is
-	helper  proto.RuntimeExecutionContextID // its world in the current document; 0: none yet
+	origin  string                          // guarded by page.mu, like helper
+	helper  proto.RuntimeExecutionContextID // the helper's world in the current document; 0 if there is none yet
 }
 
-// channel carries requests to one session.
+// channel sends requests to one session.
 type channel interface {
 	send(m proto.Request) *future
 	await(ctx context.Context, f *future) ([]byte, error)
@@ -36,9 +36,9 @@ func (v *view) send(m proto.Request) *future { return v.p.i.client.send(v.sessio
 
 func (v *view) await(ctx context.Context, f *future) ([]byte, error) { return v.p.await(ctx, f) }
 
-// world is the helper's world in the current document. The document that a new
-// page begins with has none yet, and one that may run no scripts (CSP sandbox)
-// has one without the helper.
+// world is the helper's world in the current document. The initial document of a new page
+// has none yet, and a document that may not run scripts (CSP sandbox) has one without
+// the helper.
 func (v *view) world(ctx context.Context) (proto.RuntimeExecutionContextID, error) {
 	v.p.mu.Lock()
 	id := v.helper
@@ -50,9 +50,9 @@ func (v *view) world(ctx context.Context) (proto.RuntimeExecutionContextID, erro
 	return made.ExecutionContextID, err
 }
 
-// ask calls a function of the helper that only reads, without waiting for what it
-// returns. The page does not pause for it: a page that pauses while it waits for a
-// window that it opens waits forever.
+// ask calls a function of the helper that only reads, without waiting for its result. The
+// call does not pause the page: a page that pauses while it waits for a window that it
+// opens would wait forever.
 func (v *view) ask(ctx context.Context, function string, args ...any) (*future, error) {
 	id, err := v.world(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (v *view) ask(ctx context.Context, function string, args ...any) (*future, 
 	return v.send(proto.RuntimeEvaluate{ContextID: id, Expression: expression, AwaitPromise: true, ReturnByValue: true, DisableBreaks: true}), nil
 }
 
-// forget drops a world that is gone.
+// forget drops a world that no longer exists.
 func (v *view) forget(id proto.RuntimeExecutionContextID) {
 	v.p.mu.Lock()
 	defer v.p.mu.Unlock()
@@ -74,8 +74,8 @@ func (v *view) forget(id proto.RuntimeExecutionContextID) {
 	}
 }
 
-// contexts notes the helper's worlds of a session, and the page's own in the
-// page's session; they come and go with documents.
+// contexts records the helper's worlds of a session, and the page's realms in the page's
+// session. They are created and destroyed with documents.
 func (p *page) contexts(session proto.TargetSessionID, method string, params json.RawMessage) {
 	var e struct {
 		Destroyed proto.RuntimeExecutionContextID `json:"executionContextId"`

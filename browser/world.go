@@ -13,9 +13,9 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// The code of ours that runs in pages does so in a world of its own, which a
-// hostile page can't bend: it finds, judges, reads and acts on elements, watches
-// where a press lands, and makes requests with the page's rights.
+// Our own code in pages, the helper, runs in an isolated world that a hostile page cannot
+// manipulate. It finds, checks, reads and acts on elements, observes where a press lands,
+// and makes requests with the page's rights.
 var (
 	//go:embed dom.js
 	domSource string
@@ -45,8 +45,8 @@ var (
 	requestSource string
 )
 
-// helper is the code of the world. It may be evaluated twice, and ends in a
-// plain value, so that nothing is kept for us in the page.
+// helper is the code of the helper. It may be evaluated twice. Its value is a primitive,
+// so that the page keeps no object for us.
 func helper() string {
 	sources := []string{domSource, visibleSource, pointSource, bringSource, fieldSource, helperSource, restSource, movingSource, pressSource, clickedSource,
 		typingSource, shortcutSource, requestSource}
@@ -56,22 +56,21 @@ func helper() string {
 // helperName is the name of the helper's world.
 const helperName = "helper"
 
-// helperEverywhere puts the helper into each new document before its scripts
-// run, so that it is there without a round trip when the document is.
+// helperEverywhere adds the helper to each new document before its scripts run, which
+// saves a round trip.
 var helperEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: helper(), WorldName: helperName}
 
-// viewer has a view: a page its own.
+// viewer is a page or a view of a frame.
 type viewer interface{ viewed() *view }
 
-// help calls a function of the helper in the current document and decodes what
-// it returns. A document that goes away while the function runs is errGone.
+// help calls a function of the helper in the current document and decodes its result. It
+// fails with errGone if the document is replaced while the function runs.
 func help[R any](ctx context.Context, in viewer, function string, args ...any) (R, error) {
 	return inHelper[R](ctx, in, "rote."+function, args...)
 }
 
-// inHelper calls a function that an expression gives in the helper's world. On a
-// page that may stand still it runs in a task of its own, which takes a timer of
-// the page.
+// inHelper calls the function that an expression evaluates to in the helper's world. On a
+// page that may be paused it runs in a task of its own, which uses a timer of the page.
 func inHelper[R any](ctx context.Context, in viewer, function string, args ...any) (R, error) {
 	return callHelper[R](ctx, in, in.viewed().p.hasLeftovers, function, args...)
 }
@@ -82,7 +81,8 @@ func inHelperWithoutTimer[R any](ctx context.Context, in viewer, function string
 	return callHelper[R](ctx, in, func() bool { return false }, function, args...)
 }
 
-// callHelper does the work of inHelper; inTask reports whether to run in a task.
+// callHelper implements inHelper; inTask reports whether the function runs in a task of
+// its own.
 func callHelper[R any](ctx context.Context, in viewer, inTask func() bool, function string, args ...any) (R, error) {
 	var result R
 	v := in.viewed()
@@ -90,7 +90,7 @@ func callHelper[R any](ctx context.Context, in viewer, inTask func() bool, funct
 	if err != nil {
 		return result, err
 	}
-	// A new document may come between learning of the world and using it.
+	// The document may be replaced between looking up the world and using it.
 	for attempt := 0; ; attempt++ {
 		id, err := v.world(ctx)
 		if err != nil {
@@ -137,10 +137,10 @@ func helperCall(function string, args []any) (string, error) {
 	return function + "(" + strings.Join(encoded, ",") + ")", nil
 }
 
-// errGone: the document went away under an evaluation.
+// errGone says that the document was replaced during an evaluation.
 var errGone = errors.New("the document was replaced")
 
-// gone turns the protocol's ways to say so into errGone.
+// gone converts the protocol's errors of that meaning to errGone.
 func gone(err error) error {
 	var e *cdp.Error
 	if !errors.As(err, &e) {
@@ -154,20 +154,20 @@ func gone(err error) error {
 	return err
 }
 
-// notLoaded tells that the world is there and the helper is not.
+// notLoaded reports whether the world exists without the helper.
 func notLoaded(err error) bool {
 	var t *thrown
 	return errors.As(err, &t) && strings.HasPrefix(t.text, "ReferenceError: rote is not defined")
 }
 
-// staleWorld tells that nothing has run: the world was gone before.
+// staleWorld reports whether nothing has run because the world no longer existed.
 func staleWorld(err error) bool {
 	var e *cdp.Error
 	return errors.As(err, &e) && strings.Contains(e.Message, "Cannot find context")
 }
 
-// remote is the value of an evaluation. Unlike rod's it keeps the value's JSON
-// as it came.
+// remote is the value of an evaluation. Unlike rod's type it keeps the value's JSON
+// unchanged.
 type remote struct {
 	Type        string          `json:"type"`
 	Subtype     string          `json:"subtype"`
@@ -176,13 +176,13 @@ type remote struct {
 	Special     string          `json:"unserializableValue"`
 	ObjectID    string          `json:"objectId"`
 	Description string          `json:"description"`
-	// Preview is told of what was thrown, unless it is an error.
+	// Preview is set for a thrown value that is not an error.
 	Preview *proto.RuntimeObjectPreview `json:"preview"`
 }
 
 // thrown is an exception of evaluated code.
 type thrown struct {
-	text string // without its stack
+	text string // without the stack
 	exception
 }
 
@@ -205,7 +205,7 @@ type exception struct {
 	} `json:"stackTrace"`
 }
 
-// evaluate runs an expression; *thrown when it throws.
+// evaluate evaluates an expression. It fails with a *thrown if the expression throws.
 func evaluate(ctx context.Context, c channel, m proto.Request) (remote, error) {
 	answer, err := call[struct {
 		Result    remote     `json:"result"`
@@ -217,7 +217,7 @@ func evaluate(ctx context.Context, c channel, m proto.Request) (remote, error) {
 	return remote{}, &thrown{answer.Exception.text(), *answer.Exception}
 }
 
-// text is what was thrown, without its stack.
+// text describes what was thrown, without the stack.
 func (x exception) text() string {
 	text := cmp.Or(previewed(x.Exception.Preview), x.Exception.Description)
 	if text == "" {
