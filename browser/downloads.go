@@ -17,7 +17,7 @@ import (
 	"rote/routine"
 )
 
-// maxDownloads is how many files one run may be sent.
+// maxDownloads bounds the files that one run may download.
 const maxDownloads = 20
 
 // quietTime is how long after a click, and after the requests that it made, a
@@ -27,11 +27,12 @@ const (
 	requestTime = 3 * time.Second
 )
 
-// download is a file that a page of the run is sent.
+// download is a file that a page of the run downloads.
 type download struct {
 	id, name, url string
 	received      int64
-	// ended says how: completed, canceled, or too large; empty: it has not.
+	// ended says how the download ended: completed, canceled or too large; empty while it
+	// is under way. taken reports whether Files has returned it.
 	ended string
 	taken bool
 }
@@ -47,14 +48,13 @@ const (
 // guards them.
 type downloads struct {
 	list []*download
-	// refused are those beyond maxDownloads, by id; told counts those that the run was
-	// warned of.
+	// refused are those beyond maxDownloads, by id; told counts those for which there was
+	// a warning.
 	refused map[string]bool
 	told    int
 	// types are the media types of documents and other answers, by URL.
 	types map[string]string
-	// requests are the requests of scripts that are under way, by id; number counts
-	// all of them.
+	// requests are the requests of scripts under way, by id. number counts all so far.
 	requests map[string]int
 	number   int
 }
@@ -64,15 +64,15 @@ func (p *page) downloadDirectory() string {
 	return filepath.Join(p.i.home, "downloads", string(p.context))
 }
 
-// allowDownloads has the browser keep the files that the run's pages are sent, and
-// tell of them.
+// allowDownloads makes the browser store the files that the run's pages download, and
+// send events about them.
 func (p *page) allowDownloads(ctx context.Context) error {
 	return proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorAllowAndName,
 		BrowserContextID: p.context, DownloadPath: p.downloadDirectory(), EventsEnabled: true}.Call(caller{ctx, p.i.client, ""})
 }
 
-// noteDownload takes what the browser tells of the downloads of all runs. The page
-// that has begun one may be closed by then.
+// noteDownload handles the browser's events about the downloads of all runs. The page that
+// started one may be closed already.
 func (p *process) noteDownload(method string, params json.RawMessage) {
 	begun, _ := decode[proto.PageDownloadWillBegin](params)
 	on, _ := decode[proto.PageDownloadProgress](params)
@@ -103,7 +103,7 @@ func (p *page) hasFrame(frame proto.PageFrameID) bool {
 	return false
 }
 
-// beginDownload notes a download. The lock is held.
+// beginDownload records a download that has started. p.mu is held.
 func (p *page) beginDownload(e *proto.PageDownloadWillBegin) {
 	if slices.ContainsFunc(p.downloads.list, func(d *download) bool { return d.id == e.GUID }) {
 		return
@@ -119,8 +119,8 @@ func (p *page) beginDownload(e *proto.PageDownloadWillBegin) {
 	p.downloads.list = append(p.downloads.list, &download{id: e.GUID, name: e.SuggestedFilename, url: e.URL})
 }
 
-// progress notes how far a download is, and ends one that is too large. The lock
-// is held.
+// progress records the progress of a download, and cancels one that is too large. p.mu is
+// held.
 func (p *page) progress(e *proto.PageDownloadProgress) {
 	i := slices.IndexFunc(p.downloads.list, func(d *download) bool { return d.id == e.GUID })
 	if i < 0 || p.downloads.list[i].ended != "" {
@@ -148,8 +148,8 @@ func (p *page) cancelDownload(id string) {
 	p.i.client.send("", "Browser.cancelDownload", proto.BrowserCancelDownload{GUID: id, BrowserContextID: p.context})
 }
 
-// noteRequests follows the requests of a page's scripts, as those of which a file
-// is made, and the media types of what comes.
+// noteRequests tracks the requests of a page's scripts, which often fetch the data of a
+// file, and records the media types of documents.
 func (p *page) noteRequests(method string, params json.RawMessage) {
 	var e struct {
 		ID       string                    `json:"requestId"`
@@ -192,9 +192,9 @@ func (p *page) noteRequests(method string, params json.RawMessage) {
 	}
 }
 
-// Files waits for the downloads that have begun and gives those that it has not
-// given yet. When last, it also waits a little for what the run's last click may
-// still bring.
+// Files waits for the downloads that have started and returns those that it has not
+// returned yet. If last is set, it also waits a little for a download that the last click
+// may still start.
 func (t *tabs) Files(ctx context.Context, last bool) ([]routine.File, error) {
 	p := t.first
 	if last {
@@ -223,7 +223,7 @@ func (t *tabs) Files(ctx context.Context, last bool) ([]routine.File, error) {
 	return p.takeDownloads(ended)
 }
 
-// takeDownloads reads the files of downloads that have ended.
+// takeDownloads reads and removes the files of downloads that have ended.
 func (p *page) takeDownloads(ended []*download) ([]routine.File, error) {
 	p.mu.Lock()
 	untold := len(p.downloads.refused) - p.downloads.told
@@ -251,15 +251,15 @@ func (p *page) takeDownloads(ended []*download) ([]routine.File, error) {
 		if err != nil {
 			return files, routine.Internal("read a downloaded file", err)
 		}
-		_ = os.Remove(file) // the directory goes with the run
+		_ = os.Remove(file) // otherwise it is removed at the end of the run
 		contentType = cmp.Or(contentType, typesByExtension[strings.ToLower(filepath.Ext(d.name))], "application/octet-stream")
 		files = append(files, routine.File{FileInfo: routine.FileInfo{Name: d.name, ContentType: contentType, Size: int64(len(data))}, Data: data})
 	}
 	return files, nil
 }
 
-// awaitDownload waits for a download to begin: while requests of scripts and the
-// documents of popups are under way, and a little longer.
+// awaitDownload waits for a download to start: while requests of scripts and the documents
+// of popups are under way, and a little longer.
 func (p *page) awaitDownload(ctx context.Context) error {
 	answered, cancel := context.WithTimeoutCause(ctx, requestTime, errLoadBound)
 	defer cancel()
@@ -275,7 +275,7 @@ func (p *page) awaitDownload(ctx context.Context) error {
 	return p.downloadBegins(ctx, quietTime)
 }
 
-// typesByExtension are the media types of files that no server has named one of.
+// typesByExtension are the media types of files without a Content-Type.
 var typesByExtension = map[string]string{
 	".csv": "text/csv",
 	".tsv": "text/tab-separated-values", ".txt": "text/plain", ".md": "text/markdown", ".json": "application/json", ".xml": "application/xml",
@@ -287,12 +287,12 @@ var typesByExtension = map[string]string{
 	".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
 
-// waiting reports whether a download has begun that was not given yet.
+// waiting reports whether there is a download that Files has not returned yet.
 func (d *downloads) waiting() bool {
 	return slices.ContainsFunc(d.list, func(d *download) bool { return !d.taken })
 }
 
-// downloadBegins waits until a download has begun, for so long at most.
+// downloadBegins waits until a download has started, for atMost at most.
 func (p *page) downloadBegins(ctx context.Context, atMost time.Duration) error {
 	first := p.first()
 	quiet, cancel := context.WithTimeoutCause(ctx, atMost, errLoadBound)

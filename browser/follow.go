@@ -8,8 +8,8 @@ import (
 	"rote/routine"
 )
 
-// Click clicks on the page of the operations, and makes the window that the click
-// opens the next such page where it is to be followed.
+// Click clicks on the current page. If the click follows a popup, operations act on the
+// window that it opens afterwards.
 func (t *tabs) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
 	return onCurrent(ctx, t, func(p *page) (routine.Found, error) {
 		before := p.windowsNow()
@@ -21,10 +21,10 @@ func (t *tabs) Click(ctx context.Context, c routine.Click) (routine.Found, error
 	})
 }
 
-// openWindows counts the popups before a click, so that later ones can be told apart.
+// openWindows are the popups before a click, so that later ones can be recognised.
 type openWindows struct {
 	opened, refused int
-	asked           map[*page]int // the navigations of each popup
+	asked           map[*page]int // the number of navigations of each popup
 }
 
 func (p *page) windowsNow() openWindows {
@@ -39,9 +39,9 @@ func (p *page) windowsNow() openWindows {
 	return w
 }
 
-// follow waits for the window that a click has opened, or has loaded anew under
-// its name, and for its document. A window that closes by itself, as that of a
-// file does, is followed no further.
+// follow waits for the window that a click has opened, or has navigated by its name, and
+// for its document. If the window closes by itself, like that of a download, operations
+// stay on its opener.
 func (t *tabs) follow(ctx context.Context, selector string, before openWindows) error {
 	var popup *page
 	err := t.first.waitFor(ctx, func(state) (bool, error) {
@@ -78,8 +78,8 @@ func (t *tabs) follow(ctx context.Context, selector string, before openWindows) 
 	return popup.failure(ctx, err)
 }
 
-// openedSince is the first of the popups that were opened since, else one that
-// was there and is not followed and goes to another document; nil: none.
+// openedSince is the first popup that was opened since then, or else an earlier one that is
+// not followed and has navigated since then; nil if there is none.
 func (p *page) openedSince(before openWindows) *page {
 	var again *page
 	for _, popup := range p.popupsNow() {
@@ -94,7 +94,7 @@ func (p *page) openedSince(before openWindows) *page {
 	return again
 }
 
-// opened waits for the document that a window was opened with.
+// opened waits for the first document of a window.
 func (p *page) opened(ctx context.Context) error {
 	if err := p.waitFor(ctx, func(s state) (bool, error) { return s.asked > 0, nil }); err != nil {
 		return err
@@ -103,13 +103,13 @@ func (p *page) opened(ctx context.Context) error {
 		return err
 	}
 	if s := p.now(); s.went != "" && s.loader != s.went {
-		return nil // a file, or an answer without a document
+		return nil // a download, or an answer without a document
 	}
 	return p.arrived(ctx)
 }
 
-// ClosePopup closes the popup that is the page of the operations; its opener is
-// that next. Without such a popup nothing happens.
+// ClosePopup closes the popup that operations act on, so that they act on its opener. It
+// does nothing if they act on the first page.
 func (t *tabs) ClosePopup(ctx context.Context) error {
 	popup := t.current(ctx)
 	if popup.opener == nil {

@@ -23,11 +23,12 @@ type windows struct {
 	open map[proto.TargetSessionID]*page
 	// opened and refused count those that have come so far.
 	opened, refused int
-	// unannounced are those that the run has not been warned of.
+	// unannounced are those for which there was no warning yet.
 	unannounced []*page
 }
 
-// attached takes a new page of the run's context: its own first, then popups.
+// attached handles a new page of the run's context: the first is p itself, the others
+// are popups.
 func (p *page) attached(e *proto.TargetAttachedToTarget) {
 	p.mu.Lock()
 	first := p.target == ""
@@ -44,8 +45,8 @@ func (p *page) attached(e *proto.TargetAttachedToTarget) {
 	p.popup(e)
 }
 
-// popup takes a window that a page of the run has opened; p is the first page. The
-// opener waits for it, so that one that is closed at once has to be let go first.
+// popup handles a window that a page of the run has opened; p is the first page. The
+// opener waits until the window is resumed, so even one that is closed at once must be.
 func (p *page) popup(e *proto.TargetAttachedToTarget) {
 	p.mu.Lock()
 	w := &p.windows
@@ -58,7 +59,7 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 	opener := p.openerOf(e.TargetInfo.OpenerID)
 	guard := opener.guarding()
 	if guard != nil && e.WaitingForDebugger {
-		defer guard.holdPopup(e.SessionID) // also of one that is refused, which uses up its permit
+		defer guard.holdPopup(e.SessionID) // also if it is refused, because it uses up its permit
 	}
 	if tooMany {
 		if refused == 1 {
@@ -86,7 +87,7 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 	}
 }
 
-// newPopup makes the page of a popup that p has opened.
+// newPopup creates the page of a popup that p has opened.
 func (p *page) newPopup(e *proto.TargetAttachedToTarget) *page {
 	popup := blankPage(p.b, p.i, p.proxy)
 	popup.context, popup.opener, popup.acting, popup.tabs = p.context, p, p.acting, nil
@@ -96,7 +97,7 @@ func (p *page) newPopup(e *proto.TargetAttachedToTarget) *page {
 	return popup
 }
 
-// openerOf is the page with this target; the first page when it is not known.
+// openerOf is the page with this target; the first page if it is not known.
 func (p *page) openerOf(target proto.TargetTargetID) *page {
 	for _, popup := range p.popupsNow() {
 		if popup.target == target {
@@ -120,9 +121,9 @@ func (p *page) warnOfPopups() {
 	}
 }
 
-// refusePopup closes a popup that has not loaded anything. Its opener waits until
-// it is let go, so it is cut off from the network first. (Requests that Fetch has
-// paused would go out when the popup closes.)
+// refusePopup closes a popup before it loads anything. Its opener waits until it is
+// resumed, so it is taken offline first. (Requests that Fetch has paused would be sent
+// when the popup closes.)
 func (c *client) refusePopup(e *proto.TargetAttachedToTarget) {
 	c.send(e.SessionID, "Network.enable", networkEnable{})
 	c.send(e.SessionID, "Network.emulateNetworkConditions", proto.NetworkEmulateNetworkConditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
@@ -130,7 +131,7 @@ func (c *client) refusePopup(e *proto.TargetAttachedToTarget) {
 	c.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: e.TargetInfo.TargetID})
 }
 
-// popupGone takes the news that a popup is closed.
+// popupGone handles the end of a popup.
 func (p *page) popupGone(session proto.TargetSessionID) {
 	p.mu.Lock()
 	popup, known := p.windows.open[session]
@@ -162,7 +163,7 @@ func (p *page) isFollowed() bool {
 	return p.isTab
 }
 
-// closePopup begins to close one of the popups.
+// closePopup asks the browser to close a popup and does not wait.
 func (p *page) closePopup(session proto.TargetSessionID) {
 	first := p.first()
 	first.mu.Lock()
@@ -173,8 +174,7 @@ func (p *page) closePopup(session proto.TargetSessionID) {
 	}
 }
 
-// popupsNow are the popups of the run that are open, in the order in which they
-// were opened.
+// popupsNow are the open popups of the run, in the order in which they were opened.
 func (p *page) popupsNow() []*page {
 	first := p.first()
 	first.mu.Lock()
@@ -187,8 +187,8 @@ func (p *page) popupsNow() []*page {
 	return popups
 }
 
-// closePopups closes the popups, in which a script could act unseen if the page
-// has kept them. The page itself and its openers stay.
+// closePopups closes all popups but p and its openers, because a script could act in them
+// unseen if the page has kept references to them.
 func (p *page) closePopups(ctx context.Context) error {
 	others := func() []*page {
 		return slices.DeleteFunc(p.popupsNow(), func(popup *page) bool {

@@ -12,28 +12,27 @@ import (
 	"rote/routine"
 )
 
-// Bounds of the wait for a page that goes elsewhere.
+// Bounds of the wait for a page that navigates.
 const (
-	// answerBound is how long a page that an action leads to may take to answer.
+	// answerBound is how long the server may take to answer.
 	answerBound = 20 * time.Second
-	// beginBound is how long a navigation that was asked for may take to begin.
+	// beginBound is how long a navigation that was requested may take to start.
 	beginBound = time.Second
-	// loadBound is how long a document that is there may go on loading before it
-	// is taken as it is.
+	// loadBound is how long a document may take to load before it is used as it is.
 	loadBound = 10 * time.Second
-	// maxFollowed is how many documents in a row are waited for. A page that
-	// sends itself elsewhere again and again never rests.
+	// maxFollowed is how many documents in a row are waited for, because a page may
+	// navigate again and again.
 	maxFollowed = 20
 )
 
-// errLoadBound ends a wait that has a bound of its own.
+// errLoadBound is the cause of contexts that end because of one of these bounds.
 var errLoadBound = errors.New("load bound")
 
-// follow waits until the page rests after an action: it has handled the action's
-// events, and every document that it has gone to since has been loaded. before is
-// the state from before the action.
+// follow waits until the page is at rest after an action: it has handled the action's
+// events and has loaded every document that it has navigated to since. before is the state
+// before the action.
 //
-// A page that could not be reached or does not answer is the action's failure.
+// It fails if a page could not be reached or does not answer.
 func (p *page) follow(ctx context.Context, before state) error {
 	for asked, n := before, 0; n < maxFollowed; asked, n = p.now(), n+1 {
 		if err := p.handled(ctx, asked); err != nil {
@@ -48,16 +47,16 @@ func (p *page) follow(ctx context.Context, before state) error {
 		if p.now().loader != before.loader {
 			break
 		}
-		// What was asked for was given up, maybe for another navigation that the
-		// page has yet to ask for.
+		// The navigation was cancelled, maybe for another one that the page has not
+		// requested yet.
 	}
 	if s := p.now(); s.loader == before.loader && s.statusOf == s.went && s.went != before.went && !s.nothing() {
-		return p.downloadBegins(ctx, requestTime) // the answer was no page
+		return p.downloadBegins(ctx, requestTime) // the answer was not a document
 	}
 	return nil
 }
 
-// arrived waits until the page rests, and warns if the new document has not finished
+// arrived waits until the page is at rest, and warns if the new document has not finished
 // loading or is an HTTP error. It fails if the document could not be reached.
 func (p *page) arrived(ctx context.Context) error {
 	before := p.settled
@@ -73,8 +72,8 @@ func (p *page) arrived(ctx context.Context) error {
 	return nil
 }
 
-// ready waits until the page rests before an operation begins. A timer or the
-// answer to a request may have sent it elsewhere since the last operation.
+// ready waits until the page is at rest before an operation starts. A timer or the answer
+// to a request may have made it navigate since the last operation.
 func (p *page) ready(ctx context.Context) error {
 	if s := p.now(); s.url == "about:blank" && !s.leaving() || p.rests(s) {
 		return nil
@@ -84,7 +83,7 @@ func (p *page) ready(ctx context.Context) error {
 		return nil
 	case ctx.Err() != nil || !p.usable():
 		return p.failure(ctx, err)
-	default: // no operation has asked for it
+	default: // no operation has caused it
 		p.warn("the page navigated by itself: " + err.Error())
 		return nil
 	}
@@ -101,12 +100,11 @@ func (p *page) warnOfDocument(finished bool) {
 	}
 }
 
-// rests reports whether the page stays where it is and its document has been
-// waited for.
+// rests reports whether no navigation is under way and the document was waited for.
 func (p *page) rests(s state) bool { return !s.leaving() && s.loader == p.settled }
 
-// settle waits until the page rests. It reports whether the last document that it
-// has waited for has finished loading.
+// settle waits until the page is at rest. It reports whether the last document that it
+// waited for has finished loading.
 func (p *page) settle(ctx context.Context) (finished bool, err error) {
 	finished = true
 	for range maxFollowed {
@@ -133,14 +131,15 @@ func (p *page) settle(ctx context.Context) (finished bool, err error) {
 	return finished, nil
 }
 
-// arrive waits for the end of the navigations under way: a new document, or none.
+// arrive waits until no navigation is under way, whether that brought a new document or
+// not.
 func (p *page) arrive(ctx context.Context) error {
 	for {
 		beginning, cancel := context.WithTimeoutCause(ctx, beginBound, errLoadBound)
 		err := p.waitFor(beginning, func(s state) (bool, error) { return s.requested == 0 || s.going != "", nil })
 		cancel()
 		if errors.Is(err, errLoadBound) {
-			p.update(func(s *state) { s.requested = 0 }) // the page changed its mind
+			p.update(func(s *state) { s.requested = 0 }) // the page has cancelled it
 		} else if err != nil {
 			return err
 		}
@@ -149,21 +148,20 @@ func (p *page) arrive(ctx context.Context) error {
 		over := bounded.Err() != nil
 		cancel()
 		switch {
-		case err == nil && p.now().leaving(): // another one has taken its place
+		case err == nil && p.now().leaving(): // another one has replaced it
 		case err == nil || !over:
 			return err
 		default:
-			// Until this, a server that never answers leaves the session deaf.
+			// Without this, the session stays blocked while a server does not answer.
 			p.send(proto.PageStopLoading{})
 			return routine.Errorf(routine.CodeTimeout, "the page was on its way to %s, which did not answer", shortURL(p.now().goingTo))
 		}
 	}
 }
 
-// loaded waits until the document with this loader has fired its load event, and
-// reports whether it has: not when that took too long or when the document's body
-// broke off, so that no such event comes. stays is false when the page is on its
-// way elsewhere, which ends the wait.
+// loaded waits until the document with this loader has fired its load event. finished
+// reports whether it has: not if that took too long or the document's body broke off.
+// stays is false if another navigation has ended the wait.
 func (p *page) loaded(ctx context.Context, loader string) (finished, stays bool, err error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, p.b.loadBound, errLoadBound)
 	defer cancel()
@@ -176,12 +174,12 @@ func (p *page) loaded(ctx context.Context, loader string) (finished, stays bool,
 	return s.life["load"] && s.loader == loader, !gone(s), err
 }
 
-// handled waits until the page has handled what was sent to it before, and has
-// asked for the navigations that come of it. It returns early when one was asked
-// for.
+// handled waits until the page has handled the events that were sent to it, and has
+// requested the navigations that result from them. It returns early when a navigation was
+// requested.
 func (p *page) handled(ctx context.Context, before state) error {
-	// The page has asked by the time that an evaluation answers; a step in the
-	// history is the browser's to begin, which answers in its own name.
+	// By the time that an evaluation is answered, the page has requested its navigations.
+	// The browser process starts steps in the history, so it is asked as well.
 	for _, settled := range []*future{p.nextTask(), p.send(proto.PageGetNavigationHistory{})} {
 		defer settled.forget()
 		asked, err := p.askedFor(ctx, before, settled)
@@ -192,8 +190,8 @@ func (p *page) handled(ctx context.Context, before state) error {
 	return nil
 }
 
-// sentOn waits until the handlers of a document's load event have run, which may
-// send the page on. A document that hangs afterwards is not waited for.
+// sentOn waits until the handlers of a document's load event have run, which may navigate.
+// It does not wait for a document that hangs afterwards.
 func (p *page) sentOn(ctx context.Context, before state) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, beginBound, errLoadBound)
 	defer cancel()
@@ -204,9 +202,9 @@ func (p *page) sentOn(ctx context.Context, before state) error {
 	return err
 }
 
-// nextTask evaluates a promise that is kept after the timers that are due: handlers
-// often put off what they do until then. As with [view.ask], the page does not pause
-// for it.
+// nextTask evaluates a promise that is fulfilled after the timers that are due, because
+// handlers often defer their work with a timer. Like [view.ask], it does not pause the
+// page.
 func (p *page) nextTask() *future {
 	p.mu.Lock()
 	id := p.top.helper
@@ -217,8 +215,8 @@ func (p *page) nextTask() *future {
 	return p.send(proto.RuntimeEvaluate{ContextID: id, Expression: "new Promise(done => setTimeout(done))", AwaitPromise: true, DisableBreaks: true})
 }
 
-// askedFor reports whether the page has asked for a navigation by the time that
-// settled is answered.
+// askedFor reports whether the page has requested a navigation by the time that settled is
+// answered.
 func (p *page) askedFor(ctx context.Context, before state, settled *future) (bool, error) {
 	for {
 		p.mu.Lock()

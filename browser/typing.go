@@ -12,55 +12,55 @@ import (
 	"rote/routine"
 )
 
-// prepared says how the text gets into the field.
+// prepared says how the text will get into the field.
 type prepared struct {
-	// How is "keys" when the caret is where the text is to go and "done" when the
-	// value has been set; else it is why nothing can be typed: "gone", "lost",
-	// "none" or "changed".
+	// How is "keys" if the caret is at the right place, and "done" if the value was set.
+	// Otherwise it says why nothing can be typed: "gone", "lost", "none" or "changed".
 	How       string `json:"how"`
 	Editable  bool   `json:"editable"`  // an element with contenteditable
-	Hidden    bool   `json:"hidden"`    // an editor takes its text through it, and shows it elsewhere
+	Hidden    bool   `json:"hidden"`    // an editor receives its text through it and shows it elsewhere
 	Context   bool   `json:"context"`   // an element with an EditContext
 	Multiline bool   `json:"multiline"` // a line end does not submit
-	// Chord: the caret is put at the end, or all is selected, by a chord of keys.
+	// Chord reports whether a chord of keys moves the caret to the end or selects all.
 	Chord bool `json:"chord"`
-	Mac   bool `json:"mac"` // chords are made with Meta
+	Mac   bool `json:"mac"` // chords use Meta
 	Empty bool `json:"empty"`
 }
 
-// typedText says what has become of the text.
+// typedText is the result of typing.
 type typedText struct {
-	As     string `json:"as"` // empty: as typed; nothing, added, changed, gone
+	As     string `json:"as"` // empty if the text is as typed, or nothing, added, changed, gone
 	Value  string `json:"value"`
 	Secret bool   `json:"secret"`
 	Before string `json:"before"`
-	Excess bool   `json:"excess"` // what the page added comes after the text
+	Excess bool   `json:"excess"` // the page has added something after the text
 }
 
-// maxGiven is how often a field may give the focus away before it counts as one
-// that always does.
+// maxGiven is how often a field may lose the focus when it gets it before the operation
+// fails.
 const maxGiven = 3
 
-// ledTime bounds the search for the field on a page that a click on it led to.
+// ledTime bounds the search for the field on a page that was opened by the click on it.
 const ledTime = 2 * time.Second
 
-// lineEnds makes one line end of each kind.
+// lineEnds converts all line ends to \n.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// typist types one text into one field, in as many attempts as that takes.
+// typist types one text into one field, in several attempts if necessary.
 type typist struct {
 	*page
 	t       routine.Typing
 	o       options
-	why     string // the last attempt failed
-	lost    int    // how often the field gave the focus away
-	led     int    // how often the field led to another page when it was clicked
-	retyped bool   // into a field in place of one that was replaced
+	why     string // why the last attempt failed
+	lost    int    // how often the field has lost the focus when it got it
+	led     int    // how often the click on the field has opened another page
+	retyped bool   // whether the text was typed again after the field was replaced
 }
 
-// Type types as a person would: it clicks the field and types at its end, or over
-// what is there. What is no field is clicked too, and what then has the focus gets
-// the text. A field that is replaced when it gets the focus is found again.
+// Type types like a person: it clicks the field and types at the end of its text, or
+// replaces it. If the element is not a field, it is clicked too, and the element that then
+// has the focus gets the text. A field that is replaced when it gets the focus is searched
+// again.
 func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error) {
 	if err := p.ready(ctx); err != nil {
 		return routine.Found{}, err
@@ -89,7 +89,7 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 	}
 }
 
-// find waits for the field; only shortly on a page that the field led to.
+// find waits for the field; only briefly on a page that was opened by the click on it.
 func (y *typist) find(ctx context.Context) (spot, error) {
 	if y.led > 0 {
 		bounded, cancel := context.WithTimeout(ctx, ledTime)
@@ -150,14 +150,14 @@ func (y *typist) attempt(ctx context.Context, s spot) (found routine.Found, done
 	return found, false, nil
 }
 
-// isLed reports whether the page has asked for another document since before.
+// isLed reports whether the page has requested another document since then.
 func (p *page) isLed(before state) bool {
 	now := p.now()
 	return now.asked > before.asked || now.loader != before.loader
 }
 
-// enter clicks the field and has the caret put where the text is to go. missed
-// names what the click reached instead.
+// enter clicks the field and moves the caret to where the text is to go. missed describes
+// what the click reached instead.
 func (p *page) enter(ctx context.Context, s spot, t routine.Typing, before state) (how prepared, missed string, err error) {
 	if s.Clicked {
 		if missed, err = p.press(ctx, s, routine.Click{Button: "left", Count: 1}, before); err != nil || missed != "" {
@@ -168,8 +168,8 @@ func (p *page) enter(ctx context.Context, s spot, t routine.Typing, before state
 	return how, "", err
 }
 
-// write puts the text in and finds out what has become of it. done is false when the
-// field was replaced meanwhile.
+// write types the text and checks the result. done is false if the field was replaced
+// meanwhile.
 func (y *typist) write(ctx context.Context, s spot, how prepared, before state) (found routine.Found, done bool, err error) {
 	found = s.found()
 	if how.How == "keys" {
@@ -181,14 +181,14 @@ func (y *typist) write(ctx context.Context, s spot, how prepared, before state) 
 		return found, true, y.failure(ctx, err)
 	}
 	if y.now().loader != before.loader {
-		return found, true, nil // typing has led to another page
+		return found, true, nil // typing has opened another page
 	}
 	now, err := help[typedText](ctx, s.view, "typed")
 	if err == nil && (how.Chord || how.Multiline) {
 		now, err = y.repair(ctx, s.view, y.t, how, now)
 	}
 	switch {
-	case errors.Is(err, errGone): // a frame is gone, and its field with it
+	case errors.Is(err, errGone): // the frame of the field was removed
 		return found, true, nil
 	case err != nil:
 		return found, true, y.failure(ctx, err)
@@ -200,8 +200,8 @@ func (y *typist) write(ctx context.Context, s spot, how prepared, before state) 
 	return found, true, nil
 }
 
-// insert types the text where the caret is. An editor gets several lines as a
-// paste: at a line end that is typed it may continue a list or indent.
+// insert types the text at the caret. An editor gets several lines as a paste, because it
+// may continue a list or indent at a typed line end.
 func (p *page) insert(ctx context.Context, v *view, t routine.Typing, how prepared) error {
 	if how.Chord && !how.Empty {
 		if err := p.all(ctx, how.move(t.Clear)...); err != nil {
@@ -222,7 +222,7 @@ func (p *page) insert(ctx context.Context, v *view, t routine.Typing, how prepar
 	return p.all(ctx, keystrokes(t.Text, how)...)
 }
 
-// move selects all of an editor, or puts the caret at its end.
+// move are the keys that select all of an editor, or move the caret to its end.
 func (how *prepared) move(all bool) []proto.Request {
 	switch {
 	case how.Mac && all:
@@ -235,8 +235,8 @@ func (how *prepared) move(all bool) []proto.Request {
 	return chord("Control+End")
 }
 
-// repair takes out what an editor has added to the text: closing brackets, marks of
-// a list, indentation.
+// repair removes what an editor has added to the text: closing brackets, list markers,
+// indentation.
 func (p *page) repair(ctx context.Context, v *view, t routine.Typing, how prepared, now typedText) (typedText, error) {
 	var err error
 	switch {
@@ -259,8 +259,8 @@ func (p *page) repair(ctx context.Context, v *view, t routine.Typing, how prepar
 	return help[typedText](ctx, v, "typed")
 }
 
-// replace pastes the text over all that an editor holds. Where the page does not
-// take a paste, only what was added is worth it.
+// replace pastes the text over the whole content of an editor. If the page does not handle
+// a paste, the text is only inserted if the editor has added something to it.
 func (p *page) replace(ctx context.Context, v *view, t routine.Typing, how prepared, now typedText) error {
 	if err := p.all(ctx, how.move(true)...); err != nil {
 		return err
