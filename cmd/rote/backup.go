@@ -19,7 +19,7 @@ func (c *backupCommand) Run(ctx context.Context, g *globals, s streams) (err err
 	if err != nil {
 		return err
 	}
-	store, err := sqlite.Open(ctx, path, sqlite.Existing())
+	store, err := sqlite.Open(ctx, path, sqlite.MustExist())
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	}
 	var options []sqlite.Option
 	if c.stored() {
-		options = append(options, sqlite.Existing())
+		options = append(options, sqlite.MustExist())
 	}
 	a, err := open(ctx, g, s, options...)
 	if err != nil {

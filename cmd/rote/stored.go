@@ -134,7 +134,7 @@ func (c *executionsCommand) Run(ctx context.Context, g *globals, s streams) erro
 
 // withDatabase runs use on the service over a database that exists.
 func withDatabase(ctx context.Context, g *globals, s streams, use func(*routine.Service) error) (err error) {
-	a, err := open(ctx, g, s, sqlite.Existing())
+	a, err := open(ctx, g, s, sqlite.MustExist())
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (c *tokenCreate) principal(g *globals) (routine.Principal, error) {
 type tokenList struct{}
 
 func (c *tokenList) Run(ctx context.Context, g *globals, s streams) (err error) {
-	a, err := open(ctx, g, s, sqlite.Existing())
+	a, err := open(ctx, g, s, sqlite.MustExist())
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ type tokenRevoke struct {
 }
 
 func (c *tokenRevoke) Run(ctx context.Context, g *globals, s streams) (err error) {
-	a, err := open(ctx, g, s, sqlite.Existing())
+	a, err := open(ctx, g, s, sqlite.MustExist())
 	if err != nil {
 		return err
 	}

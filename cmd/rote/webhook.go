@@ -20,7 +20,7 @@ type webhookSecretCommand struct{}
 
 // Run prints the secret, alone, on stdout.
 func (c *webhookSecretCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
-	a, err := open(ctx, g, s, sqlite.Existing())
+	a, err := open(ctx, g, s, sqlite.MustExist())
 	if err != nil {
 		return err
 	}

@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 )
 
-// Backup writes the database as it is at one moment to a new file, while it is
-// in use, and the large results and files that it refers to into a directory
-// beside it, where a Store that opens the file finds them. Nothing appears
-// under the name before it is whole and found sound. An existing file is never
+// Backup writes a consistent copy of the database to a new file while the
+// database is in use. Large results and files are copied to a directory next to
+// it, where a Store that opens the copy finds them. The copy appears under its
+// name only after it is complete and verified. Existing files are never
 // overwritten.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	path, err = filepath.Abs(path)
@@ -32,26 +32,27 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 		return fmt.Errorf("backup: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	if err := s.backUpInto(ctx, filepath.Join(temp, "db")); err != nil {
+	if err := s.writeBackup(ctx, filepath.Join(temp, "db")); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
-	if err := publish(temp, path); err != nil {
+	if err := moveBackupIntoPlace(temp, path); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	return nil
 }
 
-// backUpInto makes the copy. Blobs are taken before the database and after it:
-// one that the copy refers to was there before it was made, or is there now.
-func (s *Store) backUpInto(ctx context.Context, path string) error {
-	before, err := s.blobsOf(ctx, s.read)
+// writeBackup copies the database and the blobs that it refers to. Blobs are
+// copied before and after the database: each blob that the copy refers to
+// existed before the copy was made or exists after it.
+func (s *Store) writeBackup(ctx context.Context, path string) error {
+	before, err := s.blobHashes(ctx, s.read)
 	if err != nil {
 		return err
 	}
 	if err := s.copyBlobs(before, path+filesSuffix, true); err != nil {
 		return err
 	}
-	// SQLite fills an empty file; one that it makes would be readable for all.
+	// SQLite fills the empty file; one that it creates could be read by all users.
 	if err := createFile(path); err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (s *Store) backUpInto(ctx context.Context, path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// checkBackup has SQLite read all of the copy, and gives the blobs that it
+// checkBackup verifies the integrity of the copy and returns the blobs that it
 // refers to.
 func (s *Store) checkBackup(ctx context.Context, path string) (blobs [][]byte, err error) {
 	db, err := openPool(readDSN(path), 1)
@@ -87,11 +88,11 @@ func (s *Store) checkBackup(ctx context.Context, path string) (blobs [][]byte, e
 	if verdict != "ok" {
 		return nil, fmt.Errorf("the copy is not sound, and so may be the database: %s", verdict)
 	}
-	return s.blobsOf(ctx, db)
+	return s.blobHashes(ctx, db)
 }
 
-// blobsOf are the hashes of all blobs that a database refers to.
-func (s *Store) blobsOf(ctx context.Context, db *sql.DB) ([][]byte, error) {
+// blobHashes returns the hashes of all blobs that a database refers to.
+func (s *Store) blobHashes(ctx context.Context, db *sql.DB) ([][]byte, error) {
 	rows, err := db.QueryContext(ctx, `
 		SELECT result_hash FROM executions WHERE result_hash IS NOT NULL UNION SELECT hash FROM execution_files WHERE hash IS NOT NULL`)
 	if err != nil {
@@ -109,8 +110,8 @@ func (s *Store) blobsOf(ctx context.Context, db *sql.DB) ([][]byte, error) {
 	return all, rows.Err()
 }
 
-// copyBlobs puts blobs into a directory, those that are not there yet. One that
-// is gone may be pruned by now, unless it is needed.
+// copyBlobs copies the blobs that are missing in dir. With mayBeGone, blobs
+// that have been pruned meanwhile are skipped.
 func (s *Store) copyBlobs(hashes [][]byte, dir string, mayBeGone bool) error {
 	for _, hash := range hashes {
 		name := hex.EncodeToString(hash)
@@ -123,7 +124,7 @@ func (s *Store) copyBlobs(hashes [][]byte, dir string, mayBeGone bool) error {
 		}
 		err := copyFile(s.blobPath(hash), to)
 		if mayBeGone {
-			err = ignoreMissing(err)
+			err = ignoreNotExist(err)
 		}
 		if err != nil {
 			return err
@@ -132,8 +133,8 @@ func (s *Store) copyBlobs(hashes [][]byte, dir string, mayBeGone bool) error {
 	return nil
 }
 
-// copyFile makes to a durable copy of from. A second name would do, as blobs
-// never change, but a backup should survive what befalls the original.
+// copyFile makes a durable copy of from. It makes no hard link, so that a
+// backup survives damage to the original.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -151,11 +152,11 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// publish gives the copy in temp its name: its files first, and the database
-// last, by a link, which never overwrites.
-func publish(temp, path string) error {
+// moveBackupIntoPlace gives the copy in temp its final name: the files first
+// and then the database, by a link, which never overwrites.
+func moveBackupIntoPlace(temp, path string) error {
 	files := filepath.Join(temp, "db") + filesSuffix
-	if err := os.Rename(files, path+filesSuffix); ignoreMissing(err) != nil {
+	if err := os.Rename(files, path+filesSuffix); ignoreNotExist(err) != nil {
 		return err
 	}
 	if err := os.Link(filepath.Join(temp, "db"), path); err != nil {

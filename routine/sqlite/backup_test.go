@@ -54,7 +54,7 @@ func TestBackupRefusesToOverwrite(t *testing.T) {
 	}
 }
 
-func TestBackupThatFailsLeavesNothing(t *testing.T) {
+func TestFailedBackupLeavesNoFiles(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
 	put(t, s, create(t, s), "f", big('a'))

@@ -10,16 +10,16 @@ import (
 	"path/filepath"
 )
 
-// What is larger than inlineLimit bytes would make the database file grow, and
-// every backup and checkpoint with it. It lives in the directory PATH.files,
-// under the SHA-256 of its content: files/ab/abcd…, written once and never
-// changed. Rows refer to it by the hash; several may refer to the same one.
+// Data larger than inlineLimit bytes is stored in the directory PATH.files,
+// because it would make the database file, its backups and checkpoints larger.
+// The file name is the SHA-256 of the content, as in files/ab/abcd…. Files are
+// written once and never changed. Several rows may refer to the same file.
 //
-// A blob gets its name inside the write transaction that adds the reference,
-// and loses it inside one that finds no reference. SQLite has one writer at a
-// time, of all processes, so neither can come between the other's steps. A
-// process that dies in between leaves at most a file that nothing refers to,
-// which sweepBlobs removes.
+// A file gets its name inside the write transaction that adds the reference,
+// and is removed inside a transaction that finds no reference. SQLite has one
+// writer at a time across all processes, so these cannot interleave. If a
+// process dies in between, at most an unreferenced file remains, which
+// removeUnusedBlobs removes.
 const inlineLimit = 1 << 20
 
 const (
@@ -27,10 +27,10 @@ const (
 	tempPrefix  = "tmp-"
 )
 
-// blob is data on its way to its place: on disk, under a name of its own.
+// blob is data that has been written to a temporary file.
 type blob struct {
-	hash       [sha256.Size]byte
-	temp, path string
+	hash           [sha256.Size]byte
+	tempPath, path string
 }
 
 func (s *Store) blobPath(hash []byte) string {
@@ -38,31 +38,32 @@ func (s *Store) blobPath(hash []byte) string {
 	return filepath.Join(s.path+filesSuffix, name[:2], name)
 }
 
-// stageBlob writes data to disk. The caller places the blob or drops it.
+// stageBlob writes data to a temporary file. The caller must call moveIntoPlace
+// or discard.
 func (s *Store) stageBlob(data []byte) (_ *blob, err error) {
 	dir := s.path + filesSuffix
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(dir, tempPrefix) // readable by the owner alone
+	f, err := os.CreateTemp(dir, tempPrefix) // mode 0600
 	if err != nil {
 		return nil, err
 	}
-	b := &blob{hash: sha256.Sum256(data), temp: f.Name()}
+	b := &blob{hash: sha256.Sum256(data), tempPath: f.Name()}
 	b.path = s.blobPath(b.hash[:])
 	_, err = f.Write(data)
 	if err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, errors.Join(err, b.drop())
+		return nil, errors.Join(err, b.discard())
 	}
 	return b, nil
 }
 
-// place gives the blob its name, durably. It is called inside the write
-// transaction that adds the reference.
-func (b *blob) place() error {
+// moveIntoPlace durably gives the blob its final name. It must be called inside
+// the write transaction that adds the reference.
+func (b *blob) moveIntoPlace() error {
 	dir := filepath.Dir(b.path)
 	if err := os.Mkdir(dir, 0o700); err == nil {
 		if err := syncDir(filepath.Dir(dir)); err != nil {
@@ -71,16 +72,16 @@ func (b *blob) place() error {
 	} else if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := os.Rename(b.temp, b.path); err != nil {
+	if err := os.Rename(b.tempPath, b.path); err != nil {
 		return err
 	}
 	return syncDir(dir)
 }
 
-// drop removes what was not placed.
-func (b *blob) drop() error { return removeIfThere(b.temp) }
+// discard removes the temporary file, if it was not moved.
+func (b *blob) discard() error { return removeIfExists(b.tempPath) }
 
-// syncDir makes the names in a directory durable.
+// syncDir makes the file names in a directory durable.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -89,7 +90,7 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// readBlob reads and verifies what a row refers to.
+// readBlob reads a blob and verifies its hash.
 func (s *Store) readBlob(hash []byte) ([]byte, error) {
 	if len(hash) != sha256.Size {
 		return nil, fmt.Errorf("%x is no SHA-256", hash)

@@ -38,7 +38,7 @@ func blobFiles(t *testing.T, path string) []string {
 		if err == nil && !e.IsDir() {
 			names = append(names, e.Name())
 		}
-		return ignoreMissing(err)
+		return ignoreNotExist(err)
 	})
 	must(t, err)
 	return names
@@ -51,7 +51,7 @@ func wantBlobs(t *testing.T, path string, want int) {
 	}
 }
 
-func TestLargeDataLiesBesideTheDatabaseOnce(t *testing.T) {
+func TestLargeDataIsStoredOnceOutsideTheDatabase(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
 	e, other := create(t, s), create(t, s)
@@ -80,7 +80,7 @@ func TestLargeDataLiesBesideTheDatabaseOnce(t *testing.T) {
 	must(t, err)
 }
 
-func TestWhatIsNotSavedLeavesNoFile(t *testing.T) {
+func TestFailedSaveLeavesNoFile(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
 	e := create(t, s)
@@ -96,7 +96,7 @@ func TestWhatIsNotSavedLeavesNoFile(t *testing.T) {
 	wantBlobs(t, path, 0)
 }
 
-func TestDamageIsNoticed(t *testing.T) {
+func TestDamagedFileIsDetected(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
 	e := create(t, s)
@@ -108,8 +108,8 @@ func TestDamageIsNoticed(t *testing.T) {
 	}
 }
 
-// TestSweep: what nothing refers to goes, and nothing else.
-func TestSweep(t *testing.T) {
+// TestPruneRemovesUnusedFiles: what nothing refers to goes, and nothing else.
+func TestPruneRemovesUnusedFiles(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
 	e, kept := create(t, s), create(t, s)
@@ -125,8 +125,8 @@ func TestSweep(t *testing.T) {
 	must(t, err)
 	left, err := s.stageBlob(big('f'))
 	must(t, err)
-	long := time.Now().Add(-2 * tempTime)
-	must(t, os.Chtimes(left.temp, long, long))
+	long := time.Now().Add(-2 * tempMaxAge)
+	must(t, os.Chtimes(left.tempPath, long, long))
 
 	n, err := s.Prune(t.Context(), routine.Retention{Age: time.Minute}, time.Now())
 	must(t, err)
@@ -136,12 +136,12 @@ func TestSweep(t *testing.T) {
 	wantFile(t, s, kept, "shared", big('a'))
 	wantFile(t, s, kept, "replaced", big('d'))
 	wantBlobs(t, path, 4) // those two, what is on its way, and what is not ours
-	must(t, onItsWay.place())
+	must(t, onItsWay.moveIntoPlace())
 	_, err = os.Stat(foreign)
 	must(t, err)
 }
 
-func TestFilesSurviveTheProcess(t *testing.T) {
+func TestFilesSurviveCrash(t *testing.T) {
 	path := tempPath(t)
 	s, err := Open(t.Context(), path)
 	must(t, err)

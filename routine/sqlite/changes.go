@@ -12,80 +12,83 @@ import (
 	"rote/routine"
 )
 
-// watch asks one connection of its own whether anything was written since it was
-// asked last, by whatever process. SQLite answers that from memory that the
-// processes share, which is much quicker than reading rows.
-type watch struct {
-	begun   atomic.Uint64 // looks begun, counted under mu
-	mu      sync.Mutex
-	conn    *sql.Conn
-	version driver.Stmt // of the driver's own: without database/sql it takes half the time
-	counts  *sql.Stmt
-	// seen is the connection's data_version when last was read. It means
-	// nothing to another connection.
-	seen int64
-	last routine.Changes
+// changeCounter uses one connection to detect whether any process has written
+// to the database since the last call. SQLite keeps that number (PRAGMA
+// data_version) in shared memory, which is much faster than reading rows.
+type changeCounter struct {
+	readsStarted atomic.Uint64 // number of reads started, incremented with mu held
+	mu           sync.Mutex
+	conn         *sql.Conn
+	versionStmt  driver.Stmt // statement of the driver; going through database/sql takes twice as long
+	countsStmt   *sql.Stmt
+	// seenVersion is the data_version at which lastChanges was read. It is specific
+	// to the connection.
+	seenVersion int64
+	lastChanges routine.Changes
 }
 
-// Changes tells how often routines and tokens have changed.
+// Changes returns how often routines and tokens have been changed.
 func (s *Store) Changes(ctx context.Context) (routine.Changes, error) {
-	// A caller that goes away must not take the connection with it.
-	changes, err := s.watch.look(context.WithoutCancel(ctx), s.read)
+	// The cancellation of one caller must not close the shared connection.
+	changes, err := s.changes.read(context.WithoutCancel(ctx), s.read)
 	if err != nil {
 		return routine.Changes{}, fmt.Errorf("look for changes: %w", err)
 	}
 	return changes, nil
 }
 
-func (w *watch) look(ctx context.Context, pool *sql.DB) (_ routine.Changes, err error) {
-	before := w.begun.Load()
+// read returns the counts as of a time after the call started. Concurrent
+// callers share the result of a read that started after their calls.
+func (w *changeCounter) read(ctx context.Context, pool *sql.DB) (_ routine.Changes, err error) {
+	before := w.readsStarted.Load()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.begun.Load() != before && w.conn != nil {
-		return w.last, nil // a look that began after this call has ended by now
+	if w.readsStarted.Load() != before && w.conn != nil {
+		return w.lastChanges, nil // a read that started after this call has finished
 	}
-	w.begun.Add(1)
+	w.readsStarted.Add(1)
 	defer func() {
-		if err != nil { // the next look begins with another connection
-			err = errors.Join(err, w.drop())
+		if err != nil { // the next read opens another connection
+			err = errors.Join(err, w.closeConn())
 		}
 	}()
 	if w.conn == nil {
 		if err := w.open(ctx, pool); err != nil {
-			return w.last, err
+			return w.lastChanges, err
 		}
 	}
-	version, err := w.ask(ctx)
-	if err != nil || version == w.seen {
-		return w.last, err
+	version, err := w.dataVersion(ctx)
+	if err != nil || version == w.seenVersion {
+		return w.lastChanges, err
 	}
-	// What is counted here is of this moment or later.
-	err = w.counts.QueryRowContext(ctx).Scan(&w.last.Routines, &w.last.Tokens)
+	// The counts are at least as new as version.
+	err = w.countsStmt.QueryRowContext(ctx).Scan(&w.lastChanges.Routines, &w.lastChanges.Tokens)
 	if err == nil {
-		w.seen = version
+		w.seenVersion = version
 	}
-	return w.last, err
+	return w.lastChanges, err
 }
 
-func (w *watch) open(ctx context.Context, pool *sql.DB) (err error) {
-	w.seen = -1
+func (w *changeCounter) open(ctx context.Context, pool *sql.DB) (err error) {
+	w.seenVersion = -1
 	if w.conn, err = pool.Conn(ctx); err != nil {
 		return err
 	}
 	if err := w.conn.Raw(func(c any) (err error) {
-		w.version, err = c.(driver.ConnPrepareContext).PrepareContext(ctx, `PRAGMA data_version`)
+		w.versionStmt, err = c.(driver.ConnPrepareContext).PrepareContext(ctx, `PRAGMA data_version`)
 		return err
 	}); err != nil {
 		return err
 	}
-	w.counts, err = w.conn.PrepareContext(ctx, `
+	w.countsStmt, err = w.conn.PrepareContext(ctx, `
 		SELECT (SELECT count FROM changes WHERE what = 'routines'), (SELECT count FROM changes WHERE what = 'tokens')`)
 	return err
 }
 
-// ask gives the connection's data_version, which changes when others commit.
-func (w *watch) ask(ctx context.Context) (int64, error) {
-	rows, err := w.version.(driver.StmtQueryContext).QueryContext(ctx, nil)
+// dataVersion returns the connection's data_version, which changes when another
+// connection commits.
+func (w *changeCounter) dataVersion(ctx context.Context) (int64, error) {
+	rows, err := w.versionStmt.(driver.StmtQueryContext).QueryContext(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -98,19 +101,19 @@ func (w *watch) ask(ctx context.Context) (int64, error) {
 	return version, err
 }
 
-func (w *watch) close() error {
+func (w *changeCounter) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.drop()
+	return w.closeConn()
 }
 
-func (w *watch) drop() (err error) {
-	if w.version != nil {
-		err = w.version.Close()
+func (w *changeCounter) closeConn() (err error) {
+	if w.versionStmt != nil {
+		err = w.versionStmt.Close()
 	}
-	if w.conn != nil { // which closes the statement of database/sql
+	if w.conn != nil { // closes countsStmt too
 		err = errors.Join(err, w.conn.Close())
 	}
-	w.conn, w.version, w.counts = nil, nil, nil
+	w.conn, w.versionStmt, w.countsStmt = nil, nil, nil
 	return err
 }

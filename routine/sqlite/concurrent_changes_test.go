@@ -42,10 +42,10 @@ func countUp(ctx context.Context, s *Store) error {
 	return nil
 }
 
-// TestProcessesLoseNoChange: of changes that several processes make to one
+// TestConcurrentProcessesLoseNoChange: of changes that several processes make to one
 // routine at once, none is lost, no version is skipped or doubled, and no
 // process is told that the database is locked.
-func TestProcessesLoseNoChange(t *testing.T) {
+func TestConcurrentProcessesLoseNoChange(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
 	r := routinetest.Routine(t, func(r *routine.Routine) { r.Description = "0" })

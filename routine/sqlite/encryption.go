@@ -17,15 +17,16 @@ import (
 
 const keyBytes = 32
 
-// sealer encrypts what must not be read from the file alone: AES-256-GCM, with a
-// random nonce before each text, under a key in a file of its own.
+// sealer encrypts data with AES-256-GCM under a key in a separate file, so that
+// the database file alone does not reveal it. The random nonce is stored before
+// the ciphertext.
 type sealer struct{ keyFile string }
 
-// seal encrypts text for the place that it is kept in; it opens at no other.
-// first tells that nothing is sealed yet: only then may a key be made, because
-// one that is merely missing must not be replaced.
+// seal encrypts text. It can be decrypted only with the same place. first must
+// be true only if nothing has been encrypted yet: then a missing key is
+// created. Later a missing key must not be replaced.
 func (s sealer) seal(text []byte, place string, first bool) ([]byte, error) {
-	box, err := s.box(first)
+	box, err := s.aead(first)
 	if err != nil {
 		return nil, err
 	}
@@ -36,9 +37,9 @@ func (s sealer) seal(text []byte, place string, first bool) ([]byte, error) {
 	return box.Seal(nonce, nonce, text, []byte(place)), nil
 }
 
-// open decrypts what seal has made. [routine.ErrSealed].
+// open decrypts the output of seal. It returns [routine.ErrSealed].
 func (s sealer) open(sealed []byte, place string) ([]byte, error) {
-	box, err := s.box(false)
+	box, err := s.aead(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", routine.ErrSealed, err)
 	}
@@ -55,12 +56,12 @@ func (s sealer) open(sealed []byte, place string) ([]byte, error) {
 	return text, nil
 }
 
-// box reads the key, which it makes when there is none and make is set.
-// [routine.ErrStateKey].
-func (s sealer) box(make bool) (cipher.AEAD, error) {
+// aead reads the key, and creates it first if it is missing and make is set. It
+// returns [routine.ErrStateKey].
+func (s sealer) aead(make bool) (cipher.AEAD, error) {
 	key, err := readKey(s.keyFile)
 	if errors.Is(err, fs.ErrNotExist) && make {
-		if err = makeKey(s.keyFile); err == nil {
+		if err = createKey(s.keyFile); err == nil {
 			key, err = readKey(s.keyFile)
 		}
 	}
@@ -96,9 +97,9 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// makeKey makes a key file, whole from the first moment that it has its name.
-// When another process was quicker, its key stays.
-func makeKey(path string) error {
+// createKey creates a key file, which is complete as soon as it has its name.
+// If another process has created one meanwhile, that one is kept.
+func createKey(path string) error {
 	key := make([]byte, keyBytes)
 	if _, err := rand.Read(key); err != nil {
 		return err

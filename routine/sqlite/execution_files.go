@@ -9,16 +9,16 @@ import (
 	"rote/routine"
 )
 
-// PutFile saves a file of an open execution. [routine.ErrNotFound],
-// [routine.ErrFinal].
+// PutFile saves a file of an open execution. It returns [routine.ErrNotFound]
+// or [routine.ErrFinal].
 func (s *Store) PutFile(ctx context.Context, executionID string, f *routine.File) error {
-	data, err := s.hold(f.Data)
+	data, err := s.stage(f.Data)
 	if err != nil {
 		return fmt.Errorf("put file: %w", err)
 	}
-	defer data.drop()
+	defer data.discard()
 	return s.changeExecution(ctx, "put file of execution", executionID, func(tx *sql.Tx) error {
-		if err := data.place(); err != nil {
+		if err := data.moveIntoPlace(); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `
@@ -31,7 +31,7 @@ func (s *Store) PutFile(ctx context.Context, executionID string, f *routine.File
 		WHERE id = ?1 AND status IN ('pending', 'running')`, len(f.Data), f.Name)
 }
 
-// File reads one file of an execution. [routine.ErrNotFound].
+// File reads one file of an execution. It returns [routine.ErrNotFound].
 func (s *Store) File(ctx context.Context, executionID, name string) (*routine.File, error) {
 	f := routine.File{FileInfo: routine.FileInfo{Name: name}}
 	var hash []byte
@@ -50,8 +50,8 @@ func (s *Store) File(ctx context.Context, executionID, name string) (*routine.Fi
 	return &f, nil
 }
 
-// fileInfos describes the files of an execution, by name; nil when there are
-// none.
+// fileInfos describes the files of an execution, sorted by name, or returns nil
+// if there are none.
 func (s *Store) fileInfos(ctx context.Context, executionID string) ([]routine.FileInfo, error) {
 	rows, err := s.read.QueryContext(ctx,
 		`SELECT name, content_type, size FROM execution_files WHERE execution_id = ? ORDER BY name`, executionID)
@@ -70,41 +70,41 @@ func (s *Store) fileInfos(ctx context.Context, executionID string) ([]routine.Fi
 	return infos, rows.Err()
 }
 
-// held is data on its way into the database: small, for the row itself, or a
-// blob.
-type held struct {
+// stagedData is data to be stored: small data in the row itself, large data in
+// a blob.
+type stagedData struct {
 	inline []byte
 	blob   *blob // nil: inline
 }
 
-func (s *Store) hold(data []byte) (held, error) {
+func (s *Store) stage(data []byte) (stagedData, error) {
 	if len(data) <= inlineLimit {
-		return held{inline: append([]byte{}, data...)}, nil // never NULL
+		return stagedData{inline: append([]byte{}, data...)}, nil // never NULL
 	}
 	b, err := s.stageBlob(data)
-	return held{blob: b}, err
+	return stagedData{blob: b}, err
 }
 
-// hash is nil for small data.
-func (h held) hash() []byte {
+// hash is nil for inline data.
+func (h stagedData) hash() []byte {
 	if h.blob == nil {
 		return nil
 	}
 	return h.blob.hash[:]
 }
 
-// place is called inside the write transaction that adds the row.
-func (h held) place() error {
+// moveIntoPlace must be called inside the write transaction that adds the row.
+func (h stagedData) moveIntoPlace() error {
 	if h.blob == nil {
 		return nil
 	}
-	return h.blob.place()
+	return h.blob.moveIntoPlace()
 }
 
-// drop removes what was not placed. A file that cannot be removed now is swept
-// later.
-func (h held) drop() {
+// discard removes the temporary file, if it was not moved. One that cannot be
+// removed now is removed by [Store.Prune].
+func (h stagedData) discard() {
 	if h.blob != nil {
-		_ = h.blob.drop()
+		_ = h.blob.discard()
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"rote/routine"
 )
 
-// listedExecution are the columns that lists have too, the parameters only
-// where they have at most so many bytes.
-func listedExecution(parameters int) string {
+// executionColumns returns the columns that lists read too. Parameters are
+// included only up to the given number of bytes.
+func executionColumns(parameters int) string {
 	return fmt.Sprintf(`executions.id, routine_id, routine_name, routine_version, status, error, error_code,
 	executions.created_at, started_at, completed_at, duration_seconds, iif(octet_length(parameters) <= %d, parameters, NULL),
 	coalesce(octet_length(parameters), 0) > %[1]d, created_by, token_id, via,
 	operations_done, operations_total, organization_id`, parameters)
 }
 
-// scanExecution reads listedExecution, and more columns after them.
+// scanExecution reads executionColumns and then more columns.
 func scanExecution(scan func(...any) error, more ...any) (*routine.Execution, error) {
 	var (
 		e                    routine.Execution
@@ -40,11 +40,11 @@ func scanExecution(scan func(...any) error, more ...any) (*routine.Execution, er
 	return &e, nil
 }
 
-// Execution reads one execution. [routine.ErrNotFound].
+// Execution reads one execution. It returns [routine.ErrNotFound].
 func (s *Store) Execution(ctx context.Context, id string) (*routine.Execution, error) {
 	var result, hash, operations, evidence []byte
 	e, err := scanExecution(s.read.QueryRowContext(ctx,
-		`SELECT `+listedExecution(math.MaxInt)+`, result, result_hash, operations, evidence FROM executions WHERE id = ?`, id).Scan,
+		`SELECT `+executionColumns(math.MaxInt)+`, result, result_hash, operations, evidence FROM executions WHERE id = ?`, id).Scan,
 		&result, &hash, &operations, &evidence)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("execution %s: %w", id, routine.ErrNotFound)
@@ -104,7 +104,7 @@ func (s *Store) Executions(ctx context.Context, f routine.ExecutionFilter) ([]*r
 	}
 	// The page is chosen by an index alone; only its rows are read.
 	rows, err := tx.QueryContext(ctx, `WITH page AS (SELECT id, created_at`+where+` ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?)
-		SELECT `+listedExecution(routine.MaxListedParameters)+` FROM page JOIN executions USING (id) ORDER BY page.created_at DESC, id DESC`,
+		SELECT `+executionColumns(routine.MaxListedParameters)+` FROM page JOIN executions USING (id) ORDER BY page.created_at DESC, id DESC`,
 		append(args, limit, f.Offset)...)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list executions: %w", err)

@@ -11,25 +11,25 @@ import (
 	"rote/routine"
 )
 
-// CreateExecution saves e as one of this Store's own.
+// CreateExecution saves e and makes this Store its owner.
 func (s *Store) CreateExecution(ctx context.Context, e *routine.Execution) error {
 	if err := s.claimOwner(ctx); err != nil {
 		return fmt.Errorf("create execution: %w", err)
 	}
-	result, err := s.holdResult(e.Result)
+	result, err := s.stageResult(e.Result)
 	if err != nil {
 		return fmt.Errorf("create execution: %w", err)
 	}
-	defer result.drop()
+	defer result.discard()
 	evidence, err := encodeOptional(e.Evidence)
 	if err != nil {
 		return fmt.Errorf("create execution: %w", err)
 	}
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
-		if err := takeKey(ctx, tx, e.Key, e.ID); err != nil {
+		if err := saveIdempotencyKey(ctx, tx, e.Key, e.ID); err != nil {
 			return err
 		}
-		if err := result.place(); err != nil {
+		if err := result.moveIntoPlace(); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `
@@ -51,15 +51,15 @@ func (s *Store) CreateExecution(ctx context.Context, e *routine.Execution) error
 	return nil
 }
 
-// StartExecution turns a pending execution into a running one. One that runs
-// already is an error that is neither ErrNotFound nor ErrFinal.
+// StartExecution changes a pending execution to running. For one that is
+// already running it returns an error that is neither ErrNotFound nor ErrFinal.
 func (s *Store) StartExecution(ctx context.Context, id string, at time.Time) error {
 	return s.changeExecution(ctx, "start execution", id, nil,
 		`UPDATE executions SET status = 'running', started_at = ?2 WHERE id = ?1 AND status = 'pending'`, micros(at))
 }
 
-// SaveOperations keeps the records so far. [routine.ErrNotFound],
-// [routine.ErrFinal].
+// SaveOperations saves the operation records so far. It returns
+// [routine.ErrNotFound] or [routine.ErrFinal].
 func (s *Store) SaveOperations(ctx context.Context, id string, records []routine.OperationRecord) error {
 	text, err := encode(records)
 	if err != nil {
@@ -69,23 +69,23 @@ func (s *Store) SaveOperations(ctx context.Context, id string, records []routine
 		`UPDATE executions SET operations = ?2, operations_done = ?3 WHERE id = ?1 AND status IN ('pending', 'running')`, text, len(records))
 }
 
-// FinishExecution ends an open execution. The status is tested by the one
-// statement that changes it, so that of many attempts, also of several
-// processes, exactly one succeeds.
+// FinishExecution ends an open execution. One statement tests and changes the
+// status, so that exactly one of several concurrent calls succeeds, also across
+// processes.
 func (s *Store) FinishExecution(ctx context.Context, e *routine.Execution) error {
 	if e.Open() {
 		return fmt.Errorf("finish execution: %q is not a final status", e.Status)
 	}
-	result, err := s.holdResult(e.Result)
+	result, err := s.stageResult(e.Result)
 	if err != nil {
 		return fmt.Errorf("finish execution: %w", err)
 	}
-	defer result.drop()
+	defer result.discard()
 	evidence, err := encodeOptional(e.Evidence)
 	if err != nil {
 		return fmt.Errorf("finish execution: %w", err)
 	}
-	return s.changeExecution(ctx, "finish execution", e.ID, func(*sql.Tx) error { return result.place() }, `
+	return s.changeExecution(ctx, "finish execution", e.ID, func(*sql.Tx) error { return result.moveIntoPlace() }, `
 		UPDATE executions SET status = ?2, result = ?3, result_hash = ?4, size = size + ?5, error = ?6, error_code = ?7,
 			started_at = ?8, completed_at = ?9, duration_seconds = ?10, operations_done = ?11, operations = NULL,
 			evidence = ?12
@@ -94,17 +94,18 @@ func (s *Store) FinishExecution(ctx context.Context, e *routine.Execution) error
 		nullMicros(e.StartedAt), nullMicros(e.CompletedAt), e.DurationSeconds, e.OperationsDone, evidence)
 }
 
-// RequestCancel marks an open execution. [routine.ErrNotFound],
-// [routine.ErrFinal].
+// RequestCancel marks an open execution for cancellation. It returns
+// [routine.ErrNotFound] or [routine.ErrFinal].
 func (s *Store) RequestCancel(ctx context.Context, id string, at time.Time) error {
 	return s.changeExecution(ctx, "request cancel of execution", id, nil, `
 		UPDATE executions SET cancel_requested_at = coalesce(cancel_requested_at, ?2)
 		WHERE id = ?1 AND status IN ('pending', 'running')`, micros(at))
 }
 
-// CancelRequests are this Store's own open executions that are marked.
+// CancelRequests returns the ids of this Store's own open executions that are
+// marked for cancellation.
 func (s *Store) CancelRequests(ctx context.Context) ([]string, error) {
-	ids, err := s.texts(ctx, `
+	ids, err := s.queryStrings(ctx, `
 		SELECT id FROM executions
 		WHERE owner = ? AND status IN ('pending', 'running') AND cancel_requested_at IS NOT NULL`, s.owner.id)
 	if err != nil {
@@ -113,9 +114,9 @@ func (s *Store) CancelRequests(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// changeExecution changes the execution ?1 by one statement, and does the rest,
-// if any, in the same transaction. When the statement found no row that it may
-// change, the error says why.
+// changeExecution changes the execution ?1 with one statement and then calls
+// rest, if not nil, in the same transaction. If the statement changed no row,
+// the error says why.
 func (s *Store) changeExecution(ctx context.Context, doing, id string, rest func(*sql.Tx) error, query string, args ...any) error {
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		done, err := tx.ExecContext(ctx, query, append([]any{id}, args...)...)
@@ -154,27 +155,27 @@ func whyExecutionUnchanged(ctx context.Context, tx *sql.Tx, id string) error {
 	return fmt.Errorf("it is %s", status)
 }
 
-// heldResult is a result on its way into the database, as JSON.
-type heldResult struct {
-	held
-	text *string // nil: there is none, or it is a blob
+// stagedResult is a result to be stored, as JSON.
+type stagedResult struct {
+	stagedData
+	text *string // nil: there is no result, or it is a blob
 	size int
 }
 
-func (s *Store) holdResult(r *routine.Result) (heldResult, error) {
+func (s *Store) stageResult(r *routine.Result) (stagedResult, error) {
 	text, err := encodeOptional(r)
 	if err != nil || text == nil {
-		return heldResult{}, err
+		return stagedResult{}, err
 	}
-	h := heldResult{text: text, size: len(*text)}
+	h := stagedResult{text: text, size: len(*text)}
 	if h.size > inlineLimit {
 		h.text = nil
-		h.held, err = s.hold([]byte(*text))
+		h.stagedData, err = s.stage([]byte(*text))
 	}
 	return h, err
 }
 
-// encodeOptional gives the JSON text of a value, nil for none.
+// encodeOptional returns the JSON of a value, or nil for nil.
 func encodeOptional[T any](v *T) (*string, error) {
 	if v == nil {
 		return nil, nil
@@ -193,14 +194,15 @@ func lengthOf(text *string) int {
 	return len(*text)
 }
 
-// encode is [routine.EncodeJSON] for a TEXT column, which takes no bytes in a
-// STRICT table.
+// encode returns JSON as a string, because a TEXT column of a STRICT table does
+// not accept bytes.
 func encode(v any) (string, error) {
 	text, err := routine.EncodeJSON(v)
 	return string(text), err
 }
 
-// nullText is for a TEXT column, which takes no bytes in a STRICT table.
+// nullText converts raw for a TEXT column, because a STRICT table does not
+// accept bytes there.
 func nullText(raw json.RawMessage) *string {
 	if raw == nil {
 		return nil

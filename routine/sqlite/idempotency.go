@@ -9,10 +9,10 @@ import (
 	"rote/routine"
 )
 
-// takeKey saves that a call with a key made something, in the transaction that
-// saves what it made. A key that is older than its time is taken anew.
-// [routine.ErrKeyTaken].
-func takeKey(ctx context.Context, tx *sql.Tx, k *routine.IdempotencyKey, madeID string) error {
+// saveIdempotencyKey saves that a call with a key created madeID, in the
+// transaction that creates it. An expired key is overwritten. It returns
+// [routine.ErrKeyTaken] if the key is in use.
+func saveIdempotencyKey(ctx context.Context, tx *sql.Tx, k *routine.IdempotencyKey, madeID string) error {
 	if k == nil {
 		return nil
 	}
@@ -31,7 +31,8 @@ func takeKey(ctx context.Context, tx *sql.Tx, k *routine.IdempotencyKey, madeID 
 	return err
 }
 
-// Made tells what a call with k's key made. [routine.ErrNotFound].
+// Made returns the id that a call with k's key created, and the fingerprint of
+// that call. It returns [routine.ErrNotFound].
 func (s *Store) Made(ctx context.Context, k *routine.IdempotencyKey) (id string, fingerprint [32]byte, err error) {
 	var kept []byte
 	err = s.read.QueryRowContext(ctx, `

@@ -9,9 +9,9 @@ import (
 	"rote/routine/routinetest"
 )
 
-// TestOlderKeysKeepTheirCaller: a key of before keys had projects goes on for
+// TestMigrationKeepsCallerOfIdempotencyKeys: a key of before keys had projects goes on for
 // the project and reach of the call that it was used for, where that is known.
-func TestOlderKeysKeepTheirCaller(t *testing.T) {
+func TestMigrationKeepsCallerOfIdempotencyKeys(t *testing.T) {
 	path := tempPath(t)
 	current := open(t, tempPath(t))
 	token := routinetest.Token(t, func(k *routine.Token) { k.ProjectID, k.AllowedHosts = "stock", []string{"b.example", "A.example"} })

@@ -11,7 +11,7 @@ import (
 	"rote/routine/routinetest"
 )
 
-func TestQueriesUseTheirIndexes(t *testing.T) {
+func TestRoutineListsUseIndexes(t *testing.T) {
 	s := open(t, tempPath(t))
 	type query struct {
 		text string
@@ -28,9 +28,9 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 		"by status and flags": {OrganizationID: "acme", Public: true, Statuses: []routine.Status{routine.StatusDraft}, IsPublic: new(true),
 			Designated: new(true), Limit: 20},
 	} {
-		text, args := pageOfRoutines(f)
+		text, args := routinePageQuery(f)
 		queries["page "+name] = query{text, args}
-		text, args = matchRoutines(f)
+		text, args = routineMatchQuery(f)
 		queries["count "+name] = query{`SELECT count(*) FROM (` + text + `)`, args}
 	}
 	for name, q := range queries {
@@ -51,9 +51,9 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 }
 
 // A list of one tag reads what has the tag, in the order of the list.
-func TestTagsUseTheirIndex(t *testing.T) {
+func TestTagListUsesIndex(t *testing.T) {
 	s := open(t, tempPath(t))
-	text, args := pageOfRoutines(routine.RoutineFilter{OrganizationID: "acme", Public: true, Tag: "shop", Words: []string{"lamp"}, Limit: 20})
+	text, args := routinePageQuery(routine.RoutineFilter{OrganizationID: "acme", Public: true, Tag: "shop", Words: []string{"lamp"}, Limit: 20})
 	plan := explain(t, s, text, args)
 	if !strings.Contains(plan, "SEARCH t USING PRIMARY KEY (tag=? AND organization_id=?)") ||
 		!strings.Contains(plan, "SEARCH t USING COVERING INDEX routine_tags_public (tag=?)") ||
@@ -62,9 +62,9 @@ func TestTagsUseTheirIndex(t *testing.T) {
 	}
 }
 
-func TestOpenExecutionsAreFoundByTheirIndex(t *testing.T) {
+func TestOpenExecutionsUseIndex(t *testing.T) {
 	s := open(t, tempPath(t))
-	for query, args := range map[string]int{selectOpenOwners: 0, endOpenOfOwner: 6} {
+	for query, args := range map[string]int{selectOpenOwners: 0, failOpenOfOwner: 6} {
 		if plan := explain(t, s, query, make([]any, args)); !strings.Contains(plan, "INDEX executions_open") {
 			t.Errorf("%s\ndoes not use the index:\n%s", query, plan)
 		}
@@ -190,7 +190,10 @@ func BenchmarkClaimOf50000Webhooks(b *testing.B) {
 		for i := range 50_000 {
 			e := routinetest.Ended(routinetest.Execution(b))
 			id := fmt.Sprintf("e%d", i)
-			_, err := tx.ExecContext(b.Context(), `INSERT INTO executions (id, organization_id, routine_id, routine_name, routine_version, status, error_code, created_by, owner, created_at) VALUES (?, 'acme', 'r', 'n', 1, 'failed', '', '', '', ?)`,
+			_, err := tx.ExecContext(b.Context(), `
+				INSERT INTO executions
+					(id, organization_id, routine_id, routine_name, routine_version, status, error_code, created_by, owner, created_at)
+				VALUES (?, 'acme', 'r', 'n', 1, 'failed', '', '', '', ?)`,
 				id, micros(e.CreatedAt))
 			if err != nil {
 				return err

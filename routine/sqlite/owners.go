@@ -18,18 +18,18 @@ import (
 	"rote/routine"
 )
 
-// An open execution is a promise of the process that runs it. When that process
-// dies, nobody keeps it, and somebody else has to end the row; but never while
-// the process lives. A process id in the row would not tell the two apart (ids
-// are reused, and differ between containers that share a volume), and a
-// heartbeat takes a slow process for a dead one. A file lock does tell: the
-// kernel holds it exactly as long as the process lives.
+// An open execution belongs to the process that runs it. If that process dies,
+// another one must end the row, but never while the owner is alive. A process
+// id could not tell the two apart: ids are reused, and differ between
+// containers that share a volume. A heartbeat would take a slow process for a
+// dead one. So ownership is a locked file: the kernel holds the lock exactly as
+// long as the process lives.
 //
-// So each Store instance has a random id, which stands in the executions it
-// creates, and from its first execution until Close it holds a lock on the file
-// PATH.owner-ID. If that file can be locked by another, or is not there, the
-// owner is gone. Child processes do not prolong the lock: Go opens files with
-// O_CLOEXEC. Ids are never used again, so an owner that is gone stays gone.
+// Each Store has a random id, which is stored in the executions that it
+// creates. From its first execution until Close it locks the file
+// PATH.owner-ID. If another process can lock that file, or it does not exist,
+// the owner is dead. Child processes do not inherit the lock, because Go opens
+// files with O_CLOEXEC. Ids are never reused.
 type owner struct {
 	id string
 
@@ -43,8 +43,10 @@ const ownerInfix = ".owner-"
 // The condition on status is written as in the partial index executions_open,
 // or SQLite would not use it.
 const (
+	// The condition on status must be written as in the partial index
+	// executions_open, otherwise SQLite does not use the index.
 	selectOpenOwners = `SELECT DISTINCT owner FROM executions WHERE status IN ('pending', 'running')`
-	endOpenOfOwner   = `
+	failOpenOfOwner  = `
 		UPDATE executions SET status = ?, error = ?, error_code = ?, completed_at = ?,
 			duration_seconds = (? - created_at) / 1000000.0
 		WHERE owner = ? AND status IN ('pending', 'running')`
@@ -52,12 +54,12 @@ const (
 
 func (s *Store) ownerFile(id string) string { return s.path + ownerInfix + id }
 
-// claimOwner makes the Store's executions recognizable as those of a living
-// process. It must have returned before the first of them is written.
+// claimOwner creates and locks this Store's owner file. It must return before
+// the first execution is written.
 //
-// A file that was just made and is not locked yet looks like one left behind.
-// RecoverExecutions removes such files, and claiming takes the same PATH.lock,
-// so that it never sees one in between.
+// A new file that is not locked yet looks like the file of a dead owner, which
+// RecoverExecutions removes. Both hold PATH.lock, so recovery never sees a file
+// in that state.
 func (s *Store) claimOwner(ctx context.Context) error {
 	s.owner.mu.Lock()
 	defer s.owner.mu.Unlock()
@@ -67,7 +69,7 @@ func (s *Store) claimOwner(ctx context.Context) error {
 	if s.owner.lock != nil {
 		return nil
 	}
-	release, err := s.exclusive(ctx)
+	release, err := s.lockDatabase(ctx)
 	if err != nil {
 		return err
 	}
@@ -91,16 +93,16 @@ func (s *Store) releaseOwner() error {
 	if s.owner.lock == nil {
 		return nil
 	}
-	err := errors.Join(s.owner.lock.Close(), removeIfThere(s.owner.lock.Path()))
+	err := errors.Join(s.owner.lock.Close(), removeIfExists(s.owner.lock.Path()))
 	s.owner.lock = nil
 	return err
 }
 
-// RecoverExecutions ends what dead owners left open. It holds PATH.lock
-// throughout, so two processes that recover at once do so one after the other,
-// and the second finds nothing to do.
+// RecoverExecutions fails the open executions of dead owners and returns their
+// number. It holds PATH.lock, so that of two concurrent recoveries the second
+// finds nothing to do.
 func (s *Store) RecoverExecutions(ctx context.Context, at time.Time) (int, error) {
-	release, err := s.exclusive(ctx)
+	release, err := s.lockDatabase(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("recover executions: %w", err)
 	}
@@ -121,11 +123,10 @@ func (s *Store) RecoverExecutions(ctx context.Context, at time.Time) (int, error
 	return total, errors.Join(faults...)
 }
 
-// otherOwners are the owners of open executions (one whose file is gone is dead
-// too) and those that have a file (one that died with nothing open leaves only
-// that), except this Store.
+// otherOwners returns the owners of open executions and those that have an
+// owner file, without this Store. A dead owner may have only one of the two.
 func (s *Store) otherOwners(ctx context.Context) ([]string, error) {
-	ids, err := s.texts(ctx, selectOpenOwners)
+	ids, err := s.queryStrings(ctx, selectOpenOwners)
 	if err != nil {
 		return nil, err
 	}
@@ -145,30 +146,30 @@ func (s *Store) otherOwners(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(ids, func(id string) bool { return id == s.owner.id }), nil
 }
 
-// recoverFrom ends the open executions of an owner if it is dead.
+// recoverFrom fails the open executions of an owner if it is dead.
 func (s *Store) recoverFrom(ctx context.Context, id string, at time.Time) (int, error) {
-	// Without O_CREATE: a file that is not there must not appear.
+	// Without O_CREATE: a missing file must not be created.
 	lock := flock.New(s.ownerFile(id), flock.SetFlag(os.O_RDWR))
 	free, err := lock.TryLock()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
 	if err == nil && !free {
-		return 0, nil // it lives
+		return 0, nil // the owner is alive
 	}
 	defer func() { _ = lock.Close() }()
 
-	done, err := s.write.ExecContext(ctx, endOpenOfOwner,
+	done, err := s.write.ExecContext(ctx, failOpenOfOwner,
 		routine.ExecutionFailed, "the process that ran it ended before the run did", routine.CodeInterrupted,
 		micros(at), micros(at), id)
 	if err != nil {
 		return 0, err
 	}
 	n, err := done.RowsAffected()
-	return int(n), errors.Join(err, removeIfThere(lock.Path()))
+	return int(n), errors.Join(err, removeIfExists(lock.Path()))
 }
 
-func removeIfThere(name string) error {
+func removeIfExists(name string) error {
 	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

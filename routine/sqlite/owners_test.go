@@ -81,7 +81,7 @@ func openIDs(t *testing.T, path string) (*child, []string) {
 	return c, ids
 }
 
-func TestRecoveryEndsWhatAKilledProcessLeftOpen(t *testing.T) {
+func TestRecoveryFailsExecutionsOfKilledProcess(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
 	mine := create(t, s)
@@ -112,7 +112,7 @@ func TestRecoveryEndsWhatAKilledProcessLeftOpen(t *testing.T) {
 	wantRecovered(t, s, 0)
 }
 
-func TestRecoveryKeepsAPartialResult(t *testing.T) {
+func TestRecoveryKeepsPartialResult(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
 	gone, err := Open(t.Context(), path)
@@ -130,7 +130,7 @@ func TestRecoveryKeepsAPartialResult(t *testing.T) {
 	wantExecution(t, s, ended)
 }
 
-func TestStoresOfOneProcessAreTwoOwners(t *testing.T) {
+func TestStoresOfOneProcessAreSeparateOwners(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
 	other, err := Open(t.Context(), path)
@@ -143,7 +143,7 @@ func TestStoresOfOneProcessAreTwoOwners(t *testing.T) {
 	wantExecution(t, s, interrupted(e))
 }
 
-func TestAnOwnerIsKnownUnderEveryNameOfTheFile(t *testing.T) {
+func TestOwnerIsRecognizedUnderAllPathsOfTheFile(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
 	link := filepath.Join(t.TempDir(), "link.db")
@@ -177,7 +177,7 @@ func TestRecoveryRemovesFilesOfDeadOwners(t *testing.T) {
 	}
 }
 
-func TestARecoveredExecutionIsFinal(t *testing.T) {
+func TestRecoveredExecutionIsFinal(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
 	other, err := Open(t.Context(), path)
@@ -191,7 +191,7 @@ func TestARecoveredExecutionIsFinal(t *testing.T) {
 	wantExecution(t, s, interrupted(e))
 }
 
-func TestProcessesThatRecoverAtOnceCountEachExecutionOnce(t *testing.T) {
+func TestConcurrentRecoveriesCountEachExecutionOnce(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
 	for range 3 {
@@ -234,7 +234,7 @@ func TestProcessesThatRecoverAtOnceCountEachExecutionOnce(t *testing.T) {
 
 // Owners appear, work and go while others recover without pause: nobody's
 // execution may be ended before its owner does it.
-func TestRecoveryNeverTouchesAnOwnerThatAppears(t *testing.T) {
+func TestRecoveryIgnoresNewOwner(t *testing.T) {
 	path := tempPath(t)
 	keeper := open(t, path)
 	var recoverers, owners sync.WaitGroup

@@ -196,7 +196,7 @@ func (c *child) kill(t *testing.T) {
 	_ = c.cmd.Wait() // says that it was killed
 }
 
-func TestProcessesOpenOneFreshFileAtOnce(t *testing.T) {
+func TestProcessesOpenNewFileConcurrently(t *testing.T) {
 	for round := range 3 {
 		path := tempPath(t)
 		children := make([]*child, 8)
@@ -219,7 +219,7 @@ func TestProcessesOpenOneFreshFileAtOnce(t *testing.T) {
 	}
 }
 
-func TestProcessesWriteAtOnce(t *testing.T) {
+func TestProcessesWriteConcurrently(t *testing.T) {
 	path := tempPath(t)
 	children := make([]*child, 5)
 	for i := range children {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ProjectState reads a project's browser state; nil when there is none.
-// [routine.ErrSealed], [routine.ErrStateKey].
+// ProjectState reads a project's browser state, or returns nil if there is
+// none. It returns [routine.ErrSealed] or [routine.ErrStateKey].
 func (s *Store) ProjectState(ctx context.Context, organizationID, projectID string) ([]byte, error) {
 	var sealed []byte
 	err := s.read.QueryRowContext(ctx, `SELECT sealed FROM project_states WHERE organization_id = ? AND project_id = ?`,
@@ -20,7 +20,7 @@ func (s *Store) ProjectState(ctx context.Context, organizationID, projectID stri
 	if err != nil {
 		return nil, fmt.Errorf("read project state: %w", err)
 	}
-	state, err := s.sealer.open(sealed, placeOf(organizationID, projectID))
+	state, err := s.sealer.open(sealed, stateContext(organizationID, projectID))
 	if err != nil {
 		return nil, fmt.Errorf("open project state: %w", err)
 	}
@@ -33,7 +33,7 @@ func (s *Store) SaveProjectState(ctx context.Context, organizationID, projectID 
 	if err := s.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM project_states)`).Scan(&others); err != nil {
 		return fmt.Errorf("save project state: %w", err)
 	}
-	sealed, err := s.sealer.seal(state, placeOf(organizationID, projectID), !others)
+	sealed, err := s.sealer.seal(state, stateContext(organizationID, projectID), !others)
 	if err != nil {
 		return fmt.Errorf("seal project state: %w", err)
 	}
@@ -47,7 +47,7 @@ func (s *Store) SaveProjectState(ctx context.Context, organizationID, projectID 
 	return nil
 }
 
-// placeOf binds a sealed state to its row.
-func placeOf(organizationID, projectID string) string {
+// stateContext binds an encrypted state to its row.
+func stateContext(organizationID, projectID string) string {
 	return fmt.Sprintf("project state %d:%s %s", len(organizationID), organizationID, projectID)
 }

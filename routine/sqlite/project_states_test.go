@@ -30,7 +30,7 @@ func saveState(t *testing.T, s *Store, project, state string) {
 	}
 }
 
-func TestStatesAreEncrypted(t *testing.T) {
+func TestProjectStatesAreEncrypted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rote.db")
 	s := openAt(t, path)
 	const state = "a session cookie that nobody may read"
@@ -107,7 +107,7 @@ func TestStatesAreEncrypted(t *testing.T) {
 }
 
 // Processes that need the first key at once agree on one.
-func TestFirstKeyIsOne(t *testing.T) {
+func TestConcurrentFirstSavesShareOneKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rote.db")
 	openAt(t, path)
 	s := sealer{path + ".key"}

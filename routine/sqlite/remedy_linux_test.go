@@ -92,7 +92,7 @@ func TestFullDisk(t *testing.T) {
 			kept = append(kept, r)
 		}
 	}
-	if err == nil || !strings.Contains(WithRemedy(err).Error(), noRoom) {
+	if err == nil || !strings.Contains(WithRemedy(err).Error(), diskFull) {
 		t.Fatalf("after %d routines: %v", len(kept), err)
 	}
 	for _, r := range kept {
@@ -119,7 +119,7 @@ func TestFullDisk(t *testing.T) {
 		must(t, syscall.Mount("tmpfs", full, "tmpfs", 0, "size=32k"))
 		t.Cleanup(func() { must(t, syscall.Unmount(full, 0)) })
 		_, err := Open(t.Context(), filepath.Join(full, "rote.db"))
-		if err == nil || !strings.Contains(err.Error(), noRoom) {
+		if err == nil || !strings.Contains(err.Error(), diskFull) {
 			t.Fatal(err)
 		}
 	})

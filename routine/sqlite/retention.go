@@ -16,24 +16,25 @@ import (
 	"rote/routine"
 )
 
-// countAll adds the parameters and the evidence to the sizes of executions that
-// were saved before these counted.
-var countAll = goose.NewGoMigration(9, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+// countAllSizes adds the parameters and the evidence to the sizes of executions
+// saved before these were counted.
+var countAllSizes = goose.NewGoMigration(9, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, `
 		UPDATE executions SET size = size + coalesce(octet_length(parameters), 0) + coalesce(octet_length(evidence), 0)`)
 	return err
 }}, nil)
 
-// pruneBatch bounds how many executions one transaction deletes, so that
-// writers wait for milliseconds.
+// pruneBatch limits how many executions one transaction deletes, so that other
+// writers wait only for milliseconds.
 const pruneBatch = 200
 
-// tempTime is how old a file on its way to its place must be to count as left
-// behind. Writing one takes seconds.
-const tempTime = time.Hour
+// tempMaxAge is the age at which a temporary file is considered left behind by
+// a crash. Writing one takes seconds.
+const tempMaxAge = time.Hour
 
-// Prune deletes what retention does not keep, and then the files that nothing
-// refers to any more.
+// Prune deletes the executions that retention does not keep, expired
+// idempotency keys and unreferenced files. It returns the number of deleted
+// executions.
 func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (int, error) {
 	before, err := s.pruneLimit(ctx, r, now)
 	if err != nil {
@@ -67,11 +68,11 @@ func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (
 	if _, err := s.write.ExecContext(ctx, `DELETE FROM idempotency_keys WHERE created_at <= ?`, alive); err != nil {
 		return total, wrap("prune idempotency keys", err)
 	}
-	return total, wrap("sweep files", s.sweepBlobs(ctx, now))
+	return total, wrap("sweep files", s.removeUnusedBlobs(ctx, now))
 }
 
-// pruneLimit is the time of creation, in microseconds, before which executions
-// are not kept: by age, or by size where that is later.
+// pruneLimit returns the creation time in microseconds before which executions
+// are deleted: by age or by total size, whichever is later.
 func (s *Store) pruneLimit(ctx context.Context, r routine.Retention, now time.Time) (int64, error) {
 	var before int64
 	if r.Age > 0 {
@@ -88,13 +89,13 @@ func (s *Store) pruneLimit(ctx context.Context, r routine.Retention, now time.Ti
 	return max(before, bySize), err
 }
 
-// sweepBlobs removes the blobs that no row refers to, and what a crash has left
-// half-written.
-func (s *Store) sweepBlobs(ctx context.Context, now time.Time) error {
+// removeUnusedBlobs removes the blobs that no row refers to, and old temporary
+// files.
+func (s *Store) removeUnusedBlobs(ctx context.Context, now time.Time) error {
 	root := s.path + filesSuffix
 	var unused []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) { // nothing was ever large, or another process was faster
+		if errors.Is(err, fs.ErrNotExist) { // no blobs exist, or another process has removed it
 			return nil
 		}
 		if err != nil || entry.IsDir() {
@@ -102,10 +103,10 @@ func (s *Store) sweepBlobs(ctx context.Context, now time.Time) error {
 		}
 		if strings.HasPrefix(entry.Name(), tempPrefix) {
 			info, err := entry.Info()
-			if err == nil && now.Sub(info.ModTime()) > tempTime {
-				err = removeIfThere(path)
+			if err == nil && now.Sub(info.ModTime()) > tempMaxAge {
+				err = removeIfExists(path)
 			}
-			return ignoreMissing(err)
+			return ignoreNotExist(err)
 		}
 		used, err := s.blobIsUsed(ctx, s.read, entry.Name())
 		if err == nil && !used {
@@ -116,12 +117,12 @@ func (s *Store) sweepBlobs(ctx context.Context, now time.Time) error {
 	if err != nil || len(unused) == 0 {
 		return err
 	}
-	// Asked again where no reference can be added meanwhile.
+	// Checked again in a transaction, where no reference can be added meanwhile.
 	return s.inTx(ctx, func(tx *sql.Tx) error {
 		for _, path := range unused {
 			used, err := s.blobIsUsed(ctx, tx, filepath.Base(path))
 			if err == nil && !used {
-				err = removeIfThere(path)
+				err = removeIfExists(path)
 			}
 			if err != nil {
 				return err
@@ -135,19 +136,19 @@ type queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// blobIsUsed tells whether a row refers to the blob of that name. What is no
-// blob's name counts as used: it is not ours to remove.
+// blobIsUsed reports whether a row refers to the blob with this name. Other
+// file names count as used, because they are not ours to remove.
 func (s *Store) blobIsUsed(ctx context.Context, q queryer, name string) (used bool, err error) {
 	hash, err := hex.DecodeString(name)
 	if err != nil {
-		return true, nil //nolint:nilerr // somebody else's file
+		return true, nil //nolint:nilerr // not a file of ours
 	}
 	err = q.QueryRowContext(ctx, `
 		SELECT EXISTS (SELECT 1 FROM executions WHERE result_hash = ?1) OR EXISTS (SELECT 1 FROM execution_files WHERE hash = ?1)`, hash).Scan(&used)
 	return used, err
 }
 
-func ignoreMissing(err error) error {
+func ignoreNotExist(err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

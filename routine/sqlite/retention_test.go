@@ -7,7 +7,7 @@ import (
 
 // The ledger grows without end between two prunings: nothing that is asked often
 // may read all of it.
-func TestTheLedgerIsReadByItsIndexes(t *testing.T) {
+func TestExecutionListsUseIndexes(t *testing.T) {
 	s := open(t, tempPath(t))
 	for query, want := range map[string]string{
 		`SELECT count(*) FROM executions WHERE organization_id = 'a'`:                                                               "COVERING INDEX executions_of_organization (organization_id=?)",

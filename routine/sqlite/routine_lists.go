@@ -12,16 +12,16 @@ import (
 	"rote/routine"
 )
 
-// maxTagsAtOnce is below the number of values that a statement of SQLite takes.
-const maxTagsAtOnce = 10_000
+// maxTagsPerStatement is below SQLite's limit of values in one statement.
+const maxTagsPerStatement = 10_000
 
-// saveTags makes a routine's tags those of d. The routine's own row is saved
-// already.
+// saveTags replaces a routine's tags by those of d. The routine's row must have
+// been saved before.
 func saveTags(ctx context.Context, tx *sql.Tx, id string, d *routine.Definition) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM routine_tags WHERE id = ?`, id); err != nil {
 		return fmt.Errorf("save tags: %w", err)
 	}
-	for tags := range slices.Chunk(d.Tags, maxTagsAtOnce) {
+	for tags := range slices.Chunk(d.Tags, maxTagsPerStatement) {
 		args := make([]any, 0, len(tags)+1)
 		for _, tag := range tags {
 			args = append(args, tag)
@@ -37,9 +37,9 @@ func saveTags(ctx context.Context, tx *sql.Tx, id string, d *routine.Definition)
 	return nil
 }
 
-// Routines lists the matches of f, newest first. Within a second, the grain of
-// a routine's times, the larger id comes first: ids are UUIDs of version 7,
-// which grow with time.
+// Routines lists the matches of f, newest first. Creation times have a
+// resolution of one second. Within a second, the larger id comes first: ids are
+// UUIDs of version 7, which increase with time.
 func (s *Store) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
 	// One transaction, so that page and total are of the same moment.
 	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
@@ -48,7 +48,7 @@ func (s *Store) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routi
 	}
 	defer func() { _ = tx.Rollback() }()
 
-	query, args := pageOfRoutines(f)
+	query, args := routinePageQuery(f)
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list routines: %w", err)
@@ -69,33 +69,33 @@ func (s *Store) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routi
 	if err := rows.Err(); err != nil {
 		return nil, 0, fmt.Errorf("list routines: %w", err)
 	}
-	_ = rows.Close() // Err says all there is to say
+	_ = rows.Close() // rows.Err has reported any error
 	for _, i := range incomplete {
 		if list[i], _, err = scanRoutine(tx.QueryRowContext(ctx, selectRoutine(`definition`, `0`)+`WHERE id = ?`, list[i].ID).Scan); err != nil {
 			return nil, 0, fmt.Errorf("list routines: %w", err)
 		}
 		list[i].OmitDetails()
 	}
-	// The last page tells how many there are.
+	// On the last page the total is known without a count.
 	if n := len(list); (f.Limit <= 0 || n < f.Limit) && (n > 0 || f.Offset == 0) {
 		return list, f.Offset + n, nil
 	}
 	var total int
-	matches, args := matchRoutines(f)
+	matches, args := routineMatchQuery(f)
 	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM (`+matches+`)`, args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("count routines: %w", err)
 	}
 	return list, total, nil
 }
 
-// maxHeader is how many bytes of a large definition are read to find its header,
-// which is written first.
-const maxHeader = 128 << 10
+// maxHeaderBytes is how much of a large definition is read to find its header,
+// which is stored first.
+const maxHeaderBytes = 128 << 10
 
-// pageOfRoutines chooses the page by the indexes alone and then reads only the
-// rows that are on it.
-func pageOfRoutines(f routine.RoutineFilter) (query string, args []any) {
-	matches, args := matchRoutines(f)
+// routinePageQuery returns a query that chooses the page using indexes only,
+// and reads only the rows of that page.
+func routinePageQuery(f routine.RoutineFilter) (query string, args []any) {
+	matches, args := routineMatchQuery(f)
 	limit := f.Limit
 	if limit <= 0 {
 		limit = -1
@@ -106,20 +106,20 @@ func pageOfRoutines(f routine.RoutineFilter) (query string, args []any) {
 		definition = `NULL`
 	case f.MaxDefinition > 0:
 		partial = fmt.Sprintf(`octet_length(definition) > %d`, f.MaxDefinition)
-		definition = fmt.Sprintf(`CASE WHEN %s THEN substr(CAST(definition AS BLOB), 1, %d) ELSE definition END`, partial, maxHeader)
+		definition = fmt.Sprintf(`CASE WHEN %s THEN substr(CAST(definition AS BLOB), 1, %d) ELSE definition END`, partial, maxHeaderBytes)
 	}
 	query = `WITH page AS (` + matches + ` ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?)` +
 		selectRoutine(definition, partial) + `JOIN page USING (id) ORDER BY page.created_at DESC, id DESC`
 	return query, append(args, limit, f.Offset)
 }
 
-// matchRoutines gives the query for id and created_at of all matches. "Ours or
-// public" is a union of two disjoint parts and no OR, because each part can
-// then be read from its index in the order of the list. The conditions are
-// written as in the partial indexes, or SQLite would not use them.
-func matchRoutines(f routine.RoutineFilter) (query string, args []any) {
-	ours, oursArgs := partOfRoutines(f, `organization_id = ?`, f.OrganizationID)
-	public, publicArgs := partOfRoutines(f, `is_public = 1`)
+// routineMatchQuery returns a query for id and created_at of all matches. "Own
+// or public" is a union of two disjoint queries instead of an OR, because each
+// can then be read from its index in the order of the list. The conditions must
+// be written as in the partial indexes, otherwise SQLite does not use these.
+func routineMatchQuery(f routine.RoutineFilter) (query string, args []any) {
+	ours, oursArgs := routineSubsetQuery(f, `organization_id = ?`, f.OrganizationID)
+	public, publicArgs := routineSubsetQuery(f, `is_public = 1`)
 	switch {
 	case f.OrganizationID == "":
 		return public, publicArgs
@@ -129,9 +129,10 @@ func matchRoutines(f routine.RoutineFilter) (query string, args []any) {
 	return ours + ` UNION ALL ` + public + ` AND organization_id <> ?`, append(append(oursArgs, publicArgs...), f.OrganizationID)
 }
 
-// partOfRoutines gives the query for what f chooses of those for which the
-// condition holds. The table of tags has the same columns, except words, name and tool_name.
-func partOfRoutines(f routine.RoutineFilter, condition string, value ...any) (query string, args []any) {
+// routineSubsetQuery returns a query for the matches of f that also meet
+// condition. The table of tags has the same columns as routines, except words,
+// name and tool_name.
+func routineSubsetQuery(f routine.RoutineFilter, condition string, value ...any) (query string, args []any) {
 	var b strings.Builder
 	words, name, toolName := `words`, `name`, `tool_name`
 	if f.Tag == "" {
@@ -181,9 +182,9 @@ func partOfRoutines(f routine.RoutineFilter, condition string, value ...any) (qu
 	return b.String(), args
 }
 
-// fillLists writes what lists choose by for routines that were saved before
-// there was any of it.
-var fillLists = goose.NewGoMigration(5, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+// fillListColumns fills the columns and tags that lists search, for routines
+// saved before they existed.
+var fillListColumns = goose.NewGoMigration(5, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 	rows, err := tx.QueryContext(ctx, `
 		SELECT id, definition FROM routines JOIN routine_versions v ON v.routine_id = id AND v.version = routines.version`)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"rote/routine"
 )
 
-// CreateRoutine saves r and its first version. [routine.ErrToolNameTaken],
-// [routine.ErrNameTaken].
+// CreateRoutine saves r and its first version. It returns
+// [routine.ErrToolNameTaken] or [routine.ErrNameTaken].
 func (s *Store) CreateRoutine(ctx context.Context, r *routine.Routine) error {
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("create routine: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
-	if err := takeKey(ctx, tx, r.Key, r.ID); err != nil {
+	if err := saveIdempotencyKey(ctx, tx, r.Key, r.ID); err != nil {
 		return fmt.Errorf("create routine: %w", err)
 	}
 	if r.UniqueName {
@@ -33,7 +33,7 @@ func (s *Store) CreateRoutine(ctx context.Context, r *routine.Routine) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.OrganizationID, r.ProjectID, r.CreatedBy, r.ToolName, r.Status, r.Version,
 		r.IsPublic, r.IsMCPToolDesignated, r.CreatedAt, r.UpdatedAt, r.SearchText(), r.Name)
-	// The table's one UNIQUE constraint; a second id has a code of its own.
+	// The only UNIQUE constraint is on tool_name; a duplicate id has another code.
 	if hasCode(err, sqlite3.SQLITE_CONSTRAINT_UNIQUE) {
 		return fmt.Errorf("create routine %q: %w", r.ToolName, routine.ErrToolNameTaken)
 	}
@@ -46,9 +46,9 @@ func (s *Store) CreateRoutine(ctx context.Context, r *routine.Routine) error {
 	return nil
 }
 
-// checkName returns [routine.ErrNameTaken] when another routine of the
-// organization that is not archived has r's name. Transactions that write run
-// one after another, so nobody can take the name before tx ends.
+// checkName returns [routine.ErrNameTaken] if another routine of the
+// organization, which is not archived, has r's name. Write transactions are
+// serialized, so no other process can take the name before tx ends.
 func checkName(ctx context.Context, tx *sql.Tx, r *routine.Routine) error {
 	var taken bool
 	err := tx.QueryRowContext(ctx, `
@@ -60,10 +60,10 @@ func checkName(ctx context.Context, tx *sql.Tx, r *routine.Routine) error {
 	return err
 }
 
-// UpdateRoutine saves the version r.Version of a routine. That it follows the
-// stored one is tested by the statement that changes it, so that of many
-// attempts, also of several processes, exactly one succeeds.
-// [routine.ErrStale], [routine.ErrNotFound].
+// UpdateRoutine saves the version r.Version of a routine. One statement tests
+// that it follows the stored version and changes it, so that exactly one of
+// several concurrent calls succeeds, also across processes. It returns
+// [routine.ErrStale] or [routine.ErrNotFound].
 func (s *Store) UpdateRoutine(ctx context.Context, r *routine.Routine, by string) error {
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) UpdateRoutine(ctx context.Context, r *routine.Routine, by string
 		return fmt.Errorf("update routine: %w", err)
 	}
 	if n == 0 {
-		return fmt.Errorf("update routine %s: %w", r.ID, whyUnchanged(ctx, tx, r.ID))
+		return fmt.Errorf("update routine %s: %w", r.ID, whyRoutineUnchanged(ctx, tx, r.ID))
 	}
 	if err := commitVersion(ctx, tx, r, r.UpdatedAt, by); err != nil {
 		return fmt.Errorf("update routine: %w", err)
@@ -91,8 +91,9 @@ func (s *Store) UpdateRoutine(ctx context.Context, r *routine.Routine, by string
 	return nil
 }
 
-// whyUnchanged says why no row was updated, within the transaction that tried.
-func whyUnchanged(ctx context.Context, tx *sql.Tx, id string) error {
+// whyRoutineUnchanged returns why no row was updated. It runs in the same
+// transaction.
+func whyRoutineUnchanged(ctx context.Context, tx *sql.Tx, id string) error {
 	var there bool
 	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM routines WHERE id = ?)`, id).Scan(&there); err != nil {
 		return err
@@ -103,7 +104,8 @@ func whyUnchanged(ctx context.Context, tx *sql.Tx, id string) error {
 	return routine.ErrStale
 }
 
-// commitVersion saves what r is as a version and ends the transaction.
+// commitVersion saves the current state of r as a version and commits the
+// transaction.
 func commitVersion(ctx context.Context, tx *sql.Tx, r *routine.Routine, at int64, by string) error {
 	definition, err := encode(r.Definition)
 	if err != nil {
@@ -122,8 +124,8 @@ func commitVersion(ctx context.Context, tx *sql.Tx, r *routine.Routine, at int64
 	return tx.Commit()
 }
 
-// selectRoutine gives the query for routines, with two expressions for their
-// definitions: the text to read, and whether it is only the start of one.
+// selectRoutine returns the query for routines. definition is the expression
+// for the text to read, and partial says whether that is only its start.
 func selectRoutine(definition, partial string) string {
 	return `
 	SELECT id, organization_id, project_id, routines.created_by, tool_name, routines.status, routines.version,
@@ -131,7 +133,7 @@ func selectRoutine(definition, partial string) string {
 	FROM routines JOIN routine_versions v ON v.routine_id = id AND v.version = routines.version `
 }
 
-// Routine reads one routine. [routine.ErrNotFound].
+// Routine reads one routine. It returns [routine.ErrNotFound].
 func (s *Store) Routine(ctx context.Context, id string) (*routine.Routine, error) {
 	r, _, err := scanRoutine(s.read.QueryRowContext(ctx, selectRoutine(`definition`, `0`)+`WHERE id = ?`, id).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -143,8 +145,8 @@ func (s *Store) Routine(ctx context.Context, id string) (*routine.Routine, error
 	return r, nil
 }
 
-// DefinitionSize is the length of a stored definition in bytes.
-// [routine.ErrNotFound].
+// DefinitionSize returns the bytes of a stored definition; version 0 is the
+// current one. It returns [routine.ErrNotFound].
 func (s *Store) DefinitionSize(ctx context.Context, id string, version int) (size int, err error) {
 	err = s.read.QueryRowContext(ctx, `
 		SELECT octet_length(definition) FROM routine_versions
@@ -158,8 +160,9 @@ func (s *Store) DefinitionSize(ctx context.Context, id string, version int) (siz
 	return size, nil
 }
 
-// scanRoutine reads a row of selectRoutine. Of a definition whose start alone was
-// read it takes the header; complete reports whether that was in the start.
+// scanRoutine reads a row of selectRoutine. If only the start of the definition
+// was read, it decodes the header; complete reports whether the start contained
+// all of it.
 func scanRoutine(scan func(...any) error) (r *routine.Routine, complete bool, err error) {
 	r = &routine.Routine{}
 	var (

@@ -15,12 +15,12 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// versionTable is goose's table under a name of our own: a database that has it
-// is ours, one with other tables only is another program's.
+// versionTable is the name of goose's table. A database with this table belongs
+// to rote; one with only other tables belongs to another program.
 const versionTable = "rote_migrations"
 
-// prepareSchema leaves the schema at the version this program knows, or says
-// why it cannot. A current database is not locked or written to.
+// prepareSchema migrates the schema to the version that this program knows. A
+// current database is neither locked nor written to.
 func (s *Store) prepareSchema(ctx context.Context) error {
 	provider, err := s.migrations()
 	if err != nil {
@@ -49,14 +49,14 @@ func (s *Store) migrations() (*goose.Provider, error) {
 		return nil, err
 	}
 	return goose.NewProvider(goose.DialectSQLite3, s.write, files,
-		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(fillLists, countAll, addWebhookTargets))
+		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(fillListColumns, countAllSizes, addWebhookTargets))
 }
 
-// migrate holds PATH.lock: goose itself does not keep two processes from
-// applying the same migration, and the change to WAL mode of a new file fails
-// when two try it. Whoever waited finds the work done.
+// migrate applies the missing migrations. It holds PATH.lock, because goose
+// does not prevent two processes from applying the same migration, and
+// switching a new file to WAL mode fails if two processes try it.
 func (s *Store) migrate(ctx context.Context, provider *goose.Provider) (int64, error) {
-	release, err := s.exclusive(ctx)
+	release, err := s.lockDatabase(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -70,10 +70,10 @@ func (s *Store) migrate(ctx context.Context, provider *goose.Provider) (int64, e
 	return s.schemaVersion(ctx)
 }
 
-// createFile makes an empty database file, because SQLite would make it
-// readable for others. It must not open one that exists: closing any descriptor
-// of a file drops all of the process's POSIX locks on it, also those that other
-// connections to the same database rely on.
+// createFile creates an empty database file, because SQLite would create one
+// that other users can read. It must not open an existing file: closing any
+// descriptor of a file releases all POSIX locks that the process holds on it,
+// including those of other connections.
 func createFile(path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -85,7 +85,8 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// schemaVersion is 0 for a file that is empty or not there.
+// schemaVersion returns the number of the last migration, or 0 for a missing or
+// empty file.
 func (s *Store) schemaVersion(ctx context.Context) (int64, error) {
 	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil

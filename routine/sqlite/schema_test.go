@@ -13,7 +13,7 @@ import (
 	"rote/routine/routinetest"
 )
 
-func TestRefusals(t *testing.T) {
+func TestOpenRefusesForeignAndNewerFiles(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		prepare func(t *testing.T, path string)
@@ -74,7 +74,7 @@ func foreign(t *testing.T, path string) {
 	must(t, err)
 }
 
-func TestOpensAtOnceOnOneFreshFile(t *testing.T) {
+func TestConcurrentOpensOfNewFile(t *testing.T) {
 	path := tempPath(t)
 	var all sync.WaitGroup
 	start := make(chan struct{})
@@ -103,19 +103,19 @@ func TestOpensAtOnceOnOneFreshFile(t *testing.T) {
 	}
 }
 
-func TestACurrentDatabaseIsOpenedWithoutTheLock(t *testing.T) {
+func TestCurrentDatabaseIsOpenedWithoutLock(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
-	release, err := s.exclusive(t.Context())
+	release, err := s.lockDatabase(t.Context())
 	must(t, err)
 	defer release()
 	open(t, path)
 }
 
-func TestWaitingForTheLockObeysTheContext(t *testing.T) {
+func TestLockWaitEndsWithContext(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)
-	release, err := s.exclusive(t.Context())
+	release, err := s.lockDatabase(t.Context())
 	must(t, err)
 	defer release()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -125,9 +125,9 @@ func TestWaitingForTheLockObeysTheContext(t *testing.T) {
 	}
 }
 
-// TestFirstSchemaIsBroughtUpToDate: what the first program wrote is all there,
+// TestFirstSchemaIsMigrated: what the first program wrote is all there,
 // and works as if it had been written today.
-func TestFirstSchemaIsBroughtUpToDate(t *testing.T) {
+func TestFirstSchemaIsMigrated(t *testing.T) {
 	path := tempPath(t)
 	want := routinetest.Routine(t, func(r *routine.Routine) {
 		r.Status, r.Name, r.Tags = routine.StatusDraft, "Größe", []string{"shop"}
@@ -153,9 +153,9 @@ func TestFirstSchemaIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
-// TestOlderExecutionsAreCountedAnew: one that was saved before parameters and
+// TestMigrationCountsSizesOfOldExecutions: one that was saved before parameters and
 // evidence counted gets the size that it would have today.
-func TestOlderExecutionsAreCountedAnew(t *testing.T) {
+func TestMigrationCountsSizesOfOldExecutions(t *testing.T) {
 	path := tempPath(t)
 	e := routinetest.Failed(routinetest.Execution(t))
 	current := open(t, tempPath(t))

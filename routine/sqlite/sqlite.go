@@ -1,10 +1,10 @@
-// Package sqlite keeps routines, executions and tokens in one SQLite file that
-// several processes may use at the same time.
+// Package sqlite stores routines, executions and tokens in one SQLite file that
+// several processes can use at the same time.
 //
-// Beside the database file PATH live, apart from SQLite's own -wal and -shm:
-// PATH.lock, held for the moments in which only one process may act (migration,
-// recovery), PATH.key, which project states are encrypted with, and one PATH.owner-UUID per Store that has created executions (see
-// owners.go).
+// In addition to SQLite's own -wal and -shm files, there are PATH.lock, which
+// is locked during migration and recovery; PATH.key, the key that encrypts
+// project states; PATH.files, a directory with large results and files; and one
+// PATH.owner-UUID for each Store that has created executions (see owners.go).
 package sqlite
 
 import (
@@ -28,44 +28,43 @@ import (
 )
 
 const (
-	// maxReaders bounds the read-only connections.
+	// maxReaders limits the number of read-only connections.
 	maxReaders = 8
-	// lockTimeout bounds the waiting for PATH.lock, which is held for
-	// milliseconds unless a large database is being migrated.
+	// lockTimeout limits the wait for PATH.lock, which is held for milliseconds
+	// unless a large database is being migrated.
 	lockTimeout = 30 * time.Second
 	lockPoll    = 5 * time.Millisecond
 )
 
 var _ routine.Store = (*Store)(nil)
 
-// Store is a [routine.Store] on a SQLite file.
+// Store implements [routine.Store] on a SQLite file.
 type Store struct {
 	path string // absolute, without symbolic links
-	// write has one connection: SQLite has one writer at a time anyway, and
-	// goroutines that queue here obey their contexts, which SQLite's own
-	// waiting does not. read never waits for it.
+	// write has one connection because SQLite allows one writer at a time.
+	// Goroutines that wait for the connection respect their contexts, which
+	// SQLite's own waiting does not. Reads do not wait for it.
 	write, read *sql.DB
 	owner       owner
-	watch       watch
+	changes     changeCounter
 	sealer      sealer
-	existing    bool // opened only when there is one
+	mustExist   bool // do not create a database
 }
 
-// Option changes how a database is opened.
+// Option is an option of [Open].
 type Option func(*Store)
 
-// KeyFile names the file with the key that browser states are encrypted with: 32
-// random bytes in base64. Without this option it is PATH.key. It is made on the
-// first use when there is none.
+// KeyFile sets the file with the key that encrypts browser states: 32 random
+// bytes in base64. The default is PATH.key. The file is created on first use.
 func KeyFile(path string) Option { return func(s *Store) { s.sealer.keyFile = path } }
 
-// Existing refuses to create a database.
-func Existing() Option { return func(s *Store) { s.existing = true } }
+// MustExist makes [Open] fail if there is no database.
+func MustExist() Option { return func(s *Store) { s.mustExist = true } }
 
-// Open opens the database at path, creates it (0600, in a directory 0700) when
-// there is none and brings its schema up to date. It refuses a file that is not
-// a rote database or was written by a newer rote. Any number of processes may
-// open the same path at once, also when there is no file yet.
+// Open opens the database at path and migrates its schema to the current
+// version. It creates a missing database with mode 0600 in a directory with
+// mode 0700. It refuses a file that is not a rote database or that a newer rote
+// has written. Any number of processes may open the same path at the same time.
 func Open(ctx context.Context, path string, options ...Option) (*Store, error) {
 	s, err := openStore(ctx, path, options)
 	if err != nil {
@@ -80,7 +79,7 @@ func openStore(ctx context.Context, path string, options []Option) (*Store, erro
 		o(s)
 	}
 	var err error
-	if s.path, err = locate(path, s.existing); err != nil {
+	if s.path, err = resolvePath(path, s.mustExist); err != nil {
 		return nil, err
 	}
 	path, s.sealer.keyFile = s.path, cmp.Or(s.sealer.keyFile, s.path+".key")
@@ -96,15 +95,15 @@ func openStore(ctx context.Context, path string, options []Option) (*Store, erro
 	return s, nil
 }
 
-// Close ends the Store. Executions that it created and did not finish count as
-// left behind from now on.
+// Close closes the Store. Unfinished executions that it created can be
+// recovered by another process from then on.
 func (s *Store) Close() error {
-	// The reader first: the last connection to close checkpoints the log, and a
-	// read-only one could not.
-	return errors.Join(s.watch.close(), s.read.Close(), s.write.Close(), s.releaseOwner())
+	// The reader is closed first: the last connection checkpoints the log, which
+	// a read-only connection cannot do.
+	return errors.Join(s.changes.close(), s.read.Close(), s.write.Close(), s.releaseOwner())
 }
 
-// Size is that of the file and of the log of changes that are not in it yet.
+// Size returns the bytes of the database file and its write-ahead log.
 func (s *Store) Size() (int64, error) {
 	file, err := os.Stat(s.path)
 	if err != nil {
@@ -117,9 +116,9 @@ func (s *Store) Size() (int64, error) {
 	return file.Size() + log.Size(), nil
 }
 
-// Ping reads from the file, which the driver's own ping would not touch, and
-// sees that it still has its name: a file removed under the Store would go on
-// answering, and be gone with the process.
+// Ping reads from the database and checks that its file still exists. Queries
+// on a deleted file would still succeed, but the data would be lost when the
+// process ends.
 func (s *Store) Ping(ctx context.Context) error {
 	if _, err := os.Stat(s.path); err != nil {
 		return fmt.Errorf("ping database: %w", err)
@@ -130,10 +129,11 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// locate makes path's directory and gives the one name of the file that all
-// processes agree on. Lock and owner files derive from it: under two names for
-// one database (a symbolic link, say) a living owner would look dead.
-func locate(path string, existing bool) (string, error) {
+// resolvePath creates the directory of path and returns the absolute path
+// without symbolic links. The names of the lock and owner files derive from it,
+// so all processes must use the same one: under different names for one
+// database, a running owner would look dead.
+func resolvePath(path string, existing bool) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
@@ -158,7 +158,7 @@ func locate(path string, existing bool) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// openPool makes a pool that keeps its connections. It does not connect yet.
+// openPool creates a pool of persistent connections. It does not connect yet.
 func openPool(dsn string, connections int) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
@@ -169,9 +169,10 @@ func openPool(dsn string, connections int) (*sql.DB, error) {
 	return db, nil
 }
 
-// Settings stand in the DSN because a PRAGMA sent through a pool holds for one
-// of its connections only. mode=rw: a missing file is an error, not a new empty
-// database with wide permissions.
+// writeDSN returns the data source name of the writer. Settings are part of it
+// because a PRAGMA statement sent through a pool would apply to only one of its
+// connections. With mode=rw, a missing file is an error instead of a new
+// database with the wrong permissions.
 func writeDSN(path string) string {
 	return dsn(path, url.Values{
 		"mode":    {"rw"},
@@ -180,8 +181,8 @@ func writeDSN(path string) string {
 	})
 }
 
-// Readers leave the journal mode alone, which makes it safe to look into a file
-// before it is known to be ours.
+// readDSN returns the data source name of readers. It does not set the journal
+// mode, so it is safe to read a file that may belong to another program.
 func readDSN(path string) string {
 	return dsn(path, url.Values{
 		"mode":    {"rw"},
@@ -196,11 +197,11 @@ func dsn(path string, parameters url.Values) string {
 	return u.String()
 }
 
-// exclusive waits until no other process, and no other caller in this one,
-// holds PATH.lock. The file stays: removing it would let two holders lock two
-// different files of the same name. The kernel drops the lock of a process that
-// dies.
-func (s *Store) exclusive(ctx context.Context) (release func(), err error) {
+// lockDatabase locks PATH.lock, for which it waits up to lockTimeout. The lock
+// excludes other processes and other callers in this process. The file is never
+// removed: otherwise two processes could lock different files of the same name.
+// The kernel releases the lock of a process that dies.
+func (s *Store) lockDatabase(ctx context.Context) (release func(), err error) {
 	name := s.path + ".lock"
 	ctx, cancel := context.WithTimeoutCause(ctx, lockTimeout,
 		fmt.Errorf("another process has held %s for %s", name, lockTimeout))
@@ -215,14 +216,14 @@ func (s *Store) exclusive(ctx context.Context) (release func(), err error) {
 	return func() { _ = lock.Close() }, nil
 }
 
-// hasCode tells whether err is the driver's error with one of SQLite's codes.
+// hasCode reports whether err is an error of the driver with this SQLite result
+// code.
 func hasCode(err error, code int) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code() == code
 }
 
-// micros and nullMicros are how times are stored. Go's times are finer; what is
-// below a microsecond is cut off.
+// micros and nullMicros convert times for storage, truncated to microseconds.
 func micros(t time.Time) int64 { return t.UnixMicro() }
 
 func nullMicros(t *time.Time) *int64 {

@@ -54,7 +54,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func TestSettingsHoldOnEveryConnection(t *testing.T) {
+func TestPragmasApplyToEveryConnection(t *testing.T) {
 	s := open(t, tempPath(t))
 	for _, pool := range []struct {
 		name        string
@@ -98,7 +98,7 @@ func TestReadersCannotWrite(t *testing.T) {
 	}
 }
 
-func TestWriterTakesTheLockAtBegin(t *testing.T) {
+func TestWriteTransactionLocksAtBegin(t *testing.T) {
 	path := tempPath(t)
 	s, other := open(t, path), open(t, path)
 	tx, err := s.write.BeginTx(t.Context(), nil)
@@ -118,7 +118,7 @@ func TestWriterTakesTheLockAtBegin(t *testing.T) {
 	}
 }
 
-func TestOddPaths(t *testing.T) {
+func TestPathsWithSpecialCharacters(t *testing.T) {
 	for _, name := range []string{
 		"with space.db", "a?mode=memory.db", "a#b.db", "100%.db", "100%20.db", "a&b=c;d+e.db", "äöü 日本 🙂.db",
 		":memory:", "file:x.db", "quote'\".db", "new/dir/below.db", "trailing .db ",
@@ -202,7 +202,7 @@ func TestCloseLeavesOnlyDatabaseAndLock(t *testing.T) {
 	}
 }
 
-func TestPingNoticesARemovedFile(t *testing.T) {
+func TestPingDetectsRemovedFile(t *testing.T) {
 	path := tempPath(t)
 	s, err := Open(t.Context(), path)
 	must(t, err)

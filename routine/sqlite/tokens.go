@@ -35,7 +35,7 @@ const selectToken = `
 		created_at, expires_at, revoked_at, last_used_at
 	FROM tokens `
 
-// TokenByHash finds a token, valid or not. [routine.ErrNotFound].
+// TokenByHash finds a token, valid or not. It returns [routine.ErrNotFound].
 func (s *Store) TokenByHash(ctx context.Context, hash [32]byte) (*routine.Token, error) {
 	t, err := scanToken(s.read.QueryRowContext(ctx, selectToken+`WHERE hash = ?`, hash[:]).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -68,13 +68,14 @@ func (s *Store) Tokens(ctx context.Context) ([]*routine.Token, error) {
 	return tokens, nil
 }
 
-// RevokeToken ends a token at a time, once. [routine.ErrNotFound].
+// RevokeToken revokes a token. The time of the first call is kept. It returns
+// [routine.ErrNotFound].
 func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {
 	return s.changeToken(ctx, "revoke token", id, `revoked_at = coalesce(revoked_at, ?1)`, at)
 }
 
-// UseToken keeps the later one of a token's last use and at.
-// [routine.ErrNotFound].
+// UseToken sets the time of a token's last use, unless a later one is stored.
+// It returns [routine.ErrNotFound].
 func (s *Store) UseToken(ctx context.Context, id string, at time.Time) error {
 	return s.changeToken(ctx, "use token", id, `last_used_at = max(coalesce(last_used_at, ?1), ?1)`, at)
 }

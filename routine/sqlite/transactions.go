@@ -5,22 +5,22 @@ import (
 	"database/sql"
 )
 
-// inTx does a change in one write transaction, which begins at once as the only
-// one of all processes, and commits it unless there is an error.
+// inTx calls change in a write transaction and commits it if change returns no
+// error. The transaction holds the write lock of the database from its start.
 func (s *Store) inTx(ctx context.Context, change func(*sql.Tx) error) error {
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // does nothing after Commit
+	defer func() { _ = tx.Rollback() }() // no effect after Commit
 	if err := change(tx); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// texts reads a query of one text column.
-func (s *Store) texts(ctx context.Context, query string, args ...any) ([]string, error) {
+// queryStrings returns the results of a query with one text column.
+func (s *Store) queryStrings(ctx context.Context, query string, args ...any) ([]string, error) {
 	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (s *Store) Versions(ctx context.Context, id string, limit, offset int) ([]*
 	return list, total, nil
 }
 
-// Version reads one version of a routine. [routine.ErrNotFound].
+// Version reads one version of a routine. It returns [routine.ErrNotFound].
 func (s *Store) Version(ctx context.Context, id string, number int) (*routine.Version, error) {
 	var (
 		v          routine.Version

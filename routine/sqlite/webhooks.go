@@ -14,8 +14,8 @@ import (
 	"rote/routine"
 )
 
-// saveCallback saves whom to tell of an execution, in the transaction that
-// saves it.
+// saveCallback saves the webhook of an execution, in the transaction that saves
+// the execution.
 func saveCallback(ctx context.Context, tx *sql.Tx, e *routine.Execution) error {
 	if e.Callback == nil {
 		return nil
@@ -30,8 +30,8 @@ func saveCallback(ctx context.Context, tx *sql.Tx, e *routine.Execution) error {
 	return err
 }
 
-// addWebhookTargets adds the organization and the host to the webhooks, by which
-// they are found, also to those that were saved before.
+// addWebhookTargets adds the organization and the host to all webhooks, which
+// are found by them.
 var addWebhookTargets = goose.NewGoMigration(12, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, `
 		ALTER TABLE webhooks ADD COLUMN organization_id TEXT NOT NULL DEFAULT '';
@@ -66,9 +66,9 @@ var addWebhookTargets = goose.NewGoMigration(12, &goose.GoFunc{RunTx: func(ctx c
 	return nil
 }}, nil)
 
-// dueWebhooks finds webhooks to send, the one that is due longest first: of each
-// target the first few. It reads no more of a target than that, however many are
-// due. Arguments: when they are due, how many of a target.
+// dueWebhooks selects webhooks to send, in order of their due times: the first
+// few of each target. It reads only these, even if many more are due.
+// Arguments: the current time and the number per target.
 const dueWebhooks = `
 	WITH RECURSIVE targets (organization_id, host) AS (
 		SELECT * FROM (SELECT organization_id, host FROM webhooks WHERE due_at IS NOT NULL ORDER BY organization_id, host LIMIT 1)
@@ -83,8 +83,9 @@ const dueWebhooks = `
 		ORDER BY d.due_at LIMIT ?2)
 	ORDER BY w.due_at, w.id`
 
-// ClaimWebhooks claims webhooks. They are chosen by a read, so that a long list of
-// them keeps no writer waiting. Another process may claim some of them first.
+// ClaimWebhooks claims webhooks that are due. They are selected by a read, so
+// that a long list does not delay writers. Another process may claim some of
+// them first.
 func (s *Store) ClaimWebhooks(ctx context.Context, c routine.WebhookClaim) ([]*routine.Webhook, error) {
 	due, err := s.dueWebhooks(ctx, c)
 	if err != nil || len(due) == 0 {
@@ -117,8 +118,8 @@ func (s *Store) ClaimWebhooks(ctx context.Context, c routine.WebhookClaim) ([]*r
 	return claimed, nil
 }
 
-// dueWebhooks are the webhooks that c may choose of, with nothing but their id and
-// target.
+// dueWebhooks returns the webhooks from which c may choose, with only their ids
+// and targets.
 func (s *Store) dueWebhooks(ctx context.Context, c routine.WebhookClaim) (due []*routine.Webhook, err error) {
 	rows, err := s.read.QueryContext(ctx, dueWebhooks, micros(c.Now), min(c.Limit, c.PerOrganization, c.PerHost))
 	if err != nil {
@@ -135,14 +136,14 @@ func (s *Store) dueWebhooks(ctx context.Context, c routine.WebhookClaim) (due []
 	return due, rows.Err()
 }
 
-// SettleWebhook saves what came of an attempt.
+// SettleWebhook saves the outcome of an attempt.
 func (s *Store) SettleWebhook(ctx context.Context, id, outcome string, next *time.Time) error {
 	_, err := s.write.ExecContext(ctx, `UPDATE webhooks SET outcome = ?, due_at = ? WHERE id = ?`, outcome, nullMicros(next), id)
 	return wrap("settle webhook", err)
 }
 
-// WebhookSecret is the secret of an organization, made of fresh when it has
-// none.
+// WebhookSecret returns the secret of an organization. If it has none, fresh is
+// saved and returned.
 func (s *Store) WebhookSecret(ctx context.Context, organizationID string, fresh []byte) (secret []byte, err error) {
 	const query = `SELECT secret FROM webhook_secrets WHERE organization_id = ?`
 	err = s.read.QueryRowContext(ctx, query, organizationID).Scan(&secret)
@@ -158,7 +159,7 @@ func (s *Store) WebhookSecret(ctx context.Context, organizationID string, fresh 
 	return secret, wrap("make webhook secret", err)
 }
 
-// wrap says what was being done, if there is an error.
+// wrap adds what was being done to err, if err is not nil.
 func wrap(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -34,7 +34,7 @@ func endWithCallbacks(t *testing.T, s *Store, organization, host string, n int) 
 
 // A claim reads no more of a target than it may take, however many are due, and
 // nothing of what was delivered.
-func TestClaimReadsTheFirstOfEachTarget(t *testing.T) {
+func TestClaimReadsFirstWebhooksOfEachTarget(t *testing.T) {
 	s := open(t, tempPath(t))
 	read := func() map[routine.WebhookTarget]int {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestClaimReadsTheFirstOfEachTarget(t *testing.T) {
 }
 
 // Both the targets and what is due of each are found by the index alone.
-func TestClaimUsesItsIndex(t *testing.T) {
+func TestClaimUsesIndex(t *testing.T) {
 	s := open(t, tempPath(t))
 	plan := planOf(t, s, strings.NewReplacer("?1", "1", "?2", "8").Replace(dueWebhooks))
 	for _, want := range []string{
@@ -84,7 +84,7 @@ func TestClaimUsesItsIndex(t *testing.T) {
 }
 
 // Webhooks that were saved before they had a target get one.
-func TestOlderWebhooksGetTheirTargets(t *testing.T) {
+func TestMigrationSetsWebhookTargets(t *testing.T) {
 	path := tempPath(t)
 	writeSchema(t, path, 11, func(write *sql.DB) {
 		for i, url := range []string{"https://One.example:8443/x?y", "https://two.example", "https://two.example"} {
