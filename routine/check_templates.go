@@ -109,16 +109,6 @@ func literalProblems(s site, t *placeholder.Template, faults []placeholder.Fault
 	return nil
 }
 
-// fileName is what a download's literal name becomes; empty when that is none.
-func fileName(text string) string {
-	t, _ := placeholder.Parse(text, placeholder.Filename)
-	name, err := t.FillText(nil)
-	if err != nil {
-		return ""
-	}
-	return name
-}
-
 // placeholders checks the tokens of a text. Faults and unknown names come in the
 // order of the text.
 func (c *checker) placeholders(pointer string, s site, tokens []placeholder.Token, faults []placeholder.Fault) {

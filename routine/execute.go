@@ -181,9 +181,10 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 		return err
 	}
 	l.page = page
-	r := &Run{page: page, params: values, values: map[string]string{}, result: e.Result,
-		maxResult: s.maxResult, largeText: s.largeTexts.of(l.caller.OrganizationID),
-		now: s.now, progress: progress, hidden: hidden, secret: secretTokens(d.Parameters)}
+	r := &runner{Run: Run{Page: page, Values: map[string]string{}, Result: e.Result, MaxResult: s.maxResult,
+		LargeText: s.largeTexts.of(l.caller.OrganizationID)},
+		params: values, now: s.now, progress: progress, hidden: hidden, secret: secretTokens(d.Parameters)}
+	r.Secrets = r
 	r.recorded = func(o OperationRecord) { l.tellOperation(r.hidden.record(o)) }
 	if err = r.run(ctx, d); err == nil && opening.Keep {
 		s.keep(ctx, l.caller, page, e.Result)

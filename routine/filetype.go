@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/url"
 	"path/filepath"
+	"rote/routine/placeholder"
 	"strings"
 )
 
@@ -61,4 +62,14 @@ func redirected(asked, from string) bool {
 	}
 	begin, err := end.Parse(asked)
 	return err == nil && (begin.Host != end.Host || strings.TrimSuffix(begin.Path, "/") != strings.TrimSuffix(end.Path, "/"))
+}
+
+// fileName is what a download's literal name becomes; empty when that is none.
+func fileName(text string) string {
+	t, _ := placeholder.Parse(text, placeholder.Filename)
+	name, err := t.FillText(nil)
+	if err != nil {
+		return ""
+	}
+	return name
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"rote/routine/placeholder"
 )
@@ -158,4 +159,15 @@ func (s secrets) err(err error) error {
 		shown.Cause = errors.New(s.text(cause.Error()))
 	}
 	return shown
+}
+
+// barely is a text without what masks put between its characters: only letters and
+// digits, in lower case.
+func barely(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return unicode.ToLower(c)
+		}
+		return -1
+	}, text)
 }

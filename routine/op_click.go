@@ -20,7 +20,7 @@ func (o *opClick) subject() string                { return o.Selector }
 func (o *opClick) limit() (time.Duration, string) { return o.TimeoutMS.Milliseconds(), "timeout_ms" }
 
 func (o *opClick) Do(ctx context.Context, r *Run) error {
-	found, err := r.page.Click(ctx, Click{Selector: o.Selector, Button: o.Button, Count: int(o.ClickCount), EnsureVisible: o.EnsureVisible, Hover: o.Hover,
+	found, err := r.Page.Click(ctx, Click{Selector: o.Selector, Button: o.Button, Count: int(o.ClickCount), EnsureVisible: o.EnsureVisible, Hover: o.Hover,
 		FollowPopup: o.Popup == followPopup})
 	if err != nil {
 		return withLimit(err, o.TimeoutMS)

@@ -51,7 +51,7 @@ const maxLightText = 1 << 20
 func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []byte) (string, error) {
 	steps, _ := parseSanitizer(sanitizer)
 	if len(steps) > 0 && len(body) > maxLightText {
-		release, err := r.largeText(ctx)
+		release, err := r.LargeText(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -64,7 +64,7 @@ func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []by
 	}
 	for _, s := range steps {
 		var err error
-		if text, err = s.apply(ctx, text, r.maxResult, r.warn); err != nil {
+		if text, err = s.apply(ctx, text, r.MaxResult, r.warn); err != nil {
 			return "", err
 		}
 	}
@@ -75,7 +75,7 @@ func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []by
 func (r *Run) fetch(ctx context.Context, e *endpoint) (Response, error) {
 	f := e.fetch()
 	r.detail("request", map[string]any{"method": f.Method, "url": f.URL, "headers": maskHeaders(f.Headers)})
-	response, err := r.page.Fetch(ctx, f, r.maxResult)
+	response, err := r.Page.Fetch(ctx, f, r.MaxResult)
 	if err != nil {
 		return response, err
 	}

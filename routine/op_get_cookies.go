@@ -34,7 +34,7 @@ func (o *opGetCookies) doubts() []Problem {
 }
 
 func (o *opGetCookies) Do(ctx context.Context, r *Run) error {
-	cookies, err := r.page.Cookies(ctx)
+	cookies, err := r.Page.Cookies(ctx)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (o *opGetCookies) Do(ctx context.Context, r *Run) error {
 	if len(kept) == 0 && o.DomainFilter != "*" {
 		r.warn(noCookie(o.DomainFilter, fault, cookies))
 	}
-	r.hideCookies(kept)
+	r.Secrets.HideCookies(kept)
 	r.detail("cookies", len(kept))
 	// Not mirrored: HttpOnly values stay out of the page's reach.
 	return r.store(ctx, o.SessionKey, JSONText(kept), false)

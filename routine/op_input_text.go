@@ -3,11 +3,8 @@ package routine
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
 )
 
 type opInputText struct {
@@ -23,7 +20,7 @@ func (o *opInputText) limit() (time.Duration, string) {
 }
 
 func (o *opInputText) Do(ctx context.Context, r *Run) error {
-	found, err := r.page.Type(ctx, Typing{Selector: o.Selector, Text: o.Text, Clear: o.Clear})
+	found, err := r.Page.Type(ctx, Typing{Selector: o.Selector, Text: o.Text, Clear: o.Clear})
 	if err != nil && found.AtOnce {
 		return err
 	}
@@ -61,24 +58,8 @@ const maxShownValue = 200
 // field hides it, where a secret was typed, and where it holds a secret that the page
 // has formatted.
 func (r *Run) shownValue(f Found, typed string) string {
-	bare := barely(f.Value)
-	formatted := slices.ContainsFunc(r.hidden.texts, func(secret string) bool {
-		s := barely(secret)
-		return len(s) >= minSecret && strings.Contains(bare, s)
-	})
-	if f.Secret || formatted || r.hidden.text(typed) != typed {
+	if f.Secret || r.Secrets.FormattedWithin(f.Value) || r.Secrets.Within(typed) {
 		return Masked
 	}
 	return strconv.Quote(Truncate(f.Value, maxShownValue))
-}
-
-// barely is a text without what masks put between its characters: only letters and
-// digits, in lower case.
-func barely(text string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsLetter(c) || unicode.IsDigit(c) {
-			return unicode.ToLower(c)
-		}
-		return -1
-	}, text)
 }

@@ -22,11 +22,11 @@ func (o *opJSEvaluate) limit() (time.Duration, string) {
 }
 
 func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
-	e, err := r.page.Evaluate(ctx, Script{Text: o.JS, Limit: Seconds(o.TimeoutSeconds), Facts: javascript.Prove(o.JS)})
+	e, err := r.Page.Evaluate(ctx, Script{Text: o.JS, Limit: Seconds(o.TimeoutSeconds), Facts: javascript.Prove(o.JS)})
 	if len(e.Console) > 0 {
 		r.detail("console", e.Console)
 	}
-	r.failedAt = e.Failed
+	r.FailedAt = e.Failed
 	if errors.Is(err, errOperationLimit) {
 		err = ScriptOver(Seconds(o.TimeoutSeconds))
 		if e.LeftoversStopped {

@@ -18,7 +18,7 @@ func (o *opNavigate) Do(ctx context.Context, r *Run) error {
 	if err := webURL(o.URL); err != nil {
 		return err
 	}
-	n, err := r.page.Navigate(ctx, o.URL)
+	n, err := r.Page.Navigate(ctx, o.URL)
 	if err != nil {
 		return err
 	}

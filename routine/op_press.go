@@ -42,4 +42,4 @@ func keysLike(name string) []string {
 	return like
 }
 
-func (o *opPress) Do(ctx context.Context, r *Run) error { return r.page.Press(ctx, o.Key) }
+func (o *opPress) Do(ctx context.Context, r *Run) error { return r.Page.Press(ctx, o.Key) }

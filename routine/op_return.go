@@ -14,10 +14,10 @@ func (o *opReturn) loadsKey() string   { return o.SessionKey }
 func (o *opReturn) resultName() string { return o.SessionKey }
 
 func (o *opReturn) Do(ctx context.Context, r *Run) error {
-	text, found := r.values[o.SessionKey]
+	text, found := r.Values[o.SessionKey]
 	if !found {
 		var err error
-		if text, found, err = r.page.Lookup(ctx, FromSessionStorage, o.SessionKey); err != nil {
+		if text, found, err = r.Page.Lookup(ctx, FromSessionStorage, o.SessionKey); err != nil {
 			return err
 		}
 	}

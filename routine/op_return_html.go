@@ -34,7 +34,7 @@ func (o *opReturnHTML) element() string {
 }
 
 func (o *opReturnHTML) Do(ctx context.Context, r *Run) error {
-	html, matches, err := r.page.OuterHTML(ctx, o.element())
+	html, matches, err := r.Page.OuterHTML(ctx, o.element())
 	if err != nil {
 		return withLimit(err, o.TimeoutMS)
 	}

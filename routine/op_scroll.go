@@ -24,7 +24,7 @@ func (o *opScroll) Do(ctx context.Context, r *Run) error {
 		r.warn("x and y scroll the window and were ignored beside a selector: use delta_x and delta_y")
 		o.X, o.Y = nil, nil
 	}
-	err := r.page.Scroll(ctx, Scroll{Selector: o.Selector, X: o.X, Y: o.Y,
+	err := r.Page.Scroll(ctx, Scroll{Selector: o.Selector, X: o.X, Y: o.Y,
 		DeltaX: o.DeltaX, DeltaY: o.DeltaY, Smooth: o.Behavior == "smooth"})
 	return withLimit(err, o.TimeoutMS)
 }

@@ -22,7 +22,7 @@ func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
 		return Errorf(CodeInvalid, "url_regex does not compile: %w", err)
 	}
 	last := ""
-	url, err := r.page.WaitURL(ctx, func(url string) (bool, error) {
+	url, err := r.Page.WaitURL(ctx, func(url string) (bool, error) {
 		last = url
 		ok, err := re.match(url)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 // fill puts values in the place of op's placeholders: parameters, and what the
 // run and its page hold. A storage token without value stays as it is written,
 // with a warning.
-func (r *Run) fill(ctx context.Context, op operation) error {
+func (r *runner) fill(ctx context.Context, op operation) error {
 	var failed error
 	resolve := func(t placeholder.Token) (any, bool) {
 		v, found, err := r.resolve(ctx, t)
@@ -53,7 +54,7 @@ func (r *Run) fill(ctx context.Context, op operation) error {
 	return err
 }
 
-func (r *Run) resolve(ctx context.Context, t placeholder.Token) (any, bool, error) {
+func (r *runner) resolve(ctx context.Context, t placeholder.Token) (any, bool, error) {
 	switch t.Source {
 	case placeholder.Parameter:
 		v, found := r.params[t.Name]
@@ -76,7 +77,7 @@ func (r *Run) resolve(ctx context.Context, t placeholder.Token) (any, bool, erro
 		}
 	}
 	if !found {
-		r.result.PlaceholderResolution[t.Key] = nil
+		r.Result.PlaceholderResolution[t.Key] = nil
 		r.warn("Could not resolve placeholder: " + t.Key)
 		return nil, false, nil
 	}
@@ -84,7 +85,7 @@ func (r *Run) resolve(ctx context.Context, t placeholder.Token) (any, bool, erro
 	if secret {
 		shown, r.secret[t.Key] = Masked, true
 	}
-	r.result.PlaceholderResolution[t.Key] = new(r.shorten(shown))
+	r.Result.PlaceholderResolution[t.Key] = new(r.shorten(shown))
 	return text, true, nil
 }
 
@@ -98,7 +99,7 @@ const (
 
 // shorten gives as much of a text as placeholder_resolution has room for. What is
 // cut off leaves a "…".
-func (r *Run) shorten(text string) string {
+func (r *runner) shorten(text string) string {
 	short := Truncate(text, min(maxShownText, max(maxShownTexts-r.shownBytes, 0)))
 	r.shownBytes += len(short)
 	return short
@@ -106,23 +107,23 @@ func (r *Run) shorten(text string) string {
 
 // read finds the text of a storage token; secret tells that it must not be
 // shown.
-func (r *Run) read(ctx context.Context, t placeholder.Token) (text string, found, secret bool, err error) {
+func (r *runner) read(ctx context.Context, t placeholder.Token) (text string, found, secret bool, err error) {
 	switch t.Source {
 	case placeholder.SessionStorage:
 		text, found, err = placeholder.Lookup(ctx, t.Name, func(key string) (string, bool, error) {
-			if text, ok := r.values[key]; ok {
+			if text, ok := r.Values[key]; ok {
 				return text, true, nil
 			}
-			return r.page.Lookup(ctx, FromSessionStorage, key)
+			return r.Page.Lookup(ctx, FromSessionStorage, key)
 		})
 	case placeholder.LocalStorage:
 		text, found, err = placeholder.Lookup(ctx, t.Name, func(key string) (string, bool, error) {
-			return r.page.Lookup(ctx, FromLocalStorage, key)
+			return r.Page.Lookup(ctx, FromLocalStorage, key)
 		})
 	case placeholder.Meta:
-		text, found, err = r.page.Lookup(ctx, FromMeta, t.Name)
+		text, found, err = r.Page.Lookup(ctx, FromMeta, t.Name)
 	case placeholder.WindowProperty:
-		text, found, err = r.page.Lookup(ctx, FromWindow, t.Name)
+		text, found, err = r.Page.Lookup(ctx, FromWindow, t.Name)
 	case placeholder.Cookie:
 		return r.cookie(ctx, t.Name)
 	default:
@@ -133,8 +134,8 @@ func (r *Run) read(ctx context.Context, t placeholder.Token) (text string, found
 
 // cookie reads what the browser would send to the current page, decoded where
 // that works.
-func (r *Run) cookie(ctx context.Context, name string) (string, bool, bool, error) {
-	cookies, err := r.page.SentCookies(ctx)
+func (r *runner) cookie(ctx context.Context, name string) (string, bool, bool, error) {
+	cookies, err := r.Page.SentCookies(ctx)
 	if err != nil {
 		return "", false, false, err
 	}
@@ -142,7 +143,7 @@ func (r *Run) cookie(ctx context.Context, name string) (string, bool, bool, erro
 		if c.Name != name {
 			continue
 		}
-		r.hideCookies([]Cookie{c})
+		r.HideCookies([]Cookie{c})
 		plain, err := url.PathUnescape(c.Value)
 		if err != nil {
 			return c.Value, true, c.HTTPOnly, nil
@@ -153,7 +154,7 @@ func (r *Run) cookie(ctx context.Context, name string) (string, bool, bool, erro
 }
 
 // hide makes texts secrets of the run from now on.
-func (r *Run) hide(texts ...string) {
+func (r *runner) hide(texts ...string) {
 	var all []string
 	size := 0
 	for _, text := range texts {
@@ -166,8 +167,8 @@ func (r *Run) hide(texts ...string) {
 	r.hidden = r.hidden.with(all)
 }
 
-// hideCookies makes the values of HttpOnly cookies secrets, as it is and decoded.
-func (r *Run) hideCookies(cookies []Cookie) {
+// HideCookies makes the values of HttpOnly cookies secrets, as they are and decoded.
+func (r *runner) HideCookies(cookies []Cookie) {
 	var texts []string
 	for _, c := range cookies {
 		if !c.HTTPOnly || c.Value == "" {
@@ -179,4 +180,16 @@ func (r *Run) hideCookies(cookies []Cookie) {
 		}
 	}
 	r.hide(texts...)
+}
+
+// Within reports whether text holds a secret.
+func (r *runner) Within(text string) bool { return r.hidden.text(text) != text }
+
+// FormattedWithin reports whether text holds a secret that a page has formatted.
+func (r *runner) FormattedWithin(text string) bool {
+	bare := barely(text)
+	return slices.ContainsFunc(r.hidden.texts, func(secret string) bool {
+		s := barely(secret)
+		return len(s) >= minSecret && strings.Contains(bare, s)
+	})
 }

@@ -21,7 +21,7 @@ const maxInspected = 256 << 10
 // inspect gathers evidence of a failure on the run's page, also when the run's
 // time is over. One that was cancelled or whose service stops is not kept
 // waiting for it. There is none when the secrets are more than maxInspected.
-func (r *Run) inspect(ctx context.Context, o Operation) *Evidence {
+func (r *runner) inspect(ctx context.Context, o Operation) *Evidence {
 	if unwanted(ctx) || r.hidden.size() > maxInspected {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (r *Run) inspect(ctx context.Context, o Operation) *Evidence {
 			}
 		})
 	}
-	e := r.page.Evidence(bounded, i)
+	e := r.Page.Evidence(bounded, i)
 	if e != nil {
 		e.Script = r.failedLine(o)
 	}
@@ -51,18 +51,18 @@ func (r *Run) inspect(ctx context.Context, o Operation) *Evidence {
 
 // failedLine is the line of the operation's script at which it threw; nil when
 // that is not known.
-func (r *Run) failedLine(o Operation) *ScriptLine {
+func (r *runner) failedLine(o Operation) *ScriptLine {
 	op, err := decodeOperation(o)
 	written, ok := op.(scripted)
 	filled, _ := r.op.(scripted)
-	if err != nil || !ok || filled == nil || r.failedAt.Line < 1 {
+	if err != nil || !ok || filled == nil || r.FailedAt.Line < 1 {
 		return nil
 	}
 	lines := strings.Split(lineEnds.Replace(written.script()), "\n")
-	if r.failedAt.Line > len(lines) || strings.Count(lineEnds.Replace(filled.script()), "\n")+1 != len(lines) {
+	if r.FailedAt.Line > len(lines) || strings.Count(lineEnds.Replace(filled.script()), "\n")+1 != len(lines) {
 		return nil // a placeholder that is written over several lines
 	}
-	return &ScriptLine{r.failedAt, lines[r.failedAt.Line-1]}
+	return &ScriptLine{r.FailedAt, lines[r.FailedAt.Line-1]}
 }
 
 // lineEnds makes all line ends of JavaScript the same.

@@ -103,7 +103,7 @@ func TestLargeTextsTakeTurns(t *testing.T) {
 			{"a large text with an empty sanitizer", "b", `[]`, large, false},
 		} {
 			go func() {
-				r := &Run{largeText: turns.of(row.organization), result: &Result{}}
+				r := &Run{LargeText: turns.of(row.organization), Result: &Result{}}
 				if text, err := r.sanitize(t.Context(), []byte(row.sanitizer), row.body); err != nil || text == "" {
 					t.Errorf("%s: %d bytes, %v", row.name, len(text), err)
 				}
