@@ -1,15 +1,8 @@
 package routine
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"maps"
-	"slices"
-)
-
-const (
-	statusField = "routine_status"
-	tagsField   = "tags"
 )
 
 // PatchRoutine applies a JSON Merge Patch (RFC 7396) to a routine: its
@@ -38,7 +31,7 @@ func (s *Service) PatchRoutine(ctx context.Context, p Principal, id string, text
 			return err
 		}
 		defer done()
-		warnings, err = r.patch(text)
+		warnings, err = applyPatch(r, text)
 		if may(p, toRead, nil) != nil {
 			warnings, err = withheldProblems(warnings, err, func(found []Problem) []Problem { return problemsOfPatch(text, status, found) })
 		}
@@ -47,100 +40,19 @@ func (s *Service) PatchRoutine(ctx context.Context, p Principal, id string, text
 	return r, warnings, err
 }
 
-// patch gives r what a merge patch says. The warnings are there beside an error
+// applyPatch changes r as a merge patch says. The warnings are there beside an error
 // too.
-func (r *Routine) patch(text []byte) ([]Problem, error) {
-	patch := readDocument(text, false)
-	if patch.broken || patch.root.kind != '{' {
-		_, warnings, err := parse(patch, &patch.root)
-		return warnings, err
-	}
-	merged, own, err := patch.mergedInto(&r.Definition)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkSize(merged); err != nil {
-		return nil, err
-	}
-	doc := readDocument(merged, false)
-	doc.own = own
-	doc.found = patch.found // of a text that had to be mended, too
-	status := r.Status
-	if n := patch.root.member(statusField); n != nil {
-		var ok bool
-		if status, ok = statusNamed(n); !ok {
-			doc.found.add(finding{offset: int(n.start), Problem: Problem{Pointer: "/" + statusField, Code: "enum",
-				Message: "must be draft, active or archived, not " + patch.show(n)}})
-		}
-	}
-	d, warnings, err := parse(doc, &doc.root)
+func applyPatch(r *Routine, text []byte) ([]Problem, error) {
+	m, warnings, err := Merge(&r.Definition, text)
 	if err != nil {
 		return warnings, err
 	}
 	was := *r
-	r.Definition = *d
-	if patch.root.member(tagsField) == nil {
-		r.Tags = was.Tags
-	}
-	if err := setStatus(r, status); err != nil || was.Status != StatusArchived || sameContent(&was, r) {
+	r.Definition = m.Definition
+	if err := setStatus(r, cmp.Or(m.Status, was.Status)); err != nil || was.Status != StatusArchived || sameContent(&was, r) {
 		return warnings, err
 	}
 	return warnings, requireNotArchived(r)
-}
-
-// statusNamed is the status that a value names.
-func statusNamed(n *node) (Status, bool) {
-	status := Status(n.text)
-	return status, n.kind == '"' && transitions[status] != nil
-}
-
-// mergedInto is a definition with the patch d applied, as text: what d sets,
-// where it stands in d, and behind it the fields that d does not name. own is
-// how far d's own text goes. No field of a definition is an object, so there is
-// nothing to merge deeper than fields. Tags that d leaves alone are left out:
-// what was stored before they had limits can be changed in other fields.
-func (d *document) mergedInto(was *Definition) (text []byte, own int, err error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(RawJSON(was), &fields); err != nil {
-		return nil, 0, Internal("decode definition", err)
-	}
-	if d.root.member(tagsField) == nil {
-		delete(fields, tagsField)
-	}
-	own = int(d.root.end) - 1
-	text = []byte(d.src[:own])
-	values, kept := d.root.items(), false
-	for i, k := range d.root.keys() {
-		_, known := fields[k.name]
-		delete(fields, k.name)
-		removed := known && values[i].kind == 'n'
-		if i > 0 && (removed || !kept) {
-			blank(text[values[i-1].end:k.start]) // the comma
-		}
-		if removed {
-			blank(text[k.start:values[i].end])
-		} else {
-			kept = true
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if kept {
-			text = append(text, ',')
-		}
-		kept = true
-		text = append(append(append(text, '"'), name...), `":`...)
-		text = append(text, fields[name]...)
-	}
-	return append(text, '}'), own, nil
-}
-
-// blank writes over text, so that all that comes behind stays at its place.
-func blank(text []byte) {
-	for i, c := range text {
-		if c != '\n' {
-			text[i] = ' '
-		}
-	}
 }
 
 func sameContent(a, b *Routine) bool {

@@ -42,6 +42,9 @@ const (
 	StatusArchived Status = "archived"
 )
 
+// Valid reports whether s is one of the statuses above.
+func (s Status) Valid() bool { return s == StatusDraft || s == StatusActive || s == StatusArchived }
+
 // Definition is the part of a routine that its author writes. Only [Parse]
 // makes one, so it holds everything that Parse promises.
 type Definition struct {

@@ -43,7 +43,7 @@ func problemsOfPatch(text []byte, status Status, found []Problem) []Problem {
 		return withhold(found, nil)
 	}
 	r := Routine{Definition: *d, Status: status}
-	own, err := r.patch(text)
+	own, err := applyPatch(&r, text)
 	if err != nil {
 		own = append(own, AsError(err).Problems...)
 	}
