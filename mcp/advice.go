@@ -23,7 +23,7 @@ func (s *Server) offers(p routine.Principal, tool string) bool {
 
 // advise gives the text of a that suits the caller.
 func (s *Server) advise(ctx context.Context, a advice) string {
-	if s.offers(principalOf(ctx), a.tool) {
+	if s.offers(PrincipalOf(ctx), a.tool) {
 		return a.text
 	}
 	return a.otherwise

@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// beatInterval is after how long without a byte a stream has got a comment, so
-// that no proxy takes it for dead.
-const beatInterval = 15 * time.Second
+// keepAliveInterval is the default of Options.KeepAlive: proxies close streams that
+// are silent for longer than they allow.
+const keepAliveInterval = 15 * time.Second
 
-// beats has comments written on streams on which nothing else is. All share one
-// clock: to set one for each request costs more than the rest of a short answer.
-type beats struct {
+// keepAlives writes comments on streams on which nothing else is written. All
+// streams share one timer: setting one for each request would cost more than the
+// rest of a short answer.
+type keepAlives struct {
 	interval time.Duration
 
 	mu    sync.Mutex
@@ -20,43 +21,43 @@ type beats struct {
 	armed bool
 }
 
-func newBeats(interval time.Duration) *beats {
-	return &beats{interval: interval, open: map[*stream]struct{}{}}
+func newKeepAlives(interval time.Duration) *keepAlives {
+	return &keepAlives{interval: interval, open: map[*stream]struct{}{}}
 }
 
-func (b *beats) add(s *stream) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.open[s] = struct{}{}
+func (k *keepAlives) add(s *stream) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.open[s] = struct{}{}
 	switch {
-	case b.armed:
+	case k.armed:
 		return
-	case b.timer == nil:
-		b.timer = time.AfterFunc(b.interval/2, b.tick)
+	case k.timer == nil:
+		k.timer = time.AfterFunc(k.interval/2, k.tick)
 	default:
-		b.timer.Reset(b.interval / 2)
+		k.timer.Reset(k.interval / 2)
 	}
-	b.armed = true
+	k.armed = true
 }
 
-func (b *beats) remove(s *stream) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.open, s)
+func (k *keepAlives) remove(s *stream) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.open, s)
 }
 
-// tick has a comment written on each stream that was silent since the last one.
-// A client that does not read holds up only its own.
-func (b *beats) tick() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.armed = len(b.open) > 0; !b.armed {
+// tick writes a comment on each stream that was silent since the last tick. A
+// client that does not read delays only its own stream.
+func (k *keepAlives) tick() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.armed = len(k.open) > 0; !k.armed {
 		return
 	}
-	for s := range b.open {
-		if !s.spoke.Swap(false) {
+	for s := range k.open {
+		if !s.written.Swap(false) {
 			go s.comment()
 		}
 	}
-	b.timer.Reset(b.interval / 2)
+	k.timer.Reset(k.interval / 2)
 }

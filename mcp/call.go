@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,24 +19,15 @@ import (
 // agent that has lost count must not take every place that others wait for.
 const maxCalls = 64
 
-type callsKey struct{}
-
-// withCalls counts the calls of the session that a message belongs to. Without
-// sessions, clients are told apart by nothing that would not tell too few apart.
-func withCalls(ctx context.Context, calls *atomic.Int32) context.Context {
-	return context.WithValue(ctx, callsKey{}, calls)
-}
-
 // bounded refuses a call that is one too many for its session, in words that
 // reach the agent.
 func bounded(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if calls, ok := ctx.Value(callsKey{}).(*atomic.Int32); ok {
-			defer calls.Add(-1)
-			if calls.Add(1) > maxCalls {
-				return failed(fmt.Sprintf("%s was not called: %d calls of this session go on already [%s]. Next: wait for some of them to end, then call again.",
-					q.Params.Name, maxCalls, routine.CodeBusy)), nil
-			}
+		running, end := StartCall(ctx)
+		defer end()
+		if running > maxCalls {
+			return failed(fmt.Sprintf("%s was not called: %d calls of this session go on already [%s]. Next: wait for some of them to end, then call again.",
+				q.Params.Name, maxCalls, routine.CodeBusy)), nil
 		}
 		return next(ctx, q)
 	}
@@ -73,11 +63,11 @@ func (c *caller) handle(ctx context.Context, request mcp.CallToolRequest) (resul
 // it goes on by itself.
 func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameters json.RawMessage, patience time.Duration) *mcp.CallToolResult {
 	r := c.server.report(ctx, request, c.operations)
-	e, err := c.server.service.Execute(ctx, principalOf(ctx), c.id, routine.Call{Via: routine.ViaMCP, Parameters: parameters,
+	e, err := c.server.service.Execute(ctx, PrincipalOf(ctx), c.id, routine.Call{Via: routine.ViaMCP, Parameters: parameters,
 		Timeout: routine.MaxRunTimeout, Progress: r.progress(), Queued: r.queued(), Patience: patience, Detach: c.server.detach})
 	r.stop()
 	result := c.answer(ctx, e, err, part{})
-	if e != nil && e.Evidence != nil && c.server.offers(principalOf(ctx), "get_execution") {
+	if e != nil && e.Evidence != nil && c.server.offers(PrincipalOf(ctx), "get_execution") {
 		words, _ := result.Content[0].(mcp.TextContent)
 		words.Text += " To mend the routine: get_execution tells what was on the page."
 		result.Content[0] = words

@@ -23,20 +23,29 @@ var (
 	eve = routine.Principal{UserID: "eve", OrganizationID: "other", ProjectID: "x", Scopes: routine.UsualScopes}
 )
 
-// front is a house behind its doors, on a real listener. When the test ends, so
+// front is a house behind its admission, on a real listener. When the test ends, so
 // do its streams, and no goroutine may be left.
 type front struct {
 	*house
-	http   *HTTP
-	url    string
-	tokens map[string]string // by user
+	admission Admission
+	http      *HTTP
+	url       string
+	tokens    map[string]string // by user
 }
 
 func newFront(t *testing.T, definitions ...string) *front {
 	t.Helper()
+	return newFrontWith(t, func(*front) {}, definitions...)
+}
+
+// newFrontWith is newFront with something changed before it is served.
+func newFrontWith(t *testing.T, change func(*front), definitions ...string) *front {
+	t.Helper()
 	before := goleak.IgnoreCurrent()
 	h := newHouse(t, definitions...)
-	f := &front{house: h, http: h.NewHTTP(httpapi.NewAdmission(httpapi.Config{Service: h.service}), ""), tokens: map[string]string{}}
+	f := &front{house: h, admission: httpapi.NewAdmission(httpapi.Config{Service: h.service}), tokens: map[string]string{}}
+	change(f)
+	f.http = h.NewHTTP(f.admission, "")
 	for _, p := range []routine.Principal{ann, bob, eve} {
 		secret, _, err := h.service.CreateToken(t.Context(), p, 0)
 		if err != nil {

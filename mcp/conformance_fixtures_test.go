@@ -74,7 +74,7 @@ func contentFixtures(m *server.MCPServer) {
 // their own call.
 func talkFixtures(m *server.MCPServer) {
 	tell := func(ctx context.Context, method string, params object) error {
-		return ctx.Value(notifierKey{}).(notifier)(method, params)
+		return NotifierOf(ctx)(method, params)
 	}
 	tool(m, "test_tool_with_logging", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for _, text := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {

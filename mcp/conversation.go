@@ -5,24 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"rote/routine"
 )
 
-// maxInFlight bounds the requests of one session that are being answered,
-// should a client ask on and on and take no answer.
+// maxInFlight limits the requests of one session that are being answered, in case
+// a client sends requests and reads no answers.
 const maxInFlight = 1000
-
-// codeBusy is the JSON-RPC error of a request beyond maxInFlight.
-const codeBusy = -32000
 
 // writer sends messages to a client: one whole message a call, in the order of
 // the calls.
@@ -36,8 +32,8 @@ type writer interface{ write(v any) error }
 // were cancelled while they queued, drop a last line without line break, go on
 // with calls whose SSE client is gone, and responses overtake notifications.
 type conversation struct {
-	server  *Server
-	of      *organization
+	peer    Peer
+	log     *slog.Logger
 	session *session
 	out     writer
 	pending sync.WaitGroup
@@ -47,25 +43,25 @@ type conversation struct {
 	inFlight map[string]*exchange // by request id, as JSON
 }
 
-func (s *Server) newConversation(o *organization, idPrefix string, out writer) *conversation {
-	return &conversation{server: s, of: o, session: newSession(idPrefix), out: out, inFlight: map[string]*exchange{}}
+func newConversation(p Peer, log *slog.Logger, idPrefix string, out writer) *conversation {
+	return &conversation{peer: p, log: log, session: newSession(idPrefix), out: out, inFlight: map[string]*exchange{}}
 }
 
 // open makes the session known and begins to tell the client of changes. The
 // caller ends it.
 func (c *conversation) open(ctx context.Context) (end func(), err error) {
-	if err := c.of.protocol.RegisterSession(ctx, c.session); err != nil {
+	if err := c.peer.Server().RegisterSession(ctx, c.session); err != nil {
 		return nil, fmt.Errorf("begin session: %w", err)
 	}
-	done := c.of.listen(ctx)
+	stopListening := c.peer.Listen(ctx)
 	background, stop := context.WithCancel(ctx)
 	var forwarding sync.WaitGroup
 	forwarding.Go(func() { c.forwardNotifications(background) })
 	return func() {
-		done()
+		stopListening()
 		stop()
 		forwarding.Wait()
-		c.of.protocol.UnregisterSession(context.WithoutCancel(ctx), c.session.SessionID())
+		c.peer.Server().UnregisterSession(context.WithoutCancel(ctx), c.session.SessionID())
 	}, nil
 }
 
@@ -88,7 +84,8 @@ type envelope struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-func (c *conversation) message(ctx context.Context, text []byte) {
+// message handles a message that the client has sent on behalf of p.
+func (c *conversation) message(ctx context.Context, p routine.Principal, text []byte) {
 	var e envelope
 	var odd *json.UnmarshalTypeError // is mcp-go's to refuse
 	err := json.Unmarshal(text, &e)
@@ -102,11 +99,11 @@ func (c *conversation) message(ctx context.Context, text []byte) {
 	case isMessage && e.Method == string(mcp.MethodNotificationCancelled):
 		c.cancel(text)
 	case !isRequest:
-		c.send(nil, c.handle(ctx, nil, text))
+		c.send(nil, c.handle(ctx, p, e, text))
 	case e.Method == string(mcp.MethodInitialize):
-		c.send(e.ID, c.handle(ctx, e.ID, text)) // what comes behind it builds on it
+		c.send(e.ID, c.handle(ctx, p, e, text)) // before the next message is read, which depends on it
 	default:
-		c.begin(ctx, e, text)
+		c.start(ctx, p, e, text)
 	}
 }
 
@@ -116,10 +113,10 @@ var errNullID = routine.Errorf(routine.CodeInvalid, "the id of a request must be
 // hasNullID reports whether a message is a request with the id null.
 func hasNullID(id json.RawMessage, method string) bool { return string(id) == "null" && method != "" }
 
-// begin answers a request on a goroutine of its own. It can be cancelled from
-// now on, not only when the goroutine has come to run.
-func (c *conversation) begin(ctx context.Context, e envelope, text []byte) {
-	ctx, cancel := context.WithCancel(withToken(ctx, e.Params.Meta.ProgressToken))
+// start answers a request on a goroutine of its own. The request can be cancelled
+// as soon as start returns, even if the goroutine does not run yet.
+func (c *conversation) start(ctx context.Context, p routine.Principal, e envelope, text []byte) {
+	ctx, cancel := context.WithCancel(ctx)
 	x := &exchange{cancel: cancel}
 	if code, refusal := c.admit(string(e.ID), x); refusal != "" {
 		cancel()
@@ -128,7 +125,7 @@ func (c *conversation) begin(ctx context.Context, e envelope, text []byte) {
 	}
 	c.pending.Go(func() {
 		defer cancel()
-		response := c.handle(ctx, e.ID, text)
+		response := c.handle(ctx, p, e, text)
 		if cancelled := c.settle(string(e.ID), x); !cancelled {
 			c.send(e.ID, response)
 		}
@@ -143,7 +140,7 @@ func (c *conversation) admit(id string, x *exchange) (code int, refusal string) 
 		return mcp.INVALID_REQUEST, "a request with this id is still being answered"
 	}
 	if len(c.inFlight) >= maxInFlight {
-		return codeBusy, fmt.Sprintf("%d requests are being answered: try again later", maxInFlight)
+		return CodeBusy, fmt.Sprintf("%d requests are being answered: try again later", maxInFlight)
 	}
 	c.inFlight[id] = x
 	return 0, ""
@@ -177,42 +174,32 @@ func (c *conversation) cancel(text []byte) {
 	}
 }
 
-// handle gives mcp-go's answer; nil when there is none to give.
-func (c *conversation) handle(ctx context.Context, id json.RawMessage, text []byte) (response any) {
+// handle returns mcp-go's answer to a message, or nil if there is none.
+func (c *conversation) handle(ctx context.Context, p routine.Principal, e envelope, text []byte) (response any) {
 	defer func() {
 		if p := recover(); p != nil {
 			incident := uuid.NewString()
-			c.server.log.ErrorContext(ctx, "mcp message", "incident", incident, "error", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
-			response = errorResponse(id, mcp.INTERNAL_ERROR, "internal error, incident "+incident)
+			c.log.ErrorContext(ctx, "mcp message", "incident", incident, "error", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			response = errorResponse(e.ID, mcp.INTERNAL_ERROR, "internal error, incident "+incident)
 		}
 	}()
-	ctx, code := withErrorCode(ctx)
-	ctx = withCalls(withNotifier(c.of.protocol.WithContext(ctx, c.session), c.notify), &c.calls)
-	switch r := c.of.protocol.HandleMessage(ctx, text).(type) {
+	q := &request{principal: p, peer: c.peer, notify: c.notify, progressToken: exactToken(e.Params.Meta.ProgressToken), calls: &c.calls}
+	server := c.peer.Server()
+	ctx = withRequest(server.WithContext(ctx, c.session), q)
+	switch r := server.HandleMessage(ctx, text).(type) {
 	case nil:
 		return nil
 	case mcp.JSONRPCResponse:
-		r.ID = mcp.NewRequestId(id) // mcp-go has read it as a float64
+		r.ID = mcp.NewRequestId(e.ID) // mcp-go has read it as a float64
 		return r
 	case mcp.JSONRPCError:
-		r.ID = mcp.NewRequestId(id)
-		r.Error.Message = c.server.withoutTool(ctx, r.Error.Message)
-		r.Error.Code = code.of(r.Error.Code)
+		r.ID = mcp.NewRequestId(e.ID)
+		r.Error.Message = c.peer.ErrorMessage(ctx, r.Error.Message)
+		r.Error.Code = q.errorCode.replacing(r.Error.Code)
 		return r
 	default:
 		return r
 	}
-}
-
-// withoutTool says what to do in place of mcp-go's "tool 'x' not found: tool not
-// found", which reaches the model.
-func (s *Server) withoutTool(ctx context.Context, message string) string {
-	said, ok := strings.CutSuffix(message, "' not found: "+server.ErrToolNotFound.Error())
-	if !ok {
-		return message
-	}
-	search := s.advise(ctx, advice{tool: "search_routines", text: ", and search_routines finds routines by what they do"})
-	return fmt.Sprintf("there is no tool %q: tools/list tells which there are%s", truncate(clean(strings.TrimPrefix(said, "tool '")), 80), search)
 }
 
 func (c *conversation) notify(method string, params any) error {
@@ -232,7 +219,7 @@ func (c *conversation) send(id json.RawMessage, response any) {
 		return
 	}
 	if err := c.out.write(response); errors.Is(err, errNoJSON) {
-		c.server.log.Error("mcp response", "error", err)
+		c.log.Error("mcp response", "error", err)
 		c.refuse(id, mcp.INTERNAL_ERROR, "internal error: the response could not be encoded")
 	}
 }

@@ -60,7 +60,7 @@ func TestOneOrganizationCannotTakeAllSessions(t *testing.T) {
 	fill := func(organization string) (n int, err error) {
 		for {
 			p := routine.Principal{UserID: fmt.Sprint("user", n/10), OrganizationID: organization}
-			if _, _, err = all.begin(p, nil, nil); err != nil {
+			if _, _, err = all.add(p, nil, nil); err != nil {
 				return n, err
 			}
 			n++
@@ -84,7 +84,7 @@ func TestSessionsThatAreNeverUsed(t *testing.T) {
 	all := newSessions()
 	now := time.Unix(0, 0)
 	all.now = func() time.Time { return now }
-	first, _, err := all.begin(eve, nil, nil)
+	first, _, err := all.add(eve, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestSessionsThatAreNeverUsed(t *testing.T) {
 		for range 60 {
 			now = now.Add(time.Millisecond)
 			p := routine.Principal{UserID: fmt.Sprint("user", user), OrganizationID: fmt.Sprint("organization", user%10)}
-			s, _, err := all.begin(p, nil, nil)
+			s, _, err := all.add(p, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestLeastRecentlyUsedSessionGivesWay(t *testing.T) {
 	begin := func(project string, called bool) *httpSession {
 		p := ann
 		p.ProjectID = project
-		s, _, err := all.begin(p, nil, nil)
+		s, _, err := all.add(p, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,30 +13,47 @@ import (
 	"rote/routine"
 )
 
-// codeMethod is the one fault that only HTTP knows; the door does too.
+// Admission decides which requests over HTTP are handled, and for whom. It is
+// shared with the REST API, so that each caller has one budget.
+type Admission interface {
+	// Admit refuses requests that name a foreign host or come from a page of a
+	// foreign origin.
+	Admit(*http.Request) error
+	// Caller authenticates a request: without a token, it is the anonymous
+	// caller's. It counts the call: CodeRateLimited.
+	Caller(http.ResponseWriter, *http.Request) (routine.Principal, error)
+	// Begin counts a request of a caller as open until done is called, and refuses
+	// one that is too many: CodeRateLimited.
+	Begin(*http.Request, routine.Principal) (done func(), err error)
+	// Refuse returns the status of an answer to an error, and sets the headers
+	// that go with it.
+	Refuse(http.Header, error) (status int)
+}
+
+// codeMethod is the code of an error that only HTTP has. The admission gives it a
+// status.
 const codeMethod routine.Code = "method_not_allowed"
 
 var errMethod = routine.Errorf(codeMethod, "this path does not answer to this method: see the header Allow")
 
-// enter lets a request in: from where it comes, and who makes it.
-func (h *HTTP) enter(w http.ResponseWriter, r *http.Request) (routine.Principal, *organization, error) {
+// admit checks where a request comes from, and sets who makes it.
+func (h *HTTP) admit(w http.ResponseWriter, r *http.Request, q *request) (err error) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if err := h.door.Admit(r); err != nil {
-		return routine.Principal{}, nil, err
+	if err := h.admission.Admit(r); err != nil {
+		return err
 	}
 	allowOrigin(w, r)
 	if r.Method == http.MethodOptions {
-		return routine.Principal{}, nil, nil // carries no token, and gets nothing
+		return nil // it carries no token, and gets nothing
 	}
-	p, err := h.door.Caller(w, r)
-	if err != nil {
-		return routine.Principal{}, nil, err
+	if q.principal, err = h.admission.Caller(w, r); err != nil {
+		return err
 	}
-	o, err := h.server.organization(p)
-	return p, o, err
+	q.peer, err = h.options.Peer(q.principal)
+	return err
 }
 
-// allowOrigin lets pages of an admitted origin read the answer.
+// allowOrigin lets scripts of the page whose origin was admitted read the answer.
 func allowOrigin(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Add("Vary", "Origin")
@@ -53,15 +70,15 @@ func allowOrigin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// body reads the message of a POST. A body
-// that is too long is not read to its end: CodeTooLarge. CodeUnsupportedMediaType
-// for anything but JSON, which pages could send to any origin unasked.
+// body reads the message of a POST. A body that is too long is not read to its
+// end: CodeTooLarge. Anything but JSON is refused with CodeUnsupportedMediaType,
+// because pages can send it to any origin without a preflight request.
 func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
 		return nil, routine.Errorf(routine.CodeUnsupportedMediaType, "a message is sent with Content-Type: application/json")
 	}
-	limit := int64(h.server.maxMessage)
+	limit := int64(h.options.MaxMessage)
 	tooLarge := func() error {
 		return routine.Errorf(routine.CodeTooLarge, "the message is longer than %d bytes", limit)
 	}
@@ -70,7 +87,7 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, tooLarge()
 	}
 	var read bytes.Buffer
-	read.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead) // so that it grows no more
+	read.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead) // so that it does not grow again
 	_, err = read.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
 	var over *http.MaxBytesError
 	switch {
@@ -82,12 +99,12 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return read.Bytes(), nil
 }
 
-// refuse answers a request that is not let through, as a JSON-RPC error without
-// id: the message was not looked at.
+// refuse answers a request that is not handled with a JSON-RPC error without id:
+// its message was not read.
 func (h *HTTP) refuse(w http.ResponseWriter, err error) {
 	e := routine.AsError(err)
 	header := w.Header()
-	status := h.door.Refuse(header, e)
+	status := h.admission.Refuse(header, e)
 	text, err := json.Marshal(errorResponse(nil, mcp.INVALID_REQUEST, fmt.Sprintf("%s [%s]", e.Message, e.Code)))
 	if err != nil {
 		text = nil // a text always encodes
@@ -95,5 +112,5 @@ func (h *HTTP) refuse(w http.ResponseWriter, err error) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // a client that is gone misses it
+	_, _ = w.Write(text) // the client may have disconnected
 }

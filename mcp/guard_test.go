@@ -122,7 +122,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	all.limits, all.now = sessionLimits{all: 3, organization: 9, user: 9}, func() time.Time { return now }
 	begin := func(p routine.Principal) *httpSession {
 		now = now.Add(time.Second)
-		s, _, err := all.begin(p, nil, nil)
+		s, _, err := all.add(p, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,10 +131,10 @@ func TestSessionsAreBounded(t *testing.T) {
 	first, second := begin(ann), begin(ann)
 	all.release(first)
 	busy := begin(bob)
-	if _, gone, err := all.begin(ann, nil, nil); err != nil || len(gone) != 1 || gone[0] != first {
+	if _, gone, err := all.add(ann, nil, nil); err != nil || len(gone) != 1 || gone[0] != first {
 		t.Fatalf("the own idle session did not give way: %v %v", gone, err)
 	}
-	if _, _, err := all.begin(bob, nil, nil); routine.CodeOf(err) != routine.CodeBusy {
+	if _, _, err := all.add(bob, nil, nil); routine.CodeOf(err) != routine.CodeBusy {
 		t.Fatalf("a session in use, or of another, gave way: %v", err)
 	}
 	for s, user := range map[*httpSession]routine.Principal{second: ann, busy: bob} {
@@ -149,14 +149,14 @@ func TestSessionsAreBounded(t *testing.T) {
 	crowd.limits, crowd.now = sessionLimits{all: 4, organization: 9, user: 9}, all.now
 	for _, p := range []routine.Principal{bob, ann, ann, ann} {
 		now = now.Add(time.Second)
-		s, _, err := crowd.begin(p, nil, nil)
+		s, _, err := crowd.add(p, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		crowd.release(s)
 	}
 	for _, p := range []routine.Principal{eve, ann} {
-		if _, gone, err := crowd.begin(p, nil, nil); err != nil || len(gone) != 1 || gone[0].owner != ownerOf(ann) {
+		if _, gone, err := crowd.add(p, nil, nil); err != nil || len(gone) != 1 || gone[0].owner != ownerOf(ann) {
 			t.Errorf("%v gave way to %s: %v", gone, p.UserID, err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	if _, err := all.use(ann, second.id, false); routine.CodeOf(err) != routine.CodeNotFound {
 		t.Errorf("an expired session: %v", err)
 	}
-	if _, gone, err := all.begin(eve, nil, nil); err != nil || len(gone) != 2 {
+	if _, gone, err := all.add(eve, nil, nil); err != nil || len(gone) != 2 {
 		t.Errorf("%d expired sessions gave way: %v", len(gone), err)
 	}
 	if _, open := <-second.ended; open {
@@ -175,10 +175,12 @@ func TestSessionsAreBounded(t *testing.T) {
 // TestRateLimit: a token has one budget of calls, over whichever front end and
 // path, and a call that is refused runs nothing.
 func TestRateLimit(t *testing.T) {
-	f := newFront(t, hang)
-	door := httpapi.NewAdmission(httpapi.Config{Service: f.service, RateLimit: 4})
-	f.http.door = door
-	rest := httpapi.NewHandler(httpapi.Config{Service: f.service, Admission: door})
+	var admission *httpapi.Admission
+	f := newFrontWith(t, func(f *front) {
+		admission = httpapi.NewAdmission(httpapi.Config{Service: f.service, RateLimit: 4})
+		f.admission = admission
+	}, hang)
+	rest := httpapi.NewHandler(httpapi.Config{Service: f.service, Admission: admission})
 	read := func(user string) *http.Response {
 		q := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/routines/", http.NoBody)
 		q.Header.Set("X-Service-Token", f.tokens[user])

@@ -153,8 +153,7 @@ func TestSessionsAreTheirOwnersAlone(t *testing.T) {
 // A call that takes long gets comments, and its answer as the last event.
 func TestLongCallIsKeptOpen(t *testing.T) {
 	for _, e := range []era{legacy, modern} {
-		f := newFront(t, hang)
-		f.http.beats = newBeats(time.Millisecond)
+		f := newFrontWith(t, func(f *front) { f.transport.KeepAlive = time.Millisecond }, hang)
 		c := f.caller(t, e, "ann")
 		r := c.post(t.Context(), strings.Replace(calling("1", "hang"), `"progressToken":1`, `"x":1`, 1))
 		<-f.site.hanging
@@ -219,20 +218,19 @@ func TestChangesAreToldOnEveryKindOfStream(t *testing.T) {
 	}
 }
 
-// rottenDoor breaks under DELETE.
-type rottenDoor struct{ Door }
+// panickingAdmission panics for the method DELETE.
+type panickingAdmission struct{ Admission }
 
-func (d rottenDoor) Admit(r *http.Request) error {
+func (a panickingAdmission) Admit(r *http.Request) error {
 	if r.Method == http.MethodDelete {
-		panic("the door is broken")
+		panic("the admission is broken")
 	}
-	return d.Door.Admit(r)
+	return a.Admission.Admit(r)
 }
 
 // A fault of ours cuts the connection and is in the log, and the others go on.
 func TestPanicCutsOneConnection(t *testing.T) {
-	f := newFront(t, named("only"))
-	f.http.door = rottenDoor{f.http.door}
+	f := newFrontWith(t, func(f *front) { f.admission = panickingAdmission{f.admission} }, named("only"))
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, f.url+"/mcp", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +239,7 @@ func TestPanicCutsOneConnection(t *testing.T) {
 		_ = r.Body.Close()
 		t.Errorf("an answer: %s", r.Status)
 	}
-	if !strings.Contains(f.log.String(), "panic: the door is broken") {
+	if !strings.Contains(f.log.String(), "panic: the admission is broken") {
 		t.Errorf("log: %s", f.log)
 	}
 	if list := f.caller(t, modern, "ann").ask(call("1", "only", "{}")); list[0].Result == nil {

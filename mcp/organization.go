@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +45,15 @@ func (s *Server) organization(p routine.Principal) (*organization, error) {
 	if o == nil {
 		o = s.newOrganization(p)
 		s.organizations[p.OrganizationID] = o
+	}
+	return o, nil
+}
+
+// peer returns the caller's part of the server for the transports.
+func (s *Server) peer(p routine.Principal) (Peer, error) {
+	o, err := s.organization(p)
+	if err != nil {
+		return nil, err
 	}
 	return o, nil
 }
@@ -97,7 +107,7 @@ const listTTL = time.Minute
 // visible are the tools that the caller's token is good for. What is not
 // visible cannot be called either.
 func (s *Server) visible(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
-	p := principalOf(ctx)
+	p := PrincipalOf(ctx)
 	kept := make([]mcp.Tool, 0, len(tools))
 	for _, t := range tools {
 		needs := routine.ScopeExecutionsRun // what running a routine needs
@@ -112,9 +122,24 @@ func (s *Server) visible(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
 	return kept
 }
 
-// listen keeps the tools fresh while a client waits to be told of changes. The
-// caller calls done when it no longer does.
-func (o *organization) listen(ctx context.Context) (done func()) {
+// Server returns the mcp-go server that has the organization's tools.
+func (o *organization) Server() *server.MCPServer { return o.protocol }
+
+// ErrorMessage replaces mcp-go's "tool 'x' not found: tool not found", which
+// reaches the model, by a message that says what to do.
+func (o *organization) ErrorMessage(ctx context.Context, message string) string {
+	said, ok := strings.CutSuffix(message, "' not found: "+server.ErrToolNotFound.Error())
+	if !ok {
+		return message
+	}
+	s := o.registry.server
+	search := s.advise(ctx, advice{tool: "search_routines", text: ", and search_routines finds routines by what they do"})
+	return fmt.Sprintf("there is no tool %q: tools/list tells which there are%s", truncate(clean(strings.TrimPrefix(said, "tool '")), 80), search)
+}
+
+// Listen keeps the list of tools current while a client waits for notifications
+// of changes. The caller calls stop when it no longer waits.
+func (o *organization) Listen(ctx context.Context) (stop func()) {
 	o.registry.refresh(ctx) // before the client is told of changes
 	if o.interval < 0 {
 		return func() {}

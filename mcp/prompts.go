@@ -40,7 +40,7 @@ func (s *Server) addPrompts(m *server.MCPServer) {
 		func(ctx context.Context, q mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			goal := q.Params.Arguments["goal"]
 			if strings.TrimSpace(goal) == "" {
-				return nil, s.shown(ctx, missingArgument("goal", "say what the routine is to do"), mcp.INVALID_PARAMS)
+				return nil, s.handlerError(ctx, missingArgument("goal", "say what the routine is to do"), mcp.INVALID_PARAMS)
 			}
 			where := ""
 			if u := q.Params.Arguments["url"]; u != "" {
@@ -54,11 +54,11 @@ func (s *Server) addPrompts(m *server.MCPServer) {
 		func(ctx context.Context, q mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			id := q.Params.Arguments["execution_id"]
 			if id == "" {
-				return nil, s.shown(ctx, missingArgument("execution_id", "it is in the answer of the call that ran the routine"), mcp.INVALID_PARAMS)
+				return nil, s.handlerError(ctx, missingArgument("execution_id", "it is in the answer of the call that ran the routine"), mcp.INVALID_PARAMS)
 			}
 			e, err := s.execution(ctx, id)
 			if err != nil {
-				return nil, s.shown(ctx, err, mcp.INVALID_PARAMS)
+				return nil, s.handlerError(ctx, err, mcp.INVALID_PARAMS)
 			}
 			var c cutter
 			record := c.fit(spot{name: "execution"}, cleanJSON(routine.RawJSON(e)), maxResult/2)

@@ -53,9 +53,9 @@ func (s *Server) addRecord(ctx context.Context, answer *mcp.CallToolResult, e *r
 	has := e.Evidence != nil && e.Evidence.Screenshot != nil && e.Evidence.Screenshot.File != ""
 	switch {
 	case has && wanted:
-		f, err := s.service.ExecutionFile(ctx, principalOf(ctx), e.ID, e.Evidence.Screenshot.File)
+		f, err := s.service.ExecutionFile(ctx, PrincipalOf(ctx), e.ID, e.Evidence.Screenshot.File)
 		if err != nil {
-			words.Text += "\nThe screenshot could not be read: " + s.shown(ctx, err, mcp.INVALID_PARAMS).Error()
+			words.Text += "\nThe screenshot could not be read: " + s.handlerError(ctx, err, mcp.INVALID_PARAMS).Error()
 			break
 		}
 		answer.Content = append(answer.Content, mcp.NewImageContent(base64.StdEncoding.EncodeToString(f.Data), f.ContentType))

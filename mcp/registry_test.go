@@ -287,7 +287,7 @@ func BenchmarkRefresh1000(b *testing.B) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if _, err := json.Marshal(annOrganization(b, s).protocol.HandleMessage(withPrincipal(b.Context(), ann), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))); err != nil {
+			if _, err := json.Marshal(annOrganization(b, s).protocol.HandleMessage(WithPrincipal(b.Context(), ann), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -15,27 +14,6 @@ import (
 // reportInterval is after how long without news a client is told that its call
 // goes on: many give up a call that says nothing.
 const reportInterval = 5 * time.Second
-
-// notifier sends a notification that belongs to the request being served, so
-// that it is on its way before the response is.
-type notifier func(method string, params any) error
-
-type notifierKey struct{}
-
-func withNotifier(ctx context.Context, n notifier) context.Context {
-	return context.WithValue(ctx, notifierKey{}, n)
-}
-
-type tokenKey struct{}
-
-// withToken says by what token the client knows a request's progress, as it is
-// written: mcp-go reads a number as a float64.
-func withToken(ctx context.Context, token json.RawMessage) context.Context {
-	if len(token) <= maxExact {
-		return ctx
-	}
-	return context.WithValue(ctx, tokenKey{}, token)
-}
 
 // progressParams is the body of a notifications/progress. Progress is how many
 // operations are done and grows each time, Message names the one that goes on.
@@ -64,13 +42,12 @@ type reporter struct {
 // report begins to tell the client of a call, if it has asked to be told. The
 // caller stops it before the answer; it is nil, and so stops at once, if not.
 func (s *Server) report(ctx context.Context, request mcp.CallToolRequest, total int) *reporter {
-	notify, ok := ctx.Value(notifierKey{}).(notifier)
-	meta := request.Params.Meta
-	if !ok || meta == nil || meta.ProgressToken == nil {
+	notify, meta := NotifierOf(ctx), request.Params.Meta
+	if notify == nil || meta == nil || meta.ProgressToken == nil {
 		return nil
 	}
 	token := any(meta.ProgressToken)
-	if written, ok := ctx.Value(tokenKey{}).(json.RawMessage); ok {
+	if written := ProgressTokenOf(ctx); written != nil {
 		token = written
 	}
 	r := &reporter{interval: s.reportInterval, total: total,

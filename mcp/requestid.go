@@ -18,6 +18,15 @@ const longID = "rote-number:"
 // text instead, and is put back into the answer.
 type requestID struct{ given, text []byte }
 
+// exactToken returns a progress token if mcp-go would not write it back unchanged,
+// or nil.
+func exactToken(token json.RawMessage) json.RawMessage {
+	if len(token) <= maxExact {
+		return nil
+	}
+	return token
+}
+
 // newRequestID takes an id as it is written; empty: there is none.
 func newRequestID(given json.RawMessage) requestID {
 	if len(given) <= maxExact || given[0] != '-' && (given[0] < '0' || given[0] > '9') {

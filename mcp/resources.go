@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -43,7 +42,7 @@ func (s *Server) addResources(m *server.MCPServer) {
 			func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 				v, err := t.read(ctx, q.Params.URI)
 				if err != nil {
-					return nil, s.shown(ctx, err, absentResource(ctx))
+					return nil, s.handlerError(ctx, err, resourceNotFound(ctx))
 				}
 				if f, ok := v.(*routine.File); ok {
 					return fileResource(q.Params.URI, f), nil
@@ -51,14 +50,6 @@ func (s *Server) addResources(m *server.MCPServer) {
 				return jsonResource(q.Params.URI, v), nil
 			})
 	}
-}
-
-// shown is what a client may see of an error: never its cause. absent is the
-// JSON-RPC code for what does not exist.
-func (s *Server) shown(ctx context.Context, err error, absent int) error {
-	e := routine.AsError(s.noted(ctx, "", err))
-	s.setErrorCode(ctx, e, absent)
-	return fmt.Errorf("%s [%s]", e.Message, e.Code)
 }
 
 func textResource(uri, kind, text string) []mcp.ResourceContents {
@@ -86,7 +77,7 @@ func parts(uri string) (id, rest string) {
 
 func (s *Server) readRoutine(ctx context.Context, uri string) (any, error) {
 	id, _ := parts(uri)
-	r, err := s.service.Routine(ctx, principalOf(ctx), s.idOf(ctx, id))
+	r, err := s.service.Routine(ctx, PrincipalOf(ctx), s.idOf(ctx, id))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +96,7 @@ func (s *Server) readExecution(ctx context.Context, uri string) (any, error) {
 // execution reads an execution without the content of a file that it gave, which
 // is a resource of its own.
 func (s *Server) execution(ctx context.Context, id string) (*routine.Execution, error) {
-	e, err := s.service.Execution(ctx, principalOf(ctx), id)
+	e, err := s.service.Execution(ctx, PrincipalOf(ctx), id)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +108,7 @@ func (s *Server) execution(ctx context.Context, id string) (*routine.Execution, 
 
 func (s *Server) readData(ctx context.Context, uri string) (any, error) {
 	id, _ := parts(uri)
-	e, err := s.service.Execution(ctx, principalOf(ctx), id)
+	e, err := s.service.Execution(ctx, PrincipalOf(ctx), id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -141,7 +132,7 @@ func (s *Server) readFile(ctx context.Context, uri string) (any, error) {
 	if err != nil {
 		return nil, routine.Errorf(routine.CodeInvalid, "the file's name is not escaped as in a URL")
 	}
-	p := principalOf(ctx)
+	p := PrincipalOf(ctx)
 	e, err := s.service.Execution(ctx, p, id)
 	if err != nil {
 		return nil, err
@@ -154,7 +145,7 @@ func (s *Server) readFile(ctx context.Context, uri string) (any, error) {
 
 // readable leaves out of a list what the caller could not read.
 func readable(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, list *mcp.ListResourcesResult) {
-	if !principalOf(ctx).Has(routine.ScopeRoutinesRead) {
+	if !PrincipalOf(ctx).Has(routine.ScopeRoutinesRead) {
 		list.Resources = slices.DeleteFunc(list.Resources, func(r mcp.Resource) bool { return strings.HasPrefix(r.URI, routineURI("")) })
 	}
 }
@@ -173,7 +164,7 @@ func (s *Server) routineResource(e *entry) server.ServerResource {
 		Handler: func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			v, err := s.readRoutine(ctx, q.Params.URI)
 			if err != nil {
-				return nil, s.shown(ctx, err, absentResource(ctx))
+				return nil, s.handlerError(ctx, err, resourceNotFound(ctx))
 			}
 			return jsonResource(uri, v), nil
 		},
@@ -216,10 +207,10 @@ func (c completion) CompletePromptArgument(ctx context.Context, _ string, argume
 }
 
 func (c completion) routines(ctx context.Context, prefix string) (*mcp.Completion, error) {
-	p := principalOf(ctx)
+	p := PrincipalOf(ctx)
 	o, err := c.server.organization(p)
 	if err != nil {
-		return nil, c.server.shown(ctx, err, mcp.INVALID_PARAMS)
+		return nil, c.server.handlerError(ctx, err, mcp.INVALID_PARAMS)
 	}
 	var ids []string
 	if !p.Has(routine.ScopeRoutinesRead) {
@@ -234,9 +225,9 @@ func (c completion) routines(ctx context.Context, prefix string) (*mcp.Completio
 }
 
 func (c completion) executions(ctx context.Context, prefix string) (*mcp.Completion, error) {
-	list, _, err := c.server.service.Executions(ctx, principalOf(ctx), routine.ExecutionFilter{Limit: maxCompletions})
+	list, _, err := c.server.service.Executions(ctx, PrincipalOf(ctx), routine.ExecutionFilter{Limit: maxCompletions})
 	if err != nil {
-		return nil, c.server.shown(ctx, err, mcp.INVALID_PARAMS)
+		return nil, c.server.handlerError(ctx, err, mcp.INVALID_PARAMS)
 	}
 	var ids []string
 	for _, e := range list {

@@ -4,8 +4,10 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -68,8 +70,7 @@ type Server struct {
 	log             *slog.Logger
 	refreshInterval time.Duration
 	reportInterval  time.Duration
-	farewellTime    time.Duration
-	maxMessage      int
+	transport       Options
 	softDeadline    time.Duration
 	maxListed       int
 	authoring       bool
@@ -92,17 +93,17 @@ func New(c Config) (*Server, error) {
 	if c.Service == nil {
 		return nil, errors.New("mcp: a server needs a service")
 	}
-	s := &Server{service: c.Service, version: c.Version, log: c.Log, refreshInterval: c.RefreshInterval, reportInterval: reportInterval, farewellTime: farewellTime,
-		maxMessage: c.MaxMessage, softDeadline: c.SoftDeadline, maxListed: c.MaxListed, authoring: c.Authoring, readOnly: c.ReadOnly,
+	s := &Server{service: c.Service, version: c.Version, log: c.Log, refreshInterval: c.RefreshInterval, reportInterval: reportInterval,
+		softDeadline: c.SoftDeadline, maxListed: c.MaxListed, authoring: c.Authoring, readOnly: c.ReadOnly,
 		detach: c.DetachOnCancel, embedFiles: c.EmbedFiles, addCommand: c.AddCommand, own: map[string]builtin{}, organizations: map[string]*organization{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.transport = Options{Peer: s.peer, Log: s.log, MaxMessage: cmp.Or(c.MaxMessage, defaultMaxMessage)}
 	if c.FileDir != nil {
 		s.local = &localFiles{dir: c.FileDir, limit: maxLocal}
 	}
 	setDefault(&s.refreshInterval, defaultRefreshInterval)
-	setDefault(&s.maxMessage, defaultMaxMessage)
 	setDefault(&s.softDeadline, defaultSoftDeadline)
 	setDefault(&s.maxListed, defaultMaxListed)
 	setDefault(&s.addCommand, "rote add FILE")
@@ -122,30 +123,13 @@ func setDefault[T comparable](v *T, to T) {
 // errAnonymous: tools are not for anonymous callers.
 var errAnonymous = routine.Errorf(routine.CodeUnauthenticated, "MCP needs a service token: send it as Authorization: Bearer or X-Service-Token")
 
-type arrivalKey struct{}
-
-// withArrival says when the request came that is handled: what was found out
-// since then need not be found out again for it.
-func withArrival(ctx context.Context, at time.Time) context.Context {
-	return context.WithValue(ctx, arrivalKey{}, at)
+// NewHTTP returns the handler of the protocol's paths below basePath, which is
+// empty or as "/rote". Close it to end the streams.
+func (s *Server) NewHTTP(a Admission, basePath string) *HTTP {
+	return newHTTP(s.transport, a, basePath)
 }
 
-// arrivalOf is the zero time where nothing is known of it.
-func arrivalOf(ctx context.Context) time.Time {
-	at, _ := ctx.Value(arrivalKey{}).(time.Time)
-	return at
-}
-
-type principalKey struct{}
-
-// withPrincipal says on whose behalf a message is handled.
-func withPrincipal(ctx context.Context, p routine.Principal) context.Context {
-	return context.WithValue(ctx, principalKey{}, p)
-}
-
-// principalOf is the anonymous caller where nobody was named, to whom the
-// service gives nothing.
-func principalOf(ctx context.Context) routine.Principal {
-	p, _ := ctx.Value(principalKey{}).(routine.Principal)
-	return p
+// ServeStdio serves one client on behalf of p, as [ServeStdio] describes.
+func (s *Server) ServeStdio(ctx context.Context, p routine.Principal, in io.Reader, out io.Writer) error {
+	return ServeStdio(ctx, s.transport, p, in, out)
 }

@@ -58,20 +58,20 @@ type sessions struct {
 type httpSession struct {
 	id       string
 	owner    owner
-	of       *organization
+	peer     Peer
 	busy     int  // requests and streams
 	called   bool // a tool, resource or prompt has been asked for
 	lastUsed time.Time
 	ended    chan struct{}
 	calls    atomic.Int32
-	messages chan posted // of a session over SSE; nil over streamable HTTP
+	messages chan sseMessage // of a session over SSE; nil over streamable HTTP
 }
 
-// posted is a message to a session over SSE, and on whose behalf it is: a token
-// may be good for less than the one that the session was begun with.
-type posted struct {
-	by   routine.Principal
-	text []byte
+// sseMessage is a message that was posted to a session over SSE, and on whose
+// behalf: its token may allow less than the one that began the session.
+type sseMessage struct {
+	principal routine.Principal
+	text      []byte
 }
 
 // errNoSession answers for sessions that are not the caller's too.
@@ -83,21 +83,21 @@ func newSessions() *sessions {
 	return &sessions{limits: defaultSessionLimits, now: time.Now, open: map[string]*httpSession{}}
 }
 
-// begin makes a session and takes it into use. If the user, the organization or
+// add makes a session and takes it into use. If the user, the organization or
 // all together have as many as they may, an idle one of theirs is ended for it:
 // see dispensable. CodeRateLimited when all sessions of the user or the
 // organization are in use, CodeBusy when all that there may be are. The sessions
 // that were ended, or have been idle too long, are returned.
-func (t *sessions) begin(p routine.Principal, of *organization, messages chan posted) (s *httpSession, gone []*httpSession, err error) {
+func (t *sessions) add(p routine.Principal, peer Peer, messages chan sseMessage) (s *httpSession, ended []*httpSession, err error) {
 	secret := make([]byte, 24)
 	rand.Read(secret) // never fails
-	s = &httpSession{id: base64.RawURLEncoding.EncodeToString(secret), owner: ownerOf(p), of: of, busy: 1, ended: make(chan struct{}), messages: messages}
+	s = &httpSession{id: base64.RawURLEncoding.EncodeToString(secret), owner: ownerOf(p), peer: peer, busy: 1, ended: make(chan struct{}), messages: messages}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, other := range t.open {
 		if t.expired(other) {
 			t.remove(other)
-			gone = append(gone, other)
+			ended = append(ended, other)
 		}
 	}
 	for _, bound := range []struct {
@@ -114,13 +114,13 @@ func (t *sessions) begin(p routine.Principal, of *organization, messages chan po
 		}
 		last := t.dispensable(bound.among)
 		if last == nil {
-			return nil, gone, bound.full
+			return nil, ended, bound.full
 		}
 		t.remove(last)
-		gone = append(gone, last)
+		ended = append(ended, last)
 	}
 	t.open[s.id] = s
-	return s, gone, nil
+	return s, ended, nil
 }
 
 // tooManySessions is the error for a caller who has all that they may have in use.
@@ -222,31 +222,28 @@ func (t *sessions) release(s *httpSession) {
 
 var (
 	_ server.SessionIdManagerResolver = (*sessions)(nil)
-	_ server.SessionIdManager         = keeper{}
+	_ server.SessionIdManager         = sessionIDs{}
 )
-
-type sessionKey struct{}
 
 // ResolveSessionIdManager gives mcp-go the session that was found, or made, for
 // the request.
 func (t *sessions) ResolveSessionIdManager(r *http.Request) server.SessionIdManager { //nolint:staticcheck // the name is mcp-go's
-	s, _ := r.Context().Value(sessionKey{}).(*httpSession)
-	return keeper{t, s}
+	return sessionIDs{t, requestOf(r.Context()).session}
 }
 
-// keeper is what mcp-go may know of sessions: the one of its request.
-type keeper struct {
+// sessionIDs shows mcp-go one session only, the one of its request.
+type sessionIDs struct {
 	all     *sessions
 	session *httpSession
 }
 
-func (k keeper) Generate() string { return k.session.id }
+func (k sessionIDs) Generate() string { return k.session.id }
 
 // Validate has nothing to find out: a request whose session is not its caller's
 // does not come this far.
-func (k keeper) Validate(string) (isTerminated bool, err error) { return false, nil }
+func (k sessionIDs) Validate(string) (isTerminated bool, err error) { return false, nil }
 
-func (k keeper) Terminate(string) (isNotAllowed bool, err error) {
+func (k sessionIDs) Terminate(string) (isNotAllowed bool, err error) {
 	k.all.end(k.session)
 	return false, nil
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +16,8 @@ import (
 // errOut marks that the client reads no more.
 var errOut = errors.New("write to client")
 
-// farewellTime is how long the last answers may take after the end: a client
-// that holds its end open and does not read must not hold us up for ever.
-const farewellTime = 15 * time.Second
+// drainTimeout is the default of Options.DrainTimeout.
+const drainTimeout = 15 * time.Second
 
 // ServeStdio serves one client on behalf of p, which writes a message a line to
 // in and reads the answers from out. It returns when in or ctx has ended, which
@@ -25,39 +25,40 @@ const farewellTime = 15 * time.Second
 // and have ended when it returns; what reads only is still answered. If ctx
 // ends while in blocks, one goroutine is left, in in.Read, and those that write
 // if out takes nothing for 15 s. p must be somebody: CodeUnauthenticated.
-func (s *Server) ServeStdio(ctx context.Context, p routine.Principal, in io.Reader, out io.Writer) error {
-	o, err := s.organization(p)
+func ServeStdio(ctx context.Context, o Options, p routine.Principal, in io.Reader, out io.Writer) error {
+	peer, err := o.Peer(p)
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancelCause(withPrincipal(ctx, p))
+	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	c := s.newConversation(o, "stdio-", &lineWriter{w: out, broken: func(err error) { stop(fmt.Errorf("%w: %w", errOut, err)) }})
+	c := newConversation(peer, o.Log, "stdio-", &lineWriter{w: out, broken: func(err error) { stop(fmt.Errorf("%w: %w", errOut, err)) }})
 	end, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
 	requests, cancelRequests := context.WithCancel(ctx)
-	err = c.read(requests, in)
+	err = c.read(requests, p, in, o.MaxMessage)
 	cancelRequests()
-	said := make(chan struct{})
+	drained := make(chan struct{})
 	go func() {
-		defer close(said)
+		defer close(drained)
 		c.pending.Wait()
 		end()
 	}()
+	timeout := cmp.Or(o.DrainTimeout, drainTimeout)
 	select {
-	case <-said:
+	case <-drained:
 		return err
-	case <-time.After(s.farewellTime):
-		return fmt.Errorf("%w: it has taken nothing for %v", errOut, s.farewellTime)
+	case <-time.After(timeout):
+		return fmt.Errorf("%w: it has taken nothing for %v", errOut, timeout)
 	}
 }
 
 // read handles messages until in or ctx ends.
-func (c *conversation) read(ctx context.Context, in io.Reader) error {
+func (c *conversation) read(ctx context.Context, p routine.Principal, in io.Reader, maxMessage int) error {
 	lines := make(chan line)
-	go readLines(ctx, in, c.server.maxMessage, lines)
+	go readLines(ctx, in, maxMessage, lines)
 	for {
 		select {
 		case <-ctx.Done():
@@ -72,9 +73,9 @@ func (c *conversation) read(ctx context.Context, in io.Reader) error {
 			case l.err != nil:
 				return fmt.Errorf("read from client: %w", l.err)
 			case l.tooLong:
-				c.refuse(nil, mcp.INVALID_REQUEST, fmt.Sprintf("the message is longer than %d bytes", c.server.maxMessage))
+				c.refuse(nil, mcp.INVALID_REQUEST, fmt.Sprintf("the message is longer than %d bytes", maxMessage))
 			case len(l.text) > 0:
-				c.message(ctx, l.text)
+				c.message(ctx, p, l.text)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ func cancelled(id string) string {
 
 func TestProtocolFaultsAreAnswered(t *testing.T) {
 	h := newHouse(t, hang)
-	h.Server.maxMessage = 1000
+	h.transport.MaxMessage = 1000
 	p := initialized(t, h.Server)
 	for _, row := range []struct {
 		name, line string
@@ -82,7 +83,7 @@ func TestTooManyRequestsAreRefused(t *testing.T) {
 		}
 	}
 	p.send(listening(maxInFlight))
-	if m := p.next(); m.Error == nil || m.Error.Code != codeBusy || string(m.ID) != fmt.Sprint(maxInFlight) {
+	if m := p.next(); m.Error == nil || m.Error.Code != CodeBusy || string(m.ID) != fmt.Sprint(maxInFlight) {
 		t.Errorf("got %.300s", m.raw)
 	}
 }
@@ -241,7 +242,7 @@ func (s stuck) Write(b []byte) (int, error) {
 func TestClientThatNeitherReadsNorGoes(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	h := newHouse(t, hang)
-	h.farewellTime = 50 * time.Millisecond
+	h.transport.DrainTimeout = 50 * time.Millisecond
 	out := make(stuck)
 	in := strings.NewReader(call("1", "hang", "{}") + "\n" + ping)
 	if err := h.ServeStdio(t.Context(), ann, in, out); err == nil || err.Error() != "write to client: it has taken nothing for 50ms" {
@@ -281,7 +282,7 @@ func TestSubscriptionOfTheModernEra(t *testing.T) {
 // A response without JSON would leave the client waiting for ever.
 func TestResponseWithoutJSONIsReplaced(t *testing.T) {
 	var out strings.Builder
-	c := &conversation{server: newHouse(t).Server, out: &lineWriter{w: &out}}
+	c := &conversation{log: slog.New(slog.DiscardHandler), out: &lineWriter{w: &out}}
 	c.send([]byte("7"), map[string]any{"bad": func() {}})
 	if want := `{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"internal error: the response could not be encoded"}}` + "\n"; out.String() != want {
 		t.Errorf("got %s", out.String())

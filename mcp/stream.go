@@ -23,11 +23,11 @@ const writeTime = 30 * time.Second
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	broken  func() // told that the client takes no more
-	beats   *beats // nil for a client that does not know events
+	broken  func()      // called when the client takes no more
+	alive   *keepAlives // nil: the client does not accept events
 	id      requestID
 	code    *errorCode
-	spoke   atomic.Bool // since beats last looked
+	written atomic.Bool // something was, since the last tick
 
 	mu      sync.Mutex
 	begun   bool // the header is out
@@ -42,19 +42,19 @@ var (
 	_ writer                    = (*stream)(nil)
 )
 
-// newStream makes the answer to a request, which gets comments from beats. It
-// is closed before the request ends.
-func newStream(w http.ResponseWriter, beats *beats, broken func()) *stream {
-	s := &stream{w: w, control: http.NewResponseController(w), broken: broken, beats: beats}
-	if beats != nil {
-		s.spoke.Store(true)
-		beats.add(s)
+// newStream makes the answer to a request, which alive keeps open. The caller
+// closes it before the request ends.
+func newStream(w http.ResponseWriter, alive *keepAlives, broken func()) *stream {
+	s := &stream{w: w, control: http.NewResponseController(w), broken: broken, alive: alive}
+	if alive != nil {
+		s.written.Store(true)
+		alive.add(s)
 	}
 	return s
 }
 
 // CanStream tells whether the client knows events.
-func (s *stream) CanStream() bool { return s.beats != nil }
+func (s *stream) CanStream() bool { return s.alive != nil }
 
 // Header is that of the answer.
 func (s *stream) Header() http.Header { return s.w.Header() }
@@ -150,14 +150,14 @@ func (s *stream) send(event []byte) error {
 // extend gives the client time for one more write: a stream may last longer
 // than any answer's limit.
 func (s *stream) extend() {
-	s.spoke.Store(true)
+	s.written.Store(true)
 	_ = s.control.SetWriteDeadline(time.Now().Add(writeTime)) // not every writer has one
 }
 
 // close ends the answer. Nothing is written after it.
 func (s *stream) close() {
-	if s.beats != nil {
-		s.beats.remove(s)
+	if s.alive != nil {
+		s.alive.remove(s)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
