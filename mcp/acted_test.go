@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -66,15 +67,15 @@ func TestAdviceAfterAnInterruptedRun(t *testing.T) {
 	e := &routine.Execution{ErrorCode: routine.CodeInterrupted, Operations: []routine.OperationRecord{{Index: 0, Type: "click"}}}
 	f := &caller{name: "buy"}
 	err := routine.Errorf(routine.CodeInterrupted, "the service has ended")
-	if text := f.failure(WithPrincipal(t.Context(), ann), e, err); !strings.Contains(text, "because operation 1 (click), the operation that was interrupted may have had an effect there; call again only if") {
+	if text := f.failure(wire.WithPrincipal(t.Context(), ann), e, err); !strings.Contains(text, "because operation 1 (click), the operation that was interrupted may have had an effect there; call again only if") {
 		t.Error(text)
 	}
 	f.readOnly = true
 	e.Operations[0].Type = "return_html"
-	if text := f.failure(WithPrincipal(t.Context(), ann), e, err); !strings.HasSuffix(text, "Next: call again.") {
+	if text := f.failure(wire.WithPrincipal(t.Context(), ann), e, err); !strings.HasSuffix(text, "Next: call again.") {
 		t.Error(text)
 	}
-	if text := f.failure(WithPrincipal(t.Context(), ann), nil, errors.New("x")); strings.Contains(text, "effect") {
+	if text := f.failure(wire.WithPrincipal(t.Context(), ann), nil, errors.New("x")); strings.Contains(text, "effect") {
 		t.Error(text)
 	}
 }

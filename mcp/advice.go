@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -23,7 +24,7 @@ func (s *Server) offers(p routine.Principal, tool string) bool {
 
 // advise gives the text of a that suits the caller.
 func (s *Server) advise(ctx context.Context, a advice) string {
-	if s.offers(PrincipalOf(ctx), a.tool) {
+	if s.offers(wire.PrincipalOf(ctx), a.tool) {
 		return a.text
 	}
 	return a.otherwise

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -42,7 +43,7 @@ func (s *Server) validateRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 		return s.failedCall(ctx, "validate_routine", err)
 	}
 	v := verdict{Valid: true, Errors: []routine.Problem{}}
-	_, warnings, err := s.service.Validate(ctx, PrincipalOf(ctx), text)
+	_, warnings, err := s.service.Validate(ctx, wire.PrincipalOf(ctx), text)
 	v.Warnings = shownProblems(warnings)
 	if routine.CodeOf(err) == routine.CodeInvalid {
 		v.Valid, v.Errors = false, shownProblems(routine.AsError(err).Problems)
@@ -114,7 +115,7 @@ func (s *Server) createRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.
 	if err != nil {
 		return s.failedCall(ctx, "create_routine", err)
 	}
-	r, warnings, err := s.service.CreateRoutine(ctx, PrincipalOf(ctx), text)
+	r, warnings, err := s.service.CreateRoutine(ctx, wire.PrincipalOf(ctx), text)
 	if err != nil {
 		return s.failedCall(ctx, "create_routine", err)
 	}
@@ -154,7 +155,7 @@ func (s *Server) listExecutions(ctx context.Context, q mcp.CallToolRequest) *mcp
 	var list []*routine.Execution
 	total := 0
 	if err == nil {
-		list, total, err = s.service.Executions(ctx, PrincipalOf(ctx), f)
+		list, total, err = s.service.Executions(ctx, wire.PrincipalOf(ctx), f)
 	}
 	if err != nil {
 		return s.failedCall(ctx, "list_executions", err)

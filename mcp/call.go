@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -23,7 +24,7 @@ const maxCalls = 64
 // reach the agent.
 func bounded(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		running, end := StartCall(ctx)
+		running, end := wire.StartCall(ctx)
 		defer end()
 		if running > maxCalls {
 			return failed(fmt.Sprintf("%s was not called: %d calls of this session go on already [%s]. Next: wait for some of them to end, then call again.",
@@ -63,11 +64,11 @@ func (c *caller) handle(ctx context.Context, request mcp.CallToolRequest) (resul
 // it goes on by itself.
 func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameters json.RawMessage, patience time.Duration) *mcp.CallToolResult {
 	r := c.server.report(ctx, request, c.operations)
-	e, err := c.server.service.Execute(ctx, PrincipalOf(ctx), c.id, routine.Call{Via: routine.ViaMCP, Parameters: parameters,
+	e, err := c.server.service.Execute(ctx, wire.PrincipalOf(ctx), c.id, routine.Call{Via: routine.ViaMCP, Parameters: parameters,
 		Timeout: routine.MaxRunTimeout, Progress: r.progress(), Queued: r.queued(), Patience: patience, Detach: c.server.detach})
 	r.stop()
 	result := c.answer(ctx, e, err, part{})
-	if e != nil && e.Evidence != nil && c.server.offers(PrincipalOf(ctx), "get_execution") {
+	if e != nil && e.Evidence != nil && c.server.offers(wire.PrincipalOf(ctx), "get_execution") {
 		words, _ := result.Content[0].(mcp.TextContent)
 		words.Text += " To mend the routine: get_execution tells what was on the page."
 		result.Content[0] = words

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rote/httpapi"
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -27,8 +28,8 @@ var (
 // do its streams, and no goroutine may be left.
 type front struct {
 	*house
-	admission Admission
-	http      *HTTP
+	admission wire.Admission
+	http      *wire.HTTP
 	url       string
 	tokens    map[string]string // by user
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"rote/mcp/wire"
+
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 )
@@ -74,7 +76,7 @@ func contentFixtures(m *server.MCPServer) {
 // their own call.
 func talkFixtures(m *server.MCPServer) {
 	tell := func(ctx context.Context, method string, params object) error {
-		return NotifierOf(ctx)(method, params)
+		return wire.NotifierOf(ctx)(method, params)
 	}
 	tool(m, "test_tool_with_logging", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for _, text := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {

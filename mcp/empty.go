@@ -6,6 +6,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -31,7 +32,7 @@ func (s *Server) guideEmpty(o *organization, hooks *server.Hooks) {
 	guide := func(ctx context.Context, instructions *string) {
 		o.registry.refresh(ctx)
 		if len(o.registry.byChange()) == 0 {
-			*instructions = s.nothingPublished(PrincipalOf(ctx)) + "\n" + *instructions
+			*instructions = s.nothingPublished(wire.PrincipalOf(ctx)) + "\n" + *instructions
 		}
 	}
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {

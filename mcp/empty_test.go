@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -19,7 +20,7 @@ func greeting(t *testing.T, s *Server, p routine.Principal) string {
 	var texts []string
 	for _, message := range []string{hello, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{
 		"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`} {
-		text, err := json.Marshal(o.protocol.HandleMessage(WithPrincipal(t.Context(), p), []byte(message)))
+		text, err := json.Marshal(o.protocol.HandleMessage(wire.WithPrincipal(t.Context(), p), []byte(message)))
 		var answer struct{ Result struct{ Instructions string } }
 		if err != nil || json.Unmarshal(text, &answer) != nil || answer.Result.Instructions == "" {
 			t.Fatalf("%v: %s", err, text)
@@ -62,12 +63,12 @@ func TestEmptyDatabase(t *testing.T) {
 				if !strings.HasPrefix(first, "No routine is published here yet") || !strings.Contains(first, row.wants) || strings.Contains(first, row.not) {
 					t.Errorf("%s", text)
 				}
-				if text != found.Next && rest != h.instructions(WithPrincipal(t.Context(), row.p)) {
+				if text != found.Next && rest != h.instructions(wire.WithPrincipal(t.Context(), row.p)) {
 					t.Errorf("the other instructions are gone: %s", rest)
 				}
 			}
 			create(t, h.service, ann, published[0])
-			if text := greeting(t, h.Server, row.p); text != h.instructions(WithPrincipal(t.Context(), row.p)) {
+			if text := greeting(t, h.Server, row.p); text != h.instructions(wire.WithPrincipal(t.Context(), row.p)) {
 				t.Errorf("with a routine: %s", text)
 			}
 			own(t, connectAs(t, h.Server, row.p), "search_routines", map[string]any{"query": "nothing like this"}, &found)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -78,7 +79,7 @@ func (c *caller) failure(ctx context.Context, e *routine.Execution, err error) s
 	if names := acted(e, c.readOnly); names != "" {
 		step = careful(e, names, step)
 	}
-	if PrincipalOf(ctx).Has(routine.ScopeExecutionsRun) {
+	if wire.PrincipalOf(ctx).Has(routine.ScopeExecutionsRun) {
 		b.WriteString(" Next: " + step + ".")
 	} else {
 		b.WriteString(" Next, for a caller who may run routines: " + step + ".")

@@ -1,15 +1,14 @@
 package mcp
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
-
-	"rote/routine"
 )
+
+// maxUserSessions is how many sessions one user may have in use.
+const maxUserSessions = 50
 
 // opened is an answer that stays open until the end of the test, if its status
 // is 200.
@@ -35,7 +34,7 @@ func refused(t *testing.T, r *http.Response, retryAfter, words string) {
 func TestOneUserCannotTakeAllSessions(t *testing.T) {
 	f := newFront(t)
 	var streams []*http.Response
-	for range defaultSessionLimits.user {
+	for range maxUserSessions {
 		r := f.opened(t, "GET", "/sse", "ann", "", nil)
 		if r.StatusCode != 200 {
 			t.Fatal(r.Status)
@@ -55,59 +54,6 @@ func TestOneUserCannotTakeAllSessions(t *testing.T) {
 	soon(t, "there is room again", func() bool { return f.do(t, "POST", "/mcp", "ann", hello, nil) == 200 })
 }
 
-func TestOneOrganizationCannotTakeAllSessions(t *testing.T) {
-	all := newSessions()
-	fill := func(organization string) (n int, err error) {
-		for {
-			p := routine.Principal{UserID: fmt.Sprint("user", n/10), OrganizationID: organization}
-			if _, _, err = all.add(p, nil, nil); err != nil {
-				return n, err
-			}
-			n++
-		}
-	}
-	for i := range defaultSessionLimits.all / defaultSessionLimits.organization {
-		n, err := fill(fmt.Sprint("organization", i))
-		e := routine.AsError(err)
-		if n != defaultSessionLimits.organization || e.Code != routine.CodeRateLimited || e.RetryAfter == 0 || !strings.Contains(e.Message, "200 MCP sessions of your organization") {
-			t.Fatalf("%d sessions, then %v", n, err)
-		}
-	}
-	if n, err := fill("last"); n != 0 || routine.CodeOf(err) != routine.CodeBusy {
-		t.Errorf("%d more, then %v", n, err)
-	}
-}
-
-// Who begins sessions and never uses them ends their own, and nobody else's, even
-// when there are as many as there can be.
-func TestSessionsThatAreNeverUsed(t *testing.T) {
-	all := newSessions()
-	now := time.Unix(0, 0)
-	all.now = func() time.Time { return now }
-	first, _, err := all.add(eve, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all.release(first)
-	for user := range 50 {
-		for range 60 {
-			now = now.Add(time.Millisecond)
-			p := routine.Principal{UserID: fmt.Sprint("user", user), OrganizationID: fmt.Sprint("organization", user%10)}
-			s, _, err := all.add(p, nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all.release(s)
-		}
-	}
-	if len(all.open) != defaultSessionLimits.all {
-		t.Errorf("%d sessions are open", len(all.open))
-	}
-	if _, err := all.use(eve, first.id, false); err != nil {
-		t.Errorf("the session of another organization: %v", err)
-	}
-}
-
 // Clients that begin sessions and abandon them end their own, not the one that
 // the same user works with.
 func TestAbandonedSessionsGiveWayFirst(t *testing.T) {
@@ -124,7 +70,7 @@ func TestAbandonedSessionsGiveWayFirst(t *testing.T) {
 	if got := answered(live.post(t.Context(), call("1", "page", "{}"))); !strings.Contains(got, `"completed"`) {
 		t.Fatal(got)
 	}
-	abandoned := make([]*httpCaller, 2*defaultSessionLimits.user)
+	abandoned := make([]*httpCaller, 2*maxUserSessions)
 	for i := range abandoned {
 		abandoned[i] = f.caller(t, legacy, "ann")
 		if got := answered(abandoned[i].post(t.Context(), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)); !strings.HasPrefix(got, "200 ") {
@@ -137,52 +83,6 @@ func TestAbandonedSessionsGiveWayFirst(t *testing.T) {
 	got := answered(abandoned[0].post(t.Context(), call("3", "page", "{}")))
 	if !strings.HasPrefix(got, "404 ") || !strings.Contains(got, "more than 50") || !strings.Contains(got, "initialize") {
 		t.Errorf("the first abandoned session: %s", got)
-	}
-}
-
-// Of the sessions of one user the least recently used one is ended, of whatever
-// project it is. Clients that begin at the same time do not end each other's.
-func TestLeastRecentlyUsedSessionGivesWay(t *testing.T) {
-	all := newSessions()
-	now := time.Unix(0, 0)
-	all.now = func() time.Time { now = now.Add(time.Second); return now }
-	begin := func(project string, called bool) *httpSession {
-		p := ann
-		p.ProjectID = project
-		s, _, err := all.add(p, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if called {
-			all.noteCall(s)
-		}
-		all.release(s)
-		return s
-	}
-	oldest := begin("small", true)
-	var busy []*httpSession
-	for i := range defaultSessionLimits.user - 1 {
-		s := begin("large", true)
-		if i < 5 {
-			p := ann
-			p.ProjectID = "large"
-			if _, err := all.use(p, s.id, false); err != nil {
-				t.Fatal(err)
-			}
-			busy = append(busy, s)
-		}
-	}
-	var begun []*httpSession
-	for range 5 {
-		begun = append(begun, begin("large", false))
-	}
-	if all.open[oldest.id] != nil {
-		t.Error("the least recently used session is still open")
-	}
-	for _, s := range append(busy, begun...) {
-		if all.open[s.id] == nil {
-			t.Error("a session in use, or one that has just begun, was ended")
-		}
 	}
 }
 

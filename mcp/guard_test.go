@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"rote/httpapi"
-	"rote/routine"
 )
 
 func TestGuards(t *testing.T) {
@@ -114,62 +113,6 @@ func TestBodyThatIsTooLongIsNotReadToItsEnd(t *testing.T) {
 // patient is a client that sends a body only when the server wants it.
 func (f *front) patient() *http.Client {
 	return &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute, DisableKeepAlives: true}}
-}
-
-func TestSessionsAreBounded(t *testing.T) {
-	now := time.Unix(0, 0)
-	all := newSessions()
-	all.limits, all.now = sessionLimits{all: 3, organization: 9, user: 9}, func() time.Time { return now }
-	begin := func(p routine.Principal) *httpSession {
-		now = now.Add(time.Second)
-		s, _, err := all.add(p, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	first, second := begin(ann), begin(ann)
-	all.release(first)
-	busy := begin(bob)
-	if _, gone, err := all.add(ann, nil, nil); err != nil || len(gone) != 1 || gone[0] != first {
-		t.Fatalf("the own idle session did not give way: %v %v", gone, err)
-	}
-	if _, _, err := all.add(bob, nil, nil); routine.CodeOf(err) != routine.CodeBusy {
-		t.Fatalf("a session in use, or of another, gave way: %v", err)
-	}
-	for s, user := range map[*httpSession]routine.Principal{second: ann, busy: bob} {
-		if _, err := all.use(user, s.id, false); err != nil {
-			t.Errorf("session of %s: %v", user.UserID, err)
-		}
-		all.release(s)
-		all.release(s)
-	}
-	// Who has the most gives way first, though another has been idle longer.
-	crowd := newSessions()
-	crowd.limits, crowd.now = sessionLimits{all: 4, organization: 9, user: 9}, all.now
-	for _, p := range []routine.Principal{bob, ann, ann, ann} {
-		now = now.Add(time.Second)
-		s, _, err := crowd.add(p, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		crowd.release(s)
-	}
-	for _, p := range []routine.Principal{eve, ann} {
-		if _, gone, err := crowd.add(p, nil, nil); err != nil || len(gone) != 1 || gone[0].owner != ownerOf(ann) {
-			t.Errorf("%v gave way to %s: %v", gone, p.UserID, err)
-		}
-	}
-	now = now.Add(maxIdle + time.Second)
-	if _, err := all.use(ann, second.id, false); routine.CodeOf(err) != routine.CodeNotFound {
-		t.Errorf("an expired session: %v", err)
-	}
-	if _, gone, err := all.add(eve, nil, nil); err != nil || len(gone) != 2 {
-		t.Errorf("%d expired sessions gave way: %v", len(gone), err)
-	}
-	if _, open := <-second.ended; open {
-		t.Error("an expired session has not ended")
-	}
 }
 
 // TestRateLimit: a token has one budget of calls, over whichever front end and

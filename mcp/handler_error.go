@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -17,11 +18,11 @@ func (s *Server) handlerError(ctx context.Context, err error, notFound int) erro
 	e := routine.AsError(s.noted(ctx, "", err))
 	switch e.Code {
 	case routine.CodeNotFound:
-		SetErrorCode(ctx, notFound)
+		wire.SetErrorCode(ctx, notFound)
 	case routine.CodeInvalid, routine.CodeTooLarge, routine.CodeUnauthenticated, routine.CodeForbidden, routine.CodeConflict:
-		SetErrorCode(ctx, mcp.INVALID_PARAMS)
+		wire.SetErrorCode(ctx, mcp.INVALID_PARAMS)
 	case routine.CodeBusy, routine.CodeRateLimited, routine.CodeShuttingDown, routine.CodeStoreUnavailable:
-		SetErrorCode(ctx, CodeBusy)
+		wire.SetErrorCode(ctx, wire.CodeBusy)
 	}
 	return fmt.Errorf("%s [%s]", e.Message, e.Code)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -219,7 +220,7 @@ func TestChangesAreToldOnEveryKindOfStream(t *testing.T) {
 }
 
 // panickingAdmission panics for the method DELETE.
-type panickingAdmission struct{ Admission }
+type panickingAdmission struct{ wire.Admission }
 
 func (a panickingAdmission) Admit(r *http.Request) error {
 	if r.Method == http.MethodDelete {

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -50,7 +51,7 @@ func (s *Server) organization(p routine.Principal) (*organization, error) {
 }
 
 // peer returns the caller's part of the server for the transports.
-func (s *Server) peer(p routine.Principal) (Peer, error) {
+func (s *Server) peer(p routine.Principal) (wire.Peer, error) {
 	o, err := s.organization(p)
 	if err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ const listTTL = time.Minute
 // visible are the tools that the caller's token is good for. What is not
 // visible cannot be called either.
 func (s *Server) visible(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
-	p := PrincipalOf(ctx)
+	p := wire.PrincipalOf(ctx)
 	kept := make([]mcp.Tool, 0, len(tools))
 	for _, t := range tools {
 		needs := routine.ScopeExecutionsRun // what running a routine needs

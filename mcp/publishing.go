@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -43,10 +44,10 @@ func (s *Server) updateRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.
 			return nil, nil, err
 		}
 		if a.ID == "" {
-			r, _, warnings, err := s.service.PutRoutine(ctx, PrincipalOf(ctx), nameIn(text), text, routine.PutCondition{Versions: versions(a.Expected)})
+			r, _, warnings, err := s.service.PutRoutine(ctx, wire.PrincipalOf(ctx), nameIn(text), text, routine.PutCondition{Versions: versions(a.Expected)})
 			return r, warnings, err
 		}
-		return s.service.ReplaceRoutine(ctx, PrincipalOf(ctx), s.idOf(ctx, a.ID), text, versions(a.Expected))
+		return s.service.ReplaceRoutine(ctx, wire.PrincipalOf(ctx), s.idOf(ctx, a.ID), text, versions(a.Expected))
 	})
 }
 
@@ -70,7 +71,7 @@ func (s *Server) publishRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp
 		if a.On == nil {
 			return nil, nil, routine.Errorf(routine.CodeInvalid, "the argument on is missing: true or false")
 		}
-		r, err := s.service.PublishRoutine(ctx, PrincipalOf(ctx), s.idOf(ctx, a.ID), bool(*a.On), versions(a.Expected))
+		r, err := s.service.PublishRoutine(ctx, wire.PrincipalOf(ctx), s.idOf(ctx, a.ID), bool(*a.On), versions(a.Expected))
 		return r, nil, err
 	})
 }
@@ -81,7 +82,7 @@ func (s *Server) archiveRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp
 		Expected *whole `json:"expected_version"`
 	}
 	return s.change(ctx, q, &a, &a.ID, func() (*routine.Routine, []routine.Problem, error) {
-		r, err := s.service.ArchiveRoutine(ctx, PrincipalOf(ctx), s.idOf(ctx, a.ID), versions(a.Expected))
+		r, err := s.service.ArchiveRoutine(ctx, wire.PrincipalOf(ctx), s.idOf(ctx, a.ID), versions(a.Expected))
 		return r, nil, err
 	})
 }
@@ -119,7 +120,7 @@ func versions(expected *whole) []int {
 // idOf is the id of a routine that is named by its id, or by its tool, which it
 // need not be offered as at present. What names none stays as it is.
 func (s *Server) idOf(ctx context.Context, key string) string {
-	p := PrincipalOf(ctx)
+	p := wire.PrincipalOf(ctx)
 	if o, err := s.organization(p); err == nil {
 		if r := o.registry.routine(key); r != nil {
 			return r.id

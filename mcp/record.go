@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -53,7 +54,7 @@ func (s *Server) addRecord(ctx context.Context, answer *mcp.CallToolResult, e *r
 	has := e.Evidence != nil && e.Evidence.Screenshot != nil && e.Evidence.Screenshot.File != ""
 	switch {
 	case has && wanted:
-		f, err := s.service.ExecutionFile(ctx, PrincipalOf(ctx), e.ID, e.Evidence.Screenshot.File)
+		f, err := s.service.ExecutionFile(ctx, wire.PrincipalOf(ctx), e.ID, e.Evidence.Screenshot.File)
 		if err != nil {
 			words.Text += "\nThe screenshot could not be read: " + s.handlerError(ctx, err, mcp.INVALID_PARAMS).Error()
 			break

@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -64,7 +65,7 @@ type state struct {
 // at the arrival of the request that it is for, or later. Callers that come together share one look. When the store does not
 // answer, the tools stay as they are.
 func (r *registry) refresh(ctx context.Context) {
-	if stamp, err := r.server.service.ToolsStamp(ctx, ArrivalOf(ctx)); err == nil && r.current(stamp) {
+	if stamp, err := r.server.service.ToolsStamp(ctx, wire.ArrivalOf(ctx)); err == nil && r.current(stamp) {
 		return
 	}
 	before := r.begun.Load()
@@ -93,7 +94,7 @@ func (r *registry) summon(ctx context.Context, name string) {
 	r.called[name]++
 	r.view.Unlock()
 	r.refresh(ctx)
-	if e := r.routine(name); e != nil && PrincipalOf(ctx).Has(routine.ScopeExecutionsRun) && r.use(e.id) {
+	if e := r.routine(name); e != nil && wire.PrincipalOf(ctx).Has(routine.ScopeExecutionsRun) && r.use(e.id) {
 		r.refresh(ctx)
 	}
 }

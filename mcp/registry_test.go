@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"rote/mcp/wire"
 	"rote/routine"
 	"rote/routine/routinetest/stopwatch"
 	"rote/routine/sqlite"
@@ -287,7 +288,7 @@ func BenchmarkRefresh1000(b *testing.B) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if _, err := json.Marshal(annOrganization(b, s).protocol.HandleMessage(WithPrincipal(b.Context(), ann), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))); err != nil {
+			if _, err := json.Marshal(annOrganization(b, s).protocol.HandleMessage(wire.WithPrincipal(b.Context(), ann), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))); err != nil {
 				b.Fatal(err)
 			}
 		}

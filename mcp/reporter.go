@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -42,12 +43,12 @@ type reporter struct {
 // report begins to tell the client of a call, if it has asked to be told. The
 // caller stops it before the answer; it is nil, and so stops at once, if not.
 func (s *Server) report(ctx context.Context, request mcp.CallToolRequest, total int) *reporter {
-	notify, meta := NotifierOf(ctx), request.Params.Meta
+	notify, meta := wire.NotifierOf(ctx), request.Params.Meta
 	if notify == nil || meta == nil || meta.ProgressToken == nil {
 		return nil
 	}
 	token := any(meta.ProgressToken)
-	if written := ProgressTokenOf(ctx); written != nil {
+	if written := wire.ProgressTokenOf(ctx); written != nil {
 		token = written
 	}
 	r := &reporter{interval: s.reportInterval, total: total,

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"rote/mcp/wire"
 	"rote/routine"
 	"rote/schemas"
 )
@@ -77,7 +78,7 @@ func parts(uri string) (id, rest string) {
 
 func (s *Server) readRoutine(ctx context.Context, uri string) (any, error) {
 	id, _ := parts(uri)
-	r, err := s.service.Routine(ctx, PrincipalOf(ctx), s.idOf(ctx, id))
+	r, err := s.service.Routine(ctx, wire.PrincipalOf(ctx), s.idOf(ctx, id))
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (s *Server) readExecution(ctx context.Context, uri string) (any, error) {
 // execution reads an execution without the content of a file that it gave, which
 // is a resource of its own.
 func (s *Server) execution(ctx context.Context, id string) (*routine.Execution, error) {
-	e, err := s.service.Execution(ctx, PrincipalOf(ctx), id)
+	e, err := s.service.Execution(ctx, wire.PrincipalOf(ctx), id)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (s *Server) execution(ctx context.Context, id string) (*routine.Execution, 
 
 func (s *Server) readData(ctx context.Context, uri string) (any, error) {
 	id, _ := parts(uri)
-	e, err := s.service.Execution(ctx, PrincipalOf(ctx), id)
+	e, err := s.service.Execution(ctx, wire.PrincipalOf(ctx), id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -132,7 +133,7 @@ func (s *Server) readFile(ctx context.Context, uri string) (any, error) {
 	if err != nil {
 		return nil, routine.Errorf(routine.CodeInvalid, "the file's name is not escaped as in a URL")
 	}
-	p := PrincipalOf(ctx)
+	p := wire.PrincipalOf(ctx)
 	e, err := s.service.Execution(ctx, p, id)
 	if err != nil {
 		return nil, err
@@ -145,7 +146,7 @@ func (s *Server) readFile(ctx context.Context, uri string) (any, error) {
 
 // readable leaves out of a list what the caller could not read.
 func readable(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, list *mcp.ListResourcesResult) {
-	if !PrincipalOf(ctx).Has(routine.ScopeRoutinesRead) {
+	if !wire.PrincipalOf(ctx).Has(routine.ScopeRoutinesRead) {
 		list.Resources = slices.DeleteFunc(list.Resources, func(r mcp.Resource) bool { return strings.HasPrefix(r.URI, routineURI("")) })
 	}
 }
@@ -207,7 +208,7 @@ func (c completion) CompletePromptArgument(ctx context.Context, _ string, argume
 }
 
 func (c completion) routines(ctx context.Context, prefix string) (*mcp.Completion, error) {
-	p := PrincipalOf(ctx)
+	p := wire.PrincipalOf(ctx)
 	o, err := c.server.organization(p)
 	if err != nil {
 		return nil, c.server.handlerError(ctx, err, mcp.INVALID_PARAMS)
@@ -225,7 +226,7 @@ func (c completion) routines(ctx context.Context, prefix string) (*mcp.Completio
 }
 
 func (c completion) executions(ctx context.Context, prefix string) (*mcp.Completion, error) {
-	list, _, err := c.server.service.Executions(ctx, PrincipalOf(ctx), routine.ExecutionFilter{Limit: maxCompletions})
+	list, _, err := c.server.service.Executions(ctx, wire.PrincipalOf(ctx), routine.ExecutionFilter{Limit: maxCompletions})
 	if err != nil {
 		return nil, c.server.handlerError(ctx, err, mcp.INVALID_PARAMS)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -75,7 +76,7 @@ func (s *Server) running(ctx context.Context, e *routine.Execution) *mcp.CallToo
 	a := answer{ExecutionID: e.ID, Status: e.Status, DurationMS: time.Since(e.CreatedAt).Milliseconds(), Warnings: []string{}, Data: json.RawMessage("null"),
 		Operations: &operationsDone{e.OperationsDone, e.OperationsTotal}}
 	end := s.advise(ctx, advice{tool: "cancel_execution", text: "; cancel_execution ends it"})
-	if s.offers(PrincipalOf(ctx), "get_execution") {
+	if s.offers(wire.PrincipalOf(ctx), "get_execution") {
 		a.Next = &nextCall{"get_execution", map[string]any{"execution_id": e.ID},
 			"the run goes on: this call waits for its end and gives its result; do not run the routine again" + end}
 	} else {
@@ -88,7 +89,7 @@ func (s *Server) running(ctx context.Context, e *routine.Execution) *mcp.CallToo
 // data.
 func (c *caller) succeeded(ctx context.Context, e *routine.Execution, p part) (*mcp.CallToolResult, error) {
 	a := answer{ExecutionID: e.ID, Status: e.Status, Warnings: []string{}, Data: json.RawMessage("null")}
-	a.unreadable = !c.server.offers(PrincipalOf(ctx), "get_execution")
+	a.unreadable = !c.server.offers(wire.PrincipalOf(ctx), "get_execution")
 	if e.DurationSeconds != nil {
 		a.DurationMS = int64(*e.DurationSeconds * 1000)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -64,7 +65,7 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 		Query string `json:"query"`
 		Limit whole  `json:"limit"`
 	}
-	p := PrincipalOf(ctx)
+	p := wire.PrincipalOf(ctx)
 	o, err := s.organization(p)
 	if err == nil {
 		err = decode(q, &a)
@@ -136,7 +137,7 @@ func (s *Server) describeRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 	if err != nil {
 		return s.failedCall(ctx, "describe_routine", err)
 	}
-	if !PrincipalOf(ctx).Has(routine.ScopeRoutinesRead) {
+	if !wire.PrincipalOf(ctx).Has(routine.ScopeRoutinesRead) {
 		return told(r.withoutOperations())
 	}
 	return toldText(r.described())
@@ -148,7 +149,7 @@ func (s *Server) routine(ctx context.Context, id string) (*entry, error) {
 	if id == "" {
 		return nil, errNoID
 	}
-	p := PrincipalOf(ctx)
+	p := wire.PrincipalOf(ctx)
 	o, err := s.organization(p)
 	if err != nil {
 		return nil, err
@@ -183,7 +184,7 @@ func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.Cal
 	if string(a.Parameters) == "null" {
 		a.Parameters = nil
 	}
-	if o, err := s.organization(PrincipalOf(ctx)); err == nil {
+	if o, err := s.organization(wire.PrincipalOf(ctx)); err == nil {
 		o.registry.use(r.id)
 	}
 	return newCaller(s, r).run(ctx, q, a.Parameters, s.patience(a.Wait))
@@ -212,7 +213,7 @@ func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.C
 		return s.failedCall(ctx, "get_execution", err)
 	}
 	c := &caller{server: s, id: e.RoutineID, name: e.RoutineName}
-	if o, err := s.organization(PrincipalOf(ctx)); err == nil {
+	if o, err := s.organization(wire.PrincipalOf(ctx)); err == nil {
 		r := o.registry.routine(e.RoutineID)
 		c.readOnly = r != nil && r.readOnly
 	}
@@ -242,7 +243,7 @@ func (s *Server) patience(wanted *whole) time.Duration {
 // await waits for the end of an execution, and tells the client how it goes if
 // it has asked to be told.
 func (s *Server) await(ctx context.Context, q mcp.CallToolRequest, id string, patience time.Duration) (*routine.Execution, error) {
-	p := PrincipalOf(ctx)
+	p := wire.PrincipalOf(ctx)
 	waiting, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	if r := s.report(ctx, q, 0); r != nil {
@@ -265,7 +266,7 @@ func (s *Server) cancelExecution(ctx context.Context, q mcp.CallToolRequest) *mc
 	}
 	var e *routine.Execution
 	if err == nil {
-		e, err = s.service.Cancel(ctx, PrincipalOf(ctx), a.ID)
+		e, err = s.service.Cancel(ctx, wire.PrincipalOf(ctx), a.ID)
 	}
 	if err != nil {
 		return s.failedCall(ctx, "cancel_execution", err)

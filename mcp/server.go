@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -70,7 +71,7 @@ type Server struct {
 	log             *slog.Logger
 	refreshInterval time.Duration
 	reportInterval  time.Duration
-	transport       Options
+	transport       wire.Options
 	softDeadline    time.Duration
 	maxListed       int
 	authoring       bool
@@ -99,7 +100,7 @@ func New(c Config) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.transport = Options{Peer: s.peer, Log: s.log, MaxMessage: cmp.Or(c.MaxMessage, defaultMaxMessage)}
+	s.transport = wire.Options{Peer: s.peer, Log: s.log, MaxMessage: cmp.Or(c.MaxMessage, defaultMaxMessage)}
 	if c.FileDir != nil {
 		s.local = &localFiles{dir: c.FileDir, limit: maxLocal}
 	}
@@ -125,11 +126,11 @@ var errAnonymous = routine.Errorf(routine.CodeUnauthenticated, "MCP needs a serv
 
 // NewHTTP returns the handler of the protocol's paths below basePath, which is
 // empty or as "/rote". Close it to end the streams.
-func (s *Server) NewHTTP(a Admission, basePath string) *HTTP {
-	return newHTTP(s.transport, a, basePath)
+func (s *Server) NewHTTP(a wire.Admission, basePath string) *wire.HTTP {
+	return wire.NewHTTP(s.transport, a, basePath)
 }
 
-// ServeStdio serves one client on behalf of p, as [ServeStdio] describes.
+// ServeStdio serves one client on behalf of p, as [wire.ServeStdio] describes.
 func (s *Server) ServeStdio(ctx context.Context, p routine.Principal, in io.Reader, out io.Writer) error {
-	return ServeStdio(ctx, s.transport, p, in, out)
+	return wire.ServeStdio(ctx, s.transport, p, in, out)
 }

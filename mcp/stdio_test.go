@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -73,6 +73,9 @@ func TestRequestIDInUseIsRefused(t *testing.T) {
 	}
 }
 
+// maxInFlight is how many requests of one session may be in flight.
+const maxInFlight = 1000
+
 // Requests of a client that does not wait for answers are bounded.
 func TestTooManyRequestsAreRefused(t *testing.T) {
 	p := initialized(t, newHouse(t).Server)
@@ -83,7 +86,7 @@ func TestTooManyRequestsAreRefused(t *testing.T) {
 		}
 	}
 	p.send(listening(maxInFlight))
-	if m := p.next(); m.Error == nil || m.Error.Code != CodeBusy || string(m.ID) != fmt.Sprint(maxInFlight) {
+	if m := p.next(); m.Error == nil || m.Error.Code != wire.CodeBusy || string(m.ID) != fmt.Sprint(maxInFlight) {
 		t.Errorf("got %.300s", m.raw)
 	}
 }
@@ -277,16 +280,6 @@ func TestSubscriptionOfTheModernEra(t *testing.T) {
 	}
 	_ = p.in.Close()
 	p.result("1")
-}
-
-// A response without JSON would leave the client waiting for ever.
-func TestResponseWithoutJSONIsReplaced(t *testing.T) {
-	var out strings.Builder
-	c := &conversation{log: slog.New(slog.DiscardHandler), out: &lineWriter{w: &out}}
-	c.send([]byte("7"), map[string]any{"bad": func() {}})
-	if want := `{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"internal error: the response could not be encoded"}}` + "\n"; out.String() != want {
-		t.Errorf("got %s", out.String())
-	}
 }
 
 func TestNewNeedsAService(t *testing.T) {

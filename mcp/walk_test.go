@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"pgregory.net/rapid"
 
+	"rote/mcp/wire"
 	"rote/routine"
 	"rote/routine/routinetest/seeded"
 )
@@ -133,7 +134,7 @@ func (r *reader) put(t fataler, d decoded) {
 
 // answerTo is the answer of get_execution to a call.
 func answerTo(t fataler, e *routine.Execution, p part) (d decoded) {
-	result, err := (&caller{server: &Server{}}).succeeded(WithPrincipal(context.Background(), ann), e, p)
+	result, err := (&caller{server: &Server{}}).succeeded(wire.WithPrincipal(context.Background(), ann), e, p)
 	if err != nil {
 		t.Fatal(err)
 	}

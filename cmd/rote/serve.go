@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"rote/httpapi"
-	"rote/mcp"
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -81,7 +81,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 }
 
 // handler puts both front ends behind one admission.
-func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics) (http.Handler, *mcp.HTTP, error) {
+func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics) (http.Handler, *wire.HTTP, error) {
 	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath, Metrics: metrics}
 	c.apply(&config)
 	if c.Auth == "off" {

@@ -1,4 +1,8 @@
-package mcp
+// Package wire is the protocol of the MCP front end: it carries messages between
+// clients and a [Peer] over streamable HTTP, the older SSE, and standard input and
+// output. It admits requests, keeps sessions and limits, and makes up for what
+// mcp-go's own transports lack. It knows no tools.
+package wire
 
 import (
 	"context"

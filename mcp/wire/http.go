@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"cmp"
@@ -34,7 +34,7 @@ type HTTP struct {
 	streamable map[Peer]*server.StreamableHTTPServer
 }
 
-func newHTTP(o Options, a Admission, basePath string) *HTTP {
+func NewHTTP(o Options, a Admission, basePath string) *HTTP {
 	h := &HTTP{options: o, admission: a, basePath: basePath, keepAlives: newKeepAlives(cmp.Or(o.KeepAlive, keepAliveInterval)), sessions: newSessions(),
 		closed: make(chan struct{}), streamable: map[Peer]*server.StreamableHTTPServer{}}
 	h.close = sync.OnceFunc(func() { close(h.closed) })
