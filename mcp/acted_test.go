@@ -67,7 +67,8 @@ func TestAdviceAfterAnInterruptedRun(t *testing.T) {
 	e := &routine.Execution{ErrorCode: routine.CodeInterrupted, Operations: []routine.OperationRecord{{Index: 0, Type: "click"}}}
 	f := &caller{name: "buy"}
 	err := routine.Errorf(routine.CodeInterrupted, "the service has ended")
-	if text := f.failure(wire.WithPrincipal(t.Context(), ann), e, err); !strings.Contains(text, "because operation 1 (click), the operation that was interrupted may have had an effect there; call again only if") {
+	want := "because operation 1 (click), the operation that was interrupted may have had an effect there; call again only if"
+	if text := f.failure(wire.WithPrincipal(t.Context(), ann), e, err); !strings.Contains(text, want) {
 		t.Error(text)
 	}
 	f.readOnly = true

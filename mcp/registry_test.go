@@ -288,7 +288,8 @@ func BenchmarkRefresh1000(b *testing.B) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if _, err := json.Marshal(annOrganization(b, s).protocol.HandleMessage(wire.WithPrincipal(b.Context(), ann), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))); err != nil {
+			list := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+			if _, err := json.Marshal(annOrganization(b, s).protocol.HandleMessage(wire.WithPrincipal(b.Context(), ann), list)); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -85,7 +85,8 @@ func TestOneOrganizationCannotTakeAllSessions(t *testing.T) {
 	for i := range defaultSessionLimits.all / defaultSessionLimits.organization {
 		n, err := fill(fmt.Sprint("organization", i))
 		e := routine.AsError(err)
-		if n != defaultSessionLimits.organization || e.Code != routine.CodeRateLimited || e.RetryAfter == 0 || !strings.Contains(e.Message, "200 MCP sessions of your organization") {
+		if n != defaultSessionLimits.organization || e.Code != routine.CodeRateLimited || e.RetryAfter == 0 ||
+			!strings.Contains(e.Message, "200 MCP sessions of your organization") {
 			t.Fatalf("%d sessions, then %v", n, err)
 		}
 	}
