@@ -1,7 +1,6 @@
-// Runs in the helper's world before a picture is taken: puts out of sight what
-// it must not show. Passwords always; where the run has secrets, also what shows
-// one, and what may show one but cannot be looked into. Frames of other origins
-// are asked themselves.
+// Runs in the helper's world before a screenshot is taken, and hides what it must not
+// show: passwords always; if the run has secrets, also what shows one, and what may show
+// one but cannot be read. Frames of other origins run their own copy.
 secrets => {
   'use strict';
   const { all } = rote.inner;
@@ -12,24 +11,25 @@ secrets => {
   const styleOf = (e, pseudo) => e.ownerDocument.defaultView.getComputedStyle(e, pseudo);
   const parent = e => e.assignedSlot ?? e.parentElement ?? e.getRootNode().host;
 
-  // topLayer matches what is shown above the page, whatever is around it.
+  // topLayer matches elements in the top layer, which are shown above the page whatever
+  // contains them.
   const topLayer = ':modal,:popover-open,:fullscreen';
 
-  // vanish notes that e is to be hidden, unless it is. Nothing changes until all
-  // has been read: reading styles after each change takes long.
+  // vanish records that e is to be hidden, unless it is hidden already. Nothing changes
+  // until everything was read, because reading styles after each change takes long.
   const doomed = new Set(), hidden = new Set();
   function vanish(e) {
-    while (!e.style) { // as in XML
+    while (!e.style) { // such as an XML element
       e = parent(e);
       if (!e) throw new Error('nothing around this can be hidden');
     }
     if (!hidden.has(e)) doomed.add(e);
   }
 
-  // hide puts all that is noted out of sight, with what is inside, at once. What
-  // the page's styles show all the same, as those of a shadow root can, is removed.
+  // hide hides all recorded elements and their contents at once. It removes those that
+  // the page's styles show nevertheless, as those of a shadow root can.
   function hide() {
-    // What is without a box cannot be transparent, and what is in the top layer
+    // An element without a box cannot be transparent, and an element in the top layer
     // has a backdrop.
     const removed = [...doomed].filter(e => styleOf(e).display === 'contents' || e.matches(topLayer));
     const none = ['transition', 'animation', ...images.slice(0, -1)].map(name => name + ': none !important');
@@ -45,7 +45,7 @@ secrets => {
     doomed.clear();
   }
 
-  // hideRaised notes what is in the top layer and belongs to what is hidden.
+  // hideRaised records elements in the top layer that belong to hidden ones.
   function hideRaised(elements) {
     for (const { e } of elements) {
       if (!e.matches(topLayer)) continue;
@@ -53,16 +53,16 @@ secrets => {
     }
   }
 
-  // --- what is shown, folded
+  // --- the text that is shown, folded
 
-  const unseen = '\0'; // parts what is not read as one
+  const unseen = '\0'; // separates texts that are not read as one
 
   function decoded(url) {
     try { return decodeURIComponent(url); } catch { return url; }
   }
 
-  // risky reports whether an image may show a secret: its address holds one, or it
-  // cannot be looked into.
+  // risky reports whether an image may show a secret: its URL contains one, or it cannot
+  // be read.
   const risky = url => /(^|[("'\s])blob:/.test(url) || holds(url) || holds(decoded(url));
 
   // painted reports whether the style shows an image that may show a secret.
@@ -78,14 +78,14 @@ secrets => {
   function generated(e, pseudo) {
     const style = styleOf(e, pseudo), content = style.content;
     if (pseudo === '::backdrop') return painted(style) ? null : '';
-    if (content === 'none' || content === 'normal') return ''; // there is none
+    if (content === 'none' || content === 'normal') return ''; // no pseudo-element
     if (painted(style) || numeric && /counters?\(/.test(content)) return null;
     const strings = [...content.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(m => unescaped(m[1]));
     const attributes = [...content.matchAll(/attr\(\s*([^\s,)]+)/g)].map(m => e.getAttribute(m[1]) ?? '');
     return fold([...strings, ...attributes].join('')) + (/quote/.test(content) ? unseen + fold(style.quotes) : '');
   }
 
-  // ordinals are the numbers before the items of lists.
+  // ordinals are the numbers of list items.
   const ordinals = new Map();
   function count(list) {
     const items = [...list.children].filter(c => c.localName === 'li');
@@ -97,7 +97,7 @@ secrets => {
     }
   }
 
-  // properties are the texts and images that e shows beside its content; null when
+  // properties are the texts and images that e shows in addition to its content; null if
   // one may show a secret and cannot be read.
   function properties(e, style) {
     const a = name => e.getAttribute(name) ?? '';
@@ -125,7 +125,7 @@ secrets => {
   const content = e => e.localName === 'select' ? [] : e.shadowRoot ? e.shadowRoot.childNodes
     : e.localName === 'slot' && e.assignedNodes().length ? e.assignedNodes() : e.childNodes;
 
-  // read is what e shows, with all that is in it, in the order in which it is shown.
+  // read is what e and its contents show, in visual order.
   function read(e) {
     const style = styleOf(e);
     if (style.display === 'none') return '';
@@ -149,7 +149,7 @@ secrets => {
     return text;
   }
 
-  // shroud hides the smallest elements that show a secret.
+  // shroud records the smallest elements that show a secret.
   function shroud(e) {
     const s = shown.get(e);
     if (!s || !holdsFolded(s.text)) return;
@@ -162,7 +162,7 @@ secrets => {
     if (holdsFolded(s.parts.join(''))) vanish(e);
   }
 
-  // look notes what is to be hidden.
+  // look records what is to be hidden.
   function look() {
     for (const { e } of all('input,textarea', Infinity)) {
       if (e.type === 'password' || sealed.test(e.autocomplete)) vanish(e);
@@ -180,7 +180,7 @@ secrets => {
     hideRaised(everything);
   }
 
-  // The page may have rules for what is hidden, so it is looked at again.
+  // The page may have style rules that apply to hidden elements, so it is checked again.
   const maxLooks = 4;
   for (let looks = 1; look(), doomed.size > 0; looks++) {
     if (looks === maxLooks) throw new Error('the page shows more whenever something is hidden');

@@ -1,4 +1,4 @@
-// Scrolling to elements, to a place where nothing lies over them.
+// Scrolls to elements, so that nothing covers them.
 Object.assign(rote.inner, (() => {
   'use strict';
   const { describe, up, seat, unseen, holder, boxes, point, within, toTop, outside } = rote.inner;
@@ -8,16 +8,16 @@ Object.assign(rote.inner, (() => {
     return r.top >= 0 && r.left >= 0 && r.bottom <= v.innerHeight && r.right <= v.innerWidth;
   };
 
-  // Of what is larger than its view, what shows is enough.
+  // Of an element that is larger than its view, the visible part is enough.
   const block = r => r.h > r.view.innerHeight ? 'nearest' : 'center';
   const inline = r => r.w > r.view.innerWidth ? 'nearest' : 'center';
 
-  // center scrolls all that e is in so that e is in the middle.
+  // center scrolls all scrollers around e so that e is in the middle.
   function center(e) {
     const n = holder(e), b = n.getBoundingClientRect(), r = { w: b.width, h: b.height, view: n.ownerDocument.defaultView };
     n.scrollIntoView({ block: block(r), inline: inline(r), behavior: 'instant' });
     if (within(n, seat(e) ?? e)) return;
-    for (const s of scrollers(e)) put(s, () => middle(e, s), .5); // n is around e, and may be large
+    for (const s of scrollers(e)) put(s, () => middle(e, s), .5); // n contains e and may be large
   }
 
   const scrolls = (n, x) => {
@@ -26,27 +26,27 @@ Object.assign(rote.inner, (() => {
     return (x ? n.scrollWidth > n.clientWidth : n.scrollHeight > n.clientHeight) && (root ? over !== 'hidden' : /auto|scroll/.test(over));
   };
 
-  // scrollers are what a person can scroll around e, the inner ones first, also
-  // the pages around its frame.
+  // scrollers are the scrollable elements around e, the inner ones first, including the
+  // documents around its frame.
   function scrollers(e) {
     const found = [];
     for (let n = e; n; n = up(n) ?? n.ownerDocument.defaultView.frameElement) {
       const root = n === n.ownerDocument.documentElement ? n.ownerDocument.scrollingElement : null;
-      if (n === n.ownerDocument.scrollingElement && !root) continue; // the body, in place of the document
+      if (n === n.ownerDocument.scrollingElement && !root) continue; // in quirks mode the body scrolls the document
       const s = root ?? n;
       if (s !== e && (scrolls(s, false) || scrolls(s, true))) found.push(s);
     }
     return found;
   }
 
-  // middle is the middle of e, as the document of the scroller has it.
+  // middle is the middle of e in the coordinates of the scroller's document.
   function middle(e, scroller) {
     const r = boxes(seat(e))[0] ?? e.getBoundingClientRect();
     const x = (r.left + r.right) / 2, y = (r.top + r.bottom) / 2;
     return e.ownerDocument === scroller.ownerDocument ? { x, y } : lifted(e.ownerDocument.defaultView.frameElement, x, y, scroller);
   }
 
-  // put scrolls so that what at() tells of is at a part of the scroller's height.
+  // put scrolls so that the point of at() is at this fraction of the scroller's height.
   function put(scroller, at, part) {
     const v = scroller.ownerDocument.defaultView, root = scroller === scroller.ownerDocument.scrollingElement;
     const r = root ? { left: 0, top: 0, width: v.innerWidth, height: v.innerHeight } : scroller.getBoundingClientRect();
@@ -54,15 +54,14 @@ Object.assign(rote.inner, (() => {
     scroller.scrollBy({ left, top: p.y - r.top - r.height * part, behavior: 'instant' });
   }
 
-  // parts of a scroller's height where an element may be free of what lies over
-  // the scroller.
+  // parts are fractions of a scroller's height at which an element may not be covered.
   const parts = [.5, .3, .7, .15, .85, .06, .94];
-  const sweepTime = 400; // ms between two searches for a free place
+  const sweepTime = 400; // ms between two searches for a place where nothing covers it
   const swept = new WeakMap();
 
-  // freed looks for a place of e where free() holds: it tries each scroller in
-  // turn, the outer ones first, as what lies over an element is mostly the page's.
-  // The page notices only where that ends.
+  // freed scrolls e to a place where free() is true: it tries each scroller in turn, the
+  // outer ones first, because covers mostly belong to the page. The page only sees the
+  // final position.
   function freed(e, at, free, cover) {
     if (performance.now() - (swept.get(e) ?? -Infinity) < sweepTime) return;
     swept.set(e, performance.now());
@@ -77,8 +76,8 @@ Object.assign(rote.inner, (() => {
     }
   }
 
-  // passes reports whether scrolling may bring an element out from under the
-  // cover: it does not scroll with it, and leaves some of the scroller free.
+  // passes reports whether scrolling may uncover an element: the cover does not scroll
+  // with it, and leaves a part of the scroller free.
   function passes(cover, scroller) {
     if (!cover) return false;
     let stays = false, box = cover;
@@ -90,8 +89,8 @@ Object.assign(rote.inner, (() => {
     return r.top > 1 || r.bottom < v.innerHeight - 1 || r.left > 1 || r.right < v.innerWidth - 1;
   }
 
-  // bring scrolls e to where it can be acted on. It reports whether anything may
-  // have moved.
+  // bring scrolls e to where it can be acted on. It reports whether anything may have
+  // moved.
   function bring(e, frames) {
     const now = point(e, frames);
     const larger = n => { const r = n.getBoundingClientRect(), v = n.ownerDocument.defaultView; return r.width > v.innerWidth || r.height > v.innerHeight; };
@@ -104,7 +103,7 @@ Object.assign(rote.inner, (() => {
     return true;
   }
 
-  // through takes a point inside a frame of another origin to this document.
+  // through converts a point in a frame of another origin to one in this document.
   async function through(f, x, y, o) {
     const frames = [f];
     for (let w = f.ownerDocument.defaultView; w !== window; w = w.parent) frames.unshift(w.frameElement);
@@ -115,7 +114,7 @@ Object.assign(rote.inner, (() => {
     let at = toTop(x, y, frames), moved = false;
     if (o.scroll && (at.off || at.cover)) {
       for (const n of frames) n.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
-      const p = outside(f, x, y), v = f.ownerDocument.defaultView; // of a frame larger than the view, the point counts
+      const p = outside(f, x, y), v = f.ownerDocument.defaultView; // the frame may be larger than the viewport, so the point counts
       v.scrollBy({ left: clamp(p.x, v.innerWidth), top: clamp(p.y, v.innerHeight), behavior: 'instant' });
       moved = true;
       at = toTop(x, y, frames);
@@ -128,7 +127,7 @@ Object.assign(rote.inner, (() => {
     return { ok: true, ...at };
   }
 
-  // lifted is a point of a frame's as the document of the scroller has it.
+  // lifted is a point of a frame in the coordinates of the scroller's document.
   function lifted(f, x, y, scroller) {
     for (;; f = f.ownerDocument.defaultView.frameElement) {
       ({ x, y } = outside(f, x, y));
@@ -136,7 +135,7 @@ Object.assign(rote.inner, (() => {
     }
   }
 
-  // clamp is how far to scroll for a point to come from outside to the middle.
+  // clamp is how far to scroll so that a point outside comes to the middle.
   const clamp = (at, size) => at < 0 || at > size ? at - size / 2 : 0;
 
   return { inView, center, bring, through };

@@ -1,13 +1,13 @@
-// What became of a click: an element that moves, or is replaced, while the button
-// is down gets no click, though the press has reached it.
+// Detects lost clicks: an element that moves or is replaced while the mouse button is
+// down gets no click event, although the press has reached it.
 Object.assign(globalThis.rote, (() => {
   'use strict';
   const { all, serves } = rote.inner;
   const events = ['mousedown', 'blur', 'change', 'mouseup', 'click', 'auxclick', 'contextmenu'];
   let expected = null;
 
-  // expect follows the next click in all windows that we reach. It is on e, or on
-  // over, which stands for it; matches are all that its selector finds.
+  // expect observes the next click in all windows that the helper can access. The click is
+  // on e, or on over, which represents it. matches are all matches of its selector.
   function expect(e, over, selector, matches, windows) {
     expected?.off();
     const c = { e, over, selector, text: e.textContent, before: new WeakSet(matches), down: null, up: false, reached: false, kept: null };
@@ -20,7 +20,7 @@ Object.assign(globalThis.rote, (() => {
       } else if (!c.down) return;
       else if (event.type === 'blur' || event.type === 'change') c.kept ??= e.isConnected;
       else if (on.nodeType === Node.ELEMENT_NODE && ours(on)) c[event.type === 'mouseup' ? 'up' : 'reached'] = true;
-      else if (event.type !== 'mouseup' && fate(c)) { // it is on what holds both places, and not meant
+      else if (event.type !== 'mouseup' && fate(c)) { // the click event is on a common ancestor of both places
         event.preventDefault();
         event.stopImmediatePropagation();
       }
@@ -31,9 +31,9 @@ Object.assign(globalThis.rote, (() => {
     expected = c;
   }
 
-  // fate tells how a click was lost, or null. An element that is gone, hidden or
-  // covered after the press has answered that, as menus do. One that is replaced has
-  // too, if it kept the press to itself, unless it was there until a field was left.
+  // fate says how a click was lost; null if it was not. An element that is gone, hidden or
+  // covered after the press has handled it, as menus do. So has one that was replaced, if
+  // it has cancelled the press, unless it was replaced because a field lost the focus.
   function fate(c) {
     if (!c.down || c.reached || c.up || !c.e.ownerDocument.defaultView) return null;
     if (c.over.isConnected) {
@@ -43,12 +43,12 @@ Object.assign(globalThis.rote, (() => {
     return (c.kept || !c.down.defaultPrevented) && twin(c) ? 'was replaced' : null;
   }
 
-  // twin is what has taken the place of the element since.
+  // twin is the element that has replaced the clicked one since.
   const twin = c => all(c.selector, 100).find(({ e }) => !c.before.has(e) && e.localName === c.e.localName && e.textContent === c.text);
 
   const apart = (a, b) => Math.abs(a.left - b.left) > 1 || Math.abs(a.top - b.top) > 1;
 
-  // lost tells how the last click was lost, or null, once its events are over.
+  // lost says how the last click was lost, or is null, after its events were dispatched.
   function lost() {
     const c = expected;
     c?.off();

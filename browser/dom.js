@@ -1,19 +1,19 @@
-// Runs in an isolated world: the page shares its DOM with this code but none of
-// its globals, so it can neither see nor bend what happens here.
+// Runs in an isolated world: the page shares its DOM with this code but none of its
+// globals, so it can neither see nor manipulate what happens here.
 globalThis.rote = (() => {
   'use strict';
 
   // --- finding: the document, open shadow roots and frames of the same origin
 
-  // documentIn is the document in a frame; null for what is none, and for one of
-  // another origin, which is asked itself.
+  // documentIn is the document in a frame; null for other elements, and for frames of
+  // another origin, which have a helper of their own.
   const documentIn = e => /^(iframe|frame|object)$/.test(e.localName) ? e.contentDocument : null;
 
-  // all gives every match in tree order, each with the frames it is in.
+  // all returns every match in tree order, each with the frames that contain it.
   function all(selector, max) {
     const found = [];
     found.windows = [window];
-    if (window !== top && frameElement) return found; // the frame around it has looked here
+    if (window !== top && frameElement) return found; // the frame around it has searched here
     const visit = (root, frames) => {
       if (found.length >= max) return;
       for (const e of root.querySelectorAll(selector)) {
@@ -37,11 +37,11 @@ globalThis.rote = (() => {
     return e.localName + id + cls;
   };
 
-  // Of the parents only a shadow root is a fragment. A frame's are no instances
-  // of this window's classes.
+  // Among parents only shadow roots are fragments. instanceof does not work here, because
+  // the nodes of a frame are not instances of this window's classes.
   const up = n => n.assignedSlot || n.parentElement || (n.parentNode?.nodeType === Node.DOCUMENT_FRAGMENT_NODE ? n.parentNode.host : null);
 
-  // flat lists what is drawn inside e: what is in its shadow root or slotted into
+  // flat lists the nodes that are rendered in e: those in its shadow root or slotted into
   // it, or else its child nodes.
   function flat(e) {
     const assigned = e.localName === 'slot' ? e.assignedNodes() : [];

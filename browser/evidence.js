@@ -1,18 +1,18 @@
-// Runs in the helper's world, and only after an operation has failed: tells what
-// on the page may have been meant.
+// Runs in the helper's world, only after an operation has failed: finds the elements of
+// the page that may have been meant.
 (() => {
   'use strict';
   const { documentIn, describe, up, hit, target, unable, untypable, point, inView } = rote.inner;
   const maxElements = 15, maxText = 60, maxSelector = 150;
-  const maxOwn = 20000; // characters of an element's text; one with more is no label
-  const maxJudged = 30; // of the likeliest that are looked at closely
+  const maxOwn = 20000; // characters of an element's text; a longer one is no label
+  const maxJudged = 30; // of the likeliest candidates that are examined closely
 
-  // A page of any size is told of in time: once enough is done, a step of the
-  // work ends by the clock.
+  // The evidence of a page of any size is ready in time: after a minimum of work, each step
+  // ends when its time is over.
   let end;
   const late = (done, enough) => done >= enough && performance.now() > end;
 
-  let roots; // the document, open shadow roots and frames of the same origin; those of others are asked themselves
+  let roots; // the document, open shadow roots and frames of the same origin
   function look() {
     roots = [];
     const visit = (root, frames, where) => {
@@ -27,21 +27,21 @@
   }
 
   const matches = selector => roots.flatMap(root => {
-    try { return [...root.root.querySelectorAll(selector)].slice(0, 20).map(e => ({ e, root })); } catch { return []; } // no selector
+    try { return [...root.root.querySelectorAll(selector)].slice(0, 20).map(e => ({ e, root })); } catch { return []; } // not a selector
   });
 
-  // --- secrets are replaced in texts before those are cut
+  // --- secrets are replaced in texts before those are truncated
   let holds, hide, longest;
 
-  // --- what the failed selector was looking for, in words
-  // spellings are other words for the same on many sites.
+  // --- the words of the failed selector
+  // spellings are synonyms that many sites use.
   const spellings = { btn: 'button', pwd: 'password', pw: 'password', img: 'image', qty: 'quantity', allow: 'accept', agree: 'accept', bag: 'cart', basket: 'cart',
     increase: 'plus', inc: 'plus', decrease: 'minus', dec: 'minus', dismiss: 'close', remove: 'delete', forward: 'next', back: 'previous', prev: 'previous' };
   const words = text => (text || '').replace(/([\p{Ll}\d])(?=\p{Lu})/gu, '$1 ').toLowerCase().split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean).slice(0, 20).map(w => spellings[w] ?? w);
 
-  // wanted reads a selector: the words of its names, the last ones counting most,
-  // the tag, and the nearest thing above it that is there.
+  // wanted parses a selector: the words of its names, of which the last ones count most,
+  // the tag, and the nearest ancestor that exists.
   function wanted(selector) {
     const parts = [{ at: 0, text: '' }];
     for (const t of selector.matchAll(/\[(?:"[^"]*"|'[^']*'|[^\]"'])*\]?|\((?:[^()]|\([^)]*\)?)*\)?|[\s>+~,]+|[^\s>+~,[(]+/g)) {
@@ -58,7 +58,7 @@
     return w;
   }
 
-  // slips is how many letters are wrong, missing, too many or swapped.
+  // slips is the number of letters that are wrong, missing, added or swapped.
   function slips(a, b) {
     let older = [], old = [...Array(b.length + 1).keys()];
     for (let i = 1; i <= a.length; i++) {
@@ -72,7 +72,7 @@
     return old[b.length];
   }
 
-  // alike is 1 for the same word and less for a form or a misspelling of it.
+  // alike is 1 for the same word and less for an inflection or a misspelling of it.
   function alike(a, b) {
     if (a === b) return 1;
     const short = Math.min(a.length, b.length);
@@ -81,19 +81,18 @@
     return short > 3 && slips(a, b) <= (short > 6 ? 2 : 1) ? 0.6 : 0;
   }
 
-  // --- what an element is called
+  // --- the labels of elements
   const tests = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
   const read = (e, name) => e.getAttribute(name) ?? '';
   const classes = e => read(e, 'class').split(/\s+/).filter(Boolean);
   const editable = e => untypable(e) === null;
   const buttonInput = e => e.localName === 'input' && /^(submit|button|reset)$/.test(e.type);
-  // offered is what a list offers.
+  // offered are the options of a list, as text.
   const offered = e => [...e.options].slice(0, 20).map(o => o.label.trim()).filter(Boolean).join(', ');
-  // beside is the text of a label without what its control offers.
+  // beside is the text of a label without the options of its control.
   const beside = l => [...l.querySelectorAll('select')].reduce((text, list) => text.replace(list.textContent, ' '), l.textContent);
 
-  // label is what a person reads on or beside the element, never what has been
-  // put into it.
+  // label is what a person reads on or beside the element, never its value.
   function label(e) {
     const by = read(e, 'aria-labelledby').split(/\s+/).filter(Boolean).map(id => e.getRootNode().getElementById?.(id)?.textContent ?? '').join(' ');
     const own = e.localName === 'select' ? offered(e) : editable(e) || e.querySelector('textarea,[contenteditable]') || e.textContent.length > maxOwn ? '' : e.textContent;
@@ -109,21 +108,21 @@
     return { a: 'link', textarea: 'textbox', select: 'combobox', summary: 'button' }[e.localName] ?? (e.isContentEditable ? 'textbox' : e.localName);
   }
 
-  // --- a selector that finds this element alone
+  // --- a selector that matches only this element
   const unique = selector => {
     let n = 0;
     for (const { root } of roots) if ((n += root.querySelectorAll(selector).length) > 1) return false;
     return n === 1;
   };
 
-  // volatile tells names that a build or the page's state makes: they are
-  // others the next time.
+  // volatile matches names that a build tool or the page's state generates, which will be
+  // different the next time.
   const volatile = name => /\d{4,}|^[:_]|^(ember|radix|react|mui|css|sc|jsx)-?|^(is|has)-|^(active|open|opened|hover|focus|focused|selected|disabled|enabled|loading|hidden|visible|show|error)$/i.test(name)
     || name.split(/[-_]/).some(p => p.length > 4 && /\d/.test(p.slice(0, -1)) && /[a-z]/i.test(p));
 
   const attribute = (name, value) => value && value.length <= maxText && !holds(value) && !/[\p{Cc}{}]/u.test(value) ? `[${name}="${value.replace(/["\\]/g, '\\$&')}"]` : null;
 
-  // names are the simple selectors that match e, the lasting ones first.
+  // names are the simple selectors that match e, the most stable ones first.
   function names(e) {
     const tag = CSS.escape(e.localName), s = [], id = e.id && !holds(e.id) && '#' + CSS.escape(e.id);
     if (id && !volatile(e.id)) s.push(id);
@@ -137,7 +136,7 @@
     if (e.localName === 'a' && !/^(#|javascript:)|[?&#;][^=]*(authorization|cookie|token|api-?key|secret|password|csrf|xsrf)[^=]*=/i.test(read(e, 'href'))) some('href');
     for (let i = 1; i < own.length; i++) for (let j = 0; j < i; j++) s.push(tag + own[j] + own[i]);
     some('type', 'role');
-    if (e.type === 'radio' || e.type === 'checkbox') some('value'); // of a text field it is what is typed
+    if (e.type === 'radio' || e.type === 'checkbox') some('value'); // that of a text field is what was typed
     s.push(tag, id && volatile(e.id) ? id : null);
     return s.filter(n => n && n.length <= maxSelector);
   }
@@ -164,14 +163,13 @@
 
   // --- weighing
   const acted = 'a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio],[role=switch],[role=tab],[role=menuitem],[role=option],[role=combobox],[role=textbox],[role=searchbox],[onclick],[contenteditable]:not([contenteditable=false]),[tabindex]:not([tabindex="-1"])';
-  const ending = /^[×✕✖x]$|\b(close|dismiss|accept|agree|allow|ok|okay|got it|no thanks|schließen|akzeptieren|zustimmen|fermer|accepter|cerrar|aceptar)\b/i; // of what covers a page
+  const ending = /^[×✕✖x]$|\b(close|dismiss|accept|agree|allow|ok|okay|got it|no thanks|schließen|akzeptieren|zustimmen|fermer|accepter|cerrar|aceptar)\b/i; // labels of buttons that close overlays
   const modal = 'dialog[open],[role=dialog],[role=alertdialog],[aria-modal=true]';
 
   const inside = (e, box) => { for (let n = e; n; n = up(n) ?? n.ownerDocument.defaultView.frameElement) if (n === box) return true; return false; };
   const best = (word, of) => of.reduce((top, o) => Math.max(top, alike(word, o)), 0);
 
-  // likeness says how well e's names, and those of what it is in, answer the words
-  // of the selector.
+  // likeness is how well the names of e and its ancestors match the words of the selector.
   function likeness(e, w) {
     const called = words([e.id, read(e, 'name'), read(e, 'class'), ...tests.map(t => read(e, t))].join(' '));
     let around = '';
@@ -183,12 +181,12 @@
     return points;
   }
 
-  // reads tells the operations for which any element will do, seen or not.
+  // reads reports whether the operation accepts any element, visible or not.
   const reads = o => o.operation === 'return_html' || o.operation === 'scroll';
 
-  // suits says whether e is of the kind that the operation acts on.
+  // suits is positive if e is of the kind that the operation acts on.
   function suits(e, operation) {
-    const search = e.type === 'search' || e.closest('[role=search]') ? -0.6 : 0; // every page has one, and few routines mean it
+    const search = e.type === 'search' || e.closest('[role=search]') ? -0.6 : 0; // most pages have one, and few routines use it
     if (operation === 'input_text') return (editable(e) ? 3 : -2) + search;
     if (operation !== 'click') return 0;
     if (search) return 0;
@@ -196,8 +194,8 @@
     return role(e) === 'link' ? 0.8 : 0;
   }
 
-  // pool gathers what is compared with the selector: what it matches, what is
-  // named alike, what can be acted on.
+  // pool collects the elements to compare with the selector: its matches, those with
+  // similar names, and those that can be acted on.
   function pool(o, w, found) {
     const all = new Map(found.map(f => [f.e, f.root]));
     const add = (selector, max, fits = () => true) => {
@@ -209,10 +207,10 @@
       }
     };
     const of = (...names) => [...w.words.keys()].filter(word => word.length > 2).flatMap(word => names.map(n => `[${n}*="${word}" i]`)).join(',') || ':not(*)';
-    const box = o.operation === 'click' || o.operation === 'input_text' ? acted : ':not(*)'; // around what can be acted on is no place to act
+    const box = o.operation === 'click' || o.operation === 'input_text' ? acted : ':not(*)'; // an element around those cannot be acted on
     const alike = e => likeness(e, w) >= 2 && !e.querySelector(box);
     add(of('id', 'name', ...tests), 300, alike);
-    if (reads(o)) { // then what is not acted on counts too, down to a name that is only half the same
+    if (reads(o)) { // then other elements count too, even if only half of the name is the same
       if (w.tag) add(w.tag, 300);
       add('[id],[class]', 1500, e => likeness(e, w) >= 0.5);
       add('main,article,section[id],table,ul[id],h1,output', 50);
@@ -224,7 +222,7 @@
     return all;
   }
 
-  // weigh compares the pool with the selector.
+  // weigh assigns points to the pool.
   function weigh(o, w, found) {
     const list = [];
     for (const [e, { frames, where }] of pool(o, w, found)) {
@@ -238,10 +236,10 @@
     return list;
   }
 
-  const order = (a, b) => b.points - a.points; // what weighs the same stays in the order of the page
+  const order = (a, b) => b.points - a.points; // elements with equal points stay in document order
 
-  // trouble is why a person could not act on e, or null. What only has to be
-  // scrolled to is no trouble.
+  // trouble is why a person could not act on e; null if there is no reason. An element that
+  // only has to be scrolled to is fine.
   function trouble({ e, frames }, o) {
     const typing = o.operation === 'input_text';
     const t = target(e, typing);
@@ -252,8 +250,8 @@
     return /^is covered by/.test(point(t.e, frames).why) ? point(t.e, frames).why : null;
   }
 
-  // lid is all that came with what covers e: the largest thing around it that
-  // does not hold e too.
+  // lid is the whole overlay that covers e: the largest ancestor of the cover that does not
+  // contain e.
   function lid({ e, frames }) {
     for (const n of [...frames, e]) {
       const r = n.getBoundingClientRect();
@@ -265,8 +263,8 @@
     return null;
   }
 
-  // favour adds what the trouble of the matches tells of the others: what lies
-  // in the cover, what a form still lacks, what reads the same.
+  // favour adds points that follow from the trouble of the matches: to elements in the
+  // cover, to empty required fields, to elements with the same label.
   function favour(list) {
     for (const m of list.filter(c => c.match && c.trouble).slice(0, 3)) {
       const text = label(m.e), disabled = / disabled/.test(m.trouble), cover = /^is covered/.test(m.trouble) ? lid(m) : null;
@@ -281,12 +279,12 @@
     }
   }
 
-  // acts tells the operations that look for an element or wait for the page. Others
-  // (scripts, return, fetch) have no use for a list of elements.
+  // acts reports whether the operation searches an element or waits for the page. For others
+  // (scripts, return, fetch) a list of elements is useless.
   const acts = /^(click|input_text|press|scroll|wait_for_url|return_html|)$/;
-  // usableLater tells the troubles that may pass from those of a trap.
+  // usableLater reports whether the trouble may end, unlike that of a trap.
   const usableLater = / (covered|disabled|read-only|inert|moving)/;
-  // favourLikeTrap counts what a person can use, when the selector matches only what nobody sees.
+  // favourLikeTrap adds points to usable elements if the selector matches only invisible ones.
   function favourLikeTrap(list, trap, o) {
     const called = { words: new Map(words([trap.id, read(trap, 'name'), read(trap, 'class'), label(trap), read(trap, 'type')].join(' ')).map(w => [w, 1])) };
     for (const c of list) {
@@ -302,20 +300,19 @@
   const apparent = { visibilityProperty: true, opacityProperty: true };
   const framing = 'nav,header,footer,aside,[role=navigation],[role=banner],[role=contentinfo]';
 
-  // inner lists what is drawn inside e: in its shadow root, frame or slot, or else its child nodes.
+  // inner lists the nodes that are rendered in e: in its shadow root, frame or slot, or else its child nodes.
   function inner(e) {
     const assigned = e.localName === 'slot' ? e.assignedNodes() : [];
     return assigned.length ? assigned : (e.shadowRoot ?? documentIn(e)?.body ?? e).childNodes;
   }
 
-  // spoken is the beginning of the visible text in box, also in its frames and
-  // open shadow roots, with a blank where another block begins, and without what
-  // was put into fields.
+  // spoken is the beginning of the visible text in box, including its frames and open shadow
+  // roots, with a space between blocks, and without the values of fields.
   function spoken(box, max, skipped) {
     let text = '', block = null, judged = 0;
     const drawn = e => e.checkVisibility(apparent) || getComputedStyle(e).display === 'contents';
     const seen = e => !late(judged++, 2000) && !e.matches(skipped) && drawn(e);
-    const lists = [{ nodes: inner(box), next: 0 }]; // of the nodes around the one that is read
+    const lists = [{ nodes: inner(box), next: 0 }]; // the ancestors of the current node
     while (text.length < max && lists.length) {
       const list = lists.at(-1), n = list.nodes[list.next++];
       if (!n) lists.pop();
@@ -329,10 +326,10 @@
     return text;
   }
 
-  // said is what the page says, at most so many characters: its alerts first,
-  // then its content, what stands around that only where there is nothing else.
+  // said is the text of the page, max characters at most: its alerts first, then its main
+  // content, and its other text only if there is nothing else.
   function said(max) {
-    const room = max + longest; // so that a secret is whole when it is masked
+    const room = max + longest; // so that a secret at the end is complete when it is masked
     const shown = roots.flatMap(r => [...r.root.querySelectorAll(alerts)].slice(0, 20)).filter(e => e !== document.body && e.checkVisibility(apparent))
       .slice(0, 3).map(e => spoken(e, room, unread));
     const main = document.querySelector('main,[role=main]') ?? document.body;
@@ -340,7 +337,7 @@
     const framed = roots.filter(r => r.frames.length && r.root.body && !inside(r.frames[0], main) && r.frames.every(f => f.checkVisibility(apparent)))
       .slice(0, 5).map(r => spoken(r.root.body, room, unread));
     const parts = [...shown, content, ...framed].map(t => hide(t, t.length >= room).replace(/\s+/g, ' ').trim()).filter(Boolean);
-    const first = parts.filter((t, i) => !parts.some((other, n) => n > i && other.slice(0, max).includes(t))); // each is told once
+    const first = parts.filter((t, i) => !parts.some((other, n) => n > i && other.slice(0, max).includes(t))); // each text once
     return first.join(' | ').slice(0, max);
   }
 
@@ -350,9 +347,9 @@
     o.observe(document, { subtree: true, childList: true, attributes: true });
   });
 
-  // outline tells what the page offers in place of the selector, the likeliest
-  // first. A selector that matches nothing gets a little more time, which shows
-  // an element that comes too late for the operation.
+  // outline lists the elements that may have been meant, the likeliest first. A selector
+  // that matches nothing gets a little more time, to find an element that came too late for
+  // the operation.
   async function outline(o) {
     ({ holds, hide, longest } = findSecrets(o.secrets));
     look();
@@ -380,9 +377,9 @@
     const elements = [];
     for (const c of list.sort(order)) {
       if (elements.length === maxElements || late(elements.length, 3)) break;
-      if (c.trouble === undefined) continue; // not looked at
-      if (c.trouble && !c.match && c.points < 2) continue; // hidden, and nothing speaks for it
-      if (found.length && !c.akin) continue; // it is there, so only what has to do with it helps
+      if (c.trouble === undefined) continue; // not examined
+      if (c.trouble && !c.match && c.points < 2) continue; // hidden and not similar
+      if (found.length && !c.akin) continue; // the selector has matches, so only related elements help
       const selector = selectorOf(c.e);
       if (selector) elements.push({ selector, role: hide(role(c.e)).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where), problem: hide(c.trouble ?? ''), matched: c.match, points: c.points });
     }
@@ -390,7 +387,7 @@
     return { title: document.title, text: said(o.text), elements };
   }
 
-  // count tells how many elements each of the selectors matches here.
+  // count is how many elements each of the selectors matches here.
   function count(selectors) {
     look();
     return selectors.map(s => matches(s).length);

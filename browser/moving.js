@@ -1,15 +1,15 @@
-// What never rests: where it can be clicked all the same, as a person would, who
-// sees that it stays under a point or comes back to it.
+// Finds where an element that never comes to rest can be clicked: at a point that it stays
+// over, or returns to.
 Object.assign(globalThis.rote, (() => {
   'use strict';
   const { line, point } = rote.inner;
-  const patience = 1500; // ms after which something that scripts move is taken to move for ever
-  const memory = 4000; // ms
-  const unwatched = 1500; // ms after which nobody waits for it any more
+  const patience = 1500; // ms after which an element that scripts move counts as moving forever
+  const memory = 4000; // ms of boxes that are kept
+  const unwatched = 1500; // ms after the last question when recording ends
   const stay = { time: 300, frames: 10 }, visit = { time: 150, frames: 6 };
   const records = new WeakMap();
 
-  // record notes the box of e at each frame, as long as it is waited for.
+  // record records the box of e at each animation frame, as long as the helper waits for e.
   function record(e) {
     const now = performance.now();
     let r = records.get(e);
@@ -29,8 +29,7 @@ Object.assign(globalThis.rote, (() => {
     return r;
   }
 
-  // ends reports whether the movement of e will end by itself: an animation of it
-  // or of what it is in has an end. endless reports whether one has none.
+  // animations are the running animations of e and of the elements that carry it.
   const animations = e => {
     const carriers = line(e);
     return [...new Set(carriers.map(n => n.getRootNode()))].flatMap(root => root.getAnimations())
@@ -81,7 +80,7 @@ Object.assign(globalThis.rote, (() => {
 
   const lasts = (v, least) => v.end - v.start >= least.time && v.frames >= least.frames;
 
-  // visitsOf are the times when the box was over a point.
+  // visitsOf are the periods in which the box was over a point.
   function visitsOf(boxes, x, y) {
     const visits = [];
     let open = null;

@@ -1,10 +1,10 @@
-// Where an element can be hit, in the coordinates of the top viewport.
+// Finds points where an element can be hit, in the coordinates of the top viewport.
 Object.assign(rote.inner, (() => {
   'use strict';
   const { describe, up, seat, boxes, partBoxes, isControl } = rote.inner;
 
-  // hit is the topmost element at a point of e's document, through open shadow
-  // roots. Of slotted text the browser names the host; it is the slot that counts.
+  // hit is the topmost element at a point of e's document, through open shadow roots. For
+  // slotted text the browser returns the host; hit returns the slot.
   function hit(doc, x, y) {
     let n = doc.elementFromPoint(x, y);
     while (n && n.shadowRoot) {
@@ -19,7 +19,7 @@ Object.assign(rote.inner, (() => {
   function covers(text, x, y) {
     const range = text.ownerDocument.createRange();
     range.selectNodeContents(text);
-    return [...range.getClientRects()].some(r => x >= r.left - 1 && x <= r.right + 1 && y >= r.top - 1 && y <= r.bottom + 1); // the browser rounds
+    return [...range.getClientRects()].some(r => x >= r.left - 1 && x <= r.right + 1 && y >= r.top - 1 && y <= r.bottom + 1); // the browser rounds coordinates
   }
 
   const within = (n, e) => {
@@ -27,7 +27,7 @@ Object.assign(rote.inner, (() => {
     return false;
   };
 
-  // clickTarget is the button, link, field or label that a click on n is for.
+  // clickTarget is the button, link, field or label that handles a click on n.
   const takes = 'a[href],button,input,select,textarea,summary,label,' +
     '[role=button],[role=link],[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=option]';
   const clickTarget = n => {
@@ -35,16 +35,16 @@ Object.assign(rote.inner, (() => {
     return n;
   };
 
-  // serves reports whether a click on n is one on e: n is in e or in its label, or
-  // in the same button or link.
+  // serves reports whether a click on n is a click on e: n is in e or its label, or in the
+  // same button or link.
   const serves = (n, e) => {
     if (within(n, e)) return true;
     const of = clickTarget(n);
     return !!of && (of.localName === 'label' && of.control === e || of !== e && of === clickTarget(e));
   };
 
-  // idle is why a click on n, which is in e, would have no effect on e: n is of
-  // something disabled, or of a link or button in a label, which takes the click.
+  // idle is why a click on n, which is in e, would have no effect on e: n belongs to a
+  // disabled control, or to a link or button in a label, which handles the click itself.
   function idle(n, e) {
     for (; n && n !== e; n = up(n)) {
       if (isControl(n) && n.matches(':disabled')) return `is disabled at every place that shows (${describe(n)})`;
@@ -53,14 +53,13 @@ Object.assign(rote.inner, (() => {
     return null;
   }
 
-  // outside turns a point of a frame's into one of the document around it.
-  // Previews are frames that are scaled; of a side that is not, only the
-  // fraction of a pixel is lost.
+  // outside converts a point of a frame to one of the document around it. Frames may be
+  // scaled, as previews are; for a side that is not, only a fraction of a pixel is lost.
   function outside(f, x, y) {
     const r = f.getBoundingClientRect(), s = getComputedStyle(f), m = turned(f);
     x += f.clientLeft + parseFloat(s.paddingLeft);
     y += f.clientTop + parseFloat(s.paddingTop);
-    if (m) { // about the middle, which is where the box around it has its own
+    if (m) { // relative to the middle, which the bounding box shares
       const p = m.transformPoint({ x: x - f.offsetWidth / 2, y: y - f.offsetHeight / 2 });
       return { x: (r.left + r.right) / 2 + p.x, y: (r.top + r.bottom) / 2 + p.y };
     }
@@ -68,8 +67,8 @@ Object.assign(rote.inner, (() => {
     return { x: r.left + along(x, r.width, f.offsetWidth), y: r.top + along(y, r.height, f.offsetHeight) };
   }
 
-  // turned is how e is transformed, but for its place, if it is rotated, skewed
-  // or mirrored. Perspective is not reckoned with.
+  // turned is the transformation of e without its translation if e is rotated, skewed or
+  // mirrored. Perspective is not supported.
   function turned(e) {
     let m = new DOMMatrix();
     for (; e; e = up(e)) {
@@ -81,8 +80,8 @@ Object.assign(rote.inner, (() => {
     return Math.abs(m.b) > 1e-6 || Math.abs(m.c) > 1e-6 || m.a < 0 || m.d < 0 ? m : null;
   }
 
-  // toTop turns a point of an element's frame into one of the top viewport, and
-  // tells whether something covers the frame there.
+  // toTop converts a point of an element's frame to one of the top viewport, and says
+  // whether something covers the frame there.
   function toTop(x, y, frames) {
     for (let i = frames.length - 1; i >= 0; i--) {
       const f = frames[i];
@@ -94,16 +93,15 @@ Object.assign(rote.inner, (() => {
     return { x, y };
   }
 
-  // Where to look in a box, as parts of its width and height: at first in the
-  // middle and around it, then everywhere. An area or a shape is somewhere in its
-  // box.
+  // The points to try in a box, as fractions of its width and height: first in the middle
+  // and around it, then everywhere. An image map area or a shape is somewhere in its box.
   const around = [[.5, .5], [.25, .5], [.75, .5], [.5, .25], [.5, .75]];
   const raster = n => Array.from({ length: n * n }, (_, i) => [(i % n + .5) / n, (Math.floor(i / n) + .5) / n]);
   const coarse = raster(10), fine = raster(40);
-  const maxBoxes = 20; // of one element whose points are tried
+  const maxBoxes = 20; // boxes of one element in which points are tried
 
-  // clip is what can show of e at most: the part of the viewport that the boxes
-  // around it, which hide what does not fit, leave.
+  // clip is the part of the viewport in which e can be visible: the intersection of the
+  // boxes around it that clip their contents.
   function clip(e) {
     const v = e.ownerDocument.defaultView, c = { left: 0, top: 0, right: v.innerWidth, bottom: v.innerHeight };
     let position = getComputedStyle(e).position;
@@ -123,12 +121,12 @@ Object.assign(rote.inner, (() => {
     return c;
   }
 
-  // shown are the parts of e's boxes that can show.
+  // shown are the parts of e's boxes that can be visible.
   function shown(e, of = boxes(e)) {
     const v = e.ownerDocument.defaultView, page = { left: 0, top: 0, right: v.innerWidth, bottom: v.innerHeight };
     const all = of.slice(0, maxBoxes), inside = c => all.map(r => meet(r, c)).filter(Boolean);
     const clipped = inside(clip(e));
-    return clipped.length ? clipped : inside(page); // what hides it is only roughly known
+    return clipped.length ? clipped : inside(page); // the clip is only an estimate
   }
 
   function meet(r, c) {
@@ -136,7 +134,7 @@ Object.assign(rote.inner, (() => {
     return right - left < 1 || bottom - top < 1 ? null : { left, top, right, bottom };
   }
 
-  // places are the points to try for e, the likeliest first.
+  // places are the points to try for e, the best first.
   function* places(e) {
     const rs = shown(seat(e)), shape = e.localName === 'area' || typeof e.isPointInStroke === 'function';
     const at = (r, [fx, fy]) => [r.left + (r.right - r.left) * fx, r.top + (r.bottom - r.top) * fy];
@@ -155,7 +153,7 @@ Object.assign(rote.inner, (() => {
     }
   }
 
-  // point finds where e can be hit, or judges the one place that is given.
+  // point finds where e can be hit, or checks the given point only.
   function point(e, frames, place) {
     const doc = e.ownerDocument;
     let cover = null, why = null, tried = 0, same = true;
@@ -176,8 +174,8 @@ Object.assign(rote.inner, (() => {
     return { why: within(e, cover) ? 'is clipped or takes no clicks at any visible point' : 'is covered by ' + describe(cover), cover };
   }
 
-  // veils reports whether the cover lies over all that could show of e, so that
-  // no further points need to be tried.
+  // veils reports whether the cover hides all of e that could be visible, so that no other
+  // points need to be tried.
   function veils(cover, e) {
     if (!cover || within(e, cover) || cover.ownerDocument !== e.ownerDocument || typeof cover.isPointInStroke === 'function') return false;
     const c = cover.getBoundingClientRect();

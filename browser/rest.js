@@ -1,37 +1,37 @@
-// What moves, and when it has come to rest.
+// Detects which elements move and when they have come to rest.
 Object.assign(globalThis.rote, (() => {
   'use strict';
   const { up } = rote.inner;
 
-  // frame waits for the next frame, and tells when none has come for too long.
+  // frame waits for the next animation frame. Its result is false if none came for too long.
   const frame = () => new Promise(done => {
-    const t = setTimeout(() => done(false), lull()); // a hidden page paints none
+    const t = setTimeout(() => done(false), lull()); // a hidden page has none
     requestAnimationFrame(() => { clearTimeout(t); done(true); });
   });
 
-  // drawn waits until the document has been drawn. A key that scrolls it before
-  // scrolls nothing: Chromium begins the movement and forgets it.
+  // drawn waits until the document was painted. A key that scrolls before then has no
+  // effect, because Chromium starts the movement and drops it.
   async function drawn() {
     if (performance.getEntriesByType('paint').length) return;
     await frame();
     await frame();
   }
 
-  // What scripts move, no animation tells of, but styles change and scrollers
-  // scroll. Both are noted from the beginning of each document, so that a page
-  // that rests costs no wait; in a shadow root, from the first search on.
-  const restlessTime = 100; // ms; of 60 Hz it is 6 frames
+  // Movement by scripts is no animation, but it changes styles or scrolls. Both are recorded
+  // from the start of each document, so that a page at rest costs no wait; in a shadow root,
+  // from the first search on.
+  const restlessTime = 100; // ms, which is 6 frames at 60 Hz
   const slowest = 200; // ms from one frame to the next
   const watched = new WeakSet();
-  let lastMove = -Infinity, pace = 0; // ms between the last moves
+  let lastMove = -Infinity, pace = 0; // ms between the last movements
   const note = () => {
     const now = performance.now(), gap = now - lastMove;
     pace = gap <= slowest ? Math.max(gap, pace / 2) : 0;
     lastMove = now;
   };
 
-  // lull is how long nothing has to move for the page to rest: on a slow machine
-  // frames are few, and a movement has gaps.
+  // lull is how long nothing must move for the page to be at rest. On a slow machine frames
+  // are rare, and a movement has gaps.
   const lull = () => Math.max(restlessTime, 3 * pace);
 
   function watch(root) {
@@ -39,12 +39,12 @@ Object.assign(globalThis.rote, (() => {
     watched.add(root);
     new MutationObserver(note).observe(root, { subtree: true, attributes: true, attributeFilter: ['style', 'class', 'transform'] });
     root.addEventListener('scroll', note, { capture: true, passive: true });
-    if (root !== document) note(); // what was before is not known
+    if (root !== document) note(); // earlier movement is not known
   }
   watch(document);
 
-  // restless tells whether anything has moved of late that could carry e. A frame
-  // of the same origin knows best about itself.
+  // restless reports whether anything has moved recently that could carry e. The helper of
+  // e's own window answers, if there is one.
   function restless(e) {
     const home = e.ownerDocument.defaultView.rote;
     if (home && home !== globalThis.rote) return home.restless(e);
@@ -52,23 +52,23 @@ Object.assign(globalThis.rote, (() => {
     return performance.now() - lastMove < lull() || window !== top && !!frameElement && parent.rote.restless(frameElement);
   }
 
-  // line is e and all that it is drawn in: what it is slotted into, the hosts of its
-  // shadow roots, its frames.
+  // line is e and all that contains it in the rendered tree: the slots it is assigned to, the
+  // hosts of its shadow roots, its frames.
   function line(e) {
     const all = [];
     for (let n = e; n; n = up(n) ?? n.ownerDocument.defaultView.frameElement) all.push(n);
     return all;
   }
 
-  // opaque reports whether e may be a component with a closed shadow root, of which
-  // no animation tells.
+  // opaque reports whether e may be a component with a closed shadow root, whose animations
+  // cannot be listed.
   const opaque = e => e.localName.includes('-') && !e.shadowRoot && e.matches(':defined');
 
-  // still waits until the box has been the same for two frames. The wait is
-  // only for elements that can be moving: just scrolled to, or something is
-  // animated or has moved of late. An animation that is about to begin counts as
-  // movement. One that is running moves nothing while no frame comes, nor while
-  // the timeline stands still: in a busy renderer, two frames can have one time.
+  // still waits until the box of e was the same for two frames. It only waits for elements
+  // that may be moving: because e was just scrolled to, or something is animated or has
+  // moved recently. An animation that is about to start counts as movement. A frame without
+  // progress of the timeline does not count, because a running animation moves nothing then:
+  // in a busy renderer, two frames can have the same time.
   async function still(e, moved) {
     const all = line(e), roots = new Set(all.map(n => n.getRootNode())), unknown = restless(e) || all.some(opaque);
     const animations = [...roots].flatMap(root => root.getAnimations());

@@ -1,9 +1,8 @@
-// Runs in the helper's world, only after an operation has failed: finds secrets in
-// the texts of a page. Texts are compared without case and white space, and numbers
-// by their value.
+// Runs in the helper's world, only after an operation has failed: finds secrets in the
+// texts of a page. Texts are compared without case and white space, and numbers by value.
 (secrets => {
   'use strict';
-  const least = 3; // characters; a shorter one is hidden only where it is all of a text
+  const least = 3; // characters; a shorter secret is only hidden if it is the whole text
   const fold = text => text.replace(/[\s\p{Cc}\p{Cf}+]+/gu, '').toLowerCase();
   const numbers = /\d{1,3}(?:,\d{3})+(?:\.\d*)?(?:e[+-]?\d+)?|\d*\.?\d+\.?(?:e[+-]?\d+)?/gi;
   const worth = number => Math.abs(+number.replaceAll(',', ''));
@@ -13,19 +12,19 @@
   const values = new Set((secrets ?? []).filter(s => /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(s)).map(worth));
   const equal = (number, text) => (number.length >= least || number.length === text.length) && values.has(worth(number));
 
-  // holdsFolded takes a text that is folded. In it a NUL parts what is not read as
-  // one.
+  // holdsFolded is for texts that are folded already. In them, NUL separates texts that are
+  // not read as one.
   const holdsFolded = text => long.some(s => text.includes(s)) || text.split('\0').some(part =>
     short.has(part) || values.size > 0 && (part.match(numbers) ?? []).some(n => equal(n, part)));
   const holds = text => holdsFolded(fold(text));
 
-  // hide is text with each secret replaced; of a text that was cut, also the
-  // beginning of one at its end.
+  // hide is the text with each secret replaced; in a truncated text also the beginning of a
+  // secret at its end.
   function hide(text, cut = false) {
     if (!cut && !holds(text)) return text;
     if (short.has(fold(text))) return '***';
     let all = '', at = 0;
-    const from = [], to = []; // of each character of all
+    const from = [], to = []; // the place of each folded character in the text
     for (const c of text) {
       for (const f of fold(c)) for (let i = 0; i < f.length; i++) { all += f[i]; from.push(at); to.push(at + c.length); }
       at += c.length;

@@ -1,8 +1,7 @@
-// Makes the JSON of a script's value. It is kept in each new document before the
-// page's own code runs, so that a page that replaces JSON or JSON.stringify, or
-// gives arrays, objects and texts a toJSON of its own (as old libraries do), does
-// not change what scripts return. A toJSON of anything else counts: the value's
-// own, or that of its class.
+// Encodes the value of a script as JSON. It is saved in each new document before the page's
+// own code runs, so that pages do not change what scripts return when they replace JSON or
+// JSON.stringify, or define toJSON for arrays, objects and strings, as old libraries do. Any
+// other toJSON is used: the value's own, or that of its class.
 (() => {
   const { stringify } = JSON, { isArray } = Array, { isFinite } = Number, { keys } = Object;
   const { apply, get, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
@@ -10,7 +9,7 @@
   const TheTypeError = TypeError, plain = [Array, Object, String, Number, Boolean, Function];
   for (let i = 0; i < plain.length; i++) plain[i] = plain[i].prototype;
 
-  // owner is the object in the chain of prototypes that has the property.
+  // owner is the object in the prototype chain that has the property.
   const owner = (o, name) => {
     while (o && !getOwnPropertyDescriptor(o, name)) o = getPrototypeOf(o);
     return o;
@@ -21,7 +20,7 @@
   };
   const is = (o, valueOf) => { try { apply(valueOf, o, []); return true; } catch { return false; } };
 
-  // write gives the JSON of a value, as JSON.stringify does; within is what it is in.
+  // write encodes a value like JSON.stringify; within are the objects that contain it.
   const write = (value, name, within) => {
     if (value !== null && typeof value === 'object' || typeof value === 'function' || typeof value === 'bigint') {
       const method = value.toJSON;

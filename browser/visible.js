@@ -1,12 +1,12 @@
-// Judging: one reason why a person could not act on an element, or null.
+// Checks whether a person could act on an element: the result is the reason why not, or null.
 Object.assign(rote.inner, (() => {
   'use strict';
   const { describe, up, flat } = rote.inner;
-  const minOpacity = 0.1; // what a person would call visible
+  const minOpacity = 0.1; // less is invisible to a person
   const minBox = 2; // px
-  const maxParts = 50; // of an element without a box of its own that are looked at
+  const maxParts = 50; // parts of an element without a box of its own that are examined
 
-  // seat is what has e's box: of an area its image, which it has none without.
+  // seat is the element whose box counts for e: for an image map area, its image.
   const seat = e => e.localName !== 'area' ? e
     : [...e.getRootNode().querySelectorAll('img[usemap]')].find(i => i.useMap === '#' + e.closest('map')?.name);
 
@@ -23,7 +23,7 @@ Object.assign(rote.inner, (() => {
     if (list && !e.getClientRects().length) return `is an option of ${describe(list)}: choose it with input_text into that list`;
     if (s.display === 'none' || (s.display !== 'contents' && !e.getClientRects().length)) return 'is not displayed (display: none)';
     if (s.visibility !== 'visible') return 'is invisible (visibility: ' + s.visibility + ')';
-    if (s.display !== 'contents' && !e.checkVisibility()) return 'is not rendered'; // what is left out only until it is seen can be scrolled to
+    if (s.display !== 'contents' && !e.checkVisibility()) return 'is not rendered'; // contents with content-visibility: auto can be scrolled to
     if (clippedAway(s)) return 'is clipped away (clip)';
     for (let n = e; n; n = up(n)) if (n.inert) return 'is inert';
     const o = opacity(e);
@@ -35,18 +35,18 @@ Object.assign(rote.inner, (() => {
     return null;
   }
 
-  // clippedAway reports whether the old property clip leaves nothing to see.
+  // clippedAway reports whether the deprecated property clip hides everything.
   function clippedAway(s) {
     const edges = /^rect\((.*)\)$/.exec(s.clip)?.[1].split(/,? /).map(parseFloat);
     return !!edges && /absolute|fixed/.test(s.position) && (edges[2] - edges[0] < minBox || edges[1] - edges[3] < minBox);
   }
 
-  // opacity is the product of the opacities of e and of all that it is drawn in.
+  // opacity is the product of the opacities of e and of its ancestors.
   function opacity(e) {
     let product = 1;
     for (let n = e; n; n = up(n)) {
       const s = getComputedStyle(n);
-      if (s.display === 'contents') continue; // draws nothing, so it fades nothing
+      if (s.display === 'contents') continue; // has no box, so its opacity has no effect
       product *= +s.opacity;
       const f = /opacity\(([\d.]+)(%?)\)/.exec(s.filter);
       if (f) product *= f[2] ? f[1] / 100 : +f[1];
@@ -54,10 +54,9 @@ Object.assign(rote.inner, (() => {
     return product;
   }
 
-  // disguised reports whether e is a transparent field that a person takes for what
-  // is drawn at its place: it lies in a visible box of about its size. One for text
-  // also needs a name that can be read there, and is a trap where it is kept from
-  // the keyboard or from screen readers.
+  // disguised reports whether e is a transparent field in a visible box of about its size,
+  // which a person takes for the field. A text field must also have a visible label there,
+  // and is a trap if the keyboard or screen readers cannot reach it.
   function disguised(e) {
     const [r] = sized(e), text = e.isContentEditable || e.localName === 'textarea' || e.localName === 'input' && textTypes.test(e.type);
     if (!r || !text && !/^(input|select)$/.test(e.localName)) return false;
@@ -76,9 +75,9 @@ Object.assign(rote.inner, (() => {
   }
 
   const textTypes = /^(text|search|email|url|tel|password|number)$/;
-  const maxAround = 5; // boxes around a field that are looked at
+  const maxAround = 5; // boxes around a field that are examined
 
-  // near reports whether a box is around the middle of another and not much larger.
+  // near reports whether a box contains the middle of another and is not much larger.
   function near(box, r) {
     const x = (r.left + r.right) / 2, y = (r.top + r.bottom) / 2;
     return box.left <= x && box.right >= x && box.top <= y && box.bottom >= y && box.height <= r.height + 64 && box.width <= 2 * r.width + 120;
@@ -87,8 +86,8 @@ Object.assign(rote.inner, (() => {
   const named = e => [...e.labels ?? [], ...(e.getAttribute('aria-labelledby') ?? '').split(/\s+/).map(id => id && e.getRootNode().getElementById?.(id))]
     .some(l => l && l.textContent.trim() && !hidden(l) && sized(l).length);
 
-  // drawnIn tells whether text can be read in n, and whether anything is drawn
-  // where the box r of the field is.
+  // drawnIn says whether n contains visible text, and whether anything is drawn in the box r
+  // of the field.
   function drawnIn(n, r, field) {
     const found = { text: false, box: false };
     const meets = b => b.left < r.right && b.right > r.left && b.top < r.bottom && b.bottom > r.top;
@@ -112,8 +111,7 @@ Object.assign(rote.inner, (() => {
 
   const clear = color => /^transparent$|^rgba\(.*, 0\)$|\/ 0%?\)$/.test(color);
 
-  // painted reports whether e itself draws something: a border, a background, an
-  // image.
+  // painted reports whether e itself draws something: a border, a background or an image.
   function painted(e) {
     if (/^(svg|img|canvas)$/.test(e.localName)) return true;
     const paints = s => !clear(s.backgroundColor) || s.backgroundImage !== 'none' || s.boxShadow !== 'none'
@@ -123,15 +121,14 @@ Object.assign(rote.inner, (() => {
     return shows(getComputedStyle(e, '::before')) || shows(getComputedStyle(e, '::after'));
   }
 
-  // boxes are where e can be seen. A link around what floats has none of its own,
-  // and neither has an element with display: contents: they are seen where what is
-  // in them is.
+  // boxes are where e is visible. A link around floating content has no box of its own, nor
+  // has an element with display: contents: they are visible where their contents are.
   function boxes(e) {
     const own = sized(e);
     return own.length ? own : partBoxes(e);
   }
 
-  // partBoxes are the boxes of what is drawn in e.
+  // partBoxes are the boxes of the contents of e.
   const partBoxes = e => parts(e, { left: maxParts });
 
   function parts(e, budget) {
@@ -159,8 +156,8 @@ Object.assign(rote.inner, (() => {
     return range;
   }
 
-  // sized are the boxes of an element or range that are large enough to see. The
-  // box of an SVG shape leaves out its stroke, which may be all that there is.
+  // sized are the boxes of an element or range that are large enough to be visible. The box
+  // of an SVG shape does not include its stroke, which may be all that is visible.
   function sized(of) {
     let all = [...of.getClientRects()];
     if (typeof of.isPointInStroke === 'function') {
@@ -176,9 +173,8 @@ Object.assign(rote.inner, (() => {
     return s.stroke === 'none' || !m ? 0 : parseFloat(s.strokeWidth) * Math.sqrt(Math.abs(m.a * m.d - m.b * m.c));
   }
 
-  // holder is the element that has the box of e, to scroll to and to watch: e
-  // itself, or for an element without a box the first part that has one, or the
-  // element around its text.
+  // holder is the element to scroll to and to observe for e: e itself, or for an element
+  // without a box its first part with one, or the element around its text.
   function holder(e) {
     e = seat(e) ?? e;
     if (!boxless(e)) return e;
@@ -188,8 +184,8 @@ Object.assign(rote.inner, (() => {
     return e;
   }
 
-  // unable is why e cannot be acted on though it is seen: it, or what it belongs
-  // to, is disabled, so that a click would have no effect.
+  // unable is why a click on e, which is visible, would have no effect: e, or what it belongs
+  // to, is disabled.
   function unable(e, typing) {
     for (let n = e, free = false; n; n = up(n)) {
       if (n.getAttribute('aria-disabled') === 'true') return 'is disabled (aria-disabled)';
@@ -197,20 +193,20 @@ Object.assign(rote.inner, (() => {
       if (isControl(n) && n.matches(':disabled')) return n === e ? 'is disabled' : `is in ${describe(n)}, which is disabled`;
       const control = n.localName === 'label' && n.control;
       if (control && control.matches(':disabled,[aria-disabled="true"]')) return `is the label of ${describe(control)}, which is disabled`;
-      free = isControl(n) || n.localName === 'label' || n.matches('a[href],summary'); // takes the click, whatever it is in
+      free = isControl(n) || n.localName === 'label' || n.matches('a[href],summary'); // handles the click, whatever contains it
     }
     return typing && e.readOnly && !e.isContentEditable ? 'is read-only' : null;
   }
 
-  // isControl reports whether e is of the kind that can be disabled. A fieldset is
-  // none: what it disables are the controls in it.
+  // isControl reports whether e is an element that can be disabled. A fieldset is not,
+  // because it disables the controls in it.
   const isControl = e => /^(button|input|select|textarea|option|optgroup)$/.test(e.localName) || e.localName.includes('-') && e.matches(':disabled');
 
-  // labels are the labels that a person clicks in place of a checkbox or radio
-  // button that is hidden under them.
+  // labels are the labels that a person clicks instead of a checkbox or radio button that
+  // they hide.
   const labels = e => e.localName === 'input' && /^(checkbox|radio)$/.test(e.type) && e.isConnected ? [...e.labels ?? []].filter(l => !unseen(l)) : [];
 
-  // target is what to act on for e: itself, or its visible label.
+  // target is the element to act on for e: itself, or its visible label.
   function target(e, typing) {
     const why = unseen(e), [label] = why && !typing ? labels(e) : [];
     return label ? { e: label, why: null } : { e, why };
