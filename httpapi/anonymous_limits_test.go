@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/routinetest/optional"
 )
 
 // sized is a definition of about that many bytes.
@@ -52,6 +53,7 @@ func TestAnonymousBodies(t *testing.T) {
 // TestLargeRoutinesInLists: a list names a large routine without its parts, and
 // its pages are as for any other.
 func TestLargeRoutinesInLists(t *testing.T) {
+	optional.OneGoroutine(t)
 	e := newEnv(t)
 	for i := range 5 {
 		if got := e.must(t, "POST", "/routines/", asAdmin, sized([]int{100, 4<<20 - 1000, 33 << 10, 1, 1 << 20}[i], `"is_public": true, `)); got.status != 201 {

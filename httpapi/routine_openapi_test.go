@@ -15,6 +15,7 @@ import (
 	"github.com/pb33f/libopenapi-validator/config"
 
 	"rote/routine"
+	"rote/routine/routinetest/optional"
 )
 
 // described is what a client knows of a routine that has its document alone.
@@ -102,6 +103,7 @@ func (d described) call(t *testing.T, parameters string) (taken bool, got respon
 // What the document takes the service takes, and what the one refuses the other
 // does, parameter by parameter.
 func TestCallsThatMatchRoutineOpenAPIAreAccepted(t *testing.T) {
+	optional.OneGoroutine(t)
 	e := newEnv(t, func(c *envConfig) { c.http.BasePath = "/rote" })
 	for _, row := range []struct {
 		parameter, good, bad string // the values without the braces
@@ -142,6 +144,7 @@ func TestCallsThatMatchRoutineOpenAPIAreAccepted(t *testing.T) {
 
 // An answer with data of another kind than the routine's is not as described.
 func TestRoutineOpenAPIResult(t *testing.T) {
+	optional.OneGoroutine(t)
 	e := newEnv(t)
 	const html, stored = `{"type":"return_html"}`, `{"type":"return","session_storage_key":"k"}`
 	const none = `{"type":"press","key":"Enter"}`

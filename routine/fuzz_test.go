@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/seeded"
 	"rote/routine/routinetest/stopwatch"
 )
@@ -127,6 +128,7 @@ func comesBack(t *testing.T, d *Definition) {
 
 // Bytes that a fuzzer changes seldom stay JSON: here values and names change.
 func TestDamagedRoutinesAreAnswered(t *testing.T) {
+	optional.OneGoroutine(t)
 	random := seeded.Rand(t)
 	texts := slices.Clone(publishedExamples(t)["routine"])
 	files, err := filepath.Glob("../cmd/rote/practice/routines/*.json")

@@ -156,6 +156,7 @@ func eachHostile(t *testing.T, sanitizers map[string]map[string]hostileText, try
 // A step takes four times as long for four times the text. One that takes a time
 // that grows with the square of the size takes sixteen times as long.
 func TestSanitizersTakeLinearTime(t *testing.T) {
+	optional.OneGoroutine(t)
 	small, quick := 8<<10, 30*time.Millisecond
 	if optional.IsFullSize() {
 		small, quick = 1<<20, 300*time.Millisecond
@@ -205,6 +206,7 @@ func TestManyPathsTakeLinearTime(t *testing.T) {
 
 // A step ends within a second of its context, whatever the text.
 func TestSanitizersEndWithTheirContext(t *testing.T) {
+	optional.OneGoroutine(t)
 	large, longest := 256<<10, 50*time.Millisecond
 	if optional.IsFullSize() {
 		large, longest = 31<<20, 200*time.Millisecond

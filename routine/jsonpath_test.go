@@ -9,6 +9,7 @@ import (
 
 	"github.com/ohler55/ojg/jp"
 
+	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/seeded"
 )
 
@@ -138,6 +139,7 @@ func TestPathsSelectWhatTheLibrarySelects(t *testing.T) {
 // No path and no response gives an internal error or a panic, and json_path and
 // drop agree: nothing is left of what is dropped.
 func TestNoResponseBreaksAPath(t *testing.T) {
+	optional.OneGoroutine(t)
 	random := seeded.Rand(t)
 	for range 20_000 {
 		path, value := randomPath(random, true), JSONText(randomJSON(random, 4))

@@ -13,6 +13,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/stopwatch"
 )
 
@@ -279,6 +280,7 @@ func TestHistory(t *testing.T) {
 // TestDiffOfVersions keeps what is written: long numbers, signs that HTML knows, what is null;
 // and lists too long to be matched do not take long.
 func TestDiffOfVersions(t *testing.T) {
+	optional.OneGoroutine(t)
 	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
 	with := func(operations string) []byte {
 		return []byte(`{"name": "n", "description": "d", "operations": [` + operations + `{"type": "return_html"}]}`)

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/net/idna"
 
+	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/seeded"
 )
 
@@ -114,6 +115,7 @@ func TestAllOfAResultIsMasked(t *testing.T) {
 // Wherever a text is cut and however it is folded, at most two characters of a
 // secret are left. The seed is fixed.
 func TestNothingOfASecretIsLeft(t *testing.T) {
+	optional.OneGoroutine(t)
 	random := seeded.Rand(t)
 	alphabet := []rune("QXZJ \t\n\"\\%&ÄÖ")
 	for range 800 {
@@ -145,6 +147,7 @@ func TestNothingOfASecretIsLeft(t *testing.T) {
 
 // Masking takes time linear to the text, whatever the text and the secret are.
 func TestMaskingIsLinear(t *testing.T) {
+	optional.OneGoroutine(t)
 	for name, row := range map[string]struct{ secret, before, unit string }{
 		"the same letter":       {strings.Repeat("a", 3000) + "b", "", "a"},
 		"the secret":            {"s3cret", "", "s3cret "},
@@ -180,6 +183,7 @@ func TestMaskingIsLinear(t *testing.T) {
 
 // What is looked through in windows is found where they meet, too.
 func TestLongTextsAreMasked(t *testing.T) {
+	optional.OneGoroutine(t)
 	s := secretText("first second\nthird")
 	const hidden = "first%20second third"
 	var text strings.Builder

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/stopwatch"
 )
 
@@ -124,6 +125,7 @@ func TestSanitizerSteps(t *testing.T) {
 }
 
 func TestSanitizerErrors(t *testing.T) {
+	optional.OneGoroutine(t)
 	deep := strings.Repeat(`{"a":[`, 240) + strings.Repeat(`]}`, 240)
 	for _, row := range []struct {
 		name, sanitizer, response string
@@ -172,6 +174,7 @@ func TestDropIsLinear(t *testing.T) {
 
 // A page cannot make much Markdown of a few bytes of table.
 func TestTablesStayInProportion(t *testing.T) {
+	optional.OneGoroutine(t)
 	for name, page := range map[string]string{
 		"a wide cell":    `<table><tr><td colspan=999999999>12<td>5</table>`,
 		"a high cell":    `<table><tr><td rowspan=99999999999999999999>12<td>5</table>`,

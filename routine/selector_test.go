@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/stopwatch"
 )
 
@@ -71,6 +72,7 @@ func TestSelectorsWithPlaceholders(t *testing.T) {
 }
 
 func TestSelectorsAreReadInLinearTime(t *testing.T) {
+	optional.OneGoroutine(t)
 	const mib = 1 << 20
 	for _, s := range []string{"a ", "a,", ":not(", ":is(", "[x=", "(", "u+", "/*", `\`, "a:has(> ", "#", ".", ">", "[a='b']"} {
 		text := strings.Repeat(s, mib/len(s))

@@ -3,6 +3,7 @@ package main
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -41,5 +42,38 @@ func TestCINamesTestsThatThereAre(t *testing.T) {
 	}
 	if named < 10 {
 		t.Errorf("CI names %d tests only", named)
+	}
+}
+
+// A step fails if testreport says so, and not if go test does: that also fails
+// when a test passed the second time.
+func TestCIStepsFollowTestreport(t *testing.T) {
+	script, err := os.ReadFile("../../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := strings.Index(string(script), "set -euo pipefail\n"), strings.Index(string(script), "\nstep 'gofmt'")
+	if begin < 0 || end < begin {
+		t.Fatal("the beginning of .ci/run was not found")
+	}
+	head := strings.Replace(string(script[begin:end]), `cd "$(dirname "$0")/.."`, "", 1)
+	const fake = `go() { echo "go $*" >&2; if [ "$1" = test ]; then return 1; fi; cat; return $REPORTED; }` + "\n"
+	for reported, want := range map[string]string{"0": "after\n", "1": ""} {
+		c := exec.Command("bash", "-c", head+"\n"+fake+"FLAG=x tests -run=TestA ./a\necho after")
+		c.Env = append(os.Environ(), "REPORTED="+reported)
+		var said strings.Builder
+		c.Stderr = &said
+		out, err := c.Output()
+		if string(out) != want || (err == nil) != (reported == "0") {
+			t.Errorf("testreport exits with %s: %v, %q\n%s", reported, err, out, &said)
+		}
+		for _, command := range []string{"go test -json -timeout=30m -run=TestA ./a\n", "go run ./cmd/rote/testreport -rerun=3 -- -run=TestA ./a\n"} {
+			if !strings.Contains(said.String(), command) {
+				t.Errorf("no %q in\n%s", command, &said)
+			}
+		}
+	}
+	if want := "set +o pipefail\ngo run ./cmd/rote browser install && go test "; !strings.Contains(string(script), want) {
+		t.Errorf(".ci/run has no %q", want)
 	}
 }

@@ -36,3 +36,13 @@ func FullSize(t testing.TB) {
 
 // IsFullSize reports whether ROTE_FULL_SIZE asks for inputs of the full size.
 func IsFullSize() bool { return os.Getenv("ROTE_FULL_SIZE") != "" }
+
+// OneGoroutine skips a test under the race detector. The test is for code that
+// runs in one goroutine, in which the detector finds nothing, and takes ten times
+// as long there.
+func OneGoroutine(t testing.TB) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("under the race detector: what the test runs uses one goroutine")
+	}
+}

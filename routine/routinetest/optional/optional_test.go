@@ -36,3 +36,10 @@ func TestSkips(t *testing.T) {
 		})
 	}
 }
+
+func TestOneGoroutineSkipsUnderTheRaceDetector(t *testing.T) {
+	f := &fakeTest{}
+	if OneGoroutine(f); f.skipped != raceDetector || f.failed {
+		t.Errorf("skipped: %v, with the race detector: %v", f.skipped, raceDetector)
+	}
+}

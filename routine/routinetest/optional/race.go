@@ -1,0 +1,5 @@
+//go:build race
+
+package optional
+
+const raceDetector = true
