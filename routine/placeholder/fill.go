@@ -7,34 +7,36 @@ import (
 	"strings"
 )
 
-// Filling is what templates are filled with. One may serve many of them, which
-// then share its Room. One goroutine uses it.
+// Filling fills templates with values. One Filling can fill several templates,
+// which then share its Room. It must not be used concurrently.
 type Filling struct {
-	// Resolve is asked for each token in order; it gives a string, json.Number,
-	// bool, nil, or any other value that JSON has. False leaves the token as it
-	// is written, its quotes included and unescaped in every place: it is the
-	// author's own text. Nil resolves nothing.
+	// Resolve returns the value of each token in order: a string, json.Number,
+	// bool, nil or any other JSON value. If it returns false, the token stays as
+	// written in the template, with its quotes and unescaped, because it is the
+	// author's own text. A nil Resolve resolves nothing.
 	Resolve func(Token) (any, bool)
-	// Room is how many bytes values may take, each counted as it is written and
-	// as often as it is; 0: any number. One that finds no more room is invalid.
+	// Room limits the total bytes of inserted values, counted after escaping and
+	// for each insertion; 0 means no limit. A value that exceeds the limit is
+	// invalid.
 	Room int
-	// Put, when set, is told what was written for a token.
+	// Put, if not nil, is called with the text that was inserted for each token.
 	Put func(t Token, text string)
-	// Full: a value has found no room. What is filled after it says nothing.
+	// Full is set when a value exceeds Room. The results of later calls are not
+	// meaningful.
 	Full bool
 
-	used int // of Room
+	used int // bytes of Room
 }
 
-// Fill puts values into t, in one pass.
+// Fill inserts values into t in one pass.
 //
-// The result is a string. Only where the text is one token and nothing else, not
-// even quotes, may it be another: in the place Value whatever Resolve gave, and
-// in the place Header nil for nil, which drops the header.
-// The error is an *InvalidValueError.
+// The result is a string, except if the text is exactly one token without
+// quotes: in the place Value it is then what Resolve returned, and in the place
+// Header it is nil for nil, which omits the header. The error is an
+// *InvalidValueError.
 func (f *Filling) Fill(t *Template) (any, error) {
 	if t.place != Value && t.place != Header || len(t.holes) != 1 || t.text != t.holes[0].Raw {
-		return f.text(t)
+		return f.fillText(t)
 	}
 	v, ok := f.resolve(t.holes[0].Token)
 	if !ok {
@@ -43,7 +45,7 @@ func (f *Filling) Fill(t *Template) (any, error) {
 	if t.place == Header && v == nil {
 		return nil, nil
 	}
-	text, e := f.put(t.holes[0], v)
+	text, e := f.escape(t.holes[0], v)
 	if e != nil {
 		return nil, e
 	}
@@ -53,16 +55,17 @@ func (f *Filling) Fill(t *Template) (any, error) {
 	return v, nil
 }
 
-// Misfits are the tokens whose values may not stand in t, each once, and at most
-// so many of them. Each is left out for the others to be judged.
+// Misfits returns the tokens whose values are not allowed in t, each once and
+// at most most of them. An invalid value is treated as unresolved while the
+// others are checked.
 func (f *Filling) Misfits(t *Template, most int) []*InvalidValueError {
-	_, misfits := f.fill(t, most)
-	return misfits
+	_, invalid := f.fill(t, most)
+	return invalid
 }
 
-// FillText is Fill without bounds, and with the result always as text.
+// FillText fills t without a limit and returns the result as text.
 func (t *Template) FillText(resolve func(Token) (any, bool)) (string, error) {
-	return (&Filling{Resolve: resolve}).text(t)
+	return (&Filling{Resolve: resolve}).fillText(t)
 }
 
 func (f *Filling) resolve(t Token) (any, bool) {
@@ -72,27 +75,27 @@ func (f *Filling) resolve(t Token) (any, bool) {
 	return f.Resolve(t)
 }
 
-func (f *Filling) text(t *Template) (string, error) {
-	text, misfits := f.fill(t, 1)
-	if len(misfits) > 0 {
-		return "", misfits[0]
+func (f *Filling) fillText(t *Template) (string, error) {
+	text, invalid := f.fill(t, 1)
+	if len(invalid) > 0 {
+		return "", invalid[0]
 	}
 	return text, nil
 }
 
 func (f *Filling) fill(t *Template, most int) (string, []*InvalidValueError) {
 	parts := make([]string, len(t.holes))
-	var misfits []*InvalidValueError
-	aside := map[string]bool{}
+	var invalid []*InvalidValueError
+	rejected := map[string]bool{}
 	size := len(t.text)
 	for i, h := range t.holes {
 		parts[i] = h.before + h.Raw + h.after
-		if v, ok := f.resolve(h.Token); ok && !aside[h.Key] {
-			text, err := f.put(h, v)
+		if v, ok := f.resolve(h.Token); ok && !rejected[h.Key] {
+			text, err := f.escape(h, v)
 			if err == nil {
 				parts[i] = text
-			} else if misfits, aside[h.Key] = append(misfits, err), true; f.Full || len(misfits) >= most {
-				return "", misfits
+			} else if invalid, rejected[h.Key] = append(invalid, err), true; f.Full || len(invalid) >= most {
+				return "", invalid
 			}
 		}
 		size += len(parts[i])
@@ -104,38 +107,38 @@ func (f *Filling) fill(t *Template, most int) (string, []*InvalidValueError) {
 		b.WriteString(part)
 	}
 	b.WriteString(t.texts[len(parts)])
-	if t.whole == nil {
-		return b.String(), misfits
+	if t.checkWhole == nil {
+		return b.String(), invalid
 	}
-	text, blamed := t.whole(b.String(), parts)
-	for _, m := range blamed {
+	text, rejections := t.checkWhole(b.String(), parts)
+	for _, m := range rejections {
 		e := &InvalidValueError{Reason: m.reason}
 		if m.hole >= 0 {
 			e.Token = t.holes[m.hole].Token
 		}
-		if !aside[e.Token.Key] && len(misfits) < most {
-			misfits, aside[e.Token.Key] = append(misfits, e), true
+		if !rejected[e.Token.Key] && len(invalid) < most {
+			invalid, rejected[e.Token.Key] = append(invalid, e), true
 		}
 	}
-	return text, misfits
+	return text, invalid
 }
 
-// put gives what is written for a value in a hole.
-func (f *Filling) put(h hole, v any) (string, *InvalidValueError) {
-	if text, ok := v.(string); ok && f.lacks(len(text)) {
-		return "", f.full(h) // it is not worth escaping
+// escape returns the text to insert for a value in a hole.
+func (f *Filling) escape(h hole, v any) (string, *InvalidValueError) {
+	if text, ok := v.(string); ok && f.exceedsLimit(len(text)) {
+		return "", f.limitError(h) // too long even without escaping
 	}
-	text, reason := h.put(v)
+	text, reason := h.escape(v)
 	if reason != "" {
 		return "", &InvalidValueError{Token: h.Token, Reason: reason}
 	}
-	return text, f.take(h, text)
+	return text, f.countWritten(h, text)
 }
 
-// take tells of what is written for a token, if there is room for it.
-func (f *Filling) take(h hole, text string) *InvalidValueError {
-	if f.lacks(len(text)) {
-		return f.full(h)
+// countWritten counts the text against the limit and reports it to Put.
+func (f *Filling) countWritten(h hole, text string) *InvalidValueError {
+	if f.exceedsLimit(len(text)) {
+		return f.limitError(h)
 	}
 	f.used += len(text)
 	if f.Put != nil {
@@ -144,15 +147,15 @@ func (f *Filling) take(h hole, text string) *InvalidValueError {
 	return nil
 }
 
-func (f *Filling) lacks(n int) bool { return f.Room > 0 && n > f.Room-f.used }
+func (f *Filling) exceedsLimit(n int) bool { return f.Room > 0 && n > f.Room-f.used }
 
-func (f *Filling) full(h hole) *InvalidValueError {
+func (f *Filling) limitError(h hole) *InvalidValueError {
 	f.Full = true
 	return &InvalidValueError{Token: h.Token, Reason: fmt.Sprintf("with it values take more than %d bytes, each counted as often as it is put in: give shorter ones", f.Room)}
 }
 
-// Format is the text of a typed value inside text: strings as they are, nil as
-// nothing, the rest in JSON spelling with digits kept.
+// Format returns the text of a value inside other text: strings unchanged, nil
+// as "", and all other values as JSON with their digits kept.
 func Format(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -7,7 +7,7 @@ import (
 )
 
 // However many values do not fit, each is asked for once.
-func TestMisfitsAreFoundInOnePass(t *testing.T) {
+func TestAllInvalidValuesAreFoundInOnePass(t *testing.T) {
 	const n = 500
 	for name, row := range map[string]struct {
 		place                         Place
@@ -36,7 +36,7 @@ func TestMisfitsAreFoundInOnePass(t *testing.T) {
 
 // The room counts what is written, over all texts, and nothing is written
 // beyond it.
-func TestRoomForValues(t *testing.T) {
+func TestFillLimitsSizeOfValues(t *testing.T) {
 	for _, row := range []struct {
 		text  string
 		place Place

@@ -5,14 +5,14 @@ import (
 	"unicode"
 )
 
-// FitsHeader tells whether a browser can send text in a header: a character of
-// it is a byte.
+// FitsHeader reports whether a browser can send text in a header, where each
+// character is one byte.
 func FitsHeader(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > 0xff })
 }
 
-// putHeader refuses what would end a header's line, or never be sent.
-func putHeader(v any) (string, string) {
+// escapeHeader rejects values that would end the header line or cannot be sent.
+func escapeHeader(v any) (string, string) {
 	text := Format(v)
 	if !FitsHeader(text) {
 		return "", "a header's value cannot hold characters beyond U+00FF: encode them"
@@ -23,15 +23,15 @@ func putHeader(v any) (string, string) {
 	return text, ""
 }
 
-// putFilename takes the base name of a value, without control characters.
-func putFilename(v any) (string, string) { return baseName(Format(v)), "" }
+// escapeFilename reduces a value to its base name without control characters.
+func escapeFilename(v any) (string, string) { return baseName(Format(v)), "" }
 
-// wholeFilename takes the base name of the whole and refuses what names no
-// file. The last token is to blame.
-func wholeFilename(text string, parts []string) (string, []blame) {
+// checkFilename reduces the whole text to its base name and rejects one that is
+// not a file name. It blames the last token.
+func checkFilename(text string, parts []string) (string, []rejection) {
 	switch name := baseName(text); name {
 	case "", ".", "..":
-		return "", []blame{{len(parts) - 1, "what comes out is no file name"}}
+		return "", []rejection{{len(parts) - 1, "what comes out is no file name"}}
 	default:
 		return name, nil
 	}

@@ -2,45 +2,49 @@ package placeholder
 
 import "strings"
 
-// gap stands for a hole in the joined plain text. It is in no valid UTF-8.
-const gap = '\xff'
+// holeMark represents a hole in the joined plain text. It does not occur in
+// valid UTF-8.
+const holeMark = '\xff'
 
-// joined is the plain text with a gap for each hole.
-func (t *Template) joined() string {
-	return strings.Join(t.texts, string([]byte{gap}))
+// textWithHoleMarks joins the plain texts with a holeMark for each hole.
+func (t *Template) textWithHoleMarks() string {
+	return strings.Join(t.texts, string([]byte{holeMark}))
 }
 
-// standIn stands in the holes while a text is cut into tokens. Its first letter
-// is no hexadecimal digit, and no word of CSS or JavaScript begins or ends with
-// it.
-const standIn = "zq"
+// dummyName fills the holes while a text is split into tokens of its language.
+// Its first letter is not a hexadecimal digit, and no keyword of CSS or
+// JavaScript begins or ends with it.
+const dummyName = "zq"
 
-// named joins the plain texts with a stand-in in each hole, and says where
-// each starts. standInFor sees the text before the hole.
-func (t *Template) named(standInFor func(before string) string) (string, []int) {
+// textWithDummies joins the plain texts with a dummy in each hole, and returns
+// the offsets of the dummies. dummyFor returns the dummy for a hole after the
+// given text.
+func (t *Template) textWithDummies(dummyFor func(before string) string) (string, []int) {
 	var b strings.Builder
 	holes := make([]int, len(t.holes))
 	for i := range t.holes {
 		b.WriteString(t.texts[i])
 		holes[i] = b.Len()
-		b.WriteString(standInFor(t.texts[i]))
+		b.WriteString(dummyFor(t.texts[i]))
 	}
 	b.WriteString(t.texts[len(t.holes)])
 	return b.String(), holes
 }
 
-// piece is plain text or, when hole is not -1, what is put into that hole. Some
-// parts of a text can only be judged when values and plain text are together.
-type piece struct {
+// fragment is plain text or, if hole is not -1, the text inserted into that
+// hole. It is used for parts of a text that can be checked only after they are
+// filled.
+type fragment struct {
 	text string
 	hole int
 }
 
-// assemble gives the text of the pieces and the hole to blame: the last one.
-func assemble(pieces []piece, parts []string) (string, int) {
+// fillFragments returns the filled text of the fragments and the last hole
+// among them, or -1.
+func fillFragments(fragments []fragment, parts []string) (string, int) {
 	var b strings.Builder
 	hole := -1
-	for _, p := range pieces {
+	for _, p := range fragments {
 		b.WriteString(p.text)
 		if p.hole >= 0 {
 			b.WriteString(parts[p.hole])
@@ -50,10 +54,11 @@ func assemble(pieces []piece, parts []string) (string, int) {
 	return b.String(), hole
 }
 
-// open tells that a token among the pieces stays as it is written. Where pieces
-// are judged no value looks like one: braces are encoded or refused.
-func (t *Template) open(pieces []piece, parts []string) bool {
-	for _, p := range pieces {
+// hasUnresolvedToken reports whether a token among the fragments was left as
+// written. In these places no value can look like a token: braces are encoded
+// or rejected.
+func (t *Template) hasUnresolvedToken(fragments []fragment, parts []string) bool {
+	for _, p := range fragments {
 		if p.hole >= 0 && strings.Contains(parts[p.hole], t.holes[p.hole].Raw) {
 			return true
 		}

@@ -10,20 +10,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Lookup finds the text at a path. The whole path is a key first, whose text
-// comes out as it is, or as the string that it is the JSON of, which is how
-// js_evaluate and json_path store a text. Else its first part is the key, the text there is JSON, and each
-// further part indexes an object or an array ("length" counts one); a string
-// met on the way is taken for JSON text. What is found comes out as text: a
-// string as it is, an object or array as compact JSON with the digits of its
-// numbers kept. False when there is nothing, or null.
+// Lookup returns the text at a path. First the whole path is used as a key. The
+// text of that key is returned unchanged or, if it is a JSON string, decoded:
+// js_evaluate and json_path store text that way. Otherwise the first part of
+// the path is the key of a JSON text, and each further part is a member name or
+// an array index ("length" is the number of items). A JSON string on the way is
+// parsed as JSON text itself. A string is returned as it is, other values as
+// compact JSON with their digits kept. It returns false if nothing is found, or
+// null.
 //
-// The text is read once from its beginning to its end, whatever the path. The
-// errors are those of read, and the context's cause when ctx ends meanwhile.
+// The text is read only once, whatever the path. Errors are those of read, and
+// the cause of ctx if it ends.
 func Lookup(ctx context.Context, path string, read func(key string) (string, bool, error)) (string, bool, error) {
 	text, ok, err := read(path)
 	if err != nil || ok {
-		return stringIn(text), ok, err
+		return decodeString(text), ok, err
 	}
 	steps := strings.Split(path, ".")
 	if len(steps) == 1 {
@@ -33,7 +34,7 @@ func Lookup(ctx context.Context, path string, read func(key string) (string, boo
 	if err != nil || !ok {
 		return "", false, err
 	}
-	v, ok := lookIn(ctx, text, steps[1:])
+	v, ok := lookupJSON(ctx, text, steps[1:])
 	switch {
 	case ctx.Err() != nil:
 		return "", false, context.Cause(ctx)
@@ -45,9 +46,9 @@ func Lookup(ctx context.Context, path string, read func(key string) (string, boo
 	return string(v), true, nil
 }
 
-// stringIn is the string that text is the JSON of; of any other text it is the
-// text itself.
-func stringIn(text string) string {
+// decodeString decodes text if it is a JSON string, and otherwise returns it
+// unchanged.
+func decodeString(text string) string {
 	if !strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), `"`) {
 		return text
 	}
@@ -56,45 +57,45 @@ func stringIn(text string) string {
 	if err != nil {
 		return text
 	}
-	found := unquote(v) // before the next token takes its place
+	found := unquote(v) // before the decoder reuses its buffer
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return text
 	}
 	return found
 }
 
-// lenient reads what JSON.parse reads.
+// lenient accepts what JSON.parse accepts.
 var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-// contextReader ends when its context does.
+// contextReader fails when its context ends.
 type contextReader struct {
-	ctx  context.Context
-	from io.Reader
+	ctx    context.Context
+	source io.Reader
 }
 
 func (r contextReader) Read(p []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, context.Cause(r.ctx)
 	}
-	return r.from.Read(p)
+	return r.source.Read(p)
 }
 
-// lookIn takes the steps into a JSON text.
-func lookIn(ctx context.Context, text string, steps []string) (jsontext.Value, bool) {
+// lookupJSON returns the value at a path in a JSON text.
+func lookupJSON(ctx context.Context, text string, steps []string) (jsontext.Value, bool) {
 	d := jsontext.NewDecoder(contextReader{ctx, strings.NewReader(text)}, lenient...)
-	v, ok, err := take(ctx, d, steps)
+	v, ok, err := lookupValue(ctx, d, steps)
 	if err != nil {
 		return nil, false
 	}
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, false // text follows
+		return nil, false // text after the value
 	}
 	return v, ok
 }
 
-// take reads one value and takes the steps into it. The error is that of faulty
-// JSON.
-func take(ctx context.Context, d *jsontext.Decoder, steps []string) (jsontext.Value, bool, error) {
+// lookupValue reads one value and returns what is at the path in it. Invalid
+// JSON is an error.
+func lookupValue(ctx context.Context, d *jsontext.Decoder, steps []string) (jsontext.Value, bool, error) {
 	if len(steps) == 0 {
 		v, err := d.ReadValue()
 		if err != nil {
@@ -105,23 +106,23 @@ func take(ctx context.Context, d *jsontext.Decoder, steps []string) (jsontext.Va
 	}
 	switch d.PeekKind() {
 	case '{':
-		return member(ctx, d, steps)
+		return lookupMember(ctx, d, steps)
 	case '[':
-		return element(ctx, d, steps)
+		return lookupElement(ctx, d, steps)
 	case '"':
 		text, err := d.ReadToken()
 		if err != nil {
 			return nil, false, err
 		}
-		v, ok := lookIn(ctx, text.String(), steps)
+		v, ok := lookupJSON(ctx, text.String(), steps)
 		return v, ok, nil
 	}
 	return nil, false, d.SkipValue()
 }
 
-// member takes the steps into a member of an object: the last of that name, as
-// JSON.parse does.
-func member(ctx context.Context, d *jsontext.Decoder, steps []string) (found jsontext.Value, ok bool, _ error) {
+// lookupMember follows the path into a member of an object. Of duplicate names
+// the last one counts, as in JSON.parse.
+func lookupMember(ctx context.Context, d *jsontext.Decoder, steps []string) (found jsontext.Value, ok bool, _ error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, false, err
 	}
@@ -131,7 +132,7 @@ func member(ctx context.Context, d *jsontext.Decoder, steps []string) (found jso
 			return nil, false, err
 		}
 		if name.String() == steps[0] {
-			found, ok, err = take(ctx, d, steps[1:])
+			found, ok, err = lookupValue(ctx, d, steps[1:])
 		} else {
 			err = d.SkipValue()
 		}
@@ -143,8 +144,9 @@ func member(ctx context.Context, d *jsontext.Decoder, steps []string) (found jso
 	return found, ok, err
 }
 
-// element takes the steps into an item of an array, or counts the items.
-func element(ctx context.Context, d *jsontext.Decoder, steps []string) (found jsontext.Value, ok bool, _ error) {
+// lookupElement follows the path into an element of an array, or counts the
+// elements.
+func lookupElement(ctx context.Context, d *jsontext.Decoder, steps []string) (found jsontext.Value, ok bool, _ error) {
 	wanted, err := strconv.Atoi(steps[0])
 	if err != nil || strconv.Itoa(wanted) != steps[0] {
 		wanted = -1
@@ -155,7 +157,7 @@ func element(ctx context.Context, d *jsontext.Decoder, steps []string) (found js
 	n := 0
 	for ; d.PeekKind() != ']'; n++ {
 		if n == wanted {
-			found, ok, err = take(ctx, d, steps[1:])
+			found, ok, err = lookupValue(ctx, d, steps[1:])
 		} else {
 			err = d.SkipValue()
 		}

@@ -98,7 +98,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-func TestLookupPassesErrorsOn(t *testing.T) {
+func TestLookupReturnsReadErrors(t *testing.T) {
 	broken := errors.New("page is gone")
 	for _, failing := range []string{"a.b", "a"} {
 		_, found, err := Lookup(t.Context(), "a.b", func(key string) (string, bool, error) {
@@ -114,7 +114,7 @@ func TestLookupPassesErrorsOn(t *testing.T) {
 }
 
 // A path of many steps takes no longer than a path of one: the text is read once.
-func TestLookupReadsTheTextOnce(t *testing.T) {
+func TestLookupReadsTextOnce(t *testing.T) {
 	const levels = 300
 	inner := `"` + strings.Repeat("x", 1<<20) + `"`
 	object := strings.Repeat(`{"a":`, levels) + inner + strings.Repeat(`}`, levels)
@@ -142,7 +142,7 @@ func TestLookupReadsTheTextOnce(t *testing.T) {
 }
 
 // Lookup ends with its context.
-func TestLookupEndsWithItsContext(t *testing.T) {
+func TestLookupEndsWithContext(t *testing.T) {
 	limit := errors.New("the time is up")
 	for _, part := range []string{`{},`, `[[]],`, `"x",`, `"\"",`, `1,`} {
 		text := "[" + strings.Repeat(part, (8<<20)/len(part)) + "1]"

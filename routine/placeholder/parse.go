@@ -12,49 +12,49 @@ var (
 	prefixes      = []Source{SessionStorage, LocalStorage, Cookie, Meta, WindowProperty}
 )
 
-// Parse splits text into a template. What it faults stays plain text, as does a
-// "{{" that is never closed. In a script "{{" may be JavaScript's own, two
-// blocks in one another: what does not look like a token is left alone there.
-// Bytes that are no UTF-8 become U+FFFD first.
+// Parse parses text as a template. Invalid tokens stay plain text, as does a
+// "{{" that is never closed. In a script, "{{" may also be two nested
+// JavaScript blocks: text that does not look like a token is ignored there.
+// Invalid UTF-8 is first replaced by U+FFFD.
 func Parse(text string, place Place) (*Template, []Fault) {
 	t := &Template{place: place, text: strings.ToValidUTF8(text, "\uFFFD")}
-	faults := t.split()
+	faults := t.splitTokens()
 	if place != Script {
-		t.eatQuotes(place == Selector || place == Regexp)
+		t.absorbQuotes(place == Selector || place == Regexp)
 	}
 	switch place {
 	case URL:
-		t.placeURL()
+		t.prepareURL()
 	case Selector:
-		t.eatBackslashes()
-		t.placeSelector()
+		t.absorbBackslashes()
+		t.prepareSelector()
 	case Script:
-		t.eatBackslashes()
-		t.placeScript()
+		t.absorbBackslashes()
+		t.prepareScript()
 	case Regexp:
-		t.eatBackslashes()
-		t.placeRegexp()
+		t.absorbBackslashes()
+		t.prepareRegexp()
 	case Header:
-		t.putAll(putHeader)
+		t.setEscapers(escapeHeader)
 	case Filename:
-		t.putAll(putFilename)
-		t.whole = wholeFilename
+		t.setEscapers(escapeFilename)
+		t.checkWhole = checkFilename
 	default:
-		t.putAll(func(v any) (string, string) { return Format(v), "" })
+		t.setEscapers(func(v any) (string, string) { return Format(v), "" })
 	}
 	return t, faults
 }
 
-func (t *Template) putAll(p put) {
+func (t *Template) setEscapers(p escaper) {
 	for i := range t.holes {
-		t.holes[i].put = p
+		t.holes[i].escape = p
 	}
 }
 
-// split cuts the text at its tokens.
-func (t *Template) split() []Fault {
+// splitTokens splits the text at its tokens.
+func (t *Template) splitTokens() []Fault {
 	var faults []Fault
-	plain := 0 // where the plain text since the last token starts
+	plain := 0 // start of the plain text after the last token
 	for at := 0; ; {
 		start, end, ok := nextBraces(t.text, at)
 		if !ok {
@@ -79,8 +79,8 @@ func (t *Template) split() []Fault {
 }
 
 // nextBraces finds the next innermost {{...}}. Of three braces in a row the
-// inner two count, so that {"a":{{{n}}}} can be written; a fallback may hold
-// braces that are closed in it, as ||{} does.
+// inner two count, so that {"a":{{{n}}}} can be written. A fallback may contain
+// balanced braces, as in ||{}.
 func nextBraces(text string, from int) (start, end int, ok bool) {
 	i := strings.Index(text[from:], "{{")
 	if i < 0 {
@@ -102,51 +102,51 @@ func nextBraces(text string, from int) (start, end int, ok bool) {
 	return start, end + 2, true
 }
 
-// readToken reads what stands between the braces. Without a token it is plain
-// text, with a fault or, in a script, without.
+// readToken parses the text between the braces. If it returns no token, the
+// text stays plain, with a fault or, in a script, possibly without.
 func readToken(inner string, place Place) (*Token, *Fault) {
 	name := strings.TrimSpace(inner)
-	raw := shown(inner)
+	raw := displayToken(inner)
 	switch {
 	case name == "":
 		if place == Script {
-			return nil, nil // an empty block in a block
+			return nil, nil // nested empty blocks
 		}
 		return nil, &Fault{Code: CodeEmpty, Message: raw + " is empty", Hint: "write the name of a parameter between the braces"}
 	case name == string(UUID), name == string(EpochMilliseconds):
 		if place == Script {
-			return nil, notInScript(raw, Source(name))
+			return nil, notInScriptFault(raw, Source(name))
 		}
 		return &Token{Source: Source(name), Key: name}, nil
 	case isPrefix(name):
-		return nil, noPath(raw, name)
+		return nil, missingPathFault(raw, name)
 	case parameterName.MatchString(name):
 		return &Token{Source: Parameter, Name: name, Key: name}, nil
 	}
 	prefix, path, ok := strings.Cut(name, ":")
 	prefix = strings.TrimSpace(prefix)
 	if !ok || !prefixWord.MatchString(prefix) {
-		return nil, unknown(raw, name, place)
+		return nil, unknownTokenFault(raw, name, place)
 	}
 	if isPrefix(prefix) {
 		return readPath(Source(prefix), path, raw, place)
 	}
-	near := nearestPrefix(prefix)
+	near := suggestPrefix(prefix)
 	if near == "" && place == Script {
-		return nil, nil // a label in a block in a block
+		return nil, nil // a label in nested blocks
 	}
-	return nil, unknownPrefix(raw, prefix, near)
+	return nil, unknownPrefixFault(raw, prefix, near)
 }
 
 func readPath(source Source, path, raw string, place Place) (*Token, *Fault) {
 	if place == Script {
-		return nil, notInScript(raw, source)
+		return nil, notInScriptFault(raw, source)
 	}
 	path, fallback, ok := strings.Cut(path, "||")
 	t := &Token{Source: source, Name: strings.TrimSpace(path)}
 	t.Key = string(source) + ":" + t.Name
 	if t.Name == "" {
-		return nil, noPath(raw, string(source))
+		return nil, missingPathFault(raw, string(source))
 	}
 	if ok {
 		fallback = strings.TrimSpace(fallback)
@@ -156,19 +156,19 @@ func readPath(source Source, path, raw string, place Place) (*Token, *Fault) {
 	return t, nil
 }
 
-// eatQuotes removes one directly adjacent pair of double quotes around each
-// token: the older dialect's mark of text. A doubled pair so keeps one. Where
-// the backslash escapes, an escaped quote is not taken.
-func (t *Template) eatQuotes(escapes bool) {
+// absorbQuotes removes one pair of double quotes directly around each token: an
+// older syntax for text values. A doubled pair keeps one pair. If the backslash
+// is an escape character here, an escaped quote is kept.
+func (t *Template) absorbQuotes(escapes bool) {
 	for i := range t.holes {
-		if !escapes || !dangling(strings.TrimSuffix(t.texts[i], `"`)) {
-			t.eatPair(i)
+		if !escapes || !endsInEscape(strings.TrimSuffix(t.texts[i], `"`)) {
+			t.absorbQuotePair(i)
 		}
 	}
 }
 
-// eatPair removes the quotes around hole i, if there are two.
-func (t *Template) eatPair(i int) {
+// absorbQuotePair removes the double quotes around hole i, if there are two.
+func (t *Template) absorbQuotePair(i int) {
 	left, right := t.texts[i], t.texts[i+1]
 	if !strings.HasSuffix(left, `"`) || !strings.HasPrefix(right, `"`) {
 		return
@@ -177,19 +177,20 @@ func (t *Template) eatPair(i int) {
 	t.holes[i].before, t.holes[i].after = `"`+t.holes[i].before, `"`
 }
 
-// eatBackslashes removes a backslash that would escape the first character of a
-// value instead of what its author meant, the brace.
-func (t *Template) eatBackslashes() {
+// absorbBackslashes removes a backslash before a token. It was meant to escape
+// the brace, and would escape the first character of the value.
+func (t *Template) absorbBackslashes() {
 	for i := range t.holes {
-		if left := t.texts[i]; dangling(left) {
+		if left := t.texts[i]; endsInEscape(left) {
 			t.texts[i] = left[:len(left)-1]
 			t.holes[i].before = `\` + t.holes[i].before
 		}
 	}
 }
 
-// dangling tells that text ends in a backslash which escapes what comes next.
-func dangling(text string) bool {
+// endsInEscape reports whether text ends in a backslash that escapes the next
+// character.
+func endsInEscape(text string) bool {
 	return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1
 }
 
@@ -202,8 +203,8 @@ func isPrefix(word string) bool {
 	return false
 }
 
-// shown is a token for a message, shortened.
-func shown(inner string) string {
+// displayToken returns a token for an error message, truncated.
+func displayToken(inner string) string {
 	const most = 60
 	if r := []rune(inner); len(r) > most {
 		inner = string(r[:most]) + "…"

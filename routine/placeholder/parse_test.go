@@ -149,7 +149,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestBracesThatAreCodeAreNoFault(t *testing.T) {
+func TestBracesOfCodeAreNoFault(t *testing.T) {
 	for _, script := range []string{
 		"(() => {{ return 1 }})()", "(() => {{}})()", "(() => {{ a: 1 }})()", "(() => {{ f(); g() }})()", "(() => { if (a) {{ b } } })()",
 		"(() => { const {a:{b}} = c; return {d:{e:b}} })()", "{{",
@@ -164,7 +164,7 @@ func TestBracesThatAreCodeAreNoFault(t *testing.T) {
 	}
 }
 
-func TestTokenInABlockOfCode(t *testing.T) {
+func TestTokenInCodeBlock(t *testing.T) {
 	got, err := fillWith(t, "(() => {{ f({{x}}) }})()", Script, map[string]any{"x": json.Number("1")})
 	if want := "(() => {{ f(1) }})()"; got != want || err != nil {
 		t.Errorf("got %s, %v, want %s", got, err, want)
@@ -223,7 +223,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-func TestResolveIsAskedInOrder(t *testing.T) {
+func TestResolveIsCalledInOrder(t *testing.T) {
 	tmpl, _ := Parse("{{b}}{{a}}{{b}}", Text)
 	var asked []string
 	got, _ := tmpl.FillText(func(tok Token) (any, bool) {
@@ -250,7 +250,7 @@ func TestFallbackText(t *testing.T) {
 	}
 }
 
-func TestErrorDoesNotShowTheValue(t *testing.T) {
+func TestErrorDoesNotContainValue(t *testing.T) {
 	_, err := fillWith(t, "https://{{h}}/", URL, map[string]any{"h": "s3cret/"})
 	if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.HasPrefix(err.Error(), "{{h}}: value not allowed in URL authority") {
 		t.Error(err)

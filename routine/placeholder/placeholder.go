@@ -1,9 +1,8 @@
-// Package placeholder reads and fills the templates of a routine: text with
-// tokens such as {{city}} or {{cookie:sid||none}} in it. A template is split
-// once, when a definition is read. A value is put in once, escaped for the
-// place it lands in, and never looked at again: it cannot become a token, and
-// it cannot change the structure of the URL, selector, script or expression
-// around it.
+// Package placeholder parses and fills the templates of a routine: text with
+// tokens such as {{city}} or {{cookie:sid||none}}. A template is parsed once,
+// when a definition is read. A value is inserted once, escaped for its context,
+// and never parsed again: it cannot become a token, and it cannot change the
+// structure of the URL, selector, script or regular expression around it.
 package placeholder
 
 import (
@@ -12,11 +11,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Place is where in an operation a template stands: it decides how a value is
-// escaped.
+// Place is the context of a template. It decides how values are escaped.
 type Place int
 
-// The places. What each does with values is said in its file.
+// The places. The file of each says how it escapes values.
 const (
 	Text  Place = iota // plain text: values as they are
 	Value              // a string in a JSON value: exactly one token takes the typed value
@@ -28,7 +26,7 @@ const (
 	Filename
 )
 
-// Source says where a token's value comes from. Those that read the page are
+// Source is where a token's value comes from. Sources that read the page are
 // also the prefixes of their tokens.
 type Source string
 
@@ -47,23 +45,24 @@ const (
 // Token is one placeholder of a template.
 type Token struct {
 	Source Source
-	// Name is the parameter's name, or the path behind the prefix; empty for
+	// Name is the parameter's name, or the path after the prefix. It is empty for
 	// UUID and EpochMilliseconds.
 	Name string
-	// Fallback is the text behind "||", nil when there is none. It is used when
-	// the value is missing or empty; FallbackText gives it.
+	// Fallback is the text after "||", or nil. It is used if the value is missing
+	// or empty; see FallbackText.
 	Fallback *string
-	// Key is the inner text without the white space around its parts, as
-	// placeholder_resolution shows it: "sessionStorage:empty||dflt".
+	// Key is the text between the braces with normalized white space, as shown in
+	// placeholder_resolution: "sessionStorage:empty||dflt".
 	Key string
-	// Raw is the token as written, braces included.
+	// Raw is the token as written, with its braces.
 	Raw string
-	// Offset is where Raw starts in the text, in bytes.
+	// Offset is the byte offset of Raw in the text.
 	Offset int
 }
 
-// FallbackText is what to use when the value is missing or empty: the fallback,
-// or a fresh UUID where that is "uuid". False when the token has none.
+// FallbackText returns the text to use if the value is missing or empty: the
+// fallback, or a new UUID if the fallback is "uuid". It returns false if the
+// token has no fallback.
 func (t Token) FallbackText() (string, bool) {
 	switch {
 	case t.Fallback == nil:
@@ -76,29 +75,30 @@ func (t Token) FallbackText() (string, bool) {
 
 // The codes of faults.
 const (
-	// CodeUnknown: the inner text is no parameter name and has no prefix.
+	// CodeUnknown means that the text between the braces is not a parameter name
+	// and has no prefix.
 	CodeUnknown = "unknown_placeholder"
-	// CodeUnknownPrefix: there is no such prefix.
+	// CodeUnknownPrefix means that there is no such prefix.
 	CodeUnknownPrefix = "unknown_prefix"
-	// CodeEmpty: nothing stands between the braces, or nothing behind the prefix.
+	// CodeEmpty means that there is no text between the braces or after the prefix.
 	CodeEmpty = "empty_placeholder"
-	// CodeNotAllowed: this kind of token cannot stand in this place.
+	// CodeNotAllowed means that this kind of token is not allowed in this place.
 	CodeNotAllowed = "placeholder_not_allowed"
 )
 
-// Fault is what is wrong with a token, found when a definition is read.
+// Fault is a problem with a token that was found when the template was parsed.
 type Fault struct {
 	Offset  int // of the token in the text, in bytes
 	Code    string
 	Message string // what is wrong
-	Hint    string // the likely cure; may be empty
+	Hint    string // how to fix it; may be empty
 }
 
-// InvalidValueError tells that a value may not stand where its token does. It
-// does not hold the value, which may be secret.
+// InvalidValueError says that a value is not allowed at its token. It does not
+// contain the value, which may be secret.
 type InvalidValueError struct {
-	// Token is the one to blame. It is zero for a file name that is none even
-	// without a token.
+	// Token is the token with the invalid value. It is zero for a file name that is
+	// invalid without any token.
 	Token Token
 	// Reason is a sentence without a full stop.
 	Reason string
@@ -111,41 +111,43 @@ func (e *InvalidValueError) Error() string {
 	return fmt.Sprintf("%s: %s", e.Token.Raw, e.Reason)
 }
 
-// Template is a text split into plain text and tokens. It is immutable and safe
-// for concurrent use.
+// Template is parsed text with tokens. It is immutable and safe for concurrent
+// use.
 type Template struct {
 	place Place
 	text  string
-	// texts are the plain parts, one more than there are holes.
-	texts []string
-	holes []hole
-	whole whole
+	// texts are the parts between the holes. There is one more than there are
+	// holes.
+	texts      []string
+	holes      []hole
+	checkWhole wholeCheck
 }
 
-// hole is a token and how its value goes in.
+// hole is a token and how its value is escaped.
 type hole struct {
 	Token
-	// before and after were written beside the token and give way to its value:
-	// quotes of the older dialect. They stay when nothing resolves the token.
+	// before and after are characters around the token that its value replaces:
+	// double quotes of an older syntax. They stay if the token is not resolved.
 	before, after string
-	put           put
+	escape        escaper
 }
 
-// put gives the text for a value, or the reason why it may not stand here.
-type put func(v any) (text, reason string)
+// escaper returns the text to insert for a value, or the reason why the value
+// is not allowed.
+type escaper func(v any) (text, reason string)
 
-// whole judges a filled text and may tidy it. parts[i] is what was put into
-// hole i.
-type whole func(text string, parts []string) (tidy string, found []blame)
+// wholeCheck checks a filled text and may clean it up. parts[i] is what was
+// inserted into hole i.
+type wholeCheck func(text string, parts []string) (tidy string, found []rejection)
 
-// blame is a reason why a filled text will not do, with the hole that makes it
-// so; -1 for none.
-type blame struct {
+// rejection is a reason why a filled text is not allowed, with the hole that
+// caused it, or -1.
+type rejection struct {
 	hole   int
 	reason string
 }
 
-// Tokens are the template's tokens, in order.
+// Tokens returns the template's tokens in order.
 func (t *Template) Tokens() []Token {
 	tokens := make([]Token, len(t.holes))
 	for i, h := range t.holes {
@@ -154,5 +156,5 @@ func (t *Template) Tokens() []Token {
 	return tokens
 }
 
-// Literal tells that the template holds no token.
+// Literal reports whether the template contains no token.
 func (t *Template) Literal() bool { return len(t.holes) == 0 }

@@ -6,23 +6,21 @@ import (
 	"strings"
 )
 
-// A value in a regular expression matches itself. What is around its hole
-// decides how that is written, and whether a value can stand there at all.
-
-// patternHole is what is around a hole in a regular expression.
+// patternHole is the context of a hole in a regular expression. It decides how
+// a value is escaped so that it matches itself, and whether it is allowed.
 type patternHole struct {
-	class      bool // inside [...]
-	inRange    bool // at one end of a range in [...]
-	quantifier bool // inside {...} that counts
-	name       bool // inside a group's or a property's name
-	opening    bool // inside (?...
-	joins      bool // behind an escape that takes further characters
-	repeated   bool // a quantifier follows
+	class       bool // inside [...]
+	inRange     bool // at one end of a range in [...]
+	quantifier  bool // inside a {...} quantifier
+	name        bool // inside the name of a group or a property
+	groupPrefix bool // inside (?...
+	afterEscape bool // after an escape that could include further characters
+	repeated    bool // a quantifier follows
 }
 
-func (t *Template) placeRegexp() {
-	for i, p := range patternHoles(t.joined()) {
-		t.holes[i].put = p.put
+func (t *Template) prepareRegexp() {
+	for i, p := range patternHoles(t.textWithHoleMarks()) {
+		t.holes[i].escape = p.escape
 	}
 }
 
@@ -32,29 +30,29 @@ var (
 	someDigits  = regexp.MustCompile(`^[0-9]{1,5}$`)
 )
 
-// patternHoles reads a pattern in which gaps stand for holes.
+// patternHoles returns the contexts of the hole marks in a pattern.
 func patternHoles(pattern string) []patternHole {
-	s := patternScan{p: pattern}
+	s := patternScanner{p: pattern}
 	for s.at < len(s.p) {
 		switch c := s.p[s.at]; {
-		case c == gap:
-			s.add(patternHole{class: s.class, inRange: s.class && s.inRange(), repeated: !s.class && s.repeats(s.at+1)})
+		case c == holeMark:
+			s.addHole(patternHole{class: s.class, inRange: s.class && s.inRange(), repeated: !s.class && s.startsQuantifier(s.at+1)})
 			s.at++
 		case c == '\\':
-			s.escape()
+			s.skipEscape()
 		case s.class:
 			s.class = c != ']'
 			s.at++
 		case c == '[':
 			s.class, s.at = true, s.at+1
-			s.first = s.at
+			s.classStart = s.at
 			if strings.HasPrefix(s.p[s.at:], "^") {
-				s.first++
+				s.classStart++
 			}
 		case c == '(' && strings.HasPrefix(s.p[s.at:], "(?"):
-			s.group()
-		case c == '{' && s.counts(s.at) > 0:
-			s.take(s.counts(s.at), patternHole{quantifier: true})
+			s.skipGroupPrefix()
+		case c == '{' && s.quantifierLength(s.at) > 0:
+			s.advance(s.quantifierLength(s.at), patternHole{quantifier: true})
 		default:
 			s.at++
 		}
@@ -62,80 +60,80 @@ func patternHoles(pattern string) []patternHole {
 	return s.holes
 }
 
-type patternScan struct {
-	p     string
-	at    int
-	class bool
-	first int // where the content of the class starts
-	holes []patternHole
+type patternScanner struct {
+	p          string
+	at         int
+	class      bool
+	classStart int // where the content of the class starts
+	holes      []patternHole
 }
 
-func (s *patternScan) add(h patternHole) { s.holes = append(s.holes, h) }
+func (s *patternScanner) addHole(h patternHole) { s.holes = append(s.holes, h) }
 
-// take moves on by n bytes; h is what holes among them are.
-func (s *patternScan) take(n int, h patternHole) {
+// advance skips n bytes and adds the holes among them with the context h.
+func (s *patternScanner) advance(n int, h patternHole) {
 	for _, c := range []byte(s.p[s.at : s.at+n]) {
-		if c == gap {
-			s.add(h)
+		if c == holeMark {
+			s.addHole(h)
 		}
 	}
 	s.at += n
 }
 
-// counts is the length of the {...} quantifier at that place; 0 when there is
-// none.
-func (s *patternScan) counts(at int) int {
+// quantifierLength returns the length of the {...} quantifier at an offset, or
+// 0.
+func (s *patternScanner) quantifierLength(at int) int {
 	for i, c := range []byte(s.p[at+1:]) {
 		switch {
 		case c == '}':
 			return i + 2
-		case c != ',' && c != gap && (c < '0' || c > '9'):
+		case c != ',' && c != holeMark && (c < '0' || c > '9'):
 			return 0
 		}
 	}
 	return 0
 }
 
-func (s *patternScan) repeats(at int) bool {
-	return at < len(s.p) && (strings.IndexByte("*+?", s.p[at]) >= 0 || s.p[at] == '{' && s.counts(at) > 0)
+func (s *patternScanner) startsQuantifier(at int) bool {
+	return at < len(s.p) && (strings.IndexByte("*+?", s.p[at]) >= 0 || s.p[at] == '{' && s.quantifierLength(at) > 0)
 }
 
-// inRange tells a hole next to the hyphen of a range.
-func (s *patternScan) inRange() bool {
-	before := s.at-1 > s.first && s.p[s.at-1] == '-' && !dangling(s.p[s.first:s.at-1])
+// inRange reports whether the hole is next to the hyphen of a range.
+func (s *patternScanner) inRange() bool {
+	before := s.at-1 > s.classStart && s.p[s.at-1] == '-' && !endsInEscape(s.p[s.classStart:s.at-1])
 	after := strings.HasPrefix(s.p[s.at+1:], "-") && !strings.HasPrefix(s.p[s.at+1:], "-]")
 	return before || after
 }
 
-// group passes "(?" and what belongs to it. "(?<" that is no look-behind
-// starts a name.
-func (s *patternScan) group() {
+// skipGroupPrefix skips "(?" and what belongs to it. "(?<" that is not a
+// look-behind starts a name.
+func (s *patternScanner) skipGroupPrefix() {
 	s.at += 2
 	rest := s.p[s.at:]
 	if strings.HasPrefix(rest, "<") && !strings.HasPrefix(rest, "<=") && !strings.HasPrefix(rest, "<!") {
-		s.untilEnd('>', patternHole{name: true})
+		s.advanceThrough('>', patternHole{name: true})
 		return
 	}
 	n := 0
-	for n < len(rest) && (isAlphanumeric(rest[n]) || rest[n] == '-' || rest[n] == gap) {
+	for n < len(rest) && (isAlphanumeric(rest[n]) || rest[n] == '-' || rest[n] == holeMark) {
 		n++
 	}
-	s.take(n, patternHole{opening: true})
+	s.advance(n, patternHole{groupPrefix: true})
 }
 
-// untilEnd passes everything up to the closing character.
-func (s *patternScan) untilEnd(closing byte, h patternHole) {
+// advanceThrough skips everything up to and including the closing character.
+func (s *patternScanner) advanceThrough(closing byte, h patternHole) {
 	n := strings.IndexByte(s.p[s.at:], closing) + 1
 	if n == 0 {
 		n = len(s.p) - s.at
 	}
-	s.take(n, h)
+	s.advance(n, h)
 }
 
-// escape passes a backslash and what belongs to it.
-func (s *patternScan) escape() {
+// skipEscape skips a backslash and what belongs to it.
+func (s *patternScanner) skipEscape() {
 	s.at++
-	if s.at == len(s.p) || s.p[s.at] == gap {
+	if s.at == len(s.p) || s.p[s.at] == holeMark {
 		return
 	}
 	c := s.p[s.at]
@@ -144,9 +142,9 @@ func (s *patternScan) escape() {
 	most := 0
 	switch {
 	case (c == 'p' || c == 'P') && strings.HasPrefix(rest, "{"):
-		s.untilEnd('}', patternHole{name: true})
+		s.advanceThrough('}', patternHole{name: true})
 	case c == 'k' && strings.HasPrefix(rest, "<"):
-		s.untilEnd('>', patternHole{name: true})
+		s.advanceThrough('>', patternHole{name: true})
 	case c == 'x':
 		most = 2
 	case c == 'u':
@@ -161,17 +159,17 @@ func (s *patternScan) escape() {
 		n++
 	}
 	s.at += n
-	// Digits go on through any number of holes.
-	for n < most && s.at < len(s.p) && s.p[s.at] == gap {
-		s.add(patternHole{class: s.class, joins: true, inRange: s.class && s.inRange(), repeated: !s.class && s.repeats(s.at+1)})
+	// Digits may continue after any number of holes.
+	for n < most && s.at < len(s.p) && s.p[s.at] == holeMark {
+		s.addHole(patternHole{class: s.class, afterEscape: true, inRange: s.class && s.inRange(), repeated: !s.class && s.startsQuantifier(s.at+1)})
 		s.at++
 	}
 }
 
-func (h patternHole) put(v any) (string, string) {
+func (h patternHole) escape(v any) (string, string) {
 	text := Format(v)
 	switch {
-	case h.opening:
+	case h.groupPrefix:
 		return "", "a value cannot stand in the opening of a group"
 	case h.quantifier && !someDigits.MatchString(text):
 		return "", "a value that counts in a regular expression must be of one to five digits"
@@ -185,17 +183,17 @@ func (h patternHole) put(v any) (string, string) {
 		return "", "a value in a set of characters cannot be empty"
 	}
 	quoted := quotePattern(text, h.class)
-	if h.joins && text != "" && isAlphanumeric(text[0]) {
+	if h.afterEscape && text != "" && isAlphanumeric(text[0]) {
 		quoted = fmt.Sprintf(`\x%02x`, text[0]) + quoted[1:]
 	}
-	if h.repeated || h.joins && text == "" {
+	if h.repeated || h.afterEscape && text == "" {
 		quoted = "(?:" + quoted + ")"
 	}
 	return quoted, ""
 }
 
-// quotePattern makes a pattern that matches text and nothing else, with any
-// flags, also between slashes.
+// quotePattern returns a pattern that matches only text, with any flags and
+// also between slashes.
 func quotePattern(text string, class bool) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {

@@ -54,7 +54,7 @@ func TestRegexp(t *testing.T) {
 	})
 }
 
-func TestPatternMatchesTheValueAndNothingElse(t *testing.T) {
+func TestPatternMatchesOnlyTheValue(t *testing.T) {
 	seeded.Check(t, func(r *rapid.T) {
 		value := anyText(r, `.*+?^$()[]{}|\/-&#<>=!:,'"`+" \n\r\t\u2028dwsbukx019")
 		other := anyText(r, `ad.-\`)
@@ -83,7 +83,7 @@ func TestPatternMatchesTheValueAndNothingElse(t *testing.T) {
 	})
 }
 
-func TestSetMatchesTheCharactersOfTheValue(t *testing.T) {
+func TestCharacterClassMatchesCharactersOfValue(t *testing.T) {
 	seeded.Check(t, func(r *rapid.T) {
 		value := anyText(r, `]^-\[adw09&:~`)
 		if value == "" {

@@ -8,112 +8,114 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// A script is cut into tokens with a stand-in in each hole. What holds it
-// decides how a value goes in:
+// jsContext is the token that contains a hole, and its neighbors.
 //
-//   - a name of its own in code: a literal. As a property's key it is a string
-//     literal; behind a dot, or glued to other letters or digits, a value can
-//     only be letters and digits, and is refused otherwise;
-//   - the whole of a double-quoted literal: a literal for a number or boolean,
-//     a string literal for all else, an absent value being the empty string;
-//   - a part of a string or template: its text;
-//   - a part of a regular expression: quoted;
+// A script is split into tokens with a dummy in each hole. The token around a
+// hole decides how a value is inserted:
+//
+//   - an identifier in code: a literal. As a property key it is a string literal;
+//     after a dot, or next to other letters or digits, only letters and digits
+//     are allowed;
+//   - the whole of a double-quoted string: a literal for a number or boolean,
+//     otherwise a string literal, with "" for a missing value;
+//   - a part of a string or template: escaped text;
+//   - a part of a regular expression: escaped, so that it matches itself;
 //   - a comment: nothing.
 //
-// Where the token cannot be told, every character of a string is written by its
-// number, which is inside nothing and ends nothing.
-
-// jsSpot is the token that a hole is in.
-type jsSpot struct {
-	jsPiece
-	before, after js.TokenType // the significant tokens beside it; 0 for none
-	// doubled: empty double-quoted strings touch it on both sides.
-	doubled bool
+// If the token is ambiguous, every character of a string is written as a \u
+// escape, which is harmless inside any token.
+type jsContext struct {
+	jsToken
+	before, after js.TokenType // the neighboring tokens without comments; 0 if none
+	// betweenEmptyStrings: the token has an empty double-quoted string directly on
+	// both sides.
+	betweenEmptyStrings bool
 }
 
-func (t *Template) placeScript() {
+func (t *Template) prepareScript() {
 	if t.Literal() {
 		return
 	}
 	s := &jsTemplate{Template: t}
-	s.script, s.holes = t.named(scriptStandIn)
-	spots := findSpots(s.script, s.holes)
-	for i := 0; i < len(spots); {
+	s.script, s.holes = t.textWithDummies(scriptDummy)
+	contexts := findContexts(s.script, s.holes)
+	for i := 0; i < len(contexts); {
 		first := i
-		spot := spots[first]
-		for i++; i < len(spots) && spot != nil && spots[i] != nil && spots[i].start == spot.start; i++ {
+		context := contexts[first]
+		for i++; i < len(contexts) && context != nil && contexts[i] != nil && contexts[i].start == context.start; i++ {
 		}
-		if spot == nil {
-			t.holes[first].put = putScriptAnywhere
+		if context == nil {
+			t.holes[first].escape = escapeScriptAnywhere
 			continue
 		}
-		s.place(*spot, first, i)
+		s.setEscapersFor(*context, first, i)
 	}
-	t.whole = s.judge
+	t.checkWhole = s.check
 }
 
-// jsTemplate is a script while its holes are looked at.
+// jsTemplate is a script whose holes are being prepared.
 type jsTemplate struct {
 	*Template
-	script string // with a stand-in in each hole
-	holes  []int  // where the names are
+	script string // with a dummy in each hole
+	holes  []int  // the offsets of the dummies
 	words  []jsWord
 }
 
-// jsWord is a name or number that has holes in it.
+// jsWord is an identifier or number that contains holes.
 type jsWord struct {
-	pieces []piece
-	member bool // any word may stand here, reserved ones too
-	number bool
+	fragments []fragment
+	member    bool // a property name, which may be a reserved word
+	number    bool
 }
 
-// scriptStandIn is digits behind a digit, where letters would be an error.
-func scriptStandIn(before string) string {
+// scriptDummy returns digits after a digit, where letters would be a syntax
+// error.
+func scriptDummy(before string) string {
 	if n := len(before); n > 0 && digits.MatchString(before[n-1:]) {
-		return strings.Repeat("1", len(standIn))
+		return strings.Repeat("1", len(dummyName))
 	}
-	return standIn
+	return dummyName
 }
 
-// findSpots says of each hole what token it is in, nil where that is in doubt.
-func findSpots(script string, holes []int) []*jsSpot {
-	spots := make([]*jsSpot, len(holes))
-	for n, pieces := range readings(script) {
-		for i, s := range spotsIn(script, pieces, holes) {
+// findContexts returns the context of each hole, or nil where it is ambiguous.
+func findContexts(script string, holes []int) []*jsContext {
+	contexts := make([]*jsContext, len(holes))
+	for n, tokens := range tokenizations(script) {
+		for i, s := range contextsIn(script, tokens, holes) {
 			switch {
 			case n == 0:
-				spots[i] = s
-			case s == nil || spots[i] == nil || *s != *spots[i]:
-				spots[i] = nil
+				contexts[i] = s
+			case s == nil || contexts[i] == nil || *s != *contexts[i]:
+				contexts[i] = nil
 			}
 		}
 	}
-	return spots
+	return contexts
 }
 
-func spotsIn(script string, pieces []jsPiece, holes []int) []*jsSpot {
-	spots := make([]*jsSpot, len(holes))
-	code := slices.DeleteFunc(slices.Clone(pieces), jsPiece.comment)
+func contextsIn(script string, tokens []jsToken, holes []int) []*jsContext {
+	contexts := make([]*jsContext, len(holes))
+	code := slices.DeleteFunc(slices.Clone(tokens), jsToken.isComment)
 	next, c := 0, 0 // in holes, in code
-	for _, p := range pieces {
+	for _, p := range tokens {
 		for ; next < len(holes) && holes[next] < p.end; next++ {
-			s := &jsSpot{jsPiece: p}
-			if !p.comment() {
-				s.between(script, code, c)
+			s := &jsContext{jsToken: p}
+			if !p.isComment() {
+				s.setNeighbors(script, code, c)
 			}
-			spots[next] = s
+			contexts[next] = s
 		}
-		if !p.comment() {
+		if !p.isComment() {
 			c++
 		}
 	}
-	return spots
+	return contexts
 }
 
-// between notes what is beside code[at].
-func (s *jsSpot) between(script string, code []jsPiece, at int) {
+// setNeighbors sets the neighbors of code[at].
+func (s *jsContext) setNeighbors(script string, code []jsToken, at int) {
 	empty := 0
-	touches := func(p jsPiece) {
+	touches := func(p jsToken) {
 		if script[p.start:p.end] == `""` && (p.end == s.start || p.start == s.end) {
 			empty++
 		}
@@ -126,51 +128,52 @@ func (s *jsSpot) between(script string, code []jsPiece, at int) {
 		s.after = code[at+1].tt
 		touches(code[at+1])
 	}
-	s.doubled = empty == 2
+	s.betweenEmptyStrings = empty == 2
 }
 
-// place decides how values go into holes first up to last, which are in one
+// setEscapersFor sets the escapers of holes first to last-1, which are in one
 // token.
-func (s *jsTemplate) place(spot jsSpot, first, last int) {
-	set := func(p put) {
+func (s *jsTemplate) setEscapersFor(context jsContext, first, last int) {
+	set := func(p escaper) {
 		for i := first; i < last; i++ {
-			s.Template.holes[i].put = p
+			s.Template.holes[i].escape = p
 		}
 	}
-	hole, end := s.holes[first], s.holes[first]+len(standIn)
-	alone := spot.start == hole && spot.end == end
+	hole, end := s.holes[first], s.holes[first]+len(dummyName)
+	alone := context.start == hole && context.end == end
 	switch {
-	case spot.comment():
+	case context.isComment():
 		set(func(any) (string, string) { return "", "" })
-	case spot.tt == js.StringToken && s.script[spot.start] == '"':
-		set(putScriptText)
-		if spot.start == hole-1 && spot.end == end+1 {
-			s.eatPair(first)
-			set(literalAt{spot.key(), s.touches(spot.start, spot.end), false}.putWhole)
+	case context.tt == js.StringToken && s.script[context.start] == '"':
+		set(escapeScriptText)
+		if context.start == hole-1 && context.end == end+1 {
+			s.absorbQuotePair(first)
+			set(literalContext{context.isPropertyKey(), s.touches(context.start, context.end), false}.escapeQuoted)
 		}
-	case spot.tt == js.StringToken, isTemplate(spot.tt):
-		set(putScriptText)
-		s.eatInside(first, last)
-	case spot.tt == js.RegExpToken:
-		s.placePattern(spot, first, last)
-	case js.IsNumeric(spot.tt):
-		set(putScriptDigits)
-		s.words = append(s.words, jsWord{pieces: s.pieces(spot, first, last), number: true})
-	case alone && spot.doubled:
-		s.eatPair(first)
-		set(putScriptText)
-	case alone && !isAccess(spot.before):
-		set(literalAt{spot.key(), s.touches(hole, end), true}.putCode)
-	case !isAccess(spot.before) && spot.end == end && beforeValue(s.script[spot.start:hole]):
-		set(literalAt{touches: true, name: true}.putBehindWord)
+	case context.tt == js.StringToken, isTemplate(context.tt):
+		set(escapeScriptText)
+		s.absorbQuotesInLiteral(first, last)
+	case context.tt == js.RegExpToken:
+		s.setPatternEscapers(context, first, last)
+	case js.IsNumeric(context.tt):
+		set(escapeScriptDigits)
+		s.words = append(s.words, jsWord{fragments: s.fragments(context, first, last), number: true})
+	case alone && context.betweenEmptyStrings:
+		s.absorbQuotePair(first)
+		set(escapeScriptText)
+	case alone && !isAccess(context.before):
+		set(literalContext{context.isPropertyKey(), s.touches(hole, end), true}.escapeCode)
+	case !isAccess(context.before) && context.end == end && mayPrecedeValue(s.script[context.start:hole]):
+		set(literalContext{touches: true, name: true}.escapeAfterWord)
 	default:
-		set(putScriptWord)
-		s.words = append(s.words, jsWord{pieces: s.pieces(spot, first, last), member: isAccess(spot.before)})
+		set(escapeScriptWord)
+		s.words = append(s.words, jsWord{fragments: s.fragments(context, first, last), member: isAccess(context.before)})
 	}
 }
 
-// beforeValue tells a word that a value may follow without a space: return.
-func beforeValue(word string) bool {
+// mayPrecedeValue reports whether word is a keyword that a value may follow,
+// such as return.
+func mayPrecedeValue(word string) bool {
 	tt := js.Keywords[word]
 	switch tt {
 	case js.ThisToken, js.SuperToken, js.NullToken, js.TrueToken, js.FalseToken:
@@ -187,66 +190,68 @@ func isTemplate(tt js.TokenType) bool {
 	return false
 }
 
-// key tells a property's name in an object literal.
-func (s jsSpot) key() bool {
+// isPropertyKey reports whether the token is a property key in an object
+// literal.
+func (s jsContext) isPropertyKey() bool {
 	return s.after == js.ColonToken && (s.before == js.OpenBraceToken || s.before == js.CommaToken)
 }
 
-// eatInside eats pairs of double quotes that are text of the literal around
-// holes first up to last. An escaped one is not taken.
-func (s *jsTemplate) eatInside(first, last int) {
+// absorbQuotesInLiteral absorbs double quotes around holes first to last-1
+// inside a literal. Escaped quotes are kept.
+func (s *jsTemplate) absorbQuotesInLiteral(first, last int) {
 	for i := first; i < last; i++ {
-		if !dangling(strings.TrimSuffix(s.texts[i], `"`)) {
-			s.eatPair(i)
+		if !endsInEscape(strings.TrimSuffix(s.texts[i], `"`)) {
+			s.absorbQuotePair(i)
 		}
 	}
 }
 
-// touches tells that a number or a word from start to end would run into its
-// neighbours.
+// touches reports whether a number or identifier from start to end would merge
+// with the text next to it.
 func (s *jsTemplate) touches(start, end int) bool {
 	inName := func(c byte) bool { return isAlphanumeric(c) || c == '_' || c == '$' || c == '\\' || c >= 0x80 }
 	return start > 0 && inName(s.script[start-1]) || end < len(s.script) && (inName(s.script[end]) || s.script[end] == '.')
 }
 
-// pieces are the parts of the token that has holes first up to last.
-func (s *jsTemplate) pieces(spot jsSpot, first, last int) []piece {
-	var pieces []piece
-	at := spot.start
+// fragments returns the parts of the token that contains holes first to last-1.
+func (s *jsTemplate) fragments(context jsContext, first, last int) []fragment {
+	var tokens []fragment
+	at := context.start
 	for i := first; i < last; i++ {
-		pieces = append(pieces, piece{s.script[at:s.holes[i]], -1}, piece{"", i})
-		at = s.holes[i] + len(standIn)
+		tokens = append(tokens, fragment{s.script[at:s.holes[i]], -1}, fragment{"", i})
+		at = s.holes[i] + len(dummyName)
 	}
-	return append(pieces, piece{s.script[at:spot.end], -1})
+	return append(tokens, fragment{s.script[at:context.end], -1})
 }
 
-// placePattern decides about the holes of a regular expression.
-func (s *jsTemplate) placePattern(spot jsSpot, first, last int) {
-	slash := spot.start + closingSlash(s.script[spot.start:spot.end])
-	at := spot.start + 1
+// setPatternEscapers sets the escapers of the holes in a regular expression.
+func (s *jsTemplate) setPatternEscapers(context jsContext, first, last int) {
+	slash := context.start + closingSlash(s.script[context.start:context.end])
+	at := context.start + 1
 	var b strings.Builder
 	i := first
 	for ; i < last && s.holes[i] < slash; i++ {
-		s.eatInside(i, i+1)
+		s.absorbQuotesInLiteral(i, i+1)
 		left := s.script[at:s.holes[i]]
-		at = s.holes[i] + len(standIn)
+		at = s.holes[i] + len(dummyName)
 		if s.Template.holes[i].after != "" {
 			left = strings.TrimSuffix(left, `"`)
 			at++
 		}
 		b.WriteString(left)
-		b.WriteByte(gap)
+		b.WriteByte(holeMark)
 	}
 	b.WriteString(s.script[at:slash])
 	for n, p := range patternHoles(b.String()) {
-		s.Template.holes[first+n].put = p.putLiteral
+		s.Template.holes[first+n].escape = p.escapeInLiteral
 	}
 	for ; i < last; i++ {
-		s.Template.holes[i].put = putScriptFlags
+		s.Template.holes[i].escape = escapeScriptFlags
 	}
 }
 
-// closingSlash is where the pattern of a regular expression literal ends.
+// closingSlash returns the offset at which the pattern of a regular expression
+// literal ends.
 func closingSlash(literal string) int {
 	class := false
 	for i := 1; i < len(literal); i++ {
@@ -264,14 +269,14 @@ func closingSlash(literal string) int {
 	return len(literal)
 }
 
-// judge looks at the words that values are part of.
-func (s *jsTemplate) judge(text string, parts []string) (string, []blame) {
-	var found []blame
+// check checks the identifiers and numbers that contain values.
+func (s *jsTemplate) check(text string, parts []string) (string, []rejection) {
+	var found []rejection
 	for _, w := range s.words {
-		if s.open(w.pieces, parts) {
+		if s.hasUnresolvedToken(w.fragments, parts) {
 			continue
 		}
-		word, hole := assemble(w.pieces, parts)
+		word, hole := fillFragments(w.fragments, parts)
 		l := js.NewLexer(parse.NewInputString(word))
 		tt, data := l.Next()
 		ok := tt == js.IdentifierToken || tt == js.PrivateIdentifierToken || w.member && js.IsIdentifierName(tt)
@@ -279,7 +284,7 @@ func (s *jsTemplate) judge(text string, parts []string) (string, []blame) {
 			ok = js.IsNumeric(tt)
 		}
 		if !ok || len(data) < len(word) {
-			found = append(found, blame{hole, "a value that is part of a name or number in a script must make one"})
+			found = append(found, rejection{hole, "a value that is part of a name or number in a script must make one"})
 		}
 	}
 	return text, found

@@ -116,7 +116,7 @@ func TestScriptRegexp(t *testing.T) {
 	})
 }
 
-func TestScriptInDoubt(t *testing.T) {
+func TestAmbiguousScript(t *testing.T) {
 	all := `"\u0061\u0022\ud83d\ude00"`
 	runRows(t, Script, []row{
 		{promise: "string that never ends", text: "f('{{x}}", value: `a"😀`, want: "f('" + all},
@@ -201,11 +201,11 @@ func harmlessLike(value any) []any {
 func scriptTypes(script string) []string {
 	var out []string
 	for n := range 32 {
-		r := reading{script: script, choices: []bool{n&1 > 0, n&2 > 0, n&4 > 0, n&8 > 0, n&16 > 0}}
-		if r.read() != nil {
+		r := tokenization{script: script, choices: []bool{n&1 > 0, n&2 > 0, n&4 > 0, n&8 > 0, n&16 > 0}}
+		if r.run() != nil {
 			continue
 		}
-		pieces := r.pieces
+		pieces := r.tokens
 		var types []string
 		for i, p := range pieces {
 			data := script[p.start:p.end]
@@ -216,7 +216,7 @@ func scriptTypes(script string) []string {
 				types = append(types, "number")
 			case p.tt == js.IdentifierToken, p.tt == js.PrivateIdentifierToken, js.IsIdentifierName(p.tt) && i > 0 && isAccess(pieces[i-1].tt):
 				types = append(types, "name")
-			case p.comment(), p.tt == js.StringToken, isTemplate(p.tt), p.tt == js.RegExpToken:
+			case p.isComment(), p.tt == js.StringToken, isTemplate(p.tt), p.tt == js.RegExpToken:
 				types = append(types, p.tt.String())
 			default:
 				types = append(types, p.tt.String()+data)

@@ -9,54 +9,54 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// jsPiece is one token of a script, white space left out.
-type jsPiece struct {
+// jsToken is one token of a script. White space is omitted.
+type jsToken struct {
 	tt         js.TokenType
 	start, end int
 }
 
-func (p jsPiece) comment() bool {
+func (p jsToken) isComment() bool {
 	return p.tt == js.CommentToken || p.tt == js.CommentLineTerminatorToken
 }
 
 var (
-	// errWrong: what never ends, or brackets that do not match. No engine reads
-	// the script this way.
-	errWrong = errors.New("this is no reading of the script")
-	// errUnknown: something that the lexer does not know and an engine might,
-	// such as an octal number.
-	errUnknown = errors.New("the script cannot be cut into tokens")
+	// errInvalid means that an unterminated token or unbalanced brackets make this
+	// tokenization impossible.
+	errInvalid = errors.New("this is no reading of the script")
+	// errUnsupported means that the lexer does not know something that a browser
+	// might, such as an octal number.
+	errUnsupported = errors.New("the script cannot be cut into tokens")
 )
 
-// A script is read in at most this many ways, and for at most so many bytes
-// beyond the first.
+// Limits on the number of tokenizations, and on the bytes that are scanned
+// again.
 const (
-	maxReadings = 32
-	maxReread   = 16 << 20
+	maxTokenizations = 32
+	maxRepeatedBytes = 16 << 20
 )
 
-// readings cuts a script into tokens in every way that a scanner without
-// a parser must think of. Where a slash may start a regular expression or
-// divide, as behind the brace that ends a block or an object, both are tried;
-// what no engine would read so is dropped. There are none when there would be
-// too many, or when one is not known to be right or wrong.
-func readings(script string) [][]jsPiece {
-	var all [][]jsPiece
+// tokenizations splits a script into tokens in every way that is possible
+// without a parser. Where a slash may be a division or start a regular
+// expression, for example after a closing brace, both are tried, and impossible
+// tokenizations are dropped. It returns nil if there are too many, or if one
+// cannot be decided.
+func tokenizations(script string) [][]jsToken {
+	var all [][]jsToken
 	todo := [][]bool{nil}
 	for n := 0; len(todo) > 0; n++ {
-		if n == maxReadings || n*len(script) > maxReread {
+		if n == maxTokenizations || n*len(script) > maxRepeatedBytes {
 			return nil
 		}
 		choices := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		r := reading{script: script, choices: choices}
-		switch err := r.read(); {
+		r := tokenization{script: script, choices: choices}
+		switch err := r.run(); {
 		case err == nil:
-			all = append(all, r.pieces)
-		case errors.Is(err, errUnknown):
+			all = append(all, r.tokens)
+		case errors.Is(err, errUnsupported):
 			return nil
 		}
-		for k := len(choices); k < r.asked && len(todo) <= maxReadings; k++ {
+		for k := len(choices); k < r.choicesSeen && len(todo) <= maxTokenizations; k++ {
 			other := make([]bool, k+1)
 			copy(other, choices)
 			other[k] = true
@@ -66,15 +66,15 @@ func readings(script string) [][]jsPiece {
 	return all
 }
 
-// reading is one way to cut a script.
-type reading struct {
-	script  string
-	choices []bool // of each doubtful slash: it divides; those beyond start regular expressions
-	asked   int    // doubtful slashes so far
-	pieces  []jsPiece
-	last    [2]js.TokenType // significant tokens, newest first
-	open    []bracket
-	head    bool // the last ) closed the head of an if, while, for or with
+// tokenization is one way to split a script into tokens.
+type tokenization struct {
+	script      string
+	choices     []bool // for each ambiguous slash: whether it divides; further ones start regular expressions
+	choicesSeen int    // ambiguous slashes so far
+	tokens      []jsToken
+	last        [2]js.TokenType // the last two tokens without comments, newest first
+	open        []bracket
+	afterHead   bool // the last ) closed the head of an if, while, for or with
 }
 
 type bracket struct {
@@ -90,11 +90,11 @@ var opens = map[js.TokenType]js.TokenType{
 	js.TemplateEndToken:    js.TemplateStartToken,
 }
 
-func (r *reading) read() error {
+func (r *tokenization) run() error {
 	l := js.NewLexer(parse.NewInputString(r.script))
 	for at := 0; ; {
 		tt, data := l.Next()
-		if (tt == js.DivToken || tt == js.DivEqToken) && r.regexpStarts() {
+		if (tt == js.DivToken || tt == js.DivEqToken) && r.startsRegexp() {
 			tt, data = l.RegExp()
 		}
 		if tt == js.ErrorToken || l.Err() != nil && !errors.Is(l.Err(), io.EOF) {
@@ -102,39 +102,40 @@ func (r *reading) read() error {
 				return nil
 			}
 			if at == len(r.script) || strings.IndexByte("\"'`}/", r.script[at]) >= 0 {
-				return errWrong
+				return errInvalid
 			}
-			return errUnknown
+			return errUnsupported
 		}
-		p := jsPiece{tt, at, at + len(data)}
+		p := jsToken{tt, at, at + len(data)}
 		at = p.end
 		if tt == js.WhitespaceToken || tt == js.LineTerminatorToken {
 			continue
 		}
-		r.pieces = append(r.pieces, p)
-		if p.comment() {
+		r.tokens = append(r.tokens, p)
+		if p.isComment() {
 			continue
 		}
-		if !r.nest(tt) {
-			return errWrong
+		if !r.trackBrackets(tt) {
+			return errInvalid
 		}
 		r.last[0], r.last[1] = tt, r.last[0]
 	}
 }
 
-// nest follows the brackets; false when they do not match.
-func (r *reading) nest(tt js.TokenType) bool {
+// trackBrackets updates the open brackets. It returns false if they do not
+// match.
+func (r *tokenization) trackBrackets(tt js.TokenType) bool {
 	if want, closing := opens[tt]; closing {
 		n := len(r.open) - 1
 		if n < 0 || r.open[n].tt != want {
 			return false
 		}
-		r.head = r.open[n].head
+		r.afterHead = r.open[n].head
 		r.open = r.open[:n]
 	}
 	switch tt {
 	case js.OpenParenToken:
-		r.open = append(r.open, bracket{tt, r.headStarts()})
+		r.open = append(r.open, bracket{tt, r.startsHead()})
 	case js.OpenBracketToken, js.OpenBraceToken, js.TemplateStartToken:
 		r.open = append(r.open, bracket{tt: tt})
 	case js.TemplateMiddleToken:
@@ -143,8 +144,8 @@ func (r *reading) nest(tt js.TokenType) bool {
 	return true
 }
 
-// headStarts tells whether a ( that follows now opens the head of a statement.
-func (r *reading) headStarts() bool {
+// startsHead reports whether a ( at this point opens the head of a statement.
+func (r *tokenization) startsHead() bool {
 	switch r.last[0] {
 	case js.IfToken, js.WhileToken, js.ForToken, js.WithToken:
 		return !isAccess(r.last[1])
@@ -156,19 +157,19 @@ func (r *reading) headStarts() bool {
 
 func isAccess(tt js.TokenType) bool { return tt == js.DotToken || tt == js.OptChainToken }
 
-// regexpStarts tells whether a slash that comes now starts a regular
+// startsRegexp reports whether a slash at this point starts a regular
 // expression.
-func (r *reading) regexpStarts() bool {
+func (r *tokenization) startsRegexp() bool {
 	switch tt := r.last[0]; tt {
 	case js.CloseParenToken:
-		return r.head
+		return r.afterHead
 	case js.CloseBracketToken, js.IncrToken, js.DecrToken, js.StringToken, js.TemplateToken, js.TemplateEndToken, js.RegExpToken, js.PrivateIdentifierToken,
 		js.ThisToken, js.SuperToken, js.NullToken, js.TrueToken, js.FalseToken:
 		return false
 	case js.CloseBraceToken:
-		return r.doubtful()
+		return r.nextChoice()
 	case js.AwaitToken, js.YieldToken, js.OfToken:
-		return !isAccess(r.last[1]) && r.doubtful()
+		return !isAccess(r.last[1]) && r.nextChoice()
 	default:
 		if js.IsReservedWord(tt) {
 			return !isAccess(r.last[1])
@@ -177,8 +178,9 @@ func (r *reading) regexpStarts() bool {
 	}
 }
 
-// doubtful asks for the next choice.
-func (r *reading) doubtful() bool {
-	r.asked++
-	return r.asked > len(r.choices) || !r.choices[r.asked-1]
+// nextChoice reports whether the next ambiguous slash starts a regular
+// expression.
+func (r *tokenization) nextChoice() bool {
+	r.choicesSeen++
+	return r.choicesSeen > len(r.choices) || !r.choices[r.choicesSeen-1]
 }

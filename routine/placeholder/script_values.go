@@ -16,17 +16,17 @@ var (
 	maybeDigits = regexp.MustCompile(`^[0-9]*$`)
 )
 
-// literalAt is where a value becomes a literal of JavaScript.
-type literalAt struct {
-	key     bool // it names a property
-	touches bool // without brackets a number would run into its neighbour
-	name    bool // a word would not: the token is a word itself
+// literalContext is a place where a value becomes a JavaScript literal.
+type literalContext struct {
+	key     bool // the literal is a property key
+	touches bool // a number needs parentheses, or it would merge with its neighbor
+	name    bool // an identifier would not, because the token is one itself
 }
 
-// putCode gives the literal of any value.
-func (a literalAt) putCode(v any) (string, string) {
+// escapeCode returns the literal of any value.
+func (a literalContext) escapeCode(v any) (string, string) {
 	if a.key {
-		return a.putKey(v)
+		return a.escapeKey(v)
 	}
 	if s, ok := v.(string); ok {
 		return scriptString(s), ""
@@ -34,17 +34,17 @@ func (a literalAt) putCode(v any) (string, string) {
 	return a.scalar(scriptLiteral(v)), ""
 }
 
-// putBehindWord is putCode for a token that a word of the language touches.
-func (a literalAt) putBehindWord(v any) (string, string) {
-	text, reason := a.putCode(v)
+// escapeAfterWord is escapeCode for a token that directly follows a keyword.
+func (a literalContext) escapeAfterWord(v any) (string, string) {
+	text, reason := a.escapeCode(v)
 	return " " + text, reason
 }
 
-// putWhole is putCode for a token in double quotes: only numbers and booleans
-// are typed.
-func (a literalAt) putWhole(v any) (string, string) {
+// escapeQuoted is escapeCode for a token in double quotes: only numbers and
+// booleans keep their types.
+func (a literalContext) escapeQuoted(v any) (string, string) {
 	if a.key {
-		return a.putKey(v)
+		return a.escapeKey(v)
 	}
 	if text := Format(v); isString(v) || !jsonNumber.MatchString(text) && text != "true" && text != "false" {
 		return scriptString(text), ""
@@ -52,13 +52,13 @@ func (a literalAt) putWhole(v any) (string, string) {
 	return a.scalar(scriptLiteral(v)), ""
 }
 
-// putKey names a property by a string. __proto__ is a property only in
-// brackets, and something else without.
-func (a literalAt) putKey(v any) (string, string) {
+// escapeKey returns a string as property key. __proto__ is a normal property
+// only in brackets.
+func (a literalContext) escapeKey(v any) (string, string) {
 	return scriptKey(Format(v)), ""
 }
 
-func (a literalAt) scalar(literal string) string {
+func (a literalContext) scalar(literal string) string {
 	isNumber := '0' <= literal[0] && literal[0] <= '9'
 	if a.touches && (isNumber || !a.name && literal[0] != '(') {
 		return "(" + literal + ")"
@@ -71,8 +71,8 @@ func isString(v any) bool {
 	return ok
 }
 
-// scriptLiteral is the literal of a value. What starts with a sign or a brace
-// stands in parentheses.
+// scriptLiteral returns the literal of a value, in parentheses if it starts
+// with a sign or a brace.
 func scriptLiteral(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -117,10 +117,11 @@ func scriptKey(name string) string {
 
 func scriptString(text string) string { return `"` + scriptText(text) + `"` }
 
-func putScriptText(v any) (string, string) { return scriptText(Format(v)), "" }
+func escapeScriptText(v any) (string, string) { return scriptText(Format(v)), "" }
 
-// scriptText escapes text for a string or template, whatever its quotes are. It
-// also leaves nothing that HTML or JavaScript could take for a tag or comment.
+// scriptText escapes text for a string or template with any kind of quotes. The
+// result contains nothing that HTML or JavaScript could take for a tag or
+// comment.
 func scriptText(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
@@ -143,40 +144,40 @@ func scriptText(text string) string {
 	return b.String()
 }
 
-// putLiteral is put between slashes, where an empty pattern would start
+// escapeInLiteral is escape between slashes, where an empty pattern would start
 // a comment.
-func (h patternHole) putLiteral(v any) (string, string) {
-	text, reason := h.put(v)
+func (h patternHole) escapeInLiteral(v any) (string, string) {
+	text, reason := h.escape(v)
 	if text == "" {
 		text = "(?:)"
 	}
 	return text, reason
 }
 
-func putScriptFlags(v any) (string, string) {
+func escapeScriptFlags(v any) (string, string) {
 	if text := Format(v); letters.MatchString(text) {
 		return text, ""
 	}
 	return "", "a value among the flags of a regular expression may have letters only"
 }
 
-func putScriptDigits(v any) (string, string) {
+func escapeScriptDigits(v any) (string, string) {
 	if text := Format(v); maybeDigits.MatchString(text) {
 		return text, ""
 	}
 	return "", "a value glued to a number in a script must be digits"
 }
 
-func putScriptWord(v any) (string, string) {
+func escapeScriptWord(v any) (string, string) {
 	if text := Format(v); wordPart.MatchString(text) {
 		return text, ""
 	}
 	return "", `a value that is part of a name in a script may have letters, digits, "_" and "$" only; use object[{{name}}] for other property names`
 }
 
-// putScriptAnywhere is for a place that cannot be determined: a literal that is
-// harmless also where it turns out to be inside another.
-func putScriptAnywhere(v any) (string, string) {
+// escapeScriptAnywhere is for an unknown context. The literal is harmless even
+// inside another literal.
+func escapeScriptAnywhere(v any) (string, string) {
 	text := Format(v)
 	if v == nil {
 		text = "null"

@@ -8,50 +8,51 @@ import (
 	"github.com/tdewolff/parse/v2/css"
 )
 
-// A selector is cut into tokens with a stand-in in each hole. A value goes in as
-// text of the token its hole is in: of a string, or of an identifier. So
-// [name="{{f}}"], whose quotes are eaten, matches the same as an identifier.
-// Inside :nth-child( and its like, digits are a number.
-
-// cssPiece is one token of a selector.
-type cssPiece struct {
+// cssToken is one token of a selector.
+//
+// A selector is split into tokens with a dummy in each hole. A value is
+// inserted as part of the token that contains its hole: a string or an
+// identifier. So [name="{{f}}"], whose quotes are absorbed, matches the same
+// elements as an identifier. In :nth-child( and similar functions, digits are a
+// number.
+type cssToken struct {
 	tt         css.TokenType
 	start, end int
 }
 
-func (t *Template) placeSelector() {
+func (t *Template) prepareSelector() {
 	if t.Literal() {
 		return
 	}
-	text, holes := t.named(func(string) string { return standIn })
-	var pieces []cssPiece
+	text, holes := t.textWithDummies(func(string) string { return dummyName })
+	var tokens []cssToken
 	l := css.NewLexer(parse.NewInputString(text))
 	for at := 0; ; {
 		tt, data := l.Next()
 		if tt == css.ErrorToken {
 			break
 		}
-		pieces = append(pieces, cssPiece{tt, at, at + len(data)})
+		tokens = append(tokens, cssToken{tt, at, at + len(data)})
 		at += len(data)
 	}
-	nth := nthPlaces(text, pieces)
+	nth := nthArguments(text, tokens)
 	next := 0
-	for i, p := range pieces {
+	for i, p := range tokens {
 		first := next
 		for next < len(holes) && holes[next] < p.end {
 			next++
 		}
 		if first < next {
-			t.placeInPiece(text, pieces, i, nth[i], holes[first:next], t.holes[first:next])
+			t.setSelectorEscapers(text, tokens, i, nth[i], holes[first:next], t.holes[first:next])
 		}
 	}
-	for ; next < len(holes); next++ { // behind what cannot be cut
-		t.holes[next].put = putCSSAnywhere
+	for ; next < len(holes); next++ { // after text that cannot be split into tokens
+		t.holes[next].escape = escapeCSSAnywhere
 	}
 	for i := range t.holes {
-		if endsInNumber(t.texts[i]) {
-			inner := t.holes[i].put
-			t.holes[i].put = func(v any) (string, string) {
+		if endsInHexEscape(t.texts[i]) {
+			inner := t.holes[i].escape
+			t.holes[i].escape = func(v any) (string, string) {
 				text, reason := inner(v)
 				return " " + text, reason
 			}
@@ -59,28 +60,28 @@ func (t *Template) placeSelector() {
 	}
 }
 
-// endsInNumber tells an escape like \3 at the end, which takes further digits
-// and one space.
-func endsInNumber(text string) bool {
+// endsInHexEscape reports whether text ends in an escape such as \3, which
+// would include further digits and one space.
+func endsInHexEscape(text string) bool {
 	digits := len(text)
 	for len(text)-digits < 6 && digits > 0 && isHex(text[digits-1]) {
 		digits--
 	}
-	return digits < len(text) && dangling(text[:digits])
+	return digits < len(text) && endsInEscape(text[:digits])
 }
 
-// placeInPiece decides how values go into the holes at the given places, all of
-// them in pieces[i].
-func (t *Template) placeInPiece(text string, pieces []cssPiece, i int, nth bool, at []int, holes []hole) {
-	p := pieces[i]
+// setSelectorEscapers sets the escapers of the holes at the given offsets, all
+// of which are in tokens[i].
+func (t *Template) setSelectorEscapers(text string, tokens []cssToken, i int, nth bool, at []int, holes []hole) {
+	p := tokens[i]
 	for n := range holes {
 		switch p.tt {
 		case css.CommentToken:
-			holes[n].put = func(any) (string, string) { return "", "" }
+			holes[n].escape = func(any) (string, string) { return "", "" }
 		case css.StringToken:
-			holes[n].put = func(v any) (string, string) { return cssString(Format(v)), "" }
+			holes[n].escape = func(v any) (string, string) { return cssString(Format(v)), "" }
 		default:
-			holes[n].put = putCSSAnywhere
+			holes[n].escape = escapeCSSAnywhere
 		}
 	}
 	switch p.tt {
@@ -89,39 +90,40 @@ func (t *Template) placeInPiece(text string, pieces []cssPiece, i int, nth bool,
 		return
 	}
 	word := strings.TrimRight(text[p.start:p.end], "(")
-	plain := strings.ReplaceAll(strings.TrimLeft(word, "#@"), standIn, "")
+	plain := strings.ReplaceAll(strings.TrimLeft(word, "#@"), dummyName, "")
 	w := cssWord{
-		empty: noName.MatchString(plain),
-		start: true,
-		glued: p.tt == css.DimensionToken,
-		url:   p.tt == css.FunctionToken && urlLetters.MatchString(plain),
+		emptyName: noName.MatchString(plain),
+		atStart:   true,
+		isUnit:    p.tt == css.DimensionToken,
+		url:       p.tt == css.FunctionToken && urlLetters.MatchString(plain),
 	}
 	if p.tt == css.IdentToken && len(plain) < 2 && strings.HasPrefix(text[p.end:], "+") {
 		w.unicodeRange = &plain
 	}
-	if p.tt == css.IdentToken && word == standIn && i > 0 {
-		w.attribute = isMatcher(pieces[i-1].tt, text[pieces[i-1].start:pieces[i-1].end])
+	if p.tt == css.IdentToken && word == dummyName && i > 0 {
+		w.attribute = isAttributeOperator(tokens[i-1].tt, text[tokens[i-1].start:tokens[i-1].end])
 	}
 	before := p.start
 	for n := range holes {
-		w.start = w.start && strings.Trim(text[before:at[n]], "#@-") == ""
-		before = at[n] + len(standIn)
-		w.inRange = rangeStart.MatchString(text[max(0, at[n]-longestRange):at[n]])
-		w.number = nth && p.tt == css.IdentToken && isAnPlusB(text[before:p.end])
-		w.signed = w.number && n == 0 && p.start == at[n] && pieces[i-1].tt == css.FunctionToken
-		holes[n].put = w.put
+		w.atStart = w.atStart && strings.Trim(text[before:at[n]], "#@-") == ""
+		before = at[n] + len(dummyName)
+		w.inRange = rangeStart.MatchString(text[max(0, at[n]-maxRangeLookback):at[n]])
+		w.isNthNumber = nth && p.tt == css.IdentToken && isAnPlusB(text[before:p.end])
+		w.mayBeSigned = w.isNthNumber && n == 0 && p.start == at[n] && tokens[i-1].tt == css.FunctionToken
+		holes[n].escape = w.escape
 	}
 }
 
-// anPlusB is what may follow a number inside the same identifier: n, n- or n-1.
+// anPlusB matches what may follow a number in the same identifier: n, n- or
+// n-1.
 var anPlusB = regexp.MustCompile(`^(?i:n(?:-[0-9]*)?)?$`)
 
 func isAnPlusB(after string) bool {
 	const enough = 40
-	return len(after) < enough && anPlusB.MatchString(strings.ReplaceAll(after, standIn, "0"))
+	return len(after) < enough && anPlusB.MatchString(strings.ReplaceAll(after, dummyName, "0"))
 }
 
-func isMatcher(tt css.TokenType, text string) bool {
+func isAttributeOperator(tt css.TokenType, text string) bool {
 	switch tt {
 	case css.IncludeMatchToken, css.DashMatchToken, css.PrefixMatchToken, css.SuffixMatchToken, css.SubstringMatchToken:
 		return true
@@ -129,13 +131,13 @@ func isMatcher(tt css.TokenType, text string) bool {
 	return tt == css.DelimToken && text == "="
 }
 
-// nthPlaces tells of each piece whether it is where :nth-child( and its like
-// take a number: at their start or behind a sign.
-func nthPlaces(text string, pieces []cssPiece) []bool {
-	nth := make([]bool, len(pieces))
-	var open []bool // of each open parenthesis: it is one of these functions, and "of" has not come
+// nthArguments reports for each token whether :nth-child( or a similar function
+// takes a number there: after the parenthesis or a sign.
+func nthArguments(text string, tokens []cssToken) []bool {
+	nth := make([]bool, len(tokens))
+	var open []bool // for each open parenthesis: whether it is an nth function before its "of"
 	last := ""
-	for i, p := range pieces {
+	for i, p := range tokens {
 		piece := text[p.start:p.end]
 		inNth := len(open) > 0 && open[len(open)-1]
 		nth[i] = inNth && (last == "(" || last == "+" || last == "-")

@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// cssWord is a hole in an identifier, or in the name of a #hash, an @keyword or
-// a function(.
+// cssWord is the context of a hole in an identifier, or in the name of a #hash,
+// an @keyword or a function.
 type cssWord struct {
-	empty     bool // without its holes the word is no name
-	start     bool // nothing but other holes and "-" is before the hole
-	attribute bool // the word is an attribute's value and has no other part
-	number    bool // it is where :nth-child( takes a number
-	signed    bool // and a sign may be part of it
-	glued     bool // the word is a number's unit
-	url       bool // a function's name that could become url
-	// unicodeRange is the word's plain part where "+" follows, which makes the
-	// start of a Unicode range of "u".
+	emptyName   bool // without its holes the word is not a name
+	atStart     bool // only other holes and "-" precede the hole
+	attribute   bool // the hole is the whole value of an attribute
+	isNthNumber bool // :nth-child( takes a number here
+	mayBeSigned bool // the number may have a sign
+	isUnit      bool // the word is the unit of a number
+	url         bool // the name of a function that could become url
+	// unicodeRange is the word's plain part if "+" follows. With a value of "u" the
+	// two would start a Unicode range.
 	unicodeRange *string
-	// inRange: "u+" is before the hole, so that hexadecimal digits would be part
-	// of a Unicode range.
+	// inRange is true if "u+" precedes the hole, so that hexadecimal digits would
+	// be part of a Unicode range.
 	inRange bool
 }
 
-// longestRange is how far back that is looked for.
-const longestRange = 64
+// maxRangeLookback is how many bytes before a hole are searched for "u+".
+const maxRangeLookback = 64
 
 var (
 	signedDigits = regexp.MustCompile(`^-?[0-9]+$`)
@@ -35,31 +35,31 @@ var (
 	urlLetters   = regexp.MustCompile(`^(?i:[url])*$`)
 )
 
-func (c cssWord) put(v any) (string, string) {
+func (c cssWord) escape(v any) (string, string) {
 	text := Format(v)
 	switch {
-	case c.number && (digits.MatchString(text) || c.signed && signedDigits.MatchString(text)):
+	case c.isNthNumber && (digits.MatchString(text) || c.mayBeSigned && signedDigits.MatchString(text)):
 		return text, ""
 	case text == "" && c.attribute:
 		return `""`, ""
-	case text == "" && c.empty:
+	case text == "" && c.emptyName:
 		return "", "an empty value leaves no name in the selector"
-	case c.inRange && (text == "" || c.glued):
+	case c.inRange && (text == "" || c.isUnit):
 		return "", "value not allowed in a selector: it would be part of a Unicode range"
 	case c.inRange && isHex(text[0]):
 		return cssEscape(rune(text[0])) + cssIdentifier(text[1:], false), ""
-	case c.glued && !coefficient.MatchString(text):
+	case c.isUnit && !coefficient.MatchString(text):
 		return "", "a value glued to a number in a selector must be digits, or n"
-	case c.glued:
+	case c.isUnit:
 		return text, ""
 	case c.url && urlLetters.MatchString(text), c.unicodeRange != nil && strings.EqualFold(*c.unicodeRange+text, "u"):
 		return "", "value not allowed in a selector: what comes out is no name"
 	}
-	return cssIdentifier(text, c.start), ""
+	return cssIdentifier(text, c.atStart), ""
 }
 
-// cssIdentifier escapes text for an identifier, at whose start no digit or
-// hyphen may stand.
+// cssIdentifier escapes text for an identifier. At the start of one, a digit or
+// hyphen is escaped.
 func cssIdentifier(text string, start bool) string {
 	var b strings.Builder
 	for i, r := range strings.ToValidUTF8(text, "\uFFFD") {
@@ -79,7 +79,7 @@ func cssIdentifier(text string, start bool) string {
 	return b.String()
 }
 
-// cssString escapes text for a string, whatever its quotes are.
+// cssString escapes text for a string with either kind of quotes.
 func cssString(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
@@ -98,12 +98,13 @@ func cssString(text string) string {
 	return b.String()
 }
 
-// cssEscape writes a character by its number. The space ends the number.
+// cssEscape returns the numeric escape of a character. The space ends the
+// number.
 func cssEscape(r rune) string { return fmt.Sprintf(`\%x `, r) }
 
-// putCSSAnywhere is for a place that cannot be determined. Every character
-// is written by its number.
-func putCSSAnywhere(v any) (string, string) {
+// escapeCSSAnywhere escapes a value for an unknown context: every character is
+// written as a numeric escape.
+func escapeCSSAnywhere(v any) (string, string) {
 	if Format(v) == "" {
 		return "", "an empty value cannot stand here in a selector"
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-func noPath(raw, prefix string) *Fault {
+func missingPathFault(raw, prefix string) *Fault {
 	return &Fault{Code: CodeEmpty, Message: fmt.Sprintf("%s does not say what to read", raw),
 		Hint: fmt.Sprintf("write {{%s:name}}", prefix)}
 }
 
-func notInScript(raw string, source Source) *Fault {
+func notInScriptFault(raw string, source Source) *Fault {
 	f := &Fault{Code: CodeNotAllowed, Message: raw + " cannot stand in a script, where only parameters can"}
 	switch source {
 	case UUID:
@@ -29,7 +29,7 @@ func notInScript(raw string, source Source) *Fault {
 	return f
 }
 
-func unknownPrefix(raw, prefix, near string) *Fault {
+func unknownPrefixFault(raw, prefix, near string) *Fault {
 	f := &Fault{Code: CodeUnknownPrefix, Message: fmt.Sprintf("%s has the unknown prefix %q", raw, prefix)}
 	if near != "" {
 		f.Hint = fmt.Sprintf("did you mean %q?", near+":")
@@ -43,9 +43,9 @@ func unknownPrefix(raw, prefix, near string) *Fault {
 	return f
 }
 
-// unknown is the fault of what is neither a name nor has a prefix; in a script
-// it is no fault, but code.
-func unknown(raw, name string, place Place) *Fault {
+// unknownTokenFault returns the fault for text that is neither a name nor has a
+// prefix. In a script it is code and therefore no fault.
+func unknownTokenFault(raw, name string, place Place) *Fault {
 	if place == Script {
 		return nil
 	}
@@ -56,25 +56,26 @@ func unknown(raw, name string, place Place) *Fault {
 	return f
 }
 
-// nearestPrefix is the prefix that word was probably meant to be; empty when
-// none is close.
-func nearestPrefix(word string) string {
+// suggestPrefix returns the prefix that word is probably a misspelling of, or
+// "".
+func suggestPrefix(word string) string {
 	fold := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(word))
 	if fold == "window" {
 		return string(WindowProperty)
 	}
 	best, least := "", 3
 	for _, p := range prefixes {
-		// A short prefix is near to too many words.
-		if d := distance(fold, strings.ToLower(string(p))); d < min(least, len(p)/3+1) {
+		// A short prefix is similar to too many words.
+		if d := editDistance(fold, strings.ToLower(string(p))); d < min(least, len(p)/3+1) {
 			best, least = string(p), d
 		}
 	}
 	return best
 }
 
-// distance counts the insertions, deletions and replacements that make b of a.
-func distance(a, b string) int {
+// editDistance returns the number of insertions, deletions and replacements
+// that turn a into b.
+func editDistance(a, b string) int {
 	if len(a) > 2*len(b) {
 		return len(a)
 	}

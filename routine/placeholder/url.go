@@ -6,22 +6,20 @@ import (
 	"strings"
 )
 
-// What a browser reads as a URL's parts is decided on the plain text alone; a
-// value is then encoded, or refused, so that it stays inside its part.
+// urlParser finds the contexts of the holes in a URL template.
 //
-// A URL that is one token is taken whole. A token that leads and is followed by
-// a slash, a question mark or a hash sign is the base of the rest. A leading
-// token before anything else is the start of a relative path: it cannot be
-// a scheme or a host.
-
-// urlShape is what is known of a URL template.
-type urlShape struct {
-	t    *Template
-	hole int // the next hole that has no put yet
-	// scheme, host and segments are what has holes in it and must be judged
-	// when filled. A segment is a part of the path between slashes.
-	scheme, host []piece
-	segments     [][]piece
+// How a browser splits a URL into parts is decided on the plain text alone. A
+// value is encoded or rejected so that it stays inside its part. A URL that is
+// exactly one token is used unchanged. A leading token before a slash, a
+// question mark or a hash sign is a base URL. Any other leading token starts a
+// relative path: it cannot be a scheme or a host.
+type urlParser struct {
+	t        *Template
+	nextHole int // the next hole without an escaper
+	// scheme, host and segments are the parts with holes that must be checked after
+	// they are filled. A segment is a part of the path between slashes.
+	scheme, host []fragment
+	segments     [][]fragment
 	relative     bool // neither scheme nor host
 }
 
@@ -32,23 +30,24 @@ var (
 	whiteInURL = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 )
 
-func (t *Template) placeURL() {
+func (t *Template) prepareURL() {
 	if t.Literal() {
 		return
 	}
 	t.trimURL()
-	text := t.joined()
-	if text == string([]byte{gap}) {
-		t.holes[0].put = func(v any) (string, string) { return Format(v), "" }
+	text := t.textWithHoleMarks()
+	if text == string([]byte{holeMark}) {
+		t.holes[0].escape = func(v any) (string, string) { return Format(v), "" }
 		return
 	}
-	s := &urlShape{t: t}
-	s.path(s.origin(text))
-	t.whole = s.judge
+	s := &urlParser{t: t}
+	s.parsePath(s.parseOrigin(text))
+	t.checkWhole = s.check
 }
 
-// trimURL drops the white space that a browser drops, and encodes what it would
-// encode: beside an empty value that would be dropped, too.
+// trimURL removes the white space that a browser removes, and encodes the
+// blanks that a browser would encode, because next to an empty value these
+// would be removed too.
 func (t *Template) trimURL() {
 	for i := range t.texts {
 		t.texts[i] = whiteInURL.Replace(t.texts[i])
@@ -62,36 +61,36 @@ func (t *Template) trimURL() {
 	}
 }
 
-// origin reads base, scheme and authority and returns the rest, with the put
-// for the first segment of its path.
-func (s *urlShape) origin(text string) (string, put) {
-	if text[0] == gap && len(text) > 1 && strings.IndexByte(`/?#\`, text[1]) >= 0 {
-		s.next(putBase(text[1] == '/' || text[1] == '\\'))
-		return text[1:], putPath
+// parseOrigin parses base, scheme and authority. It returns the rest and the
+// escaper for the first segment of the path.
+func (s *urlParser) parseOrigin(text string) (string, escaper) {
+	if text[0] == holeMark && len(text) > 1 && strings.IndexByte(`/?#\`, text[1]) >= 0 {
+		s.setEscaper(escapeBaseURL(text[1] == '/' || text[1] == '\\'))
+		return text[1:], escapePath
 	}
 	if i := strings.IndexAny(text, `:/\?#`); i >= 0 && text[i] == ':' && isScheme(text[:i]) {
 		scheme, rest := text[:i], text[i+1:]
-		s.scheme = s.pieces(scheme, putScheme(strings.HasPrefix(rest, "//")))
+		s.scheme = s.splitHoles(scheme, escapeScheme(strings.HasPrefix(rest, "//")))
 		if s.scheme == nil && !webScheme.MatchString(scheme) {
-			s.pieces(rest, putOther)
+			s.splitHoles(rest, rejectInOpaqueURL)
 			return "", nil
 		}
-		return s.authority(strings.TrimLeft(rest, `/\`)), putPath
+		return s.parseAuthority(strings.TrimLeft(rest, `/\`)), escapePath
 	}
 	if len(text) > 1 && isSlash(text[0]) && isSlash(text[1]) {
-		return s.authority(strings.TrimLeft(text, `/\`)), putPath
+		return s.parseAuthority(strings.TrimLeft(text, `/\`)), escapePath
 	}
 	s.relative = true
 	if isSlash(text[0]) {
-		return text, putPath
+		return text, escapePath
 	}
-	return text, putFirstSegment
+	return text, escapeFirstSegment
 }
 
-// isScheme tells what can be a scheme when its gaps are filled.
+// isScheme reports whether text can be a scheme after its holes are filled.
 func isScheme(text string) bool {
 	for i, c := range []byte(text) {
-		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == gap
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == holeMark
 		if !letter && (i == 0 || strings.IndexByte("0123456789+.-", c) < 0) {
 			return false
 		}
@@ -101,31 +100,31 @@ func isScheme(text string) bool {
 
 func isSlash(c byte) bool { return c == '/' || c == '\\' }
 
-// authority reads user, host and port and returns the rest.
-func (s *urlShape) authority(text string) string {
+// parseAuthority parses user, host and port and returns the rest.
+func (s *urlParser) parseAuthority(text string) string {
 	rest := ""
 	if i := strings.IndexAny(text, `/\?#`); i >= 0 {
 		text, rest = text[:i], text[i:]
 	}
 	if i := strings.LastIndexByte(text, '@'); i >= 0 {
-		s.pieces(text[:i], putAuthority)
+		s.splitHoles(text[:i], escapeAuthority)
 		text = text[i+1:]
 	}
 	host, port := text, ""
 	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {
 		host, port = text[:i], text[i+1:]
 	}
-	first := s.hole
-	s.host = s.pieces(host, putAuthority)
-	if n := len(host); n > 1 && host[n-1] == gap && host[n-2] != '.' && host[n-2] != gap && s.hole > first {
-		s.t.holes[s.hole-1].put = putLabelEnd
+	first := s.nextHole
+	s.host = s.splitHoles(host, escapeAuthority)
+	if n := len(host); n > 1 && host[n-1] == holeMark && host[n-2] != '.' && host[n-2] != holeMark && s.nextHole > first {
+		s.t.holes[s.nextHole-1].escape = escapeHostEnd
 	}
-	s.pieces(port, putPort)
+	s.splitHoles(port, escapePort)
 	return rest
 }
 
-// path reads path, query and fragment.
-func (s *urlShape) path(text string, put put) {
+// parsePath parses path, query and fragment.
+func (s *urlParser) parsePath(text string, put escaper) {
 	end := len(text)
 	if i := strings.IndexAny(text, "?#"); i >= 0 {
 		end = i
@@ -136,60 +135,60 @@ func (s *urlShape) path(text string, put put) {
 		if n < 0 {
 			n = len(path)
 		}
-		if segment := s.pieces(path[:n], put); segment != nil {
+		if segment := s.splitHoles(path[:n], put); segment != nil {
 			s.segments = append(s.segments, segment)
 		}
-		path, put = path[min(n+1, len(path)):], putPath
+		path, put = path[min(n+1, len(path)):], escapePath
 	}
-	s.pieces(rest, putQuery)
+	s.splitHoles(rest, escapeQuery)
 }
 
-// pieces gives every hole in the text its put. It returns the text as pieces,
-// or nil when there is no hole in it.
-func (s *urlShape) pieces(text string, put put) []piece {
-	parts := strings.Split(text, string([]byte{gap}))
+// splitHoles sets the escaper of every hole in text. It returns the text as
+// fragments, or nil if it has no hole.
+func (s *urlParser) splitHoles(text string, put escaper) []fragment {
+	parts := strings.Split(text, string([]byte{holeMark}))
 	if len(parts) == 1 {
 		return nil
 	}
-	pieces := []piece{{parts[0], -1}}
+	fragments := []fragment{{parts[0], -1}}
 	for _, part := range parts[1:] {
-		pieces = append(pieces, piece{"", s.hole}, piece{part, -1})
-		s.next(put)
+		fragments = append(fragments, fragment{"", s.nextHole}, fragment{part, -1})
+		s.setEscaper(put)
 	}
-	return pieces
+	return fragments
 }
 
-func (s *urlShape) next(p put) {
-	s.t.holes[s.hole].put = p
-	s.hole++
+func (s *urlParser) setEscaper(p escaper) {
+	s.t.holes[s.nextHole].escape = p
+	s.nextHole++
 }
 
-const reasonDots = "a value cannot make a dot segment or a control character of a URL's path"
+const reasonDotSegment = "a value cannot make a dot segment or a control character of a URL's path"
 
-// judge looks at what values and plain text make together.
-func (s *urlShape) judge(text string, parts []string) (string, []blame) {
-	var found []blame
-	if s.scheme != nil && !s.t.open(s.scheme, parts) {
-		if scheme, hole := assemble(s.scheme, parts); !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
-			found = append(found, blame{hole, reasonScheme})
+// check checks the parts that consist of values and plain text.
+func (s *urlParser) check(text string, parts []string) (string, []rejection) {
+	var found []rejection
+	if s.scheme != nil && !s.t.hasUnresolvedToken(s.scheme, parts) {
+		if scheme, hole := fillFragments(s.scheme, parts); !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+			found = append(found, rejection{hole, reasonScheme})
 		}
 	}
 	if s.host != nil {
-		if host, hole := assemble(s.host, parts); strings.Trim(host, ".") == "" {
-			found = append(found, blame{hole, "value not allowed in URL authority: it leaves the host empty"})
+		if host, hole := fillFragments(s.host, parts); strings.Trim(host, ".") == "" {
+			found = append(found, rejection{hole, "value not allowed in URL authority: it leaves the host empty"})
 		}
 	}
 	nothing := make([]string, len(parts))
 	for _, segment := range s.segments {
-		filled, hole := assemble(segment, parts)
-		plain, _ := assemble(segment, nothing) // what is wrong with that is the author's
+		filled, hole := fillFragments(segment, parts)
+		plain, _ := fillFragments(segment, nothing) // faults of the plain text are the author's
 		if isDotSegment(filled) || encodedControl.MatchString(filled) && !encodedControl.MatchString(plain) {
-			found = append(found, blame{hole, reasonDots})
+			found = append(found, rejection{hole, reasonDotSegment})
 		}
 	}
 	if s.relative && len(text) > 1 && isSlash(text[0]) && isSlash(text[1]) {
 		if i := slices.Index(parts, ""); i >= 0 {
-			found = append(found, blame{i, "an empty value would turn the path's next part into a host"})
+			found = append(found, rejection{i, "an empty value would turn the path's next part into a host"})
 		}
 	}
 	return text, found

@@ -150,7 +150,7 @@ func TestURLKeepsItsStructure(t *testing.T) {
 // place of a base only what is added to it can be compared.
 func checkURL(t interface{ Fatalf(string, ...any) }, template, value string) {
 	tmpl, _ := Parse(template, URL)
-	if tmpl.Literal() || tmpl.whole == nil { // one token, taken whole
+	if tmpl.Literal() || tmpl.checkWhole == nil { // one token, taken whole
 		return
 	}
 	fill := func(v any) (string, error) { return tmpl.FillText(func(Token) (any, bool) { return v, true }) }

@@ -15,37 +15,37 @@ var (
 	digits         = regexp.MustCompile(`^[0-9]+$`)
 )
 
-// The characters beside letters and digits that stay as they are in a path, and
-// in a query or fragment.
+// The characters, in addition to letters and digits, that are not encoded in a
+// path, and in a query or fragment.
 const (
 	pathChars  = "-._~" + "!$&'()*+,;=" + ":@"
 	queryChars = "-._~" + "!$()*," + ":@/?"
 )
 
-func putPath(v any) (string, string) { return pathText(Format(v), pathChars) }
+func escapePath(v any) (string, string) { return pathText(Format(v), pathChars) }
 
-// putFirstSegment is for the start of a relative URL, where a colon would make
-// a scheme of what is before it.
-func putFirstSegment(v any) (string, string) {
+// escapeFirstSegment is for the start of a relative URL, where a colon would
+// make the text before it a scheme.
+func escapeFirstSegment(v any) (string, string) {
 	return pathText(Format(v), strings.ReplaceAll(pathChars, ":", ""))
 }
 
 func pathText(text, keep string) (string, string) {
 	if strings.ContainsFunc(text, unicode.IsControl) {
-		return "", reasonDots
+		return "", reasonDotSegment
 	}
 	return percent(text, keep), ""
 }
 
-func putQuery(v any) (string, string) { return percent(Format(v), queryChars), "" }
+func escapeQuery(v any) (string, string) { return percent(Format(v), queryChars), "" }
 
-// putOther is for what follows a scheme that is not the web's, where nothing is
-// known of the structure.
-func putOther(any) (string, string) {
+// rejectInOpaqueURL is for a URL with a scheme other than those of the web,
+// whose structure is unknown.
+func rejectInOpaqueURL(any) (string, string) {
 	return "", "a value can only stand in a URL of http or https"
 }
 
-func putScheme(slashes bool) put {
+func escapeScheme(slashes bool) escaper {
 	return func(v any) (string, string) {
 		if text := Format(v); slashes && letters.MatchString(text) {
 			return text, ""
@@ -54,7 +54,7 @@ func putScheme(slashes bool) put {
 	}
 }
 
-func putAuthority(v any) (string, string) {
+func escapeAuthority(v any) (string, string) {
 	text := Format(v)
 	if !hostText.MatchString(text) {
 		return "", `value not allowed in URL authority: only ASCII letters, digits, ".", "-" and "_" may stand there`
@@ -62,17 +62,17 @@ func putAuthority(v any) (string, string) {
 	return text, ""
 }
 
-// putLabelEnd is for a host's end that is glued to plain text: a dot would make
-// another domain of a name that the author wrote.
-func putLabelEnd(v any) (string, string) {
-	text, reason := putAuthority(v)
+// escapeHostEnd is for a value at the end of a host that directly follows plain
+// text: a dot in it would lead to another domain than the author wrote.
+func escapeHostEnd(v any) (string, string) {
+	text, reason := escapeAuthority(v)
 	if reason == "" && strings.Contains(text, ".") {
 		return "", `value not allowed in URL authority: a "." would make another host of it`
 	}
 	return text, reason
 }
 
-func putPort(v any) (string, string) {
+func escapePort(v any) (string, string) {
 	text := Format(v)
 	if !digits.MatchString(text) {
 		return "", "value not allowed in URL authority: a port has digits only"
@@ -80,9 +80,9 @@ func putPort(v any) (string, string) {
 	return text, ""
 }
 
-// putBase takes an absolute URL to which a path, a query or a fragment is
-// added. A slash at its end is dropped where one follows.
-func putBase(slashFollows bool) put {
+// escapeBaseURL accepts an absolute URL to which a path, a query or a fragment
+// is added. It removes a trailing slash if a slash follows.
+func escapeBaseURL(slashFollows bool) escaper {
 	const reason = "a value at the start of a URL must be an absolute http or https URL without user, query and fragment"
 	return func(v any) (string, string) {
 		text := Format(v)
@@ -97,7 +97,7 @@ func putBase(slashFollows bool) put {
 		encoded, reason := pathText(path, pathChars+"/")
 		for _, segment := range strings.Split(path, "/") {
 			if isDotSegment(segment) || encodedControl.MatchString(segment) {
-				reason = reasonDots
+				reason = reasonDotSegment
 			}
 		}
 		if slashFollows {
@@ -107,14 +107,14 @@ func putBase(slashFollows bool) put {
 	}
 }
 
-// isDotSegment tells a segment that a browser takes for "." or "..".
+// isDotSegment reports whether a browser treats a segment as "." or "..".
 func isDotSegment(segment string) bool {
 	s := strings.ReplaceAll(strings.ToLower(segment), "%2e", ".")
 	return s == "." || s == ".."
 }
 
-// percent encodes every byte that is not a letter, a digit or in keep. What is
-// encoded already stays.
+// percent percent-encodes every byte that is not a letter, a digit or in keep.
+// Existing percent-encodings are kept.
 func percent(text, keep string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
