@@ -9,15 +9,14 @@ import (
 	"sync"
 )
 
-// Routine is routine.json with every schema that it needs inside: one document
-// without outside references, for editors ("$schema") and other validators. An
-// operation is held to the schema of its type by if and then, so a fault is
-// told once and by its own kind.
+// Routine returns routine.json with all schemas that it refers to: one document
+// without external references, for editors ("$schema") and other validators.
+// Operations are validated by if/then with the schema of their type, so that a
+// problem is reported once and for the right type.
 //
-// The files are part of the program, so one that cannot be read is a
-// programmer's error and panics.
+// It panics if an embedded file is invalid, which is a programming error.
 var Routine = sync.OnceValue(func() []byte {
-	whole := load("routine.json")
+	whole := mustLoad("routine.json")
 	defs := map[string]any{}
 	var kinds []any
 	err := fs.WalkDir(Files, ".", func(file string, e fs.DirEntry, err error) error {
@@ -25,10 +24,10 @@ var Routine = sync.OnceValue(func() []byte {
 			return err
 		}
 		name := strings.TrimSuffix(path.Base(file), ".json")
-		schema := load(file)
+		schema := mustLoad(file)
 		delete(schema, "$id")
 		delete(schema, "$schema")
-		localize(schema, name)
+		localizeRefs(schema, name)
 		defs[name] = schema
 		if path.Dir(file) == "operations" {
 			kinds = append(kinds, map[string]any{
@@ -41,26 +40,26 @@ var Routine = sync.OnceValue(func() []byte {
 	if err != nil {
 		panic("embedded schemas: " + err.Error())
 	}
-	localize(whole, "")
+	localizeRefs(whole, "")
 	whole["$defs"] = defs
 	items := whole["properties"].(map[string]any)["operations"].(map[string]any)["items"].(map[string]any)
 	items["allOf"] = kinds
-	return encode(whole)
+	return mustEncode(whole)
 })
 
-// localize turns the references of a file into ones within the bundle, where
-// the file stands under $defs/home; the root has no home.
-func localize(v any, home string) {
+// localizeRefs changes the references of a file to references within the
+// bundle, where the file is under $defs/home. The root schema has no home.
+func localizeRefs(v any, home string) {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			localize(e, home)
+			localizeRefs(e, home)
 		}
 	case map[string]any:
 		for key, e := range v {
 			ref, isText := e.(string)
 			if key != "$ref" || !isText {
-				localize(e, home)
+				localizeRefs(e, home)
 				continue
 			}
 			if inside, ok := strings.CutPrefix(ref, "#"); ok && home != "" {
@@ -72,7 +71,7 @@ func localize(v any, home string) {
 	}
 }
 
-func load(file string) map[string]any {
+func mustLoad(file string) map[string]any {
 	text, err := Files.ReadFile(file)
 	if err != nil {
 		panic("embedded schemas: " + err.Error())
@@ -84,7 +83,7 @@ func load(file string) map[string]any {
 	return v
 }
 
-func encode(v any) []byte {
+func mustEncode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -11,8 +11,8 @@ import (
 // ExecutePath is the path of the execute call in [OpenAPI].
 const ExecutePath = "/routines/{routine_id}/execute"
 
-// Execute is the description of the execute call alone, a document of its own
-// with what that call refers to and nothing else. Each call gives a copy, which
+// Execute returns an OpenAPI document that describes only the execute call,
+// with the components that it refers to. Each call returns a new copy, which
 // the caller may change.
 func Execute() map[string]any {
 	var copied map[string]any
@@ -30,24 +30,24 @@ var executeText = sync.OnceValue(func() []byte {
 	call := whole["paths"].(map[string]any)[ExecutePath]
 	all := whole["components"].(map[string]any)
 	needed := map[string]any{"securitySchemes": all["securitySchemes"]}
-	collect(call, all, needed)
-	return encode(map[string]any{"openapi": whole["openapi"], "security": whole["security"],
+	collectComponents(call, all, needed)
+	return mustEncode(map[string]any{"openapi": whole["openapi"], "security": whole["security"],
 		"paths": map[string]any{ExecutePath: call}, "components": needed})
 })
 
-// collect copies the components that v refers to, and those that they refer to,
-// from all to needed.
-func collect(v any, all, needed map[string]any) {
+// collectComponents copies the components that v refers to, directly and
+// indirectly, from all to needed.
+func collectComponents(v any, all, needed map[string]any) {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			collect(e, all, needed)
+			collectComponents(e, all, needed)
 		}
 	case map[string]any:
 		for key, e := range v {
 			ref, isText := e.(string)
 			if key != "$ref" || !isText {
-				collect(e, all, needed)
+				collectComponents(e, all, needed)
 				continue
 			}
 			kind, name, _ := strings.Cut(strings.TrimPrefix(ref, "#/components/"), "/")
@@ -58,7 +58,7 @@ func collect(v any, all, needed map[string]any) {
 			}
 			if some[name] == nil {
 				some[name] = all[kind].(map[string]any)[name]
-				collect(some[name], all, needed)
+				collectComponents(some[name], all, needed)
 			}
 		}
 	}

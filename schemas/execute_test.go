@@ -10,10 +10,10 @@ import (
 var componentRef = regexp.MustCompile(`"#/components/(\w+)/(\w+)"`)
 
 // The document of one call has all that it refers to, and nothing else.
-func TestExecuteStandsAlone(t *testing.T) {
+func TestExecuteHasNoExternalReferences(t *testing.T) {
 	components := Execute()["components"].(map[string]any)
 	used := map[string]bool{}
-	for _, ref := range componentRef.FindAllStringSubmatch(string(encode(Execute())), -1) {
+	for _, ref := range componentRef.FindAllStringSubmatch(string(mustEncode(Execute())), -1) {
 		used[ref[1]+"/"+ref[2]] = true
 		if of, _ := components[ref[1]].(map[string]any); of[ref[2]] == nil {
 			t.Errorf("%s is not there", ref[0])
@@ -31,7 +31,7 @@ func TestExecuteStandsAlone(t *testing.T) {
 	}
 }
 
-func TestExecuteGivesACopy(t *testing.T) {
+func TestExecuteReturnsCopy(t *testing.T) {
 	delete(Execute(), "openapi")
 	clear(Execute()["components"].(map[string]any))
 	if again := Execute(); again["openapi"] != "3.1.0" || len(again["components"].(map[string]any)) == 0 {

@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// OpenAPI is the description of the REST interface, with the schemas of routines
-// inside: one document without outside references.
+// OpenAPI returns the description of the REST API including the schemas of
+// routines: one document without external references.
 //
-// The hand-written part ends within components.schemas, so that what is added
-// can follow it; JSON is YAML too.
+// The hand-written part ends inside components.schemas, so that the schemas can
+// be appended. JSON is also valid YAML.
 var OpenAPI = sync.OnceValue(func() []byte {
 	var definition map[string]any
 	if err := json.Unmarshal(Routine(), &definition); err != nil {
@@ -23,8 +23,8 @@ var OpenAPI = sync.OnceValue(func() []byte {
 	for _, key := range []string{"$defs", "$id", "$schema"} {
 		delete(definition, key)
 	}
-	intoComponents(definition)
-	intoComponents(parts)
+	rewriteRefs(definition)
+	rewriteRefs(parts)
 	text := bytes.Clone(openAPI)
 	text = appendComponent(text, "Definition", definition)
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
@@ -33,20 +33,20 @@ var OpenAPI = sync.OnceValue(func() []byte {
 	return text
 })
 
-// intoComponents turns the references within routine.json into ones within the
-// document.
-func intoComponents(v any) {
+// rewriteRefs changes the references of routine.json to references within the
+// OpenAPI document.
+func rewriteRefs(v any) {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			intoComponents(e)
+			rewriteRefs(e)
 		}
 	case map[string]any:
 		for key, e := range v {
 			ref, isText := e.(string)
 			switch {
 			case key != "$ref" || !isText:
-				intoComponents(e)
+				rewriteRefs(e)
 			case strings.HasPrefix(ref, "#/$defs/"):
 				v[key] = "#/components/schemas/" + strings.TrimPrefix(ref, "#/$defs/")
 			default:
@@ -58,7 +58,7 @@ func intoComponents(v any) {
 
 func appendComponent(text []byte, name string, schema any) []byte {
 	var line bytes.Buffer
-	if err := json.Compact(&line, encode(schema)); err != nil {
+	if err := json.Compact(&line, mustEncode(schema)); err != nil {
 		panic("bundled schema: " + err.Error())
 	}
 	text = append(text, "    "+name+": "...)

@@ -1,17 +1,18 @@
-// Package schemas holds what rote publishes about its formats: JSON Schemas
-// (draft 2020-12) of a routine, its parameters and endpoints, and of every kind
-// of operation. They say which fields there are, their bounds and defaults, and
-// describe them well enough to write routines from. Rules that tie fields to
-// each other are checked in Go, which can name the remedy.
+// Package schemas contains the published JSON Schemas (draft 2020-12) of
+// routines, parameters, endpoints and all kinds of operations. They define the
+// fields with their limits and defaults, and describe them well enough to write
+// routines. Rules that involve several fields are checked in Go, where the
+// error can suggest a fix.
 package schemas
 
 import "embed"
 
-// BaseURL begins the $id of every schema; what follows is the file's path in
-// [Files]. Nothing is served there: it only lets the files refer to each other.
+// BaseURL is the prefix of the $id of every schema, followed by the file's path
+// in [Files]. Nothing is served there; it only lets the files refer to each
+// other.
 const BaseURL = "https://rote.invalid/schemas/"
 
-// Files are the schemas. An operation of type t is described by
+// Files contains the schemas. Operations of type t are described by
 // operations/t.json.
 //
 //go:embed *.json operations/*.json

@@ -63,7 +63,7 @@ func TestOneFilePerKind(t *testing.T) {
 	}
 }
 
-func TestFieldsStandInTheOrderOfTheInterface(t *testing.T) {
+func TestFieldsAreInInterfaceOrder(t *testing.T) {
 	t.Parallel()
 	for kind, want := range kinds {
 		name := "operations/" + kind + ".json"
@@ -106,7 +106,7 @@ func TestNoCombinators(t *testing.T) {
 	}
 }
 
-func TestUnknownFieldsAreRefusedExceptExtensions(t *testing.T) {
+func TestOnlyExtensionsMayBeUnknownFields(t *testing.T) {
 	t.Parallel()
 	for _, name := range files(t) {
 		walk(read(t, name), name+"#", func(at string, schema map[string]any, _ bool) {
@@ -169,7 +169,7 @@ func TestDefaultsAndExamplesSatisfyTheirSchema(t *testing.T) {
 
 // What a schema leaves to Go still has to hold in its examples: the operations
 // of a routine, and the steps of a data_sanitizer.
-func TestExamplesHoldInside(t *testing.T) {
+func TestNestedExamplesAreValid(t *testing.T) {
 	t.Parallel()
 	c := compiler(t)
 	valid := func(at, ref string, value any) {
@@ -206,7 +206,7 @@ func TestExamplesHoldInside(t *testing.T) {
 	}
 }
 
-func TestDefaultsOfTheInterface(t *testing.T) {
+func TestDefaultsMatchInterface(t *testing.T) {
 	t.Parallel()
 	rows := []struct {
 		schema string

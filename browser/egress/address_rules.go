@@ -7,85 +7,87 @@ import (
 	"strconv"
 )
 
-// target is what a connection is asked for. The host is canonical.
+// target is the destination of a connection. The host is canonical.
 type target struct{ host, port string }
 
 // How an operator can change a verdict.
 const (
-	mayAllow = "the operator can allow it with --allow-host"
-	isDenied = "it is denied (--deny-host)"
-	outside  = "it is outside the hosts that this caller's runs are limited to"
+	hintAllowHost      = "the operator can allow it with --allow-host"
+	reasonDenied       = "it is denied (--deny-host)"
+	reasonOutsideHosts = "it is outside the hosts that this caller's runs are limited to"
 )
 
-// judgeName refuses what no address could make right, before the name is looked
-// up: a look-up is a message to whoever owns the name.
-func (p *Policy) judgeName(t target) error {
-	if slices.ContainsFunc(p.deny, t.named) {
-		return fmt.Errorf("%s", isDenied)
+// checkName returns an error if the name is denied whatever its address is. It
+// is called before the name is resolved, because a DNS query already sends a
+// message to the owner of the name.
+func (p *Policy) checkName(t target) error {
+	if slices.ContainsFunc(p.deny, t.matchesName) {
+		return fmt.Errorf("%s", reasonDenied)
 	}
 	if _, err := netip.ParseAddr(t.host); err == nil {
 		return nil
 	}
-	for _, list := range p.within {
-		if !t.possible(list) {
-			return fmt.Errorf("%s", outside)
+	for _, list := range p.restrictions {
+		if !t.mayMatch(list) {
+			return fmt.Errorf("%s", reasonOutsideHosts)
 		}
 	}
-	if p.mode == Listed && !t.possible(p.allow) {
-		return fmt.Errorf("it is not allowed; %s", mayAllow)
+	if p.mode == Listed && !t.mayMatch(p.allow) {
+		return fmt.Errorf("it is not allowed; %s", hintAllowHost)
 	}
 	return nil
 }
 
-func (t target) named(r rule) bool { return r.matchesName(t.host, t.port) }
+func (t target) matchesName(r rule) bool { return r.matchesName(t.host, t.port) }
 
-// possible tells whether a list could hold the name, by itself or by an address
-// of it.
-func (t target) possible(list []rule) bool {
-	return slices.ContainsFunc(list, func(r rule) bool { return t.named(r) || r.prefix.IsValid() })
+// mayMatch reports whether a list could match the target, by its name or by one
+// of its addresses.
+func (t target) mayMatch(list []rule) bool {
+	return slices.ContainsFunc(list, func(r rule) bool { return t.matchesName(r) || r.prefix.IsValid() })
 }
 
-// judgeAddr judges the address about to be connected to. The error is the
-// reason of a refusal.
-func (p *Policy) judgeAddr(t target, to netip.AddrPort) error {
+// checkAddress checks the address of a connection that is about to be made. The
+// error is the reason for a denial.
+func (p *Policy) checkAddress(t target, to netip.AddrPort) error {
 	port := strconv.Itoa(int(to.Port()))
-	ends := endsOf(to.Addr())
+	ends := endpointsOf(to.Addr())
 	addr := ends[0]
 	for _, r := range p.deny {
 		for _, end := range ends {
 			if r.matchesAddr(end, port) {
-				return fmt.Errorf("%s", isDenied)
+				return fmt.Errorf("%s", reasonDenied)
 			}
 		}
 	}
 	holds := func(list []rule) bool {
-		return slices.ContainsFunc(list, func(r rule) bool { return t.named(r) || r.matchesAddr(addr, port) })
+		return slices.ContainsFunc(list, func(r rule) bool { return t.matchesName(r) || r.matchesAddr(addr, port) })
 	}
-	for _, list := range p.within {
+	for _, list := range p.restrictions {
 		if !holds(list) {
-			return fmt.Errorf("%s", outside)
+			return fmt.Errorf("%s", reasonOutsideHosts)
 		}
 	}
 	if p.mode == Any || holds(p.allow) {
 		return nil
 	}
 	if p.mode == Listed {
-		return fmt.Errorf("it is not allowed; %s", mayAllow)
+		return fmt.Errorf("it is not allowed; %s", hintAllowHost)
 	}
 	for _, end := range ends {
 		if p.public.SafeAddr(end) != nil {
-			return fmt.Errorf("that is not a public address; %s", mayAllow)
+			return fmt.Errorf("that is not a public address; %s", hintAllowHost)
 		}
 	}
 	if p.public.SafeAddrPort(netip.AddrPortFrom(addr, to.Port())) != nil {
-		return fmt.Errorf("port %s is not 80 or 443; %s", port, mayAllow)
+		return fmt.Errorf("port %s is not 80 or 443; %s", port, hintAllowHost)
 	}
 	return nil
 }
 
-// embedded are the IPv6 ranges that carry an IPv4 address, and the byte it
-// begins at. What a translator or tunnel makes of them is judged as well.
-var embedded = []struct {
+// embeddedIPv4 are the IPv6 ranges that contain an IPv4 address, and the byte
+// at which it starts. The IPv4 address to which a translator or tunnel would
+// connect is checked too.
+var embeddedIPv4 = []struct {
 	prefix netip.Prefix
 	at     int
 }{
@@ -97,21 +99,22 @@ var embedded = []struct {
 	{netip.MustParsePrefix("2001::/32"), 4},        // Teredo: its server
 }
 
-// endsOf are the addresses that a connection to addr may end at, itself first.
-func endsOf(addr netip.Addr) []netip.Addr {
+// endpointsOf returns addr and the IPv4 addresses that a connection to it may
+// lead to.
+func endpointsOf(addr netip.Addr) []netip.Addr {
 	addr = addr.Unmap().WithZone("")
 	ends := []netip.Addr{addr}
 	if addr.Is4() {
 		return ends
 	}
 	b := addr.As16()
-	for _, e := range embedded {
+	for _, e := range embeddedIPv4 {
 		if e.prefix.Contains(addr) {
 			ends = append(ends, netip.AddrFrom4([4]byte(b[e.at:])))
 		}
 	}
 	teredo := netip.MustParsePrefix("2001::/32")
-	if teredo.Contains(addr) { // its client is written inverted
+	if teredo.Contains(addr) { // the client's address is inverted
 		ends = append(ends, netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]}))
 	}
 	if isatap := [4]byte(b[8:]); isatap == [4]byte{0, 0, 0x5e, 0xfe} || isatap == [4]byte{2, 0, 0x5e, 0xfe} {

@@ -15,131 +15,132 @@ import (
 	"time"
 )
 
-// maxHead bounds the head of one request.
-const maxHead = 256 << 10
+// maxHeaderBytes limits the header of one request.
+const maxHeaderBytes = 256 << 10
 
 var (
-	errNotProxied = errors.New("asked as a server, not as a proxy")
-	errMalformed  = errors.New("no HTTP request")
+	errNotProxied     = errors.New("asked as a server, not as a proxy")
+	errInvalidRequest = errors.New("no HTTP request")
 )
 
-// accept serves the browser's connections until the listener closes.
+// accept serves the browser's connections until the listener is closed.
 func (p *Proxy) accept() {
 	for pause := time.Duration(0); ; {
 		conn, err := p.listener.Accept()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err != nil: // out of descriptors, say: others may give some back
+		case err != nil: // for example out of file descriptors: retry later
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
 			select {
-			case <-p.alive.Done():
+			case <-p.ctx.Done():
 				return
 			case <-time.After(pause):
 			}
 			continue
 		}
 		pause = 0
-		p.begin()
-		if p.hold(conn) {
-			p.done.Go(func() { p.serve(conn) })
+		p.startTimer()
+		if p.addConn(conn) {
+			p.goroutines.Go(func() { p.serve(conn) })
 		} else {
 			_ = conn.Close()
 		}
 	}
 }
 
-// begin starts the run's clock with its first connection.
-func (p *Proxy) begin() {
+// startTimer starts the timer of Limits.Time at the first connection.
+func (p *Proxy) startTimer() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.clock == nil && p.limits.Time > 0 && p.alive.Err() == nil {
-		p.clock = time.AfterFunc(p.limits.Time, func() { p.spend("", "the run has been open for more than "+p.limits.Time.String()) })
+	if p.timer == nil && p.limits.Time > 0 && p.ctx.Err() == nil {
+		p.timer = time.AfterFunc(p.limits.Time, func() { p.endByLimit("", "the run has been open for more than "+p.limits.Time.String()) })
 	}
 }
 
-// inbound is a connection of the browser. Its requests are read by hand,
-// because net/http answers by itself, in the site's place, what it cannot parse
-// as a URL; browsers and sites are less strict.
-type inbound struct {
+// browserConn is a connection of the browser. It parses requests itself,
+// because net/http would answer requests with URLs that it cannot parse on
+// behalf of the site, and browsers and sites are less strict.
+type browserConn struct {
 	p    *Proxy
 	conn net.Conn
 	in   *bufio.Reader
 	out  *bufio.Writer
-	// quiet is closed when the browser has sent something after the body of its
-	// last request, or has gone.
-	quiet chan struct{}
+	// bodyDone is closed when the browser has sent something after the body of its
+	// last request or has disconnected.
+	bodyDone chan struct{}
 }
 
-// serve answers one connection until it ends.
+// serve handles the requests of one connection until it ends.
 func (p *Proxy) serve(conn net.Conn) {
-	defer p.drop(conn)
+	defer p.removeConn(conn)
 	defer conn.Close()
-	c := &inbound{p: p, conn: conn, in: bufio.NewReaderSize(conn, 16<<10), out: bufio.NewWriterSize(conn, 16<<10)}
+	c := &browserConn{p: p, conn: conn, in: bufio.NewReaderSize(conn, 16<<10), out: bufio.NewWriterSize(conn, 16<<10)}
 	for again := true; again; {
-		q, err := c.next()
+		q, err := c.readRequest()
 		switch {
 		case errors.Is(err, errNotProxied):
 			_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\nthis is a proxy\n")
 			return
-		case err != nil: // no answer: one of ours would look like the site's
+		case err != nil: // no response, because it would look like one of the site
 			return
 		case q.Method == http.MethodConnect:
 			c.tunnel(q.Host)
 			return
-		case p.stayHere.Load() && strings.HasPrefix(q.Header.Get("Sec-Purpose"), "prefetch"):
+		case p.blockPrefetch.Load() && strings.HasPrefix(q.Header.Get("Sec-Purpose"), "prefetch"):
 			return
 		}
 		again = c.forward(q)
 	}
 }
 
-// next reads the head of a request. Its body is read from the connection.
-func (c *inbound) next() (*http.Request, error) {
-	if c.quiet != nil {
-		<-c.quiet
+// readRequest reads the header of a request. Its body is read from the
+// connection later.
+func (c *browserConn) readRequest() (*http.Request, error) {
+	if c.bodyDone != nil {
+		<-c.bodyDone
 	}
-	if _, err := c.in.Peek(1); err != nil { // no limit between requests
+	if _, err := c.in.Peek(1); err != nil { // no timeout between requests
 		return nil, err
 	}
-	_ = c.conn.SetReadDeadline(time.Now().Add(headerTime))
-	line, rest, err := c.head()
+	_ = c.conn.SetReadDeadline(time.Now().Add(headerTimeout))
+	line, rest, err := c.readHeader()
 	if err != nil {
 		return nil, err
 	}
 	_ = c.conn.SetReadDeadline(time.Time{})
-	method, uri, protocol := cut(line)
+	method, uri, protocol := splitRequestLine(line)
 	if strings.HasPrefix(uri, "/") {
 		return nil, errNotProxied
 	}
-	// The URL is ours to read; the rest of the head is net/http's.
+	// The URL is parsed here, the rest of the header by net/http.
 	q, err := http.ReadRequest(bufio.NewReader(io.MultiReader(strings.NewReader(method+" / "+protocol+"\r\n"), bytes.NewReader(rest))))
-	if err != nil || len(q.TransferEncoding) > 0 { // browsers send no chunks over HTTP/1
-		return nil, errMalformed
+	if err != nil || len(q.TransferEncoding) > 0 { // browsers send no chunked bodies over HTTP/1
+		return nil, errInvalidRequest
 	}
 	q.RequestURI = ""
 	if q.Method == http.MethodConnect {
 		q.Host = uri
 		return q, nil
 	}
-	host, path, ok := absolute(uri)
+	host, path, ok := splitURL(uri)
 	if !ok {
-		return nil, errMalformed
+		return nil, errInvalidRequest
 	}
 	q.Host, q.URL = host, &url.URL{Scheme: "http", Host: host, Opaque: path}
 	return q, nil
 }
 
-// head reads up to the empty line that ends a head: its first line, and the
-// rest.
-func (c *inbound) head() (line string, rest []byte, err error) {
+// readHeader reads up to the empty line that ends a header. It returns the
+// first line and the rest.
+func (c *browserConn) readHeader() (line string, rest []byte, err error) {
 	var head []byte
 	first := 0
 	for {
 		part, err := c.in.ReadSlice('\n')
 		head = append(head, part...)
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) || len(head) > maxHead {
-			return "", nil, errors.Join(errMalformed, err)
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) || len(head) > maxHeaderBytes {
+			return "", nil, errors.Join(errInvalidRequest, err)
 		}
 		if err != nil {
 			continue
@@ -152,16 +153,16 @@ func (c *inbound) head() (line string, rest []byte, err error) {
 	}
 }
 
-// cut splits a request line. The URL may hold anything but a space.
-func cut(line string) (method, uri, protocol string) {
+// splitRequestLine splits a request line. The URL may contain anything but a
+// space.
+func splitRequestLine(line string) (method, uri, protocol string) {
 	method, rest, _ := strings.Cut(line, " ")
 	uri, protocol, _ = strings.Cut(rest, " ")
 	return method, uri, protocol
 }
 
-// absolute splits an http URL into its host and what a server is asked for, as
-// it is written.
-func absolute(uri string) (host, path string, ok bool) {
+// splitURL splits an http URL into its host and the unchanged request target.
+func splitURL(uri string) (host, path string, ok bool) {
 	const scheme = "http://"
 	if len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme) {
 		return "", "", false
@@ -174,14 +175,14 @@ func absolute(uri string) (host, path string, ok bool) {
 	switch {
 	case path == "" || path[0] != '/':
 		path = "/" + path
-	case strings.HasPrefix(path, "//"): // would be read as a host
+	case strings.HasPrefix(path, "//"): // would be parsed as a host
 		path = "//" + host + path
 	}
 	return host, path, host != "" && !strings.Contains(host, "@")
 }
 
-// hopByHop are about a connection, not about what goes over it.
-var hopByHop = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authorization", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+// hopByHopHeaders apply to one connection only and are not forwarded.
+var hopByHopHeaders = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authorization", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 func removeHopByHop(h http.Header) {
 	for _, line := range h["Connection"] {
@@ -189,89 +190,89 @@ func removeHopByHop(h http.Header) {
 			h.Del(strings.TrimSpace(name))
 		}
 	}
-	for _, name := range hopByHop {
+	for _, name := range hopByHopHeaders {
 		h.Del(name)
 	}
 }
 
-// body is the request's body as the connection carries it; atEnd is called once
-// when it has been read whole, from then on the connection is free.
-func (c *inbound) body(length int64, atEnd func()) io.ReadCloser {
+// requestBody returns the request's body. atEnd is called once when all of it
+// has been read; then the connection can be read again.
+func (c *browserConn) requestBody(length int64, atEnd func()) io.ReadCloser {
 	if length == 0 {
 		atEnd()
 		return http.NoBody
 	}
-	return &body{Reader: io.LimitReader(c.in, length), atEnd: sync.OnceFunc(atEnd)}
+	return &notifyingBody{Reader: io.LimitReader(c.in, length), onEOF: sync.OnceFunc(atEnd)}
 }
 
-type body struct {
+type notifyingBody struct {
 	io.Reader
-	atEnd func()
+	onEOF func()
 }
 
-func (b *body) Read(into []byte) (int, error) {
+func (b *notifyingBody) Read(into []byte) (int, error) {
 	n, err := b.Reader.Read(into)
 	if errors.Is(err, io.EOF) {
-		b.atEnd()
+		b.onEOF()
 	}
 	return n, err
 }
 
-func (b *body) Close() error { return nil }
+func (b *notifyingBody) Close() error { return nil }
 
-// forward passes a request on and its answer back; false when the connection
-// has served its last.
-func (c *inbound) forward(q *http.Request) bool {
-	ctx, cancel := context.WithCancel(c.p.alive)
+// forward sends a request to its server and the response back. It returns false
+// if the connection must be closed.
+func (c *browserConn) forward(q *http.Request) bool {
+	ctx, cancel := context.WithCancel(c.p.ctx)
 	defer cancel()
 	var whole atomic.Bool
-	c.quiet = make(chan struct{})
-	// Closing the connection is how a browser gives up a request.
-	q.Body = c.body(q.ContentLength, func() {
+	c.bodyDone = make(chan struct{})
+	// A browser cancels a request by closing the connection.
+	q.Body = c.requestBody(q.ContentLength, func() {
 		whole.Store(true)
-		c.p.done.Go(func() {
+		c.p.goroutines.Go(func() {
 			if _, err := c.in.Peek(1); err != nil {
 				cancel()
 			}
-			close(c.quiet)
+			close(c.bodyDone)
 		})
 	})
 	last := q.Close
 	q.Close = false
 	removeHopByHop(q.Header)
-	answer, err := c.p.transport.RoundTrip(q.WithContext(ctx))
+	response, err := c.p.transport.RoundTrip(q.WithContext(ctx))
 	if err != nil {
-		c.p.unanswered(q.URL.Host, err)
+		c.p.recordFailure(q.URL.Host, err)
 		return false
 	}
-	defer answer.Body.Close()
-	removeHopByHop(answer.Header)
-	answer.Proto, answer.ProtoMajor, answer.ProtoMinor = "HTTP/1.1", 1, 1
-	answer.Close = last || !whole.Load()
-	sized := answer.ContentLength >= 0 || len(answer.TransferEncoding) > 0
-	answer.Body = &streamed{answer.Body, c.out}
-	// Without the buffer's ReadFrom, which would read into what is flushed.
-	err = errors.Join(answer.Write(struct{ io.Writer }{c.out}), c.out.Flush())
-	return err == nil && sized && !answer.Close
+	defer response.Body.Close()
+	removeHopByHop(response.Header)
+	response.Proto, response.ProtoMajor, response.ProtoMinor = "HTTP/1.1", 1, 1
+	response.Close = last || !whole.Load()
+	sized := response.ContentLength >= 0 || len(response.TransferEncoding) > 0
+	response.Body = &flushingBody{response.Body, c.out}
+	// The struct hides the buffer's ReadFrom, which would bypass the flushing.
+	err = errors.Join(response.Write(struct{ io.Writer }{c.out}), c.out.Flush())
+	return err == nil && sized && !response.Close
 }
 
-// streamed sends on what has come before it waits for more.
-type streamed struct {
+// flushingBody flushes what has been received before it waits for more.
+type flushingBody struct {
 	io.ReadCloser
 	out *bufio.Writer
 }
 
-func (s *streamed) Read(b []byte) (int, error) {
+func (s *flushingBody) Read(b []byte) (int, error) {
 	if err := s.out.Flush(); err != nil {
 		return 0, err
 	}
 	return s.ReadCloser.Read(b)
 }
 
-// tunnel carries a CONNECT: TLS and WebSocket traffic, whose content we do not
-// see.
-func (c *inbound) tunnel(address string) {
-	out, err := c.p.dial(c.p.alive, "tcp", address)
+// tunnel handles CONNECT: TLS and WebSocket traffic, whose content is not
+// visible.
+func (c *browserConn) tunnel(address string) {
+	out, err := c.p.dial(c.p.ctx, "tcp", address)
 	if err != nil {
 		_, _ = io.WriteString(c.conn, "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 		return
@@ -286,8 +287,8 @@ func (c *inbound) tunnel(address string) {
 	both.Wait()
 }
 
-// copyThenClose ends the direction when its source does, so that the other side
-// sees the end.
+// copyThenClose copies one direction and closes it at the end, so that the
+// other side sees the end.
 func copyThenClose(to net.Conn, from io.Reader) {
 	_, _ = io.Copy(to, from)
 	if half, ok := to.(interface{ CloseWrite() error }); ok {

@@ -11,9 +11,9 @@ import (
 	"rote/routine"
 )
 
-// Judge tells whether a request to a URL would be let through now: nil, or an
-// Error that says why not. It is a courtesy to whoever gives a URL for later:
-// [Policy.Client] judges the address of each connection anew.
+// Judge returns nil if a request to a URL would be allowed now, or an error
+// with the reason. It gives early feedback for a URL that is used later:
+// [Policy.Client] checks the address of each connection again.
 func (p *Policy) Judge(ctx context.Context, rawURL string) error {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -27,11 +27,11 @@ func (p *Policy) Judge(ctx context.Context, rawURL string) error {
 	if err != nil {
 		return routine.Errorf(routine.CodeInvalid, "port %.20q of the URL is none", port)
 	}
-	t := target{canonical(u.Hostname()), port}
+	t := target{canonicalHost(u.Hostname()), port}
 	refuse := func(reason error) error {
-		return denied(routine.Denial{Host: net.JoinHostPort(t.host, port), Reason: reason.Error(), Count: 1})
+		return deniedError(routine.Denial{Host: net.JoinHostPort(t.host, port), Reason: reason.Error(), Count: 1})
 	}
-	if err := p.judgeName(t); err != nil {
+	if err := p.checkName(t); err != nil {
 		return refuse(err)
 	}
 	resolver := p.resolver
@@ -44,7 +44,7 @@ func (p *Policy) Judge(ctx context.Context, rawURL string) error {
 	}
 	reason := fmt.Errorf("it has no address")
 	for _, addr := range addrs {
-		if reason = p.judgeAddr(t, netip.AddrPortFrom(addr.Unmap(), uint16(number))); reason == nil {
+		if reason = p.checkAddress(t, netip.AddrPortFrom(addr.Unmap(), uint16(number))); reason == nil {
 			return nil
 		}
 	}

@@ -6,18 +6,18 @@ import (
 	"rote/routine"
 )
 
-// maxDenials are listed of one operation, so that a page cannot fill a run's
-// record; the rest is counted.
+// maxDenials limits how many denied hosts are listed for one operation, so that
+// a page cannot fill a run's record. The others are only counted.
 const maxDenials = 20
 
-// denials are the refused requests of a run.
+// denials are the denied requests of a run.
 type denials struct {
-	mu     sync.Mutex
-	listed []routine.Denial
-	more   int
-	total  int
-	// hosts keeps, for the whole run, the first refusal of each host; bounded
-	// like the list of a hundred operations.
+	mu       sync.Mutex
+	listed   []routine.Denial
+	unlisted int
+	total    int
+	// hosts has the latest denial of each host of the whole run, for at most as
+	// many hosts as 100 operations could list.
 	hosts map[string]routine.Denial
 }
 
@@ -38,27 +38,27 @@ func (d *denials) add(n routine.Denial) {
 		}
 	}
 	if len(d.listed) == maxDenials {
-		d.more++
+		d.unlisted++
 		return
 	}
 	d.listed = append(d.listed, n)
 }
 
-// take gives those since the last take. What is not listed is one entry that
-// counts.
-func (d *denials) take() []routine.Denial {
+// takeAll returns the denials since the last call. Those that are not listed
+// are combined in one entry with their number.
+func (d *denials) takeAll() []routine.Denial {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	taken := d.listed
-	if d.more > 0 {
-		taken = append(taken, routine.Denial{Reason: "more hosts, not listed", Count: d.more})
+	if d.unlisted > 0 {
+		taken = append(taken, routine.Denial{Reason: "more hosts, not listed", Count: d.unlisted})
 	}
-	d.listed, d.more = nil, 0
+	d.listed, d.unlisted = nil, 0
 	return taken
 }
 
-// of is the latest refusal of a host.
-func (d *denials) of(host string) (routine.Denial, bool) {
+// latest returns the latest denial of a host.
+func (d *denials) latest(host string) (routine.Denial, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n, ok := d.hosts[host]

@@ -9,23 +9,25 @@ import (
 	"syscall"
 )
 
-// maxFailures are kept of a run, so that a page cannot fill our memory.
+// maxFailures limits how many failures of a run are kept, so that a page cannot
+// use up memory.
 const maxFailures = 1000
 
-// failures are why hosts could not be reached, by host and port. A browser only
-// sees that its proxy has no answer.
+// failures are the reasons why hosts could not be reached, by host and port.
+// The browser only sees that the proxy closed the connection.
 type failures struct {
 	mu    sync.Mutex
 	hosts map[string]string
 }
 
-// note keeps the outcome of the latest try; nil forgets those before it.
-func (f *failures) note(address string, err error) {
+// record stores the outcome of the latest attempt; nil deletes an earlier
+// failure.
+func (f *failures) record(address string, err error) {
 	host, port, split := net.SplitHostPort(address)
 	if split != nil || errors.Is(err, context.Canceled) || errors.Is(err, net.ErrClosed) {
 		return
 	}
-	key := net.JoinHostPort(canonical(host), port)
+	key := net.JoinHostPort(canonicalHost(host), port)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err == nil {
@@ -36,12 +38,12 @@ func (f *failures) note(address string, err error) {
 		f.hosts = map[string]string{}
 	}
 	if len(f.hosts) < maxFailures {
-		f.hosts[key] = words(err)
+		f.hosts[key] = describeError(err)
 	}
 }
 
-// Failure is why the host of an http or https URL could not be reached, as the
-// end of a sentence; false when nothing of that kind has happened of late.
+// Failure returns why the host of an http or https URL could not be reached, as
+// the end of a sentence, or false if the latest attempt did not fail.
 func (p *Proxy) Failure(rawURL string) (string, bool) {
 	host, ok := hostOf(rawURL)
 	if !ok {
@@ -53,7 +55,7 @@ func (p *Proxy) Failure(rawURL string) (string, bool) {
 	return why, ok
 }
 
-func words(err error) string {
+func describeError(err error) string {
 	var name *net.DNSError
 	var network net.Error
 	switch {
@@ -75,11 +77,11 @@ func words(err error) string {
 	return "it gave no proper answer: " + err.Error()
 }
 
-// unanswered notes that a plain request had no answer, unless the policy refused
-// it.
-func (p *Proxy) unanswered(host string, err error) {
+// recordFailure records that a plain HTTP request failed, unless the policy
+// denied it.
+func (p *Proxy) recordFailure(host string, err error) {
 	var r *refusal
 	if key, ok := hostOf("http://" + host); ok && !errors.As(err, &r) {
-		p.failures.note(key, err)
+		p.failures.record(key, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestFailureSaysWhy(t *testing.T) {
+func TestFailureGivesReason(t *testing.T) {
 	for words, err := range map[string]error{
 		"its name does not resolve":                           &net.DNSError{Err: "no such host", IsNotFound: true},
 		"its name could not be looked up: server misbehaving": &net.DNSError{Err: "server misbehaving"},
@@ -22,30 +22,30 @@ func TestFailureSaysWhy(t *testing.T) {
 		"it gave no proper answer: malformed":                 errors.New("malformed"),
 	} {
 		p := &Proxy{}
-		p.failures.note("Example.org:80", err)
+		p.failures.record("Example.org:80", err)
 		if got, ok := p.Failure("http://example.org/x?y"); !ok || got != words {
 			t.Errorf("%v: %q %v, want %q", err, got, ok, words)
 		}
 	}
 }
 
-func TestFailureIsOfTheLatestTry(t *testing.T) {
+func TestFailureIsOfLatestAttempt(t *testing.T) {
 	p := &Proxy{}
-	p.failures.note("a:443", syscall.ECONNREFUSED)
+	p.failures.record("a:443", syscall.ECONNREFUSED)
 	for _, ours := range []error{context.Canceled, net.ErrClosed} { // no fault of the host
-		p.failures.note("b:80", ours)
+		p.failures.record("b:80", ours)
 	}
 	for url, want := range map[string]bool{"https://a/": true, "http://a/": false, "http://b/": false, "http://a:443/": true, "::": false} {
 		if _, ok := p.Failure(url); ok != want {
 			t.Errorf("%s: %v", url, ok)
 		}
 	}
-	p.failures.note("a:443", nil)
+	p.failures.record("a:443", nil)
 	if why, ok := p.Failure("https://a/"); ok {
 		t.Error("it was reached since: ", why)
 	}
 	for n := range 2 * maxFailures {
-		p.failures.note(fmt.Sprintf("h%d:80", n), io.EOF)
+		p.failures.record(fmt.Sprintf("h%d:80", n), io.EOF)
 	}
 	if len(p.failures.hosts) > maxFailures {
 		t.Error(len(p.failures.hosts))
@@ -53,7 +53,7 @@ func TestFailureIsOfTheLatestTry(t *testing.T) {
 }
 
 // A real connection that is refused.
-func TestProxyKeepsWhyItFailed(t *testing.T) {
+func TestProxyRecordsFailures(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func echo(t *testing.T) string {
 }
 
 // Browsers ask for paths that Go's URL parser refuses, and sites serve them.
-func TestProxyPassesURLsAsTheyAre(t *testing.T) {
+func TestProxyForwardsURLsUnchanged(t *testing.T) {
 	host := echo(t)
 	proxy, _ := through(t, policy(t, Listed, []string{host}, nil))
 	for path, want := range map[string]string{
@@ -79,7 +79,7 @@ func TestProxyPassesURLsAsTheyAre(t *testing.T) {
 }
 
 // What is no request is given no answer, which would look like the site's.
-func TestProxyAnswersNothingMalformed(t *testing.T) {
+func TestProxyClosesConnectionOfInvalidRequest(t *testing.T) {
 	host := echo(t)
 	proxy, _ := through(t, policy(t, Listed, []string{host}, nil))
 	for _, text := range []string{
@@ -87,7 +87,7 @@ func TestProxyAnswersNothingMalformed(t *testing.T) {
 		"nonsense\r\n\r\n", "GET http://" + host + "/a b HTTP/1.1\r\n\r\n", "GET http://" + host + "/ HTTP/1.1\r\nbad header\r\n\r\n",
 		"POST http://" + host + "/ HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 		"POST http://" + host + "/ HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-		"GET http://" + host + "/ HTTP/1.1\r\nX: " + strings.Repeat("x", maxHead) + "\r\n\r\n",
+		"GET http://" + host + "/ HTTP/1.1\r\nX: " + strings.Repeat("x", maxHeaderBytes) + "\r\n\r\n",
 	} {
 		_, in := rawConn(t, proxy, "%s", text)
 		if b, err := io.ReadAll(in); len(b) != 0 || err != nil && !strings.Contains(err.Error(), "reset") {

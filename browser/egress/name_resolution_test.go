@@ -39,7 +39,7 @@ func TestRebinding(t *testing.T) {
 
 // Of a name with several addresses only the allowed ones are connected to, in
 // whatever order they come.
-func TestMixedAnswers(t *testing.T) {
+func TestNameWithPublicAndPrivateAddresses(t *testing.T) {
 	port, public, secret := egresstest.TwoSides(t)
 	resolver, _ := egresstest.Names(t, func(name string, _ int) []string {
 		switch name {
@@ -68,7 +68,7 @@ func TestMixedAnswers(t *testing.T) {
 
 // A name that can't be allowed is not looked up: the look-up itself would carry
 // data to the name's owner.
-func TestRefusedNamesAreNotLookedUp(t *testing.T) {
+func TestDeniedNamesAreNotResolved(t *testing.T) {
 	resolver, asked := egresstest.Names(t, func(string, int) []string { return []string{"127.0.0.1"} })
 	narrow, err := policy(t, Public, nil, nil).WithResolver(resolver).Narrow([]string{"shop.test"})
 	if err != nil {

@@ -1,7 +1,8 @@
-// Package egress decides what a run may reach and carries all its traffic: a
-// forward proxy per run, whose policy judges the address that is really
-// dialled. A name that changes its answer between check and use (DNS rebinding)
-// cannot pass, because there is no use before the check.
+// Package egress decides what a run may reach and carries all its traffic. Each
+// run has a forward proxy, whose policy checks the address that is actually
+// dialed. A name that resolves to different addresses at different times (DNS
+// rebinding) cannot bypass it, because only the address of the connection
+// counts.
 package egress
 
 import (
@@ -16,32 +17,32 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Mode is what is allowed without being listed.
+// Mode is what is allowed in addition to the listed hosts.
 type Mode string
 
 const (
-	// Public: addresses of the public internet, on ports 80 and 443.
+	// Public allows addresses of the public internet on ports 80 and 443.
 	Public Mode = "public"
-	// Listed: nothing.
+	// Listed allows nothing else.
 	Listed Mode = "listed"
-	// Any: everything. For machines that may reach all they can.
+	// Any allows everything.
 	Any Mode = "any"
 )
 
-// Policy is what runs may reach. Denied wins over allowed, and both over the
-// mode. It does not change.
+// Policy is what runs may reach. Deny rules override allow rules, and both
+// override the mode. It is immutable.
 type Policy struct {
 	mode        Mode
 	allow, deny []rule
-	// within are lists that narrow: each of them must hold the host, too.
-	within   [][]rule
-	public   *ssrf.Guardian
-	resolver *net.Resolver // nil: the system's
+	// restrictions are further lists, each of which must contain the host too.
+	restrictions [][]rule
+	public       *ssrf.Guardian
+	resolver     *net.Resolver // nil: the system's resolver
 }
 
-// NewPolicy reads the rules: "host", "*.host" (the names below it),
-// "host:port" or a CIDR, where a host may be an address. An allowed name covers
-// whatever address it resolves to, private ones too.
+// NewPolicy parses the rules: "host", "*.host" (all its subdomains),
+// "host:port" or a CIDR range. A host may be an address. Allowing a name allows
+// all addresses that it resolves to, including private ones.
 func NewPolicy(mode Mode, allow, deny []string) (*Policy, error) {
 	switch mode {
 	case Public, Listed, Any:
@@ -57,31 +58,32 @@ func NewPolicy(mode Mode, allow, deny []string) (*Policy, error) {
 	return p, err
 }
 
-// Narrow is p for a run that may reach hosts only, written as for NewPolicy.
-// What p refuses stays refused.
+// Narrow returns a copy of p for a run that may reach only these hosts, in the
+// syntax of NewPolicy. What p denies stays denied.
 func (p *Policy) Narrow(hosts []string) (*Policy, error) {
 	rules, err := parseRules(hosts)
 	if err != nil {
 		return nil, err
 	}
 	narrow := *p
-	narrow.within = append(slices.Clip(p.within), rules)
+	narrow.restrictions = append(slices.Clip(p.restrictions), rules)
 	return &narrow, nil
 }
 
-// WithResolver is p with names resolved by r instead of the system's resolver.
+// WithResolver returns a copy of p that resolves names with r instead of the
+// system's resolver.
 func (p *Policy) WithResolver(r *net.Resolver) *Policy {
 	other := *p
 	other.resolver = r
 	return &other
 }
 
-// rule matches by name or by address, and by port when it has one.
+// rule matches a name or an address and, if set, a port.
 type rule struct {
-	name   string // lower case, without trailing dot; below: the names under it
-	below  bool
-	prefix netip.Prefix
-	port   string
+	name       string // lower case, without trailing dot; with subdomains set it starts with a dot
+	subdomains bool
+	prefix     netip.Prefix
+	port       string
 }
 
 func parseRules(texts []string) ([]rule, error) {
@@ -120,17 +122,17 @@ func parseRule(text string) (rule, error) {
 		return r, nil
 	}
 	name, below := strings.CutPrefix(host, "*.")
-	r.name, r.below = canonical(name), below
+	r.name, r.subdomains = canonicalHost(name), below
 	if r.name == "" || strings.ContainsAny(r.name, "*/:@? ") {
 		return r, fmt.Errorf("host rule %q: write host, *.host, host:port or a CIDR such as 10.0.0.0/8", text)
 	}
-	if r.below {
+	if r.subdomains {
 		r.name = "." + r.name
 	}
 	return r, nil
 }
 
-// unmapPrefix turns an IPv4-mapped IPv6 prefix into the IPv4 one it means.
+// unmapPrefix converts an IPv4-mapped IPv6 prefix to IPv4.
 func unmapPrefix(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
@@ -138,21 +140,21 @@ func unmapPrefix(p netip.Prefix) netip.Prefix {
 	return p
 }
 
-// canonical is a name as the browser asks for it: lower case, without dots at
-// its end, in ASCII.
-func canonical(host string) string {
+// canonicalHost returns a name as the browser requests it: in lower case and
+// ASCII, without trailing dots.
+func canonicalHost(host string) string {
 	host = strings.TrimRight(strings.ToLower(host), ".")
 	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
 		return ascii
 	}
-	return host // no name of the IDNA rules, as in "_dmarc.a.test"
+	return host // not valid under IDNA, such as "_dmarc.a.test"
 }
 
 func (r rule) matchesName(host, port string) bool {
 	if r.name == "" || r.port != "" && r.port != port {
 		return false
 	}
-	if r.below {
+	if r.subdomains {
 		return strings.HasSuffix(host, r.name)
 	}
 	return host == r.name

@@ -21,8 +21,8 @@ func policy(t *testing.T, mode Mode, allow, deny []string) *Policy {
 
 // allows is the policy's verdict on a host that resolves to an address.
 func (p *Policy) allows(host string, to netip.AddrPort) bool {
-	at := target{canonical(host), fmt.Sprint(to.Port())}
-	return p.judgeName(at) == nil && p.judgeAddr(at, to) == nil
+	at := target{canonicalHost(host), fmt.Sprint(to.Port())}
+	return p.checkName(at) == nil && p.checkAddress(at, to) == nil
 }
 
 func TestPolicy(t *testing.T) {
@@ -123,7 +123,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-func TestRulesThatMeanNothing(t *testing.T) {
+func TestInvalidRules(t *testing.T) {
 	for _, text := range []string{"", "*", "*.", "http://a.test", "a.test/x", "a b", "a.test:port", "a.test:0", "a.test:70000", "user@a.test", "a.*.test"} {
 		if _, err := NewPolicy(Public, []string{text}, nil); err == nil {
 			t.Errorf("%q was taken", text)

@@ -16,32 +16,32 @@ import (
 	"rote/routine"
 )
 
-// Limits of what one run may move; the zero value of a field means no limit.
+// Limits restrict the traffic of one run; zero values mean no limit.
 type Limits struct {
-	// Bytes go to and come from the outside, those of TLS included.
+	// Bytes is the total of both directions, including the bytes of TLS.
 	Bytes int64
-	// Time begins with the first connection of the browser.
+	// Time starts with the first connection of the browser.
 	Time time.Duration
 }
 
-// Proxy is the one way out of a run. Its port is the run's identity.
+// Proxy is the only way from a run to the network. Its port identifies the run.
 type Proxy struct {
-	limits    Limits
-	policy    atomic.Pointer[Policy]
-	listener  net.Listener
-	transport *http.Transport
-	denials   denials
-	failures  failures
-	moved     atomic.Int64
-	stayHere  atomic.Bool     // nothing is fetched ahead
-	alive     context.Context // until Close
-	end       context.CancelFunc
-	done      sync.WaitGroup
+	limits        Limits
+	policy        atomic.Pointer[Policy]
+	listener      net.Listener
+	transport     *http.Transport
+	denials       denials
+	failures      failures
+	transferred   atomic.Int64
+	blockPrefetch atomic.Bool     // reject prefetch requests
+	ctx           context.Context // canceled by Close
+	cancel        context.CancelFunc
+	goroutines    sync.WaitGroup
 
-	mu    sync.Mutex
-	conns map[net.Conn]bool
-	clock *time.Timer // of Limits.Time
-	spent string      // the limit that was reached, from when on everything is refused
+	mu          sync.Mutex
+	conns       map[net.Conn]bool
+	timer       *time.Timer // for Limits.Time
+	limitReason string      // the limit that was exceeded; all further requests are denied
 }
 
 // Listen starts a proxy on a loopback port.
@@ -52,17 +52,17 @@ func Listen(policy *Policy, limits Limits) (*Proxy, error) {
 	}
 	p := &Proxy{limits: limits, listener: l, conns: map[net.Conn]bool{}}
 	p.policy.Store(policy)
-	p.alive, p.end = context.WithCancel(context.Background())
-	p.transport = &http.Transport{DialContext: p.dial, DisableCompression: true, MaxIdleConnsPerHost: 6, IdleConnTimeout: idleTime}
-	p.done.Go(p.accept)
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.transport = &http.Transport{DialContext: p.dial, DisableCompression: true, MaxIdleConnsPerHost: 6, IdleConnTimeout: idleTimeout}
+	p.goroutines.Go(p.accept)
 	return p, nil
 }
 
-// Addr is where the proxy listens.
+// Addr returns the address on which the proxy listens.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Narrow limits the run to hosts, within what it may reach so far. It is called
-// before the run's first request.
+// Narrow restricts the run to these hosts, in addition to the policy so far. It
+// must be called before the run's first request.
 func (p *Proxy) Narrow(hosts []string) error {
 	narrow, err := p.policy.Load().Narrow(hosts)
 	if err == nil {
@@ -71,39 +71,40 @@ func (p *Proxy) Narrow(hosts []string) error {
 	return err
 }
 
-// FetchAhead tells whether requests may pass that the browser makes for a
-// document it does not need yet (Sec-Purpose: prefetch), which it lets nobody
-// stop. Inside of TLS they cannot be told from others. They may, at first.
-func (p *Proxy) FetchAhead(may bool) { p.stayHere.Store(!may) }
+// FetchAhead sets whether prefetch requests (Sec-Purpose: prefetch) are
+// allowed, which the browser makes for documents that it does not need yet. The
+// browser offers no way to turn them off. In TLS traffic they cannot be
+// recognized. They are allowed by default.
+func (p *Proxy) FetchAhead(may bool) { p.blockPrefetch.Store(!may) }
 
-// Denials are the refused requests since the last call.
-func (p *Proxy) Denials() []routine.Denial { return p.denials.take() }
+// Denials returns the requests that were denied since the last call.
+func (p *Proxy) Denials() []routine.Denial { return p.denials.takeAll() }
 
-// Refused counts the refused requests so far.
+// Refused returns the number of denied requests so far.
 func (p *Proxy) Refused() int {
 	p.denials.mu.Lock()
 	defer p.denials.mu.Unlock()
 	return p.denials.total
 }
 
-// Denied tells whether the host of an http or https URL was refused, as the
-// error of the operation that needed it.
+// Denied reports whether the host of an http or https URL was denied, and
+// returns the error for the operation that needed it.
 func (p *Proxy) Denied(rawURL string) (*routine.Error, bool) {
 	host, ok := hostOf(rawURL)
 	if !ok {
 		return nil, false
 	}
-	if d, ok := p.overLimit(host); ok {
-		return denied(d), true
+	if d, ok := p.checkLimit(host); ok {
+		return deniedError(d), true
 	}
-	d, ok := p.denials.of(host)
+	d, ok := p.denials.latest(host)
 	if !ok {
 		return nil, false
 	}
-	return denied(d), true
+	return deniedError(d), true
 }
 
-// hostOf is the host and port that an http or https URL leads to.
+// hostOf returns the host and port of an http or https URL.
 func hostOf(rawURL string) (string, bool) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -113,127 +114,128 @@ func hostOf(rawURL string) (string, bool) {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	return net.JoinHostPort(canonical(u.Hostname()), port), true
+	return net.JoinHostPort(canonicalHost(u.Hostname()), port), true
 }
 
-// dial connects to the outside and counts what goes over the connection.
+// dial connects to a server and counts the bytes of the connection.
 func (p *Proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if d, ok := p.overLimit(address); ok {
+	if d, ok := p.checkLimit(address); ok {
 		p.denials.add(d)
-		return nil, denied(d)
+		return nil, deniedError(d)
 	}
 	conn, err := p.policy.Load().dial(ctx, network, address)
 	var r *refusal
 	if errors.As(err, &r) {
 		p.denials.add(r.denial)
 	} else {
-		p.failures.note(address, err)
+		p.failures.record(address, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	m := &metered{conn, p, address}
-	if !p.hold(m) {
+	m := &countingConn{conn, p, address}
+	if !p.addConn(m) {
 		return nil, errors.Join(net.ErrClosed, m.Close())
 	}
-	if _, over := p.overLimit(address); over { // meanwhile
+	if _, over := p.checkLimit(address); over { // exceeded during the dial
 		return nil, errors.Join(net.ErrClosed, m.Close())
 	}
 	return m, nil
 }
 
-// overLimit is why a host is refused to a run that has reached a limit.
-func (p *Proxy) overLimit(host string) (routine.Denial, bool) {
+// checkLimit returns the denial for a host if the run has exceeded a limit.
+func (p *Proxy) checkLimit(host string) (routine.Denial, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return routine.Denial{Host: host, Reason: p.spent, Count: 1}, p.spent != ""
+	return routine.Denial{Host: host, Reason: p.limitReason, Count: 1}, p.limitReason != ""
 }
 
-// metered counts the bytes of a connection to the outside. It hides the
-// connection's own ways to copy, which would pass the count by.
-type metered struct {
+// countingConn counts the bytes of a connection. It hides the connection's own
+// ReadFrom and WriteTo methods, which would bypass the count.
+type countingConn struct {
 	net.Conn
 	p       *Proxy
 	address string
 }
 
-func (m *metered) Read(b []byte) (int, error) {
+func (m *countingConn) Read(b []byte) (int, error) {
 	n, err := m.Conn.Read(b)
 	m.p.count(n, m.address)
 	return n, err
 }
 
-func (m *metered) Write(b []byte) (int, error) {
+func (m *countingConn) Write(b []byte) (int, error) {
 	n, err := m.Conn.Write(b)
 	m.p.count(n, m.address)
 	return n, err
 }
 
-func (m *metered) CloseWrite() error { return m.Conn.(*net.TCPConn).CloseWrite() }
+func (m *countingConn) CloseWrite() error { return m.Conn.(*net.TCPConn).CloseWrite() }
 
-func (m *metered) Close() error {
-	m.p.drop(m)
+func (m *countingConn) Close() error {
+	m.p.removeConn(m)
 	return m.Conn.Close()
 }
 
 func (p *Proxy) count(n int, address string) {
-	if moved := p.moved.Add(int64(n)); p.limits.Bytes > 0 && moved > p.limits.Bytes {
-		p.spend(address, fmt.Sprintf("the run has moved more than %s (--max-traffic)", humanize.IBytes(uint64(p.limits.Bytes))))
+	if moved := p.transferred.Add(int64(n)); p.limits.Bytes > 0 && moved > p.limits.Bytes {
+		p.endByLimit(address, fmt.Sprintf("the run has moved more than %s (--max-traffic)", humanize.IBytes(uint64(p.limits.Bytes))))
 	}
 }
 
-// spend ends all connections of a run that has reached a limit, and refuses
-// what it asks for from now on.
-func (p *Proxy) spend(address, reason string) {
+// endByLimit closes all connections of a run that has exceeded a limit and
+// denies all its further requests.
+func (p *Proxy) endByLimit(address, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.spent != "" {
+	if p.limitReason != "" {
 		return
 	}
-	p.spent = reason
+	p.limitReason = reason
 	p.denials.add(routine.Denial{Host: address, Reason: reason, Count: 1})
 	for c := range p.conns {
-		_ = raw(c).Close()
+		_ = unwrapConn(c).Close()
 	}
 }
 
-// raw is a connection whose Close does not take the proxy's lock.
-func raw(c net.Conn) net.Conn {
-	if m, ok := c.(*metered); ok {
+// unwrapConn returns a connection whose Close does not lock the proxy's mutex.
+func unwrapConn(c net.Conn) net.Conn {
+	if m, ok := c.(*countingConn); ok {
 		return m.Conn
 	}
 	return c
 }
 
-// hold remembers a connection that Close must end; false when it has.
-func (p *Proxy) hold(c net.Conn) bool {
+// addConn adds a connection for Close to close. It returns false if the proxy
+// is closed.
+func (p *Proxy) addConn(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.alive.Err() != nil {
+	if p.ctx.Err() != nil {
 		return false
 	}
 	p.conns[c] = true
 	return true
 }
 
-func (p *Proxy) drop(c net.Conn) {
+func (p *Proxy) removeConn(c net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.conns, c)
 }
 
-// Close ends the proxy and every connection through it, and waits for them.
+// Close closes the proxy and all its connections and waits for its goroutines.
 func (p *Proxy) Close() {
 	p.mu.Lock()
-	p.end()
-	if p.clock != nil {
-		p.clock.Stop()
+	p.cancel()
+	if p.timer != nil {
+		p.timer.Stop()
 	}
 	for c := range p.conns {
-		_ = raw(c).Close()
+		_ = unwrapConn(c).Close()
 	}
 	p.mu.Unlock()
 	_ = p.listener.Close()
 	p.transport.CloseIdleConnections()
-	p.done.Wait()
+	p.goroutines.Wait()
 }

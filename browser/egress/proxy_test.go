@@ -76,7 +76,7 @@ func TestProxyRefuses(t *testing.T) {
 	if n := proxy.Refused(); n != 2 {
 		t.Fatalf("%d denials on record", n)
 	}
-	want := []routine.Denial{{Host: host, Address: "127.0.0.1", Reason: "that is not a public address; " + mayAllow, Count: 2}}
+	want := []routine.Denial{{Host: host, Address: "127.0.0.1", Reason: "that is not a public address; " + hintAllowHost, Count: 2}}
 	if diff := cmp.Diff(want, proxy.Denials()); diff != "" {
 		t.Fatal(diff)
 	}
@@ -142,7 +142,7 @@ func TestProxyTunnels(t *testing.T) {
 	}
 }
 
-func TestProxyIsNoServer(t *testing.T) {
+func TestProxyRejectsServerRequests(t *testing.T) {
 	proxy, _ := through(t, policy(t, Any, nil, nil))
 	r, err := http.Get("http://" + proxy.Addr() + "/")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package tempdir makes temporary directories that do not outlive their owner
-// for long: what a killed process leaves is swept by the next one.
+// Package tempdir creates temporary directories that are removed even if their
+// process is killed: the next process removes what it left behind.
 package tempdir
 
 import (
@@ -18,25 +18,25 @@ type Dir struct {
 	lock *flock.Flock
 }
 
-// unowned is how long a directory may be without a lock before it counts as
-// left behind: its maker needs a moment to take the lock.
-const unowned = time.Minute
+// lockGracePeriod is how old a directory without a lock must be to count as left
+// behind: a process needs a moment to lock a new directory.
+const lockGracePeriod = time.Minute
 
-// Make makes a directory under [os.TempDir] whose name begins with prefix.
+// Make creates a directory under [os.TempDir] whose name begins with prefix.
 func Make(prefix string) (*Dir, error) {
 	path, err := os.MkdirTemp("", prefix)
 	if err != nil {
 		return nil, err
 	}
-	lock := lockOf(path)
+	lock := directoryLock(path)
 	if ok, err := lock.TryLock(); !ok {
 		return nil, errors.Join(errors.New("lock temporary directory"), err, os.RemoveAll(path))
 	}
 	return &Dir{path, lock}, nil
 }
 
-// Remove removes the directory and all in it. A process that is just dying may
-// write into it for a moment longer, so it tries again for a second at most.
+// Remove removes the directory and its content. A process that is exiting may
+// still write into it, so Remove retries for up to one second.
 func (d *Dir) Remove() error {
 	var err error
 	for range 20 {
@@ -48,26 +48,28 @@ func (d *Dir) Remove() error {
 	return errors.Join(err, d.lock.Close())
 }
 
-// lockOf locks the directory itself: a lock file could be removed under its
-// holder.
-func lockOf(path string) *flock.Flock { return flock.New(path, flock.SetFlag(os.O_RDONLY)) }
+// directoryLock returns a lock on the directory itself, because a lock file could be
+// removed while it is held.
+func directoryLock(path string) *flock.Flock { return flock.New(path, flock.SetFlag(os.O_RDONLY)) }
 
-// Sweep removes the directories of that prefix that dead processes have left.
-func Sweep(prefix string) { sweep(os.TempDir(), prefix, time.Now()) }
+// Sweep removes the directories with this prefix that dead processes have left
+// behind.
+func Sweep(prefix string) { removeUnlocked(os.TempDir(), prefix, time.Now()) }
 
-// sweep removes what dead processes have left in a directory. What cannot be
-// removed belongs to others.
-func sweep(in, prefix string, now time.Time) {
+// removeUnlocked removes directories that dead processes have left behind in a
+// directory. It ignores those that it cannot remove, because they belong to
+// other users.
+func removeUnlocked(in, prefix string, now time.Time) {
 	found, err := filepath.Glob(filepath.Join(in, prefix+"*"))
 	if err != nil {
 		return
 	}
 	for _, path := range found {
 		info, err := os.Lstat(path)
-		if err != nil || !info.IsDir() || now.Sub(info.ModTime()) < unowned {
+		if err != nil || !info.IsDir() || now.Sub(info.ModTime()) < lockGracePeriod {
 			continue
 		}
-		lock := lockOf(path)
+		lock := directoryLock(path)
 		if ok, err := lock.TryLock(); ok && err == nil {
 			_ = os.RemoveAll(path)
 			_ = lock.Close()

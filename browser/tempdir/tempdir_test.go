@@ -67,18 +67,18 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	later := time.Now().Add(2 * unowned)
-	if sweep(temp, prefix, later); !exists(theirs) || !exists(mine.Path) {
+	later := time.Now().Add(2 * lockGracePeriod)
+	if removeUnlocked(temp, prefix, later); !exists(theirs) || !exists(mine.Path) {
 		t.Fatal("a living process has lost its directory")
 	}
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = owner.Wait()
-	if sweep(temp, prefix, time.Now()); !exists(theirs) {
+	if removeUnlocked(temp, prefix, time.Now()); !exists(theirs) {
 		t.Fatal("swept before its maker had a moment to lock it")
 	}
-	if sweep(temp, prefix, later); exists(theirs) {
+	if removeUnlocked(temp, prefix, later); exists(theirs) {
 		t.Fatal("the directory of a dead process is left")
 	}
 	if !exists(other) || !exists(mine.Path) {

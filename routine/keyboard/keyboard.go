@@ -1,5 +1,5 @@
-// Package keyboard knows the keys of a US keyboard by the names of the UI Events
-// standard, and the chords that routines write.
+// Package keyboard knows the keys of a US keyboard by their names in the UI
+// Events standard, and parses key combinations of routines.
 package keyboard
 
 import (
@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Modifier are the keys that change what others do, as bits of the DevTools
-// Protocol.
+// Modifier is a set of modifier keys, as the bits of the DevTools Protocol.
 type Modifier int
 
 const (
@@ -21,20 +20,20 @@ const (
 	Shift
 )
 
-// Key is one key of the board. The zero Code and KeyCode mean that no board has
-// it: pages hear of its Name alone.
+// Key is one key of the keyboard. If Code is empty and KeyCode is 0, no
+// physical key has this name: pages see only Name.
 type Key struct {
 	Name     string // the key value, as in "Enter" or "a"
 	Code     string // the physical key, as in "KeyA"
 	KeyCode  int
 	Location int    // 1 left, 2 right, 3 keypad
-	Text     string // what it types; empty: nothing
-	// Shifted: Name and Text are what the key gives with Shift.
-	Shifted bool
-	above   string // what it types with Shift
+	Text     string // the text that it types, if any
+	// Shifted is true if Name and Text are those with Shift pressed.
+	Shifted     bool
+	shiftedText string // the text that it types with Shift
 }
 
-// Modifier is the bit of a modifier key; 0 for others.
+// Modifier returns the bit of a modifier key, or 0 for other keys.
 func (k Key) Modifier() Modifier {
 	switch k.Name {
 	case "Alt":
@@ -49,29 +48,29 @@ func (k Key) Modifier() Modifier {
 	return 0
 }
 
-// WithShift is the key as Shift makes it, where that is another.
+// WithShift returns the key as it is with Shift pressed.
 func (k Key) WithShift() Key {
-	if k.above == "" {
+	if k.shiftedText == "" {
 		return k
 	}
-	k.Name, k.Text, k.above, k.Shifted = k.above, k.above, "", true
+	k.Name, k.Text, k.shiftedText, k.Shifted = k.shiftedText, k.shiftedText, "", true
 	return k
 }
 
-// Chord is a key pressed while modifiers are down.
+// Chord is a key that is pressed while modifier keys are down.
 type Chord struct {
 	Modifiers []Key
 	Key       Key
 }
 
-// Parse reads a key by name, in any case, or by the character it types, and
-// chords of these as in "Control+Shift+A". The error names the part that is no
-// key, or no modifier.
+// Parse parses a key name (in any case), the character that a key types, or a
+// combination of these, as in "Control+Shift+A". The error names the part that
+// is not a key or not a modifier.
 func Parse(text string) (Chord, error) {
 	var c Chord
 	rest, last := text, Key{}
 	for {
-		name, more, joined := cut(rest)
+		name, more, joined := splitChord(rest)
 		k, ok := Named(name)
 		switch {
 		case !ok:
@@ -80,7 +79,7 @@ func Parse(text string) (Chord, error) {
 			return c, fmt.Errorf("%s is no modifier: only Control, Shift, Alt and Meta stand before another key", name)
 		}
 		if !joined {
-			if len(c.Modifiers) > 0 && len(name) == 1 { // there a letter is a key, and Shift is named
+			if len(c.Modifiers) > 0 && len(name) == 1 { // after modifiers a letter is the key itself; Shift must be named
 				k, _ = Of(rune(strings.ToLower(name)[0]))
 			}
 			last = k
@@ -96,8 +95,9 @@ func Parse(text string) (Chord, error) {
 	return c, nil
 }
 
-// cut gives the first part of a chord. A plus at its beginning is the key.
-func cut(text string) (name, more string, joined bool) {
+// splitChord splits off the first part of a combination. A plus at the start is
+// a key.
+func splitChord(text string) (name, more string, joined bool) {
 	if strings.HasPrefix(text, "+") {
 		return text, "", false
 	}
@@ -108,7 +108,7 @@ func cut(text string) (name, more string, joined bool) {
 	return name, more, joined
 }
 
-// UnknownError: no key has the name.
+// UnknownError means that no key has this name.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {
@@ -119,11 +119,11 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("%q is no key", name)
 }
 
-// maxShown is how much of a name an error shows, in bytes.
+// maxShown limits the bytes of the name in the error message.
 const maxShown = 60
 
-// Named is the key of a name in any case, of the code of a physical key, or of a
-// single character.
+// Named returns the key with a name (in any case), with the code of a physical
+// key, or that types a single character.
 func Named(name string) (Key, bool) {
 	if r := []rune(name); len(r) == 1 && name != " " {
 		return Of(r[0])
@@ -134,24 +134,23 @@ func Named(name string) (Key, bool) {
 			return Of(rune(name[0]))
 		}
 	}
-	k, ok := named[strings.ToLower(name)]
+	k, ok := byName[strings.ToLower(name)]
 	return k, ok
 }
 
-// Of is the key that types a character of US-ASCII, with Shift where it needs
-// it.
+// Of returns the key that types an ASCII character, with Shift if it needs it.
 func Of(r rune) (Key, bool) {
-	k, ok := typing[r]
+	k, ok := byRune[r]
 	return k, ok
 }
 
-// Names are those of all keys but the characters, sorted: what a hint may name.
-func Names() []string { return slices.Sorted(maps.Keys(names)) }
+// Names returns the sorted names of all keys that do not type a character.
+func Names() []string { return slices.Sorted(maps.Keys(displayNames)) }
 
-var named, typing, names = read(table)
+var byName, byRune, displayNames = parseTable(table)
 
-// read makes the look-up tables.
-func read(text string) (map[string]Key, map[rune]Key, map[string]bool) {
+// parseTable builds the lookup tables.
+func parseTable(text string) (map[string]Key, map[rune]Key, map[string]bool) {
 	named, typing, names := map[string]Key{}, map[rune]Key{}, map[string]bool{}
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
@@ -167,7 +166,7 @@ func read(text string) (map[string]Key, map[rune]Key, map[string]bool) {
 				f[i] = "\r"
 			}
 		}
-		k := Key{Name: f[0], Code: f[1], Text: f[4], above: f[5]}
+		k := Key{Name: f[0], Code: f[1], Text: f[4], shiftedText: f[5]}
 		k.KeyCode, _ = strconv.Atoi(f[2])
 		k.Location, _ = strconv.Atoi(f[3])
 		if k.Code == "-" {

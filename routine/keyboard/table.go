@@ -1,10 +1,10 @@
 package keyboard
 
-// table are the keys of the UI Events standard: the key value, the code of the
-// physical key where there is one, its Windows virtual key code (the keyCode
-// that pages see), its location on the board (1 left, 2 right, 3 keypad), and
-// what it types with and without Shift. A dash stands for nothing. Where several
-// keys have one value, the value's name means the first.
+// table lists the keys of the UI Events standard: the key value, the code of
+// the physical key if there is one, its Windows virtual key code (the keyCode
+// that pages see), its location on the keyboard (1 left, 2 right, 3 keypad),
+// and the text that it types without and with Shift. A dash means none. If
+// several keys have the same value, its name means the first one.
 const table = `
 Alt AltLeft 18 1
 Alt AltRight 18 2
