@@ -182,7 +182,8 @@ func splitURL(uri string) (host, path string, ok bool) {
 }
 
 // hopByHopHeaders apply to one connection only and are not forwarded.
-var hopByHopHeaders = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authorization", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+var hopByHopHeaders = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authorization", "Proxy-Authenticate",
+	"Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 func removeHopByHop(h http.Header) {
 	for _, line := range h["Connection"] {
