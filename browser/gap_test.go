@@ -13,6 +13,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/routine"
+	"rote/routine/routinetest/optional"
 )
 
 // maxGap is how long a run may hold without a call, an answer, a request to the
@@ -51,7 +52,8 @@ func (a *activity) begin(doing string) {
 
 // No operation waits for anything but the page. A pause of ours is in every run,
 // while a machine at work holds some of them up: so the best of many runs counts.
-func TestNoIdleGap(t *testing.T) {
+func TestSpeedWithoutIdleGaps(t *testing.T) {
+	optional.Speed(t)
 	a := &activity{}
 	served := func(h func(http.ResponseWriter, *http.Request)) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, r *http.Request) { a.happens(); h(w, r); a.happens() }

@@ -76,7 +76,8 @@ const maxWatching = 1.3
 
 // A script that reads and writes the document takes as long when it is watched.
 // Both kinds of run take turns, so that other load meets both.
-func TestWatchingCostsLittle(t *testing.T) {
+func TestSpeedOfWatchedScripts(t *testing.T) {
+	optional.Speed(t)
 	b := own(t)
 	url := site(t, map[string]any{"/": rows}) + "/"
 	plain, watched := guardedPage(t, b, url), guardedPage(t, b, url)

@@ -2,7 +2,6 @@ package browser
 
 import (
 	"testing"
-	"time"
 )
 
 // A value that JSON cannot keep is told of: stored, it looks like an answer.
@@ -28,7 +27,7 @@ func TestScriptValuesThatAreLost(t *testing.T) {
 		{`(() => NaN)()`, "null", ""},
 		{`(() => 'undefined')()`, `"undefined"`, ""},
 	} {
-		e, err := p.Evaluate(testContext(t), script(c.script, 5*time.Second))
+		e, err := p.Evaluate(testContext(t), script(c.script, testTime/2))
 		if err != nil || string(e.JSON) != c.json || e.Lost != c.lost {
 			t.Errorf("%s: %s %q %v", c.script, e.JSON, e.Lost, err)
 		}

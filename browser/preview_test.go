@@ -3,7 +3,6 @@ package browser
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,7 +20,7 @@ func TestObjectsInMessagesCanBeRead(t *testing.T) {
 		{`(() => { throw 'plain' })()`, `the script threw Uncaught "plain" (line 1, column 10 of the script)`},
 		{`(() => { throw new TypeError('no') })()`, `the script threw TypeError: no (line 1, column 16 of the script)`},
 	} {
-		_, err := p.Evaluate(testContext(t), script(c.script, 5*time.Second))
+		_, err := p.Evaluate(testContext(t), script(c.script, testTime/2))
 		if routine.CodeOf(err) != routine.CodeScriptError || err.Error() != c.want {
 			t.Errorf("%s: %v\nwant %s", c.script, err, c.want)
 		}
@@ -30,7 +29,7 @@ func TestObjectsInMessagesCanBeRead(t *testing.T) {
 console.log('dbg', {a: 1, b: {c: 2}, get d() { document.title = 'called'; return 1 }}, [1, [2]], new Map([['k', 1]]), new Set(['s']));
 console.warn(document.getElementById('p'), class A {}.name, new (class Box { n = 1 })(), null, undefined, {});
 console.log({long: 'x'.repeat(5000), a: 1, b: 2, c: 3, d: 4, e: 5, f: 6});
-return document.title })()`, 5*time.Second))
+return document.title })()`, testTime/2))
 	want := []string{
 		`log: dbg {a: 1, b: Object, d: accessor} [1, Array(1)] Map(1) {"k" => 1} Set(1) {"s"}`,
 		`warning: p#p A Box {n: 1} null undefined {}`,

@@ -58,7 +58,7 @@ window.APP = {cfg: {key: 'K', n: 42, get live() { return 'called' }}, f() { retu
 	if html, matches, err := p.OuterHTML(ctx, "meta,p"); err != nil || html == "" || matches != 3 {
 		t.Fatal(html, matches, err)
 	}
-	_, err = p.HTML(shortContext(t), "#none")
+	_, err = p.HTML(untilJudged(t, p, 1), "#none")
 	wantCode(t, err, routine.CodeElementNotFound, "#none")
 }
 

@@ -13,7 +13,7 @@ func TestJSEvaluateTable(t *testing.T) {
 	t.Parallel()
 	run := func(text string, want string, console ...string) func(*attempt) error {
 		return func(a *attempt) error {
-			e, err := a.p.Evaluate(a.ctx, script(text, 5*time.Second))
+			e, err := a.p.Evaluate(a.ctx, script(text, testTime/2))
 			if err == nil && string(e.JSON) != want {
 				a.t.Errorf("%s, want %s", e.JSON, want)
 			}
