@@ -3,8 +3,6 @@ package routine
 import (
 	"fmt"
 	"time"
-
-	"rote/routine/placeholder"
 )
 
 // flow checks the operations together: what they store and read, what they
@@ -90,11 +88,6 @@ func (s *storedKeys) add(key string) {
 		s.has[key], s.names = true, append(s.names, key)
 		s.open = s.open || hasToken(key)
 	}
-}
-
-func hasToken(text string) bool {
-	t, _ := placeholder.Parse(text, placeholder.Text)
-	return !t.Literal()
 }
 
 func (c *checker) noResult() {

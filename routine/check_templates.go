@@ -19,8 +19,6 @@ const (
 	patternEffort     = 30
 	scriptEffort      = 20
 	parameterEffort   = 16
-	jsonPathEffort    = 100
-	headerEffort      = 4
 	choiceEffort      = 4
 )
 

@@ -221,33 +221,6 @@ func (n *node) hasBad() bool {
 		slices.ContainsFunc(n.items(), func(n node) bool { return n.bad })
 }
 
-// path is the way to the value that is looked at.
-type path []segment
-
-// segment is the name of a member, then index is -1, or the index of an item.
-type segment struct {
-	name  string
-	index int
-}
-
-func (p *path) member(name string) { *p = append(*p, segment{name, -1}) }
-func (p *path) item(i int)         { *p = append(*p, segment{"", i}) }
-func (p *path) pop()               { *p = (*p)[:len(*p)-1] }
-
-// pointer is the path as a JSON pointer.
-func (p path) pointer() string {
-	var b strings.Builder
-	for _, s := range p {
-		b.WriteByte('/')
-		if s.index < 0 {
-			b.WriteString(EscapePointer(s.name))
-		} else {
-			b.WriteString(strconv.Itoa(s.index))
-		}
-	}
-	return b.String()
-}
-
 // stringOffset maps byte offsets in a string's value to places in its raw text.
 // It goes on where it stopped, so that many offsets in rising order cost no more
 // than one.

@@ -3,6 +3,7 @@ package routine
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 )
 
@@ -61,3 +62,30 @@ func EscapePointer(name string) string { return pointerEscapes.Replace(name) }
 
 // UnescapePointer returns the name that a step of a JSON pointer stands for.
 func UnescapePointer(step string) string { return pointerUnescapes.Replace(step) }
+
+// path is the way to the value that is looked at.
+type path []segment
+
+// segment is the name of a member, then index is -1, or the index of an item.
+type segment struct {
+	name  string
+	index int
+}
+
+func (p *path) member(name string) { *p = append(*p, segment{name, -1}) }
+func (p *path) item(i int)         { *p = append(*p, segment{"", i}) }
+func (p *path) pop()               { *p = (*p)[:len(*p)-1] }
+
+// pointer is the path as a JSON pointer.
+func (p path) pointer() string {
+	var b strings.Builder
+	for _, s := range p {
+		b.WriteByte('/')
+		if s.index < 0 {
+			b.WriteString(EscapePointer(s.name))
+		} else {
+			b.WriteString(strconv.Itoa(s.index))
+		}
+	}
+	return b.String()
+}

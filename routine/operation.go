@@ -97,3 +97,9 @@ type doubtful interface{ doubts() []Problem }
 
 // costly says how much work check is, in units of maxEffort.
 type costly interface{ effort() int }
+
+// The effort of checking one path of a data_sanitizer and one header.
+const (
+	jsonPathEffort = 100
+	headerEffort   = 4
+)

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/net/idna"
 )
 
 // minEncoded is the shortest text that is looked for in base64 and hexadecimal,
@@ -44,9 +42,6 @@ func spellings(text string) []string {
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
-
-// hostNames maps the names of hosts as browsers do.
-var hostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 
 // maxHostName is how long the name of a host can be, in bytes.
 const maxHostName = 255

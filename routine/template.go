@@ -226,3 +226,8 @@ func asInvalidValue(err error) (*placeholder.InvalidValueError, bool) {
 	var bad *placeholder.InvalidValueError
 	return bad, errors.As(err, &bad)
 }
+
+func hasToken(text string) bool {
+	t, _ := placeholder.Parse(text, placeholder.Text)
+	return !t.Literal()
+}

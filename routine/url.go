@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"golang.org/x/net/idna"
 )
 
 // webURL refuses what is no http or https URL: a run goes nowhere else.
@@ -62,3 +64,6 @@ func doubtfulRequestURL(url string) (message, hint string) {
 	}
 	return "", ""
 }
+
+// hostNames maps the names of hosts as browsers do.
+var hostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
