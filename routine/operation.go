@@ -3,7 +3,6 @@ package routine
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -72,7 +71,7 @@ func popupOf(o Operation) string {
 func decodeOperation(o Operation) (operation, error) {
 	k, ok := kindNamed(o.typ)
 	if !ok {
-		return nil, fmt.Errorf("unknown operation type %q", o.typ)
+		return nil, Errorf(CodeInvalid, "this version of rote has no operation %s: update rote, or replace the operation", Quote(Truncate(o.typ, 60)))
 	}
 	op := k.new()
 	return op, DecodeJSON(o.raw, op)

@@ -67,10 +67,13 @@ func (r *runner) run(ctx context.Context, d *Definition) error {
 // whatever the operation says.
 func (r *runner) do(ctx context.Context, o Operation) error {
 	op, err := decodeOperation(o)
+	r.op = op
+	if CodeOf(err) == CodeInvalid {
+		return err
+	}
 	if err != nil {
 		return Internal("decode operation", err)
 	}
-	r.op = op
 	limitCtx := ctx
 	if l, ok := op.(limited); ok {
 		d, field := l.limit()
