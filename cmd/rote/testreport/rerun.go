@@ -52,6 +52,7 @@ func (r *rerunner) judge(events io.Reader) (bool, error) {
 	for _, f := range flaky {
 		fmt.Fprint(r.out, describe(f))
 	}
+	fmt.Fprintf(r.out, "\n%d of %d failed tests passed the second time.\n", len(flaky), len(s.failed))
 	return len(flaky) == len(s.failed), r.keep(flaky)
 }
 
