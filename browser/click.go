@@ -29,7 +29,10 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 		}
 		s, err := p.actionable(ctx, c.Selector, o)
 		if err != nil {
-			if missed != "" && s.Why == "" {
+			switch {
+			case missed != "" && s.Gone:
+				err = removed(c.Selector, beforePress)
+			case missed != "" && s.Why == "":
 				err = p.missed(c.Selector, missed)
 			}
 			return s.found(), err
@@ -48,9 +51,10 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 			}
 			hit = "nothing, as it " + lost.how
 		case err != nil && missed != "" && ctx.Err() != nil:
-			return s.found(), p.missed(c.Selector, missed)
+			return s.found(), p.orRemoved(ctx, c.Selector, beforePress, p.missed(c.Selector, missed))
 		case err != nil && ctx.Err() != nil && !errors.Is(err, errCrashed):
-			return s.found(), routine.Errorf(routine.CodeElementNotActionable, "%q was found, but the time was over while it was clicked", c.Selector)
+			return s.found(), p.orRemoved(ctx, c.Selector, "while it was clicked",
+				routine.Errorf(routine.CodeElementNotActionable, "%q was found, but the time was over while it was clicked", c.Selector))
 		case err != nil:
 			return s.found(), p.failure(ctx, err)
 		case hit == "":

@@ -1,9 +1,11 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"rote/routine"
@@ -29,8 +31,12 @@ type spot struct {
 	// Why is the reason why it cannot be acted on. If OK is set, it is the reason why
 	// only a click shows whether the element can be typed into.
 	Why string `json:"why"`
+	// Seen is the last reason; it is also given when nothing matches any more.
+	Seen string `json:"seen"`
 	// Final reports whether no match will ever be actionable.
 	Final bool `json:"final"`
+	// Gone reports whether the time is over and nothing matches any more.
+	Gone bool `json:"-"`
 	// Clicked reports whether a click gives the element the focus for typing.
 	Clicked bool  `json:"clicked"`
 	view    *view // the view of the element's frame
@@ -58,6 +64,7 @@ type options struct {
 // error contains the latest reason why it cannot be.
 func (p *page) actionable(ctx context.Context, selector string, o options) (spot, error) {
 	var last spot
+	var seen sighting
 	o.Slice = firstSlice
 	for answered := false; ; answered = true {
 		asked := time.Now()
@@ -73,18 +80,19 @@ func (p *page) actionable(ctx context.Context, selector string, o options) (spot
 			return s, notActionable(selector, s)
 		case err == nil && (s.Matches > 0 || ctx.Err() == nil):
 			last = s
+			seen.note(p, s)
 		case err == nil: // the wait was interrupted
 		case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 			if silent := time.Since(asked); !answered || silent > hangTime {
 				return last, p.unanswered(silent)
 			}
-			return last, notActionable(selector, last)
+			return p.givenUp(ctx, selector, last, seen)
 		case errors.Is(err, errGone): // search the new document
 		default:
 			return last, badSelector(selector, p.failure(ctx, err))
 		}
 		if ctx.Err() != nil {
-			return last, notActionable(selector, last)
+			return p.givenUp(ctx, selector, last, seen)
 		}
 		o.Slice = slice
 	}
@@ -114,6 +122,7 @@ func (p *page) look(ctx context.Context, selector string, o options) (spot, erro
 		if all.Why != "" && !s.OK {
 			s.Why = all.Why
 		}
+		s.Seen = cmp.Or(all.Seen, s.Seen)
 		if all = s; s.OK {
 			break
 		}
@@ -147,11 +156,70 @@ func notActionable(selector string, last spot) error {
 	return routine.Errorf(routine.CodeElementNotActionable, "%q%s %s", selector, which, last.Why)
 }
 
-// badSelector converts an exception of the helper, which only a selector that does not
-// parse can cause.
+// sighting is what a search has seen of an element that may be gone by now.
+type sighting struct {
+	why         string // it could not be acted on; empty: nothing has matched yet
+	loader, url string // of the document that the page had then
+}
+
+func (g *sighting) note(p *page, s spot) {
+	if s.Seen != "" {
+		now := p.now()
+		*g = sighting{why: s.Seen, loader: now.loader, url: now.url}
+	}
+}
+
+// lastLook bounds the question whether a selector still matches when the time for
+// an element is over.
+const lastLook = 200 * time.Millisecond
+
+// absent reports whether nothing matches the selector any more, now that the time
+// for an element is over.
+func (p *page) absent(ctx context.Context, selector string) bool {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	defer cancel()
+	v, err := p.match(bounded, selector, 0)
+	return err == nil && v == nil
+}
+
+// orRemoved is err, the outcome of an operation on an element whose time is over,
+// unless the element was removed: that says more.
+func (p *page) orRemoved(ctx context.Context, selector, when string, err error) error {
+	if p.absent(ctx, selector) {
+		return removed(selector, when)
+	}
+	return err
+}
+
+// givenUp is the outcome of a search whose time is over: an element that was seen
+// and is gone is not found, whatever was wrong with it before.
+func (p *page) givenUp(ctx context.Context, selector string, last spot, seen sighting) (spot, error) {
+	if (last.Matches > 0 || seen.why == "") && !p.absent(ctx, selector) {
+		return last, notActionable(selector, last)
+	}
+	last = spot{Gone: true}
+	now := p.now()
+	switch {
+	case seen.why == "":
+		return last, notActionable(selector, last)
+	case now.loader != seen.loader:
+		return last, routine.Errorf(routine.CodeElementNotFound, "the page left for %s while %q was waited for (last seen: %s), and no element matches it there",
+			shortURL(now.url), selector, seen.why)
+	}
+	return last, routine.Errorf(routine.CodeElementNotFound, "%q was removed from the page while it was waited for (last seen: %s), and no element matches it any more",
+		selector, seen.why)
+}
+
+// removed is the error of an element that was gone after a part of the operation.
+func removed(selector, when string) error {
+	return routine.Errorf(routine.CodeElementNotFound, "%q was removed from the page %s, and no element matches it any more", selector, when)
+}
+
+// badSelector explains an exception of the helper about a selector that does not
+// parse.
 func badSelector(selector string, err error) error {
 	var t *thrown
-	if errors.As(err, &t) {
+	if errors.As(err, &t) && strings.HasPrefix(t.text, "SyntaxError") {
 		return routine.Errorf(routine.CodeElementNotFound, "%q is no CSS selector: %s", selector, t.text)
 	}
 	return err

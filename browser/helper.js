@@ -30,9 +30,11 @@ Object.assign(globalThis.rote, (() => {
 
   // act waits until a match of the selector is actionable and returns where. It
   // gives up after a slice of time with the reason, so that the caller always
-  // knows the latest one; final tells that no match ever will be.
+  // knows the latest one; final tells that no match ever will be. seen is the last
+  // reason, also when no element matches any more.
   async function act(selector, o) {
     const end = performance.now() + o.slice;
+    let seen = '';
     for (;;) {
       const found = all(selector, 1000);
       let first = null, skipped = 0, maybe = null, final = found.length > 0 && document.readyState !== 'loading';
@@ -45,16 +47,34 @@ Object.assign(globalThis.rote, (() => {
         return { ok: true, x: r.x, y: r.y, matches: found.length, skipped: r.skipped ?? skipped, clicked, why: r.unsure };
       };
       for (const f of found) {
-        const r = await judge(f, o);
+        const r = await sure(f, () => judge(f, o));
         if (!r.why && !r.unsure) return ready(r);
-        maybe ??= r.why ? o.typing && await aside(f, r, n => judge(n, { ...o, typing: false })) : { ...r, skipped };
+        maybe ??= r.why ? o.typing && await besides(f, r, o) : { ...r, skipped };
         final &&= r.final;
         first ??= r.why;
         if (++skipped >= 50 && performance.now() >= end) break; // of many, as many as the time allows
       }
       if (maybe) return ready(maybe);
-      if (final || performance.now() >= end) return { ok: false, matches: found.length, why: first, final };
+      seen = first ?? seen;
+      if (final || performance.now() >= end) return { ok: false, matches: found.length, why: first, seen, final };
       await change();
+    }
+  }
+
+  // besides is how a match that cannot be typed into may be tried by a click next to it.
+  async function besides(f, r, o) {
+    const s = await sure(f, () => aside(f, r, n => judge(n, { ...o, typing: false })));
+    return s?.why ? null : s;
+  }
+
+  // sure is what judging says. Of an element that is removed meanwhile, with its frame
+  // maybe, there is nothing to judge any more.
+  async function sure({ e, frames }, judging) {
+    try {
+      return await judging();
+    } catch (error) {
+      if (e.isConnected && e.ownerDocument.defaultView && frames.every(f => f.isConnected)) throw error;
+      return { why: 'is no longer in the document' };
     }
   }
 
@@ -93,8 +113,11 @@ Object.assign(globalThis.rote, (() => {
     }
   }
 
+  // scroll reports whether there was anything to scroll: the element may be gone
+  // since it was found, maybe with its document.
   async function scroll(o) {
     const e = o.element ? globalThis.roteTarget : null;
+    if (o.element && !e?.isConnected) return false;
     const read = () => e ? [e.scrollLeft, e.scrollTop] : [window.scrollX, window.scrollY];
     const behavior = o.smooth ? 'smooth' : 'instant';
     if (!e && (o.x !== null || o.y !== null)) window.scrollTo({ left: o.x ?? window.scrollX, top: o.y ?? window.scrollY, behavior });
@@ -103,6 +126,7 @@ Object.assign(globalThis.rote, (() => {
     else if (e && holder(e) === e) e.scrollIntoView({ block: 'center', behavior });
     else if (e) center(e);
     if (o.smooth) await settled(read);
+    return true;
   }
 
   // --- reading
@@ -130,8 +154,13 @@ Object.assign(globalThis.rote, (() => {
     try { sessionStorage.setItem(key, text); } catch { /* no storage here, or the quota is full */ }
   }
 
-  const html = selector => selector ? { html: globalThis.roteTarget.outerHTML, matches: all(selector, 1000).length }
-    : { html: document.documentElement?.outerHTML ?? '', matches: 0 };
+  // html is that of the element that was found, or of the document; null when the
+  // element is gone since, maybe with its document.
+  function html(selector) {
+    if (!selector) return { html: document.documentElement?.outerHTML ?? '', matches: 0 };
+    const e = globalThis.roteTarget;
+    return e?.isConnected ? { html: e.outerHTML, matches: all(selector, 1000).length } : null;
+  }
 
   // --- before the run
 

@@ -14,37 +14,49 @@ import (
 // OuterHTML returns the outer HTML of the document or of the first match, and the number
 // of matches.
 func (p *page) OuterHTML(ctx context.Context, selector string) (string, int, error) {
-	if err := p.ready(ctx); err != nil {
-		return "", 0, err
-	}
-	in := p.top
-	if selector != "" {
-		var err error
-		if in, err = p.present(ctx, selector); err != nil {
+	for {
+		in, err := p.inView(ctx, selector)
+		if err != nil {
 			return "", 0, err
 		}
-	}
-	found, err := help[struct {
-		HTML    string `json:"html"`
-		Matches int    `json:"matches"`
-	}](ctx, in, "html", selector)
-	return found.HTML, found.Matches, p.failure(ctx, err)
-}
-
-// Scroll scrolls the window or an element.
-func (p *page) Scroll(ctx context.Context, s routine.Scroll) error {
-	if err := p.ready(ctx); err != nil {
-		return err
-	}
-	in := p.top
-	if s.Selector != "" {
-		var err error
-		if in, err = p.present(ctx, s.Selector); err != nil {
-			return err
+		found, err := help[*struct {
+			HTML    string `json:"html"`
+			Matches int    `json:"matches"`
+		}](ctx, in, "html", selector)
+		switch {
+		case err != nil && (ctx.Err() != nil || !errors.Is(err, errGone)):
+			return "", 0, p.failure(ctx, err)
+		case err == nil && found != nil:
+			return found.HTML, found.Matches, nil
 		}
 	}
-	_, err := help[any](ctx, in, "scroll", map[string]any{"element": s.Selector != "", "x": s.X, "y": s.Y, "dx": s.DeltaX, "dy": s.DeltaY, "smooth": s.Smooth})
-	return p.failure(ctx, err)
+}
+
+// inView waits for the page and for a match of the selector, and says which view it
+// is in; that of the page where the selector is empty.
+func (p *page) inView(ctx context.Context, selector string) (*view, error) {
+	if err := p.ready(ctx); err != nil || selector == "" {
+		return p.top, err
+	}
+	return p.present(ctx, selector)
+}
+
+// Scroll scrolls the window or an element. A page that leaves meanwhile has been
+// scrolled.
+func (p *page) Scroll(ctx context.Context, s routine.Scroll) error {
+	for {
+		in, err := p.inView(ctx, s.Selector)
+		if err != nil {
+			return err
+		}
+		done, err := help[bool](ctx, in, "scroll", map[string]any{"element": s.Selector != "", "x": s.X, "y": s.Y, "dx": s.DeltaX, "dy": s.DeltaY, "smooth": s.Smooth})
+		switch {
+		case err != nil:
+			return p.failure(ctx, ignoreGone(err))
+		case done:
+			return nil
+		}
+	}
 }
 
 // Cookies returns all cookies of the run.

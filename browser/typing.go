@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,10 +53,17 @@ type typist struct {
 	t       routine.Typing
 	o       options
 	why     string // why the last attempt failed
+	when    string // the moment at which it failed
 	lost    int    // how often the field has lost the focus when it got it
 	led     int    // how often the click on the field has opened another page
 	retyped bool   // whether the text was typed again after the field was replaced
 }
+
+// Moments at which an element may be removed.
+const (
+	beforePress = "before the button went down"
+	atFocus     = "when it got the focus"
+)
 
 // Type types like a person: it clicks the field and types at the end of its text, or
 // replaces it. If the element is not a field, it is clicked too, and the element that then
@@ -75,6 +83,8 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 			found := s.found()
 			found.Left = true
 			return found, nil
+		case y.why != "" && s.Gone:
+			return s.found(), removed(t.Selector, y.when)
 		case y.why != "" && s.Why == "":
 			return s.found(), y.failed()
 		default:
@@ -103,6 +113,17 @@ func (y *typist) failed() error {
 	return routine.Errorf(routine.CodeElementNotActionable, "%q %s", y.t.Selector, y.why)
 }
 
+// unfocused is the error of a field that did not get the focus in time.
+func (y *typist) unfocused(s spot) error {
+	switch {
+	case y.why != "":
+		return y.failed()
+	case s.Why != "":
+		return notActionable(y.t.Selector, s)
+	}
+	return routine.Errorf(routine.CodeElementNotActionable, "%q was found, but the time was over before it had the focus", y.t.Selector)
+}
+
 // attempt clicks the field and types; done is false when the field is to be found
 // again.
 func (y *typist) attempt(ctx context.Context, s spot) (found routine.Found, done bool, err error) {
@@ -121,17 +142,13 @@ func (y *typist) attempt(ctx context.Context, s spot) (found routine.Found, done
 	}
 	switch {
 	case errors.Is(err, errGone), how.How == "gone":
-		y.why = "was replaced when it got the focus"
-	case err != nil && ctx.Err() != nil && y.why != "":
-		return found, true, y.failed()
-	case err != nil && ctx.Err() != nil && s.Why != "":
-		return found, true, notActionable(y.t.Selector, s)
+		y.why, y.when = "was replaced when it got the focus", atFocus
 	case err != nil && ctx.Err() != nil && !errors.Is(err, errCrashed):
-		return found, true, routine.Errorf(routine.CodeElementNotActionable, "%q was found, but the time was over before it had the focus", y.t.Selector)
+		return found, true, y.orRemoved(ctx, y.t.Selector, cmp.Or(y.when, atFocus), y.unfocused(s))
 	case err != nil:
 		return found, true, y.failure(ctx, err)
 	case missed != "":
-		y.why, y.o.Unsteady = "was not under the mouse any more when the button went down: it reached "+missed, true
+		y.why, y.when, y.o.Unsteady = "was not under the mouse any more when the button went down: it reached "+missed, beforePress, true
 	case how.How == "none":
 		y.why = "" // the next search gives the reason
 	case how.How == "changed":
@@ -139,7 +156,7 @@ func (y *typist) attempt(ctx context.Context, s spot) (found routine.Found, done
 		found.AtOnce = true
 		return found, true, y.failed()
 	case how.How == "lost":
-		y.why = "gives the focus away when it gets it, so typing would land elsewhere"
+		y.why, y.when = "gives the focus away when it gets it, so typing would land elsewhere", atFocus
 		if y.lost++; y.lost == maxGiven {
 			found.AtOnce = true
 			return found, true, y.failed()
@@ -193,7 +210,8 @@ func (y *typist) write(ctx context.Context, s spot, how prepared, before state) 
 	case err != nil:
 		return found, true, y.failure(ctx, err)
 	case now.As == "gone" && !y.retyped:
-		y.t.Clear, y.t.Text, y.retyped, y.why = true, now.Value, true, "was replaced while the text was typed"
+		y.t.Clear, y.t.Text, y.retyped = true, now.Value, true
+		y.why, y.when = "was replaced while the text was typed", "while the text was typed"
 		return found, false, nil
 	}
 	found.Differs, found.Arrived, found.Value, found.Secret = now.As != "", routine.Arrival(now.As), now.Value, now.Secret
