@@ -48,5 +48,12 @@ globalThis.rote = (() => {
     return assigned.length ? assigned : (e.shadowRoot ?? e).childNodes;
   }
 
-  return { inner: { all, documentIn, describe, up, flat } };
+  // tell dispatches the events of a value that was set. change does not leave the
+  // shadow tree, as that of a person's does not.
+  function tell(e) {
+    e.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+    e.dispatchEvent(new Event('change', { bubbles: true }));
+  }
+
+  return { inner: { tell, all, documentIn, describe, up, flat } };
 })();

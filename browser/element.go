@@ -37,6 +37,8 @@ type spot struct {
 	Final bool `json:"final"`
 	// Gone reports whether the time is over and nothing matches any more.
 	Gone bool `json:"-"`
+	// Set reports whether the element takes files as it is, without a click.
+	Set bool `json:"set"`
 	// Clicked reports whether a click gives the element the focus for typing.
 	Clicked bool  `json:"clicked"`
 	view    *view // the view of the element's frame
@@ -49,6 +51,8 @@ func (s spot) found() routine.Found {
 // options are those of a search for an element.
 type options struct {
 	Typing bool `json:"typing"`
+	// Files are the files to hand in, if there are any.
+	Files []carriedFile `json:"files,omitempty"`
 	// Text is the text that will be typed. A list must have an option of that text.
 	Text   string `json:"text"`
 	Scroll bool   `json:"scroll"`

@@ -11,7 +11,8 @@ Object.assign(rote.inner, (() => {
     if (e.isContentEditable || e.localName === 'textarea' || e.editContext) return null;
     if (e.localName === 'select') return text === undefined || option(e, text) ? null : `has no option ${JSON.stringify(text)} ${offer(e)}`;
     if (e.localName !== 'input') return 'is no field for text (' + e.localName + ')';
-    if (/^(checkbox|radio|button|submit|reset|image|file)$/.test(e.type)) return `is an input of type ${e.type}, which takes no text`;
+    if (e.type === 'file') return 'is an input of type file, which takes no text: hand files in with x-files';
+    if (/^(checkbox|radio|button|submit|reset|image)$/.test(e.type)) return `is an input of type ${e.type}, which takes no text`;
     return null;
   }
 
@@ -171,5 +172,5 @@ Object.assign(rote.inner, (() => {
     return null;
   }
 
-  return { isSet, isShown, untypable, option, taker, aside, enter, entered, focused, focusOwner, hostOf, takesText };
+  return { inside, isSet, isShown, untypable, option, taker, aside, enter, entered, focused, focusOwner, hostOf, takesText };
 })());

@@ -157,7 +157,7 @@ func (v *view) look(ctx context.Context, selector string, o options) (spot, bool
 		return s, false
 	}
 	s.view = v
-	for f := v; s.OK && f.parent != nil; f = f.parent {
+	for f := v; s.OK && !s.Set && f.parent != nil; f = f.parent {
 		bounded, cancel := context.WithTimeout(ctx, frameTime)
 		through, err := f.through(bounded, s, o)
 		cancel()

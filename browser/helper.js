@@ -1,11 +1,13 @@
 // Waiting for elements, and what is done with them.
 Object.assign(globalThis.rote, (() => {
   'use strict';
-  const { all, holder, unseen, unable, labels, taker, aside, enter, isSet, point, center, bring, through } = rote.inner;
+  const { all, holder, unseen, unable, labels, taker, aside, enter, isSet, fileInput, point, center, bring, through } = rote.inner;
 
   // judge tells where e can be acted on, or why it cannot. For typing, unsure is why
   // only a click shows whether it leads to a field.
   async function judge({ e, frames }, o) {
+    const input = o.files && fileInput(e, o.files);
+    if (input) return { ...input, frames, set: true };
     const t = o.typing ? taker(e, frames, o.text) : { why: unable(e, false), frames, field: e };
     const over = (o.typing ? [t.e ?? e] : [e, ...labels(e)]).filter(n => !unseen(n));
     const why = t.final ? t.why : (over.length ? null : unseen(e)) || t.why;
@@ -40,6 +42,8 @@ Object.assign(globalThis.rote, (() => {
       let first = null, skipped = 0, maybe = null, final = found.length > 0 && document.readyState !== 'loading';
       const ready = r => {
         globalThis.roteTarget = r.e;
+        globalThis.roteDrop = r.on;
+        if (r.set) return { ok: true, set: true, matches: found.length, skipped };
         const clicked = !o.typing || !isSet(r.e);
         if (o.typing) enter(r.e, r.over, r.unsure);
         if (o.press && clicked) rote.arm(r.e, r.over, found.windows, r.frames, r.moving);

@@ -64,6 +64,7 @@ type page struct {
 	top          *view                       // the page's own
 	frames       []*view                     // of other origins, parents first
 	reach        map[proto.PageFrameID]*view // the view that reaches a frame's document
+	chooser      *chooser                    // that the page has asked for while files are handed in
 	kept         saved                       // the state that the context was opened with
 	visited      map[string]bool             // the sites to save the storage of; nil: nothing is saved
 	blank        bool                        // documents are empty ones of ours

@@ -167,6 +167,8 @@ func (p *page) attendant(session proto.TargetSessionID, method string, params js
 				p.warn(fmt.Sprintf("the page opened a dialog (%s), which was dismissed: %.200q", e.Type, e.Message))
 			}
 		}
+	case "Page.fileChooserOpened":
+		p.noteChooser(session, params)
 	case "Page.downloadWillBegin":
 		if e, ok := decode[proto.PageDownloadWillBegin](params); ok {
 			first := p.first()

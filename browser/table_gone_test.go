@@ -123,6 +123,6 @@ func TestReadingWhatGoes(t *testing.T) {
 			if (n < 40) setTimeout(() => { sessionStorage.n = n + 1; location.reload() }, 5 + n)</script>`, do: read, then: `1`, is: `1`},
 		{name: "an element that is replaced again and again",
 			html: `<div id=d></div><script>setInterval(() => d.innerHTML = d.innerHTML ? '' : '<p id=p>x</p>', 1)</script>`,
-			do: read, then: `1`, is: `1`},
+			do:   read, then: `1`, is: `1`},
 	})
 }

@@ -73,6 +73,9 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 	if err := p.ready(ctx); err != nil {
 		return routine.Found{}, err
 	}
+	if len(t.Files) > 0 {
+		return p.handIn(ctx, t)
+	}
 	t.Text = lineEnds.Replace(t.Text)
 	y := &typist{page: p, t: t, o: options{Typing: true, Text: t.Text, Scroll: true, Press: true}}
 	for {

@@ -2,14 +2,8 @@
 // and what has become of the text.
 Object.assign(globalThis.rote, (() => {
   'use strict';
-  const { within, isShown, option, isSet, entered, focused, focusOwner, hostOf } = rote.inner;
+  const { tell, within, isShown, option, isSet, entered, focused, focusOwner, hostOf } = rote.inner;
   const maskTime = 40; // ms that a mask may take to place the caret after a click
-
-  // change does not leave the shadow tree, as that of a person's does not.
-  function tell(e) {
-    e.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
-    e.dispatchEvent(new Event('change', { bubbles: true }));
-  }
 
   const isText = e => e.localName === 'textarea' || e.localName === 'input';
   const read = e => isText(e) ? e.value : e.isContentEditable ? e.innerText : '';

@@ -27,6 +27,8 @@ var (
 	bringSource string
 	//go:embed field.js
 	fieldSource string
+	//go:embed files.js
+	filesSource string
 	//go:embed helper.js
 	helperSource string
 	//go:embed rest.js
@@ -48,7 +50,7 @@ var (
 // helper is the code of the helper. It may be evaluated twice. Its value is a primitive,
 // so that the page keeps no object for us.
 func helper() string {
-	sources := []string{domSource, visibleSource, pointSource, bringSource, fieldSource, helperSource, restSource, movingSource, pressSource, clickedSource,
+	sources := []string{domSource, visibleSource, pointSource, bringSource, fieldSource, filesSource, helperSource, restSource, movingSource, pressSource, clickedSource,
 		typingSource, shortcutSource, requestSource}
 	return "if (!globalThis.rote) {" + strings.Join(sources, "") + "} 0"
 }

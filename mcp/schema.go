@@ -38,7 +38,7 @@ func inputSchema(parameters []routine.Parameter) (json.RawMessage, error) {
 func shortSchema(parameters []routine.Parameter) (schema json.RawMessage, note string) {
 	const advice = "This routine has too many parameters to be a tool of its own: call it with run_routine. "
 	bare := func(_ *routine.Parameter, s *routine.ParameterSchema) {
-		*s = routine.ParameterSchema{Type: s.Type, Format: s.Format}
+		*s = routine.ParameterSchema{Type: s.Type, Format: s.Format, Items: s.Items}
 	}
 	for n := min(len(parameters), maxToolSchema/len(`"p":{"type":"string"},`)); ; n /= 2 {
 		schema, err := routine.ParametersSchema(parameters[:n], bare)

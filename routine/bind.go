@@ -36,6 +36,9 @@ func Bind(d *Definition, given json.RawMessage) (Values, error) {
 	}
 	unknownNames(d, doc, found)
 	if found.count == 0 {
+		checkFiles(d, values, found)
+	}
+	if found.count == 0 {
 		checkPlaces(d, values, found)
 	}
 	if found.count > 0 {

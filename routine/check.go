@@ -234,6 +234,7 @@ func (c *checker) operations(list *node) {
 		}
 		c.shapeAt(s.kinds[k.Name], n, name, i, k.Name)
 		c.extensions(s.kinds[k.Name], n, k.Name, operationPointer(i))
+		c.filesParameter(i, n)
 		sound := c.problems.count == before && c.doc.found.count == 0
 		if !sound {
 			c.use(n)

@@ -65,6 +65,50 @@ func (c *checker) extensions(s *jsonschema.Schema, n *node, what, pointer string
 	}
 }
 
+// filesParameter checks that the x-files of operation i names a parameter whose
+// values are files.
+func (c *checker) filesParameter(i int, n *node) {
+	field := n.member("x-files")
+	if typeOf(n) != "input_text" || field == nil || field.bad {
+		return
+	}
+	name := field.text
+	c.used[name] = true
+	p := Problem{Pointer: operationPointer(i) + "/x-files"}
+	at := slices.IndexFunc(c.definition.Parameters, func(p Parameter) bool { return p.Name == name })
+	switch {
+	case at >= 0 && c.definition.Parameters[at].Type == TypeFiles:
+		return
+	case at >= 0:
+		p.Code, p.Message = "type", fmt.Sprintf("parameter %q holds no files: its type is %s", Truncate(name, 60), c.definition.Parameters[at].Type)
+		p.Hint = `declare it with "type": "x-files"`
+	case !c.namesKnown:
+		return
+	default:
+		p.Code, p.Message = "undeclared_parameter", fmt.Sprintf("%q names no parameter of this routine", Truncate(name, 60))
+		p.Hint = c.undeclaredFiles(name)
+	}
+	c.add(p)
+}
+
+// holdsFiles reports whether a parameter's values are files.
+func (c *checker) holdsFiles(name string) bool {
+	return slices.ContainsFunc(c.definition.Parameters, func(p Parameter) bool { return p.Name == name && p.Type == TypeFiles })
+}
+
+// undeclaredFiles says what a name in x-files that is not declared was meant to be.
+func (c *checker) undeclaredFiles(name string) string {
+	if bare := strings.Trim(name, "{} "); bare != name && c.declared[bare] {
+		c.used[bare] = true
+		return fmt.Sprintf("write the name alone: %q", bare)
+	}
+	if near := Nearest(name, parameterNames(c.definition.Parameters)); near != "" {
+		c.used[near] = true
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return fmt.Sprintf(`declare it in parameters: {"name": %q, "type": "x-files", "description": "…"}`, Truncate(strings.Trim(name, "{} "), 60))
+}
+
 // extensionElsewhere says which kinds of operations have a field of rote's own
 // that takes the value; empty: none has.
 func extensionElsewhere(field, value string) string {

@@ -114,9 +114,10 @@ func (d *declared) conflicts() {
 
 // unusedRules warns of rules that do nothing for the parameter's type.
 func (d *declared) unusedRules() {
-	isNumber := d.Type == TypeNumber || d.Type == TypeInteger
+	isNumber, isFiles := d.Type == TypeNumber || d.Type == TypeInteger, d.Type == TypeFiles
 	useless := map[string]bool{"min_value": !isNumber, "max_value": !isNumber, "format": d.Type != TypeDate,
-		"min_length": isNumber || d.Type == TypeBoolean, "max_length": isNumber || d.Type == TypeBoolean}
+		"min_length": isNumber || isFiles || d.Type == TypeBoolean, "max_length": isNumber || isFiles || d.Type == TypeBoolean,
+		"pattern": isFiles, "enum_values": isFiles}
 	for _, rule := range validationFields {
 		n, _, _ := d.node.find(d.at(rule))
 		if !useless[rule] || n == d.node || n == d.node.member("validation") || n.kind == 'n' || n.bad {
@@ -148,7 +149,9 @@ func (d *declared) ownValues() {
 			judge(&list.kids.nodes[i], at+"/"+strconv.Itoa(i), what)
 		}
 	}
-	each(d.at("enum_values"), "the value")
+	if d.Type != TypeFiles {
+		each(d.at("enum_values"), "the value")
+	}
 	each("/examples", "the example")
 }
 
@@ -159,8 +162,11 @@ func (c *checker) names() {
 		if c.used[p.Name] || c.guessing || p.Name == "" {
 			continue
 		}
-		c.warn(Problem{Pointer: "/parameters/" + strconv.Itoa(i), Code: "unused_parameter",
-			Message: fmt.Sprintf("parameter %q is never used", p.Name), Hint: fmt.Sprintf("write {{%s}} where its value belongs", p.Name)})
+		hint := fmt.Sprintf("write {{%s}} where its value belongs", p.Name)
+		if p.Type == TypeFiles {
+			hint = fmt.Sprintf(`write "x-files": %q on the input_text that hands the files in`, p.Name)
+		}
+		c.warn(Problem{Pointer: "/parameters/" + strconv.Itoa(i), Code: "unused_parameter", Message: fmt.Sprintf("parameter %q is never used", p.Name), Hint: hint})
 	}
 	c.invisibleTexts()
 	for _, field := range [][2]string{{"/name", c.definition.Name}, {"/description", c.definition.Description}} {

@@ -133,6 +133,12 @@ func (c *checker) placeholders(pointer string, s site, tokens []placeholder.Toke
 			continue
 		}
 		c.used[tok.Name] = true
+		if c.holdsFiles(tok.Name) && !c.problems.full() {
+			c.put(&c.problems, finding{within: within(tok.Offset), script: script, Problem: Problem{Pointer: pointer, Code: "type",
+				Message: fmt.Sprintf("%s holds files, which are no text", Truncate(tok.Raw, 60)),
+				Hint:    fmt.Sprintf(`hand them in with input_text and "x-files": %q`, Truncate(tok.Name, 60))}})
+			continue
+		}
 		if c.declared[tok.Name] || !c.namesKnown {
 			continue
 		}

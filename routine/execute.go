@@ -181,9 +181,9 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 		return err
 	}
 	l.page = page
-	r := &runner{Run: Run{Page: page, Values: map[string]string{}, Result: e.Result, MaxResult: s.maxResult,
+	r := &runner{Run: Run{Page: page, Parameters: values, Values: map[string]string{}, Result: e.Result, MaxResult: s.maxResult,
 		LargeText: s.largeTexts.of(l.caller.OrganizationID)},
-		params: values, now: s.now, progress: progress, hidden: hidden, secret: secretTokens(d.Parameters)}
+		now: s.now, progress: progress, hidden: hidden, secret: secretTokens(d.Parameters)}
 	r.Secrets = r
 	r.recorded = func(o OperationRecord) { l.tellOperation(r.hidden.record(o)) }
 	if err = r.run(ctx, d); err == nil && opening.Keep {

@@ -2,7 +2,9 @@ package routine_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"rote/routine"
@@ -25,6 +27,33 @@ func TestExtensionsReachThePage(t *testing.T) {
 		`{"type":"click","selector":"#b","x-popup":"close"}`, ``, `{}`)
 	if err == nil || slices.Contains(did, "close popup") {
 		t.Errorf("%v, %q", err, did)
+	}
+}
+
+// The files of a call reach the page; an optional parameter without value does
+// nothing. The record of the operation names them, and no content.
+func TestFilesReachThePage(t *testing.T) {
+	t.Parallel()
+	var did []string
+	operation, parameter := `{"type":"input_text","selector":"#f","text":"","x-files":"cv"}`, `{"name":"cv","type":"x-files","required":false}`
+	e, err := runOnce(t, fakePage{did: &did}, operation, parameter, `{"cv":[{"name":"a.txt","type":"text/plain","base64":"aGVsbG8="}]}`)
+	if want := []string{"type #f=", "hand in a.txt (text/plain, 5 bytes): hello"}; err != nil || !slices.Equal(did, want) {
+		t.Errorf("%v\ngot  %q\nwant %q", err, did, want)
+	}
+	if got := fmt.Sprint(e.Result.OperationsMetadata[0].Details["uploaded"]); got != "[a.txt (text/plain, 5 bytes)]" {
+		t.Error(got)
+	}
+	if got := string(e.Parameters); !strings.Contains(got, `"size":5`) || strings.Contains(got, "aGVsbG8") {
+		t.Error(got)
+	}
+	did = nil
+	if _, err = runOnce(t, fakePage{did: &did}, operation, parameter, `{}`); err != nil || len(did) > 0 {
+		t.Errorf("%v, %q", err, did)
+	}
+	secret := `{"name":"cv","type":"x-files","x-secret":true}`
+	e, err = runOnce(t, fakePage{did: &did}, operation, secret, `{"cv":[{"name":"diagnosis.txt","type":"text/plain","base64":"aGVsbG8="}]}`)
+	if all := fmt.Sprint(e.Result.OperationsMetadata[0].Details, string(e.Parameters)); err != nil || strings.Contains(all, "diagnosis") {
+		t.Error(err, all)
 	}
 }
 

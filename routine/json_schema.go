@@ -23,6 +23,8 @@ const (
 	maxNotedValues = 60
 )
 
+const secretNote = "Secret: it is masked wherever it is shown or stored."
+
 // ParameterSchema is a parameter in JSON Schema 2020-12, with keywords that mean
 // the same in every draft and to every reader.
 type ParameterSchema struct {
@@ -37,7 +39,11 @@ type ParameterSchema struct {
 	Minimum     json.Number       `json:"minimum,omitempty"`
 	Maximum     json.Number       `json:"maximum,omitempty"`
 	Enum        []json.RawMessage `json:"enum,omitempty"`
-	Default     json.RawMessage   `json:"default,omitempty"`
+	// Items and MaxItems are of a list of files.
+	Items    json.RawMessage `json:"items,omitempty"`
+	MinItems int             `json:"minItems,omitempty"`
+	MaxItems int             `json:"maxItems,omitempty"`
+	Default  json.RawMessage `json:"default,omitempty"`
 	// Examples are those of the author, else the value that was seen in use. A
 	// secret has none, and no default.
 	Examples  []json.RawMessage `json:"examples,omitempty"`
@@ -62,13 +68,20 @@ func SchemaOf(p *Parameter) ParameterSchema {
 		s.Maximum = s.bound("at most", rules.MaxValue)
 	case TypeBoolean:
 		s.Type = "boolean"
+	case TypeFiles:
+		s.Type, s.Items, s.MinItems, s.MaxItems = "array", json.RawMessage(inputFileSchema), 1, MaxInputFiles
+		s.note("%s", filesNote)
+		if s.WriteOnly = p.Secret; p.Secret {
+			s.note(secretNote)
+		}
+		return s // a default or an example would be the content of a file
 	default:
 		s.text(p.Type, rules)
 	}
 	s.enum(p, rules)
 	s.pattern(rules.Pattern)
 	if s.WriteOnly = p.Secret; p.Secret {
-		s.note("Secret: it is masked wherever it is shown or stored.")
+		s.note(secretNote)
 		return s
 	}
 	if value := s.literal(p.Default); len(value) > 0 && !publishable(value, maxSchemaValue) {

@@ -34,7 +34,11 @@ const minSecret = 3
 func secretsOf(ps []Parameter, v Values) secrets {
 	var all []string
 	for _, p := range ps {
-		if text := placeholder.Format(v[p.Name]); p.Secret && text != "" {
+		if files, ok := v[p.Name].([]InputFile); ok && p.Secret {
+			for _, f := range files {
+				all = append(all, spellings(f.Name)...)
+			}
+		} else if text := placeholder.Format(v[p.Name]); p.Secret && text != "" {
 			all = append(all, spellings(text)...)
 		}
 	}

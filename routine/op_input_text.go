@@ -12,6 +12,8 @@ type opInputText struct {
 	Text      string  `json:"text" fill:"text"`
 	Clear     bool    `json:"clear"`
 	TimeoutMS Integer `json:"timeout_ms"`
+	// Files names the parameter whose files are handed in instead of a text.
+	Files string `json:"x-files"`
 }
 
 func (o *opInputText) subject() string { return o.Selector }
@@ -19,8 +21,27 @@ func (o *opInputText) limit() (time.Duration, string) {
 	return o.TimeoutMS.Milliseconds(), "timeout_ms"
 }
 
+func (o *opInputText) check() []Problem {
+	if o.Files == "" || o.Text == "" {
+		return nil
+	}
+	return []Problem{{Pointer: "/text", Code: "conflict", Message: "an input_text with x-files types no text", Hint: `write "text": ""`}}
+}
+
 func (o *opInputText) Do(ctx context.Context, r *Run) error {
-	found, err := r.Page.Type(ctx, Typing{Selector: o.Selector, Text: o.Text, Clear: o.Clear})
+	t := Typing{Selector: o.Selector, Text: o.Text, Clear: o.Clear}
+	if o.Files != "" {
+		t.Files, _ = r.Parameters[o.Files].([]InputFile)
+		uploaded := make([]string, len(t.Files))
+		for i, f := range t.Files {
+			uploaded[i] = f.String()
+		}
+		r.detail("uploaded", uploaded)
+		if len(t.Files) == 0 {
+			return nil // the parameter is optional and has no value
+		}
+	}
+	found, err := r.Page.Type(ctx, t)
 	if err != nil && found.AtOnce {
 		return err
 	}

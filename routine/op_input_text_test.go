@@ -10,6 +10,9 @@ import (
 
 func (p *fakePage) Type(_ context.Context, t routine.Typing) (routine.Found, error) {
 	p.note("type %s=%s", t.Selector, t.Text)
+	for _, f := range t.Files {
+		p.note("hand in %s: %s", f, f.Data)
+	}
 	if p.typed != nil {
 		return p.typed()
 	}

@@ -14,6 +14,8 @@ import (
 // Run is what the operations of one execution act on.
 type Run struct {
 	Page Page
+	// Parameters are the values of the call by parameter name.
+	Parameters Values
 	// Values are the session values by key. They are not bound to an origin.
 	Values map[string]string
 	Result *Result

@@ -172,6 +172,10 @@ type Typing struct {
 	Text     string
 	// Clear replaces the existing text instead of adding at the end.
 	Clear bool
+	// Files, where there are any, are handed in instead of a text: to a file input,
+	// which may be hidden, to what opens a file chooser when it is clicked, or to
+	// where files can be dropped.
+	Files []InputFile
 }
 
 // Found says what the selector of an operation matched.

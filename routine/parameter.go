@@ -20,6 +20,8 @@ const (
 	TypeEmail    ParameterType = "email"
 	TypeURL      ParameterType = "url"
 	TypeEnum     ParameterType = "enum"
+	// TypeFiles is rote's own: files that the call hands in.
+	TypeFiles ParameterType = "x-files"
 )
 
 // Parameter declares one input of a routine. Decoding takes the rules from

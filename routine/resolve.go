@@ -57,7 +57,7 @@ func (r *runner) fill(ctx context.Context, op operation) error {
 func (r *runner) resolve(ctx context.Context, t placeholder.Token) (any, bool, error) {
 	switch t.Source {
 	case placeholder.Parameter:
-		v, found := r.params[t.Name]
+		v, found := r.Parameters[t.Name]
 		return v, found, nil
 	case placeholder.UUID:
 		return uuid.NewString(), true, nil

@@ -11,7 +11,6 @@ import (
 // and nothing of it outlives the execution.
 type runner struct {
 	Run
-	params     Values
 	shownBytes int       // of the texts in placeholder_resolution
 	op         operation // that is running, its placeholders filled in
 	hidden     secrets

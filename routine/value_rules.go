@@ -136,6 +136,9 @@ func (j *judge) value(v any) (any, []fault) {
 	if f != nil {
 		return nil, []fault{*f}
 	}
+	if j.Type == TypeFiles {
+		return value, nil // no rule is for files
+	}
 	return value, j.rulesBroken(value)
 }
 

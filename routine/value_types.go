@@ -37,6 +37,8 @@ func (j *judge) convert(v any) (any, *fault) {
 		return nil, faultf("type", "must be true or false, not %s", j.show(v))
 	case TypeEnum:
 		return j.choose(v)
+	case TypeFiles:
+		return convertFiles(v)
 	}
 	s, ok := v.(string)
 	if !ok {

@@ -3,7 +3,7 @@ package routine
 import "encoding/json"
 
 // Values are the typed values of a call by parameter name: string, json.Number,
-// bool, or nil for a parameter without value.
+// bool, []InputFile, or nil for a parameter without value.
 type Values map[string]any
 
 // Mask is the JSON of the values with secret ones replaced, for the ledger.
