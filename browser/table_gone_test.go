@@ -108,7 +108,7 @@ func TestElementsThatGoWhileTheyAreWaitedFor(t *testing.T) {
 func TestReadingWhatGoes(t *testing.T) {
 	t.Parallel()
 	read := func(a *attempt) error {
-		for range 40 {
+		for range 12 {
 			if _, err := a.p.HTML(a.ctx, "#p"); err != nil {
 				return err
 			}
@@ -120,9 +120,9 @@ func TestReadingWhatGoes(t *testing.T) {
 	}
 	holds(t, []row{
 		{name: "a page that loads itself again and again", html: `<p id=p>x</p><script>let n = +sessionStorage.n || 0;
-			if (n < 40) setTimeout(() => { sessionStorage.n = n + 1; location.reload() }, 5 + n)</script>`, do: read, then: `1`, is: `1`},
+			if (n < 12) setTimeout(() => { sessionStorage.n = n + 1; location.reload() }, 5 + n)</script>`, do: read, then: `1`, is: `1`},
 		{name: "an element that is replaced again and again",
-			html: `<div id=d></div><script>setInterval(() => d.innerHTML = d.innerHTML ? '' : '<p id=p>x</p>', 1)</script>`,
+			html: `<div id=d></div><script>setInterval(() => d.innerHTML = d.innerHTML ? '' : '<p id=p>x</p>', 5)</script>`,
 			do:   read, then: `1`, is: `1`},
 	})
 }

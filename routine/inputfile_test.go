@@ -117,7 +117,7 @@ func TestSchemaOfFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := d.Parameters[0].Schema()
+	s := SchemaOf(&d.Parameters[0])
 	if got := JSONText(s); got != `{"type":"array","items":`+inputFileSchema+`,"minItems":1,"maxItems":10}` {
 		t.Error(got)
 	}

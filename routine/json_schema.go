@@ -39,7 +39,7 @@ type ParameterSchema struct {
 	Minimum     json.Number       `json:"minimum,omitempty"`
 	Maximum     json.Number       `json:"maximum,omitempty"`
 	Enum        []json.RawMessage `json:"enum,omitempty"`
-	// Items and MaxItems are of a list of files.
+	// Items, MinItems and MaxItems describe a list of files.
 	Items    json.RawMessage `json:"items,omitempty"`
 	MinItems int             `json:"minItems,omitempty"`
 	MaxItems int             `json:"maxItems,omitempty"`
