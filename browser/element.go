@@ -210,8 +210,7 @@ func (p *page) givenUp(ctx context.Context, selector string, last spot, seen sig
 		return last, routine.Errorf(routine.CodeElementNotFound, "the page left for %s while %q was waited for (last seen: %s), and no element matches it there",
 			shortURL(now.url), selector, seen.why)
 	}
-	return last, routine.Errorf(routine.CodeElementNotFound, "%q was removed from the page while it was waited for (last seen: %s), and no element matches it any more",
-		selector, seen.why)
+	return last, removed(selector, fmt.Sprintf("while it was waited for (last seen: %s)", seen.why))
 }
 
 // removed is the error of an element that was gone after a part of the operation.

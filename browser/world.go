@@ -50,7 +50,8 @@ var (
 // helper is the code of the helper. It may be evaluated twice. Its value is a primitive,
 // so that the page keeps no object for us.
 func helper() string {
-	sources := []string{domSource, visibleSource, pointSource, bringSource, fieldSource, filesSource, helperSource, restSource, movingSource, pressSource, clickedSource,
+	sources := []string{domSource, visibleSource, pointSource, bringSource, fieldSource, filesSource, helperSource, restSource, movingSource,
+		pressSource, clickedSource,
 		typingSource, shortcutSource, requestSource}
 	return "if (!globalThis.rote) {" + strings.Join(sources, "") + "} 0"
 }

@@ -25,7 +25,8 @@ var otherNames = map[string][]string{
 	"regex": {"url_regex", "pattern"}, "url_pattern": {"url_regex"}, "url": {"url_regex"}, "href": {"url"}, "uri": {"url"},
 	"seconds": {"timeout_seconds"}, "duration": {"timeout_seconds"}, "time": {"timeout_seconds"}, "ms": {"timeout_ms", "timeout_seconds"}, "milliseconds": {"timeout_ms", "timeout_seconds"},
 	"save_as": {"session_storage_key"}, "store_as": {"session_storage_key"}, "store_in": {"session_storage_key"}, "result_key": {"session_storage_key"}, "key": {"session_storage_key"},
-	"clicks": {"click_count"}, "clear_first": {"clear"}, "file": {"filename", "x-files"}, "path": {"filename"}, "data": {"body"}, "payload": {"body"}, "json": {"body"},
+	"clicks": {"click_count"}, "clear_first": {"clear"},
+	"file": {"filename", "x-files"}, "path": {"filename"}, "data": {"body"}, "payload": {"body"}, "json": {"body"},
 	"files": {"x-files"}, "attachment": {"x-files"}, "attachments": {"x-files"}, "upload": {"x-files"}, "document": {"x-files"},
 	// parameters
 	"text": {"string"}, "str": {"string"}, "password": {"string"}, "int": {"integer"}, "float": {"number"}, "double": {"number"}, "decimal": {"number"}, "bool": {"boolean"},
