@@ -15,15 +15,15 @@ type addCommand struct {
 	JSON  bool     `name:"json" help:"Print the stored routines as a JSON array." env:"-"`
 }
 
-// definitionFile is a file that holds a valid definition.
+// definitionFile is a file with a valid definition.
 type definitionFile struct {
 	path string
 	text []byte
 	name string // of the routine
 }
 
-// Run stores the files: each becomes a new routine, or the next version of the
-// routine that has its name. Nothing is stored unless all files are valid.
+// Run stores the files. Each becomes a new routine or the next version of the
+// routine with the same name. Nothing is stored unless all files are valid.
 func (c *addCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
 	if c.ID != "" && len(c.Files) > 1 {
 		return errors.New("--id names one routine: give one file")
@@ -32,14 +32,14 @@ func (c *addCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	if err != nil {
 		return err
 	}
-	a, err := open(ctx, g, s)
+	a, err := openApp(ctx, g, s)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
 	stored := []*routine.Routine{}
 	for _, f := range files {
-		r, did, warnings, err := c.store(ctx, a.service, g.local(), f)
+		r, did, warnings, err := c.store(ctx, a.service, g.localPrincipal(), f)
 		if err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", f.path, err), c.print(stored, s))
 		}
@@ -52,8 +52,8 @@ func (c *addCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	return c.print(stored, s)
 }
 
-// readDefinitions reads and checks all files, and prints what is wrong with them
-// to standard error.
+// readDefinitions reads and checks all files and prints their problems to
+// standard error.
 func readDefinitions(paths []string, s streams) ([]definitionFile, error) {
 	var files []definitionFile
 	of := map[string]string{} // file by routine name
@@ -85,7 +85,8 @@ func readDefinitions(paths []string, s streams) ([]definitionFile, error) {
 	return files, nil
 }
 
-// store saves one definition and says in a word what that did.
+// store saves one definition. did says whether it was created, updated or
+// unchanged.
 func (c *addCommand) store(ctx context.Context, service *routine.Service, p routine.Principal, f definitionFile) (
 	r *routine.Routine, did string, warnings []routine.Problem, err error) {
 
@@ -119,7 +120,7 @@ func (c *addCommand) store(ctx context.Context, service *routine.Service, p rout
 	return r, did, warnings, nil
 }
 
-// print writes the routines with --json.
+// print prints the routines with --json.
 func (c *addCommand) print(stored []*routine.Routine, s streams) error {
 	if !c.JSON {
 		return nil
@@ -127,7 +128,7 @@ func (c *addCommand) print(stored []*routine.Routine, s streams) error {
 	return printJSON(s.out, stored)
 }
 
-// publication says under which name agents see a routine.
+// publication returns the name under which agents see a routine.
 func publication(r *routine.Routine) string {
 	if !r.Published() {
 		return "not a tool"

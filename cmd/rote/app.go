@@ -20,59 +20,58 @@ import (
 	"rote/routine/sqlite"
 )
 
-// app is the program's parts, wired together.
+// app is the running program: its store, browser and service.
 type app struct {
 	log     *slog.Logger
 	streams streams
 	store   *sqlite.Store
 	browser *browser.Browser
 	service *routine.Service
-	// stopMaintaining ends what keeps the ledger true, and returns after it.
-	stopMaintaining func()
+	// stopMaintenance stops the maintenance of the service and waits for it.
+	stopMaintenance func()
 }
 
-// drainTime is how long runs in flight may go on when the program is told to
-// stop once.
-const drainTime = 10 * time.Second
+// drainTimeout is how long runs may continue after the first signal to stop.
+const drainTimeout = 10 * time.Second
 
-// open builds the parts and ends what a crash has left open. The browser is not
-// started before it is needed.
-func open(ctx context.Context, g *globals, s streams, options ...sqlite.Option) (*app, error) {
-	return build(ctx, g, s, routine.Config{}, options...)
+// openApp creates the app and fails executions that a crash has left open. The
+// browser is started on first use.
+func openApp(ctx context.Context, g *globals, s streams, options ...sqlite.Option) (*app, error) {
+	return newApp(ctx, g, s, routine.Config{}, options...)
 }
 
-// openServer is open for a server: only that sends webhooks and deletes what is
-// not kept, because other processes that share its database may have been given
-// other rules, or none.
-func openServer(ctx context.Context, g *globals, s streams, o routine.Observer, keep routine.Retention) (*app, error) {
-	policy, err := g.egress()
+// openServerApp is openApp for a server. Only a server sends webhooks and
+// deletes old executions: other processes with the same database may have other
+// rules or none.
+func openServerApp(ctx context.Context, g *globals, s streams, o routine.Observer, keep routine.Retention) (*app, error) {
+	policy, err := g.egressPolicy()
 	if err != nil {
 		return nil, err
 	}
-	return build(ctx, g, s, routine.Config{Sender: webhooks{policy}, Observer: o, Retention: keep})
+	return newApp(ctx, g, s, routine.Config{Sender: webhookSender{policy}, Observer: o, Retention: keep})
 }
 
-// build completes c with what all commands have alike.
-func build(ctx context.Context, g *globals, s streams, c routine.Config, options ...sqlite.Option) (*app, error) {
+// newApp completes c with the settings that all commands share.
+func newApp(ctx context.Context, g *globals, s streams, c routine.Config, options ...sqlite.Option) (*app, error) {
 	a := &app{log: s.logger(), streams: s}
-	policy, err := g.egress()
+	policy, err := g.egressPolicy()
 	if err != nil {
 		return nil, err
 	}
-	path, err := g.database()
+	path, err := g.databasePath()
 	if err != nil {
 		return nil, err
 	}
-	if a.store, err = sqlite.Open(ctx, path, append(options, g.stateKey()...)...); err != nil {
+	if a.store, err = sqlite.Open(ctx, path, append(options, g.stateKeyOption()...)...); err != nil {
 		return nil, err
 	}
 	concurrency := cmp.Or(int(g.Concurrency), 2*runtime.NumCPU())
 	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), MaxMemory: int64(g.MaxMemory),
 		Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
 	c.Store, c.Browser, c.Log, c.Concurrency, c.Queue = a.store, a.browser, a.log, concurrency, int(g.Queue)
-	c.MaxResult, c.AdminToken = int64(g.MaxResult), os.Getenv(adminToken)
+	c.MaxResult, c.AdminToken = int64(g.MaxResult), os.Getenv(adminTokenVariable)
 	a.service = routine.NewService(c)
-	a.maintain(ctx)
+	a.startMaintenance(ctx)
 	if err := a.service.Recover(ctx); err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
 			err = sqlite.WithRemedy(fmt.Errorf("database %s: %w", path, cause))
@@ -82,23 +81,23 @@ func build(ctx context.Context, g *globals, s streams, c routine.Config, options
 	return a, nil
 }
 
-// adminToken names the variable with a token for everything; a shorter one than
-// minAdminToken characters somebody may come upon by trying.
+// adminTokenVariable is the environment variable with a token for everything. A
+// token with fewer than minAdminTokenChars characters could be guessed.
 const (
-	adminToken    = "ROTE_SERVICE_TOKEN"
-	minAdminToken = 24
+	adminTokenVariable = "ROTE_SERVICE_TOKEN"
+	minAdminTokenChars = 24
 )
 
-// warnOfShortToken says so where it may be guessed.
+// warnOfShortToken logs a warning if the admin token could be guessed.
 func (a *app) warnOfShortToken() {
-	if n := len(os.Getenv(adminToken)); n > 0 && n < minAdminToken {
-		a.log.Warn(adminToken+" opens everything and can be guessed: make a longer one, with openssl rand -hex 32 for example",
-			"characters", n, "at_least", minAdminToken)
+	if n := len(os.Getenv(adminTokenVariable)); n > 0 && n < minAdminTokenChars {
+		a.log.Warn(adminTokenVariable+" opens everything and can be guessed: make a longer one, with openssl rand -hex 32 for example",
+			"characters", n, "at_least", minAdminTokenChars)
 	}
 }
 
-// checkBrowser refuses an executable that is none: all runs would fail. Without
-// --browser one may yet be installed.
+// checkBrowser returns an error if --browser is not an executable, because all
+// runs would fail. Without --browser, one can still be installed later.
 func (g *globals) checkBrowser() error {
 	if g.BrowserPath == "" {
 		return nil
@@ -109,46 +108,47 @@ func (g *globals) checkBrowser() error {
 	return nil
 }
 
-// egress is what runs and webhooks may reach.
-func (g *globals) egress() (*egress.Policy, error) {
+// egressPolicy returns what runs and webhooks may reach.
+func (g *globals) egressPolicy() (*egress.Policy, error) {
 	return egress.NewPolicy(egress.Mode(g.Egress), g.AllowHost, g.DenyHost)
 }
 
-// maintain begins to keep the ledger true, for as long as runs may go on: after
-// ctx, until Close.
-func (a *app) maintain(ctx context.Context) {
+// startMaintenance starts the maintenance of the service. It continues after
+// ctx ends until Close, as runs do.
+func (a *app) startMaintenance(ctx context.Context) {
 	maintaining, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var done sync.WaitGroup
 	done.Go(func() { a.service.Maintain(maintaining) })
-	a.stopMaintaining = func() { stop(); done.Wait() }
+	a.stopMaintenance = func() { stop(); done.Wait() }
 }
 
-// Close ends the parts in order: runs, browser, database.
+// Close closes the runs, the browser and the database, in this order.
 func (a *app) Close() error {
-	ctx, cancel := a.streams.ending(context.Background(), drainTime)
+	ctx, cancel := a.streams.graceContext(context.Background(), drainTimeout)
 	defer cancel()
 	a.stopRuns(ctx)
-	a.stopMaintaining()
+	a.stopMaintenance()
 	a.browser.Close()
 	return a.store.Close()
 }
 
-// local is the principal of the command line. Who can read the database is held
-// back by no scope.
-func (g *globals) local() routine.Principal {
+// localPrincipal returns the principal of the command line. It has all scopes,
+// because the user can read the database anyway.
+func (g *globals) localPrincipal() routine.Principal {
 	return routine.Principal{UserID: g.User, OrganizationID: g.Organization, ProjectID: g.Project, Scopes: routine.UsualScopes | routine.ScopeAdmin}
 }
 
-// stateKey says where the key of browser states is, unless beside the database.
-func (g *globals) stateKey() []sqlite.Option {
+// stateKeyOption sets the file with the key of browser states, if --state-key
+// is given.
+func (g *globals) stateKeyOption() []sqlite.Option {
 	if g.StateKey == "" {
 		return nil
 	}
 	return []sqlite.Option{sqlite.KeyFile(g.StateKey)}
 }
 
-// database is the path of the database.
-func (g *globals) database() (string, error) {
+// databasePath returns the path of the database.
+func (g *globals) databasePath() (string, error) {
 	if g.DB != "" {
 		return g.DB, nil
 	}
@@ -166,7 +166,7 @@ func (g *globals) database() (string, error) {
 	return filepath.Join(dir, "rote", "rote.db"), nil
 }
 
-// logger writes text on a terminal, JSON elsewhere.
+// logger returns a log in text on a terminal and in JSON otherwise.
 func (s streams) logger() *slog.Logger {
 	if s.log != nil {
 		return s.log

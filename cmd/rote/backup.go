@@ -12,10 +12,10 @@ type backupCommand struct {
 	File string `arg:"" help:"New file for the copy. Large results and files go beside it, into FILE.files." placeholder:"FILE"`
 }
 
-// Run copies the database while others use it. To restore, start rote with --db
-// FILE, or move FILE and FILE.files to where the database was.
+// Run copies the database while it is in use. To restore it, start rote with
+// --db FILE, or move FILE and FILE.files to where the database was.
 func (c *backupCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
-	path, err := g.database()
+	path, err := g.databasePath()
 	if err != nil {
 		return err
 	}

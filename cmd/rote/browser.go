@@ -57,7 +57,7 @@ func checkBrowser(ctx context.Context, path string, s streams) error {
 	return printChecked(s, path, checked, err)
 }
 
-// printChecked prints what a check of the executable has found.
+// printChecked prints the result of a browser check.
 func printChecked(s streams, path string, checked *browser.Checked, err error) error {
 	if err != nil {
 		return err

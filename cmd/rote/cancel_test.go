@@ -112,7 +112,7 @@ func (s *stdio) send(line string) { _, _ = io.WriteString(s.in, line+"\n") }
 
 // However a client of stdio goes, the page that it had opened goes too, and
 // with the process every Chromium.
-func TestClientOfStdioGoes(t *testing.T) {
+func TestStdioClientDisconnects(t *testing.T) {
 	r, site := newClingingRote(t)
 	s := r.serve()
 	if status, answer := s.call("POST", "/routines/", cling); status != 201 {
@@ -227,7 +227,7 @@ func (s *server) callOver(transport, page string) (c *httpClient, cancel func())
 
 // However a client over HTTP goes, the page that it had opened goes too; and
 // when the server goes, every Chromium.
-func TestClientOverHTTPGoes(t *testing.T) {
+func TestHTTPClientDisconnects(t *testing.T) {
 	t.Parallel() // it waits for the end of a limit
 	r, site := newClingingRote(t)
 	s := r.serve()

@@ -12,7 +12,7 @@ import (
 
 // A test that CI names in -run or -skip and that was renamed would silently no
 // longer be selected.
-func TestCINamesTestsThatThereAre(t *testing.T) {
+func TestCINamesExistingTests(t *testing.T) {
 	var declared strings.Builder
 	declaration := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {

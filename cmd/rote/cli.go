@@ -10,11 +10,11 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// cli is the command line. Flags win over the environment, which wins over the
-// file of --config, which wins over defaults.
+// cli is the command line. Flags override the environment, which overrides the
+// file of --config, which overrides defaults.
 type cli struct {
-	Config configFile `help:"YAML file of flag values, each under its name; what is for one command only, under the command's." placeholder:"FILE"`
-	// Named otherwise than the command.
+	Config configFile `help:"YAML file of flag values by name. Flags of one command may be under the command's name." placeholder:"FILE"`
+	// Its name differs from that of the field of the command.
 	ShowVersion versionFlag `name:"version" help:"Print the version." env:"-"`
 	globals
 
@@ -30,23 +30,23 @@ type cli struct {
 	Executions executionsCommand `cmd:"" help:"List past and present executions, or print one."`
 
 	Token   tokenCommand   `cmd:"" help:"Manage service tokens."`
-	Webhook webhookCommand `cmd:"" help:"Show what webhooks are signed with."`
+	Webhook webhookCommand `cmd:"" help:"Show the secret that webhooks are signed with."`
 	Browser browserCommand `cmd:"" help:"Find, install or check the browser."`
 	Backup  backupCommand  `cmd:"" help:"Copy the database, also while it is in use."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
-// configFile names a YAML file of flag values.
+// configFile is the path of a YAML file of flag values.
 type configFile string
 
-// globals are the flags that every command takes.
+// globals are the flags of all commands.
 type globals struct {
 	DB           string   `name:"db" help:"SQLite file (rote.db in the user's data directory)." placeholder:"FILE"`
-	StateKey     string   `help:"File with the key that the browser state of projects is encrypted with (the database's name and .key); made when it is not there." placeholder:"FILE"`
+	StateKey     string   `help:"Key file for the browser state of projects, created on first use (DB.key)." placeholder:"FILE"`
 	BrowserPath  string   `name:"browser" help:"Browser executable (headless shell, else Chromium or Chrome, where found)." placeholder:"FILE"`
 	Concurrency  count    `help:"Runs at once (2 × cores)." placeholder:"N"`
-	Queue        number   `help:"Runs that wait for their turn, of one organization at most half of them; beyond, callers are told to come back." default:"100"`
-	Egress       string   `help:"What runs may reach: public (the internet and what is allowed), listed (what is allowed) or any." default:"public" enum:"public,listed,any"`
+	Queue        number   `help:"Runs that may wait, half of them of one organization; more fail as busy." default:"100"`
+	Egress       string   `help:"What runs may reach: public (internet and allowed hosts), listed (allowed hosts), any." default:"public" enum:"public,listed,any"`
 	AllowHost    []string `help:"Host that runs may reach: host, *.host, host:port or CIDR. Repeatable." placeholder:"HOST"`
 	DenyHost     []string `help:"Host that runs may not reach; wins over --allow-host. Repeatable." placeholder:"HOST"`
 	MaxTraffic   size     `help:"Most bytes that one run may send and receive." default:"1GiB"`
@@ -58,8 +58,9 @@ type globals struct {
 	MaxResult    size     `help:"Largest data of one run." default:"32MiB"`
 }
 
-// checkNames refuses a local user without a name: an empty organization would
-// stand for no organization, whose routines are the public ones of all others.
+// checkNames rejects an empty name of the local user. An empty organization
+// would mean no organization, which sees only the public routines of all
+// others.
 func (g *globals) checkNames() error {
 	for flag, value := range map[string]string{"--user": g.User, "--organization": g.Organization, "--project": g.Project} {
 		if value == "" {
@@ -74,16 +75,17 @@ type command interface {
 	Run(ctx context.Context, g *globals, s streams) error
 }
 
-// errHelp: the user asked for help and has it.
+// errHelp means that help has been printed.
 var errHelp = errors.New("help")
 
-// exit unwinds kong's parser, which ends the program on --help.
+// exit is the panic value that ends kong's parser, which exits the program on
+// --help.
 type exit int
 
-// parse reads the command line.
+// parse parses the command line.
 func parse(args []string, s streams) (c command, g *globals, err error) {
 	for i, arg := range args {
-		if !utf8.ValidString(arg) { // kong would replace bytes of it in lists
+		if !utf8.ValidString(arg) { // kong would replace invalid bytes in lists
 			return nil, nil, fmt.Errorf("argument %d is not UTF-8 text", i+1)
 		}
 	}
@@ -117,9 +119,9 @@ func parse(args []string, s streams) (c command, g *globals, err error) {
 	return selected, &flags.globals, nil
 }
 
-// newParser makes the parser that fills in flags.
+// newParser returns a parser that fills in flags.
 func newParser(flags *cli, s streams) (*kong.Kong, error) {
 	return kong.New(flags, kong.Name("rote"), kong.Description("Teach an agent a web task once, and it does it by rote."),
 		kong.Writers(s.out, s.err), kong.Exit(func(code int) { panic(exit(code)) }), kong.DefaultEnvars("ROTE"),
-		kong.Resolvers(kong.ResolverFunc(environment)), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.Resolvers(kong.ResolverFunc(environmentResolver)), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 }

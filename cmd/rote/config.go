@@ -17,7 +17,7 @@ import (
 	"rote/routine"
 )
 
-// BeforeResolve has the flags that were not given looked up in the file of
+// BeforeResolve makes kong look up flags that were not given in the file of
 // --config.
 func (*cli) BeforeResolve(k *kong.Kong, c *kong.Context) error {
 	for _, flag := range k.Model.Flags {
@@ -32,16 +32,16 @@ func (*cli) BeforeResolve(k *kong.Kong, c *kong.Context) error {
 	return nil
 }
 
-// settings are the flag values of a file: for all commands below the root, for
-// one below it. It is a kong.Resolver.
+// settings are the flag values of a file, by command. Those of the root apply
+// to all commands. It implements kong.Resolver.
 type settings map[*kong.Node]map[string]any
 
 func (s settings) Validate(*kong.Application) error { return nil }
 
-// Resolve finds what the file says for the command that was called. The
-// environment wins over it.
+// Resolve returns the file's value of a flag for the selected command. The
+// environment overrides it.
 func (s settings) Resolve(c *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	if name, _ := inEnvironment(flag); name != "" {
+	if name, _ := lookupEnvironment(flag); name != "" {
 		return nil, nil
 	}
 	n := c.Selected()
@@ -56,8 +56,8 @@ func (s settings) Resolve(c *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 	return nil, nil
 }
 
-// readSettings reads a file of flags, all of it: what is misspelt there would
-// else be as if it had not been written.
+// readSettings reads a file of flags. It checks all of it, because a misspelled
+// flag would otherwise be ignored silently.
 func readSettings(path string, root *kong.Node) (settings, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -74,27 +74,27 @@ func readSettings(path string, root *kong.Node) (settings, error) {
 		return nil, fmt.Errorf("%s: write all flags in one YAML document", path)
 	}
 	s := settings{}
-	if err := s.read(root, document.Content[0]); err != nil {
+	if err := s.readCommand(root, document.Content[0]); err != nil {
 		return nil, fmt.Errorf("%s:%w", path, err)
 	}
 	return s, nil
 }
 
-// read takes the flags of a command, and of those below it. Its errors begin with
-// the line.
-func (s settings) read(command *kong.Node, mapping *yaml.Node) error {
+// readCommand reads the flags of a command and its subcommands. Errors start
+// with the line number.
+func (s settings) readCommand(command *kong.Node, mapping *yaml.Node) error {
 	if mapping.Kind != yaml.MappingNode {
 		return fmt.Errorf("%d: write the name of each flag, a colon and its value", mapping.Line)
 	}
 	if s[command] != nil {
-		return fmt.Errorf("%d: %s is there twice", mapping.Line, command.Name)
+		return fmt.Errorf("%d: %s is set twice", mapping.Line, command.Name)
 	}
 	s[command] = map[string]any{}
 	flags := flagsOf(command)
 	for i := 0; i < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]
-		if below := child(command, key.Value); below != nil && value.Kind == yaml.MappingNode {
-			if err := s.read(below, value); err != nil {
+		if below := subcommand(command, key.Value); below != nil && value.Kind == yaml.MappingNode {
+			if err := s.readCommand(below, value); err != nil {
 				return err
 			}
 			continue
@@ -105,7 +105,7 @@ func (s settings) read(command *kong.Node, mapping *yaml.Node) error {
 		} else if !isSetting(flag) || flag.Name == "config" {
 			err = fmt.Errorf("--%s cannot be set in a file: give it on the command line", flag.Name)
 		} else if twice {
-			err = fmt.Errorf("%s is there twice", key.Value)
+			err = fmt.Errorf("%s is set twice", key.Value)
 		} else {
 			s[command][key.Value], err = flagValue(flag, value)
 		}
@@ -116,7 +116,7 @@ func (s settings) read(command *kong.Node, mapping *yaml.Node) error {
 	return nil
 }
 
-func child(command *kong.Node, name string) *kong.Node {
+func subcommand(command *kong.Node, name string) *kong.Node {
 	for _, c := range command.Children {
 		if c.Name == name {
 			return c
@@ -125,8 +125,8 @@ func child(command *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// flagsOf are the flags that may be set for a command: its own, and those of the
-// commands above and below it. A file may be meant for several commands.
+// flagsOf returns the flags that may be set for a command: its own and those of
+// its parents and subcommands, because one file may serve several commands.
 func flagsOf(command *kong.Node) map[string]*kong.Flag {
 	flags := map[string]*kong.Flag{}
 	add := func(n *kong.Node) {
@@ -160,8 +160,8 @@ func unknownFlag(name string, command *kong.Node, flags map[string]*kong.Flag) e
 	return errors.New(words)
 }
 
-// flagValue is what the file says for a flag: a text, or a list of texts for a
-// flag that may be repeated.
+// flagValue returns the value of a flag in the file: a text, or a list of texts
+// for a repeatable flag.
 func flagValue(flag *kong.Flag, value *yaml.Node) (v any, err error) {
 	items, texts := []*yaml.Node{value}, []any{}
 	if value.Kind == yaml.SequenceNode && flag.IsSlice() {
@@ -169,7 +169,7 @@ func flagValue(flag *kong.Flag, value *yaml.Node) (v any, err error) {
 	}
 	for _, item := range items {
 		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
-			return nil, fmt.Errorf("%s takes %s", flag.Name, takes(flag))
+			return nil, fmt.Errorf("%s takes %s", flag.Name, expectedValue(flag))
 		}
 		if flag.Enum != "" && !flag.EnumMap()[item.Value] {
 			return nil, fmt.Errorf("%s is %s, not %q", flag.Name, strings.Join(flag.EnumSlice(), " or "), item.Value)
@@ -187,7 +187,7 @@ func flagValue(flag *kong.Flag, value *yaml.Node) (v any, err error) {
 	return v, nil
 }
 
-func takes(flag *kong.Flag) string {
+func expectedValue(flag *kong.Flag) string {
 	if flag.IsSlice() {
 		return "a value or a list of them"
 	}

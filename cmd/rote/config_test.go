@@ -6,7 +6,7 @@ import (
 )
 
 // A file of flags is understood wholly or refused, with its line.
-func TestConfigFileFaults(t *testing.T) {
+func TestInvalidConfigFiles(t *testing.T) {
 	r := newRote(t)
 	for _, row := range []struct{ name, text, says string }{
 		{"misspelt", "db: x\negres: listed\n", `config.yaml:2: no flag is named "egres"; did you mean "egress"?`},
@@ -22,8 +22,8 @@ func TestConfigFileFaults(t *testing.T) {
 		{"a list for one value", "user: [a, b]\n", `config.yaml:1: user takes one value`},
 		{"flags for one value", "user: {a: b}\n", `config.yaml:1: user takes one value`},
 		{"no value", "allow-host:\n", `config.yaml:1: allow-host takes a value or a list of them`},
-		{"twice", "user: a\nuser: b\n", `config.yaml:2: user is there twice`},
-		{"a command twice", "mcp: {read-only: true}\nmcp: {read-only: false}\n", `config.yaml:2: mcp is there twice`},
+		{"twice", "user: a\nuser: b\n", `config.yaml:2: user is set twice`},
+		{"a command twice", "mcp: {read-only: true}\nmcp: {read-only: false}\n", `config.yaml:2: mcp is set twice`},
 		{"a list", "- user\n", `config.yaml:1: write the name of each flag, a colon and its value`},
 		{"no YAML", "a: b: c\n", `config.yaml: yaml: `},
 		{"two documents", "user: a\n---\negress: listed\n", `config.yaml: write all flags in one YAML document`},
@@ -74,7 +74,7 @@ serve:
 }
 
 // A list stands in one variable of the environment.
-func TestListsOfTheEnvironment(t *testing.T) {
+func TestListsInEnvironment(t *testing.T) {
 	r := newRote(t)
 	c := r.command("token", "create", "--user", "ann")
 	c.Env = append(c.Env, "ROTE_ALLOW_HOST=a.example:1, b.example", "ROTE_REACH=a.example:1,10.0.0.0/8\tb.example", "ROTE_SCOPE=executions:run,routines:read", "ROTE_DENY_HOST=")

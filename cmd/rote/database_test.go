@@ -8,7 +8,7 @@ import (
 )
 
 // What is about a database that has something in it makes none of a mistyped name.
-func TestMistypedDatabase(t *testing.T) {
+func TestMissingDatabaseIsNotCreated(t *testing.T) {
 	r := newRote(t)
 	mistyped := filepath.Join(r.home, "typo", "rote.db")
 	for _, args := range []string{"backup " + filepath.Join(r.home, "copy.db"), "token list", "token revoke x", "webhook secret", "run Routine_01234567-89ab-7def-8123-456789abcdef"} {

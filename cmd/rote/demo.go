@@ -26,18 +26,17 @@ import (
 
 type demoCommand struct {
 	Query string `help:"What to search the practice shop for." default:"lamp" env:"-"`
-	Keep  bool   `help:"Keep the shop and the REST API up until interrupted, to try things on." env:"-"`
+	Keep  bool   `help:"Keep the shop and the REST API running until interrupted." env:"-"`
 }
 
-// demoTool is the demo routine's file, its name and, as it needs no change, its
-// tool's.
+// demoTool is the name of the demo routine, of its file and of its tool.
 const demoTool = "search_products"
 
-// demo is one demonstration: a practice shop, a REST server on a database of
-// its own, and an MCP server in a child process on the same database.
+// demo is one run of the demo: a practice shop, a REST server with a database
+// of its own, and an MCP server in a child process with the same database.
 type demo struct {
 	s          streams
-	dir        *tempdir.Dir // everything that the demo leaves on disk; removed at the end
+	dir        *tempdir.Dir // all files of the demo; removed at the end
 	executable string       // of the browser
 	shop, api  string       // base URLs
 	token      string
@@ -45,7 +44,7 @@ type demo struct {
 	rows       []timing
 }
 
-// timing is one call: all of it, and what the browser took of it.
+// timing is the duration of one call: in total and in the browser.
 type timing struct {
 	name           string
 	total, browser time.Duration
@@ -53,12 +52,12 @@ type timing struct {
 
 func (c *demoCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
 	d := &demo{s: s}
-	d.say("A demonstration on this machine alone. It takes some seconds, or minutes when a browser must be installed.\n")
+	d.printf("A demonstration on this machine alone. It takes some seconds, or minutes when a browser must be installed.\n")
 	defer func() {
 		if err != nil && ctx.Err() != nil {
 			err = errors.New("the demo was interrupted")
 		}
-		err = errors.Join(err, d.clean())
+		err = errors.Join(err, d.removeFiles())
 	}()
 	if err := d.prepare(ctx, g); err != nil {
 		return err
@@ -86,21 +85,21 @@ func (c *demoCommand) Run(ctx context.Context, g *globals, s streams) (err error
 		return err
 	}
 	d.report(rest, last)
-	if rest, err = normal(rest); err != nil {
+	if rest, err = normalizeJSON(rest); err != nil {
 		return err
 	}
 	if !bytes.Equal(rest, agent) {
 		return fmt.Errorf("REST and MCP gave different data:\n%s\n%s", rest, agent)
 	}
-	d.say("\nREST and MCP gave the same data. What next: the README's first routine, or rote --help.\n")
+	d.printf("\nREST and MCP gave the same data. What next: the README's first routine, or rote --help.\n")
 	if c.Keep {
-		return d.keep(ctx, id)
+		return d.waitForInterrupt(ctx, id)
 	}
 	return nil
 }
 
-// keep shows how to go on by hand and waits for the end.
-func (d *demo) keep(ctx context.Context, id string) error {
+// waitForInterrupt prints commands to try by hand and waits for the end.
+func (d *demo) waitForInterrupt(ctx context.Context, id string) error {
 	text, err := example(demoTool)
 	if err != nil {
 		return err
@@ -114,7 +113,7 @@ func (d *demo) keep(ctx context.Context, id string) error {
 		return err
 	}
 	host := strings.TrimPrefix(d.shop, "http://")
-	d.say(`
+	d.printf(`
 The shop and the API stay up until you press Control-C. In another terminal:
   %[1]s run %[2]s -p site=%[3]s -p query=lamp --allow-host %[4]s
   curl -s %[5]s/routines/%[6]s/execute -H 'X-Service-Token: %[7]s' -H 'Content-Type: application/json' -d '{"parameters": {"site": "%[3]s", "query": "lamp"}}'
@@ -124,9 +123,9 @@ The shop and the API stay up until you press Control-C. In another terminal:
 	return nil
 }
 
-func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.s.out, format, args...) }
+func (d *demo) printf(format string, args ...any) { fmt.Fprintf(d.s.out, format, args...) }
 
-// prepare finds or installs the browser and makes the directory.
+// prepare finds or installs the browser and creates the directory.
 func (d *demo) prepare(ctx context.Context, g *globals) (err error) {
 	d.executable = g.BrowserPath
 	if d.executable == "" {
@@ -140,15 +139,15 @@ func (d *demo) prepare(ctx context.Context, g *globals) (err error) {
 	return err
 }
 
-func (d *demo) clean() error {
+func (d *demo) removeFiles() error {
 	if d.dir == nil {
 		return nil
 	}
 	return d.dir.Remove()
 }
 
-// start brings up the shop, at an address if that is free, and the REST server;
-// the function it returns ends both.
+// start starts the shop and the REST server. The shop listens at an address, if
+// that is free. The returned function stops both.
 func (d *demo) start(ctx context.Context, g *globals, at string) (func() error, error) {
 	shop, err := listen(ctx, at, practice.NewSite())
 	if err != nil {
@@ -158,12 +157,12 @@ func (d *demo) start(ctx context.Context, g *globals, at string) (func() error, 
 	own := *g
 	own.DB, own.BrowserPath = filepath.Join(d.dir.Path, "rote.db"), d.executable
 	own.Egress, own.AllowHost = "listed", []string{shop.address}
-	quiet := streams{d.s.in, d.s.out, io.Discard, d.s.hurry, warningLog(d.s.err)}
-	if d.app, err = open(ctx, &own, quiet); err != nil {
+	quiet := streams{d.s.in, d.s.out, io.Discard, d.s.stopNow, warningLog(d.s.err)}
+	if d.app, err = openApp(ctx, &own, quiet); err != nil {
 		return nil, errors.Join(err, shop.stop())
 	}
 	end := func() error { return errors.Join(d.app.Close(), shop.stop()) }
-	if d.token, _, err = d.app.service.CreateToken(ctx, g.local(), 0); err != nil {
+	if d.token, _, err = d.app.service.CreateToken(ctx, g.localPrincipal(), 0); err != nil {
 		return nil, errors.Join(err, end())
 	}
 	api, err := listen(ctx, anyPort, httpapi.NewHandler(httpapi.Config{Service: d.app.service, Log: slog.New(slog.DiscardHandler), MaxBody: int64(g.MaxBody)}))
@@ -171,21 +170,21 @@ func (d *demo) start(ctx context.Context, g *globals, at string) (func() error, 
 		return nil, errors.Join(err, end())
 	}
 	d.api = "http://" + api.address
-	d.say("A practice shop is up at %s, the REST API at %s; both end with the demo.\nThe browser is %s.\n\n", d.shop, d.api, d.executable)
+	d.printf("A practice shop is up at %s, the REST API at %s; both end with the demo.\nThe browser is %s.\n\n", d.shop, d.api, d.executable)
 	return func() error { return errors.Join(api.stop(), end()) }, nil
 }
 
-// listening is an HTTP server on a loopback port.
-type listening struct {
+// loopbackServer is an HTTP server on a loopback port.
+type loopbackServer struct {
 	address string
 	stop    func() error
 }
 
-// anyPort is an address on loopback that is free.
+// anyPort is a loopback address with a free port.
 const anyPort = "127.0.0.1:0"
 
-// listen serves at an address, or at another one when it is taken.
-func listen(ctx context.Context, at string, h http.Handler) (*listening, error) {
+// listen serves at an address, or at another port if it is in use.
+func listen(ctx context.Context, at string, h http.Handler) (*loopbackServer, error) {
 	l, err := net.Listen("tcp", at)
 	if err != nil {
 		l, err = net.Listen("tcp", anyPort)
@@ -196,7 +195,7 @@ func listen(ctx context.Context, at string, h http.Handler) (*listening, error) 
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- serve(ctx, l, h, streams{}, func(context.Context) {}) }()
-	return &listening{l.Addr().String(), func() error { cancel(); return <-done }}, nil
+	return &loopbackServer{l.Addr().String(), func() error { cancel(); return <-done }}, nil
 }
 
 // create stores the demo routine over REST.
@@ -209,14 +208,14 @@ func (d *demo) create(ctx context.Context) (string, error) {
 	if _, err := d.post(ctx, "/routines/", text, &created); err != nil {
 		return "", err
 	}
-	d.say("POST /routines/ stored %q as %s. It takes these steps:\n", created.Name, created.ID)
+	d.printf("POST /routines/ stored %q as %s. It takes these steps:\n", created.Name, created.ID)
 	for i, o := range created.Operations {
-		d.say("  %d. %s\n", i+1, routine.Describe(o))
+		d.printf("  %d. %s\n", i+1, routine.Describe(o))
 	}
 	return created.ID, nil
 }
 
-// example is the definition of one of the embedded example routines.
+// example returns one of the embedded example routines.
 func example(name string) ([]byte, error) {
 	for _, r := range practice.Routines() {
 		if r.Name == name+".json" {
@@ -226,7 +225,7 @@ func example(name string) ([]byte, error) {
 	return nil, fmt.Errorf("no example routine is named %s", name)
 }
 
-// overREST runs the routine twice: the first call starts the browser.
+// overREST runs the routine twice. The first call starts the browser.
 func (d *demo) overREST(ctx context.Context, id string, parameters any) (json.RawMessage, *routine.Execution, error) {
 	body, err := json.Marshal(map[string]any{"parameters": parameters})
 	if err != nil {
@@ -239,12 +238,12 @@ func (d *demo) overREST(ctx context.Context, id string, parameters any) (json.Ra
 		if err != nil {
 			return nil, nil, err
 		}
-		d.rows = append(d.rows, timing{name, took, inBrowser(&e)})
+		d.rows = append(d.rows, timing{name, took, browserTime(&e)})
 	}
 	return e.Result.Data, &e, nil
 }
 
-// post makes one REST call and says how long it took.
+// post makes one REST call and returns its duration.
 func (d *demo) post(ctx context.Context, path string, body []byte, into any) (time.Duration, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, d.api+path, bytes.NewReader(body))
 	if err != nil {
@@ -264,12 +263,12 @@ func (d *demo) post(ctx context.Context, path string, body []byte, into any) (ti
 		return 0, err
 	}
 	if r.StatusCode != http.StatusCreated {
-		return 0, fmt.Errorf("POST %s failed: %w", path, refusal(r.Status, answer))
+		return 0, fmt.Errorf("POST %s failed: %w", path, restError(r.Status, answer))
 	}
 	return took, json.Unmarshal(answer, into)
 }
 
-// overMCP starts this program as an MCP server, as an agent's host would, and
+// overMCP starts this program as an MCP server, as an agent's host does, and
 // calls the routine as a tool.
 func (d *demo) overMCP(ctx context.Context, g *globals, parameters any) (data json.RawMessage, err error) {
 	self, err := os.Executable()
@@ -289,7 +288,7 @@ func (d *demo) overMCP(ctx context.Context, g *globals, parameters any) (data js
 	if err != nil {
 		return nil, err
 	}
-	d.say("\nA child process, rote mcp, answered initialize and tools/list in %s: %s\n", ms(time.Since(start)), strings.Join(tools, ", "))
+	d.printf("\nA child process, rote mcp, answered initialize and tools/list in %s: %s\n", ms(time.Since(start)), strings.Join(tools, ", "))
 	var result struct {
 		ID   string          `json:"execution_id"`
 		Data json.RawMessage `json:"data"`
@@ -308,13 +307,13 @@ func (d *demo) overMCP(ctx context.Context, g *globals, parameters any) (data js
 		if err != nil {
 			return nil, err
 		}
-		d.rows = append(d.rows, timing{name, took, inBrowser(e)})
+		d.rows = append(d.rows, timing{name, took, browserTime(e)})
 	}
-	return normal(result.Data)
+	return normalizeJSON(result.Data)
 }
 
-// inBrowser is the time that the operations of a run took together.
-func inBrowser(e *routine.Execution) time.Duration {
+// browserTime returns the total time of a run's operations.
+func browserTime(e *routine.Execution) time.Duration {
 	var total float64
 	for _, o := range e.Result.OperationsMetadata {
 		total += o.DurationSeconds
@@ -322,20 +321,20 @@ func inBrowser(e *routine.Execution) time.Duration {
 	return time.Duration(total * float64(time.Second))
 }
 
-// report prints the data, the steps with their durations, and where the time
-// went.
+// report prints the data, the steps with their durations, and the duration of
+// the calls.
 func (d *demo) report(data json.RawMessage, last *routine.Execution) {
 	var pretty bytes.Buffer
 	if json.Indent(&pretty, data, "", "  ") == nil {
-		d.say("\nThe data:\n%s\n", pretty.String())
+		d.printf("\nThe data:\n%s\n", pretty.String())
 	}
-	d.say("\nThe second run's steps:\n")
+	d.printf("\nThe second run's steps:\n")
 	w := tabwriter.NewWriter(d.s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, o := range last.Result.OperationsMetadata {
 		fmt.Fprintf(w, "  %d\t%s\t%s\t\n", o.Index+1, o.Type, ms(time.Duration(o.DurationSeconds*float64(time.Second))))
 	}
 	w.Flush()
-	d.say("\nWhere the time went (the shop itself waits 150 ms before it shows results):\n")
+	d.printf("\nWhere the time went (the shop itself waits 150 ms before it shows results):\n")
 	w = tabwriter.NewWriter(d.s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "  call\ttotal\tin the browser\trote's own")
 	for _, r := range d.rows {
@@ -346,9 +345,9 @@ func (d *demo) report(data json.RawMessage, last *routine.Execution) {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
 
-// normal is JSON without its white space and with sorted keys, so that equal
-// data is equal text.
-func normal(data json.RawMessage) (json.RawMessage, error) {
+// normalizeJSON returns JSON without white space and with sorted keys, so that
+// equal data is equal text.
+func normalizeJSON(data json.RawMessage) (json.RawMessage, error) {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

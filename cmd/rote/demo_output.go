@@ -12,8 +12,8 @@ import (
 	"rote/routine"
 )
 
-// warningLog logs warnings and errors for a person who watches: each in one line
-// without time and level.
+// warningLog logs warnings and errors for a person, each in one line without
+// time and level.
 func warningLog(w io.Writer) *slog.Logger { return slog.New(&warningHandler{w: w}) }
 
 type warningHandler struct {
@@ -48,15 +48,16 @@ func (h *warningHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (h *warningHandler) WithGroup(string) slog.Handler { return h }
 
-// maxLine is how many characters the demo shows of one warning or error.
-const maxLine = 600
+// maxLineChars limits the characters of a warning or error that the demo
+// prints.
+const maxLineChars = 600
 
-// oneLine returns text in one line of at most maxLine characters.
-func oneLine(text string) string { return routine.Truncate(routine.OneLine(text), maxLine) }
+// oneLine returns text as one line of at most maxLineChars characters.
+func oneLine(text string) string { return routine.Truncate(routine.OneLine(text), maxLineChars) }
 
-// refusal is the error of a REST answer that is not the one expected: its
-// sentence and its code, and what to do next.
-func refusal(status string, body []byte) error {
+// restError returns the error for an unexpected REST response: its message, its
+// code and what to do next.
+func restError(status string, body []byte) error {
 	var problem struct {
 		Detail string       `json:"detail"`
 		Code   routine.Code `json:"code"`
@@ -66,7 +67,7 @@ func refusal(status string, body []byte) error {
 	}
 	words := fmt.Sprintf("%s [%s]", oneLine(problem.Detail), problem.Code)
 	switch problem.Code {
-	case routine.CodeBrowserUnavailable: // its sentence says what to do
+	case routine.CodeBrowserUnavailable: // the message says what to do
 	case routine.CodeTimeout:
 		words += "\nNext: run the demo again when this machine is less busy."
 	default:

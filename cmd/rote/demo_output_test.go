@@ -11,7 +11,7 @@ import (
 
 // A failure of the demo is a sentence, a code and what to do, not the whole
 // answer and not what Chromium wrote.
-func TestDemoFailsBriefly(t *testing.T) {
+func TestDemoErrorsAreShort(t *testing.T) {
 	r := newRote(t)
 	if err := os.Chmod(r.home, 0o755); err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestDemoFailsBriefly(t *testing.T) {
 	}
 }
 
-func TestRefusal(t *testing.T) {
+func TestRESTError(t *testing.T) {
 	long := strings.Repeat("long ", 1000)
 	for _, row := range []struct{ status, body, want string }{
 		{"500 Internal Server Error", `{"detail":"no browser: run x","code":"browser_unavailable","execution":{"status":"failed"}}`, "no browser: run x [browser_unavailable]"},
@@ -39,9 +39,9 @@ func TestRefusal(t *testing.T) {
 			"nothing matches #q [element_not_found]\nNext: run \"rote browser check\", which tries the browser alone."},
 		{"500 Internal Server Error", `{"detail":"after 60 s","code":"timeout"}`, "after 60 s [timeout]\nNext: run the demo again when this machine is less busy."},
 		{"502 Bad Gateway", "<html>\n  no JSON</html>", "502 Bad Gateway: <html> no JSON</html>"},
-		{"502 Bad Gateway", long, "502 Bad Gateway: " + long[:maxLine] + "…"},
+		{"502 Bad Gateway", long, "502 Bad Gateway: " + long[:maxLineChars] + "…"},
 	} {
-		if got := refusal(row.status, []byte(row.body)).Error(); got != row.want {
+		if got := restError(row.status, []byte(row.body)).Error(); got != row.want {
 			t.Errorf("%.60s: %q, want %q", row.body, got, row.want)
 		}
 	}

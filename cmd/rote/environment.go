@@ -14,10 +14,10 @@ import (
 	"rote/routine"
 )
 
-// environment gives lists of the environment, which stand in one variable, by
-// their items. All else kong takes from there by itself.
-func environment(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	name, value := inEnvironment(flag)
+// environmentResolver splits the values of repeatable flags, which are in one
+// environment variable. kong reads all other variables itself.
+func environmentResolver(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	name, value := lookupEnvironment(flag)
 	if name == "" || !flag.IsSlice() || flag.Tag.Sep < 0 {
 		return nil, nil
 	}
@@ -28,8 +28,9 @@ func environment(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	return items, nil
 }
 
-// inEnvironment is the variable that sets a flag, and its value; empty: none does.
-func inEnvironment(flag *kong.Flag) (name, value string) {
+// lookupEnvironment returns the environment variable that sets a flag and its
+// value, or "" if none does.
+func lookupEnvironment(flag *kong.Flag) (name, value string) {
 	for _, name := range flag.Envs {
 		if value, ok := os.LookupEnv(name); ok {
 			return name, value
@@ -38,28 +39,28 @@ func inEnvironment(flag *kong.Flag) (name, value string) {
 	return "", ""
 }
 
-// isSetting reports whether a flag can be set outside the command line, in the
-// environment or in the file of --config. Flags tagged env:"-" belong to one
-// invocation (version, help, a run's parameters and output): a variable such as
-// ROTE_VERSION, which images and build systems often set, must not change what
-// a command does.
+// isSetting reports whether a flag can be set in the environment or in the file
+// of --config. Flags tagged env:"-" belong to one invocation (version, help, a
+// run's parameters and output): a variable such as ROTE_VERSION, which images
+// and build systems often set, must not change what a command does.
 func isSetting(flag *kong.Flag) bool { return len(flag.Envs) > 0 }
 
-// testVariables is the prefix of the variables that only this module's tests read.
-const testVariables = "ROTE_TEST_"
+// testVariablePrefix is the prefix of variables that only this module's tests
+// read.
+const testVariablePrefix = "ROTE_TEST_"
 
-// serviceLink matches the variables that Kubernetes and Docker set in a container
-// for a service whose name is rote or begins with "rote-".
-var serviceLink = regexp.MustCompile(`^ROTE(_\w+)?_(SERVICE_HOST=|SERVICE_PORT(_\w+)?=|PORT=\w+://|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?=)`)
+// serviceLinkVariable matches the variables that Kubernetes and Docker set in a
+// container for a service whose name is rote or starts with "rote-".
+var serviceLinkVariable = regexp.MustCompile(`^ROTE(_\w+)?_(SERVICE_HOST=|SERVICE_PORT(_\w+)?=|PORT=\w+://|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?=)`)
 
-// warnOfUnknownVariables writes one line for each ROTE_ variable that sets
-// nothing. It is not an error, because the variable may be another program's. The
-// value is not shown: it may be a secret.
+// warnOfUnknownVariables prints a warning for each ROTE_ variable that is not a
+// setting. It is not an error, because the variable may belong to another
+// program. The value is not printed, because it may be a secret.
 func warnOfUnknownVariables(log io.Writer, root *kong.Node) {
 	names := settingVariables(root)
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
-		known := slices.Contains(names, name) || strings.HasPrefix(name, testVariables) || serviceLink.MatchString(variable)
+		known := slices.Contains(names, name) || strings.HasPrefix(name, testVariablePrefix) || serviceLinkVariable.MatchString(variable)
 		if known || !strings.HasPrefix(name, "ROTE_") {
 			continue
 		}
@@ -71,10 +72,10 @@ func warnOfUnknownVariables(log io.Writer, root *kong.Node) {
 	}
 }
 
-// settingVariables are the names of all variables that rote reads, for any of
-// its commands.
+// settingVariables returns the names of all variables that rote reads for any
+// command.
 func settingVariables(root *kong.Node) []string {
-	names := []string{adminToken}
+	names := []string{adminTokenVariable}
 	for _, flag := range root.Flags {
 		names = append(names, flag.Envs...)
 	}

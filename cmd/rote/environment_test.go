@@ -24,7 +24,7 @@ func (r *rote) runWith(variables []string, args ...string) (stdout, stderr strin
 
 // Flags that belong to one invocation are not taken from the environment: a
 // variable that another program has set must not change what a command does.
-func TestInvocationFlagsIgnoreTheEnvironment(t *testing.T) {
+func TestInvocationFlagsIgnoreEnvironment(t *testing.T) {
 	r := newRote(t)
 	invalid := r.file("invalid.json", `{"name":"x"}`)
 	valid := r.file("valid.json", `{"name":"t","description":"d","operations":[{"type":"js_evaluate","js":"(() => 7)()","session_storage_key":"k"},
@@ -55,7 +55,7 @@ func TestInvocationFlagsIgnoreTheEnvironment(t *testing.T) {
 
 // The flags that say what one invocation does, rather than how rote works, are
 // not settings.
-func TestFlagsOfAnInvocation(t *testing.T) {
+func TestInvocationFlags(t *testing.T) {
 	invocation := []string{"help", "version", "param", "json", "output", "query", "keep", "id", "new", "status", "limit"}
 	var flags cli
 	parser, err := newParser(&flags, streams{out: new(bytes.Buffer), err: new(bytes.Buffer)})

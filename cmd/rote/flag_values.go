@@ -11,18 +11,18 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// The bounds of flag values. A value beyond them is refused instead of being
-// clamped: a token that should live for 300 years is a typing error.
+// Limits of flag values. Values beyond them are rejected instead of clamped: a
+// token that should be valid for 300 years is probably a typing error.
 const (
-	maxSize  = 1 << 40 // bytes
-	maxCount = 1_000_000
-	maxWait  = 24 * time.Hour
-	day      = 24 * time.Hour
-	minDays  = time.Second
-	maxDays  = 36500 * day // 100 years, which a time.Duration holds
+	maxSize     = 1 << 40 // bytes
+	maxCount    = 1_000_000
+	maxDuration = 24 * time.Hour
+	day         = 24 * time.Hour
+	minDays     = time.Second
+	maxDays     = 36500 * day // 100 years, which a time.Duration holds
 )
 
-// size is a number of bytes from 1 to maxSize, written as 4MiB or 500kB.
+// size is a number of bytes from 1 to maxSize, as in 4MiB or 500kB.
 type size int64
 
 func (s *size) UnmarshalText(text []byte) error {
@@ -37,8 +37,8 @@ func (s *size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// count is a whole number from 1 to maxCount. Its zero value means that the
-// flag was not given.
+// count is an integer from 1 to maxCount. Its zero value means that the flag
+// was not given.
 type count int
 
 func (c *count) UnmarshalText(text []byte) error {
@@ -47,7 +47,7 @@ func (c *count) UnmarshalText(text []byte) error {
 	return err
 }
 
-// number is a whole number from 0 to maxCount.
+// number is an integer from 0 to maxCount.
 type number int
 
 func (n *number) UnmarshalText(text []byte) error {
@@ -64,20 +64,20 @@ func parseNumber(text string, low int) (int, error) {
 	return n, nil
 }
 
-// wait is a duration over 0 and up to maxWait, written as 45s.
-type wait time.Duration
+// duration is a duration over 0 and up to maxDuration, as in 45s.
+type duration time.Duration
 
-func (w *wait) UnmarshalText(text []byte) error {
+func (w *duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
-	if err != nil || v <= 0 || v > maxWait {
-		return fmt.Errorf("%q is no time to wait up to %v: write 45s or 2m", text, maxWait)
+	if err != nil || v <= 0 || v > maxDuration {
+		return fmt.Errorf("%q is no time to wait up to %v: write 45s or 2m", text, maxDuration)
 	}
-	*w = wait(v)
+	*w = duration(v)
 	return nil
 }
 
-// addressRange is an address or a range of addresses, written as 10.0.0.1 or
-// 10.0.0.0/8. It is never the range of all addresses.
+// addressRange is an address or a range of addresses, as in 10.0.0.1 or
+// 10.0.0.0/8, but not the range of all addresses.
 type addressRange netip.Prefix
 
 func (r *addressRange) UnmarshalText(text []byte) error {
@@ -95,8 +95,8 @@ func (r *addressRange) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// days is a duration from minDays to maxDays. It takes the notation of
-// [time.ParseDuration], and a number of days as in 90d or 1.5d.
+// days is a duration from minDays to maxDays, in the syntax of
+// [time.ParseDuration] or as a number of days, as in 90d or 1.5d.
 type days time.Duration
 
 func (d *days) UnmarshalText(text []byte) error {
@@ -108,11 +108,12 @@ func (d *days) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// daysPattern is a number of days. ParseFloat alone would take "Infd" too.
+// daysPattern matches a number of days. ParseFloat alone would accept "Infd"
+// too.
 var daysPattern = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?d$`)
 
-// parseDays is an error for what is no duration, and for one that a
-// time.Duration does not hold.
+// parseDays returns an error for an invalid duration and for one that does not
+// fit in a time.Duration.
 func parseDays(text string) (time.Duration, error) {
 	if !daysPattern.MatchString(text) {
 		return time.ParseDuration(text)

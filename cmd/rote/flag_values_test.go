@@ -18,7 +18,7 @@ func TestFlagValues(t *testing.T) {
 		return d, func() int64 { return int64(*d) }
 	}
 	newWait := func() (encoding.TextUnmarshaler, func() int64) {
-		w := new(wait)
+		w := new(duration)
 		return w, func() int64 { return int64(*w) }
 	}
 	newSize := func() (encoding.TextUnmarshaler, func() int64) {
@@ -42,7 +42,8 @@ func TestFlagValues(t *testing.T) {
 			"90d": 90 * 24 * h, "12h": 12 * h, "1.5d": 36 * h, "0.5d": 12 * h, "1h30m": h * 3 / 2, "36500d": 36500 * 24 * h, "1s": int64(time.Second), "007d": 7 * 24 * h,
 			"200000d": refused, "213504d": refused, "106752d": refused, "36501d": refused, "36500.1d": refused, "99999999999999999999d": refused,
 			strings.Repeat("9", 400) + "d": refused, "3000000h": refused, "0d": refused, "-1d": refused, "-90d": refused, "0": refused, "1ns": refused, "0.9s": refused,
-			"90d x": refused, "90dd": refused, "90 d": refused, "d": refused, "90": refused, "1d12h": refused, "1e3d": refused, "Infd": refused, "NaNd": refused, "soon": refused, "": refused, "9_0d": refused}},
+			"90d x": refused, "90dd": refused, "90 d": refused, "d": refused, "90": refused, "1d12h": refused, "1e3d": refused,
+			"Infd": refused, "NaNd": refused, "soon": refused, "": refused, "9_0d": refused}},
 		{"wait", "write 45s or 2m", newWait, map[string]int64{
 			"45s": 45 * int64(time.Second), "2m": int64(2 * time.Minute), "24h": 24 * h, "1.5s": 1500 * int64(time.Millisecond), "1ms": int64(time.Millisecond),
 			"24h1s": refused, "2562047h47m17s": refused, "9223372036854775808ns": refused, "0s": refused, "-1s": refused, "45": refused, "1d": refused, "": refused}},

@@ -69,7 +69,7 @@ func (r *rote) follow(text string) (stdout string) {
 // written there, and prints the data shown. Then each client's snippet starts a
 // server that has the routine and may reach the shop, as has rote serve with the
 // same settings.
-func TestReadmeFromTheFirstRoutineToTheAgent(t *testing.T) {
+func TestReadmeFirstRoutine(t *testing.T) {
 	r, text := newcomer(t)
 	shown := r.follow(text)
 	snippets := stdioSnippets(t, section(t, text, "For agents: MCP"))
@@ -133,8 +133,8 @@ func sameData(t *testing.T, answer json.RawMessage, shown string) bool {
 	if err := json.Unmarshal(answer, &got); err != nil {
 		t.Fatal(err)
 	}
-	data, err := normal(got.Data)
-	want, errShown := normal(json.RawMessage(shown))
+	data, err := normalizeJSON(got.Data)
+	want, errShown := normalizeJSON(json.RawMessage(shown))
 	return err == nil && errShown == nil && bytes.Equal(data, want)
 }
 

@@ -21,7 +21,7 @@ type listCommand struct {
 	JSON   bool     `name:"json" help:"Print the routines as a JSON array." env:"-"`
 }
 
-// Run prints the stored routines, newest first.
+// Run lists the stored routines, newest first.
 func (c *listCommand) Run(ctx context.Context, g *globals, s streams) error {
 	f := routine.RoutineFilter{Words: c.Words, Tag: c.Tag, Limit: cmp.Or(int(c.Limit), 100)}
 	switch c.Status {
@@ -32,7 +32,7 @@ func (c *listCommand) Run(ctx context.Context, g *globals, s streams) error {
 		f.Statuses = []routine.Status{routine.Status(c.Status)}
 	}
 	return withDatabase(ctx, g, s, func(service *routine.Service) error {
-		rs, total, err := service.Routines(ctx, g.local(), f)
+		rs, total, err := service.Routines(ctx, g.localPrincipal(), f)
 		if err != nil {
 			return err
 		}
@@ -46,9 +46,9 @@ func (c *listCommand) Run(ctx context.Context, g *globals, s streams) error {
 			if r.Published() {
 				tool = r.ToolName
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", cell(r.Name), r.ID, r.Status, r.Version, tool, time.Unix(r.UpdatedAt, 0).UTC().Format(time.DateTime))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", tableCell(r.Name), r.ID, r.Status, r.Version, tool, time.Unix(r.UpdatedAt, 0).UTC().Format(time.DateTime))
 		}
-		printRest(s, len(rs), total)
+		printOmitted(s, len(rs), total)
 		return w.Flush()
 	})
 }
@@ -59,16 +59,16 @@ type showCommand struct {
 	JSON    bool   `name:"json" help:"Print the whole stored routine, not only its definition." env:"-"`
 }
 
-// Run prints a routine's definition, as a file that rote add takes.
+// Run prints a routine's definition in the format that rote add accepts.
 func (c *showCommand) Run(ctx context.Context, g *globals, s streams) error {
 	return withDatabase(ctx, g, s, func(service *routine.Service) error {
-		r, err := findRoutine(ctx, service, g.local(), c.Routine)
+		r, err := findRoutine(ctx, service, g.localPrincipal(), c.Routine)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(s.err, "%s, %s, version %d, %s\n", r.ID, r.Status, r.Version, publication(r))
 		if c.Version > 0 {
-			v, err := service.Version(ctx, g.local(), r.ID, int(c.Version))
+			v, err := service.Version(ctx, g.localPrincipal(), r.ID, int(c.Version))
 			if err != nil {
 				return err
 			}
@@ -85,18 +85,19 @@ func (c *showCommand) Run(ctx context.Context, g *globals, s streams) error {
 }
 
 type executionsCommand struct {
-	ID      string `arg:"" optional:"" help:"Show this execution whole." placeholder:"ID"`
+	ID      string `arg:"" optional:"" help:"Show all of this execution." placeholder:"ID"`
 	Routine string `help:"Only executions of this routine." placeholder:"NAME|ID" env:"-"`
 	Status  string `help:"pending, running, completed or failed." enum:",pending,running,completed,failed" default:"" env:"-"`
 	Limit   count  `help:"How many executions at most (20)." placeholder:"N" env:"-"`
 	JSON    bool   `name:"json" help:"Print the executions as a JSON array." env:"-"`
 }
 
-// Run prints the executions of the organization, newest first, or one of them.
+// Run lists the executions of the organization, newest first, or prints one of
+// them.
 func (c *executionsCommand) Run(ctx context.Context, g *globals, s streams) error {
 	return withDatabase(ctx, g, s, func(service *routine.Service) error {
 		if c.ID != "" {
-			e, err := service.Execution(ctx, g.local(), c.ID)
+			e, err := service.Execution(ctx, g.localPrincipal(), c.ID)
 			if err != nil {
 				return err
 			}
@@ -104,13 +105,13 @@ func (c *executionsCommand) Run(ctx context.Context, g *globals, s streams) erro
 		}
 		f := routine.ExecutionFilter{Status: routine.ExecutionStatus(c.Status), Limit: cmp.Or(int(c.Limit), routine.DefaultPageLimit)}
 		if c.Routine != "" {
-			r, err := findRoutine(ctx, service, g.local(), c.Routine)
+			r, err := findRoutine(ctx, service, g.localPrincipal(), c.Routine)
 			if err != nil {
 				return err
 			}
 			f.RoutineID = r.ID
 		}
-		es, total, err := service.Executions(ctx, g.local(), f)
+		es, total, err := service.Executions(ctx, g.localPrincipal(), f)
 		if err != nil {
 			return err
 		}
@@ -124,17 +125,17 @@ func (c *executionsCommand) Run(ctx context.Context, g *globals, s streams) erro
 			if e.DurationSeconds != nil {
 				seconds = fmt.Sprintf("%.1f", *e.DurationSeconds)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, cell(e.RoutineName), e.Status,
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, tableCell(e.RoutineName), e.Status,
 				e.CreatedAt.UTC().Format(time.DateTime), seconds, cmp.Or(string(e.ErrorCode), "-"))
 		}
-		printRest(s, len(es), total)
+		printOmitted(s, len(es), total)
 		return w.Flush()
 	})
 }
 
-// withDatabase runs use on the service over a database that exists.
+// withDatabase calls use with the service of an existing database.
 func withDatabase(ctx context.Context, g *globals, s streams, use func(*routine.Service) error) (err error) {
-	a, err := open(ctx, g, s, sqlite.MustExist())
+	a, err := openApp(ctx, g, s, sqlite.MustExist())
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func withDatabase(ctx context.Context, g *globals, s streams, use func(*routine.
 	return use(a.service)
 }
 
-// findRoutine reads a stored routine by its id or its name.
+// findRoutine reads a stored routine by its id or name.
 func findRoutine(ctx context.Context, service *routine.Service, p routine.Principal, key string) (*routine.Routine, error) {
 	find := service.RoutineNamed
 	if strings.HasPrefix(key, "Routine_") {
@@ -155,8 +156,8 @@ func findRoutine(ctx context.Context, service *routine.Service, p routine.Princi
 	return r, err
 }
 
-// cell makes a text one cell of a table.
-func cell(text string) string {
+// tableCell truncates a text to one cell of a table, without line breaks.
+func tableCell(text string) string {
 	const most = 48
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' }), " ")
 	if runes := []rune(text); len(runes) > most {
@@ -165,8 +166,9 @@ func cell(text string) string {
 	return text
 }
 
-// printRest says on standard error that a list was not shown whole.
-func printRest(s streams, shown, total int) {
+// printOmitted prints to standard error how many items of a list were not
+// printed.
+func printOmitted(s streams, shown, total int) {
 	if total > shown {
 		fmt.Fprintf(s.err, "%d of %d are shown: raise --limit to see more\n", shown, total)
 	}

@@ -19,7 +19,8 @@ func TestStoreRoutines(t *testing.T) {
 		}
 		return path
 	}
-	definition := `{"name": "read it", "description": "Reads.", "tags": ["shop"], "operations": [{"type": "navigate", "url": "{{site}}/"}, {"type": "return_html"}], "parameters": [{"name": "site", "type": "url"}]}`
+	definition := `{"name": "read it", "description": "Reads.", "tags": ["shop"],
+		"operations": [{"type": "navigate", "url": "{{site}}/"}, {"type": "return_html"}], "parameters": [{"name": "site", "type": "url"}]}`
 	first := write("first.json", definition)
 	second := write("second.json", strings.Replace(definition, "Reads.", "Reads more.", 1))
 	other := write("other.json", strings.Replace(definition, "read it", "other", 1))
@@ -57,7 +58,9 @@ func TestStoreRoutines(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &stored); err != nil || len(stored) != 1 || stored[0].Name != "other" {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if out, errs, code := r.run("add", "--id", stored[0].ID, write("renamed.json", strings.Replace(definition, "read it", "renamed", 1))); code != 0 || !strings.Contains(out, "updated renamed ("+stored[0].ID+", version 2, tool other)") {
+	renamed := write("renamed.json", strings.Replace(definition, "read it", "renamed", 1))
+	if out, errs, code := r.run("add", "--id", stored[0].ID, renamed); code != 0 ||
+		!strings.Contains(out, "updated renamed ("+stored[0].ID+", version 2, tool other)") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
 	// What show prints is a file that add takes.

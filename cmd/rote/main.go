@@ -18,24 +18,24 @@ import (
 	"rote/routine"
 )
 
-// softMemoryLimit is from where on, in bytes, the garbage collector works harder
-// to keep the process small. A few runs with large answers come near it.
+// softMemoryLimit is the memory in bytes above which the garbage collector
+// works harder. A few runs with large results come near it.
 const softMemoryLimit = 400 << 20
 
 func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(softMemoryLimit)
 	}
-	// A host that closes our output must not kill us before we have cleaned up:
-	// the write fails instead.
+	// If the parent closes our output, the write must fail instead of killing the
+	// process before it has cleaned up.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, hurry := interrupted(os.Stderr)
-	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, hurry: hurry}))
+	ctx, hurry := signalContext(os.Stderr)
+	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, stopNow: hurry}))
 }
 
-// interrupted ends ctx with the first signal to stop and closes hurry with the
-// second. A third ends the program where it stands.
-func interrupted(log io.Writer) (ctx context.Context, hurry <-chan struct{}) {
+// signalContext returns a context that the first signal to stop cancels, and a
+// channel that the second one closes. A third signal kills the program.
+func signalContext(log io.Writer) (ctx context.Context, hurry <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	at := make(chan struct{})
 	asked := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
@@ -45,31 +45,31 @@ func interrupted(log io.Writer) (ctx context.Context, hurry <-chan struct{}) {
 		<-signals
 		cancel()
 		<-signals
-		fmt.Fprintln(log, "rote: runs in flight are ended at once")
+		fmt.Fprintln(log, "rote: stopping all runs now")
 		signal.Reset(asked...)
 		close(at)
 	}()
 	return ctx, at
 }
 
-// streams are where a command reads and writes. Results and protocols go to
-// out, everything else to err.
+// streams are the input and outputs of a command. Results and protocols are
+// written to out, everything else to err.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
-	// hurry is closed when the user has asked twice to stop; nil: never.
-	hurry <-chan struct{}
-	// log takes what the program logs; nil: it is written to err.
+	// stopNow is closed when the user has asked twice to stop. It may be nil.
+	stopNow <-chan struct{}
+	// log receives the program's log. If nil, it is written to err.
 	log *slog.Logger
 }
 
-// ending bounds the end of what goes on when ctx is over. It is cut short by
-// hurry.
-func (s streams) ending(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+// graceContext returns a context for work that continues for up to d after ctx
+// ends. stopNow cancels it earlier.
+func (s streams) graceContext(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
 	go func() {
 		select {
-		case <-s.hurry:
+		case <-s.stopNow:
 			cancel()
 		case <-ctx.Done():
 		}
@@ -77,8 +77,8 @@ func (s streams) ending(ctx context.Context, d time.Duration) (context.Context, 
 	return ctx, cancel
 }
 
-// run does one command line and gives its exit code: 0 done, 1 failed, 2 not
-// understood.
+// run executes one command line and returns its exit code: 0 for success, 1 for
+// failure, 2 for an invalid command line.
 func run(ctx context.Context, args []string, s streams) int {
 	command, g, err := parse(args, s)
 	if errors.Is(err, errHelp) {
@@ -92,15 +92,15 @@ func run(ctx context.Context, args []string, s streams) int {
 	if err == nil {
 		return 0
 	}
-	if !errors.Is(err, errSaid) {
-		fmt.Fprintf(s.err, "rote: %v\n", whole(err))
+	if !errors.Is(err, errReported) {
+		fmt.Fprintf(s.err, "rote: %v\n", withCause(err))
 	}
 	return 1
 }
 
-// whole is err with what a remote caller would not be told: who has the command
-// line has the database.
-func whole(err error) error {
+// withCause adds the cause of a store error, which remote callers do not see.
+// Users of the command line can read the database anyway.
+func withCause(err error) error {
 	var e *routine.Error
 	if errors.As(err, &e) && e.Code == routine.CodeStoreUnavailable && e.Unwrap() != nil {
 		return fmt.Errorf("%w: %w", err, e.Unwrap())
@@ -108,5 +108,5 @@ func whole(err error) error {
 	return err
 }
 
-// errSaid ends a command that has said all there is to say.
-var errSaid = errors.New("failed")
+// errReported makes the command exit with 1 without printing an error again.
+var errReported = errors.New("failed")

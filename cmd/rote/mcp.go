@@ -14,16 +14,16 @@ import (
 )
 
 type mcpCommand struct {
-	toolFlags
+	mcpFlags
 }
 
-// Run serves until the client closes our standard input, ends itself or sends a
-// signal. Standard output carries the protocol and nothing else.
+// Run serves until the client closes standard input, the parent process ends or
+// a signal arrives. Only protocol messages are written to standard output.
 func (c *mcpCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
 	if err := g.checkBrowser(); err != nil {
 		return err
 	}
-	a, err := open(ctx, g, s)
+	a, err := openApp(ctx, g, s)
 	if err != nil {
 		return err
 	}
@@ -42,12 +42,13 @@ func (c *mcpCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	watched := make(chan struct{})
 	go func() { defer close(watched); watchParent(ctx, cancel) }()
 	defer func() { cancel(); <-watched }()
-	return server.ServeStdio(ctx, g.local(), s.in, s.out)
+	return server.ServeStdio(ctx, g.localPrincipal(), s.in, s.out)
 }
 
-// addCommandLine stores a routine in the database and the organization of g.
+// addCommandLine returns the command that stores a routine in the database and
+// the organization of g.
 func addCommandLine(g *globals) (string, error) {
-	path, err := g.database()
+	path, err := g.databasePath()
 	if err != nil {
 		return "", err
 	}
@@ -61,21 +62,21 @@ func addCommandLine(g *globals) (string, error) {
 	return line, nil
 }
 
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+var shellSafe = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// shellQuoted is text as one word for a shell.
+// shellQuoted quotes text as one word for a shell.
 func shellQuoted(text string) string {
-	if plainWord.MatchString(text) {
+	if shellSafe.MatchString(text) {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// filesPrefix begins the names of the directories that files of results are put
-// in for the client.
-const filesPrefix = "rote-files-"
+// fileDirPrefix is the prefix of the directories in which files of results are
+// stored for the client.
+const fileDirPrefix = "rote-files-"
 
-// fileDir is such a directory, made when the first file comes.
+// fileDir is a temporary directory that is created for the first file.
 type fileDir struct {
 	mu   sync.Mutex
 	made *tempdir.Dir
@@ -85,8 +86,8 @@ func (d *fileDir) path() (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.made == nil {
-		tempdir.Sweep(filesPrefix)
-		made, err := tempdir.Make(filesPrefix)
+		tempdir.Sweep(fileDirPrefix)
+		made, err := tempdir.Make(fileDirPrefix)
 		if err != nil {
 			return "", err
 		}
@@ -104,12 +105,13 @@ func (d *fileDir) remove() error {
 	return d.made.Remove()
 }
 
-// parentInterval is how often we look whether our parent lives.
+// parentInterval is how often watchParent checks whether the parent process is
+// alive.
 const parentInterval = 500 * time.Millisecond
 
-// watchParent calls orphaned when the process that started us is gone: others
-// may hold our standard input open after it, as package runners do, and then
-// the browser would run for nobody.
+// watchParent calls orphaned when the process that started this one has ended.
+// Other processes, such as package runners, may keep standard input open after
+// it, and the browser would then run for nobody.
 func watchParent(ctx context.Context, orphaned func()) {
 	parent := os.Getppid()
 	tick := time.NewTicker(parentInterval)

@@ -101,9 +101,9 @@ func TestTrustedProxy(t *testing.T) {
 const grab = `{"name":"grab","description":"Downloads a page of the shop.","parameters":[{"name":"site","type":"url"}],"operations":[
 	{"type":"navigate","url":"{{site}}/"},{"type":"download","endpoint":{"url":"{{site}}/product/LAMP-01"},"filename":"lamp.html"}]}`
 
-// TestFileOfAResultOnDisk: who started rote mcp is told where a file lies, and
+// TestResultFileOnDisk: who started rote mcp is told where a file lies, and
 // opens it, until rote mcp has ended.
-func TestFileOfAResultOnDisk(t *testing.T) {
+func TestResultFileOnDisk(t *testing.T) {
 	r := newRote(t)
 	s := r.serve()
 	if status, answer := s.call("POST", "/routines/", grab); status != 201 {

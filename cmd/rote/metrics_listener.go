@@ -10,7 +10,7 @@ import (
 	"rote/httpapi"
 )
 
-// metricsListener serves the metrics on a listener of their own (--metrics-addr).
+// metricsListener serves the metrics on a separate listener (--metrics-addr).
 // The zero value serves nothing.
 type metricsListener struct {
 	listener net.Listener
@@ -18,8 +18,8 @@ type metricsListener struct {
 	ended    chan struct{}
 }
 
-// listenForMetrics opens the listener, and warns when more than this machine
-// reaches it: no token is needed there. Without addr it does nothing.
+// listenForMetrics starts the listener, or does nothing if addr is empty. It
+// logs a warning if the address is not on loopback, because no token is needed.
 func listenForMetrics(addr string, allowedHosts []string, m *httpapi.Metrics, log *slog.Logger) (*metricsListener, error) {
 	if addr == "" {
 		return &metricsListener{}, nil
@@ -28,8 +28,8 @@ func listenForMetrics(addr string, allowedHosts []string, m *httpapi.Metrics, lo
 	if err != nil {
 		return nil, fmt.Errorf("listen for metrics: %w (choose another address with --metrics-addr)", err)
 	}
-	if !loopback(l) {
-		allowedHosts = []string{"*"} // scrapers use whatever name or address they have
+	if !isLoopback(l) {
+		allowedHosts = []string{"*"} // scrapers may use any name or address
 		log.Warn("everybody who reaches --metrics-addr can read the metrics without a token: listen on 127.0.0.1, or let only your Prometheus through",
 			"address", l.Addr().String())
 	}
@@ -44,7 +44,7 @@ func listenForMetrics(addr string, allowedHosts []string, m *httpapi.Metrics, lo
 	return s, nil
 }
 
-// Close ends the listener and waits until it has ended.
+// Close stops the listener and waits for it.
 func (s *metricsListener) Close() error {
 	if s.server == nil {
 		return nil

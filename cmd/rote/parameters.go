@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// parameters returns the -p values as a JSON object of strings; Bind accepts a
-// string for a number that it spells. No value is longer than limit bytes.
+// parameters returns the -p values as a JSON object of strings. The service
+// accepts a string for a number. Values are limited to limit bytes.
 func (c *runCommand) parameters(in io.Reader, limit int64) (json.RawMessage, error) {
 	r := valueReader{in: in, limit: limit}
 	if c.Routine == "-" {
@@ -26,7 +26,7 @@ func (c *runCommand) parameters(in io.Reader, limit int64) (json.RawMessage, err
 		if _, twice := values[name]; twice {
 			return nil, fmt.Errorf("-p %s is given twice", name)
 		}
-		value, err := r.value(name, text)
+		value, err := r.resolve(name, text)
 		if err != nil {
 			return nil, err
 		}
@@ -35,28 +35,29 @@ func (c *runCommand) parameters(in io.Reader, limit int64) (json.RawMessage, err
 	return json.Marshal(values)
 }
 
-// valueReader reads the values of parameters that are not on the command line.
+// valueReader reads parameter values from files and standard input.
 type valueReader struct {
 	in       io.Reader
 	limit    int64  // bytes
-	inputUse string // what standard input has been used for; empty: nothing
+	inputUse string // what standard input was used for, or empty
 }
 
-// value is what text stands for: "-" is standard input, "@FILE" the file, "@@…"
-// a text that begins with "@", and any other text itself.
-func (r *valueReader) value(name, text string) (string, error) {
+// resolve returns the value for text: standard input for "-", the content of a
+// file for "@FILE", text starting with "@" for "@@…", and otherwise text
+// itself.
+func (r *valueReader) resolve(name, text string) (string, error) {
 	value, source, err := text, "", error(nil)
 	switch {
 	case text == "-":
 		source = "standard input"
-		value, err = r.input(name)
+		value, err = r.readInput(name)
 	case strings.HasPrefix(text, "@@"):
 		value = text[1:]
 	case text == "@":
 		return "", fmt.Errorf("-p %s=@: name a file after @; write @@ for a value that begins with @", name)
 	case strings.HasPrefix(text, "@"):
 		source = text[1:]
-		value, err = r.file(source)
+		value, err = r.readFile(source)
 	}
 	switch {
 	case errors.Is(err, errTooLarge):
@@ -69,30 +70,30 @@ func (r *valueReader) value(name, text string) (string, error) {
 	return value, nil
 }
 
-// input reads the value of a parameter from standard input, which can be read
-// once only.
-func (r *valueReader) input(name string) (string, error) {
+// readInput reads the value of a parameter from standard input, which can be
+// read only once.
+func (r *valueReader) readInput(name string) (string, error) {
 	if r.inputUse != "" {
 		return "", fmt.Errorf("standard input is already %s", r.inputUse)
 	}
 	r.inputUse = "the value of " + name
-	return r.read(r.in)
+	return r.readAll(r.in)
 }
 
-func (r *valueReader) file(path string) (string, error) {
+func (r *valueReader) readFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	return r.read(f)
+	return r.readAll(f)
 }
 
 var errTooLarge = errors.New("too large")
 
-// read reads all of from, without the line break at its end that editors and
-// echo add.
-func (r *valueReader) read(from io.Reader) (string, error) {
+// readAll reads all of from and removes one line break at the end, which
+// editors and echo add.
+func (r *valueReader) readAll(from io.Reader) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(from, r.limit+1))
 	if err != nil {
 		return "", err

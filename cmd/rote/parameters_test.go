@@ -64,7 +64,7 @@ func TestParametersFromFiles(t *testing.T) {
 
 // What cannot be a value is refused before anything runs, and the error names
 // the parameter and the file.
-func TestParametersThatCannotBeRead(t *testing.T) {
+func TestUnreadableParameters(t *testing.T) {
 	r := newRote(t)
 	file := r.file("echo.json", echo)
 	nowhere, invalid := filepath.Join(r.home, "nowhere"), r.file("latin1", "caf\xe9")
@@ -93,7 +93,7 @@ func TestParametersThatCannotBeRead(t *testing.T) {
 }
 
 // A value on the command line that is not text is refused rather than altered.
-func TestArgumentsThatAreNoText(t *testing.T) {
+func TestArgumentsMustBeUTF8(t *testing.T) {
 	r := newRote(t)
 	if out, errs, code := r.run("run", r.file("echo.json", echo), "-p", "text=caf\xe9"); code != 2 || out != "" || !strings.Contains(errs, "argument 4 is not UTF-8 text") {
 		t.Errorf("exit %d, %q\n%s", code, out, errs)

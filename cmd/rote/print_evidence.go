@@ -8,7 +8,7 @@ import (
 	"rote/routine"
 )
 
-// printEvidence tells a person what the page was like when the run failed.
+// printEvidence prints the state of the page at the time the run failed.
 func printEvidence(w io.Writer, e *routine.Evidence) {
 	if e == nil {
 		return
@@ -17,14 +17,14 @@ func printEvidence(w io.Writer, e *routine.Evidence) {
 	if e.Text != "" {
 		fmt.Fprintf(w, "it says: %s\n", e.Text)
 	}
-	list(w, "it has", e.Elements, func(x routine.Element) string {
+	printList(w, "it has", e.Elements, func(x routine.Element) string {
 		if x.Problem == "" {
 			return x.String()
 		}
 		return x.String() + ", which " + x.Problem
 	})
-	list(w, "its console", e.Console, func(line string) string { return line })
-	list(w, "its failed requests", e.FailedRequests, func(f routine.FailedRequest) string {
+	printList(w, "its console", e.Console, func(line string) string { return line })
+	printList(w, "its failed requests", e.FailedRequests, func(f routine.FailedRequest) string {
 		why := f.Error
 		if f.Status > 0 {
 			why = fmt.Sprint(f.Status)
@@ -33,7 +33,7 @@ func printEvidence(w io.Writer, e *routine.Evidence) {
 	})
 }
 
-func list[T any](w io.Writer, title string, items []T, line func(T) string) {
+func printList[T any](w io.Writer, title string, items []T, line func(T) string) {
 	for i, item := range items {
 		if i == 0 {
 			fmt.Fprintf(w, "%s:\n", title)

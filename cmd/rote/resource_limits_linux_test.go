@@ -52,7 +52,7 @@ func (r *rote) program(name, text string) string {
 }
 
 // Whatever keeps the browser from starting, all that needs none goes on.
-func TestWithoutABrowser(t *testing.T) {
+func TestMissingBrowser(t *testing.T) {
 	t.Run("removed", func(t *testing.T) {
 		r := newRote(t)
 		removed := r.program("removed", "")
@@ -101,7 +101,7 @@ func small(t *testing.T, dir, options string) {
 }
 
 // A browser that can write nothing works: what a run leaves is in its memory.
-func TestFullProfile(t *testing.T) {
+func TestFullTempDirectory(t *testing.T) {
 	r := newRote(t)
 	small(t, filepath.Join(r.home, "tmp"), "size=4k")
 	s := r.serve()
@@ -115,7 +115,7 @@ func TestFullProfile(t *testing.T) {
 
 // A program that has no descriptors left says so, keeps what it has, and leaves
 // nothing behind.
-func TestOutOfDescriptors(t *testing.T) {
+func TestOutOfFileDescriptors(t *testing.T) {
 	r := newRote(t)
 	s := r.start(func(c *exec.Cmd) {
 		c.Args = append([]string{"sh", "-c", `ulimit -n 36 && exec "$0" "$@"`}, c.Args...)
@@ -162,7 +162,7 @@ func TestIdleConnections(t *testing.T) {
 }
 
 // A caller that never reads its answer holds up nobody.
-func TestConsumerThatNeverReads(t *testing.T) {
+func TestClientThatNeverReads(t *testing.T) {
 	t.Parallel() // it waits for the end of a limit
 	r := newRote(t)
 	s := r.serve()
@@ -183,7 +183,7 @@ func TestConsumerThatNeverReads(t *testing.T) {
 	}
 	start := time.Now()
 	s.stop(syscall.SIGTERM)
-	if took := time.Since(start); took > answerTime+testTime/2 {
+	if took := time.Since(start); took > responseTimeout+testTime/2 {
 		t.Errorf("it held up the stop for %v", took)
 	}
 }

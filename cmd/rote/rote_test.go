@@ -34,7 +34,7 @@ func TestDemo(t *testing.T) {
 }
 
 // The commands that the demo shows for going on by hand work as they stand.
-func TestDemoKeepsTheShop(t *testing.T) {
+func TestDemoKeepsShopRunning(t *testing.T) {
 	r := newRote(t)
 	c := r.command("demo", "--keep")
 	out := &output{more: make(chan struct{}, 1)}
@@ -80,7 +80,7 @@ func TestDemoKeepsTheShop(t *testing.T) {
 	stop()
 }
 
-func TestDemoTellsTheTruth(t *testing.T) {
+func TestDemoWithMissingBrowser(t *testing.T) {
 	out, errs, code := newRote(t).run("demo", "--browser", "/nowhere/chromium")
 	if code != 1 || !strings.Contains(errs, "no such file") && !strings.Contains(errs, "no browser") {
 		t.Fatalf("exit %d\n%s\n%s", code, out, errs)
@@ -98,7 +98,8 @@ func TestRunFile(t *testing.T) {
 		{"search", []string{r.example("search_products"), "-p", "query=LAMP", "-p", "max_price=30"}, 0, `"sku": "LAMP-03"`, "1/6 navigate"},
 		{"login and JSON API", []string{r.example("list_orders"), "-p", "username=ada", "-p", "password=lovelace"}, 0, `"total": 42.50`, "fetch"},
 		{"a page's HTML", []string{r.example("page_text"), "-p", "sku=LAMP-01"}, 0, `<main`, "return_html"},
-		{"the whole execution", []string{r.example("download_invoice"), "-p", "username=ada", "-p", "password=lovelace", "-p", "order_id=A-1001", "--json"}, 0, `"filename": "invoice-A-1001.pdf"`, "download"},
+		{"the whole execution", []string{r.example("download_invoice"), "-p", "username=ada", "-p", "password=lovelace",
+			"-p", "order_id=A-1001", "--json"}, 0, `"filename": "invoice-A-1001.pdf"`, "download"},
 		{"a wrong password", []string{r.example("list_orders"), "-p", "username=ada", "-p", "password=x"}, 1, "", "operation"},
 		{"a missing parameter", []string{r.example("search_products")}, 1, "", `"query" is required`},
 		{"an unknown parameter", []string{r.example("search_products"), "-p", "query=x", "-p", "max=3"}, 1, "", `did you mean "max_price"?`},
@@ -126,7 +127,7 @@ func TestRunFile(t *testing.T) {
 }
 
 // A run that fails tells on stderr what the page was like.
-func TestRunShowsTheEvidence(t *testing.T) {
+func TestRunPrintsEvidence(t *testing.T) {
 	r := newRote(t)
 	wrong := r.file("wrong.json", `{"name":"w","description":"d","parameters":[{"name":"site"}],"operations":[
 		{"type":"navigate","url":"{{site}}/"},{"type":"click","selector":"#serch-button","timeout_ms":200},{"type":"return_html"}]}`)
@@ -195,7 +196,8 @@ func TestTokens(t *testing.T) {
 		t.Fatal(out, errs, code)
 	}
 	list, _, _ := r.run("token", "list")
-	if !strings.Contains(list, "ann") || !strings.Contains(list, "routines:read executions:run  *.shop.example") || !strings.Contains(list, "valid until") || strings.Contains(list, strings.TrimSpace(out)) {
+	if !strings.Contains(list, "ann") || !strings.Contains(list, "routines:read executions:run  *.shop.example") ||
+		!strings.Contains(list, "valid until") || strings.Contains(list, strings.TrimSpace(out)) {
 		t.Fatal(list)
 	}
 	id := strings.Fields(strings.Split(list, "\n")[1])[0]

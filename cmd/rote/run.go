@@ -16,10 +16,10 @@ import (
 
 type runCommand struct {
 	Routine string        `arg:"" help:"A routine file, - for standard input, or the name or id of a stored routine." placeholder:"FILE|NAME|ID"`
-	Param   []string      `short:"p" help:"A parameter's value. NAME=@FILE reads it from a file and NAME=- from standard input, without the line break at the end; NAME=@@TEXT is @TEXT. Repeatable." placeholder:"NAME=VALUE" sep:"none" env:"-"`
-	Timeout time.Duration `help:"Longest time of the run, 1s to 300s." default:"60s"`
+	Param   []string      `short:"p" help:"Parameter; =@FILE reads a file, =- stdin; =@@TEXT is @TEXT. Repeatable." placeholder:"NAME=VALUE" sep:"none" env:"-"`
+	Timeout time.Duration `help:"Timeout of the run, 1s to 300s." default:"60s"`
 	JSON    bool          `name:"json" help:"Print the whole execution as JSON." xor:"output" env:"-"`
-	Output  string        `short:"o" help:"New file for the data, a download's bytes as they are; - is standard output." placeholder:"FILE" xor:"output" env:"-"`
+	Output  string        `short:"o" help:"New file for the data or download; - is standard output." placeholder:"FILE" xor:"output" env:"-"`
 }
 
 func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
@@ -37,7 +37,7 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	if c.stored() {
 		options = append(options, sqlite.MustExist())
 	}
-	a, err := open(ctx, g, s, options...)
+	a, err := openApp(ctx, g, s, options...)
 	if err != nil {
 		return err
 	}
@@ -56,13 +56,13 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 		for _, p := range ours.Problems {
 			fmt.Fprintf(s.err, "rote: %s\n", p)
 		}
-		return errSaid
+		return errReported
 	}
 	return err
 }
 
-// stored reports whether the argument names a routine of the database: by its
-// id, or by a name that no file has and that does not look like a file's.
+// stored reports whether the argument is a stored routine: an id, or a name
+// that does not look like a file name and for which there is no file.
 func (c *runCommand) stored() bool {
 	if strings.HasPrefix(c.Routine, "Routine_") {
 		return true
@@ -74,14 +74,14 @@ func (c *runCommand) stored() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// execute runs a file as it is, or a stored routine through the ledger.
+// execute runs a file directly, or a stored routine as a recorded execution.
 func (c *runCommand) execute(ctx context.Context, a *app, g *globals, s streams, call routine.Call) (*routine.Execution, error) {
 	if c.stored() {
-		r, err := findRoutine(ctx, a.service, g.local(), c.Routine)
+		r, err := findRoutine(ctx, a.service, g.localPrincipal(), c.Routine)
 		if err != nil {
 			return nil, err
 		}
-		return a.service.Execute(ctx, g.local(), r.ID, call)
+		return a.service.Execute(ctx, g.localPrincipal(), r.ID, call)
 	}
 	text, err := readFile(c.Routine, s.in)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *runCommand) execute(ctx context.Context, a *app, g *globals, s streams,
 		printProblems(streams{out: s.err}, c.Routine, "error", routine.AsError(err).Problems)
 		return nil, fmt.Errorf("%s is no valid routine", c.Routine)
 	}
-	return a.service.RunOnce(ctx, g.local(), d, call)
+	return a.service.RunOnce(ctx, g.localPrincipal(), d, call)
 }
 
 // readFile reads a file, or standard input for "-".

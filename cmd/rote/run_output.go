@@ -11,10 +11,10 @@ import (
 	"rote/routine"
 )
 
-// print writes the run's data, or with --json all of the execution.
+// print prints the run's data or, with --json, the whole execution.
 func (c *runCommand) print(e *routine.Execution, s streams) error {
 	if c.JSON {
-		return printJSON(s.out, shown(e))
+		return printJSON(s.out, withoutRoutine(e))
 	}
 	printEvidence(s.err, e.Evidence)
 	if e.Status != routine.ExecutionCompleted || e.Result.Data == nil {
@@ -34,7 +34,7 @@ func (c *runCommand) print(e *routine.Execution, s streams) error {
 	return printJSON(s.out, e.Result.Data)
 }
 
-// writeOutput writes the data as it is to where --output says.
+// writeOutput writes the data unchanged to the file of --output.
 func (c *runCommand) writeOutput(r *routine.Result, s streams) error {
 	data := []byte(r.Data)
 	var text string
@@ -59,8 +59,8 @@ func (c *runCommand) writeOutput(r *routine.Result, s streams) error {
 	return errors.Join(err, f.Close())
 }
 
-// shown leaves out of the run of a file what only a stored routine has.
-func shown(e *routine.Execution) any {
+// withoutRoutine omits the fields that only executions of stored routines have.
+func withoutRoutine(e *routine.Execution) any {
 	if e.RoutineID != "" {
 		return e
 	}

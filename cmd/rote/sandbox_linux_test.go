@@ -76,7 +76,8 @@ func TestOrdinaryUserWithoutUserNamespaces(t *testing.T) {
 		out, errs string
 	}{
 		{"the helper is there", false, []string{"browser", "check"}, 0, " works\n", ""},
-		{"the helper is not there", true, []string{"browser", "check"}, 1, "", "install its helper (sudo apt-get install chromium-sandbox), or allow user namespaces (sudo sysctl -w user.max_user_namespaces=15000)\n"},
+		{"the helper is not there", true, []string{"browser", "check"}, 1, "",
+			"install its helper (sudo apt-get install chromium-sandbox), or allow user namespaces (sudo sysctl -w user.max_user_namespaces=15000)\n"},
 		{"the demo without it", true, []string{"demo"}, 1, "POST /routines/ stored", "sudo apt-get install chromium-sandbox"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -17,15 +17,15 @@ import (
 )
 
 type serveCommand struct {
-	toolFlags
+	mcpFlags
 	Addr        string   `help:"Address to listen on." default:"127.0.0.1:8080"`
-	MetricsAddr string   `help:"Address that serves /metrics without a token, as in 127.0.0.1:9464. Without it, metrics need a token with the scope admin." placeholder:"ADDR"`
+	MetricsAddr string   `help:"Additional address for /metrics without a token, as in 127.0.0.1:9464." placeholder:"ADDR"`
 	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
-	AllowedHost []string `help:"Name that the service is reached by besides loopback, as host or host:port; its pages may use the service too. An origin such as https://app.example names one scheme and port. Repeatable." placeholder:"HOST"`
+	AllowedHost []string `help:"Name of the service, as host, host:port or origin. Its pages may use the service too. Repeatable." placeholder:"HOST"`
 	KeepAge     days     `help:"How long executions are kept." default:"30d"`
-	KeepSize    size     `help:"Bytes of results and files that are kept; the oldest executions go first." default:"10GiB"`
+	KeepSize    size     `help:"Bytes of results and files that are kept; the oldest executions are deleted first." default:"10GiB"`
 	Auth        string   `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
-	callerFlags
+	httpFlags
 }
 
 func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
@@ -47,20 +47,20 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	if err != nil {
 		return fmt.Errorf("listen: %w (choose another with --addr)", err)
 	}
-	c.suit(listener)
-	if c.Auth == "off" && !loopback(listener) {
+	c.setDefaults(listener)
+	if c.Auth == "off" && !isLoopback(listener) {
 		return errors.Join(fmt.Errorf("--auth off would let everybody who reaches %s act as %s: use tokens, or listen on 127.0.0.1", listener.Addr(), g.User),
 			listener.Close())
 	}
 	metrics := httpapi.NewMetrics()
-	a, err := openServer(ctx, g, s, metrics, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize)})
+	a, err := openServerApp(ctx, g, s, metrics, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize)})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
 	if c.Auth == "token" {
 		a.warnOfShortToken()
-		if err := firstToken(ctx, a, g, s); err != nil {
+		if err := createFirstToken(ctx, a, g, s); err != nil {
 			return errors.Join(err, listener.Close())
 		}
 	}
@@ -76,16 +76,16 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	a.log.Info("serving", "url", "http://"+listener.Addr().String()+c.BasePath)
 	return serve(ctx, listener, h, s, func(ctx context.Context) {
 		a.stopRuns(ctx)
-		tools.Close() // after the runs, so that their answers still go out
+		tools.Close() // after the runs, so that their responses can still be sent
 	})
 }
 
-// handler puts both front ends behind one admission.
+// handler returns the handler for REST and MCP, which share one admission.
 func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics) (http.Handler, *wire.HTTP, error) {
 	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath, Metrics: metrics}
 	c.apply(&config)
 	if c.Auth == "off" {
-		config.Local = new(g.local())
+		config.Local = new(g.localPrincipal())
 	}
 	server, err := c.server(a, g, nil, "")
 	if err != nil {
@@ -106,12 +106,12 @@ func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics) (ht
 	}), tools, nil
 }
 
-// answerTime is what calls in flight have to send their answers after the runs
-// they wait for have been ended.
-const answerTime = 5 * time.Second
+// responseTimeout is how long open requests may take to send their responses
+// after all runs have ended.
+const responseTimeout = 5 * time.Second
 
-// serve answers until ctx ends. Then it takes no more calls, has drain end what
-// those in flight wait for, and lets them answer.
+// serve serves until ctx ends. Then it stops accepting requests, calls drain to
+// end the runs that open requests wait for, and waits for their responses.
 func serve(ctx context.Context, l net.Listener, h http.Handler, s streams, drain func(context.Context)) error {
 	server := httpapi.NewServer(l.Addr().String(), h)
 	failed := make(chan error, 1)
@@ -121,7 +121,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, s streams, drain
 		return err
 	case <-ctx.Done():
 	}
-	draining, cancel := s.ending(ctx, drainTime)
+	draining, cancel := s.graceContext(ctx, drainTimeout)
 	defer cancel()
 	ending, cancelEnding := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelEnding()
@@ -129,7 +129,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, s streams, drain
 	go func() {
 		drain(draining)
 		close(drained)
-		time.AfterFunc(answerTime, cancelEnding)
+		time.AfterFunc(responseTimeout, cancelEnding)
 	}()
 	err := server.Shutdown(ending)
 	if errors.Is(err, context.Canceled) {
@@ -142,16 +142,17 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, s streams, drain
 	return err
 }
 
-// firstToken makes the first token of a new database and prints it, alone, once.
-func firstToken(ctx context.Context, a *app, g *globals, s streams) error {
-	if os.Getenv(adminToken) != "" {
+// createFirstToken creates the first token of a new database and prints only
+// the secret to standard output.
+func createFirstToken(ctx context.Context, a *app, g *globals, s streams) error {
+	if os.Getenv(adminTokenVariable) != "" {
 		return nil
 	}
 	tokens, err := a.service.Tokens(ctx)
 	if err != nil || len(tokens) > 0 {
 		return err
 	}
-	secret, _, err := a.service.CreateToken(ctx, g.local(), 0)
+	secret, _, err := a.service.CreateToken(ctx, g.localPrincipal(), 0)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func firstToken(ctx context.Context, a *app, g *globals, s streams) error {
 	return nil
 }
 
-func loopback(l net.Listener) bool {
+func isLoopback(l net.Listener) bool {
 	a, ok := l.Addr().(*net.TCPAddr)
 	return ok && a.IP.IsLoopback()
 }

@@ -170,7 +170,7 @@ func profiles(t *testing.T, home string) []string {
 	return left
 }
 
-func TestStoppedServerInterruptsWhatDoesNotEnd(t *testing.T) {
+func TestStoppedServerInterruptsLongRuns(t *testing.T) {
 	t.Parallel() // it waits for the end of a limit
 	r := newRote(t)
 	s := r.serve()

@@ -85,7 +85,7 @@ func (s *server) async(path, body string) (int, map[string]any) {
 
 // Two servers are one: a run is cancelled and watched through the one that does
 // not have it.
-func TestServersShareTheirRuns(t *testing.T) {
+func TestServersShareExecutions(t *testing.T) {
 	r := newRote(t)
 	has, other := r.serve(), r.serve()
 	other.token = has.token

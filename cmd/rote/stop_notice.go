@@ -9,19 +9,20 @@ import (
 	"rote/routine"
 )
 
-// maxNamedRuns is how many runs are named to a user who waits for them.
+// maxNamedRuns limits how many runs the notice names.
 const maxNamedRuns = 5
 
-// stopRuns tells the user what the stop waits for, if there are runs, and returns
-// when they have ended or ctx has.
+// stopRuns tells the user which runs it waits for, and returns when they have
+// ended or ctx has.
 func (a *app) stopRuns(ctx context.Context) {
 	if running := a.service.InFlight(); len(running) > 0 {
-		fmt.Fprintln(a.streams.err, stopNotice(running, drainTime))
+		fmt.Fprintln(a.streams.err, stopNotice(running, drainTimeout))
 	}
 	a.service.Close(ctx)
 }
 
-// stopNotice says which runs a stop waits for, how long, and how to end it sooner.
+// stopNotice returns a message that says which runs the program waits for, how
+// long, and how to stop at once.
 func stopNotice(running []*routine.Execution, wait time.Duration) string {
 	var named []string
 	for _, e := range running[:min(len(running), maxNamedRuns)] {

@@ -10,7 +10,7 @@ import (
 )
 
 // A server that is asked to stop says what it waits for.
-func TestStoppingServerSaysWhatItWaitsFor(t *testing.T) {
+func TestStoppingServerNamesRuns(t *testing.T) {
 	r := newRote(t)
 	s := r.serve()
 	_, created := s.call("POST", "/routines/", `{"name":"nap","description":"Sleeps.","operations":[{"type":"sleep","timeout_seconds":50}]}`)
@@ -36,7 +36,7 @@ func TestStopNotice(t *testing.T) {
 	for i := range 8 {
 		running = append(running, &routine.Execution{ID: fmt.Sprint("id", i), RoutineName: "a\n" + strings.Repeat("b", 100)})
 	}
-	notice := stopNotice(running, drainTime)
+	notice := stopNotice(running, drainTimeout)
 	if !strings.Contains(notice, "8 runs in flight: id0 of ") || !strings.Contains(notice, "id4 of ") || strings.Contains(notice, "id5") ||
 		!strings.Contains(notice, ", and 3 more. ") || strings.Contains(notice, "\n") || len(notice) > 700 {
 		t.Error(notice)

@@ -19,14 +19,15 @@ import (
 type tokenCommand struct {
 	Create tokenCreate `cmd:"" help:"Make a token and print its secret, once."`
 	List   tokenList   `cmd:"" help:"List the tokens."`
-	Revoke tokenRevoke `cmd:"" help:"Make a token useless."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a token."`
 }
 
-// The token's principal is that of --user, --organization and --project.
+// tokenCreate creates a token for the principal of --user, --organization and
+// --project.
 type tokenCreate struct {
-	Expires days     `help:"Time to live, as in 90d or 12h (for ever)." placeholder:"TIME"`
-	Scope   []string `help:"What it is good for: routines:read, routines:write, executions:run, executions:read (these four unless given), or admin, which is everything. Repeatable." placeholder:"SCOPE"`
-	Reach   []string `help:"Host that its runs may reach, of those that the server allows, written as for --allow-host (all of them). Repeatable." placeholder:"HOST"`
+	Expires days     `help:"Time to live, as in 90d or 12h (unlimited)." placeholder:"TIME"`
+	Scope   []string `help:"routines:read, routines:write, executions:run, executions:read (these four) or admin. Repeatable." placeholder:"SCOPE"`
+	Reach   []string `help:"Restrict its runs to this host, as in --allow-host. Repeatable." placeholder:"HOST"`
 }
 
 func (c *tokenCreate) Run(ctx context.Context, g *globals, s streams) (err error) {
@@ -34,12 +35,12 @@ func (c *tokenCreate) Run(ctx context.Context, g *globals, s streams) (err error
 	if err != nil {
 		return err
 	}
-	path, err := g.database()
+	path, err := g.databasePath()
 	if err != nil {
 		return err
 	}
 	_, missing := os.Stat(path)
-	a, err := open(ctx, g, s)
+	a, err := openApp(ctx, g, s)
 	if err != nil {
 		return err
 	}
@@ -56,9 +57,9 @@ func (c *tokenCreate) Run(ctx context.Context, g *globals, s streams) (err error
 	return err
 }
 
-// principal is who the token acts as.
+// principal returns the principal that the token authenticates.
 func (c *tokenCreate) principal(g *globals) (routine.Principal, error) {
-	p := g.local()
+	p := g.localPrincipal()
 	p.AllowedHosts = c.Reach
 	p.Scopes = routine.UsualScopes
 	var err error
@@ -74,7 +75,7 @@ func (c *tokenCreate) principal(g *globals) (routine.Principal, error) {
 type tokenList struct{}
 
 func (c *tokenList) Run(ctx context.Context, g *globals, s streams) (err error) {
-	a, err := open(ctx, g, s, sqlite.MustExist())
+	a, err := openApp(ctx, g, s, sqlite.MustExist())
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ type tokenRevoke struct {
 }
 
 func (c *tokenRevoke) Run(ctx context.Context, g *globals, s streams) (err error) {
-	a, err := open(ctx, g, s, sqlite.MustExist())
+	a, err := openApp(ctx, g, s, sqlite.MustExist())
 	if err != nil {
 		return err
 	}

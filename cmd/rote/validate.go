@@ -11,7 +11,8 @@ type validateCommand struct {
 	Files []string `arg:"" help:"Routine files (JSON); - is standard input." placeholder:"FILE"`
 }
 
-// Run checks all files and prints a line a problem, which editors can jump from.
+// Run checks all files and prints one line per problem, in a format that
+// editors can link to.
 func (c *validateCommand) Run(_ context.Context, _ *globals, s streams) error {
 	bad := false
 	for _, file := range c.Files {
@@ -35,7 +36,7 @@ func (c *validateCommand) Run(_ context.Context, _ *globals, s streams) error {
 		}
 	}
 	if bad {
-		return errSaid
+		return errReported
 	}
 	return nil
 }

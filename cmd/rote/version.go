@@ -16,7 +16,7 @@ func (c *versionCommand) Run(_ context.Context, _ *globals, s streams) error {
 	return printVersion(s.out)
 }
 
-// versionFlag is --version, which does as the command does.
+// versionFlag is --version, which does the same as the version command.
 type versionFlag bool
 
 func (versionFlag) BeforeReset(k *kong.Kong) error {
@@ -30,7 +30,7 @@ func printVersion(w io.Writer) error {
 	return err
 }
 
-// version is the module's version, or the commit it was built from.
+// version returns the module's version, or the commit that it was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

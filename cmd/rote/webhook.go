@@ -13,19 +13,19 @@ import (
 )
 
 type webhookCommand struct {
-	Secret webhookSecretCommand `cmd:"" help:"Print what receivers of the organization's webhooks check signatures with; made when there is none."`
+	Secret webhookSecretCommand `cmd:"" help:"Print the secret with which receivers check the signatures of the organization's webhooks; created on first use."`
 }
 
 type webhookSecretCommand struct{}
 
-// Run prints the secret, alone, on stdout.
+// Run prints only the secret to standard output.
 func (c *webhookSecretCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
-	a, err := open(ctx, g, s, sqlite.MustExist())
+	a, err := openApp(ctx, g, s, sqlite.MustExist())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	secret, err := a.service.WebhookSecret(ctx, g.local())
+	secret, err := a.service.WebhookSecret(ctx, g.localPrincipal())
 	if err != nil {
 		return err
 	}
@@ -33,21 +33,22 @@ func (c *webhookSecretCommand) Run(ctx context.Context, g *globals, s streams) (
 	return err
 }
 
-// webhooks makes the calls of webhooks under the egress policy.
-type webhooks struct{ policy *egress.Policy }
+// webhookSender sends webhooks under the egress policy.
+type webhookSender struct{ policy *egress.Policy }
 
-func (w webhooks) Allows(ctx context.Context, to string, hosts []string) error {
-	p, err := w.narrow(hosts)
+func (w webhookSender) Allows(ctx context.Context, to string, hosts []string) error {
+	p, err := w.policyFor(hosts)
 	if err != nil {
 		return err
 	}
 	return p.Judge(ctx, to)
 }
 
-// Send gives no error that shows the URL, in which receivers keep secrets: errors
-// are logged and stored. Of the answer only the status counts.
-func (w webhooks) Send(ctx context.Context, to string, hosts []string, headers map[string]string, body []byte) (int, error) {
-	p, err := w.narrow(hosts)
+// Send returns only the status of the response. Its errors do not contain the
+// URL, which may include a secret of the receiver, because errors are logged
+// and stored.
+func (w webhookSender) Send(ctx context.Context, to string, hosts []string, headers map[string]string, body []byte) (int, error) {
+	p, err := w.policyFor(hosts)
 	if err != nil {
 		return 0, err
 	}
@@ -77,8 +78,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// narrow is the policy for a caller who is limited to hosts.
-func (w webhooks) narrow(hosts []string) (*egress.Policy, error) {
+// policyFor returns the policy for a caller who may reach only these hosts.
+func (w webhookSender) policyFor(hosts []string) (*egress.Policy, error) {
 	if len(hosts) == 0 {
 		return w.policy, nil
 	}

@@ -11,17 +11,17 @@ import (
 	"rote/browser/egress"
 )
 
-func sender(t *testing.T) webhooks {
+func sender(t *testing.T) webhookSender {
 	t.Helper()
 	policy, err := egress.NewPolicy(egress.Any, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return webhooks{policy}
+	return webhookSender{policy}
 }
 
 // What is logged and stored of an attempt does not show the URL.
-func TestFailedWebhookKeepsItsURL(t *testing.T) {
+func TestWebhookErrorsOmitURL(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestFailedWebhookKeepsItsURL(t *testing.T) {
 
 // A receiver has the webhook once it has said so, whatever becomes of the rest
 // of its answer.
-func TestWebhookIsAnsweredByTheStatus(t *testing.T) {
+func TestWebhookReturnsStatus(t *testing.T) {
 	ended := make(chan struct{})
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

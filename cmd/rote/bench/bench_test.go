@@ -44,7 +44,7 @@ func TestSpeedOfRuns(t *testing.T) {
 	if err := b.prepare(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.enter(t.Context(), engine{"shell", executable}, false); err != nil {
+	if err := b.addContenders(t.Context(), engine{"shell", executable}, false); err != nil {
 		t.Fatal(err)
 	}
 	left, how := promises, []string(nil)

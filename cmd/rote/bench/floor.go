@@ -8,17 +8,18 @@ import (
 	"strings"
 )
 
-// The floor is the task in as few protocol messages as it takes, sent without
-// any checks: what drives this browser can hardly be faster.
-
-// tab is a page in a context of its own.
+// tab is a page in a separate browser context.
+//
+// The floor is the task with as few protocol messages as possible and without
+// any checks: no driver of this browser can be much faster.
 type tab struct {
 	w                *wire
 	context, session string
 	events           chan envelope
 }
 
-// open makes a fresh context with a page, enabled for the task.
+// open creates a context with a page and enables the domains that the task
+// needs.
 func (w *wire) open(ctx context.Context) (*tab, error) {
 	t := &tab{w: w, events: make(chan envelope, 1000)}
 	var made struct{ BrowserContextID, TargetID, SessionID string }
@@ -36,7 +37,7 @@ func (w *wire) open(ctx context.Context) (*tab, error) {
 	w.mu.Lock()
 	w.events[t.session] = t.events
 	w.mu.Unlock()
-	return t, t.all(ctx, step{"Page.enable", object{}}, step{"Page.setLifecycleEventsEnabled", object{"enabled": true}}, step{"Runtime.enable", object{}})
+	return t, t.sendAll(ctx, step{"Page.enable", object{}}, step{"Page.setLifecycleEventsEnabled", object{"enabled": true}}, step{"Runtime.enable", object{}})
 }
 
 func (t *tab) close(ctx context.Context) error {
@@ -51,8 +52,9 @@ type step struct {
 	params object
 }
 
-// all sends steps one behind the other and waits for the answers.
-func (t *tab) all(ctx context.Context, steps ...step) error {
+// sendAll sends all steps without waiting in between, and then waits for the
+// responses.
+func (t *tab) sendAll(ctx context.Context, steps ...step) error {
 	answers := make([]chan envelope, len(steps))
 	for i, s := range steps {
 		var err error
@@ -73,7 +75,7 @@ func (t *tab) all(ctx context.Context, steps ...step) error {
 	return nil
 }
 
-// event waits for an event whose parameters hold the words.
+// event waits for an event whose parameters contain the words.
 func (t *tab) event(ctx context.Context, method string, words ...string) error {
 	for {
 		select {
@@ -101,7 +103,7 @@ func (t *tab) evaluate(ctx context.Context, expression string, into any) error {
 	return json.Unmarshal(answer.Result.Value, into)
 }
 
-// task is the five steps.
+// task does the five steps of the task.
 func (t *tab) task(ctx context.Context, url string) (text string, err error) {
 	var gone struct{ LoaderID, ErrorText string }
 	if err := t.w.call(ctx, t.session, "Page.navigate", object{"url": url}, &gone); err != nil {
@@ -114,14 +116,15 @@ func (t *tab) task(ctx context.Context, url string) (text string, err error) {
 		return "", err
 	}
 	var at [2]float64
-	err = t.evaluate(ctx, `(() => { document.querySelector('#q').focus(); const r = document.querySelector('#go').getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })()`, &at)
+	err = t.evaluate(ctx, `(() => { document.querySelector('#q').focus(); 
+		const r = document.querySelector('#go').getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })()`, &at)
 	if err != nil {
 		return "", err
 	}
 	mouse := func(kind, button string, count int) step {
 		return step{"Input.dispatchMouseEvent", object{"type": kind, "x": at[0], "y": at[1], "button": button, "clickCount": count}}
 	}
-	err = t.all(ctx, step{"Input.insertText", object{"text": visitor}}, mouse("mouseMoved", "none", 0), mouse("mousePressed", "left", 1),
+	err = t.sendAll(ctx, step{"Input.insertText", object{"text": visitor}}, mouse("mouseMoved", "none", 0), mouse("mousePressed", "left", 1),
 		mouse("mouseReleased", "left", 1))
 	if err != nil {
 		return "", err
@@ -132,27 +135,27 @@ func (t *tab) task(ctx context.Context, url string) (text string, err error) {
 	return text, t.evaluate(ctx, `document.querySelector('#result').outerHTML`, &text)
 }
 
-// floors adds the bare protocol: in a context that waits ready, as rote has
-// them, and in one that is made for the task.
-func (b *bench) floors(ctx context.Context, e engine) error {
+// addFloors adds the bare protocol, in a context that was created in advance,
+// as rote does, and in a new one.
+func (b *bench) addFloors(ctx context.Context, e engine) error {
 	w, err := startWire(e.path)
 	if err != nil {
 		return err
 	}
-	b.later(w.close)
+	b.addCleanup(w.close)
 	ready, err := w.open(ctx)
 	if err != nil {
 		return err
 	}
-	b.add(&contender{name: floorReady, engine: e.name, calls: 1, once: func(ctx context.Context) (string, error) {
+	b.add(&contender{name: floorReady, engine: e.name, calls: 1, run: func(ctx context.Context) (string, error) {
 		return ready.task(ctx, b.site.url())
-	}, after: func(ctx context.Context) (err error) {
+	}, reset: func(ctx context.Context) (err error) {
 		if err = ready.close(ctx); err == nil {
 			ready, err = w.open(ctx)
 		}
 		return err
 	}})
-	b.add(&contender{name: floorFresh, engine: e.name, calls: 1, once: func(ctx context.Context) (string, error) {
+	b.add(&contender{name: floorFresh, engine: e.name, calls: 1, run: func(ctx context.Context) (string, error) {
 		t, err := w.open(ctx)
 		if err != nil {
 			return "", err

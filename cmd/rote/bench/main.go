@@ -23,12 +23,11 @@ import (
 	"time"
 )
 
-// rest is how long the machine may settle between two contenders: what one does
-// after its answer (a context's end, the next one's making) is not the next
-// one's cost.
-const rest = 500 * time.Millisecond
+// settleTime is the pause between two contenders, so that the cleanup of one
+// does not slow down the next.
+const settleTime = 500 * time.Millisecond
 
-// warmUp is how many first rounds do not count.
+// warmUp is the number of first rounds that are not counted.
 const warmUp = 3
 
 func main() {
@@ -48,7 +47,7 @@ func run(ctx context.Context) (err error) {
 	peers := flag.Bool("peers", true, "measure the public tools too (needs Node and npm)")
 	flag.Parse()
 
-	b := &bench{rest: rest, progress: os.Stderr}
+	b := &bench{rest: settleTime, progress: os.Stderr}
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err := b.prepare(ctx, *peers); err != nil {
 		return err
@@ -61,7 +60,7 @@ func run(ctx context.Context) (err error) {
 		if _, err := os.Stat(e.path); err != nil {
 			return fmt.Errorf("%w (name another with -%s)", err, e.name)
 		}
-		if err := b.enter(ctx, e, *peers); err != nil {
+		if err := b.addContenders(ctx, e, *peers); err != nil {
 			return fmt.Errorf("%s: %w", e.name, err)
 		}
 	}
@@ -75,18 +74,18 @@ func run(ctx context.Context) (err error) {
 	return nil
 }
 
-// engine is a browser that all contenders are measured on.
+// engine is a browser with which all contenders are measured.
 type engine struct{ name, path string }
 
-// contender does the task.
+// contender is a way to do the task.
 type contender struct {
 	name, engine string
-	// calls is how many times an agent or a program has to ask.
+	// calls is the number of calls that an agent or a program makes.
 	calls int
-	// once does the task and says what it read.
-	once func(context.Context) (string, error)
-	// after, when set, makes ready for the next time. It is not measured.
-	after func(context.Context) error
+	// run does the task and returns the text that it read.
+	run func(context.Context) (string, error)
+	// reset, if not nil, prepares the next run. It is not measured.
+	reset func(context.Context) error
 	times []time.Duration
 }
 
@@ -102,9 +101,9 @@ type bench struct {
 	cleanup    []func() error
 }
 
-func (b *bench) later(do func() error) { b.cleanup = append(b.cleanup, do) }
+func (b *bench) addCleanup(do func() error) { b.cleanup = append(b.cleanup, do) }
 
-// close ends everything that was started, last first.
+// close stops everything that was started, in reverse order.
 func (b *bench) close() error {
 	var all []error
 	for n := len(b.cleanup) - 1; n >= 0; n-- {
@@ -115,18 +114,18 @@ func (b *bench) close() error {
 
 func (b *bench) add(c *contender) { b.contenders = append(b.contenders, c) }
 
-// measure runs every contender once a round, each round in another order, so that
-// what else the machine does, and what the one before leaves to do, meets all.
+// measure runs every contender once per round, each time in another order, so
+// that other work of the machine affects all of them equally.
 func (b *bench) measure(ctx context.Context, rounds int) error {
 	for n := range warmUp + rounds {
 		fmt.Fprintf(b.progress, "\rround %d of %d ", n+1, warmUp+rounds)
 		for _, i := range rand.Perm(len(b.contenders)) {
 			c := b.contenders[i]
-			if err := b.settle(ctx); err != nil {
+			if err := b.pause(ctx); err != nil {
 				return err
 			}
 			start := time.Now()
-			answer, err := c.once(ctx)
+			answer, err := c.run(ctx)
 			took := time.Since(start)
 			if err != nil {
 				return fmt.Errorf("%s on %s: %w", c.name, c.engine, err)
@@ -137,8 +136,8 @@ func (b *bench) measure(ctx context.Context, rounds int) error {
 			if n >= warmUp {
 				c.times = append(c.times, took)
 			}
-			if c.after != nil {
-				if err := c.after(ctx); err != nil {
+			if c.reset != nil {
+				if err := c.reset(ctx); err != nil {
 					return fmt.Errorf("%s on %s: %w", c.name, c.engine, err)
 				}
 			}
@@ -148,8 +147,8 @@ func (b *bench) measure(ctx context.Context, rounds int) error {
 	return nil
 }
 
-// settle gives the machine its rest.
-func (b *bench) settle(ctx context.Context) error {
+// pause waits until the machine is idle again.
+func (b *bench) pause(ctx context.Context) error {
 	select {
 	case <-time.After(b.rest):
 		return nil

@@ -22,15 +22,15 @@ type publicTool struct {
 }
 
 // publicTools are a hand-written script and the two browser servers that agents
-// are usually given, which take one call a step.
+// usually use, which need one call per step.
 var publicTools = []publicTool{
 	{puppeteer, "puppeteer", 1},
 	{playwrightMCP, "playwright-mcp", 6},
 	{devtoolsMCP, "chrome-devtools-mcp", 5},
 }
 
-// install gets the public tools from npm, once.
-func (b *bench) install(ctx context.Context) error {
+// installPeers installs the public tools from npm, once.
+func (b *bench) installPeers(ctx context.Context) error {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return err
@@ -56,9 +56,9 @@ func (b *bench) install(ctx context.Context) error {
 	return nil
 }
 
-// peer adds a public tool. It runs in a Node process, warm like rote, which does
-// the task for each line that it reads.
-func (b *bench) peer(ctx context.Context, e engine, p publicTool) error {
+// addPeer adds a public tool. It runs in a Node process, which is kept warm
+// like rote and does the task for each line that it reads.
+func (b *bench) addPeer(ctx context.Context, e engine, p publicTool) error {
 	node := exec.Command("node", filepath.Join(b.peers, "peer.mjs"), p.argument, e.name, e.path, b.site.url(), visitor, greeting)
 	node.Stderr = os.Stderr
 	in, err := node.StdinPipe()
@@ -72,7 +72,7 @@ func (b *bench) peer(ctx context.Context, e engine, p publicTool) error {
 	if err := node.Start(); err != nil {
 		return err
 	}
-	b.later(func() error { return errors.Join(in.Close(), node.Wait()) }) // it ends with its input
+	b.addCleanup(func() error { return errors.Join(in.Close(), node.Wait()) }) // it ends with its input
 	lines := bufio.NewReader(out)
 	once := func(context.Context) (string, error) {
 		if _, err := in.Write([]byte("\n")); err != nil {
@@ -88,6 +88,6 @@ func (b *bench) peer(ctx context.Context, e engine, p publicTool) error {
 		}
 		return answer.Text, nil
 	}
-	b.add(&contender{name: p.name, engine: e.name, calls: p.calls, once: once})
+	b.add(&contender{name: p.name, engine: e.name, calls: p.calls, run: once})
 	return ctx.Err()
 }

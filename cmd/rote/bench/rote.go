@@ -26,7 +26,7 @@ func (b *bench) prepare(ctx context.Context, peers bool) (err error) {
 	if b.dir, err = os.MkdirTemp("", "rote-bench-"); err != nil {
 		return err
 	}
-	b.later(func() error { return os.RemoveAll(b.dir) })
+	b.addCleanup(func() error { return os.RemoveAll(b.dir) })
 	b.rote = filepath.Join(b.dir, "rote")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.rote, "rote/cmd/rote").CombinedOutput(); err != nil {
 		return fmt.Errorf("build rote: %w\n%s", err, out)
@@ -34,35 +34,35 @@ func (b *bench) prepare(ctx context.Context, peers bool) (err error) {
 	if b.site, err = startSite(); err != nil {
 		return err
 	}
-	b.later(b.site.close)
+	b.addCleanup(b.site.close)
 	if peers {
-		return b.install(ctx)
+		return b.installPeers(ctx)
 	}
 	return nil
 }
 
-// enter adds all contenders on one browser.
-func (b *bench) enter(ctx context.Context, e engine, peers bool) error {
-	if err := b.floors(ctx, e); err != nil {
+// addContenders adds all contenders for one browser.
+func (b *bench) addContenders(ctx context.Context, e engine, peers bool) error {
+	if err := b.addFloors(ctx, e); err != nil {
 		return err
 	}
-	if err := b.ours(ctx, e); err != nil {
+	if err := b.addRote(ctx, e); err != nil {
 		return err
 	}
 	if !peers {
 		return nil
 	}
 	for _, p := range publicTools {
-		if err := b.peer(ctx, e, p); err != nil {
+		if err := b.addPeer(ctx, e, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ours adds rote: a REST call of rote serve, and an MCP call of rote mcp, each
-// with a browser of its own.
-func (b *bench) ours(ctx context.Context, e engine) error {
+// addRote adds a REST call of rote serve and an MCP call of rote mcp, each with
+// its own browser.
+func (b *bench) addRote(ctx context.Context, e engine) error {
 	flags := []string{"--db", filepath.Join(b.dir, e.name+".db"), "--browser", e.path, "--egress", "listed", "--allow-host", b.site.address}
 	token := rand.Text()
 	api, err := b.serve(token, flags)
@@ -70,10 +70,10 @@ func (b *bench) ours(ctx context.Context, e engine) error {
 		return err
 	}
 	var created struct{ ID string }
-	if err := post(ctx, api+"/routines/", token, definition(b.site.url()), &created); err != nil {
+	if err := post(ctx, api+"/routines/", token, routineDefinition(b.site.url()), &created); err != nil {
 		return err
 	}
-	b.add(&contender{name: oursREST, engine: e.name, calls: 1, once: func(ctx context.Context) (string, error) {
+	b.add(&contender{name: oursREST, engine: e.name, calls: 1, run: func(ctx context.Context) (string, error) {
 		var execution struct{ Result struct{ Data string } }
 		err := post(ctx, api+"/routines/"+created.ID+"/execute", token, []byte(`{"parameters": {"name": "`+visitor+`"}}`), &execution)
 		return execution.Result.Data, err
@@ -83,21 +83,21 @@ func (b *bench) ours(ctx context.Context, e engine) error {
 	if err != nil {
 		return fmt.Errorf("rote mcp: %w\n%s", err, log.String())
 	}
-	b.later(agent.Close)
-	b.add(&contender{name: oursMCP, engine: e.name, calls: 1, once: func(ctx context.Context) (string, error) {
+	b.addCleanup(agent.Close)
+	b.add(&contender{name: oursMCP, engine: e.name, calls: 1, run: func(ctx context.Context) (string, error) {
 		answer, err := agent.Call(ctx, "greet", map[string]any{"name": visitor})
 		return string(answer), err
 	}})
 	return nil
 }
 
-// startBound is how long rote serve may take to say where it listens.
-const startBound = 10 * time.Second
+// startTimeout limits how long rote serve may take to start.
+const startTimeout = 10 * time.Second
 
-// serving is the line in which rote serve says where it listens.
-var serving = regexp.MustCompile(`"msg":"serving","url":"([^"]+)"`)
+// servingLine matches the log line with the address of rote serve.
+var servingLine = regexp.MustCompile(`"msg":"serving","url":"([^"]+)"`)
 
-// serve starts rote serve, which accepts the token, and gives its URL.
+// serve starts rote serve with a token and returns its URL.
 func (b *bench) serve(token string, flags []string) (string, error) {
 	server := exec.Command(b.rote, append([]string{"serve", "--addr", "127.0.0.1:0"}, flags...)...)
 	server.Env = append(os.Environ(), "ROTE_SERVICE_TOKEN="+token)
@@ -108,14 +108,14 @@ func (b *bench) serve(token string, flags []string) (string, error) {
 	if err := server.Start(); err != nil {
 		return "", err
 	}
-	late := time.AfterFunc(startBound, func() { _ = server.Process.Kill() })
+	late := time.AfterFunc(startTimeout, func() { _ = server.Process.Kill() })
 	defer late.Stop()
 	var said strings.Builder
 	for lines := bufio.NewScanner(log); lines.Scan(); {
-		if m := serving.FindStringSubmatch(lines.Text()); m != nil {
+		if m := servingLine.FindStringSubmatch(lines.Text()); m != nil {
 			var rest sync.WaitGroup
 			rest.Go(func() { _, _ = io.Copy(io.Discard, log) }) // else it blocks
-			b.later(func() error {
+			b.addCleanup(func() error {
 				err := server.Process.Signal(os.Interrupt)
 				rest.Wait()
 				return errors.Join(err, server.Wait())
@@ -127,7 +127,7 @@ func (b *bench) serve(token string, flags []string) (string, error) {
 	return "", fmt.Errorf("rote serve did not come up: %w\n%s", server.Wait(), said.String())
 }
 
-// post makes a REST call and decodes its answer.
+// post makes a REST call and decodes the response.
 func post(ctx context.Context, url, token string, body []byte, into any) error {
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {

@@ -15,7 +15,7 @@ const (
 	greeting = "Hello, Ada!"
 )
 
-// formPage greets by way of a request of its own, as most forms do, and then
+// formPage requests a greeting from its server, as most forms do, and then
 // changes the URL without loading another page.
 const formPage = `<!doctype html><html><head><meta charset=utf-8><title>Greeting</title><link rel=icon href="data:,">
 <style>body{font:16px sans-serif}</style></head><body><h1>Who are you?</h1>
@@ -27,7 +27,7 @@ document.getElementById('go').addEventListener('click', async () => {
   history.pushState(null, '', '/form?done=1');
 });</script></body></html>`
 
-// formSite is the site that the task is done on.
+// formSite is the web site of the task.
 type formSite struct {
 	address string
 	server  *http.Server
@@ -61,8 +61,8 @@ func (s *formSite) close() error {
 	return nil
 }
 
-// definition is the task as a routine.
-func definition(url string) []byte {
+// routineDefinition returns the task as a routine.
+func routineDefinition(url string) []byte {
 	text, _ := json.Marshal(map[string]any{ // plain data always encodes
 		"name": "greet", "description": "Types a name into a form and reads the greeting.",
 		"parameters": []any{map[string]any{"name": "name", "type": "string", "description": "Who to greet. For example: Ada"}},

@@ -18,7 +18,7 @@ const (
 	devtoolsMCP   = "chrome-devtools-mcp, a call a step"
 )
 
-// quantile is the time that the fraction f of the runs did not exceed.
+// quantile returns the duration that the fraction f of the runs did not exceed.
 func (c *contender) quantile(f float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(c.times))
 	return sorted[int(f*float64(len(sorted)-1))]
@@ -35,8 +35,8 @@ func (b *bench) find(engine, name string) *contender {
 	return nil
 }
 
-// table is the result in Markdown, one row a contender, with its time in floors
-// of its browser.
+// table returns the result in Markdown, one row per contender, with its time
+// relative to the floor of its browser.
 func (b *bench) table() string {
 	var t strings.Builder
 	t.WriteString("| who | browser | calls | p50 ms | p95 ms | × the floor |\n|---|---|---|---|---|---|\n")
@@ -49,13 +49,13 @@ func (b *bench) table() string {
 	return t.String()
 }
 
-// A promise is a bound on how the medians of two contenders compare.
+// promise is a limit on the ratio of the medians of two contenders.
 type promise struct {
 	engine, slower, faster string
 	least, most            float64 // of slower over faster; 0: none
 }
 
-// promises are what the README says.
+// promises are those of the README.
 var promises = []promise{
 	{engine: "shell", slower: oursREST, faster: floorReady, most: 1.5},
 	{engine: "shell", slower: oursMCP, faster: floorReady, most: 1.5},
@@ -66,8 +66,7 @@ var promises = []promise{
 	{engine: "shell", slower: puppeteer, faster: oursMCP, least: 2.4},
 }
 
-// broken are those of the promises about measured contenders that do not hold,
-// and how.
+// broken returns the promises that do not hold, and by how much.
 func (b *bench) broken(promises []promise) (broken []promise, how []string) {
 	for _, p := range promises {
 		slower, faster := b.find(p.engine, p.slower), b.find(p.engine, p.faster)

@@ -11,8 +11,7 @@ import (
 	"sync"
 )
 
-// wire is a browser on a pipe, and a client that knows no more of the protocol
-// than its envelope.
+// wire is a browser with a pipe, and a minimal client of the DevTools Protocol.
 type wire struct {
 	browser *exec.Cmd
 	dir     string
@@ -67,7 +66,7 @@ func startWire(executable string) (*wire, error) {
 	return w, nil
 }
 
-// close ends the browser, which exits when its pipe closes.
+// close stops the browser, which exits when its pipe is closed.
 func (w *wire) close() error {
 	err := w.out.Close()
 	_ = w.browser.Wait() // how it exits does not matter
@@ -98,7 +97,7 @@ func (w *wire) read(in *os.File) {
 	}
 }
 
-// send puts a call on the wire.
+// send sends a call.
 func (w *wire) send(session, method string, params object) (chan envelope, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,7 +117,7 @@ func (w *wire) send(session, method string, params object) (chan envelope, error
 	return answer, err
 }
 
-// call sends, waits and decodes.
+// call sends a call, waits for the response and decodes it.
 func (w *wire) call(ctx context.Context, session, method string, params object, into any) error {
 	answer, err := w.send(session, method, params)
 	if err != nil {

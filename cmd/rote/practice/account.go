@@ -27,8 +27,8 @@ type session struct {
 	nickname  string
 }
 
-// sessions holds who is signed in, by the id in the cookie. When it is full the
-// oldest session ends. The zero value is empty and ready.
+// sessions are the signed-in users by the id in the cookie. If there are too
+// many, the oldest session ends. The zero value is empty and ready to use.
 type sessions struct {
 	mu    sync.Mutex
 	byID  map[string]session
@@ -51,8 +51,8 @@ func (ss *sessions) start(nickname string) (id string) {
 	return id
 }
 
-// of returns the session that the request's cookie names.
-func (ss *sessions) of(r *http.Request) (session, bool) {
+// fromRequest returns the session of the request's cookie.
+func (ss *sessions) fromRequest(r *http.Request) (session, bool) {
 	cookie, err := r.Cookie(sessionCookie)
 	if err != nil {
 		return session{}, false
@@ -108,9 +108,9 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/account", http.StatusSeeOther)
 }
 
-// trapFilled tells whether something typed into a field that no person sees.
-// Two fields of the page are called nickname; a browser sends them in the order
-// of the page, where the trap comes first.
+// trapFilled reports whether a field that people cannot see was filled in. Two
+// fields of the page are named nickname; a browser sends them in the order of
+// the page, where the trap comes first.
 func trapFilled(form url.Values) bool {
 	if form.Get("email") != "" {
 		return true
@@ -126,7 +126,7 @@ type accountPage struct {
 }
 
 func (s *Site) showAccount(w http.ResponseWriter, r *http.Request) {
-	current, ok := s.sessions.of(r)
+	current, ok := s.sessions.fromRequest(r)
 	if !ok {
 		http.Redirect(w, r, "/login", http.StatusSeeOther)
 		return
@@ -139,7 +139,7 @@ func (s *Site) showAccount(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Site) listOrders(w http.ResponseWriter, r *http.Request) {
-	current, ok := s.sessions.of(r)
+	current, ok := s.sessions.fromRequest(r)
 	if !ok {
 		writeJSON(w, http.StatusForbidden, apiError{"sign in first"})
 		return
@@ -148,17 +148,17 @@ func (s *Site) listOrders(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusForbidden, apiError{"the X-CSRF-Token header is missing or wrong"})
 		return
 	}
-	writeJSON(w, http.StatusOK, ordersAnswer{Orders: orders()})
+	writeJSON(w, http.StatusOK, ordersResponse{Orders: orders()})
 }
 
 type apiError struct {
 	Error string `json:"error"`
 }
 
-// sendInvoice refuses a stranger instead of redirecting to the sign-in page,
-// which a download would take for the file.
+// sendInvoice returns an error without a session instead of redirecting to the
+// sign-in page, which would be downloaded as the file.
 func (s *Site) sendInvoice(w http.ResponseWriter, r *http.Request) {
-	if _, ok := s.sessions.of(r); !ok {
+	if _, ok := s.sessions.fromRequest(r); !ok {
 		s.render(w, http.StatusUnauthorized, "message", message{
 			Title: "Sign in first",
 			Text:  "Invoices are only shown to the person who paid them.",

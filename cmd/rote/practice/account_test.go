@@ -191,10 +191,10 @@ func TestOldestSessionEndsWhenFull(t *testing.T) {
 	for range maxSessions - 1 {
 		site.sessions.start("")
 	}
-	if _, ok := site.sessions.of(request(first)); ok {
+	if _, ok := site.sessions.fromRequest(request(first)); ok {
 		t.Error("the oldest session is still there")
 	}
-	if _, ok := site.sessions.of(request(second)); !ok {
+	if _, ok := site.sessions.fromRequest(request(second)); !ok {
 		t.Error("the second oldest session has ended")
 	}
 }

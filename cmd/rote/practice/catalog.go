@@ -7,13 +7,13 @@ import (
 
 const currency = "EUR"
 
-// cents is an amount of money. It shows with two decimals, also as a JSON
-// number, so 42.50 does not become 42.5 on its way to a routine.
+// cents is an amount of money, shown with two decimals. In JSON it is a number
+// with two decimals too, so that 42.50 does not become 42.5.
 type cents int
 
 func (c cents) String() string { return fmt.Sprintf("%d.%02d", int(c)/100, int(c)%100) }
 
-// MarshalJSON keeps the trailing zero that a float would lose.
+// MarshalJSON keeps the trailing zero, which a float would lose.
 func (c cents) MarshalJSON() ([]byte, error) { return []byte(c.String()), nil }
 
 type product struct {
@@ -26,8 +26,8 @@ type product struct {
 	Size     string `json:"-"`
 }
 
-// catalog lists what the shop sells, in the order in which searches show it.
-// Some names hold characters that need escaping somewhere, as names do.
+// catalog returns the products of the shop in the order of searches. Some names
+// contain characters that need escaping.
 func catalog() []product {
 	return []product{
 		{"LAMP-01", "Brass Desk Lamp", 2950, currency, 7, "Brass, steel", "42 cm high"},
@@ -45,13 +45,13 @@ func catalog() []product {
 	}
 }
 
-type searchAnswer struct {
+type searchResponse struct {
 	Query    string    `json:"query"`
 	Products []product `json:"products"`
 }
 
-// findProducts returns the products whose name holds the query, in any case.
-// The empty query finds all. The answer is never nil, so it is [] in JSON.
+// findProducts returns the products whose names contain the query in any case.
+// The empty query finds all. The result is never nil, so it is [] in JSON.
 func findProducts(query string) []product {
 	wanted := strings.ToLower(query)
 	found := []product{}
@@ -81,11 +81,11 @@ type order struct {
 	Items    string `json:"-"`
 }
 
-type ordersAnswer struct {
+type ordersResponse struct {
 	Orders []order `json:"orders"`
 }
 
-// orders lists what Ada has bought, newest first.
+// orders returns Ada's orders, newest first.
 func orders() []order {
 	return []order{
 		{"A-1001", 4250, currency, "shipped", "2026-03-14", "Brass Desk Lamp, Linen Notebook"},

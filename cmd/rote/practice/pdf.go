@@ -7,7 +7,7 @@ import (
 )
 
 // invoicePDF returns the invoice of an order: one A4 page of plain text in a
-// font that every reader has.
+// standard font.
 func invoicePDF(o order) []byte {
 	content := pageContent("Invoice "+o.ID, []string{
 		"Corner Shop, 1 Loopback Lane",
@@ -26,7 +26,8 @@ func invoicePDF(o order) []byte {
 	})
 }
 
-// pageContent sets a heading and lines of ASCII text from the top of the page.
+// pageContent returns the drawing commands for a heading and lines of ASCII
+// text, from the top of the page.
 func pageContent(heading string, lines []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "BT\n/F1 24 Tf\n72 760 Td\n(%s) Tj\n/F1 12 Tf\n0 -40 Td\n20 TL\n", escapePDF(heading))
@@ -37,16 +38,16 @@ func pageContent(heading string, lines []string) string {
 	return b.String()
 }
 
-// escapePDF makes text safe inside a PDF literal string.
+// escapePDF escapes text for a PDF literal string.
 func escapePDF(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `(`, `\(`, `)`, `\)`).Replace(text)
 }
 
-// assemblePDF numbers the objects from 1, of which the first is the catalog, and
-// adds the table that tells a reader at which byte each one starts.
+// assemblePDF numbers the objects from 1, the first of which is the catalog,
+// and appends the table with the byte offset of each.
 func assemblePDF(objects []string) []byte {
 	var b bytes.Buffer
-	// The comment's bytes above 127 tell transfer programs that this is no text.
+	// The comment's bytes above 127 mark the file as binary for transfer programs.
 	b.WriteString("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
 	offsets := make([]int, len(objects))
 	for i, object := range objects {

@@ -8,13 +8,12 @@ import (
 //go:embed routines
 var routineFiles embed.FS
 
-// Address is where the example routines expect the site, unless they are told
-// otherwise.
+// Address is where the example routines expect the site by default.
 const Address = "127.0.0.1:8765"
 
-// Routine is an example definition for the site, as its file has it.
+// Routine is an example routine for the site.
 type Routine struct {
-	// Name is the file's name, "search_products.json" for example.
+	// Name is the name of the file, for example "search_products.json".
 	Name string
 	JSON []byte
 }

@@ -1,8 +1,8 @@
-// Package practice is the Corner Shop, a small web site with the habits of real
-// ones: results that a script brings late, a history-API address, a sign-in with
-// trap fields, a token in a meta element, a file behind a session. It needs
-// nothing but this package, so `rote demo` can show a run on a machine without
-// internet. The package also holds example routines for the site.
+// Package practice is the Corner Shop, a small web site that behaves like real
+// ones: results that a script loads later, a history-API address, a sign-in
+// with trap fields, a token in a meta element, a file that needs a session. It
+// has no external dependencies, so `rote demo` works without internet access.
+// The package also contains example routines for the site.
 package practice
 
 import (
@@ -19,15 +19,15 @@ var templateFiles embed.FS
 //go:embed assets
 var assetFiles embed.FS
 
-// Site serves the shop. Its sessions live in memory and end with it. Any number
-// of requests may use it at once.
+// Site serves the shop. Sessions are kept in memory. It is safe for concurrent
+// use.
 type Site struct {
 	mux      *http.ServeMux
 	pages    map[string]*template.Template
 	sessions sessions
 }
 
-// NewSite returns a shop in which nobody has signed in.
+// NewSite returns a shop without sessions.
 func NewSite() *Site {
 	s := &Site{mux: http.NewServeMux(), pages: map[string]*template.Template{}}
 	for _, name := range []string{"search", "product", "login", "account", "message"} {
@@ -47,8 +47,8 @@ func NewSite() *Site {
 	return s
 }
 
-// ServeHTTP answers every request afresh: a cached page would show a visitor
-// the state of an earlier run.
+// ServeHTTP disables caching, because a cached page would show the state of an
+// earlier run.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -61,7 +61,7 @@ func (s *Site) showSearch(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Site) searchProducts(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query().Get("q")
-	writeJSON(w, http.StatusOK, searchAnswer{Query: query, Products: findProducts(query)})
+	writeJSON(w, http.StatusOK, searchResponse{Query: query, Products: findProducts(query)})
 }
 
 func (s *Site) showProduct(w http.ResponseWriter, r *http.Request) {
@@ -80,12 +80,12 @@ func (s *Site) showNotFound(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// message is the content of a page that only says something.
+// message is the content of a page that shows only a message.
 type message struct {
 	Title, Text string
 }
 
-// render writes a page whole or not at all.
+// render writes a complete page or an error.
 func (s *Site) render(w http.ResponseWriter, status int, page string, data any) {
 	var buf bytes.Buffer
 	if err := s.pages[page].ExecuteTemplate(&buf, "layout.html", data); err != nil {

@@ -39,7 +39,7 @@ func main() {
 	passed := false
 	if err == nil {
 		r := rerunner{out: os.Stdout, limit: *limit, flags: flags, record: os.Getenv("ROTE_TEST_FLAKY"), goTest: goTest("")}
-		passed, err = r.judge(os.Stdin)
+		passed, err = r.report(os.Stdin)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testreport:", err)
@@ -49,8 +49,8 @@ func main() {
 	}
 }
 
-// goTest runs go test -json in a folder and hands over its output. It ignores the
-// exit code, which says nothing that the output does not.
+// goTest runs go test -json in a directory and passes its output to read. It
+// ignores the exit code, because the output contains all results.
 func goTest(dir string) func(args []string, read func(io.Reader)) error {
 	return func(args []string, read func(io.Reader)) error {
 		c := exec.Command("go", append([]string{"test", "-json"}, args...)...)

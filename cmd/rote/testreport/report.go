@@ -29,7 +29,7 @@ type testName struct{ pkg, test string }
 
 func (n testName) String() string { return n.pkg + " " + n.test }
 
-// failure is a test that failed, and what it printed.
+// failure is a failed test and its output.
 type failure struct {
 	testName
 	output string
@@ -45,7 +45,7 @@ type suite struct {
 	race    bool                        // the race detector found a race in a test
 }
 
-// summary is what is known of a run of go test so far.
+// summary is the state of a run of go test so far.
 type summary struct {
 	out     io.Writer
 	began   time.Time
@@ -60,8 +60,8 @@ type summary struct {
 	skipped  map[string]int
 }
 
-// report reads the events of a run of go test to their end and writes what a
-// person wants to know of them, at least one line in each interval.
+// report reads the events of a run of go test and prints a summary for people,
+// at least one line in each interval.
 func report(in io.Reader, out io.Writer, interval time.Duration) (*summary, error) {
 	s := &summary{out: out, began: time.Now(), running: map[string]*suite{}, builds: map[string]*strings.Builder{},
 		passed: map[testName]bool{}, skipped: map[string]int{}}
@@ -93,7 +93,7 @@ func report(in io.Reader, out io.Writer, interval time.Duration) (*summary, erro
 				}
 				return s, err
 			}
-			if s.line(line) {
+			if s.handleLine(line) {
 				silence.Reset(interval)
 			}
 		case <-silence.C:
@@ -103,8 +103,9 @@ func report(in io.Reader, out io.Writer, interval time.Duration) (*summary, erro
 	}
 }
 
-// line handles one line of the input and reports whether it printed anything.
-func (s *summary) line(line []byte) bool {
+// handleLine processes one line of the input and reports whether it printed
+// anything.
+func (s *summary) handleLine(line []byte) bool {
 	var e event
 	if json.Unmarshal(line, &e) != nil || e.Action == "" { // of the go command itself
 		fmt.Fprintf(s.out, "%s", line)
@@ -138,8 +139,8 @@ func (s *summary) suite(pkg string) *suite {
 	return p
 }
 
-// said keeps a line of output for the case that its test fails.
-func (p *suite) said(test, line string) {
+// recordOutput keeps a line of output in case its test fails.
+func (p *suite) recordOutput(test, line string) {
 	if strings.HasPrefix(line, "=== ") { // what go test -v says about the order of tests
 		return
 	}
@@ -153,7 +154,7 @@ func (s *summary) packageEvent(e event) bool {
 	p := s.suite(e.Package)
 	switch e.Action {
 	case "output":
-		p.said("", e.Output)
+		p.recordOutput("", e.Output)
 		return false
 	case "pass", "fail", "skip":
 	default:
@@ -203,7 +204,7 @@ func (s *summary) testEvent(e event) bool {
 		}
 		return false
 	case "output":
-		p.said(e.Test, e.Output)
+		p.recordOutput(e.Test, e.Output)
 		return false
 	case "pass", "fail", "skip":
 	default:
@@ -233,24 +234,24 @@ func (s *summary) testEvent(e event) bool {
 	return false
 }
 
-// raceFound is what the testing package says when the race detector has found a
-// race.
+// raceFound is what the testing package prints after the race detector has
+// found a race.
 const raceFound = "race detected"
 
-// failedTests is how the output of a package ends if tests failed and nothing
-// else did. After a panic or a timeout there is no first line; what TestMain says
-// when it finds something stands between the two.
+// failedTests matches the end of a package's output if only tests failed. After
+// a panic or a timeout the first line is missing, and messages of TestMain are
+// between the two.
 var failedTests = regexp.MustCompile(`(?m)^FAIL\nFAIL\t.*\n\z`)
 
-// onlyTestsFailed reports whether a package that failed did so only because
-// some of its tests failed.
+// onlyTestsFailed reports whether a package failed only because of failed
+// tests.
 func (s *summary) onlyTestsFailed(pkg string, p *suite) bool {
 	own := text(p.output[""])
 	return slices.ContainsFunc(s.failed, func(f failure) bool { return f.pkg == pkg }) && len(p.running) == 0 &&
 		!p.race && !strings.Contains(own, raceFound) && failedTests.MatchString(own)
 }
 
-// text is what was written; a nil builder has nothing.
+// text returns the content of a builder, which may be nil.
 func text(b *strings.Builder) string {
 	if b == nil {
 		return ""
@@ -258,19 +259,18 @@ func text(b *strings.Builder) string {
 	return b.String()
 }
 
-// logged is a line of a test's log, after the name of the file and the number of
-// the line.
-var logged = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.*)$`)
+// logLine matches a line of a test's log after its file name and line number.
+var logLine = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.*)$`)
 
-// reason is why a test was skipped: the last line of its log.
+// reason returns why a test was skipped: the last line of its log.
 func reason(output *strings.Builder) string {
-	if lines := logged.FindAllStringSubmatch(text(output), -1); len(lines) > 0 {
+	if lines := logLine.FindAllStringSubmatch(text(output), -1); len(lines) > 0 {
 		return lines[len(lines)-1][1]
 	}
 	return "no reason given"
 }
 
-// progress prints what is running.
+// progress prints which tests are running.
 func (s *summary) progress() {
 	if len(s.running) == 0 {
 		fmt.Fprintf(s.out, "...   %s: compiling\n", since(s.began))
@@ -285,7 +285,7 @@ func (s *summary) progress() {
 	}
 }
 
-// longest is the test without subtests that has run for the longest time.
+// longest returns the test without subtests that has been running longest.
 func (p *suite) longest() string {
 	longest := ""
 	for test, began := range p.running {
@@ -296,7 +296,7 @@ func (p *suite) longest() string {
 	return longest
 }
 
-// allPassed reports whether every package that began has passed, and one did.
+// allPassed reports whether there was a package and all packages passed.
 func (s *summary) allPassed() bool {
 	return s.packages > 0 && len(s.broken) == 0 && len(s.failed) == 0 && len(s.running) == 0
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// rerunner runs failed tests once more.
+// rerunner runs failed tests a second time.
 type rerunner struct {
 	out    io.Writer
 	limit  int      // how many failed tests are run once more; 0: none
@@ -20,9 +20,9 @@ type rerunner struct {
 	goTest func(args []string, read func(io.Reader)) error
 }
 
-// judge reports the events of a run of go test, and whether all its packages
-// passed, counting the failed tests that pass when they are run once more.
-func (r *rerunner) judge(events io.Reader) (bool, error) {
+// report prints the events of a run of go test and reports whether all packages
+// passed, counting failed tests that pass in a second run.
+func (r *rerunner) report(events io.Reader) (bool, error) {
 	s, err := report(events, r.out, progressEvery)
 	if err != nil || s.allPassed() || r.limit == 0 {
 		return err == nil && s.allPassed(), err
@@ -50,20 +50,20 @@ func (r *rerunner) judge(events io.Reader) (bool, error) {
 		}
 	}
 	for _, f := range flaky {
-		fmt.Fprint(r.out, describe(f))
+		fmt.Fprint(r.out, flakyReport(f))
 	}
 	fmt.Fprintf(r.out, "\n%d of %d failed tests passed the second time.\n", len(flaky), len(s.failed))
-	return len(flaky) == len(s.failed), r.keep(flaky)
+	return len(flaky) == len(s.failed), r.saveFlaky(flaky)
 }
 
-// passes runs one test once more, with nothing beside it, and reports whether it
-// passed. A test that is skipped, or not there, did not pass.
+// passes runs one test again, alone, and reports whether it passed. A skipped
+// or missing test did not pass.
 func (r *rerunner) passes(name testName) (bool, error) {
 	fmt.Fprintf(r.out, "\nOnce more, alone: %s\n", name)
 	args := append([]string{"-count=1", name.pkg}, r.flags...)
 	var s *summary
 	var failure error
-	err := r.goTest(append(args, "-run="+pattern(name.test)), func(events io.Reader) {
+	err := r.goTest(append(args, "-run="+runPattern(name.test)), func(events io.Reader) {
 		s, failure = report(events, r.out, progressEvery)
 	})
 	if err := errors.Join(err, failure); err != nil {
@@ -72,10 +72,11 @@ func (r *rerunner) passes(name testName) (bool, error) {
 	return s.allPassed() && s.passed[name], nil
 }
 
-// describe is what is said of a test that failed once and then passed.
-func describe(f failure) string { return fmt.Sprintf("FLAKY %s\n%s", f.testName, f.output) }
+// flakyReport returns the message about a test that failed once and then
+// passed.
+func flakyReport(f failure) string { return fmt.Sprintf("FLAKY %s\n%s", f.testName, f.output) }
 
-// recorded is how many flaky tests earlier runs recorded.
+// recorded returns how many flaky tests earlier runs recorded.
 func (r *rerunner) recorded() (int, error) {
 	if r.record == "" {
 		return 0, nil
@@ -87,14 +88,14 @@ func (r *rerunner) recorded() (int, error) {
 	return len(regexp.MustCompile(`(?m)^FLAKY `).FindAll(text, -1)), err
 }
 
-// keep records flaky tests for later runs.
-func (r *rerunner) keep(flaky []failure) error {
+// saveFlaky records flaky tests for later runs.
+func (r *rerunner) saveFlaky(flaky []failure) error {
 	if r.record == "" || len(flaky) == 0 {
 		return nil
 	}
 	var text bytes.Buffer
 	for _, f := range flaky {
-		text.WriteString(describe(f))
+		text.WriteString(flakyReport(f))
 	}
 	file, err := os.OpenFile(r.record, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -104,9 +105,9 @@ func (r *rerunner) keep(flaky []failure) error {
 	return errors.Join(err, file.Close())
 }
 
-// pattern selects one test, as -run takes it: one pattern for each part of the
-// name.
-func pattern(test string) string {
+// runPattern returns the -run pattern for one test: one pattern for each part
+// of its name.
+func runPattern(test string) string {
 	parts := strings.Split(test, "/")
 	for i, part := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(part) + "$"
@@ -114,9 +115,9 @@ func pattern(test string) string {
 	return strings.Join(parts, "/")
 }
 
-// flagsOf are the flags among the arguments of go test, without its packages and
-// the flag that selects tests. The value of a flag is written after an equals
-// sign, so that it is not taken for a package.
+// flagsOf returns the flags among the arguments of go test, without packages
+// and -run. Values of flags must follow an equals sign, because they would be
+// taken for packages otherwise.
 func flagsOf(args []string) ([]string, error) {
 	var flags []string
 	for _, arg := range args {

@@ -41,7 +41,7 @@ func judged(t *testing.T, limit int, record string, tests map[string]string, arg
 		t.Fatal(err)
 	}
 	r := rerunner{out: &out, limit: limit, flags: flags, record: record, goTest: run}
-	passed, err := r.judge(&events)
+	passed, err := r.report(&events)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestRerunDecides(t *testing.T) {
 				second = second[1:]
 				return nil
 			}}
-			passed, err := r.judge(strings.NewReader(row.first))
+			passed, err := r.report(strings.NewReader(row.first))
 			if passed != row.passed || err != nil || len(second) > 0 || !strings.Contains(out.String(), row.want) ||
 				strings.Contains(out.String(), "FLAKY") != strings.Contains(row.want, "FLAKY") {
 				t.Errorf("passed: %v (%v), want %v and %q\n%s", passed, err, row.passed, row.want, &out)
@@ -197,7 +197,7 @@ func TestRecordOfFlakyTests(t *testing.T) {
 			read(strings.NewReader(eventsOf("m/a", map[string]string{"TestA": "pass"})))
 			return nil
 		}}
-		passed, err := r.judge(strings.NewReader(first))
+		passed, err := r.report(strings.NewReader(first))
 		if passed != (run < 2) || err != nil {
 			t.Errorf("run %d passed: %v (%v)\n%s", run, passed, err, &out)
 		}
