@@ -97,16 +97,15 @@ func readCall(text []byte) (routine.Call, error) {
 	return call, err
 }
 
-// runTimeout converts a JSON number of seconds. It checks the bounds here
-// because a time.Duration cannot hold much larger values, and a zero Duration
-// means that no timeout was given.
+// runTimeout converts a JSON number of seconds and reports whether it is a valid
+// timeout. The service cannot check a timeout of 0: it means that none was given.
 func runTimeout(value jsontext.Value) (time.Duration, bool) {
 	if value.Kind() != '0' {
 		return 0, false
 	}
 	seconds, _ := strconv.ParseFloat(string(value), 64) // ±Inf when out of range
-	if seconds < routine.MinRunTimeout.Seconds() || seconds > routine.MaxRunTimeout.Seconds() {
+	if !routine.ValidRunTimeout(seconds) {
 		return 0, false
 	}
-	return time.Duration(seconds * float64(time.Second)), true
+	return routine.Seconds(seconds), true
 }

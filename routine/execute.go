@@ -123,13 +123,22 @@ func (s *Service) RunOnce(ctx context.Context, p Principal, d *Definition, call 
 	return l.last, err
 }
 
+// ValidRunTimeout reports whether a run may have a timeout of that many seconds:
+// from [MinRunTimeout] to [MaxRunTimeout]. A Duration could not hold every number
+// of seconds that a call may name.
+func ValidRunTimeout(seconds float64) bool {
+	return seconds >= MinRunTimeout.Seconds() && seconds <= MaxRunTimeout.Seconds()
+}
+
+// timeout returns how long the run may take.
 func (c Call) timeout() (time.Duration, error) {
 	if c.Timeout == 0 {
 		return DefaultRunTimeout, nil
 	}
-	if c.Timeout < MinRunTimeout || c.Timeout > MaxRunTimeout {
-		return 0, &Error{Code: CodeInvalid, Message: fmt.Sprintf("timeout_seconds must be from %v to %v", MinRunTimeout.Seconds(), MaxRunTimeout.Seconds()),
-			Problems: []Problem{{Pointer: "/timeout_seconds", Code: "range", Message: fmt.Sprintf("must be from %v to %v, not %v", MinRunTimeout.Seconds(), MaxRunTimeout.Seconds(), c.Timeout.Seconds())}}}
+	least, most := MinRunTimeout.Seconds(), MaxRunTimeout.Seconds()
+	if !ValidRunTimeout(c.Timeout.Seconds()) {
+		return 0, &Error{Code: CodeInvalid, Message: fmt.Sprintf("timeout_seconds must be from %v to %v", least, most), Problems: []Problem{
+			{Pointer: "/timeout_seconds", Code: "range", Message: fmt.Sprintf("must be from %v to %v, not %v", least, most, c.Timeout.Seconds())}}}
 	}
 	return c.Timeout, nil
 }
