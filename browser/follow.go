@@ -3,8 +3,6 @@ package browser
 import (
 	"context"
 
-	"github.com/go-rod/rod/lib/proto"
-
 	"rote/routine"
 )
 
@@ -74,7 +72,6 @@ func (t *tabs) follow(ctx context.Context, selector string, before openWindows) 
 		return nil
 	}
 	t.followed, t.seen = append(t.followed, popup), append(t.seen, popup)
-	popup.send(proto.PageBringToFront{})
 	return popup.failure(ctx, err)
 }
 

@@ -167,8 +167,10 @@ func (p *page) open(ctx context.Context, proxy string) error {
 }
 
 // eachPage are the requests that set up each page before its scripts run: they enable
-// its events and add the helper and the tracking of its frames.
+// its events and add the helper and the tracking of its frames. Focus emulation makes
+// full Chromium draw the page also behind another window of the run.
 var eachPage = []proto.Request{
+	proto.EmulationSetFocusEmulationEnabled{Enabled: true},
 	proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{}, helperEverywhere, stringifyEverywhere,
 	proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true},
 }

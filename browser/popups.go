@@ -85,6 +85,15 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 	if guard == nil {
 		p.i.client.letGo(e)
 	}
+	opener.send(proto.PageBringToFront{})
+}
+
+// comeToFront puts the page before the other windows of the run. In full Chromium a
+// new window hides its opener, and a page that is hidden draws nothing after a key.
+func (p *page) comeToFront() {
+	if len(p.popupsNow()) > 0 {
+		p.send(proto.PageBringToFront{})
+	}
 }
 
 // newPopup creates the page of a popup that p has opened.

@@ -72,9 +72,11 @@ func (p *page) arrived(ctx context.Context) error {
 	return nil
 }
 
-// ready waits until the page is at rest before an operation starts. A timer or the answer
-// to a request may have made it navigate since the last operation.
+// ready brings the page to the front and waits until it is at rest before an operation
+// starts. A timer or the answer to a request may have made it navigate since the last
+// operation.
 func (p *page) ready(ctx context.Context) error {
+	p.comeToFront()
 	if s := p.now(); s.url == "about:blank" && !s.leaving() || p.rests(s) {
 		return nil
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-rod/rod/lib/proto"
-
 	"rote/routine"
 )
 
@@ -34,14 +32,7 @@ func (t *tabs) current(ctx context.Context) *page {
 }
 
 // leave makes operations act on the opener of the last popup.
-func (t *tabs) leave() {
-	t.followed = t.followed[:len(t.followed)-1]
-	top := t.first
-	if n := len(t.followed); n > 0 {
-		top = t.followed[n-1]
-	}
-	top.send(proto.PageBringToFront{})
-}
+func (t *tabs) leave() { t.followed = t.followed[:len(t.followed)-1] }
 
 // closingTime bounds the question whether a popup is being closed.
 const closingTime = time.Second
