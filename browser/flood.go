@@ -15,6 +15,9 @@ import (
 const (
 	maxWritten  = 64 << 20
 	messageCost = 4 << 10
+	// copyCost is how often the bytes of what a page copies count: such a message is
+	// decoded, however long it is.
+	copyCost = 4
 	// longMessage is the length up to which a message is decoded. Of a longer one only the
 	// length counts, because decoding is what costs time.
 	longMessage = 1 << 20
@@ -43,19 +46,24 @@ func longWriting(b []byte) (method string, session proto.TargetSessionID, ok boo
 	return string(name), proto.TargetSessionID(id), true
 }
 
-// mayWrite counts what the page writes to its console, ends the run when that is too
-// much, and reports whether the event is to be handled. It runs on the reading goroutine.
+// mayWrite counts what the page writes to its console and to the run's clipboard, ends
+// the run when that is too much, and reports whether the event is to be handled. It runs
+// on the reading goroutine.
 func (p *page) mayWrite(method string, params json.RawMessage) bool {
-	if !isWriting(method) {
+	copies := method == "Runtime.bindingCalled" // to its clipboard
+	if !isWriting(method) && !copies {
 		return true
 	}
 	first := p.first()
 	first.mu.Lock()
 	first.written += len(params) + messageCost
+	if copies {
+		first.written += (copyCost - 1) * len(params)
+	}
 	over := first.written > maxWritten
 	first.mu.Unlock()
 	if over {
-		p.block(routine.Errorf(routine.CodeResultTooLarge, "the page was ended: it floods its console, which holds up other runs"))
+		p.block(routine.Errorf(routine.CodeResultTooLarge, "the page was ended: it floods its console or clipboard, which holds up other runs"))
 	}
-	return !over && len(params) <= longMessage
+	return !over && (copies || len(params) <= longMessage)
 }

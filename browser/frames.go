@@ -124,7 +124,9 @@ func (p *page) adopt(e *proto.TargetAttachedToTarget, around proto.PageFrameID) 
 	v.send(proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true})
 	if known {
 		v.send(proto.RuntimeEnable{})
+		v.send(proto.RuntimeAddBinding{Name: tellRun})
 		v.send(helperEverywhere)
+		v.send(clipboardEverywhere)
 	}
 	if g := p.guarding(); g != nil && g.isArmed() {
 		v.watch()

@@ -35,6 +35,7 @@ Object.assign(globalThis.rote, (() => {
   // knows the latest one; final tells that no match ever will be. seen is the last
   // reason, also when no element matches any more.
   async function act(selector, o) {
+    rote.keepClipboard();
     const end = performance.now() + o.slice;
     let seen = '';
     for (;;) {

@@ -127,12 +127,17 @@ func (p *page) Press(ctx context.Context, text string) error {
 		return err
 	}
 	before := p.now()
-	if _, err := help[any](ctx, p, "drawn"); err != nil && !errors.Is(err, errGone) {
+	if _, err := help[any](ctx, p, "readyForKeys"); err != nil && !errors.Is(err, errGone) {
 		return p.failure(ctx, err)
 	}
 	short, isShortcut := shortcutOf(keys)
 	if isShortcut {
 		if err := p.watchKey(ctx); err != nil {
+			return p.failure(ctx, err)
+		}
+	}
+	if pastes, textOnly := pastes(keys); pastes {
+		if err := p.handClipboard(ctx, textOnly); err != nil {
 			return p.failure(ctx, err)
 		}
 	}

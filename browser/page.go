@@ -51,7 +51,8 @@ type page struct {
 	warned       int      // so far, kept or not
 	console      []string // while a script runs
 	latestScript scriptSource
-	written      int // bytes that the page has written to its console, and for each message some
+	clipboard    string // of the first page: JSON of what the run has copied, see copied
+	written      int    // bytes that the page has written to its console, and for each message some
 	trace        trace
 	downloads    downloads     // of the first page: the files of the run
 	maxFiles     int64         // how many bytes those may have; 0: any number
@@ -171,7 +172,8 @@ func (p *page) open(ctx context.Context, proxy string) error {
 // full Chromium draw the page also behind another window of the run.
 var eachPage = []proto.Request{
 	proto.EmulationSetFocusEmulationEnabled{Enabled: true},
-	proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{}, helperEverywhere, stringifyEverywhere,
+	proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{}, proto.RuntimeAddBinding{Name: tellRun},
+	helperEverywhere, clipboardEverywhere, stringifyEverywhere,
 	proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true},
 }
 

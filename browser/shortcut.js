@@ -26,5 +26,11 @@ Object.assign(globalThis.rote, (() => {
   // keyUsed reports whether the page has used the key itself.
   const keyUsed = () => !!last && last.defaultPrevented && !kept;
 
-  return { watchKey, keyUsed };
+  // readyForKeys waits until the page takes keys.
+  function readyForKeys() {
+    rote.keepClipboard();
+    return rote.drawn();
+  }
+
+  return { watchKey, keyUsed, readyForKeys };
 })());

@@ -169,6 +169,8 @@ func (p *page) attendant(session proto.TargetSessionID, method string, params js
 		}
 	case "Page.fileChooserOpened":
 		p.noteChooser(session, params)
+	case "Runtime.bindingCalled":
+		p.copied(params)
 	case "Page.downloadWillBegin":
 		if e, ok := decode[proto.PageDownloadWillBegin](params); ok {
 			first := p.first()

@@ -52,8 +52,8 @@ var (
 func helper() string {
 	sources := []string{domSource, visibleSource, pointSource, bringSource, fieldSource, filesSource, helperSource, restSource, movingSource,
 		pressSource, clickedSource,
-		typingSource, shortcutSource, requestSource}
-	return "if (!globalThis.rote) {" + strings.Join(sources, "") + "} 0"
+		typingSource, shortcutSource, clipboardSource, requestSource}
+	return "if (!globalThis.rote) { const tellRun = globalThis." + tellRun + ";" + strings.Join(sources, "") + "} 0"
 }
 
 // helperName is the name of the helper's world.

@@ -1,0 +1,84 @@
+package browser
+
+import (
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/routine/keyboard"
+)
+
+// A browser has one clipboard, and many runs use it at once. So each run has one of
+// its own, which is empty at first and ends with the run: the code in pages takes
+// the place of the browser's copying and pasting.
+
+var (
+	//go:embed clipboard.js
+	clipboardSource string
+	//go:embed clipboardapi.js
+	clipboardAPISource string
+)
+
+// tellRun is the function by which code in pages says what was copied. Its name is
+// random, and pages do not see it.
+var tellRun = "rote" + rand.Text()
+
+// clipboardEverywhere lets pages write to the run's clipboard.
+var clipboardEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: strings.ReplaceAll(clipboardAPISource, "TELL", tellRun)}
+
+// maxClipboard says in a warning what the code in pages keeps to.
+const maxClipboard = "1 MiB"
+
+// copied keeps what a page has copied: JSON of a list of what has a type and a text,
+// or base64. It is null for what was too large to be kept.
+func (p *page) copied(params json.RawMessage) {
+	e, ok := decode[proto.RuntimeBindingCalled](params)
+	if !ok || e.Name != tellRun || !json.Valid([]byte(e.Payload)) {
+		return
+	}
+	first := p.first()
+	first.mu.Lock()
+	first.clipboard = e.Payload
+	first.mu.Unlock()
+	if e.Payload == "null" {
+		first.warn(fmt.Sprintf("the page copied more than %s, which the clipboard of a run does not hold", maxClipboard))
+	}
+}
+
+// pastes reports whether a chord pastes, and whether only as text.
+func pastes(c keyboard.Chord) (pastes, textOnly bool) {
+	var held keyboard.Modifier
+	for _, m := range c.Modifiers {
+		held |= m.Modifier()
+	}
+	name := strings.ToLower(c.Key.Name)
+	command := held &^ keyboard.Shift
+	return name == "v" && (command == keyboard.Control || command == keyboard.Meta) || name == "insert" && held == keyboard.Shift,
+		name == "v" && held&keyboard.Shift != 0
+}
+
+// handClipboard has the helpers bring what the run has copied to the next paste.
+func (p *page) handClipboard(ctx context.Context, textOnly bool) error {
+	first := p.first()
+	first.mu.Lock()
+	held := first.clipboard
+	first.mu.Unlock()
+	if held == "" {
+		held = "[]"
+	}
+	if _, err := help[any](ctx, p, "hand", held, textOnly); err != nil && !errors.Is(err, errGone) {
+		return err
+	}
+	for _, v := range p.framesNow() { // a frame that does not answer gets nothing to paste
+		if focus, err := inFrame[bool](ctx, v, "hasFocus"); err == nil && focus {
+			_, _ = inFrame[any](ctx, v, "hand", held, textOnly)
+		}
+	}
+	return nil
+}
