@@ -2,11 +2,15 @@ package browser
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/go-rod/rod/lib/proto"
 
 	"rote/routine"
 )
@@ -21,6 +25,8 @@ type request struct {
 }
 
 type response struct {
+	// Served: no request was made, as a service worker may answer it.
+	Served  bool              `json:"served"`
 	Error   string            `json:"error"`
 	CSP     bool              `json:"csp"` // the page's content security policy forbids it
 	Status  int               `json:"status"`
@@ -81,10 +87,17 @@ func (p *page) fetch(ctx context.Context, f routine.Fetch, max int64) (_ routine
 		q.Credentials = "same-origin"
 	}
 	asked := p.watchHops()
-	r, err := help[response](ctx, p, "request", q, max)
+	from := asHelper
+	r, err := requests[response](ctx, p, from, "request", q, max, true)
+	if err == nil && r.Served {
+		from = asPage
+		end := p.throughWorker()
+		r, err = requests[response](ctx, p, from, "request", q, max)
+		end()
+	}
 	var body []byte
 	if err == nil && r.Error == "" {
-		body, err = p.body(ctx, f, r, max)
+		body, err = p.body(ctx, from, f, r, max)
 	}
 	became := asked(r.URL)
 	if r.CSP && became.first == became.last {
@@ -102,8 +115,43 @@ func (p *page) fetch(ctx context.Context, f routine.Fetch, max int64) (_ routine
 	return routine.Response{URL: r.URL, Status: r.Status, Headers: r.Headers, Body: body}, false, nil
 }
 
+// requester is who makes a request: the helper, or the page itself, whose service
+// worker then answers as it does the page's own requests.
+type requester int
+
+const (
+	asHelper requester = iota
+	asPage
+)
+
+// keptRequest is the constant of each document that holds what makes requests as the
+// page. As with keptStringify, it is kept before the page's own code runs.
+var keptRequest = "rote" + rand.Text()
+
+var requestEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: "const " + keptRequest + " = " + requestSource}
+
+// requests calls a function of request.js.
+func requests[R any](ctx context.Context, p *page, from requester, function string, args ...any) (R, error) {
+	if from == asHelper {
+		return help[R](ctx, p, function, args...)
+	}
+	var result R
+	expression, err := helperCall(keptRequest+"."+function, args)
+	if err != nil {
+		return result, err
+	}
+	if p.hasLeftovers() {
+		expression = later(expression)
+	}
+	value, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, AwaitPromise: true, ReturnByValue: true})
+	if err != nil || value.Value == nil {
+		return result, gone(err)
+	}
+	return result, json.Unmarshal(value.Value, &result)
+}
+
 // body reads the whole body of an answer.
-func (p *page) body(ctx context.Context, f routine.Fetch, r response, max int64) ([]byte, error) {
+func (p *page) body(ctx context.Context, from requester, f routine.Fetch, r response, max int64) ([]byte, error) {
 	var body []byte
 	if size, err := strconv.ParseInt(r.Headers["content-length"], 10, 64); err == nil && size > 0 && size <= min(max, maxAhead) {
 		body = make([]byte, 0, size)
@@ -119,7 +167,7 @@ func (p *page) body(ctx context.Context, f routine.Fetch, r response, max int64)
 		if body, err = base64.StdEncoding.AppendDecode(body, []byte(next.Body)); err != nil || !next.More {
 			return body, err
 		}
-		if next, err = p.nextPart(ctx); err != nil {
+		if next, err = p.nextPart(ctx, from); err != nil {
 			return nil, err
 		}
 	}
@@ -127,8 +175,8 @@ func (p *page) body(ctx context.Context, f routine.Fetch, r response, max int64)
 
 // nextPart returns the next piece of the body. The page collects the piece before the
 // run takes a turn, so that a run that waits for a slow site does not hold one.
-func (p *page) nextPart(ctx context.Context) (part, error) {
-	if _, err := help[any](ctx, p, "gather"); err != nil {
+func (p *page) nextPart(ctx context.Context, from requester) (part, error) {
+	if _, err := requests[any](ctx, p, from, "gather"); err != nil {
 		return part{}, err
 	}
 	release, err := p.takeTurn(ctx)
@@ -136,7 +184,7 @@ func (p *page) nextPart(ctx context.Context) (part, error) {
 		return part{}, err
 	}
 	defer release()
-	return help[part](ctx, p, "part")
+	return requests[part](ctx, p, from, "part")
 }
 
 // maxTurn bounds how long a run keeps its turn. A page that is busy with its scripts may

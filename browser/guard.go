@@ -46,6 +46,8 @@ type guarded struct {
 	marker string
 	// during reports whether a js_evaluate call is running.
 	during bool
+	// bypasses reports whether requests of the page go past its service worker.
+	bypasses bool
 	// draws reports whether any script so far may have changed the document.
 	draws bool
 	// ours are the ids of the js_evaluate scripts.

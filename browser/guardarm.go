@@ -71,6 +71,7 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 			proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}})
 	}
 	newCode := proto.DebuggerSetInstrumentationBreakpoint{Instrumentation: proto.DebuggerSetInstrumentationBreakpointInstrumentationBeforeScriptExecution}
+	g.bypassWorkers(s)
 	paths := g.unwatched(s)
 	if len(paths) == 0 && !armed {
 		calls = append(calls, newCode)
@@ -107,9 +108,7 @@ func (g *guard) begin(s routine.Script, name string) {
 	g.during, g.draws = true, g.draws || s.Facts.Draws()
 	g.p.proxy.FetchAhead(!g.draws)
 	g.sends = g.sends || s.Facts.Draws() || maySend(s)
-	for _, name := range []string{"fetch", "XMLHttpRequest", "sendBeacon", "send", "add", "addAll"} {
-		g.requests = g.requests || s.Facts.MayName(name)
-	}
+	g.requests = g.requests || mayRequest(s)
 }
 
 // mark asks for the contents of the document, if the script could make them matter,
@@ -163,6 +162,9 @@ func (g *guard) rest(ctx context.Context) {
 	g.stopScripts(ctx)
 	g.mu.Lock()
 	g.during = false
+	if !g.draws { // nothing is left that makes requests
+		g.setBypass(false)
+	}
 	g.mu.Unlock()
 	g.tellRefused()
 }
@@ -196,6 +198,7 @@ func (g *guard) left() {
 			g.end(held, pass)
 		}
 	}
+	g.setBypass(false)
 	g.p.proxy.FetchAhead(true)
 	g.p.send(proto.FetchDisable{})
 	g.p.send(proto.DebuggerDisable{})

@@ -21,6 +21,7 @@ func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, er
 
 func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, error) {
 	before := p.now().loader
+	defer p.throughWorker()()
 	gone, err := call[proto.PageNavigateResult](ctx, p, proto.PageNavigate{URL: url})
 	var refused *cdp.Error
 	if errors.As(err, &refused) {

@@ -173,7 +173,7 @@ func (p *page) open(ctx context.Context, proxy string) error {
 var eachPage = []proto.Request{
 	proto.EmulationSetFocusEmulationEnabled{Enabled: true},
 	proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{}, proto.RuntimeAddBinding{Name: tellRun},
-	helperEverywhere, clipboardEverywhere, stringifyEverywhere,
+	helperEverywhere, clipboardEverywhere, stringifyEverywhere, requestEverywhere,
 	proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true},
 }
 

@@ -1,6 +1,8 @@
-// Requests, made with the page's own rights and cookies.
-Object.assign(globalThis.rote, (() => {
+// Requests, made with the page's own rights and cookies. This is there twice: in the
+// helper's world, whose requests no service worker hears of, and in the page's own.
+(() => {
   'use strict';
+  const { fetch, Request, FileReader, Blob, Promise, String, document, setTimeout } = globalThis, { keys, fromEntries } = Object;
   const pieceBytes = 1 << 18; // of a body, to hand over at a time
   let reading = null;
 
@@ -11,14 +13,21 @@ Object.assign(globalThis.rote, (() => {
     r.readAsDataURL(blob);
   });
 
-  async function request(f, max) {
+  // served reports whether the page has a service worker, which may answer.
+  function served() {
+    try { return !!navigator.serviceWorker?.controller; } catch { return false; } // an opaque origin has none
+  }
+
+  // request makes one; with unserved only where no service worker could answer it.
+  async function request(f, max, unserved) {
+    if (unserved && served()) return { served: true };
     let answer, dropped = [], url = f.url, csp = false;
     const forbidden = e => { csp ||= e.effectiveDirective === 'connect-src'; };
     document.addEventListener('securitypolicyviolation', forbidden);
     try {
       const q = new Request(f.url, { method: f.method, headers: f.headers, body: f.body ?? undefined, credentials: f.credentials });
       url = q.url;
-      dropped = Object.keys(f.headers).filter(name => !q.headers.has(name));
+      dropped = keys(f.headers).filter(name => !q.headers.has(name));
       answer = await fetch(q);
     } catch (e) {
       await new Promise(done => setTimeout(done)); // a violation is told of after it
@@ -26,7 +35,7 @@ Object.assign(globalThis.rote, (() => {
     } finally { document.removeEventListener('securitypolicyviolation', forbidden); }
     reading = { from: answer.body?.getReader(), size: 0, max, rest: null, next: null };
     await gather();
-    return { status: answer.status, url: answer.url, headers: Object.fromEntries(answer.headers), dropped, ...await part() };
+    return { status: answer.status, url: answer.url, headers: fromEntries(answer.headers), dropped, ...await part() };
   }
 
   // gather waits for the next piece of the body that is being read, which part
@@ -63,4 +72,4 @@ Object.assign(globalThis.rote, (() => {
   }
 
   return { request, gather, part };
-})());
+})()

@@ -51,8 +51,7 @@ var (
 // so that the page keeps no object for us.
 func helper() string {
 	sources := []string{domSource, visibleSource, pointSource, bringSource, fieldSource, filesSource, helperSource, restSource, movingSource,
-		pressSource, clickedSource,
-		typingSource, shortcutSource, clipboardSource, requestSource}
+		pressSource, clickedSource, typingSource, shortcutSource, clipboardSource, "Object.assign(rote, " + requestSource + ");"}
 	return "if (!globalThis.rote) { const tellRun = globalThis." + tellRun + ";" + strings.Join(sources, "") + "} 0"
 }
 
