@@ -83,7 +83,7 @@ func TestEachRunHasAClipboard(t *testing.T) {
 				}
 				got, err := inHelper[string](b.ctx, b.p, "(() => document.querySelector('#t').value)")
 				if err != nil || got != "" {
-					return fmt.Errorf("%s: pasted %q, %w", when, got, err)
+					return fmt.Errorf("%s: pasted %q, %v", when, got, err)
 				}
 				b.want(`LOG`, `"0;0;0;0;"`)
 				a.p = b.p

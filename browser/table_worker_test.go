@@ -107,7 +107,7 @@ func TestServiceWorkersAnswer(t *testing.T) {
 			eval(a.t, a.p, `(async () => await get('api'))()`)
 			return nil
 		}, log: "controlled;418 worker GET null ;"},
-		{name: "of a site that was left for a blank page", do: func(a *attempt) error {
+		{name: "on a page that the worker has seen come", do: func(a *attempt) error {
 			if err := controlled(a); err != nil {
 				return err
 			}
