@@ -19,7 +19,7 @@ type advice struct{ tool, text, otherwise string }
 
 // offers reports whether a caller sees one of the service's own tools.
 func (s *Server) offers(p routine.Principal, tool string) bool {
-	return slices.ContainsFunc(s.builtins(), func(b builtin) bool { return b.name == tool && p.Has(b.needs) })
+	return slices.ContainsFunc(s.builtins(), func(b builtin) bool { return b.name == tool && p.Has(b.scope) })
 }
 
 // advise gives the text of a that suits the caller.

@@ -34,7 +34,7 @@ func TestTextsAdviseOnlyToolsThatTheCallerHas(t *testing.T) {
 				p.Scopes = scopes
 				texts, tools := everythingTold(t, h.with(t, config), p, failedRun)
 				for _, text := range texts {
-					for tool := range h.own {
+					for tool := range h.ownTools {
 						if strings.Contains(text, tool) && !slices.Contains(tools, tool) {
 							t.Errorf("%s is advised and not offered: %.600s", tool, text)
 						}
@@ -86,7 +86,7 @@ func everythingTold(t *testing.T, h *house, p routine.Principal, failedRun strin
 		texts = append(texts, tool.Description, string(tool.RawInputSchema))
 	}
 	calls := []struct{ tool, arguments string }{{"hang", `{}`}, {"reads", `{}`}, {"clicks", `{}`}, {"no_such_tool", `{}`}}
-	for tool := range h.own {
+	for tool := range h.ownTools {
 		for _, arguments := range []string{`{}`, `{"id": "absent"}`, `{"id": "reads"}`, `{"execution_id": "absent"}`, `{"execution_id": "` + failedRun + `"}`,
 			`{"id": "reads", "on": true, "expected_version": 7}`, `{"id": "reads", "expected_version": 7}`} {
 			if tool != "cancel_execution" || !strings.Contains(arguments, failedRun) {

@@ -17,45 +17,45 @@ const routineArgument = `"routine":{"type":"object","description":"The definitio
 // authoringTools write routines and look at their runs.
 func authoringTools() []builtin {
 	return append([]builtin{
-		{name: "validate_routine", title: "Check a routine", needs: routine.ScopeRoutinesRead, readOnly: true, handle: (*Server).validateRoutine,
+		{name: "validate_routine", title: "Check a routine", scope: routine.ScopeRoutinesRead, readOnly: true, handle: (*Server).validateRoutine,
 			description: "Check a routine definition without saving it. Tells every problem at once, each with its JSON pointer and what to do.",
 			schema:      `{"type":"object","properties":{` + routineArgument + `},"required":["routine"],"additionalProperties":false}`},
-		{name: "create_routine", title: "Save a new routine", needs: routine.ScopeRoutinesWrite, handle: (*Server).createRoutine,
+		{name: "create_routine", title: "Save a new routine", scope: routine.ScopeRoutinesWrite, handle: (*Server).createRoutine,
 			description: "Check a routine definition and save it. It becomes a tool; the answer gives its name.",
 			schema:      `{"type":"object","properties":{` + routineArgument + `},"required":["routine"],"additionalProperties":false}`},
-		{name: "list_executions", title: "List executions", needs: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).listExecutions,
+		{name: "list_executions", title: "List executions", scope: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).listExecutions,
 			description: "The runs of routines, newest first, without their data.",
 			schema: `{"type":"object","properties":{"routine_id":{"type":"string","description":"Tool name, or Routine_… id; left out: all"},` +
 				`"status":{"type":"string","enum":["pending","running","completed","failed"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","minimum":0}},"additionalProperties":false}`},
 	}, publishingTools()...)
 }
 
-// verdict is what a check has found.
-type verdict struct {
+// validation is what a check has found.
+type validation struct {
 	Valid    bool              `json:"valid"`
 	Errors   []routine.Problem `json:"errors"`
 	Warnings []routine.Problem `json:"warnings"`
 }
 
 func (s *Server) validateRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
-	text, err := definition(q)
+	text, err := definitionArgument(q)
 	if err != nil {
-		return s.failedCall(ctx, "validate_routine", err)
+		return s.builtinError(ctx, "validate_routine", err)
 	}
-	v := verdict{Valid: true, Errors: []routine.Problem{}}
+	v := validation{Valid: true, Errors: []routine.Problem{}}
 	_, warnings, err := s.service.Validate(ctx, wire.PrincipalOf(ctx), text)
-	v.Warnings = shownProblems(warnings)
+	v.Warnings = cleanProblems(warnings)
 	if routine.CodeOf(err) == routine.CodeInvalid {
-		v.Valid, v.Errors = false, shownProblems(routine.AsError(err).Problems)
+		v.Valid, v.Errors = false, cleanProblems(routine.AsError(err).Problems)
 	} else if err != nil {
-		return s.failedCall(ctx, "validate_routine", err)
+		return s.builtinError(ctx, "validate_routine", err)
 	}
-	return told(v)
+	return structuredResult(v)
 }
 
-// shownProblems are the first problems, without invisible characters: they
+// cleanProblems are the first problems, without invisible characters: they
 // quote the definition.
-func shownProblems(problems []routine.Problem) []routine.Problem {
+func cleanProblems(problems []routine.Problem) []routine.Problem {
 	shown := append([]routine.Problem{}, problems[:min(len(problems), maxProblems)]...)
 	for i := range shown {
 		p := &shown[i]
@@ -64,17 +64,17 @@ func shownProblems(problems []routine.Problem) []routine.Problem {
 	return shown
 }
 
-// written is a definition as it was written, so that problems are where their
+// definitionText is a definition as it was written, so that problems are where their
 // author sees them. Models send it as a text too.
-type written json.RawMessage
+type definitionText json.RawMessage
 
 // UnmarshalJSON keeps the text.
-func (w *written) UnmarshalJSON(text []byte) error {
+func (w *definitionText) UnmarshalJSON(text []byte) error {
 	*w = append((*w)[:0], text...)
 	return nil
 }
 
-func (w written) text() ([]byte, error) {
+func (w definitionText) text() ([]byte, error) {
 	if len(w) == 0 {
 		return nil, routine.Errorf(routine.CodeInvalid, "the argument routine is missing: give the definition as an object")
 	}
@@ -85,10 +85,10 @@ func (w written) text() ([]byte, error) {
 	return w, nil
 }
 
-// definition is the argument routine.
-func definition(q mcp.CallToolRequest) ([]byte, error) {
+// definitionArgument is the argument routine.
+func definitionArgument(q mcp.CallToolRequest) ([]byte, error) {
 	var a struct {
-		Routine written `json:"routine"`
+		Routine definitionText `json:"routine"`
 	}
 	if err := decode(q, &a); err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func definition(q mcp.CallToolRequest) ([]byte, error) {
 	return a.Routine.text()
 }
 
-// saved is what is told of a routine that was saved.
-type saved struct {
+// savedResult is what is told of a routine that was saved.
+type savedResult struct {
 	ID       string            `json:"id"`
 	Tool     string            `json:"tool"`
 	Version  int               `json:"version"`
@@ -106,24 +106,24 @@ type saved struct {
 	Warnings []routine.Problem `json:"warnings"`
 }
 
-func savedRoutine(r *routine.Routine, warnings []routine.Problem) *mcp.CallToolResult {
-	return told(saved{r.ID, r.ToolName, r.Version, r.Status, r.Published(), shownProblems(warnings)})
+func savedRoutineResult(r *routine.Routine, warnings []routine.Problem) *mcp.CallToolResult {
+	return structuredResult(savedResult{r.ID, r.ToolName, r.Version, r.Status, r.Published(), cleanProblems(warnings)})
 }
 
 func (s *Server) createRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
-	text, err := definition(q)
+	text, err := definitionArgument(q)
 	if err != nil {
-		return s.failedCall(ctx, "create_routine", err)
+		return s.builtinError(ctx, "create_routine", err)
 	}
 	r, warnings, err := s.service.CreateRoutine(ctx, wire.PrincipalOf(ctx), text)
 	if err != nil {
-		return s.failedCall(ctx, "create_routine", err)
+		return s.builtinError(ctx, "create_routine", err)
 	}
-	return savedRoutine(r, warnings)
+	return savedRoutineResult(r, warnings)
 }
 
-// listed is an execution in a list.
-type listed struct {
+// executionRow is an execution in a list.
+type executionRow struct {
 	ExecutionID string                  `json:"execution_id"`
 	RoutineID   string                  `json:"routine_id"`
 	RoutineName string                  `json:"routine_name"`
@@ -136,10 +136,10 @@ type listed struct {
 
 func (s *Server) listExecutions(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
 	var a struct {
-		Routine string `json:"routine_id"`
-		Status  string `json:"status"`
-		Limit   whole  `json:"limit"`
-		Offset  whole  `json:"offset"`
+		Routine string     `json:"routine_id"`
+		Status  string     `json:"status"`
+		Limit   lenientInt `json:"limit"`
+		Offset  lenientInt `json:"offset"`
 	}
 	err := decode(q, &a)
 	f := routine.ExecutionFilter{Status: routine.ExecutionStatus(a.Status), Limit: min(int(a.Limit), routine.MaxPageLimit), Offset: max(int(a.Offset), 0)}
@@ -158,19 +158,19 @@ func (s *Server) listExecutions(ctx context.Context, q mcp.CallToolRequest) *mcp
 		list, total, err = s.service.Executions(ctx, wire.PrincipalOf(ctx), f)
 	}
 	if err != nil {
-		return s.failedCall(ctx, "list_executions", err)
+		return s.builtinError(ctx, "list_executions", err)
 	}
-	rows := []listed{}
+	rows := []executionRow{}
 	for _, e := range list {
-		row := listed{ExecutionID: e.ID, RoutineID: e.RoutineID, RoutineName: truncate(clean(e.RoutineName), 100), Status: e.Status, ErrorCode: e.ErrorCode,
+		row := executionRow{ExecutionID: e.ID, RoutineID: e.RoutineID, RoutineName: truncate(clean(e.RoutineName), 100), Status: e.Status, ErrorCode: e.ErrorCode,
 			CreatedAt: e.CreatedAt, Seconds: e.DurationSeconds}
 		if e.Error != nil {
 			row.Error = truncate(routine.OneLine(clean(*e.Error)), 200)
 		}
 		rows = append(rows, row)
 	}
-	return told(struct {
-		Executions []listed `json:"executions"`
-		Total      int      `json:"total"`
+	return structuredResult(struct {
+		Executions []executionRow `json:"executions"`
+		Total      int            `json:"total"`
 	}{rows, total})
 }

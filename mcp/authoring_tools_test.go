@@ -14,7 +14,7 @@ func TestAuthoring(t *testing.T) {
 	definition := func(description string) map[string]any {
 		return map[string]any{"name": "made", "description": description, "operations": []any{map[string]any{"type": "return_html"}}}
 	}
-	var v verdict
+	var v validation
 	own(t, c, "validate_routine", map[string]any{"routine": map[string]any{"name": "made", "description": "d", "operations": []any{map[string]any{"type": "clik"}}}}, &v)
 	if v.Valid || len(v.Errors) != 2 || v.Errors[1].Pointer != "/operations/0/type" || !strings.Contains(v.Errors[1].Hint, "click") {
 		t.Errorf("%+v", v)
@@ -23,7 +23,7 @@ func TestAuthoring(t *testing.T) {
 	if !v.Valid || len(v.Errors) != 0 {
 		t.Errorf("%+v", v)
 	}
-	var made saved
+	var made savedResult
 	own(t, c, "create_routine", map[string]any{"routine": definition("first")}, &made)
 	if made.Tool != "made" || made.Version != 1 || !made.Listed {
 		t.Fatalf("%+v", made)
@@ -38,7 +38,7 @@ func TestAuthoring(t *testing.T) {
 	if result, text := callTool(t, c, "update_routine", map[string]any{"id": "made", "routine": definition("third"), "expected_version": 1}); !result.IsError || !strings.Contains(text, "[precondition_failed]") {
 		t.Error(text)
 	}
-	var byName saved
+	var byName savedResult
 	own(t, c, "update_routine", map[string]any{"routine": definition("second")}, &byName)
 	if byName.ID != made.ID || byName.Version != 2 {
 		t.Errorf("update by name: %+v", byName)
@@ -50,7 +50,7 @@ func TestAuthoring(t *testing.T) {
 		t.Errorf("creation by name: %+v", byName)
 	}
 	own(t, c, "archive_routine", map[string]any{"id": byName.ID}, &byName)
-	var d description
+	var d routineDescription
 	own(t, c, "describe_routine", map[string]any{"id": "made"}, &d)
 	if d.Description != "second" {
 		t.Errorf("%+v", d)
@@ -75,7 +75,7 @@ func TestAuthoring(t *testing.T) {
 		own(t, c, step.tool, step.arguments, &made)
 		var all struct {
 			Total    int
-			Routines []found
+			Routines []searchHit
 		}
 		own(t, c, "search_routines", map[string]any{"query": "second"}, &all)
 		if made.Listed != step.listed || all.Total != 1 || len(all.Routines) != 1 || all.Routines[0].Tool != "made" || (all.Routines[0].Published == nil) != step.listed {
@@ -85,13 +85,13 @@ func TestAuthoring(t *testing.T) {
 		if (all.Total == 1) != step.listed {
 			t.Errorf("%s %v: %d found by who may not author", step.tool, step.arguments, all.Total)
 		}
-		var d description
+		var d routineDescription
 		if own(t, c, "describe_routine", map[string]any{"id": "made"}, &d); d.ID != made.ID {
 			t.Errorf("%s %v: %+v", step.tool, step.arguments, d)
 		}
 	}
 	var list struct {
-		Executions []listed
+		Executions []executionRow
 		Total      int
 	}
 	own(t, c, "list_executions", map[string]any{"routine_id": "made", "status": "completed"}, &list)

@@ -24,8 +24,8 @@ type builtin struct {
 	advice []advice
 	// schema is that of the arguments.
 	schema string
-	// needs is the scope without which the tool is neither listed nor called.
-	needs routine.Scopes
+	// scope is the scope without which the tool is neither listed nor called.
+	scope routine.Scopes
 	// readOnly tools change nothing, here or on a site; openWorld ones reach
 	// sites.
 	readOnly, destructive, openWorld bool
@@ -56,16 +56,16 @@ func (b builtin) tool(s *Server) server.ServerTool {
 	return server.ServerTool{Tool: t, Handler: func(ctx context.Context, q mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
 		defer func() {
 			if p := recover(); p != nil {
-				result = s.failedCall(ctx, b.name, panicked(p))
+				result = s.builtinError(ctx, b.name, panicError(p))
 			}
 		}()
 		return b.handle(s, ctx, q), nil
 	}}
 }
 
-// failedCall is the answer of a builtin that could not do what it was asked to.
-func (s *Server) failedCall(ctx context.Context, tool string, err error) *mcp.CallToolResult {
-	f := routine.AsError(s.noted(ctx, "", err))
+// builtinError is the answer of a builtin that could not do what it was asked to.
+func (s *Server) builtinError(ctx context.Context, tool string, err error) *mcp.CallToolResult {
+	f := routine.AsError(s.logInternal(ctx, "", err))
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s failed: %s [%s].", tool, strings.TrimRight(truncate(clean(f.Message), maxFailureText), "."), f.Code)
 	for i, p := range f.Problems {
@@ -75,10 +75,10 @@ func (s *Server) failedCall(ctx context.Context, tool string, err error) *mcp.Ca
 		}
 		b.WriteString("\n" + truncate(clean(problemLine(p)), maxFailureText/4))
 	}
-	if step := s.builtinNext(ctx, f); step != "" {
+	if step := s.builtinNextStep(ctx, f); step != "" {
 		b.WriteString("\nNext: " + step + ".")
 	}
-	return failed(b.String())
+	return errorResult(b.String())
 }
 
 // maxProblems bounds how many faults of a definition an answer tells.
@@ -93,8 +93,8 @@ func problemLine(p routine.Problem) string {
 	return fmt.Sprintf("- %s [%s]", text, p.Code)
 }
 
-// builtinNext is what an agent can do when a builtin has failed.
-func (s *Server) builtinNext(ctx context.Context, f *routine.Error) string {
+// builtinNextStep is what an agent can do when a builtin has failed.
+func (s *Server) builtinNextStep(ctx context.Context, f *routine.Error) string {
 	switch f.Code {
 	case routine.CodeNotFound:
 		return s.advise(ctx, advice{"search_routines", "search_routines finds routines by what they do; ids of executions stand in the answers of calls",
@@ -110,10 +110,10 @@ func (s *Server) builtinNext(ctx context.Context, f *routine.Error) string {
 	return nextStep(f)
 }
 
-// told is a builtin's answer, as structured content and as the same text.
-func told(v any) *mcp.CallToolResult { return toldText(routine.RawJSON(v)) }
+// structuredResult is a builtin's answer, as structured content and as the same text.
+func structuredResult(v any) *mcp.CallToolResult { return structuredText(routine.RawJSON(v)) }
 
-func toldText(text []byte) *mcp.CallToolResult {
+func structuredText(text []byte) *mcp.CallToolResult {
 	return &mcp.CallToolResult{RawStructuredContent: text, Content: []mcp.Content{mcp.NewTextContent(string(text))}}
 }
 
@@ -138,23 +138,23 @@ func decode(q mcp.CallToolRequest, into any) error {
 	var wrong *json.UnmarshalTypeError
 	message := strings.TrimPrefix(err.Error(), "json: ")
 	if errors.As(err, &wrong) && wrong.Field != "" {
-		message = fmt.Sprintf("%q must be a %s, not a %s", wrong.Field, kindOf(wrong.Type), wrong.Value)
+		message = fmt.Sprintf("%q must be a %s, not a %s", wrong.Field, typeName(wrong.Type), wrong.Value)
 	}
-	return routine.Errorf(routine.CodeInvalid, "invalid arguments: %s; valid are %s", message, strings.Join(fieldsOf(into), ", "))
+	return routine.Errorf(routine.CodeInvalid, "invalid arguments: %s; valid are %s", message, strings.Join(argumentNames(into), ", "))
 }
 
-func kindOf(t reflect.Type) string {
+func typeName(t reflect.Type) string {
 	switch t {
-	case reflect.TypeFor[whole]():
+	case reflect.TypeFor[lenientInt]():
 		return "whole number"
-	case reflect.TypeFor[boolean]():
+	case reflect.TypeFor[lenientBool]():
 		return "boolean"
 	}
 	return t.Kind().String()
 }
 
-// fieldsOf are the names of the arguments that a struct takes.
-func fieldsOf(into any) (names []string) {
+// argumentNames are the names of the arguments that a struct takes.
+func argumentNames(into any) (names []string) {
 	t := reflect.TypeOf(into).Elem()
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
@@ -163,28 +163,28 @@ func fieldsOf(into any) (names []string) {
 	return names
 }
 
-// whole is a whole number: 3, 3.0 or "3".
-type whole int
+// lenientInt is a whole number: 3, 3.0 or "3".
+type lenientInt int
 
 // UnmarshalJSON refuses what is no whole number.
-func (w *whole) UnmarshalJSON(text []byte) error {
+func (w *lenientInt) UnmarshalJSON(text []byte) error {
 	f, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
 	if err != nil || f != float64(int32(f)) {
-		return &json.UnmarshalTypeError{Value: truncate(string(text), 40), Type: reflect.TypeFor[whole]()}
+		return &json.UnmarshalTypeError{Value: truncate(string(text), 40), Type: reflect.TypeFor[lenientInt]()}
 	}
-	*w = whole(f)
+	*w = lenientInt(f)
 	return nil
 }
 
-// boolean is a boolean: true or "true".
-type boolean bool
+// lenientBool is a boolean: true or "true".
+type lenientBool bool
 
 // UnmarshalJSON refuses what is no boolean.
-func (b *boolean) UnmarshalJSON(text []byte) error {
+func (b *lenientBool) UnmarshalJSON(text []byte) error {
 	v, err := strconv.ParseBool(strings.Trim(string(text), `"`))
 	if err != nil {
-		return &json.UnmarshalTypeError{Value: truncate(string(text), 40), Type: reflect.TypeFor[boolean]()}
+		return &json.UnmarshalTypeError{Value: truncate(string(text), 40), Type: reflect.TypeFor[lenientBool]()}
 	}
-	*b = boolean(v)
+	*b = lenientBool(v)
 	return nil
 }

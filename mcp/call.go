@@ -20,14 +20,14 @@ import (
 // agent that has lost count must not take every place that others wait for.
 const maxCalls = 64
 
-// bounded refuses a call that is one too many for its session, in words that
+// limitCalls refuses a call that is one too many for its session, in words that
 // reach the agent.
-func bounded(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+func limitCalls(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		running, end := wire.StartCall(ctx)
 		defer end()
 		if running > maxCalls {
-			return failed(fmt.Sprintf("%s was not called: %d calls of this session go on already [%s]. Next: wait for some of them to end, then call again.",
+			return errorResult(fmt.Sprintf("%s was not called: %d calls of this session go on already [%s]. Next: wait for some of them to end, then call again.",
 				q.Params.Name, maxCalls, routine.CodeBusy)), nil
 		}
 		return next(ctx, q)
@@ -54,7 +54,7 @@ func newCaller(s *Server, e *entry) *caller {
 func (c *caller) handle(ctx context.Context, request mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
 	defer func() {
 		if p := recover(); p != nil {
-			result = failed(c.failure(ctx, nil, c.server.noted(ctx, c.id, panicked(p))))
+			result = errorResult(c.failureText(ctx, nil, c.server.logInternal(ctx, c.id, panicError(p))))
 		}
 	}()
 	return c.run(ctx, request, arguments(request), c.server.softDeadline), nil
@@ -63,11 +63,11 @@ func (c *caller) handle(ctx context.Context, request mcp.CallToolRequest) (resul
 // run runs the routine and answers when it has ended, or after patience, when
 // it goes on by itself.
 func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameters json.RawMessage, patience time.Duration) *mcp.CallToolResult {
-	r := c.server.report(ctx, request, c.operations)
+	r := c.server.startReporter(ctx, request, c.operations)
 	e, err := c.server.service.Execute(ctx, wire.PrincipalOf(ctx), c.id, routine.Call{Via: routine.ViaMCP, Parameters: parameters,
 		Timeout: routine.MaxRunTimeout, Progress: r.progress(), Queued: r.queued(), Patience: patience, Detach: c.server.detach})
 	r.stop()
-	result := c.answer(ctx, e, err, part{})
+	result := c.answer(ctx, e, err, dataRange{})
 	if e != nil && e.Evidence != nil && c.server.offers(wire.PrincipalOf(ctx), "get_execution") {
 		words, _ := result.Content[0].(mcp.TextContent)
 		words.Text += " To mend the routine: get_execution tells what was on the page."
@@ -77,30 +77,30 @@ func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameter
 }
 
 // answer tells of an execution as it is, or why there is none.
-func (c *caller) answer(ctx context.Context, e *routine.Execution, err error, p part) *mcp.CallToolResult {
+func (c *caller) answer(ctx context.Context, e *routine.Execution, err error, p dataRange) *mcp.CallToolResult {
 	switch {
 	case e == nil:
-		return failed(c.failure(ctx, nil, c.server.noted(ctx, c.id, err)))
+		return errorResult(c.failureText(ctx, nil, c.server.logInternal(ctx, c.id, err)))
 	case e.Open():
 		return c.server.running(ctx, e)
 	case e.Status != routine.ExecutionCompleted:
-		return failed(c.failure(ctx, e, err))
+		return errorResult(c.failureText(ctx, e, err))
 	}
 	result, err := c.succeeded(ctx, e, p)
 	if err != nil {
-		return c.server.failedCall(ctx, "get_execution", err)
+		return c.server.builtinError(ctx, "get_execution", err)
 	}
 	return result
 }
 
-func panicked(p any) error {
+func panicError(p any) error {
 	return routine.Internal("call tool", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 }
 
-// noted logs an error that is nobody's fault outside, with its cause. The
+// logInternal logs an error that is nobody's fault outside, with its cause. The
 // service does so where there is an execution. An internal error comes back
 // with the id to find it by.
-func (s *Server) noted(ctx context.Context, routineID string, err error) error {
+func (s *Server) logInternal(ctx context.Context, routineID string, err error) error {
 	code := routine.CodeOf(err)
 	if code != routine.CodeInternal && code != routine.CodeStoreUnavailable {
 		return err
@@ -122,6 +122,6 @@ func arguments(request mcp.CallToolRequest) json.RawMessage {
 	return nil
 }
 
-func failed(text string) *mcp.CallToolResult {
+func errorResult(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text)}, IsError: true}
 }

@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 	s := newServer(t, Config{Service: service, RefreshInterval: -1})
 	o := annOrganization(t, s)
 	o.protocol = fixtures()
-	h := s.NewHTTP(httpapi.NewDoor(httpapi.Config{Service: service, Local: &ann}), "")
+	h := s.NewHTTP(httpapi.NewAdmission(httpapi.Config{Service: service, Local: &ann}), "")
 	listener := httptest.NewServer(withCodes(h))
 	defer listener.Close()
 	defer h.Close()

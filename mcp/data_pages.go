@@ -33,7 +33,7 @@ type position struct {
 func pageOf(v json.RawMessage, path string, offset, room int) (json.RawMessage, *position) {
 	switch v[0] {
 	case '"':
-		return textPage(textOf(v), position{path: path, offset: offset}, room)
+		return textPage(stringValue(v), position{path: path, offset: offset}, room)
 	case '[', '{':
 		return pageOfMembers(v, path, offset, room)
 	}
@@ -61,16 +61,16 @@ func pageOfMembers(v json.RawMessage, path string, offset, room int) (json.RawMe
 			continue
 		}
 		inside := left - (m.size() - len(m.value))
-		if pointer, ok := pointerTo(v, i, m, path); ok && inside >= leastRoom {
+		if pointer, ok := pointerTo(v, i, m, path); ok && inside >= minRoom {
 			value, rest := pageOf(m.value, pointer, 0, inside)
-			return closed(v, slices.Concat(v[:1], v[start:m.end-len(m.value)], value)), rest
+			return withLastByte(v, slices.Concat(v[:1], v[start:m.end-len(m.value)], value)), rest
 		}
 		if i > offset {
-			return closed(v, slices.Concat(v[:1], v[start:end])), &position{path: path, offset: i}
+			return withLastByte(v, slices.Concat(v[:1], v[start:end])), &position{path: path, offset: i}
 		}
-		return closed(v, v[:1]), &position{path, utf8.RuneCount(v[:m.start]), true}
+		return withLastByte(v, v[:1]), &position{path, utf8.RuneCount(v[:m.start]), true}
 	}
-	return closed(v, slices.Concat(v[:1], v[start:end])), nil
+	return withLastByte(v, slices.Concat(v[:1], v[start:end])), nil
 }
 
 // textPage gives what fits into room bytes of a text from a position on, and
@@ -78,8 +78,8 @@ func pageOfMembers(v json.RawMessage, path string, offset, room int) (json.RawMe
 func textPage(text []byte, at position, room int) (json.RawMessage, *position) {
 	rest := text[skipRunes(text, at.offset):]
 	some := rest[:skipRunes(rest, room)] // a character takes a byte at least
-	var c cutter
-	out := c.fit(spot{}, routine.RawJSON(string(some)), room)
+	var c truncator
+	out := c.fit(location{}, routine.RawJSON(string(some)), room)
 	kept := utf8.RuneCount(some)
 	if c.first != nil {
 		kept = c.first[0]
@@ -125,16 +125,16 @@ func locate(v json.RawMessage, path string, first []int) position {
 	return position{path: path, offset: first[last]}
 }
 
-// after finds what follows the value that path leads to, up to the end of the
+// positionAfter finds what follows the value that path leads to, up to the end of the
 // value that within leads to; nil: nothing does.
-func after(data json.RawMessage, path, within string) *position {
+func positionAfter(data json.RawMessage, path, within string) *position {
 	for path != within {
 		slash := strings.LastIndexByte(path, '/')
-		parent, err := follow(data, path[:slash])
+		parent, err := resolvePointer(data, path[:slash])
 		if err != nil {
 			return nil // path has been followed already
 		}
-		i := indexOf(parent, path[slash+1:])
+		i := memberIndex(parent, path[slash+1:])
 		if _, more := nthMember(parent, i+1); more {
 			return &position{path: path[:slash], offset: i + 1}
 		}
@@ -144,17 +144,17 @@ func after(data json.RawMessage, path, within string) *position {
 }
 
 // takePage makes the answer a page of a walk.
-func (a *answer) takePage(p part) error {
+func (a *answer) takePage(p dataRange) error {
 	if p.Path != *p.RestOf && !strings.HasPrefix(p.Path, *p.RestOf+"/") {
 		return routine.Errorf(routine.CodeInvalid, "path %q is not within rest_of %q: give both as the answer before did",
 			truncate(p.Path, 100), truncate(*p.RestOf, 100))
 	}
 	data := a.Data
-	v, err := follow(data, p.Path)
+	v, err := resolvePointer(data, p.Path)
 	if err != nil {
 		return err
 	}
-	p.count(v)
+	p.setTotal(v)
 	// The first answer of the walk had the warnings and files.
 	a.Part, a.Data, a.Note, a.Warnings, a.Files = &p, nil, pageData, []string{}, nil
 	room := maxResult - truncationRoom - len(routine.RawJSON(a))
@@ -165,16 +165,16 @@ func (a *answer) takePage(p part) error {
 		a.Data, rest = pageOf(v, p.Path, p.Offset, room)
 	}
 	if rest == nil {
-		rest = after(data, p.Path, *p.RestOf)
+		rest = positionAfter(data, p.Path, *p.RestOf)
 	}
 	if rest != nil {
-		a.Truncated = &truncation{TotalBytes: len(data), Kept: []string{"data: one page of it"}, Next: a.nextPage(*rest, *p.RestOf)}
+		a.Truncated = &truncation{TotalBytes: len(data), Kept: []string{"data: one page of it"}, Next: a.nextPageCall(*rest, *p.RestOf)}
 	}
 	return nil
 }
 
-// nextPage is the call for the page that begins at a position.
-func (a *answer) nextPage(at position, within string) *nextCall {
+// nextPageCall is the call for the page that begins at a position.
+func (a *answer) nextPageCall(at position, within string) *nextCall {
 	arguments := map[string]any{"execution_id": a.ExecutionID, "rest_of": within}
 	if at.path != "" {
 		arguments["path"] = at.path

@@ -133,7 +133,7 @@ func (r *reader) put(t fataler, d decoded) {
 }
 
 // answerTo is the answer of get_execution to a call.
-func answerTo(t fataler, e *routine.Execution, p part) (d decoded) {
+func answerTo(t fataler, e *routine.Execution, p dataRange) (d decoded) {
 	result, err := (&caller{server: &Server{}}).succeeded(wire.WithPrincipal(context.Background(), ann), e, p)
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func answerTo(t fataler, e *routine.Execution, p part) (d decoded) {
 }
 
 // nextPart is what the call asks for that an answer names; nil: it names none.
-func nextPart(t fataler, d decoded) *part {
+func nextPart(t fataler, d decoded) *dataRange {
 	if d.Truncated == nil {
 		return nil
 	}
@@ -154,7 +154,7 @@ func nextPart(t fataler, d decoded) *part {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p part
+	var p dataRange
 	if err := json.Unmarshal(arguments, &p); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func nextPart(t fataler, d decoded) *part {
 }
 
 // walk reads the data of an execution as an agent does: it follows next.
-func walk(t fataler, data json.RawMessage, first part) json.RawMessage {
+func walk(t fataler, data json.RawMessage, first dataRange) json.RawMessage {
 	e := &routine.Execution{ID: "e", Status: routine.ExecutionCompleted, Result: &routine.Result{Data: data}}
 	r := reader{texts: map[string]string{}}
 	p := &first
@@ -188,7 +188,7 @@ func TestWalkGivesEveryByte(t *testing.T) {
 			t.Skip("a walk over this takes too long")
 		}
 		want := cleanJSON(data)
-		if got := cleanJSON(walk(t, want, part{})); string(got) != string(want) { // in one spelling
+		if got := cleanJSON(walk(t, want, dataRange{})); string(got) != string(want) { // in one spelling
 			t.Fatalf("got %d bytes, want %d: %s", len(got), len(want), firstDifference(string(got), string(want)))
 		}
 	})
@@ -254,7 +254,7 @@ func TestWalkOfOddShapes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := cleanJSON(json.RawMessage(text))
-			if got := walk(t, want, part{}); string(got) != string(want) {
+			if got := walk(t, want, dataRange{}); string(got) != string(want) {
 				t.Fatalf("got %d bytes, want %d: %s", len(got), len(want), firstDifference(string(got), string(want)))
 			}
 		})
@@ -266,7 +266,7 @@ func TestWalkOfOddShapes(t *testing.T) {
 func TestWalkOfAPart(t *testing.T) {
 	long := strings.Repeat("x", 20_000)
 	data := json.RawMessage(`{"a":["0` + long + `","1` + long + `","2` + long + `","3` + long + `"],"b":"` + long + `"}`)
-	for want, first := range map[string]part{
+	for want, first := range map[string]dataRange{
 		`["0` + long + `","1` + long + `","2` + long + `","3` + long + `"]`: {Path: "/a"},
 		`["1` + long + `","2` + long + `"]`:                                 {Path: "/a", Offset: 1, Limit: 2},
 		`"` + long + `"`:                                                    {Path: "/b"},

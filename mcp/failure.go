@@ -13,8 +13,8 @@ import (
 // maxFailureText bounds what the page and the routine add to a failure.
 const maxFailureText = 2000
 
-// next says what an agent can do about a code.
-var next = map[routine.Code]string{
+// nextSteps says what an agent can do about a code.
+var nextSteps = map[routine.Code]string{
 	routine.CodeConflict:  "ask for the tool list again",
 	routine.CodeNotFound:  "ask for the tool list again",
 	routine.CodeForbidden: "use another tool; this one is not yours to run",
@@ -43,15 +43,15 @@ var next = map[routine.Code]string{
 	routine.CodeInternal: "tell the operator of this server the id, which is in its log",
 }
 
-// failure says all there is to say about a call that failed, because most
+// failureText says all there is to say about a call that failed, because most
 // clients show an agent nothing but the text.
-func (c *caller) failure(ctx context.Context, e *routine.Execution, err error) string {
+func (c *caller) failureText(ctx context.Context, e *routine.Execution, err error) string {
 	f := routine.AsError(err)
 	if e == nil && f.Code == routine.CodeInvalid {
 		return c.invalidArguments(f)
 	}
 	var b strings.Builder
-	at := failedAt(e)
+	at := failedIndex(e)
 	switch {
 	case e == nil:
 		fmt.Fprintf(&b, "Routine %q did not run: ", c.name)
@@ -76,8 +76,8 @@ func (c *caller) failure(ctx context.Context, e *routine.Execution, err error) s
 		fmt.Fprintf(&b, " Warnings of the page: %s.", truncate(routine.OneLine(clean(strings.Join(e.Result.Warnings, "; "))), maxFailureText/4))
 	}
 	step := nextStep(f)
-	if names := acted(e, c.readOnly); names != "" {
-		step = careful(e, names, step)
+	if names := sideEffects(e, c.readOnly); names != "" {
+		step = cautiousNextStep(e, names, step)
 	}
 	if wire.PrincipalOf(ctx).Has(routine.ScopeExecutionsRun) {
 		b.WriteString(" Next: " + step + ".")
@@ -87,8 +87,8 @@ func (c *caller) failure(ctx context.Context, e *routine.Execution, err error) s
 	return b.String()
 }
 
-// failedAt is the index of the operation that failed; -1 when none did.
-func failedAt(e *routine.Execution) int {
+// failedIndex is the index of the operation that failed; -1 when none did.
+func failedIndex(e *routine.Execution) int {
 	if r := failedRecord(e); r != nil {
 		return r.Index
 	}
@@ -100,7 +100,7 @@ func failedRecord(e *routine.Execution) *routine.OperationRecord {
 	if e == nil {
 		return nil
 	}
-	records := recordsOf(e)
+	records := operationRecords(e)
 	if n := len(records); n > 0 && records[n-1].Error != nil {
 		return &records[n-1]
 	}
@@ -108,7 +108,7 @@ func failedRecord(e *routine.Execution) *routine.OperationRecord {
 }
 
 func nextStep(f *routine.Error) string {
-	step := next[f.Code]
+	step := nextSteps[f.Code]
 	if step == "" {
 		step = "tell the operator of this server"
 	}

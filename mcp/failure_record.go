@@ -11,41 +11,41 @@ import (
 	"rote/routine"
 )
 
-// maxRecord bounds, in bytes, the record of the operation that failed, and the
+// maxFailureRecord bounds, in bytes, the record of the operation that failed, and the
 // records of those before it together. Evidence has a bound of its own.
-const maxRecord = 6 << 10
+const maxFailureRecord = 6 << 10
 
-// record is what the ledger holds of a failed run for whoever mends the
+// failureRecord is what the ledger holds of a failed run for whoever mends the
 // routine. Many clients let no agent read resources, so a tool gives it.
-type record struct {
+type failureRecord struct {
 	Failed   json.RawMessage   `json:"failed_operation,omitempty"`
 	Evidence *routine.Evidence `json:"evidence,omitempty"`
 	Before   json.RawMessage   `json:"operations_before,omitempty"`
 }
 
-// recordOf is that of a failed execution; false: it has none.
-func recordOf(e *routine.Execution) (record, bool) {
-	r := record{Evidence: e.Evidence}
-	before := recordsOf(e)
+// failureRecordOf is that of a failed execution; false: it has none.
+func failureRecordOf(e *routine.Execution) (failureRecord, bool) {
+	r := failureRecord{Evidence: e.Evidence}
+	before := operationRecords(e)
 	if f := failedRecord(e); f != nil {
-		r.Failed, before = fitted("failed_operation", f), before[:len(before)-1]
+		r.Failed, before = truncatedJSON("failed_operation", f), before[:len(before)-1]
 	}
 	if len(before) > 0 {
-		r.Before = fitted("operations_before", before)
+		r.Before = truncatedJSON("operations_before", before)
 	}
 	return r, r.Failed != nil || r.Evidence != nil || r.Before != nil
 }
 
-func fitted(name string, v any) json.RawMessage {
-	var c cutter
-	return c.fit(spot{name: name}, cleanJSON(routine.RawJSON(v)), maxRecord)
+func truncatedJSON(name string, v any) json.RawMessage {
+	var c truncator
+	return c.fit(location{name: name}, cleanJSON(routine.RawJSON(v)), maxFailureRecord)
 }
 
-// addRecord adds to the answer about a failed run what its record has, and the
+// addFailureRecord adds to the answer about a failed run what its record has, and the
 // screenshot if that is wanted. It is all text, as clients show nothing else of
 // an error.
-func (s *Server) addRecord(ctx context.Context, answer *mcp.CallToolResult, e *routine.Execution, wanted bool) {
-	r, ok := recordOf(e)
+func (s *Server) addFailureRecord(ctx context.Context, answer *mcp.CallToolResult, e *routine.Execution, wanted bool) {
+	r, ok := failureRecordOf(e)
 	if !ok {
 		return
 	}

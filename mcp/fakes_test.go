@@ -278,8 +278,8 @@ func named(name string) string {
 
 const hang = `{"name": "hang", "description": "Never ends.", "operations": [{"type": "navigate", "url": "https://hang.example/"}]}`
 
-// soon waits for a condition that another goroutine will bring about.
-func soon(t *testing.T, what string, holds func() bool) {
+// waitUntil waits for a condition that another goroutine will bring about.
+func waitUntil(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.After(time.Minute)
 	tick := time.NewTicker(time.Millisecond)

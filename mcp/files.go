@@ -14,8 +14,8 @@ import (
 	"rote/routine"
 )
 
-// file describes a file that an execution brought.
-type file struct {
+// fileDescription describes a file that an execution brought.
+type fileDescription struct {
 	Name  string `json:"name"`
 	MIME  string `json:"mime"`
 	Bytes int64  `json:"bytes"`
@@ -27,8 +27,8 @@ type file struct {
 }
 
 const (
-	readIt = "not in this answer: read the resource uri"
-	openIt = "not in this answer: open path, or read the resource uri"
+	readHint = "not in this answer: read the resource uri"
+	openHint = "not in this answer: open path, or read the resource uri"
 )
 
 // fileURI names a file of an execution as a resource.
@@ -40,8 +40,8 @@ func fileURI(executionID, name string) string {
 // as content of its own, a text becomes data; anything else is never put into
 // the answer, where some clients choke on it, unless the server is told to.
 func (a *answer) addDownload(s *Server, e *routine.Execution) []mcp.Content {
-	content := download(e.Result)
-	f := file{Name: truncate(clean(e.Result.Filename), 200), MIME: mediaType(e.Result.ContentType), Bytes: int64(len(content)), Path: s.place(e, content)}
+	content := decodeDownload(e.Result)
+	f := fileDescription{Name: truncate(clean(e.Result.Filename), 200), MIME: mediaType(e.Result.ContentType), Bytes: int64(len(content)), Path: s.placeLocally(e, content)}
 	if kind, ok := imageType(content); ok && len(content) <= maxImage {
 		f.MIME, f.Where, f.URI = kind, "in this answer, as an image", fileURI(e.ID, e.Result.Filename)
 		a.Files = append(a.Files, f)
@@ -53,7 +53,7 @@ func (a *answer) addDownload(s *Server, e *routine.Execution) []mcp.Content {
 		a.Data = cleanJSON(routine.RawJSON(string(content)))
 		return nil
 	}
-	link := a.link(e.ID, f)
+	link := a.addLink(e.ID, f)
 	if s.embedFiles && len(content) <= maxImage {
 		a.Files[len(a.Files)-1].Where = "in this answer, as an embedded resource"
 		return []mcp.Content{mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: fileURI(e.ID, e.Result.Filename), MIMEType: f.MIME,
@@ -62,20 +62,20 @@ func (a *answer) addDownload(s *Server, e *routine.Execution) []mcp.Content {
 	return []mcp.Content{link}
 }
 
-// link tells of a file that is read as a resource.
-func (a *answer) link(executionID string, f file) mcp.Content {
-	f.URI, f.Where = fileURI(executionID, f.Name), readIt
+// addLink tells of a file that is read as a resource.
+func (a *answer) addLink(executionID string, f fileDescription) mcp.Content {
+	f.URI, f.Where = fileURI(executionID, f.Name), readHint
 	description := ""
 	if f.Path != "" {
-		f.Where, description = openIt, "On this machine: "+f.Path
+		f.Where, description = openHint, "On this machine: "+f.Path
 	}
 	a.Files = append(a.Files, f)
 	return mcp.NewResourceLink(f.URI, f.Name, description, f.MIME)
 }
 
-// place puts the file of a result where clients on this machine can open it;
+// placeLocally puts the file of a result where clients on this machine can open it;
 // empty: there is no such place.
-func (s *Server) place(e *routine.Execution, content []byte) string {
+func (s *Server) placeLocally(e *routine.Execution, content []byte) string {
 	if s.local == nil {
 		return ""
 	}
@@ -87,8 +87,8 @@ func (s *Server) place(e *routine.Execution, content []byte) string {
 	return path
 }
 
-// download is the content of the file that a result's data is.
-func download(r *routine.Result) []byte {
+// decodeDownload is the content of the file that a result's data is.
+func decodeDownload(r *routine.Result) []byte {
 	var encoded string
 	_ = json.Unmarshal(r.Data, &encoded) // a download's data is a string
 	content, err := base64.StdEncoding.DecodeString(encoded)

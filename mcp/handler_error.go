@@ -15,7 +15,7 @@ import (
 // resource's handler: its message and code, never its cause. The JSON-RPC code of
 // the response is set with it; notFound is the one for what does not exist.
 func (s *Server) handlerError(ctx context.Context, err error, notFound int) error {
-	e := routine.AsError(s.noted(ctx, "", err))
+	e := routine.AsError(s.logInternal(ctx, "", err))
 	switch e.Code {
 	case routine.CodeNotFound:
 		wire.SetErrorCode(ctx, notFound)

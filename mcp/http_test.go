@@ -71,8 +71,8 @@ func TestHTTPClientThatGoesAwayEndsItsRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFront(t, hang)
 			leave(t, f)
-			soon(t, "the page is closed", func() bool { return f.site.closed.Load() == 1 })
-			soon(t, "the ledger says cancelled", func() bool {
+			waitUntil(t, "the page is closed", func() bool { return f.site.closed.Load() == 1 })
+			waitUntil(t, "the ledger says cancelled", func() bool {
 				failed := f.executions(t, routine.ExecutionFailed)
 				return len(failed) == 1 && failed[0].ErrorCode == routine.CodeCancelled
 			})
@@ -117,7 +117,7 @@ func TestHTTPCancelNotificationHitsOnlyTheOwnCall(t *testing.T) {
 		t.Fatal("another client has cancelled the call")
 	}
 	_ = mine.post(t.Context(), cancelled("5")).Body.Close()
-	soon(t, "the page is closed", func() bool { return f.site.closed.Load() == 1 })
+	waitUntil(t, "the page is closed", func() bool { return f.site.closed.Load() == 1 })
 	<-answered
 }
 

@@ -56,10 +56,10 @@ func shortSchema(parameters []routine.Parameter) (schema json.RawMessage, note s
 	}
 }
 
-// compiles checks what mcp-go would send as it is: one schema that is no JSON
+// checkCompiles checks what mcp-go would send as it is: one schema that is no JSON
 // silences the whole list. The keywords of parameters mean the same in draft 7,
 // which compiles in half the time.
-func compiles(schema []byte) error {
+func checkCompiles(schema []byte) error {
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft7
 	if err := c.AddResource("tool.json", bytes.NewReader(schema)); err != nil {

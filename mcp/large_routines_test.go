@@ -123,7 +123,7 @@ func TestLooksReadWhatHasChanged(t *testing.T) {
 		reads.count = 0
 		registry.refresh(t.Context())
 		for _, name := range listed {
-			if registry.routine(name) == nil {
+			if registry.find(name) == nil {
 				t.Errorf("%s is missing", name)
 			}
 		}
@@ -136,14 +136,14 @@ func TestLooksReadWhatHasChanged(t *testing.T) {
 	reads.broken = ""
 	look(1, "one", "two", "three")
 	look(0, "one", "two", "three")
-	if _, _, err := h.service.PatchRoutine(t.Context(), ann, registry.routine("two").id, []byte(`{"description": "changed"}`), nil); err != nil {
+	if _, _, err := h.service.PatchRoutine(t.Context(), ann, registry.find("two").id, []byte(`{"description": "changed"}`), nil); err != nil {
 		t.Fatal(err)
 	}
 	reads.broken = "two"
 	look(1, "one", "two", "three") // as it was
 	reads.broken = ""
 	look(1, "one", "two", "three")
-	if got := registry.routine("two").about; got != "changed" {
+	if got := registry.find("two").authorDescription; got != "changed" {
 		t.Error(got)
 	}
 }

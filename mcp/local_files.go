@@ -18,9 +18,9 @@ type localFiles struct {
 	dir   func() (string, error)
 	limit int64
 
-	mu   sync.Mutex
-	kept []localFile // the oldest first
-	size int64
+	mu     sync.Mutex
+	stored []localFile // the oldest first
+	size   int64
 }
 
 type localFile struct {
@@ -46,16 +46,16 @@ func (l *localFiles) put(execution, name string, content []byte) (path string, e
 	defer func() { err = errors.Join(err, root.Close()) }()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if i := slices.IndexFunc(l.kept, func(f localFile) bool { return f.execution == execution }); i >= 0 {
-		l.size -= l.kept[i].size
-		l.kept = slices.Delete(l.kept, i, i+1)
+	if i := slices.IndexFunc(l.stored, func(f localFile) bool { return f.execution == execution }); i >= 0 {
+		l.size -= l.stored[i].size
+		l.stored = slices.Delete(l.stored, i, i+1)
 	}
-	for len(l.kept) > 0 && l.size+int64(len(content)) > l.limit {
-		if err := root.RemoveAll(l.kept[0].execution); err != nil {
+	for len(l.stored) > 0 && l.size+int64(len(content)) > l.limit {
+		if err := root.RemoveAll(l.stored[0].execution); err != nil {
 			return "", err
 		}
-		l.size -= l.kept[0].size
-		l.kept = l.kept[1:]
+		l.size -= l.stored[0].size
+		l.stored = l.stored[1:]
 	}
 	if err := root.MkdirAll(execution, 0o700); err != nil {
 		return "", err
@@ -68,6 +68,6 @@ func (l *localFiles) put(execution, name string, content []byte) (path string, e
 	if err := root.Rename(unfinished, filepath.Join(execution, name)); err != nil {
 		return "", err
 	}
-	l.kept, l.size = append(l.kept, localFile{execution, int64(len(content))}), l.size+int64(len(content))
+	l.stored, l.size = append(l.stored, localFile{execution, int64(len(content))}), l.size+int64(len(content))
 	return filepath.Join(dir, execution, name), nil
 }

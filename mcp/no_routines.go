@@ -10,12 +10,12 @@ import (
 	"rote/routine"
 )
 
-// nothingPublished tells a caller whose organization has no published routine
+// noRoutinesMessage tells a caller whose organization has no published routine
 // how to get one. The caller's own tools come first; else it is the operator's to
 // do.
-func (s *Server) nothingPublished(p routine.Principal) string {
+func (s *Server) noRoutinesMessage(p routine.Principal) string {
 	const words = "No routine is published here yet, so there is nothing to run. "
-	if create := s.own["create_routine"]; s.authoring && !s.readOnly && p.Has(create.needs) {
+	if create := s.ownTools["create_routine"]; s.authoring && !s.readOnly && p.Has(create.scope) {
 		validate := ""
 		if s.offers(p, "validate_routine") {
 			validate = ", and validate_routine checks them"
@@ -26,13 +26,13 @@ func (s *Server) nothingPublished(p routine.Principal) string {
 		". With --toolsets authoring this server also has tools with which you can create routines."
 }
 
-// guideEmpty adds to the instructions of an organization without published
+// addNoRoutinesHint adds to the instructions of an organization without published
 // routines how to get one.
-func (s *Server) guideEmpty(o *organization, hooks *server.Hooks) {
+func (s *Server) addNoRoutinesHint(o *organization, hooks *server.Hooks) {
 	guide := func(ctx context.Context, instructions *string) {
 		o.registry.refresh(ctx)
-		if len(o.registry.byChange()) == 0 {
-			*instructions = s.nothingPublished(wire.PrincipalOf(ctx)) + "\n" + *instructions
+		if len(o.registry.lastChangedFirst()) == 0 {
+			*instructions = s.noRoutinesMessage(wire.PrincipalOf(ctx)) + "\n" + *instructions
 		}
 	}
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {

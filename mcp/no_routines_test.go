@@ -54,7 +54,7 @@ func TestEmptyDatabase(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHouse(t).with(t, row.c)
 			var found struct {
-				Routines []found
+				Routines []searchHit
 				Next     string
 			}
 			own(t, connectAs(t, h.Server, row.p), "search_routines", map[string]any{"query": "flights"}, &found)

@@ -63,21 +63,23 @@ func (s *Server) newOrganization(p routine.Principal) *organization {
 	o := &organization{interval: s.refreshInterval}
 	// Tools are what is looked up: who is asked for them decides nothing.
 	keeper := routine.Principal{UserID: "mcp", OrganizationID: p.OrganizationID, Scopes: routine.ScopeExecutionsRun}
-	o.registry = &registry{server: s, principal: keeper, known: map[string]known{}, used: map[string]time.Time{}, called: map[string]int{}}
+	o.registry = &registry{server: s, principal: keeper, known: map[string]publishedState{}, lastUsed: map[string]time.Time{}, pendingLookups: map[string]int{}}
 	hooks := &server.Hooks{}
 	// A client that has just begun need not be told of changes.
 	hooks.AddBeforeInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest) { o.registry.refresh(ctx) })
 	hooks.AddBeforeListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest) { o.registry.refresh(ctx) })
-	hooks.AddBeforeCallTool(func(ctx context.Context, _ any, q *mcp.CallToolRequest) { o.registry.summon(ctx, q.Params.Name) })
+	hooks.AddBeforeCallTool(func(ctx context.Context, _ any, q *mcp.CallToolRequest) {
+		o.registry.refreshBeforeCall(ctx, q.Params.Name)
+	})
 	hooks.AddOnError(func(_ context.Context, _ any, method mcp.MCPMethod, message any, err error) {
 		if q, ok := message.(*mcp.CallToolRequest); ok && method == mcp.MethodToolsCall && errors.Is(err, server.ErrToolNotFound) {
-			o.registry.found(q.Params.Name)
+			o.registry.endLookup(q.Params.Name)
 		}
 	})
 	hooks.AddBeforeListResources(func(ctx context.Context, _ any, _ *mcp.ListResourcesRequest) { o.registry.refresh(ctx) })
-	hooks.AddAfterListResources(readable)
+	hooks.AddAfterListResources(filterResources)
 	s.addInstructions(hooks)
-	s.guideEmpty(o, hooks)
+	s.addNoRoutinesHint(o, hooks)
 	o.protocol = server.NewMCPServer("rote", s.version,
 		server.WithTitle("rote"),
 		server.WithDescription("Runs stored web-automation routines in a browser"),
@@ -89,9 +91,9 @@ func (s *Server) newOrganization(p routine.Principal) *organization {
 		server.WithResourceCompletionProvider(completion{s}),
 		server.WithPromptCompletionProvider(completion{s}),
 		server.WithMethodCacheHints(mcp.MethodToolsList, listTTL.Milliseconds(), mcp.CacheScopePrivate),
-		server.WithToolFilter(s.visible),
-		server.WithToolHandlerMiddleware(o.registry.looked), // the first is the outermost
-		server.WithToolHandlerMiddleware(bounded),
+		server.WithToolFilter(s.visibleTools),
+		server.WithToolHandlerMiddleware(o.registry.endLookupMiddleware), // the first is the outermost
+		server.WithToolHandlerMiddleware(limitCalls),
 		server.WithHooks(hooks))
 	for _, b := range s.builtins() {
 		o.protocol.AddTools(b.tool(s))
@@ -105,15 +107,15 @@ func (s *Server) newOrganization(p routine.Principal) *organization {
 // listTTL is how long clients may keep the list of tools: changes are told.
 const listTTL = time.Minute
 
-// visible are the tools that the caller's token is good for. What is not
+// visibleTools are the tools that the caller's token is good for. What is not
 // visible cannot be called either.
-func (s *Server) visible(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
+func (s *Server) visibleTools(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
 	p := wire.PrincipalOf(ctx)
 	kept := make([]mcp.Tool, 0, len(tools))
 	for _, t := range tools {
 		needs := routine.ScopeExecutionsRun // what running a routine needs
-		if b, own := s.own[t.Name]; own {
-			needs = b.needs
+		if b, own := s.ownTools[t.Name]; own {
+			needs = b.scope
 			t.Description = strings.TrimSpace(t.Description + " " + s.adviseAll(ctx, b.advice...))
 		}
 		if p.Has(needs) && (!s.readOnly || t.Annotations.ReadOnlyHint != nil && *t.Annotations.ReadOnlyHint) {

@@ -10,9 +10,9 @@ import (
 	"rote/routine"
 )
 
-// part is what a call wants of data: what Path leads to, without the first
+// dataRange is what a call wants of data: what Path leads to, without the first
 // Offset items, members or characters, and at most Limit of them; 0: all.
-type part struct {
+type dataRange struct {
 	Path   string `json:"path"`
 	Offset int    `json:"offset"`
 	Limit  int    `json:"limit,omitempty"`
@@ -26,14 +26,14 @@ type part struct {
 	Total int `json:"total"`
 }
 
-// take gives the part of data, and fills in the total. data is as cleanJSON
+// extract gives the part of data, and fills in the total. data is as cleanJSON
 // gives it.
-func (p *part) take(data json.RawMessage) (json.RawMessage, error) {
-	v, err := follow(data, p.Path)
+func (p *dataRange) extract(data json.RawMessage) (json.RawMessage, error) {
+	v, err := resolvePointer(data, p.Path)
 	if err != nil {
 		return nil, err
 	}
-	text := p.count(v)
+	text := p.setTotal(v)
 	from := min(p.Offset, p.Total)
 	to := p.Total
 	if p.Limit > 0 {
@@ -44,16 +44,16 @@ func (p *part) take(data json.RawMessage) (json.RawMessage, error) {
 		start := skipRunes(text, from)
 		return routine.RawJSON(string(text[start : start+skipRunes(text[start:], to-from)])), nil
 	case '[', '{':
-		return slice(v, from, to), nil
+		return sliceMembers(v, from, to), nil
 	}
 	return v, nil
 }
 
-// count fills in the total of v, and gives the text of a string.
-func (p *part) count(v json.RawMessage) (text []byte) {
+// setTotal fills in the total of v, and gives the text of a string.
+func (p *dataRange) setTotal(v json.RawMessage) (text []byte) {
 	switch v[0] {
 	case '"':
-		text = textOf(v)
+		text = stringValue(v)
 		p.Total = utf8.RuneCount(text)
 	case '[', '{':
 		p.Total = countMembers(v)
@@ -61,15 +61,15 @@ func (p *part) count(v json.RawMessage) (text []byte) {
 	return text
 }
 
-// textOf is what a JSON string says.
-func textOf(v json.RawMessage) []byte {
+// stringValue is what a JSON string says.
+func stringValue(v json.RawMessage) []byte {
 	var s string
 	_ = json.Unmarshal(v, &s) // v is a string
 	return []byte(s)
 }
 
-// slice is an array or object with some of v's members.
-func slice(v json.RawMessage, from, to int) json.RawMessage {
+// sliceMembers is an array or object with some of v's members.
+func sliceMembers(v json.RawMessage, from, to int) json.RawMessage {
 	start, end := 1, 1
 	for i, m := range eachMember(v) {
 		if i == from {
@@ -82,11 +82,11 @@ func slice(v json.RawMessage, from, to int) json.RawMessage {
 			end = m.end
 		}
 	}
-	return closed(v, slices.Concat(v[:1], v[start:end]))
+	return withLastByte(v, slices.Concat(v[:1], v[start:end]))
 }
 
-// follow is what a JSON pointer leads to.
-func follow(v json.RawMessage, pointer string) (json.RawMessage, error) {
+// resolvePointer is what a JSON pointer leads to.
+func resolvePointer(v json.RawMessage, pointer string) (json.RawMessage, error) {
 	if pointer == "" {
 		return v, nil
 	}
@@ -94,7 +94,7 @@ func follow(v json.RawMessage, pointer string) (json.RawMessage, error) {
 		return nil, routine.Errorf(routine.CodeInvalid, "path %q is no JSON pointer: it begins with /, as in /items", truncate(pointer, 100))
 	}
 	for _, step := range strings.Split(pointer[1:], "/") {
-		m, ok := nthMember(v, indexOf(v, step))
+		m, ok := nthMember(v, memberIndex(v, step))
 		if !ok {
 			return nil, routine.Errorf(routine.CodeInvalid, "path %q leads nowhere in data", truncate(pointer, 100))
 		}
@@ -103,9 +103,9 @@ func follow(v json.RawMessage, pointer string) (json.RawMessage, error) {
 	return v, nil
 }
 
-// indexOf is the index of the member that a step of a JSON pointer names, the
+// memberIndex is the index of the member that a step of a JSON pointer names, the
 // last of several; -1: there is none.
-func indexOf(v json.RawMessage, step string) int {
+func memberIndex(v json.RawMessage, step string) int {
 	found := -1
 	if v[0] != '[' && v[0] != '{' {
 		return found

@@ -35,14 +35,14 @@ type reporter struct {
 	total   int // operations
 	queue   []routine.Progress
 	ahead   func() int    // how many wait before this call; nil: it has not had to wait
-	more    chan struct{} // has room for one
+	wake    chan struct{} // has room for one
 	stopped chan struct{}
 	done    chan struct{}
 }
 
-// report begins to tell the client of a call, if it has asked to be told. The
+// startReporter begins to tell the client of a call, if it has asked to be told. The
 // caller stops it before the answer; it is nil, and so stops at once, if not.
-func (s *Server) report(ctx context.Context, request mcp.CallToolRequest, total int) *reporter {
+func (s *Server) startReporter(ctx context.Context, request mcp.CallToolRequest, total int) *reporter {
 	notify, meta := wire.NotifierOf(ctx), request.Params.Meta
 	if notify == nil || meta == nil || meta.ProgressToken == nil {
 		return nil
@@ -52,12 +52,12 @@ func (s *Server) report(ctx context.Context, request mcp.CallToolRequest, total 
 		token = written
 	}
 	r := &reporter{interval: s.reportInterval, total: total,
-		more: make(chan struct{}, 1), stopped: make(chan struct{}), done: make(chan struct{})}
+		wake: make(chan struct{}, 1), stopped: make(chan struct{}), done: make(chan struct{})}
 	r.send = func(p progressParams) {
 		p.ProgressToken = token
 		_ = notify("notifications/progress", p) // a client that cannot be reached ends its session, not here
 	}
-	go r.tell()
+	go r.run()
 	return r
 }
 
@@ -71,7 +71,7 @@ func (r *reporter) progress() func(routine.Progress) {
 		r.queue = append(r.queue, p)
 		r.mu.Unlock()
 		select {
-		case r.more <- struct{}{}:
+		case r.wake <- struct{}{}:
 		default:
 		}
 	}
@@ -133,29 +133,29 @@ func (r *reporter) stop() {
 	<-r.done
 }
 
-func (r *reporter) tell() {
+func (r *reporter) run() {
 	defer close(r.done)
 	tick := time.NewTicker(r.interval)
 	defer tick.Stop()
-	began, at := time.Now(), standing{}
+	began, at := time.Now(), runPosition{}
 	for over := false; !over; {
 		select {
-		case <-r.more:
+		case <-r.wake:
 		case <-r.stopped:
 			over = true
 		case <-tick.C:
-			r.send(at.still(time.Since(began), r))
+			r.send(at.heartbeat(time.Since(began), r))
 			continue
 		}
-		for _, p := range r.taken() {
-			began, at = time.Now(), standing{index: p.Index, operation: p.Operation, begun: true}
+		for _, p := range r.takeQueue() {
+			began, at = time.Now(), runPosition{index: p.Index, operation: p.Operation, begun: true}
 			r.send(progressParams{Progress: float64(p.Index), Total: p.Total, Message: at.message(p.Total)})
 			tick.Reset(r.interval)
 		}
 	}
 }
 
-func (r *reporter) taken() []routine.Progress {
+func (r *reporter) takeQueue() []routine.Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := r.queue
@@ -163,25 +163,25 @@ func (r *reporter) taken() []routine.Progress {
 	return list
 }
 
-// standing is how far a run is.
-type standing struct {
+// runPosition is how far a run is.
+type runPosition struct {
 	begun     bool
 	index     int
 	operation string
 	ticks     int
 }
 
-func (p *standing) message(total int) string {
+func (p *runPosition) message(total int) string {
 	if p.operation == "" { // only those that have ended are known
 		return fmt.Sprintf("%d of %d operations are done", p.index, total)
 	}
 	return fmt.Sprintf("%d/%d %s", p.index+1, total, truncate(routine.OneLine(p.operation), 100))
 }
 
-// still says that the run has not moved, with a number a little larger than the
+// heartbeat says that the run has not moved, with a number a little larger than the
 // last and smaller than that of the next operation. Before the first operation
 // that is negative, as clients take only what grows.
-func (p *standing) still(since time.Duration, r *reporter) progressParams {
+func (p *runPosition) heartbeat(since time.Duration, r *reporter) progressParams {
 	p.ticks++
 	part := float64(p.ticks) / float64(p.ticks+1)
 	total := r.operations()

@@ -105,8 +105,8 @@ func TestClientCancelEndsTheRun(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Error("the cancelled call succeeded")
 	}
-	soon(t, "the page is closed", func() bool { return h.site.closed.Load() == 1 })
-	soon(t, "the ledger says cancelled", func() bool {
+	waitUntil(t, "the page is closed", func() bool { return h.site.closed.Load() == 1 })
+	waitUntil(t, "the ledger says cancelled", func() bool {
 		failed := h.executions(t, routine.ExecutionFailed)
 		return len(failed) == 1 && failed[0].ErrorCode == routine.CodeCancelled
 	})

@@ -46,7 +46,7 @@ func (s *Server) addPrompts(m *server.MCPServer) {
 			if u := q.Params.Arguments["url"]; u != "" {
 				where = "\nIt begins at " + truncate(routine.OneLine(u), 500) + "."
 			}
-			return prompted("Write a routine", fmt.Sprintf(authorText, truncate(goal, 2000), where, strings.Join(routine.KindNames(), ", "))), nil
+			return promptResult("Write a routine", fmt.Sprintf(authorText, truncate(goal, 2000), where, strings.Join(routine.KindNames(), ", "))), nil
 		})
 	m.AddPrompt(mcp.NewPrompt("debug_execution", mcp.WithPromptTitle("Find out why a run failed"),
 		mcp.WithPromptDescription("The record of a run, and how to find the fault"),
@@ -60,9 +60,9 @@ func (s *Server) addPrompts(m *server.MCPServer) {
 			if err != nil {
 				return nil, s.handlerError(ctx, err, mcp.INVALID_PARAMS)
 			}
-			var c cutter
-			record := c.fit(spot{name: "execution"}, cleanJSON(routine.RawJSON(e)), maxResult/2)
-			return prompted("Find out why a run failed", fmt.Sprintf(debugText, e.ID, clean(e.RoutineName), record, routineURI(e.RoutineID))), nil
+			var c truncator
+			record := c.fit(location{name: "execution"}, cleanJSON(routine.RawJSON(e)), maxResult/2)
+			return promptResult("Find out why a run failed", fmt.Sprintf(debugText, e.ID, clean(e.RoutineName), record, routineURI(e.RoutineID))), nil
 		})
 }
 
@@ -71,8 +71,8 @@ func missingArgument(name, what string) error {
 	return routine.Errorf(routine.CodeInvalid, "the argument %s is required: %s", name, what)
 }
 
-// prompted is a prompt of one text, with the schema at hand.
-func prompted(description, text string) *mcp.GetPromptResult {
+// promptResult is a prompt of one text, with the schema at hand.
+func promptResult(description, text string) *mcp.GetPromptResult {
 	return &mcp.GetPromptResult{Description: description, Messages: []mcp.PromptMessage{
 		{Role: mcp.RoleUser, Content: mcp.NewTextContent(text)},
 		{Role: mcp.RoleUser, Content: mcp.NewResourceLink(schemaURI, "routine schema", "How a routine is written", "application/schema+json")},

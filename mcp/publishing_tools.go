@@ -18,15 +18,15 @@ const idArgument = `"id":{"type":"string","description":"Tool name, or Routine_�
 // publishingTools change routines that are stored.
 func publishingTools() []builtin {
 	return []builtin{
-		{name: "update_routine", title: "Change a routine", needs: routine.ScopeRoutinesWrite, destructive: true, handle: (*Server).updateRoutine,
+		{name: "update_routine", title: "Change a routine", scope: routine.ScopeRoutinesWrite, destructive: true, handle: (*Server).updateRoutine,
 			description: "Put a new definition in place of a routine's own, as its next version. The tool keeps its name. Without id, the routine that has the definition's name is changed, or created when there is none.",
 			schema: `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id; left out: the routine that has the definition's name"},` +
 				routineArgument + `,` + expectedArgument + `},"required":["routine"],"additionalProperties":false}`},
-		{name: "publish_routine", title: "Publish a routine", needs: routine.ScopeRoutinesWrite, handle: (*Server).publishRoutine,
+		{name: "publish_routine", title: "Publish a routine", scope: routine.ScopeRoutinesWrite, handle: (*Server).publishRoutine,
 			description: "Turn on or off that a routine is a tool. Turning it on also makes it active.",
 			schema: `{"type":"object","properties":{` + idArgument + `,"on":{"type":"boolean"},` + expectedArgument +
 				`},"required":["id","on"],"additionalProperties":false}`},
-		{name: "archive_routine", title: "Archive a routine", needs: routine.ScopeRoutinesWrite, destructive: true, handle: (*Server).archiveRoutine,
+		{name: "archive_routine", title: "Archive a routine", scope: routine.ScopeRoutinesWrite, destructive: true, handle: (*Server).archiveRoutine,
 			description: "Take a routine out of use: it is neither run nor listed. publish_routine brings it back.",
 			schema:      `{"type":"object","properties":{` + idArgument + `,` + expectedArgument + `},"required":["id"],"additionalProperties":false}`},
 	}
@@ -34,26 +34,26 @@ func publishingTools() []builtin {
 
 func (s *Server) updateRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
 	var a struct {
-		ID       string  `json:"id"`
-		Routine  written `json:"routine"`
-		Expected *whole  `json:"expected_version"`
+		ID       string         `json:"id"`
+		Routine  definitionText `json:"routine"`
+		Expected *lenientInt    `json:"expected_version"`
 	}
-	return s.change(ctx, q, &a, nil, func() (*routine.Routine, []routine.Problem, error) {
+	return s.changeRoutine(ctx, q, &a, nil, func() (*routine.Routine, []routine.Problem, error) {
 		text, err := a.Routine.text()
 		if err != nil {
 			return nil, nil, err
 		}
 		if a.ID == "" {
-			r, _, warnings, err := s.service.PutRoutine(ctx, wire.PrincipalOf(ctx), nameIn(text), text, routine.PutCondition{Versions: versions(a.Expected)})
+			r, _, warnings, err := s.service.PutRoutine(ctx, wire.PrincipalOf(ctx), definitionName(text), text, routine.PutCondition{Versions: expectedVersions(a.Expected)})
 			return r, warnings, err
 		}
-		return s.service.ReplaceRoutine(ctx, wire.PrincipalOf(ctx), s.idOf(ctx, a.ID), text, versions(a.Expected))
+		return s.service.ReplaceRoutine(ctx, wire.PrincipalOf(ctx), s.routineID(ctx, a.ID), text, expectedVersions(a.Expected))
 	})
 }
 
-// nameIn is the name in the text of a definition; empty when the text has none,
+// definitionName is the name in the text of a definition; empty when the text has none,
 // which the checker reports.
-func nameIn(text []byte) string {
+func definitionName(text []byte) string {
 	var d struct {
 		Name string `json:"name"`
 	}
@@ -63,26 +63,26 @@ func nameIn(text []byte) string {
 
 func (s *Server) publishRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
 	var a struct {
-		ID       string   `json:"id"`
-		On       *boolean `json:"on"`
-		Expected *whole   `json:"expected_version"`
+		ID       string       `json:"id"`
+		On       *lenientBool `json:"on"`
+		Expected *lenientInt  `json:"expected_version"`
 	}
-	return s.change(ctx, q, &a, &a.ID, func() (*routine.Routine, []routine.Problem, error) {
+	return s.changeRoutine(ctx, q, &a, &a.ID, func() (*routine.Routine, []routine.Problem, error) {
 		if a.On == nil {
 			return nil, nil, routine.Errorf(routine.CodeInvalid, "the argument on is missing: true or false")
 		}
-		r, err := s.service.PublishRoutine(ctx, wire.PrincipalOf(ctx), s.idOf(ctx, a.ID), bool(*a.On), versions(a.Expected))
+		r, err := s.service.PublishRoutine(ctx, wire.PrincipalOf(ctx), s.routineID(ctx, a.ID), bool(*a.On), expectedVersions(a.Expected))
 		return r, nil, err
 	})
 }
 
 func (s *Server) archiveRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
 	var a struct {
-		ID       string `json:"id"`
-		Expected *whole `json:"expected_version"`
+		ID       string      `json:"id"`
+		Expected *lenientInt `json:"expected_version"`
 	}
-	return s.change(ctx, q, &a, &a.ID, func() (*routine.Routine, []routine.Problem, error) {
-		r, err := s.service.ArchiveRoutine(ctx, wire.PrincipalOf(ctx), s.idOf(ctx, a.ID), versions(a.Expected))
+	return s.changeRoutine(ctx, q, &a, &a.ID, func() (*routine.Routine, []routine.Problem, error) {
+		r, err := s.service.ArchiveRoutine(ctx, wire.PrincipalOf(ctx), s.routineID(ctx, a.ID), expectedVersions(a.Expected))
 		return r, nil, err
 	})
 }
@@ -90,9 +90,9 @@ func (s *Server) archiveRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp
 // errNoID answers calls that name no routine.
 var errNoID = routine.Errorf(routine.CodeInvalid, "id is required: the tool name of a routine, or its Routine_… id")
 
-// change decodes the arguments, makes the change and answers with the routine as
+// changeRoutine decodes the arguments, makes the change and answers with the routine as
 // it is then. id is the argument that must not be empty; nil: none is required.
-func (s *Server) change(ctx context.Context, q mcp.CallToolRequest, arguments any, id *string,
+func (s *Server) changeRoutine(ctx context.Context, q mcp.CallToolRequest, arguments any, id *string,
 	change func() (*routine.Routine, []routine.Problem, error)) *mcp.CallToolResult {
 	err := decode(q, arguments)
 	var r *routine.Routine
@@ -104,25 +104,25 @@ func (s *Server) change(ctx context.Context, q mcp.CallToolRequest, arguments an
 		r, warnings, err = change()
 	}
 	if err != nil {
-		return s.failedCall(ctx, q.Params.Name, err)
+		return s.builtinError(ctx, q.Params.Name, err)
 	}
-	return savedRoutine(r, warnings)
+	return savedRoutineResult(r, warnings)
 }
 
-// versions is the condition of a change; nil: any version will do.
-func versions(expected *whole) []int {
+// expectedVersions is the condition of a change; nil: any version will do.
+func expectedVersions(expected *lenientInt) []int {
 	if expected == nil {
 		return nil
 	}
 	return []int{int(*expected)}
 }
 
-// idOf is the id of a routine that is named by its id, or by its tool, which it
+// routineID is the id of a routine that is named by its id, or by its tool, which it
 // need not be offered as at present. What names none stays as it is.
-func (s *Server) idOf(ctx context.Context, key string) string {
+func (s *Server) routineID(ctx context.Context, key string) string {
 	p := wire.PrincipalOf(ctx)
 	if o, err := s.organization(p); err == nil {
-		if r := o.registry.routine(key); r != nil {
+		if r := o.registry.find(key); r != nil {
 			return r.id
 		}
 	}

@@ -30,32 +30,32 @@ type registry struct {
 
 	begun atomic.Uint64 // refreshes begun, counted under mu
 	mu    sync.Mutex
-	known map[string]known // by tool name
+	known map[string]publishedState // by tool name
 	// entries are of the last look, by id. What a look has read is kept when the
 	// look fails, so that the next one need not read it again.
-	entries map[string]*entry
-	stamp   atomic.Int64 // of the routines that known is of
-	fresh   atomic.Bool  // known is of that stamp, and nothing else has changed
+	entries  map[string]*entry
+	stamp    atomic.Int64 // of the routines that known is of
+	upToDate atomic.Bool  // known is of that stamp, and nothing else has changed
 
 	// What calls look at has a lock of its own: they do not wait for the store.
-	view     sync.RWMutex
+	viewMu   sync.RWMutex
 	routines []*entry             // published, the last changed first
 	byKey    map[string]*entry    // by tool name and by id
-	used     map[string]time.Time // by id, in this process
+	lastUsed map[string]time.Time // by id, in this process
 	listed   map[string]bool      // by id
-	// called counts, by tool name, the calls that have come and whose tool is
+	// pendingLookups counts, by tool name, the calls that have come and whose tool is
 	// yet to be found. Such a tool stays listed, whatever the limit.
-	called map[string]int
+	pendingLookups map[string]int
 }
 
-// known is what was found under a tool name.
-type known struct {
-	state
+// publishedState is what was found under a tool name.
+type publishedState struct {
+	revision
 	published bool // it could be made a tool
 }
 
-// state tells one content of a routine from another.
-type state struct {
+// revision tells one content of a routine from another.
+type revision struct {
 	id        string
 	version   int
 	updatedAt int64
@@ -78,79 +78,79 @@ func (r *registry) refresh(ctx context.Context) {
 	// Others may share this look, so it outlives the call that began it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshLimit)
 	defer cancel()
-	if err := r.renew(ctx); err != nil {
+	if err := r.reload(ctx); err != nil {
 		r.server.log.WarnContext(ctx, "tools could not be refreshed, the last list stays", "error", err, "cause", errors.Unwrap(routine.AsError(err)))
 	}
 }
 
-// summon is refresh before a call. A published routine that is called by its own
+// refreshBeforeCall is refresh before a call. A published routine that is called by its own
 // name is listed from then on: the client has the name from a list of before,
 // and may not follow how it changes.
 //
 // Calls of other tools may come at the same time and bring those into the list.
 // The caller calls found once the tool has been looked up.
-func (r *registry) summon(ctx context.Context, name string) {
-	r.view.Lock()
-	r.called[name]++
-	r.view.Unlock()
+func (r *registry) refreshBeforeCall(ctx context.Context, name string) {
+	r.viewMu.Lock()
+	r.pendingLookups[name]++
+	r.viewMu.Unlock()
 	r.refresh(ctx)
-	if e := r.routine(name); e != nil && wire.PrincipalOf(ctx).Has(routine.ScopeExecutionsRun) && r.use(e.id) {
+	if e := r.find(name); e != nil && wire.PrincipalOf(ctx).Has(routine.ScopeExecutionsRun) && r.markUsed(e.id) {
 		r.refresh(ctx)
 	}
 }
 
-// looked is the middleware that ends what summon has begun, when the tool has
+// endLookupMiddleware is the middleware that ends what summon has begun, when the tool has
 // been found.
-func (r *registry) looked(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+func (r *registry) endLookupMiddleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		r.found(q.Params.Name)
+		r.endLookup(q.Params.Name)
 		return next(ctx, q)
 	}
 }
 
-// found ends what summon has begun.
-func (r *registry) found(name string) {
-	r.view.Lock()
-	defer r.view.Unlock()
-	if r.called[name]--; r.called[name] <= 0 {
-		delete(r.called, name)
+// endLookup ends what summon has begun.
+func (r *registry) endLookup(name string) {
+	r.viewMu.Lock()
+	defer r.viewMu.Unlock()
+	if r.pendingLookups[name]--; r.pendingLookups[name] <= 0 {
+		delete(r.pendingLookups, name)
 		if len(r.listed) > r.server.maxListed {
-			r.fresh.Store(false) // the list is longer than it should be
+			r.upToDate.Store(false) // the list is longer than it should be
 		}
 	}
 }
 
-func (r *registry) current(stamp int64) bool { return r.fresh.Load() && stamp == r.stamp.Load() }
+func (r *registry) current(stamp int64) bool { return r.upToDate.Load() && stamp == r.stamp.Load() }
 
-// renew publishes what the store holds.
-func (r *registry) renew(ctx context.Context) error {
+// reload publishes what the store holds.
+func (r *registry) reload(ctx context.Context) error {
 	stamp, err := r.server.service.ToolsStamp(ctx, time.Time{}) // before the look: what comes later is looked at again
 	if err != nil {
 		return err
 	}
-	r.fresh.Store(true) // so is what is used from here on
+	r.upToDate.Store(true) // so is what is used from here on
 	began := time.Now()
 	routines, err := r.server.service.Tools(ctx, r.principal)
 	if err != nil {
-		r.fresh.Store(false)
+		r.upToDate.Store(false)
 		return err
 	}
-	entries, err := r.read(ctx, routines, began)
-	list, unusable := r.look(entries)
+	entries, err := r.readEntries(ctx, routines, began)
+	list, unusable := r.selectListed(entries)
 	r.publish(ctx, list, unusable)
 	r.setListed(list)
 	if err != nil { // what could be read is published
-		r.fresh.Store(false)
+		r.upToDate.Store(false)
 		return err
 	}
 	r.stamp.Store(stamp)
 	return nil
 }
 
-// read gives the entries of published routines. It reads those that are new or
+// readEntries gives the entries of published routines. It reads those that are new or
 // have changed. Where that fails an earlier version stays, and the error is of
 // the last one that failed.
-func (r *registry) read(ctx context.Context, routines []*routine.Routine, began time.Time) (entries []*entry, failed error) {
+func (r *registry) readEntries(ctx context.Context, routines []*routine.Routine, began time.Time) (entries []*entry, failed error) {
 	before := r.entries
 	r.entries = make(map[string]*entry, len(routines))
 	for _, rt := range routines {
@@ -173,13 +173,13 @@ func (r *registry) read(ctx context.Context, routines []*routine.Routine, began 
 	return entries, failed
 }
 
-// look takes in what is published and gives those of it that are listed: at
+// selectListed takes in what is published and gives those of it that are listed: at
 // most as many as the limit, those that were used or changed last. Routines that
 // cannot be tools, or do not fit into the list, leave their places to others. Of
 // those that cannot be tools, it gives the ones that a place was free for.
-func (r *registry) look(entries []*entry) (listed, unusable []*entry) {
-	r.view.Lock()
-	defer r.view.Unlock()
+func (r *registry) selectListed(entries []*entry) (listed, unusable []*entry) {
+	r.viewMu.Lock()
+	defer r.viewMu.Unlock()
 	slices.SortFunc(entries, func(a, b *entry) int {
 		return cmp.Or(cmp.Compare(b.updatedAt, a.updatedAt), cmp.Compare(a.tool, b.tool))
 	})
@@ -187,9 +187,9 @@ func (r *registry) look(entries []*entry) (listed, unusable []*entry) {
 	for _, e := range entries {
 		r.byKey[e.tool], r.byKey[e.id] = e, e
 	}
-	maps.DeleteFunc(r.used, func(id string, _ time.Time) bool { return r.byKey[id] == nil })
+	maps.DeleteFunc(r.lastUsed, func(id string, _ time.Time) bool { return r.byKey[id] == nil })
 	byUse := slices.Clone(entries)
-	slices.SortStableFunc(byUse, func(a, b *entry) int { return r.used[b.id].Compare(r.used[a.id]) })
+	slices.SortStableFunc(byUse, func(a, b *entry) int { return r.lastUsed[b.id].Compare(r.lastUsed[a.id]) })
 	// A tool counts as listed only while it can be found: what is about to be
 	// removed no longer does, and what is about to be added does not yet.
 	stay := map[string]bool{}
@@ -198,7 +198,7 @@ func (r *registry) look(entries []*entry) (listed, unusable []*entry) {
 		size := e.listedSize()
 		fits := len(listed) < r.server.maxListed && size <= room
 		switch {
-		case !fits && r.called[e.tool] == 0:
+		case !fits && r.pendingLookups[e.tool] == 0:
 		case r.unlistable(e) != nil:
 			unusable = append(unusable, e)
 		default:
@@ -213,7 +213,7 @@ func (r *registry) look(entries []*entry) (listed, unusable []*entry) {
 
 // unlistable gives the reason why a routine cannot be a tool; nil when it can.
 func (r *registry) unlistable(e *entry) error {
-	if _, taken := r.server.own[e.tool]; taken {
+	if _, taken := r.server.ownTools[e.tool]; taken {
 		return fmt.Errorf("%s is a tool of the service's own", e.tool)
 	}
 	return e.unlistable()
@@ -221,8 +221,8 @@ func (r *registry) unlistable(e *entry) error {
 
 // setListed notes which routines are listed.
 func (r *registry) setListed(list []*entry) {
-	r.view.Lock()
-	defer r.view.Unlock()
+	r.viewMu.Lock()
+	defer r.viewMu.Unlock()
 	r.listed = make(map[string]bool, len(list))
 	for _, e := range list {
 		r.listed[e.id] = true
@@ -237,33 +237,33 @@ const (
 	minListed   = 64 << 10
 )
 
-// use notes that a published routine is run, which brings it into the list and
+// markUsed notes that a published routine is run, which brings it into the list and
 // keeps it there. It tells whether the list is to change for it.
-func (r *registry) use(id string) (changes bool) {
-	r.view.Lock()
-	defer r.view.Unlock()
+func (r *registry) markUsed(id string) (changes bool) {
+	r.viewMu.Lock()
+	defer r.viewMu.Unlock()
 	if e := r.byKey[id]; e == nil || r.unlistable(e) != nil { // it is never listed
 		return false
 	}
-	r.used[id] = time.Now()
+	r.lastUsed[id] = time.Now()
 	if changes = !r.listed[id]; changes {
-		r.fresh.Store(false)
+		r.upToDate.Store(false)
 	}
 	return changes
 }
 
-// routine finds a published one by the name of its tool or its id; nil: there
+// find finds a published one by the name of its tool or its id; nil: there
 // is none.
-func (r *registry) routine(key string) *entry {
-	r.view.RLock()
-	defer r.view.RUnlock()
+func (r *registry) find(key string) *entry {
+	r.viewMu.RLock()
+	defer r.viewMu.RUnlock()
 	return r.byKey[key]
 }
 
-// byChange are the published routines, the last changed first.
-func (r *registry) byChange() []*entry {
-	r.view.RLock()
-	defer r.view.RUnlock()
+// lastChangedFirst are the published routines, the last changed first.
+func (r *registry) lastChangedFirst() []*entry {
+	r.viewMu.RLock()
+	defer r.viewMu.RUnlock()
 	return r.routines
 }
 
@@ -274,18 +274,18 @@ func (r *registry) publish(ctx context.Context, list, unusable []*entry) {
 	var added []server.ServerTool
 	var resources []server.ServerResource
 	var removed, gone []string // names of tools, URIs of resources
-	current := make(map[string]known, len(list)+len(unusable))
+	current := make(map[string]publishedState, len(list)+len(unusable))
 	for _, e := range unusable {
-		current[e.tool] = known{state{e.id, e.version, e.updatedAt}, false}
+		current[e.tool] = publishedState{revision{e.id, e.version, e.updatedAt}, false}
 		if r.known[e.tool] != current[e.tool] {
 			r.server.log.WarnContext(ctx, "routine cannot be a tool", "routine_id", e.id, "tool", e.tool, "error", r.unlistable(e))
 		}
 	}
 	for _, e := range list {
-		current[e.tool] = known{state{e.id, e.version, e.updatedAt}, true}
+		current[e.tool] = publishedState{revision{e.id, e.version, e.updatedAt}, true}
 		if r.known[e.tool] != current[e.tool] {
 			resources = append(resources, r.server.routineResource(e))
-			added = append(added, server.ServerTool{Tool: e.toolOf(), Handler: newCaller(r.server, e).handle})
+			added = append(added, server.ServerTool{Tool: e.toTool(), Handler: newCaller(r.server, e).handle})
 		}
 	}
 	for name, was := range r.known {

@@ -183,7 +183,7 @@ func TestRefreshesThatComeTogetherShareALook(t *testing.T) {
 			done <- struct{}{}
 		}()
 	}
-	soon(t, "a look begins", func() bool { return registry.begun.Load() == 2 })
+	waitUntil(t, "a look begins", func() bool { return registry.begun.Load() == 2 })
 	close(slow)
 	for range cap(done) {
 		<-done
@@ -211,7 +211,7 @@ func TestRoutineOfAnotherProcess(t *testing.T) {
 		t.Fatalf("at first: %q", got)
 	}
 	create(t, other, ann, named("from afar"))
-	soon(t, "what the other process has created is listed", func() bool { return p.tools() == "from_afar" })
+	waitUntil(t, "what the other process has created is listed", func() bool { return p.tools() == "from_afar" })
 	p.send(call("1", "from_afar", "{}"))
 	if m := p.answer("1"); !strings.Contains(string(m.Result), `"completed"`) {
 		t.Errorf("call: %.300s", m.raw)

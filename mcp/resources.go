@@ -69,16 +69,16 @@ func fileResource(uri string, f *routine.File) []mcp.ResourceContents {
 	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: uri, MIMEType: mediaType(f.ContentType), Blob: base64.StdEncoding.EncodeToString(f.Data)}}
 }
 
-// parts are the id that stands behind the scheme of a URI, and what is behind it.
-func parts(uri string) (id, rest string) {
+// splitURI are the id that stands behind the scheme of a URI, and what is behind it.
+func splitURI(uri string) (id, rest string) {
 	_, id, _ = strings.Cut(uri, "://")
 	id, rest, _ = strings.Cut(id, "/")
 	return id, rest
 }
 
 func (s *Server) readRoutine(ctx context.Context, uri string) (any, error) {
-	id, _ := parts(uri)
-	r, err := s.service.Routine(ctx, wire.PrincipalOf(ctx), s.idOf(ctx, id))
+	id, _ := splitURI(uri)
+	r, err := s.service.Routine(ctx, wire.PrincipalOf(ctx), s.routineID(ctx, id))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (s *Server) readRoutine(ctx context.Context, uri string) (any, error) {
 }
 
 func (s *Server) readExecution(ctx context.Context, uri string) (any, error) {
-	id, _ := parts(uri)
+	id, _ := splitURI(uri)
 	e, err := s.execution(ctx, id)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (s *Server) execution(ctx context.Context, id string) (*routine.Execution, 
 }
 
 func (s *Server) readData(ctx context.Context, uri string) (any, error) {
-	id, _ := parts(uri)
+	id, _ := splitURI(uri)
 	e, err := s.service.Execution(ctx, wire.PrincipalOf(ctx), id)
 	switch {
 	case err != nil:
@@ -116,19 +116,19 @@ func (s *Server) readData(ctx context.Context, uri string) (any, error) {
 	case e.Result == nil || len(e.Result.Data) == 0:
 		return nil, routine.Errorf(routine.CodeNotFound, "the execution is %s and has no data", e.Status)
 	case e.Result.IsBase64:
-		return downloaded(e), nil
+		return downloadFile(e), nil
 	}
 	return cleanJSON(e.Result.Data), nil
 }
 
-// downloaded is the file that an execution's data is.
-func downloaded(e *routine.Execution) *routine.File {
-	content := download(e.Result)
+// downloadFile is the file that an execution's data is.
+func downloadFile(e *routine.Execution) *routine.File {
+	content := decodeDownload(e.Result)
 	return &routine.File{FileInfo: routine.FileInfo{Name: e.Result.Filename, ContentType: e.Result.ContentType, Size: int64(len(content))}, Data: content}
 }
 
 func (s *Server) readFile(ctx context.Context, uri string) (any, error) {
-	id, rest := parts(uri)
+	id, rest := splitURI(uri)
 	name, err := url.PathUnescape(strings.TrimPrefix(rest, "files/"))
 	if err != nil {
 		return nil, routine.Errorf(routine.CodeInvalid, "the file's name is not escaped as in a URL")
@@ -139,13 +139,13 @@ func (s *Server) readFile(ctx context.Context, uri string) (any, error) {
 		return nil, err
 	}
 	if e.Result != nil && e.Result.IsBase64 && e.Result.Filename == name {
-		return downloaded(e), nil
+		return downloadFile(e), nil
 	}
 	return s.service.ExecutionFile(ctx, p, id, name)
 }
 
-// readable leaves out of a list what the caller could not read.
-func readable(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, list *mcp.ListResourcesResult) {
+// filterResources leaves out of a list what the caller could not read.
+func filterResources(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, list *mcp.ListResourcesResult) {
 	if !wire.PrincipalOf(ctx).Has(routine.ScopeRoutinesRead) {
 		list.Resources = slices.DeleteFunc(list.Resources, func(r mcp.Resource) bool { return strings.HasPrefix(r.URI, routineURI("")) })
 	}
@@ -161,7 +161,7 @@ func (s *Server) routineResource(e *entry) server.ServerResource {
 		name += " (" + e.tool + ")"
 	}
 	return server.ServerResource{
-		Resource: mcp.NewResource(uri, name, mcp.WithMIMEType(jsonType), mcp.WithResourceDescription(truncate(routine.OneLine(e.about), 200))),
+		Resource: mcp.NewResource(uri, name, mcp.WithMIMEType(jsonType), mcp.WithResourceDescription(truncate(routine.OneLine(e.authorDescription), 200))),
 		Handler: func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			v, err := s.readRoutine(ctx, q.Params.URI)
 			if err != nil {
@@ -175,7 +175,7 @@ func (s *Server) routineResource(e *entry) server.ServerResource {
 // maxCompletions is what the protocol allows.
 const maxCompletions = 100
 
-var errNoArgument = errors.New("there is nothing to complete")
+var errNoCompletion = errors.New("there is nothing to complete")
 
 // completion suggests ids of routines and executions.
 type completion struct{ server *Server }
@@ -189,7 +189,7 @@ var (
 func (c completion) CompleteResourceArgument(ctx context.Context, uri string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	switch {
 	case argument.Name != "id":
-		return nil, errNoArgument
+		return nil, errNoCompletion
 	case strings.HasPrefix(uri, "routine://"):
 		return c.routines(ctx, argument.Value)
 	}
@@ -215,14 +215,14 @@ func (c completion) routines(ctx context.Context, prefix string) (*mcp.Completio
 	}
 	var ids []string
 	if !p.Has(routine.ScopeRoutinesRead) {
-		return completed(ids), nil
+		return completionOf(ids), nil
 	}
-	for _, r := range o.registry.byChange() {
+	for _, r := range o.registry.lastChangedFirst() {
 		if strings.HasPrefix(r.id, prefix) || strings.HasPrefix(r.tool, prefix) {
 			ids = append(ids, r.id)
 		}
 	}
-	return completed(ids), nil
+	return completionOf(ids), nil
 }
 
 func (c completion) executions(ctx context.Context, prefix string) (*mcp.Completion, error) {
@@ -236,10 +236,10 @@ func (c completion) executions(ctx context.Context, prefix string) (*mcp.Complet
 			ids = append(ids, e.ID)
 		}
 	}
-	return completed(ids), nil
+	return completionOf(ids), nil
 }
 
-func completed(values []string) *mcp.Completion {
+func completionOf(values []string) *mcp.Completion {
 	n := min(len(values), maxCompletions)
 	return &mcp.Completion{Values: append([]string{}, values[:n]...), Total: len(values), HasMore: n < len(values)}
 }

@@ -64,7 +64,7 @@ func TestResourcesAreOfTheOwnOrganization(t *testing.T) {
 	mine := connect(t, h.Server)
 	result, text := callTool(t, mine, "lookup", map[string]any{"id": 1})
 	d := content(t, result, text)
-	var described description
+	var described routineDescription
 	own(t, mine, "describe_routine", map[string]any{"id": "lookup"}, &described)
 
 	theirs := connectAs(t, h.Server, eve)

@@ -39,9 +39,9 @@ type answer struct {
 	Operations  *operationsDone         `json:"operations,omitempty"`
 	Next        *nextCall               `json:"next,omitempty"`
 	Truncated   *truncation             `json:"truncated,omitempty"`
-	Files       []file                  `json:"files,omitempty"`
+	Files       []fileDescription       `json:"files,omitempty"`
 	Note        string                  `json:"note,omitempty"`
-	Part        *part                   `json:"part,omitempty"`
+	Part        *dataRange              `json:"part,omitempty"`
 	Warnings    []string                `json:"warnings"`
 	Data        json.RawMessage         `json:"data"`
 	// whole is all data of the execution, of which Data may be a part.
@@ -87,7 +87,7 @@ func (s *Server) running(ctx context.Context, e *routine.Execution) *mcp.CallToo
 
 // succeeded is the result of a call whose run has completed, or a part of its
 // data.
-func (c *caller) succeeded(ctx context.Context, e *routine.Execution, p part) (*mcp.CallToolResult, error) {
+func (c *caller) succeeded(ctx context.Context, e *routine.Execution, p dataRange) (*mcp.CallToolResult, error) {
 	a := answer{ExecutionID: e.ID, Status: e.Status, Warnings: []string{}, Data: json.RawMessage("null")}
 	a.unreadable = !c.server.offers(wire.PrincipalOf(ctx), "get_execution")
 	if e.DurationSeconds != nil {
@@ -106,7 +106,7 @@ func (c *caller) succeeded(ctx context.Context, e *routine.Execution, p part) (*
 		if e.Result != nil && e.Result.IsBase64 && e.Result.Filename == f.Name {
 			continue // the answer has told of it
 		}
-		contents = append(contents, a.link(e.ID, file{Name: f.Name, MIME: mediaType(f.ContentType), Bytes: f.Size}))
+		contents = append(contents, a.addLink(e.ID, fileDescription{Name: f.Name, MIME: mediaType(f.ContentType), Bytes: f.Size}))
 	}
 	a.whole = a.Data
 	switch {
@@ -114,9 +114,9 @@ func (c *caller) succeeded(ctx context.Context, e *routine.Execution, p part) (*
 		if err := a.takePage(p); err != nil {
 			return nil, err
 		}
-	case p != (part{}):
+	case p != (dataRange{}):
 		var err error
-		if a.Data, err = p.take(a.Data); err != nil {
+		if a.Data, err = p.extract(a.Data); err != nil {
 			return nil, err
 		}
 		a.Part = &p
@@ -151,9 +151,9 @@ func (a *answer) encode() []byte {
 		return whole
 	}
 	room := maxResult - truncationRoom - (len(whole) - len(a.Data))
-	var c cutter
-	cut := c.fit(spot{name: "data"}, a.Data, room)
-	a.Truncated = &truncation{TotalBytes: len(a.Data), Kept: c.kept(maxCutText), Next: a.rest(a.whole, c.first)}
+	var c truncator
+	cut := c.fit(location{name: "data"}, a.Data, room)
+	a.Truncated = &truncation{TotalBytes: len(a.Data), Kept: c.summary(maxCutText), Next: a.restCall(a.whole, c.first)}
 	if a.unreadable {
 		a.Truncated.Next = nil
 		a.Note = strings.TrimPrefix(a.Note+"; call with arguments that give less, or, to read the rest, "+unreadable, "; ")
@@ -162,20 +162,20 @@ func (a *answer) encode() []byte {
 	return routine.RawJSON(a)
 }
 
-// rest is the call for what a cutter has left out of the data, in which whole is
+// restCall is the call for what a cutter has left out of the data, in which whole is
 // all that the answer is a part of.
-func (a *answer) rest(whole json.RawMessage, first []int) *nextCall {
-	p := part{}
+func (a *answer) restCall(whole json.RawMessage, first []int) *nextCall {
+	p := dataRange{}
 	if a.Part != nil {
 		p = *a.Part
 	}
-	v, err := follow(whole, p.Path)
+	v, err := resolvePointer(whole, p.Path)
 	if err != nil {
 		return nil // the part has been taken from there
 	}
 	first[0] += p.Offset // of a part the first members are left out
 	at := locate(v, p.Path, first)
-	next := a.nextPage(at, p.Path)
+	next := a.nextPageCall(at, p.Path)
 	if at.path == p.Path && at.offset > p.Offset && p.Limit > 0 {
 		delete(next.Arguments, "rest_of")
 		next.Arguments["limit"] = p.Offset + p.Limit - at.offset

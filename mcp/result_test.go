@@ -70,15 +70,15 @@ func TestDownloads(t *testing.T) {
 		name, contentType, body string
 		content                 any // the second
 		data                    string
-		want                    file
+		want                    fileDescription
 	}{
-		{"an image is one", "image/png", png, mcp.ImageContent{}, "null", file{"a.bin", "image/png", int64(len(png)), "in this answer, as an image", "", ""}},
-		{"an image of another name too", "application/octet-stream", png, mcp.ImageContent{}, "null", file{"a.bin", "image/png", int64(len(png)), "in this answer, as an image", "", ""}},
-		{"a large image is told of", "image/png", png + strings.Repeat("p", 1<<20), mcp.ResourceLink{}, "null", file{"a.bin", "image/png", int64(len(png)) + 1<<20, readIt, "", ""}},
-		{"what only says it is an image is none", "image/png", "<html>no</html>", mcp.ResourceLink{}, "null", file{"a.bin", "image/png", 15, readIt, "", ""}},
-		{"a text is in data", "text/csv; charset=utf-8", "a,b\n1,\u2028ü\n", nil, `"a,b\n1,` + "\u2028" + `ü\n"`, file{"a.bin", "text/csv", 12, "in this answer, as text in data", "", ""}},
-		{"a text that is none is told of", "text/csv", "\xff\xfe", mcp.ResourceLink{}, "null", file{"a.bin", "text/csv", 2, readIt, "", ""}},
-		{"any other file is told of", "", strings.Repeat("x", 3000), mcp.ResourceLink{}, "null", file{"a.bin", "application/octet-stream", 3000, readIt, "", ""}},
+		{"an image is one", "image/png", png, mcp.ImageContent{}, "null", fileDescription{"a.bin", "image/png", int64(len(png)), "in this answer, as an image", "", ""}},
+		{"an image of another name too", "application/octet-stream", png, mcp.ImageContent{}, "null", fileDescription{"a.bin", "image/png", int64(len(png)), "in this answer, as an image", "", ""}},
+		{"a large image is told of", "image/png", png + strings.Repeat("p", 1<<20), mcp.ResourceLink{}, "null", fileDescription{"a.bin", "image/png", int64(len(png)) + 1<<20, readHint, "", ""}},
+		{"what only says it is an image is none", "image/png", "<html>no</html>", mcp.ResourceLink{}, "null", fileDescription{"a.bin", "image/png", 15, readHint, "", ""}},
+		{"a text is in data", "text/csv; charset=utf-8", "a,b\n1,\u2028ü\n", nil, `"a,b\n1,` + "\u2028" + `ü\n"`, fileDescription{"a.bin", "text/csv", 12, "in this answer, as text in data", "", ""}},
+		{"a text that is none is told of", "text/csv", "\xff\xfe", mcp.ResourceLink{}, "null", fileDescription{"a.bin", "text/csv", 2, readHint, "", ""}},
+		{"any other file is told of", "", strings.Repeat("x", 3000), mcp.ResourceLink{}, "null", fileDescription{"a.bin", "application/octet-stream", 3000, readHint, "", ""}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHouse(t, grab)

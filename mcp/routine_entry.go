@@ -19,11 +19,11 @@ const (
 	// bytes; maxOperations, their number.
 	maxDescribedSteps = 8 << 10
 	maxOperations     = 100
-	// maxAbout bounds the author's description in describe_routine, in
+	// maxAuthorDescription bounds the author's description in describe_routine, in
 	// characters.
-	maxAbout = 2000
-	// maxWords bounds the text that search_routines searches, in bytes.
-	maxWords = 16 << 10
+	maxAuthorDescription = 2000
+	// maxSearchText bounds the text that search_routines searches, in bytes.
+	maxSearchText = 16 << 10
 	// maxNamedParameters is how many names of parameters are kept for messages.
 	maxNamedParameters = 50
 )
@@ -31,29 +31,29 @@ const (
 // entry is what is kept of a routine to publish, find and describe it. It does
 // not hold the definition, which may be large.
 type entry struct {
-	id, tool, name string
-	about          string // the author's description
-	description    string // of the tool
-	version        int
-	updatedAt      int64
-	status         routine.Status
-	readOnly       bool
-	operations     int
-	steps          []string // what the first operations do
-	result         string   // what a call gives
-	parameters     []string // the first names
-	schema         json.RawMessage
-	problem        error        // why there is no schema
-	unlistable     func() error // why it cannot be a tool
-	words          string       // what a search looks at, in lower case
-	described      func() []byte
+	id, tool, name    string
+	authorDescription string // the author's description
+	description       string // of the tool
+	version           int
+	updatedAt         int64
+	status            routine.Status
+	readOnly          bool
+	operations        int
+	steps             []string // what the first operations do
+	result            string   // what a call gives
+	parameters        []string // the first names
+	schema            json.RawMessage
+	schemaErr         error        // why there is no schema
+	unlistable        func() error // why it cannot be a tool
+	searchText        string       // what a search looks at, in lower case
+	described         func() []byte
 }
 
 func newEntry(r *routine.Routine) *entry {
-	e := &entry{id: r.ID, tool: r.ToolName, name: clean(r.Name), about: truncate(clean(r.Description), maxAbout),
+	e := &entry{id: r.ID, tool: r.ToolName, name: clean(r.Name), authorDescription: truncate(clean(r.Description), maxAuthorDescription),
 		description: toolDescription(&r.Definition), version: r.Version,
-		updatedAt: r.UpdatedAt, status: r.Status, readOnly: readsOnly(r.Operations), operations: len(r.Operations), steps: stepsOf(r.Operations),
-		result: strings.TrimPrefix(resultShape(&r.Definition), "Result: "), words: wordsOf(r)}
+		updatedAt: r.UpdatedAt, status: r.Status, readOnly: readsOnly(r.Operations), operations: len(r.Operations), steps: operationSummaries(r.Operations),
+		result: strings.TrimPrefix(resultShape(&r.Definition), "Result: "), searchText: searchTextOf(r)}
 	for i, p := range r.Parameters {
 		if i == maxNamedParameters {
 			e.parameters = append(e.parameters, fmt.Sprintf("and %d more", len(r.Parameters)-i))
@@ -61,12 +61,12 @@ func newEntry(r *routine.Routine) *entry {
 		}
 		e.parameters = append(e.parameters, p.Name)
 	}
-	e.schema, e.problem = inputSchema(r.Parameters)
+	e.schema, e.schemaErr = inputSchema(r.Parameters)
 	e.described = sync.OnceValue(e.describe)
-	e.unlistable = sync.OnceValue(e.check)
+	e.unlistable = sync.OnceValue(e.checkTool)
 	if len(e.schema) > maxToolSchema {
 		schema, note := shortSchema(r.Parameters)
-		e.schema, e.problem = nil, errTooLargeForATool
+		e.schema, e.schemaErr = nil, errTooLargeForATool
 		e.described = func() []byte { return e.describeWith(schema, note) }
 	}
 	return e
@@ -75,8 +75,8 @@ func newEntry(r *routine.Routine) *entry {
 // errTooLargeForATool is the problem of a routine whose schema is too large.
 var errTooLargeForATool = fmt.Errorf("the schema of its parameters has more than %d bytes", maxToolSchema)
 
-// stepsOf says in one line each what the first operations do.
-func stepsOf(operations []routine.Operation) []string {
+// operationSummaries says in one line each what the first operations do.
+func operationSummaries(operations []routine.Operation) []string {
 	steps := []string{}
 	size := 0
 	for _, o := range operations {
@@ -89,11 +89,11 @@ func stepsOf(operations []routine.Operation) []string {
 	return steps
 }
 
-// wordsOf is what a routine says of itself, in lower case.
-func wordsOf(r *routine.Routine) string {
+// searchTextOf is what a routine says of itself, in lower case.
+func searchTextOf(r *routine.Routine) string {
 	var b strings.Builder
 	add := func(text string) {
-		if room := maxWords - b.Len(); room > 0 {
+		if room := maxSearchText - b.Len(); room > 0 {
 			b.WriteString(strings.ToValidUTF8(text[:min(len(text), room)], "") + " ")
 		}
 	}
@@ -107,22 +107,22 @@ func wordsOf(r *routine.Routine) string {
 	return strings.ToLower(b.String())
 }
 
-// check gives the reason why a routine cannot be a tool; nil when it can. A tool
+// checkTool gives the reason why a routine cannot be a tool; nil when it can. A tool
 // that clients cannot read would hurt the whole list that it is in.
-func (e *entry) check() error {
+func (e *entry) checkTool() error {
 	if !toolNames.MatchString(e.tool) {
 		return fmt.Errorf("%q is no tool name that clients take", e.tool)
 	}
-	if e.problem != nil {
-		return e.problem
+	if e.schemaErr != nil {
+		return e.schemaErr
 	}
-	return compiles(e.schema)
+	return checkCompiles(e.schema)
 }
 
-// toolOf gives the tool that a routine is published as. Its name is the
+// toTool gives the tool that a routine is published as. Its name is the
 // routine's for life, whatever is changed: none ever needs another one kept for
 // clients that know it.
-func (e *entry) toolOf() mcp.Tool {
+func (e *entry) toTool() mcp.Tool {
 	t := mcp.NewToolWithRawSchema(e.tool, e.description, e.schema)
 	t.Title = routine.OneLine(e.name)
 	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: new(e.readOnly), DestructiveHint: new(!e.readOnly), OpenWorldHint: new(true)}
@@ -133,8 +133,8 @@ func (e *entry) toolOf() mcp.Tool {
 // listedSize is about how many bytes the tool has in a list.
 func (e *entry) listedSize() int { return len(e.schema) + len(e.description) + 512 }
 
-// description is all that a caller of a routine needs to know.
-type description struct {
+// routineDescription is all that a caller of a routine needs to know.
+type routineDescription struct {
 	ID          string          `json:"id"`
 	Tool        string          `json:"tool"`
 	Name        string          `json:"name"`
@@ -149,23 +149,23 @@ type description struct {
 }
 
 func (e *entry) describe() []byte {
-	if e.problem != nil {
-		return e.describeWith(routine.RawJSON(e.problem.Error()), "") // an older row: its schema is no tool's
+	if e.schemaErr != nil {
+		return e.describeWith(routine.RawJSON(e.schemaErr.Error()), "") // an older row: its schema is no tool's
 	}
 	return e.describeWith(e.schema, "")
 }
 
 func (e *entry) describeWith(schema json.RawMessage, note string) []byte {
-	return routine.RawJSON(description{ID: e.id, Tool: e.tool, Name: e.name, Description: e.about, Status: e.status, Version: e.version, ReadOnly: e.readOnly,
+	return routine.RawJSON(routineDescription{ID: e.id, Tool: e.tool, Name: e.name, Description: e.authorDescription, Status: e.status, Version: e.version, ReadOnly: e.readOnly,
 		Note: note, Parameters: schema, Operations: e.steps, Result: e.result})
 }
 
 // withoutOperations is the description for a caller who may run the routine and
 // not read it: what its tool shows.
-func (e *entry) withoutOperations() description {
-	var d description
+func (e *entry) withoutOperations() routineDescription {
+	var d routineDescription
 	if err := json.Unmarshal(e.described(), &d); err != nil {
-		d = description{ID: e.id, Tool: e.tool, Name: e.name} // what was encoded here can be decoded
+		d = routineDescription{ID: e.id, Tool: e.tool, Name: e.name} // what was encoded here can be decoded
 	}
 	d.Operations = []string{}
 	return d

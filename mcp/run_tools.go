@@ -17,20 +17,20 @@ import (
 // always: some clients do not follow a changing list of tools.
 func runTools() []builtin {
 	return []builtin{
-		{name: "search_routines", title: "Search routines", needs: routine.ScopeExecutionsRun, readOnly: true, handle: (*Server).searchRoutines,
+		{name: "search_routines", title: "Search routines", scope: routine.ScopeExecutionsRun, readOnly: true, handle: (*Server).searchRoutines,
 			description: "Find stored web-automation routines by what they do. All words must occur in name, description, tags or parameters; without query the most recently changed come first.",
 			advice:      []advice{{"run_routine", "Each has a tool name for run_routine.", "Each has a tool name; those that are listed as tools can be called."}},
 			schema:      `{"type":"object","properties":{"query":{"type":"string","description":"Words, as in: flight prices"},"limit":{"type":"integer","minimum":1,"maximum":50,"default":10}},"additionalProperties":false}`},
-		{name: "describe_routine", title: "Describe a routine", needs: routine.ScopeExecutionsRun, readOnly: true, handle: (*Server).describeRoutine,
+		{name: "describe_routine", title: "Describe a routine", scope: routine.ScopeExecutionsRun, readOnly: true, handle: (*Server).describeRoutine,
 			description: "A routine's parameters as JSON Schema, its operations and the shape of its result.",
 			schema:      `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id"}},"required":["id"],"additionalProperties":false}`},
-		{name: "run_routine", title: "Run a routine", needs: routine.ScopeExecutionsRun, destructive: true, openWorld: true, handle: (*Server).runRoutine,
+		{name: "run_routine", title: "Run a routine", scope: routine.ScopeExecutionsRun, destructive: true, openWorld: true, handle: (*Server).runRoutine,
 			description: "Run a routine that is not listed as a tool of its own. It may act on a live site.",
 			advice: []advice{{"get_execution", "A run that takes longer than wait_seconds goes on: get_execution gives its result.",
 				"A run that takes longer than wait_seconds goes on: " + unreadable + "."}},
 			schema: `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id"},"parameters":{"type":"object","description":"Values by name, as describe_routine tells"},` +
 				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end"}},"required":["id"],"additionalProperties":false}`},
-		{name: "get_execution", title: "Get an execution", needs: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).getExecution,
+		{name: "get_execution", title: "Get an execution", scope: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).getExecution,
 			description: "The result of a run: waits for its end, or tells how far it is after wait_seconds. Of a failed run, also what was on the page. For the rest of data that was cut, make the call that the cut answer names in next.",
 			schema: `{"type":"object","properties":{"execution_id":{"type":"string"},"path":{"type":"string","description":"JSON pointer into data, as in /items"},` +
 				`"offset":{"type":"integer","minimum":0,"description":"Items, members or characters to skip"},"limit":{"type":"integer","minimum":1},` +
@@ -38,14 +38,14 @@ func runTools() []builtin {
 				`"text_offset":{"type":"integer","minimum":0,"description":"As next gives it: data is a piece of the JSON text of what path leads to, from this character on"},` +
 				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end of a run that goes on; 0: how far it is now"},` +
 				`"screenshot":{"type":"boolean","description":"Of a failed run, a picture of the page too"}},"required":["execution_id"],"additionalProperties":false}`},
-		{name: "cancel_execution", title: "Cancel an execution", needs: routine.ScopeExecutionsRun, destructive: true, handle: (*Server).cancelExecution,
+		{name: "cancel_execution", title: "Cancel an execution", scope: routine.ScopeExecutionsRun, destructive: true, handle: (*Server).cancelExecution,
 			description: "End a run that goes on. What it did on the site stays done.",
 			schema:      `{"type":"object","properties":{"execution_id":{"type":"string"}},"required":["execution_id"],"additionalProperties":false}`},
 	}
 }
 
-// found is a routine in a list.
-type found struct {
+// searchHit is a routine in a list.
+type searchHit struct {
 	ID          string `json:"id"`
 	Tool        string `json:"tool"`
 	Name        string `json:"name"`
@@ -56,14 +56,14 @@ type found struct {
 	Published *bool `json:"published,omitempty"`
 }
 
-func (e *entry) found() found {
-	return found{e.id, e.tool, truncate(routine.OneLine(e.name), 100), truncate(routine.OneLine(e.about), 200), e.readOnly, nil}
+func (e *entry) searchHit() searchHit {
+	return searchHit{e.id, e.tool, truncate(routine.OneLine(e.name), 100), truncate(routine.OneLine(e.authorDescription), 200), e.readOnly, nil}
 }
 
 func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
 	var a struct {
-		Query string `json:"query"`
-		Limit whole  `json:"limit"`
+		Query string     `json:"query"`
+		Limit lenientInt `json:"limit"`
 	}
 	p := wire.PrincipalOf(ctx)
 	o, err := s.organization(p)
@@ -71,29 +71,29 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 		err = decode(q, &a)
 	}
 	if err != nil {
-		return s.failedCall(ctx, "search_routines", err)
+		return s.builtinError(ctx, "search_routines", err)
 	}
 	limit := min(max(int(a.Limit), 0), 50)
 	if limit == 0 {
 		limit = 10
 	}
-	list, total := []found{}, 0
+	list, total := []searchHit{}, 0
 	words := strings.Fields(strings.ToLower(a.Query))
-	for _, r := range o.registry.byChange() {
-		if !matches(r.words, words) {
+	for _, r := range o.registry.lastChangedFirst() {
+		if !containsAll(r.searchText, words) {
 			continue
 		}
 		if total++; len(list) < limit {
-			list = append(list, r.found())
+			list = append(list, r.searchHit())
 		}
 	}
 	if s.authoring && p.Has(routine.ScopeRoutinesRead) && p.Has(routine.ScopeRoutinesWrite) {
 		others, more, err := s.service.Unpublished(ctx, p, words, limit)
 		if err != nil {
-			return s.failedCall(ctx, "search_routines", err)
+			return s.builtinError(ctx, "search_routines", err)
 		}
 		for _, r := range others[:min(len(others), limit-len(list))] {
-			f := newEntry(r).found()
+			f := newEntry(r).searchHit()
 			f.Published = new(false)
 			f.ReadOnly = f.ReadOnly && r.Omitted == nil // else what it does is not known here
 			list = append(list, f)
@@ -103,20 +103,20 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 	next := ""
 	switch {
 	case total > 0:
-	case len(words) > 0 && len(o.registry.byChange()) > 0:
+	case len(words) > 0 && len(o.registry.lastChangedFirst()) > 0:
 		next = "no routine has all of these words: search with fewer, or without query"
 	default:
-		next = s.nothingPublished(p)
+		next = s.noRoutinesMessage(p)
 	}
-	return told(struct {
-		Routines []found `json:"routines"`
-		Total    int     `json:"total"`
-		Next     string  `json:"next,omitempty"`
+	return structuredResult(struct {
+		Routines []searchHit `json:"routines"`
+		Total    int         `json:"total"`
+		Next     string      `json:"next,omitempty"`
 	}{list, total, next})
 }
 
-// matches tells whether all words, in lower case, occur in a text.
-func matches(text string, words []string) bool {
+// containsAll tells whether all words, in lower case, occur in a text.
+func containsAll(text string, words []string) bool {
 	for _, word := range words {
 		if !strings.Contains(text, word) {
 			return false
@@ -135,12 +135,12 @@ func (s *Server) describeRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 		r, err = s.routine(ctx, a.ID)
 	}
 	if err != nil {
-		return s.failedCall(ctx, "describe_routine", err)
+		return s.builtinError(ctx, "describe_routine", err)
 	}
 	if !wire.PrincipalOf(ctx).Has(routine.ScopeRoutinesRead) {
-		return told(r.withoutOperations())
+		return structuredResult(r.withoutOperations())
 	}
-	return toldText(r.described())
+	return structuredText(r.described())
 }
 
 // routine finds one by the name of its tool or its id; a published one without
@@ -154,13 +154,13 @@ func (s *Server) routine(ctx context.Context, id string) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r := o.registry.routine(id); r != nil {
+	if r := o.registry.find(id); r != nil {
 		return r, nil
 	}
 	if !p.Has(routine.ScopeRoutinesRead) { // then there are but tools
 		return nil, routine.Errorf(routine.CodeNotFound, "there is no tool %q", truncate(id, 80))
 	}
-	r, err := s.service.Routine(ctx, p, s.idOf(ctx, id))
+	r, err := s.service.Routine(ctx, p, s.routineID(ctx, id))
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.Cal
 	var a struct {
 		ID         string          `json:"id"`
 		Parameters json.RawMessage `json:"parameters"`
-		Wait       *whole          `json:"wait_seconds"`
+		Wait       *lenientInt     `json:"wait_seconds"`
 	}
 	err := decode(q, &a)
 	var r *entry
@@ -179,51 +179,51 @@ func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.Cal
 		r, err = s.routine(ctx, a.ID)
 	}
 	if err != nil {
-		return s.failedCall(ctx, "run_routine", err)
+		return s.builtinError(ctx, "run_routine", err)
 	}
 	if string(a.Parameters) == "null" {
 		a.Parameters = nil
 	}
 	if o, err := s.organization(wire.PrincipalOf(ctx)); err == nil {
-		o.registry.use(r.id)
+		o.registry.markUsed(r.id)
 	}
-	return newCaller(s, r).run(ctx, q, a.Parameters, s.patience(a.Wait))
+	return newCaller(s, r).run(ctx, q, a.Parameters, s.waitTime(a.Wait))
 }
 
 func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
 	var a struct {
-		ID         string  `json:"execution_id"`
-		Path       string  `json:"path"`
-		Offset     whole   `json:"offset"`
-		Limit      whole   `json:"limit"`
-		RestOf     *string `json:"rest_of"`
-		TextOffset *whole  `json:"text_offset"`
-		Wait       *whole  `json:"wait_seconds"`
-		Screenshot boolean `json:"screenshot"`
+		ID         string      `json:"execution_id"`
+		Path       string      `json:"path"`
+		Offset     lenientInt  `json:"offset"`
+		Limit      lenientInt  `json:"limit"`
+		RestOf     *string     `json:"rest_of"`
+		TextOffset *lenientInt `json:"text_offset"`
+		Wait       *lenientInt `json:"wait_seconds"`
+		Screenshot lenientBool `json:"screenshot"`
 	}
 	err := decode(q, &a)
 	if err == nil && a.ID == "" {
 		err = errNoExecutionID
 	}
 	if err != nil {
-		return s.failedCall(ctx, "get_execution", err)
+		return s.builtinError(ctx, "get_execution", err)
 	}
-	e, err := s.await(ctx, q, a.ID, s.patience(a.Wait))
+	e, err := s.await(ctx, q, a.ID, s.waitTime(a.Wait))
 	if e == nil {
-		return s.failedCall(ctx, "get_execution", err)
+		return s.builtinError(ctx, "get_execution", err)
 	}
 	c := &caller{server: s, id: e.RoutineID, name: e.RoutineName}
 	if o, err := s.organization(wire.PrincipalOf(ctx)); err == nil {
-		r := o.registry.routine(e.RoutineID)
+		r := o.registry.find(e.RoutineID)
 		c.readOnly = r != nil && r.readOnly
 	}
-	wanted := part{Path: a.Path, Offset: max(int(a.Offset), 0), Limit: max(int(a.Limit), 0), RestOf: a.RestOf}
+	wanted := dataRange{Path: a.Path, Offset: max(int(a.Offset), 0), Limit: max(int(a.Limit), 0), RestOf: a.RestOf}
 	if a.TextOffset != nil {
 		wanted.TextOffset = new(max(int(*a.TextOffset), 0))
 	}
 	result := c.answer(ctx, e, err, wanted)
 	if e.Status == routine.ExecutionFailed {
-		s.addRecord(ctx, result, e, bool(a.Screenshot))
+		s.addFailureRecord(ctx, result, e, bool(a.Screenshot))
 	}
 	return result
 }
@@ -231,9 +231,9 @@ func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.C
 // errNoExecutionID answers calls that name no execution.
 var errNoExecutionID = routine.Errorf(routine.CodeInvalid, "execution_id is required: it stands in the answer of the call that ran the routine")
 
-// patience is how long a call waits for a run: as long as it wants, but at most
+// waitTime is how long a call waits for a run: as long as it wants, but at most
 // until clients give a call up.
-func (s *Server) patience(wanted *whole) time.Duration {
+func (s *Server) waitTime(wanted *lenientInt) time.Duration {
 	if wanted == nil {
 		return s.softDeadline
 	}
@@ -246,7 +246,7 @@ func (s *Server) await(ctx context.Context, q mcp.CallToolRequest, id string, pa
 	p := wire.PrincipalOf(ctx)
 	waiting, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	if r := s.report(ctx, q, 0); r != nil {
+	if r := s.startReporter(ctx, q, 0); r != nil {
 		var following sync.WaitGroup
 		following.Go(func() {
 			_ = s.service.Watch(waiting, p, id, 0, r.event) // Wait gives the same error
@@ -269,9 +269,9 @@ func (s *Server) cancelExecution(ctx context.Context, q mcp.CallToolRequest) *mc
 		e, err = s.service.Cancel(ctx, wire.PrincipalOf(ctx), a.ID)
 	}
 	if err != nil {
-		return s.failedCall(ctx, "cancel_execution", err)
+		return s.builtinError(ctx, "cancel_execution", err)
 	}
-	return told(struct {
+	return structuredResult(struct {
 		ExecutionID string                  `json:"execution_id"`
 		Status      routine.ExecutionStatus `json:"status"`
 		ErrorCode   routine.Code            `json:"error_code,omitempty"`

@@ -51,7 +51,7 @@ func TestSearchFindsWhatIsNotListed(t *testing.T) {
 		{map[string]any{}, "4 of them", 4},
 	} {
 		var found struct {
-			Routines []found
+			Routines []searchHit
 			Total    int
 		}
 		own(t, c, "search_routines", row.arguments, &found)
@@ -97,14 +97,14 @@ func TestWhatIsUsedIsListed(t *testing.T) {
 	p.send(call("4", "middle", "{}"))
 	p.answer("4")
 	o := annOrganization(t, h.Server)
-	if n := len(o.registry.used); n != 3 {
+	if n := len(o.registry.lastUsed); n != 3 {
 		t.Errorf("%d uses are remembered", n)
 	}
-	if _, err := h.service.ArchiveRoutine(t.Context(), ann, o.registry.routine("old").id, nil); err != nil {
+	if _, err := h.service.ArchiveRoutine(t.Context(), ann, o.registry.find("old").id, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.tools(); got != "middle new" || len(o.registry.used) != 2 {
-		t.Errorf("after it was archived: %s, %d uses", got, len(o.registry.used))
+	if got := p.tools(); got != "middle new" || len(o.registry.lastUsed) != 2 {
+		t.Errorf("after it was archived: %s, %d uses", got, len(o.registry.lastUsed))
 	}
 }
 
@@ -112,13 +112,13 @@ func TestDescribeTellsWhatACallerNeeds(t *testing.T) {
 	h := newHouse(t, lookup)
 	r := create(t, h.service, ann, strings.Replace(named("kept back"), `{`, `{"is_mcp_tool_designated": false, `, 1))
 	c := connect(t, h.Server)
-	var d description
+	var d routineDescription
 	own(t, c, "describe_routine", map[string]any{"id": "lookup"}, &d)
 	if d.Tool != "lookup" || d.ReadOnly != true || d.Result != `data is the value stored as "item".` || len(d.Operations) != 3 || d.Operations[0] != "navigate https://shop.example/items/{{id}}" ||
 		!strings.Contains(string(d.Parameters), `"id":{"type":"integer"`) {
 		t.Errorf("%+v", d)
 	}
-	var byID description
+	var byID routineDescription
 	own(t, c, "describe_routine", map[string]any{"id": d.ID}, &byID)
 	if byID.Tool != "lookup" {
 		t.Errorf("by id: %+v", byID)
@@ -334,7 +334,7 @@ func TestProgressWhileNothingHappens(t *testing.T) {
 	p.send(calling("1", "hang"))
 	<-h.site.hanging
 	p.send(calling("2", "hang"))
-	soon(t, "the second waits", func() bool { return len(h.executions(t, routine.ExecutionPending)) == 1 })
+	waitUntil(t, "the second waits", func() bool { return len(h.executions(t, routine.ExecutionPending)) == 1 })
 	p.send(calling("3", "hang"))
 	last := map[string]float64{}
 	for want := map[string]string{"1": "1/1 navigate https://hang.example/ (", "2": "starting a browser", "3": "queued, 1 ahead"}; len(want) > 0; {

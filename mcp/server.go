@@ -80,9 +80,9 @@ type Server struct {
 	embedFiles      bool
 	local           *localFiles // nil without FileDir
 	addCommand      string
-	// own are the service's own tools; no routine is published under the name
+	// ownTools are the service's own tools; no routine is published under the name
 	// of one, listed or not.
-	own map[string]builtin
+	ownTools map[string]builtin
 
 	mu            sync.Mutex
 	organizations map[string]*organization
@@ -96,7 +96,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{service: c.Service, version: c.Version, log: c.Log, refreshInterval: c.RefreshInterval, reportInterval: reportInterval,
 		softDeadline: c.SoftDeadline, maxListed: c.MaxListed, authoring: c.Authoring, readOnly: c.ReadOnly,
-		detach: c.DetachOnCancel, embedFiles: c.EmbedFiles, addCommand: c.AddCommand, own: map[string]builtin{}, organizations: map[string]*organization{}}
+		detach: c.DetachOnCancel, embedFiles: c.EmbedFiles, addCommand: c.AddCommand, ownTools: map[string]builtin{}, organizations: map[string]*organization{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -109,7 +109,7 @@ func New(c Config) (*Server, error) {
 	setDefault(&s.maxListed, defaultMaxListed)
 	setDefault(&s.addCommand, "rote add FILE")
 	for _, b := range append(runTools(), authoringTools()...) {
-		s.own[b.name] = b
+		s.ownTools[b.name] = b
 	}
 	return s, nil
 }

@@ -51,7 +51,7 @@ func TestOneUserCannotTakeAllSessions(t *testing.T) {
 		}
 	}
 	_ = streams[0].Body.Close()
-	soon(t, "there is room again", func() bool { return f.do(t, "POST", "/mcp", "ann", hello, nil) == 200 })
+	waitUntil(t, "there is room again", func() bool { return f.do(t, "POST", "/mcp", "ann", hello, nil) == 200 })
 }
 
 // Clients that begin sessions and abandon them end their own, not the one that

@@ -7,64 +7,64 @@ import (
 	"rote/routine"
 )
 
-// again are the codes after which a call may well bring something the next
+// retryable are the codes after which a call may well bring something the next
 // time: unless the run has acted on the site, which it would do once more.
-var again = map[routine.Code]bool{
+var retryable = map[routine.Code]bool{
 	routine.CodeTimeout: true, routine.CodeCancelled: true, routine.CodeNavigationFailed: true, routine.CodeNetworkError: true,
 	routine.CodeResultTooLarge: true, routine.CodeBrowserCrashed: true, routine.CodeInterrupted: true,
 }
 
-// untouched are the codes with which an operation ends before it has done
+// codesWithoutEffect are the codes with which an operation ends before it has done
 // anything.
-var untouched = map[routine.Code]bool{
+var codesWithoutEffect = map[routine.Code]bool{
 	routine.CodeElementNotFound: true, routine.CodeElementNotActionable: true, routine.CodeEgressDenied: true, routine.CodeValueMissing: true,
 }
 
-// acted names the operations of a failed run that may have had an effect on
+// sideEffects names the operations of a failed run that may have had an effect on
 // the site, as in "operation 2 (click)"; empty: none.
-func acted(e *routine.Execution, readOnly bool) string {
+func sideEffects(e *routine.Execution, readOnly bool) string {
 	if e == nil {
 		return ""
 	}
 	var names []string
-	for _, r := range recordsOf(e) {
-		if acts(r) && (r.Error == nil || !untouched[e.ErrorCode]) {
+	for _, r := range operationRecords(e) {
+		if hasSideEffect(r) && (r.Error == nil || !codesWithoutEffect[e.ErrorCode]) {
 			names = append(names, fmt.Sprintf("operation %d (%s)", r.Index+1, r.Type))
 		}
 	}
 	if e.ErrorCode == routine.CodeInterrupted && !readOnly {
 		names = append(names, "the operation that was interrupted") // it has left no record
 	}
-	if more := len(names) - maxActed; more > 0 {
-		names = append(names[:maxActed], fmt.Sprintf("%d more", more))
+	if more := len(names) - maxNamedOperations; more > 0 {
+		names = append(names[:maxNamedOperations], fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(names, ", ")
 }
 
-// maxActed bounds how many operations are named.
-const maxActed = 5
+// maxNamedOperations bounds how many operations are named.
+const maxNamedOperations = 5
 
-// recordsOf are those of a run that has ended, or of one that its service did
+// operationRecords are those of a run that has ended, or of one that its service did
 // not live to end.
-func recordsOf(e *routine.Execution) []routine.OperationRecord {
+func operationRecords(e *routine.Execution) []routine.OperationRecord {
 	if e.Result != nil {
 		return e.Result.OperationsMetadata
 	}
 	return e.Operations
 }
 
-// acts reports whether an operation may have changed something on a site, by its
+// hasSideEffect reports whether an operation may have changed something on a site, by its
 // record: one without its request has sent none.
-func acts(r routine.OperationRecord) bool {
+func hasSideEffect(r routine.OperationRecord) bool {
 	request, _ := r.Details["request"].(map[string]any)
 	method, _ := request["method"].(string)
 	k, _ := routine.KindOf(r.Type)
 	return k.Effect.With(method) == routine.EffectChanges
 }
 
-// refusal is the last request by which the page sent something, or that
+// refusedRequest is the last request by which the page sent something, or that
 // brought the page itself, and that its site refused; empty: none is known.
-func refusal(e *routine.Execution) string {
+func refusedRequest(e *routine.Execution) string {
 	if e.Evidence == nil {
 		return ""
 	}
@@ -77,16 +77,16 @@ func refusal(e *routine.Execution) string {
 	return text
 }
 
-// careful is the advice after a failure of a run that has acted on the site.
-func careful(e *routine.Execution, names string, step string) string {
+// cautiousNextStep is the advice after a failure of a run that has acted on the site.
+func cautiousNextStep(e *routine.Execution, names string, step string) string {
 	parts := []string{"look at the site's state first and do not call again blindly, because " + names + " may have had an effect there"}
-	if why := refusal(e); why != "" {
+	if why := refusedRequest(e); why != "" {
 		parts = append(parts, why)
 	}
 	switch {
 	case e.ErrorCode == routine.CodeTimeout:
 		parts = append(parts, "if all is as it was before and the site was slow, the routine needs longer limits")
-	case again[e.ErrorCode]:
+	case retryable[e.ErrorCode]:
 		parts = append(parts, "call again only if all is as it was before")
 	default:
 		parts = append(parts, step)

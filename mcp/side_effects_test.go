@@ -38,11 +38,11 @@ func TestAdviceAfterARunThatActed(t *testing.T) {
 			{Method: "GET", URL: "https://shop.example/login", Status: 429}}},
 			wary + "operation 2 (click)" + had + "GET https://shop.example/login was answered with HTTP status 429, which may be why; " + unset},
 		{"a request that sends", order, routine.Errorf(routine.CodeBrowserCrashed, "gone"), nil, wary + "operation 1 (fetch)" + had + after},
-		{"a request that reads", look, timedOut, nil, next[routine.CodeTimeout] + "."},
-		{"the click has not come", late, timedOut, nil, next[routine.CodeTimeout] + "."},
+		{"a request that reads", look, timedOut, nil, nextSteps[routine.CodeTimeout] + "."},
+		{"the click has not come", late, timedOut, nil, nextSteps[routine.CodeTimeout] + "."},
 		{"many clicks", strings.Repeat(`{"type": "press", "key": "Tab"}, `, 7) + login, timedOut, nil,
 			wary + "operation 1 (press), operation 2 (press), operation 3 (press), operation 4 (press), operation 5 (press), 3 more" + had + unset},
-		{"an answer that is no hope", login, routine.Errorf(routine.CodeEgressDenied, "refused"), nil, wary + "operation 2 (click)" + had + next[routine.CodeEgressDenied] + "."},
+		{"an answer that is no hope", login, routine.Errorf(routine.CodeEgressDenied, "refused"), nil, wary + "operation 2 (click)" + had + nextSteps[routine.CodeEgressDenied] + "."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHouse(t, fmt.Sprintf(`{"name": "try", "description": "Tries.", "operations": [%s]}`, row.operations))
@@ -68,15 +68,15 @@ func TestAdviceAfterAnInterruptedRun(t *testing.T) {
 	f := &caller{name: "buy"}
 	err := routine.Errorf(routine.CodeInterrupted, "the service has ended")
 	want := "because operation 1 (click), the operation that was interrupted may have had an effect there; call again only if"
-	if text := f.failure(wire.WithPrincipal(t.Context(), ann), e, err); !strings.Contains(text, want) {
+	if text := f.failureText(wire.WithPrincipal(t.Context(), ann), e, err); !strings.Contains(text, want) {
 		t.Error(text)
 	}
 	f.readOnly = true
 	e.Operations[0].Type = "return_html"
-	if text := f.failure(wire.WithPrincipal(t.Context(), ann), e, err); !strings.HasSuffix(text, "Next: call again.") {
+	if text := f.failureText(wire.WithPrincipal(t.Context(), ann), e, err); !strings.HasSuffix(text, "Next: call again.") {
 		t.Error(text)
 	}
-	if text := f.failure(wire.WithPrincipal(t.Context(), ann), nil, errors.New("x")); strings.Contains(text, "effect") {
+	if text := f.failureText(wire.WithPrincipal(t.Context(), ann), nil, errors.New("x")); strings.Contains(text, "effect") {
 		t.Error(text)
 	}
 }

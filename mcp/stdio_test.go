@@ -107,13 +107,13 @@ func TestTooManyCallsAreRefused(t *testing.T) {
 		lines = append(lines, call(fmt.Sprint(i), "hang", "{}"))
 	}
 	p.send(lines...)
-	soon(t, "all are under way", func() bool { return len(h.executions(t, routine.ExecutionPending)) == maxCalls-1 })
+	waitUntil(t, "all are under way", func() bool { return len(h.executions(t, routine.ExecutionPending)) == maxCalls-1 })
 	p.send(call(`"more"`, "hang", "{}"))
 	if m := p.result(`"more"`); !strings.Contains(m.raw, `"isError":true`) || !strings.Contains(m.raw, "64 calls of this session go on already [busy]") {
 		t.Errorf("got %.300s", m.raw)
 	}
 	p.send(cancelled("0"), cancelled("1"))
-	soon(t, "two have ended", func() bool { return len(h.executions(t, routine.ExecutionFailed)) == 2 })
+	waitUntil(t, "two have ended", func() bool { return len(h.executions(t, routine.ExecutionFailed)) == 2 })
 	other := initialized(t, h.Server) // has calls of its own
 	for id, p := range map[string]*peer{"100": p, "200": other} {
 		p.send(call(id, "describe_routine", `{"id":"hang"}`))
@@ -133,7 +133,7 @@ func TestCancelBehindTheCall(t *testing.T) {
 		one, other := fmt.Sprintf(`"a%d"`, i), fmt.Sprintf(`"b%d"`, i)
 		p.send(call(one, "hang", "{}"), call(other, "hang", "{}"), cancelled(one), cancelled(other), ping)
 		p.result(`"ping"`)
-		soon(t, "both calls have ended", func() bool {
+		waitUntil(t, "both calls have ended", func() bool {
 			open := len(h.executions(t, routine.ExecutionPending)) + len(h.executions(t, routine.ExecutionRunning))
 			return open == 0 && h.site.opened.Load() == h.site.closed.Load()
 		})
@@ -150,7 +150,7 @@ func TestCancelHitsItsOwnCallOnly(t *testing.T) {
 	<-h.site.hanging
 	<-h.site.hanging
 	p.send(cancelled(`"1"`))
-	soon(t, "one page is closed", func() bool { return h.site.closed.Load() == 1 })
+	waitUntil(t, "one page is closed", func() bool { return h.site.closed.Load() == 1 })
 	p.send(ping)
 	p.result(`"ping"`)
 	if n := h.site.closed.Load(); n != 1 {
@@ -251,7 +251,7 @@ func TestClientThatNeitherReadsNorGoes(t *testing.T) {
 	if err := h.ServeStdio(t.Context(), ann, in, out); err == nil || err.Error() != "write to client: it has taken nothing for 50ms" {
 		t.Errorf("ServeStdio: %v", err)
 	}
-	soon(t, "the page is closed", func() bool { return h.site.closed.Load() == h.site.opened.Load() })
+	waitUntil(t, "the page is closed", func() bool { return h.site.closed.Load() == h.site.opened.Load() })
 	close(out)
 	if err := goleak.Find(before); err != nil {
 		t.Error(err)

@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// leastRoom is the least room worth giving to a value, and enough for what is
+// minRoom is the least room worth giving to a value, and enough for what is
 // left of any. Where there is less, members are dropped instead.
-const leastRoom = 64
+const minRoom = 64
 
 // cleanJSON writes page data compactly, with numbers and order as they are,
 // lone surrogates replaced and control characters taken out of its strings.
@@ -25,7 +25,7 @@ func cleanJSON(data json.RawMessage) json.RawMessage {
 	}
 	out := make([]byte, 0, len(v))
 	for rest := []byte(v); len(rest) > 0; {
-		n, r := unit(rest)
+		n, r := firstChar(rest)
 		if !isControl(r) {
 			out = append(out, rest[:n]...)
 		}
@@ -34,9 +34,9 @@ func cleanJSON(data json.RawMessage) json.RawMessage {
 	return out
 }
 
-// unit is the first character of formatted JSON text, an escape sequence of a
+// firstChar is the first character of formatted JSON text, an escape sequence of a
 // string being one character: its length and what it stands for.
-func unit(text []byte) (int, rune) {
+func firstChar(text []byte) (int, rune) {
 	if text[0] != '\\' {
 		r, n := utf8.DecodeRune(text)
 		return n, r
@@ -53,8 +53,8 @@ func unit(text []byte) (int, rune) {
 	return 2, rune(text[1])
 }
 
-// cutter shortens JSON and remembers what it kept of what.
-type cutter struct {
+// truncator shortens JSON and remembers what it kept of what.
+type truncator struct {
 	cuts []string
 	// first is where the first thing, in the order of the text, begins that was
 	// cut away: the index of a member at each level, and last how many items,
@@ -62,8 +62,8 @@ type cutter struct {
 	first []int
 }
 
-// kept tells what is left at each place that was cut, in at most about n bytes.
-func (c *cutter) kept(n int) []string {
+// summary tells what is left at each place that was cut, in at most about n bytes.
+func (c *truncator) summary(n int) []string {
 	for i, cut := range c.cuts {
 		if n -= len(cut) + 3; n < 0 && i > 0 {
 			return append(c.cuts[:i:i], fmt.Sprintf("and %d places more", len(c.cuts)-i))
@@ -72,16 +72,16 @@ func (c *cutter) kept(n int) []string {
 	return c.cuts
 }
 
-func (c *cutter) cut(at spot, kept int, format string, args ...any) {
+func (c *truncator) note(at location, kept int, format string, args ...any) {
 	c.cuts = append(c.cuts, at.name+": "+fmt.Sprintf(format, args...))
 	if begins := append(slices.Clone(at.indexes), kept); c.first == nil || slices.Compare(begins, c.first) < 0 {
 		c.first = begins
 	}
 }
 
-// spot is where a value stands, for people and as the index of a member at each
+// location is where a value stands, for people and as the index of a member at each
 // level.
-type spot struct {
+type location struct {
 	name    string
 	indexes []int
 }
@@ -89,7 +89,7 @@ type spot struct {
 // fit gives v in at most room bytes, of which there are leastRoom: arrays lose
 // whole items from their end, strings end at a character, and an object's room
 // goes to its small members first. v is as cleanJSON gives it.
-func (c *cutter) fit(at spot, v json.RawMessage, room int) json.RawMessage {
+func (c *truncator) fit(at location, v json.RawMessage, room int) json.RawMessage {
 	if len(v) <= room {
 		return v
 	}
@@ -101,24 +101,24 @@ func (c *cutter) fit(at spot, v json.RawMessage, room int) json.RawMessage {
 	case '{':
 		return c.fitObject(at, v, room)
 	}
-	c.cut(at, 0, "left out, a number of %d digits", len(v))
+	c.note(at, 0, "left out, a number of %d digits", len(v))
 	return json.RawMessage("null")
 }
 
-func (c *cutter) fitString(at spot, v []byte, room int) json.RawMessage {
+func (c *truncator) fitString(at location, v []byte, room int) json.RawMessage {
 	end, kept, total := 1, 0, 0
 	for i := 1; i < len(v)-1; total++ {
-		n, _ := unit(v[i:])
+		n, _ := firstChar(v[i:])
 		if i += n; i < room {
 			end, kept = i, total+1
 		}
 	}
-	c.cut(at, kept, "the first %d of %d characters", kept, total)
+	c.note(at, kept, "the first %d of %d characters", kept, total)
 	return append(append(json.RawMessage{}, v[:end]...), '"')
 }
 
 // fitList keeps as many members as fit from the start, or a part of the first.
-func (c *cutter) fitList(at spot, v []byte, room int, what string) json.RawMessage {
+func (c *truncator) fitList(at location, v []byte, room int, what string) json.RawMessage {
 	left := room - 1 // of the two brackets one; each member counts a comma
 	kept, total, end := 0, 0, 1
 	var first member
@@ -135,24 +135,24 @@ func (c *cutter) fitList(at spot, v []byte, room int, what string) json.RawMessa
 	inside := left - (first.size() - len(first.value))
 	switch {
 	case kept > 0:
-		c.cut(at, kept, "the first %d of %d %s", kept, total, what)
-		return closed(v, v[:end])
-	case inside < leastRoom:
-		c.cut(at, 0, "none of %d %s", total, what)
-		return closed(v, v[:1])
+		c.note(at, kept, "the first %d of %d %s", kept, total, what)
+		return withLastByte(v, v[:end])
+	case inside < minRoom:
+		c.note(at, 0, "none of %d %s", total, what)
+		return withLastByte(v, v[:1])
 	}
 	c.cuts = append(c.cuts, fmt.Sprintf("%s: a part of the first of %d %s", at.name, total, what))
-	value := c.fit(first.spot(at, 0), first.value, inside)
-	return closed(v, slices.Concat(v[:first.end-len(first.value)], value))
+	value := c.fit(first.location(at, 0), first.value, inside)
+	return withLastByte(v, slices.Concat(v[:first.end-len(first.value)], value))
 }
 
-// closed is the beginning of an array or object with the end of v, which it is
+// withLastByte is the beginning of an array or object with the end of v, which it is
 // the beginning of.
-func closed(v, beginning []byte) json.RawMessage {
+func withLastByte(v, beginning []byte) json.RawMessage {
 	return slices.Concat(beginning, v[len(v)-1:])
 }
 
-func (c *cutter) fitObject(at spot, v []byte, room int) json.RawMessage {
+func (c *truncator) fitObject(at location, v []byte, room int) json.RawMessage {
 	var list []member
 	left := room - 1
 	for _, m := range eachMember(v) {
@@ -169,10 +169,10 @@ func (c *cutter) fitObject(at spot, v []byte, room int) json.RawMessage {
 	values := make([]json.RawMessage, len(list))
 	for rank, i := range bySize {
 		m, share := list[i], left/(len(list)-rank)
-		if len(m.value) > share && share < leastRoom {
+		if len(m.value) > share && share < minRoom {
 			return c.fitList(at, v, room, "members")
 		}
-		values[i] = c.fit(m.spot(at, i), m.value, share)
+		values[i] = c.fit(m.location(at, i), m.value, share)
 		left -= len(values[i])
 	}
 	out := []byte{'{'}
@@ -185,11 +185,11 @@ func (c *cutter) fitObject(at spot, v []byte, room int) json.RawMessage {
 	return append(out, '}')
 }
 
-// spot is where a member stands, i being its index.
-func (m member) spot(parent spot, i int) spot {
+// location is where a member stands, i being its index.
+func (m member) location(parent location, i int) location {
 	at := append(slices.Clone(parent.indexes), i)
 	if m.name == nil {
-		return spot{fmt.Sprintf("%s[%d]", parent.name, i), at}
+		return location{fmt.Sprintf("%s[%d]", parent.name, i), at}
 	}
-	return spot{truncate(parent.name+"."+strings.Trim(string(m.name), `"`), 100), at}
+	return location{truncate(parent.name+"."+strings.Trim(string(m.name), `"`), 100), at}
 }

@@ -31,8 +31,8 @@ func TestFit(t *testing.T) {
 			"data: a part of the first of 1 items; data[0]: none of 1 items"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			var c cutter
-			got := string(c.fit(spot{name: "data"}, json.RawMessage(row.data), row.room))
+			var c truncator
+			got := string(c.fit(location{name: "data"}, json.RawMessage(row.data), row.room))
 			kept := strings.Join(c.cuts, "; ")
 			if got != row.want || kept != row.kept || len(got) > row.room {
 				t.Errorf("got %s (%d bytes of %d), %q\nwant %s, %q", got, len(got), row.room, kept, row.want, row.kept)
@@ -49,9 +49,9 @@ func TestFitAlways(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := cleanJSON(data)
-		room := rapid.IntRange(leastRoom, 600).Draw(t, "room")
-		var c cutter
-		got := c.fit(spot{name: "data"}, v, room)
+		room := rapid.IntRange(minRoom, 600).Draw(t, "room")
+		var c truncator
+		got := c.fit(location{name: "data"}, v, room)
 		if len(got) > room || !json.Valid(got) || (len(c.cuts) > 0) == (len(v) <= room) || got[0] != v[0] && string(got) != "null" {
 			t.Errorf("%s\ncut to %d bytes is %s (%d bytes), %v", v, room, got, len(got), c.cuts)
 		}
@@ -69,11 +69,11 @@ func anyJSON(depth int) *rapid.Generator[any] {
 }
 
 func TestKeptIsBounded(t *testing.T) {
-	var c cutter
+	var c truncator
 	for i := range 100 {
-		c.cut(spot{name: fmt.Sprintf("data[%d]", i)}, 1, "the first 1 of 2 characters")
+		c.note(location{name: fmt.Sprintf("data[%d]", i)}, 1, "the first 1 of 2 characters")
 	}
-	kept := c.kept(120)
+	kept := c.summary(120)
 	if len(kept) != 4 || kept[3] != "and 97 places more" {
 		t.Errorf("kept %q", kept)
 	}

@@ -20,9 +20,9 @@ import (
 // a client sends requests and reads no answers.
 const maxInFlight = 1000
 
-// writer sends messages to a client: one whole message a call, in the order of
+// messageWriter sends messages to a client: one whole message a call, in the order of
 // the calls.
-type writer interface{ write(v any) error }
+type messageWriter interface{ write(v any) error }
 
 // conversation is one client over a transport on which all messages of both
 // sides are in order: standard input and output, or the older SSE.
@@ -34,17 +34,17 @@ type writer interface{ write(v any) error }
 type conversation struct {
 	peer    Peer
 	log     *slog.Logger
-	session *session
-	out     writer
+	session *stdioSession
+	out     messageWriter
 	pending sync.WaitGroup
 	calls   atomic.Int32
 
 	mu       sync.Mutex
-	inFlight map[string]*exchange // by request id, as JSON
+	inFlight map[string]*pendingRequest // by request id, as JSON
 }
 
-func newConversation(p Peer, log *slog.Logger, idPrefix string, out writer) *conversation {
-	return &conversation{peer: p, log: log, session: newSession(idPrefix), out: out, inFlight: map[string]*exchange{}}
+func newConversation(p Peer, log *slog.Logger, idPrefix string, out messageWriter) *conversation {
+	return &conversation{peer: p, log: log, session: newSession(idPrefix), out: out, inFlight: map[string]*pendingRequest{}}
 }
 
 // open makes the session known and begins to tell the client of changes. The
@@ -65,8 +65,8 @@ func (c *conversation) open(ctx context.Context) (end func(), err error) {
 	}, nil
 }
 
-// exchange is one request that is being answered.
-type exchange struct {
+// pendingRequest is one request that is being answered.
+type pendingRequest struct {
 	cancel    context.CancelFunc
 	cancelled bool // by the client, which expects no answer then
 }
@@ -84,8 +84,8 @@ type envelope struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// message handles a message that the client has sent on behalf of p.
-func (c *conversation) message(ctx context.Context, p routine.Principal, text []byte) {
+// handleMessage handles a message that the client has sent on behalf of p.
+func (c *conversation) handleMessage(ctx context.Context, p routine.Principal, text []byte) {
 	var e envelope
 	var odd *json.UnmarshalTypeError // is mcp-go's to refuse
 	err := json.Unmarshal(text, &e)
@@ -117,8 +117,8 @@ func hasNullID(id json.RawMessage, method string) bool { return string(id) == "n
 // as soon as start returns, even if the goroutine does not run yet.
 func (c *conversation) start(ctx context.Context, p routine.Principal, e envelope, text []byte) {
 	ctx, cancel := context.WithCancel(ctx)
-	x := &exchange{cancel: cancel}
-	if code, refusal := c.admit(string(e.ID), x); refusal != "" {
+	x := &pendingRequest{cancel: cancel}
+	if code, refusal := c.register(string(e.ID), x); refusal != "" {
 		cancel()
 		c.refuse(e.ID, code, refusal)
 		return
@@ -126,14 +126,14 @@ func (c *conversation) start(ctx context.Context, p routine.Principal, e envelop
 	c.pending.Go(func() {
 		defer cancel()
 		response := c.handle(ctx, p, e, text)
-		if cancelled := c.settle(string(e.ID), x); !cancelled {
+		if cancelled := c.finish(string(e.ID), x); !cancelled {
 			c.send(e.ID, response)
 		}
 	})
 }
 
-// admit notes a request as in flight, or says why it is refused.
-func (c *conversation) admit(id string, x *exchange) (code int, refusal string) {
+// register notes a request as in flight, or says why it is refused.
+func (c *conversation) register(id string, x *pendingRequest) (code int, refusal string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.inFlight[id] != nil {
@@ -146,9 +146,9 @@ func (c *conversation) admit(id string, x *exchange) (code int, refusal string) 
 	return 0, ""
 }
 
-// settle ends the time in which a request can be cancelled and tells whether
+// finish ends the time in which a request can be cancelled and tells whether
 // it was.
-func (c *conversation) settle(id string, x *exchange) (cancelled bool) {
+func (c *conversation) finish(id string, x *pendingRequest) (cancelled bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.inFlight, id)
@@ -218,7 +218,7 @@ func (c *conversation) send(id json.RawMessage, response any) {
 	if response == nil {
 		return
 	}
-	if err := c.out.write(response); errors.Is(err, errNoJSON) {
+	if err := c.out.write(response); errors.Is(err, errNotEncodable) {
 		c.log.Error("mcp response", "error", err)
 		c.refuse(id, mcp.INTERNAL_ERROR, "internal error: the response could not be encoded")
 	}

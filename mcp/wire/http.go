@@ -145,7 +145,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, q *request) error {
 			w.Header().Set(server.HeaderKeySessionID, q.session.id) // now, because the answer may become a stream
 		}
 		if isCall(m.Method) {
-			h.sessions.noteCall(q.session)
+			h.sessions.markCalled(q.session)
 		}
 		q.calls = &q.session.calls
 	}

@@ -112,7 +112,7 @@ func (t *sessions) add(p routine.Principal, peer Peer, messages chan sseMessage)
 		if t.count(bound.among) < bound.limit {
 			continue
 		}
-		last := t.dispensable(bound.among)
+		last := t.evictable(bound.among)
 		if last == nil {
 			return nil, ended, bound.full
 		}
@@ -142,12 +142,12 @@ func (t *sessions) count(among func(owner) bool) (n int) {
 	return n
 }
 
-// dispensable is which of the sessions of some owners is ended first: of the idle
+// evictable is which of the sessions of some owners is ended first: of the idle
 // ones of the organization with the most, and there of the user with the most.
 // Of a user's sessions the least recently used one is ended, but while the user
 // has many that never called anything, only those are looked at: they have
 // probably been abandoned. Nil when all are in use.
-func (t *sessions) dispensable(among func(owner) bool) (first *httpSession) {
+func (t *sessions) evictable(among func(owner) bool) (first *httpSession) {
 	byOrganization, byUser, uncalled := map[string]int{}, map[owner]int{}, map[owner]int{}
 	for _, s := range t.open {
 		byOrganization[s.owner.organization]++
@@ -206,8 +206,8 @@ func (t *sessions) use(p routine.Principal, id string, sse bool) (*httpSession, 
 	return s, nil
 }
 
-// noteCall notes that the client of a session has called something.
-func (t *sessions) noteCall(s *httpSession) {
+// markCalled notes that the client of a session has called something.
+func (t *sessions) markCalled(s *httpSession) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s.called = true

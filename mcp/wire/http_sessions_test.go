@@ -139,7 +139,7 @@ func TestLeastRecentlyUsedSessionGivesWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		if called {
-			all.noteCall(s)
+			all.markCalled(s)
 		}
 		all.release(s)
 		return s

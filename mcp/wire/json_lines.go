@@ -67,13 +67,13 @@ type lineWriter struct {
 	broken func(err error) // told of it
 }
 
-// errNoJSON: the value cannot be encoded, and nothing was written.
-var errNoJSON = errors.New("no JSON")
+// errNotEncodable: the value cannot be encoded, and nothing was written.
+var errNotEncodable = errors.New("no JSON")
 
 func (l *lineWriter) write(v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errNoJSON, err)
+		return fmt.Errorf("%w: %w", errNotEncodable, err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

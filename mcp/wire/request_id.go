@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 )
 
-// maxExact is up to how many characters a number survives that is read as a
+// maxExactLength is up to how many characters a number survives that is read as a
 // float64 and written again.
-const maxExact = 15
+const maxExactLength = 15
 
-// longID begins the text that stands for a number of many digits.
-const longID = "rote-number:"
+// longIDPrefix begins the text that stands for a number of many digits.
+const longIDPrefix = "rote-number:"
 
 // requestID is the id of a request whose message goes through mcp-go, which
 // reads numbers as float64 and would answer another id than it was asked with,
@@ -21,7 +21,7 @@ type requestID struct{ given, text []byte }
 // exactToken returns a progress token if mcp-go would not write it back unchanged,
 // or nil.
 func exactToken(token json.RawMessage) json.RawMessage {
-	if len(token) <= maxExact {
+	if len(token) <= maxExactLength {
 		return nil
 	}
 	return token
@@ -29,10 +29,10 @@ func exactToken(token json.RawMessage) json.RawMessage {
 
 // newRequestID takes an id as it is written; empty: there is none.
 func newRequestID(given json.RawMessage) requestID {
-	if len(given) <= maxExact || given[0] != '-' && (given[0] < '0' || given[0] > '9') {
+	if len(given) <= maxExactLength || given[0] != '-' && (given[0] < '0' || given[0] > '9') {
 		return requestID{}
 	}
-	return requestID{given: given, text: []byte(`"` + longID + string(given) + `"`)}
+	return requestID{given: given, text: []byte(`"` + longIDPrefix + string(given) + `"`)}
 }
 
 // hide puts the text in place of the number that the path leads to in a message.

@@ -34,7 +34,7 @@ func (h *HTTP) serveSSE(w http.ResponseWriter, r *http.Request, q *request) erro
 		select {
 		case <-ctx.Done():
 		case m := <-s.messages:
-			c.message(ctx, m.principal, m.text)
+			c.handleMessage(ctx, m.principal, m.text)
 		}
 	}
 	c.pending.Wait()

@@ -13,8 +13,8 @@ import (
 	"rote/routine"
 )
 
-// errOut marks that the client reads no more.
-var errOut = errors.New("write to client")
+// errClientGone marks that the client reads no more.
+var errClientGone = errors.New("write to client")
 
 // drainTimeout is the default of Options.DrainTimeout.
 const drainTimeout = 15 * time.Second
@@ -32,7 +32,7 @@ func ServeStdio(ctx context.Context, o Options, p routine.Principal, in io.Reade
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	c := newConversation(peer, o.Log, "stdio-", &lineWriter{w: out, broken: func(err error) { stop(fmt.Errorf("%w: %w", errOut, err)) }})
+	c := newConversation(peer, o.Log, "stdio-", &lineWriter{w: out, broken: func(err error) { stop(fmt.Errorf("%w: %w", errClientGone, err)) }})
 	end, err := c.open(ctx)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func ServeStdio(ctx context.Context, o Options, p routine.Principal, in io.Reade
 	case <-drained:
 		return err
 	case <-time.After(timeout):
-		return fmt.Errorf("%w: it has taken nothing for %v", errOut, timeout)
+		return fmt.Errorf("%w: it has taken nothing for %v", errClientGone, timeout)
 	}
 }
 
@@ -62,7 +62,7 @@ func (c *conversation) read(ctx context.Context, p routine.Principal, in io.Read
 	for {
 		select {
 		case <-ctx.Done():
-			if cause := context.Cause(ctx); errors.Is(cause, errOut) {
+			if cause := context.Cause(ctx); errors.Is(cause, errClientGone) {
 				return cause
 			}
 			return nil
@@ -75,7 +75,7 @@ func (c *conversation) read(ctx context.Context, p routine.Principal, in io.Read
 			case l.tooLong:
 				c.refuse(nil, mcp.INVALID_REQUEST, fmt.Sprintf("the message is longer than %d bytes", maxMessage))
 			case len(l.text) > 0:
-				c.message(ctx, p, l.text)
+				c.handleMessage(ctx, p, l.text)
 			}
 		}
 	}

@@ -11,12 +11,12 @@ import (
 )
 
 var (
-	_ server.SessionWithClientInfo      = (*session)(nil)
-	_ server.SessionWithProtocolVersion = (*session)(nil)
+	_ server.SessionWithClientInfo      = (*stdioSession)(nil)
+	_ server.SessionWithProtocolVersion = (*stdioSession)(nil)
 )
 
-// session is what mcp-go knows of one client over stdio or SSE.
-type session struct {
+// stdioSession is what mcp-go knows of one client over stdio or SSE.
+type stdioSession struct {
 	id            string
 	initialized   atomic.Bool
 	notifications chan mcp.JSONRPCNotification
@@ -27,34 +27,34 @@ type session struct {
 	version      string
 }
 
-func newSession(idPrefix string) *session {
-	return &session{id: idPrefix + uuid.NewString(), notifications: make(chan mcp.JSONRPCNotification, 16)}
+func newSession(idPrefix string) *stdioSession {
+	return &stdioSession{id: idPrefix + uuid.NewString(), notifications: make(chan mcp.JSONRPCNotification, 16)}
 }
 
-func (s *session) SessionID() string                                   { return s.id }
-func (s *session) Initialize()                                         { s.initialized.Store(true) }
-func (s *session) Initialized() bool                                   { return s.initialized.Load() }
-func (s *session) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.notifications }
+func (s *stdioSession) SessionID() string                                   { return s.id }
+func (s *stdioSession) Initialize()                                         { s.initialized.Store(true) }
+func (s *stdioSession) Initialized() bool                                   { return s.initialized.Load() }
+func (s *stdioSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.notifications }
 
-func (s *session) GetClientInfo() mcp.Implementation {
+func (s *stdioSession) GetClientInfo() mcp.Implementation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.info
 }
 
-func (s *session) SetClientInfo(info mcp.Implementation) {
+func (s *stdioSession) SetClientInfo(info mcp.Implementation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.info = info
 }
 
-func (s *session) GetClientCapabilities() mcp.ClientCapabilities {
+func (s *stdioSession) GetClientCapabilities() mcp.ClientCapabilities {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.capabilities
 }
 
-func (s *session) SetClientCapabilities(c mcp.ClientCapabilities) {
+func (s *stdioSession) SetClientCapabilities(c mcp.ClientCapabilities) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.capabilities = c
@@ -62,14 +62,14 @@ func (s *session) SetClientCapabilities(c mcp.ClientCapabilities) {
 
 // ProtocolVersion is what initialize agreed on; empty before, and for clients
 // that say it with each request.
-func (s *session) ProtocolVersion() string {
+func (s *stdioSession) ProtocolVersion() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.version
 }
 
 // SetProtocolVersion is called by initialize.
-func (s *session) SetProtocolVersion(version string) {
+func (s *stdioSession) SetProtocolVersion(version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version = version

@@ -29,17 +29,17 @@ type stream struct {
 	code    *errorCode
 	written atomic.Bool // something was, since the last tick
 
-	mu      sync.Mutex
-	begun   bool // the header is out
-	events  bool // as server-sent events
-	framing bool // what is written is a body, to be framed at the end
-	body    bytes.Buffer
-	closed  bool
+	mu         sync.Mutex
+	headerSent bool // the header is out
+	events     bool // as server-sent events
+	framing    bool // what is written is a body, to be framed at the end
+	body       bytes.Buffer
+	closed     bool
 }
 
 var (
 	_ server.HTTPResponseWriter = (*stream)(nil)
-	_ writer                    = (*stream)(nil)
+	_ messageWriter             = (*stream)(nil)
 )
 
 // newStream makes the answer to a request, which alive keeps open. The caller
@@ -64,11 +64,11 @@ func (s *stream) WriteHeader(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	native := strings.HasPrefix(s.w.Header().Get("Content-Type"), eventStream)
-	if s.begun {
+	if s.headerSent {
 		s.framing = s.events && !native
 		return
 	}
-	s.begun, s.events = true, native
+	s.headerSent, s.events = true, native
 	s.w.WriteHeader(status)
 }
 
@@ -79,9 +79,9 @@ func (s *stream) Write(b []byte) (int, error) {
 	if s.framing {
 		return s.body.Write(b)
 	}
-	s.begun = true
+	s.headerSent = true
 	if s.events {
-		s.extend()
+		s.extendDeadline()
 	}
 	if _, err := s.w.Write(s.code.replace(s.id.restore(b))); err != nil {
 		return 0, err
@@ -93,7 +93,7 @@ func (s *stream) Write(b []byte) (int, error) {
 func (s *stream) Flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.begun {
+	if s.headerSent {
 		_ = s.control.Flush() // a client that is gone ends the request
 	}
 }
@@ -105,7 +105,7 @@ const eventStream = "text/event-stream"
 func (s *stream) write(v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errNoJSON, err)
+		return fmt.Errorf("%w: %w", errNotEncodable, err)
 	}
 	return s.event("message", text)
 }
@@ -125,18 +125,18 @@ func (s *stream) comment() {
 
 // send makes the answer a stream of events, if it still can be one.
 func (s *stream) send(event []byte) error {
-	if s.closed || s.begun && !s.events {
+	if s.closed || s.headerSent && !s.events {
 		return nil
 	}
-	if !s.begun {
+	if !s.headerSent {
 		h := s.w.Header()
 		h.Set("Content-Type", eventStream)
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Accel-Buffering", "no")
-		s.begun, s.events = true, true
+		s.headerSent, s.events = true, true
 		s.w.WriteHeader(http.StatusOK)
 	}
-	s.extend()
+	s.extendDeadline()
 	_, err := s.w.Write(event)
 	if err == nil {
 		err = s.control.Flush()
@@ -147,9 +147,9 @@ func (s *stream) send(event []byte) error {
 	return err
 }
 
-// extend gives the client time for one more write: a stream may last longer
+// extendDeadline gives the client time for one more write: a stream may last longer
 // than any answer's limit.
-func (s *stream) extend() {
+func (s *stream) extendDeadline() {
 	s.written.Store(true)
 	_ = s.control.SetWriteDeadline(time.Now().Add(writeTime)) // not every writer has one
 }
