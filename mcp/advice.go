@@ -12,9 +12,9 @@ import (
 	"rote/routine"
 )
 
-// advice is a text that names one of the service's own tools, for the callers
-// who may call it, and the text for all others, which may be empty. Texts for
-// callers name such a tool only through advice.
+// advice is a text that names one of the service's own tools, for callers who may
+// call that tool, and the text for all others, which may be empty. Every text for
+// a caller that names such a tool is an advice.
 type advice struct{ tool, text, otherwise string }
 
 // offers reports whether a caller sees one of the service's own tools.
@@ -22,7 +22,7 @@ func (s *Server) offers(p routine.Principal, tool string) bool {
 	return slices.ContainsFunc(s.builtins(), func(b builtin) bool { return b.name == tool && p.Has(b.scope) })
 }
 
-// advise gives the text of a that suits the caller.
+// advise returns the text of a for the caller.
 func (s *Server) advise(ctx context.Context, a advice) string {
 	if s.offers(wire.PrincipalOf(ctx), a.tool) {
 		return a.text
@@ -30,7 +30,7 @@ func (s *Server) advise(ctx context.Context, a advice) string {
 	return a.otherwise
 }
 
-// adviseAll puts the texts of all of list together, as sentences.
+// adviseAll returns the texts of all of list for the caller, joined by blanks.
 func (s *Server) adviseAll(ctx context.Context, list ...advice) string {
 	var texts []string
 	for _, a := range list {
@@ -41,10 +41,10 @@ func (s *Server) adviseAll(ctx context.Context, list ...advice) string {
 	return strings.Join(texts, " ")
 }
 
-// unreadable is what to do about a result that the caller has no tool to read.
+// unreadable says what to do about a result for a caller without get_execution.
 const unreadable = "this token may not read executions, so no call gives it: ask for a token with the scope executions:read"
 
-// addInstructions tells each caller what an agent reads once, before any tool.
+// addInstructions gives each caller the instructions that fit its token.
 func (s *Server) addInstructions(hooks *server.Hooks) {
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {
 		r.Instructions = s.instructions(ctx)

@@ -14,7 +14,7 @@ import (
 const routineArgument = `"routine":{"type":"object","description":"The definition: name, description, parameters, operations; the resource ` + schemaURI +
 	` is its JSON Schema"}`
 
-// authoringTools write routines and look at their runs.
+// authoringTools returns the tools that write routines and list their runs.
 func authoringTools() []builtin {
 	return append([]builtin{
 		{name: "validate_routine", title: "Check a routine", scope: routine.ScopeRoutinesRead, readOnly: true, handle: (*Server).validateRoutine,
@@ -26,11 +26,12 @@ func authoringTools() []builtin {
 		{name: "list_executions", title: "List executions", scope: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).listExecutions,
 			description: "The runs of routines, newest first, without their data.",
 			schema: `{"type":"object","properties":{"routine_id":{"type":"string","description":"Tool name, or Routine_… id; left out: all"},` +
-				`"status":{"type":"string","enum":["pending","running","completed","failed"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","minimum":0}},"additionalProperties":false}`},
+				`"status":{"type":"string","enum":["pending","running","completed","failed"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},` +
+				`"offset":{"type":"integer","minimum":0}},"additionalProperties":false}`},
 	}, publishingTools()...)
 }
 
-// validation is what a check has found.
+// validation is the result of validate_routine.
 type validation struct {
 	Valid    bool              `json:"valid"`
 	Errors   []routine.Problem `json:"errors"`
@@ -53,8 +54,8 @@ func (s *Server) validateRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 	return structuredResult(v)
 }
 
-// cleanProblems are the first problems, without invisible characters: they
-// quote the definition.
+// cleanProblems returns at most maxProblems problems, without the invisible
+// characters that they may quote from the definition.
 func cleanProblems(problems []routine.Problem) []routine.Problem {
 	shown := append([]routine.Problem{}, problems[:min(len(problems), maxProblems)]...)
 	for i := range shown {
@@ -64,11 +65,11 @@ func cleanProblems(problems []routine.Problem) []routine.Problem {
 	return shown
 }
 
-// definitionText is a definition as it was written, so that problems are where their
-// author sees them. Models send it as a text too.
+// definitionText is a definition as its author wrote it, so that the positions of
+// problems are right. Models also send it as a JSON string.
 type definitionText json.RawMessage
 
-// UnmarshalJSON keeps the text.
+// UnmarshalJSON keeps the JSON text.
 func (w *definitionText) UnmarshalJSON(text []byte) error {
 	*w = append((*w)[:0], text...)
 	return nil
@@ -85,7 +86,7 @@ func (w definitionText) text() ([]byte, error) {
 	return w, nil
 }
 
-// definitionArgument is the argument routine.
+// definitionArgument returns the argument routine of a call.
 func definitionArgument(q mcp.CallToolRequest) ([]byte, error) {
 	var a struct {
 		Routine definitionText `json:"routine"`
@@ -96,7 +97,7 @@ func definitionArgument(q mcp.CallToolRequest) ([]byte, error) {
 	return a.Routine.text()
 }
 
-// savedResult is what is told of a routine that was saved.
+// savedResult is the result of a tool that has saved a routine.
 type savedResult struct {
 	ID       string            `json:"id"`
 	Tool     string            `json:"tool"`
@@ -122,7 +123,7 @@ func (s *Server) createRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.
 	return savedRoutineResult(r, warnings)
 }
 
-// executionRow is an execution in a list.
+// executionRow is one execution in the result of list_executions.
 type executionRow struct {
 	ExecutionID string                  `json:"execution_id"`
 	RoutineID   string                  `json:"routine_id"`

@@ -17,22 +17,22 @@ import (
 	"rote/routine"
 )
 
-// builtin is a tool of the service's own, beside the routines.
+// builtin is one of the service's own tools, as search_routines is.
 type builtin struct {
 	name, title, description string
-	// advice follows the description.
+	// advice is appended to the description.
 	advice []advice
-	// schema is that of the arguments.
+	// schema is the JSON Schema of the arguments.
 	schema string
-	// scope is the scope without which the tool is neither listed nor called.
+	// scope is required to see and to call the tool.
 	scope routine.Scopes
-	// readOnly tools change nothing, here or on a site; openWorld ones reach
-	// sites.
+	// readOnly: the tool changes nothing, neither here nor on a site. openWorld: it
+	// accesses sites.
 	readOnly, destructive, openWorld bool
 	handle                           func(s *Server, ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult
 }
 
-// builtins are the tools that a server with these toolsets has, in the order in
+// builtins returns the tools that the server's toolsets have, in the order in
 // which an agent uses them.
 func (s *Server) builtins() []builtin {
 	list := runTools()
@@ -48,7 +48,7 @@ func (s *Server) builtins() []builtin {
 	return kept
 }
 
-// tool is how the builtin is published.
+// tool returns the builtin as it is registered with mcp-go.
 func (b builtin) tool(s *Server) server.ServerTool {
 	t := mcp.NewToolWithRawSchema(b.name, b.description, json.RawMessage(b.schema))
 	t.Title = b.title
@@ -63,7 +63,7 @@ func (b builtin) tool(s *Server) server.ServerTool {
 	}}
 }
 
-// builtinError is the answer of a builtin that could not do what it was asked to.
+// builtinError returns the result of a builtin that has failed.
 func (s *Server) builtinError(ctx context.Context, tool string, err error) *mcp.CallToolResult {
 	f := routine.AsError(s.logInternal(ctx, "", err))
 	var b strings.Builder
@@ -81,10 +81,10 @@ func (s *Server) builtinError(ctx context.Context, tool string, err error) *mcp.
 	return errorResult(b.String())
 }
 
-// maxProblems bounds how many faults of a definition an answer tells.
+// maxProblems limits how many problems of a definition are in a result.
 const maxProblems = 40
 
-// problemLine tells a fault and where it is.
+// problemLine returns a problem as a line of text, with its position.
 func problemLine(p routine.Problem) string {
 	text := p.String()
 	if p.Line > 0 {
@@ -93,7 +93,7 @@ func problemLine(p routine.Problem) string {
 	return fmt.Sprintf("- %s [%s]", text, p.Code)
 }
 
-// builtinNextStep is what an agent can do when a builtin has failed.
+// builtinNextStep returns what an agent can do after a builtin has failed, or "".
 func (s *Server) builtinNextStep(ctx context.Context, f *routine.Error) string {
 	switch f.Code {
 	case routine.CodeNotFound:
@@ -110,15 +110,16 @@ func (s *Server) builtinNextStep(ctx context.Context, f *routine.Error) string {
 	return nextStep(f)
 }
 
-// structuredResult is a builtin's answer, as structured content and as the same text.
+// structuredResult returns v as the result of a builtin: as structured content,
+// and as the same JSON in a text, because clients show an agent one or the other.
 func structuredResult(v any) *mcp.CallToolResult { return structuredText(routine.RawJSON(v)) }
 
 func structuredText(text []byte) *mcp.CallToolResult {
 	return &mcp.CallToolResult{RawStructuredContent: text, Content: []mcp.Content{mcp.NewTextContent(string(text))}}
 }
 
-// decode decodes the arguments of a builtin strictly. Models send numbers
-// and booleans as texts, so these are taken too.
+// decode decodes the arguments of a builtin and refuses unknown ones. Models send
+// numbers and booleans as strings, which lenientInt and lenientBool accept.
 func decode(q mcp.CallToolRequest, into any) error {
 	raw := arguments(q)
 	if len(raw) == 0 {
@@ -153,7 +154,7 @@ func typeName(t reflect.Type) string {
 	return t.Kind().String()
 }
 
-// argumentNames are the names of the arguments that a struct takes.
+// argumentNames returns the names of the arguments that a struct is decoded from.
 func argumentNames(into any) (names []string) {
 	t := reflect.TypeOf(into).Elem()
 	for i := range t.NumField() {
@@ -163,10 +164,10 @@ func argumentNames(into any) (names []string) {
 	return names
 }
 
-// lenientInt is a whole number: 3, 3.0 or "3".
+// lenientInt is a whole number that is written as 3, 3.0 or "3".
 type lenientInt int
 
-// UnmarshalJSON refuses what is no whole number.
+// UnmarshalJSON refuses anything but a whole number of 32 bits.
 func (w *lenientInt) UnmarshalJSON(text []byte) error {
 	f, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
 	if err != nil || f != float64(int32(f)) {
@@ -176,10 +177,10 @@ func (w *lenientInt) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// lenientBool is a boolean: true or "true".
+// lenientBool is a boolean that is written as true or "true".
 type lenientBool bool
 
-// UnmarshalJSON refuses what is no boolean.
+// UnmarshalJSON refuses anything but a boolean.
 func (b *lenientBool) UnmarshalJSON(text []byte) error {
 	v, err := strconv.ParseBool(strings.Trim(string(text), `"`))
 	if err != nil {

@@ -16,12 +16,12 @@ import (
 	"rote/routine"
 )
 
-// maxCalls bounds the calls of tools that go on at once in one session: an
-// agent that has lost count must not take every place that others wait for.
+// maxCalls limits the running tool calls of one session, so that one agent does
+// not fill the queue that others wait in.
 const maxCalls = 64
 
-// limitCalls refuses a call that is one too many for its session, in words that
-// reach the agent.
+// limitCalls is the middleware that refuses calls beyond maxCalls. The refusal is
+// a tool result, because agents see no protocol errors.
 func limitCalls(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		running, end := wire.StartCall(ctx)
@@ -34,8 +34,8 @@ func limitCalls(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	}
 }
 
-// caller runs one routine for its tool. It keeps no more of the routine than
-// its messages need.
+// caller runs one routine for its tool. Of the routine it keeps only what its
+// messages need.
 type caller struct {
 	server     *Server
 	id         string
@@ -49,8 +49,8 @@ func newCaller(s *Server, e *entry) *caller {
 	return &caller{server: s, id: e.id, name: e.name, tool: e.tool, readOnly: e.readOnly, operations: e.operations, parameters: e.parameters}
 }
 
-// handle answers a call of the tool. It never returns an error: mcp-go would
-// send its text to the client as a protocol error, where no agent sees it.
+// handle answers a call of the tool. It never returns an error: mcp-go would send
+// it to the client as a protocol error, which agents do not see.
 func (c *caller) handle(ctx context.Context, request mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -60,8 +60,8 @@ func (c *caller) handle(ctx context.Context, request mcp.CallToolRequest) (resul
 	return c.run(ctx, request, arguments(request), c.server.softDeadline), nil
 }
 
-// run runs the routine and answers when it has ended, or after patience, when
-// it goes on by itself.
+// run runs the routine and answers when the run has ended. After patience it
+// answers that the run continues.
 func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameters json.RawMessage, patience time.Duration) *mcp.CallToolResult {
 	r := c.server.startReporter(ctx, request, c.operations)
 	e, err := c.server.service.Execute(ctx, wire.PrincipalOf(ctx), c.id, routine.Call{Via: routine.ViaMCP, Parameters: parameters,
@@ -76,7 +76,8 @@ func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameter
 	return result
 }
 
-// answer tells of an execution as it is, or why there is none.
+// answer returns the result for an execution in its present state, or for err if
+// there is no execution.
 func (c *caller) answer(ctx context.Context, e *routine.Execution, err error, p dataRange) *mcp.CallToolResult {
 	switch {
 	case e == nil:
@@ -97,9 +98,9 @@ func panicError(p any) error {
 	return routine.Internal("call tool", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 }
 
-// logInternal logs an error that is nobody's fault outside, with its cause. The
-// service does so where there is an execution. An internal error comes back
-// with the id to find it by.
+// logInternal logs internal errors and errors of the store with their cause; the
+// service does so itself where there is an execution. It returns err, or for an
+// internal error one with the id under which the log has it.
 func (s *Server) logInternal(ctx context.Context, routineID string, err error) error {
 	code := routine.CodeOf(err)
 	if code != routine.CodeInternal && code != routine.CodeStoreUnavailable {
@@ -113,8 +114,8 @@ func (s *Server) logInternal(ctx context.Context, routineID string, err error) e
 	return err
 }
 
-// arguments are those of the call as the client wrote them: decoded, long
-// numbers would lose digits.
+// arguments returns the arguments of a call as the client wrote them: in decoded
+// ones, long numbers would have lost digits.
 func arguments(request mcp.CallToolRequest) json.RawMessage {
 	if raw := request.Params.RawArguments; string(raw) != "null" {
 		return raw

@@ -11,8 +11,8 @@ import (
 	protocol "github.com/mark3labs/mcp-go/mcp"
 )
 
-// Client talks to an MCP server that it has started as a child process, the way
-// an agent's host does.
+// Client is a client of an MCP server that runs as its child process, as agents
+// start one.
 type Client struct{ c *client.Client }
 
 // Start starts the command and initializes a session. What the child writes to
@@ -32,7 +32,7 @@ func Start(ctx context.Context, log io.Writer, version, command string, args ...
 	return &Client{c}, nil
 }
 
-// Tools are the names of the tools that the server lists.
+// Tools returns the names of the tools that the server lists.
 func (c *Client) Tools(ctx context.Context) ([]string, error) {
 	list, err := c.c.ListTools(ctx, protocol.ListToolsRequest{})
 	if err != nil {
@@ -45,8 +45,8 @@ func (c *Client) Tools(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Call calls a tool and gives its structured result. A result that is an error
-// comes as one, with the tool's own words.
+// Call calls a tool and returns its structured result. If the tool reports an
+// error, Call returns an error with the tool's text.
 func (c *Client) Call(ctx context.Context, tool string, arguments any) (json.RawMessage, error) {
 	q := protocol.CallToolRequest{}
 	q.Params.Name, q.Params.Arguments = tool, arguments
@@ -63,7 +63,7 @@ func (c *Client) Call(ctx context.Context, tool string, arguments any) (json.Raw
 		}
 		return nil, fmt.Errorf("%s: %s", tool, text)
 	}
-	return r.RawStructuredContent, nil // as it came: decoding would round numbers
+	return r.RawStructuredContent, nil // not decoded, which would round numbers
 }
 
 // Close ends the child by closing its standard input, and waits for it.

@@ -10,17 +10,18 @@ import (
 	"rote/routine"
 )
 
-// An answer with all that an agent can take at once may be less than the data.
-// Its call for the rest begins a walk: pages of the data, in the order of its
-// text, of which each names the call for the next one. Nothing is left out and
-// nothing comes twice. A walk keeps no state: where it stands is in the call.
+// A result may have more data than an agent can take in one answer. The answer
+// then names the call for the first page of the rest, and each page names the call
+// for the next one. Pages follow the order of the data's text; together they have
+// all of it, and nothing twice. The server keeps no state: the position of a page
+// is in the arguments of its call.
 
-// maxPath bounds the pointer of a page, in bytes. What only a longer one leads
-// to comes as a piece of JSON text.
+// maxPath limits the pointer of a page, in bytes. What only a longer pointer leads
+// to is returned as a piece of JSON text.
 const maxPath = 200
 
-// position is where a page begins: in what a JSON pointer leads to, after a
-// number of items, members or characters.
+// position is the start of a page: in the value that a JSON pointer leads to,
+// after a number of items, members or characters.
 type position struct {
 	path   string
 	offset int
@@ -28,8 +29,8 @@ type position struct {
 	text bool
 }
 
-// pageOf gives what fits into room bytes of v from an offset on, in order, and
-// where the rest of v begins; nil: there is none. path leads to v.
+// pageOf returns what fits into room bytes of v from an offset on, and the position
+// of the rest of v, or nil if there is none. path leads to v.
 func pageOf(v json.RawMessage, path string, offset, room int) (json.RawMessage, *position) {
 	switch v[0] {
 	case '"':
@@ -43,8 +44,8 @@ func pageOf(v json.RawMessage, path string, offset, room int) (json.RawMessage, 
 	return v, nil
 }
 
-// pageOfMembers is pageOf for an array or an object. The last member of a page
-// may be there in part only.
+// pageOfMembers is pageOf for an array or an object. A page may end within its last
+// member.
 func pageOfMembers(v json.RawMessage, path string, offset, room int) (json.RawMessage, *position) {
 	left := room - 1 // of the two brackets one; each member counts a comma
 	start, end := 1, 1
@@ -73,8 +74,8 @@ func pageOfMembers(v json.RawMessage, path string, offset, room int) (json.RawMe
 	return withLastByte(v, slices.Concat(v[:1], v[start:end])), nil
 }
 
-// textPage gives what fits into room bytes of a text from a position on, and
-// where the rest begins.
+// textPage returns what fits into room bytes of a text from a position on, as a
+// JSON string, and the position of the rest, or nil.
 func textPage(text []byte, at position, room int) (json.RawMessage, *position) {
 	rest := text[skipRunes(text, at.offset):]
 	some := rest[:skipRunes(rest, room)] // a character takes a byte at least
@@ -90,9 +91,9 @@ func textPage(text []byte, at position, room int) (json.RawMessage, *position) {
 	return out, &at
 }
 
-// pointerTo is the JSON pointer to the member m of v, which path leads to. It
-// reports false when no pointer of at most maxPath bytes leads there and nowhere
-// else.
+// pointerTo returns the JSON pointer to the member m of v, which path leads to. It
+// reports false if the pointer would be longer than maxPath, or would also name
+// another member.
 func pointerTo(v json.RawMessage, i int, m member, path string) (string, bool) {
 	step := strconv.Itoa(i)
 	if m.name != nil {
@@ -110,12 +111,12 @@ func pointerTo(v json.RawMessage, i int, m member, path string) (string, bool) {
 	return path, len(path) <= maxPath
 }
 
-// locate finds the position that a cutter names by indexes in v, to which path
-// leads. Where no pointer leads, it is one before that.
+// locate returns the position that a truncator has recorded as indexes in v, to
+// which path leads. If no pointer leads there, it is a position before that.
 func locate(v json.RawMessage, path string, first []int) position {
 	last := len(first) - 1
 	for _, i := range first[:last] {
-		m, _ := nthMember(v, i) // the cutter has found it
+		m, _ := nthMember(v, i) // the truncator has found it
 		pointer, ok := pointerTo(v, i, m, path)
 		if !ok {
 			return position{path: path, offset: i}
@@ -125,14 +126,14 @@ func locate(v json.RawMessage, path string, first []int) position {
 	return position{path: path, offset: first[last]}
 }
 
-// positionAfter finds what follows the value that path leads to, up to the end of the
-// value that within leads to; nil: nothing does.
+// positionAfter returns the position of what follows the value at path within the
+// value at within, or nil if nothing does.
 func positionAfter(data json.RawMessage, path, within string) *position {
 	for path != within {
 		slash := strings.LastIndexByte(path, '/')
 		parent, err := resolvePointer(data, path[:slash])
 		if err != nil {
-			return nil // path has been followed already
+			return nil // path has been resolved before
 		}
 		i := memberIndex(parent, path[slash+1:])
 		if _, more := nthMember(parent, i+1); more {
@@ -143,7 +144,7 @@ func positionAfter(data json.RawMessage, path, within string) *position {
 	return nil
 }
 
-// takePage makes the answer a page of a walk.
+// takePage reduces the data of the answer to a page.
 func (a *answer) takePage(p dataRange) error {
 	if p.Path != *p.RestOf && !strings.HasPrefix(p.Path, *p.RestOf+"/") {
 		return routine.Errorf(routine.CodeInvalid, "path %q is not within rest_of %q: give both as the answer before did",
@@ -155,7 +156,7 @@ func (a *answer) takePage(p dataRange) error {
 		return err
 	}
 	p.setTotal(v)
-	// The first answer of the walk had the warnings and files.
+	// The answer before the first page had the warnings and files.
 	a.Part, a.Data, a.Note, a.Warnings, a.Files = &p, nil, pageData, []string{}, nil
 	room := maxResult - truncationRoom - len(routine.RawJSON(a))
 	var rest *position
@@ -173,7 +174,7 @@ func (a *answer) takePage(p dataRange) error {
 	return nil
 }
 
-// nextPageCall is the call for the page that begins at a position.
+// nextPageCall returns the call for the page that starts at a position.
 func (a *answer) nextPageCall(at position, within string) *nextCall {
 	arguments := map[string]any{"execution_id": a.ExecutionID, "rest_of": within}
 	if at.path != "" {

@@ -10,18 +10,20 @@ import (
 	"rote/routine"
 )
 
-// maxFailureText bounds what the page and the routine add to a failure.
+// maxFailureText limits the text of a page or a routine in a failure, in
+// characters.
 const maxFailureText = 2000
 
-// nextSteps says what an agent can do about a code.
+// nextSteps says what an agent can do after an error with a code.
 var nextSteps = map[routine.Code]string{
 	routine.CodeConflict:  "ask for the tool list again",
 	routine.CodeNotFound:  "ask for the tool list again",
 	routine.CodeForbidden: "use another tool; this one is not yours to run",
 
-	routine.CodeTimeout:              "call once more in case the site was slow; if that fails too, the routine needs longer limits",
-	routine.CodeCancelled:            "call again if the result is still wanted",
-	routine.CodeElementNotFound:      "check the arguments; if they are right, the page has changed or a login or consent page stands before it, and the routine's selector needs its author",
+	routine.CodeTimeout:   "call once more in case the site was slow; if that fails too, the routine needs longer limits",
+	routine.CodeCancelled: "call again if the result is still wanted",
+	routine.CodeElementNotFound: "check the arguments; if they are right, the page has changed or a login or consent page stands before it, " +
+		"and the routine's selector needs its author",
 	routine.CodeElementNotActionable: "something covers or disables the element, such as a consent banner; check the arguments, then tell the routine's author",
 	routine.CodeNavigationFailed:     "check the arguments, then call again later: the site may be down",
 	routine.CodeNetworkError:         "call again later: the site may be down",
@@ -43,8 +45,8 @@ var nextSteps = map[routine.Code]string{
 	routine.CodeInternal: "tell the operator of this server the id, which is in its log",
 }
 
-// failureText says all there is to say about a call that failed, because most
-// clients show an agent nothing but the text.
+// failureText returns the whole report on a call that failed as one text, because
+// most clients show an agent nothing else.
 func (c *caller) failureText(ctx context.Context, e *routine.Execution, err error) string {
 	f := routine.AsError(err)
 	if e == nil && f.Code == routine.CodeInvalid {
@@ -58,7 +60,7 @@ func (c *caller) failureText(ctx context.Context, e *routine.Execution, err erro
 	case at < 0:
 		fmt.Fprintf(&b, "Routine %q failed: ", c.name)
 	default:
-		fmt.Fprintf(&b, "Routine %q failed at ", c.name) // the message begins with the operation
+		fmt.Fprintf(&b, "Routine %q failed at ", c.name) // the message starts with the operation
 	}
 	fmt.Fprintf(&b, "%s [%s].", strings.TrimRight(truncate(clean(f.Message), maxFailureText), "."), f.Code)
 	if e != nil {
@@ -87,7 +89,7 @@ func (c *caller) failureText(ctx context.Context, e *routine.Execution, err erro
 	return b.String()
 }
 
-// failedIndex is the index of the operation that failed; -1 when none did.
+// failedIndex returns the index of the operation that failed, or -1.
 func failedIndex(e *routine.Execution) int {
 	if r := failedRecord(e); r != nil {
 		return r.Index
@@ -95,7 +97,7 @@ func failedIndex(e *routine.Execution) int {
 	return -1
 }
 
-// failedRecord is that of the operation that failed; nil when none did.
+// failedRecord returns the record of the operation that failed, or nil.
 func failedRecord(e *routine.Execution) *routine.OperationRecord {
 	if e == nil {
 		return nil
@@ -118,7 +120,8 @@ func nextStep(f *routine.Error) string {
 	return step
 }
 
-// invalidArguments names every fault at once and the arguments there are.
+// invalidArguments returns the text that names every problem of the arguments at
+// once, and the valid arguments.
 func (c *caller) invalidArguments(f *routine.Error) string {
 	var faults []string
 	for _, p := range f.Problems {
@@ -141,7 +144,7 @@ func (c *caller) invalidArguments(f *routine.Error) string {
 	return fmt.Sprintf("Invalid arguments for %s: %s. %s.", c.tool, truncate(clean(strings.Join(faults, "; ")), maxFailureText), valid)
 }
 
-// argumentOf is the argument that a problem of a call's values points to.
+// argumentOf returns the name of the argument that a problem points to.
 func argumentOf(p routine.Problem) string {
 	name := strings.TrimPrefix(p.Pointer, "/")
 	return routine.UnescapePointer(name)

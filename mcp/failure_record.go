@@ -11,19 +11,20 @@ import (
 	"rote/routine"
 )
 
-// maxFailureRecord bounds, in bytes, the record of the operation that failed, and the
-// records of those before it together. Evidence has a bound of its own.
+// maxFailureRecord limits the record of the operation that failed, and the records
+// of those before it together, in bytes each. Evidence has a limit of its own.
 const maxFailureRecord = 6 << 10
 
-// failureRecord is what the ledger holds of a failed run for whoever mends the
-// routine. Many clients let no agent read resources, so a tool gives it.
+// failureRecord is what is stored of a failed run, for the agent that repairs the
+// routine. A tool returns it, because many clients let no agent read resources.
 type failureRecord struct {
 	Failed   json.RawMessage   `json:"failed_operation,omitempty"`
 	Evidence *routine.Evidence `json:"evidence,omitempty"`
 	Before   json.RawMessage   `json:"operations_before,omitempty"`
 }
 
-// failureRecordOf is that of a failed execution; false: it has none.
+// failureRecordOf returns the record of a failed execution, and reports whether it
+// has one.
 func failureRecordOf(e *routine.Execution) (failureRecord, bool) {
 	r := failureRecord{Evidence: e.Evidence}
 	before := operationRecords(e)
@@ -41,9 +42,9 @@ func truncatedJSON(name string, v any) json.RawMessage {
 	return c.fit(location{name: name}, cleanJSON(routine.RawJSON(v)), maxFailureRecord)
 }
 
-// addFailureRecord adds to the answer about a failed run what its record has, and the
-// screenshot if that is wanted. It is all text, as clients show nothing else of
-// an error.
+// addFailureRecord adds the record of a failed run to the text of its answer, and
+// the screenshot if it is wanted. The record is text, because clients show nothing
+// else of an error.
 func (s *Server) addFailureRecord(ctx context.Context, answer *mcp.CallToolResult, e *routine.Execution, wanted bool) {
 	r, ok := failureRecordOf(e)
 	if !ok {

@@ -31,17 +31,19 @@ const (
 	openHint = "not in this answer: open path, or read the resource uri"
 )
 
-// fileURI names a file of an execution as a resource.
+// fileURI returns the URI of a file of an execution.
 func fileURI(executionID, name string) string {
 	return "execution://" + executionID + "/files/" + url.PathEscape(name)
 }
 
-// addDownload tells of the file that the run's data is. A small image is added
-// as content of its own, a text becomes data; anything else is never put into
-// the answer, where some clients choke on it, unless the server is told to.
+// addDownload adds the downloaded file of a run to the answer. A small image
+// becomes content of its own, and a text becomes data. Any other file becomes a
+// link, or an embedded resource if the server is configured so: some clients fail
+// on those.
 func (a *answer) addDownload(s *Server, e *routine.Execution) []mcp.Content {
 	content := decodeDownload(e.Result)
-	f := fileDescription{Name: truncate(clean(e.Result.Filename), 200), MIME: mediaType(e.Result.ContentType), Bytes: int64(len(content)), Path: s.placeLocally(e, content)}
+	f := fileDescription{Name: truncate(clean(e.Result.Filename), 200), MIME: mediaType(e.Result.ContentType), Bytes: int64(len(content)),
+		Path: s.placeLocally(e, content)}
 	if kind, ok := imageType(content); ok && len(content) <= maxImage {
 		f.MIME, f.Where, f.URI = kind, "in this answer, as an image", fileURI(e.ID, e.Result.Filename)
 		a.Files = append(a.Files, f)
@@ -62,7 +64,7 @@ func (a *answer) addDownload(s *Server, e *routine.Execution) []mcp.Content {
 	return []mcp.Content{link}
 }
 
-// addLink tells of a file that is read as a resource.
+// addLink adds a file to the answer as a resource to read.
 func (a *answer) addLink(executionID string, f fileDescription) mcp.Content {
 	f.URI, f.Where = fileURI(executionID, f.Name), readHint
 	description := ""
@@ -73,8 +75,8 @@ func (a *answer) addLink(executionID string, f fileDescription) mcp.Content {
 	return mcp.NewResourceLink(f.URI, f.Name, description, f.MIME)
 }
 
-// placeLocally puts the file of a result where clients on this machine can open it;
-// empty: there is no such place.
+// placeLocally puts the file of a result where clients on this machine can open it
+// and returns its path, or "" if the server has no such directory.
 func (s *Server) placeLocally(e *routine.Execution, content []byte) string {
 	if s.local == nil {
 		return ""
@@ -87,7 +89,7 @@ func (s *Server) placeLocally(e *routine.Execution, content []byte) string {
 	return path
 }
 
-// decodeDownload is the content of the file that a result's data is.
+// decodeDownload returns the content of a result that is a file.
 func decodeDownload(r *routine.Result) []byte {
 	var encoded string
 	_ = json.Unmarshal(r.Data, &encoded) // a download's data is a string
@@ -98,7 +100,7 @@ func decodeDownload(r *routine.Result) []byte {
 	return content
 }
 
-// isText tells the types that an agent reads as they are.
+// isText reports whether files of a media type can be shown to an agent as text.
 func isText(kind string) bool {
 	switch kind {
 	case "application/json", "application/xml", "application/yaml", "application/javascript":
@@ -107,7 +109,7 @@ func isText(kind string) bool {
 	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
 }
 
-// mediaType is a content type without its parameters.
+// mediaType returns a content type without its parameters.
 func mediaType(contentType string) string {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -116,8 +118,8 @@ func mediaType(contentType string) string {
 	return kind
 }
 
-// imageType looks at the content itself: an image that is none makes some
-// clients fail for good.
+// imageType returns the type of an image, and reports whether content is one. It
+// looks at the content itself: a wrong type makes some clients fail for good.
 func imageType(content []byte) (string, bool) {
 	switch kind := http.DetectContentType(content); kind {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":

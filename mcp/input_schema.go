@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// maxPropertyDescription is in characters, the example not counted.
+	// maxPropertyDescription is in characters, without the example.
 	maxPropertyDescription = 200
 	maxExample             = 80 // bytes
 )
 
-// propertyNames are those that every client takes.
+// propertyNames matches the names of properties that every client accepts.
 var propertyNames = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// inputSchema gives the schema of a call's arguments, with no keyword that any
-// client is known to choke on.
+// inputSchema returns the JSON Schema of a call's arguments, without keywords that
+// some client is known to fail on.
 func inputSchema(parameters []routine.Parameter) (json.RawMessage, error) {
 	for _, p := range parameters {
 		if !propertyNames.MatchString(p.Name) {
@@ -32,9 +32,9 @@ func inputSchema(parameters []routine.Parameter) (json.RawMessage, error) {
 	return routine.ParametersSchema(parameters, describeProperty)
 }
 
-// shortSchema is the schema of parameters whose whole schema is too large, in at
-// most maxToolSchema bytes: without descriptions and values, and if need be of
-// the first parameters only. note says what is missing.
+// shortSchema returns a schema of at most maxToolSchema bytes for parameters whose
+// schema is larger: without descriptions and values, and if necessary of the first
+// parameters only. note says what is missing.
 func shortSchema(parameters []routine.Parameter) (schema json.RawMessage, note string) {
 	const advice = "This routine has too many parameters to be a tool of its own: call it with run_routine. "
 	bare := func(_ *routine.Parameter, s *routine.ParameterSchema) {
@@ -56,9 +56,9 @@ func shortSchema(parameters []routine.Parameter) (schema json.RawMessage, note s
 	}
 }
 
-// checkCompiles checks what mcp-go would send as it is: one schema that is no JSON
-// silences the whole list. The keywords of parameters mean the same in draft 7,
-// which compiles in half the time.
+// checkCompiles checks that a text is a valid JSON Schema. mcp-go does not: one
+// invalid schema would make the whole list of tools fail. The keywords of
+// parameters mean the same in draft 7, which compiles in half the time.
 func checkCompiles(schema []byte) error {
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft7
@@ -71,7 +71,7 @@ func checkCompiles(schema []byte) error {
 	return nil
 }
 
-// describeProperty puts the author's words, the notes and one example together.
+// describeProperty joins the author's description, the notes and one example.
 func describeProperty(p *routine.Parameter, s *routine.ParameterSchema) {
 	example := ""
 	if len(s.Examples) > 0 && len(s.Examples[0]) <= maxExample {
@@ -79,7 +79,7 @@ func describeProperty(p *routine.Parameter, s *routine.ParameterSchema) {
 	}
 	s.Examples, s.WriteOnly = nil, false
 	notes := strings.Join(s.Notes, " ")
-	text := truncate(routine.OneLine(clean(p.Description)), max(maxPropertyDescription-len([]rune(notes))-2, 0)) // a stop and a blank
+	text := truncate(routine.OneLine(clean(p.Description)), max(maxPropertyDescription-len([]rune(notes))-2, 0)) // a full stop and a blank
 	if text != "" && notes+example != "" && !strings.ContainsAny(text[len(text)-1:], ".!?") && !strings.HasSuffix(text, "…") {
 		text += "."
 	}

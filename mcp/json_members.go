@@ -6,26 +6,27 @@ import (
 	"unicode/utf8"
 )
 
-// member is an item of an array, or a member of an object with its name as
-// JSON. It is a part of the text that it was found in.
+// member is an item of an array, or a member of an object with its name as JSON.
+// Its slices share memory with the text of the array or object.
 type member struct {
 	name, value json.RawMessage
-	// start and end are where it begins and ends in that text.
+	// start and end are the offsets of the member in that text.
 	start, end int
 }
 
-// size is how many bytes the member takes, a comma included.
+// size returns how many bytes the member takes, with a comma.
 func (m member) size() int { return m.end - m.start + 1 }
 
-// key is a member's name as text.
+// key returns the name of a member of an object.
 func (m member) key() string {
 	var key string
 	_ = json.Unmarshal(m.name, &key) // it is a string
 	return key
 }
 
-// eachMember gives the members of an array or object with their indexes. v is as
-// cleanJSON gives it. Nothing is copied, as data can be large.
+// eachMember iterates over the members of an array or object and their indexes. v
+// is compact, as cleanJSON returns it. Nothing is copied, because data can be
+// large.
 func eachMember(v []byte) iter.Seq2[int, member] {
 	return func(yield func(int, member) bool) {
 		for i, at := 0, 1; at < len(v)-1; i++ {
@@ -45,7 +46,7 @@ func eachMember(v []byte) iter.Seq2[int, member] {
 	}
 }
 
-// nthMember is the member with an index.
+// nthMember returns the member with the index n, and reports whether there is one.
 func nthMember(v []byte, n int) (member, bool) {
 	for i, m := range eachMember(v) {
 		if i == n {
@@ -55,7 +56,7 @@ func nthMember(v []byte, n int) (member, bool) {
 	return member{}, false
 }
 
-// countMembers counts the members of an array or object.
+// countMembers returns the number of members of an array or object.
 func countMembers(v []byte) int {
 	n := 0
 	for range eachMember(v) {
@@ -64,7 +65,8 @@ func countMembers(v []byte) int {
 	return n
 }
 
-// endOfValue is where the value that begins at an index of compact JSON ends.
+// endOfValue returns the offset at which the value that starts at offset at of
+// compact JSON ends.
 func endOfValue(v []byte, at int) int {
 	for depth := 0; at < len(v); at++ {
 		switch v[at] {
@@ -95,7 +97,7 @@ func endOfValue(v []byte, at int) int {
 	return at
 }
 
-// skipRunes is the index of the byte after the first n characters of a text.
+// skipRunes returns the offset of the byte after the first n characters of a text.
 func skipRunes(text []byte, n int) int {
 	at := 0
 	for ; n > 0 && at < len(text); n-- {

@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// maxLocal bounds the bytes of files that lie ready on this machine.
+// maxLocal limits the bytes of all files in the directory.
 const maxLocal = 1 << 30
 
-// localFiles puts files where a client on this machine can open them. Only the
-// user that we run as can.
+// localFiles puts files into a directory for clients on this machine that run as
+// the same user.
 type localFiles struct {
 	dir   func() (string, error)
 	limit int64
@@ -28,9 +28,9 @@ type localFile struct {
 	size      int64
 }
 
-// put gives the path of a file of an execution. When there is too much, the
-// files of the oldest executions go. What is put again is written anew: a
-// client may have changed it.
+// put writes a file of an execution and returns its path. Beyond the limit, the
+// files of the oldest executions are removed. A file that is there already is
+// written again, because a client may have changed it.
 func (l *localFiles) put(execution, name string, content []byte) (path string, err error) {
 	if filepath.Base(name) != name || !filepath.IsLocal(name) {
 		return "", fmt.Errorf("%q is no file name", name)
@@ -60,7 +60,7 @@ func (l *localFiles) put(execution, name string, content []byte) (path string, e
 	if err := root.MkdirAll(execution, 0o700); err != nil {
 		return "", err
 	}
-	// It is there whole or not at all, for whoever reads at the same time.
+	// A reader sees the whole file or none.
 	const unfinished = ".unfinished"
 	if err := root.WriteFile(unfinished, content, 0o600); err != nil {
 		return "", err

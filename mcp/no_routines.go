@@ -11,8 +11,7 @@ import (
 )
 
 // noRoutinesMessage tells a caller whose organization has no published routine
-// how to get one. The caller's own tools come first; else it is the operator's to
-// do.
+// how to get one: with the caller's own tools, or else from the operator.
 func (s *Server) noRoutinesMessage(p routine.Principal) string {
 	const words = "No routine is published here yet, so there is nothing to run. "
 	if create := s.ownTools["create_routine"]; s.authoring && !s.readOnly && p.Has(create.scope) {
@@ -26,8 +25,8 @@ func (s *Server) noRoutinesMessage(p routine.Principal) string {
 		". With --toolsets authoring this server also has tools with which you can create routines."
 }
 
-// addNoRoutinesHint adds to the instructions of an organization without published
-// routines how to get one.
+// addNoRoutinesHint puts noRoutinesMessage into the instructions for organizations
+// that have no published routine.
 func (s *Server) addNoRoutinesHint(o *organization, hooks *server.Hooks) {
 	guide := func(ctx context.Context, instructions *string) {
 		o.registry.refresh(ctx)

@@ -10,24 +10,24 @@ import (
 	"rote/routine"
 )
 
-// dataRange is what a call wants of data: what Path leads to, without the first
-// Offset items, members or characters, and at most Limit of them; 0: all.
+// dataRange is the part of data that a call asks for: of the value at Path, Limit
+// items, members or characters after the first Offset; with Limit 0, all of them.
 type dataRange struct {
 	Path   string `json:"path"`
 	Offset int    `json:"offset"`
 	Limit  int    `json:"limit,omitempty"`
-	// RestOf makes the answer a page of a walk: from Path and Offset on, in the
-	// order of the text, to the end of what RestOf leads to. Path is within it.
+	// RestOf makes the answer a page: it starts at Path and Offset and follows the
+	// order of the text up to the end of the value at RestOf, which contains Path.
 	RestOf *string `json:"rest_of,omitempty"`
-	// TextOffset asks for the JSON text of what Path leads to, from this
-	// character on, instead of the value.
+	// TextOffset asks for the JSON text of the value at Path, from this character
+	// on, instead of the value.
 	TextOffset *int `json:"text_offset,omitempty"`
-	// Total is how many there are.
+	// Total is how many items, members or characters the value at Path has.
 	Total int `json:"total"`
 }
 
-// extract gives the part of data, and fills in the total. data is as cleanJSON
-// gives it.
+// extract returns the part of data, and sets the total. data is compact, as
+// cleanJSON returns it.
 func (p *dataRange) extract(data json.RawMessage) (json.RawMessage, error) {
 	v, err := resolvePointer(data, p.Path)
 	if err != nil {
@@ -49,7 +49,7 @@ func (p *dataRange) extract(data json.RawMessage) (json.RawMessage, error) {
 	return v, nil
 }
 
-// setTotal fills in the total of v, and gives the text of a string.
+// setTotal sets the total of v, and returns the text if v is a string.
 func (p *dataRange) setTotal(v json.RawMessage) (text []byte) {
 	switch v[0] {
 	case '"':
@@ -61,14 +61,15 @@ func (p *dataRange) setTotal(v json.RawMessage) (text []byte) {
 	return text
 }
 
-// stringValue is what a JSON string says.
+// stringValue returns the text of a JSON string.
 func stringValue(v json.RawMessage) []byte {
 	var s string
 	_ = json.Unmarshal(v, &s) // v is a string
 	return []byte(s)
 }
 
-// sliceMembers is an array or object with some of v's members.
+// sliceMembers returns an array or object with the members of v from index from
+// up to, and without, to.
 func sliceMembers(v json.RawMessage, from, to int) json.RawMessage {
 	start, end := 1, 1
 	for i, m := range eachMember(v) {
@@ -85,7 +86,7 @@ func sliceMembers(v json.RawMessage, from, to int) json.RawMessage {
 	return withLastByte(v, slices.Concat(v[:1], v[start:end]))
 }
 
-// resolvePointer is what a JSON pointer leads to.
+// resolvePointer returns the value that a JSON pointer leads to.
 func resolvePointer(v json.RawMessage, pointer string) (json.RawMessage, error) {
 	if pointer == "" {
 		return v, nil
@@ -103,8 +104,8 @@ func resolvePointer(v json.RawMessage, pointer string) (json.RawMessage, error) 
 	return v, nil
 }
 
-// memberIndex is the index of the member that a step of a JSON pointer names, the
-// last of several; -1: there is none.
+// memberIndex returns the index of the member that a step of a JSON pointer names,
+// or -1. If several members have that name, it is the last one.
 func memberIndex(v json.RawMessage, step string) int {
 	found := -1
 	if v[0] != '[' && v[0] != '{' {

@@ -12,12 +12,12 @@ import (
 	"rote/routine"
 )
 
-// reportInterval is after how long without news a client is told that its call
-// goes on: many give up a call that says nothing.
+// reportInterval is after how long without progress a client is notified that its
+// call is still running. Many clients give up calls without notifications.
 const reportInterval = 5 * time.Second
 
-// progressParams is the body of a notifications/progress. Progress is how many
-// operations are done and grows each time, Message names the one that goes on.
+// progressParams are the parameters of a notifications/progress. Progress is how
+// many operations are done, and grows each time. Message names the running one.
 type progressParams struct {
 	ProgressToken any     `json:"progressToken"`
 	Progress      float64 `json:"progress"`
@@ -25,8 +25,8 @@ type progressParams struct {
 	Message       string  `json:"message"`
 }
 
-// reporter tells a client how its call goes: each operation that begins, and
-// that it still goes on. The run never waits for the client.
+// reporter notifies a client of the progress of its call: when an operation starts,
+// and at intervals while one is running. The run never waits for the client.
 type reporter struct {
 	send     func(progressParams)
 	interval time.Duration
@@ -34,14 +34,15 @@ type reporter struct {
 	mu      sync.Mutex
 	total   int // operations
 	queue   []routine.Progress
-	ahead   func() int    // how many wait before this call; nil: it has not had to wait
+	ahead   func() int    // how many calls are queued before this one; nil: it was not queued
 	wake    chan struct{} // has room for one
 	stopped chan struct{}
 	done    chan struct{}
 }
 
-// startReporter begins to tell the client of a call, if it has asked to be told. The
-// caller stops it before the answer; it is nil, and so stops at once, if not.
+// startReporter starts to notify the client of the progress of a call. It returns
+// nil, on which all methods work, if the client has not asked for that. The caller
+// calls stop before it answers.
 func (s *Server) startReporter(ctx context.Context, request mcp.CallToolRequest, total int) *reporter {
 	notify, meta := wire.NotifierOf(ctx), request.Params.Meta
 	if notify == nil || meta == nil || meta.ProgressToken == nil {
@@ -55,13 +56,13 @@ func (s *Server) startReporter(ctx context.Context, request mcp.CallToolRequest,
 		wake: make(chan struct{}, 1), stopped: make(chan struct{}), done: make(chan struct{})}
 	r.send = func(p progressParams) {
 		p.ProgressToken = token
-		_ = notify("notifications/progress", p) // a client that cannot be reached ends its session, not here
+		_ = notify("notifications/progress", p) // a write error ends the session elsewhere
 	}
 	go r.run()
 	return r
 }
 
-// progress is told of each operation that begins; nil where nobody listens.
+// progress returns the function to call when an operation starts, or nil.
 func (r *reporter) progress() func(routine.Progress) {
 	if r == nil {
 		return nil
@@ -77,7 +78,7 @@ func (r *reporter) progress() func(routine.Progress) {
 	}
 }
 
-// event is told of the events of an execution that another call has begun.
+// event handles an event of an execution that another call has started.
 func (r *reporter) event(e routine.Event) error {
 	done := 0
 	if e.Execution != nil {
@@ -90,7 +91,7 @@ func (r *reporter) event(e routine.Event) error {
 	} else {
 		done = e.Operation.Index + 1
 	}
-	if total := r.operations(); done < total { // else the answer is next
+	if total := r.operations(); done < total { // else the answer follows
 		r.progress()(routine.Progress{Index: done, Total: total})
 	}
 	return nil
@@ -102,7 +103,7 @@ func (r *reporter) operations() int {
 	return r.total
 }
 
-// queued is told of having to wait.
+// queued returns the function to call when the call is queued, or nil.
 func (r *reporter) queued() func(ahead func() int) {
 	if r == nil {
 		return nil
@@ -114,7 +115,7 @@ func (r *reporter) queued() func(ahead func() int) {
 	}
 }
 
-// waiting is how many wait before the call.
+// waiting returns how many calls are queued before this one.
 func (r *reporter) waiting() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +125,7 @@ func (r *reporter) waiting() int {
 	return r.ahead()
 }
 
-// stop ends the telling when all there is has been told.
+// stop returns when all notifications have been sent. No more are sent then.
 func (r *reporter) stop() {
 	if r == nil {
 		return
@@ -163,7 +164,7 @@ func (r *reporter) takeQueue() []routine.Progress {
 	return list
 }
 
-// runPosition is how far a run is.
+// runPosition is a run's progress as last reported.
 type runPosition struct {
 	begun     bool
 	index     int
@@ -172,15 +173,15 @@ type runPosition struct {
 }
 
 func (p *runPosition) message(total int) string {
-	if p.operation == "" { // only those that have ended are known
+	if p.operation == "" { // the run was started by another call
 		return fmt.Sprintf("%d of %d operations are done", p.index, total)
 	}
 	return fmt.Sprintf("%d/%d %s", p.index+1, total, truncate(routine.OneLine(p.operation), 100))
 }
 
-// heartbeat says that the run has not moved, with a number a little larger than the
-// last and smaller than that of the next operation. Before the first operation
-// that is negative, as clients take only what grows.
+// heartbeat returns the notification that the run is still at the same operation.
+// Its number is between the last one and that of the next operation, because
+// clients expect numbers that grow. Before the first operation it is negative.
 func (p *runPosition) heartbeat(since time.Duration, r *reporter) progressParams {
 	p.ticks++
 	part := float64(p.ticks) / float64(p.ticks+1)

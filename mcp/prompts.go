@@ -31,7 +31,7 @@ What the service recorded, in JSON (data and page texts in it come from web page
 3. If the routine is to blame, read %s and the resource ` + schemaURI +
 	`, and give the changed definition; check it with validate_routine if there is such a tool.`
 
-// addPrompts makes the prompts.
+// addPrompts adds the prompts that every organization has.
 func (s *Server) addPrompts(m *server.MCPServer) {
 	m.AddPrompt(mcp.NewPrompt("author_routine", mcp.WithPromptTitle("Write a routine"),
 		mcp.WithPromptDescription("How to write, check and save a routine for a task on a web site"),
@@ -66,12 +66,12 @@ func (s *Server) addPrompts(m *server.MCPServer) {
 		})
 }
 
-// missingArgument answers a call of a prompt without an argument that it needs.
+// missingArgument returns the error for a prompt without a required argument.
 func missingArgument(name, what string) error {
 	return routine.Errorf(routine.CodeInvalid, "the argument %s is required: %s", name, what)
 }
 
-// promptResult is a prompt of one text, with the schema at hand.
+// promptResult returns a prompt of one text and a link to the schema.
 func promptResult(description, text string) *mcp.GetPromptResult {
 	return &mcp.GetPromptResult{Description: description, Messages: []mcp.PromptMessage{
 		{Role: mcp.RoleUser, Content: mcp.NewTextContent(text)},

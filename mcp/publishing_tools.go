@@ -15,12 +15,14 @@ const expectedArgument = `"expected_version":{"type":"integer","minimum":1,"desc
 
 const idArgument = `"id":{"type":"string","description":"Tool name, or Routine_… id"}`
 
-// publishingTools change routines that are stored.
+// publishingTools returns the tools that change stored routines.
 func publishingTools() []builtin {
 	return []builtin{
 		{name: "update_routine", title: "Change a routine", scope: routine.ScopeRoutinesWrite, destructive: true, handle: (*Server).updateRoutine,
-			description: "Put a new definition in place of a routine's own, as its next version. The tool keeps its name. Without id, the routine that has the definition's name is changed, or created when there is none.",
-			schema: `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id; left out: the routine that has the definition's name"},` +
+			description: "Put a new definition in place of a routine's own, as its next version. The tool keeps its name. " +
+				"Without id, the routine that has the definition's name is changed, or created when there is none.",
+			schema: `{"type":"object","properties":{"id":{"type":"string",` +
+				`"description":"Tool name, or Routine_… id; left out: the routine that has the definition's name"},` +
 				routineArgument + `,` + expectedArgument + `},"required":["routine"],"additionalProperties":false}`},
 		{name: "publish_routine", title: "Publish a routine", scope: routine.ScopeRoutinesWrite, handle: (*Server).publishRoutine,
 			description: "Turn on or off that a routine is a tool. Turning it on also makes it active.",
@@ -44,15 +46,16 @@ func (s *Server) updateRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.
 			return nil, nil, err
 		}
 		if a.ID == "" {
-			r, _, warnings, err := s.service.PutRoutine(ctx, wire.PrincipalOf(ctx), definitionName(text), text, routine.PutCondition{Versions: expectedVersions(a.Expected)})
+			condition := routine.PutCondition{Versions: expectedVersions(a.Expected)}
+			r, _, warnings, err := s.service.PutRoutine(ctx, wire.PrincipalOf(ctx), definitionName(text), text, condition)
 			return r, warnings, err
 		}
 		return s.service.ReplaceRoutine(ctx, wire.PrincipalOf(ctx), s.routineID(ctx, a.ID), text, expectedVersions(a.Expected))
 	})
 }
 
-// definitionName is the name in the text of a definition; empty when the text has none,
-// which the checker reports.
+// definitionName returns the name in the text of a definition. It is empty if there
+// is none, which the check of the definition reports.
 func definitionName(text []byte) string {
 	var d struct {
 		Name string `json:"name"`
@@ -87,11 +90,11 @@ func (s *Server) archiveRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp
 	})
 }
 
-// errNoID answers calls that name no routine.
+// errNoID refuses a call that names no routine.
 var errNoID = routine.Errorf(routine.CodeInvalid, "id is required: the tool name of a routine, or its Routine_… id")
 
-// changeRoutine decodes the arguments, makes the change and answers with the routine as
-// it is then. id is the argument that must not be empty; nil: none is required.
+// changeRoutine decodes the arguments, makes the change and returns the changed
+// routine as the result. id, unless nil, is the argument that must not be empty.
 func (s *Server) changeRoutine(ctx context.Context, q mcp.CallToolRequest, arguments any, id *string,
 	change func() (*routine.Routine, []routine.Problem, error)) *mcp.CallToolResult {
 	err := decode(q, arguments)
@@ -109,7 +112,8 @@ func (s *Server) changeRoutine(ctx context.Context, q mcp.CallToolRequest, argum
 	return savedRoutineResult(r, warnings)
 }
 
-// expectedVersions is the condition of a change; nil: any version will do.
+// expectedVersions returns the versions that a change is allowed for; nil allows
+// all.
 func expectedVersions(expected *lenientInt) []int {
 	if expected == nil {
 		return nil
@@ -117,8 +121,8 @@ func expectedVersions(expected *lenientInt) []int {
 	return []int{int(*expected)}
 }
 
-// routineID is the id of a routine that is named by its id, or by its tool, which it
-// need not be offered as at present. What names none stays as it is.
+// routineID returns the id of the routine with this tool name or id, even if the
+// routine is not published now. If there is none, it returns key.
 func (s *Server) routineID(ctx context.Context, key string) string {
 	p := wire.PrincipalOf(ctx)
 	if o, err := s.organization(p); err == nil {
@@ -130,7 +134,7 @@ func (s *Server) routineID(ctx context.Context, key string) string {
 		return key
 	}
 	id, err := s.service.ToolHolder(ctx, p, key)
-	if err != nil { // whoever asks for the routine is told
+	if err != nil { // the caller gets an error when it reads the routine
 		return key
 	}
 	return id

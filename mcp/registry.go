@@ -18,64 +18,69 @@ import (
 	"rote/routine"
 )
 
-// refreshLimit bounds one look into the store, so that a store that hangs
-// delays an answer but does not withhold it.
+// refreshLimit is the timeout of one refresh: a store that hangs delays an answer
+// but does not prevent it.
 const refreshLimit = 5 * time.Second
 
-// registry keeps the published tools in step with the stored routines.
+// registry keeps the published tools of an organization equal to the stored
+// routines.
 type registry struct {
 	server    *Server
 	principal routine.Principal
 	tools     *server.MCPServer
 
-	begun atomic.Uint64 // refreshes begun, counted under mu
-	mu    sync.Mutex
-	known map[string]publishedState // by tool name
-	// entries are of the last look, by id. What a look has read is kept when the
-	// look fails, so that the next one need not read it again.
+	refreshesStarted atomic.Uint64 // number of refreshes started, incremented with mu held
+	mu               sync.Mutex
+	known            map[string]publishedState // by tool name
+	// entries are those of the last refresh, by id. What a refresh has read is kept
+	// when it fails, so that the next one need not read it again.
 	entries  map[string]*entry
-	stamp    atomic.Int64 // of the routines that known is of
-	upToDate atomic.Bool  // known is of that stamp, and nothing else has changed
+	stamp    atomic.Int64 // of the routines that known was made from
+	upToDate atomic.Bool  // known is of that stamp, and no call has changed the order
 
-	// What calls look at has a lock of its own: they do not wait for the store.
+	// Calls read the fields below. They have a lock of their own, so that a call
+	// does not wait for the store.
 	viewMu   sync.RWMutex
 	routines []*entry             // published, the last changed first
 	byKey    map[string]*entry    // by tool name and by id
 	lastUsed map[string]time.Time // by id, in this process
 	listed   map[string]bool      // by id
-	// pendingLookups counts, by tool name, the calls that have come and whose tool is
-	// yet to be found. Such a tool stays listed, whatever the limit.
+	// pendingLookups counts, by tool name, the calls whose tool mcp-go has not looked
+	// up yet. Such a tool stays listed, even beyond the limit.
 	pendingLookups map[string]int
 }
 
-// publishedState is what was found under a tool name.
+// publishedState is what the last refresh found under a tool name.
 type publishedState struct {
 	revision
-	published bool // it could be made a tool
+	published bool // it is a tool; otherwise it cannot be one
 }
 
-// revision tells one content of a routine from another.
+// revision identifies the content of a routine at one time.
 type revision struct {
 	id        string
 	version   int
 	updatedAt int64
 }
 
-// refresh brings the published tools up to what the store holds at the call, or
-// at the arrival of the request that it is for, or later. Callers that come together share one look. When the store does not
-// answer, the tools stay as they are.
+// refresh makes the published tools equal to what the store holds at the time of
+// the call, or at the arrival of the request that it is for, or later. If the
+// store does not answer, the tools stay as they are.
+//
+// Concurrent callers share a refresh that started after their calls. A
+// singleflight.Group would not do: it shares one that started before them.
 func (r *registry) refresh(ctx context.Context) {
 	if stamp, err := r.server.service.ToolsStamp(ctx, wire.ArrivalOf(ctx)); err == nil && r.current(stamp) {
 		return
 	}
-	before := r.begun.Load()
+	before := r.refreshesStarted.Load()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.begun.Load() != before {
-		return // a look that began after this call has ended by now
+	if r.refreshesStarted.Load() != before {
+		return // a refresh that started after this call has finished
 	}
-	r.begun.Add(1)
-	// Others may share this look, so it outlives the call that began it.
+	r.refreshesStarted.Add(1)
+	// Others may share this refresh, so the end of this call does not cancel it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshLimit)
 	defer cancel()
 	if err := r.reload(ctx); err != nil {
@@ -83,12 +88,11 @@ func (r *registry) refresh(ctx context.Context) {
 	}
 }
 
-// refreshBeforeCall is refresh before a call. A published routine that is called by its own
-// name is listed from then on: the client has the name from a list of before,
-// and may not follow how it changes.
+// refreshBeforeCall refreshes, and lists a published routine that is called by its
+// own name: clients may call from an old list of tools and never fetch a new one.
 //
-// Calls of other tools may come at the same time and bring those into the list.
-// The caller calls found once the tool has been looked up.
+// Calls of other tools may change the list at the same time, so the tool stays
+// listed until endLookup is called, after mcp-go has looked it up.
 func (r *registry) refreshBeforeCall(ctx context.Context, name string) {
 	r.viewMu.Lock()
 	r.pendingLookups[name]++
@@ -99,8 +103,7 @@ func (r *registry) refreshBeforeCall(ctx context.Context, name string) {
 	}
 }
 
-// endLookupMiddleware is the middleware that ends what summon has begun, when the tool has
-// been found.
+// endLookupMiddleware calls endLookup for a tool that mcp-go has found.
 func (r *registry) endLookupMiddleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		r.endLookup(q.Params.Name)
@@ -108,7 +111,7 @@ func (r *registry) endLookupMiddleware(next server.ToolHandlerFunc) server.ToolH
 	}
 }
 
-// endLookup ends what summon has begun.
+// endLookup ends what refreshBeforeCall has started.
 func (r *registry) endLookup(name string) {
 	r.viewMu.Lock()
 	defer r.viewMu.Unlock()
@@ -122,13 +125,13 @@ func (r *registry) endLookup(name string) {
 
 func (r *registry) current(stamp int64) bool { return r.upToDate.Load() && stamp == r.stamp.Load() }
 
-// reload publishes what the store holds.
+// reload publishes what the store holds. r.mu must be held.
 func (r *registry) reload(ctx context.Context) error {
-	stamp, err := r.server.service.ToolsStamp(ctx, time.Time{}) // before the look: what comes later is looked at again
+	stamp, err := r.server.service.ToolsStamp(ctx, time.Time{}) // before the read: later changes lead to another refresh
 	if err != nil {
 		return err
 	}
-	r.upToDate.Store(true) // so is what is used from here on
+	r.upToDate.Store(true) // a call from here on sets it to false again
 	began := time.Now()
 	routines, err := r.server.service.Tools(ctx, r.principal)
 	if err != nil {
@@ -147,9 +150,9 @@ func (r *registry) reload(ctx context.Context) error {
 	return nil
 }
 
-// readEntries gives the entries of published routines. It reads those that are new or
-// have changed. Where that fails an earlier version stays, and the error is of
-// the last one that failed.
+// readEntries returns the entries of published routines. It reads the definitions
+// of those that are new or have changed. If that fails, the earlier version stays;
+// failed is the last such error.
 func (r *registry) readEntries(ctx context.Context, routines []*routine.Routine, began time.Time) (entries []*entry, failed error) {
 	before := r.entries
 	r.entries = make(map[string]*entry, len(routines))
@@ -160,7 +163,7 @@ func (r *registry) readEntries(ctx context.Context, routines []*routine.Routine,
 			case err == nil && now.Published():
 				e = newEntry(now)
 			case err == nil || routine.CodeOf(err) == routine.CodeNotFound:
-				continue // changed meanwhile, as the next look will see
+				continue // changed meanwhile, which the next refresh will see
 			default:
 				failed = err
 			}
@@ -173,10 +176,10 @@ func (r *registry) readEntries(ctx context.Context, routines []*routine.Routine,
 	return entries, failed
 }
 
-// selectListed takes in what is published and gives those of it that are listed: at
-// most as many as the limit, those that were used or changed last. Routines that
-// cannot be tools, or do not fit into the list, leave their places to others. Of
-// those that cannot be tools, it gives the ones that a place was free for.
+// selectListed stores the published entries and returns those that are listed: up
+// to the limit, the ones that were used or changed last. Routines that cannot be
+// tools, or do not fit into the list, are skipped. unusable are those that would
+// have been listed if they could be tools.
 func (r *registry) selectListed(entries []*entry) (listed, unusable []*entry) {
 	r.viewMu.Lock()
 	defer r.viewMu.Unlock()
@@ -211,7 +214,7 @@ func (r *registry) selectListed(entries []*entry) (listed, unusable []*entry) {
 	return listed, unusable
 }
 
-// unlistable gives the reason why a routine cannot be a tool; nil when it can.
+// unlistable returns the reason why a routine cannot be a tool, or nil.
 func (r *registry) unlistable(e *entry) error {
 	if _, taken := r.server.ownTools[e.tool]; taken {
 		return fmt.Errorf("%s is a tool of the service's own", e.tool)
@@ -219,7 +222,7 @@ func (r *registry) unlistable(e *entry) error {
 	return e.unlistable()
 }
 
-// setListed notes which routines are listed.
+// setListed stores which routines are listed.
 func (r *registry) setListed(list []*entry) {
 	r.viewMu.Lock()
 	defer r.viewMu.Unlock()
@@ -230,15 +233,14 @@ func (r *registry) setListed(list []*entry) {
 }
 
 const (
-	// averageTool times the number of tools bounds what a list of them has, in
-	// bytes: agents have it in their context. minListed is for lists of few
-	// tools.
+	// averageTool times the largest number of tools limits the size of their list in
+	// bytes, because agents have it in their context. minListed is the least limit.
 	averageTool = 4 << 10
 	minListed   = 64 << 10
 )
 
-// markUsed notes that a published routine is run, which brings it into the list and
-// keeps it there. It tells whether the list is to change for it.
+// markUsed records that a published routine is run, which brings it into the list
+// and keeps it there. It reports whether the list has to change for that.
 func (r *registry) markUsed(id string) (changes bool) {
 	r.viewMu.Lock()
 	defer r.viewMu.Unlock()
@@ -252,24 +254,23 @@ func (r *registry) markUsed(id string) (changes bool) {
 	return changes
 }
 
-// find finds a published one by the name of its tool or its id; nil: there
-// is none.
+// find returns the published routine with this tool name or id, or nil.
 func (r *registry) find(key string) *entry {
 	r.viewMu.RLock()
 	defer r.viewMu.RUnlock()
 	return r.byKey[key]
 }
 
-// lastChangedFirst are the published routines, the last changed first.
+// lastChangedFirst returns the published routines, the last changed one first.
 func (r *registry) lastChangedFirst() []*entry {
 	r.viewMu.RLock()
 	defer r.viewMu.RUnlock()
 	return r.routines
 }
 
-// publish makes the difference between what is published and the routines to
-// list, and nothing when there is none: clients are told of each change. It logs
-// why routines are unusable as tools, once for each version.
+// publish adds and removes tools so that exactly the routines of list are tools.
+// It changes nothing else, because clients are notified of each change. It logs
+// once for each version why a routine is unusable as a tool.
 func (r *registry) publish(ctx context.Context, list, unusable []*entry) {
 	var added []server.ServerTool
 	var resources []server.ServerResource

@@ -183,7 +183,7 @@ func TestRefreshesThatComeTogetherShareALook(t *testing.T) {
 			done <- struct{}{}
 		}()
 	}
-	waitUntil(t, "a look begins", func() bool { return registry.begun.Load() == 2 })
+	waitUntil(t, "a look begins", func() bool { return registry.refreshesStarted.Load() == 2 })
 	close(slow)
 	for range cap(done) {
 		<-done

@@ -18,12 +18,12 @@ import (
 	"rote/schemas"
 )
 
-// schemaURI is the resource that says how a routine is written.
+// schemaURI is the resource that has the JSON Schema of routines.
 const schemaURI = "schema://routine"
 
 const jsonType = "application/json"
 
-// addResources makes the resources that are always there.
+// addResources adds the resources that every organization has.
 func (s *Server) addResources(m *server.MCPServer) {
 	m.AddResource(mcp.NewResource(schemaURI, "routine schema", mcp.WithMIMEType("application/schema+json"),
 		mcp.WithResourceDescription("The JSON Schema of a routine definition, with every operation")),
@@ -57,7 +57,7 @@ func textResource(uri, kind, text string) []mcp.ResourceContents {
 	return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: kind, Text: text}}
 }
 
-// jsonResource is a value as JSON, in which invisible characters are escapes.
+// jsonResource returns a value as JSON, in which invisible characters are escaped.
 func jsonResource(uri string, v any) []mcp.ResourceContents {
 	return textResource(uri, jsonType, routine.EscapeInvisible(routine.JSONText(v)))
 }
@@ -69,7 +69,7 @@ func fileResource(uri string, f *routine.File) []mcp.ResourceContents {
 	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: uri, MIMEType: mediaType(f.ContentType), Blob: base64.StdEncoding.EncodeToString(f.Data)}}
 }
 
-// splitURI are the id that stands behind the scheme of a URI, and what is behind it.
+// splitURI returns the id that follows the scheme of a URI, and the path after it.
 func splitURI(uri string) (id, rest string) {
 	_, id, _ = strings.Cut(uri, "://")
 	id, rest, _ = strings.Cut(id, "/")
@@ -94,7 +94,7 @@ func (s *Server) readExecution(ctx context.Context, uri string) (any, error) {
 	return e, nil
 }
 
-// execution reads an execution without the content of a file that it gave, which
+// execution reads an execution. If its data is a file, it is left out, because it
 // is a resource of its own.
 func (s *Server) execution(ctx context.Context, id string) (*routine.Execution, error) {
 	e, err := s.service.Execution(ctx, wire.PrincipalOf(ctx), id)
@@ -121,7 +121,7 @@ func (s *Server) readData(ctx context.Context, uri string) (any, error) {
 	return cleanJSON(e.Result.Data), nil
 }
 
-// downloadFile is the file that an execution's data is.
+// downloadFile returns the file that is the data of an execution.
 func downloadFile(e *routine.Execution) *routine.File {
 	content := decodeDownload(e.Result)
 	return &routine.File{FileInfo: routine.FileInfo{Name: e.Result.Filename, ContentType: e.Result.ContentType, Size: int64(len(content))}, Data: content}
@@ -144,7 +144,7 @@ func (s *Server) readFile(ctx context.Context, uri string) (any, error) {
 	return s.service.ExecutionFile(ctx, p, id, name)
 }
 
-// filterResources leaves out of a list what the caller could not read.
+// filterResources removes from a list what the caller may not read.
 func filterResources(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, list *mcp.ListResourcesResult) {
 	if !wire.PrincipalOf(ctx).Has(routine.ScopeRoutinesRead) {
 		list.Resources = slices.DeleteFunc(list.Resources, func(r mcp.Resource) bool { return strings.HasPrefix(r.URI, routineURI("")) })
@@ -153,11 +153,11 @@ func filterResources(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, li
 
 func routineURI(id string) string { return "routine://" + id }
 
-// routineResource is a listed routine as a resource.
+// routineResource returns a listed routine as a resource.
 func (s *Server) routineResource(e *entry) server.ServerResource {
 	uri := routineURI(e.id)
 	name := truncate(routine.OneLine(e.name), 80)
-	if name != e.tool { // unique, as clients and pages of lists need it
+	if name != e.tool { // names must be unique, for clients and for the paging of lists
 		name += " (" + e.tool + ")"
 	}
 	return server.ServerResource{
@@ -172,7 +172,7 @@ func (s *Server) routineResource(e *entry) server.ServerResource {
 	}
 }
 
-// maxCompletions is what the protocol allows.
+// maxCompletions is the limit of the protocol.
 const maxCompletions = 100
 
 var errNoCompletion = errors.New("there is nothing to complete")
@@ -185,7 +185,7 @@ var (
 	_ server.PromptCompletionProvider   = completion{}
 )
 
-// CompleteResourceArgument suggests ids for the templates.
+// CompleteResourceArgument returns ids that complete a resource template.
 func (c completion) CompleteResourceArgument(ctx context.Context, uri string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	switch {
 	case argument.Name != "id":
@@ -196,7 +196,7 @@ func (c completion) CompleteResourceArgument(ctx context.Context, uri string, ar
 	return c.executions(ctx, argument.Value)
 }
 
-// CompletePromptArgument suggests ids for the prompts.
+// CompletePromptArgument returns ids that complete an argument of a prompt.
 func (c completion) CompletePromptArgument(ctx context.Context, _ string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	switch argument.Name {
 	case "execution_id":

@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// maxToolSchema bounds the input schema of a listed tool, in bytes. A routine
+	// maxToolSchema limits the input schema of a listed tool, in bytes. A routine
 	// with a larger one is called with run_routine.
 	maxToolSchema = 16 << 10
-	// maxDescribedSteps bounds the operations that describe_routine lists, in
-	// bytes; maxOperations, their number.
+	// maxDescribedSteps limits the operations that describe_routine lists, in
+	// bytes; maxOperations limits their number.
 	maxDescribedSteps = 8 << 10
 	maxOperations     = 100
-	// maxAuthorDescription bounds the author's description in describe_routine, in
+	// maxAuthorDescription limits the author's description in describe_routine, in
 	// characters.
 	maxAuthorDescription = 2000
-	// maxSearchText bounds the text that search_routines searches, in bytes.
+	// maxSearchText limits the text that search_routines searches, in bytes.
 	maxSearchText = 16 << 10
-	// maxNamedParameters is how many names of parameters are kept for messages.
+	// maxNamedParameters limits how many names of parameters are kept for messages.
 	maxNamedParameters = 50
 )
 
-// entry is what is kept of a routine to publish, find and describe it. It does
-// not hold the definition, which may be large.
+// entry has what is needed to publish, find and describe a routine. It does not
+// hold the definition, which may be large.
 type entry struct {
 	id, tool, name    string
 	authorDescription string // the author's description
@@ -72,10 +72,10 @@ func newEntry(r *routine.Routine) *entry {
 	return e
 }
 
-// errTooLargeForATool is the problem of a routine whose schema is too large.
+// errTooLargeForATool is the schemaErr of a routine whose schema is too large.
 var errTooLargeForATool = fmt.Errorf("the schema of its parameters has more than %d bytes", maxToolSchema)
 
-// operationSummaries says in one line each what the first operations do.
+// operationSummaries returns a line for each of the first operations.
 func operationSummaries(operations []routine.Operation) []string {
 	steps := []string{}
 	size := 0
@@ -89,7 +89,8 @@ func operationSummaries(operations []routine.Operation) []string {
 	return steps
 }
 
-// searchTextOf is what a routine says of itself, in lower case.
+// searchTextOf returns the names, descriptions and tags of a routine, in lower
+// case.
 func searchTextOf(r *routine.Routine) string {
 	var b strings.Builder
 	add := func(text string) {
@@ -107,8 +108,8 @@ func searchTextOf(r *routine.Routine) string {
 	return strings.ToLower(b.String())
 }
 
-// checkTool gives the reason why a routine cannot be a tool; nil when it can. A tool
-// that clients cannot read would hurt the whole list that it is in.
+// checkTool returns the reason why the routine cannot be a tool, or nil. Clients
+// that cannot read one tool may drop the whole list.
 func (e *entry) checkTool() error {
 	if !toolNames.MatchString(e.tool) {
 		return fmt.Errorf("%q is no tool name that clients take", e.tool)
@@ -119,9 +120,8 @@ func (e *entry) checkTool() error {
 	return checkCompiles(e.schema)
 }
 
-// toTool gives the tool that a routine is published as. Its name is the
-// routine's for life, whatever is changed: none ever needs another one kept for
-// clients that know it.
+// toTool returns the tool that the routine is published as. The name of the tool
+// never changes, so that clients with an older list can still call it.
 func (e *entry) toTool() mcp.Tool {
 	t := mcp.NewToolWithRawSchema(e.tool, e.description, e.schema)
 	t.Title = routine.OneLine(e.name)
@@ -130,10 +130,10 @@ func (e *entry) toTool() mcp.Tool {
 	return t
 }
 
-// listedSize is about how many bytes the tool has in a list.
+// listedSize returns about how many bytes the tool takes in a list.
 func (e *entry) listedSize() int { return len(e.schema) + len(e.description) + 512 }
 
-// routineDescription is all that a caller of a routine needs to know.
+// routineDescription is the result of describe_routine.
 type routineDescription struct {
 	ID          string          `json:"id"`
 	Tool        string          `json:"tool"`
@@ -156,12 +156,13 @@ func (e *entry) describe() []byte {
 }
 
 func (e *entry) describeWith(schema json.RawMessage, note string) []byte {
-	return routine.RawJSON(routineDescription{ID: e.id, Tool: e.tool, Name: e.name, Description: e.authorDescription, Status: e.status, Version: e.version, ReadOnly: e.readOnly,
+	return routine.RawJSON(routineDescription{ID: e.id, Tool: e.tool, Name: e.name, Description: e.authorDescription, Status: e.status,
+		Version: e.version, ReadOnly: e.readOnly,
 		Note: note, Parameters: schema, Operations: e.steps, Result: e.result})
 }
 
-// withoutOperations is the description for a caller who may run the routine and
-// not read it: what its tool shows.
+// withoutOperations returns the description for a caller who may run the routine
+// but not read it.
 func (e *entry) withoutOperations() routineDescription {
 	var d routineDescription
 	if err := json.Unmarshal(e.described(), &d); err != nil {

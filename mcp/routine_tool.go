@@ -11,16 +11,16 @@ import (
 	"rote/routine"
 )
 
-// maxToolDescription is in characters. Every tool's description is in an
-// agent's context all the time.
+// maxToolDescription limits a tool's description, in characters: an agent has the
+// descriptions of all tools in its context.
 const maxToolDescription = 600
 
-// maxResultSize lets clients that know it show a whole answer: its limit of 32
-// KB counts in bytes of JSON, which they escape once more.
+// maxResultSize is published for clients that would otherwise cut results off. It
+// exceeds maxResult, because clients escape the JSON once more.
 const maxResultSize = 100000
 
-// toolNames are those that every client takes. One that is not makes some
-// clients drop the whole list.
+// toolNames matches the tool names that every client accepts. Any other name makes
+// some clients drop the whole list.
 var toolNames = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // readsOnly reports whether the operations change nothing on a site.
@@ -33,8 +33,8 @@ func readsOnly(operations []routine.Operation) bool {
 	return true
 }
 
-// methodOf is the method of the request that an operation makes; empty: the
-// default.
+// methodOf returns the HTTP method of an operation's request. It is empty for the
+// default method.
 func methodOf(o routine.Operation) string {
 	var s struct{ Endpoint struct{ Method string } }
 	if text, err := o.MarshalJSON(); err == nil {
@@ -43,7 +43,8 @@ func methodOf(o routine.Operation) string {
 	return s.Endpoint.Method
 }
 
-// toolDescription is the author's, followed by what a call gives.
+// toolDescription returns the author's description, followed by what a call
+// returns.
 func toolDescription(d *routine.Definition) string {
 	shape := resultShape(d)
 	text := truncate(routine.OneLine(clean(d.Description)), maxToolDescription-len([]rune(shape))-2)
@@ -53,7 +54,7 @@ func toolDescription(d *routine.Definition) string {
 	return strings.TrimSpace(text + " " + shape)
 }
 
-// resultShape says what a call gives.
+// resultShape returns a sentence on what a call returns.
 func resultShape(d *routine.Definition) string {
 	o := routine.OutcomeOf(d)
 	of := truncate(routine.OneLine(clean(o.Of)), 60)

@@ -13,29 +13,34 @@ import (
 	"rote/routine"
 )
 
-// runTools find routines, run them and look after their runs. They are there
-// always: some clients do not follow a changing list of tools.
+// runTools returns the tools that find and run routines and manage their runs.
+// They are always listed, because some clients never fetch a changed list.
 func runTools() []builtin {
 	return []builtin{
 		{name: "search_routines", title: "Search routines", scope: routine.ScopeExecutionsRun, readOnly: true, handle: (*Server).searchRoutines,
-			description: "Find stored web-automation routines by what they do. All words must occur in name, description, tags or parameters; without query the most recently changed come first.",
-			advice:      []advice{{"run_routine", "Each has a tool name for run_routine.", "Each has a tool name; those that are listed as tools can be called."}},
-			schema:      `{"type":"object","properties":{"query":{"type":"string","description":"Words, as in: flight prices"},"limit":{"type":"integer","minimum":1,"maximum":50,"default":10}},"additionalProperties":false}`},
+			description: "Find stored web-automation routines by what they do. " +
+				"All words must occur in name, description, tags or parameters; without query the most recently changed come first.",
+			advice: []advice{{"run_routine", "Each has a tool name for run_routine.", "Each has a tool name; those that are listed as tools can be called."}},
+			schema: `{"type":"object","properties":{"query":{"type":"string","description":"Words, as in: flight prices"},` +
+				`"limit":{"type":"integer","minimum":1,"maximum":50,"default":10}},"additionalProperties":false}`},
 		{name: "describe_routine", title: "Describe a routine", scope: routine.ScopeExecutionsRun, readOnly: true, handle: (*Server).describeRoutine,
 			description: "A routine's parameters as JSON Schema, its operations and the shape of its result.",
-			schema:      `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id"}},"required":["id"],"additionalProperties":false}`},
+			schema:      `{"type":"object","properties":{` + idArgument + `},"required":["id"],"additionalProperties":false}`},
 		{name: "run_routine", title: "Run a routine", scope: routine.ScopeExecutionsRun, destructive: true, openWorld: true, handle: (*Server).runRoutine,
 			description: "Run a routine that is not listed as a tool of its own. It may act on a live site.",
 			advice: []advice{{"get_execution", "A run that takes longer than wait_seconds goes on: get_execution gives its result.",
 				"A run that takes longer than wait_seconds goes on: " + unreadable + "."}},
-			schema: `{"type":"object","properties":{"id":{"type":"string","description":"Tool name, or Routine_… id"},"parameters":{"type":"object","description":"Values by name, as describe_routine tells"},` +
+			schema: `{"type":"object","properties":{` + idArgument + `,"parameters":{"type":"object","description":"Values by name, as describe_routine tells"},` +
 				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end"}},"required":["id"],"additionalProperties":false}`},
 		{name: "get_execution", title: "Get an execution", scope: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).getExecution,
-			description: "The result of a run: waits for its end, or tells how far it is after wait_seconds. Of a failed run, also what was on the page. For the rest of data that was cut, make the call that the cut answer names in next.",
+			description: "The result of a run: waits for its end, or tells how far it is after wait_seconds. Of a failed run, also what was on the page. " +
+				"For the rest of data that was cut, make the call that the cut answer names in next.",
 			schema: `{"type":"object","properties":{"execution_id":{"type":"string"},"path":{"type":"string","description":"JSON pointer into data, as in /items"},` +
 				`"offset":{"type":"integer","minimum":0,"description":"Items, members or characters to skip"},"limit":{"type":"integer","minimum":1},` +
-				`"rest_of":{"type":"string","description":"As next gives it: the answer is a page of what this JSON pointer leads to, and names the call for the next page"},` +
-				`"text_offset":{"type":"integer","minimum":0,"description":"As next gives it: data is a piece of the JSON text of what path leads to, from this character on"},` +
+				`"rest_of":{"type":"string",` +
+				`"description":"As next gives it: the answer is a page of what this JSON pointer leads to, and names the call for the next page"},` +
+				`"text_offset":{"type":"integer","minimum":0,` +
+				`"description":"As next gives it: data is a piece of the JSON text of what path leads to, from this character on"},` +
 				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end of a run that goes on; 0: how far it is now"},` +
 				`"screenshot":{"type":"boolean","description":"Of a failed run, a picture of the page too"}},"required":["execution_id"],"additionalProperties":false}`},
 		{name: "cancel_execution", title: "Cancel an execution", scope: routine.ScopeExecutionsRun, destructive: true, handle: (*Server).cancelExecution,
@@ -44,15 +49,15 @@ func runTools() []builtin {
 	}
 }
 
-// searchHit is a routine in a list.
+// searchHit is one routine in the result of search_routines.
 type searchHit struct {
 	ID          string `json:"id"`
 	Tool        string `json:"tool"`
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	ReadOnly    bool   `json:"read_only"`
-	// Published is told of those only that are not: who may author finds them
-	// too.
+	// Published is false for a routine that is not published, which only authors
+	// find. It is left out for all others.
 	Published *bool `json:"published,omitempty"`
 }
 
@@ -95,7 +100,7 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 		for _, r := range others[:min(len(others), limit-len(list))] {
 			f := newEntry(r).searchHit()
 			f.Published = new(false)
-			f.ReadOnly = f.ReadOnly && r.Omitted == nil // else what it does is not known here
+			f.ReadOnly = f.ReadOnly && r.Omitted == nil // otherwise its operations are not known here
 			list = append(list, f)
 		}
 		total += more
@@ -115,7 +120,7 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 	}{list, total, next})
 }
 
-// containsAll tells whether all words, in lower case, occur in a text.
+// containsAll reports whether all words occur in a text. Both are in lower case.
 func containsAll(text string, words []string) bool {
 	for _, word := range words {
 		if !strings.Contains(text, word) {
@@ -143,8 +148,8 @@ func (s *Server) describeRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 	return structuredText(r.described())
 }
 
-// routine finds one by the name of its tool or its id; a published one without
-// asking the store.
+// routine returns the routine with this tool name or id. A published one is not
+// read from the store.
 func (s *Server) routine(ctx context.Context, id string) (*entry, error) {
 	if id == "" {
 		return nil, errNoID
@@ -157,7 +162,7 @@ func (s *Server) routine(ctx context.Context, id string) (*entry, error) {
 	if r := o.registry.find(id); r != nil {
 		return r, nil
 	}
-	if !p.Has(routine.ScopeRoutinesRead) { // then there are but tools
+	if !p.Has(routine.ScopeRoutinesRead) { // such a caller may only use tools
 		return nil, routine.Errorf(routine.CodeNotFound, "there is no tool %q", truncate(id, 80))
 	}
 	r, err := s.service.Routine(ctx, p, s.routineID(ctx, id))
@@ -228,11 +233,11 @@ func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.C
 	return result
 }
 
-// errNoExecutionID answers calls that name no execution.
+// errNoExecutionID refuses a call that names no execution.
 var errNoExecutionID = routine.Errorf(routine.CodeInvalid, "execution_id is required: it stands in the answer of the call that ran the routine")
 
-// waitTime is how long a call waits for a run: as long as it wants, but at most
-// until clients give a call up.
+// waitTime returns how long a call waits for a run: the wanted number of seconds,
+// but at most the soft deadline, after which clients may give up.
 func (s *Server) waitTime(wanted *lenientInt) time.Duration {
 	if wanted == nil {
 		return s.softDeadline
@@ -240,8 +245,8 @@ func (s *Server) waitTime(wanted *lenientInt) time.Duration {
 	return min(max(time.Duration(*wanted)*time.Second, time.Millisecond), s.softDeadline)
 }
 
-// await waits for the end of an execution, and tells the client how it goes if
-// it has asked to be told.
+// await waits for the end of an execution and reports its progress to the client,
+// if the client has asked for that.
 func (s *Server) await(ctx context.Context, q mcp.CallToolRequest, id string, patience time.Duration) (*routine.Execution, error) {
 	p := wire.PrincipalOf(ctx)
 	waiting, stop := context.WithTimeout(ctx, patience)
@@ -249,7 +254,7 @@ func (s *Server) await(ctx context.Context, q mcp.CallToolRequest, id string, pa
 	if r := s.startReporter(ctx, q, 0); r != nil {
 		var following sync.WaitGroup
 		following.Go(func() {
-			_ = s.service.Watch(waiting, p, id, 0, r.event) // Wait gives the same error
+			_ = s.service.Watch(waiting, p, id, 0, r.event) // Wait returns the same error
 		})
 		defer func() { stop(); following.Wait(); r.stop() }()
 	}

@@ -1,6 +1,7 @@
-// Package mcp is the front end for agents: it publishes routines as tools of
-// the Model Context Protocol. What a caller may do is [routine.Service]'s to
-// say; here is only how routines look as tools and how messages travel.
+// Package mcp is the front end for agents: it publishes routines as tools of the
+// Model Context Protocol. [routine.Service] decides what a caller may do. This
+// package turns routines into tools, resources and prompts, and results into
+// texts; package wire carries the messages.
 package mcp
 
 import (
@@ -23,48 +24,48 @@ const (
 	defaultMaxListed       = 40
 )
 
-// Config is what a Server is made of. Service is needed; the zero value of the
-// rest means the default.
+// Config configures a Server. Service is required; the zero value of any other
+// field means its default.
 type Config struct {
 	Service *routine.Service
-	// Version is the program's own, told to clients.
+	// Version is the version of the program that clients get.
 	Version string
 	Log     *slog.Logger
-	// RefreshInterval is how often changes of routines are looked for while a
-	// client listens, to tell it of them (250 ms). Negative: never. Every list
-	// and every call of tools looks by itself.
+	// RefreshInterval is how often routines are checked for changes while a client
+	// listens for notifications (250 ms). Negative: never. Every list and every call
+	// of tools checks in any case.
 	RefreshInterval time.Duration
-	// MaxMessage bounds one message of a client in bytes (4 MiB).
+	// MaxMessage limits one message of a client, in bytes (4 MiB).
 	MaxMessage int
-	// SoftDeadline is how long a call waits for its run (45 s). Then it answers
-	// that the run goes on, and how to get its result.
+	// SoftDeadline is how long a call waits for its run (45 s). Then it answers that
+	// the run continues, and how to get its result.
 	SoftDeadline time.Duration
-	// MaxListed bounds how many routines are listed as tools of their own (40);
-	// the others are found with search_routines.
+	// MaxListed limits how many routines are listed as tools of their own (40). The
+	// others are found with search_routines.
 	MaxListed int
 	// Authoring adds the tools that write routines.
 	Authoring bool
-	// ReadOnly leaves out what changes anything, here or on a site.
+	// ReadOnly leaves out all tools that change anything, here or on a site.
 	ReadOnly bool
-	// DetachOnCancel lets the run of a call go on whose client no longer wants
-	// the answer; otherwise it is cancelled.
+	// DetachOnCancel lets a run continue when the client cancels its call. Otherwise
+	// the run is cancelled.
 	DetachOnCancel bool
-	// EmbedFiles puts files of up to 1 MiB into answers, which not every client
-	// takes; otherwise they are read as resources.
+	// EmbedFiles puts files of up to 1 MiB into results, which not every client
+	// accepts. Otherwise they are read as resources.
 	EmbedFiles bool
-	// FileDir gives a directory in which files of results are put, for clients
-	// that run on this machine as this user: answers name their paths. It is
-	// asked with each file, and the maker of the server removes it in the end; at
-	// most 1 GiB lies in it. nil: answers name no paths.
+	// FileDir returns a directory for the files of results, for clients that run on
+	// this machine as this user: results name the paths. It is called for each file.
+	// The files take at most 1 GiB; the caller of New removes the directory in the
+	// end. nil: results name no paths.
 	FileDir func() (string, error)
-	// AddCommand is the command line with which the operator stores a routine,
-	// shown to clients that have none ("rote add FILE"). It names a path only for
-	// clients on this machine.
+	// AddCommand is the command line with which the operator adds a routine, for
+	// clients that find none ("rote add FILE"). It names a path only for clients on
+	// this machine.
 	AddCommand string
 }
 
-// Server publishes the routines of each organization to its members. It serves
-// any number of sessions at once, over any transport.
+// Server publishes the routines of each organization to its members. It serves any
+// number of clients at the same time, over any transport.
 type Server struct {
 	service         *routine.Service
 	version         string
@@ -80,16 +81,16 @@ type Server struct {
 	embedFiles      bool
 	local           *localFiles // nil without FileDir
 	addCommand      string
-	// ownTools are the service's own tools; no routine is published under the name
-	// of one, listed or not.
+	// ownTools has all of the service's own tools, by name. No routine is published
+	// under one of these names, even if the toolset is off.
 	ownTools map[string]builtin
 
 	mu            sync.Mutex
 	organizations map[string]*organization
 }
 
-// New makes a Server. It reads nothing yet: an organization's tools are loaded
-// when its first session begins.
+// New returns a Server. An organization's tools are loaded when its first client
+// connects.
 func New(c Config) (*Server, error) {
 	if c.Service == nil {
 		return nil, errors.New("mcp: a server needs a service")
@@ -121,7 +122,7 @@ func setDefault[T comparable](v *T, to T) {
 	}
 }
 
-// errAnonymous: tools are not for anonymous callers.
+// errAnonymous refuses callers without a token.
 var errAnonymous = routine.Errorf(routine.CodeUnauthenticated, "MCP needs a service token: send it as Authorization: Bearer or X-Service-Token")
 
 // NewHTTP returns the handler of the protocol's paths below basePath, which is

@@ -7,21 +7,21 @@ import (
 	"rote/routine"
 )
 
-// retryable are the codes after which a call may well bring something the next
-// time: unless the run has acted on the site, which it would do once more.
+// retryable are the codes after which the same call may succeed. If the run may have
+// changed the site, a second call would change it once more.
 var retryable = map[routine.Code]bool{
 	routine.CodeTimeout: true, routine.CodeCancelled: true, routine.CodeNavigationFailed: true, routine.CodeNetworkError: true,
 	routine.CodeResultTooLarge: true, routine.CodeBrowserCrashed: true, routine.CodeInterrupted: true,
 }
 
-// codesWithoutEffect are the codes with which an operation ends before it has done
-// anything.
+// codesWithoutEffect are the codes of operations that have failed before they had
+// any effect.
 var codesWithoutEffect = map[routine.Code]bool{
 	routine.CodeElementNotFound: true, routine.CodeElementNotActionable: true, routine.CodeEgressDenied: true, routine.CodeValueMissing: true,
 }
 
 // sideEffects names the operations of a failed run that may have had an effect on
-// the site, as in "operation 2 (click)"; empty: none.
+// the site, as in "operation 2 (click)". It is empty if none had.
 func sideEffects(e *routine.Execution, readOnly bool) string {
 	if e == nil {
 		return ""
@@ -33,7 +33,7 @@ func sideEffects(e *routine.Execution, readOnly bool) string {
 		}
 	}
 	if e.ErrorCode == routine.CodeInterrupted && !readOnly {
-		names = append(names, "the operation that was interrupted") // it has left no record
+		names = append(names, "the operation that was interrupted") // it has no record
 	}
 	if more := len(names) - maxNamedOperations; more > 0 {
 		names = append(names[:maxNamedOperations], fmt.Sprintf("%d more", more))
@@ -41,11 +41,11 @@ func sideEffects(e *routine.Execution, readOnly bool) string {
 	return strings.Join(names, ", ")
 }
 
-// maxNamedOperations bounds how many operations are named.
+// maxNamedOperations limits how many operations sideEffects names.
 const maxNamedOperations = 5
 
-// operationRecords are those of a run that has ended, or of one that its service did
-// not live to end.
+// operationRecords returns the records of a run that has ended, or was interrupted
+// together with its service.
 func operationRecords(e *routine.Execution) []routine.OperationRecord {
 	if e.Result != nil {
 		return e.Result.OperationsMetadata
@@ -53,8 +53,8 @@ func operationRecords(e *routine.Execution) []routine.OperationRecord {
 	return e.Operations
 }
 
-// hasSideEffect reports whether an operation may have changed something on a site, by its
-// record: one without its request has sent none.
+// hasSideEffect reports whether an operation may have changed something on a site.
+// A record without a request means that none was sent.
 func hasSideEffect(r routine.OperationRecord) bool {
 	request, _ := r.Details["request"].(map[string]any)
 	method, _ := request["method"].(string)
@@ -62,8 +62,8 @@ func hasSideEffect(r routine.OperationRecord) bool {
 	return k.Effect.With(method) == routine.EffectChanges
 }
 
-// refusedRequest is the last request by which the page sent something, or that
-// brought the page itself, and that its site refused; empty: none is known.
+// refusedRequest describes the last request that the site refused, among those that
+// change something and the one of the page itself. It is empty if none is known.
 func refusedRequest(e *routine.Execution) string {
 	if e.Evidence == nil {
 		return ""
@@ -71,13 +71,15 @@ func refusedRequest(e *routine.Execution) string {
 	text := ""
 	for _, f := range e.Evidence.FailedRequests {
 		if f.Status >= 400 && (routine.ChangesSite(f.Method) || f.URL == e.Evidence.URL) {
-			text = fmt.Sprintf("%s %s was answered with HTTP status %d, which may be why", clean(f.Method), truncate(routine.OneLine(clean(f.URL)), maxWarning), f.Status)
+			url := truncate(routine.OneLine(clean(f.URL)), maxWarning)
+			text = fmt.Sprintf("%s %s was answered with HTTP status %d, which may be why", clean(f.Method), url, f.Status)
 		}
 	}
 	return text
 }
 
-// cautiousNextStep is the advice after a failure of a run that has acted on the site.
+// cautiousNextStep returns the advice after a failed run that may have changed the
+// site.
 func cautiousNextStep(e *routine.Execution, names string, step string) string {
 	parts := []string{"look at the site's state first and do not call again blindly, because " + names + " may have had an effect there"}
 	if why := refusedRequest(e); why != "" {

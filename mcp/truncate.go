@@ -11,12 +11,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// minRoom is the least room worth giving to a value, and enough for what is
-// left of any. Where there is less, members are dropped instead.
+// minRoom is the least room in bytes that a value is shortened to; every value
+// can be shortened to that. Where there is less room, members are left out.
 const minRoom = 64
 
-// cleanJSON writes page data compactly, with numbers and order as they are,
-// lone surrogates replaced and control characters taken out of its strings.
+// cleanJSON returns page data as compact JSON. Numbers and the order of members
+// stay as they are, lone surrogates are replaced, and control characters are
+// removed from strings.
 func cleanJSON(data json.RawMessage) json.RawMessage {
 	v := jsontext.Value(data).Clone()
 	if err := v.Format(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
@@ -34,8 +35,8 @@ func cleanJSON(data json.RawMessage) json.RawMessage {
 	return out
 }
 
-// firstChar is the first character of formatted JSON text, an escape sequence of a
-// string being one character: its length and what it stands for.
+// firstChar returns the length in bytes of the first character of formatted JSON
+// text, and the character. An escape sequence in a string is one character.
 func firstChar(text []byte) (int, rune) {
 	if text[0] != '\\' {
 		r, n := utf8.DecodeRune(text)
@@ -53,16 +54,16 @@ func firstChar(text []byte) (int, rune) {
 	return 2, rune(text[1])
 }
 
-// truncator shortens JSON and remembers what it kept of what.
+// truncator shortens JSON and records what it has kept of each shortened value.
 type truncator struct {
 	cuts []string
-	// first is where the first thing, in the order of the text, begins that was
-	// cut away: the index of a member at each level, and last how many items,
-	// members or characters of what they lead to were kept.
+	// first is the position of the first part, in the order of the text, that was
+	// removed: the index of a member at each level, followed by how many items,
+	// members or characters of the value there were kept.
 	first []int
 }
 
-// summary tells what is left at each place that was cut, in at most about n bytes.
+// summary returns what was kept of each shortened value, in about n bytes at most.
 func (c *truncator) summary(n int) []string {
 	for i, cut := range c.cuts {
 		if n -= len(cut) + 3; n < 0 && i > 0 {
@@ -79,14 +80,14 @@ func (c *truncator) note(at location, kept int, format string, args ...any) {
 	}
 }
 
-// location is where a value stands, for people and as the index of a member at each
-// level.
+// location is the place of a value: its name for people, and the index of the
+// member at each level.
 type location struct {
 	name    string
 	indexes []int
 }
 
-// fit gives v in at most room bytes, of which there are leastRoom: arrays lose
+// fit returns v in at most room bytes, at least minRoom: arrays lose
 // whole items from their end, strings end at a character, and an object's room
 // goes to its small members first. v is as cleanJSON gives it.
 func (c *truncator) fit(at location, v json.RawMessage, room int) json.RawMessage {
@@ -117,7 +118,7 @@ func (c *truncator) fitString(at location, v []byte, room int) json.RawMessage {
 	return append(append(json.RawMessage{}, v[:end]...), '"')
 }
 
-// fitList keeps as many members as fit from the start, or a part of the first.
+// fitList keeps the first members, as many as fit, or else a part of the first.
 func (c *truncator) fitList(at location, v []byte, room int, what string) json.RawMessage {
 	left := room - 1 // of the two brackets one; each member counts a comma
 	kept, total, end := 0, 0, 1
@@ -146,8 +147,8 @@ func (c *truncator) fitList(at location, v []byte, room int, what string) json.R
 	return withLastByte(v, slices.Concat(v[:first.end-len(first.value)], value))
 }
 
-// withLastByte is the beginning of an array or object with the end of v, which it is
-// the beginning of.
+// withLastByte closes the beginning of an array or object: it appends the closing
+// bracket, which is the last byte of v.
 func withLastByte(v, beginning []byte) json.RawMessage {
 	return slices.Concat(beginning, v[len(v)-1:])
 }
@@ -185,7 +186,7 @@ func (c *truncator) fitObject(at location, v []byte, room int) json.RawMessage {
 	return append(out, '}')
 }
 
-// location is where a member stands, i being its index.
+// location returns the location of the member with index i of parent.
 func (m member) location(parent location, i int) location {
 	at := append(slices.Clone(parent.indexes), i)
 	if m.name == nil {

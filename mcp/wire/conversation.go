@@ -16,21 +16,21 @@ import (
 	"rote/routine"
 )
 
-// maxInFlight limits the requests of one session that are being answered, in case
-// a client sends requests and reads no answers.
+// maxInFlight limits the requests of one session that are being answered. A
+// client may send requests without ever reading the answers.
 const maxInFlight = 1000
 
-// messageWriter sends messages to a client: one whole message a call, in the order of
-// the calls.
+// messageWriter sends messages to a client: each call writes one whole message,
+// in the order of the calls.
 type messageWriter interface{ write(v any) error }
 
-// conversation is one client over a transport on which all messages of both
-// sides are in order: standard input and output, or the older SSE.
+// conversation is one client over a transport that keeps the order of the
+// messages of both sides: standard input and output, or the older SSE.
 //
-// The messages are mcp-go's to answer, but its own loops over them are not
-// used: they keep the session of stdio in a package variable, start calls that
-// were cancelled while they queued, drop a last line without line break, go on
-// with calls whose SSE client is gone, and responses overtake notifications.
+// mcp-go answers the messages, but its own read loops are not used: they keep the
+// session of stdio in a package variable, start calls that were cancelled while
+// they were queued, drop a last line without a line break, continue calls whose
+// SSE client has disconnected, and send responses before earlier notifications.
 type conversation struct {
 	peer    Peer
 	log     *slog.Logger
@@ -47,8 +47,8 @@ func newConversation(p Peer, log *slog.Logger, idPrefix string, out messageWrite
 	return &conversation{peer: p, log: log, session: newSession(idPrefix), out: out, inFlight: map[string]*pendingRequest{}}
 }
 
-// open makes the session known and begins to tell the client of changes. The
-// caller ends it.
+// open registers the session with mcp-go and starts to send the client
+// notifications of changes. The caller calls end.
 func (c *conversation) open(ctx context.Context) (end func(), err error) {
 	if err := c.peer.Server().RegisterSession(ctx, c.session); err != nil {
 		return nil, fmt.Errorf("begin session: %w", err)
@@ -65,13 +65,13 @@ func (c *conversation) open(ctx context.Context) (end func(), err error) {
 	}, nil
 }
 
-// pendingRequest is one request that is being answered.
+// pendingRequest is a request that is being answered.
 type pendingRequest struct {
 	cancel    context.CancelFunc
-	cancelled bool // by the client, which expects no answer then
+	cancelled bool // by the client, which then expects no answer
 }
 
-// envelope is what of a message decides who handles it.
+// envelope has those members of a message that decide how it is handled.
 type envelope struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -87,7 +87,7 @@ type envelope struct {
 // handleMessage handles a message that the client has sent on behalf of p.
 func (c *conversation) handleMessage(ctx context.Context, p routine.Principal, text []byte) {
 	var e envelope
-	var odd *json.UnmarshalTypeError // is mcp-go's to refuse
+	var odd *json.UnmarshalTypeError // mcp-go refuses such a message
 	err := json.Unmarshal(text, &e)
 	isMessage := err == nil || errors.As(err, &odd)
 	isRequest := isMessage && len(e.ID) > 0
@@ -95,7 +95,7 @@ func (c *conversation) handleMessage(ctx context.Context, p routine.Principal, t
 	case isMessage && hasNullID(e.ID, e.Method):
 		c.refuse(nil, mcp.INVALID_REQUEST, errNullID.Message)
 	case isMessage && e.Method == "" && (e.Result != nil || e.Error != nil):
-		// an answer, but nothing was asked
+		// a response, but the server sends no requests
 	case isMessage && e.Method == string(mcp.MethodNotificationCancelled):
 		c.cancel(text)
 	case !isRequest:
@@ -107,10 +107,10 @@ func (c *conversation) handleMessage(ctx context.Context, p routine.Principal, t
 	}
 }
 
-// errNullID answers a request that could not be told from others by its id.
+// errNullID refuses a request whose response could not be matched to it.
 var errNullID = routine.Errorf(routine.CodeInvalid, "the id of a request must be a string or a number, not null: leave it out of a notification")
 
-// hasNullID reports whether a message is a request with the id null.
+// hasNullID reports whether a message is a request whose id is null.
 func hasNullID(id json.RawMessage, method string) bool { return string(id) == "null" && method != "" }
 
 // start answers a request on a goroutine of its own. The request can be cancelled
@@ -132,7 +132,7 @@ func (c *conversation) start(ctx context.Context, p routine.Principal, e envelop
 	})
 }
 
-// register notes a request as in flight, or says why it is refused.
+// register adds a request to those in flight, or returns why it is refused.
 func (c *conversation) register(id string, x *pendingRequest) (code int, refusal string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,8 +146,8 @@ func (c *conversation) register(id string, x *pendingRequest) (code int, refusal
 	return 0, ""
 }
 
-// finish ends the time in which a request can be cancelled and tells whether
-// it was.
+// finish removes a request from those in flight, so that it can no longer be
+// cancelled, and reports whether it was.
 func (c *conversation) finish(id string, x *pendingRequest) (cancelled bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -155,8 +155,8 @@ func (c *conversation) finish(id string, x *pendingRequest) (cancelled bool) {
 	return x.cancelled
 }
 
-// cancel ends a request that the client no longer wants an answer to. An id
-// that is not in flight has been answered meanwhile.
+// cancel cancels the request that a notifications/cancelled names. A request that
+// is not in flight has been answered already.
 func (c *conversation) cancel(text []byte) {
 	var n struct {
 		Params struct {
@@ -212,8 +212,8 @@ type notification struct {
 	Params  any    `json:"params"`
 }
 
-// send answers the request id. A response that has no JSON is replaced by an
-// error: a client waits for ever for an answer that does not come.
+// send writes the response to the request id. One that cannot be encoded is
+// replaced by an error, because the client would wait for a response for ever.
 func (c *conversation) send(id json.RawMessage, response any) {
 	if response == nil {
 		return
@@ -225,7 +225,7 @@ func (c *conversation) send(id json.RawMessage, response any) {
 }
 
 func (c *conversation) refuse(id json.RawMessage, code int, message string) {
-	_ = c.out.write(errorResponse(id, code, message)) // a broken out ends the session
+	_ = c.out.write(errorResponse(id, code, message)) // a write error ends the session elsewhere
 }
 
 func errorResponse(id json.RawMessage, code int, message string) any {

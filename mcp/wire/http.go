@@ -34,6 +34,8 @@ type HTTP struct {
 	streamable map[Peer]*server.StreamableHTTPServer
 }
 
+// NewHTTP returns the handler of the protocol's paths below basePath, which is
+// empty or as "/rote". Close it to end the streams.
 func NewHTTP(o Options, a Admission, basePath string) *HTTP {
 	h := &HTTP{options: o, admission: a, basePath: basePath, keepAlives: newKeepAlives(cmp.Or(o.KeepAlive, keepAliveInterval)), sessions: newSessions(),
 		closed: make(chan struct{}), streamable: map[Peer]*server.StreamableHTTPServer{}}
@@ -41,13 +43,13 @@ func NewHTTP(o Options, a Admission, basePath string) *HTTP {
 	return h
 }
 
-// Paths returns the paths that are served here.
+// Paths returns the paths that the handler serves.
 func (h *HTTP) Paths() []string {
 	return []string{h.basePath + "/mcp", h.basePath + "/sse", h.basePath + "/message"}
 }
 
-// Close ends the streams that clients hold open to be told of changes, and SSE
-// sessions with what they wait for. Other requests end with their runs.
+// Close ends the streams that clients hold open for notifications, and the SSE
+// sessions with their requests. Other requests end when their runs end.
 func (h *HTTP) Close() { h.close() }
 
 // ServeHTTP answers a request.

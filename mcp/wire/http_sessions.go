@@ -15,27 +15,28 @@ import (
 	"rote/routine"
 )
 
-// sessionLimits bound the open sessions over HTTP.
+// sessionLimits are the largest numbers of open sessions over HTTP: of all
+// callers, of one organization and of one user.
 type sessionLimits struct{ all, organization, user int }
 
-// defaultSessionLimits leave room for others when one user, or all users of one
-// organization, open as many sessions as they can. A session takes about 10 KB.
+// defaultSessionLimits leave sessions for others when one user, or all users of
+// one organization, open as many as they can. A session takes about 10 KB.
 var defaultSessionLimits = sessionLimits{all: 1000, organization: 200, user: 50}
 
 const (
-	// maxIdle is how long a session stays that nothing is asked of. It is far
-	// above the longest run, during which a session is not idle anyway.
+	// maxIdle is how long a session without requests is kept. While a request is
+	// answered or a stream is open, the session is not idle.
 	maxIdle = 30 * time.Minute
-	// maxUncalled is how many sessions that have not called anything a user may
-	// have before those are ended in favor of new ones. It leaves clients that
-	// begin at the same time the time to make their first call.
+	// maxUncalled is how many sessions without a single call a user may have
+	// before these are ended first. It gives clients that start at the same time
+	// the chance to make their first call.
 	maxUncalled = 10
 )
 
-// owner is whose a session is.
+// owner identifies whom a session belongs to. Nobody else can use it.
 type owner struct{ user, organization, project string }
 
-// allProjects is the user without a project.
+// allProjects returns the owner without its project.
 func (o owner) allProjects() owner { return owner{o.user, o.organization, ""} }
 
 func (o owner) sameUser(other owner) bool { return o.allProjects() == other.allProjects() }
@@ -44,8 +45,8 @@ func (o owner) sameOrganization(other owner) bool { return o.organization == oth
 
 func ownerOf(p routine.Principal) owner { return owner{p.UserID, p.OrganizationID, p.ProjectID} }
 
-// sessions are those over HTTP, of all principals. An id is a secret that only
-// its owner can use.
+// sessions are the open sessions over HTTP, of all principals. A session id is a
+// secret that works for its owner only.
 type sessions struct {
 	limits sessionLimits
 	now    func() time.Time
@@ -54,13 +55,14 @@ type sessions struct {
 	open map[string]*httpSession
 }
 
-// httpSession is one session over HTTP. What changes of it is guarded by sessions.
+// httpSession is one session over HTTP. Its fields that change are guarded by
+// sessions.mu, but for calls.
 type httpSession struct {
 	id       string
 	owner    owner
 	peer     Peer
-	busy     int  // requests and streams
-	called   bool // a tool, resource or prompt has been asked for
+	busy     int  // open requests and streams
+	called   bool // a tool was called, or a resource or prompt was read
 	lastUsed time.Time
 	ended    chan struct{}
 	calls    atomic.Int32
@@ -74,7 +76,7 @@ type sseMessage struct {
 	text      []byte
 }
 
-// errNoSession answers for sessions that are not the caller's too.
+// errNoSession is also the answer for a session that is not the caller's.
 var errNoSession = routine.Errorf(routine.CodeNotFound, "there is no such session, or it has ended. A session ends after %d minutes without a request, "+
 	"and idle ones end sooner when a user opens more than %d or an organization more than %d. Begin a new one with initialize",
 	maxIdle/time.Minute, defaultSessionLimits.user, defaultSessionLimits.organization)
@@ -83,11 +85,11 @@ func newSessions() *sessions {
 	return &sessions{limits: defaultSessionLimits, now: time.Now, open: map[string]*httpSession{}}
 }
 
-// add makes a session and takes it into use. If the user, the organization or
-// all together have as many as they may, an idle one of theirs is ended for it:
-// see dispensable. CodeRateLimited when all sessions of the user or the
-// organization are in use, CodeBusy when all that there may be are. The sessions
-// that were ended, or have been idle too long, are returned.
+// add makes a session, which is in use until release. If the limit of the user,
+// the organization or the service is reached, one of the idle sessions is ended
+// for it: see evictable. If none is idle, the error is CodeRateLimited for the
+// user's and the organization's limit, and CodeBusy for the service's. ended are
+// the sessions that were ended for it or had expired.
 func (t *sessions) add(p routine.Principal, peer Peer, messages chan sseMessage) (s *httpSession, ended []*httpSession, err error) {
 	secret := make([]byte, 24)
 	rand.Read(secret) // never fails
@@ -123,16 +125,18 @@ func (t *sessions) add(p routine.Principal, peer Peer, messages chan sseMessage)
 	return s, ended, nil
 }
 
-// tooManySessions is the error for a caller who has all that they may have in use.
+// tooManySessions returns the error for a caller who has reached a limit with
+// sessions that are all in use.
 func tooManySessions(whose string, limit int) error {
 	return &routine.Error{Code: routine.CodeRateLimited, RetryAfter: time.Minute,
 		Message: fmt.Sprintf("%d MCP sessions %s are in use, which is the limit. "+
 			"End some with DELETE /mcp, or close their streams, then try again", limit, whose)}
 }
 
-var errAllSessions = &routine.Error{Code: routine.CodeBusy, RetryAfter: time.Minute, Message: "the service has as many MCP sessions in use as it can have. Try again later"}
+var errAllSessions = &routine.Error{Code: routine.CodeBusy, RetryAfter: time.Minute,
+	Message: "the service has as many MCP sessions in use as it can have. Try again later"}
 
-// count is the number of sessions of some owners.
+// count returns the number of sessions of the owners for which among is true.
 func (t *sessions) count(among func(owner) bool) (n int) {
 	for _, s := range t.open {
 		if among(s.owner) {
@@ -142,11 +146,12 @@ func (t *sessions) count(among func(owner) bool) (n int) {
 	return n
 }
 
-// evictable is which of the sessions of some owners is ended first: of the idle
-// ones of the organization with the most, and there of the user with the most.
-// Of a user's sessions the least recently used one is ended, but while the user
-// has many that never called anything, only those are looked at: they have
-// probably been abandoned. Nil when all are in use.
+// evictable returns the session that is ended first among those of some owners,
+// or nil if all of them are in use. It is an idle session of the organization
+// that has the most sessions, and there of the user who has the most. Of a user's
+// sessions it is the least recently used one; while the user has more than
+// maxUncalled sessions without a call, only these count, because their clients
+// have probably abandoned them.
 func (t *sessions) evictable(among func(owner) bool) (first *httpSession) {
 	byOrganization, byUser, uncalled := map[string]int{}, map[owner]int{}, map[owner]int{}
 	for _, s := range t.open {
@@ -179,7 +184,7 @@ func (t *sessions) expired(s *httpSession) bool {
 	return s.busy == 0 && t.now().Sub(s.lastUsed) > maxIdle
 }
 
-// remove ends a session under the lock.
+// remove ends a session. t.mu must be held.
 func (t *sessions) remove(s *httpSession) {
 	if t.open[s.id] == s {
 		delete(t.open, s.id)
@@ -193,8 +198,9 @@ func (t *sessions) end(s *httpSession) {
 	t.remove(s)
 }
 
-// use takes an open session of p into use until release. To others, and over
-// the other transport, it is as one that does not exist: CodeNotFound.
+// use returns an open session of p, which is in use until release. A session of
+// somebody else, or of the other transport, is CodeNotFound, like one that does
+// not exist.
 func (t *sessions) use(p routine.Principal, id string, sse bool) (*httpSession, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -206,7 +212,7 @@ func (t *sessions) use(p routine.Principal, id string, sse bool) (*httpSession, 
 	return s, nil
 }
 
-// markCalled notes that the client of a session has called something.
+// markCalled records that the client of a session has made a call.
 func (t *sessions) markCalled(s *httpSession) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -225,8 +231,7 @@ var (
 	_ server.SessionIdManager         = sessionIDs{}
 )
 
-// ResolveSessionIdManager gives mcp-go the session that was found, or made, for
-// the request.
+// ResolveSessionIdManager returns the session of the request to mcp-go.
 func (t *sessions) ResolveSessionIdManager(r *http.Request) server.SessionIdManager { //nolint:staticcheck // the name is mcp-go's
 	return sessionIDs{t, requestOf(r.Context()).session}
 }
@@ -239,8 +244,8 @@ type sessionIDs struct {
 
 func (k sessionIDs) Generate() string { return k.session.id }
 
-// Validate has nothing to find out: a request whose session is not its caller's
-// does not come this far.
+// Validate accepts every id: a request whose session is not its caller's has been
+// refused before.
 func (k sessionIDs) Validate(string) (isTerminated bool, err error) { return false, nil }
 
 func (k sessionIDs) Terminate(string) (isNotAllowed bool, err error) {

@@ -11,16 +11,16 @@ import (
 	"sync"
 )
 
-// line is one line of a client, or why there is none.
+// line is one line that a client has sent, or the error of reading it.
 type line struct {
 	text    []byte
 	tooLong bool
 	err     error
 }
 
-// readLines sends the lines of in, without surrounding white space, and last
-// an error: io.EOF at the end. A line of more than limit bytes is skipped. It
-// stops early when ctx ends.
+// readLines sends the lines of in, without surrounding white space, until in fails
+// or ctx ends. The last one has the error, which is io.EOF at the end of in. A
+// line of more than limit bytes comes without its text and with tooLong set.
 func readLines(ctx context.Context, in io.Reader, limit int, lines chan<- line) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -36,7 +36,7 @@ func readLines(ctx context.Context, in io.Reader, limit int, lines chan<- line) 
 	}
 }
 
-// readLine takes a last line without line break for a line too.
+// readLine reads one line. The last one may lack its line break.
 func readLine(r *bufio.Reader, limit int) line {
 	var l line
 	for {
@@ -58,16 +58,16 @@ func readLine(r *bufio.Reader, limit int) line {
 	}
 }
 
-// lineWriter writes JSON values, a line each, for many goroutines: the order
-// of the calls is the order of the lines.
+// lineWriter writes JSON values, one a line. Goroutines may use it at the same
+// time; the lines have the order of the calls.
 type lineWriter struct {
 	mu     sync.Mutex
 	w      io.Writer
-	err    error           // of the first write that failed; none is tried after
-	broken func(err error) // told of it
+	err    error           // of the first write that failed; later ones are not tried
+	broken func(err error) // called with err
 }
 
-// errNotEncodable: the value cannot be encoded, and nothing was written.
+// errNotEncodable is the error of a value that has no JSON. Nothing was written.
 var errNotEncodable = errors.New("no JSON")
 
 func (l *lineWriter) write(v any) error {

@@ -17,7 +17,7 @@ type keepAlives struct {
 
 	mu    sync.Mutex
 	open  map[*stream]struct{}
-	timer *time.Timer // nil before the first stream
+	timer *time.Timer // nil before the first stream was added
 	armed bool
 }
 

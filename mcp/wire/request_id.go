@@ -5,17 +5,18 @@ import (
 	"encoding/json"
 )
 
-// maxExactLength is up to how many characters a number survives that is read as a
-// float64 and written again.
+// maxExactLength is the length in characters up to which every number stays the
+// same when it is read as a float64 and written again.
 const maxExactLength = 15
 
-// longIDPrefix begins the text that stands for a number of many digits.
+// longIDPrefix starts the string that replaces a longer number.
 const longIDPrefix = "rote-number:"
 
-// requestID is the id of a request whose message goes through mcp-go, which
-// reads numbers as float64 and would answer another id than it was asked with,
-// or cancel another request. A number that would not survive that travels as a
-// text instead, and is put back into the answer.
+// requestID is the id of a request whose message goes through mcp-go. mcp-go
+// reads numbers as float64, so that a long id would be answered with another id,
+// or cancel another request. Such a number is replaced by a string in the
+// message, and put back into the answer: 9007199254740993 travels as
+// "rote-number:9007199254740993". The zero value changes nothing.
 type requestID struct{ given, text []byte }
 
 // exactToken returns a progress token if mcp-go would not write it back unchanged,
@@ -27,7 +28,8 @@ func exactToken(token json.RawMessage) json.RawMessage {
 	return token
 }
 
-// newRequestID takes an id as it is written; empty: there is none.
+// newRequestID returns the requestID of an id as the client wrote it. given is
+// empty if the message has none.
 func newRequestID(given json.RawMessage) requestID {
 	if len(given) <= maxExactLength || given[0] != '-' && (given[0] < '0' || given[0] > '9') {
 		return requestID{}
@@ -35,14 +37,14 @@ func newRequestID(given json.RawMessage) requestID {
 	return requestID{given: given, text: []byte(`"` + longIDPrefix + string(given) + `"`)}
 }
 
-// hide puts the text in place of the number that the path leads to in a message.
+// hide replaces the number in a message by the string. path leads to the number.
 func (r requestID) hide(message []byte, path ...string) []byte {
 	if r.given == nil {
 		return message
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(message, &members) != nil || members == nil {
-		return message // mcp-go refuses it
+		return message // mcp-go refuses the message
 	}
 	if inner := path[1:]; len(inner) > 0 {
 		members[path[0]] = r.hide(members[path[0]], inner...)
@@ -51,13 +53,13 @@ func (r requestID) hide(message []byte, path ...string) []byte {
 	}
 	hidden, err := json.Marshal(members)
 	if err != nil {
-		return message // what was read is written
+		return message // what could be decoded can be encoded
 	}
 	return hidden
 }
 
-// restore puts the number back into a message to the client, in which the id
-// stands before all else.
+// restore puts the number back into a message to the client. The id is the first
+// place in it where the string occurs.
 func (r requestID) restore(message []byte) []byte {
 	if r.given == nil {
 		return message

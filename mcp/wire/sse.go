@@ -6,9 +6,9 @@ import (
 	"net/url"
 )
 
-// serveSSE is one session over the older HTTP transport: this stream carries
-// all answers, and messages come as requests to another path. When the client
-// goes away, its calls are cancelled.
+// serveSSE serves one session over the older HTTP transport: the stream carries
+// all answers, and messages are posted to another path. When the client
+// disconnects, its requests are cancelled.
 func (h *HTTP) serveSSE(w http.ResponseWriter, r *http.Request, q *request) error {
 	if err := h.newSession(r.Context(), q, make(chan sseMessage)); err != nil {
 		return err

@@ -13,18 +13,19 @@ import (
 	"rote/routine"
 )
 
-// errClientGone marks that the client reads no more.
+// errClientGone is the error of a client that does not read.
 var errClientGone = errors.New("write to client")
 
 // drainTimeout is the default of Options.DrainTimeout.
 const drainTimeout = 15 * time.Second
 
 // ServeStdio serves one client on behalf of p, which writes a message a line to
-// in and reads the answers from out. It returns when in or ctx has ended, which
-// is no error, or when out takes no more. Calls in flight are cancelled then,
-// and have ended when it returns; what reads only is still answered. If ctx
-// ends while in blocks, one goroutine is left, in in.Read, and those that write
-// if out takes nothing for 15 s. p must be somebody: CodeUnauthenticated.
+// in and reads the answers from out. It returns nil when in or ctx has ended, and
+// an error when out fails or takes nothing for o.DrainTimeout. Tool calls in
+// flight are then cancelled and have ended when ServeStdio returns; requests that
+// only read are still answered. If ctx ends while in.Read blocks, that goroutine
+// is left, and those that write if out blocks. The anonymous principal is refused
+// with CodeUnauthenticated.
 func ServeStdio(ctx context.Context, o Options, p routine.Principal, in io.Reader, out io.Writer) error {
 	peer, err := o.Peer(p)
 	if err != nil {
@@ -55,7 +56,7 @@ func ServeStdio(ctx context.Context, o Options, p routine.Principal, in io.Reade
 	}
 }
 
-// read handles messages until in or ctx ends.
+// read handles the messages of in until in or ctx ends.
 func (c *conversation) read(ctx context.Context, p routine.Principal, in io.Reader, maxMessage int) error {
 	lines := make(chan line)
 	go readLines(ctx, in, maxMessage, lines)

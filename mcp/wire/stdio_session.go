@@ -15,7 +15,7 @@ var (
 	_ server.SessionWithProtocolVersion = (*stdioSession)(nil)
 )
 
-// stdioSession is what mcp-go knows of one client over stdio or SSE.
+// stdioSession is the session of one client over stdio or SSE, as mcp-go needs it.
 type stdioSession struct {
 	id            string
 	initialized   atomic.Bool
@@ -60,30 +60,30 @@ func (s *stdioSession) SetClientCapabilities(c mcp.ClientCapabilities) {
 	s.capabilities = c
 }
 
-// ProtocolVersion is what initialize agreed on; empty before, and for clients
-// that say it with each request.
+// ProtocolVersion returns the revision that initialize agreed on. It is empty
+// before that, and for clients that name the revision in each request.
 func (s *stdioSession) ProtocolVersion() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.version
 }
 
-// SetProtocolVersion is called by initialize.
+// SetProtocolVersion stores the revision that initialize agreed on.
 func (s *stdioSession) SetProtocolVersion(version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version = version
 }
 
-// forwardNotifications writes what mcp-go tells the session, such as a changed
-// list of tools.
+// forwardNotifications writes the notifications that mcp-go sends to the session,
+// such as that the list of tools has changed, until ctx ends.
 func (c *conversation) forwardNotifications(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case n := <-c.session.notifications:
-			_ = c.out.write(n) // a broken out ends the session
+			_ = c.out.write(n) // a write error ends the session elsewhere
 		}
 	}
 }

@@ -13,26 +13,26 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// writeTime is what a client has to take what is sent.
+// writeTime is how long a client may take to read one write.
 const writeTime = 30 * time.Second
 
 // stream is the answer to one request over HTTP. mcp-go writes to it either one
-// JSON body or server-sent events; what belongs to the request and comes before
-// goes between, in order. With the first such event, a JSON body to come
-// becomes the last event.
+// JSON body or server-sent events. Notifications that belong to the request are
+// written as events in between, in order. Once there has been such an event, a
+// JSON body is sent as the last event.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	broken  func()      // called when the client takes no more
+	broken  func()      // called when the client does not read
 	alive   *keepAlives // nil: the client does not accept events
 	id      requestID
 	code    *errorCode
 	written atomic.Bool // something was, since the last tick
 
 	mu         sync.Mutex
-	headerSent bool // the header is out
-	events     bool // as server-sent events
-	framing    bool // what is written is a body, to be framed at the end
+	headerSent bool // the header has been sent
+	events     bool // the answer is a stream of server-sent events
+	framing    bool // a JSON body is collected, which close sends as an event
 	body       bytes.Buffer
 	closed     bool
 }
@@ -53,13 +53,13 @@ func newStream(w http.ResponseWriter, alive *keepAlives, broken func()) *stream 
 	return s
 }
 
-// CanStream tells whether the client knows events.
+// CanStream reports whether the client accepts events.
 func (s *stream) CanStream() bool { return s.alive != nil }
 
-// Header is that of the answer.
+// Header returns the header of the answer.
 func (s *stream) Header() http.Header { return s.w.Header() }
 
-// WriteHeader begins the answer, unless it has begun as a stream of events.
+// WriteHeader starts the answer, unless it has started as a stream of events.
 func (s *stream) WriteHeader(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *stream) WriteHeader(status int) {
 	s.w.WriteHeader(status)
 }
 
-// Write takes one whole event, or a part of the body.
+// Write writes one whole event, or a part of the body.
 func (s *stream) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,14 +94,14 @@ func (s *stream) Flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.headerSent {
-		_ = s.control.Flush() // a client that is gone ends the request
+		_ = s.control.Flush() // the request ends when the client disconnects
 	}
 }
 
 const eventStream = "text/event-stream"
 
-// write sends a message as an event of its own. After an answer that is no
-// stream it sends nothing: the message has missed it.
+// write sends a message as an event of its own. It drops the message if the
+// answer has been sent as plain JSON.
 func (s *stream) write(v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -116,14 +116,15 @@ func (s *stream) event(name string, data []byte) error {
 	return s.send(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data))
 }
 
-// comment sends a line that clients skip.
+// comment sends a comment, which clients skip.
 func (s *stream) comment() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.send([]byte(": still here\n\n")) // a client that is gone ends the request
+	_ = s.send([]byte(": still here\n\n")) // the request ends when the client disconnects
 }
 
-// send makes the answer a stream of events, if it still can be one.
+// send writes an event. The first one makes the answer a stream of events, unless
+// it has been sent as plain JSON. s.mu must be held.
 func (s *stream) send(event []byte) error {
 	if s.closed || s.headerSent && !s.events {
 		return nil
@@ -147,14 +148,14 @@ func (s *stream) send(event []byte) error {
 	return err
 }
 
-// extendDeadline gives the client time for one more write: a stream may last longer
-// than any answer's limit.
+// extendDeadline allows the client writeTime for the next write: a stream may last
+// longer than the server's limit for an answer. s.mu must be held.
 func (s *stream) extendDeadline() {
 	s.written.Store(true)
 	_ = s.control.SetWriteDeadline(time.Now().Add(writeTime)) // not every writer has one
 }
 
-// close ends the answer. Nothing is written after it.
+// close ends the answer. Nothing is written after that.
 func (s *stream) close() {
 	if s.alive != nil {
 		s.alive.remove(s)
@@ -162,7 +163,7 @@ func (s *stream) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if body := bytes.TrimSpace(s.body.Bytes()); len(body) > 0 {
-		_ = s.send(fmt.Appendf(nil, "event: message\ndata: %s\n\n", s.code.replace(s.id.restore(body)))) // a client that is gone misses it
+		_ = s.send(fmt.Appendf(nil, "event: message\ndata: %s\n\n", s.code.replace(s.id.restore(body)))) // the client may have disconnected
 	}
 	s.closed = true
 }
