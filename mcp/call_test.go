@@ -163,7 +163,8 @@ func TestFailuresSayEverythingInText(t *testing.T) {
 		want    string
 	}{
 		{"element not found", clickFails(routine.CodeElementNotFound, "nothing matches #buy"),
-			`Routine "buy" failed at operation 2 of 3 (click): nothing matches #buy after 20000 ms [element_not_found]. Execution ID. Next: ` + nextSteps[routine.CodeElementNotFound] + `.`},
+			`Routine "buy" failed at operation 2 of 3 (click): nothing matches #buy after 20000 ms [element_not_found]. Execution ID. Next: ` +
+				nextSteps[routine.CodeElementNotFound] + `.`},
 		{"evidence of the page", func(h *house) {
 			clickFails(routine.CodeElementNotFound, "nothing matches #buy")(h)
 			h.site.evidence = &routine.Evidence{URL: "https://shop.example/cart", Title: "Your\n\"cart\"", Text: "Sold\nout", Elements: []routine.Element{{Selector: "button.buy-now", Text: "Buy now"}}}

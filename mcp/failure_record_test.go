@@ -68,7 +68,8 @@ func TestTheRecordOfAFailedRunIsBounded(t *testing.T) {
 	c := connect(t, h.Server)
 	_, text := callTool(t, c, "buy", nil)
 	_, text = callTool(t, c, "get_execution", map[string]any{"execution_id": executionIDs.FindString(text), "screenshot": true})
-	if r, _ := mends(t, text); len(text) > maxResult || len(r.Failed) > maxFailureRecord || len(r.Before) > maxFailureRecord || !strings.HasSuffix(text, "\nThere is no screenshot.") {
+	if r, _ := mends(t, text); len(text) > maxResult || len(r.Failed) > maxFailureRecord || len(r.Before) > maxFailureRecord ||
+		!strings.HasSuffix(text, "\nThere is no screenshot.") {
 		t.Errorf("%d bytes, %d and %d of records: %s", len(text), len(r.Failed), len(r.Before), text[len(text)-100:])
 	}
 }

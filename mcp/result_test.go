@@ -72,13 +72,19 @@ func TestDownloads(t *testing.T) {
 		data                    string
 		want                    fileDescription
 	}{
-		{"an image is one", "image/png", png, mcp.ImageContent{}, "null", fileDescription{"a.bin", "image/png", int64(len(png)), "in this answer, as an image", "", ""}},
-		{"an image of another name too", "application/octet-stream", png, mcp.ImageContent{}, "null", fileDescription{"a.bin", "image/png", int64(len(png)), "in this answer, as an image", "", ""}},
-		{"a large image is told of", "image/png", png + strings.Repeat("p", 1<<20), mcp.ResourceLink{}, "null", fileDescription{"a.bin", "image/png", int64(len(png)) + 1<<20, readHint, "", ""}},
-		{"what only says it is an image is none", "image/png", "<html>no</html>", mcp.ResourceLink{}, "null", fileDescription{"a.bin", "image/png", 15, readHint, "", ""}},
-		{"a text is in data", "text/csv; charset=utf-8", "a,b\n1,\u2028ü\n", nil, `"a,b\n1,` + "\u2028" + `ü\n"`, fileDescription{"a.bin", "text/csv", 12, "in this answer, as text in data", "", ""}},
+		{"an image is one", "image/png", png, mcp.ImageContent{}, "null",
+			fileDescription{"a.bin", "image/png", int64(len(png)), "in this answer, as an image", "", ""}},
+		{"an image of another name too", "application/octet-stream", png, mcp.ImageContent{}, "null",
+			fileDescription{"a.bin", "image/png", int64(len(png)), "in this answer, as an image", "", ""}},
+		{"a large image is told of", "image/png", png + strings.Repeat("p", 1<<20), mcp.ResourceLink{}, "null",
+			fileDescription{"a.bin", "image/png", int64(len(png)) + 1<<20, readHint, "", ""}},
+		{"what only says it is an image is none", "image/png", "<html>no</html>", mcp.ResourceLink{}, "null",
+			fileDescription{"a.bin", "image/png", 15, readHint, "", ""}},
+		{"a text is in data", "text/csv; charset=utf-8", "a,b\n1,\u2028ü\n", nil, `"a,b\n1,` + "\u2028" + `ü\n"`,
+			fileDescription{"a.bin", "text/csv", 12, "in this answer, as text in data", "", ""}},
 		{"a text that is none is told of", "text/csv", "\xff\xfe", mcp.ResourceLink{}, "null", fileDescription{"a.bin", "text/csv", 2, readHint, "", ""}},
-		{"any other file is told of", "", strings.Repeat("x", 3000), mcp.ResourceLink{}, "null", fileDescription{"a.bin", "application/octet-stream", 3000, readHint, "", ""}},
+		{"any other file is told of", "", strings.Repeat("x", 3000), mcp.ResourceLink{}, "null",
+			fileDescription{"a.bin", "application/octet-stream", 3000, readHint, "", ""}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHouse(t, grab)

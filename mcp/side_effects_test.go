@@ -42,7 +42,8 @@ func TestAdviceAfterARunThatActed(t *testing.T) {
 		{"the click has not come", late, timedOut, nil, nextSteps[routine.CodeTimeout] + "."},
 		{"many clicks", strings.Repeat(`{"type": "press", "key": "Tab"}, `, 7) + login, timedOut, nil,
 			wary + "operation 1 (press), operation 2 (press), operation 3 (press), operation 4 (press), operation 5 (press), 3 more" + had + unset},
-		{"an answer that is no hope", login, routine.Errorf(routine.CodeEgressDenied, "refused"), nil, wary + "operation 2 (click)" + had + nextSteps[routine.CodeEgressDenied] + "."},
+		{"an answer that is no hope", login, routine.Errorf(routine.CodeEgressDenied, "refused"), nil,
+			wary + "operation 2 (click)" + had + nextSteps[routine.CodeEgressDenied] + "."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHouse(t, fmt.Sprintf(`{"name": "try", "description": "Tries.", "operations": [%s]}`, row.operations))
