@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -174,11 +175,14 @@ func (c *client) read() {
 	}
 }
 
-// oversize fails the call to which a message that is too long is the answer.
-func (c *client) oversize(head []byte) {
+// oversize takes the beginning and the end of a message that is too long. It fails the
+// call to which the message is the answer. Events are dropped, except that of a paused
+// request, which would otherwise wait for ever.
+func (c *client) oversize(b []byte) {
 	var id int
-	if _, err := fmt.Sscanf(string(head), `{"id":%d,`, &id); err != nil {
-		return // an event, which is dropped
+	if _, err := fmt.Sscanf(string(b), `{"id":%d,`, &id); err != nil {
+		c.refusePaused(b)
+		return
 	}
 	c.mu.Lock()
 	ch := c.pending[id]
@@ -187,6 +191,18 @@ func (c *client) oversize(head []byte) {
 	if ch != nil {
 		ch <- answer{nil, errOversize}
 	}
+}
+
+// refusePaused fails a paused request whose event is too long to be read, as it
+// carries the body of a large upload. Nobody can judge such a request.
+func (c *client) refusePaused(b []byte) {
+	rest, ok := bytes.CutPrefix(b, []byte(`{"method":"Fetch.requestPaused","params":{"requestId":"`))
+	if !ok {
+		return
+	}
+	request, _, _ := bytes.Cut(rest, []byte(`"`))
+	c.send(sessionAtEnd(b), "Fetch.failRequest",
+		proto.FetchFailRequest{RequestID: proto.FetchRequestID(request), ErrorReason: proto.NetworkErrorReasonBlockedByClient})
 }
 
 func (c *client) fail(err error) {

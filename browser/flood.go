@@ -32,18 +32,25 @@ func isWriting(method string) bool {
 // longWriting finds the method and the session of such an event that is longer than
 // longMessage, without decoding it. Chromium writes the method first and the session last.
 func longWriting(b []byte) (method string, session proto.TargetSessionID, ok bool) {
-	const first, last = `{"method":"`, `"sessionId":"`
-	rest, found := bytes.CutPrefix(b, []byte(first))
+	rest, found := bytes.CutPrefix(b, []byte(`{"method":"`))
 	if len(b) <= longMessage || !found {
 		return "", "", false
 	}
 	name, _, _ := bytes.Cut(rest[:100], []byte(`"`))
-	at := bytes.LastIndex(b, []byte(last))
-	if at < 0 || !isWriting(string(name)) {
-		return "", "", false
+	session = sessionAtEnd(b)
+	return string(name), session, session != "" && isWriting(string(name))
+}
+
+// sessionAtEnd is the session that a message of Chromium's ends with; empty: the
+// browser's own.
+func sessionAtEnd(b []byte) proto.TargetSessionID {
+	const key = `"sessionId":"`
+	at := bytes.LastIndex(b, []byte(key))
+	if at < 0 {
+		return ""
 	}
-	id, _, _ := bytes.Cut(b[at+len(last):], []byte(`"`))
-	return string(name), proto.TargetSessionID(id), true
+	id, _, _ := bytes.Cut(b[at+len(key):], []byte(`"`))
+	return proto.TargetSessionID(id)
 }
 
 // mayWrite counts what the page writes to its console and to the run's clipboard, ends

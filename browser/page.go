@@ -179,12 +179,14 @@ var eachPage = []proto.Request{
 
 func (p *page) viewed() *view { return p.top }
 
-// networkEnable is Network.enable without buffers for bodies, which nothing reads.
+// networkEnable is Network.enable without buffers for bodies, which nothing reads, and
+// with events that leave out the bodies of uploads. 0 would mean that these are
+// included at any size, so their limit is 1 byte.
 type networkEnable struct{}
 
 func (networkEnable) ProtoReq() string { return "Network.enable" }
 func (networkEnable) MarshalJSON() ([]byte, error) {
-	return []byte(`{"maxTotalBufferSize":0,"maxResourceBufferSize":0,"maxPostDataSize":0}`), nil
+	return []byte(`{"maxTotalBufferSize":0,"maxResourceBufferSize":0,"maxPostDataSize":1}`), nil
 }
 
 // send writes a request to the page's session and does not wait for the answer.

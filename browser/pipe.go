@@ -48,10 +48,15 @@ func (p *pipe) send(message []byte) error {
 // escaped to ASCII, so that a character may take six bytes.
 const maxMessage = 128 << 20
 
-// headBytes is how much of a longer message is kept, enough to find out what it answers.
-const headBytes = 64
+// headBytes and endBytes are how much of the beginning and the end of a longer message
+// is kept: enough to find out what it answers, or which request of which session it is
+// about.
+const (
+	headBytes = 128
+	endBytes  = 64
+)
 
-// errOversize is returned with the head of a message that was too long.
+// errOversize is returned with the beginning and the end of a message that was too long.
 var errOversize = errors.New("the message is too long")
 
 func (p *pipe) read() ([]byte, error) {
@@ -60,21 +65,28 @@ func (p *pipe) read() ([]byte, error) {
 		piece, err := p.in.ReadSlice(0)
 		size += int64(len(piece))
 		long := size > p.most.Load()
+		b = append(b, piece...)
 		if long {
-			b = append(b[:min(len(b), headBytes)], piece[:min(len(piece), max(headBytes-len(b), 0))]...)
-		} else {
-			b = append(b, piece...)
+			b = withoutMiddle(b)
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case err != nil:
 			return nil, err
 		case long:
-			return b, errOversize
+			return b[:len(b)-1], errOversize
 		default:
 			return b[:len(b)-1], nil
 		}
 	}
+}
+
+// withoutMiddle keeps headBytes and endBytes of a message, and the NUL after it.
+func withoutMiddle(b []byte) []byte {
+	if len(b) <= headBytes+endBytes+1 {
+		return b
+	}
+	return append(b[:headBytes], b[len(b)-endBytes-1:]...)
 }
 
 func (p *pipe) close() {
@@ -83,7 +95,7 @@ func (p *pipe) close() {
 }
 
 // transport carries protocol messages. A read that fails ends the connection,
-// unless with errOversize, which comes with the beginning of the message.
+// unless with errOversize, which comes with the beginning and the end of the message.
 type transport interface {
 	send(message []byte) error
 	read() ([]byte, error)

@@ -1,9 +1,14 @@
 package browser
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -23,7 +28,7 @@ func TestPipeBoundsMessages(t *testing.T) {
 	for _, want := range []struct {
 		text string
 		err  error
-	}{{"short", nil}, {long[:headBytes], errOversize}, {strings.Repeat("y", 999), nil}} {
+	}{{"short", nil}, {long[:headBytes] + long[len(long)-endBytes:], errOversize}, {strings.Repeat("y", 999), nil}} {
 		got, err := p.read()
 		if string(got) != want.text || !errors.Is(err, want.err) {
 			t.Fatalf("%d bytes %.80q, %v", len(got), got, err)
@@ -41,5 +46,44 @@ func TestLongAnswer(t *testing.T) {
 	}
 	if got := eval(t, p, "(() => 1 + 1)()"); got != "2" {
 		t.Fatal(got)
+	}
+}
+
+// An upload is not told of with its body, so that no page can hold up the pipe
+// with it. While scripts are watched the body comes with the request that is
+// paused; one too long to be read is refused, and the page does not hang.
+func TestLongUpload(t *testing.T) {
+	t.Parallel()
+	b := own(t)
+	p := mustOpen(t, b)
+	base := site(t, map[string]any{"/": `<script>const upload = () => fetch('/to', {method: 'POST', body: 'x'.repeat(100000)}).then(r => r.text(), String)</script>`,
+		"/to": func(w http.ResponseWriter, r *http.Request) {
+			n, _ := io.Copy(io.Discard, r.Body)
+			fmt.Fprint(w, n)
+		}})
+	if _, err := p.Navigate(testContext(t), base+"/"); err != nil {
+		t.Fatal(err)
+	}
+	longest := atomic.Int64{}
+	p.i.client.listen(p.session, func(method string, params json.RawMessage) {
+		longest.Store(max(longest.Load(), int64(len(params))))
+		p.event(method, params)
+	})
+	upload := func() string {
+		v, err := evaluate(testContext(t), p, proto.RuntimeEvaluate{Expression: `upload()`, AwaitPromise: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(v.Value)
+	}
+	if got := upload(); got != `"100000"` || longest.Load() > 50_000 {
+		t.Error(got, longest.Load())
+	}
+	p.i.pipe.most.Store(50_000)
+	if _, err := p.Evaluate(testContext(t), watchedScript(`(() => { document.title = 'watched' })()`)); err != nil {
+		t.Fatal(err)
+	}
+	if got := upload(); got != `"TypeError: Failed to fetch"` {
+		t.Error(got)
 	}
 }
