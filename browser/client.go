@@ -181,7 +181,7 @@ func (c *client) read() {
 func (c *client) oversize(b []byte) {
 	var id int
 	if _, err := fmt.Sscanf(string(b), `{"id":%d,`, &id); err != nil {
-		c.refusePaused(b)
+		c.endPause(b)
 		return
 	}
 	c.mu.Lock()
@@ -193,16 +193,22 @@ func (c *client) oversize(b []byte) {
 	}
 }
 
-// refusePaused fails a paused request whose event is too long to be read, as it
-// carries the body of a large upload. Nobody can judge such a request.
-func (c *client) refusePaused(b []byte) {
+// endPause takes what is left of the event of a paused request that is too long to
+// be read, as it carries the body of a large upload. What the browser's own session
+// has paused is continued. A page's session pauses for the guard, which cannot judge
+// such a request: it fails.
+func (c *client) endPause(b []byte) {
 	rest, ok := bytes.CutPrefix(b, []byte(`{"method":"Fetch.requestPaused","params":{"requestId":"`))
 	if !ok {
 		return
 	}
-	request, _, _ := bytes.Cut(rest, []byte(`"`))
-	c.send(sessionAtEnd(b), "Fetch.failRequest",
-		proto.FetchFailRequest{RequestID: proto.FetchRequestID(request), ErrorReason: proto.NetworkErrorReasonBlockedByClient})
+	id, _, _ := bytes.Cut(rest, []byte(`"`))
+	request, session := proto.FetchRequestID(id), sessionAtEnd(b)
+	if session == "" {
+		c.send("", "Fetch.continueRequest", proto.FetchContinueRequest{RequestID: request})
+		return
+	}
+	c.send(session, "Fetch.failRequest", proto.FetchFailRequest{RequestID: request, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
 }
 
 func (c *client) fail(err error) {

@@ -53,9 +53,18 @@ func TestLongAnswer(t *testing.T) {
 // with it. While scripts are watched the body comes with the request that is
 // paused; one too long to be read is refused, and the page does not hang.
 func TestLongUpload(t *testing.T) {
-	t.Parallel()
-	b := own(t)
-	p := mustOpen(t, b)
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			b := New(Config{Egress: shared.config.Egress, Executable: kind.executable(t), Warm: 1, Log: complaints})
+			t.Cleanup(b.Close)
+			uploads(t, mustOpen(t, b))
+		})
+	}
+}
+
+func uploads(t *testing.T, p *page) {
+	t.Helper()
 	base := site(t, map[string]any{"/": `<script>const upload = () => fetch('/to', {method: 'POST', body: 'x'.repeat(100000)}).then(r => r.text(), String)</script>`,
 		"/to": func(w http.ResponseWriter, r *http.Request) {
 			n, _ := io.Copy(io.Discard, r.Body)

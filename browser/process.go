@@ -58,6 +58,9 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 	// Every new page and worker waits until it is resumed, so that it can be set up
 	// before its first script runs.
 	err = proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true}.Call(caller{ctx, p.client, ""})
+	if err == nil {
+		err = p.declineChallenges(ctx)
+	}
 	if err != nil {
 		p.close()
 		said := p.log.String()
@@ -153,6 +156,10 @@ func (p *process) event(method string, params json.RawMessage) {
 		if e, ok := decode[proto.TargetDetachedFromTarget](params); ok {
 			p.detached(e.SessionID)
 		}
+		return
+	}
+	if strings.HasPrefix(method, "Fetch.") {
+		p.answerPaused(method, params)
 		return
 	}
 	if strings.HasPrefix(method, "Browser.download") {

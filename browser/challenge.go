@@ -1,0 +1,46 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// shellProduct is how the headless shell calls itself. Full Chromium calls itself
+// Chrome or Chromium, also when it runs headless.
+const shellProduct = "HeadlessChrome/"
+
+// declineChallenges makes every 401 that asks for HTTP credentials the answer of
+// its request, as it is in the headless shell.
+//
+// Full Chromium opens a login dialog instead. Nobody answers it, so the request
+// never ends, and the dialog blocks its tab. Chromium offers the challenge to
+// DevTools first, but only that of a request which was paused when it began. So
+// the browser pauses the requests of all runs, and each is continued at once. That
+// costs about half a millisecond a request, and nothing in the headless shell.
+func (p *process) declineChallenges(ctx context.Context) error {
+	browser := caller{ctx, p.client, ""}
+	v, err := proto.BrowserGetVersion{}.Call(browser)
+	if err != nil || strings.HasPrefix(v.Product, shellProduct) {
+		return err
+	}
+	return proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}, HandleAuthRequests: true}.Call(browser)
+}
+
+// answerPaused continues a request that the browser has paused, and declines a
+// challenge. It runs on the reading goroutine.
+func (p *process) answerPaused(method string, params json.RawMessage) {
+	e, ok := decode[struct {
+		ID proto.FetchRequestID `json:"requestId"`
+	}](params)
+	switch {
+	case !ok:
+	case method == "Fetch.requestPaused":
+		p.client.send("", "Fetch.continueRequest", proto.FetchContinueRequest{RequestID: e.ID})
+	case method == "Fetch.authRequired":
+		p.client.send("", "Fetch.continueWithAuth", proto.FetchContinueWithAuth{RequestID: e.ID,
+			AuthChallengeResponse: &proto.FetchAuthChallengeResponse{Response: proto.FetchAuthChallengeResponseResponseCancelAuth}})
+	}
+}
