@@ -104,5 +104,3 @@ func (p *page) refused() (*routine.Error, bool) {
 
 // Denials are the requests of the page that were refused since the last call.
 func (p *page) Denials() []routine.Denial { return p.proxy.Denials() }
-
-func shortURL(url string) string { return routine.Truncate(url, routine.MaxShownURL) }

@@ -141,7 +141,7 @@ const hangTime = 2 * time.Second
 // ended.
 func (p *page) unanswered(silent time.Duration) error {
 	if s := p.now(); s.leaving() {
-		return routine.Errorf(routine.CodeTimeout, "the page is on its way to %s, which does not answer", shortURL(s.goingTo))
+		return routine.Errorf(routine.CodeTimeout, "the page is on its way to %s, which does not answer", routine.ShownURL(s.goingTo))
 	}
 	if silent <= hangTime { // not long enough to blame the page
 		return routine.Errorf(routine.CodeTimeout, "the page did not answer in %d ms, which is too short to find out why: wait longer", silent.Milliseconds())
@@ -208,7 +208,7 @@ func (p *page) givenUp(ctx context.Context, selector string, last spot, seen sig
 		return last, notActionable(selector, last)
 	case now.loader != seen.loader:
 		return last, routine.Errorf(routine.CodeElementNotFound, "the page left for %s while %q was waited for (last seen: %s), and no element matches it there",
-			shortURL(now.url), selector, seen.why)
+			routine.ShownURL(now.url), selector, seen.why)
 	}
 	return last, removed(selector, fmt.Sprintf("while it was waited for (last seen: %s)", seen.why))
 }

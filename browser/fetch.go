@@ -158,10 +158,11 @@ func (p *page) body(ctx context.Context, from requester, f routine.Fetch, r resp
 	}
 	for next := r.part; ; {
 		if next.TooLarge {
-			return nil, routine.Errorf(routine.CodeResultTooLarge, "the answer of %s has more than the limit of %d bytes: ask for less, or raise --max-result", shortURL(f.URL), max)
+			return nil, routine.Errorf(routine.CodeResultTooLarge,
+				"the answer of %s has more than the limit of %d bytes: ask for less, or raise --max-result", routine.ShownURL(f.URL), max)
 		}
 		if next.Broke != "" {
-			return nil, routine.Errorf(routine.CodeNetworkError, "%s %s: the answer broke off after %d bytes: %s", f.Method, shortURL(f.URL), len(body), next.Broke)
+			return nil, routine.Errorf(routine.CodeNetworkError, "%s %s: the answer broke off after %d bytes: %s", f.Method, routine.ShownURL(f.URL), len(body), next.Broke)
 		}
 		var err error
 		if body, err = base64.StdEncoding.AppendDecode(body, []byte(next.Body)); err != nil || !next.More {
@@ -228,7 +229,7 @@ func (p *page) unfetched(f routine.Fetch, r response, became hop) error {
 	case became.failure.Error != "":
 		why = explain(became.failure.Error)
 	}
-	return routine.Errorf(routine.CodeNetworkError, "%s %s failed: %s", f.Method, shortURL(f.URL), why)
+	return routine.Errorf(routine.CodeNetworkError, "%s %s failed: %s", f.Method, routine.ShownURL(f.URL), why)
 }
 
 // goToOrigin opens the root page of the request's site, so that the request is made with
@@ -238,7 +239,8 @@ func (p *page) unfetched(f routine.Fetch, r response, became hop) error {
 func (p *page) goToOrigin(ctx context.Context, to string) (origin string, _ error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", routine.Errorf(routine.CodeNavigationFailed, "%q is no absolute http or https URL, and no page is open that it could be relative to: navigate first", shortURL(to))
+		return "", routine.Errorf(routine.CodeNavigationFailed,
+			"%q is no absolute http or https URL, and no page is open that it could be relative to: navigate first", routine.ShownURL(to))
 	}
 	origin = u.Scheme + "://" + u.Host
 	_, err = p.Navigate(ctx, origin+"/")

@@ -46,7 +46,7 @@ func (g *guard) judgeMade(params json.RawMessage) {
 	made := g.draws && !g.marks.leads[v.URL] && !g.marks.loads[v.URL]
 	g.mu.Unlock()
 	if made {
-		g.block("show a document that it has made (" + shortURL(v.URL) + ")")
+		g.block("show a document that it has made (" + routine.ShownURL(v.URL) + ")")
 	}
 }
 

@@ -25,7 +25,7 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 	gone, err := call[proto.PageNavigateResult](ctx, p, proto.PageNavigate{URL: url})
 	var refused *cdp.Error
 	if errors.As(err, &refused) {
-		return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", shortURL(url), refused.Message)
+		return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", routine.ShownURL(url), refused.Message)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -83,7 +83,7 @@ func (p *page) notReached(url, errorText string) (routine.Navigation, error) {
 			why = known
 		}
 	}
-	return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", shortURL(url), why)
+	return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", routine.ShownURL(url), why)
 }
 
 // explain describes Chromium's common network errors.

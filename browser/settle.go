@@ -96,9 +96,9 @@ func (p *page) ready(ctx context.Context) error {
 func (p *page) warnOfDocument(finished bool) {
 	switch s := p.now(); {
 	case !finished:
-		p.warn(shortURL(s.url) + " did not finish loading; went on with what was there")
+		p.warn(routine.ShownURL(s.url) + " did not finish loading; went on with what was there")
 	case s.statusOf == s.loader && s.status >= 400:
-		p.warn(fmt.Sprintf("%s answered with HTTP status %d", shortURL(s.url), s.status))
+		p.warn(routine.DescribeStatus(s.url, s.status))
 	}
 }
 
@@ -156,7 +156,7 @@ func (p *page) arrive(ctx context.Context) error {
 		default:
 			// Without this, the session stays blocked while a server does not answer.
 			p.send(proto.PageStopLoading{})
-			return routine.Errorf(routine.CodeTimeout, "the page was on its way to %s, which did not answer", shortURL(p.now().goingTo))
+			return routine.Errorf(routine.CodeTimeout, "the page was on its way to %s, which did not answer", routine.ShownURL(p.now().goingTo))
 		}
 	}
 }

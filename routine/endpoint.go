@@ -76,10 +76,12 @@ func (e *endpoint) body() (any, bool) {
 	return e.Body, e.Body != nil
 }
 
-// fetch turns the filled endpoint into the request to make.
+// fetch turns the filled endpoint into the request to make. A user name and a
+// password in the URL become an Authorization header, because no browser fetches a
+// URL that carries them.
 func (e *endpoint) fetch() Fetch {
-	f := Fetch{URL: e.URL, Method: e.Method, Credentials: e.Credentials, Headers: map[string]string{}}
-	contentType := ""
+	f := Fetch{URL: withoutUser(e.URL), Method: e.Method, Credentials: e.Credentials, Headers: map[string]string{}}
+	contentType, authorized := "", false
 	for name, v := range e.Headers {
 		if v == nil {
 			continue
@@ -88,6 +90,10 @@ func (e *endpoint) fetch() Fetch {
 		if strings.EqualFold(name, "content-type") {
 			contentType = strings.ToLower(f.Headers[name])
 		}
+		authorized = authorized || strings.EqualFold(name, "authorization")
+	}
+	if basic := basicCredentials(e.URL); basic != "" && !authorized {
+		f.Headers["authorization"] = basic
 	}
 	body, has := e.body()
 	if !has {

@@ -49,7 +49,7 @@ func unlike(filename, contentType, asked, from string) string {
 	}
 	text := fmt.Sprintf("%s was answered with %s, which is no %s file", Truncate(filename, 80), Truncate(kind, 60), extension)
 	if redirected(asked, from) {
-		text += ", after a redirect to " + Truncate(from, MaxShownURL)
+		text += ", after a redirect to " + ShownURL(from)
 	}
 	return text
 }

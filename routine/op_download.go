@@ -19,7 +19,7 @@ func (o *opDownload) Do(ctx context.Context, r *Run) error {
 		return err
 	}
 	if response.Status < 200 || response.Status > 299 {
-		return Errorf(CodeHTTPError, "%s answered with HTTP status %d", Truncate(response.URL, MaxShownURL), response.Status)
+		return Errorf(CodeHTTPError, "%s", DescribeStatus(response.URL, response.Status))
 	}
 	f := File{FileInfo{Name: o.Filename, ContentType: header(response.Headers, "content-type")}, response.Body}
 	if err := r.setFile(f); err != nil {

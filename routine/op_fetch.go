@@ -30,7 +30,7 @@ func (o *opFetch) Do(ctx context.Context, r *Run) error {
 		return err
 	}
 	if response.Status >= 400 {
-		r.warn(fmt.Sprintf("%s answered with HTTP status %d", Truncate(response.URL, MaxShownURL), response.Status))
+		r.warn(DescribeStatus(response.URL, response.Status))
 	}
 	if o.SessionKey == "" {
 		return nil

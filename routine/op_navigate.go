@@ -2,7 +2,6 @@ package routine
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -22,13 +21,13 @@ func (o *opNavigate) Do(ctx context.Context, r *Run) error {
 	if err != nil {
 		return err
 	}
-	r.detail("url", n.URL)
+	r.detail("url", withoutUser(n.URL))
 	r.detail("status", n.Status)
 	if n.Status >= 400 {
-		r.warn(fmt.Sprintf("%s answered with HTTP status %d", Truncate(n.URL, MaxShownURL), n.Status))
+		r.warn(DescribeStatus(n.URL, n.Status))
 	}
 	if n.Unfinished {
-		r.warn(fmt.Sprintf("%s did not finish loading; went on with what was there", Truncate(n.URL, MaxShownURL)))
+		r.warn(ShownURL(n.URL) + " did not finish loading; went on with what was there")
 	}
 	return pause(ctx, o.sleeps())
 }

@@ -26,15 +26,15 @@ func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
 		last = url
 		ok, err := re.match(url)
 		if err != nil {
-			return false, Errorf(CodeTimeout, "matching url_regex with %s took more than %v: simplify it", Truncate(url, MaxShownURL), maxMatchTime)
+			return false, Errorf(CodeTimeout, "matching url_regex with %s took more than %v: simplify it", ShownURL(url), maxMatchTime)
 		}
 		return ok, nil
 	})
 	switch {
 	case errors.Is(err, errOperationLimit):
-		return Errorf(CodeTimeout, "the URL did not match %s within %d ms; it is %s", Quote(o.URLRegex), o.TimeoutMS, Truncate(last, MaxShownURL))
+		return Errorf(CodeTimeout, "the URL did not match %s within %d ms; it is %s", Quote(o.URLRegex), o.TimeoutMS, ShownURL(last))
 	case err != nil && ctx.Err() != nil:
-		return Errorf(CodeTimeout, "the URL did not match %s; it is %s", Quote(o.URLRegex), Truncate(last, MaxShownURL))
+		return Errorf(CodeTimeout, "the URL did not match %s; it is %s", Quote(o.URLRegex), ShownURL(last))
 	}
 	if err != nil {
 		return err
