@@ -67,6 +67,12 @@ func waitIdle(t *testing.T, b *Browser) {
 	t.Helper()
 	soon(t, "the browser rests", func() bool {
 		b.mu.Lock()
+		gone := b.current == nil
+		b.mu.Unlock()
+		if gone { // it took too long to dispose of a context, and the next run starts another
+			mustOpen(t, b).Close()
+		}
+		b.mu.Lock()
 		defer b.mu.Unlock()
 		i := b.current
 		return len(b.living) == 1 && b.living[i] && i.users == 0 && len(i.ready) == b.config.Warm

@@ -75,8 +75,13 @@ func newBrowser() *Browser {
 	}
 	b := New(Config{Egress: policy, Log: complaints})
 	b.outlineTime = 4 * time.Second // for a machine under load
+	beSlow(b)
 	return b
 }
+
+// beSlow lets a browser take long to answer: on a starved machine it would be
+// replaced, and the runs on it ended.
+func beSlow(b *Browser) { b.endurance.answer, b.endurance.patience = testTime/3, testTime }
 
 // site serves pages by path; a value is an HTML body or a handler.
 func site(t testing.TB, pages map[string]any) string {

@@ -341,6 +341,7 @@ func full() *Browser {
 		path := findFull()
 		fullChromium.missing = path == ""
 		fullChromium.Browser = New(Config{Egress: shared.config.Egress, Executable: path, Warm: 2, Log: complaints})
+		beSlow(fullChromium.Browser)
 	}
 	return fullChromium.Browser
 }
