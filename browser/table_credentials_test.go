@@ -34,13 +34,6 @@ func member(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "<p id=who>ada</p>")
 }
 
-func scriptFile(text string) func(http.ResponseWriter, *http.Request) {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/javascript")
-		fmt.Fprint(w, text)
-	}
-}
-
 // members is a site with paths that ask for credentials.
 var members = map[string]any{
 	"in": challenges(basic), "digest": challenges(digest), "two": challenges(digest, basic), "member": member, "to": redirect("in"),
