@@ -80,7 +80,7 @@ func (s *Service) saveNew(ctx context.Context, r *Routine) (err error) {
 // routineMade is the routine that a call with k's key has created from d, as it
 // was then and as p may see it; nil: there is none.
 func (s *Service) routineMade(ctx context.Context, p Principal, k *IdempotencyKey, d *Definition) (*Routine, error) {
-	id, err := s.made(ctx, k)
+	id, err := s.findByKey(ctx, k)
 	if err != nil || id == "" {
 		return nil, err
 	}

@@ -82,9 +82,9 @@ func (s *Service) Execute(ctx context.Context, p Principal, id string, call Call
 	return l.last, l.err
 }
 
-// carryOut does the run and records its end. A panic of the store must not end
+// runAndRecord does the run and records its end. A panic of the store must not end
 // the process, and every other run with it.
-func (s *Service) carryOut(ctx context.Context, t *ticket, l *live, d *Definition, values Values, progress func(Progress)) {
+func (s *Service) runAndRecord(ctx context.Context, t *ticket, l *live, d *Definition, values Values, progress func(Progress)) {
 	defer l.closePage()
 	defer func() { s.observer.ExecutionEnded(l.last) }()
 	defer func() {
@@ -95,7 +95,7 @@ func (s *Service) carryOut(ctx context.Context, t *ticket, l *live, d *Definitio
 			s.saveLater(l.last)
 		}
 	}()
-	l.err = s.finish(ctx, l, s.attempt(ctx, t, l, d, values, progress))
+	l.err = s.finish(ctx, l, s.waitAndRun(ctx, t, l, d, values, progress))
 }
 
 // RunOnce runs a definition that is not stored for p, with no row in the ledger:
@@ -111,7 +111,7 @@ func (s *Service) RunOnce(ctx context.Context, p Principal, d *Definition, call 
 	}
 	l := newLive(&Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineName: d.Name, Status: ExecutionPending, CreatedAt: s.now(),
 		Parameters: values.Mask(d.Parameters), Via: call.Via, OperationsTotal: len(d.Operations)}, p)
-	ctx, end, err := s.begin(ctx, l, timeout)
+	ctx, end, err := s.trackRun(ctx, l, timeout)
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +143,8 @@ func (c Call) timeout() (time.Duration, error) {
 	return c.Timeout, nil
 }
 
-// attempt waits for a slot and runs.
-func (s *Service) attempt(ctx context.Context, t *ticket, l *live, d *Definition, values Values, progress func(Progress)) error {
+// waitAndRun waits for a free browser, runs the definition and keeps its files.
+func (s *Service) waitAndRun(ctx context.Context, t *ticket, l *live, d *Definition, values Values, progress func(Progress)) error {
 	if err := t.wait(ctx); err != nil {
 		e := AsError(err)
 		return &Error{Code: e.Code, Message: e.Message + ", waiting for a free browser", Cause: e}
@@ -174,7 +174,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 			err = hidden.err(Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
 		}
 	}()
-	opening, err := s.opening(ctx, l.caller, d)
+	opening, err := s.pageOptions(ctx, l.caller, d)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 	r.Secrets = r
 	r.recorded = func(o OperationRecord) { l.tellOperation(r.hidden.record(o)) }
 	if err = r.run(ctx, d); err == nil && opening.Keep {
-		s.keep(ctx, l.caller, page, e.Result)
+		s.saveProjectState(ctx, l.caller, page, e.Result)
 	}
 	e.Evidence, l.files = r.evidence, r.files
 	r.hidden.result(e.Result)

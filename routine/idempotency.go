@@ -59,9 +59,9 @@ func printable(text string) bool {
 	return true
 }
 
-// made is the id of what a call with k's key made; empty: none was made, or k is
-// nil. CodeIdempotencyMismatch when that call was another one.
-func (s *Service) made(ctx context.Context, k *IdempotencyKey) (string, error) {
+// findByKey returns the id of what a call with k's key made; empty: none was made,
+// or k is nil. CodeIdempotencyMismatch when that call was another one.
+func (s *Service) findByKey(ctx context.Context, k *IdempotencyKey) (string, error) {
 	if k == nil {
 		return "", nil
 	}
@@ -78,11 +78,11 @@ func (s *Service) made(ctx context.Context, k *IdempotencyKey) (string, error) {
 	return id, nil
 }
 
-// executionMade is the execution that a call with k's key has begun; nil: there
-// is none. The execution of a call that was made with another token is given to
+// findExecutionByKey returns the execution that a call with k's key has started;
+// nil: there is none. The execution of a call that was made with another token is given to
 // p only if p may read executions: CodeForbidden.
-func (s *Service) executionMade(ctx context.Context, p Principal, k *IdempotencyKey) (*Execution, error) {
-	id, err := s.made(ctx, k)
+func (s *Service) findExecutionByKey(ctx context.Context, p Principal, k *IdempotencyKey) (*Execution, error) {
+	id, err := s.findByKey(ctx, k)
 	if err != nil || id == "" {
 		return nil, err
 	}

@@ -33,12 +33,12 @@ func (s *Service) start(ctx context.Context, p Principal, id string, call Call) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if before, err = s.executionMade(ctx, p, key); before != nil || err != nil {
+	if before, err = s.findExecutionByKey(ctx, p, key); before != nil || err != nil {
 		return nil, before, err
 	}
 	l, err := s.launch(ctx, p, id, call, key)
 	if errors.Is(err, ErrKeyTaken) { // just now, by another
-		before, err = s.executionMade(ctx, p, key)
+		before, err = s.findExecutionByKey(ctx, p, key)
 	}
 	return l, before, err
 }
@@ -65,7 +65,7 @@ func (s *Service) launch(ctx context.Context, p Principal, id string, call Call,
 		Status: ExecutionPending, CreatedAt: s.now(), Parameters: values.Mask(r.Parameters), CreatedBy: p.UserID, TokenID: p.TokenID, Via: call.Via,
 		OperationsTotal: len(r.Operations), OrganizationID: r.OrganizationID, Key: key, Callback: callback}
 	l := newLive(e, p)
-	running, end, err := s.begin(context.WithoutCancel(ctx), l, timeout)
+	running, end, err := s.trackRun(context.WithoutCancel(ctx), l, timeout)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Service) launch(ctx context.Context, p Principal, id string, call Call,
 		defer close(l.ended)
 		defer end()
 		defer t.leave()
-		s.carryOut(running, t, l, &r.Definition, values, call.Progress)
+		s.runAndRecord(running, t, l, &r.Definition, values, call.Progress)
 	}()
 	return l, nil
 }
@@ -99,9 +99,9 @@ func (s *Service) launch(ctx context.Context, p Principal, id string, call Call,
 // errStopping answers calls that come after Close.
 var errStopping = &Error{Code: CodeShuttingDown, Message: "the service is stopping: try again", RetryAfter: 5 * time.Second}
 
-// begin puts the execution under its own clock, and within reach of Cancel and
-// Close.
-func (s *Service) begin(ctx context.Context, l *live, timeout time.Duration) (context.Context, func(), error) {
+// trackRun registers l for Cancel and Close and returns a context that ends after
+// timeout, and the function that ends both.
+func (s *Service) trackRun(ctx context.Context, l *live, timeout time.Duration) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped() {

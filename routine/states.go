@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// opening is what the page of a run is opened with. A run that is not incognito
+// pageOptions returns what the page of a run is opened with. A run that is not incognito
 // starts from the state of its caller's project, whoever wrote the routine.
-func (s *Service) opening(ctx context.Context, caller Principal, d *Definition) (Opening, error) {
+func (s *Service) pageOptions(ctx context.Context, caller Principal, d *Definition) (Opening, error) {
 	o := Opening{AllowedHosts: caller.AllowedHosts, Keep: !d.Incognito}
 	if d.Incognito {
 		return o, nil
@@ -30,9 +30,9 @@ func (s *Service) opening(ctx context.Context, caller Principal, d *Definition) 
 	return o, nil
 }
 
-// keep saves the state of a run that has completed. A state that cannot be saved
+// saveProjectState saves the browser state of a run that has completed. A state that cannot be saved
 // is no failure of the run, which has done its work.
-func (s *Service) keep(ctx context.Context, caller Principal, page Page, result *Result) {
+func (s *Service) saveProjectState(ctx context.Context, caller Principal, page Page, result *Result) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	state, err := page.State(ctx)
