@@ -188,7 +188,8 @@ func (u *upload) choose(ctx context.Context, c *chooser) (string, error) {
 		return "", err
 	}
 	value, err := evaluate(ctx, v, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(input.Object.ObjectID),
-		FunctionDeclaration: "function(files) { return rote.setFiles(files, this) }", Arguments: []*proto.RuntimeCallArgument{files}, ReturnByValue: true})
+		FunctionDeclaration: "function(files) { return rote.setFiles(files, this) }", Arguments: []*proto.RuntimeCallArgument{files},
+		AwaitPromise: true, ReturnByValue: true})
 	if err != nil {
 		return "", err
 	}

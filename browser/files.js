@@ -63,14 +63,15 @@ Object.assign(globalThis.rote, (() => {
   // setFiles chooses files in the input that was found last, or in one that a file
   // chooser was opened for, which need not be in the document. It says why it could
   // not: 'gone', or a refusal.
-  function setFiles(files, input) {
+  async function setFiles(files, input) {
     if (!input && !globalThis.roteTarget?.isConnected) return 'gone';
     input ??= globalThis.roteTarget;
     const why = input.matches(':disabled') ? 'is disabled' : refusal(input, files);
     if (why) return why;
     input.files = carried(files).files;
     if (input.files.length !== files.length) return 'did not take the files';
-    tell(input);
+    // In a task of their own, as the page's handlers may be stopped.
+    await new Promise(done => { setTimeout(() => tell(input)); setTimeout(done); });
     return '';
   }
 

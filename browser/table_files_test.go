@@ -61,7 +61,20 @@ func TestFilesAreHandedIn(t *testing.T) {
 		return told + `<div id=i style="width:200px;height:100px">drop here</div><script>
 			i.ondragover = e => e.preventDefault(); i.ondrop = e => { e.preventDefault(); tell(e.dataTransfer.files) }; ` + more + `</script>`
 	}
+	// watched hands a file in on a page where a watched script has left a function.
+	watched := func(selector string) func(a *attempt) error {
+		return func(a *attempt) error {
+			eval(a.t, a.p, `(() => { window.confirm = () => true; const k = 'confirm'; return window[k]() })()`)
+			return handsIn(selector, cv)(a)
+		}
+	}
 	holds(t, []row{
+		{name: "an input, after a watched script", html: told + `<input id=i type=file onchange="confirm(); tell(this.files)">`, do: watched("#i"), log: cvTold},
+		{name: "an input whose handler is stopped", html: `<input id=i type=file onchange="left(); say(1)">`, do: func(a *attempt) error {
+			eval(a.t, a.p, `(() => { window.left = () => document.title; return 1 })()`)
+			return handsIn("#i", cv)(a)
+		}, then: `i.files.length`, is: `1`, warns: `the call was stopped, with the page code that made it`},
+		{name: "by a chooser, after a watched script", html: told + `<button id=b ` + open + `>x</button>`, do: watched("#b"), log: cvTold},
 		{name: "an input", html: told + `<input id=i type=file` + tells + `>`, do: handsIn("#i", cv), log: cvTold},
 		{name: "its events", html: `<input id=i type=file><script>
 			i.oninput = i.onchange = e => say(e.type + e.bubbles + e.composed)</script>`,
