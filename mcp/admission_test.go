@@ -12,7 +12,7 @@ import (
 	"rote/httpapi"
 )
 
-func TestGuards(t *testing.T) {
+func TestHTTPRequestsAreAdmittedOrRefused(t *testing.T) {
 	f := newFront(t, hang)
 	session := f.caller(t, legacy, "ann").session
 	message := strings.TrimPrefix(f.sse(t, "ann").post, "/message")
@@ -82,7 +82,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestBodyThatIsTooLongIsNotReadToItsEnd(t *testing.T) {
+func TestTooLongBodyIsNotReadToTheEnd(t *testing.T) {
 	f := newFront(t)
 	post := "/message" + strings.TrimPrefix(f.sse(t, "ann").post, "/message")
 	for _, path := range []string{"/mcp", post} {
@@ -115,9 +115,9 @@ func (f *front) patient() *http.Client {
 	return &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute, DisableKeepAlives: true}}
 }
 
-// TestRateLimit: a token has one budget of calls, over whichever front end and
+// TestRateLimitIsSharedWithREST: a token has one budget of calls, over whichever front end and
 // path, and a call that is refused runs nothing.
-func TestRateLimit(t *testing.T) {
+func TestRateLimitIsSharedWithREST(t *testing.T) {
 	var admission *httpapi.Admission
 	f := newFrontWith(t, func(f *front) {
 		admission = httpapi.NewAdmission(httpapi.Config{Service: f.service, RateLimit: 4})

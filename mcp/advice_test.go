@@ -17,7 +17,7 @@ import (
 
 // Whatever a caller is told names no tool that the caller does not have, and no
 // operation of a routine that the caller may not read.
-func TestTextsAdviseOnlyToolsThatTheCallerHas(t *testing.T) {
+func TestTextsNameOnlyToolsOfTheCaller(t *testing.T) {
 	h := newHouse(t, hang, named("reads"),
 		`{"name": "clicks", "description": "Fails.", "operations": [{"type": "navigate", "url": "https://shop.example/"}, {"type": "click", "selector": "#markoperation"}]}`)
 	h.site.html = strings.Repeat("long ", 20_000)

@@ -35,7 +35,8 @@ func TestAuthoring(t *testing.T) {
 	if made.Tool != "made" || made.Version != 2 {
 		t.Errorf("%+v", made)
 	}
-	if result, text := callTool(t, c, "update_routine", map[string]any{"id": "made", "routine": definition("third"), "expected_version": 1}); !result.IsError || !strings.Contains(text, "[precondition_failed]") {
+	if result, text := callTool(t, c, "update_routine", map[string]any{"id": "made", "routine": definition("third"),
+		"expected_version": 1}); !result.IsError || !strings.Contains(text, "[precondition_failed]") {
 		t.Error(text)
 	}
 	var byName savedResult

@@ -7,7 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-func TestACallThatNamesNoRoutine(t *testing.T) {
+func TestMissingRoutineIDIsRefused(t *testing.T) {
 	c := connect(t, newHouse(t).with(t, Config{Authoring: true}).Server)
 	for tool, arguments := range map[string]map[string]any{
 		"describe_routine": {}, "run_routine": {"id": ""}, "publish_routine": {"on": true}, "archive_routine": {},
@@ -19,7 +19,7 @@ func TestACallThatNamesNoRoutine(t *testing.T) {
 	}
 }
 
-func TestACallThatNamesNoExecution(t *testing.T) {
+func TestMissingExecutionIDIsRefused(t *testing.T) {
 	c := connect(t, newHouse(t).Server)
 	for _, tool := range []string{"get_execution", "cancel_execution"} {
 		result, text := callTool(t, c, tool, map[string]any{})
@@ -29,7 +29,7 @@ func TestACallThatNamesNoExecution(t *testing.T) {
 	}
 }
 
-func TestAToolThatIsNotThere(t *testing.T) {
+func TestUnknownToolErrorSuggestsSearch(t *testing.T) {
 	c := connect(t, newHouse(t, lookup).Server)
 	_, err := c.CallTool(t.Context(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: "lokup"}})
 	if want := `there is no tool "lokup": tools/list tells which there are, and search_routines finds routines by what they do`; err == nil || !strings.Contains(err.Error(), want) {

@@ -71,7 +71,7 @@ func content(t *testing.T, result *mcp.CallToolResult, text string) decoded {
 }
 
 // Both eras of the protocol, spoken by mcp-go's own client.
-func TestCallBringsTheData(t *testing.T) {
+func TestCallReturnsTheData(t *testing.T) {
 	for _, era := range []struct {
 		name    string
 		options []client.ClientOption
@@ -115,7 +115,7 @@ func TestLongIntegersArriveIntact(t *testing.T) {
 	}
 }
 
-func TestArgumentsMayBeLeftOut(t *testing.T) {
+func TestArgumentsAreOptional(t *testing.T) {
 	p := initialized(t, newHouse(t, named("bare")).Server)
 	for _, params := range []string{`{"name":"bare"}`, `{"name":"bare","arguments":null}`, `{"name":"bare","arguments":{}}`} {
 		p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`)
@@ -125,7 +125,7 @@ func TestArgumentsMayBeLeftOut(t *testing.T) {
 	}
 }
 
-func TestBadArgumentsAreToldAllAtOnce(t *testing.T) {
+func TestAllArgumentErrorsAreReportedTogether(t *testing.T) {
 	c := connect(t, newHouse(t, search, named("bare")).Server)
 	for _, row := range []struct {
 		name, tool string
@@ -151,7 +151,7 @@ func TestBadArgumentsAreToldAllAtOnce(t *testing.T) {
 
 var executionIDs = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-func TestFailuresSayEverythingInText(t *testing.T) {
+func TestFailureTextIsComplete(t *testing.T) {
 	clickFails := func(code routine.Code, message string) func(*house) {
 		return func(h *house) {
 			h.site.click = func(routine.Click) error { return &routine.Error{Code: code, Message: message} }
@@ -213,7 +213,7 @@ func TestFailuresSayEverythingInText(t *testing.T) {
 	}
 }
 
-func TestBusyAnswersAtOnce(t *testing.T) {
+func TestBusyServiceAnswersImmediately(t *testing.T) {
 	h := newHouse(t, hang)
 	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1})
 	p := initialized(t, newServer(t, Config{Service: h.service}))

@@ -178,7 +178,7 @@ func walk(t fataler, data json.RawMessage, first dataRange) json.RawMessage {
 }
 
 // Whatever the shape of the data, following next brings every byte of it.
-func TestWalkGivesEveryByte(t *testing.T) {
+func TestPagesReturnEveryByte(t *testing.T) {
 	seeded.CheckFew(t, 25, func(t *rapid.T) {
 		data, err := json.Marshal(largeJSON().Draw(t, "value"))
 		if err != nil {
@@ -236,8 +236,8 @@ func largeJSON() *rapid.Generator[any] {
 	return value
 }
 
-// TestWalkOfOddShapes walks over what random shapes rarely have.
-func TestWalkOfOddShapes(t *testing.T) {
+// TestPagesOfUnusualData walks over what random shapes rarely have.
+func TestPagesOfUnusualData(t *testing.T) {
 	long := strings.Repeat("x", 40_000)
 	for name, text := range map[string]string{
 		"a text of pairs of surrogates": `"` + strings.Repeat(`\ud83d\ude00`, 20_000) + `"`,
@@ -263,7 +263,7 @@ func TestWalkOfOddShapes(t *testing.T) {
 
 // A walk over a part ends with the part, and one over a limited part gives the
 // rest of what was asked for.
-func TestWalkOfAPart(t *testing.T) {
+func TestPagesOfAPartOfTheData(t *testing.T) {
 	long := strings.Repeat("x", 20_000)
 	data := json.RawMessage(`{"a":["0` + long + `","1` + long + `","2` + long + `","3` + long + `"],"b":"` + long + `"}`)
 	for want, first := range map[string]dataRange{

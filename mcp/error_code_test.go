@@ -12,7 +12,7 @@ import (
 
 // Errors of prompts and resources have the code that says whose fault they are,
 // over every transport.
-func TestErrorCodes(t *testing.T) {
+func TestErrorCodesOfPromptsAndResources(t *testing.T) {
 	rows := []struct {
 		name, method, params string
 		code, modernCode     int
@@ -79,7 +79,7 @@ func jsonOf(t *testing.T, v any) string {
 
 // With one place in the list, routines that are called at once by their own
 // names are all found.
-func TestCallsAtOnceFindTheirTools(t *testing.T) {
+func TestConcurrentCallsFindTheirTools(t *testing.T) {
 	var texts []string
 	for i := range 8 {
 		texts = append(texts, fmt.Sprintf(`{"name":"nap %d","description":"d","operations":[{"type":"sleep","timeout_seconds":0}]}`, i))

@@ -25,7 +25,7 @@ func mends(t *testing.T, text string) (failureRecord, []routine.OperationRecord)
 
 // What a routine is mended by is in the answer of a tool: of resources and
 // prompts many agents see nothing.
-func TestAFailedRunTellsWhatItIsMendedBy(t *testing.T) {
+func TestGetExecutionReturnsTheFailureRecord(t *testing.T) {
 	h := newHouse(t, buy)
 	h.site.click = func(routine.Click) error { return routine.Errorf(routine.CodeElementNotFound, "nothing matches #buy") }
 	h.site.evidence = &routine.Evidence{URL: "https://shop.example/cart", Title: "Cart", Elements: []routine.Element{{Selector: "button.buy-now", Text: "Buy\x1b now"}},
@@ -38,7 +38,8 @@ func TestAFailedRunTellsWhatItIsMendedBy(t *testing.T) {
 	}
 	id := executionIDs.FindString(text)
 	result, text := callTool(t, c, "get_execution", map[string]any{"execution_id": id})
-	if !result.IsError || len(result.Content) != 1 || !strings.HasPrefix(text, `Routine "buy" failed at operation 2 of 3`) || !strings.HasSuffix(text, "\nWith screenshot true, get_execution shows the page too.") {
+	if !result.IsError || len(result.Content) != 1 || !strings.HasPrefix(text, `Routine "buy" failed at operation 2 of 3`) ||
+		!strings.HasSuffix(text, "\nWith screenshot true, get_execution shows the page too.") {
 		t.Errorf("%d contents: %s", len(result.Content), text)
 	}
 	r, before := mends(t, text)
@@ -59,8 +60,9 @@ func TestAFailedRunTellsWhatItIsMendedBy(t *testing.T) {
 }
 
 // However much a run has left, its record is as much as an agent takes.
-func TestTheRecordOfAFailedRunIsBounded(t *testing.T) {
-	h := newHouse(t, `{"name": "buy", "description": "Buys.", "operations": [`+strings.Repeat(`{"type": "fetch", "endpoint": {"url": "https://shop.example/`+strings.Repeat("x", 3000)+`"}}, `, 40)+`{"type": "click", "selector": "#buy"}]}`)
+func TestFailureRecordIsBounded(t *testing.T) {
+	fetches := strings.Repeat(`{"type": "fetch", "endpoint": {"url": "https://shop.example/`+strings.Repeat("x", 3000)+`"}}, `, 40)
+	h := newHouse(t, `{"name": "buy", "description": "Buys.", "operations": [`+fetches+`{"type": "click", "selector": "#buy"}]}`)
 	h.site.fetch = answers("text/plain", "")
 	h.site.click = func(routine.Click) error {
 		return routine.Errorf(routine.CodeElementNotFound, "nothing matches %s", strings.Repeat("y", 20000))

@@ -44,7 +44,7 @@ func TestHTTPProgressIsCompleteInOrderAndOnItsOwnStream(t *testing.T) {
 	}
 }
 
-func TestHTTPAnswersWithPlainJSONWhereNothingComesBefore(t *testing.T) {
+func TestHTTPAnswersWithPlainJSONWithoutNotifications(t *testing.T) {
 	for _, e := range []era{legacy, modern} {
 		c := newFront(t, named("only")).caller(t, e, "ann")
 		r := c.post(t.Context(), `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
@@ -57,7 +57,7 @@ func TestHTTPAnswersWithPlainJSONWhereNothingComesBefore(t *testing.T) {
 }
 
 // A client that goes away ends its run, on every transport.
-func TestHTTPClientThatGoesAwayEndsItsRun(t *testing.T) {
+func TestHTTPDisconnectCancelsTheRun(t *testing.T) {
 	for name, leave := range map[string]func(t *testing.T, f *front){
 		"legacy": func(t *testing.T, f *front) { hangUp(t, f, legacy) },
 		"modern": func(t *testing.T, f *front) { hangUp(t, f, modern) },
@@ -96,7 +96,7 @@ func hangUp(t *testing.T, f *front, e era) {
 	<-gone
 }
 
-func TestHTTPCancelNotificationHitsOnlyTheOwnCall(t *testing.T) {
+func TestHTTPCancelAffectsOnlyTheOwnCall(t *testing.T) {
 	f := newFront(t, hang)
 	mine, colleague, stranger := f.caller(t, legacy, "ann"), f.caller(t, legacy, "bob"), f.caller(t, legacy, "eve")
 	other := f.caller(t, legacy, "ann") // another session of the same user
@@ -121,7 +121,7 @@ func TestHTTPCancelNotificationHitsOnlyTheOwnCall(t *testing.T) {
 	<-answered
 }
 
-func TestSessionsAreTheirOwnersAlone(t *testing.T) {
+func TestSessionsAreUsableByTheirOwnerOnly(t *testing.T) {
 	f := newFront(t, hang)
 	session := map[string]string{"Mcp-Session-Id": f.caller(t, legacy, "ann").session}
 	sse := f.sse(t, "ann")
@@ -152,7 +152,7 @@ func TestSessionsAreTheirOwnersAlone(t *testing.T) {
 }
 
 // A call that takes long gets comments, and its answer as the last event.
-func TestLongCallIsKeptOpen(t *testing.T) {
+func TestLongCallGetsKeepAliveComments(t *testing.T) {
 	for _, e := range []era{legacy, modern} {
 		f := newFrontWith(t, func(f *front) { f.transport.KeepAlive = time.Millisecond }, hang)
 		c := f.caller(t, e, "ann")
@@ -181,7 +181,7 @@ func ended(t *testing.T) context.Context {
 }
 
 // listening is a stream of changes, of each kind.
-func TestChangesAreToldOnEveryKindOfStream(t *testing.T) {
+func TestChangesAreNotifiedOnEveryKindOfStream(t *testing.T) {
 	f := newFront(t, named("first"))
 	sse := f.sse(t, "ann")
 	session := f.caller(t, legacy, "ann").session
@@ -230,7 +230,7 @@ func (a panickingAdmission) Admit(r *http.Request) error {
 }
 
 // A fault of ours cuts the connection and is in the log, and the others go on.
-func TestPanicCutsOneConnection(t *testing.T) {
+func TestPanicClosesOneConnectionOnly(t *testing.T) {
 	f := newFrontWith(t, func(f *front) { f.admission = panickingAdmission{f.admission} }, named("only"))
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, f.url+"/mcp", http.NoBody)
 	if err != nil {

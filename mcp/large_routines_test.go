@@ -29,7 +29,7 @@ func using(name string, n int, parameters string) string {
 
 // One routine with long lists does not cost every client megabytes, nor hide the
 // other tools. It still is found, described and called, with all its values.
-func TestHeavyRoutines(t *testing.T) {
+func TestLargeRoutinesStayUsable(t *testing.T) {
 	const maxTools, maxDescription = 200 << 10, 40 << 10
 	long := strings.Repeat("x", 500<<10)
 	for _, row := range []struct {
@@ -45,7 +45,8 @@ func TestHeavyRoutines(t *testing.T) {
 		{"many_examples", using("many_examples", 1, `{"name": "p0", "examples": [`+many(20000, `"example %d"`)+`]}`), true, map[string]any{"p0": "x"}},
 		{"many_lists", using("many_lists", 100, many(100, `{"name": "p%d", "default": "1", "enum_values": [`+strings.ReplaceAll(many(300, `"%d"`), "%", "%%")+`]}`)), false, map[string]any{"p99": "299"}},
 		{"many_parameters", using("many_parameters", 3000, many(3000, `{"name": "p%d", "description": "A description", "required": false}`)), false, map[string]any{"p2999": "x"}},
-		{"many_operations", `{"name": "many_operations", "description": "Heavy.", "operations": [` + many(5000, `{"type": "navigate", "url": "https://shop.example/%d/`+strings.Repeat("ü", 90)+`"}`) + `]}`, true, nil},
+		{"many_operations", `{"name": "many_operations", "description": "Heavy.", "operations": [` +
+			many(5000, `{"type": "navigate", "url": "https://shop.example/%d/`+strings.Repeat("ü", 90)+`"}`) + `]}`, true, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHouse(t, named("light"), row.definition, named("lighter"))
@@ -113,7 +114,7 @@ func TestListOfToolsIsBounded(t *testing.T) {
 
 // A look at the store reads the definitions of what has changed, and what one
 // look has read the next one need not read when the first fails.
-func TestLooksReadWhatHasChanged(t *testing.T) {
+func TestRefreshReadsOnlyWhatHasChanged(t *testing.T) {
 	h := newHouse(t, named("one"), named("two"), named("three"))
 	reads := &countedReads{Store: h.store}
 	s := newServer(t, Config{Service: routine.NewService(routine.Config{Store: reads, Browser: h.site}), RefreshInterval: -1, Log: h.log.logger()})

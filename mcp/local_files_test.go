@@ -11,7 +11,7 @@ import (
 
 // A client on this machine is told where a file lies, whatever else is done with
 // it.
-func TestFilesLieReadyOnThisMachine(t *testing.T) {
+func TestFilesAreReadableOnThisMachine(t *testing.T) {
 	dir := t.TempDir()
 	h := newHouse(t, grab).with(t, Config{FileDir: func() (string, error) { return dir, nil }})
 	c := connect(t, h.Server)

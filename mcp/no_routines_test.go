@@ -35,7 +35,7 @@ func greeting(t *testing.T, s *Server, p routine.Principal) string {
 
 // An agent whose organization has no routine is told how one gets there, by
 // what it or the operator can really do.
-func TestEmptyDatabase(t *testing.T) {
+func TestNoRoutinesHint(t *testing.T) {
 	runner := ann
 	runner.Scopes = routine.ScopeExecutionsRun
 	for _, row := range []struct {

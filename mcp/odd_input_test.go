@@ -15,7 +15,8 @@ import (
 // oddName is a name that an author might give: words of any script, signs,
 // blanks, and often enough the same letters as another.
 func oddName(r *rand.Rand) string {
-	words := []string{"price", "Preis", "prix!", "цена", "値段", "🛒", "a b", "A-B", "__", "%2F", "\"'\\", "search_routines", "get", "ﬁ", "é", "e\u0301", "ß", "İ", "9", "…", "\u202e", "\u200d", "x"}
+	words := []string{"price", "Preis", "prix!", "цена", "値段", "🛒", "a b", "A-B", "__", "%2F", "\"'\\",
+		"search_routines", "get", "ﬁ", "é", "e\u0301", "ß", "İ", "9", "…", "\u202e", "\u200d", "x"}
 	var b strings.Builder
 	for range 1 + r.IntN(5) {
 		b.WriteString(words[r.IntN(len(words))])
@@ -114,7 +115,8 @@ func TestOddMessagesAreAnswered(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{`{`, `[]`, `"x"`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, strings.Repeat("[", 10000), "\xff\xfe", `{"jsonrpc":"2.0","id":1,"method":"no/such"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`,
+	for _, text := range []string{`{`, `[]`, `"x"`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, strings.Repeat("[", 10000), "\xff\xfe",
+		`{"jsonrpc":"2.0","id":1,"method":"no/such"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`,
 		`{"jsonrpc":"2.0","id":null,"method":"ping"}`} {
 		stdio.send(text)
 		if m := stdio.next(); m.Error == nil {

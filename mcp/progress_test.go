@@ -31,7 +31,7 @@ func TestProgressComesInOrderBeforeTheAnswer(t *testing.T) {
 
 // Eight callers at once: each call's progress is complete, in order, under its
 // own token and before its answer, over one stream for all.
-func TestProgressOfCallsAtOnceOverOneStream(t *testing.T) {
+func TestProgressOfConcurrentCallsOverOneStream(t *testing.T) {
 	const callers, rounds = 8, 20
 	f := newFront(t, buy)
 	f.site.click = func(routine.Click) error { return nil }
@@ -83,13 +83,13 @@ func TestProgressOfCallsAtOnceOverOneStream(t *testing.T) {
 	}
 }
 
-func TestNoProgressUnasked(t *testing.T) {
+func TestNoProgressWithoutToken(t *testing.T) {
 	p := initialized(t, newHouse(t, named("quiet")).Server)
 	p.send(call("1", "quiet", "{}"))
 	p.result("1")
 }
 
-func TestClientCancelEndsTheRun(t *testing.T) {
+func TestClientCancelCancelsTheRun(t *testing.T) {
 	h := newHouse(t, hang)
 	c := connect(t, h.Server)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -43,7 +43,7 @@ func TestToolsFollowTheStore(t *testing.T) {
 }
 
 // A call finds a routine that was created since the last list.
-func TestCallOfAToolCreatedSince(t *testing.T) {
+func TestToolCreatedAfterTheListIsCallable(t *testing.T) {
 	h := newHouse(t)
 	h.site.html = "it is fresh"
 	p := initialized(t, h.Server)
@@ -74,7 +74,7 @@ func TestListChangedOnlyWhenChanged(t *testing.T) {
 	}
 }
 
-func TestIdleSessionIsToldOfChanges(t *testing.T) {
+func TestIdleSessionIsNotifiedOfChanges(t *testing.T) {
 	h := newHouse(t)
 	s := newServer(t, Config{Service: h.service, RefreshInterval: time.Millisecond})
 	p := initialized(t, s)
@@ -84,7 +84,7 @@ func TestIdleSessionIsToldOfChanges(t *testing.T) {
 	}
 }
 
-func TestListSurvivesWhatIsBroken(t *testing.T) {
+func TestBrokenRoutinesDoNotBreakTheList(t *testing.T) {
 	h := newHouse(t, named("good"), named("bad"))
 	p := initialized(t, h.Server)
 	for _, row := range brokenRoutines(t) {
@@ -104,7 +104,7 @@ func TestListSurvivesWhatIsBroken(t *testing.T) {
 
 // Routines that cannot be tools take no place of those that can, also when they
 // were changed last or are called.
-func TestRoutinesThatCannotBeToolsTakeNoPlace(t *testing.T) {
+func TestUnlistableRoutinesTakeNoPlaceInTheList(t *testing.T) {
 	for _, row := range brokenRoutines(t) {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHouse(t, named("good"), named("bad"))
@@ -170,7 +170,7 @@ func TestListStaysWhileTheStoreIsDown(t *testing.T) {
 	}
 }
 
-func TestRefreshesThatComeTogetherShareALook(t *testing.T) {
+func TestConcurrentRefreshesShareOneRead(t *testing.T) {
 	h := newHouse(t, named("first"))
 	registry := annOrganization(t, h.Server).registry
 	registry.refresh(t.Context())

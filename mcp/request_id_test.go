@@ -5,7 +5,7 @@ import (
 )
 
 // A float64 would make one number of these.
-func TestHTTPLongRequestIDsAreAnsweredAsTheyAre(t *testing.T) {
+func TestHTTPLongRequestIDsAreReturnedUnchanged(t *testing.T) {
 	f := newFront(t, named("only"))
 	for _, e := range []era{legacy, modern} {
 		c := f.caller(t, e, "ann")
@@ -43,7 +43,7 @@ func TestHTTPCancelOfALongRequestID(t *testing.T) {
 	<-answered
 }
 
-func TestLongProgressTokensComeBackAsTheyAre(t *testing.T) {
+func TestLongProgressTokensAreReturnedUnchanged(t *testing.T) {
 	p := initialized(t, newHouse(t, named("only")).Server)
 	p.send(calling("9007199254740993", "only"))
 	if m := p.next(); string(m.Params.ProgressToken) != "9007199254740993" {

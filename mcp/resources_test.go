@@ -87,7 +87,7 @@ func TestResourcesAreOfTheOwnOrganization(t *testing.T) {
 }
 
 // What a token may not read is neither listed nor suggested nor read.
-func TestResourcesKeepToTheScopes(t *testing.T) {
+func TestResourcesRespectScopes(t *testing.T) {
 	h := newHouse(t, named("only"))
 	r, err := h.service.Tools(t.Context(), ann)
 	if err != nil || len(r) != 1 {
@@ -127,7 +127,8 @@ func TestPrompts(t *testing.T) {
 		arguments map[string]string
 		want      []string
 	}{
-		"author_routine":  {map[string]string{"goal": "read the price of a lamp", "url": "https://shop.example/"}, []string{"read the price of a lamp", "https://shop.example/", "navigate, sleep, fetch", schemaURI}},
+		"author_routine": {map[string]string{"goal": "read the price of a lamp", "url": "https://shop.example/"},
+			[]string{"read the price of a lamp", "https://shop.example/", "navigate, sleep, fetch", schemaURI}},
 		"debug_execution": {map[string]string{"execution_id": id}, []string{id, "nothing matches #buy", "routine://Routine_", "data, not instructions"}},
 	} {
 		q := mcp.GetPromptRequest{}

@@ -11,7 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-func TestLongResultsAreCutInWords(t *testing.T) {
+func TestLongResultsSayWhatWasTruncated(t *testing.T) {
 	list := "[" + strings.Repeat(`{"name":"item","price":12.50},`, 4999) + `{"name":"last"}]`
 	for _, row := range []struct {
 		name, body string
@@ -120,7 +120,7 @@ func TestDownloads(t *testing.T) {
 }
 
 // A page's text must not reach a terminal's or a parser's soft spots.
-func TestPageTextIsMadeHarmless(t *testing.T) {
+func TestPageTextIsCleaned(t *testing.T) {
 	h := newHouse(t, lookup)
 	h.site.fetch = answers("application/json", `{"a":"\ud800x\u001b[31m\\u001b\u009b\"\n","k\u0007":"😀"}`)
 	h.site.warn = []string{"dialog: \x1b]0;\xff"}
@@ -135,7 +135,7 @@ func TestPageTextIsMadeHarmless(t *testing.T) {
 }
 
 // However much a page gives, the answer stays within its bound.
-func TestAnswerStaysWithinItsBound(t *testing.T) {
+func TestAnswerIsBounded(t *testing.T) {
 	h := newHouse(t, lookup)
 	for range 30 {
 		h.site.warn = append(h.site.warn, strings.Repeat("😀", 1000))

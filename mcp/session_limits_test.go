@@ -56,7 +56,7 @@ func TestOneUserCannotTakeAllSessions(t *testing.T) {
 
 // Clients that begin sessions and abandon them end their own, not the one that
 // the same user works with.
-func TestAbandonedSessionsGiveWayFirst(t *testing.T) {
+func TestAbandonedSessionsAreEndedFirst(t *testing.T) {
 	f := newFront(t, named("page"))
 	live := f.caller(t, legacy, "ann")
 	answered := func(r *http.Response) string {

@@ -12,7 +12,7 @@ import (
 
 // A run that has acted on a site is not to be repeated blindly, whatever ended
 // it; one that has only read may be.
-func TestAdviceAfterARunThatActed(t *testing.T) {
+func TestAdviceAfterSideEffects(t *testing.T) {
 	const (
 		login = `{"type": "navigate", "url": "https://shop.example/login"}, {"type": "click", "selector": "#login"}, {"type": "wait_for_url", "url_regex": "/home"}`
 		look  = `{"type": "fetch", "endpoint": {"url": "https://shop.example/a"}, "session_storage_key": "a"}, {"type": "wait_for_url", "url_regex": "/home"}`

@@ -20,7 +20,7 @@ func cancelled(id string) string {
 	return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`
 }
 
-func TestProtocolFaultsAreAnswered(t *testing.T) {
+func TestProtocolErrorsAreAnswered(t *testing.T) {
 	h := newHouse(t, hang)
 	h.transport.MaxMessage = 1000
 	p := initialized(t, h.Server)
@@ -48,7 +48,7 @@ func TestProtocolFaultsAreAnswered(t *testing.T) {
 	}
 }
 
-func TestWhatNeedsNoAnswerGetsNone(t *testing.T) {
+func TestNotificationsGetNoAnswer(t *testing.T) {
 	p := initialized(t, newHouse(t).Server)
 	p.send("", "   ",
 		`{"jsonrpc":"2.0","id":5,"result":{}}`,
@@ -125,7 +125,7 @@ func TestTooManyCallsAreRefused(t *testing.T) {
 
 // The cancellation comes right behind the call: whether the call has begun or
 // waits in the queue, it must end, and no answer may come.
-func TestCancelBehindTheCall(t *testing.T) {
+func TestCancelRightAfterTheCall(t *testing.T) {
 	h := newHouse(t, hang, named("quick"))
 	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 100})
 	p := initialized(t, newServer(t, Config{Service: h.service, RefreshInterval: -1}))
@@ -143,7 +143,7 @@ func TestCancelBehindTheCall(t *testing.T) {
 }
 
 // Cancelling one call leaves the other alone, though their ids read alike.
-func TestCancelHitsItsOwnCallOnly(t *testing.T) {
+func TestCancelAffectsOnlyItsCall(t *testing.T) {
 	h := newHouse(t, hang)
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"), call(`"1"`, "hang", "{}"))
@@ -159,7 +159,7 @@ func TestCancelHitsItsOwnCallOnly(t *testing.T) {
 }
 
 // serve checks that no goroutine is left.
-func TestEndOfInputEndsTheRuns(t *testing.T) {
+func TestEndOfInputCancelsTheRuns(t *testing.T) {
 	h := newHouse(t, hang)
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"), call("2", "hang", "{}"))
@@ -179,7 +179,7 @@ func TestEndOfInputEndsTheRuns(t *testing.T) {
 	}
 }
 
-func TestEndOfContextEndsTheRuns(t *testing.T) {
+func TestEndOfContextCancelsTheRuns(t *testing.T) {
 	h := newHouse(t, hang)
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"))
@@ -194,7 +194,7 @@ func TestEndOfContextEndsTheRuns(t *testing.T) {
 }
 
 // As in printf '…' | rote mcp: the input has ended before the first answer.
-func TestWhatWasAskedBeforeTheEndIsAnswered(t *testing.T) {
+func TestRequestsBeforeEndOfInputAreAnswered(t *testing.T) {
 	h := newHouse(t, named("only"))
 	for range 20 {
 		var out strings.Builder
@@ -214,7 +214,7 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("nobody reads") }
 
-func TestClientThatReadsNoMore(t *testing.T) {
+func TestBrokenOutputEndsServeStdio(t *testing.T) {
 	h := newHouse(t, hang)
 	in, client := io.Pipe()
 	go func() {
@@ -242,7 +242,7 @@ func (s stuck) Write(b []byte) (int, error) {
 
 // A client that has gone silent, with its end of the pipe open, does not keep
 // the process from ending.
-func TestClientThatNeitherReadsNorGoes(t *testing.T) {
+func TestStuckOutputEndsServeStdio(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	h := newHouse(t, hang)
 	h.transport.DrainTimeout = 50 * time.Millisecond
@@ -258,7 +258,7 @@ func TestClientThatNeitherReadsNorGoes(t *testing.T) {
 	}
 }
 
-func TestInputThatFails(t *testing.T) {
+func TestInputErrorIsReturned(t *testing.T) {
 	in, client := io.Pipe()
 	_ = client.CloseWithError(errors.New("cable cut"))
 	if err := newHouse(t).ServeStdio(t.Context(), ann, in, io.Discard); err == nil || err.Error() != "read from client: cable cut" {
@@ -266,7 +266,7 @@ func TestInputThatFails(t *testing.T) {
 	}
 }
 
-func TestSubscriptionOfTheModernEra(t *testing.T) {
+func TestModernSubscription(t *testing.T) {
 	h := newHouse(t)
 	p := newPeer(t, h.Server)
 	p.send(listening(1))
@@ -288,7 +288,7 @@ func TestNewNeedsAService(t *testing.T) {
 	}
 }
 
-func TestNothingForAnonymousCallers(t *testing.T) {
+func TestAnonymousCallersAreRefused(t *testing.T) {
 	err := newHouse(t).ServeStdio(t.Context(), routine.Principal{}, strings.NewReader(""), io.Discard)
 	if routine.CodeOf(err) != routine.CodeUnauthenticated {
 		t.Errorf("ServeStdio: %v", err)

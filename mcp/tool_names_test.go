@@ -12,7 +12,7 @@ import (
 // A tool has one name for life, so that no other has to be kept for it: whatever
 // is changed about the routine, and over a restart, what an agent has learnt
 // goes on working.
-func TestNameIsForLife(t *testing.T) {
+func TestToolNameIsImmutable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rote.db")
 	restart := func() *routine.Service {
 		store, err := sqlite.Open(t.Context(), path)

@@ -83,7 +83,7 @@ func golden(t *testing.T, s *Server, file string) {
 }
 
 // What clients are known to choke on must not come out of any definition.
-func TestToolsKeepToWhatClientsTake(t *testing.T) {
+func TestToolsUseOnlyWhatClientsAccept(t *testing.T) {
 	p := initialized(t, newHouse(t, published...).Server)
 	p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	var list struct {

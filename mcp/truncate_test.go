@@ -11,7 +11,7 @@ import (
 	"rote/routine/routinetest/seeded"
 )
 
-func TestFit(t *testing.T) {
+func TestTruncateJSON(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for _, row := range []struct {
 		name, data string
@@ -42,7 +42,7 @@ func TestFit(t *testing.T) {
 }
 
 // Whatever is cut to whatever room, it fits, is JSON, and is told of.
-func TestFitAlways(t *testing.T) {
+func TestTruncatedJSONAlwaysFits(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
 		data, err := json.Marshal(anyJSON(5).Draw(t, "value"))
 		if err != nil {
@@ -68,7 +68,7 @@ func anyJSON(depth int) *rapid.Generator[any] {
 	return rapid.OneOf(append(leaves, rapid.SliceOf(inner).AsAny(), rapid.MapOf(rapid.StringN(0, 80, -1), inner).AsAny())...)
 }
 
-func TestKeptIsBounded(t *testing.T) {
+func TestTruncationSummaryIsBounded(t *testing.T) {
 	var c truncator
 	for i := range 100 {
 		c.note(location{name: fmt.Sprintf("data[%d]", i)}, 1, "the first 1 of 2 characters")

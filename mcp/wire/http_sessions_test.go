@@ -97,7 +97,7 @@ func TestOneOrganizationCannotTakeAllSessions(t *testing.T) {
 
 // Who begins sessions and never uses them ends their own, and nobody else's, even
 // when there are as many as there can be.
-func TestSessionsThatAreNeverUsed(t *testing.T) {
+func TestUnusedSessionsEndNobodyElsesSessions(t *testing.T) {
 	all := newSessions()
 	now := time.Unix(0, 0)
 	all.now = func() time.Time { return now }
@@ -127,7 +127,7 @@ func TestSessionsThatAreNeverUsed(t *testing.T) {
 
 // Of the sessions of one user the least recently used one is ended, of whatever
 // project it is. Clients that begin at the same time do not end each other's.
-func TestLeastRecentlyUsedSessionGivesWay(t *testing.T) {
+func TestLeastRecentlyUsedSessionIsEndedFirst(t *testing.T) {
 	all := newSessions()
 	now := time.Unix(0, 0)
 	all.now = func() time.Time { now = now.Add(time.Second); return now }

@@ -1,0 +1,61 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine"
+)
+
+// allTestTools are the tools that a caller with all scopes sees in the test below.
+const allTestTools = "archive_routine buy cancel_execution create_routine describe_routine get_execution list_executions publish_routine " +
+	"reads run_routine search_routines update_routine validate_routine"
+
+// What a token is not good for is neither listed nor called.
+func TestVisibleToolsAreTheCallableOnes(t *testing.T) {
+	h := newHouse(t, named("reads"), buy)
+	for _, row := range []struct {
+		scopes   routine.Scopes
+		readOnly bool
+		want     string
+	}{
+		{routine.UsualScopes, false, allTestTools},
+		{routine.UsualScopes, true, "describe_routine get_execution list_executions reads search_routines validate_routine"},
+		{routine.ScopeExecutionsRun, false, "buy cancel_execution describe_routine reads run_routine search_routines"},
+		{routine.ScopeExecutionsRead, false, "get_execution list_executions"},
+		{routine.ScopeRoutinesRead, false, "validate_routine"},
+		{routine.ScopeRoutinesWrite, false, "archive_routine create_routine publish_routine update_routine"},
+	} {
+		h := h.with(t, Config{Authoring: true, ReadOnly: row.readOnly})
+		p := ann
+		p.Scopes = row.scopes
+		c := connectAs(t, h.Server, p)
+		list, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		visible := map[string]bool{}
+		var names []string
+		for _, tool := range list.Tools {
+			visible[tool.Name] = true
+			names = append(names, tool.Name)
+		}
+		if got := strings.Join(names, " "); got != row.want {
+			t.Errorf("%s: %s\nwant %s", row.scopes, got, row.want)
+		}
+		for tool := range strings.FieldsSeq(allTestTools) {
+			q := mcp.CallToolRequest{}
+			q.Params.Name = tool
+			if tool == "buy" || tool == "reads" {
+				q.Params.Arguments = map[string]any{"no": "such argument"} // so that nothing is run
+			}
+			r, err := c.CallTool(t.Context(), q)
+			if callable := err == nil && !strings.Contains(fmt.Sprint(r.Content), "[forbidden]"); callable != visible[tool] {
+				t.Errorf("%s (read only %v): %s is visible %v, callable %v: %v %v", row.scopes, row.readOnly, tool, visible[tool], callable, r, err)
+			}
+		}
+	}
+}
