@@ -6,25 +6,25 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// bind puts source into a variable or takes it apart into a pattern. A nil
-// source is something unknown.
+// bind adds source to the possible values of a variable, or of the variables of
+// a pattern. A nil source is an unknown value.
 func (f *flow) bind(target js.INode, source js.IExpr) {
 	switch t := target.(type) {
 	case *js.Var:
 		v := f.variable(t)
 		if source == nil {
-			v.open = true
+			v.mayBeUnknown = true
 			return
 		}
 		v.sources = append(v.sources, source)
-		f.named(v, source)
+		f.addFunctionName(v, source)
 	case *js.GroupExpr:
 		f.bind(t.X, source)
-	case *js.BinaryExpr: // a target with a default, which its collector binds
+	case *js.BinaryExpr: // a target with a default, which the collector binds
 		f.bind(t.X, source)
 	case *js.BindingArray:
 		for i := range t.List {
-			f.bind(t.List[i].Binding, at(source, i))
+			f.bind(t.List[i].Binding, elementAt(source, i))
 		}
 		f.bind(t.Rest, source)
 	case *js.ArrayExpr:
@@ -32,38 +32,38 @@ func (f *flow) bind(target js.INode, source js.IExpr) {
 			if t.List[i].Spread {
 				f.bind(t.List[i].Value, source)
 			} else {
-				f.bind(t.List[i].Value, at(source, i))
+				f.bind(t.List[i].Value, elementAt(source, i))
 			}
 		}
 	case *js.BindingObject:
-		f.apart(t, source)
+		f.addPatternSource(t, source)
 		for i := range t.List {
-			f.bind(t.List[i].Value.Binding, of(source, t.List[i].Key))
+			f.bind(t.List[i].Value.Binding, propertyOf(source, t.List[i].Key))
 		}
 		if t.Rest != nil {
 			f.bind(t.Rest, source)
 		}
 	case *js.ObjectExpr:
-		f.apart(t, source)
+		f.addPatternSource(t, source)
 		for i := range t.List {
 			if t.List[i].Spread {
 				f.bind(t.List[i].Value, source)
 			} else {
-				f.bind(t.List[i].Value, of(source, t.List[i].Name))
+				f.bind(t.List[i].Value, propertyOf(source, t.List[i].Name))
 			}
 		}
 	}
 }
 
-// apart notes that a pattern takes source apart.
-func (f *flow) apart(pattern js.INode, source js.IExpr) {
+// addPatternSource records that a pattern destructures source.
+func (f *flow) addPatternSource(pattern js.INode, source js.IExpr) {
 	if source != nil {
 		f.patterns[pattern] = append(f.patterns[pattern], source)
 	}
 }
 
-// named notes that v holds a function that stands in source.
-func (f *flow) named(v *variable, source js.IExpr) {
+// addFunctionName records that v holds the function in source.
+func (f *flow) addFunctionName(v *variable, source js.IExpr) {
 	n := unwrap(source)
 	switch n.(type) {
 	case *js.FuncDecl, *js.ArrowFunc:
@@ -75,16 +75,16 @@ func (f *flow) named(v *variable, source js.IExpr) {
 	}
 }
 
-// at is source[i].
-func at(source js.IExpr, i int) js.IExpr {
+// elementAt returns the expression source[i].
+func elementAt(source js.IExpr, i int) js.IExpr {
 	if source == nil {
 		return nil
 	}
 	return &js.IndexExpr{X: source, Y: &js.LiteralExpr{TokenType: js.IntegerToken, Data: []byte(strconv.Itoa(i))}}
 }
 
-// of is source[key].
-func of(source js.IExpr, key *js.PropertyName) js.IExpr {
+// propertyOf returns the expression source[key].
+func propertyOf(source js.IExpr, key *js.PropertyName) js.IExpr {
 	if source == nil || key == nil {
 		return nil
 	}

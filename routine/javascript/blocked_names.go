@@ -5,18 +5,18 @@ import (
 	"regexp"
 )
 
-// family is why a name is blocked.
-type family int
+// blockReason is why a name is blocked.
+type blockReason int
 
 const (
-	makesCode family = iota + 1
+	makesCode blockReason = iota + 1
 	network
 	hook
 	leaves
 	realm
 )
 
-var why = map[family]string{
+var reasonTexts = map[blockReason]string{
 	makesCode: "a script makes no code from strings",
 	network:   "a script reaches no network",
 	hook:      "a script leaves nothing behind that runs after it",
@@ -24,7 +24,7 @@ var why = map[family]string{
 	realm:     "the window of a frame has everything that is blocked here",
 }
 
-var instead = map[family]string{
+var reasonHints = map[blockReason]string{
 	makesCode: "write the code into the script itself",
 	network:   "use a `fetch` operation and read what it stored from sessionStorage",
 	hook:      "look again in a loop: while (!done()) await new Promise(r => setTimeout(r, 100))",
@@ -32,8 +32,9 @@ var instead = map[family]string{
 	realm:     "read the frame's document through contentDocument, or use a `navigate` operation",
 }
 
-// better is advice for names whose family's advice does not fit.
-var better = map[string]string{
+// nameHints are hints for names that need another one than that of their
+// reason.
+var nameHints = map[string]string{
 	"window.close":            "leave it out: a run closes its pages by itself",
 	"WebSocket":               "read what the page itself received, from its DOM or its globals",
 	"WebSocketStream":         "read what the page itself received, from its DOM or its globals",
@@ -51,8 +52,8 @@ var better = map[string]string{
 	"location.reload":         "use a `navigate` operation with the same URL",
 }
 
-// onWindow is blocked as a free name and as a member of the window.
-var onWindow = map[string]family{
+// blockedGlobals are blocked as free names and as members of the window.
+var blockedGlobals = map[string]blockReason{
 	"eval": makesCode, "Function": makesCode, "execScript": makesCode,
 	"fetch": network, "fetchLater": network, "XMLHttpRequest": network,
 	"WebSocket": network, "WebSocketStream": network, "EventSource": network, "WebTransport": network,
@@ -63,24 +64,24 @@ var onWindow = map[string]family{
 }
 
 var (
-	onDocument   = map[string]family{"write": makesCode, "writeln": makesCode, "open": leaves}
-	onNavigator  = map[string]family{"sendBeacon": network, "serviceWorker": network}
-	onLocation   = map[string]family{"assign": leaves, "replace": leaves, "reload": leaves}
-	onHistory    = map[string]family{"pushState": leaves, "replaceState": leaves, "back": leaves, "forward": leaves, "go": leaves}
-	onNavigation = map[string]family{"navigate": leaves, "reload": leaves, "back": leaves, "forward": leaves, "traverseTo": leaves}
+	onDocument   = map[string]blockReason{"write": makesCode, "writeln": makesCode, "open": leaves}
+	onNavigator  = map[string]blockReason{"sendBeacon": network, "serviceWorker": network}
+	onLocation   = map[string]blockReason{"assign": leaves, "replace": leaves, "reload": leaves}
+	onHistory    = map[string]blockReason{"pushState": leaves, "replaceState": leaves, "back": leaves, "forward": leaves, "go": leaves}
+	onNavigation = map[string]blockReason{"navigate": leaves, "reload": leaves, "back": leaves, "forward": leaves, "traverseTo": leaves}
 )
 
-// onAnything is blocked as a member of whatever object, because every element
-// has it.
-var onAnything = map[string]family{"addEventListener": hook, "contentWindow": realm}
+// blockedOnAllObjects are blocked as members of all objects, because every
+// element has them.
+var blockedOnAllObjects = map[string]blockReason{"addEventListener": hook, "contentWindow": realm}
 
-// byKind says which objects have which blocked members.
-var byKind = []struct {
+// blockedByKind are the blocked members of each kind of object.
+var blockedByKind = []struct {
 	kind  kind
 	owner string // for the message
-	names map[string]family
+	names map[string]blockReason
 }{
-	{kGlobal, "", onWindow},
+	{kGlobal, "", blockedGlobals},
 	{kDocument, "document.", onDocument},
 	{kNavigator, "navigator.", onNavigator},
 	{kLocation, "location.", onLocation},
@@ -88,25 +89,26 @@ var byKind = []struct {
 	{kNavigation, "navigation.", onNavigation},
 }
 
-// handler is the name of an event handler property: onclick, not onSuccess.
-var handler = regexp.MustCompile(`^on[a-z]{3,}$`)
+// eventHandlerName matches the names of event handler properties: onclick, but
+// not onSuccess.
+var eventHandlerName = regexp.MustCompile(`^on[a-z]{3,}$`)
 
-func blocked(at int, name string, f family) Problem {
+func blocked(at int, name string, f blockReason) Problem {
 	p := Problem{
 		Offset:  at,
 		Code:    CodeBlocked,
-		Message: fmt.Sprintf("%s is blocked in js_evaluate: %s", name, why[f]),
-		Hint:    instead[f],
+		Message: fmt.Sprintf("%s is blocked in js_evaluate: %s", name, reasonTexts[f]),
+		Hint:    reasonHints[f],
 	}
-	if hint, ok := better[name]; ok {
+	if hint, ok := nameHints[name]; ok {
 		p.Hint = hint
 	}
 	return p
 }
 
-// memberOf finds the rule for a member of something of these kinds.
-func memberOf(kinds kind, name string) (string, family) {
-	for _, k := range byKind {
+// memberOf returns the rule for a member of an object of these kinds.
+func memberOf(kinds kind, name string) (string, blockReason) {
+	for _, k := range blockedByKind {
 		if f := k.names[name]; f != 0 && kinds&k.kind != 0 {
 			if k.kind == kGlobal && f == leaves {
 				return "window." + name, f
@@ -114,16 +116,16 @@ func memberOf(kinds kind, name string) (string, family) {
 			return k.owner + name, f
 		}
 	}
-	return name, onAnything[name]
+	return name, blockedOnAllObjects[name]
 }
 
-// mayMatter tells whether a name that is only partly known could be one that
-// matters on objects of these kinds.
-func mayMatter(kinds kind, t text) bool {
+// mayBeBlocked reports whether a name of which only a part is known may be a
+// blocked one on objects of these kinds.
+func mayBeBlocked(kinds kind, t text) bool {
 	if t.exact || t.never {
 		return false
 	}
-	for _, k := range byKind {
+	for _, k := range blockedByKind {
 		for name := range k.names {
 			if kinds&k.kind != 0 && t.may(name) {
 				return true

@@ -194,7 +194,7 @@ var bypasses = []struct{ body, names string }{
 	{`meta.httpEquiv = 'refresh'`, "a refresh of the page is"},
 }
 
-func TestBypassesAreSeen(t *testing.T) {
+func TestBypassesAreDetected(t *testing.T) {
 	if len(bypasses) < 60 {
 		t.Fatalf("%d bypasses, want at least 60", len(bypasses))
 	}
@@ -260,7 +260,7 @@ var unseen = []string{
 	`document.cookie = 'leak=' + document.title`,
 }
 
-func TestWhatTheTextCannotShow(t *testing.T) {
+func TestLimitsOfStaticCheck(t *testing.T) {
 	for _, body := range unseen {
 		if got := Check("(() => { " + body + " })()"); len(got) > 0 {
 			t.Errorf("%s is seen now, so move it to the bypasses: %+v", body, got)

@@ -52,36 +52,35 @@ const (
 	CodeTooComplex = "script_too_complex"
 )
 
-// MaxBytes is the longest script that is looked at. The parser's work grows
-// with names times nesting, so length and depth are bounded together.
+// MaxBytes is the maximum length of a script. The parser's work grows with the
+// number of names times the nesting, so length and depth are both limited.
 const MaxBytes = 256 << 10
 
-// MaxProblems is how many problems one script can have; the rest, which is
-// more of the same, is not listed.
+// MaxProblems is the maximum number of problems reported for one script.
 const MaxProblems = 100
 
-// Problem is one fault of a script.
+// Problem is one problem of a script.
 type Problem struct {
-	// Offset counts bytes from 0; Line and Column count characters from 1,
-	// inside the script.
+	// Offset is in bytes from 0. Line and Column count from 1, columns in
+	// characters.
 	Offset, Line, Column int
-	// Code is stable, one of the Code constants.
+	// Code is one of the Code constants.
 	Code string
-	// Message says what is wrong and why; Hint what to write instead.
+	// Message says what is wrong and why, Hint what to write instead.
 	Message, Hint string
 }
 
-// Check gives every problem of a script, by place. Nil means that the text
-// breaks no rule. It never panics, whatever the text.
+// Check returns all problems of a script, sorted by position, or nil if the
+// script breaks no rule. It never panics, whatever the text is.
 func Check(script string) (problems []Problem) {
 	var found []Problem
 	defer func() {
 		if r := recover(); r != nil {
-			// A fault of the parser or of ours: such a script is refused, since
+			// The parser or the checker has failed. The script is rejected, because
 			// nothing is known about it.
 			found = append(found, Problem{Code: CodeSyntax, Message: "the script cannot be parsed"})
 		}
-		problems = place(script, found)
+		problems = locate(script, found)
 	}()
 	found = check(script)
 	return
@@ -107,8 +106,8 @@ func check(script string) []Problem {
 	}
 	c := &checker{tokens: toks, flow: newFlow(tree), inBlock: map[*js.FuncDecl]string{}}
 	starts := c.statements(tree.List)
-	c.shape(tree.List, starts)
-	if c.flow.steps < 0 {
+	c.checkIIFE(tree.List, starts)
+	if c.flow.stepsLeft < 0 {
 		c.found = append(c.found, Problem{
 			Code:    CodeTooComplex,
 			Message: "the script is too entangled to be checked",
@@ -118,9 +117,8 @@ func check(script string) []Problem {
 	return c.found
 }
 
-// place sorts problems, drops doubles and turns offsets into lines and columns
-// the way an editor counts them.
-func place(script string, problems []Problem) []Problem {
+// locate sorts problems, removes duplicates and sets lines and columns.
+func locate(script string, problems []Problem) []Problem {
 	if len(problems) == 0 {
 		return nil
 	}
@@ -169,7 +167,7 @@ func (c *Cursor) To(offset int) (line, column int) {
 	return c.line, c.column
 }
 
-// offsetOf is the inverse for a place that the parser named.
+// offsetOf converts a line and a column of the parser to an offset.
 func offsetOf(script string, line, column int) int {
 	l, c := 1, 1
 	for at := 0; at < len(script); {

@@ -23,7 +23,7 @@ func places(problems []Problem) (out []string) {
 	return out
 }
 
-func TestProblemsHaveTheirPlace(t *testing.T) {
+func TestProblemPositions(t *testing.T) {
 	tests := map[string]struct {
 		script string
 		want   []string
@@ -117,7 +117,7 @@ func TestProblemsHaveTheirPlace(t *testing.T) {
 	}
 }
 
-func TestShape(t *testing.T) {
+func TestScriptMustBeIIFE(t *testing.T) {
 	const iife = "script_not_iife "
 	tests := map[string]string{
 		"(() => {})()":                        "",
@@ -206,10 +206,10 @@ func TestSyntax(t *testing.T) {
 	}
 }
 
-func TestEveryNameHasAdvice(t *testing.T) {
-	for _, k := range byKind {
+func TestEveryBlockedNameHasHint(t *testing.T) {
+	for _, k := range blockedByKind {
 		for name, f := range k.names {
-			if p := blocked(0, name, f); why[f] == "" || p.Hint == "" {
+			if p := blocked(0, name, f); reasonTexts[f] == "" || p.Hint == "" {
 				t.Errorf("%s: %+v", name, p)
 			}
 		}
@@ -225,16 +225,16 @@ func TestEveryNameHasAdvice(t *testing.T) {
 	}
 }
 
-func TestListIsBounded(t *testing.T) {
+func TestNumberOfProblemsIsLimited(t *testing.T) {
 	got := Check("(() => {" + strings.Repeat("fetch;", 5000) + "})()")
 	if len(got) != MaxProblems {
 		t.Errorf("%d problems, want %d", len(got), MaxProblems)
 	}
 }
 
-// TestPlacesAreInside glues pieces of scripts together: whatever comes out,
+// TestPositionsAreInsideScript glues pieces of scripts together: whatever comes out,
 // the problems are sorted, placed in the text and complete.
-func TestPlacesAreInside(t *testing.T) {
+func TestPositionsAreInsideScript(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
 		"(() => {", "})()", "function", "f", "fetch", "window", ".", "[", "]", "(", ")", "{", "}", "'eval'", "`a${", "}`", "/", "/=", "=>", "=",
 		",", ";", "\n", " ", "const ", "let ", "async", "await ", "for", " of ", "...", "?.", "x", "1", "+", "constructor", "setTimeout", "😀", "\\u0066",

@@ -4,30 +4,30 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// checker walks a script in the order of its text and finds what is blocked.
+// checker walks a script in the order of its text and finds blocked code.
 type checker struct {
 	tokens *tokens
 	flow   *flow
 	found  []Problem
-	// nameAt is the place of the name or member that was visited last.
+	// nameAt is the offset of the name or member that was visited last.
 	nameAt int
-	// inBlock are the functions with a blocked name that stand in a block.
+	// inBlock are the functions with a blocked name that are declared in a block.
 	inBlock map[*js.FuncDecl]string
 }
 
-// use is what is done with an expression.
+// use is how an expression is used.
 type use uint8
 
 const (
 	asCallee use = 1 << iota
 	asTarget     // it is assigned to
-	asInert      // only its type, identity or name is looked at
+	asInert      // only its type, identity or name is used
 )
 
 func (c *checker) add(p Problem) { c.found = append(c.found, p) }
 
-// statements visits the script and gives the place of each statement's first
-// leaf, -1 where there is none.
+// statements visits the script and returns the offset of each statement's first
+// leaf, or -1.
 func (c *checker) statements(list []js.IStmt) []int {
 	var starts []int
 	for _, s := range list {
@@ -36,18 +36,18 @@ func (c *checker) statements(list []js.IStmt) []int {
 	return starts
 }
 
-// visit gives the place of the first leaf in n, -1 if it has none.
+// visit returns the offset of the first leaf in n, or -1.
 func (c *checker) visit(n js.INode, u use) int {
 	switch n := n.(type) {
 	case *js.Var:
-		at := c.tokens.take(n.Data)
+		at := c.tokens.takeToken(n.Data)
 		c.nameAt = at
-		c.name(n, at, u)
+		c.checkVariable(n, at, u)
 		return at
 	case *js.LiteralExpr:
-		return c.tokens.take(n.Data)
+		return c.tokens.takeToken(n.Data)
 	case js.LiteralExpr:
-		return c.tokens.take(n.Data)
+		return c.tokens.takeToken(n.Data)
 	case *js.GroupExpr:
 		return c.visit(n.X, u)
 	case *js.DotExpr:
@@ -55,12 +55,12 @@ func (c *checker) visit(n js.INode, u use) int {
 	case *js.IndexExpr:
 		return c.index(n, u)
 	case *js.CallExpr:
-		return c.call(n.X, n.Args.List, false)
+		return c.visitCall(n.X, n.Args.List, false)
 	case *js.NewExpr:
 		if n.Args == nil {
-			return c.call(n.X, nil, true)
+			return c.visitCall(n.X, nil, true)
 		}
-		return c.call(n.X, n.Args.List, true)
+		return c.visitCall(n.X, n.Args.List, true)
 	case *js.BinaryExpr:
 		return c.binary(n)
 	case *js.UnaryExpr:
@@ -85,7 +85,7 @@ func (c *checker) visit(n js.INode, u use) int {
 		return c.key(n)
 	case *js.ClassElementName:
 		if n.Private != nil {
-			return c.tokens.take(n.Private.Data)
+			return c.tokens.takeToken(n.Private.Data)
 		}
 		return c.key(&n.PropertyName)
 	}
@@ -104,7 +104,7 @@ func (c *checker) statement(n js.INode) int {
 		return c.visit(n.Body, 0)
 	case *js.WithStmt:
 		c.add(Problem{
-			Offset:  c.tokens.take([]byte("with")),
+			Offset:  c.tokens.takeToken([]byte("with")),
 			Code:    CodeBlocked,
 			Message: "with is blocked in js_evaluate: it hides what a name stands for",
 			Hint:    "write the object before each name",
@@ -112,29 +112,29 @@ func (c *checker) statement(n js.INode) int {
 	case *js.FuncDecl:
 		at := c.parts(n, 0)
 		if name, ok := c.inBlock[n]; ok {
-			p := blocked(at, name, onWindow[name])
+			p := blocked(at, name, blockedGlobals[name])
 			p.Hint = "give the function another name"
 			c.add(p)
 		}
 		return at
 	case *js.BlockStmt:
-		c.shadows(n.List)
+		c.findBlockedFunctions(n.List)
 	case *js.SwitchStmt:
 		for i := range n.List {
-			c.shadows(n.List[i].List)
+			c.findBlockedFunctions(n.List[i].List)
 		}
 	case *js.LabelledStmt:
-		at := c.tokens.take(n.Label)
+		at := c.tokens.takeToken(n.Label)
 		c.visit(n.Value, 0)
 		return at
 	case *js.BranchStmt:
 		if n.Label != nil {
-			return c.tokens.take(n.Label)
+			return c.tokens.takeToken(n.Label)
 		}
 	case *js.DirectivePrologueStmt:
-		return c.tokens.take(n.Value)
+		return c.tokens.takeToken(n.Value)
 	case *js.ImportMetaExpr:
-		at := c.tokens.take([]byte("import"))
+		at := c.tokens.takeToken([]byte("import"))
 		c.add(Problem{Offset: at, Code: CodeSyntax, Message: "import.meta is only for modules"})
 		return at
 	}
@@ -162,17 +162,17 @@ func (c *checker) loopTarget(init js.IExpr) {
 	c.visit(init, asTarget)
 }
 
-// shadows looks for functions in a block that have a blocked name: outside the
-// block the name is the window's in strict code and for async functions, which
-// the parser does not tell apart.
-func (c *checker) shadows(list []js.IStmt) {
+// findBlockedFunctions finds functions with a blocked name in a block. Outside
+// of the block the name is the window's in strict code and for async functions,
+// which the parser does not distinguish.
+func (c *checker) findBlockedFunctions(list []js.IStmt) {
 	for _, s := range list {
 		fn, ok := s.(*js.FuncDecl)
 		if !ok || fn.Name == nil {
 			continue
 		}
 		name := unescape(follow(fn.Name).Data)
-		if onWindow[name] != 0 {
+		if blockedGlobals[name] != 0 {
 			c.inBlock[fn] = name
 		}
 	}
@@ -186,10 +186,10 @@ func (c *checker) dot(n *js.DotExpr, u use) int {
 	}
 	start := c.visit(n.X, inner)
 	if v, ok := n.Y.(*js.Var); ok {
-		return first(start, c.tokens.take(v.Data))
+		return first(start, c.tokens.takeToken(v.Data))
 	}
 	at := c.visit(n.Y, 0)
-	c.member(c.flow.eval(n.X), exactly(name), at, u)
+	c.checkMember(c.flow.eval(n.X), exactly(name), at, u)
 	c.nameAt = at
 	return first(start, at)
 }
@@ -197,8 +197,8 @@ func (c *checker) dot(n *js.DotExpr, u use) int {
 func (c *checker) index(n *js.IndexExpr, u use) int {
 	start := c.visit(n.X, 0)
 	at := c.visit(n.Y, 0)
-	at = first(at, c.tokens.here())
-	c.member(c.flow.eval(n.X), c.flow.eval(n.Y).texts, at, u)
+	at = first(at, c.tokens.nextOffset())
+	c.checkMember(c.flow.eval(n.X), c.flow.eval(n.Y).texts, at, u)
 	c.nameAt = at
 	return first(start, at)
 }
@@ -224,12 +224,12 @@ func (c *checker) binary(n *js.BinaryExpr) int {
 	}
 	at := c.visit(n.Y, 0)
 	if x, names := c.flow.target(n.X); names != nil {
-		c.written(x, names, n.Y, first(at, c.tokens.here()))
+		c.checkAssignment(x, names, n.Y, first(at, c.tokens.nextOffset()))
 	}
 	return first(start, at)
 }
 
-// target is the object and the member names of an assignment's left side.
+// target returns the object and the member names of an assignment's left side.
 func (f *flow) target(e js.IExpr) (value, []text) {
 	switch n := unwrap(e).(type) {
 	case *js.DotExpr:
@@ -244,18 +244,18 @@ func (c *checker) template(n *js.TemplateExpr) int {
 	start := -1
 	if n.Tag != nil {
 		start = c.visit(n.Tag, asCallee)
-		c.tag(n.Tag)
+		c.visitTaggedTemplate(n.Tag)
 	}
 	for _, p := range n.List {
-		start = first(start, c.tokens.take(p.Value))
+		start = first(start, c.tokens.takeToken(p.Value))
 		c.visit(p.Expr, 0)
 	}
-	return first(start, c.tokens.take(n.Tail))
+	return first(start, c.tokens.takeToken(n.Tail))
 }
 
 func (c *checker) key(n *js.PropertyName) int {
 	if n.Computed != nil {
 		return c.visit(n.Computed, 0)
 	}
-	return c.tokens.take(n.Literal.Data)
+	return c.tokens.takeToken(n.Literal.Data)
 }

@@ -4,11 +4,12 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// collector walks a script once and notes what is put where.
+// collector walks a script once and records the values that are assigned to
+// each variable.
 type collector struct {
 	*flow
 	fn   *function // the innermost function
-	self *function // the innermost one that has a this of its own
+	self *function // the innermost function with its own this
 }
 
 func (c *collector) collect(n js.INode) {
@@ -22,10 +23,10 @@ func (c *collector) collect(n js.INode) {
 		}
 		return
 	case *js.PropertyName:
-		give(c.collect, n.Computed)
+		visitAll(c.collect, n.Computed)
 		return
 	case *js.ClassElementName:
-		give(c.collect, n.Computed)
+		visitAll(c.collect, n.Computed)
 		return
 	case *js.VarDecl:
 		for i := range n.List {
@@ -67,7 +68,7 @@ func (c *collector) collect(n js.INode) {
 	each(n, c.collect)
 }
 
-// assigned is what an assignment puts into its left side.
+// assigned returns the value that an assignment stores in its left side.
 func assigned(n *js.BinaryExpr) (js.IExpr, bool) {
 	switch n.Op {
 	case js.EqToken, js.AndEqToken, js.OrEqToken, js.NullishEqToken:
@@ -89,10 +90,10 @@ func (c *collector) element(e *js.BindingElement) {
 	if e.Binding != nil {
 		c.target(e.Binding)
 	}
-	give(c.collect, e.Default)
+	visitAll(c.collect, e.Default)
 }
 
-// into binds the variable of a for-in or for-of.
+// into binds the variable of a for-in or for-of loop.
 func (c *collector) into(init js.IExpr, source js.IExpr) {
 	decl, ok := init.(*js.VarDecl)
 	if !ok {
@@ -104,8 +105,8 @@ func (c *collector) into(init js.IExpr, source js.IExpr) {
 	}
 }
 
-// target collects what a pattern reads: computed keys, defaults, objects whose
-// members are written. The variables themselves are written, not used.
+// target collects what a pattern reads: computed keys, default values, and
+// objects whose members are assigned. Its variables are assigned, not read.
 func (c *collector) target(n js.INode) {
 	switch n := n.(type) {
 	case nil, *js.Var:
@@ -137,7 +138,7 @@ func (c *collector) target(n js.INode) {
 				c.bind(p.Value, p.Init)
 			}
 			c.target(p.Value)
-			give(c.collect, p.Init)
+			visitAll(c.collect, p.Init)
 		}
 	case *js.BinaryExpr: // with a default
 		c.bind(n.X, n.Y)
@@ -194,14 +195,14 @@ func (c *collector) function(n js.IExpr) {
 	case *js.MethodDecl:
 		fn.params, fn.opaque, fn.method, fn.strict = n.Params, true, true, true
 		c.self = fn
-		give(before.collect, n.Name.Computed)
+		visitAll(before.collect, n.Name.Computed)
 	case *js.ClassDecl:
 		fn.method, fn.strict, fn.opaque = true, true, true
 		if n.Name != nil {
 			c.bind(n.Name, n)
 		}
-		give(before.collect, n.Extends)
-		c.self = fn // of fields and static blocks
+		visitAll(before.collect, n.Extends)
+		c.self = fn // the this of fields and static blocks
 		for i := range n.List {
 			c.classElement(&n.List[i])
 		}
@@ -225,15 +226,15 @@ func (c *collector) classElement(e *js.ClassElement) {
 	case e.Method != nil:
 		c.collect(e.Method)
 	default:
-		give(c.collect, e.Name.Computed, e.Init)
+		visitAll(c.collect, e.Name.Computed, e.Init)
 	}
 }
 
-// parameter marks the variables of a parameter as such.
+// parameter marks the variables of a parameter as parameters of fn.
 func (c *collector) parameter(n js.INode, fn *function) {
 	switch n := n.(type) {
 	case *js.Var:
-		c.variable(n).of = fn
+		c.variable(n).parameterOf = fn
 	case *js.BindingArray:
 		for i := range n.List {
 			c.parameter(n.List[i].Binding, fn)

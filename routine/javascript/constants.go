@@ -6,25 +6,26 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// Span is a part of a script. Lines and columns count from 0; it ends before To.
+// Span is a part of a script. Lines and columns count from 0. The end is
+// exclusive.
 type Span struct {
 	Line, Column     int
 	ToLine, ToColumn int
 }
 
-// Holds reports whether the place is in the span.
+// Holds reports whether a position is in the span.
 func (s Span) Holds(line, column int) bool {
 	after := line > s.Line || line == s.Line && column >= s.Column
 	before := line < s.ToLine || line == s.ToLine && column < s.ToColumn
 	return after && before
 }
 
-// ConstantBodies are the bodies of the functions of a script that do nothing but
-// return a constant, as in "() => true" and "function () {}". A function that is
-// written in another way may be missing.
+// ConstantBodies returns the bodies of functions that only return a constant,
+// as in "() => true" and "function () {}". Functions in other notations may be
+// missing.
 func ConstantBodies(script string) []Span {
 	toks, problem := scan(script)
-	if problem != nil || strings.ContainsFunc(script, func(r rune) bool { return r > 0xffff }) { // which is two columns to a browser
+	if problem != nil || strings.ContainsFunc(script, func(r rune) bool { return r > 0xffff }) { // counts as two columns in browsers
 		return nil
 	}
 	c := constants{toks.list, script}
@@ -54,9 +55,9 @@ func (c constants) text(i int) string {
 	return c.script[c.list[i].start:c.list[i].end]
 }
 
-// body gives the body of the function whose "=>" or "function" is token i, if it
-// is a constant one: from its first character to behind the last at which a
-// browser can stop.
+// body returns the body of the function whose "=>" or "function" is token i, if
+// it only returns a constant. It starts at the first character and ends after
+// the last position at which a browser can stop.
 func (c constants) body(i int) (from, to int, ok bool) {
 	switch c.text(i) {
 	case "=>":
@@ -101,7 +102,7 @@ func (c constants) isParameter(i int) bool {
 	return i >= 0 && i < len(c.list) && (c.list[i].tt == js.CommaToken || js.IsIdentifier(c.list[i].tt))
 }
 
-// block is the body that begins at token i: {} or { return constant }.
+// block returns the body that starts at token i: {} or { return constant }.
 func (c constants) block(i int) (from, to int, ok bool) {
 	if c.text(i) != "{" {
 		return 0, 0, false
@@ -119,7 +120,7 @@ func (c constants) block(i int) (from, to int, ok bool) {
 	return c.list[i].start, c.list[end].end, true
 }
 
-// literal is how many tokens from i are a constant; 0: it is none.
+// literal returns how many tokens from i are a constant, or 0.
 func (c constants) literal(i int) int {
 	if i >= len(c.list) {
 		return 0
@@ -133,7 +134,7 @@ func (c constants) literal(i int) int {
 	return 0
 }
 
-// ends reports whether an expression surely ends with token i.
+// ends reports whether an expression certainly ends with token i.
 func (c constants) ends(i int) bool {
 	switch next := c.text(i + 1); next {
 	case ",", ";", ")", "]", "}":

@@ -11,7 +11,7 @@ func (f *flow) eval(e js.IExpr) value {
 	if v, ok := f.done[e]; ok {
 		return v
 	}
-	if f.steps--; f.steps < 0 {
+	if f.stepsLeft--; f.stepsLeft < 0 {
 		return value{texts: unknown}
 	}
 	v := f.evalExpr(e)

@@ -10,7 +10,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// template is a template literal as a string.
+// template returns the possible texts of a template literal.
 func (f *flow) template(n *js.TemplateExpr) []text {
 	raw := false
 	if dot, ok := unwrap(n.Tag).(*js.DotExpr); ok {
@@ -34,8 +34,8 @@ func (f *flow) template(n *js.TemplateExpr) []text {
 	return concat(out, piece(n.Tail, 1))
 }
 
-// evalCall is what a call gives: what a function of the script returns, or what
-// a few functions of the language make of strings.
+// evalCall returns the value of a call: what a function of the script returns,
+// or the result of some string functions of the language.
 func (f *flow) evalCall(n *js.CallExpr) value {
 	var x, callee value
 	var name string
@@ -46,7 +46,7 @@ func (f *flow) evalCall(n *js.CallExpr) value {
 	case *js.IndexExpr:
 		x = f.eval(n.X)
 		names := f.eval(n.Y).texts
-		name, _ = only(names)
+		name, _ = singleText(names)
 		callee = f.member(x, names)
 	default:
 		callee = f.eval(n)
@@ -57,7 +57,7 @@ func (f *flow) evalCall(n *js.CallExpr) value {
 			v, own = v.join(fn.value), true
 		}
 	}
-	if own || f.unsettled(callee) {
+	if own || f.isPending(callee) {
 		return v
 	}
 	switch callee := unwrap(n.X).(type) {
@@ -73,7 +73,7 @@ func (f *flow) evalCall(n *js.CallExpr) value {
 	return value{texts: unknown}
 }
 
-// arg is the value of the ith argument.
+// arg returns the value of argument i.
 func (f *flow) arg(args []js.Arg, i int) value {
 	if i < len(args) && !args[i].Rest {
 		return f.eval(args[i].Value)
@@ -96,7 +96,7 @@ func (f *flow) callGlobal(name string, args []js.Arg) value {
 	return value{texts: mapTexts(f.arg(args, 0).texts, func(s string) (string, bool) { return decode(name, s) })}
 }
 
-// decode is what a decoding function of the window makes of a string.
+// decode returns the result of a decoding function of the window.
 func decode(name, s string) (string, bool) {
 	switch name {
 	case "atob":
@@ -108,7 +108,7 @@ func decode(name, s string) (string, bool) {
 	}
 }
 
-// callMember is e.name(args), x being the value of e.
+// callMember returns the value of e.name(args), where x is the value of e.
 func (f *flow) callMember(e js.IExpr, x value, name string, args []js.Arg) value {
 	switch {
 	case name == "valueOf":
@@ -117,7 +117,7 @@ func (f *flow) callMember(e js.IExpr, x value, name string, args []js.Arg) value
 		return value{kinds: kTimer, texts: unknown}
 	case name == "createElement":
 		for _, t := range f.arg(args, 0).texts {
-			if t.exact && loaders[strings.ToLower(t.pre)] {
+			if t.exact && loaders[strings.ToLower(t.prefix)] {
 				return value{kinds: kLoader, texts: unknown}
 			}
 		}
@@ -137,7 +137,7 @@ func (f *flow) callMember(e js.IExpr, x value, name string, args []js.Arg) value
 	return value{texts: f.callString(x.texts, name, args)}
 }
 
-// loaders are elements that fetch what they are given.
+// loaders are elements that load the URL that is set.
 var loaders = map[string]bool{"img": true, "audio": true, "video": true, "source": true, "track": true, "image": true}
 
 func (f *flow) callReflect(name string, args []js.Arg) value {
@@ -173,7 +173,7 @@ func (f *flow) fromCodes(args []js.Arg) []text {
 	return out
 }
 
-// join is list.join(separator).
+// join returns the texts of list.join(separator).
 func (f *flow) join(list js.IExpr, args []js.Arg) []text {
 	sep := exactly(",")
 	if len(args) > 0 {
@@ -189,8 +189,8 @@ func (f *flow) join(list js.IExpr, args []js.Arg) []text {
 	return out
 }
 
-// strings are the elements of an array of strings; one unknown element stands
-// for an unknown array.
+// strings returns the elements of an array of strings. One unknown element
+// represents an unknown array.
 func (f *flow) strings(list js.IExpr) (out [][]text) {
 	if call, ok := unwrap(list).(*js.CallExpr); ok {
 		dot, ok := unwrap(call.X).(*js.DotExpr)
@@ -203,7 +203,7 @@ func (f *flow) strings(list js.IExpr) (out [][]text) {
 			slices.Reverse(out)
 			return out
 		case "split":
-			s, known := only(f.eval(dot.X).texts)
+			s, known := singleText(f.eval(dot.X).texts)
 			if sep := f.argument(call.Args.List, 0); known && len(call.Args.List) == 1 && sep != nil {
 				for _, part := range strings.Split(s, *sep) {
 					out = append(out, exactly(part))
@@ -226,7 +226,7 @@ func (f *flow) strings(list js.IExpr) (out [][]text) {
 		case e.Value == nil:
 			out = append(out, exactly(""))
 		case e.Spread:
-			s, known := only(f.eval(e.Value).texts)
+			s, known := singleText(f.eval(e.Value).texts)
 			if !known {
 				return [][]text{unknown}
 			}
@@ -240,10 +240,10 @@ func (f *flow) strings(list js.IExpr) (out [][]text) {
 	return out
 }
 
-// argument is the string that is passed, if it is known.
+// argument returns the string that is passed, or nil if it is not known.
 func (f *flow) argument(args []js.Arg, i int) *string {
 	if i < len(args) && !args[i].Rest {
-		if s, ok := only(f.eval(args[i].Value).texts); ok {
+		if s, ok := singleText(f.eval(args[i].Value).texts); ok {
 			return &s
 		}
 	}

@@ -7,36 +7,36 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// Facts is what the text of a script proves about it. Each fact errs towards
-// the side that has the script watched: a script of which nothing is known
-// reads not, writes, and may reach for any name. The zero value says that.
+// Facts is what is proved about a script by its text. The zero value means that
+// nothing is proved: the script may write, and may use any name. Facts are only
+// set if they are certain, because the guard of the browser relies on them.
 type Facts struct {
-	// Reads: it reads the document, storage and the page's data, computes and
-	// waits, and does nothing else. Whatever it calls is known by its name to do
-	// no more, whatever object of the browser's it is called on. (A page that
-	// has put a function of its own under such a name is its own master.)
+	// Reads is true if the script only reads the document, storage and the page's
+	// data, computes and waits. Everything that it calls is known by name to do no
+	// more, on whatever object. (A page can replace these functions by its own,
+	// which then runs with the page's rights.)
 	Reads bool
 
-	still bool            // it does not draw
-	names map[string]bool // of members and globals that it can reach for
-	named bool            // it can reach for no others
+	still bool            // it does not change what the browser loads
+	names map[string]bool // members and globals that it can access
+	named bool            // it can access no others
 }
 
-// Draws tells whether the script may change the document in a way that makes
-// the browser load something or that leads elsewhere: markup, styles, URLs of
-// elements, links and forms.
+// Draws reports whether the script may change the document so that the browser
+// loads something or navigates: markup, styles, URLs of elements, links and
+// forms.
 func (f Facts) Draws() bool { return !f.still }
 
-// MayName tells whether the script can reach for a member or a global of that
-// name and call what it finds.
+// MayName reports whether the script can access a member or a global with this
+// name and call it.
 func (f Facts) MayName(name string) bool { return !f.named || f.names[name] }
 
-// Prove gives the facts about a script. It never panics, whatever the text; a
-// script that Check refuses has none.
+// Prove returns the facts about a script. It never panics, whatever the text
+// is. A script that Check rejects has no facts.
 func Prove(script string) (facts Facts) {
 	defer func() {
 		if recover() != nil {
-			facts = Facts{} // as Check would refuse it
+			facts = Facts{} // as for scripts that Check rejects
 		}
 	}()
 	if len(script) > MaxBytes || len(check(script)) > 0 {
@@ -51,7 +51,7 @@ func Prove(script string) (facts Facts) {
 		return Facts{}
 	}
 	f := newFlow(tree)
-	if f.unfinished {
+	if f.incomplete {
 		return Facts{}
 	}
 	p := &prover{
@@ -64,21 +64,22 @@ func Prove(script string) (facts Facts) {
 	for _, s := range tree.List {
 		p.visit(s)
 	}
-	if toks.disposes { // it calls what it has found under a symbol
+	if toks.disposes { // it calls a method with a symbol as its name
 		p.unknownCall(nil)
 	}
-	if p.steps < 0 {
+	if p.stepsLeft < 0 {
 		return Facts{}
 	}
-	for _, name := range []string{"attributes", "getAttributeNode", "getAttributeNodeNS", "createAttribute", "createAttributeNS", "getNamedItem", "evaluate", "selectNodes"} {
+	for _, name := range []string{"attributes", "getAttributeNode", "getAttributeNodeNS", "createAttribute", "createAttributeNS",
+		"getNamedItem", "evaluate", "selectNodes"} {
 		p.draws = p.draws || p.valued && p.names[name] // the value of an attribute node
 	}
 	anything := p.found && p.blind
 	return Facts{Reads: p.reads, still: !p.draws && !anything, names: p.names, named: !anything}
 }
 
-// Expression is the script without what may stand around its one expression:
-// semicolons and comments. It keeps its line and column. A script without an
+// Expression returns the script without the semicolons and comments around its
+// only expression. Lines and columns stay the same. A script that is not an
 // expression is returned unchanged.
 func Expression(script string) string {
 	toks, problem := scan(script)
@@ -105,39 +106,39 @@ func Expression(script string) string {
 	return strings.Map(blank, script[:start]) + script[start:list[len(list)-1].end]
 }
 
-// prover walks a script and looks for what contradicts its facts.
+// prover walks a script and looks for code that contradicts its facts.
 type prover struct {
 	*flow
 	reads, draws bool
 	names        map[string]bool
-	// found: a value may have been reached under a name that is not in the
-	// text (a computed member, a list of all values). blind: a value of which
-	// nothing is known is called, or handed to something that may call it.
-	// Both together mean that anything may be called.
+	// found is true if a value may have been read by a name that is not in the text
+	// (a computed member, a list of all values). blind is true if an unknown value
+	// is called or passed to a function that may call it. If both are true,
+	// anything may be called.
 	found, blind bool
-	// valued: a property "value" is set, of a control as it seems.
+	// valued is true if a property "value" is set, probably of a form control.
 	valued bool
-	// stored are the values that the script puts under each name.
+	// stored are the values that the script stores under each name.
 	stored map[string][]js.IExpr
-	// executor are the functions that only a new Promise calls, folded the
-	// accumulators of reduce with what they begin as.
+	// executor are the functions that only new Promise calls. folded maps the
+	// accumulators of reduce to their initial values.
 	executor map[*function]bool
 	folded   map[*js.Var]js.IExpr
-	// answers are those to questions so far; assumed are those of them that
-	// are not settled yet, and refuted counts the ones that turned out to be no.
+	// answers are the results of questions so far. assumed are those of them that
+	// are not final yet. refuted counts the questions that turned out to be false.
 	answers map[question]bool
 	assumed []question
 	refuted int
 }
 
-// acts notes that the script does more than read.
-func (p *prover) acts() { p.reads = false }
+// setNotReading records that the script does more than read.
+func (p *prover) setNotReading() { p.reads = false }
 
-// anything notes that the script does something of which nothing is known.
-func (p *prover) anything() { p.reads, p.draws, p.found, p.blind = false, true, true, true }
+// setUnknown records that nothing is known about what the script does.
+func (p *prover) setUnknown() { p.reads, p.draws, p.found, p.blind = false, true, true, true }
 
-// prepare notes what the questions of the walk need to know of the whole text:
-// what is stored under each name, and what calls which function.
+// prepare records what the walk needs to know about the whole text: what is
+// stored under each name, and what calls which function.
 func (p *prover) prepare(n js.INode) {
 	switch n := n.(type) {
 	case *js.ObjectExpr:
@@ -164,7 +165,7 @@ func (p *prover) prepare(n js.INode) {
 			}
 		}
 	case *js.NewExpr:
-		if fn := p.unnamed(argument(n.Args, 0)); fn != nil && isFree(n.X, "Promise") {
+		if fn := p.anonymousFunction(argument(n.Args, 0)); fn != nil && isFree(n.X, "Promise") {
 			p.executor[fn] = true
 		}
 	case *js.CallExpr:
@@ -178,7 +179,7 @@ func (p *prover) prepareReduce(n *js.CallExpr) {
 	if !ok || iterates[memberName(dot)] != 2 || len(n.Args.List) != 2 {
 		return
 	}
-	fn := p.unnamed(argument(&n.Args, 0))
+	fn := p.anonymousFunction(argument(&n.Args, 0))
 	if fn == nil || len(fn.params.List) == 0 {
 		return
 	}
@@ -187,9 +188,9 @@ func (p *prover) prepareReduce(n *js.CallExpr) {
 	}
 }
 
-// unnamed is a function that stands where it is and has no name by which
-// anything else could call it.
-func (p *prover) unnamed(e js.IExpr) *function {
+// anonymousFunction returns the function literal e, if it has no name by which
+// other code could call it.
+func (p *prover) anonymousFunction(e js.IExpr) *function {
 	switch n := unwrap(e).(type) {
 	case *js.ArrowFunc:
 		return p.functions[n]

@@ -18,7 +18,7 @@ var acting = map[string]string{
 	"submit the page's form": "acts", "switch and try": "acts", "templates": "acts", "timer with a method": "acts",
 }
 
-func TestWhatLegitimateScriptsAreProvedToDo(t *testing.T) {
+func TestFactsOfLegitimateScripts(t *testing.T) {
 	for name, script := range legitimate {
 		f := Prove(script)
 		if got, want := f.Reads, acting[name] == ""; got != want {
@@ -98,7 +98,7 @@ var sly = []string{
 	`fetch('/x')`, `eval('x')`, `syntax error`, ``,
 }
 
-func TestNothingElseReads(t *testing.T) {
+func TestScriptsThatDoMoreThanRead(t *testing.T) {
 	for _, body := range append(append([]string{}, sly...), unseen...) {
 		if Prove("(() => { "+body+" })()").Reads && body != "" {
 			t.Errorf("%s: is taken for reading", body)
@@ -153,7 +153,7 @@ func TestNames(t *testing.T) {
 }
 
 // What a chain that is not followed to its end hands on is not proved.
-func TestProveFollowsToTheEnd(t *testing.T) {
+func TestProveReachesFixedPoint(t *testing.T) {
 	for _, n := range []int{2, 5, 30} {
 		if Prove(chained(n)).Reads {
 			t.Errorf("a chain of %d functions: taken for reading", n)

@@ -2,7 +2,7 @@ package javascript
 
 import "github.com/tdewolff/parse/v2/js"
 
-// call looks at a call of something other than a constructor.
+// call checks a call that is not a new expression.
 func (p *prover) call(n *js.CallExpr) {
 	args := n.Args.List
 	switch callee := unwrap(n.X).(type) {
@@ -17,7 +17,7 @@ func (p *prover) call(n *js.CallExpr) {
 		}
 		p.callMember(callee.X, memberName(callee), args)
 	case *js.IndexExpr:
-		names, ok := p.spelled(callee.Y)
+		names, ok := p.possibleStrings(callee.Y)
 		for _, name := range names {
 			p.callMember(callee.X, name, args)
 		}
@@ -29,18 +29,18 @@ func (p *prover) call(n *js.CallExpr) {
 	}
 }
 
-// unknownCall is a call of a value that no name in the text is known to be.
+// unknownCall handles a call of an unknown value.
 func (p *prover) unknownCall(js.IExpr) {
-	p.acts()
+	p.setNotReading()
 	p.blind = true
 }
 
-// namedCall is a call by a name that is not known to only read.
+// namedCall handles a call by a name that is not known to only read.
 func (p *prover) namedCall(name string, args []js.Arg) {
-	p.acts()
-	p.draws = p.draws || drawing[name]
-	if storing[name] {
-		p.anything()
+	p.setNotReading()
+	p.draws = p.draws || drawingMethods[name]
+	if storingMethods[name] {
+		p.setUnknown()
 	}
 	for _, a := range args {
 		if a.Rest || !p.is(inert, a.Value) && !p.is(callable, a.Value) && !p.is(own, a.Value) {
@@ -66,7 +66,7 @@ func (p *prover) callVar(v *js.Var, args []js.Arg) {
 	}
 }
 
-// callMember looks at object.name(args).
+// callMember checks object.name(args).
 func (p *prover) callMember(object js.IExpr, name string, args []js.Arg) {
 	arg := func(i int) js.IExpr { return argument(&js.Args{List: args}, i) }
 	if space, ok := free(unwrap(object)); ok && namespaces[space] != nil {
@@ -74,11 +74,11 @@ func (p *prover) callMember(object js.IExpr, name string, args []js.Arg) {
 		return
 	}
 	switch {
-	case plain[name]:
-	case withCallback[name] > 0:
-		for i := range min(len(args), withCallback[name]) {
+	case readingMethods[name]:
+	case callbackMethods[name] > 0:
+		for i := range min(len(args), callbackMethods[name]) {
 			if a := arg(i); a == nil || !p.is(callable, a) && !p.is(inert, a) {
-				p.acts()
+				p.setNotReading()
 				p.blind = true
 			}
 		}
@@ -105,7 +105,7 @@ func (p *prover) callMember(object js.IExpr, name string, args []js.Arg) {
 	}
 }
 
-// borrowed looks at Array.prototype.map.call(list, f) and its like.
+// borrowed checks Array.prototype.map.call(list, f) and similar calls.
 func (p *prover) borrowed(function js.IExpr, how string, args []js.Arg) {
 	dot, ok := unwrap(function).(*js.DotExpr)
 	if ok && how == "call" && len(args) > 0 && !args[0].Rest {
@@ -115,7 +115,7 @@ func (p *prover) borrowed(function js.IExpr, how string, args []js.Arg) {
 		}
 		_, literal := lender.(*js.ArrayExpr)
 		name := memberName(dot)
-		if (literal || isFree(lender, "Array") || isFree(lender, "Object") || isFree(lender, "String")) && (plain[name] || withCallback[name] > 0) {
+		if (literal || isFree(lender, "Array") || isFree(lender, "Object") || isFree(lender, "String")) && (readingMethods[name] || callbackMethods[name] > 0) {
 			p.callMember(args[0].Value, name, args[1:])
 			return
 		}
@@ -125,7 +125,7 @@ func (p *prover) borrowed(function js.IExpr, how string, args []js.Arg) {
 	}
 }
 
-// callNamespace looks at Object.keys(x), JSON.parse(x) and the like.
+// callNamespace checks Object.keys(x), JSON.parse(x) and similar calls.
 func (p *prover) callNamespace(space, name string, args []js.Arg) {
 	arg := func(i int) js.IExpr { return argument(&js.Args{List: args}, i) }
 	known := namespaces[space][name]
@@ -140,7 +140,7 @@ func (p *prover) callNamespace(space, name string, args []js.Arg) {
 		known = arg(0) != nil && p.is(own, arg(0))
 	case "JSON.parse":
 		if known = len(args) < 2; !known {
-			p.anything() // what its reviver returns comes under any name
+			p.setUnknown() // what its reviver returns comes under any name
 		}
 	case "JSON.stringify", "Array.from":
 		a := arg(1)
@@ -151,13 +151,13 @@ func (p *prover) callNamespace(space, name string, args []js.Arg) {
 	}
 }
 
-// construct looks at a new.
+// construct checks a new expression.
 func (p *prover) construct(n *js.NewExpr) {
 	name, ok := free(unwrap(n.X))
 	switch {
 	case ok && name == "Promise":
 		if a := argument(n.Args, 0); a == nil || !p.is(callable, a) {
-			p.acts()
+			p.setNotReading()
 			p.blind = true
 		}
 	case ok && constructors[name]:

@@ -2,19 +2,19 @@ package javascript
 
 import "strings"
 
-// gives is what a name of the browser's or the language's yields, whatever
-// object it is looked up on.
-type gives uint8
+// nativeResult is the type of value that a native name yields on whatever
+// object.
+type nativeResult uint8
 
 const (
-	givesInert   gives = 1 << iota // nothing that can be called
-	givesText                      // a string, null or undefined
-	givesNumber                    // a number
-	givesOwn                       // a fresh object or array
-	givesNothing gives = 0         // nothing is known
+	givesInert   nativeResult = 1 << iota // nothing that can be called
+	givesText                             // a string, null or undefined
+	givesNumber                           // a number
+	givesOwn                              // a fresh object or array
+	givesNothing nativeResult = 0         // nothing is known
 )
 
-func (g gives) has(what property) bool {
+func (g nativeResult) has(what property) bool {
 	switch what {
 	case inert:
 		return g != givesNothing
@@ -36,8 +36,8 @@ func set(words string) map[string]bool {
 	return m
 }
 
-func table(rows map[gives]string) map[string]gives {
-	m := map[string]gives{}
+func table(rows map[nativeResult]string) map[string]nativeResult {
+	m := map[string]nativeResult{}
 	for g, words := range rows {
 		for _, w := range strings.Fields(words) {
 			m[w] |= g
@@ -46,14 +46,14 @@ func table(rows map[gives]string) map[string]gives {
 	return m
 }
 
-// The tables below hold for every interface of the browser and the language
-// that has a member of that name. A name that does something on any of them
-// (replace is a String's and a Location's, add a Set's and a Cache's) has no
-// place in plain.
-
-// plain are methods that read, compute, wait or scroll, and that call none of
-// their arguments.
-var plain = set(`
+// readingMethods are methods that read, compute, wait or scroll, and that call
+// none of their arguments.
+//
+// This table and those below are valid for all interfaces of the browser and
+// the language that have a member with the name. A name that has side effects
+// on any of them is not listed here, such as replace (of String and Location)
+// or add (of Set and Cache).
+var readingMethods = set(`
 querySelector querySelectorAll getElementById getElementsByClassName getElementsByTagName getElementsByName
 getAttribute getAttributeNames hasAttribute hasAttributes closest matches contains getBoundingClientRect getClientRects
 compareDocumentPosition isEqualNode isSameNode hasChildNodes getRootNode checkVisibility elementFromPoint elementsFromPoint
@@ -72,8 +72,9 @@ scroll scrollTo scrollBy scrollIntoView scrollIntoViewIfNeeded
 next getAll getAsString
 `)
 
-// withCallback are methods that call their first so many arguments.
-var withCallback = map[string]int{
+// callbackMethods are methods that call their first arguments, with the number
+// of these.
+var callbackMethods = map[string]int{
 	"map": 1, "filter": 1, "forEach": 1, "find": 1, "findLast": 1, "findIndex": 1, "findLastIndex": 1, "some": 1, "every": 1,
 	"flatMap": 1, "reduce": 1, "reduceRight": 1, "sort": 1, "then": 2, "catch": 1, "finally": 1,
 }
@@ -81,18 +82,20 @@ var withCallback = map[string]int{
 // collection are methods that only read and write on a Map, Set or
 // URLSearchParams, and do something else elsewhere.
 var (
+	// collection are methods that only read and write a Map, Set or
+	// URLSearchParams, but may do something else on other objects.
 	collection  = set("get set add has delete clear size append")
 	collections = set("Map Set WeakMap WeakSet URLSearchParams")
 )
 
 func isMethod(name string) bool {
-	return plain[name] || withCallback[name] > 0 || collection[name] || name == "replace" || name == "replaceAll" || name == "bind" || name == "call" ||
+	return readingMethods[name] || callbackMethods[name] > 0 || collection[name] || name == "replace" || name == "replaceAll" ||
+		name == "bind" || name == "call" ||
 		name == "apply"
 }
 
-// implicit are the names under which the language itself calls or follows what
-// it finds.
-var implicit = set(`then toJSON toString valueOf constructor __proto__ prototype next return throw done exec join flags source raw
+// implicitNames are names that the language itself calls or follows.
+var implicitNames = set(`then toJSON toString valueOf constructor __proto__ prototype next return throw done exec join flags source raw
 has keys size length get set value`)
 
 // functions are globals that read, compute or wait, and call nothing.
@@ -100,18 +103,18 @@ var functions = set(`String Number Boolean BigInt Symbol parseInt parseFloat isN
 encodeURI decodeURI escape unescape atob btoa Date RegExp Error TypeError RangeError Array structuredClone getComputedStyle matchMedia
 getSelection clearTimeout clearInterval cancelAnimationFrame cancelIdleCallback scrollTo scrollBy scroll`)
 
-// computes are those of them that are harmless as a callback.
-var computes = set("String Number Boolean parseInt parseFloat isNaN isFinite encodeURIComponent decodeURIComponent")
+// pureFunctions are those of functions that are safe as a callback.
+var pureFunctions = set("String Number Boolean parseInt parseFloat isNaN isFinite encodeURIComponent decodeURIComponent")
 
 // timers call their first argument later.
 var timers = set("setTimeout setInterval requestAnimationFrame requestIdleCallback queueMicrotask")
 
-// constructors make what only holds or computes values.
+// constructors create objects that only hold or compute values.
 var constructors = set(`Map Set WeakMap WeakSet WeakRef Date RegExp Error TypeError RangeError URL URLSearchParams Array Object Promise
 DOMParser TextEncoder TextDecoder Uint8Array Uint16Array Uint32Array Int8Array Int16Array Int32Array Float32Array Float64Array
 ArrayBuffer DataView AbortController XPathEvaluator`)
 
-// namespaces are globals of which all that may be called is named here.
+// namespaces are global objects with all their functions that may be called.
 var namespaces = map[string]map[string]bool{
 	"JSON":   set("parse stringify"),
 	"Object": set("keys values entries getOwnPropertyNames is hasOwn freeze create getPrototypeOf"),
@@ -129,8 +132,9 @@ random round sign sin sinh sqrt tan tanh trunc`),
 	"crypto":      set("randomUUID getRandomValues"),
 }
 
-// properties are what the browser has under these names, on whatever object.
-var properties = table(map[gives]string{
+// properties are the types of the browser's properties with these names, on
+// whatever object.
+var properties = table(map[nativeResult]string{
 	givesInert | givesText: `textContent innerText innerHTML outerHTML outerText id className tagName nodeName localName nodeValue href src alt
 title name placeholder lang dir rel type action method hash host hostname origin pathname port protocol search cookie
 referrer readyState URL baseURI documentURI userAgent language platform content currentSrc srcset label htmlFor text wholeText
@@ -147,8 +151,8 @@ documentElement shadowRoot links images forms scripts tBodies tHead tFoot valueA
 bottom x y`,
 })
 
-// methodGives is what the methods give, natively.
-var methodGives = table(map[gives]string{
+// methodGives are the result types of native methods.
+var methodGives = table(map[nativeResult]string{
 	givesInert | givesText: `trim trimStart trimEnd toLowerCase toUpperCase toLocaleLowerCase toLocaleUpperCase substring substr charAt
 padStart padEnd repeat normalize getAttribute getItem key join toFixed toPrecision toISOString toDateString toLocaleDateString
 toLocaleTimeString toLocaleString getPropertyValue randomUUID`,
@@ -159,16 +163,17 @@ getElementsByName closest matches contains getBoundingClientRect getClientRects 
 startsWith endsWith test map filter flatMap flat some every forEach sort reverse concat toString matchAll hasOwnProperty format`,
 })
 
-// functionGives is what the global functions give.
-var functionGives = table(map[gives]string{
+// functionGives are the result types of global functions.
+var functionGives = table(map[nativeResult]string{
 	givesInert | givesText:   "String encodeURIComponent decodeURIComponent encodeURI decodeURI escape unescape atob btoa",
 	givesInert | givesNumber: "Number parseInt parseFloat",
-	givesInert:               "Boolean BigInt Symbol isNaN isFinite Date RegExp Error setTimeout setInterval requestAnimationFrame getComputedStyle matchMedia getSelection",
-	givesInert | givesOwn:    "structuredClone Array",
+	givesInert: "Boolean BigInt Symbol isNaN isFinite Date RegExp Error " +
+		"setTimeout setInterval requestAnimationFrame getComputedStyle matchMedia getSelection",
+	givesInert | givesOwn: "structuredClone Array",
 })
 
-// namespaceGives is what the functions of the namespaces give.
-var namespaceGives = table(map[gives]string{
+// namespaceGives are the result types of the functions of namespaces.
+var namespaceGives = table(map[nativeResult]string{
 	givesInert | givesOwn: `JSON.parse Object.keys Object.values Object.entries Object.getOwnPropertyNames Object.create Object.assign
 Object.fromEntries Array.from Array.of`,
 	givesInert | givesText:   "JSON.stringify String.fromCharCode String.fromCodePoint String.raw crypto.randomUUID CSS.escape",
@@ -176,20 +181,21 @@ Object.fromEntries Array.from Array.of`,
 	givesInert:               "Object.is Object.hasOwn Array.isArray Number.isInteger Number.isFinite Number.isNaN Symbol.for",
 })
 
-// harmless are properties of elements that load nothing when they are set,
-// whatever they are set to.
-var harmless = set(`value checked selected selectedIndex disabled readOnly required hidden scrollTop scrollLeft tabIndex indeterminate
+// harmlessProperties are properties of elements that load nothing, whatever
+// they are set to.
+var harmlessProperties = set(`value checked selected selectedIndex disabled readOnly required hidden scrollTop scrollLeft tabIndex indeterminate
 valueAsNumber valueAsDate defaultValue defaultChecked placeholder title lang dir open selectionStart selectionEnd currentTime muted
 volume returnValue`)
 
-// drawing are methods that change the document, or what it looks like, in a way
-// that may load something; and those that hand on what they are given.
-var drawing = set(`append appendChild prepend before after insertBefore insertAdjacentHTML insertAdjacentElement insertAdjacentText
+// drawingMethods are methods that change the document or its appearance in a
+// way that may load something, and methods that pass on their arguments to
+// these.
+var drawingMethods = set(`append appendChild prepend before after insertBefore insertAdjacentHTML insertAdjacentElement insertAdjacentText
 replaceWith replaceChild replaceChildren setAttribute setAttributeNS setAttributeNode setAttributeNodeNS toggleAttribute
 removeAttribute removeAttributeNS setNamedItem setNamedItemNS setProperty insertRule addRule replace replaceSync setHTML
 setHTMLUnsafe createContextualFragment cloneNode importNode adoptNode execCommand write writeln open add toggle set assign
 animate setKeyframes load play insertNode surroundContents insertData appendData replaceData showPopover moveBefore
 defineProperty defineProperties setPrototypeOf __defineSetter__ __defineGetter__ Image Audio Option FontFace remove`)
 
-// storing are methods that may put anything under any name.
-var storing = set("defineProperty defineProperties setPrototypeOf __defineSetter__ __defineGetter__ fromEntries")
+// storingMethods are methods that may store any value under any name.
+var storingMethods = set("defineProperty defineProperties setPrototypeOf __defineSetter__ __defineGetter__ fromEntries")

@@ -48,7 +48,7 @@ func (p *prover) visit(n js.INode) {
 	case *js.ClassDecl:
 		p.class(n)
 	case *js.WithStmt, *js.ImportMetaExpr, *js.ImportStmt, *js.ExportStmt:
-		p.anything()
+		p.setUnknown()
 	}
 	each(n, p.visit)
 }
@@ -71,7 +71,7 @@ func (p *prover) global(v *js.Var) {
 	p.name(name)
 	switch name {
 	case "Reflect", "Proxy":
-		p.acts()
+		p.setNotReading()
 		p.found = true
 	}
 }
@@ -130,7 +130,7 @@ func (p *prover) keys(y js.IExpr) ([]string, bool) {
 	if p.is(numeric, y) {
 		return nil, true
 	}
-	return p.spelled(y)
+	return p.possibleStrings(y)
 }
 
 // method is a function under a name of an own object or class: under a name
@@ -175,11 +175,11 @@ func (p *prover) putUnder(names []string, known bool, value js.IExpr) {
 	case value == nil || p.is(inert, value):
 		return
 	case !known:
-		p.anything()
+		p.setUnknown()
 	}
 	for _, name := range names {
-		if implicit[name] || isMethod(name) {
-			p.acts()
+		if implicitNames[name] || isMethod(name) {
+			p.setNotReading()
 			p.blind = true
 		}
 	}
@@ -196,7 +196,7 @@ func (p *prover) store(target js.INode, value js.IExpr) {
 		p.store(t.X, value)
 	case *js.Var:
 		if _, ok := free(t); ok { // a global of the page
-			p.acts()
+			p.setNotReading()
 			p.draws = true
 		}
 	case *js.DotExpr:
@@ -221,27 +221,27 @@ func (p *prover) store(target js.INode, value js.IExpr) {
 	case *js.BinaryExpr: // with a default
 		p.store(t.X, nil)
 	default:
-		p.anything()
+		p.setUnknown()
 	}
 }
 
 func (p *prover) storeMember(object js.IExpr, names []string, known bool, value js.IExpr) {
 	if isFree(object, "arguments") {
-		p.anything() // it changes parameters behind their backs
+		p.setUnknown() // it changes parameters behind their backs
 	}
 	p.putUnder(names, known, value)
 	for _, name := range names {
 		if _, ok := properties[name]; ok && !p.is(inert, value) {
-			p.anything() // what is known of the name no longer holds
+			p.setUnknown() // what is known of the name no longer holds
 		}
 	}
 	if p.is(own, object) {
 		return
 	}
-	p.acts()
+	p.setNotReading()
 	p.draws = p.draws || !known
 	for _, name := range names {
-		p.draws = p.draws || !harmless[name]
+		p.draws = p.draws || !harmlessProperties[name]
 		p.valued = p.valued || name == "value"
 	}
 }

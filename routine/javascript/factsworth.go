@@ -4,45 +4,47 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// property is something that can be proved of an expression's value.
+// property is a fact that can be proved about the value of an expression.
 type property uint8
 
 const (
-	// inert: calling it is an error, whatever the script has stored where.
+	// inert: calling it is an error, whatever the script has stored.
 	inert property = iota
 	// textual: a string, null or undefined.
 	textual
 	// numeric: a number.
 	numeric
-	// callable: a function of the script's own, a resolver of its promises, or
-	// one of the language's that only computes.
+	// callable: a function of the script, a resolver of its promises, or a pure
+	// function of the language.
 	callable
-	// own: an object or array that the script has made and that is no window
-	// onto anything of the page's.
+	// own: an object or array that the script has created and that gives no access
+	// to the page's objects.
 	own
-	// collected: a Map, Set or URLSearchParams of the script's own.
+	// collected: a Map, Set or URLSearchParams of the script.
 	collected
-	// pairs: a list of names and inert values, as Object.fromEntries takes it.
+	// pairs: a list of names and inert values, as for Object.fromEntries.
 	pairs
 )
 
-// question is asked of an expression, or of all values under a name.
+// question is about an expression, or about all values stored under a name.
 type question struct {
 	what property
 	of   js.INode
 	name string
 }
 
-// is tells whether e surely has the property. What depends on itself alone has
-// it: a variable that is given only strings and itself holds strings.
+// is reports whether e certainly has the property. A property that depends only
+// on itself holds: a variable that is assigned only strings and itself contains
+// strings.
 func (p *prover) is(what property, e js.IExpr) bool {
 	e = unwrap(e)
 	return p.ask(question{what: what, of: e}, func() bool { return p.prove(what, e) })
 }
 
-// ask answers a question once. An answer on the way counts as yes; when
-// something it may rest on turns out to be no, what was answered since is asked
-// again.
+// ask returns the cached answer to a question, or proves it. A question that is
+// being proved counts as true. If such an assumption turns out to be false, all
+// answers since then are discarded and proved again. For example, in "let a =
+// 'x', b = a; a = b" the proof of "a is textual" assumes itself by way of b.
 func (p *prover) ask(q question, prove func() bool) bool {
 	if known, ok := p.answers[q]; ok {
 		return known
@@ -52,7 +54,7 @@ func (p *prover) ask(q question, prove func() bool) bool {
 		refuted := p.refuted
 		p.answers[q] = true
 		p.assumed = append(p.assumed, q)
-		if p.steps--; p.steps < 0 || !prove() {
+		if p.stepsLeft--; p.stepsLeft < 0 || !prove() {
 			p.answers[q] = false
 			p.refuted++
 		}
@@ -127,11 +129,11 @@ func (p *prover) isVar(what property, n *js.Var) bool {
 		case name == "NaN" || name == "Infinity":
 			return what == inert || what == numeric
 		}
-		return what == callable && computes[name]
+		return what == callable && pureFunctions[name]
 	}
 	v := p.variable(n)
 	if init, ok := p.folded[follow(n)]; ok && what == own {
-		fn := v.of
+		fn := v.parameterOf
 		if !p.is(own, init) || len(fn.returns) == 0 {
 			return false
 		}
@@ -140,7 +142,7 @@ func (p *prover) isVar(what property, n *js.Var) bool {
 	if what == callable && p.isResolver(n, v) {
 		return true
 	}
-	if v.open || len(v.sources) == 0 || v.of != nil && !v.of.closed() || len(v.value.objs) >= maxObjs {
+	if v.mayBeUnknown || len(v.sources) == 0 || v.parameterOf != nil && !v.parameterOf.closed() || len(v.value.objs) >= maxObjs {
 		return false
 	}
 	return p.all(what, v.sources)
@@ -155,14 +157,14 @@ func (p *prover) all(what property, list []js.IExpr) bool {
 	return true
 }
 
-// isResolver tells a parameter of new Promise((resolve, reject) => ...) that
-// nothing else is ever put into.
+// isResolver reports whether n is a parameter of new Promise((resolve, reject)
+// => ...) to which nothing else is assigned.
 func (p *prover) isResolver(n *js.Var, v *variable) bool {
-	if v.of == nil || v.open || len(v.sources) > 0 || !p.executor[v.of] {
+	if v.parameterOf == nil || v.mayBeUnknown || len(v.sources) > 0 || !p.executor[v.parameterOf] {
 		return false
 	}
-	for i := range v.of.params.List {
-		if b, ok := v.of.params.List[i].Binding.(*js.Var); ok && follow(b) == follow(n) {
+	for i := range v.parameterOf.params.List {
+		if b, ok := v.parameterOf.params.List[i].Binding.(*js.Var); ok && follow(b) == follow(n) {
 			return true
 		}
 	}
@@ -185,7 +187,7 @@ func (p *prover) isLiteral(what property, n *js.LiteralExpr) bool {
 	return false
 }
 
-// isResult is about the operators that always give a primitive value.
+// isResult handles the operators whose result is always a primitive value.
 func (p *prover) isResult(what property, n *js.BinaryExpr) bool {
 	switch n.Op {
 	case js.AddToken, js.AddEqToken:
@@ -207,7 +209,7 @@ func (p *prover) isResult(what property, n *js.BinaryExpr) bool {
 	return false
 }
 
-// isNull tells what is textual but makes no string of a sum.
+// isNull reports whether e is textual but no string when added.
 func isNull(e js.IExpr) bool {
 	lit, ok := unwrap(e).(*js.LiteralExpr)
 	return !ok && !isTemplate(e) || ok && lit.TokenType != js.StringToken
@@ -218,14 +220,15 @@ func isTemplate(e js.IExpr) bool {
 	return ok
 }
 
-// isMember is about x.name for any x: the browser's properties of that name are
-// of one type, and the script must not have stored anything else under it.
+// isMember handles x.name for any x. The browser's properties with that name
+// must have one type, and the script must not have stored other values under
+// the name.
 func (p *prover) isMember(what property, name string) bool {
 	gives, ok := properties[name]
 	return ok && gives.has(what) && p.ask(question{what: what, name: name}, func() bool { return p.all(what, p.stored[name]) })
 }
 
-// isCall is about the methods and functions that the walk knows.
+// isCall handles the methods and functions that the walk knows.
 func (p *prover) isCall(what property, n *js.CallExpr) bool {
 	switch callee := unwrap(n.X).(type) {
 	case *js.Var:
@@ -247,9 +250,10 @@ func (p *prover) isCall(what property, n *js.CallExpr) bool {
 	return false
 }
 
-// mapsToPairs tells a callback that returns nothing but [name, inert value].
+// mapsToPairs reports whether e is a callback that only returns [name, inert
+// value].
 func (p *prover) mapsToPairs(e js.IExpr) bool {
-	fn := p.unnamed(e)
+	fn := p.anonymousFunction(e)
 	if fn == nil || len(fn.returns) == 0 || fn.opaque {
 		return false
 	}
@@ -271,13 +275,14 @@ func (p *prover) mapsToPairs(e js.IExpr) bool {
 	return true
 }
 
-// maxSpellings is how many strings one key may be.
-const maxSpellings = 8
+// maxPossibleStrings limits how many strings one key may be.
+const maxPossibleStrings = 8
 
-// spelled gives all strings that e can be; false when that is not known. Unlike
-// eval it trusts nothing that can change: members, arrays, objects.
-func (p *prover) spelled(e js.IExpr) ([]string, bool) {
-	if p.steps--; p.steps < 0 {
+// possibleStrings returns all strings that e can be, or false if they are not
+// known. Unlike eval it ignores everything that can change: members, arrays and
+// objects.
+func (p *prover) possibleStrings(e js.IExpr) ([]string, bool) {
+	if p.stepsLeft--; p.stepsLeft < 0 {
 		return nil, false
 	}
 	switch n := unwrap(e).(type) {
@@ -293,9 +298,9 @@ func (p *prover) spelled(e js.IExpr) ([]string, bool) {
 		if n.Op != js.AddToken {
 			return nil, false
 		}
-		x, okX := p.spelled(n.X)
-		y, okY := p.spelled(n.Y)
-		if !okX || !okY || len(x)*len(y) > maxSpellings {
+		x, okX := p.possibleStrings(n.X)
+		y, okY := p.possibleStrings(n.Y)
+		if !okX || !okY || len(x)*len(y) > maxPossibleStrings {
 			return nil, false
 		}
 		var out []string
@@ -306,15 +311,15 @@ func (p *prover) spelled(e js.IExpr) ([]string, bool) {
 		}
 		return out, true
 	case *js.CondExpr:
-		x, okX := p.spelled(n.X)
-		y, okY := p.spelled(n.Y)
-		return append(x, y...), okX && okY && len(x)+len(y) <= maxSpellings
+		x, okX := p.possibleStrings(n.X)
+		y, okY := p.possibleStrings(n.Y)
+		return append(x, y...), okX && okY && len(x)+len(y) <= maxPossibleStrings
 	case *js.Var:
 		v := p.variable(n)
-		if _, ok := free(n); ok || v.open || len(v.sources) != 1 || v.of != nil && !v.of.closed() {
+		if _, ok := free(n); ok || v.mayBeUnknown || len(v.sources) != 1 || v.parameterOf != nil && !v.parameterOf.closed() {
 			return nil, false
 		}
-		return p.spelled(v.sources[0])
+		return p.possibleStrings(v.sources[0])
 	}
 	return nil, false
 }

@@ -6,35 +6,36 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// flow is what the variables of a script may hold. It is computed without
-// regard to the order in which the script runs: a variable may hold everything
-// that is ever put into it. Properties of objects are not followed, except
-// those of literals.
+// flow is the data flow of a script: the values that its variables may hold. It
+// ignores the order of execution: a variable may hold every value that is ever
+// assigned to it. Properties of objects are not tracked, except those of
+// literals.
 type flow struct {
 	vars      map[*js.Var]*variable
 	order     []*variable
 	functions map[js.INode]*function
 	fnOrder   []*function
 	calls     []*call
-	// patterns are destructurings and what is taken apart by them.
+	// patterns maps destructuring patterns to their sources.
 	patterns map[js.INode][]js.IExpr
-	// this maps each "this" to the function it belongs to, nil for the script.
+	// this maps each "this" to the function that it belongs to, or nil for the
+	// script.
 	this map[js.INode]*function
-	// steps is the work that is left; below 0 the script is too complex.
-	steps int
-	slots map[js.IExpr]*variable
-	// unfinished tells that the rounds ended before everything was known.
-	unfinished bool
-	done       map[js.IExpr]value // once the variables are settled
+	// stepsLeft is the remaining work. Below 0 the script is too complex.
+	stepsLeft int
+	slots     map[js.IExpr]*variable
+	// incomplete is true if maxRounds was reached before all values were known.
+	incomplete bool
+	done       map[js.IExpr]value // set when the variables are final
 }
 
 type variable struct {
 	sources []js.IExpr
-	// open: it may also hold something unknown.
-	open bool
-	// of is the function whose parameter it is.
-	of *function
-	// uses counts where it is read, calls where it is called.
+	// mayBeUnknown is true if it may also hold an unknown value.
+	mayBeUnknown bool
+	// parameterOf is the function of which it is a parameter.
+	parameterOf *function
+	// uses counts how often it is read, calls how often it is called.
 	uses, calls int
 	value       value
 }
@@ -52,7 +53,7 @@ type function struct {
 	value   value
 }
 
-// call is a call or a new that may give values to parameters.
+// call is a call or a new expression that may assign values to parameters.
 type call struct {
 	callee js.IExpr
 	args   []js.Arg
@@ -72,18 +73,18 @@ func newFlow(tree *js.AST) *flow {
 		patterns:  map[js.INode][]js.IExpr{},
 		this:      map[js.INode]*function{},
 		slots:     map[js.IExpr]*variable{},
-		steps:     maxSteps,
+		stepsLeft: maxSteps,
 	}
 	c := collector{flow: f}
 	for _, s := range tree.List {
 		c.collect(s)
 	}
-	f.settle()
+	f.solve()
 	return f
 }
 
-// settle goes round until no variable gets anything new.
-func (f *flow) settle() {
+// solve repeats the updates until no variable gets new values.
+func (f *flow) solve() {
 	for round := 0; ; round++ {
 		changed, known := false, len(f.order)
 		for _, c := range f.calls {
@@ -95,19 +96,19 @@ func (f *flow) settle() {
 			}
 		}
 		for _, v := range f.order {
-			open := v.open || v.of == nil && len(v.sources) == 0 || v.of != nil && !v.of.closed()
+			open := v.mayBeUnknown || v.parameterOf == nil && len(v.sources) == 0 || v.parameterOf != nil && !v.parameterOf.closed()
 			changed = f.update(&v.value, v.sources, open, round) || changed
 		}
 		changed = changed || len(f.order) > known
-		if !changed || round > 2*maxRounds || f.steps < 0 {
-			f.unfinished = changed
+		if !changed || round > 2*maxRounds || f.stepsLeft < 0 {
+			f.incomplete = changed
 			break
 		}
 	}
 	f.done = map[js.IExpr]value{}
 }
 
-// update joins what the sources are worth now into v.
+// update adds the current values of the sources to v.
 func (f *flow) update(v *value, sources []js.IExpr, open bool, round int) bool {
 	now := *v
 	for _, src := range sources {
@@ -117,8 +118,8 @@ func (f *flow) update(v *value, sources []js.IExpr, open bool, round int) bool {
 		now = now.join(value{texts: unknown})
 	}
 	if round >= maxRounds && !slices.Equal(now.texts, v.texts) {
-		// A string or a number that grows in a loop. It may be any, which no
-		// further text adds to.
+		// A string or number that grows in a loop. It may be any text, so that
+		// further texts add nothing.
 		now.texts = union(v.texts, unknown)
 	}
 	if now.same(*v) {
@@ -137,17 +138,18 @@ func (f *flow) variable(v *js.Var) *variable {
 	return f.vars[v]
 }
 
-// closed tells whether all calls of the function are in sight.
+// closed reports whether all calls of the function are known.
 func (fn *function) closed() bool {
 	for _, v := range fn.names {
-		if v.uses != v.calls || v.open || v.of != nil {
+		if v.uses != v.calls || v.mayBeUnknown || v.parameterOf != nil {
 			return false
 		}
 	}
 	return !fn.method && (fn.direct || len(fn.names) > 0)
 }
 
-// resolve gives the arguments of c to the parameters of what it calls.
+// resolve binds the arguments of c to the parameters of the functions that it
+// calls.
 func (f *flow) resolve(c *call) (changed bool) {
 	args, plain := c.args, !c.isNew && isPlain(c.callee)
 	callees := f.eval(c.callee).objs
@@ -201,13 +203,14 @@ func (f *flow) bindArgs(params js.Params, args []js.Arg) {
 	f.bind(params.Rest, rest)
 }
 
-// iterates says which parameter of its callback gets the elements, from 1.
+// iterates says which parameter of the callback receives the elements, counted
+// from 1.
 var iterates = map[string]int{
 	"map": 1, "forEach": 1, "find": 1, "findLast": 1, "findIndex": 1, "filter": 1, "some": 1, "every": 1, "flatMap": 1,
 	"reduce": 2, "reduceRight": 2,
 }
 
-// isPlain tells a call f() from a call o.f().
+// isPlain reports whether a call has the form f() instead of o.f().
 func isPlain(callee js.IExpr) bool {
 	switch unwrap(callee).(type) {
 	case *js.DotExpr, *js.IndexExpr:

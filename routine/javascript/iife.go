@@ -8,9 +8,10 @@ import (
 
 const hintForm = "wrap the code: (() => { ... })() or (function() { ... })(), and return the result"
 
-// shape checks that the script is one immediately invoked function expression
-// in one of the interface's two forms. starts are the places of the statements.
-func (c *checker) shape(list []js.IStmt, starts []int) {
+// checkIIFE checks that the script is one immediately invoked function
+// expression in one of the two supported forms. starts are the offsets of the
+// statements.
+func (c *checker) checkIIFE(list []js.IStmt, starts []int) {
 	var real []js.IStmt
 	var at []int
 	for i, s := range list {
@@ -25,7 +26,7 @@ func (c *checker) shape(list []js.IStmt, starts []int) {
 	case len(real) == 0:
 		p.Message = "the script does nothing"
 	case len(real) > 1:
-		p.Offset = c.tokens.second(at[1])
+		p.Offset = c.tokens.secondStatement(at[1])
 		if _, ok := real[0].(*js.DirectivePrologueStmt); ok && len(real) == 2 {
 			p.Offset, p.Hint = c.tokens.list[0].start, "put \"use strict\" into the function, as its first line"
 		}
@@ -36,16 +37,16 @@ func (c *checker) shape(list []js.IStmt, starts []int) {
 			p.Message = "the script is a statement; it must be one function expression that is called at once"
 			break
 		}
-		p.Message, p.Hint = misshapen(stmt.Value)
+		p.Message, p.Hint = iifeProblem(stmt.Value)
 	}
 	if p.Message != "" {
 		c.found = append(c.found, p)
 	}
 }
 
-// misshapen says what is wrong with the only expression of a script, if
-// anything is.
-func misshapen(e js.IExpr) (message, hint string) {
+// iifeProblem returns what is wrong with the only expression of a script, if
+// anything.
+func iifeProblem(e js.IExpr) (message, hint string) {
 	if call, ok := e.(*js.CallExpr); ok {
 		if group, ok := call.X.(*js.GroupExpr); ok && isFunction(group.X) {
 			switch fn, _ := group.X.(*js.FuncDecl); {
@@ -77,7 +78,7 @@ func misshapen(e js.IExpr) (message, hint string) {
 		}
 	case *js.CallExpr:
 		if dot, ok := n.X.(*js.DotExpr); ok {
-			if message, _ := misshapen(dot.X); message == "" {
+			if message, _ := iifeProblem(dot.X); message == "" {
 				return fmt.Sprintf("the call is followed by .%s()", memberName(dot)), "move it into the function, as in (async () => { const r = await f(); return r.x })()"
 			}
 			if isFunction(unwrap(dot.X)) {
@@ -96,9 +97,9 @@ func isFunction(e js.IExpr) bool {
 	return false
 }
 
-// second is where the second statement begins, which has its first leaf at
-// leaf.
-func (t *tokens) second(leaf int) int {
+// secondStatement returns the offset of the second statement, whose first leaf
+// is at leaf.
+func (t *tokens) secondStatement(leaf int) int {
 	depth := 0
 	for i, tok := range t.list {
 		switch tok.tt {

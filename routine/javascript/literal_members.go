@@ -6,30 +6,30 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// unsettled tells that nothing is known about x yet, but will be.
-func (f *flow) unsettled(x value) bool { return x.texts == nil && f.done == nil }
+// isPending reports whether nothing is known about x yet, but will be.
+func (f *flow) isPending(x value) bool { return x.texts == nil && f.done == nil }
 
-// member is x[name].
+// member returns the value of x[name].
 func (f *flow) member(x value, names []text) value {
 	v := value{}
-	if f.unsettled(x) {
+	if f.isPending(x) {
 		return v
 	}
 	for _, t := range names {
-		k := leads(x.kinds, t)
+		k := memberKinds(x.kinds, t)
 		v.kinds |= k
 		v = f.property(v, x, t, k != 0)
 	}
 	return v
 }
 
-// leads is what a member of something of these kinds is.
-func leads(kinds kind, name text) kind {
+// memberKinds returns the kinds of a member of an object of these kinds.
+func memberKinds(kinds kind, name text) kind {
 	if !name.exact { // of the window an unknown name is refused, an index is a frame
 		return kinds & kGlobal
 	}
-	_, err := strconv.Atoi(name.pre)
-	switch n := name.pre; {
+	_, err := strconv.Atoi(name.prefix)
+	switch n := name.prefix; {
 	case n == "defaultView", err == nil && kinds&kGlobal != 0:
 		return kGlobal
 	case n == "contentDocument", n == "ownerDocument":
@@ -48,16 +48,16 @@ func leads(kinds kind, name text) kind {
 	return 0
 }
 
-// property adds what the literals in x hold under a name. sure says that x has
-// such a member anyway, and that it is no string.
+// property adds the values that the literals in x hold under a name to v. sure
+// means that x also has a member of that name that is not a string.
 func (f *flow) property(v, x value, name text, sure bool) value {
-	// what is no literal has members that are not known
+	// members of other objects are unknown
 	known := len(x.objs) > 0 && !x.open()
 	found := false
 	for _, o := range x.objs {
 		for _, e := range f.elements(o, name) {
 			found = true
-			v = v.join(f.slot(e))
+			v = v.join(f.elementValue(e))
 		}
 	}
 	switch {
@@ -69,9 +69,9 @@ func (f *flow) property(v, x value, name text, sure bool) value {
 	return v
 }
 
-// slot is the value of an element of a literal. It is kept like a variable's,
-// since literals may lead to themselves.
-func (f *flow) slot(e js.IExpr) value {
+// elementValue returns the value of an element of a literal. It is stored like
+// that of a variable, because literals may refer to themselves.
+func (f *flow) elementValue(e js.IExpr) value {
 	s := f.slots[e]
 	if s == nil {
 		s = &variable{sources: []js.IExpr{e}}
@@ -84,8 +84,8 @@ func (f *flow) slot(e js.IExpr) value {
 	return s.value
 }
 
-// arrayText is an array as a property key: that of ["fetch"] is fetch. With more
-// elements there is a comma in it.
+// arrayText returns an array as a property key: that of ["fetch"] is fetch.
+// With several elements it contains a comma.
 func (f *flow) arrayText(n *js.ArrayExpr) []text {
 	switch {
 	case len(n.List) == 1 && n.List[0].Value != nil && !n.List[0].Spread:
@@ -99,16 +99,16 @@ func (f *flow) arrayText(n *js.ArrayExpr) []text {
 func (f *flow) elements(o js.INode, name text) (out []js.IExpr) {
 	switch o := o.(type) {
 	case *js.ArrayExpr:
-		i, err := strconv.Atoi(name.pre)
+		i, err := strconv.Atoi(name.prefix)
 		for k, e := range o.List {
-			f.steps--
+			f.stepsLeft--
 			if e.Value != nil && !e.Spread && (!name.exact || err == nil && i == k) {
 				out = append(out, e.Value)
 			}
 		}
 	case *js.ObjectExpr:
 		for i := range o.List {
-			f.steps--
+			f.stepsLeft--
 			p := &o.List[i]
 			if p.Name != nil && p.Name.Computed == nil && name.may(literalName(p.Name)) {
 				out = append(out, p.Value)
@@ -118,7 +118,7 @@ func (f *flow) elements(o js.INode, name text) (out []js.IExpr) {
 	return out
 }
 
-// literalName is a property name that is not computed.
+// literalName returns a property name that is not computed.
 func literalName(n *js.PropertyName) string {
 	d := n.Literal.Data
 	if n.Literal.TokenType == js.StringToken && len(d) >= 2 {

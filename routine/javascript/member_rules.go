@@ -6,41 +6,41 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// name checks a variable.
-func (c *checker) name(v *js.Var, at int, u use) {
+// checkVariable checks the use of a variable.
+func (c *checker) checkVariable(v *js.Var, at int, u use) {
 	name, ok := free(v)
 	if !ok || u&asInert != 0 {
 		return
 	}
-	if f := onWindow[name]; f != 0 {
+	if f := blockedGlobals[name]; f != 0 {
 		shown, _ := memberOf(kGlobal, name)
 		c.add(blocked(at, shown, f))
 	}
 	if u&asTarget != 0 {
-		c.set(kGlobal, name, at)
+		c.checkSet(kGlobal, name, at)
 	}
 }
 
-// set checks that something of these kinds gets a member.
-func (c *checker) set(kinds kind, name string, at int) {
+// checkSet checks the assignment of a member of an object of these kinds.
+func (c *checker) checkSet(kinds kind, name string, at int) {
 	switch {
 	case kinds&kLocation != 0:
 		c.add(blocked(at, "setting location."+name, leaves))
 	case kinds&(kGlobal|kDocument) != 0 && name == "location":
 		c.add(blocked(at, "setting location", leaves))
-	case kinds&(kGlobal|kDocument) != 0 && handler.MatchString(name):
+	case kinds&(kGlobal|kDocument) != 0 && eventHandlerName.MatchString(name):
 		c.add(blocked(at, "setting "+name, hook))
 	}
 }
 
-// member checks x[name] for all that name may be.
-func (c *checker) member(x value, names []text, at int, u use) {
+// checkMember checks x[name] for all possible names.
+func (c *checker) checkMember(x value, names []text, at int, u use) {
 	if u&asInert != 0 {
 		return
 	}
 	for _, t := range names {
 		if t.exact {
-			c.named(x.kinds, t.pre, at, u)
+			c.checkMemberName(x.kinds, t.prefix, at, u)
 			continue
 		}
 		kinds := x.kinds & (kGlobal | kDocument | kNavigator)
@@ -48,10 +48,10 @@ func (c *checker) member(x value, names []text, at int, u use) {
 			kinds = x.kinds
 		}
 		if x.open() || len(x.objs) > 0 {
-			// perhaps the window, perhaps not: a helper that is given both
+			// may or may not be the window, as in a helper that is called with both
 			continue
 		}
-		if mayMatter(kinds, t) || u&asTarget != 0 && kinds&kLocation != 0 {
+		if mayBeBlocked(kinds, t) || u&asTarget != 0 && kinds&kLocation != 0 {
 			c.add(Problem{
 				Offset:  at,
 				Code:    CodeBlocked,
@@ -75,7 +75,7 @@ func owner(kinds kind) string {
 	return "this object"
 }
 
-func (c *checker) named(kinds kind, name string, at int, u use) {
+func (c *checker) checkMemberName(kinds kind, name string, at int, u use) {
 	if shown, f := memberOf(kinds, name); f != 0 {
 		c.add(blocked(at, shown, f))
 	}
@@ -92,6 +92,6 @@ func (c *checker) named(kinds kind, name string, at int, u use) {
 		}
 	}
 	if u&asTarget != 0 {
-		c.set(kinds, name, at)
+		c.checkSet(kinds, name, at)
 	}
 }

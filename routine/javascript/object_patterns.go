@@ -2,7 +2,7 @@ package javascript
 
 import "github.com/tdewolff/parse/v2/js"
 
-// object visits an object literal, which as a target is a pattern.
+// object visits an object literal, or the pattern that it is as a target.
 func (c *checker) object(n *js.ObjectExpr, u use) int {
 	start := -1
 	for i := range n.List {
@@ -12,12 +12,12 @@ func (c *checker) object(n *js.ObjectExpr, u use) int {
 			at := c.key(p.Name)
 			start = first(start, at)
 			if u&asTarget != 0 {
-				c.taken(n, p.Name, at)
+				c.checkPatternMember(n, p.Name, at)
 			}
 			v, ok := p.Value.(*js.Var)
 			short = ok && p.Name.Computed == nil && !c.tokens.colonNext()
 			if short {
-				c.name(v, at, u&asTarget)
+				c.checkVariable(v, at, u&asTarget)
 			}
 		}
 		if !short {
@@ -38,7 +38,7 @@ func (c *checker) pattern(n *js.BindingObject) int {
 		if item.Key != nil {
 			at := c.key(item.Key)
 			start = first(start, at)
-			c.taken(n, item.Key, at)
+			c.checkPatternMember(n, item.Key, at)
 			if item.Key.Computed != nil || c.tokens.colonNext() {
 				c.visit(item.Value.Binding, 0)
 			}
@@ -53,8 +53,8 @@ func (c *checker) pattern(n *js.BindingObject) int {
 	return start
 }
 
-// taken checks the member that a pattern takes out of its sources.
-func (c *checker) taken(pattern js.INode, key *js.PropertyName, at int) {
+// checkPatternMember checks the member that a pattern reads from its sources.
+func (c *checker) checkPatternMember(pattern js.INode, key *js.PropertyName, at int) {
 	x := value{}
 	for _, source := range c.flow.patterns[pattern] {
 		x = x.join(c.flow.eval(source))
@@ -63,5 +63,5 @@ func (c *checker) taken(pattern js.INode, key *js.PropertyName, at int) {
 	if key.Computed != nil {
 		names = c.flow.eval(key.Computed).texts
 	}
-	c.member(x, names, at, 0)
+	c.checkMember(x, names, at, 0)
 }

@@ -7,18 +7,19 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// scanner is what scan knows about the tokens so far.
+// scanner is the state of scan.
 type scanner struct {
 	t     *tokens
 	open  []bracket
 	names map[string]bool
-	// words counts names, not members; arrows those of the form x => ....
+	// words counts names without members; arrows counts functions of the form x =>
+	// ....
 	words, arrows int
-	scopes        int // open now, at most
-	// head tells that the last ) closed the head of an if, while, for or with,
-	// body that the last } closed the body of an arrow.
+	scopes        int // maximum number of open scopes
+	// head is true if the last ) closed the head of an if, while, for or with; body
+	// if the last } closed the body of an arrow function.
 	head, body bool
-	line       int // where the line ended after the last token, -1 if it did not
+	line       int // where the line ended after the last token, or -1
 }
 
 type bracket struct {
@@ -26,8 +27,8 @@ type bracket struct {
 	tt   js.TokenType
 	head bool
 	body bool
-	// loose counts scopes without brackets of their own that may still be open
-	// at this level: bodies of arrows and of for.
+	// loose counts scopes without brackets of their own that may still be open at
+	// this level: bodies of arrow functions and of for loops.
 	loose, loops int
 }
 
@@ -38,8 +39,8 @@ var closes = map[js.TokenType]js.TokenType{
 	js.TemplateEndToken:  js.TemplateStartToken,
 }
 
-// nest follows the brackets.
-func (s *scanner) nest(t token, script string) *Problem {
+// trackBrackets updates the open brackets.
+func (s *scanner) trackBrackets(t token, script string) *Problem {
 	if want, ok := closes[t.tt]; ok {
 		n := len(s.open)
 		if n == 0 || s.open[n-1].tt != want {
@@ -88,8 +89,8 @@ func tooComplex(at int, message string) *Problem {
 	return &Problem{Offset: at, Code: CodeTooComplex, Message: message, Hint: "split the script into several js_evaluate operations"}
 }
 
-// count keeps what the parser's work grows with.
-func (s *scanner) count(t token, script string) {
+// countWork counts the names and scopes on which the parser's work depends.
+func (s *scanner) countWork(t token, script string) {
 	if t.tt == js.ArrowToken && js.IsIdentifierName(s.last(1)) {
 		s.arrows++
 	}
@@ -99,7 +100,7 @@ func (s *scanner) count(t token, script string) {
 	}
 }
 
-// last is the kind of the nth token from the end.
+// last returns the type of the nth token from the end.
 func (s *scanner) last(n int) js.TokenType {
 	if n > len(s.t.list) {
 		return js.ErrorToken
@@ -107,7 +108,7 @@ func (s *scanner) last(n int) js.TokenType {
 	return s.t.list[len(s.t.list)-n].tt
 }
 
-// startsHead tells whether a ( that follows now opens the head of a statement.
+// startsHead reports whether a ( at this point opens the head of a statement.
 func (s *scanner) startsHead() bool {
 	n := 1
 	if s.last(1) == js.AwaitToken {
@@ -120,8 +121,8 @@ func (s *scanner) startsHead() bool {
 	return false
 }
 
-// regexpMayStart tells a regular expression from a division. After } it is
-// taken for the end of a block: nobody divides an object literal.
+// regexpMayStart reports whether a slash starts a regular expression. After }
+// it does, because nobody divides an object literal.
 func (s *scanner) regexpMayStart() bool {
 	switch tt := s.last(1); tt {
 	case js.CloseParenToken:
@@ -139,8 +140,8 @@ func (s *scanner) regexpMayStart() bool {
 	}
 }
 
-// blank writes what the parser shall see instead of t.
-func (s *scanner) blank(t token) {
+// rewriteToken writes what the parser shall see instead of t.
+func (s *scanner) rewriteToken(t token) {
 	text := s.t.text[t.start:t.end]
 	switch t.tt {
 	case js.CommentToken, js.CommentLineTerminatorToken:
@@ -162,9 +163,9 @@ func (s *scanner) blank(t token) {
 	}
 }
 
-// insert puts the semicolon that the parser forgets to insert where a line
-// begins behind the body of an arrow: nothing can call or index an arrow there.
-func (s *scanner) insert(t token) {
+// insertSemicolon inserts the semicolon that the parser misses at a line break
+// after the body of an arrow function, which cannot be called or indexed there.
+func (s *scanner) insertSemicolon(t token) {
 	if s.last(1) != js.CloseBraceToken || !s.body || s.line < 0 {
 		return
 	}
@@ -175,5 +176,5 @@ func (s *scanner) insert(t token) {
 	}
 }
 
-// pattern fills the string literal that stands for a regular expression.
+// pattern fills the string literal that replaces a regular expression.
 const pattern = '\x01'

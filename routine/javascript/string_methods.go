@@ -7,8 +7,8 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// callString is s.name(args) for the methods of strings that are used to spell
-// a name in pieces.
+// callString returns s.name(args) for the string methods with which names can
+// be assembled.
 func (f *flow) callString(s []text, name string, args []js.Arg) []text {
 	switch name {
 	case "toString":
@@ -48,7 +48,7 @@ func (f *flow) callString(s []text, name string, args []js.Arg) []text {
 	return unknown
 }
 
-// cut is s.slice(from, to) and its kin.
+// cut returns the result of s.slice(from, to) and similar methods.
 func (f *flow) cut(s []text, name string, args []js.Arg) []text {
 	var n []int
 	for i := range args {

@@ -9,11 +9,12 @@ import (
 
 // text is what is known about a string.
 type text struct {
-	// pre is the whole string when it is exact, else how it starts; suf is how
-	// it ends.
-	pre, suf string
-	exact    bool
-	// never says that it names no property of interest: a number or a symbol.
+	// prefix is the whole string if it is exact, otherwise how it starts; suffix is
+	// how it ends.
+	prefix, suffix string
+	exact          bool
+	// never is true if it cannot be a relevant property name, such as a number or a
+	// symbol.
 	never bool
 }
 
@@ -31,28 +32,28 @@ func exactly(s string) []text { return []text{newText(s)} }
 
 func newText(s string) text {
 	if len(s) > maxText {
-		return text{pre: s[:maxText/2], suf: s[len(s)-maxText/2:]}
+		return text{prefix: s[:maxText/2], suffix: s[len(s)-maxText/2:]}
 	}
-	return text{pre: s, exact: true}
+	return text{prefix: s, exact: true}
 }
 
-// may tells whether the string may be name.
+// may reports whether the string may be name.
 func (t text) may(name string) bool {
 	if t.never {
 		return false
 	}
 	if t.exact {
-		return t.pre == name
+		return t.prefix == name
 	}
-	return len(name) >= len(t.pre)+len(t.suf) && strings.HasPrefix(name, t.pre) && strings.HasSuffix(name, t.suf)
+	return len(name) >= len(t.prefix)+len(t.suffix) && strings.HasPrefix(name, t.prefix) && strings.HasSuffix(name, t.suffix)
 }
 
-// concat is x followed by y, for all alternatives.
+// concat returns x followed by y for all alternatives.
 func concat(x, y []text) []text {
 	var out []text
 	for _, a := range x {
 		for _, b := range y {
-			out = append(out, a.then(b))
+			out = append(out, a.append(b))
 			if len(out) > maxTexts {
 				return unknown
 			}
@@ -61,24 +62,24 @@ func concat(x, y []text) []text {
 	return out
 }
 
-func (t text) then(u text) text {
+func (t text) append(u text) text {
 	t.exact, u.exact = t.exact && !t.never, u.exact && !u.never
 	switch {
 	case t.exact && u.exact:
-		return newText(t.pre + u.pre)
+		return newText(t.prefix + u.prefix)
 	case t.exact:
-		return text{pre: clip(t.pre + u.pre), suf: u.suf}
+		return text{prefix: truncateText(t.prefix + u.prefix), suffix: u.suffix}
 	case u.exact:
-		s := t.suf + u.pre
-		return text{pre: t.pre, suf: s[max(0, len(s)-maxText):]}
+		s := t.suffix + u.prefix
+		return text{prefix: t.prefix, suffix: s[max(0, len(s)-maxText):]}
 	}
-	return text{pre: t.pre, suf: u.suf}
+	return text{prefix: t.prefix, suffix: u.suffix}
 }
 
-func clip(s string) string { return s[:min(len(s), maxText)] }
+func truncateText(s string) string { return s[:min(len(s), maxText)] }
 
-// union of two sets of alternatives; nil is the empty one. What is too much
-// becomes unknown.
+// union returns the union of two sets of alternatives; nil is the empty set.
+// Too many alternatives become unknown.
 func union(x, y []text) []text {
 	for _, t := range y {
 		if slices.Contains(x, t) {
@@ -96,7 +97,7 @@ func union(x, y []text) []text {
 	return x
 }
 
-// mapTexts maps the exact alternatives; the others become unknown.
+// mapTexts applies f to the exact alternatives; the others become unknown.
 func mapTexts(x []text, f func(string) (string, bool)) []text {
 	var out []text
 	for _, t := range x {
@@ -104,7 +105,7 @@ func mapTexts(x []text, f func(string) (string, bool)) []text {
 			out = union(out, unknown)
 			continue
 		}
-		s, ok := f(t.pre)
+		s, ok := f(t.prefix)
 		if !ok {
 			out = union(out, unknown)
 			continue
@@ -114,16 +115,16 @@ func mapTexts(x []text, f func(string) (string, bool)) []text {
 	return out
 }
 
-// only is the string when it is known and the only one.
-func only(x []text) (string, bool) {
+// singleText returns the string if it is known and the only alternative.
+func singleText(x []text) (string, bool) {
 	if len(x) == 1 && x[0].exact && !x[0].never {
-		return x[0].pre, true
+		return x[0].prefix, true
 	}
 	return "", false
 }
 
-// unescape gives the value of the inside of a string or template literal, or
-// of an identifier, which may spell its letters as \u0066 too.
+// unescape returns the value of the inside of a string or template literal, or
+// of an identifier, which may contain escapes such as \u0066.
 func unescape(raw []byte) string {
 	s := string(raw)
 	if !strings.Contains(s, `\`) {
@@ -145,8 +146,8 @@ func unescape(raw []byte) string {
 	return b.String()
 }
 
-// escape reads what follows a backslash: the character it stands for, -1 for
-// none, and how long it is.
+// escape parses what follows a backslash. It returns the character, or -1 for
+// none, and its length.
 func escape(s string) (rune, int) {
 	simple := map[byte]rune{'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', 'v': '\v'}
 	switch c := s[0]; {

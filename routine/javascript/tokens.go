@@ -16,9 +16,9 @@ import (
 // bounded before it starts.
 const (
 	maxDepth = 100 // brackets in brackets
-	// maxWork bounds names times scopes, and tenfold names times arrows of one
-	// bare parameter, which are what the parser's work grows with: below half a
-	// second then.
+	// maxWork limits names times scopes, and ten times names times arrow functions
+	// with one bare parameter, on which the parser's work depends. At the limit it
+	// takes less than half a second.
 	maxWork = 1_000_000
 )
 
@@ -27,22 +27,24 @@ type token struct {
 	start, end int
 }
 
-// tokens is a script cut into tokens without white space and comments, and the
-// text that goes to the parser.
+// tokens are the tokens of a script without white space and comments, and the
+// text for the parser.
 type tokens struct {
 	list []token
-	// text is as long as the script. Comments are blanked out, regular
-	// expressions have become string literals and divisions multiplications:
-	// the rules ask for neither, and so the parser cannot read a / otherwise
-	// than this scan has, which counted the nesting.
+	// text has the length of the script. Comments are blanked out, regular
+	// expressions are replaced by string literals and divisions by multiplications.
+	// The rules do not depend on these, and the parser cannot interpret a slash
+	// differently than scan, which has limited the nesting.
 	text []byte
-	// disposes: declarations with using call methods of what they hold.
+	// disposes is true if there are declarations with using, which call methods of
+	// their values.
 	disposes bool
 	next     int // the first token that the walk has not used yet
-	lost     int // searches that found nothing
+	lost     int // searches without a result
 }
 
-// scan cuts the script and refuses what the parser should not be given.
+// scan splits the script into tokens and rejects text that the parser must not
+// be given.
 func scan(script string) (*tokens, *Problem) {
 	s := scanner{t: &tokens{text: []byte(script)}, names: map[string]bool{}, line: -1}
 	l := js.NewLexer(parse.NewInputString(script))
@@ -60,7 +62,7 @@ func scan(script string) (*tokens, *Problem) {
 		}
 		t := token{tt, at, at + len(data)}
 		at = t.end
-		s.blank(t)
+		s.rewriteToken(t)
 		switch tt {
 		case js.LineTerminatorToken, js.CommentLineTerminatorToken:
 			s.line = max(s.line, t.start)
@@ -68,12 +70,12 @@ func scan(script string) (*tokens, *Problem) {
 		case js.WhitespaceToken, js.CommentToken:
 			continue
 		}
-		s.insert(t)
+		s.insertSemicolon(t)
 		s.line = -1
-		if p := s.nest(t, script); p != nil {
+		if p := s.trackBrackets(t, script); p != nil {
 			return nil, p
 		}
-		s.count(t, script)
+		s.countWork(t, script)
 		s.t.list = append(s.t.list, t)
 	}
 	if n := len(s.open); n > 0 {
@@ -84,8 +86,8 @@ func scan(script string) (*tokens, *Problem) {
 	return s.t, nil
 }
 
-// lexProblem is placed at the start of the token: where a string is opened that
-// is never closed is what has to be found.
+// lexProblem is reported at the start of the token, because for an unterminated
+// string its start has to be found.
 func lexProblem(at int, err error) *Problem {
 	p := &Problem{Offset: at, Code: CodeSyntax, Message: "unexpected character"}
 	if e, ok := errors.AsType[*parse.Error](err); ok {
@@ -94,7 +96,7 @@ func lexProblem(at int, err error) *Problem {
 	return p
 }
 
-// syntaxProblem turns the parser's error into a problem.
+// syntaxProblem converts the parser's error to a problem.
 func (t *tokens) syntaxProblem(script string, err error) Problem {
 	p := Problem{Code: CodeSyntax, Message: err.Error()}
 	e, ok := errors.AsType[*parse.Error](err)
@@ -127,10 +129,10 @@ func (t *tokens) syntaxProblem(script string, err error) Problem {
 	return p
 }
 
-// take finds the next token with this text, moves behind it and gives its
-// place. Leaves of the tree are taken in the order of the text, so what is
-// skipped is punctuation and keywords.
-func (t *tokens) take(text []byte) int {
+// takeToken finds the next token with this text, advances past it and returns
+// its offset. The leaves of the tree are visited in the order of the text, so
+// the skipped tokens are punctuation and keywords.
+func (t *tokens) takeToken(text []byte) int {
 	const enough = 16
 	for i := t.next; i < len(t.list) && t.lost < enough; i++ {
 		tok := t.list[i]
@@ -141,18 +143,18 @@ func (t *tokens) take(text []byte) int {
 		}
 	}
 	t.lost++
-	return t.here()
+	return t.nextOffset()
 }
 
-// here is the place of the next unused token.
-func (t *tokens) here() int {
+// nextOffset returns the offset of the next unused token.
+func (t *tokens) nextOffset() int {
 	if t.next < len(t.list) {
 		return t.list[t.next].start
 	}
 	return len(t.text)
 }
 
-// colonNext tells {a: a} from {a}, which are the same to the parser.
+// colonNext distinguishes {a: a} from {a}, which are the same for the parser.
 func (t *tokens) colonNext() bool {
 	return t.next < len(t.list) && t.list[t.next].tt == js.ColonToken
 }

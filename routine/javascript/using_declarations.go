@@ -6,9 +6,9 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// declareUsing makes "using x" and "await using x", which the parser does not
-// know, the "const x" that they are but for what happens at the end of their
-// block. The text keeps its length.
+// declareUsing replaces "using x" and "await using x", which the parser does
+// not know, by "const x". They differ only in what happens at the end of the
+// block. The length of the text stays the same.
 func (t *tokens) declareUsing(script string) {
 	text := func(i int) string {
 		if i < 0 || i >= len(t.list) {

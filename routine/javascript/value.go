@@ -6,7 +6,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// kind is a set of the browser's objects whose members matter.
+// kind is a set of kinds of browser objects whose members are checked.
 type kind uint16
 
 const (
@@ -30,7 +30,7 @@ const (
 // value is what an expression may be.
 type value struct {
 	kinds kind
-	// texts is what it is as a string; nil only while flow settles.
+	// texts is the value as a string; nil only until flow is solved.
 	texts []text
 	// objs are the functions and literals that it may be.
 	objs []js.INode
@@ -57,12 +57,12 @@ func (v value) same(w value) bool {
 	return v.kinds == w.kinds && slices.Equal(v.texts, w.texts) && len(v.objs) == len(w.objs)
 }
 
-// open tells that v may also be something unknown.
+// open reports whether v may also be an unknown value.
 func (v value) open() bool {
 	return slices.ContainsFunc(v.texts, func(t text) bool { return !t.exact && !t.never })
 }
 
-// globals are the members of the window that lead on.
+// globals are the kinds of the window's members.
 var globals = map[string]kind{
 	"window": kGlobal, "self": kGlobal, "globalThis": kGlobal, "top": kGlobal, "parent": kGlobal, "frames": kGlobal, "opener": kGlobal,
 	"document": kDocument, "navigator": kNavigator, "clientInformation": kNavigator,
@@ -71,10 +71,10 @@ var globals = map[string]kind{
 	"setTimeout": kTimer, "setInterval": kTimer, "Image": kImage, "Audio": kImage,
 }
 
-// anyNumber stands for a number that is not known.
+// anyNumber represents an unknown number.
 var anyNumber js.IExpr = &js.UnaryExpr{Op: js.PosToken}
 
-// element is any element of list.
+// element returns an expression for any element of list.
 func element(list js.IExpr) js.IExpr { return &js.IndexExpr{X: list, Y: anyNumber} }
 
 func follow(v *js.Var) *js.Var {
@@ -84,7 +84,7 @@ func follow(v *js.Var) *js.Var {
 	return v
 }
 
-// free is the name of a variable that the script does not declare.
+// free returns the name of a variable that the script does not declare.
 func free(e js.IExpr) (string, bool) {
 	v, ok := e.(*js.Var)
 	if !ok || follow(v).Decl != js.NoDecl {
@@ -106,7 +106,7 @@ func unwrap(e js.IExpr) js.IExpr {
 	}
 }
 
-// memberName is the name behind the dot; private ones begin with #.
+// memberName returns the name after the dot. Private names start with #.
 func memberName(n *js.DotExpr) string {
 	switch y := n.Y.(type) {
 	case js.LiteralExpr:

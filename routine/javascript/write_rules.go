@@ -8,48 +8,49 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// written checks what is put into x[name]: strings that would become code,
-// requests or a navigation.
-func (c *checker) written(x value, names []text, e js.IExpr, at int) {
+// checkAssignment checks the value that is assigned to x[name]: strings that
+// would become code, requests or a navigation.
+func (c *checker) checkAssignment(x value, names []text, e js.IExpr, at int) {
 	for _, t := range names {
 		if !t.exact {
 			continue
 		}
-		switch name := strings.ToLower(t.pre); name {
+		switch name := strings.ToLower(t.prefix); name {
 		case "innerhtml", "outerhtml", "srcdoc":
-			c.html(e, at)
+			c.checkHTML(e, at)
 		case "href", "src", "action", "formaction", "data", "xlink:href", "srcset", "poster":
-			c.url(x, name, e, at)
+			c.checkURL(x, name, e, at)
 		case "rel":
-			c.ahead(c.flow.eval(e).texts, at)
+			c.checkRelValue(c.flow.eval(e).texts, at)
 		case "type":
-			if s, ok := only(c.flow.eval(e).texts); ok && strings.EqualFold(s, "speculationrules") {
+			if s, ok := singleText(c.flow.eval(e).texts); ok && strings.EqualFold(s, "speculationrules") {
 				c.add(blocked(at, "a speculationrules script", network))
 			}
 		case "httpequiv", "http-equiv":
-			if s, ok := only(c.flow.eval(e).texts); ok && strings.EqualFold(s, "refresh") {
+			if s, ok := singleText(c.flow.eval(e).texts); ok && strings.EqualFold(s, "refresh") {
 				c.add(blocked(at, "a refresh of the page", leaves))
 			}
 		}
 	}
 }
 
-// attribute checks setAttribute(name, value), the value being argument i.
-func (c *checker) attribute(x value, names []text, args []js.Arg, places []int, i int) {
+// checkAttribute checks setAttribute(name, value), where the value is argument
+// i.
+func (c *checker) checkAttribute(x value, names []text, args []js.Arg, places []int, i int) {
 	for _, t := range names {
-		if t.exact && handler.MatchString(strings.ToLower(t.pre)) {
-			c.add(blocked(places[i-1], "the attribute "+t.pre, makesCode))
+		if t.exact && eventHandlerName.MatchString(strings.ToLower(t.prefix)) {
+			c.add(blocked(places[i-1], "the attribute "+t.prefix, makesCode))
 		}
 	}
 	if i < len(args) {
-		c.written(x, names, args[i].Value, places[i])
+		c.checkAssignment(x, names, args[i].Value, places[i])
 	}
 }
 
-// url checks what an element is told to load or to lead to.
-func (c *checker) url(x value, name string, e js.IExpr, at int) {
+// checkURL checks a URL that an element loads or links to.
+func (c *checker) checkURL(x value, name string, e js.IExpr, at int) {
 	for _, t := range c.flow.eval(e).texts {
-		s := strings.ToLower(spaces.ReplaceAllString(t.pre, ""))
+		s := strings.ToLower(urlWhitespace.ReplaceAllString(t.prefix, ""))
 		switch {
 		case strings.HasPrefix(s, "javascript:"):
 			c.add(blocked(at, "a javascript: URL", makesCode))
@@ -62,13 +63,13 @@ func (c *checker) url(x value, name string, e js.IExpr, at int) {
 	}
 }
 
-// spaces are what a browser drops from a URL.
-var spaces = regexp.MustCompile(`[\x00-\x20]+`)
+// urlWhitespace is what a browser removes from a URL.
+var urlWhitespace = regexp.MustCompile(`[\x00-\x20]+`)
 
-// ahead checks a value of rel: some make the browser fetch ahead.
-func (c *checker) ahead(values []text, at int) {
+// checkRelValue checks a value of rel. Some of them make the browser prefetch.
+func (c *checker) checkRelValue(values []text, at int) {
 	for _, t := range values {
-		switch s := strings.ToLower(t.pre); s {
+		switch s := strings.ToLower(t.prefix); s {
 		case "prefetch", "prerender", "preload", "modulepreload", "preconnect", "dns-prefetch":
 			if t.exact {
 				c.add(blocked(at, "rel="+s, network))
@@ -77,16 +78,16 @@ func (c *checker) ahead(values []text, at int) {
 	}
 }
 
-func (c *checker) markup(args []js.Arg, places []int, i int) {
+func (c *checker) checkMarkupArgument(args []js.Arg, places []int, i int) {
 	if i < len(args) {
-		c.html(args[i].Value, places[i])
+		c.checkHTML(args[i].Value, places[i])
 	}
 }
 
-// inMarkup are the parts of HTML that run, fetch ahead or navigate.
-var inMarkup = []struct {
+// blockedMarkup are the parts of HTML that execute, prefetch or navigate.
+var blockedMarkup = []struct {
 	what string
-	f    family
+	f    blockReason
 	re   *regexp.Regexp
 }{
 	{"a script element in HTML", makesCode, regexp.MustCompile(`(?i)<script\b`)},
@@ -97,26 +98,26 @@ var inMarkup = []struct {
 	{"a prefetch in HTML", network, regexp.MustCompile(`(?i)\brel\s*=\s*["']?\s*(prefetch|prerender|preload|modulepreload)`)},
 }
 
-// html checks the pieces of markup that are written out.
-func (c *checker) html(e js.IExpr, at int) {
+// checkHTML checks the literal parts of markup.
+func (c *checker) checkHTML(e js.IExpr, at int) {
 	var pieces []string
 	for _, t := range c.flow.eval(e).texts {
-		pieces = append(pieces, t.pre, t.suf)
+		pieces = append(pieces, t.prefix, t.suffix)
 	}
 	pieces = append(pieces, literals(e, 0)...)
-	for _, m := range inMarkup {
+	for _, m := range blockedMarkup {
 		if slices.ContainsFunc(pieces, m.re.MatchString) {
 			c.add(blocked(at, m.what, m.f))
 		}
 	}
 }
 
-// maxPieces is how deep a concatenation of markup is looked into.
-const maxPieces = 200
+// maxConcatenation limits the depth of a concatenation that is searched.
+const maxConcatenation = 200
 
-// literals are the strings that stand in a concatenation.
+// literals returns the string literals of a concatenation.
 func literals(e js.IExpr, depth int) (out []string) {
-	if depth > maxPieces {
+	if depth > maxConcatenation {
 		return nil
 	}
 	switch n := unwrap(e).(type) {
