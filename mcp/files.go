@@ -14,15 +14,15 @@ import (
 	"rote/routine"
 )
 
-// fileDescription describes a file that an execution brought.
+// fileDescription describes a file of an execution in an answer.
 type fileDescription struct {
 	Name  string `json:"name"`
 	MIME  string `json:"mime"`
 	Bytes int64  `json:"bytes"`
 	Where string `json:"where"`
-	// URI is the resource that the file is read as.
+	// URI is the resource to read the file as.
 	URI string `json:"uri"`
-	// Path is where it lies on this machine, for clients that run here.
+	// Path is where the file is on this machine, for clients that run here.
 	Path string `json:"path,omitempty"`
 }
 

@@ -10,8 +10,8 @@ import (
 	"rote/routine"
 )
 
-// noRoutinesMessage tells a caller whose organization has no published routine
-// how to get one: with the caller's own tools, or else from the operator.
+// noRoutinesMessage returns how a caller whose organization has no published
+// routine gets one: with the caller's own tools, or else from the operator.
 func (s *Server) noRoutinesMessage(p routine.Principal) string {
 	const words = "No routine is published here yet, so there is nothing to run. "
 	if create := s.ownTools["create_routine"]; s.authoring && !s.readOnly && p.Has(create.scope) {

@@ -95,31 +95,19 @@ func New(c Config) (*Server, error) {
 	if c.Service == nil {
 		return nil, errors.New("mcp: a server needs a service")
 	}
-	s := &Server{service: c.Service, version: c.Version, log: c.Log, refreshInterval: c.RefreshInterval, reportInterval: reportInterval,
-		softDeadline: c.SoftDeadline, maxListed: c.MaxListed, authoring: c.Authoring, readOnly: c.ReadOnly,
-		detach: c.DetachOnCancel, embedFiles: c.EmbedFiles, addCommand: c.AddCommand, ownTools: map[string]builtin{}, organizations: map[string]*organization{}}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
+	s := &Server{service: c.Service, version: c.Version, log: cmp.Or(c.Log, slog.New(slog.DiscardHandler)),
+		refreshInterval: cmp.Or(c.RefreshInterval, defaultRefreshInterval), reportInterval: reportInterval,
+		softDeadline: cmp.Or(c.SoftDeadline, defaultSoftDeadline), maxListed: cmp.Or(c.MaxListed, defaultMaxListed),
+		authoring: c.Authoring, readOnly: c.ReadOnly, detach: c.DetachOnCancel, embedFiles: c.EmbedFiles,
+		addCommand: cmp.Or(c.AddCommand, "rote add FILE"), ownTools: map[string]builtin{}, organizations: map[string]*organization{}}
 	s.transport = wire.Options{Peer: s.peer, Log: s.log, MaxMessage: cmp.Or(c.MaxMessage, defaultMaxMessage)}
 	if c.FileDir != nil {
 		s.local = &localFiles{dir: c.FileDir, limit: maxLocal}
 	}
-	setDefault(&s.refreshInterval, defaultRefreshInterval)
-	setDefault(&s.softDeadline, defaultSoftDeadline)
-	setDefault(&s.maxListed, defaultMaxListed)
-	setDefault(&s.addCommand, "rote add FILE")
 	for _, b := range append(runTools(), authoringTools()...) {
 		s.ownTools[b.name] = b
 	}
 	return s, nil
-}
-
-func setDefault[T comparable](v *T, to T) {
-	var zero T
-	if *v == zero {
-		*v = to
-	}
 }
 
 // errAnonymous refuses callers without a token.

@@ -33,8 +33,8 @@ func (c *errorCode) replacing(code int) int {
 	return code
 }
 
-// replace puts the code into the text of a response, in which it stands before
-// the message.
+// replace puts the code into the text of a response, in which it comes before the
+// message.
 func (c *errorCode) replace(response []byte) []byte {
 	if c == nil || c.code.Load() == 0 {
 		return response

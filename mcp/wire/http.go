@@ -77,10 +77,8 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, q *request) error {
 	switch path := strings.TrimPrefix(r.URL.Path, h.basePath); path + " " + r.Method {
 	case "/mcp POST":
 		return h.post(w, r, q)
-	case "/mcp GET":
-		return h.openStream(w, r, q)
-	case "/mcp DELETE":
-		return h.endSession(w, r, q)
+	case "/mcp GET", "/mcp DELETE":
+		return h.handleSession(w, r, q)
 	case "/sse GET":
 		return h.serveSSE(w, r, q)
 	case "/message POST":
@@ -250,24 +248,9 @@ func (discardResponse) WriteHeader(int)             {}
 func (discardResponse) Flush()                      {}
 func (discardResponse) CanStream() bool             { return false }
 
-// openStream opens the stream over which a session gets notifications of changes.
-func (h *HTTP) openStream(w http.ResponseWriter, r *http.Request, q *request) error {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	if !isModern(r) { // mcp-go answers that modern clients have no such stream
-		if err := h.useSession(r, q, ""); err != nil {
-			return err
-		}
-		defer h.sessions.release(q.session)
-		defer q.peer.Listen(ctx)()
-		defer h.untilClosed(cancel, q.session.ended)()
-	}
-	h.answer(ctx, cancel, w, r, q, requestID{}, nil)
-	return nil
-}
-
-// endSession ends a session because its owner asks for it.
-func (h *HTTP) endSession(w http.ResponseWriter, r *http.Request, q *request) error {
+// handleSession answers a GET, which opens the stream over which a session gets
+// notifications of changes, or a DELETE, which ends a session.
+func (h *HTTP) handleSession(w http.ResponseWriter, r *http.Request, q *request) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	if !isModern(r) { // mcp-go answers that modern clients have no sessions
@@ -275,6 +258,10 @@ func (h *HTTP) endSession(w http.ResponseWriter, r *http.Request, q *request) er
 			return err
 		}
 		defer h.sessions.release(q.session)
+		if r.Method == http.MethodGet {
+			defer q.peer.Listen(ctx)()
+			defer h.untilClosed(cancel, q.session.ended)()
+		}
 	}
 	h.answer(ctx, cancel, w, r, q, requestID{}, nil)
 	return nil
