@@ -57,7 +57,7 @@ func TestAccessMatrix(t *testing.T) {
 	}
 }
 
-// tokenOf is a new token of a caller; none for nobody.
+// tokenOf returns a new token of a caller, or "" for an anonymous one.
 func (e *env) tokenOf(t *testing.T, p routine.Principal) string {
 	t.Helper()
 	if p.Anonymous() {
@@ -90,7 +90,8 @@ func (e *env) object(t *testing.T, path, kind string) string {
 	return strings.ReplaceAll(path, "$object", id)
 }
 
-// A token is refused from the very next call on, whoever revoked it.
+// A revoked token is refused from the next call on, also if another process has
+// revoked it.
 func TestRevokedTokenIsRefusedAtOnce(t *testing.T) {
 	e := newEnv(t)
 	secret, token, err := e.service.CreateToken(t.Context(), admin, 0)
@@ -130,7 +131,7 @@ func TestReadSeesChangeOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// Who may not write is told so, whatever the body is like.
+// A missing right is reported before any error in the body.
 func TestMissingRightIsReportedBeforeBodyErrors(t *testing.T) {
 	e := newEnv(t)
 	reader := e.tokenOf(t, routine.Principal{UserID: "r", OrganizationID: admin.OrganizationID, ProjectID: "p", Scopes: routine.ScopeRoutinesRead})

@@ -46,10 +46,10 @@ func (a *Admission) Caller(w http.ResponseWriter, r *http.Request) (routine.Prin
 	return p, unknown
 }
 
-// Begin counts a request of p as open until done is called. It returns
+// StartRequest counts a request of p as open until done is called. It returns
 // CodeRateLimited if the user, the organization or, without a token, the client
 // address has too many open requests.
-func (a *Admission) Begin(r *http.Request, p routine.Principal) (done func(), err error) {
+func (a *Admission) StartRequest(r *http.Request, p routine.Principal) (done func(), err error) {
 	return a.openRequests.start(p, a.proxies.clientAddress(r))
 }
 

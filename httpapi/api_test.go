@@ -176,7 +176,7 @@ func TestRead(t *testing.T) {
 	})
 }
 
-// What is no id is the id of nothing, wherever one stands.
+// A malformed id is not found on every path.
 func TestMalformedIDs(t *testing.T) {
 	e := newEnv(t)
 	for _, id := range []string{"x", "Routine_", "Routine_ROUTINE_1", "%00", "%ff", "%2e%2e", "'%20OR%201=1%20--", "%25", "%22", strings.Repeat("9", 4000),

@@ -42,12 +42,12 @@ func TestClientAddressBehindProxy(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			// Both limits, of calls and of open requests, count by the same address.
-			door := httpapi.NewAdmission(httpapi.Config{TrustedProxies: proxies, RateLimit: 100})
+			admission := httpapi.NewAdmission(httpapi.Config{TrustedProxies: proxies, RateLimit: 100})
 			try := func(c call) (limited, full error) {
 				r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/", http.NoBody)
 				r.RemoteAddr, r.Header["X-Forwarded-For"] = c.from, c.forwarded
-				_, limited = door.Caller(httptest.NewRecorder(), r)
-				_, full = door.Begin(r, routine.Principal{}) // stays open
+				_, limited = admission.Caller(httptest.NewRecorder(), r)
+				_, full = admission.StartRequest(r, routine.Principal{}) // stays open
 				return limited, full
 			}
 			for range 100 { // as many as both limits allow

@@ -10,7 +10,7 @@ import (
 	"rote/routine"
 )
 
-// watchedStore tells of executions that were accepted and that have ended.
+// watchedStore reports executions that were accepted and that have ended.
 type watchedStore struct {
 	routine.Store
 	created   chan string // execution ids
@@ -101,7 +101,7 @@ func (p *fakePage) OuterHTML(context.Context, string) (string, int, error) {
 func (p *fakePage) Warnings() []string                    { return nil }
 func (p *fakePage) State(context.Context) ([]byte, error) { return nil, nil }
 
-// Denials are told once.
+// Denials returns the denials only once.
 func (*fakePage) Files(context.Context, bool) ([]routine.File, error) { return nil, nil }
 func (p *fakePage) Denials() []routine.Denial {
 	denied := p.denied

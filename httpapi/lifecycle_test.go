@@ -292,7 +292,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// linkOf is where a link leads; empty when there is none.
+// linkOf returns the target of a link, or "".
 func linkOf(r response, rel string) string {
 	for link := range strings.SplitSeq(r.header.Get("Link"), ", ") {
 		if path, ok := strings.CutSuffix(link, fmt.Sprintf(">; rel=%q", rel)); ok {

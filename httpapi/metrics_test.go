@@ -62,7 +62,7 @@ func (countingBrowser) BrowserStatistics() routine.BrowserStatistics {
 	return routine.BrowserStatistics{Starts: 5, Failures: 2, Replacements: 3}
 }
 
-// What was done is what is told, series by series.
+// Every series has the value of what was done.
 func TestMetrics(t *testing.T) {
 	e := newEnv(t, func(c *envConfig) {
 		c.service.Browser, c.service.Concurrency, c.service.Queue = countingBrowser{c.service.Browser}, 1, 7

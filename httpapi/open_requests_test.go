@@ -42,7 +42,7 @@ func TestOneUserCannotTakeAllStreams(t *testing.T) {
 }
 
 func TestOpenRequestsAreBounded(t *testing.T) {
-	door := httpapi.NewAdmission(httpapi.Config{})
+	admission := httpapi.NewAdmission(httpapi.Config{})
 	request := func(address string) *http.Request {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/", http.NoBody)
 		r.RemoteAddr = address
@@ -51,7 +51,7 @@ func TestOpenRequestsAreBounded(t *testing.T) {
 	var all []func()
 	fill := func(r *http.Request, p routine.Principal) (n int, message string) {
 		for {
-			done, err := door.Begin(r, p)
+			done, err := admission.StartRequest(r, p)
 			if err != nil {
 				if routine.CodeOf(err) != routine.CodeRateLimited || routine.AsError(err).RetryAfter == 0 {
 					t.Fatal(err)

@@ -24,9 +24,12 @@ func TestValid(t *testing.T) {
 		{"published endpoint with nulls", "endpoint.json", `{"url":"/","description":null,"headers":null,"body":null}`},
 		{"body as array", "endpoint.json", `{"url":"/","method":"PUT","body":[1]}`},
 		{"parameter with a name only", "parameter.json", `{"name":"q"}`},
-		{"published parameter, rules flat and null", "parameter.json", `{"name":"n","type":"integer","required":true,"description":"d","default":null,"examples":[],"min_length":null,"max_length":null,"min_value":1,"max_value":9,"pattern":null,"enum_values":null,"format":null,"observed_value":null}`},
+		{"published parameter, rules flat and null", "parameter.json", `{"name":"n","type":"integer","required":true,"description":"d","default":null,` +
+			`"examples":[],"min_length":null,"max_length":null,"min_value":1,"max_value":9,"pattern":null,"enum_values":null,"format":null,"observed_value":null}`},
 		{"default of any type", "parameter.json", `{"name":"q","default":{"a":[1]}}`},
-		{"server's fields and unknown ones in a routine", "routine.json", `{"name":"n","description":"d","operations":[{"type":"press","key":"a"}],"id":7,"created_by":null,"organization_id":"o","project_id":"p","created_at":"then","updated_at":1,"routine_status":"lost","version":{},"colour":"red"}`},
+		{"server's fields and unknown ones in a routine", "routine.json", `{"name":"n","description":"d","operations":[{"type":"press","key":"a"}],` +
+			`"id":7,"created_by":null,` +
+			`"organization_id":"o","project_id":"p","created_at":"then","updated_at":1,"routine_status":"lost","version":{},"colour":"red"}`},
 		{"fields of operations are left to their kind", "routine.json", `{"name":"n","description":"d","operations":[{"type":"click"}]}`},
 		{"name of 200 characters, not bytes", "routine.json", `{"name":"` + strings.Repeat("é", 200) + `","description":"d","operations":[{"type":"press"}]}`},
 	}

@@ -73,7 +73,7 @@ serve:
 	}
 }
 
-// A list stands in one variable of the environment.
+// A list is in one environment variable.
 func TestListsInEnvironment(t *testing.T) {
 	r := newRote(t)
 	c := r.command("token", "create", "--user", "ann")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is about a database that has something in it makes none of a mistyped name.
+// Commands for an existing database do not create one for a mistyped name.
 func TestMissingDatabaseIsNotCreated(t *testing.T) {
 	r := newRote(t)
 	mistyped := filepath.Join(r.home, "typo", "rote.db")

@@ -100,7 +100,8 @@ func small(t *testing.T, dir, options string) {
 	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
 }
 
-// A browser that can write nothing works: what a run leaves is in its memory.
+// A browser that cannot write to disk works, because runs keep their data in
+// memory.
 func TestFullTempDirectory(t *testing.T) {
 	r := newRote(t)
 	small(t, filepath.Join(r.home, "tmp"), "size=4k")
@@ -161,7 +162,7 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
-// A caller that never reads its answer holds up nobody.
+// A client that never reads its response does not delay others.
 func TestClientThatNeverReads(t *testing.T) {
 	t.Parallel() // it waits for the end of a limit
 	r := newRote(t)

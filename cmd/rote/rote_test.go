@@ -126,7 +126,7 @@ func TestRunFile(t *testing.T) {
 	}
 }
 
-// A run that fails tells on stderr what the page was like.
+// A failed run prints the state of the page to stderr.
 func TestRunPrintsEvidence(t *testing.T) {
 	r := newRote(t)
 	wrong := r.file("wrong.json", `{"name":"w","description":"d","parameters":[{"name":"site"}],"operations":[

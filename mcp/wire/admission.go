@@ -22,9 +22,9 @@ type Admission interface {
 	// Caller authenticates a request: without a token, it is the anonymous
 	// caller's. It counts the call: CodeRateLimited.
 	Caller(http.ResponseWriter, *http.Request) (routine.Principal, error)
-	// Begin counts a request of a caller as open until done is called, and refuses
+	// StartRequest counts a request of a caller as open until done is called, and refuses
 	// one that is too many: CodeRateLimited.
-	Begin(*http.Request, routine.Principal) (done func(), err error)
+	StartRequest(*http.Request, routine.Principal) (done func(), err error)
 	// Refuse returns the status of an answer to an error, and sets the headers
 	// that go with it.
 	Refuse(http.Header, error) (status int)

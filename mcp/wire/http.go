@@ -69,7 +69,7 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, q *request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	done, err := h.admission.Begin(r, q.principal)
+	done, err := h.admission.StartRequest(r, q.principal)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@
 //
 // # What the text cannot show
 //
-// This check tells an author early and clearly; it is no sandbox. It does not
-// see
+// This check gives authors early feedback. It is not a sandbox. It does
+// not detect
 //
 //   - deputies: functions of the page that fetch or evaluate for the caller
 //     ($.get, a wrapper kept under another name, getToken('1&leak=' + x));
@@ -19,17 +19,17 @@
 //     set earlier, a function picked from an array by a computed index);
 //   - requests and navigation that the DOM makes: CSS, media, link elements,
 //     HTML glued from pieces, an own form with a foreign action;
-//   - hooks set as properties (el.onclick = f), which cannot be told from
+//   - hooks set as properties (el.onclick = f), which cannot be distinguished from
 //     reader.onload = f, and observers that the interface does not list
 //     (ResizeObserver, PerformanceObserver);
 //   - data that leaves with the page's next request (document.cookie = x).
 //
-// All of that is the business of the boundary that holds while the script
-// runs. The boundary, not this package, is what a page may rely on.
+// All of these are blocked by the guard of the browser at run time. Security
+// relies on the guard, not on this package.
 //
-// The parser is not the browser's. It refuses legacy octal numbers and "using"
-// declarations, and lets a few early errors pass (an unknown label, a bad
-// regular expression) that the browser then reports.
+// The parser is not the browser's. It rejects legacy octal numbers, and misses
+// a few early errors (an unknown label, an invalid regular expression) that the
+// browser reports later.
 package javascript
 
 import (

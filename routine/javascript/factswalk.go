@@ -267,7 +267,7 @@ func sameVar(x, y js.IExpr) bool {
 	return okA && okB && follow(a) == follow(b)
 }
 
-// anyThing stands for a value of which nothing is known.
+// anyThing represents an unknown value.
 var anyThing js.IExpr = &js.LiteralExpr{TokenType: js.ThisToken}
 
 func isStringRaw(tag js.IExpr) bool {

@@ -63,7 +63,7 @@ func (p *prover) ask(q question, prove func() bool) bool {
 		}
 		holds := p.answers[q]
 		if p.refuted == refuted {
-			p.assumed = p.assumed[:0] // all of it stands together
+			p.assumed = p.assumed[:0] // all answers are final
 			return holds
 		}
 		for _, a := range p.assumed {

@@ -44,7 +44,7 @@ type function struct {
 	node    js.INode
 	params  js.Params
 	names   []*variable // the variables that hold it
-	direct  bool        // called where it stands
+	direct  bool        // called immediately
 	plain   bool        // called without an object, so its this is the window
 	strict  bool
 	opaque  bool // a call does not give what it returns, as of a generator

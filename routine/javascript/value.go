@@ -19,7 +19,7 @@ const (
 	kReflect     // Reflect or Object
 	kTimer       // setTimeout or setInterval
 	kImage       // the constructor Image or Audio
-	kLoader      // an element of the script's own that loads what it is told to
+	kLoader      // an element of the script that loads the URL that is set
 	kConstructor // something.constructor
 	kFunction    // a function, or the prototype of one
 	kMaker       // the constructor of a function: it makes code from strings

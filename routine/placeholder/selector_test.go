@@ -85,7 +85,8 @@ func TestSelectorNumbers(t *testing.T) {
 var cssTemplates = []string{
 	`input[name='"{{x}}"']`, `[name="{{x}}"]`, `[name=""{{x}}""]`, `[name^={{x}}i]`, "#{{x}}", ".a-{{x}} b", "{{x}}", "{{x}}{{x}}>a", "-{{x}}", "--{{x}}>",
 	"li:nth-child({{x}})", "li:nth-child({{x}}n+{{x}})", "li:nth-child(-{{x}}n-{{x}} of .{{x}})", ":{{x}}(a)", "{{x}}rl(a)", "u{{x}}+1", "{{x}}+12", "url({{x}})",
-	"/{{x}}*", "<!{{x}}-->", "a/*{{x}}*/", `[a="b{{x}}`, `.a\{{x}}`, "@{{x}}", "2{{x}}+1", "u+{{x}}", "u+1-{{x}}", "u+{{x}}a", "{{x}}0", ".5{{x}}e1", "a|{{x}}|{{x}}", "~{{x}}=", `"a{{x}}` + "\n" + `b"`, "#\\3{{x}} a",
+	"/{{x}}*", "<!{{x}}-->", "a/*{{x}}*/", `[a="b{{x}}`, `.a\{{x}}`, "@{{x}}", "2{{x}}+1", "u+{{x}}", "u+1-{{x}}", "u+{{x}}a", "{{x}}0",
+	".5{{x}}e1", "a|{{x}}|{{x}}", "~{{x}}=", `"a{{x}}` + "\n" + `b"`, "#\\3{{x}} a",
 }
 
 func TestSelectorKeepsItsStructure(t *testing.T) {

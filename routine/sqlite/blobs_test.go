@@ -13,7 +13,7 @@ import (
 	"rote/routine/routinetest"
 )
 
-// big is data of n times a byte that belongs beside the database.
+// big is data that is stored outside the database: n times a byte.
 func big(b byte) []byte { return bytes.Repeat([]byte{b}, inlineLimit+1) }
 
 func put(t *testing.T, s *Store, e *routine.Execution, name string, data []byte) {
@@ -30,7 +30,7 @@ func wantFile(t *testing.T, s *Store, e *routine.Execution, name string, data []
 	}
 }
 
-// blobFiles are the names of all files beside a database.
+// blobFiles returns the names of all files of a database.
 func blobFiles(t *testing.T, path string) []string {
 	t.Helper()
 	var names []string
