@@ -8,13 +8,13 @@ import (
 	"rote/routine"
 )
 
-// maxHops bounds the requests that are remembered while an operation makes a
+// maxRequestTraces bounds the requests that are remembered while an operation makes a
 // request.
-const maxHops = 1000
+const maxRequestTraces = 1000
 
-// hop is a request of the page: its first URL, its URL after redirects, and why it
+// requestTrace is a request of the page: its first URL, its URL after redirects, and why it
 // failed, if it did.
-type hop struct {
+type requestTrace struct {
 	first, last string
 	failure     loadingFailed
 }
@@ -51,51 +51,51 @@ func (p *page) noteRequest(params json.RawMessage) {
 	if e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.Frame) {
 		p.document = e.Request.URL
 	}
-	if h, known := p.hops[e.ID]; known {
+	if h, known := p.requestTraces[e.ID]; known {
 		h.last = e.Request.URL
-	} else if p.hops != nil && len(p.hops) < maxHops {
-		p.hops[e.ID] = &hop{first: e.Request.URL, last: e.Request.URL}
+	} else if p.requestTraces != nil && len(p.requestTraces) < maxRequestTraces {
+		p.requestTraces[e.ID] = &requestTrace{first: e.Request.URL, last: e.Request.URL}
 	}
 }
 
 // noteFailure records why a remembered request failed, and that the body of the
 // document broke off.
 func (p *page) noteFailure(e loadingFailed) {
-	p.update(func(s *state) {
-		if h, known := p.hops[e.ID]; known {
+	p.update(func(s *navState) {
+		if h, known := p.requestTraces[e.ID]; known {
 			h.failure = e
 		}
-		if e.ID == s.went {
+		if e.ID == s.lastStarted {
 			s.failure = e.Error
 		}
 		if e.ID == s.loader && !e.Canceled { // a document's request has its loader's id
-			s.broke = true
+			s.bodyBroke = true
 		}
 	})
 }
 
-// watchHops starts to record requests. The function that it returns stops that and
+// traceRequests starts to record requests. The function that it returns stops that and
 // returns the request for url.
-func (p *page) watchHops() func(url string) hop {
+func (p *page) traceRequests() func(url string) requestTrace {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.hops = map[string]*hop{}
-	return func(url string) hop {
+	p.requestTraces = map[string]*requestTrace{}
+	return func(url string) requestTrace {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		defer func() { p.hops = nil }()
-		for _, h := range p.hops {
+		defer func() { p.requestTraces = nil }()
+		for _, h := range p.requestTraces {
 			if h.first == url {
 				return *h
 			}
 		}
-		return hop{first: url, last: url}
+		return requestTrace{first: url, last: url}
 	}
 }
 
-// refused is the egress policy's refusal of the document that was requested last; nil
+// refusedDocument is the egress policy's refusal of the document that was requested last; nil
 // if it was not refused.
-func (p *page) refused() (*routine.Error, bool) {
+func (p *page) refusedDocument() (*routine.Error, bool) {
 	p.mu.Lock()
 	url := p.document
 	p.mu.Unlock()

@@ -67,7 +67,7 @@ type Config struct {
 // Browser implements [routine.Browser] on a supervised Chromium.
 type Browser struct {
 	config      Config
-	endurance   endurance
+	lifetime    processLifetime
 	loadBound   time.Duration
 	answerBound time.Duration
 	startBounds startBounds
@@ -76,10 +76,10 @@ type Browser struct {
 	// outlineTime is the constant's, but in tests.
 	outlineTime time.Duration
 
-	mu       sync.Mutex
-	current  *instance
-	living   map[*instance]bool // current, and retired ones until they are closed
-	starting *start
+	mu        sync.Mutex
+	current   *instance
+	instances map[*instance]bool // current, and retired ones until they are closed
+	starting  *start
 	// startFailure is why the last start failed; nil if it did not.
 	startFailure error
 	failures     []time.Time // recent ones, for the back-off
@@ -100,25 +100,29 @@ func New(c Config) *Browser {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	tempdir.Sweep(profilePrefix)
-	return &Browser{config: c, endurance: defaultEndurance, loadBound: loadBound, answerBound: answerBound, startBounds: defaultStartBounds, openBound: openBound, outlineTime: outlineTime, living: map[*instance]bool{}, launcher: launcher{memory: c.MaxMemory, warn: warnUnconfined(c.Log)}}
+	return &Browser{
+		config: c, lifetime: defaultLifetime,
+		loadBound: loadBound, answerBound: answerBound, startBounds: defaultStartBounds, openBound: openBound, outlineTime: outlineTime,
+		instances: map[*instance]bool{}, launcher: launcher{memory: c.MaxMemory, warn: warnUnconfined(c.Log)},
+	}
 }
 
-// openTries is how many browsers may end, or stop answering, during one call of Open.
-const openTries = 4
+// openAttempts is how many browsers may end, or stop answering, during one call of Open.
+const openAttempts = 4
 
 // Open returns a page in a fresh context: a ready one, or else a new one. A browser that
 // does not start or does not answer is replaced while Open waits.
 func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, b.openBound, unavailable(fmt.Errorf("no page could be opened within %v", b.openBound)))
 	defer cancel()
-	for range openTries { // again when the browser ended in between
+	for range openAttempts { // again when the browser ended in between
 		i, p, err := b.acquire(bounded)
 		if err != nil {
 			return nil, err
 		}
 		attempt, stop := i.whileAlive(bounded)
 		if p == nil {
-			p, err = b.fresh(attempt, i)
+			p, err = b.newReadyPage(attempt, i)
 		}
 		if err != nil {
 			dead := !i.alive()
@@ -129,7 +133,7 @@ func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, er
 			}
 			return nil, err
 		}
-		err = p.begin(attempt, o)
+		err = p.startRun(attempt, o)
 		stop()
 		if err == nil {
 			return p.tabs, nil
@@ -139,7 +143,7 @@ func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, er
 			return nil, err
 		}
 	}
-	return nil, unavailable(fmt.Errorf("open a page: the browser ended %d times in a row", openTries))
+	return nil, unavailable(fmt.Errorf("open a page: the browser ended %d times in a row", openAttempts))
 }
 
 // limits are the limits for the traffic of one run. A page that is open for longer than
@@ -153,7 +157,7 @@ func (b *Browser) limits() egress.Limits {
 // waits for one more.
 func (b *Browser) acquire(ctx context.Context) (*instance, *page, error) {
 	for again := true; ; {
-		i, p, s, err := b.take()
+		i, p, s, err := b.tryAcquire()
 		if err != nil || i != nil {
 			return i, p, err
 		}
@@ -169,23 +173,23 @@ func (b *Browser) acquire(ctx context.Context) (*instance, *page, error) {
 	}
 }
 
-// take reserves a place without waiting, or returns the start to wait for.
-func (b *Browser) take() (*instance, *page, *start, error) {
+// tryAcquire reserves a place without waiting, or returns the start to wait for.
+func (b *Browser) tryAcquire() (*instance, *page, *start, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		return nil, nil, nil, errClosing
 	}
-	b.buryDead()
+	b.replaceDead()
 	i := b.current
 	if i == nil {
-		s, err := b.begin()
+		s, err := b.startInstance()
 		return nil, nil, s, err
 	}
 	i.users++
 	i.runs++
 	if b.due(i) {
-		_, _ = b.begin() // this one is used until the next has started
+		_, _ = b.startInstance() // this one is used until the next has started
 	}
 	for len(i.ready) > 0 {
 		p := i.ready[0]
@@ -208,9 +212,9 @@ func (b *Browser) Close() {
 	if b.starting != nil {
 		b.starting.cancel()
 	}
-	for i := range b.living {
+	for i := range b.instances {
 		b.retire(i)
-		delete(b.living, i)
+		delete(b.instances, i)
 		b.work.Go(i.process.close) // calls that still use it fail
 	}
 	b.mu.Unlock()

@@ -75,7 +75,7 @@ func waitIdle(t *testing.T, b *Browser) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		i := b.current
-		return len(b.living) == 1 && b.living[i] && i.users == 0 && len(i.ready) == b.config.Warm
+		return len(b.instances) == 1 && b.instances[i] && i.users == 0 && len(i.ready) == b.config.Warm
 	})
 	b.mu.Lock()
 	i := b.current

@@ -18,13 +18,13 @@ import (
 // document. If that is the same page again, it clicks the element there.
 func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
 	defer p.acting.Store(false)
-	if err := p.ready(ctx); err != nil {
+	if err := p.awaitRest(ctx); err != nil {
 		return routine.Found{}, err
 	}
 	o := options{Press: true, Scroll: c.EnsureVisible}
 	missed, losses, hovers := "", 0, 0
 	for {
-		if err := p.passOver(ctx, c); err != nil {
+		if err := p.hoverOver(ctx, c); err != nil {
 			return routine.Found{}, err
 		}
 		s, err := p.actionable(ctx, c.Selector, o)
@@ -35,36 +35,36 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 			case missed != "" && s.Why == "":
 				err = p.missed(c.Selector, missed)
 			}
-			return s.found(), err
+			return s.asFound(), err
 		}
 		before := p.now()
 		p.acting.Store(true)
-		hit, err := p.press(ctx, s, c, before)
-		if err != nil && ctx.Err() != nil && p.now().asked > before.asked {
+		hit, err := p.pressMouse(ctx, s, c, before)
+		if err != nil && ctx.Err() != nil && p.now().requests > before.requests {
 			hit, err = "", nil // the click has navigated, so it took effect
 		}
 		var lost *lostClick
 		switch {
 		case errors.As(err, &lost):
-			if losses++; losses == maxLost {
-				return s.found(), routine.Errorf(routine.CodeElementNotActionable, "%q %s, %d times in a row", c.Selector, lost, losses)
+			if losses++; losses == maxLostClicks {
+				return s.asFound(), routine.Errorf(routine.CodeElementNotActionable, "%q %s, %d times in a row", c.Selector, lost, losses)
 			}
 			hit = "nothing, as it " + lost.how
 		case err != nil && missed != "" && ctx.Err() != nil:
-			return s.found(), p.orRemoved(ctx, c.Selector, beforePress, p.missed(c.Selector, missed))
+			return s.asFound(), p.orRemoved(ctx, c.Selector, beforePress, p.missed(c.Selector, missed))
 		case err != nil && ctx.Err() != nil && !errors.Is(err, errCrashed):
-			return s.found(), p.orRemoved(ctx, c.Selector, "while it was clicked",
+			return s.asFound(), p.orRemoved(ctx, c.Selector, "while it was clicked",
 				routine.Errorf(routine.CodeElementNotActionable, "%q was found, but the time was over while it was clicked", c.Selector))
 		case err != nil:
-			return s.found(), p.failure(ctx, err)
+			return s.asFound(), p.failure(ctx, err)
 		case hit == "":
-			return s.found(), p.failure(ctx, p.follow(ctx, before))
-		case hit == anotherPage && p.now().asked > before.asked:
+			return s.asFound(), p.failure(ctx, p.follow(ctx, before))
+		case hit == anotherPage && p.now().requests > before.requests:
 			if err := p.follow(ctx, before); err != nil {
-				return s.found(), p.failure(ctx, err)
+				return s.asFound(), p.failure(ctx, err)
 			}
 			if hovers++; hovers == maxHovers || withoutFragment(p.now().url) != withoutFragment(before.url) {
-				found := s.found()
+				found := s.asFound()
 				found.Left = true
 				return found, nil
 			}

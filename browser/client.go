@@ -96,8 +96,8 @@ func (c *client) send(session proto.TargetSessionID, method string, params any) 
 	return f
 }
 
-// standing is the error that the connection has ended with; nil while it is open.
-func (c *client) standing() error {
+// endError is the error that the connection has ended with; nil while it is open.
+func (c *client) endError() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
@@ -144,7 +144,7 @@ func (c *client) read() {
 			return
 		}
 		var m message
-		if method, session, ok := longWriting(b); ok {
+		if method, session, ok := longConsoleEvent(b); ok {
 			m = message{Method: method, SessionID: session, Params: b}
 		} else if json.Unmarshal(b, &m) != nil {
 			continue // without an id or a session, nobody can handle it

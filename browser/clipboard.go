@@ -75,9 +75,9 @@ func (p *page) handClipboard(ctx context.Context, textOnly bool) error {
 	if _, err := help[any](ctx, p, "hand", held, textOnly); err != nil && !errors.Is(err, errGone) {
 		return err
 	}
-	for _, v := range p.framesNow() { // a frame that does not answer gets nothing to paste
-		if focus, err := inFrame[bool](ctx, v, "hasFocus"); err == nil && focus {
-			_, _ = inFrame[any](ctx, v, "hand", held, textOnly)
+	for _, v := range p.currentFrames() { // a frame that does not answer gets nothing to paste
+		if focus, err := helpInFrame[bool](ctx, v, "hasFocus"); err == nil && focus {
+			_, _ = helpInFrame[any](ctx, v, "hand", held, textOnly)
 		}
 	}
 	return nil

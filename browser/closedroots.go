@@ -10,7 +10,7 @@ import (
 // root, as no script can look into it. Hiding them would not do: style rules in the
 // root override the element's own style, and elements in the top layer stay visible
 // when their parent is hidden. No script of the page can notice, as they are stopped.
-func removeClosedRoots(ctx context.Context, views []*view) error {
+func removeClosedRoots(ctx context.Context, views []*frameView) error {
 	looked := map[proto.TargetSessionID]bool{}
 	everything := -1
 	for _, v := range views {

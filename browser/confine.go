@@ -98,17 +98,17 @@ func (l *launcher) start(ctx context.Context, executable string, within time.Dur
 	}
 }
 
-// give makes the user the owner of path.
-func (c confinement) give(path string) error {
+// giveTo makes the user the owner of path.
+func (c confinement) giveTo(path string) error {
 	if c.user == nil {
 		return nil
 	}
 	return os.Chown(path, int(c.user.Uid), int(c.user.Gid))
 }
 
-// reachable checks that every directory above path lets all users pass. Otherwise
+// checkReachable checks that every directory above path lets all users pass. Otherwise
 // Chromium would only say that it cannot start.
-func (c confinement) reachable(path string) error {
+func (c confinement) checkReachable(path string) error {
 	if c.user == nil {
 		return nil
 	}

@@ -20,11 +20,11 @@ import (
 // maxDownloads bounds the files that one run may download.
 const maxDownloads = 20
 
-// quietTime is how long after a click, and after the requests that it made, a
+// downloadStartTime is how long after a click, and after the requests that it made, a
 // download may still begin. requestTime bounds the wait for those requests.
 const (
-	quietTime   = 500 * time.Millisecond
-	requestTime = 3 * time.Second
+	downloadStartTime = 500 * time.Millisecond
+	requestTime       = 3 * time.Second
 )
 
 // download is a file that a page of the run downloads.
@@ -33,8 +33,8 @@ type download struct {
 	received      int64
 	// ended says how the download ended: completed, canceled or too large; empty while it
 	// is under way. taken reports whether Files has returned it.
-	ended string
-	taken bool
+	ended    string
+	returned bool
 }
 
 // The ways in which a download ends.
@@ -51,7 +51,7 @@ type downloads struct {
 	// refused are those beyond maxDownloads, by id; told counts those for which there was
 	// a warning.
 	refused map[string]bool
-	told    int
+	warned  int
 	// types are the media types of documents and other answers, by URL.
 	types map[string]string
 	// requests are the requests of scripts under way, by id. number counts all so far.
@@ -71,9 +71,9 @@ func (p *page) allowDownloads(ctx context.Context) error {
 		BrowserContextID: p.context, DownloadPath: p.downloadDirectory(), EventsEnabled: true}.Call(caller{ctx, p.i.client, ""})
 }
 
-// noteDownload handles the browser's events about the downloads of all runs. The page that
+// downloadEvent handles the browser's events about the downloads of all runs. The page that
 // started one may be closed already.
-func (p *process) noteDownload(method string, params json.RawMessage) {
+func (p *process) downloadEvent(method string, params json.RawMessage) {
 	begun, _ := decode[proto.PageDownloadWillBegin](params)
 	on, _ := decode[proto.PageDownloadProgress](params)
 	p.mu.Lock()
@@ -82,16 +82,16 @@ func (p *process) noteDownload(method string, params json.RawMessage) {
 	for _, page := range pages {
 		switch {
 		case method == "Browser.downloadProgress":
-			page.update(func(*state) { page.progress(&on) })
+			page.update(func(*navState) { page.downloadProgress(&on) })
 		case page.hasFrame(begun.FrameID):
-			page.update(func(*state) { page.beginDownload(&begun) })
+			page.update(func(*navState) { page.downloadStarted(&begun) })
 		}
 	}
 }
 
 // hasFrame reports whether a frame is one of the run's.
 func (p *page) hasFrame(frame proto.PageFrameID) bool {
-	for _, own := range append(p.popupsNow(), p) {
+	for _, own := range append(p.openPopups(), p) {
 		own.mu.Lock()
 		_, known := own.reach[frame]
 		known = known || own.isMain(frame)
@@ -103,8 +103,8 @@ func (p *page) hasFrame(frame proto.PageFrameID) bool {
 	return false
 }
 
-// beginDownload records a download that has started. p.mu is held.
-func (p *page) beginDownload(e *proto.PageDownloadWillBegin) {
+// downloadStarted records a download that has started. p.mu is held.
+func (p *page) downloadStarted(e *proto.PageDownloadWillBegin) {
 	if slices.ContainsFunc(p.downloads.list, func(d *download) bool { return d.id == e.GUID }) {
 		return
 	}
@@ -119,9 +119,9 @@ func (p *page) beginDownload(e *proto.PageDownloadWillBegin) {
 	p.downloads.list = append(p.downloads.list, &download{id: e.GUID, name: e.SuggestedFilename, url: e.URL})
 }
 
-// progress records the progress of a download, and cancels one that is too large. p.mu is
+// downloadProgress records the progress of a download, and cancels one that is too large. p.mu is
 // held.
-func (p *page) progress(e *proto.PageDownloadProgress) {
+func (p *page) downloadProgress(e *proto.PageDownloadProgress) {
 	i := slices.IndexFunc(p.downloads.list, func(d *download) bool { return d.id == e.GUID })
 	if i < 0 || p.downloads.list[i].ended != "" {
 		return
@@ -148,9 +148,9 @@ func (p *page) cancelDownload(id string) {
 	p.i.client.send("", "Browser.cancelDownload", proto.BrowserCancelDownload{GUID: id, BrowserContextID: p.context})
 }
 
-// noteRequests tracks the requests of a page's scripts, which often fetch the data of a
+// trackRequests tracks the requests of a page's scripts, which often fetch the data of a
 // file, and records the media types of documents.
-func (p *page) noteRequests(method string, params json.RawMessage) {
+func (p *page) trackRequests(method string, params json.RawMessage) {
 	var e struct {
 		ID       string                    `json:"requestId"`
 		Type     proto.NetworkResourceType `json:"type"`
@@ -173,12 +173,12 @@ func (p *page) noteRequests(method string, params json.RawMessage) {
 				d.requests = map[string]int{}
 			}
 			d.number++
-			if len(d.requests) < maxHops {
+			if len(d.requests) < maxRequestTraces {
 				d.requests[e.ID] = d.number
 			}
 		}
 	case "Network.responseReceived":
-		if e.Type == proto.NetworkResourceTypeDocument && len(d.types) < maxHops {
+		if e.Type == proto.NetworkResourceTypeDocument && len(d.types) < maxRequestTraces {
 			if d.types == nil {
 				d.types = map[string]string{}
 			}
@@ -187,7 +187,7 @@ func (p *page) noteRequests(method string, params json.RawMessage) {
 	default:
 		if _, known := d.requests[e.ID]; known {
 			delete(d.requests, e.ID)
-			first.wake()
+			first.notify()
 		}
 	}
 }
@@ -203,7 +203,7 @@ func (t *tabs) Files(ctx context.Context, last bool) ([]routine.File, error) {
 		}
 	}
 	var ended []*download
-	err := p.waitFor(ctx, func(state) (bool, error) {
+	err := p.waitFor(ctx, func(navState) (bool, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		ended = nil
@@ -211,7 +211,7 @@ func (t *tabs) Files(ctx context.Context, last bool) ([]routine.File, error) {
 			if d.ended == "" {
 				return false, nil
 			}
-			if !d.taken {
+			if !d.returned {
 				ended = append(ended, d)
 			}
 		}
@@ -226,8 +226,8 @@ func (t *tabs) Files(ctx context.Context, last bool) ([]routine.File, error) {
 // takeDownloads reads and removes the files of downloads that have ended.
 func (p *page) takeDownloads(ended []*download) ([]routine.File, error) {
 	p.mu.Lock()
-	untold := len(p.downloads.refused) - p.downloads.told
-	p.downloads.told += untold
+	untold := len(p.downloads.refused) - p.downloads.warned
+	p.downloads.warned += untold
 	p.mu.Unlock()
 	if untold > 0 {
 		p.warn(fmt.Sprintf("a run is sent %d files at most: %d more were refused", maxDownloads, untold))
@@ -235,7 +235,7 @@ func (p *page) takeDownloads(ended []*download) ([]routine.File, error) {
 	var files []routine.File
 	for _, d := range ended {
 		p.mu.Lock()
-		d.taken = true
+		d.returned = true
 		contentType := p.downloads.types[d.url]
 		p.mu.Unlock()
 		switch d.ended {
@@ -263,16 +263,16 @@ func (p *page) takeDownloads(ended []*download) ([]routine.File, error) {
 func (p *page) awaitDownload(ctx context.Context) error {
 	answered, cancel := context.WithTimeoutCause(ctx, requestTime, errLoadBound)
 	defer cancel()
-	err := p.waitFor(answered, func(state) (bool, error) {
-		on := slices.ContainsFunc(p.popupsNow(), func(popup *page) bool { s := popup.now(); return s.asked == 0 || s.going != "" })
+	err := p.waitFor(answered, func(navState) (bool, error) {
+		on := slices.ContainsFunc(p.openPopups(), func(popup *page) bool { s := popup.now(); return s.requests == 0 || s.current != "" })
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		return len(p.downloads.requests) == 0 && !on || p.downloads.waiting(), nil
+		return len(p.downloads.requests) == 0 && !on || p.downloads.hasNew(), nil
 	})
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
-	return p.downloadBegins(ctx, quietTime)
+	return p.awaitDownloadStart(ctx, downloadStartTime)
 }
 
 // typesByExtension are the media types of files without a Content-Type.
@@ -287,20 +287,20 @@ var typesByExtension = map[string]string{
 	".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
 
-// waiting reports whether there is a download that Files has not returned yet.
-func (d *downloads) waiting() bool {
-	return slices.ContainsFunc(d.list, func(d *download) bool { return !d.taken })
+// hasNew reports whether there is a download that Files has not returned yet.
+func (d *downloads) hasNew() bool {
+	return slices.ContainsFunc(d.list, func(d *download) bool { return !d.returned })
 }
 
-// downloadBegins waits until a download has started, for atMost at most.
-func (p *page) downloadBegins(ctx context.Context, atMost time.Duration) error {
+// awaitDownloadStart waits until a download has started, for atMost at most.
+func (p *page) awaitDownloadStart(ctx context.Context, atMost time.Duration) error {
 	first := p.first()
 	quiet, cancel := context.WithTimeoutCause(ctx, atMost, errLoadBound)
 	defer cancel()
-	err := first.waitFor(quiet, func(state) (bool, error) {
+	err := first.waitFor(quiet, func(navState) (bool, error) {
 		first.mu.Lock()
 		defer first.mu.Unlock()
-		return first.downloads.waiting(), nil
+		return first.downloads.hasNew(), nil
 	})
 	if err != nil && ctx.Err() == nil && first.usable() {
 		return nil

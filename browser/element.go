@@ -20,9 +20,9 @@ const (
 	frameSlice = 50
 )
 
-// spot is the result of the actionability check: where in the viewport the element can
+// actionPoint is the result of the actionability check: where in the viewport the element can
 // be acted on, or the reason why it cannot be.
-type spot struct {
+type actionPoint struct {
 	OK      bool    `json:"ok"`
 	X       float64 `json:"x"` // in the page's viewport
 	Y       float64 `json:"y"`
@@ -40,11 +40,11 @@ type spot struct {
 	// Set reports whether the element takes files as it is, without a click.
 	Set bool `json:"set"`
 	// Clicked reports whether a click gives the element the focus for typing.
-	Clicked bool  `json:"clicked"`
-	view    *view // the view of the element's frame
+	Clicked bool       `json:"clicked"`
+	view    *frameView // the view of the element's frame
 }
 
-func (s spot) found() routine.Found {
+func (s actionPoint) asFound() routine.Found {
 	return routine.Found{Matches: s.Matches, Skipped: s.Skipped, AtOnce: s.Final}
 }
 
@@ -66,16 +66,16 @@ type options struct {
 
 // actionable waits until a match of the selector can be acted on. If ctx ends first, the
 // error contains the latest reason why it cannot be.
-func (p *page) actionable(ctx context.Context, selector string, o options) (spot, error) {
-	var last spot
+func (p *page) actionable(ctx context.Context, selector string, o options) (actionPoint, error) {
+	var last actionPoint
 	var seen sighting
 	o.Slice = firstSlice
 	for answered := false; ; answered = true {
 		asked := time.Now()
-		s, err := p.look(ctx, selector, o)
+		s, err := p.locate(ctx, selector, o)
 		switch {
-		case err == nil && s.OK && p.now().leaving():
-			if err := p.ready(ctx); err != nil {
+		case err == nil && s.OK && p.now().navigating():
+			if err := p.awaitRest(ctx); err != nil {
 				return last, err
 			}
 		case err == nil && s.OK:
@@ -88,12 +88,12 @@ func (p *page) actionable(ctx context.Context, selector string, o options) (spot
 		case err == nil: // the wait was interrupted
 		case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 			if silent := time.Since(asked); !answered || silent > hangTime {
-				return last, p.unanswered(silent)
+				return last, p.unansweredError(silent)
 			}
 			return p.givenUp(ctx, selector, last, seen)
 		case errors.Is(err, errGone): // search the new document
 		default:
-			return last, badSelector(selector, p.failure(ctx, err))
+			return last, selectorError(selector, p.failure(ctx, err))
 		}
 		if ctx.Err() != nil {
 			return p.givenUp(ctx, selector, last, seen)
@@ -102,21 +102,21 @@ func (p *page) actionable(ctx context.Context, selector string, o options) (spot
 	}
 }
 
-// look searches the page, and then each frame with a view of its own, for one slice of
+// locate searches the page, and then each frame with a view of its own, for one slice of
 // time in all.
-func (p *page) look(ctx context.Context, selector string, o options) (spot, error) {
-	frames := p.framesNow()
+func (p *page) locate(ctx context.Context, selector string, o options) (actionPoint, error) {
+	frames := p.currentFrames()
 	if len(frames) > 0 {
 		o.Slice = min(o.Slice, frameSlice)
 	}
-	all, err := help[spot](ctx, p, "act", selector, o)
+	all, err := help[actionPoint](ctx, p, "act", selector, o)
 	all.view = p.top
 	if err != nil || all.OK {
 		return all, err
 	}
 	o.Slice = 0
 	for _, v := range frames {
-		s, ok := v.look(ctx, selector, o)
+		s, ok := v.locate(ctx, selector, o)
 		if !ok {
 			continue
 		}
@@ -137,11 +137,11 @@ func (p *page) look(ctx context.Context, selector string, o options) (spot, erro
 // hangTime is how much later than requested a page may answer before it counts as hung.
 const hangTime = 2 * time.Second
 
-// unanswered is the error for a page that has not answered for that long when ctx
+// unansweredError is the error for a page that has not answered for that long when ctx
 // ended.
-func (p *page) unanswered(silent time.Duration) error {
-	if s := p.now(); s.leaving() {
-		return routine.Errorf(routine.CodeTimeout, "the page is on its way to %s, which does not answer", routine.ShownURL(s.goingTo))
+func (p *page) unansweredError(silent time.Duration) error {
+	if s := p.now(); s.navigating() {
+		return routine.Errorf(routine.CodeTimeout, "the page is on its way to %s, which does not answer", routine.ShownURL(s.currentURL))
 	}
 	if silent <= hangTime { // not long enough to blame the page
 		return routine.Errorf(routine.CodeTimeout, "the page did not answer in %d ms, which is too short to find out why: wait longer", silent.Milliseconds())
@@ -149,7 +149,7 @@ func (p *page) unanswered(silent time.Duration) error {
 	return routine.Errorf(routine.CodeTimeout, "the page does not answer: one of its scripts hangs, or keeps it busy")
 }
 
-func notActionable(selector string, last spot) error {
+func notActionable(selector string, last actionPoint) error {
 	if last.Matches == 0 {
 		return routine.Errorf(routine.CodeElementNotFound, "no element matches %q", selector)
 	}
@@ -166,7 +166,7 @@ type sighting struct {
 	loader, url string // of the document that the page had then
 }
 
-func (g *sighting) note(p *page, s spot) {
+func (g *sighting) note(p *page, s actionPoint) {
 	if s.Seen != "" {
 		now := p.now()
 		*g = sighting{why: s.Seen, loader: now.loader, url: now.url}
@@ -197,11 +197,11 @@ func (p *page) orRemoved(ctx context.Context, selector, when string, err error) 
 
 // givenUp is the outcome of a search whose time is over: an element that was seen
 // and is gone is not found, whatever was wrong with it before.
-func (p *page) givenUp(ctx context.Context, selector string, last spot, seen sighting) (spot, error) {
+func (p *page) givenUp(ctx context.Context, selector string, last actionPoint, seen sighting) (actionPoint, error) {
 	if (last.Matches > 0 || seen.why == "") && !p.absent(ctx, selector) {
 		return last, notActionable(selector, last)
 	}
-	last = spot{Gone: true}
+	last = actionPoint{Gone: true}
 	now := p.now()
 	switch {
 	case seen.why == "":
@@ -218,18 +218,18 @@ func removed(selector, when string) error {
 	return routine.Errorf(routine.CodeElementNotFound, "%q was removed from the page %s, and no element matches it any more", selector, when)
 }
 
-// badSelector explains an exception of the helper about a selector that does not
+// selectorError explains an exception of the helper about a selector that does not
 // parse.
-func badSelector(selector string, err error) error {
-	var t *thrown
+func selectorError(selector string, err error) error {
+	var t *exceptionError
 	if errors.As(err, &t) && strings.HasPrefix(t.text, "SyntaxError") {
 		return routine.Errorf(routine.CodeElementNotFound, "%q is no CSS selector: %s", selector, t.text)
 	}
 	return err
 }
 
-// present waits until an element matches, visible or not, and returns its view.
-func (p *page) present(ctx context.Context, selector string) (*view, error) {
+// awaitMatch waits until an element matches, visible or not, and returns its view.
+func (p *page) awaitMatch(ctx context.Context, selector string) (*frameView, error) {
 	wait := firstSlice
 	for answered := false; ; answered = true {
 		asked := time.Now()
@@ -239,21 +239,21 @@ func (p *page) present(ctx context.Context, selector string) (*view, error) {
 			return v, nil
 		case err == nil, errors.Is(err, errGone):
 		case ctx.Err() == nil:
-			return nil, badSelector(selector, p.failure(ctx, err))
+			return nil, selectorError(selector, p.failure(ctx, err))
 		}
 		if ctx.Err() != nil {
 			if silent := time.Since(asked); err != nil && (!answered || silent > hangTime) {
-				return nil, p.unanswered(silent)
+				return nil, p.unansweredError(silent)
 			}
-			return nil, notActionable(selector, spot{})
+			return nil, notActionable(selector, actionPoint{})
 		}
 		wait = slice
 	}
 }
 
 // match is the view of the first match; nil if nothing matches within wait ms.
-func (p *page) match(ctx context.Context, selector string, wait int) (*view, error) {
-	frames := p.framesNow()
+func (p *page) match(ctx context.Context, selector string, wait int) (*frameView, error) {
+	frames := p.currentFrames()
 	if len(frames) > 0 {
 		wait = min(wait, frameSlice)
 	}
@@ -262,7 +262,7 @@ func (p *page) match(ctx context.Context, selector string, wait int) (*view, err
 		return p.top, err
 	}
 	for _, v := range frames {
-		if found, err := inFrame[bool](ctx, v, "present", selector, 0); err == nil && found {
+		if found, err := helpInFrame[bool](ctx, v, "present", selector, 0); err == nil && found {
 			return v, nil
 		}
 	}

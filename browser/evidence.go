@@ -38,8 +38,8 @@ type candidate struct {
 	Points float64 `json:"points"`
 }
 
-// outlined is what the script returns about a view.
-type outlined struct {
+// pageOutline is what the script returns about a view.
+type pageOutline struct {
 	Title    string      `json:"title"`
 	Text     string      `json:"text"`
 	Elements []candidate `json:"elements"`
@@ -50,14 +50,14 @@ type outlined struct {
 func (p *page) Evidence(ctx context.Context, i routine.Inspection) *routine.Evidence {
 	found, err := p.outline(ctx, p.top, i, p.b.outlineTime/4)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		p.stop()
+		p.terminateScript()
 		found, err = p.outline(ctx, p.top, i, 0)
 	}
 	s := p.now()
 	e := &routine.Evidence{URL: cmp.Or(s.unreachable, s.url), Title: found.Title, Text: found.Text}
 	e.Console, e.FailedRequests = p.trace.read(p.lastScript())
 	for n := range e.FailedRequests {
-		p.explain(&e.FailedRequests[n])
+		p.explainFailure(&e.FailedRequests[n])
 	}
 	if err == nil {
 		e.Elements, e.Text = p.withFrames(ctx, i, found)
@@ -66,9 +66,9 @@ func (p *page) Evidence(ctx context.Context, i routine.Inspection) *routine.Evid
 	return e
 }
 
-// explain replaces the browser's error for a request without an answer by what the
+// explainFailure replaces the browser's error for a request without an answer by what the
 // proxy knows about it.
-func (p *page) explain(f *routine.FailedRequest) {
+func (p *page) explainFailure(f *routine.FailedRequest) {
 	if f.Error == "" {
 		return
 	}
@@ -79,21 +79,22 @@ func (p *page) explain(f *routine.FailedRequest) {
 	}
 }
 
-func (p *page) outline(ctx context.Context, v *view, i routine.Inspection, grace time.Duration) (outlined, error) {
+func (p *page) outline(ctx context.Context, v *frameView, i routine.Inspection, grace time.Duration) (pageOutline, error) {
 	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime)
 	defer cancel()
-	return inHelper[outlined](bounded, v, evidenceScript+".outline", map[string]any{"selector": i.Selector, "operation": i.Operation, "secrets": i.Secrets, "text": maxText,
+	return inHelper[pageOutline](bounded, v, evidenceScript+".outline", map[string]any{
+		"selector": i.Selector, "operation": i.Operation, "secrets": i.Secrets, "text": maxText,
 		"grace": grace.Milliseconds(), "budget": (p.b.outlineTime / 6).Milliseconds()})
 }
 
 // withFrames adds the elements and texts of frames of other origins, as far as they
 // answer. It leaves out elements whose selectors would find an earlier element instead.
-func (p *page) withFrames(ctx context.Context, i routine.Inspection, page outlined) ([]routine.Element, string) {
+func (p *page) withFrames(ctx context.Context, i routine.Inspection, page pageOutline) ([]routine.Element, string) {
 	found, texts := page.Elements, []string{page.Text}
 	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime/3)
 	defer cancel()
-	before := []*view{p.top} // in the order in which they are searched
-	for _, v := range p.framesNow() {
+	before := []*frameView{p.top} // in the order in which they are searched
+	for _, v := range p.currentFrames() {
 		inside, err := p.outline(bounded, v, i, 0)
 		if err == nil {
 			found = append(found, p.unmatched(bounded, before, inside.Elements)...)
@@ -113,7 +114,7 @@ func (p *page) withFrames(ctx context.Context, i routine.Inspection, page outlin
 }
 
 // unmatched are the candidates whose selectors match nothing in the views.
-func (p *page) unmatched(ctx context.Context, views []*view, found []candidate) []candidate {
+func (p *page) unmatched(ctx context.Context, views []*frameView, found []candidate) []candidate {
 	for _, v := range views {
 		selectors := make([]string, len(found))
 		for n, c := range found {

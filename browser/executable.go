@@ -14,7 +14,8 @@ import (
 )
 
 // useAnother is the advice for an executable that is not a supported browser.
-const useAnother = `name Chromium, Chrome or the headless shell with --browser FILE, or leave --browser out: then rote looks for one itself, and "rote browser install" installs one`
+const useAnother = `name Chromium, Chrome or the headless shell with --browser FILE, or leave --browser out: ` +
+	`then rote looks for one itself, and "rote browser install" installs one`
 
 // findExplicit is the path of the executable that the user has configured. The error
 // says what is wrong with the file and what to do.

@@ -34,12 +34,12 @@ type response struct {
 	Headers map[string]string `json:"headers"`
 	// Dropped are the request headers that the browser does not let a page set.
 	Dropped []string `json:"dropped"`
-	part
+	bodyPart
 }
 
-// part is a piece of a body. Bodies are transferred in pieces, so that neither side
+// bodyPart is a piece of a body. Bodies are transferred in pieces, so that neither side
 // holds several encodings of one at once, and runs can take turns.
-type part struct {
+type bodyPart struct {
 	Broke    string `json:"broke"` // why the body ended early
 	TooLarge bool   `json:"tooLarge"`
 	Body     string `json:"body"` // base64
@@ -49,7 +49,7 @@ type part struct {
 // Fetch makes the request from inside the page. If the page is blank, it first goes to
 // the site of the URL.
 func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error) {
-	if err := p.ready(ctx); err != nil {
+	if err := p.awaitRest(ctx); err != nil {
 		return routine.Response{}, err
 	}
 	if p.now().url != "about:blank" || p.opener != nil { // the opener may have written the document of a blank popup
@@ -86,7 +86,7 @@ func (p *page) fetch(ctx context.Context, f routine.Fetch, max int64) (_ routine
 	if q.Credentials == "" {
 		q.Credentials = "same-origin"
 	}
-	asked := p.watchHops()
+	asked := p.traceRequests()
 	from := asHelper
 	r, err := requests[response](ctx, p, from, "request", q, max, true)
 	if err == nil && r.Served {
@@ -97,11 +97,11 @@ func (p *page) fetch(ctx context.Context, f routine.Fetch, max int64) (_ routine
 	}
 	var body []byte
 	if err == nil && r.Error == "" {
-		body, err = p.body(ctx, from, f, r, max)
+		body, err = p.readBody(ctx, from, f, r, max)
 	}
 	became := asked(r.URL)
 	if r.CSP && became.first == became.last {
-		return routine.Response{}, true, p.unfetched(f, r, became)
+		return routine.Response{}, true, p.fetchError(f, r, became)
 	}
 	for _, name := range r.Dropped {
 		p.warn(fmt.Sprintf("a browser lets no page set the header %s: the request was made without it", name))
@@ -110,7 +110,7 @@ func (p *page) fetch(ctx context.Context, f routine.Fetch, max int64) (_ routine
 		return routine.Response{}, false, p.failure(ctx, err)
 	}
 	if r.Error != "" {
-		return routine.Response{}, false, p.unfetched(f, r, became)
+		return routine.Response{}, false, p.fetchError(f, r, became)
 	}
 	return routine.Response{URL: r.URL, Status: r.Status, Headers: r.Headers, Body: body}, false, nil
 }
@@ -141,51 +141,52 @@ func requests[R any](ctx context.Context, p *page, from requester, function stri
 		return result, err
 	}
 	if p.hasLeftovers() {
-		expression = later(expression)
+		expression = inNewTask(expression)
 	}
 	value, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, AwaitPromise: true, ReturnByValue: true})
 	if err != nil || value.Value == nil {
-		return result, gone(err)
+		return result, asGone(err)
 	}
 	return result, json.Unmarshal(value.Value, &result)
 }
 
-// body reads the whole body of an answer.
-func (p *page) body(ctx context.Context, from requester, f routine.Fetch, r response, max int64) ([]byte, error) {
+// readBody reads the whole body of an answer.
+func (p *page) readBody(ctx context.Context, from requester, f routine.Fetch, r response, max int64) ([]byte, error) {
 	var body []byte
-	if size, err := strconv.ParseInt(r.Headers["content-length"], 10, 64); err == nil && size > 0 && size <= min(max, maxAhead) {
+	if size, err := strconv.ParseInt(r.Headers["content-length"], 10, 64); err == nil && size > 0 && size <= min(max, maxPreallocated) {
 		body = make([]byte, 0, size)
 	}
-	for next := r.part; ; {
+	for next := r.bodyPart; ; {
 		if next.TooLarge {
 			return nil, routine.Errorf(routine.CodeResultTooLarge,
 				"the answer of %s has more than the limit of %d bytes: ask for less, or raise --max-result", routine.ShownURL(f.URL), max)
 		}
 		if next.Broke != "" {
-			return nil, routine.Errorf(routine.CodeNetworkError, "%s %s: the answer broke off after %d bytes: %s", f.Method, routine.ShownURL(f.URL), len(body), next.Broke)
+			return nil, routine.Errorf(routine.CodeNetworkError, "%s %s: the answer broke off after %d bytes: %s",
+				f.Method, routine.ShownURL(f.URL), len(body), next.Broke)
 		}
 		var err error
 		if body, err = base64.StdEncoding.AppendDecode(body, []byte(next.Body)); err != nil || !next.More {
 			return body, err
 		}
-		if next, err = p.nextPart(ctx, from); err != nil {
+		if next, err = p.nextBodyPart(ctx, from); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// nextPart returns the next piece of the body. The page collects the piece before the
+// nextBodyPart returns the next piece of the body. The page collects the piece before the
 // run takes a turn, so that a run that waits for a slow site does not hold one.
-func (p *page) nextPart(ctx context.Context, from requester) (part, error) {
+func (p *page) nextBodyPart(ctx context.Context, from requester) (bodyPart, error) {
 	if _, err := requests[any](ctx, p, from, "gather"); err != nil {
-		return part{}, err
+		return bodyPart{}, err
 	}
 	release, err := p.takeTurn(ctx)
 	if err != nil {
-		return part{}, err
+		return bodyPart{}, err
 	}
 	defer release()
-	return requests[part](ctx, p, from, "part")
+	return requests[bodyPart](ctx, p, from, "part")
 }
 
 // maxTurn bounds how long a run keeps its turn. A page that is busy with its scripts may
@@ -207,11 +208,11 @@ func (p *page) takeTurn(ctx context.Context) (release func(), err error) {
 	return func() { timer.Stop(); done() }, nil
 }
 
-// maxAhead bounds the memory that is reserved for a body because of its Content-Length.
-const maxAhead = 64 << 20
+// maxPreallocated bounds the memory that is reserved for a body because of its Content-Length.
+const maxPreallocated = 64 << 20
 
-// unfetched is the error for a request without an answer.
-func (p *page) unfetched(f routine.Fetch, r response, became hop) error {
+// fetchError is the error for a request without an answer.
+func (p *page) fetchError(f routine.Fetch, r response, became requestTrace) error {
 	if denied, ok := p.proxy.Denied(became.last); ok {
 		return denied
 	}
@@ -227,7 +228,7 @@ func (p *page) unfetched(f routine.Fetch, r response, became hop) error {
 	case ok:
 		why = known
 	case became.failure.Error != "":
-		why = explain(became.failure.Error)
+		why = explainNetError(became.failure.Error)
 	}
 	return routine.Errorf(routine.CodeNetworkError, "%s %s failed: %s", f.Method, routine.ShownURL(f.URL), why)
 }
@@ -264,6 +265,6 @@ func (p *page) openEmpty(ctx context.Context, origin string) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.visit(origin + "/")
+	p.recordVisit(origin + "/")
 	return nil
 }

@@ -53,7 +53,7 @@ func (p *page) handIn(ctx context.Context, t routine.Typing) (routine.Found, err
 	for {
 		s, err := p.actionable(ctx, t.Selector, o)
 		if err != nil {
-			return s.found(), err
+			return s.asFound(), err
 		}
 		before := p.now()
 		p.acting.Store(true)
@@ -61,22 +61,22 @@ func (p *page) handIn(ctx context.Context, t routine.Typing) (routine.Found, err
 		p.acting.Store(false)
 		switch {
 		case err != nil && ctx.Err() != nil && !errors.Is(err, errCrashed):
-			return s.found(), p.orRemoved(ctx, t.Selector, "while files were handed in", routine.Errorf(routine.CodeElementNotActionable,
+			return s.asFound(), p.orRemoved(ctx, t.Selector, "while files were handed in", routine.Errorf(routine.CodeElementNotActionable,
 				"%q was found, but the time was over before it had the files", t.Selector))
 		case err != nil:
-			found := s.found()
+			found := s.asFound()
 			found.AtOnce = routine.CodeOf(err) == routine.CodeElementNotActionable
 			return found, p.failure(ctx, err)
 		case again:
 			o.Unsteady = true
 		default:
-			return s.found(), p.failure(ctx, p.follow(ctx, before))
+			return s.asFound(), p.failure(ctx, p.follow(ctx, before))
 		}
 	}
 }
 
 // give hands the files to what was found. again tells that it is to be found again.
-func (u *upload) give(ctx context.Context, s spot, before state) (again bool, err error) {
+func (u *upload) give(ctx context.Context, s actionPoint, before navState) (again bool, err error) {
 	if s.Set {
 		why, err := help[string](ctx, s.view, "setFiles", u.files)
 		if errors.Is(err, errGone) || why == "gone" {
@@ -88,7 +88,7 @@ func (u *upload) give(ctx context.Context, s spot, before state) (again bool, er
 	switch {
 	case err != nil || missed:
 		return missed, err
-	case asked == nil && u.isLed(before):
+	case asked == nil && u.requestsDocument(before):
 		return false, routine.Errorf(routine.CodeElementNotActionable, "%q led to another page when it was clicked, and opened no file chooser", u.t.Selector)
 	case asked == nil:
 		return false, u.drop(ctx, s)
@@ -109,7 +109,7 @@ func (u *upload) refused(why string, err error) error {
 
 // click clicks and waits a moment for the file chooser that the page asks for; nil:
 // it asks for none. missed tells that the click did not reach the element.
-func (u *upload) click(ctx context.Context, s spot, before state) (asked *chooser, missed bool, err error) {
+func (u *upload) click(ctx context.Context, s actionPoint, before navState) (asked *chooser, missed bool, err error) {
 	sessions := []channel{u.page}
 	if s.view.session != u.session {
 		sessions = append(sessions, s.view)
@@ -121,7 +121,7 @@ func (u *upload) click(ctx context.Context, s spot, before state) (asked *choose
 		}
 		defer func() { in.send(proto.PageSetInterceptFileChooserDialog{Enabled: false}).forget() }()
 	}
-	hit, err := u.press(ctx, s, routine.Click{Button: "left", Count: 1}, before)
+	hit, err := u.pressMouse(ctx, s, routine.Click{Button: "left", Count: 1}, before)
 	var lost *lostClick
 	if err != nil || hit != "" {
 		missed = hit != "" || errors.As(err, &lost)
@@ -132,7 +132,7 @@ func (u *upload) click(ctx context.Context, s spot, before state) (asked *choose
 	}
 	bounded, cancel := context.WithTimeout(ctx, chooserTime)
 	defer cancel()
-	err = u.waitFor(bounded, func(s state) (bool, error) {
+	err = u.waitFor(bounded, func(s navState) (bool, error) {
 		asked = u.asked()
 		return asked != nil || s.loader != before.loader, nil
 	})
@@ -147,7 +147,7 @@ func (p *page) choosing(c *chooser) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.chooser = c
-	p.wake()
+	p.notify()
 }
 
 func (p *page) asked() *chooser {
@@ -167,14 +167,14 @@ func (p *page) noteChooser(session proto.TargetSessionID, params json.RawMessage
 // reason when the input does not take them.
 func (u *upload) choose(ctx context.Context, c *chooser) (string, error) {
 	u.mu.Lock()
-	v := u.reaching(c.frame)
+	v := u.viewOf(c.frame)
 	u.mu.Unlock()
 	id, err := v.world(ctx)
 	if err != nil {
 		return "", err
 	}
 	input, err := call[struct {
-		Object remote `json:"object"`
+		Object remoteObject `json:"object"`
 	}](ctx, v, proto.DOMResolveNode{BackendNodeID: c.input, ExecutionContextID: id})
 	if err != nil {
 		return "", err
@@ -199,7 +199,7 @@ func (u *upload) choose(ctx context.Context, c *chooser) (string, error) {
 }
 
 // drop drops the files onto an element that opens no file chooser.
-func (u *upload) drop(ctx context.Context, s spot) error {
+func (u *upload) drop(ctx context.Context, s actionPoint) error {
 	taken, err := help[bool](ctx, s.view, "dropFiles", u.files)
 	if err == nil && taken {
 		u.warn(fmt.Sprintf("%q opened no file chooser when it was clicked, so the files were dropped onto it: look whether the page has taken them", u.t.Selector))

@@ -13,8 +13,8 @@ import (
 // message counts for at least. The events of all pages come through one process and one
 // pipe, so a page that writes without end would delay every other run.
 const (
-	maxWritten  = 64 << 20
-	messageCost = 4 << 10
+	maxConsoleBytes = 64 << 20
+	messageCost     = 4 << 10
 	// copyCost is how often the bytes of what a page copies count: such a message is
 	// decoded, however long it is.
 	copyCost = 4
@@ -23,22 +23,22 @@ const (
 	longMessage = 1 << 20
 )
 
-// isWriting reports whether an event of this method says what a page has written to its
+// isConsoleEvent reports whether an event of this method says what a page has written to its
 // console.
-func isWriting(method string) bool {
+func isConsoleEvent(method string) bool {
 	return method == "Runtime.consoleAPICalled" || method == "Runtime.exceptionThrown"
 }
 
-// longWriting finds the method and the session of such an event that is longer than
+// longConsoleEvent finds the method and the session of such an event that is longer than
 // longMessage, without decoding it. Chromium writes the method first and the session last.
-func longWriting(b []byte) (method string, session proto.TargetSessionID, ok bool) {
+func longConsoleEvent(b []byte) (method string, session proto.TargetSessionID, ok bool) {
 	rest, found := bytes.CutPrefix(b, []byte(`{"method":"`))
 	if len(b) <= longMessage || !found {
 		return "", "", false
 	}
 	name, _, _ := bytes.Cut(rest[:100], []byte(`"`))
 	session = sessionAtEnd(b)
-	return string(name), session, session != "" && isWriting(string(name))
+	return string(name), session, session != "" && isConsoleEvent(string(name))
 }
 
 // sessionAtEnd is the session that a message of Chromium's ends with; empty: the
@@ -53,21 +53,21 @@ func sessionAtEnd(b []byte) proto.TargetSessionID {
 	return proto.TargetSessionID(id)
 }
 
-// mayWrite counts what the page writes to its console and to the run's clipboard, ends
+// countConsole counts what the page writes to its console and to the run's clipboard, ends
 // the run when that is too much, and reports whether the event is to be handled. It runs
 // on the reading goroutine.
-func (p *page) mayWrite(method string, params json.RawMessage) bool {
+func (p *page) countConsole(method string, params json.RawMessage) bool {
 	copies := method == "Runtime.bindingCalled" // to its clipboard
-	if !isWriting(method) && !copies {
+	if !isConsoleEvent(method) && !copies {
 		return true
 	}
 	first := p.first()
 	first.mu.Lock()
-	first.written += len(params) + messageCost
+	first.consoleBytes += len(params) + messageCost
 	if copies {
-		first.written += (copyCost - 1) * len(params)
+		first.consoleBytes += (copyCost - 1) * len(params)
 	}
-	over := first.written > maxWritten
+	over := first.consoleBytes > maxConsoleBytes
 	first.mu.Unlock()
 	if over {
 		p.block(routine.Errorf(routine.CodeResultTooLarge, "the page was ended: it floods its console or clipboard, which holds up other runs"))

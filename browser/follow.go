@@ -10,12 +10,12 @@ import (
 // window that it opens afterwards.
 func (t *tabs) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
 	return onCurrent(ctx, t, func(p *page) (routine.Found, error) {
-		before := p.windowsNow()
+		before := p.currentWindows()
 		found, err := p.Click(ctx, c)
 		if err != nil || !c.FollowPopup {
 			return found, err
 		}
-		return found, t.follow(ctx, c.Selector, before)
+		return found, t.followPopup(ctx, c.Selector, before)
 	})
 }
 
@@ -25,10 +25,10 @@ type openWindows struct {
 	asked           map[*page]int // the number of navigations of each popup
 }
 
-func (p *page) windowsNow() openWindows {
+func (p *page) currentWindows() openWindows {
 	w := openWindows{asked: map[*page]int{}}
-	for _, popup := range p.popupsNow() {
-		w.asked[popup] = popup.now().asked
+	for _, popup := range p.openPopups() {
+		w.asked[popup] = popup.now().requests
 	}
 	first := p.first()
 	first.mu.Lock()
@@ -37,14 +37,14 @@ func (p *page) windowsNow() openWindows {
 	return w
 }
 
-// follow waits for the window that a click has opened, or has navigated by its name, and
+// followPopup waits for the window that a click has opened, or has navigated by its name, and
 // for its document. If the window closes by itself, like that of a download, operations
 // stay on its opener.
-func (t *tabs) follow(ctx context.Context, selector string, before openWindows) error {
+func (t *tabs) followPopup(ctx context.Context, selector string, before openWindows) error {
 	var popup *page
-	err := t.first.waitFor(ctx, func(state) (bool, error) {
-		w := t.first.windowsNow()
-		popup = t.first.openedSince(before)
+	err := t.first.waitFor(ctx, func(navState) (bool, error) {
+		w := t.first.currentWindows()
+		popup = t.first.popupSince(before)
 		switch {
 		case popup == nil && w.refused > before.refused:
 			return false, routine.Errorf(routine.CodeNavigationFailed,
@@ -64,10 +64,10 @@ func (t *tabs) follow(ctx context.Context, selector string, before openWindows) 
 		return nil
 	}
 	popup.mu.Lock()
-	popup.isTab = true
-	popup.visit(popup.state.url)
+	popup.followed = true
+	popup.recordVisit(popup.state.url)
 	popup.mu.Unlock()
-	err = popup.opened(ctx)
+	err = popup.awaitFirstDocument(ctx)
 	if popup.isClosed() {
 		return nil
 	}
@@ -75,34 +75,34 @@ func (t *tabs) follow(ctx context.Context, selector string, before openWindows) 
 	return popup.failure(ctx, err)
 }
 
-// openedSince is the first popup that was opened since then, or else an earlier one that is
+// popupSince is the first popup that was opened since then, or else an earlier one that is
 // not followed and has navigated since then; nil if there is none.
-func (p *page) openedSince(before openWindows) *page {
+func (p *page) popupSince(before openWindows) *page {
 	var again *page
-	for _, popup := range p.popupsNow() {
+	for _, popup := range p.openPopups() {
 		asked, known := before.asked[popup]
 		switch {
 		case !known && popup.number > before.opened:
 			return popup
-		case known && again == nil && !popup.isFollowed() && popup.now().asked > asked:
+		case known && again == nil && !popup.isFollowed() && popup.now().requests > asked:
 			again = popup
 		}
 	}
 	return again
 }
 
-// opened waits for the first document of a window.
-func (p *page) opened(ctx context.Context) error {
-	if err := p.waitFor(ctx, func(s state) (bool, error) { return s.asked > 0, nil }); err != nil {
+// awaitFirstDocument waits for the first document of a window.
+func (p *page) awaitFirstDocument(ctx context.Context) error {
+	if err := p.waitFor(ctx, func(s navState) (bool, error) { return s.requests > 0, nil }); err != nil {
 		return err
 	}
-	if err := p.arrive(ctx); err != nil {
+	if err := p.awaitNavigation(ctx); err != nil {
 		return err
 	}
-	if s := p.now(); s.went != "" && s.loader != s.went {
+	if s := p.now(); s.lastStarted != "" && s.loader != s.lastStarted {
 		return nil // a download, or an answer without a document
 	}
-	return p.arrived(ctx)
+	return p.awaitArrival(ctx)
 }
 
 // ClosePopup closes the popup that operations act on, so that they act on its opener. It
@@ -115,7 +115,7 @@ func (t *tabs) ClosePopup(ctx context.Context) error {
 	popup.closePopup(popup.session)
 	bounded, cancel := context.WithTimeoutCause(ctx, popupTime, routine.Errorf(routine.CodeNavigationFailed, "the popup does not close"))
 	defer cancel()
-	err := t.first.waitFor(bounded, func(state) (bool, error) { return popup.isClosed(), nil })
+	err := t.first.waitFor(bounded, func(navState) (bool, error) { return popup.isClosed(), nil })
 	if err == nil {
 		t.leave()
 	}

@@ -16,37 +16,37 @@ const maxFrames = 100
 // the page.
 const frameTime = time.Second
 
-// framesNow are the views of the page's frames, parents first.
-func (p *page) framesNow() []*view {
+// currentFrames are the views of the page's frames, parents first.
+func (p *page) currentFrames() []*frameView {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.frames)
 }
 
-// reaching is the view whose scripts can access the document of the frame; the page's
+// viewOf is the view whose scripts can access the document of the frame; the page's
 // own view if the frame is not known. p.mu is held.
-func (p *page) reaching(frame proto.PageFrameID) *view {
+func (p *page) viewOf(frame proto.PageFrameID) *frameView {
 	if v, ok := p.reach[frame]; ok {
 		return v
 	}
 	return p.top
 }
 
-// framed handles the frame events of a session.
-func (p *page) framed(session proto.TargetSessionID, method string, params json.RawMessage) {
+// frameEvent handles the frame events of a session.
+func (p *page) frameEvent(session proto.TargetSessionID, method string, params json.RawMessage) {
 	switch method {
 	case "Page.frameAttached":
 		if e, ok := decode[proto.PageFrameAttached](params); ok {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.reach[e.FrameID] = p.reaching(e.ParentFrameID) // an empty document of its parent's origin
+			p.reach[e.FrameID] = p.viewOf(e.ParentFrameID) // an empty document of its parent's origin
 		}
 	case "Page.frameDetached":
 		if e, ok := decode[proto.PageFrameDetached](params); ok {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.abandon(func(v *view) bool { return v.session == session && v.frame == e.FrameID })
-			if p.reaching(e.FrameID).session == session { // otherwise it moved to a process of its own
+			p.dropFrames(func(v *frameView) bool { return v.session == session && v.frame == e.FrameID })
+			if p.viewOf(e.FrameID).session == session { // otherwise it moved to a process of its own
 				delete(p.reach, e.FrameID)
 			}
 		}
@@ -57,55 +57,55 @@ func (p *page) framed(session proto.TargetSessionID, method string, params json.
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		frame, parent := e.Frame.ID, p.reaching(e.Frame.ParentID)
-		v := p.reaching(frame)
+		frame, parent := e.Frame.ID, p.viewOf(e.Frame.ParentID)
+		v := p.viewOf(frame)
 		switch {
 		case v.frame == frame && v.session == session:
 			v.origin = e.Frame.SecurityOrigin
 			if v == p.top { // its frames are gone, without an event for each
-				p.abandon(func(v *view) bool { return v.session == session })
+				p.dropFrames(func(v *frameView) bool { return v.session == session })
 				clear(p.reach)
 			}
 		case e.Frame.SecurityOrigin == parent.origin:
 			p.reach[frame] = parent
 		default:
-			p.apartFrom(parent, frame, session, e.Frame.SecurityOrigin)
+			p.addIsolatedFrame(parent, frame, session, e.Frame.SecurityOrigin)
 		}
 	}
 }
 
-// apartFrom adds a frame whose document its parent cannot access. p.mu is held.
-func (p *page) apartFrom(parent *view, frame proto.PageFrameID, session proto.TargetSessionID, origin string) {
+// addIsolatedFrame adds a frame whose document its parent cannot access. p.mu is held.
+func (p *page) addIsolatedFrame(parent *frameView, frame proto.PageFrameID, session proto.TargetSessionID, origin string) {
 	if len(p.frames) < maxFrames {
-		v := &view{p: p, parent: parent, frame: frame, session: session, origin: origin}
+		v := &frameView{p: p, parent: parent, frame: frame, session: session, origin: origin}
 		p.frames = append(p.frames, v)
 		p.reach[frame] = v
 	}
 }
 
-// opaque stands for an opaque origin, such as that of a sandboxed frame. Frame events
+// opaqueOrigin stands for an opaque origin, such as that of a sandboxed frame. Frame events
 // carry the origin of the frame's URL; execution contexts carry the true one.
-const opaque = "://"
+const opaqueOrigin = "://"
 
-// sealed records that the frame has an opaque origin, as its own execution context
+// markOpaque records that the frame has an opaque origin, as its own execution context
 // reported. p.mu is held.
-func (p *page) sealed(session proto.TargetSessionID, frame proto.PageFrameID) {
-	switch v := p.reaching(frame); {
+func (p *page) markOpaque(session proto.TargetSessionID, frame proto.PageFrameID) {
+	switch v := p.viewOf(frame); {
 	case v.frame != frame:
-		p.apartFrom(v, frame, session, opaque)
+		p.addIsolatedFrame(v, frame, session, opaqueOrigin)
 	case v.session != session: // it has moved back from a process of its own
-		p.apartFrom(v.parent, frame, session, opaque)
+		p.addIsolatedFrame(v.parent, frame, session, opaqueOrigin)
 	default:
-		v.origin = opaque
+		v.origin = opaqueOrigin
 	}
 }
 
-// adopt adds a frame that has moved to a process of its own, and so has a session.
-func (p *page) adopt(e *proto.TargetAttachedToTarget, around proto.PageFrameID) {
+// frameMoved adds a frame that has moved to a process of its own, and so has a session.
+func (p *page) frameMoved(e *proto.TargetAttachedToTarget, around proto.PageFrameID) {
 	c := p.i.client
 	frame := proto.PageFrameID(e.TargetInfo.TargetID)
 	p.mu.Lock()
-	v := &view{p: p, parent: p.reaching(around), frame: frame, session: e.SessionID}
+	v := &frameView{p: p, parent: p.viewOf(around), frame: frame, session: e.SessionID}
 	known := len(p.frames) < maxFrames
 	if known {
 		p.frames = append(p.frames, v)
@@ -113,11 +113,11 @@ func (p *page) adopt(e *proto.TargetAttachedToTarget, around proto.PageFrameID) 
 	}
 	p.mu.Unlock()
 	c.listen(e.SessionID, func(method string, params json.RawMessage) {
-		if g := p.guarding(); g != nil && (method == "Fetch.requestPaused" || method == "Page.frameRequestedNavigation") {
+		if g := p.currentGuard(); g != nil && (method == "Fetch.requestPaused" || method == "Page.frameRequestedNavigation") {
 			g.postFrom(e.SessionID, method, params)
 		}
-		if p.mayWrite(method, params) {
-			p.attendant(e.SessionID, method, params)
+		if p.countConsole(method, params) {
+			p.sessionEvent(e.SessionID, method, params)
 		}
 	})
 	v.send(proto.PageEnable{})
@@ -128,14 +128,14 @@ func (p *page) adopt(e *proto.TargetAttachedToTarget, around proto.PageFrameID) 
 		v.send(helperEverywhere)
 		v.send(clipboardEverywhere)
 	}
-	if g := p.guarding(); g != nil && g.isArmed() {
-		v.watch()
+	if g := p.currentGuard(); g != nil && g.isArmed() {
+		v.pauseDocuments()
 	}
-	c.letGo(e)
+	c.resumeTarget(e)
 }
 
-// abandon drops the views for which gone reports true. p.mu is held.
-func (p *page) abandon(gone func(*view) bool) {
+// dropFrames drops the views for which gone reports true. p.mu is held.
+func (p *page) dropFrames(gone func(*frameView) bool) {
 	p.frames = slices.DeleteFunc(p.frames, gone)
 	for frame, v := range p.reach {
 		if gone(v) {
@@ -144,24 +144,24 @@ func (p *page) abandon(gone func(*view) bool) {
 	}
 }
 
-// inFrame calls a function of a frame's helper.
-func inFrame[R any](ctx context.Context, v *view, function string, args ...any) (R, error) {
+// helpInFrame calls a function of a frame's helper.
+func helpInFrame[R any](ctx context.Context, v *frameView, function string, args ...any) (R, error) {
 	ctx, cancel := context.WithTimeout(ctx, frameTime)
 	defer cancel()
 	return help[R](ctx, v, function, args...)
 }
 
-// look searches the frame once for an element that can be acted on. It reports false
+// locate searches the frame once for an element that can be acted on. It reports false
 // if the frame does not answer.
-func (v *view) look(ctx context.Context, selector string, o options) (spot, bool) {
-	s, err := inFrame[spot](ctx, v, "act", selector, o)
+func (v *frameView) locate(ctx context.Context, selector string, o options) (actionPoint, bool) {
+	s, err := helpInFrame[actionPoint](ctx, v, "act", selector, o)
 	if err != nil {
 		return s, false
 	}
 	s.view = v
 	for f := v; s.OK && !s.Set && f.parent != nil; f = f.parent {
 		bounded, cancel := context.WithTimeout(ctx, frameTime)
-		through, err := f.through(bounded, s, o)
+		through, err := f.mapToParent(bounded, s, o)
 		cancel()
 		if err != nil {
 			return s, false
@@ -171,9 +171,9 @@ func (v *view) look(ctx context.Context, selector string, o options) (spot, bool
 	return s, true
 }
 
-// through converts a point in the frame to one in the parent view, where the frame
+// mapToParent converts a point in the frame to one in the parent view, where the frame
 // itself may be hidden or covered.
-func (v *view) through(ctx context.Context, s spot, o options) (spot, error) {
+func (v *frameView) mapToParent(ctx context.Context, s actionPoint, o options) (actionPoint, error) {
 	owner, err := call[proto.DOMGetFrameOwnerResult](ctx, v.parent, proto.DOMGetFrameOwner{FrameID: v.frame})
 	if err != nil {
 		return s, err
@@ -183,7 +183,7 @@ func (v *view) through(ctx context.Context, s spot, o options) (spot, error) {
 		return s, err
 	}
 	element, err := call[struct {
-		Object remote `json:"object"`
+		Object remoteObject `json:"object"`
 	}](ctx, v.parent, proto.DOMResolveNode{BackendNodeID: owner.BackendNodeID, ExecutionContextID: id})
 	if err != nil {
 		return s, err
@@ -205,6 +205,6 @@ func (v *view) through(ctx context.Context, s spot, o options) (spot, error) {
 		return s, err
 	}
 	v.parent.send(proto.RuntimeReleaseObject{ObjectID: proto.RuntimeRemoteObjectID(element.Object.ObjectID)})
-	var up spot
+	var up actionPoint
 	return up, json.Unmarshal(value.Value, &up)
 }

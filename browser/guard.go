@@ -23,7 +23,7 @@ import (
 // paused.
 //
 // Locks are taken in this order: page.mu, guard.mu, client.mu. The reading goroutine
-// calls post, postFrom, judgeMade, holdPopup and left, and left with page.mu held.
+// calls post, postFrom, judgeLocalDocument, holdPopup and left, and left with page.mu held.
 type guard struct {
 	p *page
 
@@ -44,32 +44,32 @@ type guarded struct {
 	armed bool
 	// marker is the source URL of the script that runs next.
 	marker string
-	// during reports whether a js_evaluate call is running.
-	during bool
+	// scriptRunning reports whether a js_evaluate call is running.
+	scriptRunning bool
 	// bypasses reports whether requests of the page go past its service worker.
 	bypasses bool
-	// draws reports whether any script so far may have changed the document.
-	draws bool
-	// ours are the ids of the js_evaluate scripts.
-	ours map[string]bool
+	// documentChanged reports whether any script so far may have changed the document.
+	documentChanged bool
+	// evaluatedScripts are the ids of the js_evaluate scripts.
+	evaluatedScripts map[string]bool
 	// parsed are all scripts of the document, by id.
 	parsed map[string]parsedScript
-	// watches are the breakpoints on browser functions, by breakpoint id; watching
-	// holds the paths of the functions that have one.
-	watches  map[string]watch
-	watching map[string]bool
-	// places are the entry points of each script.
-	places map[string]*scriptPlaces
-	// bodies are the functions of the next script that only return a constant;
+	// breakpoints are the breakpoints on browser functions, by breakpoint id;
+	// watchedPaths holds the paths of the functions that have one.
+	breakpoints  map[string]watch
+	watchedPaths map[string]bool
+	// entryPoints are the entry points of each script.
+	entryPoints map[string]*scriptEntries
+	// nextConstants are the functions of the next script that only return a constant;
 	// constants are those of each script, by id.
-	bodies    []javascript.Span
-	constants map[string][]javascript.Span
-	// stops maps each breakpoint in a script that has ended to the id of that
-	// script. newStops are breakpoints that V8 has not confirmed yet. over holds the
+	nextConstants []javascript.Span
+	constants     map[string][]javascript.Span
+	// leftoverStops maps each breakpoint in a script that has ended to the id of that
+	// script. pendingStops are breakpoints that V8 has not confirmed yet. endedScripts holds the
 	// ids of the scripts that have ended.
-	stops    map[string]string
-	newStops []newStop
-	over     map[string]bool
+	leftoverStops map[string]string
+	pendingStops  []pendingStop
+	endedScripts  map[string]bool
 	// current is the id of the running script; empty if there is none.
 	current string
 	// stopped reports whether code that an earlier script left behind was
@@ -77,40 +77,40 @@ type guarded struct {
 	stopped, stoppedPage bool
 	// frames are the ids of frames that a js_evaluate script has created.
 	frames map[string]bool
-	// asked maps a frame to the reason of its pending navigation, as the page's
-	// process reported it. self maps a frame with a process of its own to the URL
+	// navigationReasons maps a frame to the reason of its pending navigation, as the page's
+	// process reported it. selfNavigations maps a frame with a process of its own to the URL
 	// that it said it navigates to.
-	asked, self map[string]string
+	navigationReasons, selfNavigations map[string]string
 	// initiators are those of requests under way, by request id. held are the paused
 	// requests whose initiator is not known yet.
 	initiators map[string]initiator
 	held       map[string]pausedRequest
-	// opened counts windows that page code is about to open. permits counts windows
-	// that were allowed and have not appeared yet; popups wait for a permit.
-	opened, permits int
-	popups          []proto.TargetSessionID
-	marks           marks
-	// lookout is the name of the constant that guardstack.js defines in each realm of
-	// hasLookout; empty before the first.
-	lookout    string
-	hasLookout map[proto.RuntimeExecutionContextID]bool
-	// newborn is the id of the script that pauses each new frame; empty if there is
+	// windowsOpening counts windows that page code is about to open. popupPermits counts windows
+	// that were allowed and have not appeared yet; waitingPopups wait for a permit.
+	windowsOpening, popupPermits int
+	waitingPopups                []proto.TargetSessionID
+	baseline                     baseline
+	// callerCheck is the name of the constant that guardstack.js defines in each realm of
+	// hasCallerCheck; empty before the first.
+	callerCheck    string
+	hasCallerCheck map[proto.RuntimeExecutionContextID]bool
+	// newFrameScript is the id of the script that pauses each new frame; empty if there is
 	// none.
-	newborn string
-	// requests reports whether any script so far may have called a function that makes
-	// requests; sends, whether one may have navigated a frame.
-	requests, sends bool
-	// refused counts the loads that were refused without failing the run, since the
+	newFrameScript string
+	// mayRequest reports whether any script so far may have called a function that makes
+	// requests; mayNavigateFrames, whether one may have navigated a frame.
+	mayRequest, mayNavigateFrames bool
+	// refusedLoads counts the loads that were refused without failing the run, since the
 	// last warning.
-	refused int
+	refusedLoads int
 }
 
 func newGuarded() guarded {
 	return guarded{
-		ours: map[string]bool{}, parsed: map[string]parsedScript{}, watches: map[string]watch{}, watching: map[string]bool{},
-		places: map[string]*scriptPlaces{}, stops: map[string]string{}, over: map[string]bool{}, frames: map[string]bool{},
-		asked: map[string]string{}, self: map[string]string{}, initiators: map[string]initiator{}, held: map[string]pausedRequest{},
-		constants: map[string][]javascript.Span{}, hasLookout: map[proto.RuntimeExecutionContextID]bool{},
+		evaluatedScripts: map[string]bool{}, parsed: map[string]parsedScript{}, breakpoints: map[string]watch{}, watchedPaths: map[string]bool{},
+		entryPoints: map[string]*scriptEntries{}, leftoverStops: map[string]string{}, endedScripts: map[string]bool{}, frames: map[string]bool{},
+		navigationReasons: map[string]string{}, selfNavigations: map[string]string{}, initiators: map[string]initiator{}, held: map[string]pausedRequest{},
+		constants: map[string][]javascript.Span{}, hasCallerCheck: map[proto.RuntimeExecutionContextID]bool{},
 	}
 }
 
@@ -121,10 +121,10 @@ type watch struct {
 	wrapped bool
 }
 
-// marks are what the document contained before the script ran: the code in its
+// baseline are what the document contained before the script ran: the code in its
 // attributes, and the absolute URLs of its links, forms and subresources.
-type marks struct {
-	handlers, leads, forms, loads map[string]bool
+type baseline struct {
+	handlers, links, forms, loads map[string]bool
 }
 
 type guardEvent struct {
@@ -140,8 +140,8 @@ func newGuard(p *page) *guard {
 	return g
 }
 
-// concerns reports whether the guard handles the events of this method.
-func concerns(method string) bool {
+// isGuardEvent reports whether the guard handles the events of this method.
+func isGuardEvent(method string) bool {
 	return strings.HasPrefix(method, "Debugger.") || strings.HasPrefix(method, "Fetch.") || method == "Network.requestWillBeSent" ||
 		method == "Network.webSocketCreated" || method == "Network.webTransportCreated" || method == "Page.frameAttached" ||
 		method == "Page.frameRequestedNavigation" || method == "Page.windowOpen"
@@ -154,7 +154,7 @@ func (g *guard) post(method string, params json.RawMessage) { g.postFrom("", met
 // postFrom is post for any session.
 func (g *guard) postFrom(session proto.TargetSessionID, method string, params json.RawMessage) {
 	if method == "Page.frameRequestedNavigation" && session == "" {
-		g.judgeMade(params)
+		g.judgeLocalDocument(params)
 	}
 	g.queue.Lock()
 	g.events = append(g.events, guardEvent{session, method, params})
@@ -211,7 +211,7 @@ func (g *guard) handle(e guardEvent) {
 			g.requestPaused(v)
 		}
 	case heldTooLong:
-		g.decideHeld(string(e.params))
+		g.decideHeldRequest(string(e.params))
 	case popupAttached:
 		g.popupAttached(proto.TargetSessionID(e.params))
 	case popupTooLong:
@@ -220,14 +220,14 @@ func (g *guard) handle(e guardEvent) {
 		if v, ok := decode[struct {
 			URL       string    `json:"url"`
 			Initiator initiator `json:"initiator"`
-		}](e.params); ok && g.isOurs(v.Initiator.Stack) {
+		}](e.params); ok && g.causedByScript(v.Initiator.Stack) {
 			g.block("open a connection to " + v.URL)
 		}
 	case "Page.frameAttached":
 		if v, ok := decode[struct {
 			FrameID string `json:"frameId"`
 			Stack   *stack `json:"stack"`
-		}](e.params); ok && g.isOurs(v.Stack) {
+		}](e.params); ok && g.causedByScript(v.Stack) {
 			g.mu.Lock()
 			g.frames[v.FrameID] = true
 			g.mu.Unlock()
@@ -249,15 +249,15 @@ func (g *guard) handle(e guardEvent) {
 // not allowed. The page is not resumed, since that would let it happen: its browser
 // context is disposed of while it is paused.
 func (g *guard) block(tried string) {
-	if len(tried) > maxTried {
-		tried = strings.ToValidUTF8(tried[:maxTried], "") + "…"
+	if len(tried) > maxAttemptText {
+		tried = strings.ToValidUTF8(tried[:maxAttemptText], "") + "…"
 	}
 	g.p.block(routine.Errorf(routine.CodeScriptBlocked, "the script tried to %s, which js_evaluate blocks", tried))
 }
 
-// maxTried bounds the part of the error message that says what the script tried, in
+// maxAttemptText bounds the part of the error message that says what the script tried, in
 // bytes.
-const maxTried = 300
+const maxAttemptText = 300
 
 // block makes every further call of the run's pages fail with err, and disposes of
 // their browser context at once.
@@ -271,7 +271,7 @@ func (p *page) block(err error) {
 	}
 	first.mu.Unlock()
 	if before == nil {
-		for _, popup := range first.popupsNow() {
+		for _, popup := range first.openPopups() {
 			popup.crash()
 		}
 		first.crash()
@@ -287,8 +287,8 @@ func (p *page) errBlocked() error {
 	return first.blocked
 }
 
-// guarding is the page's guard; nil if no script has been watched yet.
-func (p *page) guarding() *guard {
+// currentGuard is the page's guard; nil if no script has been watched yet.
+func (p *page) currentGuard() *guard {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.guard

@@ -12,27 +12,27 @@ import (
 	"rote/routine/javascript"
 )
 
-// marksScript collects what the document contains before a script runs.
+// baselineScript collects what the document contains before a script runs.
 //
 //go:embed guardmarks.js
-var marksScript string
+var baselineScript string
 
-// watch runs a script under the guard. Scripts that are proved to only read need
+// runWatched runs a script under the guard. Scripts that are proved to only read need
 // none.
-func (p *page) watch(ctx context.Context, s routine.Script, name string) (remote, error) {
-	g := p.needGuard()
+func (p *page) runWatched(ctx context.Context, s routine.Script, name string) (remoteObject, error) {
+	g := p.ensureGuard()
 	if err := g.arm(ctx, s); err != nil {
-		return remote{}, err
+		return remoteObject{}, err
 	}
-	g.begin(s, name)
+	g.startCall(s, name)
 	v, err := p.run(ctx, s, name)
-	g.rest(ctx)
+	g.endCall(ctx)
 	return v, err
 }
 
-// needGuard is the page's guard, made when it is first needed.
-func (p *page) needGuard() *guard {
-	if g := p.guarding(); g != nil {
+// ensureGuard is the page's guard, made when it is first needed.
+func (p *page) ensureGuard() *guard {
+	if g := p.currentGuard(); g != nil {
 		return g
 	}
 	g, first := newGuard(p), p.first()
@@ -48,7 +48,7 @@ func (p *page) needGuard() *guard {
 // arm makes the page pause at whatever the script might do that is not allowed. It
 // waits for an answer of the browser only where it needs one.
 func (g *guard) arm(ctx context.Context, s routine.Script) error {
-	if err := g.p.apart(); err != nil {
+	if err := g.p.checkFramesGuardable(); err != nil {
 		return err
 	}
 	if err := g.p.closePopups(ctx); err != nil {
@@ -58,14 +58,14 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 	armed := g.armed
 	g.armed = true
 	g.mu.Unlock()
-	marked, err := g.mark(ctx, s)
+	marked, err := g.takeBaseline(ctx, s)
 	if err != nil {
 		return err
 	}
 	var calls []proto.Request
 	if !armed {
-		for _, v := range g.p.framesNow() {
-			v.watch()
+		for _, v := range g.p.currentFrames() {
+			v.pauseDocuments()
 		}
 		calls = append(calls, proto.DebuggerEnable{}, proto.DebuggerSetAsyncCallStackDepth{MaxDepth: asyncDepth},
 			proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}})
@@ -92,37 +92,37 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 	return marked()
 }
 
-// begin records what the script that runs next may do, and the source URL by which
+// startCall records what the script that runs next may do, and the source URL by which
 // its code is recognised.
-func (g *guard) begin(s routine.Script, name string) {
+func (g *guard) startCall(s routine.Script, name string) {
 	bodies := javascript.ConstantBodies(s.Text)
 	if g.p.hasLeftovers() {
 		for i := range bodies {
-			bodies[i].Line += laterLines
-			bodies[i].ToLine += laterLines
+			bodies[i].Line += newTaskLines
+			bodies[i].ToLine += newTaskLines
 		}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.marker, g.bodies = name, bodies
-	g.during, g.draws = true, g.draws || s.Facts.Draws()
-	g.p.proxy.FetchAhead(!g.draws)
-	g.sends = g.sends || s.Facts.Draws() || maySend(s)
-	g.requests = g.requests || mayRequest(s)
+	g.marker, g.nextConstants = name, bodies
+	g.scriptRunning, g.documentChanged = true, g.documentChanged || s.Facts.Draws()
+	g.p.proxy.FetchAhead(!g.documentChanged)
+	g.mayNavigateFrames = g.mayNavigateFrames || s.Facts.Draws() || mayNavigate(s)
+	g.mayRequest = g.mayRequest || mayRequest(s)
 }
 
-// mark asks for the contents of the document, if the script could make them matter,
+// takeBaseline asks for the contents of the document, if the script could make them matter,
 // and returns a function that stores the answer. What earlier scripts have added
 // counts as the document's, since it was checked then.
-func (g *guard) mark(ctx context.Context, s routine.Script) (func() error, error) {
-	if !s.Facts.Draws() && !mayClick(s) && !maySend(s) {
+func (g *guard) takeBaseline(ctx context.Context, s routine.Script) (func() error, error) {
+	if !s.Facts.Draws() && !mayClick(s) && !mayNavigate(s) {
 		return func() error { return nil }, nil
 	}
 	world, err := g.p.top.world(ctx)
 	if err != nil {
 		return nil, err
 	}
-	asked := g.p.send(proto.RuntimeEvaluate{ContextID: world, ReturnByValue: true, Expression: marksScript})
+	asked := g.p.send(proto.RuntimeEvaluate{ContextID: world, ReturnByValue: true, Expression: baselineScript})
 	return func() error {
 		var answer struct {
 			Result struct {
@@ -139,7 +139,7 @@ func (g *guard) mark(ctx context.Context, s routine.Script) (func() error, error
 		found := answer.Result.Value
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.marks = marks{handlers: setOf(found.Handlers), leads: setOf(found.Leads), forms: setOf(found.Forms), loads: setOf(found.Loads)}
+		g.baseline = baseline{handlers: setOf(found.Handlers), links: setOf(found.Leads), forms: setOf(found.Forms), loads: setOf(found.Loads)}
 		return nil
 	}, nil
 }
@@ -152,50 +152,50 @@ func setOf(list []string) map[string]bool {
 	return set
 }
 
-// rest marks the call as finished: no function of the script may run any more. What
+// endCall marks the call as finished: no function of the script may run any more. What
 // the script has handed to the browser (such as a bound browser function in a timer)
 // is still attributed to it until the document is replaced.
-func (g *guard) rest(ctx context.Context) {
+func (g *guard) endCall(ctx context.Context) {
 	if g.p.errBlocked() != nil {
 		return
 	}
 	g.stopScripts(ctx)
 	g.mu.Lock()
-	g.during = false
-	if !g.draws { // nothing is left that makes requests
+	g.scriptRunning = false
+	if !g.documentChanged { // nothing is left that makes requests
 		g.setBypass(false)
 	}
 	g.mu.Unlock()
-	g.tellRefused()
+	g.warnOfRefused()
 }
 
-// tellRefused warns the run of the loads that were refused since the last warning.
-func (g *guard) tellRefused() {
+// warnOfRefused warns the run of the loads that were refused since the last warning.
+func (g *guard) warnOfRefused() {
 	g.mu.Lock()
-	refused := g.refused
-	g.refused = 0
+	refused := g.refusedLoads
+	g.refusedLoads = 0
 	g.mu.Unlock()
 	if refused > 0 {
 		g.p.warn(fmt.Sprintf("%d images, styles, media or frames were not loaded, as they may be those of a script that has changed the document", refused))
 	}
 }
 
-// left drops everything about the old document, because it was replaced. It runs on
+// documentReplaced drops everything about the old document, because it was replaced. It runs on
 // the reading goroutine with page.mu held.
-func (g *guard) left() {
+func (g *guard) documentReplaced() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.armed {
 		return
 	}
-	if g.newborn != "" {
-		g.p.send(proto.PageRemoveScriptToEvaluateOnNewDocument{Identifier: proto.PageScriptIdentifier(g.newborn)})
+	if g.newFrameScript != "" {
+		g.p.send(proto.PageRemoveScriptToEvaluateOnNewDocument{Identifier: proto.PageScriptIdentifier(g.newFrameScript)})
 	}
 	for _, held := range g.held {
-		if g.draws { // it may be the ping of a link that the script has changed
-			g.end(held, refuse)
+		if g.documentChanged { // it may be the ping of a link that the script has changed
+			g.answerRequest(held, refuse)
 		} else {
-			g.end(held, pass)
+			g.answerRequest(held, pass)
 		}
 	}
 	g.setBypass(false)
@@ -220,25 +220,25 @@ func (g *guard) isArmed() bool {
 // A popup also has the leftovers of its openers, which its scripts can reach.
 func (p *page) hasLeftovers() bool {
 	for ; p != nil; p = p.opener {
-		if g := p.guarding(); g != nil && g.hasKills() {
+		if g := p.currentGuard(); g != nil && g.hasLeftoverStops() {
 			return true
 		}
 	}
 	return false
 }
 
-func (g *guard) hasKills() bool {
+func (g *guard) hasLeftoverStops() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.stops) > 0 || len(g.newStops) > 0
+	return len(g.leftoverStops) > 0 || len(g.pendingStops) > 0
 }
 
-// later wraps an expression so that it runs in a task of its own, which a paused page
+// inNewTask wraps an expression so that it runs in a task of its own, which a paused page
 // does not start. The expression sees no name of the wrapper. It starts on line 2 (see
-// laterLines) and keeps its column.
-func later(expression string) string {
+// newTaskLines) and keeps its column.
+func inNewTask(expression string) string {
 	return "(f => new Promise((ok, no) => setTimeout(() => { try { ok(f()) } catch (e) { no(e) } })))(() => (\n" + expression + "\n))"
 }
 
-// laterLines is the number of lines that later puts before an expression.
-const laterLines = 1
+// newTaskLines is the number of lines that inNewTask puts before an expression.
+const newTaskLines = 1

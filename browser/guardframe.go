@@ -27,107 +27,107 @@ func (g *guard) navigationRequested(session proto.TargetSessionID, v requestedNa
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if session != "" {
-		g.self[v.FrameID] = bare(v.URL)
+		g.selfNavigations[v.FrameID] = withoutQuery(v.URL)
 		return
 	}
-	g.asked[v.FrameID] = v.Reason
+	g.navigationReasons[v.FrameID] = v.Reason
 }
 
-// judgeMade decides about a navigation to a document that comes from no server (such
+// judgeLocalDocument decides about a navigation to a document that comes from no server (such
 // as a blob: URL). It makes no request that could be paused, and its code has no
 // author, so the script is assumed to have created it unless the document had its URL
 // before. It runs on the reading goroutine, because the document is shown at once.
-func (g *guard) judgeMade(params json.RawMessage) {
+func (g *guard) judgeLocalDocument(params json.RawMessage) {
 	v, ok := decode[requestedNavigation](params)
-	if !ok || v.Disposition != proto.PageClientNavigationDispositionCurrentTab || !holdsItself(v.URL) {
+	if !ok || v.Disposition != proto.PageClientNavigationDispositionCurrentTab || !isLocalDocument(v.URL) {
 		return
 	}
 	g.mu.Lock()
-	made := g.draws && !g.marks.leads[v.URL] && !g.marks.loads[v.URL]
+	made := g.documentChanged && !g.baseline.links[v.URL] && !g.baseline.loads[v.URL]
 	g.mu.Unlock()
 	if made {
 		g.block("show a document that it has made (" + routine.ShownURL(v.URL) + ")")
 	}
 }
 
-// holdsItself reports whether the document with this URL comes from no server.
-func holdsItself(url string) bool {
+// isLocalDocument reports whether the document with this URL comes from no server.
+func isLocalDocument(url string) bool {
 	scheme, _, _ := strings.Cut(url, ":")
 	return scheme == "blob" || scheme == "data" || scheme == "filesystem" || url == "about:srcdoc"
 }
 
-// bare is the URL without its query and fragment.
-func bare(url string) string {
+// withoutQuery is the URL without its query and fragment.
+func withoutQuery(url string) string {
 	if i := strings.IndexAny(url, "?#"); i >= 0 {
 		return url[:i]
 	}
 	return url
 }
 
-// watch makes the document requests of a frame with a process of its own wait for
+// pauseDocuments makes the document requests of a frame with a process of its own wait for
 // the guard. The page's session does not pause them.
-func (v *view) watch() {
+func (v *frameView) pauseDocuments() {
 	if v.session != v.p.session {
 		v.send(proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*", ResourceType: proto.NetworkResourceTypeDocument}}})
 	}
 }
 
-// maySend reports whether the script may use the location of a frame.
-func maySend(s routine.Script) bool { return s.Facts.MayName("location") }
+// mayNavigate reports whether the script may use the location of a frame.
+func mayNavigate(s routine.Script) bool { return s.Facts.MayName("location") }
 
-// framePaused continues the document request of such a frame if no script can have
+// frameRequestPaused continues the document request of such a frame if no script can have
 // caused it. Otherwise the request waits until the frame itself is known to have
 // asked for it.
-func (g *guard) framePaused(v pausedRequest) {
+func (g *guard) frameRequestPaused(v pausedRequest) {
 	key := string(v.session) + " " + v.ID // Network, whose ids would be used otherwise, is not enabled in this session
 	g.mu.Lock()
-	wait := g.sends && v.Redirected == "" && !g.marks.loads[v.Request.URL] && !g.marks.lead(v.Request.URL) && !g.goesItself(v)
+	wait := g.mayNavigateFrames && v.Redirected == "" && !g.baseline.loads[v.Request.URL] && !g.baseline.linksTo(v.Request.URL) && !g.navigatesItself(v)
 	if wait {
 		g.held[key] = v
 	}
 	g.mu.Unlock()
 	if !wait {
-		g.end(v, pass)
+		g.answerRequest(v, pass)
 		return
 	}
 	time.AfterFunc(holdTime, func() { g.post(heldTooLong, json.RawMessage(key)) })
 }
 
-// decideFrame ends that wait. If the frame has not asked for the document itself, the
+// decideFrameRequest ends that wait. If the frame has not asked for the document itself, the
 // page or a script has navigated it. A frame nested in it counts as navigated by
 // others only if the page's process has reported that.
-func (g *guard) decideFrame(v pausedRequest) {
+func (g *guard) decideFrameRequest(v pausedRequest) {
 	outermost := g.p.isOutermost(v.session, proto.PageFrameID(v.FrameID))
 	g.mu.Lock()
-	_, sent := g.asked[v.FrameID]
-	delete(g.asked, v.FrameID)
+	_, sent := g.navigationReasons[v.FrameID]
+	delete(g.navigationReasons, v.FrameID)
 	as := pass
-	if !g.goesItself(v) && (sent || outermost) {
+	if !g.navigatesItself(v) && (sent || outermost) {
 		as = refuse
-		g.refused++
+		g.refusedLoads++
 	}
 	g.mu.Unlock()
-	g.end(v, as)
+	g.answerRequest(v, as)
 }
 
-// goesItself reports whether the frame itself has asked for the document. g.mu is
+// navigatesItself reports whether the frame itself has asked for the document. g.mu is
 // held.
-func (g *guard) goesItself(v pausedRequest) bool {
-	url, known := g.self[v.FrameID]
-	return known && url == bare(v.Request.URL)
+func (g *guard) navigatesItself(v pausedRequest) bool {
+	url, known := g.selfNavigations[v.FrameID]
+	return known && url == withoutQuery(v.Request.URL)
 }
 
 // isOutermost reports whether the frame is the outermost one of its process.
 func (p *page) isOutermost(session proto.TargetSessionID, frame proto.PageFrameID) bool {
-	return slices.ContainsFunc(p.framesNow(), func(v *view) bool {
+	return slices.ContainsFunc(p.currentFrames(), func(v *frameView) bool {
 		return v.session == session && v.frame == frame && v.parent.session != session
 	})
 }
 
-// apart fails if a script could act where the guard does not see it: in a frame of
+// checkFramesGuardable fails if a script could act where the guard does not see it: in a frame of
 // the page's own origin that is inside a frame of another origin, in one of too many
 // frames, or in the window that opened this one.
-func (p *page) apart() error {
+func (p *page) checkFramesGuardable() error {
 	if p.reachesOpener {
 		return routine.Errorf(routine.CodeScriptBlocked,
 			"this popup can reach the window that opened it, where a script cannot be held to the rules of js_evaluate: "+
@@ -136,11 +136,13 @@ func (p *page) apart() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.frames) >= maxFrames {
-		return routine.Errorf(routine.CodeScriptBlocked, "the page holds %d frames of other sites or more, among which a script cannot be held to the rules of js_evaluate: only one that is proved to only read runs here", maxFrames)
+		return routine.Errorf(routine.CodeScriptBlocked, "the page holds %d frames of other sites or more, "+
+			"among which a script cannot be held to the rules of js_evaluate: only one that is proved to only read runs here", maxFrames)
 	}
 	for _, v := range p.frames {
 		if v.session != p.session && v.origin == p.top.origin {
-			return routine.Errorf(routine.CodeScriptBlocked, "the page holds a frame of its own site inside of another site's frame, where a script cannot be held to the rules of js_evaluate: only one that is proved to only read runs here")
+			return routine.Errorf(routine.CodeScriptBlocked, "the page holds a frame of its own site inside of another site's frame, "+
+				"where a script cannot be held to the rules of js_evaluate: only one that is proved to only read runs here")
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func TestFramesGoTheirWayAfterAScript(t *testing.T) {
 			if _, err := p.Click(testContext(t), click(b)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.present(testContext(t), "#far"); err != nil {
+			if _, err := p.awaitMatch(testContext(t), "#far"); err != nil {
 				t.Fatal(err)
 			}
 			if w := p.Warnings(); len(w) > 0 {

@@ -14,10 +14,10 @@ import (
 // pause of half a millisecond for each call would make lists and grids unusable, so
 // a breakpoint condition in the page first finds out who calls.
 
-// lookoutScript is the function that finds out who calls.
+// callerCheckScript is the function that finds out who calls.
 //
 //go:embed guardstack.js
-var lookoutScript string
+var callerCheckScript string
 
 // hooks are the watched functions that pages call often. If a script evades the
 // condition, the handler that it registers is stopped when it runs.
@@ -26,23 +26,23 @@ var hooks = map[string]bool{
 	"ResizeObserver.prototype.observe": true, "PerformanceObserver.prototype.observe": true,
 }
 
-// lookOut defines the constant with that function in a realm. Page code cannot reach
+// addCallerCheck defines the constant with that function in a realm. Page code cannot reach
 // it: its name is random, and it is a property of no object.
-func (g *guard) lookOut(ctx context.Context, realm proto.RuntimeExecutionContextID) error {
+func (g *guard) addCallerCheck(ctx context.Context, realm proto.RuntimeExecutionContextID) error {
 	g.mu.Lock()
-	has := g.hasLookout[realm]
-	g.hasLookout[realm] = true
-	if g.lookout == "" {
-		g.lookout = "rote" + rand.Text()
+	has := g.hasCallerCheck[realm]
+	g.hasCallerCheck[realm] = true
+	if g.callerCheck == "" {
+		g.callerCheck = "rote" + rand.Text()
 	}
-	name := g.lookout
+	name := g.callerCheck
 	g.mu.Unlock()
 	if has {
 		return nil
 	}
-	expression := fmt.Sprintf("const %s = %s\n//# sourceURL=about:%s", name, lookoutScript, name)
+	expression := fmt.Sprintf("const %s = %s\n//# sourceURL=about:%s", name, callerCheckScript, name)
 	_, err := evaluate(ctx, g.p, proto.RuntimeEvaluate{ContextID: realm, Expression: expression})
-	if _, threw := errors.AsType[*thrown](err); threw || errors.Is(gone(err), errGone) {
+	if _, threw := errors.AsType[*exceptionError](err); threw || errors.Is(asGone(err), errGone) {
 		return nil // without the constant, every call pauses the page
 	}
 	return err
@@ -60,5 +60,5 @@ func (g *guard) condition(w watch) string {
 	if w.wrapped { // the page's replacement is itself on the stack
 		skip = 1
 	}
-	return fmt.Sprintf("(() => { try { return !%s('about:%s', %d) } catch { return true } })()\n//# sourceURL=about:%s", g.lookout, g.lookout, skip, g.lookout)
+	return fmt.Sprintf("(() => { try { return !%[1]s('about:%[1]s', %[2]d) } catch { return true } })()\n//# sourceURL=about:%[1]s", g.callerCheck, skip)
 }

@@ -14,26 +14,26 @@ import (
 // the page calls. A later script may call them: the guard attributes what they do to
 // scripts, like what the later script's own functions do.
 
-// newStop is a breakpoint in a script that has ended, which V8 has not confirmed yet.
-type newStop struct {
+// pendingStop is a breakpoint in a script that has ended, which V8 has not confirmed yet.
+type pendingStop struct {
 	script string
 	answer *future
 }
 
-// scriptPlaces are the entry points of a script: the starts of its functions. Only the
+// scriptEntries are the entry points of a script: the starts of its functions. Only the
 // run's goroutine reads them.
-type scriptPlaces struct {
-	asked *future // nil once it was answered
-	found []*proto.DebuggerBreakLocation
+type scriptEntries struct {
+	answer *future // nil once it was answered
+	found  []*proto.DebuggerBreakLocation
 }
 
-// notePlaces asks for the entry points of a script that is about to start. If it asked
+// requestEntryPoints asks for the entry points of a script that is about to start. If it asked
 // after the script's end, the page would first render what the script has changed.
-func (g *guard) notePlaces(script string) {
+func (g *guard) requestEntryPoints(script string) {
 	asked := g.p.send(proto.DebuggerGetPossibleBreakpoints{Start: &proto.DebuggerLocation{ScriptID: proto.RuntimeScriptID(script)}})
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.places[script] = &scriptPlaces{asked: asked}
+	g.entryPoints[script] = &scriptEntries{answer: asked}
 }
 
 // stopScripts sets a breakpoint at each entry point of the scripts that have ended
@@ -45,22 +45,22 @@ func (g *guard) stopScripts(ctx context.Context) {
 	g.mu.Lock()
 	g.current = ""
 	var ended []string
-	for id := range g.ours {
-		if !g.over[id] {
+	for id := range g.evaluatedScripts {
+		if !g.endedScripts[id] {
 			ended = append(ended, id)
-			g.over[id] = true
+			g.endedScripts[id] = true
 		}
 	}
 	g.mu.Unlock()
 	for _, id := range ended {
-		places := g.placesOf(ctx, id)
+		places := g.entryPointsOf(ctx, id)
 		g.mu.Lock()
 		for _, l := range places {
 			if g.isConstant(id, l) {
 				continue
 			}
 			at := &proto.DebuggerLocation{ScriptID: l.ScriptID, LineNumber: l.LineNumber, ColumnNumber: l.ColumnNumber}
-			g.newStops = append(g.newStops, newStop{id, g.p.send(proto.DebuggerSetBreakpoint{Location: at})})
+			g.pendingStops = append(g.pendingStops, pendingStop{id, g.p.send(proto.DebuggerSetBreakpoint{Location: at})})
 		}
 		g.mu.Unlock()
 	}
@@ -76,33 +76,33 @@ func (g *guard) isConstant(script string, at *proto.DebuggerBreakLocation) bool 
 	return slices.ContainsFunc(g.constants[script], func(s javascript.Span) bool { return s.Holds(at.LineNumber, *at.ColumnNumber) })
 }
 
-// placesOf are the entry points that notePlaces has asked for; none if the script did
+// entryPointsOf are the entry points that requestEntryPoints has asked for; none if the script did
 // not start or the page is gone.
-func (g *guard) placesOf(ctx context.Context, script string) []*proto.DebuggerBreakLocation {
+func (g *guard) entryPointsOf(ctx context.Context, script string) []*proto.DebuggerBreakLocation {
 	g.mu.Lock()
-	at := g.places[script]
+	at := g.entryPoints[script]
 	g.mu.Unlock()
 	if at == nil {
 		return nil
 	}
-	if at.asked != nil {
-		if b, err := g.p.await(ctx, at.asked); err == nil {
+	if at.answer != nil {
+		if b, err := g.p.await(ctx, at.answer); err == nil {
 			found, _ := decode[proto.DebuggerGetPossibleBreakpointsResult](b)
 			at.found = found.Locations
 		}
-		at.asked = nil
+		at.answer = nil
 	}
 	return at.found
 }
 
-// nameStops moves the breakpoints that V8 has confirmed from newStops to stops. The
+// confirmStops moves the breakpoints that V8 has confirmed from pendingStops to stops. The
 // page answers in order, so the breakpoint that paused it is among them. g.mu is held.
-func (g *guard) nameStops() {
-	g.newStops = slices.DeleteFunc(g.newStops, func(s newStop) bool {
+func (g *guard) confirmStops() {
+	g.pendingStops = slices.DeleteFunc(g.pendingStops, func(s pendingStop) bool {
 		select {
 		case a := <-s.answer.ch:
 			if made, ok := decode[proto.DebuggerSetBreakpointResult](a.result); a.err == nil && ok {
-				g.stops[string(made.BreakpointID)] = s.script
+				g.leftoverStops[string(made.BreakpointID)] = s.script
 			}
 			return true
 		default:
@@ -120,16 +120,16 @@ func (g *guard) revive(scripts map[string]bool, at paused) bool {
 	if g.current == "" || !at.calledBy(g.current) {
 		return false
 	}
-	for id, script := range g.stops {
+	for id, script := range g.leftoverStops {
 		if scripts[script] {
-			delete(g.stops, id)
+			delete(g.leftoverStops, id)
 			// Sent under the lock, so that a breakpoint of the same id that
 			// stopScripts sets comes later.
 			g.p.send(proto.DebuggerRemoveBreakpoint{BreakpointID: proto.DebuggerBreakpointID(id)})
 		}
 	}
 	for script := range scripts {
-		delete(g.over, script)
+		delete(g.endedScripts, script)
 	}
 	return true
 }
@@ -157,7 +157,7 @@ func (g *guard) stopLeftover(v paused) {
 	g.mu.Lock()
 	byPage := false
 	for _, f := range v.Frames {
-		byPage = byPage || !g.ours[f.script()]
+		byPage = byPage || !g.evaluatedScripts[f.script()]
 	}
 	first := byPage && !g.stoppedPage
 	g.stopped, g.stoppedPage = true, g.stoppedPage || byPage
@@ -172,7 +172,7 @@ func (g *guard) stopLeftover(v paused) {
 // hasStoppedLeftovers reports whether the document has lost code that an earlier
 // script left behind.
 func (p *page) hasStoppedLeftovers() bool {
-	g := p.guarding()
+	g := p.currentGuard()
 	if g == nil {
 		return false
 	}

@@ -25,7 +25,8 @@ import (
 // on a huge one), so only the functions that a script can name get one.
 var natives = []string{
 	"WebSocket", "WebSocketStream", "EventSource", "WebTransport", "RTCPeerConnection", "webkitRTCPeerConnection",
-	"Worker", "SharedWorker", "ServiceWorkerContainer.prototype.register", "ServiceWorkerRegistration.prototype.update", "BackgroundFetchManager.prototype.fetch", "Worklet.prototype.addModule", "SharedStorage.prototype.createWorklet",
+	"Worker", "SharedWorker", "ServiceWorkerContainer.prototype.register", "ServiceWorkerRegistration.prototype.update",
+	"BackgroundFetchManager.prototype.fetch", "Worklet.prototype.addModule", "SharedStorage.prototype.createWorklet",
 	"fetchLater", "CredentialsContainer.prototype.get", "FontFace",
 	"EventTarget.prototype.addEventListener", "EventTarget.prototype.when", "MediaQueryList.prototype.addListener",
 	"MutationObserver.prototype.observe", "IntersectionObserver.prototype.observe", "ResizeObserver.prototype.observe",
@@ -33,20 +34,21 @@ var natives = []string{
 	"open", "close", "stop", "Document.prototype.open", "Document.prototype.write", "Document.prototype.writeln",
 	"History.prototype.pushState", "History.prototype.replaceState", "History.prototype.go", "History.prototype.back", "History.prototype.forward",
 	"Navigation.prototype.navigate", "Navigation.prototype.reload", "Navigation.prototype.back", "Navigation.prototype.forward", "Navigation.prototype.traverseTo",
-	"WebAssembly.compile", "WebAssembly.instantiate", "WebAssembly.compileStreaming", "WebAssembly.instantiateStreaming", "WebAssembly.Module", "WebAssembly.Instance",
+	"WebAssembly.compile", "WebAssembly.instantiate", "WebAssembly.compileStreaming", "WebAssembly.instantiateStreaming",
+	"WebAssembly.Module", "WebAssembly.Instance",
 	"HTMLLinkElement.prototype.rel=set", "HTMLLinkElement.prototype.relList=get", "HTMLScriptElement.prototype.type=set",
 	"HTMLAnchorElement.prototype.ping=set", "HTMLAreaElement.prototype.ping=set",
 }
 
-// alsoNamed maps a path to another name that a script must use to reach its function.
-var alsoNamed = map[string]string{"CredentialsContainer.prototype.get": "credentials", "SharedStorage.prototype.createWorklet": "sharedStorage"}
+// requiredNames maps a path to another name that a script must use to reach its function.
+var requiredNames = map[string]string{"CredentialsContainer.prototype.get": "credentials", "SharedStorage.prototype.createWorklet": "sharedStorage"}
 
-// nativesOf are the natives that the script can name.
-func nativesOf(s routine.Script) []string {
+// namedNatives are the natives that the script can name.
+func namedNatives(s routine.Script) []string {
 	var list []string
 	for _, path := range natives {
 		name, part, property := strings.Cut(path[strings.LastIndex(path, ".")+1:], "=")
-		switch also := alsoNamed[path]; {
+		switch also := requiredNames[path]; {
 		case strings.HasPrefix(path, "WebAssembly."):
 			name = "WebAssembly"
 		case also != "" && !s.Facts.MayName(also), property && part != "" && !s.Facts.Draws():
@@ -81,23 +83,23 @@ const findNatives = `paths => paths.flatMap(path => {
 func (g *guard) unwatched(s routine.Script) []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.DeleteFunc(nativesOf(s), func(path string) bool { return g.watching[path] })
+	return slices.DeleteFunc(namedNatives(s), func(path string) bool { return g.watchedPaths[path] })
 }
 
-// worthCollecting is the number of breakpoints from which a garbage collection (15 ms
+// collectThreshold is the number of breakpoints from which a garbage collection (15 ms
 // on a small page) costs less than it saves: with the garbage of one document, 50
 // breakpoints took 50 ms longer; with that of ten documents, 500 ms.
-const worthCollecting = 10
+const collectThreshold = 10
 
 // watchNatives sets breakpoints on the functions that the script must not call. The
 // functions of all documents in a process share their code, and with it a breakpoint,
 // but only the functions that exist when it is set. So findNatives first creates those
 // of each realm.
 func (g *guard) watchNatives(ctx context.Context, paths []string) error {
-	if err := g.watchNewborn(ctx); err != nil {
+	if err := g.watchNewFrames(ctx); err != nil {
 		return err
 	}
-	if len(paths) > worthCollecting {
+	if len(paths) > collectThreshold {
 		g.p.send(proto.HeapProfilerCollectGarbage{}) // of earlier documents, which V8 would scan for each breakpoint
 	}
 	list, err := json.Marshal(paths)
@@ -106,14 +108,14 @@ func (g *guard) watchNatives(ctx context.Context, paths []string) error {
 	}
 	find := proto.RuntimeEvaluate{ObjectGroup: "guard", Expression: "(" + findNatives + ")(" + string(list) + ")"}
 	defer g.p.send(proto.RuntimeReleaseObjectGroup{ObjectGroup: "guard"})
-	var sets []watchSet
-	for _, realm := range g.p.ownRealms() {
-		if err := g.lookOut(ctx, realm); err != nil {
+	var sets []nativeFunction
+	for _, realm := range g.p.currentRealms() {
+		if err := g.addCallerCheck(ctx, realm); err != nil {
 			return err
 		}
 		find.ContextID = realm
 		found, err := evaluate(ctx, g.p, find)
-		if errors.Is(gone(err), errGone) {
+		if errors.Is(asGone(err), errGone) {
 			continue // the frame has just been removed
 		}
 		if err != nil {
@@ -128,20 +130,20 @@ func (g *guard) watchNatives(ctx context.Context, paths []string) error {
 	return g.setWatches(ctx, sets)
 }
 
-// watchSet is a function to watch.
-type watchSet struct {
+// nativeFunction is a function to watch.
+type nativeFunction struct {
 	watch
 	object proto.RuntimeRemoteObjectID
 }
 
 // functions reads the list that findNatives has returned.
-func (g *guard) functions(ctx context.Context, list string) ([]watchSet, error) {
+func (g *guard) functions(ctx context.Context, list string) ([]nativeFunction, error) {
 	items, err := call[struct {
 		Result []struct {
-			Value remote `json:"value"`
+			Value remoteObject `json:"value"`
 		} `json:"result"`
 	}](ctx, g.p, proto.RuntimeGetProperties{ObjectID: proto.RuntimeRemoteObjectID(list), OwnProperties: true})
-	var sets []watchSet
+	var sets []nativeFunction
 	path := ""
 	for _, item := range items.Result {
 		switch item.Value.Type {
@@ -151,62 +153,63 @@ func (g *guard) functions(ctx context.Context, list string) ([]watchSet, error) 
 			}
 		case "function":
 			wrapped := !strings.Contains(item.Value.Description, "[native code]")
-			sets = append(sets, watchSet{watch{path, wrapped}, proto.RuntimeRemoteObjectID(item.Value.ObjectID)})
+			sets = append(sets, nativeFunction{watch{path, wrapped}, proto.RuntimeRemoteObjectID(item.Value.ObjectID)})
 		}
 	}
 	return sets, err
 }
 
-func (g *guard) setWatches(ctx context.Context, sets []watchSet) error {
+func (g *guard) setWatches(ctx context.Context, sets []nativeFunction) error {
 	answers := make([]*future, len(sets))
 	for i, w := range sets {
 		answers[i] = g.p.send(proto.DebuggerSetBreakpointOnFunctionCall{ObjectID: w.object, Condition: g.condition(w.watch)})
 	}
 	for i, w := range sets {
 		b, err := g.p.await(ctx, answers[i])
-		if err != nil && !isThere(err) {
+		if err != nil && !isDuplicate(err) {
 			return fmt.Errorf("watch %s: %w", w.name, err)
 		}
 		made, _ := decode[proto.DebuggerSetBreakpointOnFunctionCallResult](b)
 		g.mu.Lock()
 		if made.BreakpointID != "" {
-			g.watches[string(made.BreakpointID)] = w.watch
+			g.breakpoints[string(made.BreakpointID)] = w.watch
 		}
-		g.watching[w.name] = true
+		g.watchedPaths[w.name] = true
 		g.mu.Unlock()
 	}
 	return nil
 }
 
-// watchNewborn makes new frames pause when the script first touches them, because no
+// watchNewFrames makes new frames pause when the script first touches them, because no
 // function is watched there.
-func (g *guard) watchNewborn(ctx context.Context) error {
+func (g *guard) watchNewFrames(ctx context.Context) error {
 	g.mu.Lock()
-	has := g.newborn != ""
+	has := g.newFrameScript != ""
 	g.mu.Unlock()
 	if has {
 		return nil
 	}
-	made, err := call[proto.PageAddScriptToEvaluateOnNewDocumentResult](ctx, g.p, proto.PageAddScriptToEvaluateOnNewDocument{Source: "debugger;\n//# sourceURL=" + newbornURL})
+	made, err := call[proto.PageAddScriptToEvaluateOnNewDocumentResult](ctx, g.p,
+		proto.PageAddScriptToEvaluateOnNewDocument{Source: "debugger;\n//# sourceURL=" + newFrameURL})
 	if err != nil {
 		return err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.newborn = string(made.Identifier)
+	g.newFrameScript = string(made.Identifier)
 	return nil
 }
 
-// isThere reports whether the error says that the function already has a breakpoint,
+// isDuplicate reports whether the error says that the function already has a breakpoint,
 // under another name.
-func isThere(err error) bool {
+func isDuplicate(err error) bool {
 	var e *cdp.Error
 	return errors.As(err, &e) && strings.Contains(e.Message, "already exists")
 }
 
-// realm adds a realm or, if came is 0, removes one; all of them if went is 0 too. p.mu
+// updateRealms adds a realm or, if came is 0, removes one; all of them if went is 0 too. p.mu
 // is held.
-func (p *page) realm(came, went proto.RuntimeExecutionContextID) {
+func (p *page) updateRealms(came, went proto.RuntimeExecutionContextID) {
 	switch {
 	case came != 0:
 		p.realms[came] = true
@@ -217,7 +220,7 @@ func (p *page) realm(came, went proto.RuntimeExecutionContextID) {
 	}
 }
 
-func (p *page) ownRealms() []proto.RuntimeExecutionContextID {
+func (p *page) currentRealms() []proto.RuntimeExecutionContextID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Collect(maps.Keys(p.realms))

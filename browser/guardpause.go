@@ -12,8 +12,8 @@ import (
 
 // paused is the Debugger.paused event: the page has stopped at a breakpoint.
 type paused struct {
-	Frames []frame `json:"callFrames"`
-	Reason string  `json:"reason"`
+	Frames []stackFrame `json:"callFrames"`
+	Reason string       `json:"reason"`
 	Data   struct {
 		ScriptID string `json:"scriptId"`
 	} `json:"data"`
@@ -37,11 +37,11 @@ type parsedScript struct {
 	Language string `json:"scriptLanguage"`
 }
 
-// newbornURL is the source URL of the script that pauses each new frame.
-const newbornURL = "about:newborn"
+// newFrameURL is the source URL of the script that pauses each new frame.
+const newFrameURL = "about:newborn"
 
 func (g *guard) scriptParsed(v parsedScript) {
-	if v.Language == "WebAssembly" && g.isOurs(v.Stack) {
+	if v.Language == "WebAssembly" && g.causedByScript(v.Stack) {
 		g.block("compile WebAssembly") // the page does not pause before its start function
 		return
 	}
@@ -49,11 +49,11 @@ func (g *guard) scriptParsed(v parsedScript) {
 	defer g.mu.Unlock()
 	if v.URL == g.marker && g.marker != "" {
 		g.marker = "" // other code can use the same URL later, but not the same id
-		g.ours[v.ScriptID] = true
-		g.constants[v.ScriptID] = g.bodies
+		g.evaluatedScripts[v.ScriptID] = true
+		g.constants[v.ScriptID] = g.nextConstants
 		g.current = v.ScriptID
 	}
-	if len(g.parsed) < maxNoted { // a page can make scripts without end
+	if len(g.parsed) < maxRemembered { // a page can make scripts without end
 		g.parsed[v.ScriptID] = v
 	}
 }
@@ -62,22 +62,22 @@ func (g *guard) paused(v paused) {
 	g.mu.Lock()
 	var hit watch
 	left := map[string]bool{} // ids of ended scripts whose code is about to run
-	g.nameStops()
+	g.confirmStops()
 	for _, id := range v.Hit {
-		if script, ok := g.stops[id]; ok {
+		if script, ok := g.leftoverStops[id]; ok {
 			left[script] = true
 		}
-		if w, ok := g.watches[id]; ok {
+		if w, ok := g.breakpoints[id]; ok {
 			hit = w
 		}
 	}
-	newborn := v.Reason != "instrumentation" && len(v.Frames) > 0 && g.parsed[v.Frames[0].script()].URL == newbornURL
+	newborn := v.Reason != "instrumentation" && len(v.Frames) > 0 && g.parsed[v.Frames[0].script()].URL == newFrameURL
 	g.mu.Unlock()
 	frames := v.Frames
 	if newborn || hit.wrapped && len(frames) > 0 {
 		frames = frames[1:]
 	}
-	ours := g.isOurs(&stack{Frames: frames, Parent: v.Parent})
+	ours := g.causedByScript(&stack{Frames: frames, Parent: v.Parent})
 	switch {
 	case len(left) > 0 && !g.revive(left, v):
 		g.stopLeftover(v)
@@ -94,7 +94,7 @@ func (g *guard) paused(v paused) {
 	}
 	if hit.name == "open" {
 		g.mu.Lock()
-		g.opened++
+		g.windowsOpening++
 		g.mu.Unlock()
 	}
 	g.p.send(proto.DebuggerResume{})
@@ -105,15 +105,15 @@ func (g *guard) paused(v paused) {
 func (g *guard) isDynamic(v paused) bool {
 	id := v.Data.ScriptID
 	g.mu.Lock()
-	script, ours := g.parsed[id], g.ours[id]
+	script, ours := g.parsed[id], g.evaluatedScripts[id]
 	inFrame := g.frames[script.Execution.FrameID]
-	draws := g.draws
-	caller, maker := nearest(&stack{Frames: v.Frames, Parent: v.Parent}, id), nearest(script.Stack, id)
-	by := g.ours[caller] || g.ours[maker]
+	draws := g.documentChanged
+	caller, maker := nearestScript(&stack{Frames: v.Frames, Parent: v.Parent}, id), nearestScript(script.Stack, id)
+	by := g.evaluatedScripts[caller] || g.evaluatedScripts[maker]
 	g.mu.Unlock()
 	switch {
 	case ours: // the script itself begins
-		g.notePlaces(id)
+		g.requestEntryPoints(id)
 		return false
 	case inFrame:
 		return true
@@ -123,10 +123,10 @@ func (g *guard) isDynamic(v paused) bool {
 		if script.Line > 0 || script.Column > 0 || !draws {
 			return false
 		}
-		return (by || caller == "" && maker == "") && !g.marked(id)
+		return (by || caller == "" && maker == "") && !g.inBaseline(id)
 	}
 	// The page's own links may contain code (javascript: URLs).
-	return by && !(script.URL == "" && g.marked(id))
+	return by && !(script.URL == "" && g.inBaseline(id))
 }
 
 // isHandler reports whether the script is the code of an event handler attribute.
@@ -137,9 +137,9 @@ func isHandler(v paused, script parsedScript) bool {
 // sourceTime bounds the wait for a script's source, during which the page is paused.
 const sourceTime = 2 * time.Second
 
-// marked reports whether the document had this code in an attribute before the
+// inBaseline reports whether the document had this code in an attribute before the
 // script ran.
-func (g *guard) marked(id string) bool {
+func (g *guard) inBaseline(id string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), sourceTime)
 	defer cancel()
 	source, err := call[proto.DebuggerGetScriptSourceResult](ctx, g.p, proto.DebuggerGetScriptSource{ScriptID: proto.RuntimeScriptID(id)})
@@ -148,18 +148,18 @@ func (g *guard) marked(id string) bool {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.marks.handlers[source.ScriptSource] || g.marks.handlers[strings.TrimSpace(source.ScriptSource)]
+	return g.baseline.handlers[source.ScriptSource] || g.baseline.handlers[strings.TrimSpace(source.ScriptSource)]
 }
 
 // windowOpened decides about a window that is about to open. A script may open one
 // by clicking a link that the document had before, but not a link of its own.
 func (g *guard) windowOpened(url string) {
 	g.mu.Lock()
-	byPage := g.opened > 0
+	byPage := g.windowsOpening > 0
 	if byPage {
-		g.opened--
+		g.windowsOpening--
 	}
-	bad := g.during && g.draws && !byPage && !g.marks.lead(url)
+	bad := g.scriptRunning && g.documentChanged && !byPage && !g.baseline.linksTo(url)
 	g.mu.Unlock()
 	if bad {
 		g.block("open a window for " + url)
@@ -183,12 +183,12 @@ func (g *guard) holdPopup(session proto.TargetSessionID) {
 
 func (g *guard) popupAttached(session proto.TargetSessionID) {
 	g.mu.Lock()
-	if g.permits == 0 {
-		g.popups = append(g.popups, session)
+	if g.popupPermits == 0 {
+		g.waitingPopups = append(g.waitingPopups, session)
 		g.mu.Unlock()
 		return
 	}
-	g.permits--
+	g.popupPermits--
 	g.mu.Unlock()
 	g.release(session)
 }
@@ -197,9 +197,9 @@ func (g *guard) popupAttached(session proto.TargetSessionID) {
 // event has come for it.
 func (g *guard) popupTooLong(session proto.TargetSessionID) {
 	g.mu.Lock()
-	i := slices.Index(g.popups, session)
+	i := slices.Index(g.waitingPopups, session)
 	if i >= 0 {
-		g.popups = slices.Delete(g.popups, i, i+1)
+		g.waitingPopups = slices.Delete(g.waitingPopups, i, i+1)
 	}
 	g.mu.Unlock()
 	if i >= 0 {
@@ -210,13 +210,13 @@ func (g *guard) popupTooLong(session proto.TargetSessionID) {
 // permit releases the oldest waiting popup, or the next one to appear.
 func (g *guard) permit() {
 	g.mu.Lock()
-	if len(g.popups) == 0 {
-		g.permits++
+	if len(g.waitingPopups) == 0 {
+		g.popupPermits++
 		g.mu.Unlock()
 		return
 	}
-	session := g.popups[0]
-	g.popups = g.popups[1:]
+	session := g.waitingPopups[0]
+	g.waitingPopups = g.waitingPopups[1:]
 	g.mu.Unlock()
 	g.release(session)
 }
@@ -225,7 +225,7 @@ func (g *guard) permit() {
 // because the script could act in it unseen.
 func (g *guard) release(session proto.TargetSessionID) {
 	g.mu.Lock()
-	during := g.during
+	during := g.scriptRunning
 	g.mu.Unlock()
 	g.p.i.client.send(session, "Runtime.runIfWaitingForDebugger", nil)
 	if during {

@@ -46,20 +46,20 @@ type pausedRequest struct {
 // the guard was armed.
 const holdTime = 150 * time.Millisecond
 
-// maxNoted bounds the scripts and the requests that are remembered per document.
-const maxNoted = 50_000
+// maxRemembered bounds the scripts and the requests that are remembered per document.
+const maxRemembered = 50_000
 
 // heldTooLong is an event that the guard posts to itself after holdTime.
 const heldTooLong = "held too long"
 
 func (g *guard) requestSent(v sentRequest) {
 	v.Initiator.kind = v.Type
-	if v.Type != "Document" && !isData(v.Type, v.Request.URL) && g.isOurs(v.Initiator.Stack) { // whether it is paused or, as a prefetch, not
+	if v.Type != "Document" && !isDataLoad(v.Type, v.Request.URL) && g.causedByScript(v.Initiator.Stack) { // whether it is paused or, as a prefetch, not
 		g.block("reach " + v.Request.Method + " " + v.Request.URL)
 		return
 	}
 	g.mu.Lock()
-	if len(g.initiators) > maxNoted {
+	if len(g.initiators) > maxRemembered {
 		clear(g.initiators)
 	}
 	if _, redirected := g.initiators[v.RequestID]; !redirected {
@@ -75,7 +75,7 @@ func (g *guard) requestSent(v sentRequest) {
 
 func (g *guard) requestPaused(v pausedRequest) {
 	if v.session != "" {
-		g.framePaused(v)
+		g.frameRequestPaused(v)
 		return
 	}
 	g.mu.Lock()
@@ -94,7 +94,7 @@ func (g *guard) requestPaused(v pausedRequest) {
 	}
 }
 
-func (g *guard) decideHeld(id string) {
+func (g *guard) decideHeldRequest(id string) {
 	g.mu.Lock()
 	held, ok := g.held[id]
 	delete(g.held, id)
@@ -102,7 +102,7 @@ func (g *guard) decideHeld(id string) {
 	switch {
 	case !ok:
 	case held.session != "":
-		g.decideFrame(held)
+		g.decideFrameRequest(held)
 	default:
 		g.decide(held, nil)
 	}
@@ -127,14 +127,14 @@ func (g *guard) decide(v pausedRequest, from *initiator) {
 		}
 		g.block(tried)
 	case refuse:
-		g.end(v, refuse)
+		g.answerRequest(v, refuse)
 	default:
-		g.end(v, pass)
+		g.answerRequest(v, pass)
 	}
 }
 
-// end fails or continues a paused request.
-func (g *guard) end(v pausedRequest, as verdict) {
+// answerRequest fails or continues a paused request.
+func (g *guard) answerRequest(v pausedRequest, as verdict) {
 	session := cmp.Or(v.session, g.p.session)
 	if as == refuse {
 		fail := proto.FetchFailRequest{RequestID: proto.FetchRequestID(v.ID), ErrorReason: proto.NetworkErrorReasonBlockedByClient}
@@ -149,47 +149,47 @@ func (g *guard) judge(v pausedRequest, from *initiator) verdict {
 	if from == nil || v.Redirected != "" { // the server, not a script, chooses where it redirects
 		return pass
 	}
-	near := nearest(from.Stack, "")
+	near := nearestScript(from.Stack, "")
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if v.Type == "Document" {
-		reason := g.asked[v.FrameID]
-		delete(g.asked, v.FrameID) // the next one may be that of an operation
-		if near == "" && g.during && g.sends && v.FrameID == string(g.p.target) && (reason == "scriptInitiated" || reason == "reload") {
+		reason := g.navigationReasons[v.FrameID]
+		delete(g.navigationReasons, v.FrameID) // the next one may be that of an operation
+		if near == "" && g.scriptRunning && g.mayNavigateFrames && v.FrameID == string(g.p.target) && (reason == "scriptInitiated" || reason == "reload") {
 			return violation // called by the browser itself, such as from a microtask
 		}
 		submitted := strings.HasPrefix(reason, "formSubmission") && !g.p.acting.Load()
-		if reason == "anchorClick" && g.ours[near] || near == "" && (submitted || reason == "metaTagRefresh") {
-			if g.draws && !g.marks.lead(v.Request.URL) {
+		if reason == "anchorClick" && g.evaluatedScripts[near] || near == "" && (submitted || reason == "metaTagRefresh") {
+			if g.documentChanged && !g.baseline.linksTo(v.Request.URL) {
 				return violation
 			}
 			return pass
 		}
 	}
 	switch {
-	case isData(v.Type, v.Request.URL):
+	case isDataLoad(v.Type, v.Request.URL):
 		return pass
-	case g.frames[v.FrameID], g.ours[near]:
+	case g.frames[v.FrameID], g.evaluatedScripts[near]:
 		return violation
 	case near != "":
 		return pass
-	case g.requests && (from.kind == "Fetch" || from.kind == "XHR" || from.kind == "Ping"):
+	case g.mayRequest && (from.kind == "Fetch" || from.kind == "XHR" || from.kind == "Ping"):
 		// A bound browser function that the browser has called itself, such as from
 		// a microtask. Pages do not do this.
 		return violation
-	case !g.draws || g.marks.loads[v.Request.URL] || !maybeDrawn(v) && (v.Type != "Document" || !g.during):
+	case !g.documentChanged || g.baseline.loads[v.Request.URL] || !loadsWithoutStack(v) && (v.Type != "Document" || !g.scriptRunning):
 		return pass
 	}
-	g.refused++
+	g.refusedLoads++
 	return refuse
 }
 
-// maybeDrawn reports whether the load is of a kind that has no stack, whatever has
+// loadsWithoutStack reports whether the load is of a kind that has no stack, whatever has
 // caused it: styles, media, and what loads when it is scrolled to. If its URL was not
 // in the document before a script changed it, the script may have added it, even long
 // before, or it may come from the page's stylesheets. So it is refused, and the run
 // does not fail.
-func maybeDrawn(v pausedRequest) bool {
+func loadsWithoutStack(v pausedRequest) bool {
 	switch v.Type {
 	case "Image", "Font", "Media", "Stylesheet", "TextTrack", "Manifest", "Prefetch", "Ping":
 		return true
@@ -197,15 +197,15 @@ func maybeDrawn(v pausedRequest) bool {
 	return v.Type == "Other" && strings.HasPrefix(v.Request.Headers.Accept, "image/") // the favicon
 }
 
-// isData reports whether the load is an image, a font or media in a data: URL, which
+// isDataLoad reports whether the load is an image, a font or media in a data: URL, which
 // reaches no host and runs no code.
-func isData(kind, url string) bool {
+func isDataLoad(kind, url string) bool {
 	return strings.HasPrefix(url, "data:") && (kind == "Image" || kind == "Font" || kind == "Media")
 }
 
-// lead reports whether a link or a form that the document had before leads to the
+// linksTo reports whether a link or a form that the document had before leads to the
 // URL. Forms put their fields into its query.
-func (m *marks) lead(url string) bool {
+func (m *baseline) linksTo(url string) bool {
 	path, _, _ := strings.Cut(url, "?")
-	return m.leads[url] || m.forms[path]
+	return m.links[url] || m.forms[path]
 }

@@ -1,7 +1,7 @@
 package browser
 
-// frame is one call of a call stack.
-type frame struct {
+// stackFrame is one call of a call stack.
+type stackFrame struct {
 	Function string `json:"functionName"`
 	ScriptID string `json:"scriptId"`
 	Location struct {
@@ -9,7 +9,7 @@ type frame struct {
 	} `json:"location"` // instead of ScriptID while the page is paused
 }
 
-func (f frame) script() string {
+func (f stackFrame) script() string {
 	if f.ScriptID != "" {
 		return f.ScriptID
 	}
@@ -19,17 +19,17 @@ func (f frame) script() string {
 // stack is a call stack and its parent: the one that started the promise or timer that
 // it runs in.
 type stack struct {
-	Frames []frame `json:"callFrames"`
-	Parent *stack  `json:"parent"`
+	Frames []stackFrame `json:"callFrames"`
+	Parent *stack       `json:"parent"`
 }
 
 // asyncDepth is how many parents V8 keeps. Keeping any costs time; their number makes
 // no measurable difference.
 const asyncDepth = 32
 
-// nearest is the id of the innermost script on the stack other than except; empty if
+// nearestScript is the id of the innermost script on the stack other than except; empty if
 // there is none.
-func nearest(s *stack, except string) string {
+func nearestScript(s *stack, except string) string {
 	for ; s != nil; s = s.Parent {
 		for _, f := range s.Frames {
 			if id := f.script(); id != except {
@@ -40,10 +40,10 @@ func nearest(s *stack, except string) string {
 	return ""
 }
 
-// isOurs reports whether a js_evaluate script has caused what has this stack.
-func (g *guard) isOurs(s *stack) bool {
-	id := nearest(s, "")
+// causedByScript reports whether a js_evaluate script has caused what has this stack.
+func (g *guard) causedByScript(s *stack) bool {
+	id := nearestScript(s, "")
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return id != "" && g.ours[id]
+	return id != "" && g.evaluatedScripts[id]
 }

@@ -14,7 +14,7 @@ import (
 // bypassWorkers has the requests of the page go past its service worker if the script
 // can make any.
 func (g *guard) bypassWorkers(s routine.Script) {
-	if s.Facts.Draws() || maySend(s) || mayRequest(s) {
+	if s.Facts.Draws() || mayNavigate(s) || mayRequest(s) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.setBypass(true)
@@ -32,7 +32,7 @@ func (g *guard) setBypass(on bool) {
 // throughWorker lets a service worker hear of what an operation is about to ask for.
 // The caller calls end when the answer has come.
 func (p *page) throughWorker() (end func()) {
-	g := p.guarding()
+	g := p.currentGuard()
 	if g == nil {
 		return func() {}
 	}

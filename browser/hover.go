@@ -9,17 +9,17 @@ import (
 	"rote/routine"
 )
 
-// passOver moves the mouse over the elements of x-hover, in order. If one of them makes
+// hoverOver moves the mouse over the elements of x-hover, in order. If one of them makes
 // the page navigate, it starts again with the first. Its errors name x-hover.
-func (p *page) passOver(ctx context.Context, c routine.Click) error {
+func (p *page) hoverOver(ctx context.Context, c routine.Click) error {
 	for i := 0; i < len(c.Hover); i++ {
 		before := p.now()
 		over, err := p.hover(ctx, c.Hover[i], c.EnsureVisible)
 		if err != nil {
-			return ofHover(p.failure(ctx, err))
+			return hoverError(p.failure(ctx, err))
 		}
 		if err := p.follow(ctx, before); err != nil {
-			return ofHover(p.failure(ctx, err))
+			return hoverError(p.failure(ctx, err))
 		}
 		switch {
 		case p.now().loader != before.loader:
@@ -31,8 +31,8 @@ func (p *page) passOver(ctx context.Context, c routine.Click) error {
 	return nil
 }
 
-// ofHover adds to an error about an element that x-hover names the element.
-func ofHover(err error) error {
+// hoverError adds to an error about an element that x-hover names the element.
+func hoverError(err error) error {
 	e := routine.AsError(err)
 	if e.Code != routine.CodeElementNotFound && e.Code != routine.CodeElementNotActionable {
 		return err
@@ -50,7 +50,7 @@ func (p *page) hover(ctx context.Context, selector string, scroll bool) (bool, e
 	}
 	move := proto.InputDispatchMouseEvent{Type: proto.InputDispatchMouseEventTypeMouseMoved, X: s.X, Y: s.Y, Button: proto.InputMouseButtonNone}
 	if err := p.all(ctx, move); err != nil {
-		return errors.Is(gone(err), errGone), ignoreGone(err)
+		return errors.Is(asGone(err), errGone), ignoreGone(err)
 	}
 	over, err := help[bool](ctx, s.view, "hovered")
 	if errors.Is(err, errGone) {

@@ -38,19 +38,20 @@ func Install(ctx context.Context, log io.Writer) (string, error) {
 	}
 	m, ok := installedManager()
 	if !ok {
-		return "", errors.New("no browser is installed and no package manager was found (apt-get, dnf, apk, brew): install Chromium by hand and name it with --browser FILE")
+		return "", errors.New("no browser is installed and no package manager was found (apt-get, dnf, apk, brew): " +
+			"install Chromium by hand and name it with --browser FILE")
 	}
-	prefix, err := m.rights()
+	prefix, err := m.privilegePrefix()
 	if err != nil {
 		return "", err
 	}
 	fmt.Fprintf(log, "No browser is installed; %s will install one. That takes some minutes.\n", m.name)
-	if err := m.refresh(ctx, log, prefix); err != nil {
+	if err := m.updateLists(ctx, log, prefix); err != nil {
 		return "", err
 	}
 	var failures []error
 	for _, packages := range m.choices {
-		if err := m.get(ctx, log, prefix, packages...); err != nil {
+		if err := m.installPackages(ctx, log, prefix, packages...); err != nil {
 			failures = append(failures, err)
 			continue
 		}
@@ -68,19 +69,19 @@ func InstallSandbox(ctx context.Context, log io.Writer, executable string) (bool
 	if !ok || !lacksHelper(executable) {
 		return false, nil
 	}
-	prefix, err := m.rights()
+	prefix, err := m.privilegePrefix()
 	if err != nil {
 		return false, nil // the check says what to do
 	}
 	fmt.Fprintf(log, "Chromium's sandbox does not work here without its helper; %s will install that.\n", m.name)
-	if err := m.refresh(ctx, log, prefix); err != nil {
+	if err := m.updateLists(ctx, log, prefix); err != nil {
 		return false, err
 	}
-	return true, m.get(ctx, log, prefix, sandboxPackage)
+	return true, m.installPackages(ctx, log, prefix, sandboxPackage)
 }
 
-// refresh updates the manager's lists of packages.
-func (m manager) refresh(ctx context.Context, log io.Writer, prefix []string) error {
+// updateLists updates the manager's lists of packages.
+func (m manager) updateLists(ctx context.Context, log io.Writer, prefix []string) error {
 	if m.update == nil {
 		return nil
 	}
@@ -90,8 +91,8 @@ func (m manager) refresh(ctx context.Context, log io.Writer, prefix []string) er
 	return nil
 }
 
-// get installs packages.
-func (m manager) get(ctx context.Context, log io.Writer, prefix []string, packages ...string) error {
+// installPackages installs packages.
+func (m manager) installPackages(ctx context.Context, log io.Writer, prefix []string, packages ...string) error {
 	return command(ctx, log, prefix, m.name, slices.Concat(m.install, packages)...)
 }
 
@@ -104,20 +105,20 @@ func installedManager() (manager, bool) {
 	return manager{}, false
 }
 
-// rights is the prefix that a command needs to install packages.
-func (m manager) rights() ([]string, error) {
+// privilegePrefix is the prefix that a command needs to install packages.
+func (m manager) privilegePrefix() ([]string, error) {
 	if m.name == "brew" || os.Geteuid() == 0 {
 		return nil, nil
 	}
 	if exec.Command("sudo", "-n", "true").Run() == nil {
 		return []string{"sudo", "-n"}, nil
 	}
-	return nil, fmt.Errorf("no browser is installed, and installing one needs root: run\n  %s", m.byHand())
+	return nil, fmt.Errorf("no browser is installed, and installing one needs root: run\n  %s", m.manualCommand())
 }
 
-// byHand is the command line with which a user installs what Install would install. It
+// manualCommand is the command line with which a user installs what Install would install. It
 // updates the lists of packages first, because a new system has none.
-func (m manager) byHand() string {
+func (m manager) manualCommand() string {
 	line := fmt.Sprintf("sudo %s %s %s", m.name, strings.Join(m.install, " "), strings.Join(m.choices[0], " "))
 	if m.update != nil {
 		line = fmt.Sprintf("sudo %s %s && %s", m.name, strings.Join(m.update, " "), line)

@@ -53,8 +53,8 @@ func editing(name string, held keyboard.Modifier) []string {
 	return nil
 }
 
-// press are the events of the named key going down and up. The name must be a known one.
-func press(name string) []proto.Request {
+// keyPress are the events of the named key going down and up. The name must be a known one.
+func keyPress(name string) []proto.Request {
 	k, _ := keyboard.Named(name)
 	return strokes(k, 0)
 }
@@ -89,7 +89,7 @@ const (
 
 // keystrokes are the events that type the text where the caret is. A line end is
 // Shift+Enter, which makes a new line also where Enter sends a message.
-func keystrokes(text string, how prepared) []proto.Request {
+func keystrokes(text string, how fieldState) []proto.Request {
 	var events []proto.Request
 	if runes := []rune(text); len(runes) > maxKeys {
 		at := len(runes) - lastKeys
@@ -123,7 +123,7 @@ func (p *page) Press(ctx context.Context, text string) error {
 	events := combination(keys)
 	p.acting.Store(true)
 	defer p.acting.Store(false)
-	if err := p.ready(ctx); err != nil {
+	if err := p.awaitRest(ctx); err != nil {
 		return err
 	}
 	before := p.now()

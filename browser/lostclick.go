@@ -7,9 +7,9 @@ import (
 	"fmt"
 )
 
-// maxLost is how many times an element may move away between press and release before the
+// maxLostClicks is how many times an element may move away between press and release before the
 // operation fails. The page receives each of these presses.
-const maxLost = 3
+const maxLostClicks = 3
 
 // lostClick is the error of a click whose element moved away, or was replaced,
 // while the button was down: the page got the press and no click.
@@ -21,7 +21,7 @@ func (l *lostClick) Error() string {
 
 // checkClick returns a *lostClick if the last click did not reach its element. A click
 // after which the page navigates has reached it.
-func (p *page) checkClick(ctx context.Context, s spot, before state) error {
+func (p *page) checkClick(ctx context.Context, s actionPoint, before navState) error {
 	if p.now().loader != before.loader {
 		return nil
 	}
@@ -34,12 +34,12 @@ func (p *page) checkClick(ctx context.Context, s spot, before state) error {
 		p.mu.Lock()
 		changed := p.changed
 		p.mu.Unlock()
-		if now := p.now(); now.asked > before.asked || now.loader != before.loader {
+		if now := p.now(); now.requests > before.requests || now.loader != before.loader {
 			return nil
 		}
 		select {
 		case a := <-answer.ch:
-			return lostIn(a)
+			return lostClickIn(a)
 		case <-changed:
 		case <-p.dead:
 			return errCrashed
@@ -49,8 +49,8 @@ func (p *page) checkClick(ctx context.Context, s spot, before state) error {
 	}
 }
 
-// lostIn decodes the helper's answer. If the document was replaced, no click was lost.
-func lostIn(a answer) error {
+// lostClickIn decodes the helper's answer. If the document was replaced, no click was lost.
+func lostClickIn(a answer) error {
 	if a.err != nil {
 		return ignoreGone(a.err)
 	}
@@ -69,7 +69,7 @@ func lostIn(a answer) error {
 }
 
 func ignoreGone(err error) error {
-	if errors.Is(gone(err), errGone) {
+	if errors.Is(asGone(err), errGone) {
 		return nil
 	}
 	return err

@@ -81,7 +81,7 @@ func newBrowser() *Browser {
 
 // beSlow lets a browser take long to answer: on a starved machine it would be
 // replaced, and the runs on it ended.
-func beSlow(b *Browser) { b.endurance.answer, b.endurance.patience = testTime/3, testTime }
+func beSlow(b *Browser) { b.lifetime.answer, b.lifetime.patience = testTime/3, testTime }
 
 // site serves pages by path; a value is an HTML body or a handler.
 func site(t testing.TB, pages map[string]any) string {

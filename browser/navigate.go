@@ -35,7 +35,7 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 		return routine.Navigation{}, err
 	}
 	if gone.ErrorText != "" {
-		return p.notReached(url, gone.ErrorText)
+		return p.unreachableError(url, gone.ErrorText)
 	}
 	if gone.LoaderID == "" { // same document: only the fragment has changed, and its event may still come
 		_, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "0"})
@@ -43,13 +43,13 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 		return routine.Navigation{URL: s.url, Status: s.status}, err
 	}
 	loader := string(gone.LoaderID)
-	if err := p.waitFor(ctx, func(s state) (bool, error) { return s.loader == loader || s.loader != before, nil }); err != nil {
+	if err := p.waitFor(ctx, func(s navState) (bool, error) { return s.loader == loader || s.loader != before, nil }); err != nil {
 		return routine.Navigation{}, err
 	}
 	finished, err := p.settle(ctx)
 	s := p.now()
 	if err == nil && s.unreachable != "" {
-		return p.notReached(s.unreachable, cmp.Or(s.failure, "net::ERR_FAILED"))
+		return p.unreachableError(s.unreachable, cmp.Or(s.failure, "net::ERR_FAILED"))
 	}
 	n := routine.Navigation{URL: s.url, Unfinished: !finished}
 	if s.statusOf == s.loader || s.statusOf == loader {
@@ -58,20 +58,20 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 	return n, err
 }
 
-// notReached is the error for a navigation that brought no document.
-func (p *page) notReached(url, errorText string) (routine.Navigation, error) {
-	if denied, ok := p.refused(); ok {
+// unreachableError is the error for a navigation that brought no document.
+func (p *page) unreachableError(url, errorText string) (routine.Navigation, error) {
+	if denied, ok := p.refusedDocument(); ok {
 		return routine.Navigation{}, denied
 	}
 	s := p.now()
-	why := explain(errorText)
+	why := explainNetError(errorText)
 	switch errorText {
 	case "net::ERR_HTTP_RESPONSE_CODE_FAILURE":
 		// An HTTP error without a body, for which Chromium shows its own page. Only the
 		// status is known.
 		return routine.Navigation{URL: url, Status: s.status}, nil
 	case "net::ERR_ABORTED":
-		if s.nothing() {
+		if s.withoutDocument() {
 			why = fmt.Sprintf("the server sent nothing to show (status %d)", s.status)
 		}
 	case "net::ERR_EMPTY_RESPONSE", "net::ERR_TUNNEL_CONNECTION_FAILED", "net::ERR_FAILED", "net::ERR_CONNECTION_CLOSED", "net::ERR_CONNECTION_RESET":
@@ -86,8 +86,8 @@ func (p *page) notReached(url, errorText string) (routine.Navigation, error) {
 	return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", routine.ShownURL(url), why)
 }
 
-// explain describes Chromium's common network errors.
-func explain(errorText string) string {
+// explainNetError describes Chromium's common network errors.
+func explainNetError(errorText string) string {
 	name := strings.TrimPrefix(errorText, "net::")
 	words := map[string]string{
 		"ERR_NAME_NOT_RESOLVED": "its name does not resolve", "ERR_CONNECTION_REFUSED": "the connection was refused",
@@ -121,7 +121,7 @@ func (p *page) URL(context.Context) (string, error) { return p.now().url, nil }
 // WaitURL waits until match accepts the current URL.
 func (p *page) WaitURL(ctx context.Context, match func(string) (bool, error)) (string, error) {
 	tried, found := "", ""
-	err := p.waitFor(ctx, func(s state) (bool, error) {
+	err := p.waitFor(ctx, func(s navState) (bool, error) {
 		if s.url == tried {
 			return false, nil
 		}

@@ -25,7 +25,7 @@ func direct(t *testing.T, b *Browser) *page {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := p.dispose(); err != nil {
+		if err := p.disposeContext(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -34,41 +34,41 @@ type page struct {
 	opener *page
 	// reachesOpener reports whether scripts in a popup can act in its opener.
 	reachesOpener bool
-	// number is the place of a popup among those of the run, from 1. isTab reports
+	// number is the place of a popup among those of the run, from 1. followed reports
 	// whether the run follows it or has; guarded by mu.
-	number int
-	isTab  bool
+	number   int
+	followed bool
 	// inputs counts the events of mouse and keys that were sent to the page.
 	inputs atomic.Int64
 
 	mu sync.Mutex
 	// attachedTo is closed when target and session are known.
-	attachedTo   chan struct{}
-	state        state
-	settled      string        // loader of the last document that the run has waited for
-	changed      chan struct{} // closed and replaced when state changes
-	warnings     []string
-	warned       int      // so far, kept or not
-	console      []string // while a script runs
-	latestScript scriptSource
-	clipboard    string // of the first page: JSON of what the run has copied, see copied
-	written      int    // bytes that the page has written to its console, and for each message some
-	trace        trace
-	downloads    downloads     // of the first page: the files of the run
-	maxFiles     int64         // how many bytes those may have; 0: any number
-	windows      windows       // of the first page: the popups of the run
-	dead         chan struct{} // closed when the page has crashed, or a popup was closed
-	crashed      bool
-	closed       bool                        // a popup that was closed
-	document     string                      // URL of the main document's last request, redirects included
-	hops         map[string]*hop             // by request id, while an operation makes a request
-	top          *view                       // the page's own
-	frames       []*view                     // of other origins, parents first
-	reach        map[proto.PageFrameID]*view // the view that reaches a frame's document
-	chooser      *chooser                    // that the page has asked for while files are handed in
-	kept         saved                       // the state that the context was opened with
-	visited      map[string]bool             // the sites to save the storage of; nil: nothing is saved
-	blank        bool                        // documents are empty ones of ours
+	attachedTo    chan struct{}
+	state         navState
+	settled       string        // loader of the last document that the run has waited for
+	changed       chan struct{} // closed and replaced when state changes
+	warnings      []string
+	warned        int      // so far, kept or not
+	console       []string // while a script runs
+	latestScript  scriptSource
+	clipboard     string // of the first page: JSON of what the run has copied, see copied
+	consoleBytes  int    // bytes that the page has written to its console, and for each message some
+	trace         trace
+	downloads     downloads     // of the first page: the files of the run
+	maxFiles      int64         // how many bytes those may have; 0: any number
+	windows       windows       // of the first page: the popups of the run
+	dead          chan struct{} // closed when the page has crashed, or a popup was closed
+	crashed       bool
+	closed        bool                             // a popup that was closed
+	document      string                           // URL of the main document's last request, redirects included
+	requestTraces map[string]*requestTrace         // by request id, while an operation makes a request
+	top           *frameView                       // the page's own
+	frames        []*frameView                     // of other origins, parents first
+	reach         map[proto.PageFrameID]*frameView // the view that reaches a frame's document
+	chooser       *chooser                         // that the page has asked for while files are handed in
+	restored      storageState                     // the state that the context was opened with
+	visited       map[string]bool                  // the sites to save the storage of; nil: nothing is saved
+	blank         bool                             // documents are empty ones of ours
 	// realms are the page's own worlds: of its document and of the frames in
 	// the same process.
 	realms map[proto.RuntimeExecutionContextID]bool
@@ -100,16 +100,16 @@ func newPage(b *Browser, i *instance) (*page, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTime)
 	defer cancel()
 	if err := p.open(ctx, "http://"+proxy.Addr()); err != nil {
-		_ = p.dispose()
+		_ = p.disposeContext()
 		return nil, fmt.Errorf("open a page: %w", p.failure(ctx, err))
 	}
 	return p, nil
 }
 
 func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
-	p := &page{b: b, i: i, proxy: proxy, acting: &atomic.Bool{}, state: state{url: "about:blank", life: map[string]bool{}},
+	p := &page{b: b, i: i, proxy: proxy, acting: &atomic.Bool{}, state: navState{url: "about:blank", lifecycle: map[string]bool{}},
 		changed: make(chan struct{}), dead: make(chan struct{}), attachedTo: make(chan struct{})}
-	p.top, p.reach, p.realms = &view{p: p}, map[proto.PageFrameID]*view{}, map[proto.RuntimeExecutionContextID]bool{}
+	p.top, p.reach, p.realms = &frameView{p: p}, map[proto.PageFrameID]*frameView{}, map[proto.RuntimeExecutionContextID]bool{}
 	p.tabs = &tabs{first: p}
 	return p
 }
@@ -122,9 +122,9 @@ func (p *page) first() *page {
 	return p
 }
 
-// begin assigns a ready page to a run: its egress rules, its stored state and its
+// startRun assigns a ready page to a run: its egress rules, its stored state and its
 // options.
-func (p *page) begin(ctx context.Context, o routine.Opening) error {
+func (p *page) startRun(ctx context.Context, o routine.Opening) error {
 	p.turn = o.Turn
 	if len(o.AllowedHosts) > 0 {
 		if err := p.proxy.Narrow(o.AllowedHosts); err != nil {
@@ -148,7 +148,7 @@ func (p *page) open(ctx context.Context, proxy string) error {
 		return err
 	}
 	p.context = made.BrowserContextID
-	p.i.enroll(p)
+	p.i.register(p)
 	if err := p.allowDownloads(ctx); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ var eachPage = []proto.Request{
 	proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true},
 }
 
-func (p *page) viewed() *view { return p.top }
+func (p *page) viewed() *frameView { return p.top }
 
 // networkEnable is Network.enable without buffers for bodies, which nothing reads, and
 // with events that leave out the bodies of uploads. 0 would mean that these are
@@ -249,7 +249,7 @@ func (p *page) failure(ctx context.Context, err error) error {
 		return routine.Errorf(routine.CodeBrowserCrashed, "the browser ended")
 	case errors.Is(err, errOversize):
 		return routine.Errorf(routine.CodeResultTooLarge, "the page gave more than %d MiB at once: ask it for less", maxMessage>>20)
-	case errors.Is(gone(err), errGone):
+	case errors.Is(asGone(err), errGone):
 		return routine.Errorf(routine.CodeNavigationFailed, "the page was replaced while the operation was at work: wait for the new one first (wait_for_url)")
 	}
 	return err
@@ -266,10 +266,10 @@ func (p *page) usable() bool {
 
 // Close disposes of the context in the background, so that the run's result need not
 // wait for that. Further calls do nothing.
-func (p *page) Close() { p.closing.Do(func() { p.b.end(p) }) }
+func (p *page) Close() { p.closing.Do(func() { p.b.disposePage(p) }) }
 
-func (p *page) dispose() error {
-	p.i.dismiss(p)
+func (p *page) disposeContext() error {
+	p.i.unregister(p)
 	defer p.proxy.Close()
 	defer p.removeDownloads()
 	p.mu.Lock()
@@ -297,10 +297,10 @@ func (p *page) dispose() error {
 
 // Warnings returns the warnings since the last call.
 func (p *page) Warnings() []string {
-	if g := p.guarding(); g != nil {
-		g.tellRefused()
+	if g := p.currentGuard(); g != nil {
+		g.warnOfRefused()
 	}
-	p.warnOfPopups()
+	p.warnOfUnfollowedPopups()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.warnings

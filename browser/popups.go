@@ -23,13 +23,13 @@ type windows struct {
 	open map[proto.TargetSessionID]*page
 	// opened and refused count those that have come so far.
 	opened, refused int
-	// unannounced are those for which there was no warning yet.
-	unannounced []*page
+	// unwarned are those for which there was no warning yet.
+	unwarned []*page
 }
 
-// attached handles a new page of the run's context: the first is p itself, the others
+// targetAttached handles a new page of the run's context: the first is p itself, the others
 // are popups.
-func (p *page) attached(e *proto.TargetAttachedToTarget) {
+func (p *page) targetAttached(e *proto.TargetAttachedToTarget) {
 	p.mu.Lock()
 	first := p.target == ""
 	if first {
@@ -42,12 +42,12 @@ func (p *page) attached(e *proto.TargetAttachedToTarget) {
 		close(p.attachedTo)
 		return
 	}
-	p.popup(e)
+	p.popupAttached(e)
 }
 
-// popup handles a window that a page of the run has opened; p is the first page. The
+// popupAttached handles a window that a page of the run has opened; p is the first page. The
 // opener waits until the window is resumed, so even one that is closed at once must be.
-func (p *page) popup(e *proto.TargetAttachedToTarget) {
+func (p *page) popupAttached(e *proto.TargetAttachedToTarget) {
 	p.mu.Lock()
 	w := &p.windows
 	tooMany := len(w.open) >= maxPopups
@@ -57,7 +57,7 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 	refused := w.refused
 	p.mu.Unlock()
 	opener := p.openerOf(e.TargetInfo.OpenerID)
-	guard := opener.guarding()
+	guard := opener.currentGuard()
 	if guard != nil && e.WaitingForDebugger {
 		defer guard.holdPopup(e.SessionID) // also if it is refused, because it uses up its permit
 	}
@@ -66,24 +66,24 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 			p.warn(fmt.Sprintf("the page opened more than %d popups at once: those beyond were closed before they loaded", maxPopups))
 		}
 		p.i.client.refusePopup(e)
-		p.update(func(*state) {})
+		p.update(func(*navState) {})
 		return
 	}
 	popup := opener.newPopup(e)
-	p.update(func(*state) {
+	p.update(func(*navState) {
 		if w.open == nil {
 			w.open = map[proto.TargetSessionID]*page{}
 		}
 		w.open[e.SessionID] = popup
 		w.opened++
 		popup.number = w.opened
-		w.unannounced = append(w.unannounced, popup)
+		w.unwarned = append(w.unwarned, popup)
 	})
 	for _, m := range eachPage {
 		popup.send(m)
 	}
 	if guard == nil {
-		p.i.client.letGo(e)
+		p.i.client.resumeTarget(e)
 	}
 	opener.send(proto.PageBringToFront{})
 }
@@ -91,7 +91,7 @@ func (p *page) popup(e *proto.TargetAttachedToTarget) {
 // comeToFront puts the page before the other windows of the run. In full Chromium a
 // new window hides its opener, and a page that is hidden draws nothing after a key.
 func (p *page) comeToFront() {
-	if len(p.popupsNow()) > 0 {
+	if len(p.openPopups()) > 0 {
 		p.send(proto.PageBringToFront{})
 	}
 }
@@ -108,7 +108,7 @@ func (p *page) newPopup(e *proto.TargetAttachedToTarget) *page {
 
 // openerOf is the page with this target; the first page if it is not known.
 func (p *page) openerOf(target proto.TargetTargetID) *page {
-	for _, popup := range p.popupsNow() {
+	for _, popup := range p.openPopups() {
 		if popup.target == target {
 			return popup
 		}
@@ -116,11 +116,11 @@ func (p *page) openerOf(target proto.TargetTargetID) *page {
 	return p
 }
 
-// warnOfPopups warns the run of the popups that it does not follow.
-func (p *page) warnOfPopups() {
+// warnOfUnfollowedPopups warns the run of the popups that it does not follow.
+func (p *page) warnOfUnfollowedPopups() {
 	p.mu.Lock()
-	popups := p.windows.unannounced
-	p.windows.unannounced = nil
+	popups := p.windows.unwarned
+	p.windows.unwarned = nil
 	p.mu.Unlock()
 	for _, popup := range popups {
 		if !popup.isFollowed() {
@@ -136,26 +136,26 @@ func (p *page) warnOfPopups() {
 func (c *client) refusePopup(e *proto.TargetAttachedToTarget) {
 	c.send(e.SessionID, "Network.enable", networkEnable{})
 	c.send(e.SessionID, "Network.emulateNetworkConditions", proto.NetworkEmulateNetworkConditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
-	c.letGo(e)
+	c.resumeTarget(e)
 	c.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: e.TargetInfo.TargetID})
 }
 
-// popupGone handles the end of a popup.
-func (p *page) popupGone(session proto.TargetSessionID) {
+// popupClosed handles the end of a popup.
+func (p *page) popupClosed(session proto.TargetSessionID) {
 	p.mu.Lock()
 	popup, known := p.windows.open[session]
 	p.mu.Unlock()
 	if !known {
 		return
 	}
-	for _, f := range popup.framesNow() {
+	for _, f := range popup.currentFrames() {
 		p.i.client.unlisten(f.session)
 	}
 	popup.mu.Lock()
 	popup.closed = true
 	popup.mu.Unlock()
 	popup.crash()
-	p.update(func(*state) { delete(p.windows.open, session) })
+	p.update(func(*navState) { delete(p.windows.open, session) })
 }
 
 // isClosed reports whether p is a popup that was closed.
@@ -169,7 +169,7 @@ func (p *page) isClosed() bool {
 func (p *page) isFollowed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.isTab
+	return p.followed
 }
 
 // closePopup asks the browser to close a popup and does not wait.
@@ -183,8 +183,8 @@ func (p *page) closePopup(session proto.TargetSessionID) {
 	}
 }
 
-// popupsNow are the open popups of the run, in the order in which they were opened.
-func (p *page) popupsNow() []*page {
+// openPopups are the open popups of the run, in the order in which they were opened.
+func (p *page) openPopups() []*page {
 	first := p.first()
 	first.mu.Lock()
 	defer first.mu.Unlock()
@@ -200,7 +200,7 @@ func (p *page) popupsNow() []*page {
 // unseen if the page has kept references to them.
 func (p *page) closePopups(ctx context.Context) error {
 	others := func() []*page {
-		return slices.DeleteFunc(p.popupsNow(), func(popup *page) bool {
+		return slices.DeleteFunc(p.openPopups(), func(popup *page) bool {
 			for own := p; own != nil; own = own.opener {
 				if own == popup {
 					return true
@@ -220,5 +220,5 @@ func (p *page) closePopups(ctx context.Context) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, popupTime, routine.Errorf(routine.CodeScriptBlocked,
 		"a popup of the page's does not close, and a script could act in it unseen"))
 	defer cancel()
-	return p.first().waitFor(bounded, func(state) (bool, error) { return len(others()) == 0, nil })
+	return p.first().waitFor(bounded, func(navState) (bool, error) { return len(others()) == 0, nil })
 }

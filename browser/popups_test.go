@@ -48,7 +48,7 @@ func TestScriptsActInNoPopup(t *testing.T) {
 					if w := strings.Join(p.Warnings(), "\n"); !strings.Contains(w, "popups that were closed before the script") {
 						t.Errorf("warnings %q", w)
 					}
-					if n := len(p.popupsNow()); n > 0 {
+					if n := len(p.openPopups()); n > 0 {
 						t.Errorf("%d popups are left", n)
 					}
 					p.Close()
@@ -208,7 +208,7 @@ func TestNoPermitIsLeft(t *testing.T) {
 	if _, err := p.Evaluate(testContext(t), watchedScript(`(() => { document.title = 'x' })()`)); err != nil {
 		t.Fatal(err)
 	}
-	g := p.guarding()
+	g := p.currentGuard()
 	if g == nil {
 		t.Fatal("the page has no guard")
 	}
@@ -218,13 +218,13 @@ func TestNoPermitIsLeft(t *testing.T) {
 	left := func() (waiting, permits int) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		return len(g.popups), g.permits
+		return len(g.waitingPopups), g.popupPermits
 	}
 	eventually(t, testTime, "ten popups, each with its permit", func() bool {
 		waiting, permits := left()
-		return len(p.popupsNow()) == maxPopups && waiting == 0 && permits == 0
+		return len(p.openPopups()) == maxPopups && waiting == 0 && permits == 0
 	})
-	g.handle(guardEvent{method: popupTooLong, params: json.RawMessage(p.popupsNow()[0].session)})
+	g.handle(guardEvent{method: popupTooLong, params: json.RawMessage(p.openPopups()[0].session)})
 	if waiting, permits := left(); waiting != 0 || permits != 0 {
 		t.Errorf("%d windows wait, %d permits are left", waiting, permits)
 	}

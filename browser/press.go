@@ -17,9 +17,9 @@ const outside = -1
 // pressure is the pressure of pointer events of a mouse whose button is down.
 const pressure = 0.5
 
-// press moves the mouse to the spot and clicks. If the first press reaches something
+// pressMouse moves the mouse to the spot and clicks. If the first press reaches something
 // else, press returns its description and clicks nothing.
-func (p *page) press(ctx context.Context, s spot, c routine.Click, before state) (string, error) {
+func (p *page) pressMouse(ctx context.Context, s actionPoint, c routine.Click, before navState) (string, error) {
 	at := func(kind proto.InputDispatchMouseEventType, n int) proto.InputDispatchMouseEvent {
 		e := proto.InputDispatchMouseEvent{Type: kind, X: s.X, Y: s.Y, Button: proto.InputMouseButton(c.Button), ClickCount: n}
 		if kind == proto.InputDispatchMouseEventTypeMousePressed {
@@ -31,7 +31,7 @@ func (p *page) press(ctx context.Context, s spot, c routine.Click, before state)
 	move := at(proto.InputDispatchMouseEventTypeMouseMoved, 0)
 	move.Button = proto.InputMouseButtonNone
 	judged, err := s.view.ask(ctx, "pressed")
-	if errors.Is(gone(err), errGone) {
+	if errors.Is(asGone(err), errGone) {
 		return anotherPage, nil
 	}
 	if err != nil {
@@ -72,7 +72,7 @@ func (p *page) press(ctx context.Context, s spot, c routine.Click, before state)
 // whether the helper has seen the press and hidden it from the page. The helper reports
 // before the page's handlers run, which may be long before the press is answered: a page
 // that starts to navigate answers late.
-func (p *page) landed(ctx context.Context, s spot, before state, judged, pressed *future) (hit string, seen bool, err error) {
+func (p *page) landed(ctx context.Context, s actionPoint, before navState, judged, pressed *future) (hit string, seen bool, err error) {
 	select {
 	case a := <-judged.ch:
 		return judgement(a)
@@ -88,7 +88,7 @@ func (p *page) landed(ctx context.Context, s spot, before state, judged, pressed
 	// The helper has not seen the press, or has not reported it yet. A page that is
 	// navigating answers no new requests but still delivers that report.
 	asked, err := s.view.ask(ctx, "landed", s.X, s.Y)
-	if err != nil && !errors.Is(gone(err), errGone) {
+	if err != nil && !errors.Is(asGone(err), errGone) {
 		return "", false, err
 	}
 	if err == nil && p.now().loader == before.loader {
@@ -133,7 +133,7 @@ type evaluated[V any] struct {
 func judgement(a answer) (hit string, seen bool, err error) {
 	var r evaluated[*string]
 	if a.err != nil {
-		if err := gone(a.err); !errors.Is(err, errGone) {
+		if err := asGone(a.err); !errors.Is(err, errGone) {
 			return "", false, err
 		}
 		return anotherPage, false, nil

@@ -48,7 +48,7 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 		return nil, fmt.Errorf("make a profile directory: %w", err)
 	}
 	p := &process{dir: dir, home: filepath.Join(dir.Path, "home"), log: &tail{}, exited: make(chan struct{}), pages: map[proto.BrowserBrowserContextID]*page{}}
-	if err = p.settle(c); err == nil {
+	if err = p.makeDirectories(c); err == nil {
 		err = p.launch(executable, c)
 	}
 	if err != nil {
@@ -72,8 +72,8 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 	return p, nil
 }
 
-// settle creates the directories that Chromium may write to.
-func (p *process) settle(c confinement) error {
+// makeDirectories creates the directories that Chromium may write to.
+func (p *process) makeDirectories(c confinement) error {
 	if err := os.Mkdir(p.home, 0o700); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (p *process) settle(c confinement) error {
 		return nil
 	}
 	// Other users may pass through the directory and not list it.
-	return errors.Join(os.Chmod(p.dir.Path, 0o711), c.give(p.home), c.reachable(p.home))
+	return errors.Join(os.Chmod(p.dir.Path, 0o711), c.giveTo(p.home), c.checkReachable(p.home))
 }
 
 // launch starts Chromium so that it is killed when we die. The kernel does that when the
@@ -97,10 +97,10 @@ func (p *process) launch(executable string, c confinement) error {
 		return err
 	}
 	p.pipe = newPipe(ourIn, ourOut)
-	p.cmd = limited(c.memory, executable, flags(p.home, c.sandbox))
+	p.cmd = withMemoryLimit(c.memory, executable, flags(p.home, c.sandbox))
 	p.cmd.ExtraFiles = []*os.File{theirIn, theirOut} // file descriptors 3 and 4
 	p.cmd.Stderr = p.log
-	p.cmd.SysProcAttr = boundToUs()
+	p.cmd.SysProcAttr = dieWithParent()
 	p.cmd.SysProcAttr.Credential = c.user
 	p.cmd.Env, p.cmd.Dir = environment(p.home), p.home
 	p.cmd.WaitDelay = time.Second // its child processes may keep stderr open
@@ -125,22 +125,22 @@ func (p *process) launch(executable string, c confinement) error {
 	return nil
 }
 
-// enroll makes the page receive the targets of its context; dismiss ends that.
-func (p *process) enroll(page *page) {
+// register makes the page receive the targets of its context; dismiss ends that.
+func (p *process) register(page *page) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pages[page.context] = page
 }
 
-func (p *process) dismiss(page *page) {
+func (p *process) unregister(page *page) {
 	p.mu.Lock()
 	delete(p.pages, page.context)
 	p.mu.Unlock()
 	page.mu.Lock()
 	session := page.session // it may be set concurrently
 	page.mu.Unlock()
-	for _, own := range append(page.popupsNow(), page) {
-		for _, f := range own.framesNow() { // the page may be changing them
+	for _, own := range append(page.openPopups(), page) {
+		for _, f := range own.currentFrames() { // the page may be changing them
 			p.client.unlisten(f.session)
 		}
 	}
@@ -163,7 +163,7 @@ func (p *process) event(method string, params json.RawMessage) {
 		return
 	}
 	if strings.HasPrefix(method, "Browser.download") {
-		p.noteDownload(method, params)
+		p.downloadEvent(method, params)
 		return
 	}
 	if method != "Target.attachedToTarget" {
@@ -177,10 +177,10 @@ func (p *process) event(method string, params json.RawMessage) {
 	page := p.pages[e.TargetInfo.BrowserContextID]
 	p.mu.Unlock()
 	if page != nil && e.TargetInfo.Type == proto.TargetTargetInfoTypePage {
-		page.attached(&e)
+		page.targetAttached(&e)
 		return
 	}
-	p.client.letGo(&e)
+	p.client.resumeTarget(&e)
 }
 
 func (p *process) detached(session proto.TargetSessionID) {
@@ -189,7 +189,7 @@ func (p *process) detached(session proto.TargetSessionID) {
 	pages := slices.Collect(maps.Values(p.pages))
 	p.mu.Unlock()
 	for _, page := range pages {
-		page.popupGone(session)
+		page.popupClosed(session)
 	}
 }
 
@@ -202,7 +202,7 @@ func environment(dir string) []string {
 // be called more than once.
 func (p *process) close() {
 	p.once.Do(func() {
-		p.ended.Store(p.client.standing() == nil)
+		p.ended.Store(p.client.endError() == nil)
 		killGroup(p.cmd)
 		<-p.exited
 		p.pipe.close()
@@ -211,9 +211,9 @@ func (p *process) close() {
 	})
 }
 
-// ending describes how the process has ended by itself; it is empty if close was called.
+// endReason describes how the process has ended by itself; it is empty if close was called.
 // After the connection has ended, it waits a little for the end of the process.
-func (p *process) ending(within time.Duration) string {
+func (p *process) endReason(within time.Duration) string {
 	if p.ended.Load() {
 		return ""
 	}

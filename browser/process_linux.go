@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// boundToUs puts Chromium into a process group of its own and makes the kernel kill it
+// dieWithParent puts Chromium into a process group of its own and makes the kernel kill it
 // when our process dies, even by SIGKILL.
-func boundToUs() *syscall.SysProcAttr {
+func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
@@ -30,10 +30,10 @@ func closeOnExec() {
 	}
 }
 
-// limited is the command that runs the executable with a bound on its data segment and
+// withMemoryLimit is the command that runs the executable with a bound on its data segment and
 // that of every process that it starts. A process can only set that for itself, so a
 // shell sets it and then executes the program.
-func limited(memory int64, executable string, args []string) *exec.Cmd {
+func withMemoryLimit(memory int64, executable string, args []string) *exec.Cmd {
 	if memory <= 0 {
 		return exec.Command(executable, args...)
 	}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// boundToUs puts Chromium into a process group of its own. It dies with us all
+// dieWithParent puts Chromium into a process group of its own. It dies with us all
 // the same: it exits when the pipe closes.
 func boundToUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 

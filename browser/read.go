@@ -34,11 +34,11 @@ func (p *page) OuterHTML(ctx context.Context, selector string) (string, int, err
 
 // inView waits for the page and for a match of the selector, and says which view it
 // is in; that of the page where the selector is empty.
-func (p *page) inView(ctx context.Context, selector string) (*view, error) {
-	if err := p.ready(ctx); err != nil || selector == "" {
+func (p *page) inView(ctx context.Context, selector string) (*frameView, error) {
+	if err := p.awaitRest(ctx); err != nil || selector == "" {
 		return p.top, err
 	}
-	return p.present(ctx, selector)
+	return p.awaitMatch(ctx, selector)
 }
 
 // Scroll scrolls the window or an element. A page that leaves meanwhile has been
@@ -49,7 +49,9 @@ func (p *page) Scroll(ctx context.Context, s routine.Scroll) error {
 		if err != nil {
 			return err
 		}
-		done, err := help[bool](ctx, in, "scroll", map[string]any{"element": s.Selector != "", "x": s.X, "y": s.Y, "dx": s.DeltaX, "dy": s.DeltaY, "smooth": s.Smooth})
+		done, err := help[bool](ctx, in, "scroll", map[string]any{
+			"element": s.Selector != "", "x": s.X, "y": s.Y, "dx": s.DeltaX, "dy": s.DeltaY, "smooth": s.Smooth,
+		})
 		switch {
 		case err != nil:
 			return p.failure(ctx, ignoreGone(err))
@@ -61,7 +63,7 @@ func (p *page) Scroll(ctx context.Context, s routine.Scroll) error {
 
 // Cookies returns all cookies of the run.
 func (p *page) Cookies(ctx context.Context) ([]routine.Cookie, error) {
-	if err := p.ready(ctx); err != nil { // a page that is loading may set some
+	if err := p.awaitRest(ctx); err != nil { // a page that is loading may set some
 		return nil, err
 	}
 	all, err := proto.StorageGetCookies{BrowserContextID: p.context}.Call(caller{ctx, p.i.client, ""})
@@ -73,7 +75,7 @@ func (p *page) Cookies(ctx context.Context) ([]routine.Cookie, error) {
 
 // SentCookies returns the cookies that the browser would send to the current page.
 func (p *page) SentCookies(ctx context.Context) ([]routine.Cookie, error) {
-	if err := p.ready(ctx); err != nil {
+	if err := p.awaitRest(ctx); err != nil {
 		return nil, err
 	}
 	sent, err := call[proto.NetworkGetCookiesResult](ctx, p, proto.NetworkGetCookies{Urls: []string{p.now().url}})
@@ -123,7 +125,7 @@ const readProperty = `(path => {
 // Lookup reads a text from the page: a storage entry, the content of a meta tag, or a
 // property of window.
 func (p *page) Lookup(ctx context.Context, from routine.Source, name string) (string, bool, error) {
-	err := p.ready(ctx)
+	err := p.awaitRest(ctx)
 	if err != nil {
 		return "", false, err
 	}
@@ -155,7 +157,7 @@ func (p *page) StorageKeys(ctx context.Context) ([]string, error) {
 func (p *page) property(ctx context.Context, path string) (*string, error) {
 	expression := strings.Replace(readProperty, "%s", routine.JSONText(path), 1)
 	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, ReturnByValue: true, ThrowOnSideEffect: true})
-	var t *thrown
+	var t *exceptionError
 	if errors.As(err, &t) || err == nil && v.Type != "string" {
 		return nil, nil // reading the page's objects may throw
 	}

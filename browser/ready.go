@@ -8,9 +8,9 @@ import (
 // rehearsalTime bounds the rehearsal of a page, which takes a few frames.
 const rehearsalTime = 2 * time.Second
 
-// fresh creates a page for a run that waits for it. If the caller gives up, the page is
+// newReadyPage creates a page for a run that waits for it. If the caller gives up, the page is
 // kept for another run.
-func (b *Browser) fresh(ctx context.Context, i *instance) (*page, error) {
+func (b *Browser) newReadyPage(ctx context.Context, i *instance) (*page, error) {
 	type outcome struct {
 		p   *page
 		err error
@@ -30,7 +30,7 @@ func (b *Browser) fresh(ctx context.Context, i *instance) (*page, error) {
 		case <-i.failed:
 		}
 		if err == nil {
-			b.keep(i, p)
+			b.addReady(i, p)
 		}
 	})
 	b.mu.Unlock()
@@ -44,11 +44,11 @@ func (b *Browser) fresh(ctx context.Context, i *instance) (*page, error) {
 	}
 }
 
-// fill creates ready contexts in the background, one at a time, until there are enough.
+// fillReady creates ready contexts in the background, one at a time, until there are enough.
 // It is called at the end of runs only, so that it takes no time from a run that starts.
 // b.mu is held.
-func (b *Browser) fill(i *instance) {
-	if i.filling || !b.wants(i) {
+func (b *Browser) fillReady(i *instance) {
+	if i.filling || !b.needsReady(i) {
 		return
 	}
 	i.filling = true
@@ -58,8 +58,8 @@ func (b *Browser) fill(i *instance) {
 	})
 }
 
-// wants reports whether more ready pages are needed. b.mu is held.
-func (b *Browser) wants(i *instance) bool {
+// needsReady reports whether more ready pages are needed. b.mu is held.
+func (b *Browser) needsReady(i *instance) bool {
 	return !b.closed && !i.retired && len(i.ready) < b.config.Warm
 }
 
@@ -68,21 +68,21 @@ func (b *Browser) makeReady(i *instance) bool {
 	p, err := newPage(b, i)
 	if err == nil {
 		p.rehearse()
-		b.keep(i, p)
+		b.addReady(i, p)
 	} else if i.alive() {
 		b.config.Log.Warn("no context could be made ready", "error", err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	i.filling = err == nil && b.wants(i)
+	i.filling = err == nil && b.needsReady(i)
 	return i.filling
 }
 
-// keep adds an unused page to the ready ones.
-func (b *Browser) keep(i *instance, p *page) {
+// addReady adds an unused page to the ready ones.
+func (b *Browser) addReady(i *instance, p *page) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.wants(i) {
+	if b.needsReady(i) {
 		i.ready = append(i.ready, p)
 	} else {
 		b.discard(p)
@@ -91,7 +91,7 @@ func (b *Browser) keep(i *instance, p *page) {
 
 // discard disposes of an unused page in the background. b.mu is held.
 func (b *Browser) discard(p *page) {
-	b.background(p.i, func() { _ = p.dispose() })
+	b.background(p.i, func() { _ = p.disposeContext() })
 }
 
 // rehearse makes the blank page render text and a field once. The run's site will use the

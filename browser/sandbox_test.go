@@ -95,7 +95,7 @@ func TestInstallerTakesTheSandboxAlong(t *testing.T) {
 // Who may not install packages is given the whole command line.
 func TestInstallationByHand(t *testing.T) {
 	want := "sudo apt-get update && sudo apt-get install --yes --no-install-recommends chromium-headless-shell chromium-sandbox fonts-liberation"
-	if got := managers[0].byHand(); got != want {
+	if got := managers[0].manualCommand(); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -113,7 +113,7 @@ func TestInstallationShowsItsProgress(t *testing.T) {
 	shown, log := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := manager{name: apt, install: []string{"install", "--yes"}}.get(testContext(t), log, nil, "chromium-sandbox")
+		err := manager{name: apt, install: []string{"install", "--yes"}}.installPackages(testContext(t), log, nil, "chromium-sandbox")
 		_ = log.Close()
 		done <- err
 	}()

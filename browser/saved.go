@@ -21,14 +21,14 @@ const (
 	maxStateBytes = 4 << 20
 )
 
-// saved is the state of a context that is kept for the next run of its project.
-type saved struct {
-	Cookies []savedCookie `json:"cookies"`
-	Storage []savedOrigin `json:"storage"`
+// storageState is the state of a context that is kept for the next run of its project.
+type storageState struct {
+	Cookies []storedCookie `json:"cookies"`
+	Storage []storedOrigin `json:"storage"`
 }
 
-// savedCookie is a cookie as Storage.setCookies takes it.
-type savedCookie struct {
+// storedCookie is a cookie as Storage.setCookies takes it.
+type storedCookie struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Domain string `json:"domain,omitempty"`
@@ -45,10 +45,10 @@ type savedCookie struct {
 	PartitionKey json.RawMessage `json:"partitionKey,omitempty"`
 }
 
-// savedOrigin is the local storage of a site. Items are [key, value] pairs as JSON that
+// storedOrigin is the local storage of a site. Items are [key, value] pairs as JSON that
 // the page's JSON.stringify has written. They are not decoded, because a text may contain
 // what Go strings cannot, such as half a surrogate pair.
-type savedOrigin struct {
+type storedOrigin struct {
 	Origin string          `json:"origin"`
 	Items  json.RawMessage `json:"items"`
 }
@@ -70,15 +70,15 @@ func (p *page) restore(ctx context.Context, state []byte) error {
 	if len(state) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(state, &p.kept); err != nil {
+	if err := json.Unmarshal(state, &p.restored); err != nil {
 		return fmt.Errorf("read the saved state: %w", err)
 	}
-	_, err := p.await(ctx, p.i.client.send("", "Storage.setCookies", map[string]any{"browserContextId": p.context, "cookies": p.kept.Cookies}))
+	_, err := p.await(ctx, p.i.client.send("", "Storage.setCookies", map[string]any{"browserContextId": p.context, "cookies": p.restored.Cookies}))
 	if err != nil {
 		return fmt.Errorf("set the saved cookies: %w", err)
 	}
 	return p.onBlankPages(ctx, func(visit func(origin string) error) error {
-		for _, o := range p.kept.Storage {
+		for _, o := range p.restored.Storage {
 			if err := visit(o.Origin); err != nil {
 				return err
 			}
@@ -107,7 +107,7 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 	visited := p.visited
 	p.visited = nil
 	p.mu.Unlock()
-	state := saved{Cookies: cookies, Storage: slices.DeleteFunc(p.kept.Storage, func(o savedOrigin) bool { return visited[o.Origin] })}
+	state := storageState{Cookies: cookies, Storage: slices.DeleteFunc(p.restored.Storage, func(o storedOrigin) bool { return visited[o.Origin] })}
 	err = p.onBlankPages(ctx, func(visit func(origin string) error) error {
 		for origin := range visited {
 			if err := visit(origin); err != nil {
@@ -122,7 +122,7 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 				return err
 			}
 			if *items != "[]" {
-				state.Storage = append(state.Storage, savedOrigin{origin, json.RawMessage(*items)})
+				state.Storage = append(state.Storage, storedOrigin{origin, json.RawMessage(*items)})
 			}
 		}
 		return nil
@@ -130,7 +130,7 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(state.Storage, func(a, b savedOrigin) int { return strings.Compare(a.Origin, b.Origin) })
+	slices.SortFunc(state.Storage, func(a, b storedOrigin) int { return strings.Compare(a.Origin, b.Origin) })
 	b, err := json.Marshal(state)
 	if err == nil && len(b) > maxStateBytes {
 		err = routine.Errorf(routine.CodeResultTooLarge, "cookies and local storage have %d bytes, at most %d are kept", len(b), maxStateBytes)
@@ -138,13 +138,13 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 	return b, err
 }
 
-func (p *page) cookiesToSave(ctx context.Context) ([]savedCookie, error) {
+func (p *page) cookiesToSave(ctx context.Context) ([]storedCookie, error) {
 	b, err := p.await(ctx, p.i.client.send("", "Storage.getCookies", map[string]any{"browserContextId": p.context}))
 	if err != nil {
 		return nil, fmt.Errorf("read the cookies: %w", err)
 	}
 	var all struct {
-		Cookies []savedCookie `json:"cookies"`
+		Cookies []storedCookie `json:"cookies"`
 	}
 	if err := json.Unmarshal(b, &all); err != nil {
 		return nil, err
@@ -219,14 +219,14 @@ func (p *page) answerBlank(params json.RawMessage) {
 		"body":            base64.StdEncoding.EncodeToString([]byte("<!doctype html>"))}})
 }
 
-// visit records the site of a document whose storage is to be saved, of a popup only if
+// recordVisit records the site of a document whose storage is to be saved, of a popup only if
 // the run follows it. p.mu is held.
-func (p *page) visit(document string) {
+func (p *page) recordVisit(document string) {
 	if first := p.first(); first != p {
-		if p.isTab {
+		if p.followed {
 			first.mu.Lock()
 			defer first.mu.Unlock()
-			first.visit(document)
+			first.recordVisit(document)
 		}
 		return
 	}

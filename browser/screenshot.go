@@ -13,11 +13,11 @@ import (
 
 var (
 	//go:embed blank.js
-	blankSource string
+	redactSource string
 	//go:embed secrets.js
 	secretsSource string
-	// blankScript defines a function that hides secrets in a page for its screenshot.
-	blankScript = withSecrets(blankSource)
+	// redactScript defines a function that hides secrets in a page for its screenshot.
+	redactScript = withSecrets(redactSource)
 )
 
 // withSecrets is an expression in which findSecrets is the function of secrets.js.
@@ -40,7 +40,7 @@ const maxScreenshot = 100 << 10
 // screenshot returns a screenshot of the viewport, with secrets hidden and the page's
 // scripts stopped, so that none shows a secret again. It is nil if that fails.
 func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screenshot {
-	views := append(p.framesNow(), p.top) // the page last, because its viewport is the one that counts
+	views := append(p.currentFrames(), p.top) // the page last, because its viewport is the one that counts
 	if len(secrets) > 0 && len(views) > maxFrames {
 		return nil // there may be more frames, in which no secrets would be hidden
 	}
@@ -53,7 +53,7 @@ func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screen
 	var seen viewport
 	for _, v := range views {
 		var err error
-		if seen, err = inHelperWithoutTimer[viewport](ctx, v, blankScript, secrets); err != nil {
+		if seen, err = inHelperWithoutTimer[viewport](ctx, v, redactScript, secrets); err != nil {
 			return nil
 		}
 	}

@@ -32,7 +32,7 @@ const probeTime = 2 * time.Second
 // Evaluate runs an author's script in the page's main world, watched by the page's guard
 // unless the script is proved to only read.
 func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluation, error) {
-	if err := p.ready(ctx); err != nil {
+	if err := p.awaitRest(ctx); err != nil {
 		return routine.Evaluation{}, err
 	}
 	p.mu.Lock()
@@ -40,7 +40,7 @@ func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluati
 	p.mu.Unlock()
 	value, err := p.script(ctx, s)
 	p.mu.Lock()
-	e := routine.Evaluation{JSON: jsonOf(value), Lost: lost(value), Console: p.console}
+	e := routine.Evaluation{JSON: jsonOf(value), Lost: lossWarning(value), Console: p.console}
 	p.console = nil
 	p.mu.Unlock()
 	e.LeftoversStopped = p.hasStoppedLeftovers()
@@ -59,10 +59,10 @@ type scriptThrown struct {
 
 func (t *scriptThrown) Error() string { return t.text }
 
-func (p *page) script(ctx context.Context, s routine.Script) (remote, error) {
+func (p *page) script(ctx context.Context, s routine.Script) (remoteObject, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, s.Limit, routine.ScriptOver(s.Limit))
 	defer cancel()
-	var v remote
+	var v remoteObject
 	var err error
 	// A script that only reads runs unwatched, unless it could run a getter or other
 	// code that an earlier script has left behind.
@@ -70,19 +70,19 @@ func (p *page) script(ctx context.Context, s routine.Script) (remote, error) {
 	if s.Facts.Reads && !p.hasLeftovers() {
 		v, err = p.run(bounded, s, name)
 	} else {
-		v, err = p.watch(bounded, s, name)
+		v, err = p.runWatched(bounded, s, name)
 	}
 	switch t := (*scriptThrown)(nil); {
 	case err != nil && p.errBlocked() != nil:
-		return remote{}, p.errBlocked()
+		return remoteObject{}, p.errBlocked()
 	case err != nil && bounded.Err() != nil:
-		return remote{}, context.Cause(bounded)
+		return remoteObject{}, context.Cause(bounded)
 	case errors.As(err, &t):
-		return remote{}, t
-	case errors.Is(gone(err), errGone):
-		return remote{}, routine.Errorf(routine.CodeScriptError, "the page went away while the script ran")
+		return remoteObject{}, t
+	case errors.Is(asGone(err), errGone):
+		return remoteObject{}, routine.Errorf(routine.CodeScriptError, "the page went away while the script ran")
 	case err != nil:
-		return remote{}, p.failure(ctx, err)
+		return remoteObject{}, p.failure(ctx, err)
 	}
 	return v, nil
 }
@@ -93,11 +93,11 @@ const maxScriptText = 32 << 20
 
 // run runs a script with a source URL and encodes its value as JSON. It terminates a
 // script that takes too long. An exception is returned as a *scriptThrown.
-func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, error) {
+func (p *page) run(ctx context.Context, s routine.Script, name string) (remoteObject, error) {
 	source := scriptSource{name: name}
 	expression := s.Text
 	if p.hasLeftovers() {
-		expression, source.before = later(javascript.Expression(s.Text)), laterLines
+		expression, source.before = inNewTask(javascript.Expression(s.Text)), newTaskLines
 	}
 	p.mu.Lock()
 	p.latestScript = source
@@ -110,14 +110,14 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remote, 
 		v, err = p.stringify(ctx, v.ObjectID)
 		v.Subtype, v.Class = was.Subtype, cmp.Or(was.Class, was.Type)
 	}
-	if terminated(err) || failedInside(err) && time.Since(begun) >= s.Limit {
+	if terminated(err) || isInternalError(err) && time.Since(begun) >= s.Limit {
 		<-ctx.Done() // the limit of the evaluation has ended a moment before ctx
 		err = context.Cause(ctx)
 	}
 	if ctx.Err() != nil && err != nil {
-		p.stop()
+		p.terminateScript()
 	}
-	if t, ok := errors.AsType[*thrown](err); ok {
+	if t, ok := errors.AsType[*exceptionError](err); ok {
 		by := source.place(t.exception)
 		// What the script or a function that it calls throws has the script on its
 		// stack. If the script does not compile, the stack contains at most paused
@@ -148,27 +148,28 @@ var stringifyEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: "co
 
 // stringify encodes an object as JSON in the page. Functions and other values without
 // JSON give undefined.
-func (p *page) stringify(ctx context.Context, object string) (remote, error) {
+func (p *page) stringify(ctx context.Context, object string) (remoteObject, error) {
 	v, err := evaluate(ctx, p, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(object), ReturnByValue: true,
 		FunctionDeclaration: fmt.Sprintf(`function %s() {
 			const s = typeof %s === 'function' ? %[2]s(this) : JSON.stringify(this);
 			return s?.length > %d ? s.length : s;
 		}`, stringifier, keptStringify, maxScriptText)})
 	if v.Type == "number" {
-		return remote{}, routine.Errorf(routine.CodeResultTooLarge, "the script's value has %s characters of JSON, the limit is %d: return less", v.Value, maxScriptText)
+		return remoteObject{}, routine.Errorf(routine.CodeResultTooLarge, "the script's value has %s characters of JSON, the limit is %d: return less",
+			v.Value, maxScriptText)
 	}
 	if err != nil || v.Type != "string" {
-		return remote{}, err
+		return remoteObject{}, err
 	}
 	text, err := unquote(v.Value)
 	if err != nil {
-		return remote{}, err
+		return remoteObject{}, err
 	}
-	return remote{Type: "json", Value: json.RawMessage(*text)}, nil
+	return remoteObject{Type: "json", Value: json.RawMessage(*text)}, nil
 }
 
 // jsonOf is the JSON of a value; nil for undefined.
-func jsonOf(v remote) json.RawMessage {
+func jsonOf(v remoteObject) json.RawMessage {
 	switch {
 	case v.Type == "json":
 		return v.Value
@@ -186,12 +187,12 @@ func jsonOf(v remote) json.RawMessage {
 	return v.Value
 }
 
-// empty matches the JSON of a list whose items have no JSON: an array or a DOM list.
-var empty = regexp.MustCompile(`^(\[(\{\},?)+\]|\{("\d+":\{\},?)+\})$`)
+// emptyItems matches the JSON of a list whose items have no JSON: an array or a DOM list.
+var emptyItems = regexp.MustCompile(`^(\[(\{\},?)+\]|\{("\d+":\{\},?)+\})$`)
 
-// lost is a warning about what JSON could not represent of a script's value; empty if
+// lossWarning is a warning about what JSON could not represent of a script's value; empty if
 // nothing relevant was lost.
-func lost(v remote) string {
+func lossWarning(v remoteObject) string {
 	switch {
 	case v.Type == "undefined":
 		return "undefined, stored as null: is a return missing?"
@@ -199,7 +200,7 @@ func lost(v remote) string {
 		return "of type " + v.Class + ", which has no JSON: return data"
 	case v.Type == "json" && string(v.Value) == "{}" && v.Subtype != "":
 		return "of type " + v.Class + ", whose JSON is {}: return its text, attributes or entries"
-	case v.Type == "json" && len(v.Value) <= maxEmpty && empty.Match(v.Value):
+	case v.Type == "json" && len(v.Value) <= maxEmpty && emptyItems.Match(v.Value):
 		return "a list (" + v.Class + ") of what has no JSON, such as elements: return their texts or attributes"
 	}
 	return ""
@@ -215,16 +216,16 @@ func terminated(err error) bool {
 // internalError is the JSON-RPC code for an internal error.
 const internalError = -32603
 
-// failedInside reports whether V8 could not report the outcome of an evaluation, for
+// isInternalError reports whether V8 could not report the outcome of an evaluation, for
 // instance when it was terminated while the script was catching another exception.
-func failedInside(err error) bool {
+func isInternalError(err error) bool {
 	var e *cdp.Error
 	return errors.As(err, &e) && e.Code == internalError
 }
 
-// stop terminates the script that the page is running. If the page does not answer
+// terminateScript terminates the script that the page is running. If the page does not answer
 // afterwards, it counts as crashed: its next call fails instead of hanging.
-func (p *page) stop() {
+func (p *page) terminateScript() {
 	p.send(proto.RuntimeTerminateExecution{})
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()

@@ -9,8 +9,8 @@ import (
 	"rote/routine"
 )
 
-// stackFrame matches a line of an error's stack that ends with a position.
-var stackFrame = regexp.MustCompile(`(?m)^ {4}at .*:(\d+):(\d+)\)?$`)
+// stackLine matches a line of an error's stack that ends with a position.
+var stackLine = regexp.MustCompile(`(?m)^ {4}at .*:(\d+):(\d+)\)?$`)
 
 // thrownBy is where a script was when something was thrown.
 type thrownBy struct {
@@ -33,7 +33,7 @@ func (s scriptSource) place(x exception) thrownBy {
 		return thrownBy{}
 	}
 	// The stack in the description has the callers of async functions too.
-	for i, frame := range stackFrame.FindAllStringSubmatch(x.Exception.Description, -1) {
+	for i, frame := range stackLine.FindAllStringSubmatch(x.Exception.Description, -1) {
 		if strings.Contains(frame[0], s.name+":") {
 			line, _ := strconv.Atoi(frame[1]) // only digits
 			column, _ := strconv.Atoi(frame[2])

@@ -33,15 +33,15 @@ var errLoadBound = errors.New("load bound")
 // before the action.
 //
 // It fails if a page could not be reached or does not answer.
-func (p *page) follow(ctx context.Context, before state) error {
+func (p *page) follow(ctx context.Context, before navState) error {
 	for asked, n := before, 0; n < maxFollowed; asked, n = p.now(), n+1 {
-		if err := p.handled(ctx, asked); err != nil {
+		if err := p.awaitHandlers(ctx, asked); err != nil {
 			return err
 		}
-		if p.rests(p.now()) {
+		if p.atRest(p.now()) {
 			break
 		}
-		if err := p.arrived(ctx); err != nil {
+		if err := p.awaitArrival(ctx); err != nil {
 			return err
 		}
 		if p.now().loader != before.loader {
@@ -50,37 +50,37 @@ func (p *page) follow(ctx context.Context, before state) error {
 		// The navigation was cancelled, maybe for another one that the page has not
 		// requested yet.
 	}
-	if s := p.now(); s.loader == before.loader && s.statusOf == s.went && s.went != before.went && !s.nothing() {
-		return p.downloadBegins(ctx, requestTime) // the answer was not a document
+	if s := p.now(); s.loader == before.loader && s.statusOf == s.lastStarted && s.lastStarted != before.lastStarted && !s.withoutDocument() {
+		return p.awaitDownloadStart(ctx, requestTime) // the answer was not a document
 	}
 	return nil
 }
 
-// arrived waits until the page is at rest, and warns if the new document has not finished
+// awaitArrival waits until the page is at rest, and warns if the new document has not finished
 // loading or is an HTTP error. It fails if the document could not be reached.
-func (p *page) arrived(ctx context.Context) error {
+func (p *page) awaitArrival(ctx context.Context) error {
 	before := p.settled
 	finished, err := p.settle(ctx)
 	if err != nil || p.settled == before {
 		return err
 	}
 	if s := p.now(); s.unreachable != "" {
-		_, err = p.notReached(s.unreachable, cmp.Or(s.failure, "net::ERR_FAILED"))
+		_, err = p.unreachableError(s.unreachable, cmp.Or(s.failure, "net::ERR_FAILED"))
 		return err
 	}
 	p.warnOfDocument(finished)
 	return nil
 }
 
-// ready brings the page to the front and waits until it is at rest before an operation
+// awaitRest brings the page to the front and waits until it is at rest before an operation
 // starts. A timer or the answer to a request may have made it navigate since the last
 // operation.
-func (p *page) ready(ctx context.Context) error {
+func (p *page) awaitRest(ctx context.Context) error {
 	p.comeToFront()
-	if s := p.now(); s.url == "about:blank" && !s.leaving() || p.rests(s) {
+	if s := p.now(); s.url == "about:blank" && !s.navigating() || p.atRest(s) {
 		return nil
 	}
-	switch err := p.arrived(ctx); {
+	switch err := p.awaitArrival(ctx); {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil || !p.usable():
@@ -102,30 +102,30 @@ func (p *page) warnOfDocument(finished bool) {
 	}
 }
 
-// rests reports whether no navigation is under way and the document was waited for.
-func (p *page) rests(s state) bool { return !s.leaving() && s.loader == p.settled }
+// atRest reports whether no navigation is under way and the document was waited for.
+func (p *page) atRest(s navState) bool { return !s.navigating() && s.loader == p.settled }
 
 // settle waits until the page is at rest. It reports whether the last document that it
 // waited for has finished loading.
 func (p *page) settle(ctx context.Context) (finished bool, err error) {
 	finished = true
 	for range maxFollowed {
-		if err := p.arrive(ctx); err != nil {
+		if err := p.awaitNavigation(ctx); err != nil {
 			return finished, err
 		}
 		s := p.now()
-		if p.rests(s) {
+		if p.atRest(s) {
 			return finished, nil
 		}
 		stays := false
-		if finished, stays, err = p.loaded(ctx, s.loader); err != nil {
+		if finished, stays, err = p.awaitLoad(ctx, s.loader); err != nil {
 			return finished, err
 		}
 		if !stays {
 			continue
 		}
 		p.settled = s.loader
-		if err := p.sentOn(ctx, s); err != nil {
+		if err := p.awaitLoadHandlers(ctx, s); err != nil {
 			return finished, err
 		}
 	}
@@ -133,58 +133,58 @@ func (p *page) settle(ctx context.Context) (finished bool, err error) {
 	return finished, nil
 }
 
-// arrive waits until no navigation is under way, whether that brought a new document or
+// awaitNavigation waits until no navigation is under way, whether that brought a new document or
 // not.
-func (p *page) arrive(ctx context.Context) error {
+func (p *page) awaitNavigation(ctx context.Context) error {
 	for {
 		beginning, cancel := context.WithTimeoutCause(ctx, beginBound, errLoadBound)
-		err := p.waitFor(beginning, func(s state) (bool, error) { return s.requested == 0 || s.going != "", nil })
+		err := p.waitFor(beginning, func(s navState) (bool, error) { return s.pending == 0 || s.current != "", nil })
 		cancel()
 		if errors.Is(err, errLoadBound) {
-			p.update(func(s *state) { s.requested = 0 }) // the page has cancelled it
+			p.update(func(s *navState) { s.pending = 0 }) // the page has cancelled it
 		} else if err != nil {
 			return err
 		}
 		bounded, cancel := context.WithTimeoutCause(ctx, p.b.answerBound, errLoadBound)
-		err = p.waitFor(bounded, func(s state) (bool, error) { return s.going == "", nil })
+		err = p.waitFor(bounded, func(s navState) (bool, error) { return s.current == "", nil })
 		over := bounded.Err() != nil
 		cancel()
 		switch {
-		case err == nil && p.now().leaving(): // another one has replaced it
+		case err == nil && p.now().navigating(): // another one has replaced it
 		case err == nil || !over:
 			return err
 		default:
 			// Without this, the session stays blocked while a server does not answer.
 			p.send(proto.PageStopLoading{})
-			return routine.Errorf(routine.CodeTimeout, "the page was on its way to %s, which did not answer", routine.ShownURL(p.now().goingTo))
+			return routine.Errorf(routine.CodeTimeout, "the page was on its way to %s, which did not answer", routine.ShownURL(p.now().currentURL))
 		}
 	}
 }
 
-// loaded waits until the document with this loader has fired its load event. finished
+// awaitLoad waits until the document with this loader has fired its load event. finished
 // reports whether it has: not if that took too long or the document's body broke off.
 // stays is false if another navigation has ended the wait.
-func (p *page) loaded(ctx context.Context, loader string) (finished, stays bool, err error) {
+func (p *page) awaitLoad(ctx context.Context, loader string) (finished, stays bool, err error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, p.b.loadBound, errLoadBound)
 	defer cancel()
-	gone := func(s state) bool { return s.leaving() || s.loader != loader }
-	err = p.waitFor(bounded, func(s state) (bool, error) { return s.life["load"] || s.broke || gone(s), nil })
+	gone := func(s navState) bool { return s.navigating() || s.loader != loader }
+	err = p.waitFor(bounded, func(s navState) (bool, error) { return s.lifecycle["load"] || s.bodyBroke || gone(s), nil })
 	if errors.Is(err, errLoadBound) {
 		err = nil
 	}
 	s := p.now()
-	return s.life["load"] && s.loader == loader, !gone(s), err
+	return s.lifecycle["load"] && s.loader == loader, !gone(s), err
 }
 
-// handled waits until the page has handled the events that were sent to it, and has
+// awaitHandlers waits until the page has handled the events that were sent to it, and has
 // requested the navigations that result from them. It returns early when a navigation was
 // requested.
-func (p *page) handled(ctx context.Context, before state) error {
+func (p *page) awaitHandlers(ctx context.Context, before navState) error {
 	// By the time that an evaluation is answered, the page has requested its navigations.
 	// The browser process starts steps in the history, so it is asked as well.
 	for _, settled := range []*future{p.nextTask(), p.send(proto.PageGetNavigationHistory{})} {
 		defer settled.forget()
-		asked, err := p.askedFor(ctx, before, settled)
+		asked, err := p.awaitRequestedNavigation(ctx, before, settled)
 		if asked || err != nil {
 			return err
 		}
@@ -192,12 +192,12 @@ func (p *page) handled(ctx context.Context, before state) error {
 	return nil
 }
 
-// sentOn waits until the handlers of a document's load event have run, which may navigate.
+// awaitLoadHandlers waits until the handlers of a document's load event have run, which may navigate.
 // It does not wait for a document that hangs afterwards.
-func (p *page) sentOn(ctx context.Context, before state) error {
+func (p *page) awaitLoadHandlers(ctx context.Context, before navState) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, beginBound, errLoadBound)
 	defer cancel()
-	err := p.handled(bounded, before)
+	err := p.awaitHandlers(bounded, before)
 	if errors.Is(err, errLoadBound) {
 		return nil
 	}
@@ -217,20 +217,20 @@ func (p *page) nextTask() *future {
 	return p.send(proto.RuntimeEvaluate{ContextID: id, Expression: "new Promise(done => setTimeout(done))", AwaitPromise: true, DisableBreaks: true})
 }
 
-// askedFor reports whether the page has requested a navigation by the time that settled is
+// awaitRequestedNavigation reports whether the page has requested a navigation by the time that settled is
 // answered.
-func (p *page) askedFor(ctx context.Context, before state, settled *future) (bool, error) {
+func (p *page) awaitRequestedNavigation(ctx context.Context, before navState, settled *future) (bool, error) {
 	for {
 		p.mu.Lock()
 		changed := p.changed
 		p.mu.Unlock()
-		if s := p.now(); s.asked > before.asked || s.loader != before.loader {
+		if s := p.now(); s.requests > before.requests || s.loader != before.loader {
 			return true, nil
 		}
 		select {
 		case <-settled.ch:
 			s := p.now()
-			return s.asked > before.asked || s.loader != before.loader, nil
+			return s.requests > before.requests || s.loader != before.loader, nil
 		case <-changed:
 		case <-p.dead:
 			return false, errCrashed

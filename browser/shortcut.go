@@ -46,23 +46,23 @@ func (p *page) watchKey(ctx context.Context) error {
 	if _, err := help[any](ctx, p, "watchKey"); err != nil && !errors.Is(err, errGone) {
 		return err
 	}
-	for _, v := range p.framesNow() {
-		_, _ = inFrame[any](ctx, v, "watchKey") // a frame that does not answer does not handle keys
+	for _, v := range p.currentFrames() {
+		_, _ = helpInFrame[any](ctx, v, "watchKey") // a frame that does not answer does not handle keys
 	}
 	return nil
 }
 
 // take performs the shortcut, unless the page has handled the key itself.
-func (p *page) take(ctx context.Context, s shortcut, before state) error {
-	if now := p.now(); now.asked > before.asked || now.loader != before.loader {
+func (p *page) take(ctx context.Context, s shortcut, before navState) error {
+	if now := p.now(); now.requests > before.requests || now.loader != before.loader {
 		return nil // the page has navigated
 	}
-	for _, v := range append([]*view{p.top}, p.framesNow()...) {
-		if used, err := inFrame[bool](ctx, v, "keyUsed"); err == nil && used {
+	for _, v := range append([]*frameView{p.top}, p.currentFrames()...) {
+		if used, err := helpInFrame[bool](ctx, v, "keyUsed"); err == nil && used {
 			return nil
 		}
 	}
-	if now := p.now(); now.asked > before.asked || now.loader != before.loader {
+	if now := p.now(); now.requests > before.requests || now.loader != before.loader {
 		return nil
 	}
 	if s.reload {

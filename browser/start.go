@@ -67,16 +67,16 @@ func (b *Browser) startIfNone() (*start, error) {
 	if b.closed {
 		return nil, errClosing
 	}
-	b.buryDead()
+	b.replaceDead()
 	if b.current != nil {
 		return nil, nil
 	}
-	return b.begin()
+	return b.startInstance()
 }
 
-// buryDead gives up the current instance if it has ended or does not answer. b.mu is
+// replaceDead gives up the current instance if it has ended or does not answer. b.mu is
 // held.
-func (b *Browser) buryDead() {
+func (b *Browser) replaceDead() {
 	if i := b.current; i != nil && !i.alive() {
 		b.noteFailure()
 		b.giveUp(i)

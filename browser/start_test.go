@@ -87,7 +87,7 @@ func TestBrowserThatIsAlwaysSilent(t *testing.T) {
 func TestOpenIsBounded(t *testing.T) {
 	b := own(t)
 	b.config.Warm = -1 // no context is ready
-	b.endurance.watch, b.openBound = time.Hour, 300*time.Millisecond
+	b.lifetime.watch, b.openBound = time.Hour, 300*time.Millisecond
 	first := func() *page {
 		b.openBound = 20 * time.Second
 		defer func() { b.openBound = 300 * time.Millisecond }()

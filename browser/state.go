@@ -9,25 +9,25 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// state is the navigation state of the page's main frame, as its events report it.
-type state struct {
+// navState is the navigation state of the page's main frame, as its events report it.
+type navState struct {
 	url    string
 	loader string // of the current document
-	// life holds the lifecycle events of loader so far, such as DOMContentLoaded and
+	// lifecycle holds the lifecycle events of loader so far, such as DOMContentLoaded and
 	// load.
-	life map[string]bool
-	// broke reports whether the document's body broke off, so that no load event will
+	lifecycle map[string]bool
+	// bodyBroke reports whether the document's body broke off, so that no load event will
 	// come.
-	broke bool
-	// asked counts the navigations of the main frame to other documents, from when they
+	bodyBroke bool
+	// requests counts the navigations of the main frame to other documents, from when they
 	// are requested.
-	asked int
-	// requested counts the navigations that were requested and have not started yet.
-	requested int
-	// going is the loader of the navigation under way; empty if there is none. went is
-	// the loader of the last one that started, and goingTo the URL of the last one that
+	requests int
+	// pending counts the navigations that were requested and have not started yet.
+	pending int
+	// current is the loader of the navigation under way; empty if there is none. went is
+	// the loader of the last one that started, and currentURL the URL of the last one that
 	// was requested or started.
-	going, goingTo, went string
+	current, currentURL, lastStarted string
 	// unreachable is the URL that the browser shows an error page for. failure is why the
 	// last navigation brought no document, such as net::ERR_CONNECTION_RESET.
 	unreachable, failure string
@@ -36,36 +36,36 @@ type state struct {
 	statusOf string
 }
 
-// nothing reports whether the last answer had no document: 204 No Content or 205 Reset
+// withoutDocument reports whether the last answer had no document: 204 No Content or 205 Reset
 // Content.
-func (s state) nothing() bool { return s.status == 204 || s.status == 205 }
+func (s navState) withoutDocument() bool { return s.status == 204 || s.status == 205 }
 
-// leaving reports whether a navigation to another document is under way.
-func (s state) leaving() bool { return s.requested > 0 || s.going != "" }
+// navigating reports whether a navigation to another document is under way.
+func (s navState) navigating() bool { return s.pending > 0 || s.current != "" }
 
 // event handles the events of the page's session. It runs on the reading goroutine, so
 // it must not wait for anything.
 func (p *page) event(method string, params json.RawMessage) {
-	if !p.mayWrite(method, params) {
+	if !p.countConsole(method, params) {
 		return
 	}
 	p.trace.note(method, params)
-	if concerns(method) {
-		if g := p.guarding(); g != nil {
+	if isGuardEvent(method) {
+		if g := p.currentGuard(); g != nil {
 			g.post(method, params)
 		}
 	}
 	switch method {
 	case "Page.frameNavigated":
-		p.framed(p.session, method, params)
+		p.frameEvent(p.session, method, params)
 		p.navigation(method, params)
 	case "Page.navigatedWithinDocument", "Page.lifecycleEvent", "Page.frameRequestedNavigation", "Page.frameStartedNavigating", "Page.frameStoppedLoading":
 		p.navigation(method, params)
 	case "Network.responseReceived":
-		p.noteRequests(method, params)
+		p.trackRequests(method, params)
 		if e, ok := decode[proto.NetworkResponseReceived](params); ok && e.Response != nil {
 			if e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.FrameID) {
-				p.update(func(s *state) { s.status, s.statusOf = e.Response.Status, string(e.LoaderID) })
+				p.update(func(s *navState) { s.status, s.statusOf = e.Response.Status, string(e.LoaderID) })
 			}
 			if e.Response.Status >= 400 {
 				p.trace.refused(&e)
@@ -73,11 +73,11 @@ func (p *page) event(method string, params json.RawMessage) {
 		}
 	case "Network.requestWillBeSent":
 		p.noteRequest(params)
-		p.noteRequests(method, params)
+		p.trackRequests(method, params)
 	case "Network.loadingFinished":
-		p.noteRequests(method, params)
+		p.trackRequests(method, params)
 	case "Network.loadingFailed":
-		p.noteRequests(method, params)
+		p.trackRequests(method, params)
 		if e, ok := decode[loadingFailed](params); ok {
 			p.noteFailure(e)
 		}
@@ -90,7 +90,7 @@ func (p *page) event(method string, params json.RawMessage) {
 	case "Inspector.targetCrashed":
 		p.crash()
 	default:
-		p.attendant(p.session, method, params)
+		p.sessionEvent(p.session, method, params)
 	}
 }
 
@@ -99,44 +99,45 @@ func (p *page) navigation(method string, params json.RawMessage) {
 	switch method {
 	case "Page.frameNavigated":
 		if e, ok := decode[proto.PageFrameNavigated](params); ok && e.Frame.ParentID == "" {
-			p.update(func(s *state) {
+			p.update(func(s *navState) {
 				s.url, s.unreachable = e.Frame.URL+e.Frame.URLFragment, e.Frame.UnreachableURL
-				s.enter(string(e.Frame.LoaderID))
-				if s.going == s.loader {
-					s.going = ""
+				s.newDocument(string(e.Frame.LoaderID))
+				if s.current == s.loader {
+					s.current = ""
 				}
-				s.requested = 0 // those of the old document
-				p.visit(s.url)
+				s.pending = 0 // those of the old document
+				p.recordVisit(s.url)
 			})
 		}
 	case "Page.navigatedWithinDocument":
 		if e, ok := decode[proto.PageNavigatedWithinDocument](params); ok && p.isMain(e.FrameID) {
-			p.update(func(s *state) { s.url = e.URL })
+			p.update(func(s *navState) { s.url = e.URL })
 		}
 	case "Page.lifecycleEvent":
 		if e, ok := decode[proto.PageLifecycleEvent](params); ok && p.isMain(e.FrameID) {
-			p.update(func(s *state) { s.enter(string(e.LoaderID)); s.life[string(e.Name)] = true })
+			p.update(func(s *navState) { s.newDocument(string(e.LoaderID)); s.lifecycle[string(e.Name)] = true })
 		}
 	case "Page.frameRequestedNavigation":
-		if e, ok := decode[proto.PageFrameRequestedNavigation](params); ok && p.isMain(e.FrameID) && e.Disposition == proto.PageClientNavigationDispositionCurrentTab {
-			p.update(func(s *state) { s.asked++; s.requested++; s.goingTo = e.URL })
+		if e, ok := decode[proto.PageFrameRequestedNavigation](params); ok && p.isMain(e.FrameID) &&
+			e.Disposition == proto.PageClientNavigationDispositionCurrentTab {
+			p.update(func(s *navState) { s.requests++; s.pending++; s.currentURL = e.URL })
 		}
 	case "Page.frameStartedNavigating":
 		if e, ok := decode[startedNavigating](params); ok && p.isMain(e.FrameID) && !e.within() {
-			p.update(func(s *state) {
-				if s.requested > 0 {
-					s.requested--
+			p.update(func(s *navState) {
+				if s.pending > 0 {
+					s.pending--
 				} else {
-					s.asked++
+					s.requests++
 				}
-				s.going, s.went, s.goingTo, s.failure = e.LoaderID, e.LoaderID, e.URL, ""
+				s.current, s.lastStarted, s.currentURL, s.failure = e.LoaderID, e.LoaderID, e.URL, ""
 			})
 		}
 	case "Page.frameStoppedLoading":
 		if e, ok := decode[proto.PageFrameStoppedLoading](params); ok && p.isMain(e.FrameID) {
 			// The navigation under way has arrived or was cancelled. If a later one has
 			// cancelled it, that one has yet to start.
-			p.update(func(s *state) { s.going = "" })
+			p.update(func(s *navState) { s.current = "" })
 		}
 	}
 }
@@ -154,9 +155,9 @@ func (e *startedNavigating) within() bool {
 	return e.Type == "sameDocument" || e.Type == "historySameDocument"
 }
 
-// attendant handles the events that any session of the page may send: of dialogs,
+// sessionEvent handles the events that any session of the page may send: of dialogs,
 // frames, execution contexts and workers.
-func (p *page) attendant(session proto.TargetSessionID, method string, params json.RawMessage) {
+func (p *page) sessionEvent(session proto.TargetSessionID, method string, params json.RawMessage) {
 	switch method {
 	case "Page.javascriptDialogOpening":
 		if e, ok := decode[proto.PageJavascriptDialogOpening](params); ok {
@@ -174,7 +175,7 @@ func (p *page) attendant(session proto.TargetSessionID, method string, params js
 	case "Page.downloadWillBegin":
 		if e, ok := decode[proto.PageDownloadWillBegin](params); ok {
 			first := p.first()
-			first.update(func(*state) { first.beginDownload(&e) })
+			first.update(func(*navState) { first.downloadStarted(&e) })
 		}
 	case "Target.attachedToTarget":
 		switch e, ok := decode[proto.TargetAttachedToTarget](params); {
@@ -185,27 +186,27 @@ func (p *page) attendant(session proto.TargetSessionID, method string, params js
 					ParentID proto.PageFrameID `json:"parentId"` // not defined by rod
 				} `json:"targetInfo"`
 			}](params)
-			p.adopt(&e, around.TargetInfo.ParentID)
+			p.frameMoved(&e, around.TargetInfo.ParentID)
 		default: // a worker of this page
-			p.i.client.letGo(&e)
+			p.i.client.resumeTarget(&e)
 		}
 	case "Target.detachedFromTarget":
 		if e, ok := decode[proto.TargetDetachedFromTarget](params); ok {
 			p.i.client.unlisten(e.SessionID)
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.abandon(func(v *view) bool { return v.session == e.SessionID })
+			p.dropFrames(func(v *frameView) bool { return v.session == e.SessionID })
 		}
 	case "Runtime.executionContextCreated", "Runtime.executionContextDestroyed", "Runtime.executionContextsCleared":
 		p.contexts(session, method, params)
 	case "Page.frameAttached", "Page.frameDetached", "Page.frameNavigated":
-		p.framed(session, method, params)
+		p.frameEvent(session, method, params)
 	}
 }
 
-// letGo resumes a new target, which was paused so that it could be set up before its
+// resumeTarget resumes a new target, which was paused so that it could be set up before its
 // first script runs.
-func (c *client) letGo(e *proto.TargetAttachedToTarget) {
+func (c *client) resumeTarget(e *proto.TargetAttachedToTarget) {
 	if e.WaitingForDebugger {
 		c.send(e.SessionID, "Runtime.runIfWaitingForDebugger", nil)
 	}
@@ -213,32 +214,32 @@ func (c *client) letGo(e *proto.TargetAttachedToTarget) {
 
 func (p *page) isMain(frame proto.PageFrameID) bool { return string(frame) == string(p.target) }
 
-// enter records a new document, whose lifecycle starts from the beginning.
-func (s *state) enter(loader string) {
+// newDocument records a new document, whose lifecycle starts from the beginning.
+func (s *navState) newDocument(loader string) {
 	if s.loader == loader {
 		return
 	}
-	s.loader, s.life, s.broke = loader, map[string]bool{}, false
+	s.loader, s.lifecycle, s.bodyBroke = loader, map[string]bool{}, false
 }
 
-func (p *page) update(change func(*state)) {
+func (p *page) update(change func(*navState)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	loader := p.state.loader
 	change(&p.state)
 	if p.guard != nil && p.state.loader != loader {
-		p.guard.left()
+		p.guard.documentReplaced()
 	}
-	p.wake()
+	p.notify()
 	if first := p.first(); first != p { // the first page may be waiting for its popups
 		first.mu.Lock()
 		defer first.mu.Unlock()
-		first.wake()
+		first.notify()
 	}
 }
 
-// wake makes all goroutines in waitFor check the state again. p.mu is held.
-func (p *page) wake() {
+// notify makes all goroutines in waitFor check the state again. p.mu is held.
+func (p *page) notify() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
@@ -268,17 +269,17 @@ func (p *page) crash() {
 }
 
 // now returns a copy of the state.
-func (p *page) now() state {
+func (p *page) now() navState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.state
-	s.life = maps.Clone(s.life)
+	s.lifecycle = maps.Clone(s.lifecycle)
 	return s
 }
 
 // waitFor waits until the state satisfies done, which is asked at once and
 // after each change.
-func (p *page) waitFor(ctx context.Context, done func(state) (bool, error)) error {
+func (p *page) waitFor(ctx context.Context, done func(navState) (bool, error)) error {
 	for {
 		p.mu.Lock()
 		changed := p.changed

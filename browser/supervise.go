@@ -10,10 +10,10 @@ import (
 	"rote/routine"
 )
 
-// endurance says when a Chromium process is replaced. It grows by 7 KiB per run, so
+// processLifetime says when a Chromium process is replaced. It grows by 7 KiB per run, so
 // replacing it is a precaution. Its runs finish on it, and the next process is started
 // before it is retired.
-type endurance struct {
+type processLifetime struct {
 	runs int
 	age  time.Duration
 	// memory bounds the memory of the processes that outlive a run, in bytes. Idle, those
@@ -25,7 +25,10 @@ type endurance struct {
 	watch, answer, patience time.Duration
 }
 
-var defaultEndurance = endurance{runs: 1000, age: time.Hour, memory: 768 << 20, watch: 5 * time.Second, answer: 2 * time.Second, patience: 10 * time.Second}
+var defaultLifetime = processLifetime{
+	runs: 1000, age: time.Hour, memory: 768 << 20,
+	watch: 5 * time.Second, answer: 2 * time.Second, patience: 10 * time.Second,
+}
 
 // instance is a Chromium process with its ready pages.
 type instance struct {
@@ -49,13 +52,13 @@ func (i *instance) alive() bool {
 	case <-i.failed:
 		return false
 	default:
-		return i.client.standing() == nil
+		return i.client.endError() == nil
 	}
 }
 
 // due reports whether the instance should be replaced. b.mu is held.
 func (b *Browser) due(i *instance) bool {
-	return i.runs >= b.endurance.runs || time.Since(i.born) >= b.endurance.age || i.memory > b.endurance.memory
+	return i.runs >= b.lifetime.runs || time.Since(i.born) >= b.lifetime.age || i.memory > b.lifetime.memory
 }
 
 // After maxFailures failures within failureWindow, the next start is delayed.
@@ -73,9 +76,9 @@ type start struct {
 	cancel context.CancelFunc
 }
 
-// begin starts an instance in the background, or returns the start under way. b.mu is
+// startInstance starts an instance in the background, or returns the start under way. b.mu is
 // held.
-func (b *Browser) begin() (*start, error) {
+func (b *Browser) startInstance() (*start, error) {
 	if b.starting != nil {
 		return b.starting, nil
 	}
@@ -121,17 +124,17 @@ func (b *Browser) begin() (*start, error) {
 		i := &instance{process: p, born: time.Now(), failed: make(chan struct{})}
 		for successor && b.makeReady(i) {
 		}
-		s.err = b.install(i)
+		s.err = b.setCurrent(i)
 	})
 	return s, nil
 }
 
-// install makes i the current instance.
-func (b *Browser) install(i *instance) error {
+// setCurrent makes i the current instance.
+func (b *Browser) setCurrent(i *instance) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.starting, b.startFailure = nil, nil
-	b.living[i] = true
+	b.instances[i] = true
 	b.counts.Starts++
 	if b.closed {
 		b.retire(i)
@@ -142,35 +145,35 @@ func (b *Browser) install(i *instance) error {
 		b.retire(b.current)
 	}
 	b.current = i
-	b.work.Go(func() { b.watch(i) })
+	b.work.Go(func() { b.supervise(i) })
 	b.work.Go(func() { b.lowerPriorities(i) })
 	return nil
 }
 
-// watch checks i until it has ended. It replaces the instance when it is due, has died
+// supervise checks i until it has ended. It replaces the instance when it is due, has died
 // or does not answer.
-func (b *Browser) watch(i *instance) {
-	tick := time.NewTicker(b.endurance.watch)
+func (b *Browser) supervise(i *instance) {
+	tick := time.NewTicker(b.lifetime.watch)
 	defer tick.Stop()
 	for {
 		select {
 		case <-i.client.done:
-			how := i.process.ending(b.endurance.answer)
-			b.bury(i, true)
+			how := i.process.endReason(b.lifetime.answer)
+			b.replaceFailed(i, true)
 			if how != "" {
-				b.config.Log.Error("the browser ended by itself and is replaced", "how", how, "connection", i.client.standing(), "said", i.process.log.String())
+				b.config.Log.Error("the browser ended by itself and is replaced", "how", how, "connection", i.client.endError(), "said", i.process.log.String())
 			}
 			return
 		case <-tick.C:
 		}
-		if !i.answers(b.endurance.answer) {
-			b.config.Log.Error("the browser does not answer and is replaced", "after", b.endurance.answer)
-			b.bury(i, false)
-			if !i.answers(b.endurance.patience) {
+		if !i.answers(b.lifetime.answer) {
+			b.config.Log.Error("the browser does not answer and is replaced", "after", b.lifetime.answer)
+			b.replaceFailed(i, false)
+			if !i.answers(b.lifetime.patience) {
 				b.mu.Lock()
 				b.noteFailure()
 				b.mu.Unlock()
-				b.config.Log.Error("the browser still does not answer and is killed, with the runs on it", "after", b.endurance.patience, "said", i.process.log.String())
+				b.config.Log.Error("the browser still does not answer and is killed, with the runs on it", "after", b.lifetime.patience, "said", i.process.log.String())
 				i.process.close()
 				return
 			}
@@ -179,7 +182,7 @@ func (b *Browser) watch(i *instance) {
 		b.mu.Lock()
 		i.memory = memory
 		if b.current == i && b.due(i) {
-			_, _ = b.begin()
+			_, _ = b.startInstance()
 		}
 		b.mu.Unlock()
 	}
@@ -190,13 +193,13 @@ func (i *instance) answers(d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
 	_, err := proto.BrowserGetVersion{}.Call(caller{ctx, i.client, ""})
-	return err == nil || i.client.standing() != nil
+	return err == nil || i.client.endError() != nil
 }
 
-// bury replaces the instance if it is the current one. If it only does not answer, that
+// replaceFailed replaces the instance if it is the current one. If it only does not answer, that
 // does not count as a failure yet: on a slow machine the next one may not answer in time
 // either.
-func (b *Browser) bury(i *instance, dead bool) {
+func (b *Browser) replaceFailed(i *instance, dead bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.current != i || b.closed {
@@ -206,7 +209,7 @@ func (b *Browser) bury(i *instance, dead bool) {
 		b.noteFailure()
 	}
 	b.giveUp(i)
-	_, _ = b.begin()
+	_, _ = b.startInstance()
 }
 
 // giveUp retires an instance that has failed. b.mu is held.
@@ -242,13 +245,13 @@ func (b *Browser) retire(i *instance) {
 		b.work.Go(p.proxy.Close)
 	}
 	i.ready = nil
-	b.settle(i)
+	b.closeIfUnused(i)
 }
 
-// end disposes of a page and then releases its place on the instance.
-func (b *Browser) end(p *page) {
+// disposePage disposes of a page and then releases its place on the instance.
+func (b *Browser) disposePage(p *page) {
 	dispose := func() {
-		err := p.dispose()
+		err := p.disposeContext()
 		if err != nil {
 			b.config.Log.Warn("a context could not be disposed of; its browser is replaced", "error", err)
 		}
@@ -274,16 +277,16 @@ func (b *Browser) release(i *instance, suspect bool) {
 	if suspect {
 		b.retire(i)
 	}
-	b.settle(i)
-	b.fill(i)
+	b.closeIfUnused(i)
+	b.fillReady(i)
 }
 
-// settle closes a retired instance without users. b.mu is held.
-func (b *Browser) settle(i *instance) {
-	if !i.retired || i.users > 0 || !b.living[i] {
+// closeIfUnused closes a retired instance without users. b.mu is held.
+func (b *Browser) closeIfUnused(i *instance) {
+	if !i.retired || i.users > 0 || !b.instances[i] {
 		return
 	}
-	delete(b.living, i)
+	delete(b.instances, i)
 	b.work.Go(i.process.close)
 }
 
@@ -296,6 +299,6 @@ func (b *Browser) background(i *instance, do func()) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		i.users--
-		b.settle(i)
+		b.closeIfUnused(i)
 	})
 }

@@ -18,16 +18,16 @@ import (
 // that is on it; the old browser ends with its last run.
 func TestReplacedBrowser(t *testing.T) {
 	t.Parallel()
-	for name, limit := range map[string]func(*endurance){
-		"by count":  func(l *endurance) { l.runs = 3 },
-		"by age":    func(l *endurance) { l.age = 500 * time.Millisecond },
-		"by memory": func(l *endurance) { l.memory = 1 },
+	for name, limit := range map[string]func(*processLifetime){
+		"by count":  func(l *processLifetime) { l.runs = 3 },
+		"by age":    func(l *processLifetime) { l.age = 500 * time.Millisecond },
+		"by memory": func(l *processLifetime) { l.memory = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := own(t)
-			b.endurance.watch = 50 * time.Millisecond
-			limit(&b.endurance)
+			b.lifetime.watch = 50 * time.Millisecond
+			limit(&b.lifetime)
 			url := site(t, map[string]any{"/form": form}) + "/form"
 			first := mustOpen(t, b) // stays out while its browser is replaced
 			for range 2 {
@@ -39,7 +39,7 @@ func TestReplacedBrowser(t *testing.T) {
 				return b.current != nil && b.current != first.i
 			})
 			b.mu.Lock() // the next one is good for longer
-			b.endurance.runs, b.endurance.age, b.endurance.memory = defaultEndurance.runs, defaultEndurance.age, defaultEndurance.memory
+			b.lifetime.runs, b.lifetime.age, b.lifetime.memory = defaultLifetime.runs, defaultLifetime.age, defaultLifetime.memory
 			b.mu.Unlock()
 			last := mustOpen(t, b)
 			if last.i == first.i {
@@ -60,7 +60,7 @@ func TestReplacedBrowser(t *testing.T) {
 // The next browser has its contexts ready before it takes over.
 func TestReplacementIsReady(t *testing.T) {
 	b := own(t)
-	b.endurance.runs = 1
+	b.lifetime.runs = 1
 	first := mustOpen(t, b)
 	soon(t, "the next browser takes over", func() bool {
 		b.mu.Lock()
@@ -77,7 +77,7 @@ func TestReplacementIsReady(t *testing.T) {
 func TestBrowserThatDoesNotAnswerIsReplaced(t *testing.T) {
 	t.Parallel()
 	b := own(t)
-	b.endurance.watch, b.endurance.answer, b.endurance.patience = 20*time.Millisecond, 300*time.Millisecond, time.Second
+	b.lifetime.watch, b.lifetime.answer, b.lifetime.patience = 20*time.Millisecond, 300*time.Millisecond, time.Second
 	p := mustOpen(t, b)
 	pid := p.i.cmd.Process.Pid
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -96,7 +96,7 @@ func TestBrowserThatDoesNotAnswerIsReplaced(t *testing.T) {
 // An open that meets a browser which no longer answers is served by the next.
 func TestOpenOutlivesItsBrowser(t *testing.T) {
 	b := own(t)
-	b.endurance.watch, b.endurance.answer, b.endurance.patience = 20*time.Millisecond, 300*time.Millisecond, time.Hour
+	b.lifetime.watch, b.lifetime.answer, b.lifetime.patience = 20*time.Millisecond, 300*time.Millisecond, time.Hour
 	b.config.Warm = -1 // no context is ready
 	first := mustOpen(t, b)
 	if err := syscall.Kill(first.i.cmd.Process.Pid, syscall.SIGSTOP); err != nil {
@@ -112,7 +112,7 @@ func TestOpenOutlivesItsBrowser(t *testing.T) {
 func TestSlowBrowserEndsItsRuns(t *testing.T) {
 	t.Parallel()
 	b := own(t)
-	b.endurance.watch, b.endurance.answer, b.endurance.patience = 20*time.Millisecond, 300*time.Millisecond, time.Hour
+	b.lifetime.watch, b.lifetime.answer, b.lifetime.patience = 20*time.Millisecond, 300*time.Millisecond, time.Hour
 	url := site(t, map[string]any{"/form": form}) + "/form"
 	slowOnes := 1
 	if *whole {
@@ -155,7 +155,7 @@ var soakRuns = flag.Int("soak", 30, "how many runs TestSoak makes")
 func TestSoak(t *testing.T) {
 	onlyWhole(t)
 	b := own(t)
-	b.endurance.runs = max(*soakRuns/10, 20)
+	b.lifetime.runs = max(*soakRuns/10, 20)
 	url := site(t, map[string]any{"/form": form}) + "/form"
 	used, pids := map[proto.BrowserBrowserContextID]bool{}, map[int]bool{}
 	run := func() {

@@ -26,7 +26,7 @@ func (a *attempt) draws(expression string) error {
 
 // popups waits until the run has n popups.
 func (a *attempt) popups(n int) error {
-	return a.p.waitFor(a.ctx, func(state) (bool, error) { return len(a.p.popupsNow()) == n, nil })
+	return a.p.waitFor(a.ctx, func(navState) (bool, error) { return len(a.p.openPopups()) == n, nil })
 }
 
 // A browser with windows shows one of a run's pages, and draws no other. The page

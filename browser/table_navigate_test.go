@@ -171,7 +171,7 @@ func TestClickFollows(t *testing.T) {
 			ctx, cancel := context.WithCancel(a.ctx)
 			defer cancel()
 			go func() {
-				_ = a.p.waitFor(ctx, func(s state) (bool, error) { return s.going != "", nil })
+				_ = a.p.waitFor(ctx, func(s navState) (bool, error) { return s.current != "", nil })
 				cancel()
 			}()
 			_, err := a.p.Click(ctx, click("#b"))

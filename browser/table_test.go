@@ -269,7 +269,7 @@ func untilJudged(t *testing.T, p *page, patience int) context.Context {
 		for range patience {
 			live()
 		}
-		if frames := p.framesNow(); len(frames) > 0 {
+		if frames := p.currentFrames(); len(frames) > 0 {
 			for _, v := range frames {
 				_, _ = help[bool](ctx, v, "present", "html", 0)
 			}

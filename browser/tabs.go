@@ -52,7 +52,7 @@ func (p *page) isClosing(ctx context.Context) bool {
 	if !closing && asking.Err() != nil { // the popup hangs
 		return false
 	}
-	return p.first().waitFor(asking, func(state) (bool, error) { return p.isClosed(), nil }) == nil
+	return p.first().waitFor(asking, func(navState) (bool, error) { return p.isClosed(), nil }) == nil
 }
 
 // onCurrent calls do with the page that operations act on. If that is a popup that closes

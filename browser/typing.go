@@ -13,8 +13,8 @@ import (
 	"rote/routine"
 )
 
-// prepared says how the text will get into the field.
-type prepared struct {
+// fieldState says how the text will get into the field.
+type fieldState struct {
 	// How is "keys" if the caret is at the right place, and "done" if the value was set.
 	// Otherwise it says why nothing can be typed: "gone", "lost", "none" or "changed".
 	How       string `json:"how"`
@@ -28,8 +28,8 @@ type prepared struct {
 	Empty bool `json:"empty"`
 }
 
-// typedText is the result of typing.
-type typedText struct {
+// typingResult is the result of typing.
+type typingResult struct {
 	As     string `json:"as"` // empty if the text is as typed, or nothing, added, changed, gone
 	Value  string `json:"value"`
 	Secret bool   `json:"secret"`
@@ -37,12 +37,12 @@ type typedText struct {
 	Excess bool   `json:"excess"` // the page has added something after the text
 }
 
-// maxGiven is how often a field may lose the focus when it gets it before the operation
+// maxFocusLosses is how often a field may lose the focus when it gets it before the operation
 // fails.
-const maxGiven = 3
+const maxFocusLosses = 3
 
-// ledTime bounds the search for the field on a page that was opened by the click on it.
-const ledTime = 2 * time.Second
+// reopenTime bounds the search for the field on a page that was opened by the click on it.
+const reopenTime = 2 * time.Second
 
 // lineEnds converts all line ends to \n.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
@@ -50,13 +50,13 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 // typist types one text into one field, in several attempts if necessary.
 type typist struct {
 	*page
-	t       routine.Typing
-	o       options
-	why     string // why the last attempt failed
-	when    string // the moment at which it failed
-	lost    int    // how often the field has lost the focus when it got it
-	led     int    // how often the click on the field has opened another page
-	retyped bool   // whether the text was typed again after the field was replaced
+	t           routine.Typing
+	o           options
+	why         string // why the last attempt failed
+	when        string // the moment at which it failed
+	focusLosses int    // how often the field has lost the focus when it got it
+	opened      int    // how often the click on the field has opened another page
+	retyped     bool   // whether the text was typed again after the field was replaced
 }
 
 // Moments at which an element may be removed.
@@ -70,7 +70,7 @@ const (
 // has the focus gets the text. A field that is replaced when it gets the focus is searched
 // again.
 func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error) {
-	if err := p.ready(ctx); err != nil {
+	if err := p.awaitRest(ctx); err != nil {
 		return routine.Found{}, err
 	}
 	if len(t.Files) > 0 {
@@ -82,16 +82,16 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 		s, err := y.find(ctx)
 		switch {
 		case err == nil:
-		case y.led > 0 && ctx.Err() == nil:
-			found := s.found()
+		case y.opened > 0 && ctx.Err() == nil:
+			found := s.asFound()
 			found.Left = true
 			return found, nil
 		case y.why != "" && s.Gone:
-			return s.found(), removed(t.Selector, y.when)
+			return s.asFound(), removed(t.Selector, y.when)
 		case y.why != "" && s.Why == "":
-			return s.found(), y.failed()
+			return s.asFound(), y.failed()
 		default:
-			return s.found(), err
+			return s.asFound(), err
 		}
 		p.acting.Store(true)
 		found, done, err := y.attempt(ctx, s)
@@ -103,9 +103,9 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 }
 
 // find waits for the field; only briefly on a page that was opened by the click on it.
-func (y *typist) find(ctx context.Context) (spot, error) {
-	if y.led > 0 {
-		bounded, cancel := context.WithTimeout(ctx, ledTime)
+func (y *typist) find(ctx context.Context) (actionPoint, error) {
+	if y.opened > 0 {
+		bounded, cancel := context.WithTimeout(ctx, reopenTime)
 		defer cancel()
 		ctx = bounded
 	}
@@ -117,7 +117,7 @@ func (y *typist) failed() error {
 }
 
 // unfocused is the error of a field that did not get the focus in time.
-func (y *typist) unfocused(s spot) error {
+func (y *typist) unfocused(s actionPoint) error {
 	switch {
 	case y.why != "":
 		return y.failed()
@@ -129,17 +129,17 @@ func (y *typist) unfocused(s spot) error {
 
 // attempt clicks the field and types; done is false when the field is to be found
 // again.
-func (y *typist) attempt(ctx context.Context, s spot) (found routine.Found, done bool, err error) {
-	found = s.found()
+func (y *typist) attempt(ctx context.Context, s actionPoint) (found routine.Found, done bool, err error) {
+	found = s.asFound()
 	before := y.now()
-	how, missed, err := y.enter(ctx, s, y.t, before)
-	if how.How != "done" && y.isLed(before) {
+	how, missed, err := y.focusField(ctx, s, y.t, before)
+	if how.How != "done" && y.requestsDocument(before) {
 		if err := y.follow(ctx, before); err != nil {
 			return found, true, y.failure(ctx, err)
 		}
 		if how.How != "keys" || y.now().loader != before.loader {
-			y.led++
-			found.Left = y.led == maxHovers
+			y.opened++
+			found.Left = y.opened == maxHovers
 			return found, found.Left, nil
 		}
 	}
@@ -160,38 +160,38 @@ func (y *typist) attempt(ctx context.Context, s spot) (found routine.Found, done
 		return found, true, y.failed()
 	case how.How == "lost":
 		y.why, y.when = "gives the focus away when it gets it, so typing would land elsewhere", atFocus
-		if y.lost++; y.lost == maxGiven {
+		if y.focusLosses++; y.focusLosses == maxFocusLosses {
 			found.AtOnce = true
 			return found, true, y.failed()
 		}
 	default:
-		return y.write(ctx, s, how, before)
+		return y.typeText(ctx, s, how, before)
 	}
 	return found, false, nil
 }
 
-// isLed reports whether the page has requested another document since then.
-func (p *page) isLed(before state) bool {
+// requestsDocument reports whether the page has requested another document since then.
+func (p *page) requestsDocument(before navState) bool {
 	now := p.now()
-	return now.asked > before.asked || now.loader != before.loader
+	return now.requests > before.requests || now.loader != before.loader
 }
 
-// enter clicks the field and moves the caret to where the text is to go. missed describes
+// focusField clicks the field and moves the caret to where the text is to go. missed describes
 // what the click reached instead.
-func (p *page) enter(ctx context.Context, s spot, t routine.Typing, before state) (how prepared, missed string, err error) {
+func (p *page) focusField(ctx context.Context, s actionPoint, t routine.Typing, before navState) (how fieldState, missed string, err error) {
 	if s.Clicked {
-		if missed, err = p.press(ctx, s, routine.Click{Button: "left", Count: 1}, before); err != nil || missed != "" {
+		if missed, err = p.pressMouse(ctx, s, routine.Click{Button: "left", Count: 1}, before); err != nil || missed != "" {
 			return how, missed, err
 		}
 	}
-	how, err = help[prepared](ctx, s.view, "prepare", t.Text, t.Clear)
+	how, err = help[fieldState](ctx, s.view, "prepare", t.Text, t.Clear)
 	return how, "", err
 }
 
-// write types the text and checks the result. done is false if the field was replaced
+// typeText types the text and checks the result. done is false if the field was replaced
 // meanwhile.
-func (y *typist) write(ctx context.Context, s spot, how prepared, before state) (found routine.Found, done bool, err error) {
-	found = s.found()
+func (y *typist) typeText(ctx context.Context, s actionPoint, how fieldState, before navState) (found routine.Found, done bool, err error) {
+	found = s.asFound()
 	if how.How == "keys" {
 		if err := y.insert(ctx, s.view, y.t, how); err != nil && !errors.Is(err, errGone) {
 			return found, true, y.failure(ctx, err)
@@ -203,7 +203,7 @@ func (y *typist) write(ctx context.Context, s spot, how prepared, before state) 
 	if y.now().loader != before.loader {
 		return found, true, nil // typing has opened another page
 	}
-	now, err := help[typedText](ctx, s.view, "typed")
+	now, err := help[typingResult](ctx, s.view, "typed")
 	if err == nil && (how.Chord || how.Multiline) {
 		now, err = y.repair(ctx, s.view, y.t, how, now)
 	}
@@ -223,7 +223,7 @@ func (y *typist) write(ctx context.Context, s spot, how prepared, before state) 
 
 // insert types the text at the caret. An editor gets several lines as a paste, because it
 // may continue a list or indent at a typed line end.
-func (p *page) insert(ctx context.Context, v *view, t routine.Typing, how prepared) error {
+func (p *page) insert(ctx context.Context, v *frameView, t routine.Typing, how fieldState) error {
 	if how.Chord && !how.Empty {
 		if err := p.all(ctx, how.move(t.Clear)...); err != nil {
 			return err
@@ -233,7 +233,7 @@ func (p *page) insert(ctx context.Context, v *view, t routine.Typing, how prepar
 		if !t.Clear || how.Empty {
 			return nil
 		}
-		return p.all(ctx, press("Backspace")...) // over the selection
+		return p.all(ctx, keyPress("Backspace")...) // over the selection
 	}
 	if how.Hidden || how.Editable && strings.Contains(t.Text, "\n") {
 		if taken, err := help[bool](ctx, v, "paste", t.Text); err != nil || taken {
@@ -244,7 +244,7 @@ func (p *page) insert(ctx context.Context, v *view, t routine.Typing, how prepar
 }
 
 // move are the keys that select all of an editor, or move the caret to its end.
-func (how *prepared) move(all bool) []proto.Request {
+func (how *fieldState) move(all bool) []proto.Request {
 	switch {
 	case how.Mac && all:
 		return chord("Meta+a")
@@ -258,7 +258,7 @@ func (how *prepared) move(all bool) []proto.Request {
 
 // repair removes what an editor has added to the text: closing brackets, list markers,
 // indentation.
-func (p *page) repair(ctx context.Context, v *view, t routine.Typing, how prepared, now typedText) (typedText, error) {
+func (p *page) repair(ctx context.Context, v *frameView, t routine.Typing, how fieldState, now typingResult) (typingResult, error) {
 	var err error
 	switch {
 	case now.As != "added" && now.As != "changed" || how.Hidden:
@@ -266,7 +266,7 @@ func (p *page) repair(ctx context.Context, v *view, t routine.Typing, how prepar
 	case how.Editable && how.Chord && (t.Clear || strings.TrimSpace(now.Before) == ""):
 		err = p.replace(ctx, v, t, how, now)
 	case how.Editable && how.Chord && now.As == "added" && now.Excess:
-		err = p.all(ctx, append(chord("Control+Shift+End"), press("Delete")...)...)
+		err = p.all(ctx, append(chord("Control+Shift+End"), keyPress("Delete")...)...)
 	case !how.Editable && now.As == "added":
 		if _, err = help[any](ctx, v, "reselect"); err == nil {
 			err = p.all(ctx, proto.InputInsertText{Text: t.Text})
@@ -277,12 +277,12 @@ func (p *page) repair(ctx context.Context, v *view, t routine.Typing, how prepar
 	if err != nil {
 		return now, err
 	}
-	return help[typedText](ctx, v, "typed")
+	return help[typingResult](ctx, v, "typed")
 }
 
 // replace pastes the text over the whole content of an editor. If the page does not handle
 // a paste, the text is only inserted if the editor has added something to it.
-func (p *page) replace(ctx context.Context, v *view, t routine.Typing, how prepared, now typedText) error {
+func (p *page) replace(ctx context.Context, v *frameView, t routine.Typing, how fieldState, now typingResult) error {
 	if err := p.all(ctx, how.move(true)...); err != nil {
 		return err
 	}

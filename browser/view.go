@@ -7,12 +7,12 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// view is a frame whose helper can access its document and the documents of the same
+// frameView is a frame whose helper can access its document and the documents of the same
 // origin in it. The page has one, and so has each frame of another origin, whether it has
 // a process (and then a session) of its own or not.
-type view struct {
+type frameView struct {
 	p       *page
-	parent  *view // nil for the page's own
+	parent  *frameView // nil for the page's own
 	frame   proto.PageFrameID
 	session proto.TargetSessionID
 	origin  string                          // guarded by page.mu, like helper
@@ -27,19 +27,21 @@ type channel interface {
 
 var (
 	_ channel = (*page)(nil)
-	_ channel = (*view)(nil)
+	_ channel = (*frameView)(nil)
 )
 
-func (v *view) viewed() *view { return v }
+func (v *frameView) viewed() *frameView { return v }
 
-func (v *view) send(m proto.Request) *future { return v.p.i.client.send(v.session, m.ProtoReq(), m) }
+func (v *frameView) send(m proto.Request) *future {
+	return v.p.i.client.send(v.session, m.ProtoReq(), m)
+}
 
-func (v *view) await(ctx context.Context, f *future) ([]byte, error) { return v.p.await(ctx, f) }
+func (v *frameView) await(ctx context.Context, f *future) ([]byte, error) { return v.p.await(ctx, f) }
 
 // world is the helper's world in the current document. The initial document of a new page
 // has none yet, and a document that may not run scripts (CSP sandbox) has one without
 // the helper.
-func (v *view) world(ctx context.Context) (proto.RuntimeExecutionContextID, error) {
+func (v *frameView) world(ctx context.Context) (proto.RuntimeExecutionContextID, error) {
 	v.p.mu.Lock()
 	id := v.helper
 	v.p.mu.Unlock()
@@ -53,7 +55,7 @@ func (v *view) world(ctx context.Context) (proto.RuntimeExecutionContextID, erro
 // ask calls a function of the helper that only reads, without waiting for its result. The
 // call does not pause the page: a page that pauses while it waits for a window that it
 // opens would wait forever.
-func (v *view) ask(ctx context.Context, function string, args ...any) (*future, error) {
+func (v *frameView) ask(ctx context.Context, function string, args ...any) (*future, error) {
 	id, err := v.world(ctx)
 	if err != nil {
 		return nil, err
@@ -66,7 +68,7 @@ func (v *view) ask(ctx context.Context, function string, args ...any) (*future, 
 }
 
 // forget drops a world that no longer exists.
-func (v *view) forget(id proto.RuntimeExecutionContextID) {
+func (v *frameView) forget(id proto.RuntimeExecutionContextID) {
 	v.p.mu.Lock()
 	defer v.p.mu.Unlock()
 	if v.helper == id {
@@ -95,12 +97,12 @@ func (p *page) contexts(session proto.TargetSessionID, method string, params jso
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if session == p.session && (e.Context.ID == 0 || e.Context.Aux.Type == "default") {
-		p.realm(e.Context.ID, e.Destroyed)
+		p.updateRealms(e.Context.ID, e.Destroyed)
 	}
-	if e.Context.Aux.Type == "default" && e.Context.Origin == opaque {
-		p.sealed(session, e.Context.Aux.Frame)
+	if e.Context.Aux.Type == "default" && e.Context.Origin == opaqueOrigin {
+		p.markOpaque(session, e.Context.Aux.Frame)
 	}
-	for _, v := range append([]*view{p.top}, p.frames...) {
+	for _, v := range append([]*frameView{p.top}, p.frames...) {
 		switch {
 		case v.session != session:
 		case e.Context.Name == helperName && e.Context.Aux.Type == "isolated" && e.Context.Aux.Frame == v.frame:

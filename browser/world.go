@@ -63,7 +63,7 @@ const helperName = "helper"
 var helperEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: helper(), WorldName: helperName}
 
 // viewer is a page or a view of a frame.
-type viewer interface{ viewed() *view }
+type viewer interface{ viewed() *frameView }
 
 // help calls a function of the helper in the current document and decodes its result. It
 // fails with errGone if the document is replaced while the function runs.
@@ -96,20 +96,20 @@ func callHelper[R any](ctx context.Context, in viewer, inTask func() bool, funct
 	for attempt := 0; ; attempt++ {
 		id, err := v.world(ctx)
 		if err != nil {
-			return result, gone(err)
+			return result, asGone(err)
 		}
 		expression := called
 		if inTask() {
-			expression = later(called)
+			expression = inNewTask(called)
 		}
 		value, err := evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, AwaitPromise: true, ReturnByValue: true, Expression: expression})
 		if attempt < 3 && notLoaded(err) {
-			if _, err := evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, Expression: helper()}); err != nil && !errors.Is(gone(err), errGone) {
+			if _, err := evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, Expression: helper()}); err != nil && !errors.Is(asGone(err), errGone) {
 				return result, err
 			}
 			continue
 		}
-		if errors.Is(gone(err), errGone) {
+		if errors.Is(asGone(err), errGone) {
 			v.forget(id)
 			if attempt < 3 && staleWorld(err) {
 				continue
@@ -142,13 +142,15 @@ func helperCall(function string, args []any) (string, error) {
 // errGone says that the document was replaced during an evaluation.
 var errGone = errors.New("the document was replaced")
 
-// gone converts the protocol's errors of that meaning to errGone.
-func gone(err error) error {
+// asGone converts the protocol's errors of that meaning to errGone.
+func asGone(err error) error {
 	var e *cdp.Error
 	if !errors.As(err, &e) {
 		return err
 	}
-	for _, text := range []string{"Cannot find context", "Execution context was destroyed", "Inspected target navigated or closed", "uniqueContextId not found", "No frame for given id"} {
+	for _, text := range []string{
+		"Cannot find context", "Execution context was destroyed", "Inspected target navigated or closed", "uniqueContextId not found", "No frame for given id",
+	} {
 		if strings.Contains(e.Message, text) {
 			return errGone
 		}
@@ -158,7 +160,7 @@ func gone(err error) error {
 
 // notLoaded reports whether the world exists without the helper.
 func notLoaded(err error) bool {
-	var t *thrown
+	var t *exceptionError
 	return errors.As(err, &t) && strings.HasPrefix(t.text, "ReferenceError: rote is not defined")
 }
 
@@ -168,9 +170,9 @@ func staleWorld(err error) bool {
 	return errors.As(err, &e) && strings.Contains(e.Message, "Cannot find context")
 }
 
-// remote is the value of an evaluation. Unlike rod's type it keeps the value's JSON
+// remoteObject is the value of an evaluation. Unlike rod's type it keeps the value's JSON
 // unchanged.
-type remote struct {
+type remoteObject struct {
 	Type        string          `json:"type"`
 	Subtype     string          `json:"subtype"`
 	Class       string          `json:"className"`
@@ -182,22 +184,22 @@ type remote struct {
 	Preview *proto.RuntimeObjectPreview `json:"preview"`
 }
 
-// thrown is an exception of evaluated code.
-type thrown struct {
+// exceptionError is an exception of evaluated code.
+type exceptionError struct {
 	text string // without the stack
 	exception
 }
 
-func (t *thrown) Error() string { return t.text }
+func (t *exceptionError) Error() string { return t.text }
 
 // exception is the protocol's ExceptionDetails. Line and Column count from 0 or
 // from 1, depending on how the exception came about.
 type exception struct {
-	Text      string `json:"text"`
-	URL       string `json:"url"`
-	Line      int    `json:"lineNumber"`
-	Column    int    `json:"columnNumber"`
-	Exception remote `json:"exception"`
+	Text      string       `json:"text"`
+	URL       string       `json:"url"`
+	Line      int          `json:"lineNumber"`
+	Column    int          `json:"columnNumber"`
+	Exception remoteObject `json:"exception"`
 	Stack     *struct {
 		Frames []struct {
 			URL    string `json:"url"`
@@ -208,15 +210,15 @@ type exception struct {
 }
 
 // evaluate evaluates an expression. It fails with a *thrown if the expression throws.
-func evaluate(ctx context.Context, c channel, m proto.Request) (remote, error) {
+func evaluate(ctx context.Context, c channel, m proto.Request) (remoteObject, error) {
 	answer, err := call[struct {
-		Result    remote     `json:"result"`
-		Exception *exception `json:"exceptionDetails"`
+		Result    remoteObject `json:"result"`
+		Exception *exception   `json:"exceptionDetails"`
 	}](ctx, c, m)
 	if err != nil || answer.Exception == nil {
 		return answer.Result, err
 	}
-	return remote{}, &thrown{answer.Exception.text(), *answer.Exception}
+	return remoteObject{}, &exceptionError{answer.Exception.text(), *answer.Exception}
 }
 
 // text describes what was thrown, without the stack.
