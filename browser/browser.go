@@ -4,7 +4,7 @@
 // see client.go.
 //
 // One Chromium runs at a time. It is started on first use and kept running between
-// runs; supervise.go says when it is replaced. Each run gets a browser context that
+// runs; supervisor.go says when it is replaced. Each run gets a browser context that
 // nothing else ever uses. It is disposed of at the end of the run, whatever state the
 // page is in.
 //

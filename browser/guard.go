@@ -90,7 +90,7 @@ type guarded struct {
 	windowsOpening, popupPermits int
 	waitingPopups                []proto.TargetSessionID
 	baseline                     baseline
-	// callerCheck is the name of the constant that guardstack.js defines in each realm of
+	// callerCheck is the name of the constant that guardcaller.js defines in each realm of
 	// hasCallerCheck; empty before the first.
 	callerCheck    string
 	hasCallerCheck map[proto.RuntimeExecutionContextID]bool

@@ -14,7 +14,7 @@ import (
 
 // baselineScript collects what the document contains before a script runs.
 //
-//go:embed guardmarks.js
+//go:embed guardbaseline.js
 var baselineScript string
 
 // runWatched runs a script under the guard. Scripts that are proved to only read need

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	//go:embed blank.js
+	//go:embed redact.js
 	redactSource string
 	//go:embed secrets.js
 	secretsSource string

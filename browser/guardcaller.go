@@ -16,7 +16,7 @@ import (
 
 // callerCheckScript is the function that finds out who calls.
 //
-//go:embed guardstack.js
+//go:embed guardcaller.js
 var callerCheckScript string
 
 // hooks are the watched functions that pages call often. If a script evades the

@@ -29,16 +29,16 @@ var (
 	fieldSource string
 	//go:embed files.js
 	filesSource string
-	//go:embed helper.js
-	helperSource string
-	//go:embed rest.js
-	restSource string
-	//go:embed moving.js
-	movingSource string
+	//go:embed actionability.js
+	actionabilitySource string
+	//go:embed motion.js
+	motionSource string
+	//go:embed endless_motion.js
+	endlessMotionSource string
 	//go:embed press.js
 	pressSource string
-	//go:embed clicked.js
-	clickedSource string
+	//go:embed lostclick.js
+	lostClickSource string
 	//go:embed typing.js
 	typingSource string
 	//go:embed shortcut.js
@@ -50,8 +50,8 @@ var (
 // helper is the code of the helper. It may be evaluated twice. Its value is a primitive,
 // so that the page keeps no object for us.
 func helper() string {
-	sources := []string{domSource, visibleSource, pointSource, bringSource, fieldSource, filesSource, helperSource, restSource, movingSource,
-		pressSource, clickedSource, typingSource, shortcutSource, clipboardSource, "Object.assign(rote, " + requestSource + ");"}
+	sources := []string{domSource, visibleSource, pointSource, bringSource, fieldSource, filesSource, actionabilitySource, motionSource, endlessMotionSource,
+		pressSource, lostClickSource, typingSource, shortcutSource, clipboardSource, "Object.assign(rote, " + requestSource + ");"}
 	return "if (!globalThis.rote) { const tellRun = globalThis." + tellRun + ";" + strings.Join(sources, "") + "} 0"
 }
 

@@ -24,7 +24,7 @@ type navState struct {
 	requests int
 	// pending counts the navigations that were requested and have not started yet.
 	pending int
-	// current is the loader of the navigation under way; empty if there is none. went is
+	// current is the loader of the navigation under way; empty if there is none. lastStarted is
 	// the loader of the last one that started, and currentURL the URL of the last one that
 	// was requested or started.
 	current, currentURL, lastStarted string
