@@ -13,7 +13,7 @@ import (
 )
 
 func TestHTTPRequestsAreAdmittedOrRefused(t *testing.T) {
-	f := newFront(t, hang)
+	f := newHTTPFixture(t, hang)
 	session := f.caller(t, legacy, "ann").session
 	message := strings.TrimPrefix(f.sse(t, "ann").post, "/message")
 	type row struct {
@@ -83,7 +83,7 @@ func (e *endless) Read(b []byte) (int, error) {
 }
 
 func TestTooLongBodyIsNotReadToTheEnd(t *testing.T) {
-	f := newFront(t)
+	f := newHTTPFixture(t)
 	post := "/message" + strings.TrimPrefix(f.sse(t, "ann").post, "/message")
 	for _, path := range []string{"/mcp", post} {
 		e := &endless{}
@@ -111,7 +111,7 @@ func TestTooLongBodyIsNotReadToTheEnd(t *testing.T) {
 }
 
 // patient is a client that sends a body only when the server wants it.
-func (f *front) patient() *http.Client {
+func (f *httpFixture) patient() *http.Client {
 	return &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute, DisableKeepAlives: true}}
 }
 
@@ -119,7 +119,7 @@ func (f *front) patient() *http.Client {
 // path, and a call that is refused runs nothing.
 func TestRateLimitIsSharedWithREST(t *testing.T) {
 	var admission *httpapi.Admission
-	f := newFrontWith(t, func(f *front) {
+	f := newHTTPFixtureWith(t, func(f *httpFixture) {
 		admission = httpapi.NewAdmission(httpapi.Config{Service: f.service, RateLimit: 4})
 		f.admission = admission
 	}, hang)

@@ -18,7 +18,7 @@ import (
 // Whatever a caller is told names no tool that the caller does not have, and no
 // operation of a routine that the caller may not read.
 func TestTextsNameOnlyToolsOfTheCaller(t *testing.T) {
-	h := newHouse(t, hang, named("reads"),
+	h := newTestServer(t, hang, named("reads"),
 		`{"name": "clicks", "description": "Fails.", "operations": [{"type": "navigate", "url": "https://shop.example/"}, {"type": "click", "selector": "#markoperation"}]}`)
 	h.site.html = strings.Repeat("long ", 20_000)
 	h.site.click = func(routine.Click) error { return routine.Errorf(routine.CodeElementNotFound, "no element") }
@@ -46,7 +46,7 @@ func TestTextsNameOnlyToolsOfTheCaller(t *testing.T) {
 }
 
 // runAs runs a routine as ann and gives the id of its execution.
-func runAs(t *testing.T, h *house, name string) string {
+func runAs(t *testing.T, h *testServer, name string) string {
 	t.Helper()
 	rs, _, err := h.service.Routines(t.Context(), ann, routine.RoutineFilter{Words: []string{name}, Limit: 1})
 	if err != nil || len(rs) != 1 {
@@ -61,7 +61,7 @@ func runAs(t *testing.T, h *house, name string) string {
 
 // everythingTold is what a caller is told at the start, in the list of tools and
 // by calls that fail, take long or give much, with the names of their tools.
-func everythingTold(t *testing.T, h *house, p routine.Principal, failedRun string) (texts, tools []string) {
+func everythingTold(t *testing.T, h *testServer, p routine.Principal, failedRun string) (texts, tools []string) {
 	t.Helper()
 	v := serveAs(t, h.Server, p)
 	c := client.NewClient(transport.NewIO(v.out, v.in, nil))

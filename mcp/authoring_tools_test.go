@@ -9,7 +9,7 @@ import (
 
 // An agent writes a routine from nothing to an archived one.
 func TestAuthoring(t *testing.T) {
-	h := newHouse(t).with(t, Config{Authoring: true})
+	h := newTestServer(t).with(t, Config{Authoring: true})
 	c := connect(t, h.Server)
 	definition := func(description string) map[string]any {
 		return map[string]any{"name": "made", "description": description, "operations": []any{map[string]any{"type": "return_html"}}}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestMissingRoutineIDIsRefused(t *testing.T) {
-	c := connect(t, newHouse(t).with(t, Config{Authoring: true}).Server)
+	c := connect(t, newTestServer(t).with(t, Config{Authoring: true}).Server)
 	for tool, arguments := range map[string]map[string]any{
 		"describe_routine": {}, "run_routine": {"id": ""}, "publish_routine": {"on": true}, "archive_routine": {},
 	} {
@@ -20,7 +20,7 @@ func TestMissingRoutineIDIsRefused(t *testing.T) {
 }
 
 func TestMissingExecutionIDIsRefused(t *testing.T) {
-	c := connect(t, newHouse(t).Server)
+	c := connect(t, newTestServer(t).Server)
 	for _, tool := range []string{"get_execution", "cancel_execution"} {
 		result, text := callTool(t, c, tool, map[string]any{})
 		if want := tool + " failed: execution_id is required: it stands in the answer of the call that ran the routine [invalid]."; !result.IsError || text != want {
@@ -30,7 +30,7 @@ func TestMissingExecutionIDIsRefused(t *testing.T) {
 }
 
 func TestUnknownToolErrorSuggestsSearch(t *testing.T) {
-	c := connect(t, newHouse(t, lookup).Server)
+	c := connect(t, newTestServer(t, lookup).Server)
 	_, err := c.CallTool(t.Context(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: "lokup"}})
 	if want := `there is no tool "lokup": tools/list tells which there are, and search_routines finds routines by what they do`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
@@ -39,7 +39,8 @@ func TestUnknownToolErrorSuggestsSearch(t *testing.T) {
 
 // The author's description and what is added to it are two sentences.
 func TestDescriptionsOfToolsAreSentences(t *testing.T) {
-	h := newHouse(t, strings.Replace(named("api"), "Reads the page.", "Reads the page", 1), strings.Replace(named("Great price"), "Reads the page.", "How much?", 1))
+	h := newTestServer(t, strings.Replace(named("api"), "Reads the page.", "Reads the page", 1),
+		strings.Replace(named("Great price"), "Reads the page.", "How much?", 1))
 	c := connect(t, h.Server)
 	list, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
 	if err != nil {

@@ -27,26 +27,26 @@ func TestErrorCodesOfPromptsAndResources(t *testing.T) {
 		{"an unknown routine", "resources/read", `{"uri":"routine://Routine_nothing"}`, mcp.RESOURCE_NOT_FOUND, mcp.INVALID_PARAMS, "nothing"},
 	}
 	last := func(list []message) message { return list[len(list)-1] }
-	for name, open := range map[string]func(*testing.T, *front) func(string) message{
-		"stdio": func(t *testing.T, f *front) func(string) message {
+	for name, open := range map[string]func(*testing.T, *httpFixture) func(string) message{
+		"stdio": func(t *testing.T, f *httpFixture) func(string) message {
 			c := initialized(t, f.Server)
 			return func(text string) message { c.send(text); return c.next() }
 		},
-		"sse": func(t *testing.T, f *front) func(string) message {
+		"sse": func(t *testing.T, f *httpFixture) func(string) message {
 			c := f.sse(t, "ann")
 			return func(text string) message { c.send(text); return c.next() }
 		},
-		"http": func(t *testing.T, f *front) func(string) message {
+		"http": func(t *testing.T, f *httpFixture) func(string) message {
 			c := f.caller(t, legacy, "ann")
 			return func(text string) message { return last(c.ask(text)) }
 		},
-		"modern http": func(t *testing.T, f *front) func(string) message {
+		"modern http": func(t *testing.T, f *httpFixture) func(string) message {
 			c := f.caller(t, modern, "ann")
 			return func(text string) message { return last(c.ask(text)) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ask := open(t, newFront(t, lookup))
+			ask := open(t, newHTTPFixture(t, lookup))
 			if m := ask(`{"jsonrpc":"2.0","id":null,"method":"ping"}`); m.Error == nil || !strings.Contains(m.raw, "must be a string or a number") {
 				t.Errorf("the id null: %s", m.raw)
 			}
@@ -84,7 +84,7 @@ func TestConcurrentCallsFindTheirTools(t *testing.T) {
 	for i := range 8 {
 		texts = append(texts, fmt.Sprintf(`{"name":"nap %d","description":"d","operations":[{"type":"sleep","timeout_seconds":0}]}`, i))
 	}
-	h := newHouse(t, texts...).with(t, Config{MaxListed: 1})
+	h := newTestServer(t, texts...).with(t, Config{MaxListed: 1})
 	c := connect(t, h.Server)
 	var all sync.WaitGroup
 	for round := range 5 {

@@ -26,7 +26,7 @@ func mends(t *testing.T, text string) (failureRecord, []routine.OperationRecord)
 // What a routine is mended by is in the answer of a tool: of resources and
 // prompts many agents see nothing.
 func TestGetExecutionReturnsTheFailureRecord(t *testing.T) {
-	h := newHouse(t, buy)
+	h := newTestServer(t, buy)
 	h.site.click = func(routine.Click) error { return routine.Errorf(routine.CodeElementNotFound, "nothing matches #buy") }
 	h.site.evidence = &routine.Evidence{URL: "https://shop.example/cart", Title: "Cart", Elements: []routine.Element{{Selector: "button.buy-now", Text: "Buy\x1b now"}},
 		Console: []string{"exception: none is not defined"}, FailedRequests: []routine.FailedRequest{{Method: "GET", URL: "https://shop.example/stock", Status: 503}},
@@ -62,7 +62,7 @@ func TestGetExecutionReturnsTheFailureRecord(t *testing.T) {
 // However much a run has left, its record is as much as an agent takes.
 func TestFailureRecordIsBounded(t *testing.T) {
 	fetches := strings.Repeat(`{"type": "fetch", "endpoint": {"url": "https://shop.example/`+strings.Repeat("x", 3000)+`"}}, `, 40)
-	h := newHouse(t, `{"name": "buy", "description": "Buys.", "operations": [`+fetches+`{"type": "click", "selector": "#buy"}]}`)
+	h := newTestServer(t, `{"name": "buy", "description": "Buys.", "operations": [`+fetches+`{"type": "click", "selector": "#buy"}]}`)
 	h.site.fetch = answers("text/plain", "")
 	h.site.click = func(routine.Click) error {
 		return routine.Errorf(routine.CodeElementNotFound, "nothing matches %s", strings.Repeat("y", 20000))

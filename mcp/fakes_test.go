@@ -13,9 +13,9 @@ import (
 	"rote/routine/routinetest"
 )
 
-// site is a browser with one scripted web site behind it. A navigation to
-// https://hang.example/ tells so and stays until its run ends.
-type site struct {
+// fakeBrowser is a browser that shows one scripted web site. A navigation to
+// https://hang.example/ is sent to hanging and lasts until its run ends.
+type fakeBrowser struct {
 	html  string
 	fetch func(routine.Fetch) (routine.Response, error)
 	click func(routine.Click) error
@@ -33,28 +33,28 @@ type site struct {
 	visited []string
 }
 
-func newSite() *site { return &site{hanging: make(chan string, 100)} }
+func newFakeBrowser() *fakeBrowser { return &fakeBrowser{hanging: make(chan string, 100)} }
 
-func (s *site) Open(context.Context, routine.Opening) (routine.Page, error) {
+func (s *fakeBrowser) Open(context.Context, routine.Opening) (routine.Page, error) {
 	if s.open != nil {
 		return nil, s.open
 	}
 	s.opened.Add(1)
-	return &page{site: s}, nil
+	return &fakePage{site: s}, nil
 }
 
-func (s *site) visits() string {
+func (s *fakeBrowser) visits() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.visited, " ")
 }
 
-type page struct {
+type fakePage struct {
 	routine.Page // panics where a test needs more than is scripted
-	site         *site
+	site         *fakeBrowser
 }
 
-func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, error) {
+func (p *fakePage) Navigate(ctx context.Context, url string) (routine.Navigation, error) {
 	p.site.mu.Lock()
 	p.site.visited = append(p.site.visited, url)
 	p.site.mu.Unlock()
@@ -66,31 +66,33 @@ func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, er
 	return routine.Navigation{URL: url, Status: 200}, nil
 }
 
-func (p *page) Click(_ context.Context, c routine.Click) (routine.Found, error) {
+func (p *fakePage) Click(_ context.Context, c routine.Click) (routine.Found, error) {
 	return routine.Found{Matches: 1}, p.site.click(c)
 }
 
-func (p *page) Fetch(_ context.Context, f routine.Fetch, _ int64) (routine.Response, error) {
+func (p *fakePage) Fetch(_ context.Context, f routine.Fetch, _ int64) (routine.Response, error) {
 	return p.site.fetch(f)
 }
 
-func (p *page) WaitURL(context.Context, func(string) (bool, error)) (string, error) {
+func (p *fakePage) WaitURL(context.Context, func(string) (bool, error)) (string, error) {
 	return "https://shop.example/", p.site.wait
 }
 
-func (p *page) Press(context.Context, string) error { return nil }
+func (p *fakePage) Press(context.Context, string) error { return nil }
 
-func (p *page) OuterHTML(context.Context, string) (string, int, error) { return p.site.html, 1, nil }
-func (p *page) URL(context.Context) (string, error)                    { return "https://shop.example/", nil }
-func (p *page) Mirror(context.Context, string, string) error           { return nil }
-func (p *page) Warnings() []string                                     { return p.site.warn }
-func (p *page) State(context.Context) ([]byte, error)                  { return nil, nil }
-func (*page) Files(context.Context, bool) ([]routine.File, error)      { return nil, nil }
-func (p *page) Denials() []routine.Denial                              { return nil }
-func (p *page) Close()                                                 { p.site.closed.Add(1) }
-func (p *page) SentCookies(context.Context) ([]routine.Cookie, error)  { return nil, nil }
+func (p *fakePage) OuterHTML(context.Context, string) (string, int, error) {
+	return p.site.html, 1, nil
+}
+func (p *fakePage) URL(context.Context) (string, error)                   { return "https://shop.example/", nil }
+func (p *fakePage) Mirror(context.Context, string, string) error          { return nil }
+func (p *fakePage) Warnings() []string                                    { return p.site.warn }
+func (p *fakePage) State(context.Context) ([]byte, error)                 { return nil, nil }
+func (*fakePage) Files(context.Context, bool) ([]routine.File, error)     { return nil, nil }
+func (p *fakePage) Denials() []routine.Denial                             { return nil }
+func (p *fakePage) Close()                                                { p.site.closed.Add(1) }
+func (p *fakePage) SentCookies(context.Context) ([]routine.Cookie, error) { return nil, nil }
 
-func (p *page) Evidence(context.Context, routine.Inspection) *routine.Evidence {
+func (p *fakePage) Evidence(context.Context, routine.Inspection) *routine.Evidence {
 	return p.site.evidence
 }
 
@@ -101,9 +103,9 @@ func answers(contentType, body string) func(routine.Fetch) (routine.Response, er
 	}
 }
 
-// shelf is a Store whose routines can be changed behind the service's back, as
-// another process would, and which can fail.
-type shelf struct {
+// fakeStore is a Store whose routines can be changed without the service, as another
+// process would, and which can fail.
+type fakeStore struct {
 	*routinetest.Store
 	mu     sync.Mutex
 	edits  map[string]func(*routine.Routine) // by name
@@ -116,11 +118,11 @@ type shelf struct {
 	begun   []string      // ids of executions
 }
 
-func newShelf() *shelf {
-	return &shelf{Store: routinetest.NewStore(), edits: map[string]func(*routine.Routine){}}
+func newFakeStore() *fakeStore {
+	return &fakeStore{Store: routinetest.NewStore(), edits: map[string]func(*routine.Routine){}}
 }
 
-func (s *shelf) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
+func (s *fakeStore) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
 	s.mu.Lock()
 	slow := s.slow
 	s.looks++
@@ -149,14 +151,14 @@ func (s *shelf) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routi
 }
 
 // edit does to a routine what was done behind the service's back.
-func (s *shelf) edit(r *routine.Routine) {
+func (s *fakeStore) edit(r *routine.Routine) {
 	if edit := s.edits[r.Name]; edit != nil {
 		edit(r)
 		r.Version += 1000
 	}
 }
 
-func (s *shelf) Routine(ctx context.Context, id string) (*routine.Routine, error) {
+func (s *fakeStore) Routine(ctx context.Context, id string) (*routine.Routine, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.Store.Routine(ctx, id)
@@ -166,7 +168,7 @@ func (s *shelf) Routine(ctx context.Context, id string) (*routine.Routine, error
 	return r, err
 }
 
-func (s *shelf) Changes(ctx context.Context) (routine.Changes, error) {
+func (s *fakeStore) Changes(ctx context.Context) (routine.Changes, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.broken != nil {
@@ -177,7 +179,7 @@ func (s *shelf) Changes(ctx context.Context) (routine.Changes, error) {
 	return changes, err
 }
 
-func (s *shelf) CreateExecution(ctx context.Context, e *routine.Execution) error {
+func (s *fakeStore) CreateExecution(ctx context.Context, e *routine.Execution) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.full != nil {
@@ -187,7 +189,7 @@ func (s *shelf) CreateExecution(ctx context.Context, e *routine.Execution) error
 	return s.Store.CreateExecution(ctx, e)
 }
 
-func (s *shelf) FinishExecution(ctx context.Context, e *routine.Execution) error {
+func (s *fakeStore) FinishExecution(ctx context.Context, e *routine.Execution) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.broken != nil {
@@ -196,7 +198,7 @@ func (s *shelf) FinishExecution(ctx context.Context, e *routine.Execution) error
 	return s.Store.FinishExecution(ctx, e)
 }
 
-func (s *shelf) set(change func()) {
+func (s *fakeStore) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changes++
@@ -205,18 +207,18 @@ func (s *shelf) set(change func()) {
 
 var ann = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices", Scopes: routine.UsualScopes}
 
-// house is a service with its parts, and the server under test.
-type house struct {
+// testServer is the server under test with the service and the fakes that it uses.
+type testServer struct {
 	*Server
 	service *routine.Service
-	store   *shelf
-	site    *site
+	store   *fakeStore
+	site    *fakeBrowser
 	log     *syncBuffer
 }
 
-func newHouse(t *testing.T, definitions ...string) *house {
+func newTestServer(t *testing.T, definitions ...string) *testServer {
 	t.Helper()
-	h := &house{store: newShelf(), site: newSite(), log: &syncBuffer{}}
+	h := &testServer{store: newFakeStore(), site: newFakeBrowser(), log: &syncBuffer{}}
 	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 4, Queue: 100})
 	h.Server = newServer(t, Config{Service: h.service, Version: "1.2.3", Log: h.log.logger(), RefreshInterval: -1})
 	for _, d := range definitions {
@@ -254,7 +256,7 @@ func create(t *testing.T, s *routine.Service, p routine.Principal, definition st
 }
 
 // executions are those of the ledger that have the status.
-func (h *house) executions(t *testing.T, status routine.ExecutionStatus) (list []*routine.Execution) {
+func (h *testServer) executions(t *testing.T, status routine.ExecutionStatus) (list []*routine.Execution) {
 	t.Helper()
 	h.store.mu.Lock()
 	defer h.store.mu.Unlock()

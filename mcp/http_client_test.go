@@ -24,27 +24,27 @@ var (
 	eve = routine.Principal{UserID: "eve", OrganizationID: "other", ProjectID: "x", Scopes: routine.UsualScopes}
 )
 
-// front is a house behind its admission, on a real listener. When the test ends, so
-// do its streams, and no goroutine may be left.
-type front struct {
-	*house
+// httpFixture is a testServer that is served over HTTP on a real listener. When the
+// test ends, its streams end, and no goroutine may be left.
+type httpFixture struct {
+	*testServer
 	admission wire.Admission
 	http      *wire.HTTP
 	url       string
 	tokens    map[string]string // by user
 }
 
-func newFront(t *testing.T, definitions ...string) *front {
+func newHTTPFixture(t *testing.T, definitions ...string) *httpFixture {
 	t.Helper()
-	return newFrontWith(t, func(*front) {}, definitions...)
+	return newHTTPFixtureWith(t, func(*httpFixture) {}, definitions...)
 }
 
-// newFrontWith is newFront with something changed before it is served.
-func newFrontWith(t *testing.T, change func(*front), definitions ...string) *front {
+// newHTTPFixtureWith is newHTTPFixture with something changed before it is served.
+func newHTTPFixtureWith(t *testing.T, change func(*httpFixture), definitions ...string) *httpFixture {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
-	h := newHouse(t, definitions...)
-	f := &front{house: h, admission: httpapi.NewAdmission(httpapi.Config{Service: h.service}), tokens: map[string]string{}}
+	h := newTestServer(t, definitions...)
+	f := &httpFixture{testServer: h, admission: httpapi.NewAdmission(httpapi.Config{Service: h.service}), tokens: map[string]string{}}
 	change(f)
 	f.http = h.NewHTTP(f.admission, "")
 	for _, p := range []routine.Principal{ann, bob, eve} {
@@ -81,13 +81,13 @@ const modernMeta = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.m
 // httpCaller is one client of /mcp.
 type httpCaller struct {
 	t       *testing.T
-	f       *front
+	f       *httpFixture
 	era     era
 	user    string
 	session string
 }
 
-func (f *front) caller(t *testing.T, e era, user string) *httpCaller {
+func (f *httpFixture) caller(t *testing.T, e era, user string) *httpCaller {
 	t.Helper()
 	c := &httpCaller{t: t, f: f, era: e, user: user}
 	if e == legacy {
@@ -181,14 +181,14 @@ func messagesOf(t *testing.T, contentType string, body []byte) (list []message) 
 // sseClient is one client of /sse.
 type sseClient struct {
 	t      *testing.T
-	f      *front
+	f      *httpFixture
 	user   string
 	post   string // where messages go
 	stop   context.CancelFunc
 	events chan string // the data of each
 }
 
-func (f *front) sse(t *testing.T, user string) *sseClient {
+func (f *httpFixture) sse(t *testing.T, user string) *sseClient {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
@@ -256,14 +256,14 @@ func (c *sseClient) next() message {
 
 // do makes a request and gives the status of its answer. A header that is
 // empty is left out.
-func (f *front) do(t *testing.T, method, path, user, body string, header map[string]string) int {
+func (f *httpFixture) do(t *testing.T, method, path, user, body string, header map[string]string) int {
 	t.Helper()
 	r := f.request(t, method, path, user, strings.NewReader(body), header)
 	_ = r.Body.Close() // a stream would not end
 	return r.StatusCode
 }
 
-func (f *front) request(t *testing.T, method, path, user string, body io.Reader, header map[string]string) *http.Response {
+func (f *httpFixture) request(t *testing.T, method, path, user string, body io.Reader, header map[string]string) *http.Response {
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), method, f.url+path, body)
 	if err != nil {

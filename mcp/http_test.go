@@ -18,7 +18,7 @@ import (
 func TestHTTPProgressIsCompleteInOrderAndOnItsOwnStream(t *testing.T) {
 	for _, e := range []era{legacy, modern} {
 		t.Run(string(e), func(t *testing.T) {
-			f := newFront(t, buy)
+			f := newHTTPFixture(t, buy)
 			f.site.click = func(routine.Click) error { return nil }
 			c := f.caller(t, e, "ann")
 			var callers sync.WaitGroup
@@ -46,7 +46,7 @@ func TestHTTPProgressIsCompleteInOrderAndOnItsOwnStream(t *testing.T) {
 
 func TestHTTPAnswersWithPlainJSONWithoutNotifications(t *testing.T) {
 	for _, e := range []era{legacy, modern} {
-		c := newFront(t, named("only")).caller(t, e, "ann")
+		c := newHTTPFixture(t, named("only")).caller(t, e, "ann")
 		r := c.post(t.Context(), `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
 		body, _ := io.ReadAll(r.Body)
 		_ = r.Body.Close()
@@ -58,10 +58,10 @@ func TestHTTPAnswersWithPlainJSONWithoutNotifications(t *testing.T) {
 
 // A client that goes away ends its run, on every transport.
 func TestHTTPDisconnectCancelsTheRun(t *testing.T) {
-	for name, leave := range map[string]func(t *testing.T, f *front){
-		"legacy": func(t *testing.T, f *front) { hangUp(t, f, legacy) },
-		"modern": func(t *testing.T, f *front) { hangUp(t, f, modern) },
-		"sse": func(t *testing.T, f *front) {
+	for name, leave := range map[string]func(t *testing.T, f *httpFixture){
+		"legacy": func(t *testing.T, f *httpFixture) { hangUp(t, f, legacy) },
+		"modern": func(t *testing.T, f *httpFixture) { hangUp(t, f, modern) },
+		"sse": func(t *testing.T, f *httpFixture) {
 			c := f.sse(t, "ann")
 			c.send(call("1", "hang", "{}"))
 			<-f.site.hanging
@@ -69,7 +69,7 @@ func TestHTTPDisconnectCancelsTheRun(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFront(t, hang)
+			f := newHTTPFixture(t, hang)
 			leave(t, f)
 			waitUntil(t, "the page is closed", func() bool { return f.site.closed.Load() == 1 })
 			waitUntil(t, "the ledger says cancelled", func() bool {
@@ -80,7 +80,7 @@ func TestHTTPDisconnectCancelsTheRun(t *testing.T) {
 	}
 }
 
-func hangUp(t *testing.T, f *front, e era) {
+func hangUp(t *testing.T, f *httpFixture, e era) {
 	ctx, leave := context.WithCancel(t.Context())
 	gone := make(chan struct{})
 	c := f.caller(t, e, "ann")
@@ -97,7 +97,7 @@ func hangUp(t *testing.T, f *front, e era) {
 }
 
 func TestHTTPCancelAffectsOnlyTheOwnCall(t *testing.T) {
-	f := newFront(t, hang)
+	f := newHTTPFixture(t, hang)
 	mine, colleague, stranger := f.caller(t, legacy, "ann"), f.caller(t, legacy, "bob"), f.caller(t, legacy, "eve")
 	other := f.caller(t, legacy, "ann") // another session of the same user
 	nobody := f.caller(t, modern, "ann")
@@ -122,7 +122,7 @@ func TestHTTPCancelAffectsOnlyTheOwnCall(t *testing.T) {
 }
 
 func TestSessionsAreUsableByTheirOwnerOnly(t *testing.T) {
-	f := newFront(t, hang)
+	f := newHTTPFixture(t, hang)
 	session := map[string]string{"Mcp-Session-Id": f.caller(t, legacy, "ann").session}
 	sse := f.sse(t, "ann")
 	for _, user := range []string{"bob", "eve"} {
@@ -154,7 +154,7 @@ func TestSessionsAreUsableByTheirOwnerOnly(t *testing.T) {
 // A call that takes long gets comments, and its answer as the last event.
 func TestLongCallGetsKeepAliveComments(t *testing.T) {
 	for _, e := range []era{legacy, modern} {
-		f := newFrontWith(t, func(f *front) { f.transport.KeepAlive = time.Millisecond }, hang)
+		f := newHTTPFixtureWith(t, func(f *httpFixture) { f.transport.KeepAlive = time.Millisecond }, hang)
 		c := f.caller(t, e, "ann")
 		r := c.post(t.Context(), strings.Replace(calling("1", "hang"), `"progressToken":1`, `"x":1`, 1))
 		<-f.site.hanging
@@ -182,7 +182,7 @@ func ended(t *testing.T) context.Context {
 
 // listening is a stream of changes, of each kind.
 func TestChangesAreNotifiedOnEveryKindOfStream(t *testing.T) {
-	f := newFront(t, named("first"))
+	f := newHTTPFixture(t, named("first"))
 	sse := f.sse(t, "ann")
 	session := f.caller(t, legacy, "ann").session
 	get := f.request(t, "GET", "/mcp", "ann", nil, map[string]string{"Mcp-Session-Id": session})
@@ -231,7 +231,7 @@ func (a panickingAdmission) Admit(r *http.Request) error {
 
 // A fault of ours cuts the connection and is in the log, and the others go on.
 func TestPanicClosesOneConnectionOnly(t *testing.T) {
-	f := newFrontWith(t, func(f *front) { f.admission = panickingAdmission{f.admission} }, named("only"))
+	f := newHTTPFixtureWith(t, func(f *httpFixture) { f.admission = panickingAdmission{f.admission} }, named("only"))
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, f.url+"/mcp", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestPanicClosesOneConnectionOnly(t *testing.T) {
 // A message to a session over SSE does what its own token is good for, not what
 // that of the stream is.
 func TestSSEMessageHasItsOwnToken(t *testing.T) {
-	f := newFront(t, hang, named("only"))
+	f := newHTTPFixture(t, hang, named("only"))
 	narrow := ann
 	narrow.Scopes = routine.ScopeExecutionsRead
 	secret, _, err := f.service.CreateToken(t.Context(), narrow, 0)

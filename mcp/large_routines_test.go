@@ -49,7 +49,7 @@ func TestLargeRoutinesStayUsable(t *testing.T) {
 			many(5000, `{"type": "navigate", "url": "https://shop.example/%d/`+strings.Repeat("ü", 90)+`"}`) + `]}`, true, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			h := newHouse(t, named("light"), row.definition, named("lighter"))
+			h := newTestServer(t, named("light"), row.definition, named("lighter"))
 			h.site.fetch = answers("application/json", `1`)
 			c := connect(t, h.Server)
 			tools, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
@@ -89,7 +89,7 @@ func TestLargeRoutinesStayUsable(t *testing.T) {
 // Tools that are large but not too large share the room of the list, and leave
 // their place to smaller ones where they do not fit.
 func TestListOfToolsIsBounded(t *testing.T) {
-	h := newHouse(t, named("light")).with(t, Config{MaxListed: 10})
+	h := newTestServer(t, named("light")).with(t, Config{MaxListed: 10})
 	for i := range 12 {
 		create(t, h.service, ann, using(fmt.Sprintf("large%d", i), 50, many(50, `{"name": "p%d", "description": "`+strings.Repeat("x", 180)+`"}`)))
 	}
@@ -115,7 +115,7 @@ func TestListOfToolsIsBounded(t *testing.T) {
 // A look at the store reads the definitions of what has changed, and what one
 // look has read the next one need not read when the first fails.
 func TestRefreshReadsOnlyWhatHasChanged(t *testing.T) {
-	h := newHouse(t, named("one"), named("two"), named("three"))
+	h := newTestServer(t, named("one"), named("two"), named("three"))
 	reads := &countedReads{Store: h.store}
 	s := newServer(t, Config{Service: routine.NewService(routine.Config{Store: reads, Browser: h.site}), RefreshInterval: -1, Log: h.log.logger()})
 	registry := annOrganization(t, s).registry

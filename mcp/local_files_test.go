@@ -13,7 +13,7 @@ import (
 // it.
 func TestFilesAreReadableOnThisMachine(t *testing.T) {
 	dir := t.TempDir()
-	h := newHouse(t, grab).with(t, Config{FileDir: func() (string, error) { return dir, nil }})
+	h := newTestServer(t, grab).with(t, Config{FileDir: func() (string, error) { return dir, nil }})
 	c := connect(t, h.Server)
 	for contentType, body := range map[string]string{"application/pdf": "%PDF-\x00\xff", "text/csv": "a,b\n", "image/png": "\x89PNG\r\n\x1a\n"} {
 		h.site.fetch = answers(contentType, body)

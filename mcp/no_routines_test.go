@@ -52,7 +52,7 @@ func TestNoRoutinesHint(t *testing.T) {
 		{"read only", Config{Authoring: true, ReadOnly: true}, ann, "The operator of this server adds one", "create_routine"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			h := newHouse(t).with(t, row.c)
+			h := newTestServer(t).with(t, row.c)
 			var found struct {
 				Routines []searchHit
 				Next     string

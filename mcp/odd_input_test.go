@@ -33,7 +33,7 @@ func oddName(r *rand.Rand) string {
 // Whatever routines are called, each is one tool, under a name that every client
 // takes and that a restart does not change.
 func TestManyOddNames(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	r := seeded.Rand(t)
 	n := 1500
 	if optional.IsFullSize() {
@@ -86,7 +86,7 @@ func TestManyOddNames(t *testing.T) {
 
 // What is no message, or odd in one, is answered, and the session goes on.
 func TestOddMessagesAreAnswered(t *testing.T) {
-	f := newFront(t, lookup)
+	f := newHTTPFixture(t, lookup)
 	f.site.fetch = answers("application/json", `"found"`)
 	sse, http := f.sse(t, "ann"), f.caller(t, legacy, "ann")
 	stdio := initialized(t, f.Server)

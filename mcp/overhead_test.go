@@ -79,7 +79,7 @@ func compare(b *testing.B, ours, stock func()) {
 // noopServer is a server with all that rote serve has, but a browser.
 type noopServer struct {
 	server *Server
-	front  *front
+	front  *httpFixture
 }
 
 // roteForNoop gives the server and what it answers.
@@ -88,7 +88,7 @@ func roteForNoop(b *testing.B) (*noopServer, string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	service := routine.NewService(routine.Config{Store: store, Browser: newSite()})
+	service := routine.NewService(routine.Config{Store: store, Browser: newFakeBrowser()})
 	b.Cleanup(func() {
 		service.Close(context.WithoutCancel(b.Context()))
 		if err := store.Close(); err != nil {
@@ -106,7 +106,7 @@ func roteForNoop(b *testing.B) (*noopServer, string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &front{http: s.NewHTTP(httpapi.NewAdmission(httpapi.Config{Service: service}), ""), tokens: map[string]string{"ann": secret}}
+	f := &httpFixture{http: s.NewHTTP(httpapi.NewAdmission(httpapi.Config{Service: service}), ""), tokens: map[string]string{"ann": secret}}
 	listener := httptest.NewServer(f.http)
 	f.url = listener.URL
 	b.Cleanup(func() { f.http.Close(); listener.Close() })
@@ -126,7 +126,7 @@ func (n *noopServer) overHTTP(e era) func(*testing.B) func() {
 }
 
 // callOverHTTP gives a call over a connection that stays open.
-func callOverHTTP(b *testing.B, f *front, e era) func() {
+func callOverHTTP(b *testing.B, f *httpFixture, e era) func() {
 	c := &httpCaller{f: f, era: e, user: "ann"}
 	if e == legacy {
 		r, err := c.send(b.Context(), hello)
@@ -165,7 +165,7 @@ func stockHTTP(answer string, e era) func(*testing.B) func() {
 	return func(b *testing.B) func() {
 		listener := httptest.NewServer(server.NewStreamableHTTPServer(stock(answer), server.WithStateful(true)))
 		b.Cleanup(listener.Close)
-		return callOverHTTP(b, &front{url: listener.URL, tokens: map[string]string{}}, e)
+		return callOverHTTP(b, &httpFixture{url: listener.URL, tokens: map[string]string{}}, e)
 	}
 }
 

@@ -52,7 +52,7 @@ func TestAgentsSeeNoInvisibleCharacters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t).with(t, Config{Authoring: true})
+	h := newTestServer(t).with(t, Config{Authoring: true})
 	r, _, err := h.service.CreateRoutine(t.Context(), ann, text)
 	if err != nil {
 		t.Fatal(err)

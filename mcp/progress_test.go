@@ -12,7 +12,7 @@ import (
 )
 
 func TestProgressComesInOrderBeforeTheAnswer(t *testing.T) {
-	h := newHouse(t, buy)
+	h := newTestServer(t, buy)
 	h.site.click = func(routine.Click) error { return nil }
 	p := initialized(t, h.Server)
 	for i := range 50 {
@@ -33,7 +33,7 @@ func TestProgressComesInOrderBeforeTheAnswer(t *testing.T) {
 // own token and before its answer, over one stream for all.
 func TestProgressOfConcurrentCallsOverOneStream(t *testing.T) {
 	const callers, rounds = 8, 20
-	f := newFront(t, buy)
+	f := newHTTPFixture(t, buy)
 	f.site.click = func(routine.Click) error { return nil }
 	f.service = routine.NewService(routine.Config{Store: f.store, Browser: f.site, Concurrency: callers, Queue: callers})
 	sse := f.sse(t, "ann")
@@ -84,13 +84,13 @@ func TestProgressOfConcurrentCallsOverOneStream(t *testing.T) {
 }
 
 func TestNoProgressWithoutToken(t *testing.T) {
-	p := initialized(t, newHouse(t, named("quiet")).Server)
+	p := initialized(t, newTestServer(t, named("quiet")).Server)
 	p.send(call("1", "quiet", "{}"))
 	p.result("1")
 }
 
 func TestClientCancelCancelsTheRun(t *testing.T) {
-	h := newHouse(t, hang)
+	h := newTestServer(t, hang)
 	c := connect(t, h.Server)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestToolsFollowTheStore(t *testing.T) {
-	h := newHouse(t, named("first"))
+	h := newTestServer(t, named("first"))
 	create(t, h.service, routine.Principal{UserID: "bob", OrganizationID: "other", Scopes: routine.UsualScopes}, named("of another organization"))
 	create(t, h.service, ann, strings.Replace(named("not designated"), `{`, `{"is_mcp_tool_designated": false, `, 1))
 	p := initialized(t, h.Server)
@@ -44,7 +44,7 @@ func TestToolsFollowTheStore(t *testing.T) {
 
 // A call finds a routine that was created since the last list.
 func TestToolCreatedAfterTheListIsCallable(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	h.site.html = "it is fresh"
 	p := initialized(t, h.Server)
 	create(t, h.service, ann, named("fresh"))
@@ -57,7 +57,7 @@ func TestToolCreatedAfterTheListIsCallable(t *testing.T) {
 // Clients load the whole list at each notification, so there is one only when
 // something has changed.
 func TestListChangedOnlyWhenChanged(t *testing.T) {
-	h := newHouse(t, named("first"))
+	h := newTestServer(t, named("first"))
 	p := initialized(t, h.Server)
 	for range 3 {
 		p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -75,7 +75,7 @@ func TestListChangedOnlyWhenChanged(t *testing.T) {
 }
 
 func TestIdleSessionIsNotifiedOfChanges(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	s := newServer(t, Config{Service: h.service, RefreshInterval: time.Millisecond})
 	p := initialized(t, s)
 	create(t, h.service, ann, named("new"))
@@ -85,7 +85,7 @@ func TestIdleSessionIsNotifiedOfChanges(t *testing.T) {
 }
 
 func TestBrokenRoutinesDoNotBreakTheList(t *testing.T) {
-	h := newHouse(t, named("good"), named("bad"))
+	h := newTestServer(t, named("good"), named("bad"))
 	p := initialized(t, h.Server)
 	for _, row := range brokenRoutines(t) {
 		h.store.set(func() { h.store.edits["bad"] = row.edit })
@@ -107,7 +107,7 @@ func TestBrokenRoutinesDoNotBreakTheList(t *testing.T) {
 func TestUnlistableRoutinesTakeNoPlaceInTheList(t *testing.T) {
 	for _, row := range brokenRoutines(t) {
 		t.Run(row.name, func(t *testing.T) {
-			h := newHouse(t, named("good"), named("bad"))
+			h := newTestServer(t, named("good"), named("bad"))
 			h.store.edits["bad"] = func(r *routine.Routine) {
 				row.edit(r)
 				r.UpdatedAt += 1000
@@ -159,7 +159,7 @@ type brokenRoutine struct {
 }
 
 func TestListStaysWhileTheStoreIsDown(t *testing.T) {
-	h := newHouse(t, named("first"))
+	h := newTestServer(t, named("first"))
 	p := initialized(t, h.Server)
 	h.store.set(func() { h.store.broken = errors.New("disk on fire") })
 	if got := p.tools(); got != "first" {
@@ -171,7 +171,7 @@ func TestListStaysWhileTheStoreIsDown(t *testing.T) {
 }
 
 func TestConcurrentRefreshesShareOneRead(t *testing.T) {
-	h := newHouse(t, named("first"))
+	h := newTestServer(t, named("first"))
 	registry := annOrganization(t, h.Server).registry
 	registry.refresh(t.Context())
 	slow := make(chan struct{})
@@ -201,7 +201,7 @@ func TestRoutineOfAnotherProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		service := routine.NewService(routine.Config{Store: store, Browser: newSite()})
+		service := routine.NewService(routine.Config{Store: store, Browser: newFakeBrowser()})
 		t.Cleanup(func() { service.Close(t.Context()); _ = store.Close() })
 		return service
 	}
@@ -233,7 +233,7 @@ func bigStore(t testing.TB, n int) routine.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	service := routine.NewService(routine.Config{Store: store, Browser: newSite()})
+	service := routine.NewService(routine.Config{Store: store, Browser: newFakeBrowser()})
 	for i := range n {
 		if _, _, err := service.CreateRoutine(t.Context(), ann, fmt.Appendf(nil, ordinary, i)); err != nil {
 			t.Fatal(err)
@@ -244,7 +244,7 @@ func bigStore(t testing.TB, n int) routine.Store {
 
 func TestManyTools(t *testing.T) {
 	const n, maxBytes = 1000, 700 // of a tool in the list, which is what an agent's context pays
-	service := routine.NewService(routine.Config{Store: bigStore(t, n), Browser: newSite()})
+	service := routine.NewService(routine.Config{Store: bigStore(t, n), Browser: newFakeBrowser()})
 	var list string
 	took := stopwatch.Time(func() {
 		p := initialized(t, newServer(t, Config{Service: service, MaxListed: n}))
@@ -262,7 +262,7 @@ func TestManyTools(t *testing.T) {
 
 func BenchmarkRefresh1000(b *testing.B) {
 	store := bigStore(b, 1000)
-	service := routine.NewService(routine.Config{Store: store, Browser: newSite()})
+	service := routine.NewService(routine.Config{Store: store, Browser: newFakeBrowser()})
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
 			s, err := New(Config{Service: service, MaxListed: 1000})

@@ -6,7 +6,7 @@ import (
 
 // A float64 would make one number of these.
 func TestHTTPLongRequestIDsAreReturnedUnchanged(t *testing.T) {
-	f := newFront(t, named("only"))
+	f := newHTTPFixture(t, named("only"))
 	for _, e := range []era{legacy, modern} {
 		c := f.caller(t, e, "ann")
 		for _, id := range []string{"9007199254740993", "-9007199254740993", "12345678901234567890", "0.1000000000000000055", "7", `"9007199254740993"`} {
@@ -25,7 +25,7 @@ func TestHTTPLongRequestIDsAreReturnedUnchanged(t *testing.T) {
 }
 
 func TestHTTPCancelOfALongRequestID(t *testing.T) {
-	f := newFront(t, hang)
+	f := newHTTPFixture(t, hang)
 	c := f.caller(t, legacy, "ann")
 	answered := make(chan string, 2)
 	for _, id := range []string{"9007199254740992", "9007199254740993"} {
@@ -44,7 +44,7 @@ func TestHTTPCancelOfALongRequestID(t *testing.T) {
 }
 
 func TestLongProgressTokensAreReturnedUnchanged(t *testing.T) {
-	p := initialized(t, newHouse(t, named("only")).Server)
+	p := initialized(t, newTestServer(t, named("only")).Server)
 	p.send(calling("9007199254740993", "only"))
 	if m := p.next(); string(m.Params.ProgressToken) != "9007199254740993" {
 		t.Error(m.raw)

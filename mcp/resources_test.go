@@ -13,7 +13,7 @@ import (
 )
 
 func TestResources(t *testing.T) {
-	h := newHouse(t, lookup, grab, named("only"))
+	h := newTestServer(t, lookup, grab, named("only"))
 	h.site.fetch = answers("application/json", `{"a":[1,2]}`)
 	c := connect(t, h.Server)
 	list, err := c.ListResources(t.Context(), mcp.ListResourcesRequest{})
@@ -59,7 +59,7 @@ func TestResources(t *testing.T) {
 
 // What another organization has is as what does not exist.
 func TestResourcesAreOfTheOwnOrganization(t *testing.T) {
-	h := newHouse(t, lookup)
+	h := newTestServer(t, lookup)
 	h.site.fetch = answers("application/json", `"mine"`)
 	mine := connect(t, h.Server)
 	result, text := callTool(t, mine, "lookup", map[string]any{"id": 1})
@@ -88,7 +88,7 @@ func TestResourcesAreOfTheOwnOrganization(t *testing.T) {
 
 // What a token may not read is neither listed nor suggested nor read.
 func TestResourcesRespectScopes(t *testing.T) {
-	h := newHouse(t, named("only"))
+	h := newTestServer(t, named("only"))
 	r, err := h.service.Tools(t.Context(), ann)
 	if err != nil || len(r) != 1 {
 		t.Fatal(r, err)
@@ -118,7 +118,7 @@ func TestResourcesRespectScopes(t *testing.T) {
 }
 
 func TestPrompts(t *testing.T) {
-	h := newHouse(t, buy)
+	h := newTestServer(t, buy)
 	h.site.click = func(routine.Click) error { return routine.Errorf(routine.CodeElementNotFound, "nothing matches #buy") }
 	c := connect(t, h.Server)
 	_, text := callTool(t, c, "buy", nil)
@@ -146,7 +146,7 @@ func TestPrompts(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
-	h := newHouse(t, named("alpha"), named("beta"))
+	h := newTestServer(t, named("alpha"), named("beta"))
 	c := connect(t, h.Server)
 	_, text := callTool(t, c, "alpha", nil)
 	id := executionIDs.FindString(text)

@@ -52,7 +52,7 @@ func TestLongResultsSayWhatWasTruncated(t *testing.T) {
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			h := newHouse(t, lookup)
+			h := newTestServer(t, lookup)
 			h.site.fetch = answers("application/json", row.body)
 			result, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1})
 			d := content(t, result, text)
@@ -87,7 +87,7 @@ func TestDownloads(t *testing.T) {
 			fileDescription{"a.bin", "application/octet-stream", 3000, readHint, "", ""}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			h := newHouse(t, grab)
+			h := newTestServer(t, grab)
 			h.site.fetch = answers(row.contentType, row.body)
 			c := connect(t, h.Server)
 			result, text := callTool(t, c, "grab", nil)
@@ -121,7 +121,7 @@ func TestDownloads(t *testing.T) {
 
 // A page's text must not reach a terminal's or a parser's soft spots.
 func TestPageTextIsCleaned(t *testing.T) {
-	h := newHouse(t, lookup)
+	h := newTestServer(t, lookup)
 	h.site.fetch = answers("application/json", `{"a":"\ud800x\u001b[31m\\u001b\u009b\"\n","k\u0007":"😀"}`)
 	h.site.warn = []string{"dialog: \x1b]0;\xff"}
 	result, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1})
@@ -136,7 +136,7 @@ func TestPageTextIsCleaned(t *testing.T) {
 
 // However much a page gives, the answer stays within its bound.
 func TestAnswerIsBounded(t *testing.T) {
-	h := newHouse(t, lookup)
+	h := newTestServer(t, lookup)
 	for range 30 {
 		h.site.warn = append(h.site.warn, strings.Repeat("😀", 1000))
 	}

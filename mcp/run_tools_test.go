@@ -23,7 +23,7 @@ func own(t *testing.T, c *client.Client, tool string, arguments any, into any) {
 }
 
 // with is the house with another server before it.
-func (h *house) with(t *testing.T, c Config) *house {
+func (h *testServer) with(t *testing.T, c Config) *testServer {
 	t.Helper()
 	c.Service, c.Log, c.RefreshInterval = h.service, h.log.logger(), -1
 	other := *h
@@ -32,7 +32,7 @@ func (h *house) with(t *testing.T, c Config) *house {
 }
 
 func TestSearchFindsWhatIsNotListed(t *testing.T) {
-	h := newHouse(t, published...)
+	h := newTestServer(t, published...)
 	h = h.with(t, Config{MaxListed: 1})
 	c := connect(t, h.Server)
 	list, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
@@ -71,7 +71,7 @@ func TestSearchFindsWhatIsNotListed(t *testing.T) {
 
 // The routines that are used stay listed, by whichever name they are called.
 func TestUsedRoutinesAreListed(t *testing.T) {
-	h := newHouse(t, named("old"), named("middle"), named("new")).with(t, Config{MaxListed: 2})
+	h := newTestServer(t, named("old"), named("middle"), named("new")).with(t, Config{MaxListed: 2})
 	p := initialized(t, h.Server)
 	if got := p.tools(); got != "middle new" {
 		t.Fatalf("at first: %s", got)
@@ -109,7 +109,7 @@ func TestUsedRoutinesAreListed(t *testing.T) {
 }
 
 func TestDescribeRoutineIsComplete(t *testing.T) {
-	h := newHouse(t, lookup)
+	h := newTestServer(t, lookup)
 	r := create(t, h.service, ann, strings.Replace(named("kept back"), `{`, `{"is_mcp_tool_designated": false, `, 1))
 	c := connect(t, h.Server)
 	var d routineDescription
@@ -130,7 +130,7 @@ func TestDescribeRoutineIsComplete(t *testing.T) {
 }
 
 func TestRunRoutineRunsWhatIsNotListed(t *testing.T) {
-	h := newHouse(t, lookup, named("newer"))
+	h := newTestServer(t, lookup, named("newer"))
 	h.site.fetch = answers("application/json", `{"a":1}`)
 	h = h.with(t, Config{MaxListed: 1})
 	c := connect(t, h.Server)
@@ -150,7 +150,7 @@ func TestRunRoutineRunsWhatIsNotListed(t *testing.T) {
 }
 
 func TestBuiltinErrorsSayWhatIsWrong(t *testing.T) {
-	c := connect(t, newHouse(t).with(t, Config{Authoring: true}).Server)
+	c := connect(t, newTestServer(t).with(t, Config{Authoring: true}).Server)
 	for _, row := range []struct {
 		tool      string
 		arguments any
@@ -176,7 +176,7 @@ func TestBuiltinErrorsSayWhatIsWrong(t *testing.T) {
 // An answer that was cut names the call for the rest, and following it brings
 // all there is.
 func TestRestOfATruncatedResult(t *testing.T) {
-	h := newHouse(t, lookup)
+	h := newTestServer(t, lookup)
 	var items []string
 	for i := range 3000 {
 		items = append(items, fmt.Sprintf(`{"n":%d,"name":"item"}`, i))
@@ -228,7 +228,7 @@ func TestRestOfATruncatedResult(t *testing.T) {
 // A run that is slower than the soft deadline goes on; the answer says how to
 // get its result.
 func TestSlowRunContinuesAfterItsCall(t *testing.T) {
-	h := newHouse(t, hang).with(t, Config{SoftDeadline: time.Millisecond})
+	h := newTestServer(t, hang).with(t, Config{SoftDeadline: time.Millisecond})
 	c := connect(t, h.Server)
 	result, text := callTool(t, c, "hang", nil)
 	d := content(t, result, text)
@@ -264,7 +264,7 @@ func TestSlowRunContinuesAfterItsCall(t *testing.T) {
 
 // get_execution waits as a call does, and tells how the run goes.
 func TestGetExecutionWaitsAndReportsProgress(t *testing.T) {
-	h := newHouse(t, buy)
+	h := newTestServer(t, buy)
 	pressed, release := make(chan bool), make(chan bool)
 	h.site.click = func(routine.Click) error {
 		pressed <- true
@@ -307,7 +307,7 @@ func TestGetExecutionWaitsAndReportsProgress(t *testing.T) {
 }
 
 func TestDetachedRunContinuesWhenItsCallIsCancelled(t *testing.T) {
-	h := newHouse(t, hang).with(t, Config{DetachOnCancel: true})
+	h := newTestServer(t, hang).with(t, Config{DetachOnCancel: true})
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"))
 	<-h.site.hanging
@@ -326,7 +326,7 @@ func TestDetachedRunContinuesWhenItsCallIsCancelled(t *testing.T) {
 }
 
 func TestHeartbeatWithoutProgress(t *testing.T) {
-	h := newHouse(t, hang)
+	h := newTestServer(t, hang)
 	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 10})
 	h = h.with(t, Config{})
 	h.reportInterval = time.Millisecond

@@ -39,7 +39,7 @@ func TestServerJSON(t *testing.T) {
 	if err := json.Unmarshal(text, &listing); err != nil || len(listing.Remotes) != 2 {
 		t.Fatal(listing, err)
 	}
-	paths := newHouse(t).NewHTTP(nil, "").Paths()
+	paths := newTestServer(t).NewHTTP(nil, "").Paths()
 	for _, r := range listing.Remotes {
 		if path := strings.TrimPrefix(r.URL, "https://{host}"); !slices.Contains(paths, path) {
 			t.Errorf("%s is not served", path)

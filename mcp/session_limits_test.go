@@ -12,7 +12,7 @@ const maxUserSessions = 50
 
 // opened is an answer that stays open until the end of the test, if its status
 // is 200.
-func (f *front) opened(t *testing.T, method, path, user, body string, header map[string]string) *http.Response {
+func (f *httpFixture) opened(t *testing.T, method, path, user, body string, header map[string]string) *http.Response {
 	t.Helper()
 	r := f.request(t, method, path, user, strings.NewReader(body), header)
 	t.Cleanup(func() { _ = r.Body.Close() })
@@ -32,7 +32,7 @@ func refused(t *testing.T, r *http.Response, retryAfter, words string) {
 // TestOneUserCannotTakeAllSessions: a thousand idle /sse streams of one token once
 // gave every organization 503.
 func TestOneUserCannotTakeAllSessions(t *testing.T) {
-	f := newFront(t)
+	f := newHTTPFixture(t)
 	var streams []*http.Response
 	for range maxUserSessions {
 		r := f.opened(t, "GET", "/sse", "ann", "", nil)
@@ -57,7 +57,7 @@ func TestOneUserCannotTakeAllSessions(t *testing.T) {
 // Clients that begin sessions and abandon them end their own, not the one that
 // the same user works with.
 func TestAbandonedSessionsAreEndedFirst(t *testing.T) {
-	f := newFront(t, named("page"))
+	f := newHTTPFixture(t, named("page"))
 	live := f.caller(t, legacy, "ann")
 	answered := func(r *http.Response) string {
 		defer r.Body.Close()
@@ -88,7 +88,7 @@ func TestAbandonedSessionsAreEndedFirst(t *testing.T) {
 
 // Streams without a session are bounded too.
 func TestOneUserCannotTakeAllStreams(t *testing.T) {
-	f := newFront(t)
+	f := newHTTPFixture(t)
 	header := map[string]string{"Mcp-Protocol-Version": string(modern), "Mcp-Method": "subscriptions/listen"}
 	for i := range 200 {
 		if r := f.opened(t, "POST", "/mcp", "ann", listening(i), header); r.StatusCode != 200 {

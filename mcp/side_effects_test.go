@@ -46,7 +46,7 @@ func TestAdviceAfterSideEffects(t *testing.T) {
 			wary + "operation 2 (click)" + had + nextSteps[routine.CodeEgressDenied] + "."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			h := newHouse(t, fmt.Sprintf(`{"name": "try", "description": "Tries.", "operations": [%s]}`, row.operations))
+			h := newTestServer(t, fmt.Sprintf(`{"name": "try", "description": "Tries.", "operations": [%s]}`, row.operations))
 			h.site.click = func(routine.Click) error { return nil }
 			h.site.fetch = answers("application/json", `{}`)
 			h.site.wait, h.site.evidence = row.fails, row.evidence

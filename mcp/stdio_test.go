@@ -21,7 +21,7 @@ func cancelled(id string) string {
 }
 
 func TestProtocolErrorsAreAnswered(t *testing.T) {
-	h := newHouse(t, hang)
+	h := newTestServer(t, hang)
 	h.transport.MaxMessage = 1000
 	p := initialized(t, h.Server)
 	for _, row := range []struct {
@@ -49,7 +49,7 @@ func TestProtocolErrorsAreAnswered(t *testing.T) {
 }
 
 func TestNotificationsGetNoAnswer(t *testing.T) {
-	p := initialized(t, newHouse(t).Server)
+	p := initialized(t, newTestServer(t).Server)
 	p.send("", "   ",
 		`{"jsonrpc":"2.0","id":5,"result":{}}`,
 		`{"jsonrpc":"2.0","id":5,"error":{"code":1,"message":"no"}}`,
@@ -60,7 +60,7 @@ func TestNotificationsGetNoAnswer(t *testing.T) {
 }
 
 func TestRequestIDInUseIsRefused(t *testing.T) {
-	h := newHouse(t, hang)
+	h := newTestServer(t, hang)
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"))
 	<-h.site.hanging
@@ -78,7 +78,7 @@ const maxInFlight = 1000
 
 // Requests of a client that does not wait for answers are bounded.
 func TestTooManyRequestsAreRefused(t *testing.T) {
-	p := initialized(t, newHouse(t).Server)
+	p := initialized(t, newTestServer(t).Server)
 	for i := range maxInFlight {
 		p.send(listening(i))
 		if m := p.next(); m.Method != "notifications/subscriptions/acknowledged" {
@@ -98,7 +98,7 @@ func listening(id int) string {
 
 // Calls of one session are bounded, and the agent is told.
 func TestTooManyCallsAreRefused(t *testing.T) {
-	h := newHouse(t, hang)
+	h := newTestServer(t, hang)
 	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 2 * maxCalls})
 	h = h.with(t, Config{})
 	p := initialized(t, h.Server)
@@ -126,7 +126,7 @@ func TestTooManyCallsAreRefused(t *testing.T) {
 // The cancellation comes right behind the call: whether the call has begun or
 // waits in the queue, it must end, and no answer may come.
 func TestCancelRightAfterTheCall(t *testing.T) {
-	h := newHouse(t, hang, named("quick"))
+	h := newTestServer(t, hang, named("quick"))
 	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 100})
 	p := initialized(t, newServer(t, Config{Service: h.service, RefreshInterval: -1}))
 	for i := range 50 {
@@ -144,7 +144,7 @@ func TestCancelRightAfterTheCall(t *testing.T) {
 
 // Cancelling one call leaves the other alone, though their ids read alike.
 func TestCancelAffectsOnlyItsCall(t *testing.T) {
-	h := newHouse(t, hang)
+	h := newTestServer(t, hang)
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"), call(`"1"`, "hang", "{}"))
 	<-h.site.hanging
@@ -160,7 +160,7 @@ func TestCancelAffectsOnlyItsCall(t *testing.T) {
 
 // serve checks that no goroutine is left.
 func TestEndOfInputCancelsTheRuns(t *testing.T) {
-	h := newHouse(t, hang)
+	h := newTestServer(t, hang)
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"), call("2", "hang", "{}"))
 	<-h.site.hanging
@@ -180,7 +180,7 @@ func TestEndOfInputCancelsTheRuns(t *testing.T) {
 }
 
 func TestEndOfContextCancelsTheRuns(t *testing.T) {
-	h := newHouse(t, hang)
+	h := newTestServer(t, hang)
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"))
 	<-h.site.hanging
@@ -195,7 +195,7 @@ func TestEndOfContextCancelsTheRuns(t *testing.T) {
 
 // As in printf '…' | rote mcp: the input has ended before the first answer.
 func TestRequestsBeforeEndOfInputAreAnswered(t *testing.T) {
-	h := newHouse(t, named("only"))
+	h := newTestServer(t, named("only"))
 	for range 20 {
 		var out strings.Builder
 		in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
@@ -215,7 +215,7 @@ type brokenWriter struct{}
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("nobody reads") }
 
 func TestBrokenOutputEndsServeStdio(t *testing.T) {
-	h := newHouse(t, hang)
+	h := newTestServer(t, hang)
 	in, client := io.Pipe()
 	go func() {
 		_, _ = io.WriteString(client, call("1", "hang", "{}")+"\n")
@@ -244,7 +244,7 @@ func (s stuck) Write(b []byte) (int, error) {
 // the process from ending.
 func TestStuckOutputEndsServeStdio(t *testing.T) {
 	before := goleak.IgnoreCurrent()
-	h := newHouse(t, hang)
+	h := newTestServer(t, hang)
 	h.transport.DrainTimeout = 50 * time.Millisecond
 	out := make(stuck)
 	in := strings.NewReader(call("1", "hang", "{}") + "\n" + ping)
@@ -261,13 +261,13 @@ func TestStuckOutputEndsServeStdio(t *testing.T) {
 func TestInputErrorIsReturned(t *testing.T) {
 	in, client := io.Pipe()
 	_ = client.CloseWithError(errors.New("cable cut"))
-	if err := newHouse(t).ServeStdio(t.Context(), ann, in, io.Discard); err == nil || err.Error() != "read from client: cable cut" {
+	if err := newTestServer(t).ServeStdio(t.Context(), ann, in, io.Discard); err == nil || err.Error() != "read from client: cable cut" {
 		t.Errorf("ServeStdio: %v", err)
 	}
 }
 
 func TestModernSubscription(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	p := newPeer(t, h.Server)
 	p.send(listening(1))
 	if m := p.next(); m.Method != "notifications/subscriptions/acknowledged" {
@@ -289,7 +289,7 @@ func TestNewNeedsAService(t *testing.T) {
 }
 
 func TestAnonymousCallersAreRefused(t *testing.T) {
-	err := newHouse(t).ServeStdio(t.Context(), routine.Principal{}, strings.NewReader(""), io.Discard)
+	err := newTestServer(t).ServeStdio(t.Context(), routine.Principal{}, strings.NewReader(""), io.Discard)
 	if routine.CodeOf(err) != routine.CodeUnauthenticated {
 		t.Errorf("ServeStdio: %v", err)
 	}

@@ -19,7 +19,7 @@ func TestToolNameIsImmutable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		service := routine.NewService(routine.Config{Store: store, Browser: newSite()})
+		service := routine.NewService(routine.Config{Store: store, Browser: newFakeBrowser()})
 		t.Cleanup(func() { service.Close(t.Context()); _ = store.Close() })
 		return service
 	}

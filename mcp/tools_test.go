@@ -51,9 +51,9 @@ var nameSuffix = regexp.MustCompile(`grosse_[a-z2-7]{5}`) // of the second of tw
 
 // What is published is a contract: the golden files show each change of it.
 func TestToolsGolden(t *testing.T) {
-	h := newHouse(t, published...)
+	h := newTestServer(t, published...)
 	golden(t, h.Server, "tools.golden.json")
-	golden(t, newHouse(t).with(t, Config{Authoring: true}).Server, "authoring.golden.json")
+	golden(t, newTestServer(t).with(t, Config{Authoring: true}).Server, "authoring.golden.json")
 }
 
 // golden holds the list of tools against a file.
@@ -84,7 +84,7 @@ func golden(t *testing.T, s *Server, file string) {
 
 // What clients are known to choke on must not come out of any definition.
 func TestToolsUseOnlyWhatClientsAccept(t *testing.T) {
-	p := initialized(t, newHouse(t, published...).Server)
+	p := initialized(t, newTestServer(t, published...).Server)
 	p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	var list struct {
 		Tools []struct {

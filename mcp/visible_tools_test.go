@@ -16,7 +16,7 @@ const allTestTools = "archive_routine buy cancel_execution create_routine descri
 
 // What a token is not good for is neither listed nor called.
 func TestVisibleToolsAreTheCallableOnes(t *testing.T) {
-	h := newHouse(t, named("reads"), buy)
+	h := newTestServer(t, named("reads"), buy)
 	for _, row := range []struct {
 		scopes   routine.Scopes
 		readOnly bool
