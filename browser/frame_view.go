@@ -52,10 +52,22 @@ func (v *frameView) world(ctx context.Context) (proto.RuntimeExecutionContextID,
 	return made.ExecutionContextID, err
 }
 
-// ask calls a function of the helper that only reads, without waiting for its result. The
-// call does not pause the page: a page that pauses while it waits for a window that it
-// opens would wait forever.
+// ask calls a function of the helper that only reads and returns no promise, without
+// waiting for its result. The call does not pause the page: a page that pauses while it
+// waits for a window that it opens would wait forever. If the page is paused already, it
+// answers at once.
 func (v *frameView) ask(ctx context.Context, function string, args ...any) (*future, error) {
+	return v.evaluateHelper(ctx, false, function, args)
+}
+
+// askForPromise is ask for a function that returns a promise, for whose value the answer
+// waits. The answer never comes if the promise is fulfilled during a pause after which the
+// guard terminates the paused code.
+func (v *frameView) askForPromise(ctx context.Context, function string, args ...any) (*future, error) {
+	return v.evaluateHelper(ctx, true, function, args)
+}
+
+func (v *frameView) evaluateHelper(ctx context.Context, await bool, function string, args []any) (*future, error) {
 	id, err := v.world(ctx)
 	if err != nil {
 		return nil, err
@@ -64,7 +76,7 @@ func (v *frameView) ask(ctx context.Context, function string, args ...any) (*fut
 	if err != nil {
 		return nil, err
 	}
-	return v.send(proto.RuntimeEvaluate{ContextID: id, Expression: expression, AwaitPromise: true, ReturnByValue: true, DisableBreaks: true}), nil
+	return v.send(proto.RuntimeEvaluate{ContextID: id, Expression: expression, AwaitPromise: await, ReturnByValue: true, DisableBreaks: true}), nil
 }
 
 // forget drops a world that no longer exists.

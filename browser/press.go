@@ -30,7 +30,7 @@ func (p *page) pressMouse(ctx context.Context, s actionPoint, c routine.Click, b
 	down, up := proto.InputDispatchMouseEventTypeMousePressed, proto.InputDispatchMouseEventTypeMouseReleased
 	move := at(proto.InputDispatchMouseEventTypeMouseMoved, 0)
 	move.Button = proto.InputMouseButtonNone
-	judged, err := s.view.ask(ctx, "pressed")
+	judged, err := s.view.askForPromise(ctx, "pressed")
 	if errors.Is(asGone(err), errGone) {
 		return anotherPage, nil
 	}
