@@ -26,17 +26,22 @@ func (p *process) declineChallenges(ctx context.Context) error {
 	if err != nil || strings.HasPrefix(v.Product, shellProduct) {
 		return err
 	}
+	p.pausesRequests.Store(true)
 	return proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}, HandleAuthRequests: true}.Call(browser)
 }
 
-// answerPaused continues a request that the browser has paused, and declines a
-// challenge. It runs on the reading goroutine.
+// answerPaused continues a request that the browser has paused, unless it is that of a
+// refused popup, and declines a challenge. It runs on the reading goroutine.
 func (p *process) answerPaused(method string, params json.RawMessage) {
 	e, ok := decode[struct {
-		ID proto.FetchRequestID `json:"requestId"`
+		ID    proto.FetchRequestID `json:"requestId"`
+		Frame proto.PageFrameID    `json:"frameId"`
 	}](params)
 	switch {
 	case !ok:
+	case method == "Fetch.requestPaused" && p.isRefused(e.Frame):
+		p.client.send("", "Fetch.failRequest", proto.FetchFailRequest{RequestID: e.ID, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
+		p.closeTarget(proto.TargetTargetID(e.Frame))
 	case method == "Fetch.requestPaused":
 		p.client.send("", "Fetch.continueRequest", proto.FetchContinueRequest{RequestID: e.ID})
 	case method == "Fetch.authRequired":

@@ -65,7 +65,7 @@ func (p *page) popupAttached(e *proto.TargetAttachedToTarget) {
 		if refused == 1 {
 			p.warn(fmt.Sprintf("the page opened more than %d popups at once: those beyond were closed before they loaded", maxPopups))
 		}
-		p.i.client.refusePopup(e)
+		p.i.process.refusePopup(e)
 		p.update(func(*navState) {})
 		return
 	}
@@ -131,13 +131,42 @@ func (p *page) warnOfUnfollowedPopups() {
 }
 
 // refusePopup closes a popup before it loads anything. Its opener waits until it is
-// resumed, so it is taken offline first. (Requests that Fetch has paused would be sent
-// when the popup closes.)
-func (c *client) refusePopup(e *proto.TargetAttachedToTarget) {
+// resumed, so it is taken offline first.
+//
+// Requests that Fetch has paused would be sent when the popup closes. So if the browser
+// pauses requests, answerPaused fails the first one of the popup and then closes it. A
+// popup that makes none is closed after refusedTime.
+func (p *process) refusePopup(e *proto.TargetAttachedToTarget) {
+	id, c := e.TargetInfo.TargetID, p.client
 	c.send(e.SessionID, "Network.enable", networkEnable{})
 	c.send(e.SessionID, "Network.emulateNetworkConditions", proto.NetworkEmulateNetworkConditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
+	pauses := p.pausesRequests.Load()
+	if pauses {
+		p.mu.Lock()
+		p.refused[id] = true
+		p.mu.Unlock()
+	}
 	c.resumeTarget(e)
-	c.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: e.TargetInfo.TargetID})
+	if pauses {
+		time.AfterFunc(refusedTime, func() { p.closeTarget(id) })
+	} else {
+		p.closeTarget(id)
+	}
+}
+
+// refusedTime is how long a refused popup may stay open without a request.
+const refusedTime = 200 * time.Millisecond
+
+// closeTarget asks the browser to close a target and does not wait.
+func (p *process) closeTarget(id proto.TargetTargetID) {
+	p.client.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: id}).forget()
+}
+
+// isRefused reports whether the frame is that of a refused popup.
+func (p *process) isRefused(frame proto.PageFrameID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refused[proto.TargetTargetID(frame)]
 }
 
 // popupClosed handles the end of a popup.

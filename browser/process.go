@@ -37,6 +37,10 @@ type process struct {
 
 	mu    sync.Mutex
 	pages map[proto.BrowserBrowserContextID]*page
+	// refused are the popups that are being closed before they load anything.
+	refused map[proto.TargetTargetID]bool
+	// pausesRequests reports whether the browser pauses the requests of all pages.
+	pausesRequests atomic.Bool
 }
 
 const profilePrefix = "rote-profile-"
@@ -47,7 +51,10 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 	if err != nil {
 		return nil, fmt.Errorf("make a profile directory: %w", err)
 	}
-	p := &process{dir: dir, home: filepath.Join(dir.Path, "home"), log: &tail{}, exited: make(chan struct{}), pages: map[proto.BrowserBrowserContextID]*page{}}
+	p := &process{
+		dir: dir, home: filepath.Join(dir.Path, "home"), log: &tail{}, exited: make(chan struct{}),
+		pages: map[proto.BrowserBrowserContextID]*page{}, refused: map[proto.TargetTargetID]bool{},
+	}
 	if err = p.makeDirectories(c); err == nil {
 		err = p.launch(executable, c)
 	}
@@ -154,6 +161,9 @@ func (p *process) unregister(page *page) {
 func (p *process) event(method string, params json.RawMessage) {
 	if method == "Target.detachedFromTarget" {
 		if e, ok := decode[proto.TargetDetachedFromTarget](params); ok {
+			p.mu.Lock()
+			delete(p.refused, e.TargetID)
+			p.mu.Unlock()
 			p.detached(e.SessionID)
 		}
 		return
