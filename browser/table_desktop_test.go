@@ -25,7 +25,11 @@ func TestDesktopTable(t *testing.T) {
 			log: desktop + ";", warns: "opened a popup",
 			do: func(a *attempt) error {
 				err := a.click("#b")
-				a.want(`LOG`, `"`+desktop+`;"`) // it is a popup when it has opened
+				// A watched script, such as that of want, closes the popup.
+				eventually(a.t, testTime, "the popup has loaded", func() bool {
+					popups := a.p.openPopups()
+					return len(popups) == 1 && popups[0].now().url == a.site+"in" && popups[0].now().lifecycle["load"]
+				})
 				return err
 			}},
 		{name: "the next document", html: `<a id=b href=next>next</a>`, log: desktop + ";",
