@@ -48,12 +48,14 @@ globalThis.rote = (() => {
     return assigned.length ? assigned : (e.shadowRoot ?? e).childNodes;
   }
 
-  // tell dispatches the events of a value that was set. change does not leave the
-  // shadow tree, as that of a person's does not.
-  function tell(e) {
-    e.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
-    e.dispatchEvent(new Event('change', { bubbles: true }));
-  }
+  // tell dispatches the events of a value that was set, each in a task of its own, and
+  // waits until they are handled: the guard may terminate a handler, and with it all code
+  // on its stack. change does not leave the shadow tree, like that of a person's input.
+  const tell = e => new Promise(done => {
+    setTimeout(() => e.dispatchEvent(new Event('input', { bubbles: true, composed: true })));
+    setTimeout(() => e.dispatchEvent(new Event('change', { bubbles: true })));
+    setTimeout(done);
+  });
 
   return { inner: { tell, all, documentIn, describe, up, flat } };
 })();

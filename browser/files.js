@@ -70,8 +70,7 @@ Object.assign(globalThis.rote, (() => {
     if (why) return why;
     input.files = carried(files).files;
     if (input.files.length !== files.length) return 'did not take the files';
-    // In a task of their own, as the page's handlers may be stopped.
-    await new Promise(done => { setTimeout(() => tell(input)); setTimeout(done); });
+    await tell(input);
     return '';
   }
 

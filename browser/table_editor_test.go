@@ -275,6 +275,14 @@ func TestTypeIntoFieldThatGoes(t *testing.T) {
 	into := func(a *attempt) error { return a.typed("#i", "abc") }
 	swap := `const n = i.cloneNode(); n.onfocus = null; n.removeAttribute('onfocus'); n.removeAttribute('onkeydown'); i.replaceWith(n)`
 	no := routine.CodeElementNotActionable
+	// stopped types where a page handler calls a function that a script has left, which
+	// the guard stops together with the handler.
+	stopped := func(text string) func(a *attempt) error {
+		return func(a *attempt) error {
+			eval(a.t, a.p, `(() => { window.left = () => document.title; return 1 })()`)
+			return a.typed("#i", text)
+		}
+	}
 	holds(t, []row{
 		{name: "replaced when it gets the focus", html: `<input id=i onfocus="` + swap + `">`, do: into, then: `i.value`, is: `"abc"`},
 		{name: "replaced a little later", html: `<input id=i onfocus="setTimeout(() => { ` + swap + ` })">`, do: into, then: `i.value`, is: `"abc"`},
@@ -291,6 +299,10 @@ func TestTypeIntoFieldThatGoes(t *testing.T) {
 			do: into, url: "next"},
 		{name: "a choice that leads to another page", html: `<select id=i onchange="location.href='next'"><option>x<option>abc</select>`,
 			site: map[string]any{"next": `there`}, do: into, url: "next"},
+		{name: "a date whose handler is stopped", html: `<input id=i type=date onchange="left(); say(1)">`, do: stopped("2026-05-04"),
+			then: `i.value`, is: `"2026-05-04"`, warns: `the call was stopped, with the page code that made it`},
+		{name: "a list whose handler is stopped", html: `<select id=i onchange="left(); say(1)"><option>a<option>b</select>`, do: stopped("b"),
+			then: `i.value`, is: `"b"`, warns: `the call was stopped, with the page code that made it`},
 		{name: "a date that leads to another page", html: `<input id=i type=date onchange="location.href='next'">`, site: map[string]any{"next": `there`},
 			do: func(a *attempt) error { return a.typed("#i", "2031-02-03") }, url: "next"},
 		{name: "a field that a click gives no focus", html: `<input id=i onmousedown="event.preventDefault()">`, do: into, then: `i.value`, is: `"abc"`},

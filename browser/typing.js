@@ -86,17 +86,17 @@ Object.assign(globalThis.rote, (() => {
     job.before = field.innerText;
   }
 
-  function put(e, text, clear) {
+  async function put(e, text, clear) {
     e.focus();
     if (focusOwner() !== e) return { how: 'lost' };
     if (e.localName === 'select') return choose(e, text, clear);
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(e, text);
-    tell(e);
+    await tell(e);
     job = { e, text, before: '', prefix: '', suffix: '' };
     return { how: 'done' };
   }
 
-  function choose(e, text, clear) {
+  async function choose(e, text, clear) {
     const o = option(e, text);
     if (!o) return { how: 'changed' };
     const others = clear && e.multiple ? [...e.selectedOptions].filter(other => other !== o) : [];
@@ -104,7 +104,7 @@ Object.assign(globalThis.rote, (() => {
     if (!o.selected || others.length) {
       for (const other of others) other.selected = false;
       o.selected = true;
-      tell(e);
+      await tell(e);
     }
     return { how: 'done' };
   }
