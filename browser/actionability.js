@@ -1,9 +1,9 @@
-// Waiting for elements, and what is done with them.
+// Waits for elements that can be acted on, scrolls and reads.
 Object.assign(globalThis.rote, (() => {
   'use strict';
   const { all, holder, unseen, unable, labels, taker, aside, enter, isSet, fileInput, point, center, bring, through } = rote.inner;
 
-  // judge tells where e can be acted on, or why it cannot. For typing, unsure is why
+  // judge returns where e can be acted on, or why it cannot be. For typing, unsure is why
   // only a click shows whether it leads to a field.
   async function judge({ e, frames }, o) {
     const input = o.files && fileInput(e, o.files);
@@ -20,7 +20,7 @@ Object.assign(globalThis.rote, (() => {
     let first = null;
     for (const n of over) {
       const moved = o.scroll && bring(n, frames);
-      const rests = await rote.still(holder(n), moved || o.unsteady); // unsteady: it was not where the mouse went
+      const rests = await rote.still(holder(n), moved || o.unsteady); // unsteady: a press has missed it
       const p = rests ? point(n, frames) : rote.passing(holder(n), frames) ?? { why: 'is moving' };
       if (!p.why) return { x: p.x, y: p.y, on: p.on, e: t.field ?? e, over: n, frames, moving: !rests, unsure: t.unsure };
       first ??= p.why;
@@ -30,10 +30,10 @@ Object.assign(globalThis.rote, (() => {
 
   // --- waiting
 
-  // act waits until a match of the selector is actionable and returns where. It
-  // gives up after a slice of time with the reason, so that the caller always
-  // knows the latest one; final tells that no match ever will be. seen is the last
-  // reason, also when no element matches any more.
+  // act waits until a match of the selector is actionable and returns where. After a slice
+  // of time it returns the reason why there is none, so that the caller always knows the
+  // latest one. final reports that no match ever will be actionable. seen is the last
+  // reason, even if no element matches any more.
   async function act(selector, o) {
     rote.keepClipboard();
     const end = performance.now() + o.slice;
@@ -57,7 +57,7 @@ Object.assign(globalThis.rote, (() => {
         maybe ??= r.why ? o.typing && await besides(f, r, o) : { ...r, skipped };
         final &&= r.final;
         first ??= r.why;
-        if (++skipped >= 50 && performance.now() >= end) break; // of many, as many as the time allows
+        if (++skipped >= 50 && performance.now() >= end) break; // as many matches as the time allows
       }
       if (maybe) return ready(maybe);
       seen = first ?? seen;
@@ -66,14 +66,14 @@ Object.assign(globalThis.rote, (() => {
     }
   }
 
-  // besides is how a match that cannot be typed into may be tried by a click next to it.
+  // besides is how to type into a match that cannot be clicked itself.
   async function besides(f, r, o) {
     const s = await sure(f, () => aside(f, r, n => judge(n, { ...o, typing: false })));
     return s?.why ? null : s;
   }
 
-  // sure is what judging says. Of an element that is removed meanwhile, with its frame
-  // maybe, there is nothing to judge any more.
+  // sure calls judge; the result is a reason if the element, or its frame, is removed
+  // meanwhile.
   async function sure({ e, frames }, judging) {
     try {
       return await judging();
@@ -83,8 +83,8 @@ Object.assign(globalThis.rote, (() => {
     }
   }
 
-  // change waits for the document to change, 50 ms at most: style alone may
-  // change without a mutation.
+  // change waits until the document changes, 50 ms at most, because styles can change
+  // without a mutation.
   function change() {
     return new Promise(done => {
       const finish = () => { clearTimeout(t); o.disconnect(); done(); };
@@ -107,7 +107,7 @@ Object.assign(globalThis.rote, (() => {
 
   // --- scrolling
 
-  // settled waits until a smooth scroll has come to rest, 3 s at most.
+  // settled waits until a smooth scroll has ended, 3 s at most.
   async function settled(read) {
     let last = read(), same = 0;
     for (const end = performance.now() + 3000; performance.now() < end && same < 3;) {
@@ -118,8 +118,8 @@ Object.assign(globalThis.rote, (() => {
     }
   }
 
-  // scroll reports whether there was anything to scroll: the element may be gone
-  // since it was found, maybe with its document.
+  // scroll reports whether the element was there: it may have been removed since it was
+  // found, maybe with its document.
   async function scroll(o) {
     const e = o.element ? globalThis.roteTarget : null;
     if (o.element && !e?.isConnected) return false;
@@ -146,7 +146,7 @@ Object.assign(globalThis.rote, (() => {
     try { return window[from].getItem(name); } catch { return null; } // an opaque origin has no storage
   }
 
-  // storageKeys are the first names of entries in the page's sessionStorage.
+  // storageKeys are the first keys of the page's sessionStorage.
   function storageKeys(most, longest) {
     const keys = [];
     try {
@@ -159,8 +159,8 @@ Object.assign(globalThis.rote, (() => {
     try { sessionStorage.setItem(key, text); } catch { /* no storage here, or the quota is full */ }
   }
 
-  // html is that of the element that was found, or of the document; null when the
-  // element is gone since, maybe with its document.
+  // html is the outer HTML of the element that was found, or of the document; null if the
+  // element was removed since, maybe with its document.
   function html(selector) {
     if (!selector) return { html: document.documentElement?.outerHTML ?? '', matches: 0 };
     const e = globalThis.roteTarget;
@@ -169,7 +169,7 @@ Object.assign(globalThis.rote, (() => {
 
   // --- before the run
 
-  // rehearse draws what most pages have and leaves nothing of it.
+  // rehearse renders what most pages contain, and removes it again.
   async function rehearse() {
     const stage = document.createElement('div');
     stage.innerHTML = '<h1>Aa</h1><p>Aa <b>Aa</b> <input value=Aa> <button>Aa</button> <a href=#>Aa</a></p><pre>Aa</pre>';

@@ -1,12 +1,12 @@
-// Where text can be typed into. A field is found as any element is. What is no
-// field, or a hidden one, may still lead to one: an editor takes its text through a
-// hidden element that gets the focus when a person clicks the editor.
+// Finds where text can be typed. A field is found like any element. Other elements, and
+// hidden fields, may lead to one: an editor receives its text through a hidden element
+// that gets the focus when a person clicks the editor.
 Object.assign(rote.inner, (() => {
   'use strict';
   const { documentIn, hit, serves, within, target, unable } = rote.inner;
   const focusTime = 500; // ms that a page may take to put the focus somewhere after a click
 
-  // untypable is why text cannot be put into e; without text, why none can.
+  // untypable is why the text cannot be typed into e; without text, why no text can.
   function untypable(e, text) {
     if (e.isContentEditable || e.localName === 'textarea' || e.editContext) return null;
     if (e.localName === 'select') return text === undefined || option(e, text) ? null : `has no option ${JSON.stringify(text)} ${offer(e)}`;
@@ -16,16 +16,16 @@ Object.assign(rote.inner, (() => {
     return null;
   }
 
-  // choices are what a person can choose.
+  // choices are the options that a person can choose.
   const choices = e => [...e.options].filter(o => !o.disabled && !o.parentElement.disabled);
 
-  // option is the one that a text means: by label, by value, else by its text.
+  // option is the option that the text names: by its label, its value, or else its text.
   function option(e, text) {
     const all = choices(e);
     return all.find(o => o.label.trim() === text) || all.find(o => o.value === text) || all.find(o => o.text.trim() === text.trim());
   }
 
-  // offer lists what there is to choose.
+  // offer lists the options of a list, for a message.
   function offer(e) {
     const labels = choices(e).map(o => JSON.stringify(o.label.trim()));
     if (!labels.length) return '(there is nothing to choose yet)';
@@ -36,15 +36,15 @@ Object.assign(rote.inner, (() => {
   const takesText = e => !!e && isField(e) && (e.isContentEditable || !e.readOnly && !e.matches(':disabled'));
   const isMultiline = e => e.isContentEditable || e.localName === 'textarea';
 
-  // opensField matches what opens or is an input of its own making, as in a list
-  // that is searched by typing.
+  // opensField matches custom controls that are or open an input, such as a list that is
+  // searched by typing.
   const opensField = '[role=combobox],[role=textbox],[role=searchbox],[aria-haspopup],[aria-autocomplete]';
 
-  // neverTakes reports whether no click on e can be meant to lead to typing.
+  // neverTakes reports whether a click on e never leads to a field.
   const neverTakes = e => /^(html|body|option|optgroup|summary|img|video|audio|progress|meter)$/.test(e.localName)
     || e.localName === 'input' || (e.localName === 'button' || e.localName === 'a' && e.href) && !e.matches(opensField);
 
-  // inside gives e and all that it holds, also in shadow roots and frames.
+  // inside lists e and its descendants, including those in shadow roots and frames.
   function* inside(e, frames) {
     yield { e, frames };
     const inner = documentIn(e);
@@ -55,7 +55,7 @@ Object.assign(rote.inner, (() => {
 
   function* insideRoot(root, frames) { for (const e of root.children) yield* inside(e, frames); }
 
-  // isOpen reports whether a person sees the field and nothing of e lies over it.
+  // isOpen reports whether the field is visible and no other part of e covers it.
   function isOpen({ e: field, frames }, e) {
     if (target(field, true).why || frames.some(f => target(f, true).why)) return false;
     const a = field.getBoundingClientRect(), b = e.getBoundingClientRect();
@@ -65,21 +65,21 @@ Object.assign(rote.inner, (() => {
     return !n || serves(n, field) || !within(n, e);
   }
 
-  // isShown reports whether a person sees e in its middle.
+  // isShown reports whether the middle of e is visible.
   function isShown(e) {
     const r = e.getBoundingClientRect(), n = hit(e.ownerDocument, (r.left + r.right) / 2, (r.top + r.bottom) / 2);
     return !target(e, true).why && !!n && serves(n, e);
   }
 
-  // tried holds what e was like when a click on it led to nothing that takes text.
+  // tried holds the state of e when a click on it did not lead to a field.
   const tried = new WeakMap();
   const looks = e => `${e.readOnly} ${e.childElementCount} ${[...inside(e, [])].filter(f => isField(f.e)).length}`;
 
-  // unsure is e as what only a click tells about.
+  // unsure is the result for an e of which only a click shows whether it leads to a field.
   const unsure = (e, why) => tried.get(e) === looks(e) ? { why } : { e, why: null, unsure: why };
 
-  // taker is what to click to type into e: { e, why } as target gives it, with
-  // field where another element than e takes the text, and final where e never will.
+  // taker is what to click to type into e: { e, why } like the result of target, with field
+  // if another element receives the text, and final if e never will.
   function taker(e, frames, text) {
     if (untypable(e) === null) {
       const t = target(e, true), why = t.why || unable(e, true);
@@ -103,9 +103,9 @@ Object.assign(rote.inner, (() => {
     return unsure(e, `${never}, and clicking it puts the focus into nothing that takes text`);
   }
 
-  // surface is the visible element to click for a field that is hidden in an
-  // editor: it holds the field and no other control. A click that hits the field
-  // itself tells nothing, as a trap is hit the same way.
+  // surface is the visible element to click for a field that is hidden in an editor: it
+  // contains the field and no other control. It must not be the field itself, because a
+  // honeypot field is hit in the same way.
   function surface(e) {
     if (!takesText(e) || e.localName === 'select') return null;
     const controls = 'button,a[href],input,select,textarea,label,[contenteditable]';
@@ -118,8 +118,8 @@ Object.assign(rote.inner, (() => {
     return null;
   }
 
-  // aside is how a match that cannot be typed into as it is may be tried: by a click
-  // on the surface of the editor that it is hidden in.
+  // aside is how to type into a match that cannot be clicked itself: by a click on the
+  // surface of the editor that hides it.
   async function aside({ e, frames }, r, judge) {
     if (r.final || untypable(e) !== null) return null;
     const over = surface(e);
@@ -142,26 +142,27 @@ Object.assign(rote.inner, (() => {
     return e;
   }
 
-  // attempt is the click that is to put the focus into what takes text.
+  // attempt is the click that should move the focus to a field.
   let attempt = null;
   const entered = () => attempt;
 
-  // isSet reports whether a value is set in e by a script: no text is typed there.
+  // isSet reports whether the helper sets the value of e, because no text can be typed
+  // there.
   const isSet = e => e.localName === 'select' || e.localName === 'input' && /^(date|time|datetime-local|month|week|color|range)$/.test(e.type);
 
-  // enter notes what is about to be clicked for typing. The focus leaves another
-  // field, as it does for a person who clicks elsewhere.
+  // enter records what is about to be clicked for typing. Another field loses the focus, as
+  // it does when a person clicks elsewhere.
   function enter(field, over, unsure) {
     const held = focusOwner();
     if (unsure && takesText(held) && !within(held, over) && !within(over, held)) held.blur();
     attempt = { field, over, unsure, held: focusOwner(), value: field.value, start: field.selectionStart };
   }
 
-  // focused waits for the click of attempt to have put the focus where text goes, and gives
-  // that element; null when it has not.
+  // focused waits until the click of attempt has moved the focus to an element that receives
+  // text, and returns that element; null if it has not.
   async function focused() {
     const { field, over, unsure, held } = attempt;
-    const asked = field === over || !takesText(field) ? null : field; // the only one that will do
+    const asked = field === over || !takesText(field) ? null : field; // the only element that is accepted
     for (const end = performance.now() + focusTime; ; await new Promise(done => setTimeout(done, 20))) {
       const e = focusOwner();
       const wanted = asked ? e === asked : e !== held || within(e, over) || e === field;

@@ -1,5 +1,5 @@
-// Typing: the caret where the text is to go, the value set where no text is typed,
-// and what has become of the text.
+// Prepares typing (places the caret, or sets the value where no text can be typed), and
+// checks the result.
 Object.assign(globalThis.rote, (() => {
   'use strict';
   const { tell, within, isShown, option, isSet, entered, focused, focusOwner, hostOf } = rote.inner;
@@ -9,16 +9,16 @@ Object.assign(globalThis.rote, (() => {
   const read = e => isText(e) ? e.value : e.isContentEditable ? e.innerText : '';
   const pause = ms => new Promise(done => setTimeout(done, ms));
 
-  // job is the typing under way: where the text goes, and what is there around it.
+  // job is the typing under way: the element, and the text before and after the caret.
   let job = null;
 
-  // prepare puts the caret where typing is to begin, once the click has given the
-  // focus. It says how the text gets in: 'keys', or 'done' when it is in already;
-  // or why it cannot: 'gone', 'lost', 'none', 'changed'.
+  // prepare moves the caret to where typing begins, after the click has given the focus. It
+  // returns how the text gets in: 'keys', or 'done' if the value is set already; or why it
+  // cannot: 'gone', 'lost', 'none', 'changed'.
   async function prepare(text, clear) {
     const field = globalThis.roteTarget, { unsure } = entered();
     if (isSet(field)) return put(field, text, clear);
-    await pause(0); // what the page's handlers have put off comes first
+    await pause(0); // after what the page's handlers have deferred
     const e = unsure ? await focused() : given(field);
     if (!field.isConnected) return { how: 'gone' };
     if (!e) return { how: unsure ? 'none' : 'lost' };
@@ -36,19 +36,19 @@ Object.assign(globalThis.rote, (() => {
   }
 
   // given is the element that has the focus for field: itself, or the element with
-  // contenteditable that it is in. Where no click gives the focus, the Tab key would.
+  // contenteditable that contains it. If the click has not given the focus, focus() does, like
+  // the Tab key.
   function given(field) {
     const wanted = field.isContentEditable ? hostOf(field) : field;
     if (focusOwner() !== wanted) wanted.focus();
     return focusOwner() === wanted ? wanted : null;
   }
 
-  // selection is what is selected in a field; null where scripts cannot know.
+  // selection is the selection of a field; null if scripts cannot read it.
   const selection = e => typeof e.selectionStart === 'number' ? { start: e.selectionStart, end: e.selectionEnd } : null;
 
-  // place puts the caret of a field at the end, or selects all. A caret or selection
-  // that the page has put somewhere since the click stays: a mask knows where its
-  // next character belongs.
+  // place moves the caret of a field to its end, or selects all. A caret or selection that the
+  // page has set since the click is kept: a mask knows where its next character belongs.
   async function place(job) {
     const { e, clear } = job;
     if (e.value) await pause(maskTime);
@@ -67,7 +67,7 @@ Object.assign(globalThis.rote, (() => {
     }
   }
 
-  // placed reports whether the page, not the click, has put the caret at i.
+  // placed reports whether the page, and not the click, has moved the caret to i.
   function placed(e, i) {
     const { at, start, value } = { ...entered(), at: rote.pressedAt() };
     if (!e.value) return false;
@@ -76,8 +76,7 @@ Object.assign(globalThis.rote, (() => {
     return !!c && c.offsetNode === e && c.offset !== i;
   }
 
-  // mark selects what an element inside of an editor holds, or puts the caret at its
-  // end.
+  // mark selects the contents of an element in an editor, or moves the caret to its end.
   function mark(field, job) {
     const s = field.ownerDocument.getSelection();
     s.selectAllChildren(field);
@@ -109,8 +108,8 @@ Object.assign(globalThis.rote, (() => {
     return { how: 'done' };
   }
 
-  // paste hands the text to what has the focus as a paste does, and tells whether
-  // the page has taken it: an editor does, so that it is not typed there.
+  // paste dispatches a paste event with the text to the focused element, and reports whether
+  // the page has handled it, as editors do; then it must not be typed.
   function paste(text) {
     const data = new DataTransfer();
     data.setData('text/plain', text);
@@ -119,8 +118,8 @@ Object.assign(globalThis.rote, (() => {
     return !on.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }));
   }
 
-  // plain levels what editing adds: line ends of other kinds and, in an editable
-  // element, the paragraphs that lines become and the break that keeps an empty
+  // plain normalizes what editing adds: other line ends and, in an element with
+  // contenteditable, the paragraphs that lines become and the line break that keeps an empty
   // one open.
   function plain(e, s) {
     s = s.replace(/\r\n?/g, '\n').replace(/\u00a0/g, ' ');
@@ -128,35 +127,36 @@ Object.assign(globalThis.rote, (() => {
     return s.replace(/\n+$/, '');
   }
 
-  // holdsInOrder reports whether all characters of part come in s, in their order.
+  // holdsInOrder reports whether s contains all characters of part in their order.
   function holdsInOrder(s, part) {
     let i = 0;
     for (const c of s) if (c === part[i]) i++;
     return i >= part.length;
   }
 
-  // typed says what has become of the text: '' it is there as it was typed,
-  // 'nothing' of it came, more came ('added'), or other text did ('changed').
+  // typed is the result of typing: '' if the text is there as typed, 'nothing' if none of it
+  // arrived, 'added' if there is more, 'changed' if there is other text, 'gone' if the field
+  // was removed.
   function typed() {
-    if (!job || job.hidden || job.unsure && focusOwner() !== job.e) return { as: '', value: '', secret: false }; // not to be seen, or in several fields
+    if (!job || job.hidden || job.unsure && focusOwner() !== job.e) return { as: '', value: '', secret: false }; // the text cannot be seen, or is in several fields
     const { e, text, before } = job, value = read(e), got = plain(e, value), want = plain(e, job.prefix + text + job.suffix);
     const result = as => ({ as, value: as && value.slice(0, 1000), secret: e.type === 'password', before, excess: got.startsWith(want) });
     if (got === want || !isText(e) && (got === plain(e, text) || rolled(got, want) || split(e, text))) return result('');
     if (!e.isConnected) return { as: 'gone', value: job.prefix + text + job.suffix, secret: false };
     if (text && got === plain(e, before)) return result('nothing');
-    const whole = e.localName === 'input' ? text : want; // a mask shows the places that are still empty, too
+    const whole = e.localName === 'input' ? text : want; // a mask also shows its empty places
     return result(text && holdsInOrder([...got], [...whole]) ? 'added' : 'changed');
   }
 
-  // rolled reports whether an editor that draws only what is in view shows the end
-  // of the text.
+  // rolled reports whether an editor that renders only its visible part shows the end of the
+  // text.
   const rolled = (got, want) => got.length < want.length * 0.9 && got.length > 400 && want.endsWith(got.slice(-200));
 
-  // split reports whether an editor holds the text in more elements than the one of
-  // its own that was named.
+  // split reports whether an editor has put the text into more elements than the one that was
+  // named.
   const split = (e, text) => e.isContentEditable && hostOf(e) !== e && plain(e, hostOf(e).innerText).includes(plain(e, text));
 
-  // reselect selects what was typed into a field together with what the page added.
+  // reselect selects what was typed into a field and what the page has added to it.
   function reselect() {
     const { e, prefix, suffix } = job;
     e.setSelectionRange(prefix.length, e.value.length - suffix.length);
