@@ -207,8 +207,9 @@ func (c *checker) unknownTop(k *key, missing []string) {
 // ignoredStatus warns of a status that a definition asks for in vain.
 func (c *checker) ignoredStatus() {
 	if n := c.root.member(statusField); n != nil && c.doc.own == 0 && n.text != string(StatusActive) {
-		c.warn(Problem{Pointer: "/" + statusField, Code: "ignored_field", Message: "routine_status is ignored here: a new routine is active, and a changed one keeps its status",
-			Hint: `change it afterwards, with PATCH and {"routine_status": "draft"}`})
+		c.warn(Problem{Pointer: "/" + statusField, Code: "ignored_field",
+			Message: "routine_status is ignored here: a new routine is active, and a changed one keeps its status",
+			Hint:    `change it afterwards, with PATCH and {"routine_status": "draft"}`})
 	}
 }
 

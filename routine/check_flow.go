@@ -34,8 +34,9 @@ func (c *checker) flow() {
 		last = k.Ends()
 	}
 	if slept > MaxRunTimeout {
-		c.add(Problem{Pointer: "/operations", Code: "too_long", Message: fmt.Sprintf("the fixed sleeps add up to %v s, more than a run may last (%v s)", slept.Seconds(), MaxRunTimeout.Seconds()),
-			Hint: "wait for what you need instead: click, input_text, wait_for_url and return_html wait by themselves"})
+		c.add(Problem{Pointer: "/operations", Code: "too_long",
+			Message: fmt.Sprintf("the fixed sleeps add up to %v s, more than a run may last (%v s)", slept.Seconds(), MaxRunTimeout.Seconds()),
+			Hint:    "wait for what you need instead: click, input_text, wait_for_url and return_html wait by themselves"})
 	}
 	if !last && len(c.ops) > 0 && !c.guessing {
 		c.noResult()

@@ -28,7 +28,8 @@ func (c *checker) spend(n int, pointer func() string) bool {
 	before := c.effort
 	c.effort += n
 	if before <= maxEffort && c.effort > maxEffort {
-		c.add(Problem{Pointer: pointer(), Code: "too_complex", Message: "the scripts, expressions and placeholders up to here are more than can be checked: split the routine"})
+		c.add(Problem{Pointer: pointer(), Code: "too_complex",
+			Message: "the scripts, expressions and placeholders up to here are more than can be checked: split the routine"})
 	}
 	return c.effort <= maxEffort
 }

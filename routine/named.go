@@ -108,7 +108,8 @@ func severalNamed(name string, rs []*Routine) error {
 	for i, r := range rs {
 		ids[i] = r.ID
 	}
-	return Errorf(CodeConflict, "several routines are named %s: name one by its id (%s), or archive the others", Quote(Truncate(name, 80)), strings.Join(ids, ", "))
+	return Errorf(CodeConflict, "several routines are named %s: name one by its id (%s), or archive the others", Quote(Truncate(name, 80)),
+		strings.Join(ids, ", "))
 }
 
 // warnOfNamesakes warns of older routines that have the name of a new one: its

@@ -18,7 +18,8 @@ func (o *opReturnHTML) limit() (time.Duration, string) {
 
 func (o *opReturnHTML) check() []Problem {
 	if o.Scope == "element" && o.Selector == "" {
-		return []Problem{{Pointer: "/selector", Code: "required", Message: "selector is required when scope is element", Hint: `name the element, as in "selector": "#result"`}}
+		return []Problem{{Pointer: "/selector", Code: "required", Message: "selector is required when scope is element",
+			Hint: `name the element, as in "selector": "#result"`}}
 	}
 	return nil
 }

@@ -69,8 +69,10 @@ type Config struct {
 
 // NewService makes a Service. Close it before its Store and Browser.
 func NewService(c Config) *Service {
-	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now, maxResult: c.MaxResult,
-		admission: newAdmission(), queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*Execution{}, used: map[string]time.Time{},
+	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now,
+		maxResult: c.MaxResult,
+		admission: newAdmission(), queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*Execution{},
+		used:     map[string]time.Time{},
 		stopping: make(chan struct{}), largeTexts: newTurns(1), transfers: newTurns(transfersAtOnce())}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

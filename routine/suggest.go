@@ -14,8 +14,10 @@ var otherNames = map[string][]string{
 	// kinds of operations
 	"goto": {"navigate"}, "go_to": {"navigate"}, "open": {"navigate"}, "visit": {"navigate"}, "load": {"navigate"},
 	"wait": {"sleep"}, "delay": {"sleep", "timeout_seconds"}, "pause": {"sleep"},
-	"fill": {"input_text"}, "type": {"input_text"}, "type_text": {"input_text"}, "enter_text": {"input_text"}, "send_keys": {"input_text"}, "set_value": {"input_text"},
-	"keypress": {"press"}, "press_key": {"press"}, "tap": {"click"}, "get": {"fetch"}, "post": {"fetch"}, "request": {"fetch"}, "http": {"fetch"}, "http_request": {"fetch"}, "api_call": {"fetch"},
+	"fill": {"input_text"}, "type": {"input_text"}, "type_text": {"input_text"}, "enter_text": {"input_text"}, "send_keys": {"input_text"},
+	"set_value": {"input_text"},
+	"keypress":  {"press"}, "press_key": {"press"}, "tap": {"click"}, "get": {"fetch"}, "post": {"fetch"}, "request": {"fetch"}, "http": {"fetch"},
+	"http_request": {"fetch"}, "api_call": {"fetch"},
 	"wait_for_navigation": {"wait_for_url"}, "evaluate": {"js_evaluate"}, "execute_script": {"js_evaluate"}, "run_script": {"js_evaluate"},
 	"extract": {"return_html"}, "get_html": {"return_html"}, "content": {"return_html"}, "output": {"return", "session_storage_key"},
 	// their fields
@@ -23,18 +25,23 @@ var otherNames = map[string][]string{
 	"value": {"text", "default"}, "input": {"text", "input_text"}, "content_type": {"headers"},
 	"script": {"js", "js_evaluate"}, "code": {"js"}, "javascript": {"js", "js_evaluate"}, "expression": {"js"}, "function": {"js"},
 	"regex": {"url_regex", "pattern"}, "url_pattern": {"url_regex"}, "url": {"url_regex"}, "href": {"url"}, "uri": {"url"},
-	"seconds": {"timeout_seconds"}, "duration": {"timeout_seconds"}, "time": {"timeout_seconds"}, "ms": {"timeout_ms", "timeout_seconds"}, "milliseconds": {"timeout_ms", "timeout_seconds"},
-	"save_as": {"session_storage_key"}, "store_as": {"session_storage_key"}, "store_in": {"session_storage_key"}, "result_key": {"session_storage_key"}, "key": {"session_storage_key"},
+	"seconds": {"timeout_seconds"}, "duration": {"timeout_seconds"}, "time": {"timeout_seconds"}, "ms": {"timeout_ms", "timeout_seconds"},
+	"milliseconds": {"timeout_ms", "timeout_seconds"},
+	"save_as":      {"session_storage_key"}, "store_as": {"session_storage_key"}, "store_in": {"session_storage_key"}, "result_key": {"session_storage_key"},
+	"key":    {"session_storage_key"},
 	"clicks": {"click_count"}, "clear_first": {"clear"},
 	"file": {"filename", "x-files"}, "path": {"filename"}, "data": {"body"}, "payload": {"body"}, "json": {"body"},
 	"files": {"x-files"}, "attachment": {"x-files"}, "attachments": {"x-files"}, "upload": {"x-files"}, "document": {"x-files"},
 	// parameters
-	"text": {"string"}, "str": {"string"}, "password": {"string"}, "int": {"integer"}, "float": {"number"}, "double": {"number"}, "decimal": {"number"}, "bool": {"boolean"},
+	"text": {"string"}, "str": {"string"}, "password": {"string"}, "int": {"integer"}, "float": {"number"}, "double": {"number"}, "decimal": {"number"},
+	"bool":   {"boolean"},
 	"choice": {"enum"}, "select": {"enum"}, "timestamp": {"datetime"}, "date_time": {"datetime"},
 	"options": {"enum_values"}, "choices": {"enum_values"}, "enum": {"enum_values"}, "values": {"enum_values"}, "allowed_values": {"enum_values"},
-	"min": {"min_value"}, "minimum": {"min_value"}, "max": {"max_value"}, "maximum": {"max_value"}, "secret": {"x-secret"}, "sensitive": {"x-secret"}, "default_value": {"default"},
+	"min": {"min_value"}, "minimum": {"min_value"}, "max": {"max_value"}, "maximum": {"max_value"}, "secret": {"x-secret"}, "sensitive": {"x-secret"},
+	"default_value": {"default"},
 	// a routine
-	"steps": {"operations"}, "actions": {"operations"}, "params": {"parameters"}, "inputs": {"parameters"}, "arguments": {"parameters"}, "title": {"name"}, "public": {"is_public"},
+	"steps": {"operations"}, "actions": {"operations"}, "params": {"parameters"}, "inputs": {"parameters"}, "arguments": {"parameters"},
+	"title": {"name"}, "public": {"is_public"},
 }
 
 // Nearest returns the candidate that name was probably meant to be; empty when

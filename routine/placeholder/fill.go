@@ -151,7 +151,8 @@ func (f *Filling) exceedsLimit(n int) bool { return f.Room > 0 && n > f.Room-f.u
 
 func (f *Filling) limitError(h hole) *InvalidValueError {
 	f.Full = true
-	return &InvalidValueError{Token: h.Token, Reason: fmt.Sprintf("with it values take more than %d bytes, each counted as often as it is put in: give shorter ones", f.Room)}
+	return &InvalidValueError{Token: h.Token,
+		Reason: fmt.Sprintf("with it values take more than %d bytes, each counted as often as it is put in: give shorter ones", f.Room)}
 }
 
 // Format returns the text of a value inside other text: strings unchanged, nil

@@ -12,7 +12,8 @@ func listWithoutDefinitions(t *testing.T, s routine.Store) {
 	small := Routine(t, func(r *routine.Routine) { r.CreatedAt = 1 })
 	large := Routine(t, func(r *routine.Routine) {
 		r.CreatedAt = 2
-		r.Operations = Parse(t, `{"name": "n", "description": "d", "operations": [{"type": "input_text", "selector": "#a", "text": "`+strings.Repeat("<ü>", 20000)+`"}]}`).Operations
+		r.Operations = Parse(t, `{"name": "n", "description": "d", "operations": [
+			{"type": "input_text", "selector": "#a", "text": "`+strings.Repeat("<ü>", 20000)+`"}]}`).Operations
 	})
 	must(t, s.CreateRoutine(t.Context(), small))
 	must(t, s.CreateRoutine(t.Context(), large))

@@ -40,7 +40,8 @@ func changeIsAVersion(t *testing.T, s routine.Store) {
 	must(t, s.CreateRoutine(t.Context(), first))
 	must(t, s.CreateRoutine(t.Context(), other))
 	second := changed(t, first, func(r *routine.Routine) {
-		r.Definition = Parse(t, `{"name":"renamed","description":"Does less.","is_public":true,"is_mcp_tool_designated":false,"operations":[{"type":"sleep","timeout_seconds":0.5}]}`)
+		r.Definition = Parse(t,
+			`{"name":"renamed","description":"Does less.","is_public":true,"is_mcp_tool_designated":false,"operations":[{"type":"sleep","timeout_seconds":0.5}]}`)
 		r.Status = routine.StatusDraft
 	})
 	must(t, s.UpdateRoutine(t.Context(), second, "bob"))

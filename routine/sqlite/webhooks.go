@@ -151,7 +151,8 @@ func (s *Store) WebhookSecret(ctx context.Context, organizationID string, fresh 
 		return secret, wrap("read webhook secret", err)
 	}
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO webhook_secrets (organization_id, secret) VALUES (?, ?) ON CONFLICT DO NOTHING`, organizationID, fresh); err != nil {
+		_, err := tx.ExecContext(ctx, `INSERT INTO webhook_secrets (organization_id, secret) VALUES (?, ?) ON CONFLICT DO NOTHING`, organizationID, fresh)
+		if err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, query, organizationID).Scan(&secret)
