@@ -193,10 +193,10 @@ func (c *client) oversize(b []byte) {
 	}
 }
 
-// endPause takes what is left of the event of a paused request that is too long to
-// be read, as it carries the body of a large upload. What the browser's own session
-// has paused is continued. A page's session pauses for the guard, which cannot judge
-// such a request: it fails.
+// endPause handles a truncated event of a paused request: it was too long to be read,
+// because it contains the body of a large upload. A request that the browser's own
+// session has paused is continued. One that a page's session has paused for the guard
+// fails, because the guard cannot check it.
 func (c *client) endPause(b []byte) {
 	rest, ok := bytes.CutPrefix(b, []byte(`{"method":"Fetch.requestPaused","params":{"requestId":"`))
 	if !ok {

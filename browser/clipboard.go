@@ -25,18 +25,18 @@ var (
 	clipboardAPISource string
 )
 
-// tellRun is the function by which code in pages says what was copied. Its name is
-// random, and pages do not see it.
+// tellRun is the name of the function with which our code in pages reports what was
+// copied. It is random and not visible to pages.
 var tellRun = "rote" + rand.Text()
 
 // clipboardEverywhere lets pages write to the run's clipboard.
 var clipboardEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: strings.ReplaceAll(clipboardAPISource, "TELL", tellRun)}
 
-// maxClipboard says in a warning what the code in pages keeps to.
+// maxClipboard is the size limit of our code in pages, as a warning names it.
 const maxClipboard = "1 MiB"
 
-// copied keeps what a page has copied: JSON of a list of what has a type and a text,
-// or base64. It is null for what was too large to be kept.
+// copied stores what a page has copied, as JSON: a list of items with a type and either
+// text or base64. It is null if the copy was too large to be stored.
 func (p *page) copied(params json.RawMessage) {
 	e, ok := decode[proto.RuntimeBindingCalled](params)
 	if !ok || e.Name != tellRun || !json.Valid([]byte(e.Payload)) {
@@ -63,7 +63,7 @@ func pastes(c keyboard.Chord) (pastes, textOnly bool) {
 		name == "v" && held&keyboard.Shift != 0
 }
 
-// handClipboard has the helpers bring what the run has copied to the next paste.
+// handClipboard gives the helpers what the run has copied, for the next paste.
 func (p *page) handClipboard(ctx context.Context, textOnly bool) error {
 	first := p.first()
 	first.mu.Lock()

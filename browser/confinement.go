@@ -19,7 +19,7 @@ type confinement struct {
 	sandbox bool
 	// memory bounds the data segment of each of its processes, in bytes; 0 for no bound.
 	memory int64
-	// lacks describes what is missing from the isolation; empty if nothing is.
+	// lacks describes which parts of the isolation are missing; empty if it is complete.
 	lacks string
 }
 

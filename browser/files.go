@@ -75,7 +75,8 @@ func (p *page) handIn(ctx context.Context, t routine.Typing) (routine.Found, err
 	}
 }
 
-// give hands the files to what was found. again tells that it is to be found again.
+// give passes the files to the element. again reports whether the element has to be
+// searched again.
 func (u *upload) give(ctx context.Context, s actionPoint, before navState) (again bool, err error) {
 	if s.Set {
 		why, err := help[string](ctx, s.view, "setFiles", u.files)
@@ -107,8 +108,8 @@ func (u *upload) refused(why string, err error) error {
 	return routine.Errorf(routine.CodeElementNotActionable, "%q %s", u.t.Selector, why)
 }
 
-// click clicks and waits a moment for the file chooser that the page asks for; nil:
-// it asks for none. missed tells that the click did not reach the element.
+// click clicks and waits up to chooserTime for the page to open a file chooser; asked is
+// nil if it opens none. missed reports whether the click did not reach the element.
 func (u *upload) click(ctx context.Context, s actionPoint, before navState) (asked *chooser, missed bool, err error) {
 	sessions := []channel{u.page}
 	if s.view.session != u.session {
@@ -142,7 +143,7 @@ func (u *upload) click(ctx context.Context, s actionPoint, before navState) (ask
 	return asked, false, err
 }
 
-// choosing notes the file chooser that the page has asked for.
+// choosing records the file chooser that the page has opened.
 func (p *page) choosing(c *chooser) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,15 +157,15 @@ func (p *page) asked() *chooser {
 	return p.chooser
 }
 
-// noteChooser takes what the browser tells of a file chooser.
+// noteChooser handles the event of a file chooser.
 func (p *page) noteChooser(session proto.TargetSessionID, params json.RawMessage) {
 	if e, ok := decode[proto.PageFileChooserOpened](params); ok {
 		p.choosing(&chooser{session, e.FrameID, e.BackendNodeID})
 	}
 }
 
-// choose sets the files in the input that has asked for a chooser. It gives the
-// reason when the input does not take them.
+// choose sets the files in the input that has opened a file chooser. It returns the
+// reason if the input does not accept them.
 func (u *upload) choose(ctx context.Context, c *chooser) (string, error) {
 	u.mu.Lock()
 	v := u.viewOf(c.frame)

@@ -6,13 +6,13 @@ import (
 	"rote/routine"
 )
 
-// A service worker is between its pages and the network. What it answers or asks for
-// itself pauses no page, and nothing tells for whom it asks. So the page does without
-// it while a script, or what the script has changed in the document, could make
+// A service worker sits between its pages and the network. Its answers and its own
+// requests pause no page, and nothing says on whose behalf it makes them. So the page
+// bypasses it while a script, or what the script has changed in the document, could make
 // requests through it.
 
-// bypassWorkers has the requests of the page go past its service worker if the script
-// can make any.
+// bypassWorkers makes the requests of the page bypass its service worker if the script
+// can make requests.
 func (g *guard) bypassWorkers(s routine.Script) {
 	if s.Facts.Draws() || mayNavigate(s) || mayRequest(s) {
 		g.mu.Lock()
@@ -29,8 +29,8 @@ func (g *guard) setBypass(on bool) {
 	}
 }
 
-// throughWorker lets a service worker hear of what an operation is about to ask for.
-// The caller calls end when the answer has come.
+// throughWorker sends the next requests of an operation through the service worker. The
+// caller calls end when the answer has arrived.
 func (p *page) throughWorker() (end func()) {
 	g := p.currentGuard()
 	if g == nil {

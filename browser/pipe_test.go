@@ -65,7 +65,8 @@ func TestLongUpload(t *testing.T) {
 
 func uploads(t *testing.T, p *page) {
 	t.Helper()
-	base := site(t, map[string]any{"/": `<script>const upload = () => fetch('/to', {method: 'POST', body: 'x'.repeat(100000)}).then(r => r.text(), String)</script>`,
+	base := site(t, map[string]any{
+		"/": `<script>const upload = () => fetch('/to', {method: 'POST', body: 'x'.repeat(100000)}).then(r => r.text(), String)</script>`,
 		"/to": func(w http.ResponseWriter, r *http.Request) {
 			n, _ := io.Copy(io.Discard, r.Body)
 			fmt.Fprint(w, n)

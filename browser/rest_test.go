@@ -119,7 +119,9 @@ func TestRestIsWhatTheDefaultRunLeavesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"TestClickReaches", "TestSoak", "TestSlowBrowserEndsItsRuns", "TestWaysOutOfAScript", "TestSpellingsOfAnAddress", "TestLongHTML"} {
+	for _, name := range []string{
+		"TestClickReaches", "TestSoak", "TestSlowBrowserEndsItsRuns", "TestWaysOutOfAScript", "TestSpellingsOfAnAddress", "TestLongHTML",
+	} {
 		if !slices.Contains(sampled, name) || slices.Contains(unsampled, name) {
 			t.Errorf("-rest skips %s", name)
 		}

@@ -17,7 +17,8 @@ import (
 
 // instructions are what an agent reads once, before any tool. FIND and WAIT are
 // replaced by texts that depend on the caller's tools.
-const instructions = "Most tools are stored routines: calling one runs it in a real browser on a live web site and answers with what the site gave, which takes " +
+const instructions = "Most tools are stored routines: calling one runs it in a real browser on a live web site " +
+	"and answers with what the site gave, which takes " +
 	"seconds.FIND\n" +
 	"A result is {execution_id, status, duration_ms, data, warnings} and, where they apply, files, truncated and next, which names the call for " +
 	"the rest. With status running the run goes on: WAIT\n" +

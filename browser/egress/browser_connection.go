@@ -257,7 +257,7 @@ func (c *browserConn) forward(q *http.Request) bool {
 	return err == nil && sized && !response.Close
 }
 
-// flushingBody flushes what has been received before it waits for more.
+// flushingBody flushes the data received so far before it blocks for more.
 type flushingBody struct {
 	io.ReadCloser
 	out *bufio.Writer

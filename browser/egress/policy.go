@@ -17,7 +17,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Mode is what is allowed in addition to the listed hosts.
+// Mode says which hosts are allowed in addition to the listed ones.
 type Mode string
 
 const (

@@ -80,7 +80,8 @@ func TestFilesAreUploadedOverBothFrontEnds(t *testing.T) {
 	}
 	arguments := `{"document":[` + file("a.png", "image/png", small) + `,` + file("b.pdf", "application/pdf", large[:1<<20]) + `]}`
 	out := s.tool("apply", arguments)
-	if want := sent("a.png", "image/png", small) + sent("b.pdf", "application/pdf", large[:1<<20]); !strings.HasPrefix(out, "200") || !strings.Contains(out, want) {
+	want := sent("a.png", "image/png", small) + sent("b.pdf", "application/pdf", large[:1<<20])
+	if !strings.HasPrefix(out, "200") || !strings.Contains(out, want) {
 		t.Errorf("%.1000s", out)
 	}
 	if out := s.tool("apply", `{"document":[`+file("notes.txt", "text/plain", small)+`]}`); !strings.Contains(out,
