@@ -17,7 +17,7 @@ import (
 // If the page navigates when the mouse comes over the element, Click waits for the new
 // document. If that is the same page again, it clicks the element there.
 func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
-	defer p.acting.Store(false)
+	defer p.input.acting.Store(false)
 	if err := p.awaitRest(ctx); err != nil {
 		return routine.Found{}, err
 	}
@@ -38,7 +38,7 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 			return s.asFound(), err
 		}
 		before := p.now()
-		p.acting.Store(true)
+		p.input.acting.Store(true)
 		hit, err := p.pressMouse(ctx, s, c, before)
 		if err != nil && ctx.Err() != nil && p.now().requests > before.requests {
 			hit, err = "", nil // the click has navigated, so it took effect
@@ -69,7 +69,7 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 				return found, nil
 			}
 		}
-		p.acting.Store(false)
+		p.input.acting.Store(false)
 		missed, o.Unsteady = hit, true
 	}
 }

@@ -63,11 +63,11 @@ func (p *page) countConsole(method string, params json.RawMessage) bool {
 	}
 	first := p.first()
 	first.mu.Lock()
-	first.consoleBytes += len(params) + messageCost
+	first.console.bytes += len(params) + messageCost
 	if copies {
-		first.consoleBytes += (copyCost - 1) * len(params)
+		first.console.bytes += (copyCost - 1) * len(params)
 	}
-	over := first.consoleBytes > maxConsoleBytes
+	over := first.console.bytes > maxConsoleBytes
 	first.mu.Unlock()
 	if over {
 		p.block(routine.Errorf(routine.CodeResultTooLarge, "the page was ended: it floods its console or clipboard, which holds up other runs"))

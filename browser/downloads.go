@@ -48,6 +48,8 @@ const (
 // guards them.
 type downloads struct {
 	list []*download
+	// maxBytes is how many bytes those may have together; 0 for any number.
+	maxBytes int64
 	// refused are those beyond maxDownloads, by id; told counts those for which there was
 	// a warning.
 	refused map[string]bool
@@ -93,7 +95,7 @@ func (p *process) downloadEvent(method string, params json.RawMessage) {
 func (p *page) hasFrame(frame proto.PageFrameID) bool {
 	for _, own := range append(p.openPopups(), p) {
 		own.mu.Lock()
-		_, known := own.reach[frame]
+		_, known := own.frames.reach[frame]
 		known = known || own.isMain(frame)
 		own.mu.Unlock()
 		if known {
@@ -138,7 +140,7 @@ func (p *page) downloadProgress(e *proto.PageDownloadProgress) {
 	for _, other := range p.downloads.list {
 		sum += other.received
 	}
-	if max := p.maxFiles; max > 0 && (sum > max || int64(e.TotalBytes) > max) {
+	if max := p.downloads.maxBytes; max > 0 && (sum > max || int64(e.TotalBytes) > max) {
 		d.ended = downloadTooLarge
 		p.cancelDownload(d.id)
 	}
@@ -241,7 +243,7 @@ func (p *page) takeDownloads(ended []*download) ([]routine.File, error) {
 		switch d.ended {
 		case downloadTooLarge:
 			return files, routine.Errorf(routine.CodeResultTooLarge,
-				"the file %q has more than the %d bytes that the files of a run may have: raise --max-result", routine.Truncate(d.name, 100), p.maxFiles)
+				"the file %q has more than the %d bytes that the files of a run may have: raise --max-result", routine.Truncate(d.name, 100), p.downloads.maxBytes)
 		case downloadCanceled:
 			return files, routine.Errorf(routine.CodeNetworkError, "the file %q did not arrive: its download from %s broke off after %d bytes",
 				routine.Truncate(d.name, 100), routine.ShownURL(d.url), d.received)

@@ -110,7 +110,7 @@ func (p *page) locate(ctx context.Context, selector string, o options) (actionPo
 		o.Slice = min(o.Slice, frameSlice)
 	}
 	all, err := help[actionPoint](ctx, p, "act", selector, o)
-	all.view = p.top
+	all.view = p.frames.top
 	if err != nil || all.OK {
 		return all, err
 	}
@@ -259,7 +259,7 @@ func (p *page) match(ctx context.Context, selector string, wait int) (*frameView
 	}
 	found, err := help[bool](ctx, p, "present", selector, wait)
 	if err != nil || found {
-		return p.top, err
+		return p.frames.top, err
 	}
 	for _, v := range frames {
 		if found, err := helpInFrame[bool](ctx, v, "present", selector, 0); err == nil && found {

@@ -48,10 +48,10 @@ type pageOutline struct {
 // Evidence describes the page after a failure. If the page hangs, its scripts are
 // stopped and it is asked once more.
 func (p *page) Evidence(ctx context.Context, i routine.Inspection) *routine.Evidence {
-	found, err := p.outline(ctx, p.top, i, p.b.outlineTime/4)
+	found, err := p.outline(ctx, p.frames.top, i, p.b.outlineTime/4)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		p.terminateScript()
-		found, err = p.outline(ctx, p.top, i, 0)
+		found, err = p.outline(ctx, p.frames.top, i, 0)
 	}
 	s := p.now()
 	e := &routine.Evidence{URL: cmp.Or(s.unreachable, s.url), Title: found.Title, Text: found.Text}
@@ -93,7 +93,7 @@ func (p *page) withFrames(ctx context.Context, i routine.Inspection, page pageOu
 	found, texts := page.Elements, []string{page.Text}
 	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime/3)
 	defer cancel()
-	before := []*frameView{p.top} // in the order in which they are searched
+	before := []*frameView{p.frames.top} // in the order in which they are searched
 	for _, v := range p.currentFrames() {
 		inside, err := p.outline(bounded, v, i, 0)
 		if err == nil {

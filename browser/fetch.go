@@ -52,7 +52,7 @@ func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.R
 	if err := p.awaitRest(ctx); err != nil {
 		return routine.Response{}, err
 	}
-	if p.now().url != "about:blank" || p.opener != nil { // the opener may have written the document of a blank popup
+	if p.now().url != "about:blank" || p.asPopup.opener != nil { // the opener may have written the document of a blank popup
 		r, _, err := p.fetch(ctx, f, max)
 		return r, err
 	}

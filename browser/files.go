@@ -49,16 +49,16 @@ func (p *page) handIn(ctx context.Context, t routine.Typing) (routine.Found, err
 		u.files = append(u.files, carriedFile{f.Name, f.Type, base64.StdEncoding.EncodeToString(f.Data)})
 		o.Files = append(o.Files, carriedFile{Name: f.Name, Type: f.Type})
 	}
-	defer p.acting.Store(false)
+	defer p.input.acting.Store(false)
 	for {
 		s, err := p.actionable(ctx, t.Selector, o)
 		if err != nil {
 			return s.asFound(), err
 		}
 		before := p.now()
-		p.acting.Store(true)
+		p.input.acting.Store(true)
 		again, err := u.give(ctx, s, before)
-		p.acting.Store(false)
+		p.input.acting.Store(false)
 		switch {
 		case err != nil && ctx.Err() != nil && !errors.Is(err, errCrashed):
 			return s.asFound(), p.orRemoved(ctx, t.Selector, "while files were handed in", routine.Errorf(routine.CodeElementNotActionable,

@@ -64,8 +64,8 @@ func (t *tabs) followPopup(ctx context.Context, selector string, before openWind
 		return nil
 	}
 	popup.mu.Lock()
-	popup.followed = true
-	popup.recordVisit(popup.state.url)
+	popup.asPopup.followed = true
+	popup.recordVisit(popup.nav.state.url)
 	popup.mu.Unlock()
 	err = popup.awaitFirstDocument(ctx)
 	if popup.isClosed() {
@@ -82,7 +82,7 @@ func (p *page) popupSince(before openWindows) *page {
 	for _, popup := range p.openPopups() {
 		asked, known := before.asked[popup]
 		switch {
-		case !known && popup.number > before.opened:
+		case !known && popup.asPopup.number > before.opened:
 			return popup
 		case known && again == nil && !popup.isFollowed() && popup.now().requests > asked:
 			again = popup
@@ -109,7 +109,7 @@ func (p *page) awaitFirstDocument(ctx context.Context) error {
 // does nothing if they act on the first page.
 func (t *tabs) ClosePopup(ctx context.Context) error {
 	popup := t.current(ctx)
-	if popup.opener == nil {
+	if popup.asPopup.opener == nil {
 		return nil
 	}
 	popup.closePopup(popup.session)

@@ -114,7 +114,7 @@ func (p *page) contexts(session proto.TargetSessionID, method string, params jso
 	if e.Context.Aux.Type == "default" && e.Context.Origin == opaqueOrigin {
 		p.markOpaque(session, e.Context.Aux.Frame)
 	}
-	for _, v := range append([]*frameView{p.top}, p.frames...) {
+	for _, v := range append([]*frameView{p.frames.top}, p.frames.isolated...) {
 		switch {
 		case v.session != session:
 		case e.Context.Name == helperName && e.Context.Aux.Type == "isolated" && e.Context.Aux.Frame == v.frame:

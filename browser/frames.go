@@ -16,20 +16,28 @@ const maxFrames = 100
 // the page.
 const frameTime = time.Second
 
+// frameTree are the views of the page's frames.
+type frameTree struct {
+	top      *frameView   // the page's own; it is always the same
+	isolated []*frameView // those of other origins, parents first
+	// reach holds the view that reaches the document of a frame.
+	reach map[proto.PageFrameID]*frameView
+}
+
 // currentFrames are the views of the page's frames, parents first.
 func (p *page) currentFrames() []*frameView {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.frames)
+	return slices.Clone(p.frames.isolated)
 }
 
 // viewOf is the view whose scripts can access the document of the frame; the page's
 // own view if the frame is not known. p.mu is held.
 func (p *page) viewOf(frame proto.PageFrameID) *frameView {
-	if v, ok := p.reach[frame]; ok {
+	if v, ok := p.frames.reach[frame]; ok {
 		return v
 	}
-	return p.top
+	return p.frames.top
 }
 
 // frameEvent handles the frame events of a session.
@@ -39,7 +47,7 @@ func (p *page) frameEvent(session proto.TargetSessionID, method string, params j
 		if e, ok := decode[proto.PageFrameAttached](params); ok {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.reach[e.FrameID] = p.viewOf(e.ParentFrameID) // an empty document of its parent's origin
+			p.frames.reach[e.FrameID] = p.viewOf(e.ParentFrameID) // an empty document of its parent's origin
 		}
 	case "Page.frameDetached":
 		if e, ok := decode[proto.PageFrameDetached](params); ok {
@@ -47,7 +55,7 @@ func (p *page) frameEvent(session proto.TargetSessionID, method string, params j
 			defer p.mu.Unlock()
 			p.dropFrames(func(v *frameView) bool { return v.session == session && v.frame == e.FrameID })
 			if p.viewOf(e.FrameID).session == session { // otherwise it moved to a process of its own
-				delete(p.reach, e.FrameID)
+				delete(p.frames.reach, e.FrameID)
 			}
 		}
 	case "Page.frameNavigated":
@@ -62,12 +70,12 @@ func (p *page) frameEvent(session proto.TargetSessionID, method string, params j
 		switch {
 		case v.frame == frame && v.session == session:
 			v.origin = e.Frame.SecurityOrigin
-			if v == p.top { // its frames are gone, without an event for each
+			if v == p.frames.top { // its frames are gone, without an event for each
 				p.dropFrames(func(v *frameView) bool { return v.session == session })
-				clear(p.reach)
+				clear(p.frames.reach)
 			}
 		case e.Frame.SecurityOrigin == parent.origin:
-			p.reach[frame] = parent
+			p.frames.reach[frame] = parent
 		default:
 			p.addIsolatedFrame(parent, frame, session, e.Frame.SecurityOrigin)
 		}
@@ -76,10 +84,10 @@ func (p *page) frameEvent(session proto.TargetSessionID, method string, params j
 
 // addIsolatedFrame adds a frame whose document its parent cannot access. p.mu is held.
 func (p *page) addIsolatedFrame(parent *frameView, frame proto.PageFrameID, session proto.TargetSessionID, origin string) {
-	if len(p.frames) < maxFrames {
+	if len(p.frames.isolated) < maxFrames {
 		v := &frameView{p: p, parent: parent, frame: frame, session: session, origin: origin}
-		p.frames = append(p.frames, v)
-		p.reach[frame] = v
+		p.frames.isolated = append(p.frames.isolated, v)
+		p.frames.reach[frame] = v
 	}
 }
 
@@ -106,10 +114,10 @@ func (p *page) frameMoved(e *proto.TargetAttachedToTarget, around proto.PageFram
 	frame := proto.PageFrameID(e.TargetInfo.TargetID)
 	p.mu.Lock()
 	v := &frameView{p: p, parent: p.viewOf(around), frame: frame, session: e.SessionID}
-	known := len(p.frames) < maxFrames
+	known := len(p.frames.isolated) < maxFrames
 	if known {
-		p.frames = append(p.frames, v)
-		p.reach[frame] = v
+		p.frames.isolated = append(p.frames.isolated, v)
+		p.frames.reach[frame] = v
 	}
 	p.mu.Unlock()
 	c.listen(e.SessionID, func(method string, params json.RawMessage) {
@@ -136,10 +144,10 @@ func (p *page) frameMoved(e *proto.TargetAttachedToTarget, around proto.PageFram
 
 // dropFrames drops the views for which gone reports true. p.mu is held.
 func (p *page) dropFrames(gone func(*frameView) bool) {
-	p.frames = slices.DeleteFunc(p.frames, gone)
-	for frame, v := range p.reach {
+	p.frames.isolated = slices.DeleteFunc(p.frames.isolated, gone)
+	for frame, v := range p.frames.reach {
 		if gone(v) {
-			delete(p.reach, frame)
+			delete(p.frames.reach, frame)
 		}
 	}
 }

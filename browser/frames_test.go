@@ -11,7 +11,7 @@ func TestDismissWhileFramesGo(t *testing.T) {
 	p := openPage(t, "")
 	c := p.i.client
 	p.mu.Lock()
-	p.frames = []*frameView{{p: p, session: "one"}, {p: p, session: "two"}}
+	p.frames.isolated = []*frameView{{p: p, session: "one"}, {p: p, session: "two"}}
 	p.mu.Unlock()
 	c.mu.Lock() // holds up dismiss at the first frame
 	done := make(chan struct{})
@@ -42,7 +42,7 @@ func TestFramesThatAreGoneAreForgotten(t *testing.T) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.reach) > 0 || len(p.frames) > 0 {
-		t.Fatal(p.reach, p.frames)
+	if len(p.frames.reach) > 0 || len(p.frames.isolated) > 0 {
+		t.Fatal(p.frames.reach, p.frames.isolated)
 	}
 }

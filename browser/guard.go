@@ -259,37 +259,20 @@ func (g *guard) block(tried string) {
 // bytes.
 const maxAttemptText = 300
 
-// block makes every further call of the run's pages fail with err, and disposes of
-// their browser context at once.
-func (p *page) block(err error) {
-	first := p.first()
-	first.mu.Lock()
-	before := first.blocked
-	if before == nil {
-		first.blocked = err
-		first.disposing = p.i.client.send("", "Target.disposeBrowserContext", map[string]any{"browserContextId": p.context})
-	}
-	first.mu.Unlock()
-	if before == nil {
-		for _, popup := range first.openPopups() {
-			popup.crash()
-		}
-		first.crash()
-	}
-}
-
-// errBlocked is the error that the run's pages were blocked with, nil if they were
-// not.
-func (p *page) errBlocked() error {
-	first := p.first()
-	first.mu.Lock()
-	defer first.mu.Unlock()
-	return first.blocked
+// guarding is the page's guard, and what only the guard needs to know of the page.
+type guarding struct {
+	guard *guard // nil until a script is watched
+	// realms are the page's own worlds: of its document and of the frames in the same
+	// process.
+	realms map[proto.RuntimeExecutionContextID]bool
+	// all are the guards of all pages of the run, to be stopped with it. They are kept by
+	// the first page.
+	all []*guard
 }
 
 // currentGuard is the page's guard; nil if no script has been watched yet.
 func (p *page) currentGuard() *guard {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.guard
+	return p.guarding.guard
 }

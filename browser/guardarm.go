@@ -37,11 +37,11 @@ func (p *page) ensureGuard() *guard {
 	}
 	g, first := newGuard(p), p.first()
 	first.mu.Lock()
-	first.guards = append(first.guards, g)
+	first.guarding.all = append(first.guarding.all, g)
 	first.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.guard = g
+	p.guarding.guard = g
 	return g
 }
 
@@ -118,7 +118,7 @@ func (g *guard) takeBaseline(ctx context.Context, s routine.Script) (func() erro
 	if !s.Facts.Draws() && !mayClick(s) && !mayNavigate(s) {
 		return func() error { return nil }, nil
 	}
-	world, err := g.p.top.world(ctx)
+	world, err := g.p.frames.top.world(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (g *guard) isArmed() bool {
 //
 // A popup also has the leftovers of its openers, which its scripts can reach.
 func (p *page) hasLeftovers() bool {
-	for ; p != nil; p = p.opener {
+	for ; p != nil; p = p.asPopup.opener {
 		if g := p.currentGuard(); g != nil && g.hasLeftoverStops() {
 			return true
 		}

@@ -41,7 +41,7 @@ func TestSpeedOfScriptsThatRead(t *testing.T) {
 	slices.Sort(plain)
 	slices.Sort(whole)
 	t.Logf("plain %v, as an operation %v: %.2f times", plain[n/2], whole[n/2], float64(whole[n/2])/float64(plain[n/2]))
-	if p.guard != nil {
+	if p.guarding.guard != nil {
 		t.Error("a script that only reads is watched")
 	}
 	if whole[n/2] > 2*plain[n/2] {

@@ -128,19 +128,19 @@ func (p *page) isOutermost(session proto.TargetSessionID, frame proto.PageFrameI
 // the page's own origin that is inside a frame of another origin, in one of too many
 // frames, or in the window that opened this one.
 func (p *page) checkFramesGuardable() error {
-	if p.reachesOpener {
+	if p.asPopup.reachesOpener {
 		return routine.Errorf(routine.CodeScriptBlocked,
 			"this popup can reach the window that opened it, where a script cannot be held to the rules of js_evaluate: "+
 				"only one that is proved to only read runs here")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.frames) >= maxFrames {
+	if len(p.frames.isolated) >= maxFrames {
 		return routine.Errorf(routine.CodeScriptBlocked, "the page holds %d frames of other sites or more, "+
 			"among which a script cannot be held to the rules of js_evaluate: only one that is proved to only read runs here", maxFrames)
 	}
-	for _, v := range p.frames {
-		if v.session != p.session && v.origin == p.top.origin {
+	for _, v := range p.frames.isolated {
+		if v.session != p.session && v.origin == p.frames.top.origin {
 			return routine.Errorf(routine.CodeScriptBlocked, "the page holds a frame of its own site inside of another site's frame, "+
 				"where a script cannot be held to the rules of js_evaluate: only one that is proved to only read runs here")
 		}

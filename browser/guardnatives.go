@@ -212,16 +212,16 @@ func isDuplicate(err error) bool {
 func (p *page) updateRealms(came, went proto.RuntimeExecutionContextID) {
 	switch {
 	case came != 0:
-		p.realms[came] = true
+		p.guarding.realms[came] = true
 	case went == 0:
-		clear(p.realms)
+		clear(p.guarding.realms)
 	default:
-		delete(p.realms, went)
+		delete(p.guarding.realms, went)
 	}
 }
 
 func (p *page) currentRealms() []proto.RuntimeExecutionContextID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Collect(maps.Keys(p.realms))
+	return slices.Collect(maps.Keys(p.guarding.realms))
 }

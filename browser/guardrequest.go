@@ -158,7 +158,7 @@ func (g *guard) judge(v pausedRequest, from *initiator) verdict {
 		if near == "" && g.scriptRunning && g.mayNavigateFrames && v.FrameID == string(g.p.target) && (reason == "scriptInitiated" || reason == "reload") {
 			return violation // called by the browser itself, such as from a microtask
 		}
-		submitted := strings.HasPrefix(reason, "formSubmission") && !g.p.acting.Load()
+		submitted := strings.HasPrefix(reason, "formSubmission") && !g.p.input.acting.Load()
 		if reason == "anchorClick" && g.evaluatedScripts[near] || near == "" && (submitted || reason == "metaTagRefresh") {
 			if g.documentChanged && !g.baseline.linksTo(v.Request.URL) {
 				return violation

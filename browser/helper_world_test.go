@@ -34,7 +34,7 @@ func TestHelperIsThereWithTheDocument(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			p := openPage(t, url+path)
 			p.mu.Lock()
-			world := p.top.helper
+			world := p.frames.top.helper
 			p.mu.Unlock()
 			if world == 0 {
 				t.Error("the helper's world is not known")

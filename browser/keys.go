@@ -5,12 +5,22 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/routine"
 	"rote/routine/keyboard"
 )
+
+// inputState is what the run sends to the page as a person would. It needs no lock.
+type inputState struct {
+	// sent counts the events of mouse and keys that were sent to the page.
+	sent atomic.Int64
+	// acting reports whether the run sends such events: a form that is submitted then is
+	// submitted by the run, also after a script. All pages of a run share it.
+	acting *atomic.Bool
+}
 
 // strokes are the events of a key that goes down and up while modifiers are held.
 func strokes(k keyboard.Key, held keyboard.Modifier) []proto.Request {
@@ -121,8 +131,8 @@ func (p *page) Press(ctx context.Context, text string) error {
 		return routine.Errorf(routine.CodeInvalid, "%w: use a name of the UI Events standard (Enter, Tab, ArrowDown, a) or a chord (Control+A)", err)
 	}
 	events := combination(keys)
-	p.acting.Store(true)
-	defer p.acting.Store(false)
+	p.input.acting.Store(true)
+	defer p.input.acting.Store(false)
 	if err := p.awaitRest(ctx); err != nil {
 		return err
 	}

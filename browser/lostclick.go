@@ -32,7 +32,7 @@ func (p *page) checkClick(ctx context.Context, s actionPoint, before navState) e
 	defer answer.forget()
 	for {
 		p.mu.Lock()
-		changed := p.changed
+		changed := p.nav.changed
 		p.mu.Unlock()
 		if now := p.now(); now.requests > before.requests || now.loader != before.loader {
 			return nil
@@ -41,7 +41,7 @@ func (p *page) checkClick(ctx context.Context, s actionPoint, before navState) e
 		case a := <-answer.ch:
 			return lostClickIn(a)
 		case <-changed:
-		case <-p.dead:
+		case <-p.end.dead:
 			return errCrashed
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -77,7 +77,7 @@ func (p *page) unreachableError(url, errorText string) (routine.Navigation, erro
 	case "net::ERR_EMPTY_RESPONSE", "net::ERR_TUNNEL_CONNECTION_FAILED", "net::ERR_FAILED", "net::ERR_CONNECTION_CLOSED", "net::ERR_CONNECTION_RESET":
 		// Chromium's error if the proxy could not reach the host.
 		p.mu.Lock()
-		document := p.document
+		document := p.denials.document
 		p.mu.Unlock()
 		if known, ok := p.proxy.Failure(document); ok {
 			why = known

@@ -16,7 +16,12 @@ import (
 	"rote/routine"
 )
 
-// page is a tab in the browser context of a run, behind the run's own proxy.
+// page is a tab in the browser context of a run, behind the run's own proxy. Its parts
+// are described where they are used; mu guards what is in them, unless they say otherwise.
+//
+// The page of a popup shares the context and the proxy of the run. What belongs to the
+// whole run is kept by the run's first page, under its lock. A popup's lock may be held
+// while that of the first page is taken, never the other way round.
 type page struct {
 	b       *Browser
 	i       *instance
@@ -24,63 +29,33 @@ type page struct {
 	context proto.BrowserBrowserContextID
 	target  proto.TargetTargetID // also the id of the main frame
 	session proto.TargetSessionID
+	// attachedTo is closed when target and session are known.
+	attachedTo chan struct{}
+	closing    sync.Once
 
-	closing sync.Once
+	mu       sync.Mutex
+	nav      navigation    // page_events.go
+	end      pageEnd       // page_end.go
+	warnings warningList   // page_events.go
+	frames   frameTree     // frames.go
+	guarding guarding      // guard.go
+	input    inputState    // keys.go
+	console  consoleOutput // script.go
+	denials  denials       // requests.go
+	trace    trace         // trace.go
+	chooser  *chooser      // files.go: what the page has asked for while files are handed in
+	asPopup  popupState    // popups.go
+
+	// Of the run, and so of its first page only.
+
 	// turn is that of the run's [routine.Opening]; nil: data never waits.
 	turn func(ctx context.Context) (release func(), err error)
-	// tabs are the page and the popups that the run follows. A popup has none.
-	tabs *tabs
-	// opener is the page that a popup belongs to; nil for the run's first page.
-	opener *page
-	// reachesOpener reports whether scripts in a popup can act in its opener.
-	reachesOpener bool
-	// number is the place of a popup among those of the run, from 1. followed reports
-	// whether the run follows it or has; guarded by mu.
-	number   int
-	followed bool
-	// inputs counts the events of mouse and keys that were sent to the page.
-	inputs atomic.Int64
-
-	mu sync.Mutex
-	// attachedTo is closed when target and session are known.
-	attachedTo    chan struct{}
-	state         navState
-	settled       string        // loader of the last document that the run has waited for
-	changed       chan struct{} // closed and replaced when state changes
-	warnings      []string
-	warned        int      // so far, kept or not
-	console       []string // while a script runs
-	latestScript  scriptSource
-	clipboard     string // of the first page: JSON of what the run has copied, see copied
-	consoleBytes  int    // bytes that the page has written to its console, and for each message some
-	trace         trace
-	downloads     downloads     // of the first page: the files of the run
-	maxFiles      int64         // how many bytes those may have; 0: any number
-	windows       windows       // of the first page: the popups of the run
-	dead          chan struct{} // closed when the page has crashed, or a popup was closed
-	crashed       bool
-	closed        bool                             // a popup that was closed
-	document      string                           // URL of the main document's last request, redirects included
-	requestTraces map[string]*requestTrace         // by request id, while an operation makes a request
-	top           *frameView                       // the page's own
-	frames        []*frameView                     // of other origins, parents first
-	reach         map[proto.PageFrameID]*frameView // the view that reaches a frame's document
-	chooser       *chooser                         // that the page has asked for while files are handed in
-	restored      storageState                     // the state that the context was opened with
-	visited       map[string]bool                  // the sites to save the storage of; nil: nothing is saved
-	blank         bool                             // documents are empty ones of ours
-	// realms are the page's own worlds: of its document and of the frames in
-	// the same process.
-	realms map[proto.RuntimeExecutionContextID]bool
-	guard  *guard   // nil until a script is watched
-	guards []*guard // of the first page: those of all pages of the run, to be stopped
-	// acting reports whether the run sends mouse or key events: a form that is submitted
-	// then is submitted by the run, also after a script. All pages of a run share it.
-	acting *atomic.Bool
-	// blocked is why a script or a console flood has ended the run; disposing is the
-	// answer to the disposal of its context.
-	blocked   error
-	disposing *future
+	// tabs are the page and the popups that the run follows.
+	tabs      *tabs
+	windows   windows        // popups.go
+	downloads downloads      // downloads.go
+	storage   projectStorage // storage_state.go
+	clipboard string         // clipboard.go: JSON of what the run has copied, see copied
 }
 
 // openTime and disposeTime bound the creation and the disposal of a context. Both take
@@ -107,18 +82,11 @@ func newPage(b *Browser, i *instance) (*page, error) {
 }
 
 func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
-	p := &page{b: b, i: i, proxy: proxy, acting: &atomic.Bool{}, state: navState{url: "about:blank", lifecycle: map[string]bool{}},
-		changed: make(chan struct{}), dead: make(chan struct{}), attachedTo: make(chan struct{})}
-	p.top, p.reach, p.realms = &frameView{p: p}, map[proto.PageFrameID]*frameView{}, map[proto.RuntimeExecutionContextID]bool{}
+	p := &page{b: b, i: i, proxy: proxy, attachedTo: make(chan struct{}), input: inputState{acting: &atomic.Bool{}},
+		nav: navigation{state: navState{url: "about:blank", lifecycle: map[string]bool{}}, changed: make(chan struct{})},
+		end: pageEnd{dead: make(chan struct{})}, guarding: guarding{realms: map[proto.RuntimeExecutionContextID]bool{}}}
+	p.frames = frameTree{top: &frameView{p: p}, reach: map[proto.PageFrameID]*frameView{}}
 	p.tabs = &tabs{first: p}
-	return p
-}
-
-// first is the run's first page.
-func (p *page) first() *page {
-	for p.opener != nil {
-		p = p.opener
-	}
 	return p
 }
 
@@ -132,7 +100,7 @@ func (p *page) startRun(ctx context.Context, o routine.Opening) error {
 		}
 	}
 	p.mu.Lock()
-	p.maxFiles = o.MaxFiles
+	p.downloads.maxBytes = o.MaxFiles
 	p.mu.Unlock()
 	if !o.Keep {
 		return nil
@@ -177,7 +145,7 @@ var eachPage = []proto.Request{
 	proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true},
 }
 
-func (p *page) viewed() *frameView { return p.top }
+func (p *page) viewed() *frameView { return p.frames.top }
 
 // networkEnable is Network.enable without buffers for bodies, which nothing reads, and
 // with events that leave out the bodies of uploads. 0 would mean that these are
@@ -192,7 +160,7 @@ func (networkEnable) MarshalJSON() ([]byte, error) {
 // send writes a request to the page's session and does not wait for the answer.
 func (p *page) send(m proto.Request) *future {
 	if strings.HasPrefix(m.ProtoReq(), "Input.") {
-		p.inputs.Add(1)
+		p.input.sent.Add(1)
 	}
 	return p.i.client.send(p.session, m.ProtoReq(), m)
 }
@@ -223,7 +191,7 @@ func (p *page) await(ctx context.Context, f *future) ([]byte, error) {
 	case <-ctx.Done():
 		f.forget()
 		return nil, context.Cause(ctx)
-	case <-p.dead:
+	case <-p.end.dead:
 		f.forget()
 		return nil, errCrashed
 	}
@@ -255,15 +223,6 @@ func (p *page) failure(ctx context.Context, err error) error {
 	return err
 }
 
-func (p *page) usable() bool {
-	select {
-	case <-p.dead:
-		return false
-	default:
-		return p.i.alive()
-	}
-}
-
 // Close disposes of the context in the background, so that the run's result need not
 // wait for that. Further calls do nothing.
 func (p *page) Close() { p.closing.Do(func() { p.b.disposePage(p) }) }
@@ -273,7 +232,7 @@ func (p *page) disposeContext() error {
 	defer p.proxy.Close()
 	defer p.removeDownloads()
 	p.mu.Lock()
-	guards, disposing := p.guards, p.disposing
+	guards, disposing := p.guarding.all, p.end.disposing
 	p.mu.Unlock()
 	for _, g := range guards {
 		defer g.stop()
@@ -293,19 +252,6 @@ func (p *page) disposeContext() error {
 		return nil // the browser has ended, and the context with it
 	}
 	return err
-}
-
-// Warnings returns the warnings since the last call.
-func (p *page) Warnings() []string {
-	if g := p.currentGuard(); g != nil {
-		g.warnOfRefused()
-	}
-	p.warnOfUnfollowedPopups()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w := p.warnings
-	p.warnings = nil
-	return w
 }
 
 // call sends a request and decodes its answer.

@@ -9,6 +9,17 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
+// navigation is where the page is, and on its way to.
+type navigation struct {
+	state navState
+	// changed is closed and replaced when the state changes, or anything else that
+	// waitFor waits for.
+	changed chan struct{}
+	// settled is the loader of the last document that the run has waited for. Only the
+	// run's goroutine uses it.
+	settled string
+}
+
 // navState is the navigation state of the page's main frame, as its events report it.
 type navState struct {
 	url    string
@@ -225,10 +236,10 @@ func (s *navState) newDocument(loader string) {
 func (p *page) update(change func(*navState)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	loader := p.state.loader
-	change(&p.state)
-	if p.guard != nil && p.state.loader != loader {
-		p.guard.documentReplaced()
+	loader := p.nav.state.loader
+	change(&p.nav.state)
+	if p.guarding.guard != nil && p.nav.state.loader != loader {
+		p.guarding.guard.documentReplaced()
 	}
 	p.notify()
 	if first := p.first(); first != p { // the first page may be waiting for its popups
@@ -240,8 +251,14 @@ func (p *page) update(change func(*navState)) {
 
 // notify makes all goroutines in waitFor check the state again. p.mu is held.
 func (p *page) notify() {
-	close(p.changed)
-	p.changed = make(chan struct{})
+	close(p.nav.changed)
+	p.nav.changed = make(chan struct{})
+}
+
+// warningList are the page's warnings that the run has not taken yet.
+type warningList struct {
+	list  []string
+	count int // so far, whether they were kept or not
 }
 
 // maxWarnings bounds the warnings of a page, so that it cannot fill a run's result.
@@ -250,29 +267,33 @@ const maxWarnings = 50
 func (p *page) warn(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.warned++
+	p.warnings.count++
 	switch {
-	case p.warned < maxWarnings:
-		p.warnings = append(p.warnings, text)
-	case p.warned == maxWarnings:
-		p.warnings = append(p.warnings, "more page events are not listed")
+	case p.warnings.count < maxWarnings:
+		p.warnings.list = append(p.warnings.list, text)
+	case p.warnings.count == maxWarnings:
+		p.warnings.list = append(p.warnings.list, "more page events are not listed")
 	}
 }
 
-func (p *page) crash() {
+// Warnings returns the warnings since the last call.
+func (p *page) Warnings() []string {
+	if g := p.currentGuard(); g != nil {
+		g.warnOfRefused()
+	}
+	p.warnOfUnfollowedPopups()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.crashed {
-		p.crashed = true
-		close(p.dead)
-	}
+	w := p.warnings.list
+	p.warnings.list = nil
+	return w
 }
 
 // now returns a copy of the state.
 func (p *page) now() navState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := p.state
+	s := p.nav.state
 	s.lifecycle = maps.Clone(s.lifecycle)
 	return s
 }
@@ -282,14 +303,14 @@ func (p *page) now() navState {
 func (p *page) waitFor(ctx context.Context, done func(navState) (bool, error)) error {
 	for {
 		p.mu.Lock()
-		changed := p.changed
+		changed := p.nav.changed
 		p.mu.Unlock()
 		if ok, err := done(p.now()); ok || err != nil {
 			return err
 		}
 		select {
 		case <-changed:
-		case <-p.dead:
+		case <-p.end.dead:
 			return p.failure(ctx, errCrashed)
 		case <-p.i.client.done:
 			return p.failure(ctx, errClosed)

@@ -27,6 +27,26 @@ type windows struct {
 	unwarned []*page
 }
 
+// popupState is what a page is as a popup; zero for the run's first page.
+type popupState struct {
+	// opener is the page that has opened it, and number its place among the popups of
+	// the run, from 1. They do not change. reachesOpener reports whether its scripts can act
+	// in its opener.
+	opener        *page
+	number        int
+	reachesOpener bool
+	// followed reports whether the run follows it or has.
+	followed bool
+}
+
+// first is the run's first page.
+func (p *page) first() *page {
+	for p.asPopup.opener != nil {
+		p = p.asPopup.opener
+	}
+	return p
+}
+
 // targetAttached handles a new page of the run's context: the first is p itself, the others
 // are popups.
 func (p *page) targetAttached(e *proto.TargetAttachedToTarget) {
@@ -34,7 +54,7 @@ func (p *page) targetAttached(e *proto.TargetAttachedToTarget) {
 	first := p.target == ""
 	if first {
 		p.target, p.session = e.TargetInfo.TargetID, e.SessionID
-		p.top.frame, p.top.session = proto.PageFrameID(p.target), p.session
+		p.frames.top.frame, p.frames.top.session = proto.PageFrameID(p.target), p.session
 	}
 	p.mu.Unlock()
 	if first {
@@ -76,7 +96,7 @@ func (p *page) popupAttached(e *proto.TargetAttachedToTarget) {
 		}
 		w.open[e.SessionID] = popup
 		w.opened++
-		popup.number = w.opened
+		popup.asPopup.number = w.opened
 		w.unwarned = append(w.unwarned, popup)
 	})
 	for _, m := range eachPage {
@@ -99,9 +119,9 @@ func (p *page) comeToFront() {
 // newPopup creates the page of a popup that p has opened.
 func (p *page) newPopup(e *proto.TargetAttachedToTarget) *page {
 	popup := blankPage(p.b, p.i, p.proxy)
-	popup.context, popup.opener, popup.acting, popup.tabs = p.context, p, p.acting, nil
-	popup.target, popup.session, popup.reachesOpener = e.TargetInfo.TargetID, e.SessionID, e.TargetInfo.CanAccessOpener
-	popup.top.frame, popup.top.session = proto.PageFrameID(popup.target), popup.session
+	popup.context, popup.asPopup.opener, popup.input.acting, popup.tabs = p.context, p, p.input.acting, nil
+	popup.target, popup.session, popup.asPopup.reachesOpener = e.TargetInfo.TargetID, e.SessionID, e.TargetInfo.CanAccessOpener
+	popup.frames.top.frame, popup.frames.top.session = proto.PageFrameID(popup.target), popup.session
 	p.i.client.listen(e.SessionID, popup.event)
 	return popup
 }
@@ -181,24 +201,17 @@ func (p *page) popupClosed(session proto.TargetSessionID) {
 		p.i.client.unlisten(f.session)
 	}
 	popup.mu.Lock()
-	popup.closed = true
+	popup.end.closed = true
 	popup.mu.Unlock()
 	popup.crash()
 	p.update(func(*navState) { delete(p.windows.open, session) })
-}
-
-// isClosed reports whether p is a popup that was closed.
-func (p *page) isClosed() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.closed
 }
 
 // isFollowed reports whether p is a popup that the run follows, or has followed.
 func (p *page) isFollowed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.followed
+	return p.asPopup.followed
 }
 
 // closePopup asks the browser to close a popup and does not wait.
@@ -221,7 +234,7 @@ func (p *page) openPopups() []*page {
 	for _, popup := range first.windows.open {
 		popups = append(popups, popup)
 	}
-	slices.SortFunc(popups, func(a, b *page) int { return a.number - b.number })
+	slices.SortFunc(popups, func(a, b *page) int { return a.asPopup.number - b.asPopup.number })
 	return popups
 }
 
@@ -230,7 +243,7 @@ func (p *page) openPopups() []*page {
 func (p *page) closePopups(ctx context.Context) error {
 	others := func() []*page {
 		return slices.DeleteFunc(p.openPopups(), func(popup *page) bool {
-			for own := p; own != nil; own = own.opener {
+			for own := p; own != nil; own = own.asPopup.opener {
 				if own == popup {
 					return true
 				}

@@ -80,7 +80,7 @@ func (p *page) landed(ctx context.Context, s actionPoint, before navState, judge
 		if ignoreGone(a.err) != nil {
 			return "", false, a.err
 		}
-	case <-p.dead:
+	case <-p.end.dead:
 		return "", false, errCrashed
 	case <-ctx.Done():
 		return "", false, context.Cause(ctx)
@@ -107,7 +107,7 @@ func (p *page) landed(ctx context.Context, s actionPoint, before navState, judge
 				}
 				return *r.Result.Value.Hit, true, nil
 			}
-		case <-p.dead:
+		case <-p.end.dead:
 			return "", false, errCrashed
 		case <-ctx.Done():
 			return "", false, context.Cause(ctx)

@@ -36,7 +36,7 @@ func (p *page) OuterHTML(ctx context.Context, selector string) (string, int, err
 // is in; that of the page where the selector is empty.
 func (p *page) inView(ctx context.Context, selector string) (*frameView, error) {
 	if err := p.awaitRest(ctx); err != nil || selector == "" {
-		return p.top, err
+		return p.frames.top, err
 	}
 	return p.awaitMatch(ctx, selector)
 }

@@ -12,6 +12,12 @@ import (
 // request.
 const maxRequestTraces = 1000
 
+// denials is what is known of the requests that the egress policy may have refused.
+type denials struct {
+	document string                   // URL of the main document's last request, redirects included
+	requests map[string]*requestTrace // by request id, while an operation makes a request
+}
+
 // requestTrace is a request of the page: its first URL, its URL after redirects, and why it
 // failed, if it did.
 type requestTrace struct {
@@ -49,12 +55,12 @@ func (p *page) noteRequest(params json.RawMessage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.Frame) {
-		p.document = e.Request.URL
+		p.denials.document = e.Request.URL
 	}
-	if h, known := p.requestTraces[e.ID]; known {
+	if h, known := p.denials.requests[e.ID]; known {
 		h.last = e.Request.URL
-	} else if p.requestTraces != nil && len(p.requestTraces) < maxRequestTraces {
-		p.requestTraces[e.ID] = &requestTrace{first: e.Request.URL, last: e.Request.URL}
+	} else if p.denials.requests != nil && len(p.denials.requests) < maxRequestTraces {
+		p.denials.requests[e.ID] = &requestTrace{first: e.Request.URL, last: e.Request.URL}
 	}
 }
 
@@ -62,7 +68,7 @@ func (p *page) noteRequest(params json.RawMessage) {
 // document broke off.
 func (p *page) noteFailure(e loadingFailed) {
 	p.update(func(s *navState) {
-		if h, known := p.requestTraces[e.ID]; known {
+		if h, known := p.denials.requests[e.ID]; known {
 			h.failure = e
 		}
 		if e.ID == s.lastStarted {
@@ -79,12 +85,12 @@ func (p *page) noteFailure(e loadingFailed) {
 func (p *page) traceRequests() func(url string) requestTrace {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requestTraces = map[string]*requestTrace{}
+	p.denials.requests = map[string]*requestTrace{}
 	return func(url string) requestTrace {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		defer func() { p.requestTraces = nil }()
-		for _, h := range p.requestTraces {
+		defer func() { p.denials.requests = nil }()
+		for _, h := range p.denials.requests {
 			if h.first == url {
 				return *h
 			}
@@ -97,7 +103,7 @@ func (p *page) traceRequests() func(url string) requestTrace {
 // if it was not refused.
 func (p *page) refusedDocument() (*routine.Error, bool) {
 	p.mu.Lock()
-	url := p.document
+	url := p.denials.document
 	p.mu.Unlock()
 	return p.proxy.Denied(url)
 }

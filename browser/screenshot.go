@@ -40,7 +40,7 @@ const maxScreenshot = 100 << 10
 // screenshot returns a screenshot of the viewport, with secrets hidden and the page's
 // scripts stopped, so that none shows a secret again. It is nil if that fails.
 func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screenshot {
-	views := append(p.currentFrames(), p.top) // the page last, because its viewport is the one that counts
+	views := append(p.currentFrames(), p.frames.top) // the page last, because its viewport is the one that counts
 	if len(secrets) > 0 && len(views) > maxFrames {
 		return nil // there may be more frames, in which no secrets would be hidden
 	}

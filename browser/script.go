@@ -29,6 +29,15 @@ const (
 // counts as hung.
 const probeTime = 2 * time.Second
 
+// consoleOutput is what the page writes to its console.
+type consoleOutput struct {
+	lines  []string     // those of the script that runs; nil if none does
+	script scriptSource // the last script that ran, whose exceptions are in the trace
+	// bytes counts what all pages of the run have written, and for each message some. The
+	// first page keeps it.
+	bytes int
+}
+
 // Evaluate runs an author's script in the page's main world, watched by the page's guard
 // unless the script is proved to only read.
 func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluation, error) {
@@ -36,12 +45,12 @@ func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluati
 		return routine.Evaluation{}, err
 	}
 	p.mu.Lock()
-	p.console = []string{}
+	p.console.lines = []string{}
 	p.mu.Unlock()
 	value, err := p.script(ctx, s)
 	p.mu.Lock()
-	e := routine.Evaluation{JSON: jsonOf(value), Lost: lossWarning(value), Console: p.console}
-	p.console = nil
+	e := routine.Evaluation{JSON: jsonOf(value), Lost: lossWarning(value), Console: p.console.lines}
+	p.console.lines = nil
 	p.mu.Unlock()
 	e.LeftoversStopped = p.hasStoppedLeftovers()
 	if t, ok := errors.AsType[*scriptThrown](err); ok {
@@ -100,7 +109,7 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remoteOb
 		expression, source.before = inNewTask(javascript.Expression(s.Text)), newTaskLines
 	}
 	p.mu.Lock()
-	p.latestScript = source
+	p.console.script = source
 	p.mu.Unlock()
 	begun := time.Now()
 	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression + "\n//# sourceURL=" + name, AwaitPromise: true, UserGesture: true,
@@ -242,8 +251,8 @@ func (p *page) noteConsole(e *proto.RuntimeConsoleAPICalled) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.console != nil && len(p.console) < maxConsoleLines {
-		p.console = append(p.console, line)
+	if p.console.lines != nil && len(p.console.lines) < maxConsoleLines {
+		p.console.lines = append(p.console.lines, line)
 	}
 }
 

@@ -74,5 +74,5 @@ func (t thrownBy) String() string {
 func (p *page) lastScript() scriptSource {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.latestScript
+	return p.console.script
 }

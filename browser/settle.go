@@ -59,9 +59,9 @@ func (p *page) follow(ctx context.Context, before navState) error {
 // awaitArrival waits until the page is at rest, and warns if the new document has not finished
 // loading or is an HTTP error. It fails if the document could not be reached.
 func (p *page) awaitArrival(ctx context.Context) error {
-	before := p.settled
+	before := p.nav.settled
 	finished, err := p.settle(ctx)
-	if err != nil || p.settled == before {
+	if err != nil || p.nav.settled == before {
 		return err
 	}
 	if s := p.now(); s.unreachable != "" {
@@ -103,7 +103,7 @@ func (p *page) warnOfDocument(finished bool) {
 }
 
 // atRest reports whether no navigation is under way and the document was waited for.
-func (p *page) atRest(s navState) bool { return !s.navigating() && s.loader == p.settled }
+func (p *page) atRest(s navState) bool { return !s.navigating() && s.loader == p.nav.settled }
 
 // settle waits until the page is at rest. It reports whether the last document that it
 // waited for has finished loading.
@@ -124,7 +124,7 @@ func (p *page) settle(ctx context.Context) (finished bool, err error) {
 		if !stays {
 			continue
 		}
-		p.settled = s.loader
+		p.nav.settled = s.loader
 		if err := p.awaitLoadHandlers(ctx, s); err != nil {
 			return finished, err
 		}
@@ -209,7 +209,7 @@ func (p *page) awaitLoadHandlers(ctx context.Context, before navState) error {
 // page.
 func (p *page) nextTask() *future {
 	p.mu.Lock()
-	id := p.top.helper
+	id := p.frames.top.helper
 	p.mu.Unlock()
 	if id == 0 {
 		return p.send(proto.RuntimeEvaluate{Expression: "0", DisableBreaks: true})
@@ -222,7 +222,7 @@ func (p *page) nextTask() *future {
 func (p *page) awaitRequestedNavigation(ctx context.Context, before navState, settled *future) (bool, error) {
 	for {
 		p.mu.Lock()
-		changed := p.changed
+		changed := p.nav.changed
 		p.mu.Unlock()
 		if s := p.now(); s.requests > before.requests || s.loader != before.loader {
 			return true, nil
@@ -232,7 +232,7 @@ func (p *page) awaitRequestedNavigation(ctx context.Context, before navState, se
 			s := p.now()
 			return s.requests > before.requests || s.loader != before.loader, nil
 		case <-changed:
-		case <-p.dead:
+		case <-p.end.dead:
 			return false, errCrashed
 		case <-ctx.Done():
 			return false, context.Cause(ctx)

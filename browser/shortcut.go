@@ -57,7 +57,7 @@ func (p *page) take(ctx context.Context, s shortcut, before navState) error {
 	if now := p.now(); now.requests > before.requests || now.loader != before.loader {
 		return nil // the page has navigated
 	}
-	for _, v := range append([]*frameView{p.top}, p.currentFrames()...) {
+	for _, v := range append([]*frameView{p.frames.top}, p.currentFrames()...) {
 		if used, err := helpInFrame[bool](ctx, v, "keyUsed"); err == nil && used {
 			return nil
 		}

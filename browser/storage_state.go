@@ -27,6 +27,15 @@ type storageState struct {
 	Storage []storedOrigin `json:"storage"`
 }
 
+// projectStorage is what the run reads and writes of its project's state.
+type projectStorage struct {
+	// restored is the state that the context was opened with. Only the run's goroutine
+	// uses it.
+	restored storageState
+	visited  map[string]bool // the sites to save the storage of; nil: nothing is saved
+	blank    bool            // documents are empty ones of ours
+}
+
 // storedCookie is a cookie as Storage.setCookies takes it.
 type storedCookie struct {
 	Name   string `json:"name"`
@@ -65,20 +74,20 @@ func (r rawCall) MarshalJSON() ([]byte, error) { return json.Marshal(r.params) }
 // restore writes a saved state to the page's context.
 func (p *page) restore(ctx context.Context, state []byte) error {
 	p.mu.Lock()
-	p.visited = map[string]bool{}
+	p.storage.visited = map[string]bool{}
 	p.mu.Unlock()
 	if len(state) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(state, &p.restored); err != nil {
+	if err := json.Unmarshal(state, &p.storage.restored); err != nil {
 		return fmt.Errorf("read the saved state: %w", err)
 	}
-	_, err := p.await(ctx, p.i.client.send("", "Storage.setCookies", map[string]any{"browserContextId": p.context, "cookies": p.restored.Cookies}))
+	_, err := p.await(ctx, p.i.client.send("", "Storage.setCookies", map[string]any{"browserContextId": p.context, "cookies": p.storage.restored.Cookies}))
 	if err != nil {
 		return fmt.Errorf("set the saved cookies: %w", err)
 	}
 	return p.onBlankPages(ctx, func(visit func(origin string) error) error {
-		for _, o := range p.restored.Storage {
+		for _, o := range p.storage.restored.Storage {
 			if err := visit(o.Origin); err != nil {
 				return err
 			}
@@ -104,10 +113,10 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	p.mu.Lock()
-	visited := p.visited
-	p.visited = nil
+	visited := p.storage.visited
+	p.storage.visited = nil
 	p.mu.Unlock()
-	state := storageState{Cookies: cookies, Storage: slices.DeleteFunc(p.restored.Storage, func(o storedOrigin) bool { return visited[o.Origin] })}
+	state := storageState{Cookies: cookies, Storage: slices.DeleteFunc(p.storage.restored.Storage, func(o storedOrigin) bool { return visited[o.Origin] })}
 	err = p.onBlankPages(ctx, func(visit func(origin string) error) error {
 		for origin := range visited {
 			if err := visit(origin); err != nil {
@@ -180,7 +189,7 @@ func (p *page) onBlankPages(ctx context.Context, do func(visit func(origin strin
 // has no history afterwards.
 func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin string) error) error) error {
 	p.mu.Lock()
-	p.blank = true
+	p.storage.blank = true
 	p.mu.Unlock()
 	err := p.all(ctx, rawCall{"Network.setBypassServiceWorker", map[string]any{"bypass": true}},
 		rawCall{"Fetch.enable", map[string]any{"patterns": []any{map[string]any{"urlPattern": "*"}}}})
@@ -191,7 +200,7 @@ func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin str
 		})
 	}
 	p.mu.Lock()
-	p.blank = false
+	p.storage.blank = false
 	p.mu.Unlock()
 	return errors.Join(err, p.all(ctx, rawCall{"Fetch.disable", struct{}{}}, proto.PageResetNavigationHistory{},
 		rawCall{"Network.setBypassServiceWorker", map[string]any{"bypass": false}}))
@@ -205,7 +214,7 @@ func (p *page) answerBlank(params json.RawMessage) {
 		Type proto.NetworkResourceType `json:"resourceType"`
 	}](params)
 	p.mu.Lock()
-	blank := p.blank
+	blank := p.storage.blank
 	p.mu.Unlock()
 	if !ok || !blank {
 		return
@@ -223,17 +232,17 @@ func (p *page) answerBlank(params json.RawMessage) {
 // the run follows it. p.mu is held.
 func (p *page) recordVisit(document string) {
 	if first := p.first(); first != p {
-		if p.followed {
+		if p.asPopup.followed {
 			first.mu.Lock()
 			defer first.mu.Unlock()
 			first.recordVisit(document)
 		}
 		return
 	}
-	if p.visited == nil || p.blank || len(p.visited) >= maxOrigins {
+	if p.storage.visited == nil || p.storage.blank || len(p.storage.visited) >= maxOrigins {
 		return
 	}
 	if u, err := url.Parse(document); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
-		p.visited[u.Scheme+"://"+u.Host] = true
+		p.storage.visited[u.Scheme+"://"+u.Host] = true
 	}
 }

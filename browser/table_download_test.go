@@ -94,7 +94,7 @@ func TestClicksBringFiles(t *testing.T) {
 			2000))}, code: routine.CodeResultTooLarge, words: "raise --max-result",
 			do: func(a *attempt) error {
 				a.p.mu.Lock()
-				a.p.maxFiles = 1000
+				a.p.downloads.maxBytes = 1000
 				a.p.mu.Unlock()
 				return brings()(a)
 			}},

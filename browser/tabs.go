@@ -40,8 +40,8 @@ const closingTime = time.Second
 // isClosing reports whether p is a popup that is closed or closing. The popup's scripts
 // see that at once, the browser a moment later; isClosing waits for the latter.
 func (p *page) isClosing(ctx context.Context) bool {
-	if p.opener == nil || p.isClosed() {
-		return p.opener != nil
+	if p.asPopup.opener == nil || p.isClosed() {
+		return p.asPopup.opener != nil
 	}
 	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), closingTime)
 	defer cancel()
@@ -61,12 +61,12 @@ func (p *page) isClosing(ctx context.Context) bool {
 func onCurrent[R any](ctx context.Context, t *tabs, do func(*page) (R, error)) (R, error) {
 	for {
 		p := t.current(ctx)
-		inputs := p.inputs.Load()
+		inputs := p.input.sent.Load()
 		r, err := do(p)
 		switch {
 		case err == nil || !p.isClosing(ctx):
 			return r, err
-		case p.inputs.Load() > inputs:
+		case p.input.sent.Load() > inputs:
 			return r, nil
 		case ctx.Err() != nil:
 			return r, context.Cause(ctx)

@@ -93,9 +93,9 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 		default:
 			return s.asFound(), err
 		}
-		p.acting.Store(true)
+		p.input.acting.Store(true)
 		found, done, err := y.attempt(ctx, s)
-		p.acting.Store(false)
+		p.input.acting.Store(false)
 		if done || err != nil {
 			return found, err
 		}
