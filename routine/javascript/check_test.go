@@ -259,7 +259,7 @@ func checkProblems(t interface{ Fatalf(string, ...any) }, script string, problem
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, s := range legitimate {
+	for _, s := range legitimate(f) {
 		f.Add(s)
 	}
 	for _, b := range bypasses {
@@ -271,8 +271,5 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("%d bytes took %s", len(script), d)
 		}
 		checkProblems(t, script, problems)
-		if Prove(script).Reads && problems != nil {
-			t.Fatal("proved to read, and yet refused")
-		}
 	})
 }

@@ -143,7 +143,7 @@ func (c *checker) statement(n js.INode) int {
 
 func (c *checker) parts(n js.INode, u use) int {
 	start := -1
-	each(n, func(part js.INode) { start = first(start, c.visit(part, u)) })
+	Each(n, func(part js.INode) { start = first(start, c.visit(part, u)) })
 	return start
 }
 
@@ -171,7 +171,7 @@ func (c *checker) findBlockedFunctions(list []js.IStmt) {
 		if !ok || fn.Name == nil {
 			continue
 		}
-		name := unescape(follow(fn.Name).Data)
+		name := Unescape(Declared(fn.Name).Data)
 		if blockedGlobals[name] != 0 {
 			c.inBlock[fn] = name
 		}
@@ -179,7 +179,7 @@ func (c *checker) findBlockedFunctions(list []js.IStmt) {
 }
 
 func (c *checker) dot(n *js.DotExpr, u use) int {
-	name := memberName(n)
+	name := MemberName(n)
 	inner := use(0)
 	if name == "name" { // f.constructor.name, fetch.name
 		inner = asInert
@@ -212,12 +212,12 @@ func (c *checker) binary(n *js.BinaryExpr) int {
 		start := c.visit(n.X, 0)
 		return first(start, c.visit(n.Y, asInert))
 	}
-	if _, ok := assigned(n); !ok {
+	if _, ok := Assigned(n); !ok {
 		start := c.visit(n.X, 0)
 		return first(start, c.visit(n.Y, 0))
 	}
 	start := c.visit(n.X, asTarget)
-	switch unwrap(n.X).(type) {
+	switch Unwrap(n.X).(type) {
 	case *js.Var, *js.DotExpr, *js.IndexExpr, *js.ArrayExpr, *js.ObjectExpr, *js.CallExpr:
 	default:
 		c.add(Problem{Offset: max(start, 0), Code: CodeSyntax, Message: "this cannot be assigned to"})
@@ -231,9 +231,9 @@ func (c *checker) binary(n *js.BinaryExpr) int {
 
 // target returns the object and the member names of an assignment's left side.
 func (f *flow) target(e js.IExpr) (value, []text) {
-	switch n := unwrap(e).(type) {
+	switch n := Unwrap(e).(type) {
 	case *js.DotExpr:
-		return f.eval(n.X), exactly(memberName(n))
+		return f.eval(n.X), exactly(MemberName(n))
 	case *js.IndexExpr:
 		return f.eval(n.X), f.eval(n.Y).texts
 	}

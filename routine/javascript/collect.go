@@ -8,8 +8,8 @@ import (
 // each variable.
 type collector struct {
 	*flow
-	fn   *function // the innermost function
-	self *function // the innermost function with its own this
+	fn   *Function // the innermost function
+	self *Function // the innermost function with its own this
 }
 
 func (c *collector) collect(n js.INode) {
@@ -46,7 +46,7 @@ func (c *collector) collect(n js.INode) {
 		return
 	case *js.ReturnStmt:
 		if c.fn != nil && n.Value != nil {
-			c.fn.returns = append(c.fn.returns, n.Value)
+			c.fn.Returns = append(c.fn.Returns, n.Value)
 		}
 	case *js.CallExpr:
 		c.call(n.X, n.Args.List, false)
@@ -55,7 +55,7 @@ func (c *collector) collect(n js.INode) {
 			c.call(n.X, n.Args.List, true)
 		}
 	case *js.BinaryExpr:
-		if source, ok := assigned(n); ok {
+		if source, ok := Assigned(n); ok {
 			c.bind(n.X, source)
 			c.target(n.X)
 			c.collect(n.Y)
@@ -65,11 +65,11 @@ func (c *collector) collect(n js.INode) {
 		c.function(n.(js.IExpr))
 		return
 	}
-	each(n, c.collect)
+	Each(n, c.collect)
 }
 
-// assigned returns the value that an assignment stores in its left side.
-func assigned(n *js.BinaryExpr) (js.IExpr, bool) {
+// Assigned returns the value that an assignment stores in its left side.
+func Assigned(n *js.BinaryExpr) (js.IExpr, bool) {
 	switch n.Op {
 	case js.EqToken, js.AndEqToken, js.OrEqToken, js.NullishEqToken:
 		return n.Y, true
@@ -77,7 +77,7 @@ func assigned(n *js.BinaryExpr) (js.IExpr, bool) {
 		return &js.BinaryExpr{Op: js.AddToken, X: n.X, Y: n.Y}, true
 	case js.MulEqToken, js.DivEqToken, js.ModEqToken, js.ExpEqToken, js.SubEqToken, js.LtLtEqToken, js.GtGtEqToken,
 		js.GtGtGtEqToken, js.BitAndEqToken, js.BitXorEqToken, js.BitOrEqToken:
-		return anyNumber, true
+		return AnyNumber, true
 	}
 	return nil, false
 }
@@ -151,16 +151,16 @@ func (c *collector) target(n js.INode) {
 
 func (c *collector) call(callee js.IExpr, args []js.Arg, isNew bool) {
 	c.calls = append(c.calls, &call{callee: callee, args: args, isNew: isNew})
-	switch x := unwrap(callee).(type) {
+	switch x := Unwrap(callee).(type) {
 	case *js.Var:
 		c.variable(x).calls++
 	case *js.FuncDecl, *js.ArrowFunc:
 		c.info(x).direct = true
 	case *js.DotExpr:
-		if iterates[memberName(x)] == 0 || len(args) == 0 {
+		if iterates[MemberName(x)] == 0 || len(args) == 0 {
 			return
 		}
-		switch f := unwrap(args[0].Value).(type) {
+		switch f := Unwrap(args[0].Value).(type) {
 		case *js.Var:
 			c.variable(f).calls++
 		case *js.FuncDecl, *js.ArrowFunc:
@@ -169,9 +169,9 @@ func (c *collector) call(callee js.IExpr, args []js.Arg, isNew bool) {
 	}
 }
 
-func (c *collector) info(n js.INode) *function {
+func (c *collector) info(n js.INode) *Function {
 	if c.functions[n] == nil {
-		c.functions[n] = &function{node: n}
+		c.functions[n] = &Function{node: n}
 		c.fnOrder = append(c.fnOrder, c.functions[n])
 	}
 	return c.functions[n]
@@ -183,21 +183,21 @@ func (c *collector) function(n js.IExpr) {
 	c.fn = fn
 	switch n := n.(type) {
 	case *js.ArrowFunc:
-		fn.params = n.Params
+		fn.Params = n.Params
 		fn.strict = before.fn.isStrict() || useStrict(n.Body.List)
 	case *js.FuncDecl:
-		fn.params, fn.opaque = n.Params, n.Generator
+		fn.Params, fn.Opaque = n.Params, n.Generator
 		fn.strict = before.fn.isStrict() || useStrict(n.Body.List)
 		c.self = fn
 		if n.Name != nil {
 			c.bind(n.Name, n)
 		}
 	case *js.MethodDecl:
-		fn.params, fn.opaque, fn.method, fn.strict = n.Params, true, true, true
+		fn.Params, fn.Opaque, fn.method, fn.strict = n.Params, true, true, true
 		c.self = fn
 		visitAll(before.collect, n.Name.Computed)
 	case *js.ClassDecl:
-		fn.method, fn.strict, fn.opaque = true, true, true
+		fn.method, fn.strict, fn.Opaque = true, true, true
 		if n.Name != nil {
 			c.bind(n.Name, n)
 		}
@@ -209,12 +209,12 @@ func (c *collector) function(n js.IExpr) {
 		c.fn, c.self = before.fn, before.self
 		return
 	}
-	for i := range fn.params.List {
-		p := &fn.params.List[i]
+	for i := range fn.Params.List {
+		p := &fn.Params.List[i]
 		c.parameter(p.Binding, fn)
 		c.element(p)
 	}
-	c.parameter(fn.params.Rest, fn)
+	c.parameter(fn.Params.Rest, fn)
 	eachFunctionBody(n, c.collect)
 	c.fn, c.self = before.fn, before.self
 }
@@ -231,10 +231,10 @@ func (c *collector) classElement(e *js.ClassElement) {
 }
 
 // parameter marks the variables of a parameter as parameters of fn.
-func (c *collector) parameter(n js.INode, fn *function) {
+func (c *collector) parameter(n js.INode, fn *Function) {
 	switch n := n.(type) {
 	case *js.Var:
-		c.variable(n).parameterOf = fn
+		c.variable(n).ParameterOf = fn
 	case *js.BindingArray:
 		for i := range n.List {
 			c.parameter(n.List[i].Binding, fn)
@@ -250,7 +250,7 @@ func (c *collector) parameter(n js.INode, fn *function) {
 	}
 }
 
-func (fn *function) isStrict() bool { return fn != nil && fn.strict }
+func (fn *Function) isStrict() bool { return fn != nil && fn.strict }
 
 func useStrict(body []js.IStmt) bool {
 	for _, s := range body {

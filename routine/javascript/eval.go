@@ -7,7 +7,7 @@ import (
 )
 
 func (f *flow) eval(e js.IExpr) value {
-	e = unwrap(e)
+	e = Unwrap(e)
 	if v, ok := f.done[e]; ok {
 		return v
 	}
@@ -27,7 +27,7 @@ func (f *flow) eval(e js.IExpr) value {
 func (f *flow) evalExpr(e js.IExpr) value {
 	switch n := e.(type) {
 	case *js.Var:
-		if name, ok := free(n); ok {
+		if name, ok := Free(n); ok {
 			if k := globals[name]; k != 0 {
 				return value{kinds: k, texts: never}
 			}
@@ -51,7 +51,7 @@ func (f *flow) evalExpr(e js.IExpr) value {
 		}
 		return value{texts: never}
 	case *js.DotExpr:
-		return f.member(f.eval(n.X), exactly(memberName(n)))
+		return f.member(f.eval(n.X), exactly(MemberName(n)))
 	case *js.IndexExpr:
 		return f.member(f.eval(n.X), f.eval(n.Y).texts)
 	case *js.CallExpr:
@@ -83,8 +83,8 @@ func (f *flow) evalLiteral(n *js.LiteralExpr) value {
 		if fn == nil || fn.plain && !fn.strict {
 			return value{kinds: kGlobal, texts: never}
 		}
-	case n.TokenType == js.StringToken && (len(n.Data) < 3 || n.Data[1] != pattern):
-		return value{texts: exactly(unescape(n.Data[1 : len(n.Data)-1]))}
+	case n.TokenType == js.StringToken && !IsRegExp(n):
+		return value{texts: exactly(Unescape(n.Data[1 : len(n.Data)-1]))}
 	case js.IsNumeric(n.TokenType):
 		if i, err := strconv.ParseInt(string(n.Data), 0, 64); err == nil {
 			return value{texts: exactly(strconv.FormatInt(i, 10))}

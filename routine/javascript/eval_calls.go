@@ -13,8 +13,8 @@ import (
 // template returns the possible texts of a template literal.
 func (f *flow) template(n *js.TemplateExpr) []text {
 	raw := false
-	if dot, ok := unwrap(n.Tag).(*js.DotExpr); ok {
-		raw = memberName(dot) == "raw" && f.eval(dot.X).kinds&kString != 0
+	if dot, ok := Unwrap(n.Tag).(*js.DotExpr); ok {
+		raw = MemberName(dot) == "raw" && f.eval(dot.X).kinds&kString != 0
 	}
 	if n.Tag != nil && !raw {
 		return unknown
@@ -24,7 +24,7 @@ func (f *flow) template(n *js.TemplateExpr) []text {
 		if raw {
 			return exactly(string(data))
 		}
-		return exactly(unescape(data))
+		return exactly(Unescape(data))
 	}
 	out := exactly("")
 	for _, p := range n.List {
@@ -39,9 +39,9 @@ func (f *flow) template(n *js.TemplateExpr) []text {
 func (f *flow) evalCall(n *js.CallExpr) value {
 	var x, callee value
 	var name string
-	switch n := unwrap(n.X).(type) {
+	switch n := Unwrap(n.X).(type) {
 	case *js.DotExpr:
-		x, name = f.eval(n.X), memberName(n)
+		x, name = f.eval(n.X), MemberName(n)
 		callee = f.member(x, exactly(name))
 	case *js.IndexExpr:
 		x = f.eval(n.X)
@@ -60,9 +60,9 @@ func (f *flow) evalCall(n *js.CallExpr) value {
 	if own || f.isPending(callee) {
 		return v
 	}
-	switch callee := unwrap(n.X).(type) {
+	switch callee := Unwrap(n.X).(type) {
 	case *js.Var:
-		if name, ok := free(callee); ok {
+		if name, ok := Free(callee); ok {
 			return f.callGlobal(name, n.Args.List)
 		}
 	case *js.DotExpr:
@@ -192,12 +192,12 @@ func (f *flow) join(list js.IExpr, args []js.Arg) []text {
 // strings returns the elements of an array of strings. One unknown element
 // represents an unknown array.
 func (f *flow) strings(list js.IExpr) (out [][]text) {
-	if call, ok := unwrap(list).(*js.CallExpr); ok {
-		dot, ok := unwrap(call.X).(*js.DotExpr)
+	if call, ok := Unwrap(list).(*js.CallExpr); ok {
+		dot, ok := Unwrap(call.X).(*js.DotExpr)
 		if !ok {
 			return [][]text{unknown}
 		}
-		switch memberName(dot) {
+		switch MemberName(dot) {
 		case "reverse":
 			out = f.strings(dot.X)
 			slices.Reverse(out)

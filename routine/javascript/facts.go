@@ -1,11 +1,6 @@
 package javascript
 
-import (
-	"strings"
-
-	"github.com/tdewolff/parse/v2"
-	"github.com/tdewolff/parse/v2/js"
-)
+import "github.com/tdewolff/parse/v2/js"
 
 // Facts is what is proved about a script by its text. The zero value means that
 // nothing is proved: the script may write, and may use any name. Facts are only
@@ -39,35 +34,24 @@ func Prove(script string) (facts Facts) {
 			facts = Facts{} // as for scripts that Check rejects
 		}
 	}()
-	if len(script) > MaxBytes || len(check(script)) > 0 {
-		return Facts{}
-	}
-	toks, problem := scan(script)
-	if problem != nil {
-		return Facts{}
-	}
-	tree, err := js.Parse(parse.NewInputBytes(toks.text), js.Options{})
-	if err != nil {
-		return Facts{}
-	}
-	f := newFlow(tree)
-	if f.incomplete {
+	program := Analyze(script)
+	if program == nil {
 		return Facts{}
 	}
 	p := &prover{
-		flow: f, reads: true, names: map[string]bool{}, stored: map[string][]js.IExpr{},
-		executor: map[*function]bool{}, folded: map[*js.Var]js.IExpr{}, answers: map[question]bool{},
+		Program: program, reads: true, names: map[string]bool{}, stored: map[string][]js.IExpr{},
+		executor: map[*Function]bool{}, folded: map[*js.Var]js.IExpr{}, answers: map[question]bool{},
 	}
-	for _, s := range tree.List {
+	for _, s := range program.Statements {
 		p.prepare(s)
 	}
-	for _, s := range tree.List {
+	for _, s := range program.Statements {
 		p.visit(s)
 	}
-	if toks.disposes { // it calls a method with a symbol as its name
+	if program.Disposes { // it calls a method with a symbol as its name
 		p.unknownCall(nil)
 	}
-	if p.stepsLeft < 0 {
+	if p.StepsLeft < 0 {
 		return Facts{}
 	}
 	for _, name := range []string{"attributes", "getAttributeNode", "getAttributeNodeNS", "createAttribute", "createAttributeNS",
@@ -78,37 +62,9 @@ func Prove(script string) (facts Facts) {
 	return Facts{Reads: p.reads, still: !p.draws && !anything, names: p.names, named: !anything}
 }
 
-// Expression returns the script without the semicolons and comments around its
-// only expression. Lines and columns stay the same. A script that is not an
-// expression is returned unchanged.
-func Expression(script string) string {
-	toks, problem := scan(script)
-	if problem != nil {
-		return script
-	}
-	list := toks.list
-	for len(list) > 0 && list[0].tt == js.SemicolonToken {
-		list = list[1:]
-	}
-	for len(list) > 0 && list[len(list)-1].tt == js.SemicolonToken {
-		list = list[:len(list)-1]
-	}
-	if len(list) == 0 {
-		return script
-	}
-	start := list[0].start
-	blank := func(r rune) rune {
-		if strings.ContainsRune("\n\r\u2028\u2029", r) {
-			return r
-		}
-		return ' '
-	}
-	return strings.Map(blank, script[:start]) + script[start:list[len(list)-1].end]
-}
-
 // prover walks a script and looks for code that contradicts its facts.
 type prover struct {
-	*flow
+	*Program
 	reads, draws bool
 	names        map[string]bool
 	// found is true if a value may have been read by a name that is not in the text
@@ -122,7 +78,7 @@ type prover struct {
 	stored map[string][]js.IExpr
 	// executor are the functions that only new Promise calls. folded maps the
 	// accumulators of reduce to their initial values.
-	executor map[*function]bool
+	executor map[*Function]bool
 	folded   map[*js.Var]js.IExpr
 	// answers are the results of questions so far. assumed are those of them that
 	// are not final yet. refuted counts the questions that turned out to be false.
@@ -145,23 +101,23 @@ func (p *prover) prepare(n js.INode) {
 		for i := range n.List {
 			q := &n.List[i]
 			if q.Name != nil && q.Name.Computed == nil {
-				p.stored[literalName(q.Name)] = append(p.stored[literalName(q.Name)], q.Value)
+				p.stored[LiteralName(q.Name)] = append(p.stored[LiteralName(q.Name)], q.Value)
 			}
 		}
 	case *js.MethodDecl:
 		if n.Name.Private == nil && n.Name.Computed == nil {
-			p.stored[literalName(&n.Name.PropertyName)] = append(p.stored[literalName(&n.Name.PropertyName)], n)
+			p.stored[LiteralName(&n.Name.PropertyName)] = append(p.stored[LiteralName(&n.Name.PropertyName)], n)
 		}
 	case *js.ClassDecl:
 		for i := range n.List {
 			if e := &n.List[i]; e.Method == nil && e.StaticBlock == nil && e.Name.Private == nil && e.Name.Computed == nil {
-				p.stored[literalName(&e.Name.PropertyName)] = append(p.stored[literalName(&e.Name.PropertyName)], e.Init)
+				p.stored[LiteralName(&e.Name.PropertyName)] = append(p.stored[LiteralName(&e.Name.PropertyName)], e.Init)
 			}
 		}
 	case *js.BinaryExpr:
-		if source, ok := assigned(n); ok {
-			if dot, ok := unwrap(n.X).(*js.DotExpr); ok {
-				p.stored[memberName(dot)] = append(p.stored[memberName(dot)], source)
+		if source, ok := Assigned(n); ok {
+			if dot, ok := Unwrap(n.X).(*js.DotExpr); ok {
+				p.stored[MemberName(dot)] = append(p.stored[MemberName(dot)], source)
 			}
 		}
 	case *js.NewExpr:
@@ -171,32 +127,32 @@ func (p *prover) prepare(n js.INode) {
 	case *js.CallExpr:
 		p.prepareReduce(n)
 	}
-	each(n, p.prepare)
+	Each(n, p.prepare)
 }
 
 func (p *prover) prepareReduce(n *js.CallExpr) {
-	dot, ok := unwrap(n.X).(*js.DotExpr)
-	if !ok || iterates[memberName(dot)] != 2 || len(n.Args.List) != 2 {
+	dot, ok := Unwrap(n.X).(*js.DotExpr)
+	if !ok || MemberName(dot) != "reduce" && MemberName(dot) != "reduceRight" || len(n.Args.List) != 2 {
 		return
 	}
 	fn := p.anonymousFunction(argument(&n.Args, 0))
-	if fn == nil || len(fn.params.List) == 0 {
+	if fn == nil || len(fn.Params.List) == 0 {
 		return
 	}
-	if acc, ok := fn.params.List[0].Binding.(*js.Var); ok && fn.params.List[0].Default == nil {
-		p.folded[follow(acc)] = n.Args.List[1].Value
+	if acc, ok := fn.Params.List[0].Binding.(*js.Var); ok && fn.Params.List[0].Default == nil {
+		p.folded[Declared(acc)] = n.Args.List[1].Value
 	}
 }
 
 // anonymousFunction returns the function literal e, if it has no name by which
 // other code could call it.
-func (p *prover) anonymousFunction(e js.IExpr) *function {
-	switch n := unwrap(e).(type) {
+func (p *prover) anonymousFunction(e js.IExpr) *Function {
+	switch n := Unwrap(e).(type) {
 	case *js.ArrowFunc:
-		return p.functions[n]
+		return p.Function(n)
 	case *js.FuncDecl:
 		if n.Name == nil {
-			return p.functions[n]
+			return p.Function(n)
 		}
 	}
 	return nil
@@ -210,6 +166,6 @@ func argument(args *js.Args, i int) js.IExpr {
 }
 
 func isFree(e js.IExpr, name string) bool {
-	got, ok := free(unwrap(e))
+	got, ok := Free(Unwrap(e))
 	return ok && got == name
 }

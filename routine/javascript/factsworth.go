@@ -37,7 +37,7 @@ type question struct {
 // on itself holds: a variable that is assigned only strings and itself contains
 // strings.
 func (p *prover) is(what property, e js.IExpr) bool {
-	e = unwrap(e)
+	e = Unwrap(e)
 	return p.ask(question{what: what, of: e}, func() bool { return p.prove(what, e) })
 }
 
@@ -54,7 +54,7 @@ func (p *prover) ask(q question, prove func() bool) bool {
 		refuted := p.refuted
 		p.answers[q] = true
 		p.assumed = append(p.assumed, q)
-		if p.stepsLeft--; p.stepsLeft < 0 || !prove() {
+		if p.StepsLeft--; p.StepsLeft < 0 || !prove() {
 			p.answers[q] = false
 			p.refuted++
 		}
@@ -108,13 +108,13 @@ func (p *prover) prove(what property, e js.IExpr) bool {
 	case *js.FuncDecl, *js.ArrowFunc, *js.MethodDecl:
 		return what == callable
 	case *js.NewExpr:
-		name, ok := free(unwrap(n.X))
+		name, ok := Free(Unwrap(n.X))
 		if !ok || !constructors[name] {
 			return false
 		}
 		return what == inert || what == own && name != "Promise" || what == collected && collections[name]
 	case *js.DotExpr:
-		return p.isMember(what, memberName(n))
+		return p.isMember(what, MemberName(n))
 	case *js.CallExpr:
 		return p.isCall(what, n)
 	}
@@ -122,7 +122,7 @@ func (p *prover) prove(what property, e js.IExpr) bool {
 }
 
 func (p *prover) isVar(what property, n *js.Var) bool {
-	if name, ok := free(n); ok {
+	if name, ok := Free(n); ok {
 		switch {
 		case name == "undefined":
 			return what == inert || what == textual
@@ -131,21 +131,21 @@ func (p *prover) isVar(what property, n *js.Var) bool {
 		}
 		return what == callable && pureFunctions[name]
 	}
-	v := p.variable(n)
-	if init, ok := p.folded[follow(n)]; ok && what == own {
-		fn := v.parameterOf
-		if !p.is(own, init) || len(fn.returns) == 0 {
+	v := p.Variable(n)
+	if init, ok := p.folded[Declared(n)]; ok && what == own {
+		fn := v.ParameterOf
+		if !p.is(own, init) || len(fn.Returns) == 0 {
 			return false
 		}
-		return p.all(own, v.sources) && p.all(own, fn.returns)
+		return p.all(own, v.Sources) && p.all(own, fn.Returns)
 	}
 	if what == callable && p.isResolver(n, v) {
 		return true
 	}
-	if v.mayBeUnknown || len(v.sources) == 0 || v.parameterOf != nil && !v.parameterOf.closed() || len(v.value.objs) >= maxObjs {
+	if !v.Known() || len(v.Sources) == 0 {
 		return false
 	}
-	return p.all(what, v.sources)
+	return p.all(what, v.Sources)
 }
 
 func (p *prover) all(what property, list []js.IExpr) bool {
@@ -159,12 +159,12 @@ func (p *prover) all(what property, list []js.IExpr) bool {
 
 // isResolver reports whether n is a parameter of new Promise((resolve, reject)
 // => ...) to which nothing else is assigned.
-func (p *prover) isResolver(n *js.Var, v *variable) bool {
-	if v.parameterOf == nil || v.mayBeUnknown || len(v.sources) > 0 || !p.executor[v.parameterOf] {
+func (p *prover) isResolver(n *js.Var, v *Variable) bool {
+	if v.ParameterOf == nil || v.MayBeUnknown || len(v.Sources) > 0 || !p.executor[v.ParameterOf] {
 		return false
 	}
-	for i := range v.parameterOf.params.List {
-		if b, ok := v.parameterOf.params.List[i].Binding.(*js.Var); ok && follow(b) == follow(n) {
+	for i := range v.ParameterOf.Params.List {
+		if b, ok := v.ParameterOf.Params.List[i].Binding.(*js.Var); ok && Declared(b) == Declared(n) {
 			return true
 		}
 	}
@@ -177,7 +177,7 @@ func (p *prover) isLiteral(what property, n *js.LiteralExpr) bool {
 		return false
 	case js.IsNumeric(n.TokenType):
 		return what == inert || what == numeric
-	case n.TokenType == js.StringToken && len(n.Data) > 2 && n.Data[1] == pattern: // a regular expression
+	case IsRegExp(n):
 		return what == inert
 	case n.TokenType == js.StringToken, n.TokenType == js.NullToken:
 		return what == inert || what == textual
@@ -211,12 +211,12 @@ func (p *prover) isResult(what property, n *js.BinaryExpr) bool {
 
 // isNull reports whether e is textual but no string when added.
 func isNull(e js.IExpr) bool {
-	lit, ok := unwrap(e).(*js.LiteralExpr)
+	lit, ok := Unwrap(e).(*js.LiteralExpr)
 	return !ok && !isTemplate(e) || ok && lit.TokenType != js.StringToken
 }
 
 func isTemplate(e js.IExpr) bool {
-	_, ok := unwrap(e).(*js.TemplateExpr)
+	_, ok := Unwrap(e).(*js.TemplateExpr)
 	return ok
 }
 
@@ -230,13 +230,13 @@ func (p *prover) isMember(what property, name string) bool {
 
 // isCall handles the methods and functions that the walk knows.
 func (p *prover) isCall(what property, n *js.CallExpr) bool {
-	switch callee := unwrap(n.X).(type) {
+	switch callee := Unwrap(n.X).(type) {
 	case *js.Var:
-		name, ok := free(callee)
+		name, ok := Free(callee)
 		return ok && functionGives[name].has(what)
 	case *js.DotExpr:
-		name := memberName(callee)
-		if space, ok := free(unwrap(callee.X)); ok && namespaces[space] != nil {
+		name := MemberName(callee)
+		if space, ok := Free(Unwrap(callee.X)); ok && namespaces[space] != nil {
 			return namespaceGives[space+"."+name].has(what) || space == "Math" && (what == inert || what == numeric)
 		}
 		if what == callable {
@@ -254,18 +254,18 @@ func (p *prover) isCall(what property, n *js.CallExpr) bool {
 // value].
 func (p *prover) mapsToPairs(e js.IExpr) bool {
 	fn := p.anonymousFunction(e)
-	if fn == nil || len(fn.returns) == 0 || fn.opaque {
+	if fn == nil || len(fn.Returns) == 0 || fn.Opaque {
 		return false
 	}
-	for _, r := range fn.returns {
-		switch n := unwrap(r).(type) {
+	for _, r := range fn.Returns {
+		switch n := Unwrap(r).(type) {
 		case *js.ArrayExpr:
 			if len(n.List) != 2 || n.List[1].Value == nil || n.List[0].Spread || n.List[1].Spread || !p.is(inert, n.List[1].Value) {
 				return false
 			}
 		case *js.CallExpr:
-			dot, ok := unwrap(n.X).(*js.DotExpr)
-			if !ok || memberName(dot) != "split" {
+			dot, ok := Unwrap(n.X).(*js.DotExpr)
+			if !ok || MemberName(dot) != "split" {
 				return false
 			}
 		default:
@@ -282,17 +282,17 @@ const maxPossibleStrings = 8
 // known. Unlike eval it ignores everything that can change: members, arrays and
 // objects.
 func (p *prover) possibleStrings(e js.IExpr) ([]string, bool) {
-	if p.stepsLeft--; p.stepsLeft < 0 {
+	if p.StepsLeft--; p.StepsLeft < 0 {
 		return nil, false
 	}
-	switch n := unwrap(e).(type) {
+	switch n := Unwrap(e).(type) {
 	case *js.LiteralExpr:
-		if n.TokenType == js.StringToken && (len(n.Data) < 3 || n.Data[1] != pattern) {
-			return []string{unescape(n.Data[1 : len(n.Data)-1])}, true
+		if n.TokenType == js.StringToken && !IsRegExp(n) {
+			return []string{Unescape(n.Data[1 : len(n.Data)-1])}, true
 		}
 	case *js.TemplateExpr:
 		if n.Tag == nil && len(n.List) == 0 {
-			return []string{unescape(n.Tail[1 : len(n.Tail)-1])}, true
+			return []string{Unescape(n.Tail[1 : len(n.Tail)-1])}, true
 		}
 	case *js.BinaryExpr:
 		if n.Op != js.AddToken {
@@ -315,11 +315,11 @@ func (p *prover) possibleStrings(e js.IExpr) ([]string, bool) {
 		y, okY := p.possibleStrings(n.Y)
 		return append(x, y...), okX && okY && len(x)+len(y) <= maxPossibleStrings
 	case *js.Var:
-		v := p.variable(n)
-		if _, ok := free(n); ok || v.mayBeUnknown || len(v.sources) != 1 || v.parameterOf != nil && !v.parameterOf.closed() {
+		v := p.Variable(n)
+		if _, ok := Free(n); ok || !v.Known() || len(v.Sources) != 1 {
 			return nil, false
 		}
-		return p.possibleStrings(v.sources[0])
+		return p.possibleStrings(v.Sources[0])
 	}
 	return nil, false
 }

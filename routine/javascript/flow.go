@@ -11,46 +11,51 @@ import (
 // assigned to it. Properties of objects are not tracked, except those of
 // literals.
 type flow struct {
-	vars      map[*js.Var]*variable
-	order     []*variable
-	functions map[js.INode]*function
-	fnOrder   []*function
+	vars      map[*js.Var]*Variable
+	order     []*Variable
+	functions map[js.INode]*Function
+	fnOrder   []*Function
 	calls     []*call
 	// patterns maps destructuring patterns to their sources.
 	patterns map[js.INode][]js.IExpr
 	// this maps each "this" to the function that it belongs to, or nil for the
 	// script.
-	this map[js.INode]*function
+	this map[js.INode]*Function
 	// stepsLeft is the remaining work. Below 0 the script is too complex.
 	stepsLeft int
-	slots     map[js.IExpr]*variable
+	slots     map[js.IExpr]*Variable
 	// incomplete is true if maxRounds was reached before all values were known.
 	incomplete bool
 	done       map[js.IExpr]value // set when the variables are final
 }
 
-type variable struct {
-	sources []js.IExpr
-	// mayBeUnknown is true if it may also hold an unknown value.
-	mayBeUnknown bool
-	// parameterOf is the function of which it is a parameter.
-	parameterOf *function
+// Variable is what is known about a variable.
+type Variable struct {
+	// Sources are the expressions that are assigned to it.
+	Sources []js.IExpr
+	// MayBeUnknown is true if it may also hold an unknown value.
+	MayBeUnknown bool
+	// ParameterOf is the function of which it is a parameter.
+	ParameterOf *Function
 	// uses counts how often it is read, calls how often it is called.
 	uses, calls int
 	value       value
 }
 
-type function struct {
-	node    js.INode
-	params  js.Params
-	names   []*variable // the variables that hold it
-	direct  bool        // called immediately
-	plain   bool        // called without an object, so its this is the window
-	strict  bool
-	opaque  bool // a call does not give what it returns, as of a generator
-	method  bool
-	returns []js.IExpr
-	value   value
+// Function is what is known about a function of the script.
+type Function struct {
+	Params  js.Params
+	Returns []js.IExpr // the values of its return statements
+	// Opaque is true if a call does not yield one of Returns, as of a generator.
+	Opaque bool
+
+	node   js.INode
+	names  []*Variable // the variables that hold it
+	direct bool        // called immediately
+	plain  bool        // called without an object, so its this is the window
+	strict bool
+	method bool
+	value  value
 }
 
 // call is a call or a new expression that may assign values to parameters.
@@ -58,7 +63,7 @@ type call struct {
 	callee js.IExpr
 	args   []js.Arg
 	isNew  bool
-	bound  map[*function]bool
+	bound  map[*Function]bool
 }
 
 const (
@@ -68,11 +73,11 @@ const (
 
 func newFlow(tree *js.AST) *flow {
 	f := &flow{
-		vars:      map[*js.Var]*variable{},
-		functions: map[js.INode]*function{},
+		vars:      map[*js.Var]*Variable{},
+		functions: map[js.INode]*Function{},
 		patterns:  map[js.INode][]js.IExpr{},
-		this:      map[js.INode]*function{},
-		slots:     map[js.IExpr]*variable{},
+		this:      map[js.INode]*Function{},
+		slots:     map[js.IExpr]*Variable{},
 		stepsLeft: maxSteps,
 	}
 	c := collector{flow: f}
@@ -91,13 +96,13 @@ func (f *flow) solve() {
 			changed = f.resolve(c) || changed
 		}
 		for _, fn := range f.fnOrder {
-			if !fn.opaque {
-				changed = f.update(&fn.value, fn.returns, len(fn.returns) == 0, round) || changed
+			if !fn.Opaque {
+				changed = f.update(&fn.value, fn.Returns, len(fn.Returns) == 0, round) || changed
 			}
 		}
 		for _, v := range f.order {
-			open := v.mayBeUnknown || v.parameterOf == nil && len(v.sources) == 0 || v.parameterOf != nil && !v.parameterOf.closed()
-			changed = f.update(&v.value, v.sources, open, round) || changed
+			open := v.MayBeUnknown || v.ParameterOf == nil && len(v.Sources) == 0 || v.ParameterOf != nil && !v.ParameterOf.Closed()
+			changed = f.update(&v.value, v.Sources, open, round) || changed
 		}
 		changed = changed || len(f.order) > known
 		if !changed || round > 2*maxRounds || f.stepsLeft < 0 {
@@ -129,19 +134,19 @@ func (f *flow) update(v *value, sources []js.IExpr, open bool, round int) bool {
 	return true
 }
 
-func (f *flow) variable(v *js.Var) *variable {
-	v = follow(v)
+func (f *flow) variable(v *js.Var) *Variable {
+	v = Declared(v)
 	if f.vars[v] == nil {
-		f.vars[v] = &variable{}
+		f.vars[v] = &Variable{}
 		f.order = append(f.order, f.vars[v])
 	}
 	return f.vars[v]
 }
 
-// closed reports whether all calls of the function are known.
-func (fn *function) closed() bool {
+// Closed reports whether all calls of the function are known.
+func (fn *Function) Closed() bool {
 	for _, v := range fn.names {
-		if v.uses != v.calls || v.mayBeUnknown || v.parameterOf != nil {
+		if v.uses != v.calls || v.MayBeUnknown || v.ParameterOf != nil {
 			return false
 		}
 	}
@@ -153,8 +158,8 @@ func (fn *function) closed() bool {
 func (f *flow) resolve(c *call) (changed bool) {
 	args, plain := c.args, !c.isNew && isPlain(c.callee)
 	callees := f.eval(c.callee).objs
-	if dot, ok := unwrap(c.callee).(*js.DotExpr); ok && !c.isNew && len(args) > 0 {
-		switch name := memberName(dot); {
+	if dot, ok := Unwrap(c.callee).(*js.DotExpr); ok && !c.isNew && len(args) > 0 {
+		switch name := MemberName(dot); {
 		case name == "call":
 			callees, args = f.eval(dot.X).objs, args[1:]
 			plain = f.eval(c.args[0].Value).kinds&kGlobal != 0
@@ -172,11 +177,11 @@ func (f *flow) resolve(c *call) (changed bool) {
 			continue
 		}
 		if c.bound == nil {
-			c.bound = map[*function]bool{}
+			c.bound = map[*Function]bool{}
 		}
 		c.bound[fn], changed = true, true
 		fn.plain = fn.plain || plain
-		f.bindArgs(fn.params, args)
+		f.bindArgs(fn.Params, args)
 	}
 	return changed
 }
@@ -212,7 +217,7 @@ var iterates = map[string]int{
 
 // isPlain reports whether a call has the form f() instead of o.f().
 func isPlain(callee js.IExpr) bool {
-	switch unwrap(callee).(type) {
+	switch Unwrap(callee).(type) {
 	case *js.DotExpr, *js.IndexExpr:
 		return false
 	}

@@ -73,16 +73,16 @@ func iifeProblem(e js.IExpr) (message, hint string) {
 		if n.Op == js.AwaitToken {
 			return "await cannot stand outside a function", "leave it out, the result is awaited anyway: (async () => { ... })()"
 		}
-		if call, ok := n.X.(*js.CallExpr); ok && isFunction(unwrap(call.X)) {
+		if call, ok := n.X.(*js.CallExpr); ok && isFunction(Unwrap(call.X)) {
 			return fmt.Sprintf("the function is called behind %s, not in parentheses", n.Op), hintForm
 		}
 	case *js.CallExpr:
 		if dot, ok := n.X.(*js.DotExpr); ok {
 			if message, _ := iifeProblem(dot.X); message == "" {
-				return fmt.Sprintf("the call is followed by .%s()", memberName(dot)), "move it into the function, as in (async () => { const r = await f(); return r.x })()"
+				return fmt.Sprintf("the call is followed by .%s()", MemberName(dot)), "move it into the function, as in (async () => { const r = await f(); return r.x })()"
 			}
-			if isFunction(unwrap(dot.X)) {
-				return fmt.Sprintf("the function is called with .%s()", memberName(dot)), "call it with (): (() => { ... })()"
+			if isFunction(Unwrap(dot.X)) {
+				return fmt.Sprintf("the function is called with .%s()", MemberName(dot)), "call it with (): (() => { ... })()"
 			}
 		}
 	}

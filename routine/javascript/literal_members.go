@@ -74,7 +74,7 @@ func (f *flow) property(v, x value, name text, sure bool) value {
 func (f *flow) elementValue(e js.IExpr) value {
 	s := f.slots[e]
 	if s == nil {
-		s = &variable{sources: []js.IExpr{e}}
+		s = &Variable{Sources: []js.IExpr{e}}
 		f.slots[e] = s
 		f.order = append(f.order, s)
 		if f.done != nil {
@@ -110,7 +110,7 @@ func (f *flow) elements(o js.INode, name text) (out []js.IExpr) {
 		for i := range o.List {
 			f.stepsLeft--
 			p := &o.List[i]
-			if p.Name != nil && p.Name.Computed == nil && name.may(literalName(p.Name)) {
+			if p.Name != nil && p.Name.Computed == nil && name.may(LiteralName(p.Name)) {
 				out = append(out, p.Value)
 			}
 		}
@@ -118,11 +118,11 @@ func (f *flow) elements(o js.INode, name text) (out []js.IExpr) {
 	return out
 }
 
-// literalName returns a property name that is not computed.
-func literalName(n *js.PropertyName) string {
+// LiteralName returns a property name that is not computed.
+func LiteralName(n *js.PropertyName) string {
 	d := n.Literal.Data
 	if n.Literal.TokenType == js.StringToken && len(d) >= 2 {
 		d = d[1 : len(d)-1]
 	}
-	return unescape(d)
+	return Unescape(d)
 }

@@ -8,7 +8,7 @@ import (
 
 // checkVariable checks the use of a variable.
 func (c *checker) checkVariable(v *js.Var, at int, u use) {
-	name, ok := free(v)
+	name, ok := Free(v)
 	if !ok || u&asInert != 0 {
 		return
 	}

@@ -59,7 +59,7 @@ func (c *checker) checkPatternMember(pattern js.INode, key *js.PropertyName, at 
 	for _, source := range c.flow.patterns[pattern] {
 		x = x.join(c.flow.eval(source))
 	}
-	names := exactly(literalName(key))
+	names := exactly(LiteralName(key))
 	if key.Computed != nil {
 		names = c.flow.eval(key.Computed).texts
 	}

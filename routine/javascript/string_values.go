@@ -123,9 +123,9 @@ func singleText(x []text) (string, bool) {
 	return "", false
 }
 
-// unescape returns the value of the inside of a string or template literal, or
+// Unescape returns the value of the inside of a string or template literal, or
 // of an identifier, which may contain escapes such as \u0066.
-func unescape(raw []byte) string {
+func Unescape(raw []byte) string {
 	s := string(raw)
 	if !strings.Contains(s, `\`) {
 		return s

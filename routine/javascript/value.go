@@ -71,29 +71,33 @@ var globals = map[string]kind{
 	"setTimeout": kTimer, "setInterval": kTimer, "Image": kImage, "Audio": kImage,
 }
 
-// anyNumber represents an unknown number.
-var anyNumber js.IExpr = &js.UnaryExpr{Op: js.PosToken}
+// AnyNumber represents an unknown number.
+var AnyNumber js.IExpr = &js.UnaryExpr{Op: js.PosToken}
 
 // element returns an expression for any element of list.
-func element(list js.IExpr) js.IExpr { return &js.IndexExpr{X: list, Y: anyNumber} }
+func element(list js.IExpr) js.IExpr { return &js.IndexExpr{X: list, Y: AnyNumber} }
 
-func follow(v *js.Var) *js.Var {
+// Declared returns the variable that the declaration of v created. The parser
+// makes one of its own for each scope that uses a name, and links them.
+func Declared(v *js.Var) *js.Var {
 	for v.Link != nil {
 		v = v.Link
 	}
 	return v
 }
 
-// free returns the name of a variable that the script does not declare.
-func free(e js.IExpr) (string, bool) {
+// Free returns the name of a variable that the script does not declare.
+func Free(e js.IExpr) (string, bool) {
 	v, ok := e.(*js.Var)
-	if !ok || follow(v).Decl != js.NoDecl {
+	if !ok || Declared(v).Decl != js.NoDecl {
 		return "", false
 	}
-	return unescape(follow(v).Data), true
+	return Unescape(Declared(v).Data), true
 }
 
-func unwrap(e js.IExpr) js.IExpr {
+// Unwrap returns the expression whose value e has, without parentheses and
+// without what is before the last comma.
+func Unwrap(e js.IExpr) js.IExpr {
 	for {
 		switch n := e.(type) {
 		case *js.GroupExpr:
@@ -106,11 +110,11 @@ func unwrap(e js.IExpr) js.IExpr {
 	}
 }
 
-// memberName returns the name after the dot. Private names start with #.
-func memberName(n *js.DotExpr) string {
+// MemberName returns the name after the dot. Private names start with #.
+func MemberName(n *js.DotExpr) string {
 	switch y := n.Y.(type) {
 	case js.LiteralExpr:
-		return unescape(y.Data)
+		return Unescape(y.Data)
 	case *js.Var:
 		return string(y.Data)
 	}

@@ -2,9 +2,9 @@ package javascript
 
 import "github.com/tdewolff/parse/v2/js"
 
-// each calls f for the children of n in the order of the text. js.Walk visits
+// Each calls f for the children of n in the order of the text. js.Walk visits
 // bodies before heads, so positions could not be tracked.
-func each(n js.INode, f func(js.INode)) {
+func Each(n js.INode, f func(js.INode)) {
 	switch n := n.(type) {
 	case *js.BlockStmt:
 		eachStmt(n.List, f)

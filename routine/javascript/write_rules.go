@@ -120,16 +120,16 @@ func literals(e js.IExpr, depth int) (out []string) {
 	if depth > maxConcatenation {
 		return nil
 	}
-	switch n := unwrap(e).(type) {
+	switch n := Unwrap(e).(type) {
 	case *js.LiteralExpr:
 		if n.TokenType == js.StringToken {
-			return []string{unescape(n.Data)}
+			return []string{Unescape(n.Data)}
 		}
 	case *js.TemplateExpr:
 		for _, p := range n.List {
-			out = append(out, unescape(p.Value))
+			out = append(out, Unescape(p.Value))
 		}
-		return append(out, unescape(n.Tail))
+		return append(out, Unescape(n.Tail))
 	case *js.BinaryExpr:
 		if n.Op == js.AddToken {
 			return append(literals(n.X, depth+1), literals(n.Y, depth)...)
