@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"rote/routine"
-	"rote/routine/javascript"
+	"rote/routine/javascript/facts"
 )
 
 // onBoth runs a test on the headless shell and on full Chromium.
@@ -101,7 +101,7 @@ func guardedPage(t *testing.T, b *Browser, url string) *page {
 func watchedScript(text string) routine.Script {
 	s := script(text, testTime)
 	if s.Facts.Reads {
-		s.Facts = javascript.Facts{}
+		s.Facts = facts.Facts{}
 	}
 	return s
 }

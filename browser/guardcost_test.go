@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rote/routine"
-	"rote/routine/javascript"
+	"rote/routine/javascript/facts"
 	"rote/routine/routinetest/optional"
 )
 
@@ -32,7 +32,7 @@ func TestSpeedOfScriptsThatRead(t *testing.T) {
 		}
 		plain = append(plain, time.Since(start))
 		start = time.Now()
-		s.Facts = javascript.Prove(s.Text)
+		s.Facts = facts.Prove(s.Text)
 		if _, err := p.Evaluate(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	defer p.Close()
 	url := site(b, map[string]any{"/": guardPage}) + "/"
 	for _, c := range costs {
-		facts := javascript.Prove(c.script)
+		proved := facts.Prove(c.script)
 		for _, again := range []bool{false, true} {
 			name := c.name
 			if again {
@@ -138,7 +138,7 @@ func BenchmarkEvaluate(b *testing.B) {
 						}
 						b.StartTimer()
 					}
-					if _, err := p.Evaluate(b.Context(), routine.Script{Text: c.script, Limit: testTime, Facts: facts}); err != nil {
+					if _, err := p.Evaluate(b.Context(), routine.Script{Text: c.script, Limit: testTime, Facts: proved}); err != nil {
 						b.Fatal(err)
 					}
 				}

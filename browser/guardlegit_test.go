@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"rote/routine"
-	"rote/routine/javascript"
+	"rote/routine/javascript/facts"
 )
 
 // harmless are scripts as authors write them, on guardPage, and their values.
@@ -67,12 +67,12 @@ func TestHarmlessScriptsRunUnchanged(t *testing.T) {
 	onBoth(t, func(t *testing.T, b *Browser) {
 		url := guardSite(t, newSink(t)) + "/"
 		p := guardedPage(t, b, url)
-		run := func(t *testing.T, script, want string, facts javascript.Facts) {
+		run := func(t *testing.T, script, want string, proved facts.Facts) {
 			t.Helper()
 			if _, err := p.Navigate(testContext(t), url); err != nil {
 				t.Fatal(err)
 			}
-			e, err := p.Evaluate(testContext(t), routine.Script{Text: script, Limit: testTime, Facts: facts})
+			e, err := p.Evaluate(testContext(t), routine.Script{Text: script, Limit: testTime, Facts: proved})
 			if err != nil || string(e.JSON) != want {
 				t.Fatalf("%s %v, want %s", e.JSON, err, want)
 			}
@@ -88,9 +88,9 @@ func TestHarmlessScriptsRunUnchanged(t *testing.T) {
 				continue
 			}
 			t.Run(h.name, func(t *testing.T) {
-				run(t, h.script, h.want, javascript.Facts{}) // all of it watched
+				run(t, h.script, h.want, facts.Facts{}) // all of it watched
 				if b == shared {
-					run(t, h.script, h.want, javascript.Prove(h.script))
+					run(t, h.script, h.want, facts.Prove(h.script))
 				}
 			})
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"rote/routine"
-	"rote/routine/javascript"
+	"rote/routine/javascript/facts"
 )
 
 // Using the page's own links and forms is no navigation of the script's.
@@ -29,10 +29,10 @@ func TestScriptsMayUseThePage(t *testing.T) {
 			}
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
-				for _, facts := range []javascript.Facts{javascript.Prove("(() => { " + c.script + " })()"), {}} {
+				for _, proved := range []facts.Facts{facts.Prove("(() => { " + c.script + " })()"), {}} {
 					url := guardSite(t, newSink(t))
 					p := guardedPage(t, b, url+"/")
-					_, err := p.Evaluate(testContext(t), routine.Script{Text: "(() => { " + c.script + " })()", Limit: testTime, Facts: facts})
+					_, err := p.Evaluate(testContext(t), routine.Script{Text: "(() => { " + c.script + " })()", Limit: testTime, Facts: proved})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -20,7 +20,7 @@ import (
 
 	"rote/browser/egress"
 	"rote/routine"
-	"rote/routine/javascript"
+	"rote/routine/javascript/facts"
 	"rote/routine/routinetest/scratch"
 )
 
@@ -142,7 +142,7 @@ func eval(t *testing.T, p *page, expression string) string {
 
 // script is a script as an operation hands it over.
 func script(text string, limit time.Duration) routine.Script {
-	return routine.Script{Text: text, Limit: limit, Facts: javascript.Prove(text)}
+	return routine.Script{Text: text, Limit: limit, Facts: facts.Prove(text)}
 }
 
 // HTML is OuterHTML for tests that do not count.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"rote/routine/javascript"
+	"rote/routine/javascript/facts"
 )
 
 type opJSEvaluate struct {
@@ -22,7 +22,7 @@ func (o *opJSEvaluate) limit() (time.Duration, string) {
 }
 
 func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
-	e, err := r.Page.Evaluate(ctx, Script{Text: o.JS, Limit: Seconds(o.TimeoutSeconds), Facts: javascript.Prove(o.JS)})
+	e, err := r.Page.Evaluate(ctx, Script{Text: o.JS, Limit: Seconds(o.TimeoutSeconds), Facts: facts.Prove(o.JS)})
 	if len(e.Console) > 0 {
 		r.detail("console", e.Console)
 	}

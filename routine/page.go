@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"rote/routine/javascript"
+	"rote/routine/javascript/facts"
 )
 
 // Browser opens pages. Errors of a Browser and its Pages are [Error]s with a
@@ -255,7 +255,7 @@ type Script struct {
 	Text  string
 	Limit time.Duration
 	// Facts are what is proved about Text; their zero value has it watched.
-	Facts javascript.Facts
+	Facts facts.Facts
 }
 
 // Evaluation is the value of a script.

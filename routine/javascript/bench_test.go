@@ -1,9 +1,12 @@
-package javascript
+package javascript_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"rote/routine/javascript"
+	"rote/routine/javascript/facts"
 )
 
 // long repeats what authors write until it has n bytes.
@@ -28,7 +31,7 @@ func BenchmarkCheck(b *testing.B) {
 		b.Run(fmt.Sprint(n>>10, "KB"), func(b *testing.B) {
 			b.SetBytes(int64(len(script)))
 			for b.Loop() {
-				if p := Check(script); len(p) > 0 {
+				if p := javascript.Check(script); len(p) > 0 {
 					b.Fatal(p)
 				}
 			}
@@ -42,7 +45,7 @@ func BenchmarkProve(b *testing.B) {
 		b.Run(fmt.Sprint(n>>10, "KB"), func(b *testing.B) {
 			b.SetBytes(int64(len(script)))
 			for b.Loop() {
-				Prove(script)
+				facts.Prove(script)
 			}
 		})
 	}

@@ -1,9 +1,10 @@
 package javascript
 
 import (
-	"os"
 	"strings"
 	"testing"
+
+	"rote/routine/routinetest/scripts"
 )
 
 // bypasses are bodies of a function that reach for something blocked in a
@@ -213,22 +214,8 @@ func TestBypassesAreDetected(t *testing.T) {
 	}
 }
 
-// lines returns the lines of a file that are not comments.
-func lines(t testing.TB, name string) (list []string) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(line, "//") {
-			list = append(list, strings.TrimSuffix(line, "\n"))
-		}
-	}
-	return list
-}
-
 func TestLimitsOfStaticCheck(t *testing.T) {
-	for _, body := range lines(t, "testdata/undetected.txt") {
+	for _, body := range scripts.Undetected() {
 		if got := Check("(() => { " + body + " })()"); len(got) > 0 {
 			t.Errorf("Check detects %s, so move it to the bypasses: %+v", body, got)
 		}

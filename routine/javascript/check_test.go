@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"rote/routine/routinetest/scripts"
 	"rote/routine/routinetest/seeded"
 	"rote/routine/routinetest/stopwatch"
 )
@@ -259,7 +260,7 @@ func checkProblems(t interface{ Fatalf(string, ...any) }, script string, problem
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, s := range legitimate(f) {
+	for _, s := range scripts.Legitimate() {
 		f.Add(s)
 	}
 	for _, b := range bypasses {

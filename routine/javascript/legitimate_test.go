@@ -1,32 +1,19 @@
 package javascript
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
+
+	"rote/routine/routinetest/scripts"
 )
 
-// legitimate returns scripts that authors write, by their names.
-func legitimate(t testing.TB) map[string]string {
-	archive, err := txtar.ParseFile("testdata/legitimate.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	scripts := map[string]string{}
-	for _, f := range archive.Files {
-		scripts[f.Name] = strings.TrimSuffix(string(f.Data), "\n")
-	}
-	return scripts
-}
-
 func TestLegitimateScriptsPass(t *testing.T) {
-	scripts := legitimate(t)
-	if len(scripts) < 81 {
-		t.Fatalf("%d scripts, want at least 81", len(scripts))
+	samples := scripts.Legitimate()
+	if len(samples) < 81 || len(scripts.Undetected()) < 37 {
+		t.Fatalf("%d and %d samples, want at least 81 and 37", len(samples), len(scripts.Undetected()))
 	}
-	for name, script := range scripts {
+	for name, script := range samples {
 		if diff := cmp.Diff([]Problem(nil), Check(script)); diff != "" {
 			t.Errorf("%s:\n%s\n%s", name, script, diff)
 		}

@@ -1,9 +1,12 @@
-package javascript
+package facts
 
 import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"rote/routine/javascript"
+	"rote/routine/routinetest/scripts"
 )
 
 // acting are the legitimate scripts that do more than read. All others must be
@@ -20,7 +23,7 @@ var acting = map[string]string{
 }
 
 func TestFactsOfLegitimateScripts(t *testing.T) {
-	for name, script := range legitimate(t) {
+	for name, script := range scripts.Legitimate() {
 		f := Prove(script)
 		if got, want := f.Reads, acting[name] == ""; got != want {
 			t.Errorf("%s: reads %v, want %v", name, got, want)
@@ -100,7 +103,7 @@ var sly = []string{
 }
 
 func TestScriptsThatDoMoreThanRead(t *testing.T) {
-	for _, body := range slices.Concat(sly, lines(t, "testdata/undetected.txt")) {
+	for _, body := range slices.Concat(sly, scripts.Undetected()) {
 		if Prove("(() => { "+body+" })()").Reads && body != "" {
 			t.Errorf("%s: is taken for reading", body)
 		}
@@ -172,14 +175,14 @@ func chained(n int) string {
 }
 
 func FuzzProve(f *testing.F) {
-	for _, s := range legitimate(f) {
+	for _, s := range scripts.Legitimate() {
 		f.Add(s)
 	}
 	for _, s := range sly {
 		f.Add("(() => { " + s + " })()")
 	}
 	f.Fuzz(func(t *testing.T, script string) {
-		if Prove(script).Reads && len(Check(script)) > 0 {
+		if Prove(script).Reads && len(javascript.Check(script)) > 0 {
 			t.Fatal("proved to only read, and yet rejected")
 		}
 	})

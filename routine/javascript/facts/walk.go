@@ -1,6 +1,10 @@
-package javascript
+package facts
 
-import "github.com/tdewolff/parse/v2/js"
+import (
+	"github.com/tdewolff/parse/v2/js"
+
+	"rote/routine/javascript"
+)
 
 // visit looks at everything that n does.
 func (p *prover) visit(n js.INode) {
@@ -11,7 +15,7 @@ func (p *prover) visit(n js.INode) {
 	case *js.DotExpr:
 		p.visit(n.X)
 		if _, private := n.Y.(*js.Var); !private {
-			p.name(MemberName(n))
+			p.name(javascript.MemberName(n))
 		}
 		return
 	case *js.IndexExpr:
@@ -25,15 +29,15 @@ func (p *prover) visit(n js.INode) {
 			p.unknownCall(n.Tag)
 		}
 	case *js.BinaryExpr:
-		if source, ok := Assigned(n); ok {
+		if source, ok := javascript.Assigned(n); ok {
 			p.store(n.X, source)
 		}
 	case *js.UnaryExpr:
 		switch n.Op {
 		case js.PreIncrToken, js.PreDecrToken, js.PostIncrToken, js.PostDecrToken:
-			p.store(n.X, AnyNumber)
+			p.store(n.X, javascript.AnyNumber)
 		case js.DeleteToken:
-			p.store(n.X, AnyNumber)
+			p.store(n.X, javascript.AnyNumber)
 		}
 	case *js.ForInStmt:
 		p.loop(n.Init)
@@ -50,7 +54,7 @@ func (p *prover) visit(n js.INode) {
 	case *js.WithStmt, *js.ImportMetaExpr, *js.ImportStmt, *js.ExportStmt:
 		p.setUnknown()
 	}
-	Each(n, p.visit)
+	javascript.Each(n, p.visit)
 }
 
 // name notes a member or a global that is reached for.
@@ -64,7 +68,7 @@ func (p *prover) name(name string) {
 }
 
 func (p *prover) global(v *js.Var) {
-	name, ok := Free(v)
+	name, ok := javascript.Free(v)
 	if !ok {
 		return
 	}
@@ -92,10 +96,10 @@ func (p *prover) key(key *js.PropertyName, binding js.INode) {
 	switch {
 	case key == nil:
 		if v, ok := binding.(*js.Var); ok {
-			p.name(string(Declared(v).Data))
+			p.name(string(javascript.Declared(v).Data))
 		}
 	case key.Computed == nil:
-		p.name(LiteralName(key))
+		p.name(javascript.LiteralName(key))
 	default:
 		names, ok := p.keys(key.Computed)
 		for _, name := range names {
@@ -159,7 +163,7 @@ func (p *prover) class(n *js.ClassDecl) {
 // put looks at a value that comes under a name of an own object.
 func (p *prover) put(name *js.PropertyName, value js.IExpr) {
 	if name.Computed == nil {
-		p.putUnder([]string{LiteralName(name)}, true, value)
+		p.putUnder([]string{javascript.LiteralName(name)}, true, value)
 		return
 	}
 	names, ok := p.keys(name.Computed)
@@ -195,7 +199,7 @@ func (p *prover) store(target js.INode, value js.IExpr) {
 	case *js.GroupExpr:
 		p.store(t.X, value)
 	case *js.Var:
-		if _, ok := Free(t); ok { // a global of the page
+		if _, ok := javascript.Free(t); ok { // a global of the page
 			p.setNotReading()
 			p.draws = true
 		}
@@ -203,7 +207,7 @@ func (p *prover) store(target js.INode, value js.IExpr) {
 		if _, private := t.Y.(*js.Var); private {
 			return
 		}
-		p.storeMember(t.X, []string{MemberName(t)}, true, value)
+		p.storeMember(t.X, []string{javascript.MemberName(t)}, true, value)
 	case *js.IndexExpr:
 		names, known := p.keys(t.Y)
 		p.storeMember(t.X, names, known, added(t, value))
@@ -249,11 +253,11 @@ func (p *prover) storeMember(object js.IExpr, names []string, known bool, value 
 // added is what "o[k] = o[k] || value" puts into o: the value, or what is there
 // already under the same name.
 func added(target *js.IndexExpr, value js.IExpr) js.IExpr {
-	either, ok := Unwrap(value).(*js.BinaryExpr)
+	either, ok := javascript.Unwrap(value).(*js.BinaryExpr)
 	if !ok || either.Op != js.OrToken && either.Op != js.NullishToken {
 		return value
 	}
-	read, ok := Unwrap(either.X).(*js.IndexExpr)
+	read, ok := javascript.Unwrap(either.X).(*js.IndexExpr)
 	if ok && sameVar(target.X, read.X) && sameVar(target.Y, read.Y) {
 		return either.Y
 	}
@@ -262,15 +266,15 @@ func added(target *js.IndexExpr, value js.IExpr) js.IExpr {
 
 // sameVar reports whether both expressions are the same variable.
 func sameVar(x, y js.IExpr) bool {
-	a, okA := Unwrap(x).(*js.Var)
-	b, okB := Unwrap(y).(*js.Var)
-	return okA && okB && Declared(a) == Declared(b)
+	a, okA := javascript.Unwrap(x).(*js.Var)
+	b, okB := javascript.Unwrap(y).(*js.Var)
+	return okA && okB && javascript.Declared(a) == javascript.Declared(b)
 }
 
 // anyThing represents an unknown value.
 var anyThing js.IExpr = &js.LiteralExpr{TokenType: js.ThisToken}
 
 func isStringRaw(tag js.IExpr) bool {
-	dot, ok := Unwrap(tag).(*js.DotExpr)
-	return ok && MemberName(dot) == "raw" && isFree(dot.X, "String")
+	dot, ok := javascript.Unwrap(tag).(*js.DotExpr)
+	return ok && javascript.MemberName(dot) == "raw" && isFree(dot.X, "String")
 }

@@ -1,6 +1,10 @@
-package javascript
+package facts
 
-import "github.com/tdewolff/parse/v2/js"
+import (
+	"github.com/tdewolff/parse/v2/js"
+
+	"rote/routine/javascript"
+)
 
 // Facts is what is proved about a script by its text. The zero value means that
 // nothing is proved: the script may write, and may use any name. Facts are only
@@ -31,16 +35,16 @@ func (f Facts) MayName(name string) bool { return !f.named || f.names[name] }
 func Prove(script string) (facts Facts) {
 	defer func() {
 		if recover() != nil {
-			facts = Facts{} // as for scripts that Check rejects
+			facts = Facts{} // as for scripts that javascript.Check rejects
 		}
 	}()
-	program := Analyze(script)
+	program := javascript.Analyze(script)
 	if program == nil {
 		return Facts{}
 	}
 	p := &prover{
 		Program: program, reads: true, names: map[string]bool{}, stored: map[string][]js.IExpr{},
-		executor: map[*Function]bool{}, folded: map[*js.Var]js.IExpr{}, answers: map[question]bool{},
+		executor: map[*javascript.Function]bool{}, folded: map[*js.Var]js.IExpr{}, answers: map[question]bool{},
 	}
 	for _, s := range program.Statements {
 		p.prepare(s)
@@ -64,7 +68,7 @@ func Prove(script string) (facts Facts) {
 
 // prover walks a script and looks for code that contradicts its facts.
 type prover struct {
-	*Program
+	*javascript.Program
 	reads, draws bool
 	names        map[string]bool
 	// found is true if a value may have been read by a name that is not in the text
@@ -78,7 +82,7 @@ type prover struct {
 	stored map[string][]js.IExpr
 	// executor are the functions that only new Promise calls. folded maps the
 	// accumulators of reduce to their initial values.
-	executor map[*Function]bool
+	executor map[*javascript.Function]bool
 	folded   map[*js.Var]js.IExpr
 	// answers are the results of questions so far. assumed are those of them that
 	// are not final yet. refuted counts the questions that turned out to be false.
@@ -101,23 +105,23 @@ func (p *prover) prepare(n js.INode) {
 		for i := range n.List {
 			q := &n.List[i]
 			if q.Name != nil && q.Name.Computed == nil {
-				p.stored[LiteralName(q.Name)] = append(p.stored[LiteralName(q.Name)], q.Value)
+				p.stored[javascript.LiteralName(q.Name)] = append(p.stored[javascript.LiteralName(q.Name)], q.Value)
 			}
 		}
 	case *js.MethodDecl:
 		if n.Name.Private == nil && n.Name.Computed == nil {
-			p.stored[LiteralName(&n.Name.PropertyName)] = append(p.stored[LiteralName(&n.Name.PropertyName)], n)
+			p.stored[javascript.LiteralName(&n.Name.PropertyName)] = append(p.stored[javascript.LiteralName(&n.Name.PropertyName)], n)
 		}
 	case *js.ClassDecl:
 		for i := range n.List {
 			if e := &n.List[i]; e.Method == nil && e.StaticBlock == nil && e.Name.Private == nil && e.Name.Computed == nil {
-				p.stored[LiteralName(&e.Name.PropertyName)] = append(p.stored[LiteralName(&e.Name.PropertyName)], e.Init)
+				p.stored[javascript.LiteralName(&e.Name.PropertyName)] = append(p.stored[javascript.LiteralName(&e.Name.PropertyName)], e.Init)
 			}
 		}
 	case *js.BinaryExpr:
-		if source, ok := Assigned(n); ok {
-			if dot, ok := Unwrap(n.X).(*js.DotExpr); ok {
-				p.stored[MemberName(dot)] = append(p.stored[MemberName(dot)], source)
+		if source, ok := javascript.Assigned(n); ok {
+			if dot, ok := javascript.Unwrap(n.X).(*js.DotExpr); ok {
+				p.stored[javascript.MemberName(dot)] = append(p.stored[javascript.MemberName(dot)], source)
 			}
 		}
 	case *js.NewExpr:
@@ -127,12 +131,12 @@ func (p *prover) prepare(n js.INode) {
 	case *js.CallExpr:
 		p.prepareReduce(n)
 	}
-	Each(n, p.prepare)
+	javascript.Each(n, p.prepare)
 }
 
 func (p *prover) prepareReduce(n *js.CallExpr) {
-	dot, ok := Unwrap(n.X).(*js.DotExpr)
-	if !ok || MemberName(dot) != "reduce" && MemberName(dot) != "reduceRight" || len(n.Args.List) != 2 {
+	dot, ok := javascript.Unwrap(n.X).(*js.DotExpr)
+	if !ok || javascript.MemberName(dot) != "reduce" && javascript.MemberName(dot) != "reduceRight" || len(n.Args.List) != 2 {
 		return
 	}
 	fn := p.anonymousFunction(argument(&n.Args, 0))
@@ -140,14 +144,14 @@ func (p *prover) prepareReduce(n *js.CallExpr) {
 		return
 	}
 	if acc, ok := fn.Params.List[0].Binding.(*js.Var); ok && fn.Params.List[0].Default == nil {
-		p.folded[Declared(acc)] = n.Args.List[1].Value
+		p.folded[javascript.Declared(acc)] = n.Args.List[1].Value
 	}
 }
 
 // anonymousFunction returns the function literal e, if it has no name by which
 // other code could call it.
-func (p *prover) anonymousFunction(e js.IExpr) *Function {
-	switch n := Unwrap(e).(type) {
+func (p *prover) anonymousFunction(e js.IExpr) *javascript.Function {
+	switch n := javascript.Unwrap(e).(type) {
 	case *js.ArrowFunc:
 		return p.Function(n)
 	case *js.FuncDecl:
@@ -166,6 +170,6 @@ func argument(args *js.Args, i int) js.IExpr {
 }
 
 func isFree(e js.IExpr, name string) bool {
-	got, ok := Free(Unwrap(e))
+	got, ok := javascript.Free(javascript.Unwrap(e))
 	return ok && got == name
 }

@@ -1,11 +1,15 @@
-package javascript
+package facts
 
-import "github.com/tdewolff/parse/v2/js"
+import (
+	"github.com/tdewolff/parse/v2/js"
+
+	"rote/routine/javascript"
+)
 
 // call checks a call that is not a new expression.
 func (p *prover) call(n *js.CallExpr) {
 	args := n.Args.List
-	switch callee := Unwrap(n.X).(type) {
+	switch callee := javascript.Unwrap(n.X).(type) {
 	case *js.FuncDecl, *js.ArrowFunc:
 		return
 	case *js.Var:
@@ -15,7 +19,7 @@ func (p *prover) call(n *js.CallExpr) {
 			p.unknownCall(callee)
 			return
 		}
-		p.callMember(callee.X, MemberName(callee), args)
+		p.callMember(callee.X, javascript.MemberName(callee), args)
 	case *js.IndexExpr:
 		names, ok := p.possibleStrings(callee.Y)
 		for _, name := range names {
@@ -50,7 +54,7 @@ func (p *prover) namedCall(name string, args []js.Arg) {
 }
 
 func (p *prover) callVar(v *js.Var, args []js.Arg) {
-	name, ok := Free(v)
+	name, ok := javascript.Free(v)
 	switch {
 	case !ok:
 		if !p.is(callable, v) {
@@ -69,7 +73,7 @@ func (p *prover) callVar(v *js.Var, args []js.Arg) {
 // callMember checks object.name(args).
 func (p *prover) callMember(object js.IExpr, name string, args []js.Arg) {
 	arg := func(i int) js.IExpr { return argument(&js.Args{List: args}, i) }
-	if space, ok := Free(Unwrap(object)); ok && namespaces[space] != nil {
+	if space, ok := javascript.Free(javascript.Unwrap(object)); ok && namespaces[space] != nil {
 		p.callNamespace(space, name, args)
 		return
 	}
@@ -107,14 +111,14 @@ func (p *prover) callMember(object js.IExpr, name string, args []js.Arg) {
 
 // borrowed checks Array.prototype.map.call(list, f) and similar calls.
 func (p *prover) borrowed(function js.IExpr, how string, args []js.Arg) {
-	dot, ok := Unwrap(function).(*js.DotExpr)
+	dot, ok := javascript.Unwrap(function).(*js.DotExpr)
 	if ok && how == "call" && len(args) > 0 && !args[0].Rest {
-		lender := Unwrap(dot.X)
-		if proto, ok := lender.(*js.DotExpr); ok && MemberName(proto) == "prototype" {
-			lender = Unwrap(proto.X)
+		lender := javascript.Unwrap(dot.X)
+		if proto, ok := lender.(*js.DotExpr); ok && javascript.MemberName(proto) == "prototype" {
+			lender = javascript.Unwrap(proto.X)
 		}
 		_, literal := lender.(*js.ArrayExpr)
-		name := MemberName(dot)
+		name := javascript.MemberName(dot)
 		if (literal || isFree(lender, "Array") || isFree(lender, "Object") || isFree(lender, "String")) && (readingMethods[name] || callbackMethods[name] > 0) {
 			p.callMember(args[0].Value, name, args[1:])
 			return
@@ -153,7 +157,7 @@ func (p *prover) callNamespace(space, name string, args []js.Arg) {
 
 // construct checks a new expression.
 func (p *prover) construct(n *js.NewExpr) {
-	name, ok := Free(Unwrap(n.X))
+	name, ok := javascript.Free(javascript.Unwrap(n.X))
 	switch {
 	case ok && name == "Promise":
 		if a := argument(n.Args, 0); a == nil || !p.is(callable, a) {

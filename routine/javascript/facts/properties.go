@@ -1,7 +1,9 @@
-package javascript
+package facts
 
 import (
 	"github.com/tdewolff/parse/v2/js"
+
+	"rote/routine/javascript"
 )
 
 // property is a fact that can be proved about the value of an expression.
@@ -37,7 +39,7 @@ type question struct {
 // on itself holds: a variable that is assigned only strings and itself contains
 // strings.
 func (p *prover) is(what property, e js.IExpr) bool {
-	e = Unwrap(e)
+	e = javascript.Unwrap(e)
 	return p.ask(question{what: what, of: e}, func() bool { return p.prove(what, e) })
 }
 
@@ -108,13 +110,13 @@ func (p *prover) prove(what property, e js.IExpr) bool {
 	case *js.FuncDecl, *js.ArrowFunc, *js.MethodDecl:
 		return what == callable
 	case *js.NewExpr:
-		name, ok := Free(Unwrap(n.X))
+		name, ok := javascript.Free(javascript.Unwrap(n.X))
 		if !ok || !constructors[name] {
 			return false
 		}
 		return what == inert || what == own && name != "Promise" || what == collected && collections[name]
 	case *js.DotExpr:
-		return p.isMember(what, MemberName(n))
+		return p.isMember(what, javascript.MemberName(n))
 	case *js.CallExpr:
 		return p.isCall(what, n)
 	}
@@ -122,7 +124,7 @@ func (p *prover) prove(what property, e js.IExpr) bool {
 }
 
 func (p *prover) isVar(what property, n *js.Var) bool {
-	if name, ok := Free(n); ok {
+	if name, ok := javascript.Free(n); ok {
 		switch {
 		case name == "undefined":
 			return what == inert || what == textual
@@ -132,7 +134,7 @@ func (p *prover) isVar(what property, n *js.Var) bool {
 		return what == callable && pureFunctions[name]
 	}
 	v := p.Variable(n)
-	if init, ok := p.folded[Declared(n)]; ok && what == own {
+	if init, ok := p.folded[javascript.Declared(n)]; ok && what == own {
 		fn := v.ParameterOf
 		if !p.is(own, init) || len(fn.Returns) == 0 {
 			return false
@@ -159,12 +161,12 @@ func (p *prover) all(what property, list []js.IExpr) bool {
 
 // isResolver reports whether n is a parameter of new Promise((resolve, reject)
 // => ...) to which nothing else is assigned.
-func (p *prover) isResolver(n *js.Var, v *Variable) bool {
+func (p *prover) isResolver(n *js.Var, v *javascript.Variable) bool {
 	if v.ParameterOf == nil || v.MayBeUnknown || len(v.Sources) > 0 || !p.executor[v.ParameterOf] {
 		return false
 	}
 	for i := range v.ParameterOf.Params.List {
-		if b, ok := v.ParameterOf.Params.List[i].Binding.(*js.Var); ok && Declared(b) == Declared(n) {
+		if b, ok := v.ParameterOf.Params.List[i].Binding.(*js.Var); ok && javascript.Declared(b) == javascript.Declared(n) {
 			return true
 		}
 	}
@@ -177,7 +179,7 @@ func (p *prover) isLiteral(what property, n *js.LiteralExpr) bool {
 		return false
 	case js.IsNumeric(n.TokenType):
 		return what == inert || what == numeric
-	case IsRegExp(n):
+	case javascript.IsRegExp(n):
 		return what == inert
 	case n.TokenType == js.StringToken, n.TokenType == js.NullToken:
 		return what == inert || what == textual
@@ -211,12 +213,12 @@ func (p *prover) isResult(what property, n *js.BinaryExpr) bool {
 
 // isNull reports whether e is textual but no string when added.
 func isNull(e js.IExpr) bool {
-	lit, ok := Unwrap(e).(*js.LiteralExpr)
+	lit, ok := javascript.Unwrap(e).(*js.LiteralExpr)
 	return !ok && !isTemplate(e) || ok && lit.TokenType != js.StringToken
 }
 
 func isTemplate(e js.IExpr) bool {
-	_, ok := Unwrap(e).(*js.TemplateExpr)
+	_, ok := javascript.Unwrap(e).(*js.TemplateExpr)
 	return ok
 }
 
@@ -230,13 +232,13 @@ func (p *prover) isMember(what property, name string) bool {
 
 // isCall handles the methods and functions that the walk knows.
 func (p *prover) isCall(what property, n *js.CallExpr) bool {
-	switch callee := Unwrap(n.X).(type) {
+	switch callee := javascript.Unwrap(n.X).(type) {
 	case *js.Var:
-		name, ok := Free(callee)
+		name, ok := javascript.Free(callee)
 		return ok && functionGives[name].has(what)
 	case *js.DotExpr:
-		name := MemberName(callee)
-		if space, ok := Free(Unwrap(callee.X)); ok && namespaces[space] != nil {
+		name := javascript.MemberName(callee)
+		if space, ok := javascript.Free(javascript.Unwrap(callee.X)); ok && namespaces[space] != nil {
 			return namespaceGives[space+"."+name].has(what) || space == "Math" && (what == inert || what == numeric)
 		}
 		if what == callable {
@@ -258,14 +260,14 @@ func (p *prover) mapsToPairs(e js.IExpr) bool {
 		return false
 	}
 	for _, r := range fn.Returns {
-		switch n := Unwrap(r).(type) {
+		switch n := javascript.Unwrap(r).(type) {
 		case *js.ArrayExpr:
 			if len(n.List) != 2 || n.List[1].Value == nil || n.List[0].Spread || n.List[1].Spread || !p.is(inert, n.List[1].Value) {
 				return false
 			}
 		case *js.CallExpr:
-			dot, ok := Unwrap(n.X).(*js.DotExpr)
-			if !ok || MemberName(dot) != "split" {
+			dot, ok := javascript.Unwrap(n.X).(*js.DotExpr)
+			if !ok || javascript.MemberName(dot) != "split" {
 				return false
 			}
 		default:
@@ -285,14 +287,14 @@ func (p *prover) possibleStrings(e js.IExpr) ([]string, bool) {
 	if p.StepsLeft--; p.StepsLeft < 0 {
 		return nil, false
 	}
-	switch n := Unwrap(e).(type) {
+	switch n := javascript.Unwrap(e).(type) {
 	case *js.LiteralExpr:
-		if n.TokenType == js.StringToken && !IsRegExp(n) {
-			return []string{Unescape(n.Data[1 : len(n.Data)-1])}, true
+		if n.TokenType == js.StringToken && !javascript.IsRegExp(n) {
+			return []string{javascript.Unescape(n.Data[1 : len(n.Data)-1])}, true
 		}
 	case *js.TemplateExpr:
 		if n.Tag == nil && len(n.List) == 0 {
-			return []string{Unescape(n.Tail[1 : len(n.Tail)-1])}, true
+			return []string{javascript.Unescape(n.Tail[1 : len(n.Tail)-1])}, true
 		}
 	case *js.BinaryExpr:
 		if n.Op != js.AddToken {
@@ -316,7 +318,7 @@ func (p *prover) possibleStrings(e js.IExpr) ([]string, bool) {
 		return append(x, y...), okX && okY && len(x)+len(y) <= maxPossibleStrings
 	case *js.Var:
 		v := p.Variable(n)
-		if _, ok := Free(n); ok || !v.Known() || len(v.Sources) != 1 {
+		if _, ok := javascript.Free(n); ok || !v.Known() || len(v.Sources) != 1 {
 			return nil, false
 		}
 		return p.possibleStrings(v.Sources[0])
