@@ -6,8 +6,8 @@ import (
 	"rote/routine/javascript"
 )
 
-// call checks a call that is not a new expression.
-func (p *prover) call(n *js.CallExpr) {
+// checkCall checks a call that is not a new expression.
+func (p *prover) checkCall(n *js.CallExpr) {
 	args := n.Args.List
 	switch callee := javascript.Unwrap(n.X).(type) {
 	case *js.FuncDecl, *js.ArrowFunc:
@@ -36,7 +36,7 @@ func (p *prover) call(n *js.CallExpr) {
 // unknownCall handles a call of an unknown value.
 func (p *prover) unknownCall(js.IExpr) {
 	p.setNotReading()
-	p.blind = true
+	p.calledUnknown = true
 }
 
 // namedCall handles a call by a name that is not known to only read.
@@ -48,7 +48,7 @@ func (p *prover) namedCall(name string, args []js.Arg) {
 	}
 	for _, a := range args {
 		if a.Rest || !p.is(inert, a.Value) && !p.is(callable, a.Value) && !p.is(own, a.Value) {
-			p.blind = true // it may call what it is given
+			p.calledUnknown = true // it may call what it is given
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (p *prover) callVar(v *js.Var, args []js.Arg) {
 		if len(args) == 0 || args[0].Rest || !p.is(callable, args[0].Value) {
 			p.namedCall(name, args)
 		}
-	case !functions[name]:
+	case !readingFunctions[name]:
 		p.namedCall(name, args)
 	}
 }
@@ -83,7 +83,7 @@ func (p *prover) callMember(object js.IExpr, name string, args []js.Arg) {
 		for i := range min(len(args), callbackMethods[name]) {
 			if a := arg(i); a == nil || !p.is(callable, a) && !p.is(inert, a) {
 				p.setNotReading()
-				p.blind = true
+				p.calledUnknown = true
 			}
 		}
 	case name == "replace" || name == "replaceAll":
@@ -94,7 +94,7 @@ func (p *prover) callMember(object js.IExpr, name string, args []js.Arg) {
 		if a := arg(2); len(args) > 2 && (a == nil || !p.is(inert, a)) {
 			p.namedCall(name, args)
 		}
-	case collection[name]:
+	case collectionMethods[name]:
 		if !p.is(collected, object) {
 			p.namedCall(name, args)
 		}
@@ -103,14 +103,14 @@ func (p *prover) callMember(object js.IExpr, name string, args []js.Arg) {
 			p.unknownCall(object)
 		}
 	case name == "call" || name == "apply":
-		p.borrowed(object, name, args)
+		p.checkBorrowed(object, name, args)
 	default:
 		p.namedCall(name, args)
 	}
 }
 
-// borrowed checks Array.prototype.map.call(list, f) and similar calls.
-func (p *prover) borrowed(function js.IExpr, how string, args []js.Arg) {
+// checkBorrowed checks Array.prototype.map.call(list, f) and similar calls.
+func (p *prover) checkBorrowed(function js.IExpr, how string, args []js.Arg) {
 	dot, ok := javascript.Unwrap(function).(*js.DotExpr)
 	if ok && how == "call" && len(args) > 0 && !args[0].Rest {
 		lender := javascript.Unwrap(dot.X)
@@ -136,7 +136,7 @@ func (p *prover) callNamespace(space, name string, args []js.Arg) {
 	switch space + "." + name {
 	case "Object.values", "Object.entries":
 		if arg(0) == nil || !p.is(own, arg(0)) {
-			p.found = true
+			p.readUnknown = true
 		}
 	case "Object.fromEntries":
 		known = arg(0) != nil && p.is(pairs, arg(0))
@@ -155,16 +155,16 @@ func (p *prover) callNamespace(space, name string, args []js.Arg) {
 	}
 }
 
-// construct checks a new expression.
-func (p *prover) construct(n *js.NewExpr) {
+// checkNew checks a new expression.
+func (p *prover) checkNew(n *js.NewExpr) {
 	name, ok := javascript.Free(javascript.Unwrap(n.X))
 	switch {
 	case ok && name == "Promise":
 		if a := argument(n.Args, 0); a == nil || !p.is(callable, a) {
 			p.setNotReading()
-			p.blind = true
+			p.calledUnknown = true
 		}
-	case ok && constructors[name]:
+	case ok && pureConstructors[name]:
 	case ok:
 		var args []js.Arg
 		if n.Args != nil {

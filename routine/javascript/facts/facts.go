@@ -1,3 +1,50 @@
+// Package facts proves from the text of a script what the script cannot do: send
+// requests, navigate, change what the browser loads, or use certain names. The
+// guard of the browser does not watch for what is proved, which saves most of the
+// time that a short script takes.
+//
+// # Threat model
+//
+// The attacker writes the script: every byte of it may be chosen to be proved
+// harmless and to send data out nevertheless. The attacker may also know the page,
+// or own it.
+//
+// What is proved, each on its own:
+//
+//   - Reads: the script only calls functions that read, compute, wait or scroll,
+//     or that write web storage. It never calls a value of unknown origin, stores
+//     none under a name that the language calls by itself (toString, then), and
+//     assigns to nothing but its own variables and objects.
+//   - not Draws: the script makes no change to the document that could make the
+//     browser load something or navigate.
+//   - not MayName(x): the script cannot access a member or a global named x and call
+//     it.
+//
+// What is assumed about the page: nothing about its data. Each property may hold
+// any object of the page or function of the browser, and each getter may run code of
+// the page. A page may also have replaced the functions of the browser by its own.
+// Page code that runs has the rights of the page, also when a script causes it to
+// run: the guard would not stop it either.
+//
+// What is assumed about the browser: the tables in names.go are right, for every
+// interface that has a member with the name. A new interface of the browser that
+// has, for example, a method named "at" with side effects makes them wrong. What is
+// assumed about earlier scripts of the run: none has left functions in the page. The
+// browser does not rely on Reads when one may have.
+//
+// What happens if a proof is wrong: the guard does not see the script's actions, or
+// takes them for the page's. The script can then send data to those hosts, and
+// navigate to those addresses, that the egress rules allow to the page, because all
+// requests still pass the proxy of the run. If nothing is proved although it
+// could be, the script is watched and only takes longer.
+//
+// What is never proved: that a script ends, or needs little time or memory; that it
+// leaves web storage, the scroll position and arrays of the page as they are; that
+// page code does not act on what the script does.
+//
+// The rule for every change: what is not known counts as harmful. Each entry of a
+// table and each case of the prover needs a test of an abuse that looks similar (the
+// list abuses in the tests).
 package facts
 
 import (
@@ -43,8 +90,8 @@ func Prove(script string) (facts Facts) {
 		return Facts{}
 	}
 	p := &prover{
-		Program: program, reads: true, names: map[string]bool{}, stored: map[string][]js.IExpr{},
-		executor: map[*javascript.Function]bool{}, folded: map[*js.Var]js.IExpr{}, answers: map[question]bool{},
+		Program: program, reads: true, names: map[string]bool{}, storedValues: map[string][]js.IExpr{},
+		executors: map[*javascript.Function]bool{}, accumulators: map[*js.Var]js.IExpr{}, answers: map[question]bool{},
 	}
 	for _, s := range program.Statements {
 		p.prepare(s)
@@ -60,10 +107,10 @@ func Prove(script string) (facts Facts) {
 	}
 	for _, name := range []string{"attributes", "getAttributeNode", "getAttributeNodeNS", "createAttribute", "createAttributeNS",
 		"getNamedItem", "evaluate", "selectNodes"} {
-		p.draws = p.draws || p.valued && p.names[name] // the value of an attribute node
+		p.draws = p.draws || p.setsValue && p.names[name] // the value of an attribute node
 	}
-	anything := p.found && p.blind
-	return Facts{Reads: p.reads, still: !p.draws && !anything, names: p.names, named: !anything}
+	callsAnything := p.readUnknown && p.calledUnknown
+	return Facts{Reads: p.reads, still: !p.draws && !callsAnything, names: p.names, named: !callsAnything}
 }
 
 // prover walks a script and looks for code that contradicts its facts.
@@ -71,19 +118,19 @@ type prover struct {
 	*javascript.Program
 	reads, draws bool
 	names        map[string]bool
-	// found is true if a value may have been read by a name that is not in the text
-	// (a computed member, a list of all values). blind is true if an unknown value
-	// is called or passed to a function that may call it. If both are true,
-	// anything may be called.
-	found, blind bool
-	// valued is true if a property "value" is set, probably of a form control.
-	valued bool
-	// stored are the values that the script stores under each name.
-	stored map[string][]js.IExpr
-	// executor are the functions that only new Promise calls. folded maps the
-	// accumulators of reduce to their initial values.
-	executor map[*javascript.Function]bool
-	folded   map[*js.Var]js.IExpr
+	// readUnknown is true if a value may have been read by a name that is not in the
+	// text (a computed member, a list of all values). calledUnknown is true if an
+	// unknown value is called or passed to a function that may call it. If both are
+	// true, anything may be called.
+	readUnknown, calledUnknown bool
+	// setsValue is true if a property "value" is set, probably of a form control.
+	setsValue bool
+	// storedValues are the values that the script stores under each name.
+	storedValues map[string][]js.IExpr
+	// executors are the functions that only new Promise calls. accumulators maps the
+	// accumulator of each reduce to its initial value.
+	executors    map[*javascript.Function]bool
+	accumulators map[*js.Var]js.IExpr
 	// answers are the results of questions so far. assumed are those of them that
 	// are not final yet. refuted counts the questions that turned out to be false.
 	answers map[question]bool
@@ -95,7 +142,9 @@ type prover struct {
 func (p *prover) setNotReading() { p.reads = false }
 
 // setUnknown records that nothing is known about what the script does.
-func (p *prover) setUnknown() { p.reads, p.draws, p.found, p.blind = false, true, true, true }
+func (p *prover) setUnknown() {
+	p.reads, p.draws, p.readUnknown, p.calledUnknown = false, true, true, true
+}
 
 // prepare records what the walk needs to know about the whole text: what is
 // stored under each name, and what calls which function.
@@ -105,28 +154,28 @@ func (p *prover) prepare(n js.INode) {
 		for i := range n.List {
 			q := &n.List[i]
 			if q.Name != nil && q.Name.Computed == nil {
-				p.stored[javascript.LiteralName(q.Name)] = append(p.stored[javascript.LiteralName(q.Name)], q.Value)
+				p.storedValues[javascript.LiteralName(q.Name)] = append(p.storedValues[javascript.LiteralName(q.Name)], q.Value)
 			}
 		}
 	case *js.MethodDecl:
 		if n.Name.Private == nil && n.Name.Computed == nil {
-			p.stored[javascript.LiteralName(&n.Name.PropertyName)] = append(p.stored[javascript.LiteralName(&n.Name.PropertyName)], n)
+			p.storedValues[javascript.LiteralName(&n.Name.PropertyName)] = append(p.storedValues[javascript.LiteralName(&n.Name.PropertyName)], n)
 		}
 	case *js.ClassDecl:
 		for i := range n.List {
 			if e := &n.List[i]; e.Method == nil && e.StaticBlock == nil && e.Name.Private == nil && e.Name.Computed == nil {
-				p.stored[javascript.LiteralName(&e.Name.PropertyName)] = append(p.stored[javascript.LiteralName(&e.Name.PropertyName)], e.Init)
+				p.storedValues[javascript.LiteralName(&e.Name.PropertyName)] = append(p.storedValues[javascript.LiteralName(&e.Name.PropertyName)], e.Init)
 			}
 		}
 	case *js.BinaryExpr:
 		if source, ok := javascript.Assigned(n); ok {
 			if dot, ok := javascript.Unwrap(n.X).(*js.DotExpr); ok {
-				p.stored[javascript.MemberName(dot)] = append(p.stored[javascript.MemberName(dot)], source)
+				p.storedValues[javascript.MemberName(dot)] = append(p.storedValues[javascript.MemberName(dot)], source)
 			}
 		}
 	case *js.NewExpr:
 		if fn := p.anonymousFunction(argument(n.Args, 0)); fn != nil && isFree(n.X, "Promise") {
-			p.executor[fn] = true
+			p.executors[fn] = true
 		}
 	case *js.CallExpr:
 		p.prepareReduce(n)
@@ -144,7 +193,7 @@ func (p *prover) prepareReduce(n *js.CallExpr) {
 		return
 	}
 	if acc, ok := fn.Params.List[0].Binding.(*js.Var); ok && fn.Params.List[0].Default == nil {
-		p.folded[javascript.Declared(acc)] = n.Args.List[1].Value
+		p.accumulators[javascript.Declared(acc)] = n.Args.List[1].Value
 	}
 }
 

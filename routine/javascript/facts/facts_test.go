@@ -22,7 +22,7 @@ var acting = map[string]string{
 	"submit the page's form": "acts", "switch and try": "acts", "templates": "acts", "timer with a method": "acts",
 }
 
-func TestFactsOfLegitimateScripts(t *testing.T) {
+func TestLegitimateScriptsAreProved(t *testing.T) {
 	for name, script := range scripts.Legitimate() {
 		f := Prove(script)
 		if got, want := f.Reads, acting[name] == ""; got != want {
@@ -34,9 +34,9 @@ func TestFactsOfLegitimateScripts(t *testing.T) {
 	}
 }
 
-// sly are bodies that look like reading and are not.
-var sly = []string{
-	// a value that nothing in the text names is called, outright or by the language
+// abuses are bodies of functions that seem to only read and do more.
+var abuses = []string{
+	// a value without a name in the text is called by the script or by the language
 	`const f = Object.values(window)[7]; f('x')`,
 	`const f = Object.values(window)[7]; return ['x'].map(f)`,
 	`const f = Object.values(window)[7]; return Array.from(['x'], f)`,
@@ -80,7 +80,7 @@ var sly = []string{
 	`new Promise(f => { f = Object.values(window)[7]; f('x') })`,
 	`new Promise(({ x }) => x('y'))`,
 	`const g = a => b => b('x'); g(1)(Object.values(window)[7])`,
-	// a method of a name that does something on another object
+	// a method that only reads on one object and does more on another
 	`Object.values(document)[0].replace('https://x/')`,
 	`const l = Object.values(document)[0]; l.replace(/x/, 'y')`,
 	`const o = { trim() { return Object.values(document)[0] } }; o.trim().replace('https://x/')`,
@@ -95,17 +95,17 @@ var sly = []string{
 	`for (document.title of ['x']);`, `[document.title] = ['x']`, `({ a: document.title } = { a: 'x' })`,
 	`const o = window; o.x = 1`, `const a = [window]; a[0].x = 1`, `Object.assign(window, { x: 1 })`, `this.x = 1`,
 	`String.prototype.trim = () => 1`, `[].map.x = 1`, `Object.defineProperty(window, 'x', {})`,
-	// calls of what is not known to read
+	// calls of functions that are not known to only read
 	`app()`, `app.start()`, `new App()`, `document.querySelector('a').click()`, `document.body.append('x')`, `console['l' + x]('y')`,
 	"app`x`", `import.meta`, `super.x()`,
-	// what is refused anyway
+	// scripts that Check rejects
 	`fetch('/x')`, `eval('x')`, `syntax error`, ``,
 }
 
-func TestScriptsThatDoMoreThanRead(t *testing.T) {
-	for _, body := range slices.Concat(sly, scripts.Undetected()) {
+func TestAbusesAreNotProvedToOnlyRead(t *testing.T) {
+	for _, body := range slices.Concat(abuses, scripts.Undetected()) {
 		if Prove("(() => { "+body+" })()").Reads && body != "" {
-			t.Errorf("%s: is taken for reading", body)
+			t.Errorf("%s: is proved to only read", body)
 		}
 	}
 	for _, script := range []string{"", "x", "1 + 1", "(() => 1)(); fetch('/x')"} {
@@ -115,9 +115,9 @@ func TestScriptsThatDoMoreThanRead(t *testing.T) {
 	}
 }
 
-// A script that calls what no name in its text leads to may name anything; all
-// others name what they name.
-func TestNames(t *testing.T) {
+// A script that calls a value without a name in its text may name anything. Any
+// other script may only name what its text names.
+func TestNamesThatScriptsCanUse(t *testing.T) {
 	for body, want := range map[string]bool{
 		`document.querySelector('a').click()`:       false,
 		`app.observe(1)`:                            true,
@@ -156,16 +156,17 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What a chain that is not followed to its end hands on is not proved.
-func TestProveReachesFixedPoint(t *testing.T) {
+// A long chain of functions is not followed to its end, so that nothing is proved
+// about what it passes on.
+func TestNothingIsProvedBehindLongChains(t *testing.T) {
 	for _, n := range []int{2, 5, 30} {
 		if Prove(chained(n)).Reads {
-			t.Errorf("a chain of %d functions: taken for reading", n)
+			t.Errorf("a chain of %d functions: is proved to only read", n)
 		}
 	}
 }
 
-// chained hands a function through others, further than is followed.
+// chained returns a script that passes a function through n others.
 func chained(n int) string {
 	s := "(() => { const f0 = g => g('x');"
 	for i := 1; i < n; i++ {
@@ -178,7 +179,7 @@ func FuzzProve(f *testing.F) {
 	for _, s := range scripts.Legitimate() {
 		f.Add(s)
 	}
-	for _, s := range sly {
+	for _, s := range abuses {
 		f.Add("(() => { " + s + " })()")
 	}
 	f.Fuzz(func(t *testing.T, script string) {

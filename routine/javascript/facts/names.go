@@ -7,23 +7,23 @@ import "strings"
 type nativeResult uint8
 
 const (
-	givesInert   nativeResult = 1 << iota // nothing that can be called
-	givesText                             // a string, null or undefined
-	givesNumber                           // a number
-	givesOwn                              // a fresh object or array
-	givesNothing nativeResult = 0         // nothing is known
+	yieldsInert   nativeResult = 1 << iota // nothing that can be called
+	yieldsText                             // a string, null or undefined
+	yieldsNumber                           // a number
+	yieldsOwn                              // a fresh object or array
+	yieldsUnknown nativeResult = 0         // nothing is known
 )
 
 func (g nativeResult) has(what property) bool {
 	switch what {
 	case inert:
-		return g != givesNothing
+		return g != yieldsUnknown
 	case textual:
-		return g&givesText != 0
+		return g&yieldsText != 0
 	case numeric:
-		return g&givesNumber != 0
+		return g&yieldsNumber != 0
 	case own:
-		return g&givesOwn != 0
+		return g&yieldsOwn != 0
 	}
 	return false
 }
@@ -79,38 +79,35 @@ var callbackMethods = map[string]int{
 	"flatMap": 1, "reduce": 1, "reduceRight": 1, "sort": 1, "then": 2, "catch": 1, "finally": 1,
 }
 
-// collection are methods that only read and write on a Map, Set or
-// URLSearchParams, and do something else elsewhere.
 var (
-	// collection are methods that only read and write a Map, Set or
+	// collectionMethods are methods that only read and write a Map, Set or
 	// URLSearchParams, but may do something else on other objects.
-	collection  = set("get set add has delete clear size append")
-	collections = set("Map Set WeakMap WeakSet URLSearchParams")
+	collectionMethods = set("get set add has delete clear size append")
+	collections       = set("Map Set WeakMap WeakSet URLSearchParams")
 )
 
 func isMethod(name string) bool {
-	return readingMethods[name] || callbackMethods[name] > 0 || collection[name] || name == "replace" || name == "replaceAll" ||
-		name == "bind" || name == "call" ||
-		name == "apply"
+	return readingMethods[name] || callbackMethods[name] > 0 || collectionMethods[name] || name == "replace" || name == "replaceAll" ||
+		name == "bind" || name == "call" || name == "apply"
 }
 
 // implicitNames are names that the language itself calls or follows.
 var implicitNames = set(`then toJSON toString valueOf constructor __proto__ prototype next return throw done exec join flags source raw
 has keys size length get set value`)
 
-// functions are globals that read, compute or wait, and call nothing.
-var functions = set(`String Number Boolean BigInt Symbol parseInt parseFloat isNaN isFinite encodeURIComponent decodeURIComponent
+// readingFunctions are globals that read, compute or wait, and call nothing.
+var readingFunctions = set(`String Number Boolean BigInt Symbol parseInt parseFloat isNaN isFinite encodeURIComponent decodeURIComponent
 encodeURI decodeURI escape unescape atob btoa Date RegExp Error TypeError RangeError Array structuredClone getComputedStyle matchMedia
 getSelection clearTimeout clearInterval cancelAnimationFrame cancelIdleCallback scrollTo scrollBy scroll`)
 
-// pureFunctions are those of functions that are safe as a callback.
+// pureFunctions are those of readingFunctions that are safe as a callback.
 var pureFunctions = set("String Number Boolean parseInt parseFloat isNaN isFinite encodeURIComponent decodeURIComponent")
 
 // timers call their first argument later.
 var timers = set("setTimeout setInterval requestAnimationFrame requestIdleCallback queueMicrotask")
 
-// constructors create objects that only hold or compute values.
-var constructors = set(`Map Set WeakMap WeakSet WeakRef Date RegExp Error TypeError RangeError URL URLSearchParams Array Object Promise
+// pureConstructors create objects that only hold or compute values.
+var pureConstructors = set(`Map Set WeakMap WeakSet WeakRef Date RegExp Error TypeError RangeError URL URLSearchParams Array Object Promise
 DOMParser TextEncoder TextDecoder Uint8Array Uint16Array Uint32Array Int8Array Int16Array Int32Array Float32Array Float64Array
 ArrayBuffer DataView AbortController XPathEvaluator`)
 
@@ -132,53 +129,53 @@ random round sign sin sinh sqrt tan tanh trunc`),
 	"crypto":      set("randomUUID getRandomValues"),
 }
 
-// properties are the types of the browser's properties with these names, on
+// propertyTypes are the types of the browser's properties with these names, on
 // whatever object.
-var properties = table(map[nativeResult]string{
-	givesInert | givesText: `textContent innerText innerHTML outerHTML outerText id className tagName nodeName localName nodeValue href src alt
+var propertyTypes = table(map[nativeResult]string{
+	yieldsInert | yieldsText: `textContent innerText innerHTML outerHTML outerText id className tagName nodeName localName nodeValue href src alt
 title name placeholder lang dir rel type action method hash host hostname origin pathname port protocol search cookie
 referrer readyState URL baseURI documentURI userAgent language platform content currentSrc srcset label htmlFor text wholeText
 accept pattern min max step cssText message coords charset characterSet contentType domain lastModified visibilityState
 responseText statusText key code`,
-	givesInert | givesNumber: `length nodeType childElementCount rowIndex cellIndex sectionRowIndex colSpan rowSpan selectedIndex index lastIndex
+	yieldsInert | yieldsNumber: `length nodeType childElementCount rowIndex cellIndex sectionRowIndex colSpan rowSpan selectedIndex index lastIndex
 offsetTop offsetLeft offsetWidth offsetHeight clientTop clientLeft clientWidth clientHeight scrollTop scrollLeft scrollWidth
 scrollHeight scrollX scrollY pageXOffset pageYOffset innerWidth innerHeight outerWidth outerHeight naturalWidth naturalHeight
 devicePixelRatio tabIndex size timeStamp`,
-	givesInert: `checked disabled selected hidden required readOnly multiple isConnected defaultChecked complete ended paused dataset style
+	yieldsInert: `checked disabled selected hidden required readOnly multiple isConnected defaultChecked complete ended paused dataset style
 classList attributes children childNodes cells rows options selectedOptions firstChild lastChild firstElementChild
 lastElementChild nextSibling previousSibling nextElementSibling previousElementSibling parentNode parentElement body head
 documentElement shadowRoot links images forms scripts tBodies tHead tFoot valueAsNumber valueAsDate width height top left right
 bottom x y`,
 })
 
-// methodGives are the result types of native methods.
-var methodGives = table(map[nativeResult]string{
-	givesInert | givesText: `trim trimStart trimEnd toLowerCase toUpperCase toLocaleLowerCase toLocaleUpperCase substring substr charAt
+// methodResults are the result types of native methods.
+var methodResults = table(map[nativeResult]string{
+	yieldsInert | yieldsText: `trim trimStart trimEnd toLowerCase toUpperCase toLocaleLowerCase toLocaleUpperCase substring substr charAt
 padStart padEnd repeat normalize getAttribute getItem key join toFixed toPrecision toISOString toDateString toLocaleDateString
 toLocaleTimeString toLocaleString getPropertyValue randomUUID`,
-	givesInert | givesNumber: `indexOf lastIndexOf search charCodeAt codePointAt localeCompare push unshift getTime getFullYear getMonth getDate
+	yieldsInert | yieldsNumber: `indexOf lastIndexOf search charCodeAt codePointAt localeCompare push unshift getTime getFullYear getMonth getDate
 getDay getHours getMinutes getSeconds getMilliseconds findIndex findLastIndex now compareDocumentPosition`,
-	givesInert: `split slice match querySelector querySelectorAll getElementById getElementsByClassName getElementsByTagName
+	yieldsInert: `split slice match querySelector querySelectorAll getElementById getElementsByClassName getElementsByTagName
 getElementsByName closest matches contains getBoundingClientRect getClientRects hasAttribute getAttributeNames includes
 startsWith endsWith test map filter flatMap flat some every forEach sort reverse concat toString matchAll hasOwnProperty format`,
 })
 
-// functionGives are the result types of global functions.
-var functionGives = table(map[nativeResult]string{
-	givesInert | givesText:   "String encodeURIComponent decodeURIComponent encodeURI decodeURI escape unescape atob btoa",
-	givesInert | givesNumber: "Number parseInt parseFloat",
-	givesInert: "Boolean BigInt Symbol isNaN isFinite Date RegExp Error " +
+// functionResults are the result types of global functions.
+var functionResults = table(map[nativeResult]string{
+	yieldsInert | yieldsText:   "String encodeURIComponent decodeURIComponent encodeURI decodeURI escape unescape atob btoa",
+	yieldsInert | yieldsNumber: "Number parseInt parseFloat",
+	yieldsInert: "Boolean BigInt Symbol isNaN isFinite Date RegExp Error " +
 		"setTimeout setInterval requestAnimationFrame getComputedStyle matchMedia getSelection",
-	givesInert | givesOwn: "structuredClone Array",
+	yieldsInert | yieldsOwn: "structuredClone Array",
 })
 
-// namespaceGives are the result types of the functions of namespaces.
-var namespaceGives = table(map[nativeResult]string{
-	givesInert | givesOwn: `JSON.parse Object.keys Object.values Object.entries Object.getOwnPropertyNames Object.create Object.assign
+// namespaceResults are the result types of the functions of namespaces.
+var namespaceResults = table(map[nativeResult]string{
+	yieldsInert | yieldsOwn: `JSON.parse Object.keys Object.values Object.entries Object.getOwnPropertyNames Object.create Object.assign
 Object.fromEntries Array.from Array.of`,
-	givesInert | givesText:   "JSON.stringify String.fromCharCode String.fromCodePoint String.raw crypto.randomUUID CSS.escape",
-	givesInert | givesNumber: "Date.now Date.parse Date.UTC Number.parseInt Number.parseFloat performance.now",
-	givesInert:               "Object.is Object.hasOwn Array.isArray Number.isInteger Number.isFinite Number.isNaN Symbol.for",
+	yieldsInert | yieldsText:   "JSON.stringify String.fromCharCode String.fromCodePoint String.raw crypto.randomUUID CSS.escape",
+	yieldsInert | yieldsNumber: "Date.now Date.parse Date.UTC Number.parseInt Number.parseFloat performance.now",
+	yieldsInert:                "Object.is Object.hasOwn Array.isArray Number.isInteger Number.isFinite Number.isNaN Symbol.for",
 })
 
 // harmlessProperties are properties of elements that load nothing, whatever

@@ -35,18 +35,40 @@ type question struct {
 	name string
 }
 
-// is reports whether e certainly has the property. A property that depends only
-// on itself holds: a variable that is assigned only strings and itself contains
-// strings.
+// is reports whether e certainly has the property.
 func (p *prover) is(what property, e js.IExpr) bool {
 	e = javascript.Unwrap(e)
 	return p.ask(question{what: what, of: e}, func() bool { return p.prove(what, e) })
 }
 
-// ask returns the cached answer to a question, or proves it. A question that is
-// being proved counts as true. If such an assumption turns out to be false, all
-// answers since then are discarded and proved again. For example, in "let a =
-// 'x', b = a; a = b" the proof of "a is textual" assumes itself by way of b.
+// ask returns the answer to a question, from the cache or by calling prove, which
+// may ask further questions, also the same one again.
+//
+// Variables can depend on each other in a circle. A question that is being proved
+// therefore counts as true, and the proof fails only on evidence against it:
+//
+//	let a = 'x', b = a; a = b
+//
+//	is a textual?            assumed true, then proved from its sources 'x' and b:
+//	  is 'x' textual?        true
+//	  is b textual?          assumed true, then proved from its source a:
+//	    is a textual?        true, as assumed
+//	no assumption was refuted, so all three answers are final: true
+//
+// If one of the answers is false, true answers may rest on the assumption that it
+// was true. They are discarded, and the outermost question is proved again:
+//
+//	let b = window.f, s = b + ''; b = s
+//
+//	is s textual?            assumed true, then proved from b + '':
+//	  is b textual?          assumed true, then proved from window.f and s:
+//	    is window.f textual? false, so b is not textual
+//	  is '' textual?         true, so b + '' is textual
+//	again, with b known not to be textual: the same, and nothing new is false,
+//	so s is textual
+//
+// False answers are final at once: they were found although everything else was
+// assumed to be true. Each round adds one, so that the loop ends.
 func (p *prover) ask(q question, prove func() bool) bool {
 	if known, ok := p.answers[q]; ok {
 		return known
@@ -95,7 +117,7 @@ func (p *prover) prove(what property, e js.IExpr) bool {
 		}
 		return p.isResult(what, n)
 	case *js.UnaryExpr:
-		if n.Op == js.AwaitToken { // no promise is what can be proved here
+		if n.Op == js.AwaitToken { // the value of a promise is neither own nor callable as far as is known
 			return what != own && what != callable && p.is(what, n.X)
 		}
 		return what == inert || what == numeric && (n.Op == js.PosToken || n.Op == js.NegToken || n.Op == js.BitNotToken) ||
@@ -111,7 +133,7 @@ func (p *prover) prove(what property, e js.IExpr) bool {
 		return what == callable
 	case *js.NewExpr:
 		name, ok := javascript.Free(javascript.Unwrap(n.X))
-		if !ok || !constructors[name] {
+		if !ok || !pureConstructors[name] {
 			return false
 		}
 		return what == inert || what == own && name != "Promise" || what == collected && collections[name]
@@ -134,7 +156,7 @@ func (p *prover) isVar(what property, n *js.Var) bool {
 		return what == callable && pureFunctions[name]
 	}
 	v := p.Variable(n)
-	if init, ok := p.folded[javascript.Declared(n)]; ok && what == own {
+	if init, ok := p.accumulators[javascript.Declared(n)]; ok && what == own {
 		fn := v.ParameterOf
 		if !p.is(own, init) || len(fn.Returns) == 0 {
 			return false
@@ -162,7 +184,7 @@ func (p *prover) all(what property, list []js.IExpr) bool {
 // isResolver reports whether n is a parameter of new Promise((resolve, reject)
 // => ...) to which nothing else is assigned.
 func (p *prover) isResolver(n *js.Var, v *javascript.Variable) bool {
-	if v.ParameterOf == nil || v.MayBeUnknown || len(v.Sources) > 0 || !p.executor[v.ParameterOf] {
+	if v.ParameterOf == nil || v.MayBeUnknown || len(v.Sources) > 0 || !p.executors[v.ParameterOf] {
 		return false
 	}
 	for i := range v.ParameterOf.Params.List {
@@ -226,20 +248,20 @@ func isTemplate(e js.IExpr) bool {
 // must have one type, and the script must not have stored other values under
 // the name.
 func (p *prover) isMember(what property, name string) bool {
-	gives, ok := properties[name]
-	return ok && gives.has(what) && p.ask(question{what: what, name: name}, func() bool { return p.all(what, p.stored[name]) })
+	gives, ok := propertyTypes[name]
+	return ok && gives.has(what) && p.ask(question{what: what, name: name}, func() bool { return p.all(what, p.storedValues[name]) })
 }
 
-// isCall handles the methods and functions that the walk knows.
+// isCall handles calls of the functions and methods in the tables.
 func (p *prover) isCall(what property, n *js.CallExpr) bool {
 	switch callee := javascript.Unwrap(n.X).(type) {
 	case *js.Var:
 		name, ok := javascript.Free(callee)
-		return ok && functionGives[name].has(what)
+		return ok && functionResults[name].has(what)
 	case *js.DotExpr:
 		name := javascript.MemberName(callee)
 		if space, ok := javascript.Free(javascript.Unwrap(callee.X)); ok && namespaces[space] != nil {
-			return namespaceGives[space+"."+name].has(what) || space == "Math" && (what == inert || what == numeric)
+			return namespaceResults[space+"."+name].has(what) || space == "Math" && (what == inert || what == numeric)
 		}
 		if what == callable {
 			return name == "bind" && p.is(callable, callee.X)
@@ -247,7 +269,8 @@ func (p *prover) isCall(what property, n *js.CallExpr) bool {
 		if what == pairs {
 			return name == "map" && p.mapsToPairs(argument(&n.Args, 0))
 		}
-		return methodGives[name].has(what) || (name == "replace" || name == "replaceAll") && (what == inert || what == textual) && p.is(textual, callee.X)
+		return methodResults[name].has(what) ||
+			(name == "replace" || name == "replaceAll") && (what == inert || what == textual) && p.is(textual, callee.X)
 	}
 	return false
 }
@@ -281,8 +304,8 @@ func (p *prover) mapsToPairs(e js.IExpr) bool {
 const maxPossibleStrings = 8
 
 // possibleStrings returns all strings that e can be, or false if they are not
-// known. Unlike eval it ignores everything that can change: members, arrays and
-// objects.
+// known: "ab" and "ac" for 'a' + (x ? 'b' : 'c'). It knows nothing of values that
+// can change: members, arrays and objects.
 func (p *prover) possibleStrings(e js.IExpr) ([]string, bool) {
 	if p.StepsLeft--; p.StepsLeft < 0 {
 		return nil, false

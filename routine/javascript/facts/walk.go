@@ -6,24 +6,24 @@ import (
 	"rote/routine/javascript"
 )
 
-// visit looks at everything that n does.
+// visit records what the code of n does.
 func (p *prover) visit(n js.INode) {
 	switch n := n.(type) {
 	case *js.Var:
-		p.global(n)
+		p.readGlobal(n)
 		return
 	case *js.DotExpr:
 		p.visit(n.X)
 		if _, private := n.Y.(*js.Var); !private {
-			p.name(javascript.MemberName(n))
+			p.addName(javascript.MemberName(n))
 		}
 		return
 	case *js.IndexExpr:
-		p.computed(n.X, n.Y)
+		p.readComputed(n.X, n.Y)
 	case *js.CallExpr:
-		p.call(n)
+		p.checkCall(n)
 	case *js.NewExpr:
-		p.construct(n)
+		p.checkNew(n)
 	case *js.TemplateExpr:
 		if n.Tag != nil && !isStringRaw(n.Tag) {
 			p.unknownCall(n.Tag)
@@ -40,112 +40,112 @@ func (p *prover) visit(n js.INode) {
 			p.store(n.X, javascript.AnyNumber)
 		}
 	case *js.ForInStmt:
-		p.loop(n.Init)
+		p.storeLoopVariable(n.Init)
 	case *js.ForOfStmt:
-		p.loop(n.Init)
+		p.storeLoopVariable(n.Init)
 	case *js.ObjectExpr:
-		p.object(n)
+		p.storeProperties(n)
 	case *js.BindingObject:
 		for i := range n.List {
-			p.key(n.List[i].Key, n.List[i].Value.Binding)
+			p.readKey(n.List[i].Key, n.List[i].Value.Binding)
 		}
 	case *js.ClassDecl:
-		p.class(n)
+		p.storeClass(n)
 	case *js.WithStmt, *js.ImportMetaExpr, *js.ImportStmt, *js.ExportStmt:
 		p.setUnknown()
 	}
 	javascript.Each(n, p.visit)
 }
 
-// name notes a member or a global that is reached for.
-func (p *prover) name(name string) {
+// addName records that the script accesses a member or a global with this name.
+func (p *prover) addName(name string) {
 	p.names[name] = true
 	switch name {
 	case "constructor", "__proto__", "prototype", "caller", "callee":
-		// A way from a value to others that no name in the text shows.
-		p.found = true
+		// They lead from a value to others that have no name in the text.
+		p.readUnknown = true
 	}
 }
 
-func (p *prover) global(v *js.Var) {
+func (p *prover) readGlobal(v *js.Var) {
 	name, ok := javascript.Free(v)
 	if !ok {
 		return
 	}
-	p.name(name)
+	p.addName(name)
 	switch name {
 	case "Reflect", "Proxy":
 		p.setNotReading()
-		p.found = true
+		p.readUnknown = true
 	}
 }
 
-// computed looks at x[y].
-func (p *prover) computed(x, y js.IExpr) {
-	names, ok := p.keys(y)
+// readComputed checks x[y].
+func (p *prover) readComputed(x, y js.IExpr) {
+	names, ok := p.possibleKeys(y)
 	for _, name := range names {
-		p.name(name)
+		p.addName(name)
 	}
 	if !ok && !p.is(own, x) {
-		p.found = true
+		p.readUnknown = true
 	}
 }
 
-// key is a name by which an object is taken apart.
-func (p *prover) key(key *js.PropertyName, binding js.INode) {
+// readKey checks the key of a destructuring pattern, as in const { key: binding } = x.
+func (p *prover) readKey(key *js.PropertyName, binding js.INode) {
 	switch {
 	case key == nil:
 		if v, ok := binding.(*js.Var); ok {
-			p.name(string(javascript.Declared(v).Data))
+			p.addName(string(javascript.Declared(v).Data))
 		}
 	case key.Computed == nil:
-		p.name(javascript.LiteralName(key))
+		p.addName(javascript.LiteralName(key))
 	default:
-		names, ok := p.keys(key.Computed)
+		names, ok := p.possibleKeys(key.Computed)
 		for _, name := range names {
-			p.name(name)
+			p.addName(name)
 		}
-		p.found = p.found || !ok
+		p.readUnknown = p.readUnknown || !ok
 	}
 }
 
-func (p *prover) loop(init js.IExpr) {
+func (p *prover) storeLoopVariable(init js.IExpr) {
 	if _, ok := init.(*js.VarDecl); !ok {
 		p.store(init, nil)
 	}
 }
 
-func (p *prover) object(n *js.ObjectExpr) {
+func (p *prover) storeProperties(n *js.ObjectExpr) {
 	for i := range n.List {
 		q := &n.List[i]
 		if m, ok := q.Value.(*js.MethodDecl); ok {
-			p.method(m)
+			p.storeMethod(m)
 			continue
 		}
 		if q.Name != nil {
-			p.put(q.Name, q.Value)
+			p.storeProperty(q.Name, q.Value)
 		}
 	}
 }
 
-// keys are the names that a computed key can be, none where it is a number;
-// false when that is not known.
-func (p *prover) keys(y js.IExpr) ([]string, bool) {
+// possibleKeys returns the names that the computed key y can be, or false if they
+// are not known. A number is no name: for y = 1 it returns nil and true.
+func (p *prover) possibleKeys(y js.IExpr) ([]string, bool) {
 	if p.is(numeric, y) {
 		return nil, true
 	}
 	return p.possibleStrings(y)
 }
 
-// method is a function under a name of an own object or class: under a name
-// that the walk takes to be the browser's it would be called as such.
-func (p *prover) method(m *js.MethodDecl) {
+// storeMethod checks a method of an own object or class. If it has the name of a
+// browser method, calls by that name would be taken for calls of the browser's.
+func (p *prover) storeMethod(m *js.MethodDecl) {
 	if m.Name.Private == nil {
-		p.put(&m.Name.PropertyName, m)
+		p.storeProperty(&m.Name.PropertyName, m)
 	}
 }
 
-func (p *prover) class(n *js.ClassDecl) {
+func (p *prover) storeClass(n *js.ClassDecl) {
 	if n.Extends != nil {
 		p.unknownCall(n.Extends) // super() calls it
 	}
@@ -153,28 +153,27 @@ func (p *prover) class(n *js.ClassDecl) {
 		switch e := &n.List[i]; {
 		case e.StaticBlock != nil:
 		case e.Method != nil:
-			p.method(e.Method)
+			p.storeMethod(e.Method)
 		case e.Name.Private == nil && e.Init != nil:
-			p.put(&e.Name.PropertyName, e.Init)
+			p.storeProperty(&e.Name.PropertyName, e.Init)
 		}
 	}
 }
 
-// put looks at a value that comes under a name of an own object.
-func (p *prover) put(name *js.PropertyName, value js.IExpr) {
+// storeProperty checks a property of an object literal or class.
+func (p *prover) storeProperty(name *js.PropertyName, value js.IExpr) {
 	if name.Computed == nil {
-		p.putUnder([]string{javascript.LiteralName(name)}, true, value)
+		p.storeUnder([]string{javascript.LiteralName(name)}, true, value)
 		return
 	}
-	names, ok := p.keys(name.Computed)
-	p.putUnder(names, ok, value)
+	names, ok := p.possibleKeys(name.Computed)
+	p.storeUnder(names, ok, value)
 }
 
-// putUnder looks at a value that comes under one of these names of an own
-// object, under any when they are not known. What the language itself calls
-// (toJSON, then), or what is found under a name that is taken for the
-// browser's, must not be something that can be called.
-func (p *prover) putUnder(names []string, known bool, value js.IExpr) {
+// storeUnder checks a value that an object gets under one of these names, or under
+// any name if they are not known. Under a name that the language calls by itself
+// (toJSON, then), or that is taken for the browser's, it must not be callable.
+func (p *prover) storeUnder(names []string, known bool, value js.IExpr) {
 	switch {
 	case value == nil || p.is(inert, value):
 		return
@@ -184,16 +183,16 @@ func (p *prover) putUnder(names []string, known bool, value js.IExpr) {
 	for _, name := range names {
 		if implicitNames[name] || isMethod(name) {
 			p.setNotReading()
-			p.blind = true
+			p.calledUnknown = true
 		}
 	}
 }
 
-// store looks at an assignment, or at a place that a loop or a pattern fills;
-// a nil value is something unknown.
+// store checks an assignment, or the target of a loop or a pattern. A nil value is
+// an unknown one.
 func (p *prover) store(target js.INode, value js.IExpr) {
 	if value == nil {
-		value = anyThing
+		value = anything
 	}
 	switch t := target.(type) {
 	case *js.GroupExpr:
@@ -209,8 +208,8 @@ func (p *prover) store(target js.INode, value js.IExpr) {
 		}
 		p.storeMember(t.X, []string{javascript.MemberName(t)}, true, value)
 	case *js.IndexExpr:
-		names, known := p.keys(t.Y)
-		p.storeMember(t.X, names, known, added(t, value))
+		names, known := p.possibleKeys(t.Y)
+		p.storeMember(t.X, names, known, addedValue(t, value))
 	case *js.ArrayExpr:
 		for i := range t.List {
 			if t.List[i].Value != nil {
@@ -219,7 +218,7 @@ func (p *prover) store(target js.INode, value js.IExpr) {
 		}
 	case *js.ObjectExpr:
 		for i := range t.List {
-			p.key(t.List[i].Name, t.List[i].Value)
+			p.readKey(t.List[i].Name, t.List[i].Value)
 			p.store(t.List[i].Value, nil)
 		}
 	case *js.BinaryExpr: // with a default
@@ -231,12 +230,12 @@ func (p *prover) store(target js.INode, value js.IExpr) {
 
 func (p *prover) storeMember(object js.IExpr, names []string, known bool, value js.IExpr) {
 	if isFree(object, "arguments") {
-		p.setUnknown() // it changes parameters behind their backs
+		p.setUnknown() // it changes the values of parameters
 	}
-	p.putUnder(names, known, value)
+	p.storeUnder(names, known, value)
 	for _, name := range names {
-		if _, ok := properties[name]; ok && !p.is(inert, value) {
-			p.setUnknown() // what is known of the name no longer holds
+		if _, ok := propertyTypes[name]; ok && !p.is(inert, value) {
+			p.setUnknown() // propertyTypes is no longer true for the name
 		}
 	}
 	if p.is(own, object) {
@@ -246,13 +245,13 @@ func (p *prover) storeMember(object js.IExpr, names []string, known bool, value 
 	p.draws = p.draws || !known
 	for _, name := range names {
 		p.draws = p.draws || !harmlessProperties[name]
-		p.valued = p.valued || name == "value"
+		p.setsValue = p.setsValue || name == "value"
 	}
 }
 
-// added is what "o[k] = o[k] || value" puts into o: the value, or what is there
-// already under the same name.
-func added(target *js.IndexExpr, value js.IExpr) js.IExpr {
+// addedValue returns the value that o gets new by "o[k] = o[k] || value": if the left
+// side of || is the target itself, only the right side is new.
+func addedValue(target *js.IndexExpr, value js.IExpr) js.IExpr {
 	either, ok := javascript.Unwrap(value).(*js.BinaryExpr)
 	if !ok || either.Op != js.OrToken && either.Op != js.NullishToken {
 		return value
@@ -271,8 +270,8 @@ func sameVar(x, y js.IExpr) bool {
 	return okA && okB && javascript.Declared(a) == javascript.Declared(b)
 }
 
-// anyThing represents an unknown value.
-var anyThing js.IExpr = &js.LiteralExpr{TokenType: js.ThisToken}
+// anything represents an unknown value.
+var anything js.IExpr = &js.LiteralExpr{TokenType: js.ThisToken}
 
 func isStringRaw(tag js.IExpr) bool {
 	dot, ok := javascript.Unwrap(tag).(*js.DotExpr)
