@@ -121,8 +121,8 @@ func (p *page) frameMoved(e *proto.TargetAttachedToTarget, around proto.PageFram
 	}
 	p.mu.Unlock()
 	c.listen(e.SessionID, func(method string, params json.RawMessage) {
-		if g := p.currentGuard(); g != nil && (method == "Fetch.requestPaused" || method == "Page.frameRequestedNavigation") {
-			g.postFrom(e.SessionID, method, params)
+		if g := p.currentGuard(); g != nil {
+			g.postFrame(e.SessionID, method, params)
 		}
 		if p.countConsole(method, params) {
 			p.sessionEvent(e.SessionID, method, params)
@@ -136,8 +136,8 @@ func (p *page) frameMoved(e *proto.TargetAttachedToTarget, around proto.PageFram
 		v.send(helperEverywhere)
 		v.send(clipboardEverywhere)
 	}
-	if g := p.currentGuard(); g != nil && g.isArmed() {
-		v.pauseDocuments()
+	if g := p.currentGuard(); g != nil {
+		g.pauseFrame(e.SessionID)
 	}
 	c.resumeTarget(e)
 }

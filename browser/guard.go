@@ -22,10 +22,13 @@ import (
 // is never resumed: the run's browser context is disposed of while the page is
 // paused.
 //
-// Locks are taken in this order: page.mu, guard.mu, client.mu. The reading goroutine
-// calls post, postFrom, judgeLocalDocument, holdPopup and left, and left with page.mu held.
+// Locks are taken in this order: that of the page, then guard.mu, then that of the client;
+// watchedPage says which of its methods the guard calls under which of them. The goroutine
+// that reads the browser's messages calls post, postFrame, holdPopup, pauseFrame and
+// documentReplaced, which must not wait for anything, and calls documentReplaced with the
+// lock of the page held.
 type guard struct {
-	p *page
+	page watchedPage
 
 	// Events of the page, which run has not handled yet.
 	queue   sync.Mutex
@@ -134,14 +137,14 @@ type guardEvent struct {
 	params  json.RawMessage
 }
 
-func newGuard(p *page) *guard {
-	g := &guard{p: p, waiting: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), guarded: newGuarded()}
+func newGuard(p watchedPage) *guard {
+	g := &guard{page: p, waiting: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), guarded: newGuarded()}
 	go g.run()
 	return g
 }
 
-// isGuardEvent reports whether the guard handles the events of this method.
-func isGuardEvent(method string) bool {
+// handles reports whether the guard handles the events of this method.
+func handles(method string) bool {
 	return strings.HasPrefix(method, "Debugger.") || strings.HasPrefix(method, "Fetch.") || method == "Network.requestWillBeSent" ||
 		method == "Network.webSocketCreated" || method == "Network.webTransportCreated" || method == "Page.frameAttached" ||
 		method == "Page.frameRequestedNavigation" || method == "Page.windowOpen"
@@ -149,10 +152,17 @@ func isGuardEvent(method string) bool {
 
 // post queues an event of the page's session. It runs on the reading goroutine and
 // never blocks.
-func (g *guard) post(method string, params json.RawMessage) { g.postFrom("", method, params) }
+func (g *guard) post(method string, params json.RawMessage) { g.enqueue("", method, params) }
 
-// postFrom is post for any session.
-func (g *guard) postFrom(session proto.TargetSessionID, method string, params json.RawMessage) {
+// postFrame is post for the session of a frame with a process of its own. Events that do
+// not concern the guard are ignored.
+func (g *guard) postFrame(session proto.TargetSessionID, method string, params json.RawMessage) {
+	if method == "Fetch.requestPaused" || method == "Page.frameRequestedNavigation" {
+		g.enqueue(session, method, params)
+	}
+}
+
+func (g *guard) enqueue(session proto.TargetSessionID, method string, params json.RawMessage) {
 	if method == "Page.frameRequestedNavigation" && session == "" {
 		g.judgeLocalDocument(params)
 	}
@@ -252,27 +262,9 @@ func (g *guard) block(tried string) {
 	if len(tried) > maxAttemptText {
 		tried = strings.ToValidUTF8(tried[:maxAttemptText], "") + "…"
 	}
-	g.p.block(routine.Errorf(routine.CodeScriptBlocked, "the script tried to %s, which js_evaluate blocks", tried))
+	g.page.Block(routine.Errorf(routine.CodeScriptBlocked, "the script tried to %s, which js_evaluate blocks", tried))
 }
 
 // maxAttemptText bounds the part of the error message that says what the script tried, in
 // bytes.
 const maxAttemptText = 300
-
-// guarding is the page's guard, and what only the guard needs to know of the page.
-type guarding struct {
-	guard *guard // nil until a script is watched
-	// realms are the page's own worlds: of its document and of the frames in the same
-	// process.
-	realms map[proto.RuntimeExecutionContextID]bool
-	// all are the guards of all pages of the run, to be stopped with it. They are kept by
-	// the first page.
-	all []*guard
-}
-
-// currentGuard is the page's guard; nil if no script has been watched yet.
-func (p *page) currentGuard() *guard {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.guarding.guard
-}

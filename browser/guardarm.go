@@ -17,41 +17,13 @@ import (
 //go:embed guardbaseline.js
 var baselineScript string
 
-// runWatched runs a script under the guard. Scripts that are proved to only read need
-// none.
-func (p *page) runWatched(ctx context.Context, s routine.Script, name string) (remoteObject, error) {
-	g := p.ensureGuard()
-	if err := g.arm(ctx, s); err != nil {
-		return remoteObject{}, err
-	}
-	g.startCall(s, name)
-	v, err := p.run(ctx, s, name)
-	g.endCall(ctx)
-	return v, err
-}
-
-// ensureGuard is the page's guard, made when it is first needed.
-func (p *page) ensureGuard() *guard {
-	if g := p.currentGuard(); g != nil {
-		return g
-	}
-	g, first := newGuard(p), p.first()
-	first.mu.Lock()
-	first.guarding.all = append(first.guarding.all, g)
-	first.mu.Unlock()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.guarding.guard = g
-	return g
-}
-
 // arm makes the page pause at whatever the script might do that is not allowed. It
 // waits for an answer of the browser only where it needs one.
 func (g *guard) arm(ctx context.Context, s routine.Script) error {
-	if err := g.p.checkFramesGuardable(); err != nil {
+	if err := g.page.CheckFrames(); err != nil {
 		return err
 	}
-	if err := g.p.closePopups(ctx); err != nil {
+	if err := g.page.ClosePopups(ctx); err != nil {
 		return err
 	}
 	g.mu.Lock()
@@ -64,8 +36,8 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 	}
 	var calls []proto.Request
 	if !armed {
-		for _, v := range g.p.currentFrames() {
-			v.pauseDocuments()
+		for _, session := range g.page.FrameSessions() {
+			g.pauseDocuments(session)
 		}
 		calls = append(calls, proto.DebuggerEnable{}, proto.DebuggerSetAsyncCallStackDepth{MaxDepth: asyncDepth},
 			proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}})
@@ -76,7 +48,7 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 	if len(paths) == 0 && !armed {
 		calls = append(calls, newCode)
 	}
-	if err := g.p.all(ctx, calls...); err != nil {
+	if err := sendAll(ctx, g.page, calls...); err != nil {
 		return err
 	}
 	if len(paths) > 0 {
@@ -84,7 +56,7 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 			return err
 		}
 		if !armed { // last, because our own code would pause the page too
-			if err := g.p.all(ctx, newCode); err != nil {
+			if err := sendAll(ctx, g.page, newCode); err != nil {
 				return err
 			}
 		}
@@ -92,21 +64,14 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 	return marked()
 }
 
-// startCall records what the script that runs next may do, and the source URL by which
-// its code is recognised.
-func (g *guard) startCall(s routine.Script, name string) {
-	bodies := javascript.ConstantBodies(s.Text)
-	if g.p.hasLeftovers() {
-		for i := range bodies {
-			bodies[i].Line += newTaskLines
-			bodies[i].ToLine += newTaskLines
-		}
-	}
+// startCall records what the script that runs next may do, the source URL by which its code
+// is recognised, and which of its functions only return a constant.
+func (g *guard) startCall(s routine.Script, name string, constants []javascript.Span) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.marker, g.nextConstants = name, bodies
+	g.marker, g.nextConstants = name, constants
 	g.scriptRunning, g.documentChanged = true, g.documentChanged || s.Facts.Draws()
-	g.p.proxy.FetchAhead(!g.documentChanged)
+	g.page.FetchAhead(!g.documentChanged)
 	g.mayNavigateFrames = g.mayNavigateFrames || s.Facts.Draws() || mayNavigate(s)
 	g.mayRequest = g.mayRequest || mayRequest(s)
 }
@@ -118,18 +83,18 @@ func (g *guard) takeBaseline(ctx context.Context, s routine.Script) (func() erro
 	if !s.Facts.Draws() && !mayClick(s) && !mayNavigate(s) {
 		return func() error { return nil }, nil
 	}
-	world, err := g.p.frames.top.world(ctx)
+	world, err := g.page.HelperWorld(ctx)
 	if err != nil {
 		return nil, err
 	}
-	asked := g.p.send(proto.RuntimeEvaluate{ContextID: world, ReturnByValue: true, Expression: baselineScript})
+	asked := g.page.send(proto.RuntimeEvaluate{ContextID: world, ReturnByValue: true, Expression: baselineScript})
 	return func() error {
 		var answer struct {
 			Result struct {
 				Value struct{ Handlers, Leads, Forms, Loads []string }
 			}
 		}
-		b, err := g.p.await(ctx, asked)
+		b, err := g.page.await(ctx, asked)
 		if err != nil {
 			return err
 		}
@@ -156,7 +121,7 @@ func setOf(list []string) map[string]bool {
 // the script has handed to the browser (such as a bound browser function in a timer)
 // is still attributed to it until the document is replaced.
 func (g *guard) endCall(ctx context.Context) {
-	if g.p.errBlocked() != nil {
+	if g.page.Blocked() != nil {
 		return
 	}
 	g.stopScripts(ctx)
@@ -176,12 +141,12 @@ func (g *guard) warnOfRefused() {
 	g.refusedLoads = 0
 	g.mu.Unlock()
 	if refused > 0 {
-		g.p.warn(fmt.Sprintf("%d images, styles, media or frames were not loaded, as they may be those of a script that has changed the document", refused))
+		g.page.Warn(fmt.Sprintf("%d images, styles, media or frames were not loaded, as they may be those of a script that has changed the document", refused))
 	}
 }
 
 // documentReplaced drops everything about the old document, because it was replaced. It runs on
-// the reading goroutine with page.mu held.
+// the reading goroutine with the page's lock held.
 func (g *guard) documentReplaced() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -189,7 +154,7 @@ func (g *guard) documentReplaced() {
 		return
 	}
 	if g.newFrameScript != "" {
-		g.p.send(proto.PageRemoveScriptToEvaluateOnNewDocument{Identifier: proto.PageScriptIdentifier(g.newFrameScript)})
+		g.page.send(proto.PageRemoveScriptToEvaluateOnNewDocument{Identifier: proto.PageScriptIdentifier(g.newFrameScript)})
 	}
 	for _, held := range g.held {
 		if g.documentChanged { // it may be the ping of a link that the script has changed
@@ -199,9 +164,9 @@ func (g *guard) documentReplaced() {
 		}
 	}
 	g.setBypass(false)
-	g.p.proxy.FetchAhead(true)
-	g.p.send(proto.FetchDisable{})
-	g.p.send(proto.DebuggerDisable{})
+	g.page.FetchAhead(true)
+	g.page.send(proto.FetchDisable{})
+	g.page.send(proto.DebuggerDisable{})
 	g.guarded = newGuarded()
 }
 
@@ -212,33 +177,10 @@ func (g *guard) isArmed() bool {
 	return g.armed
 }
 
-// hasLeftovers reports whether an earlier script may have left code in the document:
-// functions, timers or handlers. The page may then pause at any time, so that the
-// guard can stop that code. An expression that is evaluated during such a pause runs
-// unwatched, and its promises are lost when the pause ends.
-//
-// A popup also has the leftovers of its openers, which its scripts can reach.
-func (p *page) hasLeftovers() bool {
-	for ; p != nil; p = p.asPopup.opener {
-		if g := p.currentGuard(); g != nil && g.hasLeftoverStops() {
-			return true
-		}
-	}
-	return false
-}
-
-func (g *guard) hasLeftoverStops() bool {
+// mayRunLeftovers reports whether an earlier script may have left code in the document. The
+// page may then pause at any time, so that the guard can stop that code.
+func (g *guard) mayRunLeftovers() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.leftoverStops) > 0 || len(g.pendingStops) > 0
 }
-
-// inNewTask wraps an expression so that it runs in a task of its own, which a paused page
-// does not start. The expression sees no name of the wrapper. It starts on line 2 (see
-// newTaskLines) and keeps its column.
-func inNewTask(expression string) string {
-	return "(f => new Promise((ok, no) => setTimeout(() => { try { ok(f()) } catch (e) { no(e) } })))(() => (\n" + expression + "\n))"
-}
-
-// newTaskLines is the number of lines that inNewTask puts before an expression.
-const newTaskLines = 1

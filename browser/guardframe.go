@@ -2,7 +2,6 @@ package browser
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -64,12 +63,18 @@ func withoutQuery(url string) string {
 	return url
 }
 
+// pauseFrame makes the guard decide about the documents of a frame that has moved to a
+// process of its own. It runs on the reading goroutine.
+func (g *guard) pauseFrame(session proto.TargetSessionID) {
+	if g.isArmed() {
+		g.pauseDocuments(session)
+	}
+}
+
 // pauseDocuments makes the document requests of a frame with a process of its own wait for
 // the guard. The page's session does not pause them.
-func (v *frameView) pauseDocuments() {
-	if v.session != v.p.session {
-		v.send(proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*", ResourceType: proto.NetworkResourceTypeDocument}}})
-	}
+func (g *guard) pauseDocuments(session proto.TargetSessionID) {
+	g.page.SendTo(session, proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*", ResourceType: proto.NetworkResourceTypeDocument}}})
 }
 
 // mayNavigate reports whether the script may use the location of a frame.
@@ -97,7 +102,7 @@ func (g *guard) frameRequestPaused(v pausedRequest) {
 // page or a script has navigated it. A frame nested in it counts as navigated by
 // others only if the page's process has reported that.
 func (g *guard) decideFrameRequest(v pausedRequest) {
-	outermost := g.p.isOutermost(v.session, proto.PageFrameID(v.FrameID))
+	outermost := g.page.IsOutermost(v.session, proto.PageFrameID(v.FrameID))
 	g.mu.Lock()
 	_, sent := g.navigationReasons[v.FrameID]
 	delete(g.navigationReasons, v.FrameID)
@@ -115,35 +120,4 @@ func (g *guard) decideFrameRequest(v pausedRequest) {
 func (g *guard) navigatesItself(v pausedRequest) bool {
 	url, known := g.selfNavigations[v.FrameID]
 	return known && url == withoutQuery(v.Request.URL)
-}
-
-// isOutermost reports whether the frame is the outermost one of its process.
-func (p *page) isOutermost(session proto.TargetSessionID, frame proto.PageFrameID) bool {
-	return slices.ContainsFunc(p.currentFrames(), func(v *frameView) bool {
-		return v.session == session && v.frame == frame && v.parent.session != session
-	})
-}
-
-// checkFramesGuardable fails if a script could act where the guard does not see it: in a frame of
-// the page's own origin that is inside a frame of another origin, in one of too many
-// frames, or in the window that opened this one.
-func (p *page) checkFramesGuardable() error {
-	if p.asPopup.reachesOpener {
-		return routine.Errorf(routine.CodeScriptBlocked,
-			"this popup can reach the window that opened it, where a script cannot be held to the rules of js_evaluate: "+
-				"only one that is proved to only read runs here")
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.frames.isolated) >= maxFrames {
-		return routine.Errorf(routine.CodeScriptBlocked, "the page holds %d frames of other sites or more, "+
-			"among which a script cannot be held to the rules of js_evaluate: only one that is proved to only read runs here", maxFrames)
-	}
-	for _, v := range p.frames.isolated {
-		if v.session != p.session && v.origin == p.frames.top.origin {
-			return routine.Errorf(routine.CodeScriptBlocked, "the page holds a frame of its own site inside of another site's frame, "+
-				"where a script cannot be held to the rules of js_evaluate: only one that is proved to only read runs here")
-		}
-	}
-	return nil
 }

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/go-rod/rod/lib/proto"
 
@@ -30,17 +31,20 @@ type scriptEntries struct {
 // requestEntryPoints asks for the entry points of a script that is about to start. If it asked
 // after the script's end, the page would first render what the script has changed.
 func (g *guard) requestEntryPoints(script string) {
-	asked := g.p.send(proto.DebuggerGetPossibleBreakpoints{Start: &proto.DebuggerLocation{ScriptID: proto.RuntimeScriptID(script)}})
+	asked := g.page.send(proto.DebuggerGetPossibleBreakpoints{Start: &proto.DebuggerLocation{ScriptID: proto.RuntimeScriptID(script)}})
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.entryPoints[script] = &scriptEntries{answer: asked}
 }
 
+// stopTime bounds the wait for the entry points of a script that has ended.
+const stopTime = 2 * time.Second
+
 // stopScripts sets a breakpoint at each entry point of the scripts that have ended
 // since the last call, and of those that revive let run. It does not wait for the
 // answers: the page sets the breakpoints before it handles the next command.
 func (g *guard) stopScripts(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disposeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	g.mu.Lock()
 	g.current = ""
@@ -60,7 +64,7 @@ func (g *guard) stopScripts(ctx context.Context) {
 				continue
 			}
 			at := &proto.DebuggerLocation{ScriptID: l.ScriptID, LineNumber: l.LineNumber, ColumnNumber: l.ColumnNumber}
-			g.pendingStops = append(g.pendingStops, pendingStop{id, g.p.send(proto.DebuggerSetBreakpoint{Location: at})})
+			g.pendingStops = append(g.pendingStops, pendingStop{id, g.page.send(proto.DebuggerSetBreakpoint{Location: at})})
 		}
 		g.mu.Unlock()
 	}
@@ -86,7 +90,7 @@ func (g *guard) entryPointsOf(ctx context.Context, script string) []*proto.Debug
 		return nil
 	}
 	if at.answer != nil {
-		if b, err := g.p.await(ctx, at.answer); err == nil {
+		if b, err := g.page.await(ctx, at.answer); err == nil {
 			found, _ := decode[proto.DebuggerGetPossibleBreakpointsResult](b)
 			at.found = found.Locations
 		}
@@ -125,7 +129,7 @@ func (g *guard) revive(scripts map[string]bool, at paused) bool {
 			delete(g.leftoverStops, id)
 			// Sent under the lock, so that a breakpoint of the same id that
 			// stopScripts sets comes later.
-			g.p.send(proto.DebuggerRemoveBreakpoint{BreakpointID: proto.DebuggerBreakpointID(id)})
+			g.page.send(proto.DebuggerRemoveBreakpoint{BreakpointID: proto.DebuggerBreakpointID(id)})
 		}
 	}
 	for script := range scripts {
@@ -163,19 +167,15 @@ func (g *guard) stopLeftover(v paused) {
 	g.stopped, g.stoppedPage = true, g.stoppedPage || byPage
 	g.mu.Unlock()
 	if first {
-		g.p.warn("page code called a function that an earlier js_evaluate script had left in the page. Such functions run only while a script runs, " +
+		g.page.Warn("page code called a function that an earlier js_evaluate script had left in the page. Such functions run only while a script runs, " +
 			"unless they only return a constant: the call was stopped, with the page code that made it. To answer a dialog, give the click \"x-dialog\": \"accept\"")
 	}
-	g.p.send(proto.DebuggerResume{TerminateOnResume: true})
+	g.page.send(proto.DebuggerResume{TerminateOnResume: true})
 }
 
 // hasStoppedLeftovers reports whether the document has lost code that an earlier
 // script left behind.
-func (p *page) hasStoppedLeftovers() bool {
-	g := p.currentGuard()
-	if g == nil {
-		return false
-	}
+func (g *guard) hasStoppedLeftovers() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.stopped

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -100,21 +99,21 @@ func (g *guard) watchNatives(ctx context.Context, paths []string) error {
 		return err
 	}
 	if len(paths) > collectThreshold {
-		g.p.send(proto.HeapProfilerCollectGarbage{}) // of earlier documents, which V8 would scan for each breakpoint
+		g.page.send(proto.HeapProfilerCollectGarbage{}) // of earlier documents, which V8 would scan for each breakpoint
 	}
 	list, err := json.Marshal(paths)
 	if err != nil {
 		return err
 	}
 	find := proto.RuntimeEvaluate{ObjectGroup: "guard", Expression: "(" + findNatives + ")(" + string(list) + ")"}
-	defer g.p.send(proto.RuntimeReleaseObjectGroup{ObjectGroup: "guard"})
+	defer g.page.send(proto.RuntimeReleaseObjectGroup{ObjectGroup: "guard"})
 	var sets []nativeFunction
-	for _, realm := range g.p.currentRealms() {
+	for _, realm := range g.page.Realms() {
 		if err := g.addCallerCheck(ctx, realm); err != nil {
 			return err
 		}
 		find.ContextID = realm
-		found, err := evaluate(ctx, g.p, find)
+		found, err := evaluate(ctx, g.page, find)
 		if errors.Is(asGone(err), errGone) {
 			continue // the frame has just been removed
 		}
@@ -142,7 +141,7 @@ func (g *guard) functions(ctx context.Context, list string) ([]nativeFunction, e
 		Result []struct {
 			Value remoteObject `json:"value"`
 		} `json:"result"`
-	}](ctx, g.p, proto.RuntimeGetProperties{ObjectID: proto.RuntimeRemoteObjectID(list), OwnProperties: true})
+	}](ctx, g.page, proto.RuntimeGetProperties{ObjectID: proto.RuntimeRemoteObjectID(list), OwnProperties: true})
 	var sets []nativeFunction
 	path := ""
 	for _, item := range items.Result {
@@ -162,10 +161,10 @@ func (g *guard) functions(ctx context.Context, list string) ([]nativeFunction, e
 func (g *guard) setWatches(ctx context.Context, sets []nativeFunction) error {
 	answers := make([]*future, len(sets))
 	for i, w := range sets {
-		answers[i] = g.p.send(proto.DebuggerSetBreakpointOnFunctionCall{ObjectID: w.object, Condition: g.condition(w.watch)})
+		answers[i] = g.page.send(proto.DebuggerSetBreakpointOnFunctionCall{ObjectID: w.object, Condition: g.condition(w.watch)})
 	}
 	for i, w := range sets {
-		b, err := g.p.await(ctx, answers[i])
+		b, err := g.page.await(ctx, answers[i])
 		if err != nil && !isDuplicate(err) {
 			return fmt.Errorf("watch %s: %w", w.name, err)
 		}
@@ -189,7 +188,7 @@ func (g *guard) watchNewFrames(ctx context.Context) error {
 	if has {
 		return nil
 	}
-	made, err := call[proto.PageAddScriptToEvaluateOnNewDocumentResult](ctx, g.p,
+	made, err := call[proto.PageAddScriptToEvaluateOnNewDocumentResult](ctx, g.page,
 		proto.PageAddScriptToEvaluateOnNewDocument{Source: "debugger;\n//# sourceURL=" + newFrameURL})
 	if err != nil {
 		return err
@@ -205,23 +204,4 @@ func (g *guard) watchNewFrames(ctx context.Context) error {
 func isDuplicate(err error) bool {
 	var e *cdp.Error
 	return errors.As(err, &e) && strings.Contains(e.Message, "already exists")
-}
-
-// updateRealms adds a realm or, if came is 0, removes one; all of them if went is 0 too. p.mu
-// is held.
-func (p *page) updateRealms(came, went proto.RuntimeExecutionContextID) {
-	switch {
-	case came != 0:
-		p.guarding.realms[came] = true
-	case went == 0:
-		clear(p.guarding.realms)
-	default:
-		delete(p.guarding.realms, went)
-	}
-}
-
-func (p *page) currentRealms() []proto.RuntimeExecutionContextID {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Collect(maps.Keys(p.guarding.realms))
 }

@@ -97,7 +97,7 @@ func (g *guard) paused(v paused) {
 		g.windowsOpening++
 		g.mu.Unlock()
 	}
-	g.p.send(proto.DebuggerResume{})
+	g.page.send(proto.DebuggerResume{})
 }
 
 // isDynamic reports whether a js_evaluate script has created the code that is about
@@ -142,7 +142,7 @@ const sourceTime = 2 * time.Second
 func (g *guard) inBaseline(id string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), sourceTime)
 	defer cancel()
-	source, err := call[proto.DebuggerGetScriptSourceResult](ctx, g.p, proto.DebuggerGetScriptSource{ScriptID: proto.RuntimeScriptID(id)})
+	source, err := call[proto.DebuggerGetScriptSourceResult](ctx, g.page, proto.DebuggerGetScriptSource{ScriptID: proto.RuntimeScriptID(id)})
 	if err != nil {
 		return false
 	}
@@ -227,8 +227,8 @@ func (g *guard) release(session proto.TargetSessionID) {
 	g.mu.Lock()
 	during := g.scriptRunning
 	g.mu.Unlock()
-	g.p.i.client.send(session, "Runtime.runIfWaitingForDebugger", nil)
+	g.page.SendTo(session, proto.RuntimeRunIfWaitingForDebugger{})
 	if during {
-		g.p.closePopup(session)
+		g.page.ClosePopup(session)
 	}
 }

@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -135,14 +134,15 @@ func (g *guard) decide(v pausedRequest, from *initiator) {
 
 // answerRequest fails or continues a paused request.
 func (g *guard) answerRequest(v pausedRequest, as verdict) {
-	session := cmp.Or(v.session, g.p.session)
+	var answer proto.Request = proto.FetchContinueRequest{RequestID: proto.FetchRequestID(v.ID)}
 	if as == refuse {
-		fail := proto.FetchFailRequest{RequestID: proto.FetchRequestID(v.ID), ErrorReason: proto.NetworkErrorReasonBlockedByClient}
-		g.p.i.client.send(session, fail.ProtoReq(), fail)
-		return
+		answer = proto.FetchFailRequest{RequestID: proto.FetchRequestID(v.ID), ErrorReason: proto.NetworkErrorReasonBlockedByClient}
 	}
-	on := proto.FetchContinueRequest{RequestID: proto.FetchRequestID(v.ID)}
-	g.p.i.client.send(session, on.ProtoReq(), on)
+	if v.session == "" {
+		g.page.send(answer)
+	} else {
+		g.page.SendTo(v.session, answer)
+	}
 }
 
 func (g *guard) judge(v pausedRequest, from *initiator) verdict {
@@ -155,10 +155,10 @@ func (g *guard) judge(v pausedRequest, from *initiator) verdict {
 	if v.Type == "Document" {
 		reason := g.navigationReasons[v.FrameID]
 		delete(g.navigationReasons, v.FrameID) // the next one may be that of an operation
-		if near == "" && g.scriptRunning && g.mayNavigateFrames && v.FrameID == string(g.p.target) && (reason == "scriptInitiated" || reason == "reload") {
+		if near == "" && g.scriptRunning && g.mayNavigateFrames && v.FrameID == string(g.page.MainFrame()) && (reason == "scriptInitiated" || reason == "reload") {
 			return violation // called by the browser itself, such as from a microtask
 		}
-		submitted := strings.HasPrefix(reason, "formSubmission") && !g.p.input.acting.Load()
+		submitted := strings.HasPrefix(reason, "formSubmission") && !g.page.Acting()
 		if reason == "anchorClick" && g.evaluatedScripts[near] || near == "" && (submitted || reason == "metaTagRefresh") {
 			if g.documentChanged && !g.baseline.linksTo(v.Request.URL) {
 				return violation

@@ -25,28 +25,24 @@ func (g *guard) bypassWorkers(s routine.Script) {
 func (g *guard) setBypass(on bool) {
 	if g.bypasses != on {
 		g.bypasses = on
-		g.p.send(proto.NetworkSetBypassServiceWorker{Bypass: on})
+		g.page.send(proto.NetworkSetBypassServiceWorker{Bypass: on})
 	}
 }
 
 // throughWorker sends the next requests of an operation through the service worker. The
 // caller calls end when the answer has arrived.
-func (p *page) throughWorker() (end func()) {
-	g := p.currentGuard()
-	if g == nil {
-		return func() {}
-	}
+func (g *guard) throughWorker() (end func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.bypasses {
 		return func() {}
 	}
-	p.send(proto.NetworkSetBypassServiceWorker{Bypass: false})
+	g.page.send(proto.NetworkSetBypassServiceWorker{Bypass: false})
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if g.bypasses { // else another document has come
-			p.send(proto.NetworkSetBypassServiceWorker{Bypass: true})
+			g.page.send(proto.NetworkSetBypassServiceWorker{Bypass: true})
 		}
 	}
 }

@@ -151,7 +151,7 @@ func (p *page) Press(ctx context.Context, text string) error {
 			return p.failure(ctx, err)
 		}
 	}
-	if err := p.all(ctx, events...); err != nil {
+	if err := sendAll(ctx, p, events...); err != nil {
 		return p.failure(ctx, err)
 	}
 	if isShortcut {

@@ -38,7 +38,7 @@ type page struct {
 	end      pageEnd       // page_end.go
 	warnings warningList   // page_events.go
 	frames   frameTree     // frames.go
-	guarding guarding      // guard.go
+	guarding guarding      // page_guard.go
 	input    inputState    // keys.go
 	console  consoleOutput // script.go
 	denials  denials       // requests.go
@@ -130,7 +130,7 @@ func (p *page) open(ctx context.Context, proxy string) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return p.all(ctx, append(eachPage,
+	return sendAll(ctx, p, append(eachPage,
 		proto.RuntimeRunIfWaitingForDebugger{},
 	)...)
 }
@@ -165,14 +165,14 @@ func (p *page) send(m proto.Request) *future {
 	return p.i.client.send(p.session, m.ProtoReq(), m)
 }
 
-// all sends requests in order and waits for all answers.
-func (p *page) all(ctx context.Context, ms ...proto.Request) error {
+// sendAll sends requests in order and waits for all answers.
+func sendAll(ctx context.Context, c channel, ms ...proto.Request) error {
 	fs := make([]*future, len(ms))
 	for i, m := range ms {
-		fs[i] = p.send(m)
+		fs[i] = c.send(m)
 	}
 	for i, f := range fs {
-		if _, err := p.await(ctx, f); err != nil {
+		if _, err := c.await(ctx, f); err != nil {
 			return fmt.Errorf("%s: %w", ms[i].ProtoReq(), err)
 		}
 	}

@@ -61,7 +61,7 @@ func (p *page) event(method string, params json.RawMessage) {
 		return
 	}
 	p.trace.note(method, params)
-	if isGuardEvent(method) {
+	if handles(method) {
 		if g := p.currentGuard(); g != nil {
 			g.post(method, params)
 		}

@@ -66,7 +66,7 @@ func (p *page) take(ctx context.Context, s shortcut, before navState) error {
 		return nil
 	}
 	if s.reload {
-		return p.all(ctx, proto.PageReload{IgnoreCache: s.ignoreCache})
+		return sendAll(ctx, p, proto.PageReload{IgnoreCache: s.ignoreCache})
 	}
 	history, err := call[proto.PageGetNavigationHistoryResult](ctx, p, proto.PageGetNavigationHistory{})
 	if err != nil {
@@ -76,5 +76,5 @@ func (p *page) take(ctx context.Context, s shortcut, before navState) error {
 	if to < 0 || to >= len(history.Entries) {
 		return nil // the history has no such entry
 	}
-	return p.all(ctx, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID})
+	return sendAll(ctx, p, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID})
 }

@@ -191,7 +191,7 @@ func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin str
 	p.mu.Lock()
 	p.storage.blank = true
 	p.mu.Unlock()
-	err := p.all(ctx, rawCall{"Network.setBypassServiceWorker", map[string]any{"bypass": true}},
+	err := sendAll(ctx, p, rawCall{"Network.setBypassServiceWorker", map[string]any{"bypass": true}},
 		rawCall{"Fetch.enable", map[string]any{"patterns": []any{map[string]any{"urlPattern": "*"}}}})
 	if err == nil {
 		err = do(func(origin string) error {
@@ -202,7 +202,7 @@ func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin str
 	p.mu.Lock()
 	p.storage.blank = false
 	p.mu.Unlock()
-	return errors.Join(err, p.all(ctx, rawCall{"Fetch.disable", struct{}{}}, proto.PageResetNavigationHistory{},
+	return errors.Join(err, sendAll(ctx, p, rawCall{"Fetch.disable", struct{}{}}, proto.PageResetNavigationHistory{},
 		rawCall{"Network.setBypassServiceWorker", map[string]any{"bypass": false}}))
 }
 

@@ -225,7 +225,7 @@ func (y *typist) typeText(ctx context.Context, s actionPoint, how fieldState, be
 // may continue a list or indent at a typed line end.
 func (p *page) insert(ctx context.Context, v *frameView, t routine.Typing, how fieldState) error {
 	if how.Chord && !how.Empty {
-		if err := p.all(ctx, how.move(t.Clear)...); err != nil {
+		if err := sendAll(ctx, p, how.move(t.Clear)...); err != nil {
 			return err
 		}
 	}
@@ -233,14 +233,14 @@ func (p *page) insert(ctx context.Context, v *frameView, t routine.Typing, how f
 		if !t.Clear || how.Empty {
 			return nil
 		}
-		return p.all(ctx, keyPress("Backspace")...) // over the selection
+		return sendAll(ctx, p, keyPress("Backspace")...) // over the selection
 	}
 	if how.Hidden || how.Editable && strings.Contains(t.Text, "\n") {
 		if taken, err := help[bool](ctx, v, "paste", t.Text); err != nil || taken {
 			return err
 		}
 	}
-	return p.all(ctx, keystrokes(t.Text, how)...)
+	return sendAll(ctx, p, keystrokes(t.Text, how)...)
 }
 
 // move are the keys that select all of an editor, or move the caret to its end.
@@ -266,10 +266,10 @@ func (p *page) repair(ctx context.Context, v *frameView, t routine.Typing, how f
 	case how.Editable && how.Chord && (t.Clear || strings.TrimSpace(now.Before) == ""):
 		err = p.replace(ctx, v, t, how, now)
 	case how.Editable && how.Chord && now.As == "added" && now.Excess:
-		err = p.all(ctx, append(chord("Control+Shift+End"), keyPress("Delete")...)...)
+		err = sendAll(ctx, p, append(chord("Control+Shift+End"), keyPress("Delete")...)...)
 	case !how.Editable && now.As == "added":
 		if _, err = help[any](ctx, v, "reselect"); err == nil {
-			err = p.all(ctx, proto.InputInsertText{Text: t.Text})
+			err = sendAll(ctx, p, proto.InputInsertText{Text: t.Text})
 		}
 	default:
 		return now, nil
@@ -283,7 +283,7 @@ func (p *page) repair(ctx context.Context, v *frameView, t routine.Typing, how f
 // replace pastes the text over the whole content of an editor. If the page does not handle
 // a paste, the text is only inserted if the editor has added something to it.
 func (p *page) replace(ctx context.Context, v *frameView, t routine.Typing, how fieldState, now typingResult) error {
-	if err := p.all(ctx, how.move(true)...); err != nil {
+	if err := sendAll(ctx, p, how.move(true)...); err != nil {
 		return err
 	}
 	taken, err := help[bool](ctx, v, "paste", t.Text)
@@ -291,7 +291,7 @@ func (p *page) replace(ctx context.Context, v *frameView, t routine.Typing, how 
 	case err != nil || taken:
 		return err
 	case now.As == "added":
-		return p.all(ctx, proto.InputInsertText{Text: t.Text})
+		return sendAll(ctx, p, proto.InputInsertText{Text: t.Text})
 	}
-	return p.all(ctx, how.move(false)...)
+	return sendAll(ctx, p, how.move(false)...)
 }
