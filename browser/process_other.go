@@ -9,16 +9,17 @@ import (
 
 // dieWithParent puts Chromium into a process group of its own. It dies with us all
 // the same: it exits when the pipe closes.
-func boundToUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
-// closeOnExec would keep from Chromium what we were started with ourselves;
-// there is no way here to know it.
+// closeOnExec does nothing here: only Linux lists the files that our process has
+// inherited.
 func closeOnExec() {}
 
-// limited would bound the memory of the executable; no limit here does that.
-func limited(_ int64, executable string, args []string) *exec.Cmd {
+// withMemoryLimit is the command that runs the executable, without a bound on its
+// memory: this system has no limit for that.
+func withMemoryLimit(_ int64, executable string, args []string) *exec.Cmd {
 	return exec.Command(executable, args...)
 }
 
