@@ -221,21 +221,10 @@ func (c *client) fail(err error) {
 	}
 }
 
-// caller makes rod's typed requests on one session of the client with one context.
-type caller struct {
-	ctx     context.Context
-	c       *client
-	session proto.TargetSessionID
+// resumeTarget resumes a new target, which was paused so that it could be set up before its
+// first script runs.
+func (c *client) resumeTarget(e *proto.TargetAttachedToTarget) {
+	if e.WaitingForDebugger {
+		c.send(e.SessionID, "Runtime.runIfWaitingForDebugger", nil)
+	}
 }
-
-var (
-	_ proto.Client      = caller{}
-	_ proto.Sessionable = caller{}
-	_ proto.Contextable = caller{}
-)
-
-func (c caller) Call(ctx context.Context, session, method string, params any) ([]byte, error) {
-	return c.c.send(proto.TargetSessionID(session), method, params).wait(ctx)
-}
-func (c caller) GetSessionID() proto.TargetSessionID { return c.session }
-func (c caller) GetContext() context.Context         { return c.ctx }

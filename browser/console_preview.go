@@ -1,9 +1,10 @@
 package browser
 
 import (
-	"rote/routine"
 	"strconv"
 	"strings"
+
+	"rote/routine"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -14,13 +15,6 @@ const (
 	// maxThrown bounds the text of one exception, in characters.
 	maxThrown = 2000
 )
-
-// withoutStack is the description of an exception on one line, without its stack. The
-// message is not shortened, because masking would not recognise half of a secret.
-func withoutStack(description string) string {
-	message, _, _ := strings.Cut(description, "\n    at ")
-	return routine.Truncate(strings.Join(strings.Fields(message), " "), maxThrown)
-}
 
 // previewed formats an object like a console, such as {code: 5}. V8 has read its first
 // properties without calling any code of the page. It is empty for objects whose

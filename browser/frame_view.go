@@ -19,12 +19,6 @@ type frameView struct {
 	helper  proto.RuntimeExecutionContextID // the helper's world in the current document; 0 if there is none yet
 }
 
-// channel sends requests to one session.
-type channel interface {
-	send(m proto.Request) *future
-	await(ctx context.Context, f *future) ([]byte, error)
-}
-
 var (
 	_ channel = (*page)(nil)
 	_ channel = (*frameView)(nil)

@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -139,25 +138,6 @@ func helperCall(function string, args []any) (string, error) {
 	return function + "(" + strings.Join(encoded, ",") + ")", nil
 }
 
-// errGone says that the document was replaced during an evaluation.
-var errGone = errors.New("the document was replaced")
-
-// asGone converts the protocol's errors of that meaning to errGone.
-func asGone(err error) error {
-	var e *cdp.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	for _, text := range []string{
-		"Cannot find context", "Execution context was destroyed", "Inspected target navigated or closed", "uniqueContextId not found", "No frame for given id",
-	} {
-		if strings.Contains(e.Message, text) {
-			return errGone
-		}
-	}
-	return err
-}
-
 // notLoaded reports whether the world exists without the helper.
 func notLoaded(err error) bool {
 	var t *exceptionError
@@ -168,64 +148,4 @@ func notLoaded(err error) bool {
 func staleWorld(err error) bool {
 	var e *cdp.Error
 	return errors.As(err, &e) && strings.Contains(e.Message, "Cannot find context")
-}
-
-// remoteObject is the value of an evaluation. Unlike rod's type it keeps the value's JSON
-// unchanged.
-type remoteObject struct {
-	Type        string          `json:"type"`
-	Subtype     string          `json:"subtype"`
-	Class       string          `json:"className"`
-	Value       json.RawMessage `json:"value"`
-	Special     string          `json:"unserializableValue"`
-	ObjectID    string          `json:"objectId"`
-	Description string          `json:"description"`
-	// Preview is set for a thrown value that is not an error.
-	Preview *proto.RuntimeObjectPreview `json:"preview"`
-}
-
-// exceptionError is an exception of evaluated code.
-type exceptionError struct {
-	text string // without the stack
-	exception
-}
-
-func (t *exceptionError) Error() string { return t.text }
-
-// exception is the protocol's ExceptionDetails. Line and Column count from 0 or
-// from 1, depending on how the exception came about.
-type exception struct {
-	Text      string       `json:"text"`
-	URL       string       `json:"url"`
-	Line      int          `json:"lineNumber"`
-	Column    int          `json:"columnNumber"`
-	Exception remoteObject `json:"exception"`
-	Stack     *struct {
-		Frames []struct {
-			URL    string `json:"url"`
-			Line   int    `json:"lineNumber"` // from 0, as is
-			Column int    `json:"columnNumber"`
-		} `json:"callFrames"`
-	} `json:"stackTrace"`
-}
-
-// evaluate evaluates an expression. It fails with a *thrown if the expression throws.
-func evaluate(ctx context.Context, c channel, m proto.Request) (remoteObject, error) {
-	answer, err := call[struct {
-		Result    remoteObject `json:"result"`
-		Exception *exception   `json:"exceptionDetails"`
-	}](ctx, c, m)
-	if err != nil || answer.Exception == nil {
-		return answer.Result, err
-	}
-	return remoteObject{}, &exceptionError{answer.Exception.text(), *answer.Exception}
-}
-
-// text describes what was thrown, without the stack.
-func (x exception) text() string {
-	text := cmp.Or(previewed(x.Exception.Preview), x.Exception.Description)
-	if text == "" {
-		text = strings.TrimSpace(x.Text + " " + string(x.Exception.Value))
-	}
-	return withoutStack(text)
 }

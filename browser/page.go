@@ -2,7 +2,6 @@ package browser
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -252,14 +251,4 @@ func (p *page) disposeContext() error {
 		return nil // the browser has ended, and the context with it
 	}
 	return err
-}
-
-// call sends a request and decodes its answer.
-func call[R any](ctx context.Context, c channel, m proto.Request) (R, error) {
-	var r R
-	b, err := c.await(ctx, c.send(m))
-	if err != nil {
-		return r, err
-	}
-	return r, json.Unmarshal(b, &r)
 }

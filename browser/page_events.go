@@ -215,14 +215,6 @@ func (p *page) sessionEvent(session proto.TargetSessionID, method string, params
 	}
 }
 
-// resumeTarget resumes a new target, which was paused so that it could be set up before its
-// first script runs.
-func (c *client) resumeTarget(e *proto.TargetAttachedToTarget) {
-	if e.WaitingForDebugger {
-		c.send(e.SessionID, "Runtime.runIfWaitingForDebugger", nil)
-	}
-}
-
 func (p *page) isMain(frame proto.PageFrameID) bool { return string(frame) == string(p.target) }
 
 // newDocument records a new document, whose lifecycle starts from the beginning.

@@ -302,11 +302,3 @@ func Check(ctx context.Context, executable string) (*Checked, error) {
 	checked.Product = v.Product
 	return checked, nil
 }
-
-// decode decodes the parameters of an event. It reports false if they have an unexpected
-// form; the event is then ignored.
-func decode[T any](params json.RawMessage) (T, bool) {
-	var v T
-	err := json.Unmarshal(params, &v)
-	return v, err == nil
-}

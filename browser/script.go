@@ -273,9 +273,3 @@ func lineOf(e *proto.RuntimeConsoleAPICalled) string {
 	}
 	return string(e.Type) + ": " + strings.Join(words, " ")
 }
-
-func unquote(b json.RawMessage) (*string, error) {
-	var s string
-	err := json.Unmarshal(b, &s)
-	return &s, err
-}

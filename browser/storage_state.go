@@ -62,15 +62,6 @@ type storedOrigin struct {
 	Items  json.RawMessage `json:"items"`
 }
 
-// rawCall is a request with any method and parameters.
-type rawCall struct {
-	method string
-	params any
-}
-
-func (r rawCall) ProtoReq() string             { return r.method }
-func (r rawCall) MarshalJSON() ([]byte, error) { return json.Marshal(r.params) }
-
 // restore writes a saved state to the page's context.
 func (p *page) restore(ctx context.Context, state []byte) error {
 	p.mu.Lock()

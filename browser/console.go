@@ -1,0 +1,37 @@
+package browser
+
+import (
+	"bytes"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// isConsoleEvent reports whether an event of this method says what a page has written to its
+// console.
+func isConsoleEvent(method string) bool {
+	return method == "Runtime.consoleAPICalled" || method == "Runtime.exceptionThrown"
+}
+
+// longConsoleEvent finds the method and the session of such an event that is longer than
+// longMessage, without decoding it. Chromium writes the method first and the session last.
+func longConsoleEvent(b []byte) (method string, session proto.TargetSessionID, ok bool) {
+	rest, found := bytes.CutPrefix(b, []byte(`{"method":"`))
+	if len(b) <= longMessage || !found {
+		return "", "", false
+	}
+	name, _, _ := bytes.Cut(rest[:100], []byte(`"`))
+	session = sessionAtEnd(b)
+	return string(name), session, session != "" && isConsoleEvent(string(name))
+}
+
+// sessionAtEnd is the session that a message of Chromium's ends with; empty: the
+// browser's own.
+func sessionAtEnd(b []byte) proto.TargetSessionID {
+	const key = `"sessionId":"`
+	at := bytes.LastIndex(b, []byte(key))
+	if at < 0 {
+		return ""
+	}
+	id, _, _ := bytes.Cut(b[at+len(key):], []byte(`"`))
+	return proto.TargetSessionID(id)
+}
