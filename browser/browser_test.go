@@ -80,18 +80,16 @@ func waitIdle(t *testing.T, b *Browser) {
 	b.mu.Lock()
 	i := b.current
 	b.mu.Unlock()
-	contexts, err := proto.TargetGetBrowserContexts{}.Call(caller{testContext(t), i.client, ""})
+	contexts, err := proto.TargetGetBrowserContexts{}.Call(i.client.browser(testContext(t)))
 	if err != nil || len(contexts.BrowserContextIDs) != b.config.Warm {
 		t.Fatalf("%d contexts, want the %d ready ones: %v", len(contexts.BrowserContextIDs), b.config.Warm, err)
 	}
-	targets, err := proto.TargetGetTargets{}.Call(caller{testContext(t), i.client, ""})
+	targets, err := proto.TargetGetTargets{}.Call(i.client.browser(testContext(t)))
 	if err != nil || len(targets.TargetInfos) != b.config.Warm+1 { // one came with the browser
 		t.Fatalf("%d targets, want %d: %v", len(targets.TargetInfos), b.config.Warm+1, err)
 	}
-	i.client.mu.Lock()
-	defer i.client.mu.Unlock()
-	if len(i.client.pending) > 0 || len(i.client.sinks) != 1+b.config.Warm {
-		t.Errorf("%d calls and %d sessions are remembered", len(i.client.pending), len(i.client.sinks))
+	if requests, sessions := i.client.inUse(); requests > 0 || sessions != 1+b.config.Warm {
+		t.Errorf("%d requests and %d sessions are remembered", requests, sessions)
 	}
 }
 

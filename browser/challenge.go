@@ -21,7 +21,7 @@ const shellProduct = "HeadlessChrome/"
 // the browser pauses the requests of all runs, and each is continued at once. That
 // costs about half a millisecond a request, and nothing in the headless shell.
 func (p *process) declineChallenges(ctx context.Context) error {
-	browser := caller{ctx, p.client, ""}
+	browser := p.client.browser(ctx)
 	v, err := proto.BrowserGetVersion{}.Call(browser)
 	if err != nil || strings.HasPrefix(v.Product, shellProduct) {
 		return err

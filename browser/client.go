@@ -23,12 +23,10 @@ type client struct {
 	pending map[int]chan answer
 	sinks   map[proto.TargetSessionID]func(method string, params json.RawMessage)
 	err     error // why the connection ended
-	// seen, if set, is called with the lock held for each message in either direction,
-	// with the method of incoming events.
+	// seen is set by observe.
 	seen func(session proto.TargetSessionID, event string)
 
-	// done is closed when the connection has ended and no sink will be called any more.
-	done chan struct{}
+	ended chan struct{}
 }
 
 type answer struct {
@@ -37,7 +35,7 @@ type answer struct {
 }
 
 func newClient(t transport) *client {
-	c := &client{t: t, pending: map[int]chan answer{}, done: make(chan struct{}),
+	c := &client{t: t, pending: map[int]chan answer{}, ended: make(chan struct{}),
 		sinks: map[proto.TargetSessionID]func(string, json.RawMessage){}}
 	go c.read()
 	return c
@@ -88,12 +86,37 @@ func (c *client) send(session proto.TargetSessionID, method string, params any) 
 		c.seen(session, "")
 	}
 	// With the lock held, so that requests are sent in the order of their ids.
-	if err := c.t.send(message); err != nil {
+	if err := c.t.write(message); err != nil {
 		delete(c.pending, c.id)
 		c.err = fmt.Errorf("%w: %w", errClosed, err)
 		f.ch <- answer{nil, c.err}
 	}
 	return f
+}
+
+// observe makes the client call seen for each message in either direction, with its session
+// and, of an event, its method. seen must be quick and must not use the client.
+func (c *client) observe(seen func(session proto.TargetSessionID, event string)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen = seen
+}
+
+// inUse returns how many requests wait for their answer, and how many sessions have a
+// sink. Both return to what they were when a page is closed.
+func (c *client) inUse() (requests, sessions int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.pending), len(c.sinks)
+}
+
+// done is closed when the connection has ended and no sink will be called any more.
+func (c *client) done() <-chan struct{} { return c.ended }
+
+// close ends the connection and waits until no sink will be called any more.
+func (c *client) close() {
+	_ = c.t.close()
+	<-c.ended
 }
 
 // endError is the error that the connection has ended with; nil while it is open.
@@ -102,6 +125,9 @@ func (c *client) endError() error {
 	defer c.mu.Unlock()
 	return c.err
 }
+
+// answer receives the answer when it has arrived. Only one goroutine may receive it.
+func (f *future) answer() <-chan answer { return f.ch }
 
 // wait returns the answer. It fails with the cause of ctx when that ends.
 func (f *future) wait(ctx context.Context) ([]byte, error) {
@@ -132,7 +158,7 @@ type message struct {
 }
 
 func (c *client) read() {
-	defer close(c.done)
+	defer close(c.ended)
 	for {
 		b, err := c.t.read()
 		if errors.Is(err, errOversize) {

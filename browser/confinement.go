@@ -19,6 +19,8 @@ type confinement struct {
 	sandbox bool
 	// memory bounds the data segment of each of its processes, in bytes; 0 for no bound.
 	memory int64
+	// maxMessage bounds the messages that are read from it, in bytes; 0 for the usual bound.
+	maxMessage int64
 	// lacks describes which parts of the isolation are missing; empty if it is complete.
 	lacks string
 }
@@ -59,6 +61,7 @@ func ownUser() *syscall.Credential {
 type launcher struct {
 	executable string
 	memory     int64 // bytes for each process; 0 for no bound
+	maxMessage int64 // bytes; 0 for the usual bound
 	// warn is called with what the confinement lacks, what to do about it, and why no
 	// better one works.
 	warn func(lacks string, why error)
@@ -78,7 +81,7 @@ func (l *launcher) start(ctx context.Context, executable string, within time.Dur
 	var why error
 	for {
 		c := l.left[0]
-		c.memory = l.memory
+		c.memory, c.maxMessage = l.memory, l.maxMessage
 		p, err := startProcess(ctx, executable, c)
 		if err == nil {
 			if lacks := l.left[0].lacks; lacks != "" && !l.works {

@@ -6,6 +6,10 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
+// longMessage is the length up to which an event of a page's console is decoded, in bytes.
+// Of a longer one only the length counts, because decoding is what costs time.
+const longMessage = 1 << 20
+
 // isConsoleEvent reports whether an event of this method says what a page has written to its
 // console.
 func isConsoleEvent(method string) bool {

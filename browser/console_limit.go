@@ -15,9 +15,6 @@ const (
 	// copyCost is how often the bytes of what a page copies count: such a message is
 	// decoded, however long it is.
 	copyCost = 4
-	// longMessage is the length up to which a message is decoded. Of a longer one only the
-	// length counts, because decoding is what costs time.
-	longMessage = 1 << 20
 )
 
 // countConsole counts what the page writes to its console and to the run's clipboard, ends

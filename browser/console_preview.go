@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,22 @@ const (
 	// maxThrown bounds the text of one exception, in characters.
 	maxThrown = 2000
 )
+
+// exceptionText describes what was thrown, without the stack.
+func exceptionText(x exceptionDetails) string {
+	text := cmp.Or(previewed(x.Exception.Preview), x.Exception.Description)
+	if text == "" {
+		text = strings.TrimSpace(x.Text + " " + string(x.Exception.Value))
+	}
+	return withoutStack(text)
+}
+
+// withoutStack is the description of an exception on one line, without its stack. The
+// message is not shortened, because masking would not recognise half of a secret.
+func withoutStack(description string) string {
+	message, _, _ := strings.Cut(description, "\n    at ")
+	return routine.Truncate(strings.Join(strings.Fields(message), " "), maxThrown)
+}
 
 // previewed formats an object like a console, such as {code: 5}. V8 has read its first
 // properties without calling any code of the page. It is empty for objects whose

@@ -70,7 +70,7 @@ func (p *page) downloadDirectory() string {
 // send events about them.
 func (p *page) allowDownloads(ctx context.Context) error {
 	return proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorAllowAndName,
-		BrowserContextID: p.context, DownloadPath: p.downloadDirectory(), EventsEnabled: true}.Call(caller{ctx, p.i.client, ""})
+		BrowserContextID: p.context, DownloadPath: p.downloadDirectory(), EventsEnabled: true}.Call(p.i.client.browser(ctx))
 }
 
 // downloadEvent handles the browser's events about the downloads of all runs. The page that

@@ -222,8 +222,8 @@ func removed(selector, when string) error {
 // parse.
 func selectorError(selector string, err error) error {
 	var t *exceptionError
-	if errors.As(err, &t) && strings.HasPrefix(t.text, "SyntaxError") {
-		return routine.Errorf(routine.CodeElementNotFound, "%q is no CSS selector: %s", selector, t.text)
+	if errors.As(err, &t) && strings.HasPrefix(t.Error(), "SyntaxError") {
+		return routine.Errorf(routine.CodeElementNotFound, "%q is no CSS selector: %s", selector, exceptionText(t.exceptionDetails))
 	}
 	return err
 }

@@ -1,29 +1,27 @@
 package browser
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
-
-	"rote/routine"
 )
 
 // evaluate evaluates an expression. It fails with an *exceptionError if the
 // expression throws.
 func evaluate(ctx context.Context, c channel, m proto.Request) (remoteObject, error) {
 	answer, err := call[struct {
-		Result    remoteObject `json:"result"`
-		Exception *exception   `json:"exceptionDetails"`
+		Result    remoteObject      `json:"result"`
+		Exception *exceptionDetails `json:"exceptionDetails"`
 	}](ctx, c, m)
 	if err != nil || answer.Exception == nil {
 		return answer.Result, err
 	}
-	return remoteObject{}, &exceptionError{answer.Exception.text(), *answer.Exception}
+	return remoteObject{}, &exceptionError{*answer.Exception}
 }
 
 // remoteObject is the value of an evaluation. Unlike rod's type it keeps the value's JSON
@@ -41,16 +39,24 @@ type remoteObject struct {
 }
 
 // exceptionError is an exception of evaluated code.
-type exceptionError struct {
-	text string // without the stack
-	exception
+type exceptionError struct{ exceptionDetails }
+
+// maxExceptionText bounds the text of the error, in characters.
+const maxExceptionText = 2000
+
+// Error describes on one line what was thrown, without its stack. Of a thrown object that
+// is no error it has only the kind: its properties are in its preview.
+func (e *exceptionError) Error() string {
+	text, _, _ := strings.Cut(e.Exception.Description, "\n    at ")
+	if text == "" {
+		text = e.Text + " " + string(e.Exception.Value)
+	}
+	return fmt.Sprintf("%.*s", maxExceptionText, strings.Join(strings.Fields(text), " "))
 }
 
-func (t *exceptionError) Error() string { return t.text }
-
-// exception is the protocol's ExceptionDetails. Line and Column count from 0 or
-// from 1, depending on how the exception came about.
-type exception struct {
+// exceptionDetails says what was thrown and where. Line and Column count from 0 or from 1,
+// depending on how the exception came about.
+type exceptionDetails struct {
 	Text      string       `json:"text"`
 	URL       string       `json:"url"`
 	Line      int          `json:"lineNumber"`
@@ -63,22 +69,6 @@ type exception struct {
 			Column int    `json:"columnNumber"`
 		} `json:"callFrames"`
 	} `json:"stackTrace"`
-}
-
-// text describes what was thrown, without the stack.
-func (x exception) text() string {
-	text := cmp.Or(previewed(x.Exception.Preview), x.Exception.Description)
-	if text == "" {
-		text = strings.TrimSpace(x.Text + " " + string(x.Exception.Value))
-	}
-	return withoutStack(text)
-}
-
-// withoutStack is the description of an exception on one line, without its stack. The
-// message is not shortened, because masking would not recognise half of a secret.
-func withoutStack(description string) string {
-	message, _, _ := strings.Cut(description, "\n    at ")
-	return routine.Truncate(strings.Join(strings.Fields(message), " "), maxThrown)
 }
 
 // errGone says that the document was replaced during an evaluation.

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -9,11 +10,10 @@ import (
 // Frames may go while the page that they are in is dismissed.
 func TestDismissWhileFramesGo(t *testing.T) {
 	p := openPage(t, "")
-	c := p.i.client
 	p.mu.Lock()
 	p.frames.isolated = []*frameView{{p: p, session: "one"}, {p: p, session: "two"}}
 	p.mu.Unlock()
-	c.mu.Lock() // holds up dismiss at the first frame
+	release := holdUp(t, p.i.client) // dismiss waits at the first frame
 	done := make(chan struct{})
 	go func() { defer close(done); p.i.unregister(p) }()
 	eventually(t, testTime, "the page's dismissal", func() bool {
@@ -24,8 +24,19 @@ func TestDismissWhileFramesGo(t *testing.T) {
 	p.mu.Lock()
 	p.dropFrames(func(*frameView) bool { return true })
 	p.mu.Unlock()
-	c.mu.Unlock()
+	release()
 	<-done
+}
+
+// holdUp makes all use of the client wait until release is called.
+func holdUp(t *testing.T, c *client) (release func()) {
+	t.Helper()
+	held, released := make(chan struct{}), make(chan struct{})
+	hold := sync.OnceFunc(func() { close(held); <-released })
+	c.observe(func(proto.TargetSessionID, string) { hold() })
+	go c.send("", "Browser.getVersion", nil)
+	<-held
+	return func() { close(released); c.observe(nil) }
 }
 
 // A page that makes frames without end does not fill our memory.

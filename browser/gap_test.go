@@ -73,13 +73,11 @@ func TestSpeedWithoutIdleGaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := opened.(*tabs).first
-		p.i.client.mu.Lock()
-		p.i.client.seen = func(session proto.TargetSessionID, event string) {
+		p.i.client.observe(func(session proto.TargetSessionID, event string) {
 			if session == p.session && slices.Contains(awaited, event) {
 				a.happens()
 			}
-		}
-		p.i.client.mu.Unlock()
+		})
 		a.mu.Lock()
 		a.last, a.worst = time.Time{}, 0
 		a.mu.Unlock()

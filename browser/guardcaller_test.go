@@ -96,14 +96,11 @@ func TestPagesHookAtFullSpeed(t *testing.T) {
 	for _, path := range []string{"/", "/wrapped"} {
 		p := mustOpen(t, b)
 		var pauses atomic.Int64
-		client := p.i.client
-		client.mu.Lock()
-		client.seen = func(session proto.TargetSessionID, event string) {
+		p.i.client.observe(func(session proto.TargetSessionID, event string) {
 			if session == p.session && event == "Debugger.paused" {
 				pauses.Add(1)
 			}
-		}
-		client.mu.Unlock()
+		})
 		if _, err := p.Navigate(testContext(t), url+path); err != nil {
 			t.Fatal(err)
 		}

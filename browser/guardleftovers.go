@@ -104,7 +104,7 @@ func (g *guard) entryPointsOf(ctx context.Context, script string) []*proto.Debug
 func (g *guard) confirmStops() {
 	g.pendingStops = slices.DeleteFunc(g.pendingStops, func(s pendingStop) bool {
 		select {
-		case a := <-s.answer.ch:
+		case a := <-s.answer.answer():
 			if made, ok := decode[proto.DebuggerSetBreakpointResult](a.result); a.err == nil && ok {
 				g.leftoverStops[string(made.BreakpointID)] = s.script
 			}

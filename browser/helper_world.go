@@ -141,7 +141,7 @@ func helperCall(function string, args []any) (string, error) {
 // notLoaded reports whether the world exists without the helper.
 func notLoaded(err error) bool {
 	var t *exceptionError
-	return errors.As(err, &t) && strings.HasPrefix(t.text, "ReferenceError: rote is not defined")
+	return errors.As(err, &t) && strings.HasPrefix(t.Error(), "ReferenceError: rote is not defined")
 }
 
 // staleWorld reports whether nothing has run because the world no longer existed.

@@ -38,7 +38,7 @@ func (p *page) checkClick(ctx context.Context, s actionPoint, before navState) e
 			return nil
 		}
 		select {
-		case a := <-answer.ch:
+		case a := <-answer.answer():
 			return lostClickIn(a)
 		case <-changed:
 		case <-p.end.dead:

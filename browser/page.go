@@ -109,7 +109,7 @@ func (p *page) startRun(ctx context.Context, o routine.Opening) error {
 
 // open creates the context and its page. All traffic of the context uses the proxy.
 func (p *page) open(ctx context.Context, proxy string) error {
-	browser := caller{ctx, p.i.client, ""}
+	browser := p.i.client.browser(ctx)
 	made, err := proto.TargetCreateBrowserContext{ProxyServer: proxy, ProxyBypassList: "<-loopback>"}.Call(browser)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (p *page) open(ctx context.Context, proxy string) error {
 	}
 	select {
 	case <-p.attachedTo:
-	case <-p.i.client.done:
+	case <-p.i.client.done():
 		return errClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -185,7 +185,7 @@ var errCrashed = errors.New("the page crashed")
 // a crashed page answers nothing any more.
 func (p *page) await(ctx context.Context, f *future) ([]byte, error) {
 	select {
-	case a := <-f.ch:
+	case a := <-f.answer():
 		return a.result, a.err
 	case <-ctx.Done():
 		f.forget()
@@ -245,7 +245,7 @@ func (p *page) disposeContext() error {
 	if disposing != nil { // a script or a flood was blocked
 		_, err = disposing.wait(ctx)
 	} else {
-		err = proto.TargetDisposeBrowserContext{BrowserContextID: p.context}.Call(caller{ctx, p.i.client, ""})
+		err = proto.TargetDisposeBrowserContext{BrowserContextID: p.context}.Call(p.i.client.browser(ctx))
 	}
 	if errors.Is(err, errClosed) {
 		return nil // the browser has ended, and the context with it

@@ -304,7 +304,7 @@ func (p *page) waitFor(ctx context.Context, done func(navState) (bool, error)) e
 		case <-changed:
 		case <-p.end.dead:
 			return p.failure(ctx, errCrashed)
-		case <-p.i.client.done:
+		case <-p.i.client.done():
 			return p.failure(ctx, errClosed)
 		case <-ctx.Done():
 			return context.Cause(ctx)

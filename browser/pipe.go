@@ -2,11 +2,11 @@ package browser
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -21,17 +21,17 @@ type pipe struct {
 	w  *os.File
 	r  *os.File
 	in *bufio.Reader
-	// most is the length up to which a message is read.
-	most atomic.Int64
+	// limit is the length up to which a message is read, in bytes.
+	limit int64
 }
 
-func newPipe(r, w *os.File) *pipe {
-	p := &pipe{w: w, r: r, in: bufio.NewReaderSize(r, 1<<16)}
-	p.most.Store(maxMessage)
-	return p
+// newPipe returns the transport that reads messages from r and writes them to w. It reads
+// messages of at most limit bytes; 0 means maxMessage.
+func newPipe(r, w *os.File, limit int64) *pipe {
+	return &pipe{w: w, r: r, in: bufio.NewReaderSize(r, 1<<16), limit: cmp.Or(limit, maxMessage)}
 }
 
-func (p *pipe) send(message []byte) error {
+func (p *pipe) write(message []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// A browser that reads no more must not block callers beyond their own limits. After
@@ -39,7 +39,7 @@ func (p *pipe) send(message []byte) error {
 	_ = p.w.SetWriteDeadline(time.Now().Add(writeTime))
 	_, err := p.w.Write(append(message, 0))
 	if err != nil {
-		p.close()
+		_ = p.close()
 	}
 	return err
 }
@@ -64,7 +64,7 @@ func (p *pipe) read() ([]byte, error) {
 	for size := int64(0); ; {
 		piece, err := p.in.ReadSlice(0)
 		size += int64(len(piece))
-		long := size > p.most.Load()
+		long := size > p.limit
 		b = append(b, piece...)
 		if long {
 			b = withoutMiddle(b)
@@ -89,16 +89,20 @@ func withoutMiddle(b []byte) []byte {
 	return append(b[:headBytes], b[len(b)-endBytes-1:]...)
 }
 
-func (p *pipe) close() {
-	_ = p.w.Close()
-	_ = p.r.Close()
-}
+func (p *pipe) close() error { return errors.Join(p.w.Close(), p.r.Close()) }
 
-// transport carries protocol messages. A read that fails ends the connection,
-// unless with errOversize, which comes with the beginning and the end of the message.
+// transport carries the messages of one connection to a browser. One goroutine reads;
+// several may write.
 type transport interface {
-	send(message []byte) error
+	// read returns the next message. If that is too long, it returns errOversize with the
+	// beginning and the end of it, at least headBytes and endBytes. Any other error ends the
+	// connection.
 	read() ([]byte, error)
+	// write sends a message. It may keep and change the slice, and must not block for long.
+	// After an error the connection is unusable.
+	write(message []byte) error
+	// close ends the connection, and with it a read under way. It may be called repeatedly.
+	close() error
 }
 
 var _ transport = (*pipe)(nil)

@@ -20,8 +20,7 @@ func TestPipeBoundsMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPipe(r, w)
-	p.most.Store(1000)
+	p := newPipe(r, w, 1000)
 	defer p.close()
 	long := `{"id":7,"result":"` + strings.Repeat("x", 1<<17) + `"}`
 	go func() { _, _ = w.WriteString("short\x00" + long + "\x00" + strings.Repeat("y", 999) + "\x00") }()
@@ -39,8 +38,8 @@ func TestPipeBoundsMessages(t *testing.T) {
 // Chromium's answers begin with the id, which is all that is read of a long one.
 func TestLongAnswer(t *testing.T) {
 	b := own(t)
+	b.launcher.maxMessage = 10_000
 	p := mustOpen(t, b)
-	p.i.pipe.most.Store(10_000)
 	if _, err := p.await(testContext(t), p.send(proto.RuntimeEvaluate{Expression: "'x'.repeat(1e6)"})); !errors.Is(err, errOversize) {
 		t.Fatal(err)
 	}
@@ -57,6 +56,7 @@ func TestLongUpload(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			b := New(Config{Egress: shared.config.Egress, Executable: kind.executable(t), Warm: 1, Log: complaints})
+			b.launcher.maxMessage = 50_000
 			t.Cleanup(b.Close)
 			uploads(t, mustOpen(t, b))
 		})
@@ -89,7 +89,6 @@ func uploads(t *testing.T, p *page) {
 	if got := upload(); got != `"100000"` || longest.Load() > 50_000 {
 		t.Error(got, longest.Load())
 	}
-	p.i.pipe.most.Store(50_000)
 	if _, err := p.Evaluate(testContext(t), watchedScript(`(() => { document.title = 'watched' })()`)); err != nil {
 		t.Fatal(err)
 	}

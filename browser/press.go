@@ -74,9 +74,9 @@ func (p *page) pressMouse(ctx context.Context, s actionPoint, c routine.Click, b
 // that starts to navigate answers late.
 func (p *page) landed(ctx context.Context, s actionPoint, before navState, judged, pressed *future) (hit string, seen bool, err error) {
 	select {
-	case a := <-judged.ch:
+	case a := <-judged.answer():
 		return judgement(a)
-	case a := <-pressed.ch:
+	case a := <-pressed.answer():
 		if ignoreGone(a.err) != nil {
 			return "", false, a.err
 		}
@@ -94,9 +94,9 @@ func (p *page) landed(ctx context.Context, s actionPoint, before navState, judge
 	if err == nil && p.now().loader == before.loader {
 		defer asked.forget()
 		select {
-		case a := <-judged.ch:
+		case a := <-judged.answer():
 			return judgement(a)
-		case a := <-asked.ch:
+		case a := <-asked.answer():
 			var r evaluated[struct {
 				Armed bool    `json:"armed"`
 				Hit   *string `json:"hit"`

@@ -29,7 +29,6 @@ type process struct {
 	cmd    *exec.Cmd
 	dir    *tempdir.Dir
 	home   string // Chromium's home directory in dir: its profile and temporary files
-	pipe   *pipe
 	log    *tail
 	exited chan struct{} // closed when the process has ended and was waited for
 	once   sync.Once
@@ -64,7 +63,7 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 	p.client.listen("", p.event)
 	// Every new page and worker waits until it is resumed, so that it can be set up
 	// before its first script runs.
-	err = proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true}.Call(caller{ctx, p.client, ""})
+	err = proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true}.Call(p.client.browser(ctx))
 	if err == nil {
 		err = p.declineChallenges(ctx)
 	}
@@ -103,7 +102,6 @@ func (p *process) launch(executable string, c confinement) error {
 		_ = errors.Join(theirIn.Close(), ourOut.Close())
 		return err
 	}
-	p.pipe = newPipe(ourIn, ourOut)
 	p.cmd = withMemoryLimit(c.memory, executable, flags(p.home, c.sandbox))
 	p.cmd.ExtraFiles = []*os.File{theirIn, theirOut} // file descriptors 3 and 4
 	p.cmd.Stderr = p.log
@@ -125,10 +123,10 @@ func (p *process) launch(executable string, c confinement) error {
 		}
 	}()
 	if err := <-started; err != nil {
-		p.pipe.close()
+		_ = errors.Join(ourIn.Close(), ourOut.Close())
 		return err
 	}
-	p.client = newClient(p.pipe)
+	p.client = newClient(newPipe(ourIn, ourOut, c.maxMessage))
 	return nil
 }
 
@@ -215,8 +213,7 @@ func (p *process) close() {
 		p.ended.Store(p.client.endError() == nil)
 		killGroup(p.cmd)
 		<-p.exited
-		p.pipe.close()
-		<-p.client.done
+		p.client.close()
 		_ = p.dir.Remove()
 	})
 }
@@ -295,7 +292,7 @@ func Check(ctx context.Context, executable string) (*Checked, error) {
 		return nil, explainCheck(executable, err)
 	}
 	defer p.close()
-	v, err := proto.BrowserGetVersion{}.Call(caller{ctx, p.client, ""})
+	v, err := proto.BrowserGetVersion{}.Call(p.client.browser(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for its version: %w", executable, err)
 	}

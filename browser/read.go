@@ -66,7 +66,7 @@ func (p *page) Cookies(ctx context.Context) ([]routine.Cookie, error) {
 	if err := p.awaitRest(ctx); err != nil { // a page that is loading may set some
 		return nil, err
 	}
-	all, err := proto.StorageGetCookies{BrowserContextID: p.context}.Call(caller{ctx, p.i.client, ""})
+	all, err := proto.StorageGetCookies{BrowserContextID: p.context}.Call(p.i.client.browser(ctx))
 	if err != nil {
 		return nil, p.failure(ctx, err)
 	}

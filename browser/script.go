@@ -127,14 +127,14 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remoteOb
 		p.terminateScript()
 	}
 	if t, ok := errors.AsType[*exceptionError](err); ok {
-		by := source.place(t.exception)
+		by := source.place(t.exceptionDetails)
 		// What the script or a function that it calls throws has the script on its
 		// stack. If the script does not compile, the stack contains at most paused
 		// code, such as a function that an earlier script has left.
 		if t.Text == "Uncaught" && t.Exception.Class == "SyntaxError" && by.place.Line == 0 {
-			by = source.placeOfSyntaxError(t.exception)
+			by = source.placeOfSyntaxError(t.exceptionDetails)
 		}
-		err = &scriptThrown{t.text, by}
+		err = &scriptThrown{exceptionText(t.exceptionDetails), by}
 	}
 	return v, err
 }

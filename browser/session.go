@@ -41,21 +41,18 @@ func (r rawCall) ProtoReq() string { return r.method }
 
 func (r rawCall) MarshalJSON() ([]byte, error) { return json.Marshal(r.params) }
 
-// caller makes rod's typed requests on one session of the client with one context.
-type caller struct {
-	ctx     context.Context
-	c       *client
-	session proto.TargetSessionID
+// browser makes rod's typed requests on the browser's own session. They end with ctx.
+func (c *client) browser(ctx context.Context) proto.Client { return browserSession{ctx, c} }
+
+type browserSession struct {
+	ctx context.Context
+	c   *client
 }
 
-var (
-	_ proto.Client      = caller{}
-	_ proto.Sessionable = caller{}
-	_ proto.Contextable = caller{}
-)
+var _ proto.Contextable = browserSession{}
 
-func (c caller) Call(ctx context.Context, session, method string, params any) ([]byte, error) {
-	return c.c.send(proto.TargetSessionID(session), method, params).wait(ctx)
+func (b browserSession) Call(ctx context.Context, session, method string, params any) ([]byte, error) {
+	return b.c.send(proto.TargetSessionID(session), method, params).wait(ctx)
 }
-func (c caller) GetSessionID() proto.TargetSessionID { return c.session }
-func (c caller) GetContext() context.Context         { return c.ctx }
+
+func (b browserSession) GetContext() context.Context { return b.ctx }

@@ -228,7 +228,7 @@ func (p *page) awaitRequestedNavigation(ctx context.Context, before navState, se
 			return true, nil
 		}
 		select {
-		case <-settled.ch:
+		case <-settled.answer():
 			s := p.now()
 			return s.requests > before.requests || s.loader != before.loader, nil
 		case <-changed:

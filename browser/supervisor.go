@@ -157,7 +157,7 @@ func (b *Browser) supervise(i *instance) {
 	defer tick.Stop()
 	for {
 		select {
-		case <-i.client.done:
+		case <-i.client.done():
 			how := i.process.endReason(b.lifetime.answer)
 			b.replaceFailed(i, true)
 			if how != "" {
@@ -192,7 +192,7 @@ func (b *Browser) supervise(i *instance) {
 func (i *instance) answers(d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	_, err := proto.BrowserGetVersion{}.Call(caller{ctx, i.client, ""})
+	_, err := proto.BrowserGetVersion{}.Call(i.client.browser(ctx))
 	return err == nil || i.client.endError() != nil
 }
 

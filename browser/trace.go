@@ -24,9 +24,15 @@ const (
 // only when read is called, so that successful runs do not pay for it.
 type trace struct {
 	mu      sync.Mutex
-	console []message         // latest last
+	console []consoleEvent    // latest last
 	asked   []json.RawMessage // Network.requestWillBeSent
 	failed  []routine.FailedRequest
+}
+
+// consoleEvent is an event of the page's console, not yet decoded.
+type consoleEvent struct {
+	method string
+	params json.RawMessage
 }
 
 // note records an event. It runs on the reading goroutine.
@@ -44,7 +50,7 @@ func (t *trace) note(method string, params json.RawMessage) {
 			t.fail(string(e.RequestID), routine.FailedRequest{Error: strings.TrimPrefix(e.ErrorText, "net::")})
 		}
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown":
-		t.console = latest(t.console, message{Method: method, Params: params}, maxTraced)
+		t.console = latest(t.console, consoleEvent{method, params}, maxTraced)
 	}
 }
 
@@ -95,20 +101,20 @@ func (t *trace) read(script scriptSource) (console []string, failed []routine.Fa
 	return console, append([]routine.FailedRequest{}, t.failed...)
 }
 
-func consoleLine(m message, script scriptSource) (string, bool) {
-	if m.Method == "Runtime.exceptionThrown" {
+func consoleLine(m consoleEvent, script scriptSource) (string, bool) {
+	if m.method == "Runtime.exceptionThrown" {
 		e, ok := decode[struct {
-			Details *exception `json:"exceptionDetails"`
-		}](m.Params)
+			Details *exceptionDetails `json:"exceptionDetails"`
+		}](m.params)
 		if !ok || e.Details == nil {
 			return "", false
 		}
-		text := "exception: " + strings.TrimSpace(e.Details.Text+" "+e.Details.text())
+		text := "exception: " + strings.TrimSpace(e.Details.Text+" "+exceptionText(*e.Details))
 		if by := script.place(*e.Details); by.place.Line > 0 {
 			return text + by.String(), true
 		}
 		return fmt.Sprintf("%s (line %d)", text, e.Details.Line+1), true
 	}
-	e, ok := decode[proto.RuntimeConsoleAPICalled](m.Params)
+	e, ok := decode[proto.RuntimeConsoleAPICalled](m.params)
 	return lineOf(&e), ok
 }
