@@ -80,15 +80,15 @@ func waitIdle(t *testing.T, b *Browser) {
 	b.mu.Lock()
 	i := b.current
 	b.mu.Unlock()
-	contexts, err := proto.TargetGetBrowserContexts{}.Call(i.client.browser(testContext(t)))
+	contexts, err := proto.TargetGetBrowserContexts{}.Call(i.client.Browser(testContext(t)))
 	if err != nil || len(contexts.BrowserContextIDs) != b.config.Warm {
 		t.Fatalf("%d contexts, want the %d ready ones: %v", len(contexts.BrowserContextIDs), b.config.Warm, err)
 	}
-	targets, err := proto.TargetGetTargets{}.Call(i.client.browser(testContext(t)))
+	targets, err := proto.TargetGetTargets{}.Call(i.client.Browser(testContext(t)))
 	if err != nil || len(targets.TargetInfos) != b.config.Warm+1 { // one came with the browser
 		t.Fatalf("%d targets, want %d: %v", len(targets.TargetInfos), b.config.Warm+1, err)
 	}
-	if requests, sessions := i.client.inUse(); requests > 0 || sessions != 1+b.config.Warm {
+	if requests, sessions := i.client.InUse(); requests > 0 || sessions != 1+b.config.Warm {
 		t.Errorf("%d requests and %d sessions are remembered", requests, sessions)
 	}
 }

@@ -21,7 +21,7 @@ const shellProduct = "HeadlessChrome/"
 // the browser pauses the requests of all runs, and each is continued at once. That
 // costs about half a millisecond a request, and nothing in the headless shell.
 func (p *process) declineChallenges(ctx context.Context) error {
-	browser := p.client.browser(ctx)
+	browser := p.client.Browser(ctx)
 	v, err := proto.BrowserGetVersion{}.Call(browser)
 	if err != nil || strings.HasPrefix(v.Product, shellProduct) {
 		return err
@@ -33,19 +33,19 @@ func (p *process) declineChallenges(ctx context.Context) error {
 // answerPaused continues a request that the browser has paused, unless it is that of a
 // refused popup, and declines a challenge. It runs on the reading goroutine.
 func (p *process) answerPaused(method string, params json.RawMessage) {
-	e, ok := decode[struct {
+	e, ok := Decode[struct {
 		ID    proto.FetchRequestID `json:"requestId"`
 		Frame proto.PageFrameID    `json:"frameId"`
 	}](params)
 	switch {
 	case !ok:
 	case method == "Fetch.requestPaused" && p.isRefused(e.Frame):
-		p.client.send("", "Fetch.failRequest", proto.FetchFailRequest{RequestID: e.ID, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
+		p.client.Send("", "Fetch.failRequest", proto.FetchFailRequest{RequestID: e.ID, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
 		p.closeTarget(proto.TargetTargetID(e.Frame))
 	case method == "Fetch.requestPaused":
-		p.client.send("", "Fetch.continueRequest", proto.FetchContinueRequest{RequestID: e.ID})
+		p.client.Send("", "Fetch.continueRequest", proto.FetchContinueRequest{RequestID: e.ID})
 	case method == "Fetch.authRequired":
-		p.client.send("", "Fetch.continueWithAuth", proto.FetchContinueWithAuth{RequestID: e.ID,
+		p.client.Send("", "Fetch.continueWithAuth", proto.FetchContinueWithAuth{RequestID: e.ID,
 			AuthChallengeResponse: &proto.FetchAuthChallengeResponse{Response: proto.FetchAuthChallengeResponseResponseCancelAuth}})
 	}
 }

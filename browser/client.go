@@ -8,77 +8,81 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/go-rod/rod/lib/cdp"
+	rod "github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// client is a thin Chrome DevTools Protocol client. Unlike rod's it can send without
+// Client is a thin Chrome DevTools Protocol client. Unlike rod's it can send without
 // waiting, sends requests in order, gives each session only its own events, retains
 // nothing about calls that have ended, and returns errors where rod panics.
-type client struct {
-	t transport
+type Client struct {
+	t Transport
 
 	mu      sync.Mutex
 	id      int
-	pending map[int]chan answer
+	pending map[int]chan Answer
 	sinks   map[proto.TargetSessionID]func(method string, params json.RawMessage)
 	err     error // why the connection ended
-	// seen is set by observe.
+	// seen is set by Observe.
 	seen func(session proto.TargetSessionID, event string)
 
-	ended chan struct{}
+	ended chan struct{} // what Done returns
 }
 
-type answer struct {
-	result []byte
-	err    error
+// Answer is the answer to a request: its result as JSON, or an error.
+type Answer struct {
+	Result []byte
+	Err    error
 }
 
-func newClient(t transport) *client {
-	c := &client{t: t, pending: map[int]chan answer{}, ended: make(chan struct{}),
+// NewClient returns a client that uses the transport until Close, which also closes the
+// transport.
+func NewClient(t Transport) *Client {
+	c := &Client{t: t, pending: map[int]chan Answer{}, ended: make(chan struct{}),
 		sinks: map[proto.TargetSessionID]func(string, json.RawMessage){}}
 	go c.read()
 	return c
 }
 
-// listen makes sink receive the events of a session; the empty session is that of the
+// Listen makes sink receive the events of a session; the empty session is that of the
 // browser. sink runs on the reading goroutine. It may send and must not block.
-func (c *client) listen(session proto.TargetSessionID, sink func(method string, params json.RawMessage)) {
+func (c *Client) Listen(session proto.TargetSessionID, sink func(method string, params json.RawMessage)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sinks[session] = sink
 }
 
-func (c *client) unlisten(session proto.TargetSessionID) {
+// Unlisten ends Listen for a session. Its events are dropped.
+func (c *Client) Unlisten(session proto.TargetSessionID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.sinks, session)
 }
 
-// future is the answer to a request that was sent.
-type future struct {
-	c  *client
+// Future is the answer to a request that was sent, which may not have arrived yet.
+type Future struct {
+	c  *Client
 	id int
-	ch chan answer
+	ch chan Answer
 }
 
-// send writes a request and does not wait for its answer. Requests of one goroutine
+// Send writes a request and does not wait for its answer. Requests of one goroutine
 // arrive in order.
-func (c *client) send(session proto.TargetSessionID, method string, params any) *future {
+func (c *Client) Send(session proto.TargetSessionID, method string, params any) *Future {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.id++
-	f := &future{c, c.id, make(chan answer, 1)}
+	f := &Future{c, c.id, make(chan Answer, 1)}
 	if c.err != nil {
-		f.ch <- answer{nil, c.err}
+		f.ch <- Answer{nil, c.err}
 		return f
 	}
 	if params == nil {
 		params = struct{}{}
 	}
-	message, err := json.Marshal(&cdp.Request{ID: c.id, SessionID: string(session), Method: method, Params: params})
+	message, err := json.Marshal(&rod.Request{ID: c.id, SessionID: string(session), Method: method, Params: params})
 	if err != nil {
-		f.ch <- answer{nil, fmt.Errorf("encode %s: %w", method, err)}
+		f.ch <- Answer{nil, fmt.Errorf("encode %s: %w", method, err)}
 		return f
 	}
 	c.pending[c.id] = f.ch
@@ -86,62 +90,62 @@ func (c *client) send(session proto.TargetSessionID, method string, params any) 
 		c.seen(session, "")
 	}
 	// With the lock held, so that requests are sent in the order of their ids.
-	if err := c.t.write(message); err != nil {
+	if err := c.t.Write(message); err != nil {
 		delete(c.pending, c.id)
-		c.err = fmt.Errorf("%w: %w", errClosed, err)
-		f.ch <- answer{nil, c.err}
+		c.err = fmt.Errorf("%w: %w", ErrClosed, err)
+		f.ch <- Answer{nil, c.err}
 	}
 	return f
 }
 
-// observe makes the client call seen for each message in either direction, with its session
+// Observe makes the client call seen for each message in either direction, with its session
 // and, of an event, its method. seen must be quick and must not use the client.
-func (c *client) observe(seen func(session proto.TargetSessionID, event string)) {
+func (c *Client) Observe(seen func(session proto.TargetSessionID, event string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen = seen
 }
 
-// inUse returns how many requests wait for their answer, and how many sessions have a
+// InUse returns how many requests wait for their answer, and how many sessions have a
 // sink. Both return to what they were when a page is closed.
-func (c *client) inUse() (requests, sessions int) {
+func (c *Client) InUse() (requests, sessions int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.pending), len(c.sinks)
 }
 
-// done is closed when the connection has ended and no sink will be called any more.
-func (c *client) done() <-chan struct{} { return c.ended }
+// Done is closed when the connection has ended and no sink will be called any more.
+func (c *Client) Done() <-chan struct{} { return c.ended }
 
-// close ends the connection and waits until no sink will be called any more.
-func (c *client) close() {
-	_ = c.t.close()
+// Close ends the connection and waits until no sink will be called any more.
+func (c *Client) Close() {
+	_ = c.t.Close()
 	<-c.ended
 }
 
-// endError is the error that the connection has ended with; nil while it is open.
-func (c *client) endError() error {
+// Err is the error that the connection has ended with; nil while it is open.
+func (c *Client) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// answer receives the answer when it has arrived. Only one goroutine may receive it.
-func (f *future) answer() <-chan answer { return f.ch }
+// Answer receives the answer when it has arrived. Only one goroutine may receive it.
+func (f *Future) Answer() <-chan Answer { return f.ch }
 
-// wait returns the answer. It fails with the cause of ctx when that ends.
-func (f *future) wait(ctx context.Context) ([]byte, error) {
+// Wait returns the answer. It fails with the cause of ctx when that ends.
+func (f *Future) Wait(ctx context.Context) ([]byte, error) {
 	select {
 	case a := <-f.ch:
-		return a.result, a.err
+		return a.Result, a.Err
 	case <-ctx.Done():
-		f.forget()
+		f.Forget()
 		return nil, context.Cause(ctx)
 	}
 }
 
-// forget drops the answer, now or when it arrives.
-func (f *future) forget() {
+// Forget drops the answer, now or when it arrives.
+func (f *Future) Forget() {
 	f.c.mu.Lock()
 	defer f.c.mu.Unlock()
 	delete(f.c.pending, f.id)
@@ -154,19 +158,19 @@ type message struct {
 	Method    string                `json:"method"`
 	Params    json.RawMessage       `json:"params"`
 	Result    json.RawMessage       `json:"result"`
-	Error     *cdp.Error            `json:"error"`
+	Error     *Error                `json:"error"`
 }
 
-func (c *client) read() {
+func (c *Client) read() {
 	defer close(c.ended)
 	for {
-		b, err := c.t.read()
-		if errors.Is(err, errOversize) {
+		b, err := c.t.Read()
+		if errors.Is(err, ErrOversize) {
 			c.oversize(b)
 			continue
 		}
 		if err != nil {
-			c.fail(fmt.Errorf("%w: %w", errClosed, err))
+			c.fail(fmt.Errorf("%w: %w", ErrClosed, err))
 			return
 		}
 		var m message
@@ -194,9 +198,9 @@ func (c *client) read() {
 			continue
 		}
 		if m.Error != nil {
-			ch <- answer{nil, m.Error}
+			ch <- Answer{nil, m.Error}
 		} else {
-			ch <- answer{m.Result, nil}
+			ch <- Answer{m.Result, nil}
 		}
 	}
 }
@@ -204,7 +208,7 @@ func (c *client) read() {
 // oversize takes the beginning and the end of a message that is too long. It fails the
 // call to which the message is the answer. Events are dropped, except that of a paused
 // request, which would otherwise wait for ever.
-func (c *client) oversize(b []byte) {
+func (c *Client) oversize(b []byte) {
 	var id int
 	if _, err := fmt.Sscanf(string(b), `{"id":%d,`, &id); err != nil {
 		c.endPause(b)
@@ -215,7 +219,7 @@ func (c *client) oversize(b []byte) {
 	delete(c.pending, id)
 	c.mu.Unlock()
 	if ch != nil {
-		ch <- answer{nil, errOversize}
+		ch <- Answer{nil, ErrOversize}
 	}
 }
 
@@ -223,7 +227,7 @@ func (c *client) oversize(b []byte) {
 // because it contains the body of a large upload. A request that the browser's own
 // session has paused is continued. One that a page's session has paused for the guard
 // fails, because the guard cannot check it.
-func (c *client) endPause(b []byte) {
+func (c *Client) endPause(b []byte) {
 	rest, ok := bytes.CutPrefix(b, []byte(`{"method":"Fetch.requestPaused","params":{"requestId":"`))
 	if !ok {
 		return
@@ -231,26 +235,26 @@ func (c *client) endPause(b []byte) {
 	id, _, _ := bytes.Cut(rest, []byte(`"`))
 	request, session := proto.FetchRequestID(id), sessionAtEnd(b)
 	if session == "" {
-		c.send("", "Fetch.continueRequest", proto.FetchContinueRequest{RequestID: request})
+		c.Send("", "Fetch.continueRequest", proto.FetchContinueRequest{RequestID: request})
 		return
 	}
-	c.send(session, "Fetch.failRequest", proto.FetchFailRequest{RequestID: request, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
+	c.Send(session, "Fetch.failRequest", proto.FetchFailRequest{RequestID: request, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
 }
 
-func (c *client) fail(err error) {
+func (c *Client) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = err
 	for id, ch := range c.pending {
 		delete(c.pending, id)
-		ch <- answer{nil, err}
+		ch <- Answer{nil, err}
 	}
 }
 
-// resumeTarget resumes a new target, which was paused so that it could be set up before its
+// ResumeTarget resumes a new target, which was paused so that it could be set up before its
 // first script runs.
-func (c *client) resumeTarget(e *proto.TargetAttachedToTarget) {
+func (c *Client) ResumeTarget(e *proto.TargetAttachedToTarget) {
 	if e.WaitingForDebugger {
-		c.send(e.SessionID, "Runtime.runIfWaitingForDebugger", nil)
+		c.Send(e.SessionID, "Runtime.runIfWaitingForDebugger", nil)
 	}
 }

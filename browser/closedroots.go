@@ -18,8 +18,8 @@ func removeClosedRoots(ctx context.Context, views []*frameView) error {
 			continue
 		}
 		looked[v.session] = true
-		v.send(proto.DOMEnable{})
-		document, err := call[struct {
+		v.Send(proto.DOMEnable{})
+		document, err := Call[struct {
 			Nodes []struct {
 				ID    proto.DOMNodeID `json:"nodeId"`
 				Roots []struct {
@@ -34,11 +34,11 @@ func removeClosedRoots(ctx context.Context, views []*frameView) error {
 			if len(n.Roots) == 0 || n.Roots[0].Kind != proto.DOMShadowRootTypeClosed {
 				continue
 			}
-			if _, err := call[struct{}](ctx, v, proto.DOMRemoveNode{NodeID: n.ID}); err != nil {
+			if _, err := Call[struct{}](ctx, v, proto.DOMRemoveNode{NodeID: n.ID}); err != nil {
 				return err
 			}
 		}
-		v.send(proto.DOMDisable{}) // it would tell of every change
+		v.Send(proto.DOMDisable{}) // it would tell of every change
 	}
 	return nil
 }

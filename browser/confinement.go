@@ -19,7 +19,7 @@ type confinement struct {
 	sandbox bool
 	// memory bounds the data segment of each of its processes, in bytes; 0 for no bound.
 	memory int64
-	// maxMessage bounds the messages that are read from it, in bytes; 0 for the usual bound.
+	// cdp.MaxMessage bounds the messages that are read from it, in bytes; 0 for the usual bound.
 	maxMessage int64
 	// lacks describes which parts of the isolation are missing; empty if it is complete.
 	lacks string

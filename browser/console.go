@@ -6,26 +6,26 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// longMessage is the length up to which an event of a page's console is decoded, in bytes.
+// MaxConsoleEvent is the length up to which an event of a page's console is decoded, in bytes.
 // Of a longer one only the length counts, because decoding is what costs time.
-const longMessage = 1 << 20
+const MaxConsoleEvent = 1 << 20
 
-// isConsoleEvent reports whether an event of this method says what a page has written to its
+// IsConsoleEvent reports whether an event of this method says what a page has written to its
 // console.
-func isConsoleEvent(method string) bool {
+func IsConsoleEvent(method string) bool {
 	return method == "Runtime.consoleAPICalled" || method == "Runtime.exceptionThrown"
 }
 
 // longConsoleEvent finds the method and the session of such an event that is longer than
-// longMessage, without decoding it. Chromium writes the method first and the session last.
+// MaxConsoleEvent, without decoding it. Chromium writes the method first and the session last.
 func longConsoleEvent(b []byte) (method string, session proto.TargetSessionID, ok bool) {
 	rest, found := bytes.CutPrefix(b, []byte(`{"method":"`))
-	if len(b) <= longMessage || !found {
+	if len(b) <= MaxConsoleEvent || !found {
 		return "", "", false
 	}
 	name, _, _ := bytes.Cut(rest[:100], []byte(`"`))
 	session = sessionAtEnd(b)
-	return string(name), session, session != "" && isConsoleEvent(string(name))
+	return string(name), session, session != "" && IsConsoleEvent(string(name))
 }
 
 // sessionAtEnd is the session that a message of Chromium's ends with; empty: the

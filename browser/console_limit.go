@@ -22,7 +22,7 @@ const (
 // on the reading goroutine.
 func (p *page) countConsole(method string, params json.RawMessage) bool {
 	copies := method == "Runtime.bindingCalled" // to its clipboard
-	if !isConsoleEvent(method) && !copies {
+	if !IsConsoleEvent(method) && !copies {
 		return true
 	}
 	first := p.first()
@@ -36,5 +36,5 @@ func (p *page) countConsole(method string, params json.RawMessage) bool {
 	if over {
 		p.block(routine.Errorf(routine.CodeResultTooLarge, "the page was ended: it floods its console or clipboard, which holds up other runs"))
 	}
-	return !over && (copies || len(params) <= longMessage)
+	return !over && (copies || len(params) <= MaxConsoleEvent)
 }

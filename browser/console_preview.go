@@ -18,7 +18,7 @@ const (
 )
 
 // exceptionText describes what was thrown, without the stack.
-func exceptionText(x exceptionDetails) string {
+func exceptionText(x ExceptionDetails) string {
 	text := cmp.Or(previewed(x.Exception.Preview), x.Exception.Description)
 	if text == "" {
 		text = strings.TrimSpace(x.Text + " " + string(x.Exception.Value))

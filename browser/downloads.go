@@ -70,14 +70,14 @@ func (p *page) downloadDirectory() string {
 // send events about them.
 func (p *page) allowDownloads(ctx context.Context) error {
 	return proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorAllowAndName,
-		BrowserContextID: p.context, DownloadPath: p.downloadDirectory(), EventsEnabled: true}.Call(p.i.client.browser(ctx))
+		BrowserContextID: p.context, DownloadPath: p.downloadDirectory(), EventsEnabled: true}.Call(p.i.client.Browser(ctx))
 }
 
 // downloadEvent handles the browser's events about the downloads of all runs. The page that
 // started one may be closed already.
 func (p *process) downloadEvent(method string, params json.RawMessage) {
-	begun, _ := decode[proto.PageDownloadWillBegin](params)
-	on, _ := decode[proto.PageDownloadProgress](params)
+	begun, _ := Decode[proto.PageDownloadWillBegin](params)
+	on, _ := Decode[proto.PageDownloadProgress](params)
 	p.mu.Lock()
 	pages := slices.Collect(maps.Values(p.pages))
 	p.mu.Unlock()
@@ -147,7 +147,7 @@ func (p *page) downloadProgress(e *proto.PageDownloadProgress) {
 }
 
 func (p *page) cancelDownload(id string) {
-	p.i.client.send("", "Browser.cancelDownload", proto.BrowserCancelDownload{GUID: id, BrowserContextID: p.context})
+	p.i.client.Send("", "Browser.cancelDownload", proto.BrowserCancelDownload{GUID: id, BrowserContextID: p.context})
 }
 
 // trackRequests tracks the requests of a page's scripts, which often fetch the data of a

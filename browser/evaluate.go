@@ -7,26 +7,26 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-rod/rod/lib/cdp"
+	rod "github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// evaluate evaluates an expression. It fails with an *exceptionError if the
+// Evaluate evaluates an expression. It fails with an *ExceptionError if the
 // expression throws.
-func evaluate(ctx context.Context, c channel, m proto.Request) (remoteObject, error) {
-	answer, err := call[struct {
-		Result    remoteObject      `json:"result"`
-		Exception *exceptionDetails `json:"exceptionDetails"`
-	}](ctx, c, m)
+func Evaluate(ctx context.Context, s Session, m proto.Request) (RemoteObject, error) {
+	answer, err := Call[struct {
+		Result    RemoteObject      `json:"result"`
+		Exception *ExceptionDetails `json:"exceptionDetails"`
+	}](ctx, s, m)
 	if err != nil || answer.Exception == nil {
 		return answer.Result, err
 	}
-	return remoteObject{}, &exceptionError{*answer.Exception}
+	return RemoteObject{}, &ExceptionError{*answer.Exception}
 }
 
-// remoteObject is the value of an evaluation. Unlike rod's type it keeps the value's JSON
+// RemoteObject is the value of an evaluation. Unlike rod's type it keeps the value's JSON
 // unchanged.
-type remoteObject struct {
+type RemoteObject struct {
 	Type        string          `json:"type"`
 	Subtype     string          `json:"subtype"`
 	Class       string          `json:"className"`
@@ -38,15 +38,15 @@ type remoteObject struct {
 	Preview *proto.RuntimeObjectPreview `json:"preview"`
 }
 
-// exceptionError is an exception of evaluated code.
-type exceptionError struct{ exceptionDetails }
+// ExceptionError is an exception of evaluated code.
+type ExceptionError struct{ ExceptionDetails }
 
 // maxExceptionText bounds the text of the error, in characters.
 const maxExceptionText = 2000
 
 // Error describes on one line what was thrown, without its stack. Of a thrown object that
 // is no error it has only the kind: its properties are in its preview.
-func (e *exceptionError) Error() string {
+func (e *ExceptionError) Error() string {
 	text, _, _ := strings.Cut(e.Exception.Description, "\n    at ")
 	if text == "" {
 		text = e.Text + " " + string(e.Exception.Value)
@@ -54,14 +54,14 @@ func (e *exceptionError) Error() string {
 	return fmt.Sprintf("%.*s", maxExceptionText, strings.Join(strings.Fields(text), " "))
 }
 
-// exceptionDetails says what was thrown and where. Line and Column count from 0 or from 1,
+// ExceptionDetails says what was thrown and where. Line and Column count from 0 or from 1,
 // depending on how the exception came about.
-type exceptionDetails struct {
+type ExceptionDetails struct {
 	Text      string       `json:"text"`
 	URL       string       `json:"url"`
 	Line      int          `json:"lineNumber"`
 	Column    int          `json:"columnNumber"`
-	Exception remoteObject `json:"exception"`
+	Exception RemoteObject `json:"exception"`
 	Stack     *struct {
 		Frames []struct {
 			URL    string `json:"url"`
@@ -71,12 +71,16 @@ type exceptionDetails struct {
 	} `json:"stackTrace"`
 }
 
-// errGone says that the document was replaced during an evaluation.
-var errGone = errors.New("the document was replaced")
+// Error is an error that the browser answered a request with.
+type Error = rod.Error
 
-// asGone converts the protocol's errors of that meaning to errGone.
-func asGone(err error) error {
-	var e *cdp.Error
+// ErrGone says that the document was replaced during an evaluation.
+var ErrGone = errors.New("the document was replaced")
+
+// AsGone returns ErrGone for the protocol's errors of that meaning, and any other error
+// unchanged.
+func AsGone(err error) error {
+	var e *Error
 	if !errors.As(err, &e) {
 		return err
 	}
@@ -84,13 +88,14 @@ func asGone(err error) error {
 		"Cannot find context", "Execution context was destroyed", "Inspected target navigated or closed", "uniqueContextId not found", "No frame for given id",
 	} {
 		if strings.Contains(e.Message, text) {
-			return errGone
+			return ErrGone
 		}
 	}
 	return err
 }
 
-func unquote(b json.RawMessage) (*string, error) {
+// Unquote decodes the value of a string.
+func Unquote(b json.RawMessage) (*string, error) {
 	var s string
 	err := json.Unmarshal(b, &s)
 	return &s, err

@@ -143,9 +143,9 @@ func requests[R any](ctx context.Context, p *page, from requester, function stri
 	if p.hasLeftovers() {
 		expression = inNewTask(expression)
 	}
-	value, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, AwaitPromise: true, ReturnByValue: true})
+	value, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, AwaitPromise: true, ReturnByValue: true})
 	if err != nil || value.Value == nil {
-		return result, asGone(err)
+		return result, AsGone(err)
 	}
 	return result, json.Unmarshal(value.Value, &result)
 }

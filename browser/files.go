@@ -80,7 +80,7 @@ func (p *page) handIn(ctx context.Context, t routine.Typing) (routine.Found, err
 func (u *upload) give(ctx context.Context, s actionPoint, before navState) (again bool, err error) {
 	if s.Set {
 		why, err := help[string](ctx, s.view, "setFiles", u.files)
-		if errors.Is(err, errGone) || why == "gone" {
+		if errors.Is(err, ErrGone) || why == "gone" {
 			return true, nil
 		}
 		return false, u.refused(why, err)
@@ -111,16 +111,16 @@ func (u *upload) refused(why string, err error) error {
 // click clicks and waits up to chooserTime for the page to open a file chooser; asked is
 // nil if it opens none. missed reports whether the click did not reach the element.
 func (u *upload) click(ctx context.Context, s actionPoint, before navState) (asked *chooser, missed bool, err error) {
-	sessions := []channel{u.page}
+	sessions := []Session{u.page}
 	if s.view.session != u.session {
 		sessions = append(sessions, s.view)
 	}
 	u.choosing(nil)
 	for _, in := range sessions {
-		if _, err := call[any](ctx, in, proto.PageSetInterceptFileChooserDialog{Enabled: true}); err != nil {
+		if _, err := Call[any](ctx, in, proto.PageSetInterceptFileChooserDialog{Enabled: true}); err != nil {
 			return nil, false, err
 		}
-		defer func() { in.send(proto.PageSetInterceptFileChooserDialog{Enabled: false}).forget() }()
+		defer func() { in.Send(proto.PageSetInterceptFileChooserDialog{Enabled: false}).Forget() }()
 	}
 	hit, err := u.pressMouse(ctx, s, routine.Click{Button: "left", Count: 1}, before)
 	var lost *lostClick
@@ -159,7 +159,7 @@ func (p *page) asked() *chooser {
 
 // noteChooser handles the event of a file chooser.
 func (p *page) noteChooser(session proto.TargetSessionID, params json.RawMessage) {
-	if e, ok := decode[proto.PageFileChooserOpened](params); ok {
+	if e, ok := Decode[proto.PageFileChooserOpened](params); ok {
 		p.choosing(&chooser{session, e.FrameID, e.BackendNodeID})
 	}
 }
@@ -174,8 +174,8 @@ func (u *upload) choose(ctx context.Context, c *chooser) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	input, err := call[struct {
-		Object remoteObject `json:"object"`
+	input, err := Call[struct {
+		Object RemoteObject `json:"object"`
 	}](ctx, v, proto.DOMResolveNode{BackendNodeID: c.input, ExecutionContextID: id})
 	if err != nil {
 		return "", err
@@ -188,7 +188,7 @@ func (u *upload) choose(ctx context.Context, c *chooser) (string, error) {
 	if err := files.Value.UnmarshalJSON(text); err != nil {
 		return "", err
 	}
-	value, err := evaluate(ctx, v, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(input.Object.ObjectID),
+	value, err := Evaluate(ctx, v, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(input.Object.ObjectID),
 		FunctionDeclaration: "function(files) { return rote.setFiles(files, this) }", Arguments: []*proto.RuntimeCallArgument{files},
 		AwaitPromise: true, ReturnByValue: true})
 	if err != nil {

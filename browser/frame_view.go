@@ -20,17 +20,17 @@ type frameView struct {
 }
 
 var (
-	_ channel = (*page)(nil)
-	_ channel = (*frameView)(nil)
+	_ Session = (*page)(nil)
+	_ Session = (*frameView)(nil)
 )
 
 func (v *frameView) viewed() *frameView { return v }
 
-func (v *frameView) send(m proto.Request) *future {
-	return v.p.i.client.send(v.session, m.ProtoReq(), m)
+func (v *frameView) Send(m proto.Request) *Future {
+	return v.p.i.client.Send(v.session, m.ProtoReq(), m)
 }
 
-func (v *frameView) await(ctx context.Context, f *future) ([]byte, error) { return v.p.await(ctx, f) }
+func (v *frameView) Await(ctx context.Context, f *Future) ([]byte, error) { return v.p.Await(ctx, f) }
 
 // world is the helper's world in the current document. The initial document of a new page
 // has none yet, and a document that may not run scripts (CSP sandbox) has one without
@@ -42,7 +42,7 @@ func (v *frameView) world(ctx context.Context) (proto.RuntimeExecutionContextID,
 	if id != 0 {
 		return id, nil
 	}
-	made, err := call[proto.PageCreateIsolatedWorldResult](ctx, v, proto.PageCreateIsolatedWorld{FrameID: v.frame, WorldName: helperName})
+	made, err := Call[proto.PageCreateIsolatedWorldResult](ctx, v, proto.PageCreateIsolatedWorld{FrameID: v.frame, WorldName: helperName})
 	return made.ExecutionContextID, err
 }
 
@@ -50,18 +50,18 @@ func (v *frameView) world(ctx context.Context) (proto.RuntimeExecutionContextID,
 // waiting for its result. The call does not pause the page: a page that pauses while it
 // waits for a window that it opens would wait forever. If the page is paused already, it
 // answers at once.
-func (v *frameView) ask(ctx context.Context, function string, args ...any) (*future, error) {
+func (v *frameView) ask(ctx context.Context, function string, args ...any) (*Future, error) {
 	return v.evaluateHelper(ctx, false, function, args)
 }
 
 // askForPromise is ask for a function that returns a promise, for whose value the answer
 // waits. The answer never comes if the promise is fulfilled during a pause after which the
 // guard terminates the paused code.
-func (v *frameView) askForPromise(ctx context.Context, function string, args ...any) (*future, error) {
+func (v *frameView) askForPromise(ctx context.Context, function string, args ...any) (*Future, error) {
 	return v.evaluateHelper(ctx, true, function, args)
 }
 
-func (v *frameView) evaluateHelper(ctx context.Context, await bool, function string, args []any) (*future, error) {
+func (v *frameView) evaluateHelper(ctx context.Context, await bool, function string, args []any) (*Future, error) {
 	id, err := v.world(ctx)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (v *frameView) evaluateHelper(ctx context.Context, await bool, function str
 	if err != nil {
 		return nil, err
 	}
-	return v.send(proto.RuntimeEvaluate{ContextID: id, Expression: expression, AwaitPromise: await, ReturnByValue: true, DisableBreaks: true}), nil
+	return v.Send(proto.RuntimeEvaluate{ContextID: id, Expression: expression, AwaitPromise: await, ReturnByValue: true, DisableBreaks: true}), nil
 }
 
 // forget drops a world that no longer exists.

@@ -44,13 +44,13 @@ func (p *page) viewOf(frame proto.PageFrameID) *frameView {
 func (p *page) frameEvent(session proto.TargetSessionID, method string, params json.RawMessage) {
 	switch method {
 	case "Page.frameAttached":
-		if e, ok := decode[proto.PageFrameAttached](params); ok {
+		if e, ok := Decode[proto.PageFrameAttached](params); ok {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.frames.reach[e.FrameID] = p.viewOf(e.ParentFrameID) // an empty document of its parent's origin
 		}
 	case "Page.frameDetached":
-		if e, ok := decode[proto.PageFrameDetached](params); ok {
+		if e, ok := Decode[proto.PageFrameDetached](params); ok {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.dropFrames(func(v *frameView) bool { return v.session == session && v.frame == e.FrameID })
@@ -59,7 +59,7 @@ func (p *page) frameEvent(session proto.TargetSessionID, method string, params j
 			}
 		}
 	case "Page.frameNavigated":
-		e, ok := decode[proto.PageFrameNavigated](params)
+		e, ok := Decode[proto.PageFrameNavigated](params)
 		if !ok {
 			return
 		}
@@ -120,7 +120,7 @@ func (p *page) frameMoved(e *proto.TargetAttachedToTarget, around proto.PageFram
 		p.frames.reach[frame] = v
 	}
 	p.mu.Unlock()
-	c.listen(e.SessionID, func(method string, params json.RawMessage) {
+	c.Listen(e.SessionID, func(method string, params json.RawMessage) {
 		if g := p.currentGuard(); g != nil {
 			g.postFrame(e.SessionID, method, params)
 		}
@@ -128,18 +128,18 @@ func (p *page) frameMoved(e *proto.TargetAttachedToTarget, around proto.PageFram
 			p.sessionEvent(e.SessionID, method, params)
 		}
 	})
-	v.send(proto.PageEnable{})
-	v.send(proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true})
+	v.Send(proto.PageEnable{})
+	v.Send(proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true})
 	if known {
-		v.send(proto.RuntimeEnable{})
-		v.send(proto.RuntimeAddBinding{Name: tellRun})
-		v.send(helperEverywhere)
-		v.send(clipboardEverywhere)
+		v.Send(proto.RuntimeEnable{})
+		v.Send(proto.RuntimeAddBinding{Name: tellRun})
+		v.Send(helperEverywhere)
+		v.Send(clipboardEverywhere)
 	}
 	if g := p.currentGuard(); g != nil {
 		g.pauseFrame(e.SessionID)
 	}
-	c.resumeTarget(e)
+	c.ResumeTarget(e)
 }
 
 // dropFrames drops the views for which gone reports true. p.mu is held.
@@ -182,7 +182,7 @@ func (v *frameView) locate(ctx context.Context, selector string, o options) (act
 // mapToParent converts a point in the frame to one in the parent view, where the frame
 // itself may be hidden or covered.
 func (v *frameView) mapToParent(ctx context.Context, s actionPoint, o options) (actionPoint, error) {
-	owner, err := call[proto.DOMGetFrameOwnerResult](ctx, v.parent, proto.DOMGetFrameOwner{FrameID: v.frame})
+	owner, err := Call[proto.DOMGetFrameOwnerResult](ctx, v.parent, proto.DOMGetFrameOwner{FrameID: v.frame})
 	if err != nil {
 		return s, err
 	}
@@ -190,8 +190,8 @@ func (v *frameView) mapToParent(ctx context.Context, s actionPoint, o options) (
 	if err != nil {
 		return s, err
 	}
-	element, err := call[struct {
-		Object remoteObject `json:"object"`
+	element, err := Call[struct {
+		Object RemoteObject `json:"object"`
 	}](ctx, v.parent, proto.DOMResolveNode{BackendNodeID: owner.BackendNodeID, ExecutionContextID: id})
 	if err != nil {
 		return s, err
@@ -207,12 +207,12 @@ func (v *frameView) mapToParent(ctx context.Context, s actionPoint, o options) (
 			return s, err
 		}
 	}
-	value, err := evaluate(ctx, v.parent, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(element.Object.ObjectID), Arguments: args,
+	value, err := Evaluate(ctx, v.parent, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(element.Object.ObjectID), Arguments: args,
 		AwaitPromise: true, ReturnByValue: true, FunctionDeclaration: "function(x, y, o) { return rote.through(this, x, y, o) }"})
 	if err != nil {
 		return s, err
 	}
-	v.parent.send(proto.RuntimeReleaseObject{ObjectID: proto.RuntimeRemoteObjectID(element.Object.ObjectID)})
+	v.parent.Send(proto.RuntimeReleaseObject{ObjectID: proto.RuntimeRemoteObjectID(element.Object.ObjectID)})
 	var up actionPoint
 	return up, json.Unmarshal(value.Value, &up)
 }

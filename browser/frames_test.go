@@ -29,14 +29,14 @@ func TestDismissWhileFramesGo(t *testing.T) {
 }
 
 // holdUp makes all use of the client wait until release is called.
-func holdUp(t *testing.T, c *client) (release func()) {
+func holdUp(t *testing.T, c *Client) (release func()) {
 	t.Helper()
 	held, released := make(chan struct{}), make(chan struct{})
 	hold := sync.OnceFunc(func() { close(held); <-released })
-	c.observe(func(proto.TargetSessionID, string) { hold() })
-	go c.send("", "Browser.getVersion", nil)
+	c.Observe(func(proto.TargetSessionID, string) { hold() })
+	go c.Send("", "Browser.getVersion", nil)
 	<-held
-	return func() { close(released); c.observe(nil) }
+	return func() { close(released); c.Observe(nil) }
 }
 
 // A page that makes frames without end does not fill our memory.
@@ -48,7 +48,7 @@ func TestFramesThatAreGoneAreForgotten(t *testing.T) {
 	if _, err := p.WaitURL(testContext(t), func(u string) (bool, error) { return u == url+"/#done", nil }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := evaluate(testContext(t), p, proto.RuntimeEvaluate{Expression: "0"}); err != nil { // what has happened is told
+	if _, err := Evaluate(testContext(t), p, proto.RuntimeEvaluate{Expression: "0"}); err != nil { // what has happened is told
 		t.Fatal(err)
 	}
 	p.mu.Lock()

@@ -87,14 +87,14 @@ func (g *guard) takeBaseline(ctx context.Context, s routine.Script) (func() erro
 	if err != nil {
 		return nil, err
 	}
-	asked := g.page.send(proto.RuntimeEvaluate{ContextID: world, ReturnByValue: true, Expression: baselineScript})
+	asked := g.page.Send(proto.RuntimeEvaluate{ContextID: world, ReturnByValue: true, Expression: baselineScript})
 	return func() error {
 		var answer struct {
 			Result struct {
 				Value struct{ Handlers, Leads, Forms, Loads []string }
 			}
 		}
-		b, err := g.page.await(ctx, asked)
+		b, err := g.page.Await(ctx, asked)
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (g *guard) documentReplaced() {
 		return
 	}
 	if g.newFrameScript != "" {
-		g.page.send(proto.PageRemoveScriptToEvaluateOnNewDocument{Identifier: proto.PageScriptIdentifier(g.newFrameScript)})
+		g.page.Send(proto.PageRemoveScriptToEvaluateOnNewDocument{Identifier: proto.PageScriptIdentifier(g.newFrameScript)})
 	}
 	for _, held := range g.held {
 		if g.documentChanged { // it may be the ping of a link that the script has changed
@@ -165,8 +165,8 @@ func (g *guard) documentReplaced() {
 	}
 	g.setBypass(false)
 	g.page.FetchAhead(true)
-	g.page.send(proto.FetchDisable{})
-	g.page.send(proto.DebuggerDisable{})
+	g.page.Send(proto.FetchDisable{})
+	g.page.Send(proto.DebuggerDisable{})
 	g.guarded = newGuarded()
 }
 

@@ -41,8 +41,8 @@ func (g *guard) addCallerCheck(ctx context.Context, realm proto.RuntimeExecution
 		return nil
 	}
 	expression := fmt.Sprintf("const %s = %s\n//# sourceURL=about:%s", name, callerCheckScript, name)
-	_, err := evaluate(ctx, g.page, proto.RuntimeEvaluate{ContextID: realm, Expression: expression})
-	if _, threw := errors.AsType[*exceptionError](err); threw || errors.Is(asGone(err), errGone) {
+	_, err := Evaluate(ctx, g.page, proto.RuntimeEvaluate{ContextID: realm, Expression: expression})
+	if _, threw := errors.AsType[*ExceptionError](err); threw || errors.Is(AsGone(err), ErrGone) {
 		return nil // without the constant, every call pauses the page
 	}
 	return err

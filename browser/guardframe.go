@@ -37,7 +37,7 @@ func (g *guard) navigationRequested(session proto.TargetSessionID, v requestedNa
 // author, so the script is assumed to have created it unless the document had its URL
 // before. It runs on the reading goroutine, because the document is shown at once.
 func (g *guard) judgeLocalDocument(params json.RawMessage) {
-	v, ok := decode[requestedNavigation](params)
+	v, ok := Decode[requestedNavigation](params)
 	if !ok || v.Disposition != proto.PageClientNavigationDispositionCurrentTab || !isLocalDocument(v.URL) {
 		return
 	}

@@ -18,20 +18,20 @@ import (
 // pendingStop is a breakpoint in a script that has ended, which V8 has not confirmed yet.
 type pendingStop struct {
 	script string
-	answer *future
+	answer *Future
 }
 
 // scriptEntries are the entry points of a script: the starts of its functions. Only the
 // run's goroutine reads them.
 type scriptEntries struct {
-	answer *future // nil once it was answered
+	answer *Future // nil once it was answered
 	found  []*proto.DebuggerBreakLocation
 }
 
 // requestEntryPoints asks for the entry points of a script that is about to start. If it asked
 // after the script's end, the page would first render what the script has changed.
 func (g *guard) requestEntryPoints(script string) {
-	asked := g.page.send(proto.DebuggerGetPossibleBreakpoints{Start: &proto.DebuggerLocation{ScriptID: proto.RuntimeScriptID(script)}})
+	asked := g.page.Send(proto.DebuggerGetPossibleBreakpoints{Start: &proto.DebuggerLocation{ScriptID: proto.RuntimeScriptID(script)}})
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.entryPoints[script] = &scriptEntries{answer: asked}
@@ -64,7 +64,7 @@ func (g *guard) stopScripts(ctx context.Context) {
 				continue
 			}
 			at := &proto.DebuggerLocation{ScriptID: l.ScriptID, LineNumber: l.LineNumber, ColumnNumber: l.ColumnNumber}
-			g.pendingStops = append(g.pendingStops, pendingStop{id, g.page.send(proto.DebuggerSetBreakpoint{Location: at})})
+			g.pendingStops = append(g.pendingStops, pendingStop{id, g.page.Send(proto.DebuggerSetBreakpoint{Location: at})})
 		}
 		g.mu.Unlock()
 	}
@@ -90,8 +90,8 @@ func (g *guard) entryPointsOf(ctx context.Context, script string) []*proto.Debug
 		return nil
 	}
 	if at.answer != nil {
-		if b, err := g.page.await(ctx, at.answer); err == nil {
-			found, _ := decode[proto.DebuggerGetPossibleBreakpointsResult](b)
+		if b, err := g.page.Await(ctx, at.answer); err == nil {
+			found, _ := Decode[proto.DebuggerGetPossibleBreakpointsResult](b)
 			at.found = found.Locations
 		}
 		at.answer = nil
@@ -104,8 +104,8 @@ func (g *guard) entryPointsOf(ctx context.Context, script string) []*proto.Debug
 func (g *guard) confirmStops() {
 	g.pendingStops = slices.DeleteFunc(g.pendingStops, func(s pendingStop) bool {
 		select {
-		case a := <-s.answer.answer():
-			if made, ok := decode[proto.DebuggerSetBreakpointResult](a.result); a.err == nil && ok {
+		case a := <-s.answer.Answer():
+			if made, ok := Decode[proto.DebuggerSetBreakpointResult](a.Result); a.Err == nil && ok {
 				g.leftoverStops[string(made.BreakpointID)] = s.script
 			}
 			return true
@@ -129,7 +129,7 @@ func (g *guard) revive(scripts map[string]bool, at paused) bool {
 			delete(g.leftoverStops, id)
 			// Sent under the lock, so that a breakpoint of the same id that
 			// stopScripts sets comes later.
-			g.page.send(proto.DebuggerRemoveBreakpoint{BreakpointID: proto.DebuggerBreakpointID(id)})
+			g.page.Send(proto.DebuggerRemoveBreakpoint{BreakpointID: proto.DebuggerBreakpointID(id)})
 		}
 	}
 	for script := range scripts {
@@ -170,7 +170,7 @@ func (g *guard) stopLeftover(v paused) {
 		g.page.Warn("page code called a function that an earlier js_evaluate script had left in the page. Such functions run only while a script runs, " +
 			"unless they only return a constant: the call was stopped, with the page code that made it. To answer a dialog, give the click \"x-dialog\": \"accept\"")
 	}
-	g.page.send(proto.DebuggerResume{TerminateOnResume: true})
+	g.page.Send(proto.DebuggerResume{TerminateOnResume: true})
 }
 
 // hasStoppedLeftovers reports whether the document has lost code that an earlier

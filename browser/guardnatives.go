@@ -99,22 +99,22 @@ func (g *guard) watchNatives(ctx context.Context, paths []string) error {
 		return err
 	}
 	if len(paths) > collectThreshold {
-		g.page.send(proto.HeapProfilerCollectGarbage{}) // of earlier documents, which V8 would scan for each breakpoint
+		g.page.Send(proto.HeapProfilerCollectGarbage{}) // of earlier documents, which V8 would scan for each breakpoint
 	}
 	list, err := json.Marshal(paths)
 	if err != nil {
 		return err
 	}
 	find := proto.RuntimeEvaluate{ObjectGroup: "guard", Expression: "(" + findNatives + ")(" + string(list) + ")"}
-	defer g.page.send(proto.RuntimeReleaseObjectGroup{ObjectGroup: "guard"})
+	defer g.page.Send(proto.RuntimeReleaseObjectGroup{ObjectGroup: "guard"})
 	var sets []nativeFunction
 	for _, realm := range g.page.Realms() {
 		if err := g.addCallerCheck(ctx, realm); err != nil {
 			return err
 		}
 		find.ContextID = realm
-		found, err := evaluate(ctx, g.page, find)
-		if errors.Is(asGone(err), errGone) {
+		found, err := Evaluate(ctx, g.page, find)
+		if errors.Is(AsGone(err), ErrGone) {
 			continue // the frame has just been removed
 		}
 		if err != nil {
@@ -137,9 +137,9 @@ type nativeFunction struct {
 
 // functions reads the list that findNatives has returned.
 func (g *guard) functions(ctx context.Context, list string) ([]nativeFunction, error) {
-	items, err := call[struct {
+	items, err := Call[struct {
 		Result []struct {
-			Value remoteObject `json:"value"`
+			Value RemoteObject `json:"value"`
 		} `json:"result"`
 	}](ctx, g.page, proto.RuntimeGetProperties{ObjectID: proto.RuntimeRemoteObjectID(list), OwnProperties: true})
 	var sets []nativeFunction
@@ -147,7 +147,7 @@ func (g *guard) functions(ctx context.Context, list string) ([]nativeFunction, e
 	for _, item := range items.Result {
 		switch item.Value.Type {
 		case "string":
-			if text, err := unquote(item.Value.Value); err == nil {
+			if text, err := Unquote(item.Value.Value); err == nil {
 				path = *text
 			}
 		case "function":
@@ -159,16 +159,16 @@ func (g *guard) functions(ctx context.Context, list string) ([]nativeFunction, e
 }
 
 func (g *guard) setWatches(ctx context.Context, sets []nativeFunction) error {
-	answers := make([]*future, len(sets))
+	answers := make([]*Future, len(sets))
 	for i, w := range sets {
-		answers[i] = g.page.send(proto.DebuggerSetBreakpointOnFunctionCall{ObjectID: w.object, Condition: g.condition(w.watch)})
+		answers[i] = g.page.Send(proto.DebuggerSetBreakpointOnFunctionCall{ObjectID: w.object, Condition: g.condition(w.watch)})
 	}
 	for i, w := range sets {
-		b, err := g.page.await(ctx, answers[i])
+		b, err := g.page.Await(ctx, answers[i])
 		if err != nil && !isDuplicate(err) {
 			return fmt.Errorf("watch %s: %w", w.name, err)
 		}
-		made, _ := decode[proto.DebuggerSetBreakpointOnFunctionCallResult](b)
+		made, _ := Decode[proto.DebuggerSetBreakpointOnFunctionCallResult](b)
 		g.mu.Lock()
 		if made.BreakpointID != "" {
 			g.breakpoints[string(made.BreakpointID)] = w.watch
@@ -188,7 +188,7 @@ func (g *guard) watchNewFrames(ctx context.Context) error {
 	if has {
 		return nil
 	}
-	made, err := call[proto.PageAddScriptToEvaluateOnNewDocumentResult](ctx, g.page,
+	made, err := Call[proto.PageAddScriptToEvaluateOnNewDocumentResult](ctx, g.page,
 		proto.PageAddScriptToEvaluateOnNewDocument{Source: "debugger;\n//# sourceURL=" + newFrameURL})
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 // page's lock, must not call the guard and must not wait. It calls all others, and await,
 // with no lock held.
 type watchedPage interface {
-	channel // the page's own session
+	Session // the page's own session
 
 	// SendTo sends a request to a session of a frame or a popup, and ignores the answer.
 	SendTo(session proto.TargetSessionID, m proto.Request)

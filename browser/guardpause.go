@@ -97,7 +97,7 @@ func (g *guard) paused(v paused) {
 		g.windowsOpening++
 		g.mu.Unlock()
 	}
-	g.page.send(proto.DebuggerResume{})
+	g.page.Send(proto.DebuggerResume{})
 }
 
 // isDynamic reports whether a js_evaluate script has created the code that is about
@@ -142,7 +142,7 @@ const sourceTime = 2 * time.Second
 func (g *guard) inBaseline(id string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), sourceTime)
 	defer cancel()
-	source, err := call[proto.DebuggerGetScriptSourceResult](ctx, g.page, proto.DebuggerGetScriptSource{ScriptID: proto.RuntimeScriptID(id)})
+	source, err := Call[proto.DebuggerGetScriptSourceResult](ctx, g.page, proto.DebuggerGetScriptSource{ScriptID: proto.RuntimeScriptID(id)})
 	if err != nil {
 		return false
 	}

@@ -139,7 +139,7 @@ func (g *guard) answerRequest(v pausedRequest, as verdict) {
 		answer = proto.FetchFailRequest{RequestID: proto.FetchRequestID(v.ID), ErrorReason: proto.NetworkErrorReasonBlockedByClient}
 	}
 	if v.session == "" {
-		g.page.send(answer)
+		g.page.Send(answer)
 	} else {
 		g.page.SendTo(v.session, answer)
 	}

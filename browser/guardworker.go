@@ -25,7 +25,7 @@ func (g *guard) bypassWorkers(s routine.Script) {
 func (g *guard) setBypass(on bool) {
 	if g.bypasses != on {
 		g.bypasses = on
-		g.page.send(proto.NetworkSetBypassServiceWorker{Bypass: on})
+		g.page.Send(proto.NetworkSetBypassServiceWorker{Bypass: on})
 	}
 }
 
@@ -37,12 +37,12 @@ func (g *guard) throughWorker() (end func()) {
 	if !g.bypasses {
 		return func() {}
 	}
-	g.page.send(proto.NetworkSetBypassServiceWorker{Bypass: false})
+	g.page.Send(proto.NetworkSetBypassServiceWorker{Bypass: false})
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if g.bypasses { // else another document has come
-			g.page.send(proto.NetworkSetBypassServiceWorker{Bypass: true})
+			g.page.Send(proto.NetworkSetBypassServiceWorker{Bypass: true})
 		}
 	}
 }

@@ -65,7 +65,7 @@ var helperEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: helper
 type viewer interface{ viewed() *frameView }
 
 // help calls a function of the helper in the current document and decodes its result. It
-// fails with errGone if the document is replaced while the function runs.
+// fails with cdp.ErrGone if the document is replaced while the function runs.
 func help[R any](ctx context.Context, in viewer, function string, args ...any) (R, error) {
 	return inHelper[R](ctx, in, "rote."+function, args...)
 }
@@ -95,25 +95,25 @@ func callHelper[R any](ctx context.Context, in viewer, inTask func() bool, funct
 	for attempt := 0; ; attempt++ {
 		id, err := v.world(ctx)
 		if err != nil {
-			return result, asGone(err)
+			return result, AsGone(err)
 		}
 		expression := called
 		if inTask() {
 			expression = inNewTask(called)
 		}
-		value, err := evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, AwaitPromise: true, ReturnByValue: true, Expression: expression})
+		value, err := Evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, AwaitPromise: true, ReturnByValue: true, Expression: expression})
 		if attempt < 3 && notLoaded(err) {
-			if _, err := evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, Expression: helper()}); err != nil && !errors.Is(asGone(err), errGone) {
+			if _, err := Evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, Expression: helper()}); err != nil && !errors.Is(AsGone(err), ErrGone) {
 				return result, err
 			}
 			continue
 		}
-		if errors.Is(asGone(err), errGone) {
+		if errors.Is(AsGone(err), ErrGone) {
 			v.forget(id)
 			if attempt < 3 && staleWorld(err) {
 				continue
 			}
-			return result, errGone
+			return result, ErrGone
 		}
 		if err != nil {
 			return result, err
@@ -140,7 +140,7 @@ func helperCall(function string, args []any) (string, error) {
 
 // notLoaded reports whether the world exists without the helper.
 func notLoaded(err error) bool {
-	var t *exceptionError
+	var t *ExceptionError
 	return errors.As(err, &t) && strings.HasPrefix(t.Error(), "ReferenceError: rote is not defined")
 }
 

@@ -50,10 +50,10 @@ func (p *page) hover(ctx context.Context, selector string, scroll bool) (bool, e
 	}
 	move := proto.InputDispatchMouseEvent{Type: proto.InputDispatchMouseEventTypeMouseMoved, X: s.X, Y: s.Y, Button: proto.InputMouseButtonNone}
 	if err := sendAll(ctx, p, move); err != nil {
-		return errors.Is(asGone(err), errGone), ignoreGone(err)
+		return errors.Is(AsGone(err), ErrGone), ignoreGone(err)
 	}
 	over, err := help[bool](ctx, s.view, "hovered")
-	if errors.Is(err, errGone) {
+	if errors.Is(err, ErrGone) {
 		return true, nil
 	}
 	return over, err

@@ -137,7 +137,7 @@ func (p *page) Press(ctx context.Context, text string) error {
 		return err
 	}
 	before := p.now()
-	if _, err := help[any](ctx, p, "readyForKeys"); err != nil && !errors.Is(err, errGone) {
+	if _, err := help[any](ctx, p, "readyForKeys"); err != nil && !errors.Is(err, ErrGone) {
 		return p.failure(ctx, err)
 	}
 	short, isShortcut := shortcutOf(keys)

@@ -29,7 +29,7 @@ func (p *page) checkClick(ctx context.Context, s actionPoint, before navState) e
 	if err != nil {
 		return ignoreGone(err)
 	}
-	defer answer.forget()
+	defer answer.Forget()
 	for {
 		p.mu.Lock()
 		changed := p.nav.changed
@@ -38,7 +38,7 @@ func (p *page) checkClick(ctx context.Context, s actionPoint, before navState) e
 			return nil
 		}
 		select {
-		case a := <-answer.answer():
+		case a := <-answer.Answer():
 			return lostClickIn(a)
 		case <-changed:
 		case <-p.end.dead:
@@ -50,16 +50,16 @@ func (p *page) checkClick(ctx context.Context, s actionPoint, before navState) e
 }
 
 // lostClickIn decodes the helper's answer. If the document was replaced, no click was lost.
-func lostClickIn(a answer) error {
-	if a.err != nil {
-		return ignoreGone(a.err)
+func lostClickIn(a Answer) error {
+	if a.Err != nil {
+		return ignoreGone(a.Err)
 	}
 	var r struct {
 		Result struct {
 			Value string `json:"value"`
 		} `json:"result"`
 	}
-	if err := json.Unmarshal(a.result, &r); err != nil {
+	if err := json.Unmarshal(a.Result, &r); err != nil {
 		return fmt.Errorf("decode what became of a click: %w", err)
 	}
 	if r.Result.Value != "" {
@@ -69,7 +69,7 @@ func lostClickIn(a answer) error {
 }
 
 func ignoreGone(err error) error {
-	if errors.Is(asGone(err), errGone) {
+	if errors.Is(AsGone(err), ErrGone) {
 		return nil
 	}
 	return err

@@ -22,7 +22,7 @@ func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, er
 func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, error) {
 	before := p.now().loader
 	defer p.throughWorker()()
-	gone, err := call[proto.PageNavigateResult](ctx, p, proto.PageNavigate{URL: url})
+	gone, err := Call[proto.PageNavigateResult](ctx, p, proto.PageNavigate{URL: url})
 	var refused *cdp.Error
 	if errors.As(err, &refused) {
 		return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", routine.ShownURL(url), refused.Message)
@@ -30,7 +30,7 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 	if err != nil {
 		if ctx.Err() != nil {
 			// Without this, the session stays blocked while a server does not answer.
-			p.send(proto.PageStopLoading{})
+			p.Send(proto.PageStopLoading{})
 		}
 		return routine.Navigation{}, err
 	}
@@ -38,7 +38,7 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 		return p.unreachableError(url, gone.ErrorText)
 	}
 	if gone.LoaderID == "" { // same document: only the fragment has changed, and its event may still come
-		_, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "0"})
+		_, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "0"})
 		s := p.now()
 		return routine.Navigation{URL: s.url, Status: s.status}, err
 	}

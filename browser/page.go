@@ -109,7 +109,7 @@ func (p *page) startRun(ctx context.Context, o routine.Opening) error {
 
 // open creates the context and its page. All traffic of the context uses the proxy.
 func (p *page) open(ctx context.Context, proxy string) error {
-	browser := p.i.client.browser(ctx)
+	browser := p.i.client.Browser(ctx)
 	made, err := proto.TargetCreateBrowserContext{ProxyServer: proxy, ProxyBypassList: "<-loopback>"}.Call(browser)
 	if err != nil {
 		return err
@@ -124,8 +124,8 @@ func (p *page) open(ctx context.Context, proxy string) error {
 	}
 	select {
 	case <-p.attachedTo:
-	case <-p.i.client.done():
-		return errClosed
+	case <-p.i.client.Done():
+		return ErrClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -156,22 +156,22 @@ func (networkEnable) MarshalJSON() ([]byte, error) {
 	return []byte(`{"maxTotalBufferSize":0,"maxResourceBufferSize":0,"maxPostDataSize":1}`), nil
 }
 
-// send writes a request to the page's session and does not wait for the answer.
-func (p *page) send(m proto.Request) *future {
+// Send writes a request to the page's session and does not wait for the answer.
+func (p *page) Send(m proto.Request) *Future {
 	if strings.HasPrefix(m.ProtoReq(), "Input.") {
 		p.input.sent.Add(1)
 	}
-	return p.i.client.send(p.session, m.ProtoReq(), m)
+	return p.i.client.Send(p.session, m.ProtoReq(), m)
 }
 
 // sendAll sends requests in order and waits for all answers.
-func sendAll(ctx context.Context, c channel, ms ...proto.Request) error {
-	fs := make([]*future, len(ms))
+func sendAll(ctx context.Context, c Session, ms ...proto.Request) error {
+	fs := make([]*Future, len(ms))
 	for i, m := range ms {
-		fs[i] = c.send(m)
+		fs[i] = c.Send(m)
 	}
 	for i, f := range fs {
-		if _, err := c.await(ctx, f); err != nil {
+		if _, err := c.Await(ctx, f); err != nil {
 			return fmt.Errorf("%s: %w", ms[i].ProtoReq(), err)
 		}
 	}
@@ -181,17 +181,17 @@ func sendAll(ctx context.Context, c channel, ms ...proto.Request) error {
 // errCrashed is the error of calls to a page whose renderer has crashed.
 var errCrashed = errors.New("the page crashed")
 
-// await returns the answer of f. It fails if ctx ends or the page crashes first, because
+// Await returns the answer of f. It fails if ctx ends or the page crashes first, because
 // a crashed page answers nothing any more.
-func (p *page) await(ctx context.Context, f *future) ([]byte, error) {
+func (p *page) Await(ctx context.Context, f *Future) ([]byte, error) {
 	select {
-	case a := <-f.answer():
-		return a.result, a.err
+	case a := <-f.Answer():
+		return a.Result, a.Err
 	case <-ctx.Done():
-		f.forget()
+		f.Forget()
 		return nil, context.Cause(ctx)
 	case <-p.end.dead:
-		f.forget()
+		f.Forget()
 		return nil, errCrashed
 	}
 }
@@ -212,11 +212,11 @@ func (p *page) failure(ctx context.Context, err error) error {
 		return routine.Errorf(routine.CodeNavigationFailed, "the popup was closed while the operation was at work")
 	case errors.Is(err, errCrashed):
 		return routine.Errorf(routine.CodeBrowserCrashed, "the page crashed")
-	case errors.Is(err, errClosed):
+	case errors.Is(err, ErrClosed):
 		return routine.Errorf(routine.CodeBrowserCrashed, "the browser ended")
-	case errors.Is(err, errOversize):
-		return routine.Errorf(routine.CodeResultTooLarge, "the page gave more than %d MiB at once: ask it for less", maxMessage>>20)
-	case errors.Is(asGone(err), errGone):
+	case errors.Is(err, ErrOversize):
+		return routine.Errorf(routine.CodeResultTooLarge, "the page gave more than %d MiB at once: ask it for less", MaxMessage>>20)
+	case errors.Is(AsGone(err), ErrGone):
 		return routine.Errorf(routine.CodeNavigationFailed, "the page was replaced while the operation was at work: wait for the new one first (wait_for_url)")
 	}
 	return err
@@ -243,11 +243,11 @@ func (p *page) disposeContext() error {
 	defer cancel()
 	var err error
 	if disposing != nil { // a script or a flood was blocked
-		_, err = disposing.wait(ctx)
+		_, err = disposing.Wait(ctx)
 	} else {
-		err = proto.TargetDisposeBrowserContext{BrowserContextID: p.context}.Call(p.i.client.browser(ctx))
+		err = proto.TargetDisposeBrowserContext{BrowserContextID: p.context}.Call(p.i.client.Browser(ctx))
 	}
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, ErrClosed) {
 		return nil // the browser has ended, and the context with it
 	}
 	return err

@@ -10,7 +10,7 @@ type pageEnd struct {
 	// blocked is why a script or a flood of the console has ended the run; disposing is the
 	// answer to the disposal of its browser context.
 	blocked   error
-	disposing *future
+	disposing *Future
 }
 
 // usable reports whether the page and its browser can still be used.
@@ -48,7 +48,7 @@ func (p *page) block(err error) {
 	before := first.end.blocked
 	if before == nil {
 		first.end.blocked = err
-		first.end.disposing = p.i.client.send("", "Target.disposeBrowserContext", map[string]any{"browserContextId": p.context})
+		first.end.disposing = p.i.client.Send("", "Target.disposeBrowserContext", map[string]any{"browserContextId": p.context})
 	}
 	first.mu.Unlock()
 	if before == nil {

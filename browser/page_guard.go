@@ -46,10 +46,10 @@ func (p *page) ensureGuard() *guard {
 
 // runWatched runs a script under the guard. Scripts that are proved to only read need
 // none.
-func (p *page) runWatched(ctx context.Context, s routine.Script, name string) (remoteObject, error) {
+func (p *page) runWatched(ctx context.Context, s routine.Script, name string) (RemoteObject, error) {
 	g := p.ensureGuard()
 	if err := g.arm(ctx, s); err != nil {
-		return remoteObject{}, err
+		return RemoteObject{}, err
 	}
 	constants := javascript.ConstantBodies(s.Text)
 	if p.hasLeftovers() {
@@ -125,7 +125,7 @@ var _ watchedPage = guardAdapter{}
 
 // SendTo takes the lock of the client.
 func (p guardAdapter) SendTo(session proto.TargetSessionID, m proto.Request) {
-	p.i.client.send(session, m.ProtoReq(), m)
+	p.i.client.Send(session, m.ProtoReq(), m)
 }
 
 // MainFrame takes no lock.

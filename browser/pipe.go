@@ -13,10 +13,10 @@ import (
 // writeTime bounds one write to the browser.
 const writeTime = 5 * time.Second
 
-// pipe speaks --remote-debugging-pipe: JSON messages that end with a NUL. No
+// Pipe speaks --remote-debugging-pipe: JSON messages that end with a NUL. No
 // TCP port is open that another local process could attach to, and Chromium
 // ends when our end closes.
-type pipe struct {
+type Pipe struct {
 	mu sync.Mutex // serialises writes
 	w  *os.File
 	r  *os.File
@@ -25,13 +25,14 @@ type pipe struct {
 	limit int64
 }
 
-// newPipe returns the transport that reads messages from r and writes them to w. It reads
-// messages of at most limit bytes; 0 means maxMessage.
-func newPipe(r, w *os.File, limit int64) *pipe {
-	return &pipe{w: w, r: r, in: bufio.NewReaderSize(r, 1<<16), limit: cmp.Or(limit, maxMessage)}
+// NewPipe returns the transport that reads messages from r and writes them to w. It reads
+// messages of at most limit bytes; 0 means MaxMessage.
+func NewPipe(r, w *os.File, limit int64) *Pipe {
+	return &Pipe{w: w, r: r, in: bufio.NewReaderSize(r, 1<<16), limit: cmp.Or(limit, MaxMessage)}
 }
 
-func (p *pipe) write(message []byte) error {
+// Write implements [Transport]. It takes at most writeTime.
+func (p *Pipe) Write(message []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// A browser that reads no more must not block callers beyond their own limits. After
@@ -39,14 +40,14 @@ func (p *pipe) write(message []byte) error {
 	_ = p.w.SetWriteDeadline(time.Now().Add(writeTime))
 	_, err := p.w.Write(append(message, 0))
 	if err != nil {
-		_ = p.close()
+		_ = p.Close()
 	}
 	return err
 }
 
-// maxMessage bounds the length of one message of the browser, in bytes. Text in it is
+// MaxMessage bounds the length of one message of the browser, in bytes. Text in it is
 // escaped to ASCII, so that a character may take six bytes.
-const maxMessage = 128 << 20
+const MaxMessage = 128 << 20
 
 // headBytes and endBytes are how much of the beginning and the end of a longer message
 // is kept: enough to find out what it answers, or which request of which session it is
@@ -56,10 +57,11 @@ const (
 	endBytes  = 64
 )
 
-// errOversize is returned with the beginning and the end of a message that was too long.
-var errOversize = errors.New("the message is too long")
+// ErrOversize is returned with the beginning and the end of a message that was too long.
+var ErrOversize = errors.New("the message is too long")
 
-func (p *pipe) read() ([]byte, error) {
+// Read implements [Transport].
+func (p *Pipe) Read() ([]byte, error) {
 	var b []byte
 	for size := int64(0); ; {
 		piece, err := p.in.ReadSlice(0)
@@ -74,7 +76,7 @@ func (p *pipe) read() ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case long:
-			return b[:len(b)-1], errOversize
+			return b[:len(b)-1], ErrOversize
 		default:
 			return b[:len(b)-1], nil
 		}
@@ -89,22 +91,24 @@ func withoutMiddle(b []byte) []byte {
 	return append(b[:headBytes], b[len(b)-endBytes-1:]...)
 }
 
-func (p *pipe) close() error { return errors.Join(p.w.Close(), p.r.Close()) }
+// Close implements [Transport]. A browser that is driven through a pipe ends with it.
+func (p *Pipe) Close() error { return errors.Join(p.w.Close(), p.r.Close()) }
 
-// transport carries the messages of one connection to a browser. One goroutine reads;
+// Transport carries the messages of one connection to a browser. One goroutine reads;
 // several may write.
-type transport interface {
-	// read returns the next message. If that is too long, it returns errOversize with the
+type Transport interface {
+	// Read returns the next message. If that is too long, it returns ErrOversize with the
 	// beginning and the end of it, at least headBytes and endBytes. Any other error ends the
 	// connection.
-	read() ([]byte, error)
-	// write sends a message. It may keep and change the slice, and must not block for long.
+	Read() ([]byte, error)
+	// Write sends a message. It may keep and change the slice, and must not block for long.
 	// After an error the connection is unusable.
-	write(message []byte) error
-	// close ends the connection, and with it a read under way. It may be called repeatedly.
-	close() error
+	Write(message []byte) error
+	// Close ends the connection, and with it a read under way. It may be called repeatedly.
+	Close() error
 }
 
-var _ transport = (*pipe)(nil)
+var _ Transport = (*Pipe)(nil)
 
-var errClosed = io.ErrClosedPipe
+// ErrClosed is the error of requests on a connection that has ended.
+var ErrClosed = io.ErrClosedPipe

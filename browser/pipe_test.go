@@ -20,15 +20,15 @@ func TestPipeBoundsMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPipe(r, w, 1000)
-	defer p.close()
+	p := NewPipe(r, w, 1000)
+	defer p.Close()
 	long := `{"id":7,"result":"` + strings.Repeat("x", 1<<17) + `"}`
 	go func() { _, _ = w.WriteString("short\x00" + long + "\x00" + strings.Repeat("y", 999) + "\x00") }()
 	for _, want := range []struct {
 		text string
 		err  error
-	}{{"short", nil}, {long[:headBytes] + long[len(long)-endBytes:], errOversize}, {strings.Repeat("y", 999), nil}} {
-		got, err := p.read()
+	}{{"short", nil}, {long[:headBytes] + long[len(long)-endBytes:], ErrOversize}, {strings.Repeat("y", 999), nil}} {
+		got, err := p.Read()
 		if string(got) != want.text || !errors.Is(err, want.err) {
 			t.Fatalf("%d bytes %.80q, %v", len(got), got, err)
 		}
@@ -40,7 +40,7 @@ func TestLongAnswer(t *testing.T) {
 	b := own(t)
 	b.launcher.maxMessage = 10_000
 	p := mustOpen(t, b)
-	if _, err := p.await(testContext(t), p.send(proto.RuntimeEvaluate{Expression: "'x'.repeat(1e6)"})); !errors.Is(err, errOversize) {
+	if _, err := p.Await(testContext(t), p.Send(proto.RuntimeEvaluate{Expression: "'x'.repeat(1e6)"})); !errors.Is(err, ErrOversize) {
 		t.Fatal(err)
 	}
 	if got := eval(t, p, "(() => 1 + 1)()"); got != "2" {
@@ -75,12 +75,12 @@ func uploads(t *testing.T, p *page) {
 		t.Fatal(err)
 	}
 	longest := atomic.Int64{}
-	p.i.client.listen(p.session, func(method string, params json.RawMessage) {
+	p.i.client.Listen(p.session, func(method string, params json.RawMessage) {
 		longest.Store(max(longest.Load(), int64(len(params))))
 		p.event(method, params)
 	})
 	upload := func() string {
-		v, err := evaluate(testContext(t), p, proto.RuntimeEvaluate{Expression: `upload()`, AwaitPromise: true})
+		v, err := Evaluate(testContext(t), p, proto.RuntimeEvaluate{Expression: `upload()`, AwaitPromise: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func (p *page) targetAttached(e *proto.TargetAttachedToTarget) {
 	}
 	p.mu.Unlock()
 	if first {
-		p.i.client.listen(e.SessionID, p.event)
+		p.i.client.Listen(e.SessionID, p.event)
 		close(p.attachedTo)
 		return
 	}
@@ -100,19 +100,19 @@ func (p *page) popupAttached(e *proto.TargetAttachedToTarget) {
 		w.unwarned = append(w.unwarned, popup)
 	})
 	for _, m := range eachPage {
-		popup.send(m)
+		popup.Send(m)
 	}
 	if guard == nil {
-		p.i.client.resumeTarget(e)
+		p.i.client.ResumeTarget(e)
 	}
-	opener.send(proto.PageBringToFront{})
+	opener.Send(proto.PageBringToFront{})
 }
 
 // comeToFront puts the page before the other windows of the run. In full Chromium a
 // new window hides its opener, and a page that is hidden draws nothing after a key.
 func (p *page) comeToFront() {
 	if len(p.openPopups()) > 0 {
-		p.send(proto.PageBringToFront{})
+		p.Send(proto.PageBringToFront{})
 	}
 }
 
@@ -122,7 +122,7 @@ func (p *page) newPopup(e *proto.TargetAttachedToTarget) *page {
 	popup.context, popup.asPopup.opener, popup.input.acting, popup.tabs = p.context, p, p.input.acting, nil
 	popup.target, popup.session, popup.asPopup.reachesOpener = e.TargetInfo.TargetID, e.SessionID, e.TargetInfo.CanAccessOpener
 	popup.frames.top.frame, popup.frames.top.session = proto.PageFrameID(popup.target), popup.session
-	p.i.client.listen(e.SessionID, popup.event)
+	p.i.client.Listen(e.SessionID, popup.event)
 	return popup
 }
 
@@ -158,15 +158,15 @@ func (p *page) warnOfUnfollowedPopups() {
 // popup that makes none is closed after refusedTime.
 func (p *process) refusePopup(e *proto.TargetAttachedToTarget) {
 	id, c := e.TargetInfo.TargetID, p.client
-	c.send(e.SessionID, "Network.enable", networkEnable{})
-	c.send(e.SessionID, "Network.emulateNetworkConditions", proto.NetworkEmulateNetworkConditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
+	c.Send(e.SessionID, "Network.enable", networkEnable{})
+	c.Send(e.SessionID, "Network.emulateNetworkConditions", proto.NetworkEmulateNetworkConditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
 	pauses := p.pausesRequests.Load()
 	if pauses {
 		p.mu.Lock()
 		p.refused[id] = true
 		p.mu.Unlock()
 	}
-	c.resumeTarget(e)
+	c.ResumeTarget(e)
 	if pauses {
 		time.AfterFunc(refusedTime, func() { p.closeTarget(id) })
 	} else {
@@ -179,7 +179,7 @@ const refusedTime = 200 * time.Millisecond
 
 // closeTarget asks the browser to close a target and does not wait.
 func (p *process) closeTarget(id proto.TargetTargetID) {
-	p.client.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: id}).forget()
+	p.client.Send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: id}).Forget()
 }
 
 // isRefused reports whether the frame is that of a refused popup.
@@ -198,7 +198,7 @@ func (p *page) popupClosed(session proto.TargetSessionID) {
 		return
 	}
 	for _, f := range popup.currentFrames() {
-		p.i.client.unlisten(f.session)
+		p.i.client.Unlisten(f.session)
 	}
 	popup.mu.Lock()
 	popup.end.closed = true
@@ -221,7 +221,7 @@ func (p *page) closePopup(session proto.TargetSessionID) {
 	popup, known := first.windows.open[session]
 	first.mu.Unlock()
 	if known {
-		p.i.client.send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: popup.target})
+		p.i.client.Send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: popup.target})
 	}
 }
 

@@ -103,7 +103,7 @@ func TestPopupsBeyondTheLimitLoadNothing(t *testing.T) {
 				}
 				warnings := ""
 				eventually(t, testTime, "ten popups alone", func() bool {
-					targets, err := proto.TargetGetTargets{}.Call(p.i.client.browser(testContext(t)))
+					targets, err := proto.TargetGetTargets{}.Call(p.i.client.Browser(testContext(t)))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -31,16 +31,16 @@ func (p *page) pressMouse(ctx context.Context, s actionPoint, c routine.Click, b
 	move := at(proto.InputDispatchMouseEventTypeMouseMoved, 0)
 	move.Button = proto.InputMouseButtonNone
 	judged, err := s.view.askForPromise(ctx, "pressed")
-	if errors.Is(asGone(err), errGone) {
+	if errors.Is(AsGone(err), ErrGone) {
 		return anotherPage, nil
 	}
 	if err != nil {
 		return "", err
 	}
-	defer judged.forget()
-	moved, pressed := p.send(move), p.send(at(down, 1))
-	defer moved.forget()
-	defer pressed.forget()
+	defer judged.Forget()
+	moved, pressed := p.Send(move), p.Send(at(down, 1))
+	defer moved.Forget()
+	defer pressed.Forget()
 	hit, seen, err := p.landed(ctx, s, before, judged, pressed)
 	if err != nil {
 		return "", err
@@ -72,13 +72,13 @@ func (p *page) pressMouse(ctx context.Context, s actionPoint, c routine.Click, b
 // whether the helper has seen the press and hidden it from the page. The helper reports
 // before the page's handlers run, which may be long before the press is answered: a page
 // that starts to navigate answers late.
-func (p *page) landed(ctx context.Context, s actionPoint, before navState, judged, pressed *future) (hit string, seen bool, err error) {
+func (p *page) landed(ctx context.Context, s actionPoint, before navState, judged, pressed *Future) (hit string, seen bool, err error) {
 	select {
-	case a := <-judged.answer():
+	case a := <-judged.Answer():
 		return judgement(a)
-	case a := <-pressed.answer():
-		if ignoreGone(a.err) != nil {
-			return "", false, a.err
+	case a := <-pressed.Answer():
+		if ignoreGone(a.Err) != nil {
+			return "", false, a.Err
 		}
 	case <-p.end.dead:
 		return "", false, errCrashed
@@ -88,20 +88,20 @@ func (p *page) landed(ctx context.Context, s actionPoint, before navState, judge
 	// The helper has not seen the press, or has not reported it yet. A page that is
 	// navigating answers no new requests but still delivers that report.
 	asked, err := s.view.ask(ctx, "landed", s.X, s.Y)
-	if err != nil && !errors.Is(asGone(err), errGone) {
+	if err != nil && !errors.Is(AsGone(err), ErrGone) {
 		return "", false, err
 	}
 	if err == nil && p.now().loader == before.loader {
-		defer asked.forget()
+		defer asked.Forget()
 		select {
-		case a := <-judged.answer():
+		case a := <-judged.Answer():
 			return judgement(a)
-		case a := <-asked.answer():
+		case a := <-asked.Answer():
 			var r evaluated[struct {
 				Armed bool    `json:"armed"`
 				Hit   *string `json:"hit"`
 			}]
-			if err := json.Unmarshal(a.result, &r); a.err == nil && err == nil && r.Result.Value.Armed {
+			if err := json.Unmarshal(a.Result, &r); a.Err == nil && err == nil && r.Result.Value.Armed {
 				if r.Result.Value.Hit == nil { // no document with a helper saw it
 					return "another frame", false, nil
 				}
@@ -114,11 +114,11 @@ func (p *page) landed(ctx context.Context, s actionPoint, before navState, judge
 		}
 	}
 	// The document has been replaced, before or after it has seen the press.
-	b, err := p.await(ctx, judged)
+	b, err := p.Await(ctx, judged)
 	if errors.Is(err, errCrashed) || ctx.Err() != nil {
 		return "", false, err
 	}
-	return judgement(answer{b, err})
+	return judgement(Answer{Result: b, Err: err})
 }
 
 // evaluated is the answer to a Runtime.evaluate request.
@@ -130,15 +130,15 @@ type evaluated[V any] struct {
 
 // judgement decodes the report of the helper in the pressed document. It fails if the
 // document was replaced before it saw the press.
-func judgement(a answer) (hit string, seen bool, err error) {
+func judgement(a Answer) (hit string, seen bool, err error) {
 	var r evaluated[*string]
-	if a.err != nil {
-		if err := asGone(a.err); !errors.Is(err, errGone) {
+	if a.Err != nil {
+		if err := AsGone(a.Err); !errors.Is(err, ErrGone) {
 			return "", false, err
 		}
 		return anotherPage, false, nil
 	}
-	if err := json.Unmarshal(a.result, &r); err != nil || r.Result.Value == nil {
+	if err := json.Unmarshal(a.Result, &r); err != nil || r.Result.Value == nil {
 		return anotherPage, false, err
 	}
 	return *r.Result.Value, true, nil

@@ -28,7 +28,7 @@ func (b *Browser) lowerPriorities(i *instance) {
 	defer tick.Stop()
 	for {
 		select {
-		case <-i.client.done():
+		case <-i.client.Done():
 			return
 		case <-tick.C:
 		}
@@ -46,7 +46,7 @@ func (b *Browser) lowerPriorities(i *instance) {
 func (i *instance) lowerBusy(already map[int]bool) map[int]bool {
 	ctx, cancel := context.WithTimeout(context.Background(), answerBound)
 	defer cancel()
-	info, err := proto.SystemInfoGetProcessInfo{}.Call(i.client.browser(ctx))
+	info, err := proto.SystemInfoGetProcessInfo{}.Call(i.client.Browser(ctx))
 	if err != nil { // the browser does not answer, or has ended
 		return already
 	}

@@ -25,7 +25,7 @@ func TestBusyPageGivesWay(t *testing.T) {
 	// lowered gives how many processes of a type have the lower priority, and how
 	// many have the usual one.
 	lowered := func(kind string) (low, usual int) {
-		info, err := proto.SystemInfoGetProcessInfo{}.Call(idle.i.client.browser(testContext(t)))
+		info, err := proto.SystemInfoGetProcessInfo{}.Call(idle.i.client.Browser(testContext(t)))
 		if err != nil {
 			t.Fatal(err)
 		}

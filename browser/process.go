@@ -25,7 +25,7 @@ import (
 // process is a running Chromium: a process group with a profile in a temporary directory
 // and a pipe for the protocol.
 type process struct {
-	client *client
+	client *Client
 	cmd    *exec.Cmd
 	dir    *tempdir.Dir
 	home   string // Chromium's home directory in dir: its profile and temporary files
@@ -60,10 +60,10 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", executable, errors.Join(err, dir.Remove()))
 	}
-	p.client.listen("", p.event)
+	p.client.Listen("", p.event)
 	// Every new page and worker waits until it is resumed, so that it can be set up
 	// before its first script runs.
-	err = proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true}.Call(p.client.browser(ctx))
+	err = proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true}.Call(p.client.Browser(ctx))
 	if err == nil {
 		err = p.declineChallenges(ctx)
 	}
@@ -126,7 +126,7 @@ func (p *process) launch(executable string, c confinement) error {
 		_ = errors.Join(ourIn.Close(), ourOut.Close())
 		return err
 	}
-	p.client = newClient(newPipe(ourIn, ourOut, c.maxMessage))
+	p.client = NewClient(NewPipe(ourIn, ourOut, c.maxMessage))
 	return nil
 }
 
@@ -146,11 +146,11 @@ func (p *process) unregister(page *page) {
 	page.mu.Unlock()
 	for _, own := range append(page.openPopups(), page) {
 		for _, f := range own.currentFrames() { // the page may be changing them
-			p.client.unlisten(f.session)
+			p.client.Unlisten(f.session)
 		}
 	}
 	if session != "" { // it was attached; the empty session is the browser's
-		p.client.unlisten(session)
+		p.client.Unlisten(session)
 	}
 }
 
@@ -158,7 +158,7 @@ func (p *process) unregister(page *page) {
 // page whose context they are in.
 func (p *process) event(method string, params json.RawMessage) {
 	if method == "Target.detachedFromTarget" {
-		if e, ok := decode[proto.TargetDetachedFromTarget](params); ok {
+		if e, ok := Decode[proto.TargetDetachedFromTarget](params); ok {
 			p.mu.Lock()
 			delete(p.refused, e.TargetID)
 			p.mu.Unlock()
@@ -177,7 +177,7 @@ func (p *process) event(method string, params json.RawMessage) {
 	if method != "Target.attachedToTarget" {
 		return
 	}
-	e, ok := decode[proto.TargetAttachedToTarget](params)
+	e, ok := Decode[proto.TargetAttachedToTarget](params)
 	if !ok || e.TargetInfo == nil {
 		return
 	}
@@ -188,11 +188,11 @@ func (p *process) event(method string, params json.RawMessage) {
 		page.targetAttached(&e)
 		return
 	}
-	p.client.resumeTarget(&e)
+	p.client.ResumeTarget(&e)
 }
 
 func (p *process) detached(session proto.TargetSessionID) {
-	p.client.unlisten(session)
+	p.client.Unlisten(session)
 	p.mu.Lock()
 	pages := slices.Collect(maps.Values(p.pages))
 	p.mu.Unlock()
@@ -210,10 +210,10 @@ func environment(dir string) []string {
 // be called more than once.
 func (p *process) close() {
 	p.once.Do(func() {
-		p.ended.Store(p.client.endError() == nil)
+		p.ended.Store(p.client.Err() == nil)
 		killGroup(p.cmd)
 		<-p.exited
-		p.client.close()
+		p.client.Close()
 		_ = p.dir.Remove()
 	})
 }
@@ -292,7 +292,7 @@ func Check(ctx context.Context, executable string) (*Checked, error) {
 		return nil, explainCheck(executable, err)
 	}
 	defer p.close()
-	v, err := proto.BrowserGetVersion{}.Call(p.client.browser(ctx))
+	v, err := proto.BrowserGetVersion{}.Call(p.client.Browser(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for its version: %w", executable, err)
 	}

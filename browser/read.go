@@ -24,7 +24,7 @@ func (p *page) OuterHTML(ctx context.Context, selector string) (string, int, err
 			Matches int    `json:"matches"`
 		}](ctx, in, "html", selector)
 		switch {
-		case err != nil && (ctx.Err() != nil || !errors.Is(err, errGone)):
+		case err != nil && (ctx.Err() != nil || !errors.Is(err, ErrGone)):
 			return "", 0, p.failure(ctx, err)
 		case err == nil && found != nil:
 			return found.HTML, found.Matches, nil
@@ -66,7 +66,7 @@ func (p *page) Cookies(ctx context.Context) ([]routine.Cookie, error) {
 	if err := p.awaitRest(ctx); err != nil { // a page that is loading may set some
 		return nil, err
 	}
-	all, err := proto.StorageGetCookies{BrowserContextID: p.context}.Call(p.i.client.browser(ctx))
+	all, err := proto.StorageGetCookies{BrowserContextID: p.context}.Call(p.i.client.Browser(ctx))
 	if err != nil {
 		return nil, p.failure(ctx, err)
 	}
@@ -78,7 +78,7 @@ func (p *page) SentCookies(ctx context.Context) ([]routine.Cookie, error) {
 	if err := p.awaitRest(ctx); err != nil {
 		return nil, err
 	}
-	sent, err := call[proto.NetworkGetCookiesResult](ctx, p, proto.NetworkGetCookies{Urls: []string{p.now().url}})
+	sent, err := Call[proto.NetworkGetCookiesResult](ctx, p, proto.NetworkGetCookies{Urls: []string{p.now().url}})
 	if err != nil {
 		return nil, p.failure(ctx, err)
 	}
@@ -156,15 +156,15 @@ func (p *page) StorageKeys(ctx context.Context) ([]string, error) {
 
 func (p *page) property(ctx context.Context, path string) (*string, error) {
 	expression := strings.Replace(readProperty, "%s", routine.JSONText(path), 1)
-	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, ReturnByValue: true, ThrowOnSideEffect: true})
-	var t *exceptionError
+	v, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, ReturnByValue: true, ThrowOnSideEffect: true})
+	var t *ExceptionError
 	if errors.As(err, &t) || err == nil && v.Type != "string" {
 		return nil, nil // reading the page's objects may throw
 	}
 	if err != nil {
 		return nil, err
 	}
-	return unquote(v.Value)
+	return Unquote(v.Value)
 }
 
 // maxMirrored is how many UTF-16 code units an origin's sessionStorage can hold:

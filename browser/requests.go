@@ -41,7 +41,7 @@ type loadingFailed struct {
 // are made while an operation makes one. Only the browser knows the redirects, so this
 // is how a refusal by the egress policy is recognised as that of the operation.
 func (p *page) noteRequest(params json.RawMessage) {
-	e, ok := decode[struct {
+	e, ok := Decode[struct {
 		ID      string                    `json:"requestId"`
 		Frame   proto.PageFrameID         `json:"frameId"`
 		Type    proto.NetworkResourceType `json:"type"`

@@ -45,7 +45,7 @@ func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screen
 		return nil // there may be more frames, in which no secrets would be hidden
 	}
 	for _, v := range views {
-		v.send(proto.EmulationSetScriptExecutionDisabled{Value: true})
+		v.Send(proto.EmulationSetScriptExecutionDisabled{Value: true})
 	}
 	if len(secrets) > 0 && removeClosedRoots(ctx, views) != nil {
 		return nil
@@ -58,7 +58,7 @@ func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screen
 		}
 	}
 	for _, try := range screenshots {
-		picture, err := call[proto.PageCaptureScreenshotResult](ctx, p, proto.PageCaptureScreenshot{
+		picture, err := Call[proto.PageCaptureScreenshotResult](ctx, p, proto.PageCaptureScreenshot{
 			Format: proto.PageCaptureScreenshotFormatJpeg, Quality: &try.quality,
 			Clip: &proto.PageViewport{X: seen.X, Y: seen.Y, Width: seen.Width, Height: seen.Height, Scale: try.scale}, FromSurface: true})
 		if err != nil {

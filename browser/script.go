@@ -68,10 +68,10 @@ type scriptThrown struct {
 
 func (t *scriptThrown) Error() string { return t.text }
 
-func (p *page) script(ctx context.Context, s routine.Script) (remoteObject, error) {
+func (p *page) script(ctx context.Context, s routine.Script) (RemoteObject, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, s.Limit, routine.ScriptOver(s.Limit))
 	defer cancel()
-	var v remoteObject
+	var v RemoteObject
 	var err error
 	// A script that only reads runs unwatched, unless it could run a getter or other
 	// code that an earlier script has left behind.
@@ -83,15 +83,15 @@ func (p *page) script(ctx context.Context, s routine.Script) (remoteObject, erro
 	}
 	switch t := (*scriptThrown)(nil); {
 	case err != nil && p.errBlocked() != nil:
-		return remoteObject{}, p.errBlocked()
+		return RemoteObject{}, p.errBlocked()
 	case err != nil && bounded.Err() != nil:
-		return remoteObject{}, context.Cause(bounded)
+		return RemoteObject{}, context.Cause(bounded)
 	case errors.As(err, &t):
-		return remoteObject{}, t
-	case errors.Is(asGone(err), errGone):
-		return remoteObject{}, routine.Errorf(routine.CodeScriptError, "the page went away while the script ran")
+		return RemoteObject{}, t
+	case errors.Is(AsGone(err), ErrGone):
+		return RemoteObject{}, routine.Errorf(routine.CodeScriptError, "the page went away while the script ran")
 	case err != nil:
-		return remoteObject{}, p.failure(ctx, err)
+		return RemoteObject{}, p.failure(ctx, err)
 	}
 	return v, nil
 }
@@ -102,7 +102,7 @@ const maxScriptText = 32 << 20
 
 // run runs a script with a source URL and encodes its value as JSON. It terminates a
 // script that takes too long. An exception is returned as a *scriptThrown.
-func (p *page) run(ctx context.Context, s routine.Script, name string) (remoteObject, error) {
+func (p *page) run(ctx context.Context, s routine.Script, name string) (RemoteObject, error) {
 	source := scriptSource{name: name}
 	expression := s.Text
 	if p.hasLeftovers() {
@@ -112,7 +112,7 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remoteOb
 	p.console.script = source
 	p.mu.Unlock()
 	begun := time.Now()
-	v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression + "\n//# sourceURL=" + name, AwaitPromise: true, UserGesture: true,
+	v, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression + "\n//# sourceURL=" + name, AwaitPromise: true, UserGesture: true,
 		Timeout: proto.RuntimeTimeDelta(s.Limit.Milliseconds())})
 	if err == nil && v.ObjectID != "" {
 		was := v
@@ -126,15 +126,15 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (remoteOb
 	if ctx.Err() != nil && err != nil {
 		p.terminateScript()
 	}
-	if t, ok := errors.AsType[*exceptionError](err); ok {
-		by := source.place(t.exceptionDetails)
+	if t, ok := errors.AsType[*ExceptionError](err); ok {
+		by := source.place(t.ExceptionDetails)
 		// What the script or a function that it calls throws has the script on its
 		// stack. If the script does not compile, the stack contains at most paused
 		// code, such as a function that an earlier script has left.
 		if t.Text == "Uncaught" && t.Exception.Class == "SyntaxError" && by.place.Line == 0 {
-			by = source.placeOfSyntaxError(t.exceptionDetails)
+			by = source.placeOfSyntaxError(t.ExceptionDetails)
 		}
-		err = &scriptThrown{exceptionText(t.exceptionDetails), by}
+		err = &scriptThrown{exceptionText(t.ExceptionDetails), by}
 	}
 	return v, err
 }
@@ -157,33 +157,33 @@ var stringifyEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: "co
 
 // stringify encodes an object as JSON in the page. Functions and other values without
 // JSON give undefined.
-func (p *page) stringify(ctx context.Context, object string) (remoteObject, error) {
-	v, err := evaluate(ctx, p, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(object), ReturnByValue: true,
+func (p *page) stringify(ctx context.Context, object string) (RemoteObject, error) {
+	v, err := Evaluate(ctx, p, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(object), ReturnByValue: true,
 		FunctionDeclaration: fmt.Sprintf(`function %s() {
 			const s = typeof %s === 'function' ? %[2]s(this) : JSON.stringify(this);
 			return s?.length > %d ? s.length : s;
 		}`, stringifier, keptStringify, maxScriptText)})
 	if v.Type == "number" {
-		return remoteObject{}, routine.Errorf(routine.CodeResultTooLarge, "the script's value has %s characters of JSON, the limit is %d: return less",
+		return RemoteObject{}, routine.Errorf(routine.CodeResultTooLarge, "the script's value has %s characters of JSON, the limit is %d: return less",
 			v.Value, maxScriptText)
 	}
 	if err != nil || v.Type != "string" {
-		return remoteObject{}, err
+		return RemoteObject{}, err
 	}
-	text, err := unquote(v.Value)
+	text, err := Unquote(v.Value)
 	if err != nil {
-		return remoteObject{}, err
+		return RemoteObject{}, err
 	}
-	return remoteObject{Type: "json", Value: json.RawMessage(*text)}, nil
+	return RemoteObject{Type: "json", Value: json.RawMessage(*text)}, nil
 }
 
 // jsonOf is the JSON of a value; nil for undefined.
-func jsonOf(v remoteObject) json.RawMessage {
+func jsonOf(v RemoteObject) json.RawMessage {
 	switch {
 	case v.Type == "json":
 		return v.Value
 	case v.Type == "string":
-		if text, err := unquote(v.Value); err == nil {
+		if text, err := Unquote(v.Value); err == nil {
 			return routine.RawJSON(*text) // the protocol escapes more than necessary
 		}
 	case v.Special == "-0":
@@ -201,7 +201,7 @@ var emptyItems = regexp.MustCompile(`^(\[(\{\},?)+\]|\{("\d+":\{\},?)+\})$`)
 
 // lossWarning is a warning about what JSON could not represent of a script's value; empty if
 // nothing relevant was lost.
-func lossWarning(v remoteObject) string {
+func lossWarning(v RemoteObject) string {
 	switch {
 	case v.Type == "undefined":
 		return "undefined, stored as null: is a return missing?"
@@ -235,10 +235,10 @@ func isInternalError(err error) bool {
 // terminateScript terminates the script that the page is running. If the page does not answer
 // afterwards, it counts as crashed: its next call fails instead of hanging.
 func (p *page) terminateScript() {
-	p.send(proto.RuntimeTerminateExecution{})
+	p.Send(proto.RuntimeTerminateExecution{})
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
-	if _, err := p.await(ctx, p.send(proto.RuntimeEvaluate{Expression: "1+1"})); ctx.Err() != nil && err != nil {
+	if _, err := p.Await(ctx, p.Send(proto.RuntimeEvaluate{Expression: "1+1"})); ctx.Err() != nil && err != nil {
 		p.crash()
 	}
 }

@@ -28,7 +28,7 @@ type scriptSource struct {
 }
 
 // place finds where the script was when x was thrown.
-func (s scriptSource) place(x exceptionDetails) thrownBy {
+func (s scriptSource) place(x ExceptionDetails) thrownBy {
 	if s.name == "" {
 		return thrownBy{}
 	}
@@ -52,7 +52,7 @@ func (s scriptSource) place(x exceptionDetails) thrownBy {
 }
 
 // placeOfSyntaxError is the place of the syntax error x in the script.
-func (s scriptSource) placeOfSyntaxError(x exceptionDetails) thrownBy {
+func (s scriptSource) placeOfSyntaxError(x ExceptionDetails) thrownBy {
 	return thrownBy{place: routine.Place{Line: x.Line + 1 - s.before, Column: x.Column + 1}}
 }
 

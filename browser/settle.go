@@ -155,7 +155,7 @@ func (p *page) awaitNavigation(ctx context.Context) error {
 			return err
 		default:
 			// Without this, the session stays blocked while a server does not answer.
-			p.send(proto.PageStopLoading{})
+			p.Send(proto.PageStopLoading{})
 			return routine.Errorf(routine.CodeTimeout, "the page was on its way to %s, which did not answer", routine.ShownURL(p.now().currentURL))
 		}
 	}
@@ -182,8 +182,8 @@ func (p *page) awaitLoad(ctx context.Context, loader string) (finished, stays bo
 func (p *page) awaitHandlers(ctx context.Context, before navState) error {
 	// By the time that an evaluation is answered, the page has requested its navigations.
 	// The browser process starts steps in the history, so it is asked as well.
-	for _, settled := range []*future{p.nextTask(), p.send(proto.PageGetNavigationHistory{})} {
-		defer settled.forget()
+	for _, settled := range []*Future{p.nextTask(), p.Send(proto.PageGetNavigationHistory{})} {
+		defer settled.Forget()
 		asked, err := p.awaitRequestedNavigation(ctx, before, settled)
 		if asked || err != nil {
 			return err
@@ -207,19 +207,19 @@ func (p *page) awaitLoadHandlers(ctx context.Context, before navState) error {
 // nextTask evaluates a promise that is fulfilled after the timers that are due, because
 // handlers often defer their work with a timer. Like [view.ask], it does not pause the
 // page.
-func (p *page) nextTask() *future {
+func (p *page) nextTask() *Future {
 	p.mu.Lock()
 	id := p.frames.top.helper
 	p.mu.Unlock()
 	if id == 0 {
-		return p.send(proto.RuntimeEvaluate{Expression: "0", DisableBreaks: true})
+		return p.Send(proto.RuntimeEvaluate{Expression: "0", DisableBreaks: true})
 	}
-	return p.send(proto.RuntimeEvaluate{ContextID: id, Expression: "new Promise(done => setTimeout(done))", AwaitPromise: true, DisableBreaks: true})
+	return p.Send(proto.RuntimeEvaluate{ContextID: id, Expression: "new Promise(done => setTimeout(done))", AwaitPromise: true, DisableBreaks: true})
 }
 
 // awaitRequestedNavigation reports whether the page has requested a navigation by the time that settled is
 // answered.
-func (p *page) awaitRequestedNavigation(ctx context.Context, before navState, settled *future) (bool, error) {
+func (p *page) awaitRequestedNavigation(ctx context.Context, before navState, settled *Future) (bool, error) {
 	for {
 		p.mu.Lock()
 		changed := p.nav.changed
@@ -228,7 +228,7 @@ func (p *page) awaitRequestedNavigation(ctx context.Context, before navState, se
 			return true, nil
 		}
 		select {
-		case <-settled.answer():
+		case <-settled.Answer():
 			s := p.now()
 			return s.requests > before.requests || s.loader != before.loader, nil
 		case <-changed:

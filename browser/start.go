@@ -83,14 +83,14 @@ func (b *Browser) replaceDead() {
 	}
 }
 
-// whileAlive returns a context that also ends, with errClosed, when the instance has
+// whileAlive returns a context that also ends, with cdp.ErrClosed, when the instance has
 // stopped answering. The caller must call stop.
 func (i *instance) whileAlive(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {
 		case <-i.failed:
-			cancel(errClosed)
+			cancel(ErrClosed)
 		case <-ctx.Done():
 		}
 	}()

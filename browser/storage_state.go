@@ -73,7 +73,7 @@ func (p *page) restore(ctx context.Context, state []byte) error {
 	if err := json.Unmarshal(state, &p.storage.restored); err != nil {
 		return fmt.Errorf("read the saved state: %w", err)
 	}
-	_, err := p.await(ctx, p.i.client.send("", "Storage.setCookies", map[string]any{"browserContextId": p.context, "cookies": p.storage.restored.Cookies}))
+	_, err := p.Await(ctx, p.i.client.Send("", "Storage.setCookies", map[string]any{"browserContextId": p.context, "cookies": p.storage.restored.Cookies}))
 	if err != nil {
 		return fmt.Errorf("set the saved cookies: %w", err)
 	}
@@ -82,7 +82,7 @@ func (p *page) restore(ctx context.Context, state []byte) error {
 			if err := visit(o.Origin); err != nil {
 				return err
 			}
-			_, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "for (const [key, value] of " + string(o.Items) + ") localStorage.setItem(key, value)"})
+			_, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "for (const [key, value] of " + string(o.Items) + ") localStorage.setItem(key, value)"})
 			if err != nil {
 				return fmt.Errorf("restore the storage of %s: %w", o.Origin, err)
 			}
@@ -113,11 +113,11 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 			if err := visit(origin); err != nil {
 				return err
 			}
-			v, err := evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "JSON.stringify(Object.entries(localStorage))", ReturnByValue: true})
+			v, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "JSON.stringify(Object.entries(localStorage))", ReturnByValue: true})
 			if err != nil {
 				return fmt.Errorf("read the storage of %s: %w", origin, err)
 			}
-			items, err := unquote(v.Value)
+			items, err := Unquote(v.Value)
 			if err != nil {
 				return err
 			}
@@ -139,7 +139,7 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 }
 
 func (p *page) cookiesToSave(ctx context.Context) ([]storedCookie, error) {
-	b, err := p.await(ctx, p.i.client.send("", "Storage.getCookies", map[string]any{"browserContextId": p.context}))
+	b, err := p.Await(ctx, p.i.client.Send("", "Storage.getCookies", map[string]any{"browserContextId": p.context}))
 	if err != nil {
 		return nil, fmt.Errorf("read the cookies: %w", err)
 	}
@@ -182,8 +182,8 @@ func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin str
 	p.mu.Lock()
 	p.storage.blank = true
 	p.mu.Unlock()
-	err := sendAll(ctx, p, rawCall{"Network.setBypassServiceWorker", map[string]any{"bypass": true}},
-		rawCall{"Fetch.enable", map[string]any{"patterns": []any{map[string]any{"urlPattern": "*"}}}})
+	err := sendAll(ctx, p, RawRequest("Network.setBypassServiceWorker", map[string]any{"bypass": true}),
+		RawRequest("Fetch.enable", map[string]any{"patterns": []any{map[string]any{"urlPattern": "*"}}}))
 	if err == nil {
 		err = do(func(origin string) error {
 			_, err := p.navigate(ctx, origin+"/")
@@ -193,14 +193,14 @@ func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin str
 	p.mu.Lock()
 	p.storage.blank = false
 	p.mu.Unlock()
-	return errors.Join(err, sendAll(ctx, p, rawCall{"Fetch.disable", struct{}{}}, proto.PageResetNavigationHistory{},
-		rawCall{"Network.setBypassServiceWorker", map[string]any{"bypass": false}}))
+	return errors.Join(err, sendAll(ctx, p, RawRequest("Fetch.disable", struct{}{}), proto.PageResetNavigationHistory{},
+		RawRequest("Network.setBypassServiceWorker", map[string]any{"bypass": false})))
 }
 
 // answerBlank answers a request that was paused for answeringBlank: documents are empty,
 // other requests fail.
 func (p *page) answerBlank(params json.RawMessage) {
-	e, ok := decode[struct {
+	e, ok := Decode[struct {
 		ID   proto.FetchRequestID      `json:"requestId"`
 		Type proto.NetworkResourceType `json:"resourceType"`
 	}](params)
@@ -211,12 +211,12 @@ func (p *page) answerBlank(params json.RawMessage) {
 		return
 	}
 	if e.Type != proto.NetworkResourceTypeDocument {
-		p.send(proto.FetchFailRequest{RequestID: e.ID, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
+		p.Send(proto.FetchFailRequest{RequestID: e.ID, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
 		return
 	}
-	p.send(rawCall{"Fetch.fulfillRequest", map[string]any{"requestId": e.ID, "responseCode": 200,
+	p.Send(RawRequest("Fetch.fulfillRequest", map[string]any{"requestId": e.ID, "responseCode": 200,
 		"responseHeaders": []any{map[string]any{"name": "Content-Type", "value": "text/html"}},
-		"body":            base64.StdEncoding.EncodeToString([]byte("<!doctype html>"))}})
+		"body":            base64.StdEncoding.EncodeToString([]byte("<!doctype html>"))}))
 }
 
 // recordVisit records the site of a document whose storage is to be saved, of a popup only if

@@ -52,7 +52,7 @@ func (i *instance) alive() bool {
 	case <-i.failed:
 		return false
 	default:
-		return i.client.endError() == nil
+		return i.client.Err() == nil
 	}
 }
 
@@ -157,11 +157,11 @@ func (b *Browser) supervise(i *instance) {
 	defer tick.Stop()
 	for {
 		select {
-		case <-i.client.done():
+		case <-i.client.Done():
 			how := i.process.endReason(b.lifetime.answer)
 			b.replaceFailed(i, true)
 			if how != "" {
-				b.config.Log.Error("the browser ended by itself and is replaced", "how", how, "connection", i.client.endError(), "said", i.process.log.String())
+				b.config.Log.Error("the browser ended by itself and is replaced", "how", how, "connection", i.client.Err(), "said", i.process.log.String())
 			}
 			return
 		case <-tick.C:
@@ -192,8 +192,8 @@ func (b *Browser) supervise(i *instance) {
 func (i *instance) answers(d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	_, err := proto.BrowserGetVersion{}.Call(i.client.browser(ctx))
-	return err == nil || i.client.endError() != nil
+	_, err := proto.BrowserGetVersion{}.Call(i.client.Browser(ctx))
+	return err == nil || i.client.Err() != nil
 }
 
 // replaceFailed replaces the instance if it is the current one. If it only does not answer, that

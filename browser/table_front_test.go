@@ -17,7 +17,7 @@ const frameTimes = 10 * time.Second
 func (a *attempt) draws(expression string) error {
 	ctx, cancel := context.WithTimeout(a.ctx, frameTimes)
 	defer cancel()
-	_, err := evaluate(ctx, a.p.tabs.current(ctx), proto.RuntimeEvaluate{AwaitPromise: true, ReturnByValue: true, Expression: `new Promise(done => {
+	_, err := Evaluate(ctx, a.p.tabs.current(ctx), proto.RuntimeEvaluate{AwaitPromise: true, ReturnByValue: true, Expression: `new Promise(done => {
 		let frames = 0;
 		const look = () => ++frames > 9 && (` + expression + `) ? done() : requestAnimationFrame(look);
 		requestAnimationFrame(look) })`})

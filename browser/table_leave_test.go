@@ -168,7 +168,7 @@ func TestOperationsWaitForAPageOnItsWay(t *testing.T) {
 		<script>onkeydown = e => { if (e.key === 'Escape') say('key') }</script>`
 	leaving := func(to string, do func(a *attempt) error) func(a *attempt) error {
 		return func(a *attempt) error {
-			if _, err := evaluate(a.ctx, a.p, proto.RuntimeEvaluate{Expression: "void (location = '" + to + "')"}); err != nil {
+			if _, err := Evaluate(a.ctx, a.p, proto.RuntimeEvaluate{Expression: "void (location = '" + to + "')"}); err != nil {
 				return err
 			}
 			return do(a)

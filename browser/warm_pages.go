@@ -40,7 +40,7 @@ func (b *Browser) newReadyPage(ctx context.Context, i *instance) (*page, error) 
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-i.failed:
-		return nil, errClosed
+		return nil, ErrClosed
 	}
 }
 
