@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
 )
 
 // shellProduct is how the headless shell calls itself. Full Chromium calls itself
@@ -33,7 +35,7 @@ func (p *process) declineChallenges(ctx context.Context) error {
 // answerPaused continues a request that the browser has paused, unless it is that of a
 // refused popup, and declines a challenge. It runs on the reading goroutine.
 func (p *process) answerPaused(method string, params json.RawMessage) {
-	e, ok := Decode[struct {
+	e, ok := cdp.Decode[struct {
 		ID    proto.FetchRequestID `json:"requestId"`
 		Frame proto.PageFrameID    `json:"frameId"`
 	}](params)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine/keyboard"
 )
 
@@ -38,7 +39,7 @@ const maxClipboard = "1 MiB"
 // copied stores what a page has copied, as JSON: a list of items with a type and either
 // text or base64. It is null if the copy was too large to be stored.
 func (p *page) copied(params json.RawMessage) {
-	e, ok := Decode[proto.RuntimeBindingCalled](params)
+	e, ok := cdp.Decode[proto.RuntimeBindingCalled](params)
 	if !ok || e.Name != tellRun || !json.Valid([]byte(e.Payload)) {
 		return
 	}
@@ -72,7 +73,7 @@ func (p *page) handClipboard(ctx context.Context, textOnly bool) error {
 	if held == "" {
 		held = "[]"
 	}
-	if _, err := help[any](ctx, p, "hand", held, textOnly); err != nil && !errors.Is(err, ErrGone) {
+	if _, err := help[any](ctx, p, "hand", held, textOnly); err != nil && !errors.Is(err, cdp.ErrGone) {
 		return err
 	}
 	for _, v := range p.currentFrames() { // a frame that does not answer gets nothing to paste

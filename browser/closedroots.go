@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
 )
 
 // removeClosedRoots removes the elements of the views that have a closed shadow
@@ -19,7 +21,7 @@ func removeClosedRoots(ctx context.Context, views []*frameView) error {
 		}
 		looked[v.session] = true
 		v.Send(proto.DOMEnable{})
-		document, err := Call[struct {
+		document, err := cdp.Call[struct {
 			Nodes []struct {
 				ID    proto.DOMNodeID `json:"nodeId"`
 				Roots []struct {
@@ -34,7 +36,7 @@ func removeClosedRoots(ctx context.Context, views []*frameView) error {
 			if len(n.Roots) == 0 || n.Roots[0].Kind != proto.DOMShadowRootTypeClosed {
 				continue
 			}
-			if _, err := Call[struct{}](ctx, v, proto.DOMRemoveNode{NodeID: n.ID}); err != nil {
+			if _, err := cdp.Call[struct{}](ctx, v, proto.DOMRemoveNode{NodeID: n.ID}); err != nil {
 				return err
 			}
 		}

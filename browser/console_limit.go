@@ -3,6 +3,7 @@ package browser
 import (
 	"encoding/json"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -22,7 +23,7 @@ const (
 // on the reading goroutine.
 func (p *page) countConsole(method string, params json.RawMessage) bool {
 	copies := method == "Runtime.bindingCalled" // to its clipboard
-	if !IsConsoleEvent(method) && !copies {
+	if !cdp.IsConsoleEvent(method) && !copies {
 		return true
 	}
 	first := p.first()
@@ -36,5 +37,5 @@ func (p *page) countConsole(method string, params json.RawMessage) bool {
 	if over {
 		p.block(routine.Errorf(routine.CodeResultTooLarge, "the page was ended: it floods its console or clipboard, which holds up other runs"))
 	}
-	return !over && (copies || len(params) <= MaxConsoleEvent)
+	return !over && (copies || len(params) <= cdp.MaxConsoleEvent)
 }

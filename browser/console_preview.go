@@ -5,9 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"rote/routine"
-
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
+	"rote/routine"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 )
 
 // exceptionText describes what was thrown, without the stack.
-func exceptionText(x ExceptionDetails) string {
+func exceptionText(x cdp.ExceptionDetails) string {
 	text := cmp.Or(previewed(x.Exception.Preview), x.Exception.Description)
 	if text == "" {
 		text = strings.TrimSpace(x.Text + " " + string(x.Exception.Value))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -76,8 +77,8 @@ func (p *page) allowDownloads(ctx context.Context) error {
 // downloadEvent handles the browser's events about the downloads of all runs. The page that
 // started one may be closed already.
 func (p *process) downloadEvent(method string, params json.RawMessage) {
-	begun, _ := Decode[proto.PageDownloadWillBegin](params)
-	on, _ := Decode[proto.PageDownloadProgress](params)
+	begun, _ := cdp.Decode[proto.PageDownloadWillBegin](params)
+	on, _ := cdp.Decode[proto.PageDownloadProgress](params)
 	p.mu.Lock()
 	pages := slices.Collect(maps.Values(p.pages))
 	p.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -91,7 +92,7 @@ func (p *page) actionable(ctx context.Context, selector string, o options) (acti
 				return last, p.unansweredError(silent)
 			}
 			return p.givenUp(ctx, selector, last, seen)
-		case errors.Is(err, ErrGone): // search the new document
+		case errors.Is(err, cdp.ErrGone): // search the new document
 		default:
 			return last, selectorError(selector, p.failure(ctx, err))
 		}
@@ -221,7 +222,7 @@ func removed(selector, when string) error {
 // selectorError explains an exception of the helper about a selector that does not
 // parse.
 func selectorError(selector string, err error) error {
-	var t *ExceptionError
+	var t *cdp.ExceptionError
 	if errors.As(err, &t) && strings.HasPrefix(t.Error(), "SyntaxError") {
 		return routine.Errorf(routine.CodeElementNotFound, "%q is no CSS selector: %s", selector, exceptionText(t.ExceptionDetails))
 	}
@@ -237,7 +238,7 @@ func (p *page) awaitMatch(ctx context.Context, selector string) (*frameView, err
 		switch {
 		case err == nil && v != nil:
 			return v, nil
-		case err == nil, errors.Is(err, ErrGone):
+		case err == nil, errors.Is(err, cdp.ErrGone):
 		case ctx.Err() == nil:
 			return nil, selectorError(selector, p.failure(ctx, err))
 		}

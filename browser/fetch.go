@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -143,9 +144,9 @@ func requests[R any](ctx context.Context, p *page, from requester, function stri
 	if p.hasLeftovers() {
 		expression = inNewTask(expression)
 	}
-	value, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, AwaitPromise: true, ReturnByValue: true})
+	value, err := cdp.Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, AwaitPromise: true, ReturnByValue: true})
 	if err != nil || value.Value == nil {
-		return result, AsGone(err)
+		return result, cdp.AsGone(err)
 	}
 	return result, json.Unmarshal(value.Value, &result)
 }

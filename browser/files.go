@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -80,7 +81,7 @@ func (p *page) handIn(ctx context.Context, t routine.Typing) (routine.Found, err
 func (u *upload) give(ctx context.Context, s actionPoint, before navState) (again bool, err error) {
 	if s.Set {
 		why, err := help[string](ctx, s.view, "setFiles", u.files)
-		if errors.Is(err, ErrGone) || why == "gone" {
+		if errors.Is(err, cdp.ErrGone) || why == "gone" {
 			return true, nil
 		}
 		return false, u.refused(why, err)
@@ -111,13 +112,13 @@ func (u *upload) refused(why string, err error) error {
 // click clicks and waits up to chooserTime for the page to open a file chooser; asked is
 // nil if it opens none. missed reports whether the click did not reach the element.
 func (u *upload) click(ctx context.Context, s actionPoint, before navState) (asked *chooser, missed bool, err error) {
-	sessions := []Session{u.page}
+	sessions := []cdp.Session{u.page}
 	if s.view.session != u.session {
 		sessions = append(sessions, s.view)
 	}
 	u.choosing(nil)
 	for _, in := range sessions {
-		if _, err := Call[any](ctx, in, proto.PageSetInterceptFileChooserDialog{Enabled: true}); err != nil {
+		if _, err := cdp.Call[any](ctx, in, proto.PageSetInterceptFileChooserDialog{Enabled: true}); err != nil {
 			return nil, false, err
 		}
 		defer func() { in.Send(proto.PageSetInterceptFileChooserDialog{Enabled: false}).Forget() }()
@@ -159,7 +160,7 @@ func (p *page) asked() *chooser {
 
 // noteChooser handles the event of a file chooser.
 func (p *page) noteChooser(session proto.TargetSessionID, params json.RawMessage) {
-	if e, ok := Decode[proto.PageFileChooserOpened](params); ok {
+	if e, ok := cdp.Decode[proto.PageFileChooserOpened](params); ok {
 		p.choosing(&chooser{session, e.FrameID, e.BackendNodeID})
 	}
 }
@@ -174,8 +175,8 @@ func (u *upload) choose(ctx context.Context, c *chooser) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	input, err := Call[struct {
-		Object RemoteObject `json:"object"`
+	input, err := cdp.Call[struct {
+		Object cdp.RemoteObject `json:"object"`
 	}](ctx, v, proto.DOMResolveNode{BackendNodeID: c.input, ExecutionContextID: id})
 	if err != nil {
 		return "", err
@@ -188,7 +189,7 @@ func (u *upload) choose(ctx context.Context, c *chooser) (string, error) {
 	if err := files.Value.UnmarshalJSON(text); err != nil {
 		return "", err
 	}
-	value, err := Evaluate(ctx, v, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(input.Object.ObjectID),
+	value, err := cdp.Evaluate(ctx, v, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(input.Object.ObjectID),
 		FunctionDeclaration: "function(files) { return rote.setFiles(files, this) }", Arguments: []*proto.RuntimeCallArgument{files},
 		AwaitPromise: true, ReturnByValue: true})
 	if err != nil {

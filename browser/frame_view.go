@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
 )
 
 // frameView is a frame whose helper can access its document and the documents of the same
@@ -20,17 +22,19 @@ type frameView struct {
 }
 
 var (
-	_ Session = (*page)(nil)
-	_ Session = (*frameView)(nil)
+	_ cdp.Session = (*page)(nil)
+	_ cdp.Session = (*frameView)(nil)
 )
 
 func (v *frameView) viewed() *frameView { return v }
 
-func (v *frameView) Send(m proto.Request) *Future {
+func (v *frameView) Send(m proto.Request) *cdp.Future {
 	return v.p.i.client.Send(v.session, m.ProtoReq(), m)
 }
 
-func (v *frameView) Await(ctx context.Context, f *Future) ([]byte, error) { return v.p.Await(ctx, f) }
+func (v *frameView) Await(ctx context.Context, f *cdp.Future) ([]byte, error) {
+	return v.p.Await(ctx, f)
+}
 
 // world is the helper's world in the current document. The initial document of a new page
 // has none yet, and a document that may not run scripts (CSP sandbox) has one without
@@ -42,7 +46,7 @@ func (v *frameView) world(ctx context.Context) (proto.RuntimeExecutionContextID,
 	if id != 0 {
 		return id, nil
 	}
-	made, err := Call[proto.PageCreateIsolatedWorldResult](ctx, v, proto.PageCreateIsolatedWorld{FrameID: v.frame, WorldName: helperName})
+	made, err := cdp.Call[proto.PageCreateIsolatedWorldResult](ctx, v, proto.PageCreateIsolatedWorld{FrameID: v.frame, WorldName: helperName})
 	return made.ExecutionContextID, err
 }
 
@@ -50,18 +54,18 @@ func (v *frameView) world(ctx context.Context) (proto.RuntimeExecutionContextID,
 // waiting for its result. The call does not pause the page: a page that pauses while it
 // waits for a window that it opens would wait forever. If the page is paused already, it
 // answers at once.
-func (v *frameView) ask(ctx context.Context, function string, args ...any) (*Future, error) {
+func (v *frameView) ask(ctx context.Context, function string, args ...any) (*cdp.Future, error) {
 	return v.evaluateHelper(ctx, false, function, args)
 }
 
 // askForPromise is ask for a function that returns a promise, for whose value the answer
 // waits. The answer never comes if the promise is fulfilled during a pause after which the
 // guard terminates the paused code.
-func (v *frameView) askForPromise(ctx context.Context, function string, args ...any) (*Future, error) {
+func (v *frameView) askForPromise(ctx context.Context, function string, args ...any) (*cdp.Future, error) {
 	return v.evaluateHelper(ctx, true, function, args)
 }
 
-func (v *frameView) evaluateHelper(ctx context.Context, await bool, function string, args []any) (*Future, error) {
+func (v *frameView) evaluateHelper(ctx context.Context, await bool, function string, args []any) (*cdp.Future, error) {
 	id, err := v.world(ctx)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
 )
 
 // maxFrames bounds the frames of other origins that are searched for elements.
@@ -44,13 +46,13 @@ func (p *page) viewOf(frame proto.PageFrameID) *frameView {
 func (p *page) frameEvent(session proto.TargetSessionID, method string, params json.RawMessage) {
 	switch method {
 	case "Page.frameAttached":
-		if e, ok := Decode[proto.PageFrameAttached](params); ok {
+		if e, ok := cdp.Decode[proto.PageFrameAttached](params); ok {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.frames.reach[e.FrameID] = p.viewOf(e.ParentFrameID) // an empty document of its parent's origin
 		}
 	case "Page.frameDetached":
-		if e, ok := Decode[proto.PageFrameDetached](params); ok {
+		if e, ok := cdp.Decode[proto.PageFrameDetached](params); ok {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.dropFrames(func(v *frameView) bool { return v.session == session && v.frame == e.FrameID })
@@ -59,7 +61,7 @@ func (p *page) frameEvent(session proto.TargetSessionID, method string, params j
 			}
 		}
 	case "Page.frameNavigated":
-		e, ok := Decode[proto.PageFrameNavigated](params)
+		e, ok := cdp.Decode[proto.PageFrameNavigated](params)
 		if !ok {
 			return
 		}
@@ -182,7 +184,7 @@ func (v *frameView) locate(ctx context.Context, selector string, o options) (act
 // mapToParent converts a point in the frame to one in the parent view, where the frame
 // itself may be hidden or covered.
 func (v *frameView) mapToParent(ctx context.Context, s actionPoint, o options) (actionPoint, error) {
-	owner, err := Call[proto.DOMGetFrameOwnerResult](ctx, v.parent, proto.DOMGetFrameOwner{FrameID: v.frame})
+	owner, err := cdp.Call[proto.DOMGetFrameOwnerResult](ctx, v.parent, proto.DOMGetFrameOwner{FrameID: v.frame})
 	if err != nil {
 		return s, err
 	}
@@ -190,8 +192,8 @@ func (v *frameView) mapToParent(ctx context.Context, s actionPoint, o options) (
 	if err != nil {
 		return s, err
 	}
-	element, err := Call[struct {
-		Object RemoteObject `json:"object"`
+	element, err := cdp.Call[struct {
+		Object cdp.RemoteObject `json:"object"`
 	}](ctx, v.parent, proto.DOMResolveNode{BackendNodeID: owner.BackendNodeID, ExecutionContextID: id})
 	if err != nil {
 		return s, err
@@ -207,7 +209,7 @@ func (v *frameView) mapToParent(ctx context.Context, s actionPoint, o options) (
 			return s, err
 		}
 	}
-	value, err := Evaluate(ctx, v.parent, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(element.Object.ObjectID), Arguments: args,
+	value, err := cdp.Evaluate(ctx, v.parent, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(element.Object.ObjectID), Arguments: args,
 		AwaitPromise: true, ReturnByValue: true, FunctionDeclaration: "function(x, y, o) { return rote.through(this, x, y, o) }"})
 	if err != nil {
 		return s, err

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
 )
 
 // Frames may go while the page that they are in is dismissed.
@@ -29,7 +31,7 @@ func TestDismissWhileFramesGo(t *testing.T) {
 }
 
 // holdUp makes all use of the client wait until release is called.
-func holdUp(t *testing.T, c *Client) (release func()) {
+func holdUp(t *testing.T, c *cdp.Client) (release func()) {
 	t.Helper()
 	held, released := make(chan struct{}), make(chan struct{})
 	hold := sync.OnceFunc(func() { close(held); <-released })
@@ -48,7 +50,7 @@ func TestFramesThatAreGoneAreForgotten(t *testing.T) {
 	if _, err := p.WaitURL(testContext(t), func(u string) (bool, error) { return u == url+"/#done", nil }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Evaluate(testContext(t), p, proto.RuntimeEvaluate{Expression: "0"}); err != nil { // what has happened is told
+	if _, err := cdp.Evaluate(testContext(t), p, proto.RuntimeEvaluate{Expression: "0"}); err != nil { // what has happened is told
 		t.Fatal(err)
 	}
 	p.mu.Lock()

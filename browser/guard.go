@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 	"rote/routine/javascript"
 )
@@ -204,19 +205,19 @@ func (g *guard) stop() {
 func (g *guard) handle(e guardEvent) {
 	switch e.method {
 	case "Debugger.scriptParsed", "Debugger.scriptFailedToParse":
-		if v, ok := Decode[parsedScript](e.params); ok {
+		if v, ok := cdp.Decode[parsedScript](e.params); ok {
 			g.scriptParsed(v)
 		}
 	case "Debugger.paused":
-		if v, ok := Decode[paused](e.params); ok {
+		if v, ok := cdp.Decode[paused](e.params); ok {
 			g.paused(v)
 		}
 	case "Network.requestWillBeSent":
-		if v, ok := Decode[sentRequest](e.params); ok {
+		if v, ok := cdp.Decode[sentRequest](e.params); ok {
 			g.requestSent(v)
 		}
 	case "Fetch.requestPaused":
-		if v, ok := Decode[pausedRequest](e.params); ok {
+		if v, ok := cdp.Decode[pausedRequest](e.params); ok {
 			v.session = e.session
 			g.requestPaused(v)
 		}
@@ -227,14 +228,14 @@ func (g *guard) handle(e guardEvent) {
 	case popupTooLong:
 		g.popupTooLong(proto.TargetSessionID(e.params))
 	case "Network.webSocketCreated", "Network.webTransportCreated":
-		if v, ok := Decode[struct {
+		if v, ok := cdp.Decode[struct {
 			URL       string    `json:"url"`
 			Initiator initiator `json:"initiator"`
 		}](e.params); ok && g.causedByScript(v.Initiator.Stack) {
 			g.block("open a connection to " + v.URL)
 		}
 	case "Page.frameAttached":
-		if v, ok := Decode[struct {
+		if v, ok := cdp.Decode[struct {
 			FrameID string `json:"frameId"`
 			Stack   *stack `json:"stack"`
 		}](e.params); ok && g.causedByScript(v.Stack) {
@@ -243,11 +244,11 @@ func (g *guard) handle(e guardEvent) {
 			g.mu.Unlock()
 		}
 	case "Page.frameRequestedNavigation":
-		if v, ok := Decode[requestedNavigation](e.params); ok && v.Disposition == proto.PageClientNavigationDispositionCurrentTab {
+		if v, ok := cdp.Decode[requestedNavigation](e.params); ok && v.Disposition == proto.PageClientNavigationDispositionCurrentTab {
 			g.navigationRequested(e.session, v)
 		}
 	case "Page.windowOpen":
-		if v, ok := Decode[struct {
+		if v, ok := cdp.Decode[struct {
 			URL string `json:"url"`
 		}](e.params); ok {
 			g.windowOpened(v.URL)

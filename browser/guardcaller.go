@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
 )
 
 // Pages call some of the watched functions for every element that they create. A
@@ -41,8 +43,8 @@ func (g *guard) addCallerCheck(ctx context.Context, realm proto.RuntimeExecution
 		return nil
 	}
 	expression := fmt.Sprintf("const %s = %s\n//# sourceURL=about:%s", name, callerCheckScript, name)
-	_, err := Evaluate(ctx, g.page, proto.RuntimeEvaluate{ContextID: realm, Expression: expression})
-	if _, threw := errors.AsType[*ExceptionError](err); threw || errors.Is(AsGone(err), ErrGone) {
+	_, err := cdp.Evaluate(ctx, g.page, proto.RuntimeEvaluate{ContextID: realm, Expression: expression})
+	if _, threw := errors.AsType[*cdp.ExceptionError](err); threw || errors.Is(cdp.AsGone(err), cdp.ErrGone) {
 		return nil // without the constant, every call pauses the page
 	}
 	return err

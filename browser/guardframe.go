@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -37,7 +38,7 @@ func (g *guard) navigationRequested(session proto.TargetSessionID, v requestedNa
 // author, so the script is assumed to have created it unless the document had its URL
 // before. It runs on the reading goroutine, because the document is shown at once.
 func (g *guard) judgeLocalDocument(params json.RawMessage) {
-	v, ok := Decode[requestedNavigation](params)
+	v, ok := cdp.Decode[requestedNavigation](params)
 	if !ok || v.Disposition != proto.PageClientNavigationDispositionCurrentTab || !isLocalDocument(v.URL) {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine/javascript"
 )
 
@@ -18,13 +19,13 @@ import (
 // pendingStop is a breakpoint in a script that has ended, which V8 has not confirmed yet.
 type pendingStop struct {
 	script string
-	answer *Future
+	answer *cdp.Future
 }
 
 // scriptEntries are the entry points of a script: the starts of its functions. Only the
 // run's goroutine reads them.
 type scriptEntries struct {
-	answer *Future // nil once it was answered
+	answer *cdp.Future // nil once it was answered
 	found  []*proto.DebuggerBreakLocation
 }
 
@@ -91,7 +92,7 @@ func (g *guard) entryPointsOf(ctx context.Context, script string) []*proto.Debug
 	}
 	if at.answer != nil {
 		if b, err := g.page.Await(ctx, at.answer); err == nil {
-			found, _ := Decode[proto.DebuggerGetPossibleBreakpointsResult](b)
+			found, _ := cdp.Decode[proto.DebuggerGetPossibleBreakpointsResult](b)
 			at.found = found.Locations
 		}
 		at.answer = nil
@@ -105,7 +106,7 @@ func (g *guard) confirmStops() {
 	g.pendingStops = slices.DeleteFunc(g.pendingStops, func(s pendingStop) bool {
 		select {
 		case a := <-s.answer.Answer():
-			if made, ok := Decode[proto.DebuggerSetBreakpointResult](a.Result); a.Err == nil && ok {
+			if made, ok := cdp.Decode[proto.DebuggerSetBreakpointResult](a.Result); a.Err == nil && ok {
 				g.leftoverStops[string(made.BreakpointID)] = s.script
 			}
 			return true

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -113,8 +113,8 @@ func (g *guard) watchNatives(ctx context.Context, paths []string) error {
 			return err
 		}
 		find.ContextID = realm
-		found, err := Evaluate(ctx, g.page, find)
-		if errors.Is(AsGone(err), ErrGone) {
+		found, err := cdp.Evaluate(ctx, g.page, find)
+		if errors.Is(cdp.AsGone(err), cdp.ErrGone) {
 			continue // the frame has just been removed
 		}
 		if err != nil {
@@ -137,9 +137,9 @@ type nativeFunction struct {
 
 // functions reads the list that findNatives has returned.
 func (g *guard) functions(ctx context.Context, list string) ([]nativeFunction, error) {
-	items, err := Call[struct {
+	items, err := cdp.Call[struct {
 		Result []struct {
-			Value RemoteObject `json:"value"`
+			Value cdp.RemoteObject `json:"value"`
 		} `json:"result"`
 	}](ctx, g.page, proto.RuntimeGetProperties{ObjectID: proto.RuntimeRemoteObjectID(list), OwnProperties: true})
 	var sets []nativeFunction
@@ -147,7 +147,7 @@ func (g *guard) functions(ctx context.Context, list string) ([]nativeFunction, e
 	for _, item := range items.Result {
 		switch item.Value.Type {
 		case "string":
-			if text, err := Unquote(item.Value.Value); err == nil {
+			if text, err := cdp.Unquote(item.Value.Value); err == nil {
 				path = *text
 			}
 		case "function":
@@ -159,7 +159,7 @@ func (g *guard) functions(ctx context.Context, list string) ([]nativeFunction, e
 }
 
 func (g *guard) setWatches(ctx context.Context, sets []nativeFunction) error {
-	answers := make([]*Future, len(sets))
+	answers := make([]*cdp.Future, len(sets))
 	for i, w := range sets {
 		answers[i] = g.page.Send(proto.DebuggerSetBreakpointOnFunctionCall{ObjectID: w.object, Condition: g.condition(w.watch)})
 	}
@@ -168,7 +168,7 @@ func (g *guard) setWatches(ctx context.Context, sets []nativeFunction) error {
 		if err != nil && !isDuplicate(err) {
 			return fmt.Errorf("watch %s: %w", w.name, err)
 		}
-		made, _ := Decode[proto.DebuggerSetBreakpointOnFunctionCallResult](b)
+		made, _ := cdp.Decode[proto.DebuggerSetBreakpointOnFunctionCallResult](b)
 		g.mu.Lock()
 		if made.BreakpointID != "" {
 			g.breakpoints[string(made.BreakpointID)] = w.watch
@@ -188,7 +188,7 @@ func (g *guard) watchNewFrames(ctx context.Context) error {
 	if has {
 		return nil
 	}
-	made, err := Call[proto.PageAddScriptToEvaluateOnNewDocumentResult](ctx, g.page,
+	made, err := cdp.Call[proto.PageAddScriptToEvaluateOnNewDocumentResult](ctx, g.page,
 		proto.PageAddScriptToEvaluateOnNewDocument{Source: "debugger;\n//# sourceURL=" + newFrameURL})
 	if err != nil {
 		return err

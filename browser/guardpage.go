@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
 )
 
 // watchedPage is what the guard needs of the page that it watches.
@@ -13,7 +15,7 @@ import (
 // page's lock, must not call the guard and must not wait. It calls all others, and await,
 // with no lock held.
 type watchedPage interface {
-	Session // the page's own session
+	cdp.Session // the page's own session
 
 	// SendTo sends a request to a session of a frame or a popup, and ignores the answer.
 	SendTo(session proto.TargetSessionID, m proto.Request)

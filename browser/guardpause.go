@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
 )
 
 // paused is the Debugger.paused event: the page has stopped at a breakpoint.
@@ -142,7 +144,7 @@ const sourceTime = 2 * time.Second
 func (g *guard) inBaseline(id string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), sourceTime)
 	defer cancel()
-	source, err := Call[proto.DebuggerGetScriptSourceResult](ctx, g.page, proto.DebuggerGetScriptSource{ScriptID: proto.RuntimeScriptID(id)})
+	source, err := cdp.Call[proto.DebuggerGetScriptSourceResult](ctx, g.page, proto.DebuggerGetScriptSource{ScriptID: proto.RuntimeScriptID(id)})
 	if err != nil {
 		return false
 	}

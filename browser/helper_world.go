@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
 )
 
 // Our own code in pages, the helper, runs in an isolated world that a hostile page cannot
@@ -95,25 +96,25 @@ func callHelper[R any](ctx context.Context, in viewer, inTask func() bool, funct
 	for attempt := 0; ; attempt++ {
 		id, err := v.world(ctx)
 		if err != nil {
-			return result, AsGone(err)
+			return result, cdp.AsGone(err)
 		}
 		expression := called
 		if inTask() {
 			expression = inNewTask(called)
 		}
-		value, err := Evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, AwaitPromise: true, ReturnByValue: true, Expression: expression})
+		value, err := cdp.Evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, AwaitPromise: true, ReturnByValue: true, Expression: expression})
 		if attempt < 3 && notLoaded(err) {
-			if _, err := Evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, Expression: helper()}); err != nil && !errors.Is(AsGone(err), ErrGone) {
+			if _, err := cdp.Evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, Expression: helper()}); err != nil && !errors.Is(cdp.AsGone(err), cdp.ErrGone) {
 				return result, err
 			}
 			continue
 		}
-		if errors.Is(AsGone(err), ErrGone) {
+		if errors.Is(cdp.AsGone(err), cdp.ErrGone) {
 			v.forget(id)
 			if attempt < 3 && staleWorld(err) {
 				continue
 			}
-			return result, ErrGone
+			return result, cdp.ErrGone
 		}
 		if err != nil {
 			return result, err
@@ -140,7 +141,7 @@ func helperCall(function string, args []any) (string, error) {
 
 // notLoaded reports whether the world exists without the helper.
 func notLoaded(err error) bool {
-	var t *ExceptionError
+	var t *cdp.ExceptionError
 	return errors.As(err, &t) && strings.HasPrefix(t.Error(), "ReferenceError: rote is not defined")
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -50,10 +51,10 @@ func (p *page) hover(ctx context.Context, selector string, scroll bool) (bool, e
 	}
 	move := proto.InputDispatchMouseEvent{Type: proto.InputDispatchMouseEventTypeMouseMoved, X: s.X, Y: s.Y, Button: proto.InputMouseButtonNone}
 	if err := sendAll(ctx, p, move); err != nil {
-		return errors.Is(AsGone(err), ErrGone), ignoreGone(err)
+		return errors.Is(cdp.AsGone(err), cdp.ErrGone), ignoreGone(err)
 	}
 	over, err := help[bool](ctx, s.view, "hovered")
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, cdp.ErrGone) {
 		return true, nil
 	}
 	return over, err

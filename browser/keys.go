@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 	"rote/routine/keyboard"
 )
@@ -137,7 +138,7 @@ func (p *page) Press(ctx context.Context, text string) error {
 		return err
 	}
 	before := p.now()
-	if _, err := help[any](ctx, p, "readyForKeys"); err != nil && !errors.Is(err, ErrGone) {
+	if _, err := help[any](ctx, p, "readyForKeys"); err != nil && !errors.Is(err, cdp.ErrGone) {
 		return p.failure(ctx, err)
 	}
 	short, isShortcut := shortcutOf(keys)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
 )
 
 // Chromium's answers begin with the id, which is all that is read of a long one.
@@ -17,7 +19,7 @@ func TestLongAnswer(t *testing.T) {
 	b := own(t)
 	b.launcher.maxMessage = 10_000
 	p := mustOpen(t, b)
-	if _, err := p.Await(testContext(t), p.Send(proto.RuntimeEvaluate{Expression: "'x'.repeat(1e6)"})); !errors.Is(err, ErrOversize) {
+	if _, err := p.Await(testContext(t), p.Send(proto.RuntimeEvaluate{Expression: "'x'.repeat(1e6)"})); !errors.Is(err, cdp.ErrOversize) {
 		t.Fatal(err)
 	}
 	if got := eval(t, p, "(() => 1 + 1)()"); got != "2" {
@@ -57,7 +59,7 @@ func uploads(t *testing.T, p *page) {
 		p.event(method, params)
 	})
 	upload := func() string {
-		v, err := Evaluate(testContext(t), p, proto.RuntimeEvaluate{Expression: `upload()`, AwaitPromise: true})
+		v, err := cdp.Evaluate(testContext(t), p, proto.RuntimeEvaluate{Expression: `upload()`, AwaitPromise: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"rote/browser/cdp"
 )
 
 // maxLostClicks is how many times an element may move away between press and release before the
@@ -50,7 +52,7 @@ func (p *page) checkClick(ctx context.Context, s actionPoint, before navState) e
 }
 
 // lostClickIn decodes the helper's answer. If the document was replaced, no click was lost.
-func lostClickIn(a Answer) error {
+func lostClickIn(a cdp.Answer) error {
 	if a.Err != nil {
 		return ignoreGone(a.Err)
 	}
@@ -69,7 +71,7 @@ func lostClickIn(a Answer) error {
 }
 
 func ignoreGone(err error) error {
-	if errors.Is(AsGone(err), ErrGone) {
+	if errors.Is(cdp.AsGone(err), cdp.ErrGone) {
 		return nil
 	}
 	return err

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -22,7 +22,7 @@ func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, er
 func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, error) {
 	before := p.now().loader
 	defer p.throughWorker()()
-	gone, err := Call[proto.PageNavigateResult](ctx, p, proto.PageNavigate{URL: url})
+	gone, err := cdp.Call[proto.PageNavigateResult](ctx, p, proto.PageNavigate{URL: url})
 	var refused *cdp.Error
 	if errors.As(err, &refused) {
 		return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", routine.ShownURL(url), refused.Message)
@@ -38,7 +38,7 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 		return p.unreachableError(url, gone.ErrorText)
 	}
 	if gone.LoaderID == "" { // same document: only the fragment has changed, and its event may still come
-		_, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "0"})
+		_, err := cdp.Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "0"})
 		s := p.now()
 		return routine.Navigation{URL: s.url, Status: s.status}, err
 	}

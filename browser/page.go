@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/browser/egress"
 	"rote/routine"
 )
@@ -125,7 +126,7 @@ func (p *page) open(ctx context.Context, proxy string) error {
 	select {
 	case <-p.attachedTo:
 	case <-p.i.client.Done():
-		return ErrClosed
+		return cdp.ErrClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -157,7 +158,7 @@ func (networkEnable) MarshalJSON() ([]byte, error) {
 }
 
 // Send writes a request to the page's session and does not wait for the answer.
-func (p *page) Send(m proto.Request) *Future {
+func (p *page) Send(m proto.Request) *cdp.Future {
 	if strings.HasPrefix(m.ProtoReq(), "Input.") {
 		p.input.sent.Add(1)
 	}
@@ -165,8 +166,8 @@ func (p *page) Send(m proto.Request) *Future {
 }
 
 // sendAll sends requests in order and waits for all answers.
-func sendAll(ctx context.Context, c Session, ms ...proto.Request) error {
-	fs := make([]*Future, len(ms))
+func sendAll(ctx context.Context, c cdp.Session, ms ...proto.Request) error {
+	fs := make([]*cdp.Future, len(ms))
 	for i, m := range ms {
 		fs[i] = c.Send(m)
 	}
@@ -183,7 +184,7 @@ var errCrashed = errors.New("the page crashed")
 
 // Await returns the answer of f. It fails if ctx ends or the page crashes first, because
 // a crashed page answers nothing any more.
-func (p *page) Await(ctx context.Context, f *Future) ([]byte, error) {
+func (p *page) Await(ctx context.Context, f *cdp.Future) ([]byte, error) {
 	select {
 	case a := <-f.Answer():
 		return a.Result, a.Err
@@ -212,11 +213,11 @@ func (p *page) failure(ctx context.Context, err error) error {
 		return routine.Errorf(routine.CodeNavigationFailed, "the popup was closed while the operation was at work")
 	case errors.Is(err, errCrashed):
 		return routine.Errorf(routine.CodeBrowserCrashed, "the page crashed")
-	case errors.Is(err, ErrClosed):
+	case errors.Is(err, cdp.ErrClosed):
 		return routine.Errorf(routine.CodeBrowserCrashed, "the browser ended")
-	case errors.Is(err, ErrOversize):
-		return routine.Errorf(routine.CodeResultTooLarge, "the page gave more than %d MiB at once: ask it for less", MaxMessage>>20)
-	case errors.Is(AsGone(err), ErrGone):
+	case errors.Is(err, cdp.ErrOversize):
+		return routine.Errorf(routine.CodeResultTooLarge, "the page gave more than %d MiB at once: ask it for less", cdp.MaxMessage>>20)
+	case errors.Is(cdp.AsGone(err), cdp.ErrGone):
 		return routine.Errorf(routine.CodeNavigationFailed, "the page was replaced while the operation was at work: wait for the new one first (wait_for_url)")
 	}
 	return err
@@ -247,7 +248,7 @@ func (p *page) disposeContext() error {
 	} else {
 		err = proto.TargetDisposeBrowserContext{BrowserContextID: p.context}.Call(p.i.client.Browser(ctx))
 	}
-	if errors.Is(err, ErrClosed) {
+	if errors.Is(err, cdp.ErrClosed) {
 		return nil // the browser has ended, and the context with it
 	}
 	return err

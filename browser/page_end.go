@@ -1,5 +1,7 @@
 package browser
 
+import "rote/browser/cdp"
+
 // pageEnd says whether and why the page can no longer be used. Why the run was blocked is
 // kept by the first page.
 type pageEnd struct {
@@ -10,7 +12,7 @@ type pageEnd struct {
 	// blocked is why a script or a flood of the console has ended the run; disposing is the
 	// answer to the disposal of its browser context.
 	blocked   error
-	disposing *Future
+	disposing *cdp.Future
 }
 
 // usable reports whether the page and its browser can still be used.

@@ -7,6 +7,8 @@ import (
 	"maps"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
 )
 
 // navigation is where the page is, and on its way to.
@@ -74,7 +76,7 @@ func (p *page) event(method string, params json.RawMessage) {
 		p.navigation(method, params)
 	case "Network.responseReceived":
 		p.trackRequests(method, params)
-		if e, ok := Decode[proto.NetworkResponseReceived](params); ok && e.Response != nil {
+		if e, ok := cdp.Decode[proto.NetworkResponseReceived](params); ok && e.Response != nil {
 			if e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.FrameID) {
 				p.update(func(s *navState) { s.status, s.statusOf = e.Response.Status, string(e.LoaderID) })
 			}
@@ -89,11 +91,11 @@ func (p *page) event(method string, params json.RawMessage) {
 		p.trackRequests(method, params)
 	case "Network.loadingFailed":
 		p.trackRequests(method, params)
-		if e, ok := Decode[loadingFailed](params); ok {
+		if e, ok := cdp.Decode[loadingFailed](params); ok {
 			p.noteFailure(e)
 		}
 	case "Runtime.consoleAPICalled":
-		if e, ok := Decode[proto.RuntimeConsoleAPICalled](params); ok {
+		if e, ok := cdp.Decode[proto.RuntimeConsoleAPICalled](params); ok {
 			p.noteConsole(&e)
 		}
 	case "Fetch.requestPaused":
@@ -109,7 +111,7 @@ func (p *page) event(method string, params json.RawMessage) {
 func (p *page) navigation(method string, params json.RawMessage) {
 	switch method {
 	case "Page.frameNavigated":
-		if e, ok := Decode[proto.PageFrameNavigated](params); ok && e.Frame.ParentID == "" {
+		if e, ok := cdp.Decode[proto.PageFrameNavigated](params); ok && e.Frame.ParentID == "" {
 			p.update(func(s *navState) {
 				s.url, s.unreachable = e.Frame.URL+e.Frame.URLFragment, e.Frame.UnreachableURL
 				s.newDocument(string(e.Frame.LoaderID))
@@ -121,20 +123,20 @@ func (p *page) navigation(method string, params json.RawMessage) {
 			})
 		}
 	case "Page.navigatedWithinDocument":
-		if e, ok := Decode[proto.PageNavigatedWithinDocument](params); ok && p.isMain(e.FrameID) {
+		if e, ok := cdp.Decode[proto.PageNavigatedWithinDocument](params); ok && p.isMain(e.FrameID) {
 			p.update(func(s *navState) { s.url = e.URL })
 		}
 	case "Page.lifecycleEvent":
-		if e, ok := Decode[proto.PageLifecycleEvent](params); ok && p.isMain(e.FrameID) {
+		if e, ok := cdp.Decode[proto.PageLifecycleEvent](params); ok && p.isMain(e.FrameID) {
 			p.update(func(s *navState) { s.newDocument(string(e.LoaderID)); s.lifecycle[string(e.Name)] = true })
 		}
 	case "Page.frameRequestedNavigation":
-		if e, ok := Decode[proto.PageFrameRequestedNavigation](params); ok && p.isMain(e.FrameID) &&
+		if e, ok := cdp.Decode[proto.PageFrameRequestedNavigation](params); ok && p.isMain(e.FrameID) &&
 			e.Disposition == proto.PageClientNavigationDispositionCurrentTab {
 			p.update(func(s *navState) { s.requests++; s.pending++; s.currentURL = e.URL })
 		}
 	case "Page.frameStartedNavigating":
-		if e, ok := Decode[startedNavigating](params); ok && p.isMain(e.FrameID) && !e.within() {
+		if e, ok := cdp.Decode[startedNavigating](params); ok && p.isMain(e.FrameID) && !e.within() {
 			p.update(func(s *navState) {
 				if s.pending > 0 {
 					s.pending--
@@ -145,7 +147,7 @@ func (p *page) navigation(method string, params json.RawMessage) {
 			})
 		}
 	case "Page.frameStoppedLoading":
-		if e, ok := Decode[proto.PageFrameStoppedLoading](params); ok && p.isMain(e.FrameID) {
+		if e, ok := cdp.Decode[proto.PageFrameStoppedLoading](params); ok && p.isMain(e.FrameID) {
 			// The navigation under way has arrived or was cancelled. If a later one has
 			// cancelled it, that one has yet to start.
 			p.update(func(s *navState) { s.current = "" })
@@ -171,7 +173,7 @@ func (e *startedNavigating) within() bool {
 func (p *page) sessionEvent(session proto.TargetSessionID, method string, params json.RawMessage) {
 	switch method {
 	case "Page.javascriptDialogOpening":
-		if e, ok := Decode[proto.PageJavascriptDialogOpening](params); ok {
+		if e, ok := cdp.Decode[proto.PageJavascriptDialogOpening](params); ok {
 			// beforeunload dialogs are accepted; otherwise the navigation would hang.
 			leave := e.Type == proto.PageDialogTypeBeforeunload
 			p.i.client.Send(session, "Page.handleJavaScriptDialog", proto.PageHandleJavaScriptDialog{Accept: leave})
@@ -184,15 +186,15 @@ func (p *page) sessionEvent(session proto.TargetSessionID, method string, params
 	case "Runtime.bindingCalled":
 		p.copied(params)
 	case "Page.downloadWillBegin":
-		if e, ok := Decode[proto.PageDownloadWillBegin](params); ok {
+		if e, ok := cdp.Decode[proto.PageDownloadWillBegin](params); ok {
 			first := p.first()
 			first.update(func(*navState) { first.downloadStarted(&e) })
 		}
 	case "Target.attachedToTarget":
-		switch e, ok := Decode[proto.TargetAttachedToTarget](params); {
+		switch e, ok := cdp.Decode[proto.TargetAttachedToTarget](params); {
 		case !ok || e.TargetInfo == nil:
 		case e.TargetInfo.Type == "iframe":
-			around, _ := Decode[struct {
+			around, _ := cdp.Decode[struct {
 				TargetInfo struct {
 					ParentID proto.PageFrameID `json:"parentId"` // not defined by rod
 				} `json:"targetInfo"`
@@ -202,7 +204,7 @@ func (p *page) sessionEvent(session proto.TargetSessionID, method string, params
 			p.i.client.ResumeTarget(&e)
 		}
 	case "Target.detachedFromTarget":
-		if e, ok := Decode[proto.TargetDetachedFromTarget](params); ok {
+		if e, ok := cdp.Decode[proto.TargetDetachedFromTarget](params); ok {
 			p.i.client.Unlisten(e.SessionID)
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -305,7 +307,7 @@ func (p *page) waitFor(ctx context.Context, done func(navState) (bool, error)) e
 		case <-p.end.dead:
 			return p.failure(ctx, errCrashed)
 		case <-p.i.client.Done():
-			return p.failure(ctx, ErrClosed)
+			return p.failure(ctx, cdp.ErrClosed)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 	"rote/routine/javascript"
 )
@@ -46,10 +47,10 @@ func (p *page) ensureGuard() *guard {
 
 // runWatched runs a script under the guard. Scripts that are proved to only read need
 // none.
-func (p *page) runWatched(ctx context.Context, s routine.Script, name string) (RemoteObject, error) {
+func (p *page) runWatched(ctx context.Context, s routine.Script, name string) (cdp.RemoteObject, error) {
 	g := p.ensureGuard()
 	if err := g.arm(ctx, s); err != nil {
-		return RemoteObject{}, err
+		return cdp.RemoteObject{}, err
 	}
 	constants := javascript.ConstantBodies(s.Text)
 	if p.hasLeftovers() {

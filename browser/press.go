@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -31,7 +32,7 @@ func (p *page) pressMouse(ctx context.Context, s actionPoint, c routine.Click, b
 	move := at(proto.InputDispatchMouseEventTypeMouseMoved, 0)
 	move.Button = proto.InputMouseButtonNone
 	judged, err := s.view.askForPromise(ctx, "pressed")
-	if errors.Is(AsGone(err), ErrGone) {
+	if errors.Is(cdp.AsGone(err), cdp.ErrGone) {
 		return anotherPage, nil
 	}
 	if err != nil {
@@ -72,7 +73,7 @@ func (p *page) pressMouse(ctx context.Context, s actionPoint, c routine.Click, b
 // whether the helper has seen the press and hidden it from the page. The helper reports
 // before the page's handlers run, which may be long before the press is answered: a page
 // that starts to navigate answers late.
-func (p *page) landed(ctx context.Context, s actionPoint, before navState, judged, pressed *Future) (hit string, seen bool, err error) {
+func (p *page) landed(ctx context.Context, s actionPoint, before navState, judged, pressed *cdp.Future) (hit string, seen bool, err error) {
 	select {
 	case a := <-judged.Answer():
 		return judgement(a)
@@ -88,7 +89,7 @@ func (p *page) landed(ctx context.Context, s actionPoint, before navState, judge
 	// The helper has not seen the press, or has not reported it yet. A page that is
 	// navigating answers no new requests but still delivers that report.
 	asked, err := s.view.ask(ctx, "landed", s.X, s.Y)
-	if err != nil && !errors.Is(AsGone(err), ErrGone) {
+	if err != nil && !errors.Is(cdp.AsGone(err), cdp.ErrGone) {
 		return "", false, err
 	}
 	if err == nil && p.now().loader == before.loader {
@@ -118,7 +119,7 @@ func (p *page) landed(ctx context.Context, s actionPoint, before navState, judge
 	if errors.Is(err, errCrashed) || ctx.Err() != nil {
 		return "", false, err
 	}
-	return judgement(Answer{Result: b, Err: err})
+	return judgement(cdp.Answer{Result: b, Err: err})
 }
 
 // evaluated is the answer to a Runtime.evaluate request.
@@ -130,10 +131,10 @@ type evaluated[V any] struct {
 
 // judgement decodes the report of the helper in the pressed document. It fails if the
 // document was replaced before it saw the press.
-func judgement(a Answer) (hit string, seen bool, err error) {
+func judgement(a cdp.Answer) (hit string, seen bool, err error) {
 	var r evaluated[*string]
 	if a.Err != nil {
-		if err := AsGone(a.Err); !errors.Is(err, ErrGone) {
+		if err := cdp.AsGone(a.Err); !errors.Is(err, cdp.ErrGone) {
 			return "", false, err
 		}
 		return anotherPage, false, nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/browser/tempdir"
 	"rote/routine"
 )
@@ -25,7 +26,7 @@ import (
 // process is a running Chromium: a process group with a profile in a temporary directory
 // and a pipe for the protocol.
 type process struct {
-	client *Client
+	client *cdp.Client
 	cmd    *exec.Cmd
 	dir    *tempdir.Dir
 	home   string // Chromium's home directory in dir: its profile and temporary files
@@ -126,7 +127,7 @@ func (p *process) launch(executable string, c confinement) error {
 		_ = errors.Join(ourIn.Close(), ourOut.Close())
 		return err
 	}
-	p.client = NewClient(NewPipe(ourIn, ourOut, c.maxMessage))
+	p.client = cdp.NewClient(cdp.NewPipe(ourIn, ourOut, c.maxMessage))
 	return nil
 }
 
@@ -158,7 +159,7 @@ func (p *process) unregister(page *page) {
 // page whose context they are in.
 func (p *process) event(method string, params json.RawMessage) {
 	if method == "Target.detachedFromTarget" {
-		if e, ok := Decode[proto.TargetDetachedFromTarget](params); ok {
+		if e, ok := cdp.Decode[proto.TargetDetachedFromTarget](params); ok {
 			p.mu.Lock()
 			delete(p.refused, e.TargetID)
 			p.mu.Unlock()
@@ -177,7 +178,7 @@ func (p *process) event(method string, params json.RawMessage) {
 	if method != "Target.attachedToTarget" {
 		return
 	}
-	e, ok := Decode[proto.TargetAttachedToTarget](params)
+	e, ok := cdp.Decode[proto.TargetAttachedToTarget](params)
 	if !ok || e.TargetInfo == nil {
 		return
 	}

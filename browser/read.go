@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -24,7 +25,7 @@ func (p *page) OuterHTML(ctx context.Context, selector string) (string, int, err
 			Matches int    `json:"matches"`
 		}](ctx, in, "html", selector)
 		switch {
-		case err != nil && (ctx.Err() != nil || !errors.Is(err, ErrGone)):
+		case err != nil && (ctx.Err() != nil || !errors.Is(err, cdp.ErrGone)):
 			return "", 0, p.failure(ctx, err)
 		case err == nil && found != nil:
 			return found.HTML, found.Matches, nil
@@ -78,7 +79,7 @@ func (p *page) SentCookies(ctx context.Context) ([]routine.Cookie, error) {
 	if err := p.awaitRest(ctx); err != nil {
 		return nil, err
 	}
-	sent, err := Call[proto.NetworkGetCookiesResult](ctx, p, proto.NetworkGetCookies{Urls: []string{p.now().url}})
+	sent, err := cdp.Call[proto.NetworkGetCookiesResult](ctx, p, proto.NetworkGetCookies{Urls: []string{p.now().url}})
 	if err != nil {
 		return nil, p.failure(ctx, err)
 	}
@@ -156,15 +157,15 @@ func (p *page) StorageKeys(ctx context.Context) ([]string, error) {
 
 func (p *page) property(ctx context.Context, path string) (*string, error) {
 	expression := strings.Replace(readProperty, "%s", routine.JSONText(path), 1)
-	v, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, ReturnByValue: true, ThrowOnSideEffect: true})
-	var t *ExceptionError
+	v, err := cdp.Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression, ReturnByValue: true, ThrowOnSideEffect: true})
+	var t *cdp.ExceptionError
 	if errors.As(err, &t) || err == nil && v.Type != "string" {
 		return nil, nil // reading the page's objects may throw
 	}
 	if err != nil {
 		return nil, err
 	}
-	return Unquote(v.Value)
+	return cdp.Unquote(v.Value)
 }
 
 // maxMirrored is how many UTF-16 code units an origin's sessionStorage can hold:

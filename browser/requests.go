@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -41,7 +42,7 @@ type loadingFailed struct {
 // are made while an operation makes one. Only the browser knows the redirects, so this
 // is how a refusal by the egress policy is recognised as that of the operation.
 func (p *page) noteRequest(params json.RawMessage) {
-	e, ok := Decode[struct {
+	e, ok := cdp.Decode[struct {
 		ID      string                    `json:"requestId"`
 		Frame   proto.PageFrameID         `json:"frameId"`
 		Type    proto.NetworkResourceType `json:"type"`

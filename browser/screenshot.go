@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -58,7 +59,7 @@ func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screen
 		}
 	}
 	for _, try := range screenshots {
-		picture, err := Call[proto.PageCaptureScreenshotResult](ctx, p, proto.PageCaptureScreenshot{
+		picture, err := cdp.Call[proto.PageCaptureScreenshotResult](ctx, p, proto.PageCaptureScreenshot{
 			Format: proto.PageCaptureScreenshotFormatJpeg, Quality: &try.quality,
 			Clip: &proto.PageViewport{X: seen.X, Y: seen.Y, Width: seen.Width, Height: seen.Height, Scale: try.scale}, FromSurface: true})
 		if err != nil {

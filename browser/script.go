@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 	"rote/routine/javascript"
 )
@@ -68,10 +68,10 @@ type scriptThrown struct {
 
 func (t *scriptThrown) Error() string { return t.text }
 
-func (p *page) script(ctx context.Context, s routine.Script) (RemoteObject, error) {
+func (p *page) script(ctx context.Context, s routine.Script) (cdp.RemoteObject, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, s.Limit, routine.ScriptOver(s.Limit))
 	defer cancel()
-	var v RemoteObject
+	var v cdp.RemoteObject
 	var err error
 	// A script that only reads runs unwatched, unless it could run a getter or other
 	// code that an earlier script has left behind.
@@ -83,15 +83,15 @@ func (p *page) script(ctx context.Context, s routine.Script) (RemoteObject, erro
 	}
 	switch t := (*scriptThrown)(nil); {
 	case err != nil && p.errBlocked() != nil:
-		return RemoteObject{}, p.errBlocked()
+		return cdp.RemoteObject{}, p.errBlocked()
 	case err != nil && bounded.Err() != nil:
-		return RemoteObject{}, context.Cause(bounded)
+		return cdp.RemoteObject{}, context.Cause(bounded)
 	case errors.As(err, &t):
-		return RemoteObject{}, t
-	case errors.Is(AsGone(err), ErrGone):
-		return RemoteObject{}, routine.Errorf(routine.CodeScriptError, "the page went away while the script ran")
+		return cdp.RemoteObject{}, t
+	case errors.Is(cdp.AsGone(err), cdp.ErrGone):
+		return cdp.RemoteObject{}, routine.Errorf(routine.CodeScriptError, "the page went away while the script ran")
 	case err != nil:
-		return RemoteObject{}, p.failure(ctx, err)
+		return cdp.RemoteObject{}, p.failure(ctx, err)
 	}
 	return v, nil
 }
@@ -102,7 +102,7 @@ const maxScriptText = 32 << 20
 
 // run runs a script with a source URL and encodes its value as JSON. It terminates a
 // script that takes too long. An exception is returned as a *scriptThrown.
-func (p *page) run(ctx context.Context, s routine.Script, name string) (RemoteObject, error) {
+func (p *page) run(ctx context.Context, s routine.Script, name string) (cdp.RemoteObject, error) {
 	source := scriptSource{name: name}
 	expression := s.Text
 	if p.hasLeftovers() {
@@ -112,7 +112,7 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (RemoteOb
 	p.console.script = source
 	p.mu.Unlock()
 	begun := time.Now()
-	v, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression + "\n//# sourceURL=" + name, AwaitPromise: true, UserGesture: true,
+	v, err := cdp.Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: expression + "\n//# sourceURL=" + name, AwaitPromise: true, UserGesture: true,
 		Timeout: proto.RuntimeTimeDelta(s.Limit.Milliseconds())})
 	if err == nil && v.ObjectID != "" {
 		was := v
@@ -126,7 +126,7 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (RemoteOb
 	if ctx.Err() != nil && err != nil {
 		p.terminateScript()
 	}
-	if t, ok := errors.AsType[*ExceptionError](err); ok {
+	if t, ok := errors.AsType[*cdp.ExceptionError](err); ok {
 		by := source.place(t.ExceptionDetails)
 		// What the script or a function that it calls throws has the script on its
 		// stack. If the script does not compile, the stack contains at most paused
@@ -157,33 +157,33 @@ var stringifyEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: "co
 
 // stringify encodes an object as JSON in the page. Functions and other values without
 // JSON give undefined.
-func (p *page) stringify(ctx context.Context, object string) (RemoteObject, error) {
-	v, err := Evaluate(ctx, p, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(object), ReturnByValue: true,
+func (p *page) stringify(ctx context.Context, object string) (cdp.RemoteObject, error) {
+	v, err := cdp.Evaluate(ctx, p, proto.RuntimeCallFunctionOn{ObjectID: proto.RuntimeRemoteObjectID(object), ReturnByValue: true,
 		FunctionDeclaration: fmt.Sprintf(`function %s() {
 			const s = typeof %s === 'function' ? %[2]s(this) : JSON.stringify(this);
 			return s?.length > %d ? s.length : s;
 		}`, stringifier, keptStringify, maxScriptText)})
 	if v.Type == "number" {
-		return RemoteObject{}, routine.Errorf(routine.CodeResultTooLarge, "the script's value has %s characters of JSON, the limit is %d: return less",
+		return cdp.RemoteObject{}, routine.Errorf(routine.CodeResultTooLarge, "the script's value has %s characters of JSON, the limit is %d: return less",
 			v.Value, maxScriptText)
 	}
 	if err != nil || v.Type != "string" {
-		return RemoteObject{}, err
+		return cdp.RemoteObject{}, err
 	}
-	text, err := Unquote(v.Value)
+	text, err := cdp.Unquote(v.Value)
 	if err != nil {
-		return RemoteObject{}, err
+		return cdp.RemoteObject{}, err
 	}
-	return RemoteObject{Type: "json", Value: json.RawMessage(*text)}, nil
+	return cdp.RemoteObject{Type: "json", Value: json.RawMessage(*text)}, nil
 }
 
 // jsonOf is the JSON of a value; nil for undefined.
-func jsonOf(v RemoteObject) json.RawMessage {
+func jsonOf(v cdp.RemoteObject) json.RawMessage {
 	switch {
 	case v.Type == "json":
 		return v.Value
 	case v.Type == "string":
-		if text, err := Unquote(v.Value); err == nil {
+		if text, err := cdp.Unquote(v.Value); err == nil {
 			return routine.RawJSON(*text) // the protocol escapes more than necessary
 		}
 	case v.Special == "-0":
@@ -201,7 +201,7 @@ var emptyItems = regexp.MustCompile(`^(\[(\{\},?)+\]|\{("\d+":\{\},?)+\})$`)
 
 // lossWarning is a warning about what JSON could not represent of a script's value; empty if
 // nothing relevant was lost.
-func lossWarning(v RemoteObject) string {
+func lossWarning(v cdp.RemoteObject) string {
 	switch {
 	case v.Type == "undefined":
 		return "undefined, stored as null: is a return missing?"

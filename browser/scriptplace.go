@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -28,7 +29,7 @@ type scriptSource struct {
 }
 
 // place finds where the script was when x was thrown.
-func (s scriptSource) place(x ExceptionDetails) thrownBy {
+func (s scriptSource) place(x cdp.ExceptionDetails) thrownBy {
 	if s.name == "" {
 		return thrownBy{}
 	}
@@ -52,7 +53,7 @@ func (s scriptSource) place(x ExceptionDetails) thrownBy {
 }
 
 // placeOfSyntaxError is the place of the syntax error x in the script.
-func (s scriptSource) placeOfSyntaxError(x ExceptionDetails) thrownBy {
+func (s scriptSource) placeOfSyntaxError(x cdp.ExceptionDetails) thrownBy {
 	return thrownBy{place: routine.Place{Line: x.Line + 1 - s.before, Column: x.Column + 1}}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -182,7 +183,7 @@ func (p *page) awaitLoad(ctx context.Context, loader string) (finished, stays bo
 func (p *page) awaitHandlers(ctx context.Context, before navState) error {
 	// By the time that an evaluation is answered, the page has requested its navigations.
 	// The browser process starts steps in the history, so it is asked as well.
-	for _, settled := range []*Future{p.nextTask(), p.Send(proto.PageGetNavigationHistory{})} {
+	for _, settled := range []*cdp.Future{p.nextTask(), p.Send(proto.PageGetNavigationHistory{})} {
 		defer settled.Forget()
 		asked, err := p.awaitRequestedNavigation(ctx, before, settled)
 		if asked || err != nil {
@@ -207,7 +208,7 @@ func (p *page) awaitLoadHandlers(ctx context.Context, before navState) error {
 // nextTask evaluates a promise that is fulfilled after the timers that are due, because
 // handlers often defer their work with a timer. Like [view.ask], it does not pause the
 // page.
-func (p *page) nextTask() *Future {
+func (p *page) nextTask() *cdp.Future {
 	p.mu.Lock()
 	id := p.frames.top.helper
 	p.mu.Unlock()
@@ -219,7 +220,7 @@ func (p *page) nextTask() *Future {
 
 // awaitRequestedNavigation reports whether the page has requested a navigation by the time that settled is
 // answered.
-func (p *page) awaitRequestedNavigation(ctx context.Context, before navState, settled *Future) (bool, error) {
+func (p *page) awaitRequestedNavigation(ctx context.Context, before navState, settled *cdp.Future) (bool, error) {
 	for {
 		p.mu.Lock()
 		changed := p.nav.changed

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine/keyboard"
 )
 
@@ -43,7 +44,7 @@ func shortcutOf(c keyboard.Chord) (shortcut, bool) {
 // watchKey makes the helpers watch the next key, which is a shortcut. They prevent the
 // browser from acting on it, so that it takes effect once.
 func (p *page) watchKey(ctx context.Context) error {
-	if _, err := help[any](ctx, p, "watchKey"); err != nil && !errors.Is(err, ErrGone) {
+	if _, err := help[any](ctx, p, "watchKey"); err != nil && !errors.Is(err, cdp.ErrGone) {
 		return err
 	}
 	for _, v := range p.currentFrames() {
@@ -68,7 +69,7 @@ func (p *page) take(ctx context.Context, s shortcut, before navState) error {
 	if s.reload {
 		return sendAll(ctx, p, proto.PageReload{IgnoreCache: s.ignoreCache})
 	}
-	history, err := Call[proto.PageGetNavigationHistoryResult](ctx, p, proto.PageGetNavigationHistory{})
+	history, err := cdp.Call[proto.PageGetNavigationHistoryResult](ctx, p, proto.PageGetNavigationHistory{})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -90,7 +91,7 @@ func (i *instance) whileAlive(ctx context.Context) (_ context.Context, stop func
 	go func() {
 		select {
 		case <-i.failed:
-			cancel(ErrClosed)
+			cancel(cdp.ErrClosed)
 		case <-ctx.Done():
 		}
 	}()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -82,7 +83,7 @@ func (p *page) restore(ctx context.Context, state []byte) error {
 			if err := visit(o.Origin); err != nil {
 				return err
 			}
-			_, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "for (const [key, value] of " + string(o.Items) + ") localStorage.setItem(key, value)"})
+			_, err := cdp.Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "for (const [key, value] of " + string(o.Items) + ") localStorage.setItem(key, value)"})
 			if err != nil {
 				return fmt.Errorf("restore the storage of %s: %w", o.Origin, err)
 			}
@@ -113,11 +114,11 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 			if err := visit(origin); err != nil {
 				return err
 			}
-			v, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "JSON.stringify(Object.entries(localStorage))", ReturnByValue: true})
+			v, err := cdp.Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "JSON.stringify(Object.entries(localStorage))", ReturnByValue: true})
 			if err != nil {
 				return fmt.Errorf("read the storage of %s: %w", origin, err)
 			}
-			items, err := Unquote(v.Value)
+			items, err := cdp.Unquote(v.Value)
 			if err != nil {
 				return err
 			}
@@ -182,8 +183,8 @@ func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin str
 	p.mu.Lock()
 	p.storage.blank = true
 	p.mu.Unlock()
-	err := sendAll(ctx, p, RawRequest("Network.setBypassServiceWorker", map[string]any{"bypass": true}),
-		RawRequest("Fetch.enable", map[string]any{"patterns": []any{map[string]any{"urlPattern": "*"}}}))
+	err := sendAll(ctx, p, cdp.RawRequest("Network.setBypassServiceWorker", map[string]any{"bypass": true}),
+		cdp.RawRequest("Fetch.enable", map[string]any{"patterns": []any{map[string]any{"urlPattern": "*"}}}))
 	if err == nil {
 		err = do(func(origin string) error {
 			_, err := p.navigate(ctx, origin+"/")
@@ -193,14 +194,14 @@ func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin str
 	p.mu.Lock()
 	p.storage.blank = false
 	p.mu.Unlock()
-	return errors.Join(err, sendAll(ctx, p, RawRequest("Fetch.disable", struct{}{}), proto.PageResetNavigationHistory{},
-		RawRequest("Network.setBypassServiceWorker", map[string]any{"bypass": false})))
+	return errors.Join(err, sendAll(ctx, p, cdp.RawRequest("Fetch.disable", struct{}{}), proto.PageResetNavigationHistory{},
+		cdp.RawRequest("Network.setBypassServiceWorker", map[string]any{"bypass": false})))
 }
 
 // answerBlank answers a request that was paused for answeringBlank: documents are empty,
 // other requests fail.
 func (p *page) answerBlank(params json.RawMessage) {
-	e, ok := Decode[struct {
+	e, ok := cdp.Decode[struct {
 		ID   proto.FetchRequestID      `json:"requestId"`
 		Type proto.NetworkResourceType `json:"resourceType"`
 	}](params)
@@ -214,7 +215,7 @@ func (p *page) answerBlank(params json.RawMessage) {
 		p.Send(proto.FetchFailRequest{RequestID: e.ID, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
 		return
 	}
-	p.Send(RawRequest("Fetch.fulfillRequest", map[string]any{"requestId": e.ID, "responseCode": 200,
+	p.Send(cdp.RawRequest("Fetch.fulfillRequest", map[string]any{"requestId": e.ID, "responseCode": 200,
 		"responseHeaders": []any{map[string]any{"name": "Content-Type", "value": "text/html"}},
 		"body":            base64.StdEncoding.EncodeToString([]byte("<!doctype html>"))}))
 }

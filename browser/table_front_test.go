@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
 )
 
 // frameTimes is how long a page has to draw what a row waits for.
@@ -17,7 +19,7 @@ const frameTimes = 10 * time.Second
 func (a *attempt) draws(expression string) error {
 	ctx, cancel := context.WithTimeout(a.ctx, frameTimes)
 	defer cancel()
-	_, err := Evaluate(ctx, a.p.tabs.current(ctx), proto.RuntimeEvaluate{AwaitPromise: true, ReturnByValue: true, Expression: `new Promise(done => {
+	_, err := cdp.Evaluate(ctx, a.p.tabs.current(ctx), proto.RuntimeEvaluate{AwaitPromise: true, ReturnByValue: true, Expression: `new Promise(done => {
 		let frames = 0;
 		const look = () => ++frames > 9 && (` + expression + `) ? done() : requestAnimationFrame(look);
 		requestAnimationFrame(look) })`})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -168,7 +169,7 @@ func TestOperationsWaitForAPageOnItsWay(t *testing.T) {
 		<script>onkeydown = e => { if (e.key === 'Escape') say('key') }</script>`
 	leaving := func(to string, do func(a *attempt) error) func(a *attempt) error {
 		return func(a *attempt) error {
-			if _, err := Evaluate(a.ctx, a.p, proto.RuntimeEvaluate{Expression: "void (location = '" + to + "')"}); err != nil {
+			if _, err := cdp.Evaluate(a.ctx, a.p, proto.RuntimeEvaluate{Expression: "void (location = '" + to + "')"}); err != nil {
 				return err
 			}
 			return do(a)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -24,13 +25,13 @@ func TestClickOnAMovingPage(t *testing.T) {
 	// A busy renderer draws frames at a time that is not after the last one's. Here
 	// the time of animations stands still for 20 frames.
 	stalled := func(a *attempt) error {
-		if _, err := Call[any](a.ctx, a.p, proto.AnimationSetPlaybackRate{PlaybackRate: 0}); err != nil {
+		if _, err := cdp.Call[any](a.ctx, a.p, proto.AnimationSetPlaybackRate{PlaybackRate: 0}); err != nil {
 			return err
 		}
 		clicked := make(chan error, 1)
 		go func() { clicked <- a.click("#b") }()
 		eval(a.t, a.p, `(async () => { for (let i = 0; i < 20; i++) await new Promise(requestAnimationFrame) })()`)
-		if _, err := Call[any](a.ctx, a.p, proto.AnimationSetPlaybackRate{PlaybackRate: 1}); err != nil {
+		if _, err := cdp.Call[any](a.ctx, a.p, proto.AnimationSetPlaybackRate{PlaybackRate: 1}); err != nil {
 			return err
 		}
 		return <-clicked

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -256,7 +257,7 @@ func untilJudged(t *testing.T, p *page, patience int) context.Context {
 	const lived = `Promise.all([new Promise(done => setTimeout(done, 400)), new Promise(done => {
 		let frames = 0; requestAnimationFrame(function f() { if (++frames < 24) requestAnimationFrame(f); else done() }) })])`
 	live := func() {
-		if _, err := Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: lived, AwaitPromise: true}); err != nil {
+		if _, err := cdp.Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: lived, AwaitPromise: true}); err != nil {
 			select { // the page has changed
 			case <-time.After(2 * time.Second):
 			case <-ctx.Done():

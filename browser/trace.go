@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -46,7 +47,7 @@ func (t *trace) note(method string, params json.RawMessage) {
 	case "Network.requestWillBeSent":
 		t.asked = latest(t.asked, params, maxTracedAsked)
 	case "Network.loadingFailed":
-		if e, ok := Decode[proto.NetworkLoadingFailed](params); ok && !e.Canceled {
+		if e, ok := cdp.Decode[proto.NetworkLoadingFailed](params); ok && !e.Canceled {
 			t.fail(string(e.RequestID), routine.FailedRequest{Error: strings.TrimPrefix(e.ErrorText, "net::")})
 		}
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown":
@@ -68,7 +69,7 @@ func (t *trace) fail(id string, f routine.FailedRequest) {
 		if !bytes.Contains(params, []byte(`"requestId":"`+id+`"`)) {
 			continue
 		}
-		if e, ok := Decode[proto.NetworkRequestWillBeSent](params); ok && e.Request != nil {
+		if e, ok := cdp.Decode[proto.NetworkRequestWillBeSent](params); ok && e.Request != nil {
 			f.Method, f.URL = e.Request.Method, e.Request.URL
 		}
 	}
@@ -103,8 +104,8 @@ func (t *trace) read(script scriptSource) (console []string, failed []routine.Fa
 
 func consoleLine(m consoleEvent, script scriptSource) (string, bool) {
 	if m.method == "Runtime.exceptionThrown" {
-		e, ok := Decode[struct {
-			Details *ExceptionDetails `json:"exceptionDetails"`
+		e, ok := cdp.Decode[struct {
+			Details *cdp.ExceptionDetails `json:"exceptionDetails"`
 		}](m.params)
 		if !ok || e.Details == nil {
 			return "", false
@@ -115,6 +116,6 @@ func consoleLine(m consoleEvent, script scriptSource) (string, bool) {
 		}
 		return fmt.Sprintf("%s (line %d)", text, e.Details.Line+1), true
 	}
-	e, ok := Decode[proto.RuntimeConsoleAPICalled](m.params)
+	e, ok := cdp.Decode[proto.RuntimeConsoleAPICalled](m.params)
 	return lineOf(&e), ok
 }

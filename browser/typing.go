@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -144,7 +145,7 @@ func (y *typist) attempt(ctx context.Context, s actionPoint) (found routine.Foun
 		}
 	}
 	switch {
-	case errors.Is(err, ErrGone), how.How == "gone":
+	case errors.Is(err, cdp.ErrGone), how.How == "gone":
 		y.why, y.when = "was replaced when it got the focus", atFocus
 	case err != nil && ctx.Err() != nil && !errors.Is(err, errCrashed):
 		return found, true, y.orRemoved(ctx, y.t.Selector, cmp.Or(y.when, atFocus), y.unfocused(s))
@@ -193,7 +194,7 @@ func (p *page) focusField(ctx context.Context, s actionPoint, t routine.Typing, 
 func (y *typist) typeText(ctx context.Context, s actionPoint, how fieldState, before navState) (found routine.Found, done bool, err error) {
 	found = s.asFound()
 	if how.How == "keys" {
-		if err := y.insert(ctx, s.view, y.t, how); err != nil && !errors.Is(err, ErrGone) {
+		if err := y.insert(ctx, s.view, y.t, how); err != nil && !errors.Is(err, cdp.ErrGone) {
 			return found, true, y.failure(ctx, err)
 		}
 	}
@@ -208,7 +209,7 @@ func (y *typist) typeText(ctx context.Context, s actionPoint, how fieldState, be
 		now, err = y.repair(ctx, s.view, y.t, how, now)
 	}
 	switch {
-	case errors.Is(err, ErrGone): // the frame of the field was removed
+	case errors.Is(err, cdp.ErrGone): // the frame of the field was removed
 		return found, true, nil
 	case err != nil:
 		return found, true, y.failure(ctx, err)

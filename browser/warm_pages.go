@@ -3,6 +3,8 @@ package browser
 import (
 	"context"
 	"time"
+
+	"rote/browser/cdp"
 )
 
 // rehearsalTime bounds the rehearsal of a page, which takes a few frames.
@@ -40,7 +42,7 @@ func (b *Browser) newReadyPage(ctx context.Context, i *instance) (*page, error) 
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-i.failed:
-		return nil, ErrClosed
+		return nil, cdp.ErrClosed
 	}
 }
 
