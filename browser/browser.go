@@ -1,7 +1,6 @@
 // Package browser is the Browser and the Pages of routine on Chromium. It
-// speaks the DevTools Protocol through rod's typed definitions over a client of
-// its own, because rod's page and element layer polls, locks and retains events;
-// see client.go.
+// speaks the DevTools Protocol through package cdp and rod's typed definitions,
+// because rod's page and element layer polls, locks and retains events.
 //
 // One Chromium runs at a time. It is started on first use and kept running between
 // runs; supervisor.go says when it is replaced. Each run gets a browser context that

@@ -1,3 +1,10 @@
+// Package cdp exchanges messages of the Chrome DevTools Protocol with a browser: requests,
+// their answers, and events. A [Client] uses one connection, which a [Transport] carries:
+// a [Pipe] to a process of this machine, or another one. The typed requests and events are
+// rod's; rod's own client polls, locks and retains events.
+//
+// A browser's answers and events are as long as a page wants them to be, so each message
+// is bounded: see [MaxMessage] and [MaxConsoleEvent].
 package cdp
 
 import (

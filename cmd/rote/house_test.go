@@ -47,6 +47,7 @@ var bans = []ban{
 	{"rote/browser", "rote/mcp", "pages know no transport"},
 	{"rote/browser", "github.com/mark3labs/mcp-go", "an mcp-go type stays in mcp"},
 	{"rote/browser", "github.com/go-rod/rod", "only rod's protocol and input tables are used: its own pages poll, lock and leak"},
+	{"rote/browser/cdp", "rote/", "messages need nothing of ours: any browser can be at the other end"},
 	{"rote/routine/sqlite", "rote/browser", "rows know no pages"},
 	{"rote/routine/sqlite", "github.com/go-rod/rod", "a rod type stays in browser"},
 	{"rote/cmd/rote/practice", "rote/", "the practice site is any site"},
