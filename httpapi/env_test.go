@@ -64,7 +64,7 @@ func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 		t.Fatal(err)
 	}
 	e := &env{store: &watchedStore{Store: db, created: make(chan string, 100), finished: make(chan *routine.Execution, 100)},
-		browser: &fakeBrowser{blocked: make(chan struct{}, 100), release: make(chan struct{})}, log: &logBuffer{}}
+		browser: newFakeBrowser(), log: &logBuffer{}}
 	log := slog.New(slog.NewJSONHandler(e.log, nil))
 	metrics := httpapi.NewMetrics()
 	c := envConfig{
@@ -87,7 +87,7 @@ func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
-		if n := e.browser.open.Load(); n != 0 {
+		if n := e.browser.Opened() - e.browser.Closed(); n != 0 {
 			t.Errorf("%d pages were left open", n)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 )
 
 // watchedStore reports executions that were accepted and that have ended.
@@ -41,39 +42,26 @@ func (s *watchedStore) Ping(ctx context.Context) error {
 	return s.Store.Ping(ctx)
 }
 
-// fakeBrowser opens pages that do what the URL they are sent to says.
+// fakeBrowser is a browser whose pages do what the URL they are sent to says.
 type fakeBrowser struct {
-	open    atomic.Int64
-	blocked chan struct{} // told of each page that blocks
-	release chan struct{} // closed: pages go on
+	routinetest.Browser
+	blocked chan struct{} // has one value for each page that blocks
+	release chan struct{} // when it is closed, pages no longer block
 }
 
-func (b *fakeBrowser) Open(context.Context, routine.Opening) (routine.Page, error) {
-	b.open.Add(1)
-	return &fakePage{browser: b}, nil
+func newFakeBrowser() *fakeBrowser {
+	b := &fakeBrowser{blocked: make(chan struct{}, 100), release: make(chan struct{})}
+	b.Page = routinetest.Page{HTML: `<b>5 > "4" & so on</b>`, Evidence: soldOut}
+	b.OnOpen = func(_ context.Context, p *routinetest.Page) error {
+		p.Navigate = func(ctx context.Context, to string) (routine.Navigation, error) { return b.navigate(ctx, p, to) }
+		return nil
+	}
+	return b
 }
 
-// fakePage has what the routines of these tests use; the rest is not there.
-type fakePage struct {
-	routine.Page
-	browser *fakeBrowser
-	denied  []routine.Denial
-}
-
-// Evidence is the same each time.
-func (p *fakePage) Evidence(context.Context, routine.Inspection) *routine.Evidence {
-	return &routine.Evidence{URL: "https://shop.example/cart", Title: "Your cart", Text: "Sold out",
-		Elements: []routine.Element{
-			{Selector: "button.buy-now", Role: "button", Text: "Buy now"},
-			{Selector: "#buy", Role: "button", Text: "Buy", Where: "in the frame iframe#box", Problem: "is disabled", Matched: true}},
-		Console:        []string{"error: no stock"},
-		FailedRequests: []routine.FailedRequest{{Method: "GET", URL: "https://shop.example/stock", Status: 503}, {Method: "POST", URL: "https://ads.example/", Error: "ERR_CONNECTION_REFUSED"}},
-		Screenshot:     &routine.Screenshot{ContentType: "image/jpeg", Width: 1280, Height: 800, Size: 3, Data: []byte("jpg")}}
-}
-
-// Navigate fails on /fail/<code>, blocks on /block, is denied three requests on
+// navigate fails at /fail/<code>, blocks at /block, is denied three requests at
 // /denied and arrives elsewhere.
-func (p *fakePage) Navigate(ctx context.Context, to string) (routine.Navigation, error) {
+func (b *fakeBrowser) navigate(ctx context.Context, p *routinetest.Page, to string) (routine.Navigation, error) {
 	u, err := url.Parse(to)
 	if err != nil {
 		return routine.Navigation{}, err
@@ -82,31 +70,26 @@ func (p *fakePage) Navigate(ctx context.Context, to string) (routine.Navigation,
 	case dir == "/fail/":
 		return routine.Navigation{}, routine.Errorf(routine.Code(code), "the page failed, as it was told to")
 	case u.Path == "/denied":
-		p.denied = []routine.Denial{{Host: "a.example:443", Reason: "not allowed", Count: 2}, {Host: "b.example:443", Reason: "not allowed", Count: 1}}
+		p.Denials = []routine.Denial{{Host: "a.example:443", Reason: "not allowed", Count: 2}, {Host: "b.example:443", Reason: "not allowed", Count: 1}}
 	case u.Path == "/block":
-		p.browser.blocked <- struct{}{}
+		b.blocked <- struct{}{}
 		select {
 		case <-ctx.Done():
 			return routine.Navigation{}, context.Cause(ctx)
-		case <-p.browser.release:
+		case <-b.release:
 		}
 	}
 	return routine.Navigation{URL: to, Status: 200}, nil
 }
 
-func (p *fakePage) OuterHTML(context.Context, string) (string, int, error) {
-	return `<b>5 > "4" & so on</b>`, 1, nil
+func soldOut(context.Context, routine.Inspection) *routine.Evidence {
+	return &routine.Evidence{URL: "https://shop.example/cart", Title: "Your cart", Text: "Sold out",
+		Elements: []routine.Element{
+			{Selector: "button.buy-now", Role: "button", Text: "Buy now"},
+			{Selector: "#buy", Role: "button", Text: "Buy", Where: "in the frame iframe#box", Problem: "is disabled", Matched: true}},
+		Console: []string{"error: no stock"},
+		FailedRequests: []routine.FailedRequest{
+			{Method: "GET", URL: "https://shop.example/stock", Status: 503},
+			{Method: "POST", URL: "https://ads.example/", Error: "ERR_CONNECTION_REFUSED"}},
+		Screenshot: &routine.Screenshot{ContentType: "image/jpeg", Width: 1280, Height: 800, Size: 3, Data: []byte("jpg")}}
 }
-
-func (p *fakePage) Warnings() []string                    { return nil }
-func (p *fakePage) State(context.Context) ([]byte, error) { return nil, nil }
-
-// Denials returns the denials only once.
-func (*fakePage) Files(context.Context, bool) ([]routine.File, error) { return nil, nil }
-func (p *fakePage) Denials() []routine.Denial {
-	denied := p.denied
-	p.denied = nil
-	return denied
-}
-
-func (p *fakePage) Close() { p.browser.open.Add(-1) }

@@ -66,7 +66,7 @@ func TestHTTPRequestsAreAdmittedOrRefused(t *testing.T) {
 			t.Errorf("%s: %s %s: allows %q", r.name, r.method, r.path, origin)
 		}
 	}
-	if n := f.site.opened.Load(); n != 0 {
+	if n := f.browser.Opened(); n != 0 {
 		t.Errorf("%d pages were opened", n)
 	}
 }
@@ -157,7 +157,7 @@ func TestRateLimitIsSharedWithREST(t *testing.T) {
 		t.Errorf("REST after MCP has used the budget up: %d", r.StatusCode)
 	}
 	left("/routines/ of another token", `"token";r=3;t=60`, read("bob"))
-	if n := f.site.opened.Load(); n != 0 {
+	if n := f.browser.Opened(); n != 0 {
 		t.Errorf("%d pages were opened", n)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 )
 
 // Whatever a caller is told names no tool that the caller does not have, and no
@@ -20,9 +21,9 @@ import (
 func TestTextsNameOnlyToolsOfTheCaller(t *testing.T) {
 	h := newTestServer(t, hang, named("reads"),
 		`{"name": "clicks", "description": "Fails.", "operations": [{"type": "navigate", "url": "https://shop.example/"}, {"type": "click", "selector": "#markoperation"}]}`)
-	h.site.html = strings.Repeat("long ", 20_000)
-	h.site.click = func(routine.Click) error { return routine.Errorf(routine.CodeElementNotFound, "no element") }
-	h.site.evidence = &routine.Evidence{URL: "https://shop.example/", Title: "Shop"}
+	h.browser.Page.HTML = strings.Repeat("long ", 20_000)
+	h.browser.Page.Click = routinetest.FailClick(routine.Errorf(routine.CodeElementNotFound, "no element"))
+	h.browser.Page.Evidence = routinetest.ShowEvidence(&routine.Evidence{URL: "https://shop.example/", Title: "Shop"})
 	failedRun := runAs(t, h, "clicks")
 	for _, scopes := range []routine.Scopes{routine.ScopeExecutionsRun, routine.ScopeExecutionsRead, routine.ScopeRoutinesRead, routine.ScopeRoutinesWrite,
 		routine.ScopeExecutionsRun | routine.ScopeExecutionsRead, routine.ScopeExecutionsRun | routine.ScopeRoutinesWrite,

@@ -24,7 +24,7 @@ var scored = map[string]int{"2025-11-25": 30, "2026-07-28": 37}
 // Nothing is expected to fail. Its program is in ROTE_CONFORMANCE, how often to
 // run it in ROTE_CONFORMANCE_RUNS; .ci/npm installs it.
 func TestConformance(t *testing.T) {
-	service := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: newFakeBrowser()})
+	service := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	s := newServer(t, Config{Service: service, RefreshInterval: -1})
 	o := annOrganization(t, s)
 	o.protocol = fixtures()

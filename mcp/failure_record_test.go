@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 )
 
 // mends reads the record out of an answer about a failed run.
@@ -27,10 +28,11 @@ func mends(t *testing.T, text string) (failureRecord, []routine.OperationRecord)
 // prompts many agents see nothing.
 func TestGetExecutionReturnsTheFailureRecord(t *testing.T) {
 	h := newTestServer(t, buy)
-	h.site.click = func(routine.Click) error { return routine.Errorf(routine.CodeElementNotFound, "nothing matches #buy") }
-	h.site.evidence = &routine.Evidence{URL: "https://shop.example/cart", Title: "Cart", Elements: []routine.Element{{Selector: "button.buy-now", Text: "Buy\x1b now"}},
-		Console: []string{"exception: none is not defined"}, FailedRequests: []routine.FailedRequest{{Method: "GET", URL: "https://shop.example/stock", Status: 503}},
-		Screenshot: &routine.Screenshot{ContentType: "image/jpeg", Width: 2, Height: 1, Size: 3, Data: []byte("jpg")}}
+	h.browser.Page.Click = routinetest.FailClick(routine.Errorf(routine.CodeElementNotFound, "nothing matches #buy"))
+	h.browser.Page.Evidence = routinetest.ShowEvidence(&routine.Evidence{URL: "https://shop.example/cart", Title: "Cart",
+		Elements: []routine.Element{{Selector: "button.buy-now", Text: "Buy\x1b now"}},
+		Console:  []string{"exception: none is not defined"}, FailedRequests: []routine.FailedRequest{{Method: "GET", URL: "https://shop.example/stock", Status: 503}},
+		Screenshot: &routine.Screenshot{ContentType: "image/jpeg", Width: 2, Height: 1, Size: 3, Data: []byte("jpg")}})
 	c := connect(t, h.Server)
 	_, text := callTool(t, c, "buy", nil)
 	if !strings.HasSuffix(text, " To mend the routine: get_execution tells what was on the page.") {
@@ -63,10 +65,8 @@ func TestGetExecutionReturnsTheFailureRecord(t *testing.T) {
 func TestFailureRecordIsBounded(t *testing.T) {
 	fetches := strings.Repeat(`{"type": "fetch", "endpoint": {"url": "https://shop.example/`+strings.Repeat("x", 3000)+`"}}, `, 40)
 	h := newTestServer(t, `{"name": "buy", "description": "Buys.", "operations": [`+fetches+`{"type": "click", "selector": "#buy"}]}`)
-	h.site.fetch = answers("text/plain", "")
-	h.site.click = func(routine.Click) error {
-		return routine.Errorf(routine.CodeElementNotFound, "nothing matches %s", strings.Repeat("y", 20000))
-	}
+	h.browser.Page.Fetch = routinetest.Answer("text/plain", "")
+	h.browser.Page.Click = routinetest.FailClick(routine.Errorf(routine.CodeElementNotFound, "nothing matches %s", strings.Repeat("y", 20000)))
 	c := connect(t, h.Server)
 	_, text := callTool(t, c, "buy", nil)
 	_, text = callTool(t, c, "get_execution", map[string]any{"execution_id": executionIDs.FindString(text), "screenshot": true})

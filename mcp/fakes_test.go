@@ -5,103 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"rote/routine"
 	"rote/routine/routinetest"
 )
-
-// fakeBrowser is a browser that shows one scripted web site. A navigation to
-// https://hang.example/ is sent to hanging and lasts until its run ends.
-type fakeBrowser struct {
-	html  string
-	fetch func(routine.Fetch) (routine.Response, error)
-	click func(routine.Click) error
-	wait  error // of waiting for a URL
-	warn  []string
-	open  error
-	// evidence is of each failure.
-	evidence *routine.Evidence
-
-	hanging chan string // a URL for each navigation that hangs
-	opened  atomic.Int64
-	closed  atomic.Int64
-
-	mu      sync.Mutex
-	visited []string
-}
-
-func newFakeBrowser() *fakeBrowser { return &fakeBrowser{hanging: make(chan string, 100)} }
-
-func (s *fakeBrowser) Open(context.Context, routine.Opening) (routine.Page, error) {
-	if s.open != nil {
-		return nil, s.open
-	}
-	s.opened.Add(1)
-	return &fakePage{site: s}, nil
-}
-
-func (s *fakeBrowser) visits() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.Join(s.visited, " ")
-}
-
-type fakePage struct {
-	routine.Page // panics where a test needs more than is scripted
-	site         *fakeBrowser
-}
-
-func (p *fakePage) Navigate(ctx context.Context, url string) (routine.Navigation, error) {
-	p.site.mu.Lock()
-	p.site.visited = append(p.site.visited, url)
-	p.site.mu.Unlock()
-	if strings.HasPrefix(url, "https://hang.example/") {
-		p.site.hanging <- url
-		<-ctx.Done()
-		return routine.Navigation{}, context.Cause(ctx)
-	}
-	return routine.Navigation{URL: url, Status: 200}, nil
-}
-
-func (p *fakePage) Click(_ context.Context, c routine.Click) (routine.Found, error) {
-	return routine.Found{Matches: 1}, p.site.click(c)
-}
-
-func (p *fakePage) Fetch(_ context.Context, f routine.Fetch, _ int64) (routine.Response, error) {
-	return p.site.fetch(f)
-}
-
-func (p *fakePage) WaitURL(context.Context, func(string) (bool, error)) (string, error) {
-	return "https://shop.example/", p.site.wait
-}
-
-func (p *fakePage) Press(context.Context, string) error { return nil }
-
-func (p *fakePage) OuterHTML(context.Context, string) (string, int, error) {
-	return p.site.html, 1, nil
-}
-func (p *fakePage) URL(context.Context) (string, error)                   { return "https://shop.example/", nil }
-func (p *fakePage) Mirror(context.Context, string, string) error          { return nil }
-func (p *fakePage) Warnings() []string                                    { return p.site.warn }
-func (p *fakePage) State(context.Context) ([]byte, error)                 { return nil, nil }
-func (*fakePage) Files(context.Context, bool) ([]routine.File, error)     { return nil, nil }
-func (p *fakePage) Denials() []routine.Denial                             { return nil }
-func (p *fakePage) Close()                                                { p.site.closed.Add(1) }
-func (p *fakePage) SentCookies(context.Context) ([]routine.Cookie, error) { return nil, nil }
-
-func (p *fakePage) Evidence(context.Context, routine.Inspection) *routine.Evidence {
-	return p.site.evidence
-}
-
-// answers gives a fetch that is answered with body.
-func answers(contentType, body string) func(routine.Fetch) (routine.Response, error) {
-	return func(f routine.Fetch) (routine.Response, error) {
-		return routine.Response{URL: f.URL, Status: 200, Headers: map[string]string{"content-type": contentType}, Body: []byte(body)}, nil
-	}
-}
 
 // fakeStore is a Store whose routines can be changed without the service, as another
 // process would, and which can fail.
@@ -212,14 +121,38 @@ type testServer struct {
 	*Server
 	service *routine.Service
 	store   *fakeStore
-	site    *fakeBrowser
+	browser *routinetest.Browser
 	log     *syncBuffer
+	hanging chan string // the URL of each navigation that hangs
+}
+
+// visits are the URLs that the pages have navigated to.
+func (h *testServer) visits() string {
+	var urls []string
+	for _, action := range *h.browser.Page.Actions {
+		if url, ok := strings.CutPrefix(action, "navigate "); ok {
+			urls = append(urls, url)
+		}
+	}
+	return strings.Join(urls, " ")
+}
+
+// navigate arrives, except at https://hang.example/, where it hangs until its run
+// ends.
+func (h *testServer) navigate(ctx context.Context, url string) (routine.Navigation, error) {
+	if !strings.HasPrefix(url, "https://hang.example/") {
+		return routine.Navigation{URL: url, Status: 200}, nil
+	}
+	h.hanging <- url
+	<-ctx.Done()
+	return routine.Navigation{}, context.Cause(ctx)
 }
 
 func newTestServer(t *testing.T, definitions ...string) *testServer {
 	t.Helper()
-	h := &testServer{store: newFakeStore(), site: newFakeBrowser(), log: &syncBuffer{}}
-	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 4, Queue: 100})
+	h := &testServer{store: newFakeStore(), log: &syncBuffer{}, hanging: make(chan string, 100)}
+	h.browser = &routinetest.Browser{Page: routinetest.Page{Navigate: h.navigate, Actions: new([]string)}}
+	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.browser, Concurrency: 4, Queue: 100})
 	h.Server = newServer(t, Config{Service: h.service, Version: "1.2.3", Log: h.log.logger(), RefreshInterval: -1})
 	for _, d := range definitions {
 		create(t, h.service, ann, d)

@@ -19,7 +19,6 @@ func TestHTTPProgressIsCompleteInOrderAndOnItsOwnStream(t *testing.T) {
 	for _, e := range []era{legacy, modern} {
 		t.Run(string(e), func(t *testing.T) {
 			f := newHTTPFixture(t, buy)
-			f.site.click = func(routine.Click) error { return nil }
 			c := f.caller(t, e, "ann")
 			var callers sync.WaitGroup
 			for caller := range 8 {
@@ -64,14 +63,14 @@ func TestHTTPDisconnectCancelsTheRun(t *testing.T) {
 		"sse": func(t *testing.T, f *httpFixture) {
 			c := f.sse(t, "ann")
 			c.send(call("1", "hang", "{}"))
-			<-f.site.hanging
+			<-f.hanging
 			c.stop()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newHTTPFixture(t, hang)
 			leave(t, f)
-			waitUntil(t, "the page is closed", func() bool { return f.site.closed.Load() == 1 })
+			waitUntil(t, "the page is closed", func() bool { return f.browser.Closed() == 1 })
 			waitUntil(t, "the ledger says cancelled", func() bool {
 				failed := f.executions(t, routine.ExecutionFailed)
 				return len(failed) == 1 && failed[0].ErrorCode == routine.CodeCancelled
@@ -91,7 +90,7 @@ func hangUp(t *testing.T, f *httpFixture, e era) {
 			_ = r.Body.Close()
 		}
 	}()
-	<-f.site.hanging
+	<-f.hanging
 	leave()
 	<-gone
 }
@@ -103,7 +102,7 @@ func TestHTTPCancelAffectsOnlyTheOwnCall(t *testing.T) {
 	nobody := f.caller(t, modern, "ann")
 	answered := make(chan []message, 1)
 	go func() { answered <- mine.ask(call("5", "hang", "{}")) }()
-	<-f.site.hanging
+	<-f.hanging
 	stolen := *stranger
 	stolen.session = mine.session
 	for _, c := range []*httpCaller{colleague, stranger, other, nobody, &stolen} {
@@ -113,11 +112,11 @@ func TestHTTPCancelAffectsOnlyTheOwnCall(t *testing.T) {
 			t.Errorf("%s %s: %s, want %d", c.era, c.user, r.Status, want)
 		}
 	}
-	if n := f.site.closed.Load(); n != 0 || len(answered) != 0 {
+	if n := f.browser.Closed(); n != 0 || len(answered) != 0 {
 		t.Fatal("another client has cancelled the call")
 	}
 	_ = mine.post(t.Context(), cancelled("5")).Body.Close()
-	waitUntil(t, "the page is closed", func() bool { return f.site.closed.Load() == 1 })
+	waitUntil(t, "the page is closed", func() bool { return f.browser.Closed() == 1 })
 	<-answered
 }
 
@@ -146,7 +145,7 @@ func TestSessionsAreUsableByTheirOwnerOnly(t *testing.T) {
 	if status := f.do(t, "POST", "/mcp", "ann", ping, session); status != 404 {
 		t.Errorf("after DELETE: %d", status)
 	}
-	if n := f.site.opened.Load(); n != 0 {
+	if n := f.browser.Opened(); n != 0 {
 		t.Errorf("%d pages were opened", n)
 	}
 }
@@ -157,7 +156,7 @@ func TestLongCallGetsKeepAliveComments(t *testing.T) {
 		f := newHTTPFixtureWith(t, func(f *httpFixture) { f.transport.KeepAlive = time.Millisecond }, hang)
 		c := f.caller(t, e, "ann")
 		r := c.post(t.Context(), strings.Replace(calling("1", "hang"), `"progressToken":1`, `"x":1`, 1))
-		<-f.site.hanging
+		<-f.hanging
 		comment := make([]byte, len(": still here\n\n"))
 		for range 3 {
 			if _, err := io.ReadFull(r.Body, comment); err != nil || string(comment) != ": still here\n\n" {
@@ -263,8 +262,8 @@ func TestSSEMessageHasItsOwnToken(t *testing.T) {
 	if status := f.do(t, "POST", c.post, "ann, to read", call("1", "only", "{}"), nil); status != 202 {
 		t.Fatal(status)
 	}
-	if m := c.next(); m.Error == nil || f.site.opened.Load() != 0 {
-		t.Errorf("%d pages, %s", f.site.opened.Load(), m.raw)
+	if m := c.next(); m.Error == nil || f.browser.Opened() != 0 {
+		t.Errorf("%d pages, %s", f.browser.Opened(), m.raw)
 	}
 	c.send(call("2", "only", "{}"))
 	if m := c.next(); string(m.ID) != "2" || m.Result == nil {

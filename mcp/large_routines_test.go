@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 )
 
 // many joins n texts made from a format and their number.
@@ -50,7 +51,7 @@ func TestLargeRoutinesStayUsable(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newTestServer(t, named("light"), row.definition, named("lighter"))
-			h.site.fetch = answers("application/json", `1`)
+			h.browser.Page.Fetch = routinetest.Answer("application/json", `1`)
 			c := connect(t, h.Server)
 			tools, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
 			if err != nil {
@@ -117,7 +118,7 @@ func TestListOfToolsIsBounded(t *testing.T) {
 func TestRefreshReadsOnlyWhatHasChanged(t *testing.T) {
 	h := newTestServer(t, named("one"), named("two"), named("three"))
 	reads := &countedReads{Store: h.store}
-	s := newServer(t, Config{Service: routine.NewService(routine.Config{Store: reads, Browser: h.site}), RefreshInterval: -1, Log: h.log.logger()})
+	s := newServer(t, Config{Service: routine.NewService(routine.Config{Store: reads, Browser: h.browser}), RefreshInterval: -1, Log: h.log.logger()})
 	registry := annOrganization(t, s).registry
 	look := func(want int, listed ...string) {
 		t.Helper()

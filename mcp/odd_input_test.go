@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/seeded"
 )
@@ -58,7 +59,7 @@ func TestManyOddNames(t *testing.T) {
 		names[made.ID] = made.ToolName
 	}
 	for start := range 2 {
-		service := routine.NewService(routine.Config{Store: h.store, Browser: h.site})
+		service := routine.NewService(routine.Config{Store: h.store, Browser: h.browser})
 		p := initialized(t, newServer(t, Config{Service: service, RefreshInterval: -1, MaxListed: 2 * n}))
 		p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		var list struct {
@@ -87,7 +88,7 @@ func TestManyOddNames(t *testing.T) {
 // What is no message, or odd in one, is answered, and the session goes on.
 func TestOddMessagesAreAnswered(t *testing.T) {
 	f := newHTTPFixture(t, lookup)
-	f.site.fetch = answers("application/json", `"found"`)
+	f.browser.Page.Fetch = routinetest.Answer("application/json", `"found"`)
 	sse, http := f.sse(t, "ann"), f.caller(t, legacy, "ann")
 	stdio := initialized(t, f.Server)
 	for _, row := range []struct{ name, arguments, visited string }{
@@ -102,12 +103,12 @@ func TestOddMessagesAreAnswered(t *testing.T) {
 			"2": func(text string) message { sse.send(text); return sse.next() },
 			"3": func(text string) message { list := http.ask(text); return list[len(list)-1] },
 		} {
-			before := f.site.visits()
+			before := f.visits()
 			m := ask(call(id, "lookup", row.arguments))
 			if string(m.ID) != id {
 				t.Errorf("%s: %s", row.name, m.raw)
 			}
-			if visited := strings.TrimPrefix(f.site.visits(), before); row.visited != "" && !strings.Contains(visited, row.visited) {
+			if visited := strings.TrimPrefix(f.visits(), before); row.visited != "" && !strings.Contains(visited, row.visited) {
 				t.Errorf("%s: visited %q", row.name, visited)
 			}
 			if row.visited == "" && m.Error == nil && !strings.Contains(m.raw, `"isError":true`) {

@@ -18,6 +18,7 @@ import (
 
 	"rote/httpapi"
 	"rote/routine"
+	"rote/routine/routinetest"
 	"rote/routine/sqlite"
 )
 
@@ -88,7 +89,7 @@ func roteForNoop(b *testing.B) (*noopServer, string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	service := routine.NewService(routine.Config{Store: store, Browser: newFakeBrowser()})
+	service := routine.NewService(routine.Config{Store: store, Browser: &routinetest.Browser{}})
 	b.Cleanup(func() {
 		service.Close(context.WithoutCancel(b.Context()))
 		if err := store.Close(); err != nil {

@@ -13,7 +13,6 @@ import (
 
 func TestProgressComesInOrderBeforeTheAnswer(t *testing.T) {
 	h := newTestServer(t, buy)
-	h.site.click = func(routine.Click) error { return nil }
 	p := initialized(t, h.Server)
 	for i := range 50 {
 		id := fmt.Sprint(i)
@@ -34,8 +33,7 @@ func TestProgressComesInOrderBeforeTheAnswer(t *testing.T) {
 func TestProgressOfConcurrentCallsOverOneStream(t *testing.T) {
 	const callers, rounds = 8, 20
 	f := newHTTPFixture(t, buy)
-	f.site.click = func(routine.Click) error { return nil }
-	f.service = routine.NewService(routine.Config{Store: f.store, Browser: f.site, Concurrency: callers, Queue: callers})
+	f.service = routine.NewService(routine.Config{Store: f.store, Browser: f.browser, Concurrency: callers, Queue: callers})
 	sse := f.sse(t, "ann")
 	stdio := initialized(t, f.Server)
 	for name, c := range map[string]struct {
@@ -100,12 +98,12 @@ func TestClientCancelCancelsTheRun(t *testing.T) {
 		_, err := c.CallTool(ctx, request)
 		ended <- err
 	}()
-	<-h.site.hanging
+	<-h.hanging
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("the cancelled call succeeded")
 	}
-	waitUntil(t, "the page is closed", func() bool { return h.site.closed.Load() == 1 })
+	waitUntil(t, "the page is closed", func() bool { return h.browser.Closed() == 1 })
 	waitUntil(t, "the ledger says cancelled", func() bool {
 		failed := h.executions(t, routine.ExecutionFailed)
 		return len(failed) == 1 && failed[0].ErrorCode == routine.CodeCancelled

@@ -11,6 +11,7 @@ import (
 
 	"rote/mcp/wire"
 	"rote/routine"
+	"rote/routine/routinetest"
 	"rote/routine/routinetest/stopwatch"
 	"rote/routine/sqlite"
 )
@@ -45,7 +46,7 @@ func TestToolsFollowTheStore(t *testing.T) {
 // A call finds a routine that was created since the last list.
 func TestToolCreatedAfterTheListIsCallable(t *testing.T) {
 	h := newTestServer(t)
-	h.site.html = "it is fresh"
+	h.browser.Page.HTML = "it is fresh"
 	p := initialized(t, h.Server)
 	create(t, h.service, ann, named("fresh"))
 	p.send(call("1", "fresh", "{}"))
@@ -201,7 +202,7 @@ func TestRoutineOfAnotherProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		service := routine.NewService(routine.Config{Store: store, Browser: newFakeBrowser()})
+		service := routine.NewService(routine.Config{Store: store, Browser: &routinetest.Browser{}})
 		t.Cleanup(func() { service.Close(t.Context()); _ = store.Close() })
 		return service
 	}
@@ -233,7 +234,7 @@ func bigStore(t testing.TB, n int) routine.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	service := routine.NewService(routine.Config{Store: store, Browser: newFakeBrowser()})
+	service := routine.NewService(routine.Config{Store: store, Browser: &routinetest.Browser{}})
 	for i := range n {
 		if _, _, err := service.CreateRoutine(t.Context(), ann, fmt.Appendf(nil, ordinary, i)); err != nil {
 			t.Fatal(err)
@@ -244,7 +245,7 @@ func bigStore(t testing.TB, n int) routine.Store {
 
 func TestManyTools(t *testing.T) {
 	const n, maxBytes = 1000, 700 // of a tool in the list, which is what an agent's context pays
-	service := routine.NewService(routine.Config{Store: bigStore(t, n), Browser: newFakeBrowser()})
+	service := routine.NewService(routine.Config{Store: bigStore(t, n), Browser: &routinetest.Browser{}})
 	var list string
 	took := stopwatch.Time(func() {
 		p := initialized(t, newServer(t, Config{Service: service, MaxListed: n}))
@@ -262,7 +263,7 @@ func TestManyTools(t *testing.T) {
 
 func BenchmarkRefresh1000(b *testing.B) {
 	store := bigStore(b, 1000)
-	service := routine.NewService(routine.Config{Store: store, Browser: newFakeBrowser()})
+	service := routine.NewService(routine.Config{Store: store, Browser: &routinetest.Browser{}})
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
 			s, err := New(Config{Service: service, MaxListed: 1000})

@@ -33,11 +33,11 @@ func TestHTTPCancelOfALongRequestID(t *testing.T) {
 			list := c.ask(call(id, "hang", "{}"))
 			answered <- string(list[len(list)-1].ID)
 		}()
-		<-f.site.hanging
+		<-f.hanging
 	}
 	_ = c.post(t.Context(), cancelled("9007199254740993")).Body.Close()
-	if id := <-answered; id != "9007199254740993" || f.site.closed.Load() != 1 {
-		t.Errorf("%s was cancelled, %d pages are closed", id, f.site.closed.Load())
+	if id := <-answered; id != "9007199254740993" || f.browser.Closed() != 1 {
+		t.Errorf("%s was cancelled, %d pages are closed", id, f.browser.Closed())
 	}
 	_ = c.post(t.Context(), cancelled("9007199254740992")).Body.Close()
 	<-answered

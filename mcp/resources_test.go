@@ -9,12 +9,13 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 	"rote/schemas"
 )
 
 func TestResources(t *testing.T) {
 	h := newTestServer(t, lookup, grab, named("only"))
-	h.site.fetch = answers("application/json", `{"a":[1,2]}`)
+	h.browser.Page.Fetch = routinetest.Answer("application/json", `{"a":[1,2]}`)
 	c := connect(t, h.Server)
 	list, err := c.ListResources(t.Context(), mcp.ListResourcesRequest{})
 	if err != nil || len(list.Resources) != 4 {
@@ -42,7 +43,7 @@ func TestResources(t *testing.T) {
 	if err := json.Unmarshal([]byte(readResource(t, c, "execution://"+looked.ExecutionID)), &e); err != nil || e.ID != looked.ExecutionID || len(e.Result.OperationsMetadata) != 3 {
 		t.Errorf("%+v, %v", e, err)
 	}
-	h.site.fetch = answers("application/pdf", "%PDF-\x00")
+	h.browser.Page.Fetch = routinetest.Answer("application/pdf", "%PDF-\x00")
 	result, text = callTool(t, c, "grab", nil)
 	grabbed := content(t, result, text)
 	if got := readResource(t, c, "execution://"+grabbed.ExecutionID+"/data"); got != "%PDF-\x00" {
@@ -60,7 +61,7 @@ func TestResources(t *testing.T) {
 // What another organization has is as what does not exist.
 func TestResourcesAreOfTheOwnOrganization(t *testing.T) {
 	h := newTestServer(t, lookup)
-	h.site.fetch = answers("application/json", `"mine"`)
+	h.browser.Page.Fetch = routinetest.Answer("application/json", `"mine"`)
 	mine := connect(t, h.Server)
 	result, text := callTool(t, mine, "lookup", map[string]any{"id": 1})
 	d := content(t, result, text)
@@ -81,7 +82,7 @@ func TestResourcesAreOfTheOwnOrganization(t *testing.T) {
 			t.Errorf("%s: %s", tool, text)
 		}
 	}
-	if n := h.site.opened.Load(); n != 1 {
+	if n := h.browser.Opened(); n != 1 {
 		t.Errorf("%d pages were opened", n)
 	}
 }
@@ -119,7 +120,7 @@ func TestResourcesRespectScopes(t *testing.T) {
 
 func TestPrompts(t *testing.T) {
 	h := newTestServer(t, buy)
-	h.site.click = func(routine.Click) error { return routine.Errorf(routine.CodeElementNotFound, "nothing matches #buy") }
+	h.browser.Page.Click = routinetest.FailClick(routine.Errorf(routine.CodeElementNotFound, "nothing matches #buy"))
 	c := connect(t, h.Server)
 	_, text := callTool(t, c, "buy", nil)
 	id := executionIDs.FindString(text)

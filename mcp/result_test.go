@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"rote/routine/routinetest"
 )
 
 func TestLongResultsSayWhatWasTruncated(t *testing.T) {
@@ -53,7 +55,7 @@ func TestLongResultsSayWhatWasTruncated(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newTestServer(t, lookup)
-			h.site.fetch = answers("application/json", row.body)
+			h.browser.Page.Fetch = routinetest.Answer("application/json", row.body)
 			result, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1})
 			d := content(t, result, text)
 			if d.Truncated == nil || d.Truncated.Next.Tool != "get_execution" || d.Truncated.Next.Arguments["execution_id"] != d.ExecutionID || d.Truncated.TotalBytes < len(row.body) {
@@ -88,7 +90,7 @@ func TestDownloads(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newTestServer(t, grab)
-			h.site.fetch = answers(row.contentType, row.body)
+			h.browser.Page.Fetch = routinetest.Answer(row.contentType, row.body)
 			c := connect(t, h.Server)
 			result, text := callTool(t, c, "grab", nil)
 			d := content(t, result, text)
@@ -122,8 +124,8 @@ func TestDownloads(t *testing.T) {
 // A page's text must not reach a terminal's or a parser's soft spots.
 func TestPageTextIsCleaned(t *testing.T) {
 	h := newTestServer(t, lookup)
-	h.site.fetch = answers("application/json", `{"a":"\ud800x\u001b[31m\\u001b\u009b\"\n","k\u0007":"😀"}`)
-	h.site.warn = []string{"dialog: \x1b]0;\xff"}
+	h.browser.Page.Fetch = routinetest.Answer("application/json", `{"a":"\ud800x\u001b[31m\\u001b\u009b\"\n","k\u0007":"😀"}`)
+	h.browser.Page.Warnings = []string{"dialog: \x1b]0;\xff"}
 	result, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1})
 	d := content(t, result, text)
 	if want := `{"a":"�x[31m\\u001b\"\n","k":"😀"}`; string(d.Data) != want {
@@ -138,13 +140,13 @@ func TestPageTextIsCleaned(t *testing.T) {
 func TestAnswerIsBounded(t *testing.T) {
 	h := newTestServer(t, lookup)
 	for range 30 {
-		h.site.warn = append(h.site.warn, strings.Repeat("😀", 1000))
+		h.browser.Page.Warnings = append(h.browser.Page.Warnings, strings.Repeat("😀", 1000))
 	}
 	names := bytes.Buffer{}
 	for i := range 1000 {
 		fmt.Fprintf(&names, `%q:%q,`, strings.Repeat("n", 300)+fmt.Sprint(i), strings.Repeat("\"", i))
 	}
-	h.site.fetch = answers("application/json", `{`+names.String()+`"last":null}`)
+	h.browser.Page.Fetch = routinetest.Answer("application/json", `{`+names.String()+`"last":null}`)
 	result, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1})
 	d := content(t, result, text)
 	if len(d.Warnings) != maxWarnings+1 || d.Truncated == nil || len(d.Data) < 10000 {

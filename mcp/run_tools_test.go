@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 )
 
 // own calls a tool of the service's own and decodes its answer.
@@ -131,12 +133,12 @@ func TestDescribeRoutineIsComplete(t *testing.T) {
 
 func TestRunRoutineRunsWhatIsNotListed(t *testing.T) {
 	h := newTestServer(t, lookup, named("newer"))
-	h.site.fetch = answers("application/json", `{"a":1}`)
+	h.browser.Page.Fetch = routinetest.Answer("application/json", `{"a":1}`)
 	h = h.with(t, Config{MaxListed: 1})
 	c := connect(t, h.Server)
 	result, text := callTool(t, c, "run_routine", map[string]any{"id": "lookup", "parameters": map[string]any{"id": 7}})
-	if d := content(t, result, text); string(d.Data) != `{"a":1}` || h.site.visits() != "https://shop.example/items/7" {
-		t.Errorf("%s, visited %s", text, h.site.visits())
+	if d := content(t, result, text); string(d.Data) != `{"a":1}` || h.visits() != "https://shop.example/items/7" {
+		t.Errorf("%s, visited %s", text, h.visits())
 	}
 	result, text = callTool(t, c, "run_routine", map[string]any{"id": "lookup", "parameters": map[string]any{"i": 7}})
 	if !result.IsError || !strings.HasPrefix(text, `Invalid arguments for lookup: unknown argument "i"`) {
@@ -181,7 +183,8 @@ func TestRestOfATruncatedResult(t *testing.T) {
 	for i := range 3000 {
 		items = append(items, fmt.Sprintf(`{"n":%d,"name":"item"}`, i))
 	}
-	h.site.fetch = answers("application/json", `{"total":3000,"odd/~name":[`+strings.Join(items, ",")+`],"text":"`+strings.Repeat("ü", 100)+`"}`)
+	h.browser.Page.Fetch = routinetest.Answer("application/json",
+		`{"total":3000,"odd/~name":[`+strings.Join(items, ",")+`],"text":"`+strings.Repeat("ü", 100)+`"}`)
 	c := connect(t, h.Server)
 	result, text := callTool(t, c, "lookup", map[string]any{"id": 1})
 	var first struct {
@@ -235,7 +238,7 @@ func TestSlowRunContinuesAfterItsCall(t *testing.T) {
 	if d.Status != "pending" && d.Status != "running" || d.Next == nil || d.Next.Tool != "get_execution" || d.Next.Arguments["execution_id"] != d.ExecutionID || string(d.Data) != "null" {
 		t.Fatalf("answer %s", text)
 	}
-	<-h.site.hanging
+	<-h.hanging
 	result, text = callTool(t, c, "get_execution", map[string]any{"execution_id": d.ExecutionID})
 	if now := content(t, result, text); now.Status != "running" || now.Operations == nil || now.Operations.Total != 1 {
 		t.Errorf("while it goes on: %s", text)
@@ -257,7 +260,7 @@ func TestSlowRunContinuesAfterItsCall(t *testing.T) {
 	if text := <-ended; !strings.Contains(text, `Routine "hang" failed`) || !strings.Contains(text, "[cancelled]") {
 		t.Errorf("waiting for it: %s", text)
 	}
-	if n := h.site.closed.Load(); n != 1 {
+	if n := h.browser.Closed(); n != 1 {
 		t.Errorf("%d pages were closed", n)
 	}
 }
@@ -266,10 +269,10 @@ func TestSlowRunContinuesAfterItsCall(t *testing.T) {
 func TestGetExecutionWaitsAndReportsProgress(t *testing.T) {
 	h := newTestServer(t, buy)
 	pressed, release := make(chan bool), make(chan bool)
-	h.site.click = func(routine.Click) error {
+	h.browser.Page.Click = func(context.Context, routine.Click) (routine.Found, error) {
 		pressed <- true
 		<-release
-		return nil
+		return routine.Found{Matches: 1}, nil
 	}
 	result, text := callTool(t, connect(t, h.with(t, Config{SoftDeadline: time.Millisecond}).Server), "buy", nil)
 	id := content(t, result, text).ExecutionID
@@ -310,10 +313,10 @@ func TestDetachedRunContinuesWhenItsCallIsCancelled(t *testing.T) {
 	h := newTestServer(t, hang).with(t, Config{DetachOnCancel: true})
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"))
-	<-h.site.hanging
+	<-h.hanging
 	p.send(cancelled("1"), ping)
 	p.result(`"ping"`)
-	if n := h.site.closed.Load(); n != 0 {
+	if n := h.browser.Closed(); n != 0 {
 		t.Error("the run was ended")
 	}
 	running := h.executions(t, routine.ExecutionRunning)
@@ -327,12 +330,12 @@ func TestDetachedRunContinuesWhenItsCallIsCancelled(t *testing.T) {
 
 func TestHeartbeatWithoutProgress(t *testing.T) {
 	h := newTestServer(t, hang)
-	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 10})
+	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.browser, Concurrency: 1, Queue: 10})
 	h = h.with(t, Config{})
 	h.reportInterval = time.Millisecond
 	p := initialized(t, h.Server)
 	p.send(calling("1", "hang"))
-	<-h.site.hanging
+	<-h.hanging
 	p.send(calling("2", "hang"))
 	waitUntil(t, "the second waits", func() bool { return len(h.executions(t, routine.ExecutionPending)) == 1 })
 	p.send(calling("3", "hang"))

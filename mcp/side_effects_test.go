@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"rote/mcp/wire"
 	"rote/routine"
+	"rote/routine/routinetest"
 )
 
 // A run that has acted on a site is not to be repeated blindly, whatever ended
@@ -47,9 +49,11 @@ func TestAdviceAfterSideEffects(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newTestServer(t, fmt.Sprintf(`{"name": "try", "description": "Tries.", "operations": [%s]}`, row.operations))
-			h.site.click = func(routine.Click) error { return nil }
-			h.site.fetch = answers("application/json", `{}`)
-			h.site.wait, h.site.evidence = row.fails, row.evidence
+			h.browser.Page.Fetch = routinetest.Answer("application/json", `{}`)
+			h.browser.Page.WaitURL = func(context.Context, func(string) (bool, error)) (string, error) {
+				return "https://shop.example/", row.fails
+			}
+			h.browser.Page.Evidence = routinetest.ShowEvidence(row.evidence)
 			c := connect(t, h.Server)
 			_, text := callTool(t, c, "try", nil)
 			if !strings.Contains(text, " Next: "+row.want) {

@@ -63,12 +63,12 @@ func TestRequestIDInUseIsRefused(t *testing.T) {
 	h := newTestServer(t, hang)
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"))
-	<-h.site.hanging
+	<-h.hanging
 	p.send(call("1", "hang", "{}"))
 	if m := p.next(); m.Error == nil || m.Error.Code != -32600 {
 		t.Errorf("got %s", m.raw)
 	}
-	if n := h.site.opened.Load(); n != 1 {
+	if n := h.browser.Opened(); n != 1 {
 		t.Errorf("%d pages were opened", n)
 	}
 }
@@ -99,7 +99,7 @@ func listening(id int) string {
 // Calls of one session are bounded, and the agent is told.
 func TestTooManyCallsAreRefused(t *testing.T) {
 	h := newTestServer(t, hang)
-	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 2 * maxCalls})
+	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.browser, Concurrency: 1, Queue: 2 * maxCalls})
 	h = h.with(t, Config{})
 	p := initialized(t, h.Server)
 	var lines []string
@@ -127,7 +127,7 @@ func TestTooManyCallsAreRefused(t *testing.T) {
 // waits in the queue, it must end, and no answer may come.
 func TestCancelRightAfterTheCall(t *testing.T) {
 	h := newTestServer(t, hang, named("quick"))
-	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.site, Concurrency: 1, Queue: 100})
+	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.browser, Concurrency: 1, Queue: 100})
 	p := initialized(t, newServer(t, Config{Service: h.service, RefreshInterval: -1}))
 	for i := range 50 {
 		one, other := fmt.Sprintf(`"a%d"`, i), fmt.Sprintf(`"b%d"`, i)
@@ -135,7 +135,7 @@ func TestCancelRightAfterTheCall(t *testing.T) {
 		p.result(`"ping"`)
 		waitUntil(t, "both calls have ended", func() bool {
 			open := len(h.executions(t, routine.ExecutionPending)) + len(h.executions(t, routine.ExecutionRunning))
-			return open == 0 && h.site.opened.Load() == h.site.closed.Load()
+			return open == 0 && h.browser.Opened() == h.browser.Closed()
 		})
 	}
 	p.send(call("2", "quick", "{}"))
@@ -147,13 +147,13 @@ func TestCancelAffectsOnlyItsCall(t *testing.T) {
 	h := newTestServer(t, hang)
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"), call(`"1"`, "hang", "{}"))
-	<-h.site.hanging
-	<-h.site.hanging
+	<-h.hanging
+	<-h.hanging
 	p.send(cancelled(`"1"`))
-	waitUntil(t, "one page is closed", func() bool { return h.site.closed.Load() == 1 })
+	waitUntil(t, "one page is closed", func() bool { return h.browser.Closed() == 1 })
 	p.send(ping)
 	p.result(`"ping"`)
-	if n := h.site.closed.Load(); n != 1 {
+	if n := h.browser.Closed(); n != 1 {
 		t.Errorf("%d pages are closed", n)
 	}
 }
@@ -163,13 +163,13 @@ func TestEndOfInputCancelsTheRuns(t *testing.T) {
 	h := newTestServer(t, hang)
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"), call("2", "hang", "{}"))
-	<-h.site.hanging
-	<-h.site.hanging
+	<-h.hanging
+	<-h.hanging
 	_ = p.in.Close()
 	if err := p.wait(); err != nil {
 		t.Errorf("ServeStdio: %v", err)
 	}
-	if n := h.site.closed.Load(); n != 2 {
+	if n := h.browser.Closed(); n != 2 {
 		t.Errorf("%d pages were closed when ServeStdio returned", n)
 	}
 	for range 2 {
@@ -183,12 +183,12 @@ func TestEndOfContextCancelsTheRuns(t *testing.T) {
 	h := newTestServer(t, hang)
 	p := initialized(t, h.Server)
 	p.send(call("1", "hang", "{}"))
-	<-h.site.hanging
+	<-h.hanging
 	p.stop()
 	if err := p.wait(); err != nil {
 		t.Errorf("ServeStdio: %v", err)
 	}
-	if n := h.site.closed.Load(); n != 1 {
+	if n := h.browser.Closed(); n != 1 {
 		t.Errorf("%d pages were closed when ServeStdio returned", n)
 	}
 }
@@ -219,14 +219,14 @@ func TestBrokenOutputEndsServeStdio(t *testing.T) {
 	in, client := io.Pipe()
 	go func() {
 		_, _ = io.WriteString(client, call("1", "hang", "{}")+"\n")
-		<-h.site.hanging
+		<-h.hanging
 		_, _ = io.WriteString(client, ping+"\n")
 	}()
 	err := h.ServeStdio(t.Context(), ann, in, brokenWriter{})
 	if err == nil || err.Error() != "write to client: nobody reads" {
 		t.Errorf("ServeStdio: %v", err)
 	}
-	if n := h.site.closed.Load(); n != 1 {
+	if n := h.browser.Closed(); n != 1 {
 		t.Errorf("%d pages were closed when ServeStdio returned", n)
 	}
 	_ = client.Close()
@@ -251,7 +251,7 @@ func TestStuckOutputEndsServeStdio(t *testing.T) {
 	if err := h.ServeStdio(t.Context(), ann, in, out); err == nil || err.Error() != "write to client: it has taken nothing for 50ms" {
 		t.Errorf("ServeStdio: %v", err)
 	}
-	waitUntil(t, "the page is closed", func() bool { return h.site.closed.Load() == h.site.opened.Load() })
+	waitUntil(t, "the page is closed", func() bool { return h.browser.Closed() == h.browser.Opened() })
 	close(out)
 	if err := goleak.Find(before); err != nil {
 		t.Error(err)

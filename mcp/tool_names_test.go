@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 	"rote/routine/sqlite"
 )
 
@@ -19,7 +20,7 @@ func TestToolNameIsImmutable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		service := routine.NewService(routine.Config{Store: store, Browser: newFakeBrowser()})
+		service := routine.NewService(routine.Config{Store: store, Browser: &routinetest.Browser{}})
 		t.Cleanup(func() { service.Close(t.Context()); _ = store.Close() })
 		return service
 	}

@@ -1,0 +1,245 @@
+package routinetest
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"rote/routine"
+)
+
+// Page is what a page of a [Browser] answers. A field has the name of the method
+// of [routine.Page] that it answers; fields that a test does not set give an
+// answer without a failure.
+type Page struct {
+	// URL is the page's URL. Empty: the URL of the last navigation.
+	URL string
+	// Navigate nil: every navigation arrives with the status 200.
+	Navigate func(ctx context.Context, url string) (routine.Navigation, error)
+	// WaitURL nil: it waits until ctx ends if the URL does not match.
+	WaitURL func(ctx context.Context, match func(url string) (bool, error)) (string, error)
+	// Click nil: one element matched.
+	Click func(context.Context, routine.Click) (routine.Found, error)
+	// Type nil: one element matched.
+	Type func(context.Context, routine.Typing) (routine.Found, error)
+	// OuterHTML nil: HTML, of one element.
+	OuterHTML func(ctx context.Context, selector string) (string, int, error)
+	HTML      string
+	// Fetch nil: a response with the status 200 and no body.
+	Fetch func(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error)
+	// Evaluate nil: undefined.
+	Evaluate    func(context.Context, routine.Script) (routine.Evaluation, error)
+	Cookies     []routine.Cookie
+	SentCookies []routine.Cookie
+	// SessionStorage is what the storage holds at first. Each page has a copy.
+	SessionStorage map[string]string
+	LocalStorage   map[string]string
+	// Evidence nil: none.
+	Evidence func(context.Context, routine.Inspection) *routine.Evidence
+	// Files nil: none.
+	Files    func(ctx context.Context, last bool) ([]routine.File, error)
+	Warnings []string
+	// Denials are those since the last call.
+	Denials []routine.Denial
+	State   []byte
+
+	// Actions, if set, records in order what the page was asked to do, as in
+	// "navigate https://shop.example/". Reading the page is no action. A test may
+	// look at it when no page is in use.
+	Actions *[]string
+}
+
+// Answer returns a Page.Fetch that answers every request with status 200 and this
+// body.
+func Answer(contentType, body string) func(context.Context, routine.Fetch, int64) (routine.Response, error) {
+	return func(_ context.Context, f routine.Fetch, _ int64) (routine.Response, error) {
+		headers := map[string]string{"content-type": contentType}
+		return routine.Response{URL: f.URL, Status: 200, Headers: headers, Body: []byte(body)}, nil
+	}
+}
+
+// FailClick returns a Page.Click that fails with err.
+func FailClick(err error) func(context.Context, routine.Click) (routine.Found, error) {
+	return func(context.Context, routine.Click) (routine.Found, error) { return routine.Found{}, err }
+}
+
+// ShowEvidence returns a Page.Evidence that gives e, or none if e is nil.
+func ShowEvidence(e *routine.Evidence) func(context.Context, routine.Inspection) *routine.Evidence {
+	return func(context.Context, routine.Inspection) *routine.Evidence { return e }
+}
+
+// page is an open page.
+type page struct {
+	browser *Browser
+	answers *Page
+	url     string
+	session map[string]string
+}
+
+var _ routine.Page = (*page)(nil)
+
+func newPage(b *Browser, answers *Page) *page {
+	p := &page{browser: b, answers: answers, url: "about:blank", session: maps.Clone(answers.SessionStorage)}
+	if answers.URL != "" {
+		p.url = answers.URL
+	}
+	if p.session == nil {
+		p.session = map[string]string{}
+	}
+	return p
+}
+
+func (p *page) record(format string, args ...any) {
+	p.browser.record(p.answers.Actions, format, args...)
+}
+
+func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, error) {
+	p.record("navigate %s", url)
+	n := routine.Navigation{URL: url, Status: 200}
+	if p.answers.Navigate != nil {
+		var err error
+		if n, err = p.answers.Navigate(ctx, url); err != nil {
+			return n, err
+		}
+	}
+	if p.answers.URL == "" {
+		p.url = n.URL
+	}
+	return n, nil
+}
+
+func (p *page) URL(context.Context) (string, error) { return p.url, nil }
+
+func (p *page) WaitURL(ctx context.Context, match func(string) (bool, error)) (string, error) {
+	if p.answers.WaitURL != nil {
+		return p.answers.WaitURL(ctx, match)
+	}
+	if ok, err := match(p.url); ok || err != nil {
+		return p.url, err
+	}
+	<-ctx.Done()
+	return "", context.Cause(ctx)
+}
+
+func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
+	p.record("click %s %s×%d", c.Selector, c.Button, c.Count)
+	if len(c.Hover) > 0 || c.FollowPopup {
+		p.record("over %v, following %v", c.Hover, c.FollowPopup)
+	}
+	if p.answers.Click != nil {
+		return p.answers.Click(ctx, c)
+	}
+	return routine.Found{Matches: 1}, nil
+}
+
+func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error) {
+	p.record("type %s=%s", t.Selector, t.Text)
+	for _, f := range t.Files {
+		p.record("hand in %s: %s", f, f.Data)
+	}
+	if p.answers.Type != nil {
+		return p.answers.Type(ctx, t)
+	}
+	return routine.Found{Matches: 1}, nil
+}
+
+func (p *page) Press(_ context.Context, key string) error {
+	p.record("press %s", key)
+	return nil
+}
+
+func (p *page) Scroll(_ context.Context, s routine.Scroll) error {
+	if s.Y == nil {
+		p.record("scroll %s", s.Selector)
+	} else {
+		p.record("scroll %s %v", s.Selector, *s.Y)
+	}
+	return nil
+}
+
+func (p *page) OuterHTML(ctx context.Context, selector string) (string, int, error) {
+	if p.answers.OuterHTML != nil {
+		return p.answers.OuterHTML(ctx, selector)
+	}
+	return p.answers.HTML, 1, nil
+}
+
+func (p *page) Cookies(context.Context) ([]routine.Cookie, error) { return p.answers.Cookies, nil }
+
+func (p *page) SentCookies(context.Context) ([]routine.Cookie, error) {
+	return p.answers.SentCookies, nil
+}
+
+func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error) {
+	body := "no body"
+	if f.Body != nil {
+		body = *f.Body
+	}
+	p.record("fetch %s %s %v %s", f.Method, f.URL, f.Headers, body)
+	if p.answers.Fetch != nil {
+		return p.answers.Fetch(ctx, f, max)
+	}
+	return routine.Response{URL: f.URL, Status: 200}, nil
+}
+
+func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluation, error) {
+	p.record("evaluate %s", s.Text)
+	if p.answers.Evaluate != nil {
+		return p.answers.Evaluate(ctx, s)
+	}
+	return routine.Evaluation{}, nil
+}
+
+func (p *page) ClosePopup(context.Context) error {
+	p.record("close popup")
+	return nil
+}
+
+// Lookup finds only what is in the two storages: there are no meta elements and
+// no properties of window.
+func (p *page) Lookup(_ context.Context, from routine.Source, name string) (string, bool, error) {
+	var storage map[string]string
+	switch from {
+	case routine.FromSessionStorage:
+		storage = p.session
+	case routine.FromLocalStorage:
+		storage = p.answers.LocalStorage
+	}
+	text, ok := storage[name]
+	return text, ok, nil
+}
+
+func (p *page) StorageKeys(context.Context) ([]string, error) {
+	return slices.Sorted(maps.Keys(p.session)), nil
+}
+
+func (p *page) Mirror(_ context.Context, key, text string) error {
+	p.session[key] = text
+	return nil
+}
+
+func (p *page) Evidence(ctx context.Context, i routine.Inspection) *routine.Evidence {
+	if p.answers.Evidence == nil {
+		return nil
+	}
+	return p.answers.Evidence(ctx, i)
+}
+
+func (p *page) Files(ctx context.Context, last bool) ([]routine.File, error) {
+	if p.answers.Files == nil {
+		return nil, nil
+	}
+	return p.answers.Files(ctx, last)
+}
+
+func (p *page) Warnings() []string { return p.answers.Warnings }
+
+func (p *page) Denials() []routine.Denial {
+	denials := p.answers.Denials
+	p.answers.Denials = nil
+	return denials
+}
+
+func (p *page) State(context.Context) ([]byte, error) { return p.answers.State, nil }
+
+func (p *page) Close() { p.browser.pageClosed() }
