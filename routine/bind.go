@@ -138,7 +138,7 @@ func knownNames(name string, ps []Parameter) string {
 func checkPlaces(d *Definition, values Values, found *report) {
 	filling := &placeholder.Filling{Resolve: lookupIn(values), Room: MaxFilledBytes}
 	for i := range d.Operations {
-		op, err := decodeOperation(d.Operations[i])
+		op, err := decode(d.Operations[i])
 		if err != nil {
 			continue // a stored definition decodes; Run reports it if not
 		}

@@ -24,8 +24,8 @@ type checker struct {
 	shape              shapeCheck
 	// ops are the operations as decoded, nil where the type is not known; kinds
 	// are their types.
-	ops   []operation
-	kinds []kind
+	ops   []Action
+	kinds []Kind
 	// guessing: an operation could not be read, so that what it uses and stores
 	// is not known for certain.
 	guessing bool
@@ -221,13 +221,13 @@ func (c *checker) operations(list *node) {
 		return
 	}
 	s := loadShapes()
-	c.ops, c.kinds = make([]operation, len(list.items())), make([]kind, len(list.items()))
+	c.ops, c.kinds = make([]Action, len(list.items())), make([]Kind, len(list.items()))
 	name := c.root.keyOf("operations").name
 	for i := range list.items() {
 		n := &list.kids.nodes[i]
 		before := c.problems.count
 		c.shapeAt(s.operation, n, name, i, "an operation")
-		k, ok := kindNamed(typeOf(n))
+		k, ok := KindOf(typeOf(n))
 		if !ok {
 			c.guessing = true
 			c.use(n)
@@ -266,38 +266,36 @@ func (c *checker) use(n *node) {
 
 // operation decodes one operation and checks its meaning. When it is not sound,
 // what is bad in it takes its default.
-func (c *checker) operation(i int, k kind, n *node, sound bool) {
+func (c *checker) operation(i int, k Kind, n *node, sound bool) {
 	if !sound && c.problems.full() {
 		c.guessing = true
 		return
 	}
-	o := Operation{raw: c.doc.raw(n), typ: k.Name}
+	o := NewOperation(k.Name, c.doc.raw(n))
 	decoded := o
 	if !sound {
-		decoded.raw = c.doc.sound(n)
+		decoded = NewOperation(k.Name, c.doc.sound(n))
 	}
-	op, err := decodeOperation(decoded)
+	op, err := decode(decoded)
 	if err != nil {
 		c.guessing = true
 		c.add(Problem{Pointer: operationPointer(i), Code: "type", Message: "cannot be read: " + err.Error()})
 		return
 	}
 	c.ops[i], c.kinds[i], c.definition.Operations = op, k, append(c.definition.Operations, o)
-	if costly, ok := op.(costly); ok && !c.spend(costly.effort(), func() string { return operationPointer(i) }) {
+	if !c.spend(effortOf(op), func() string { return operationPointer(i) }) {
 		return
 	}
-	if checked, ok := op.(checked); ok {
-		for _, p := range checked.check() {
-			at, _, rest := n.find(p.Pointer)
-			if at.bad || p.Code == "required" && rest == "" && at.hasBad() {
-				continue // enough has been said
-			}
-			p.Pointer = operationPointer(i) + strings.TrimSuffix(p.Pointer, rest) // a missing field is missing in its object
-			c.add(p)
+	for _, p := range checkAction(op) {
+		at, _, rest := n.find(p.Pointer)
+		if at.bad || p.Code == "required" && rest == "" && at.hasBad() {
+			continue // enough has been said
 		}
+		p.Pointer = operationPointer(i) + strings.TrimSuffix(p.Pointer, rest) // a missing field is missing in its object
+		c.add(p)
 	}
-	if doubtful, ok := op.(doubtful); ok && sound {
-		for _, p := range doubtful.doubts() {
+	if sound {
+		for _, p := range warningsOf(op) {
 			p.Pointer = operationPointer(i) + p.Pointer
 			c.warn(p)
 		}

@@ -17,19 +17,17 @@ func (c *checker) flow() {
 			continue
 		}
 		popups = c.popups(i, popups)
-		if s, ok := op.(sleeping); ok {
-			slept += s.sleeps()
-		}
+		slept += pauseOf(op)
 		k := c.kinds[i]
 		if blank && needsPage(k, op) && !c.guessing && c.problems.count == 0 {
 			c.warn(Problem{Pointer: operationPointer(i), Code: "blank_page", Message: "acts on an empty page: nothing before it opens one", Hint: "begin with navigate"})
 		}
 		blank = blank && !k.OpensPage && !needsPage(k, op) // once is enough
-		if l, ok := op.(loading); ok && !c.guessing {
-			c.returnKey(operationPointer(i), l.loadsKey(), stored)
+		if !c.guessing {
+			c.returnKey(operationPointer(i), loadedKey(op), stored)
 		}
-		if s, ok := op.(storing); ok && s.storesKey() != "" {
-			stored.add(s.storesKey())
+		if key := storedKey(op); key != "" {
+			stored.add(key)
 		}
 		last = k.Ends()
 	}
@@ -100,16 +98,5 @@ func (c *checker) noResult() {
 		}
 	}
 	c.warn(Problem{Pointer: "/operations", Code: "no_result", Message: "no operation yields a result: data will be null",
-		Hint: "end with " + alternatives(endingKinds())})
-}
-
-// endingKinds are the types of operations that set the result.
-func endingKinds() []string {
-	var names []string
-	for _, k := range kinds {
-		if k.Ends() {
-			names = append(names, k.Name)
-		}
-	}
-	return names
+		Hint: "end with " + alternatives(EndingKinds())})
 }

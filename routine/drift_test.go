@@ -51,7 +51,7 @@ func readSchema(t *testing.T, path string) schemaFile {
 
 // missingPlaces names the places, the columns of its row included, that a kind of
 // operation should be in and is not.
-func missingPlaces(t *testing.T, k kind) []string {
+func missingPlaces(t *testing.T, k Kind) []string {
 	t.Helper()
 	var missing []string
 	need := func(ok bool, place string) {
@@ -132,7 +132,7 @@ func TestForgottenPlacesOfAKindAreNamed(t *testing.T) {
 	want := []string{"schemas/operations/fourteenth.json", "routine/op_fourteenth.go", "schemas/routine.json, the enum of type",
 		"schemas/routine.json, the description of type", "README.md, the list of operations", "the table of kinds, Effect",
 		"resultName and the table of kinds, Result", "element and the table of kinds, NeedsPage"}
-	got := missingPlaces(t, kind{KindInfo{Name: "fourteenth"}, func() operation { return &opFourteenth{} }})
+	got := missingPlaces(t, Kind{Name: "fourteenth", new: func() Action { return &opFourteenth{} }})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("missing places (-want +got):\n%s", diff)
 	}

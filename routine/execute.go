@@ -164,14 +164,10 @@ func (s *Service) waitAndRun(ctx context.Context, t *ticket, l *live, d *Definit
 // runPage opens a page, which the caller closes, and runs the definition on it.
 func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Values, progress func(Progress)) (err error) {
 	e := l.last
-	if progress == nil {
-		progress = func(Progress) {}
-	}
-	e.Result = &Result{PlaceholderResolution: map[string]*string{}, OperationsMetadata: []OperationRecord{}}
-	hidden := secretsOf(d.Parameters, values)
+	e.Result = newResult()
 	defer func() {
 		if p := recover(); p != nil {
-			err = hidden.err(Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
+			err = redactError(d, values, Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
 		}
 	}()
 	opening, err := s.pageOptions(ctx, l.caller, d)
@@ -190,17 +186,13 @@ func (s *Service) runPage(ctx context.Context, l *live, d *Definition, values Va
 		return err
 	}
 	l.page = page
-	r := &runner{Run: Run{Page: page, Parameters: values, Values: map[string]string{}, Result: e.Result, MaxResult: s.maxResult,
-		LargeText: s.largeTexts.of(l.caller.OrganizationID)},
-		now: s.now, progress: progress, hidden: hidden, secret: secretTokens(d.Parameters)}
-	r.Secrets = r
-	r.recorded = func(o OperationRecord) { l.tellOperation(r.hidden.record(o)) }
-	if err = r.run(ctx, d); err == nil && opening.Keep {
+	outcome, err := runDefinition(ctx, d, values, page, runOptions{MaxResult: s.maxResult, Now: s.now,
+		LargeText: s.largeTexts.of(l.caller.OrganizationID), Progress: progress, Recorded: l.tellOperation})
+	e.Result, e.Evidence, l.files = outcome.Result, outcome.Evidence, outcome.Files
+	if err == nil && opening.Keep {
 		s.saveProjectState(ctx, l.caller, page, e.Result)
 	}
-	e.Evidence, l.files = r.evidence, r.files
-	r.hidden.result(e.Result)
-	return r.hidden.err(err)
+	return err
 }
 
 // saveTime bounds how long a write of the ledger may take.

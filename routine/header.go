@@ -49,7 +49,7 @@ func (r *Routine) OmitDetails() {
 func (d *Definition) size() int {
 	n := len(d.Name) + len(d.Description)
 	for _, o := range d.Operations {
-		n += len(o.raw)
+		n += len(o.Raw())
 	}
 	for _, p := range d.Parameters {
 		n += p.size()

@@ -1,16 +1,11 @@
 package routine
 
-// kind is one type of operation and all that is known about it without an
+import "slices"
+
+// Kind is one type of operation and all that is known about it without an
 // operation at hand. The fields that authors see are in
 // schemas/operations/<name>.json.
-type kind struct {
-	KindInfo
-	// new makes an operation with the defaults filled in.
-	new func() operation
-}
-
-// KindInfo describes a type of operation.
-type KindInfo struct {
+type Kind struct {
 	Name string
 	// Effect is what the operation does to the site.
 	Effect Effect
@@ -24,11 +19,13 @@ type KindInfo struct {
 	SendsFiles bool
 	// Result is what the operation makes the result of the run; empty: nothing.
 	Result OutcomeKind
+	// new makes an action with the defaults filled in.
+	new func() Action
 }
 
 // Ends reports whether a routine can end with the operation because it sets the
 // result.
-func (k KindInfo) Ends() bool { return k.Result != "" }
+func (k Kind) Ends() bool { return k.Result != "" }
 
 // Effect is what an operation does to the site that it runs on.
 type Effect string
@@ -64,42 +61,38 @@ func ChangesSite(method string) bool { return method != "" && method != "GET" &&
 
 // kinds is the only list of the types of operations, in the order of the
 // interface. TestKindsAreInEveryPlace names what a new row still needs.
-var kinds = []kind{
-	{KindInfo{Name: "navigate", Effect: EffectReads, OpensPage: true}, func() operation { return &opNavigate{} }},
-	{KindInfo{Name: "sleep", Effect: EffectReads}, func() operation { return &opSleep{} }},
-	{KindInfo{Name: "fetch", Effect: EffectOfRequest, OpensPage: true}, func() operation { return &opFetch{Endpoint: newEndpoint()} }},
-	{KindInfo{Name: "return", Effect: EffectReads, Result: OutcomeValue}, func() operation { return &opReturn{} }},
-	{KindInfo{Name: "click", Effect: EffectChanges, NeedsPage: true, SendsFiles: true}, func() operation {
+var kinds = []Kind{
+	{Name: "navigate", Effect: EffectReads, OpensPage: true, new: func() Action { return &opNavigate{} }},
+	{Name: "sleep", Effect: EffectReads, new: func() Action { return &opSleep{} }},
+	{Name: "fetch", Effect: EffectOfRequest, OpensPage: true, new: func() Action { return &opFetch{Endpoint: newEndpoint()} }},
+	{Name: "return", Effect: EffectReads, Result: OutcomeValue, new: func() Action { return &opReturn{} }},
+	{Name: "click", Effect: EffectChanges, NeedsPage: true, SendsFiles: true, new: func() Action {
 		return &opClick{Button: "left", ClickCount: 1, TimeoutMS: defaultTimeoutMS, EnsureVisible: true}
 	}},
-	{KindInfo{Name: "input_text", Effect: EffectNeutral, NeedsPage: true, SendsFiles: true}, func() operation {
+	{Name: "input_text", Effect: EffectNeutral, NeedsPage: true, SendsFiles: true, new: func() Action {
 		return &opInputText{TimeoutMS: defaultTimeoutMS}
 	}},
-	{KindInfo{Name: "press", Effect: EffectChanges, SendsFiles: true}, func() operation { return &opPress{} }},
-	{KindInfo{Name: "wait_for_url", Effect: EffectReads, NeedsPage: true}, func() operation { return &opWaitForURL{TimeoutMS: defaultTimeoutMS} }},
-	{KindInfo{Name: "scroll", Effect: EffectReads, NeedsPage: true}, func() operation {
+	{Name: "press", Effect: EffectChanges, SendsFiles: true, new: func() Action { return &opPress{} }},
+	{Name: "wait_for_url", Effect: EffectReads, NeedsPage: true, new: func() Action { return &opWaitForURL{TimeoutMS: defaultTimeoutMS} }},
+	{Name: "scroll", Effect: EffectReads, NeedsPage: true, new: func() Action {
 		return &opScroll{Behavior: "auto", TimeoutMS: defaultTimeoutMS}
 	}},
-	{KindInfo{Name: "return_html", Effect: EffectReads, NeedsPage: true, Result: OutcomeHTML}, func() operation {
+	{Name: "return_html", Effect: EffectReads, NeedsPage: true, Result: OutcomeHTML, new: func() Action {
 		return &opReturnHTML{Scope: "page", TimeoutMS: defaultTimeoutMS}
 	}},
-	{KindInfo{Name: "get_cookies", Effect: EffectReads}, func() operation { return &opGetCookies{DomainFilter: "*"} }},
-	{KindInfo{Name: "download", Effect: EffectOfRequest, OpensPage: true, Result: OutcomeFile}, func() operation {
+	{Name: "get_cookies", Effect: EffectReads, new: func() Action { return &opGetCookies{DomainFilter: "*"} }},
+	{Name: "download", Effect: EffectOfRequest, OpensPage: true, Result: OutcomeFile, new: func() Action {
 		return &opDownload{Endpoint: newEndpoint()}
 	}},
-	{KindInfo{Name: "js_evaluate", Effect: EffectChanges}, func() operation { return &opJSEvaluate{TimeoutSeconds: 5} }},
+	{Name: "js_evaluate", Effect: EffectChanges, new: func() Action { return &opJSEvaluate{TimeoutSeconds: 5} }},
 }
 
 // defaultTimeoutMS is the interface's default timeout_ms.
 const defaultTimeoutMS = 20000
 
-func kindNamed(name string) (kind, bool) {
-	for _, k := range kinds {
-		if k.Name == name {
-			return k, true
-		}
-	}
-	return kind{}, false
+// indexOfKind returns the place in kinds of the type with that name; -1: there is none.
+func indexOfKind(name string) int {
+	return slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
 }
 
 // KindNames returns the types of operations in the order of the interface.
@@ -112,7 +105,20 @@ func KindNames() []string {
 }
 
 // KindOf describes the type of operation with that name; false: there is none.
-func KindOf(name string) (KindInfo, bool) {
-	k, ok := kindNamed(name)
-	return k.KindInfo, ok
+func KindOf(name string) (Kind, bool) {
+	if i := indexOfKind(name); i >= 0 {
+		return kinds[i], true
+	}
+	return Kind{}, false
+}
+
+// EndingKinds returns the names of the types of operations that set the result.
+func EndingKinds() []string {
+	var names []string
+	for _, k := range kinds {
+		if k.Ends() {
+			names = append(names, k.Name)
+		}
+	}
+	return names
 }

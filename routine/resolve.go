@@ -16,7 +16,7 @@ import (
 // fill puts values in the place of op's placeholders: parameters, and what the
 // run and its page hold. A storage token without value stays as it is written,
 // with a warning.
-func (r *runner) fill(ctx context.Context, op operation) error {
+func (r *runner) fill(ctx context.Context, op Action) error {
 	var failed error
 	resolve := func(t placeholder.Token) (any, bool) {
 		v, found, err := r.resolve(ctx, t)

@@ -26,12 +26,12 @@ const (
 // OutcomeOf returns the outcome of the last operation of d that sets the result.
 func OutcomeOf(d *Definition) Outcome {
 	for _, o := range slices.Backward(d.Operations) {
-		op, err := decodeOperation(o)
+		op, err := decode(o)
 		if err != nil {
 			continue // an older row; a run of it says why
 		}
 		if y, ok := op.(yielding); ok {
-			k, _ := kindNamed(o.typ)
+			k, _ := KindOf(o.Type())
 			return Outcome{k.Result, y.resultName()}
 		}
 	}

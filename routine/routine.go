@@ -116,6 +116,12 @@ type Operation struct {
 	typ string
 }
 
+// NewOperation returns an operation of a type with its JSON text.
+func NewOperation(typ string, raw json.RawMessage) Operation { return Operation{raw, typ} }
+
+// Raw returns the JSON text of the operation as it was written.
+func (o Operation) Raw() json.RawMessage { return o.raw }
+
 // Type is the kind's name.
 func (o Operation) Type() string { return o.typ }
 

@@ -4,15 +4,63 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 )
+
+// runOptions are what a run is given beside the definition, the values and the page.
+type runOptions struct {
+	// MaxResult bounds the bytes of the result and, separately, those of all
+	// session values; 0: no bound.
+	MaxResult int64
+	Now       func() time.Time
+	// LargeText waits until a sanitizer may work on a large text. The run calls
+	// release afterwards.
+	LargeText func(ctx context.Context) (release func(), err error)
+	// Progress is called before each operation, Recorded after it with its record,
+	// in which secrets are masked. Both may be nil.
+	Progress func(Progress)
+	Recorded func(OperationRecord)
+}
+
+// runOutcome is what a run leaves, in which secrets are masked. The data of the
+// result is the routine's own answer and stays as it is.
+type runOutcome struct {
+	Result *Result
+	// Evidence is that of the failure; nil: there is none.
+	Evidence *Evidence
+	// Files are those that the pages were sent.
+	Files []File
+}
+
+// newResult is the result of a run that has not begun.
+func newResult() *Result {
+	return &Result{PlaceholderResolution: map[string]*string{}, OperationsMetadata: []OperationRecord{}}
+}
+
+// runDefinition runs the operations of d on a page. The outcome is complete also
+// when it returns an error, the first failure of an operation. A panic is an
+// internal error.
+func runDefinition(ctx context.Context, d *Definition, values Values, page Page, o runOptions) (*runOutcome, error) {
+	r := &runner{Run: Run{Page: page, Parameters: values, Values: map[string]string{}, Result: newResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
+		now: o.Now, progress: o.Progress, recorded: o.Recorded, hidden: secretsOf(d.Parameters, values), secret: secretTokens(d.Parameters)}
+	r.Secrets = r
+	err := r.recoverPanic(func() error { return r.run(ctx, d) })
+	r.hidden.result(r.Result)
+	return &runOutcome{r.Result, r.evidence, r.files}, r.hidden.err(err)
+}
+
+// redactError masks the values of the secret parameters in an error.
+func redactError(d *Definition, values Values, err error) error {
+	return secretsOf(d.Parameters, values).err(err)
+}
 
 // runner runs the operations of one definition on a page. One goroutine uses it,
 // and nothing of it outlives the execution.
 type runner struct {
 	Run
-	shownBytes int       // of the texts in placeholder_resolution
-	op         operation // that is running, its placeholders filled in
+	shownBytes int    // of the texts in placeholder_resolution
+	op         Action // that is running, its placeholders filled in
 	hidden     secrets
 	secret     map[string]bool // the keys of the tokens whose values are among hidden
 	evidence   *Evidence       // of the failure
@@ -25,12 +73,24 @@ type runner struct {
 	recorded func(OperationRecord) // is called with each operation that has ended
 }
 
+// recoverPanic calls do and turns a panic into an internal error.
+func (r *runner) recoverPanic(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	return do()
+}
+
 // run does the operations of d in order; the first failure ends it. The result
 // is complete either way: what was done before a failure is kept.
 func (r *runner) run(ctx context.Context, d *Definition) error {
 	total := len(d.Operations)
 	for i, o := range d.Operations {
-		r.progress(Progress{i, total, Describe(o)})
+		if r.progress != nil {
+			r.progress(Progress{i, total, Describe(o)})
+		}
 		r.Result.OperationsMetadata = append(r.Result.OperationsMetadata, OperationRecord{Index: i, Type: o.Type()})
 		r.Record = &r.Result.OperationsMetadata[i]
 		start := r.now()
@@ -48,7 +108,9 @@ func (r *runner) run(ctx context.Context, d *Definition) error {
 		if err != nil {
 			r.Record.Error = new(AsError(err).Message)
 		}
-		r.recorded(*r.Record)
+		if r.recorded != nil {
+			r.recorded(r.hidden.record(*r.Record))
+		}
 		if err != nil {
 			e := AsError(err)
 			r.evidence = r.inspect(ctx, o)
@@ -65,7 +127,7 @@ func (r *runner) run(ctx context.Context, d *Definition) error {
 // its own limit. When the run's own clock has ended, that is the reason,
 // whatever the operation says.
 func (r *runner) do(ctx context.Context, o Operation) error {
-	op, err := decodeOperation(o)
+	op, err := decode(o)
 	r.op = op
 	if CodeOf(err) == CodeInvalid {
 		return err
@@ -74,8 +136,7 @@ func (r *runner) do(ctx context.Context, o Operation) error {
 		return Internal("decode operation", err)
 	}
 	limitCtx := ctx
-	if l, ok := op.(limited); ok {
-		d, field := l.limit()
+	if d, field, ok := limitOf(op); ok {
 		cause := &Error{Code: CodeTimeout, Message: fmt.Sprintf("%s of %v is over", field, d), Cause: errOperationLimit}
 		var cancel context.CancelFunc
 		limitCtx, cancel = context.WithTimeoutCause(ctx, d, cause)

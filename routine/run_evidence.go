@@ -52,14 +52,14 @@ func (r *runner) inspect(ctx context.Context, o Operation) *Evidence {
 // failedLine is the line of the operation's script at which it threw; nil when
 // that is not known.
 func (r *runner) failedLine(o Operation) *ScriptLine {
-	op, err := decodeOperation(o)
-	written, ok := op.(scripted)
-	filled, _ := r.op.(scripted)
-	if err != nil || !ok || filled == nil || r.FailedAt.Line < 1 {
+	op, err := decode(o)
+	written, ok := scriptOf(op)
+	filled, _ := scriptOf(r.op)
+	if err != nil || !ok || r.FailedAt.Line < 1 {
 		return nil
 	}
-	lines := strings.Split(lineEnds.Replace(written.script()), "\n")
-	if r.FailedAt.Line > len(lines) || strings.Count(lineEnds.Replace(filled.script()), "\n")+1 != len(lines) {
+	lines := strings.Split(lineEnds.Replace(written), "\n")
+	if r.FailedAt.Line > len(lines) || strings.Count(lineEnds.Replace(filled), "\n")+1 != len(lines) {
 		return nil // a placeholder that is written over several lines
 	}
 	return &ScriptLine{r.FailedAt, lines[r.FailedAt.Line-1]}
@@ -112,7 +112,7 @@ func redactEvidence(e *Evidence, hidden secrets) {
 		f := &e.FailedRequests[i]
 		f.Method, f.URL, f.Error = shown(f.Method, maxEvidenceLabel), shown(f.URL, maxEvidenceLine), shown(f.Error, maxEvidenceLine)
 	}
-	for e.size() > maxEvidence {
+	for jsonSize(e) > maxEvidence {
 		switch {
 		case len(e.Elements) > leastElements:
 			e.Elements = e.Elements[:len(e.Elements)-1]
@@ -126,7 +126,7 @@ func redactEvidence(e *Evidence, hidden secrets) {
 	}
 }
 
-func (e *Evidence) size() int {
+func jsonSize(e *Evidence) int {
 	text, _ := json.Marshal(e) // texts and numbers
 	return len(text)
 }
@@ -181,7 +181,7 @@ func nearestElements(e *Evidence, o Operation, err *Error) string {
 	if len(usable) == 0 && code == CodeElementNotActionable {
 		return ""
 	}
-	if k, _ := kindNamed(o.typ); len(usable) == 0 && k.Effect == EffectReads {
+	if k, _ := KindOf(o.Type()); len(usable) == 0 && k.Effect == EffectReads {
 		return "; nothing on the page is named like it"
 	}
 	if len(usable) == 0 {

@@ -11,7 +11,7 @@ import (
 // The last one is the result of the run, unless an operation after the click has
 // set another.
 func (r *runner) takeFiles(ctx context.Context, last bool) error {
-	k, _ := kindNamed(r.Record.Type)
+	k, _ := KindOf(r.Record.Type)
 	if k.Ends() {
 		r.fixed = true
 	} else if k.SendsFiles {

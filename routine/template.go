@@ -66,7 +66,7 @@ func fieldsOf(t reflect.Type, pointer string) []templated {
 
 // eachTemplate shows every templated string of op, in the order of the fields.
 // Of a body, which can be large, those that hold no token are left out.
-func eachTemplate(op operation, show func(site)) {
+func eachTemplate(op Action, show func(site)) {
 	v := reflect.ValueOf(op).Elem()
 	eachField(v, templatedFields()[v.Type()], show)
 }
@@ -125,7 +125,7 @@ func fillsKeys(place placeholder.Place) bool { return place == placeholder.Value
 
 // replaceTemplates puts what put returns in the place of every templated string
 // of op. The first error ends it.
-func replaceTemplates(op operation, put func(site) (any, error)) error {
+func replaceTemplates(op Action, put func(site) (any, error)) error {
 	v := reflect.ValueOf(op).Elem()
 	return replaceFields(v, templatedFields()[v.Type()], put)
 }

@@ -32,9 +32,3 @@ func pseudoElement(selector string) int {
 	}
 	return -1
 }
-
-// needsPage reports whether op, of kind k, acts on what the page holds.
-func needsPage(k kind, op operation) bool {
-	e, optional := op.(elementOptional)
-	return k.NeedsPage && (!optional || e.element() != "")
-}
