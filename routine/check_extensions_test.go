@@ -76,7 +76,7 @@ func TestExtensionsAreChecked(t *testing.T) {
 			_, warnings, err := Parse([]byte(`{"name":"n","description":"d","parameters":[` + row.parameters + `],
 				"operations":[{"type":"navigate","url":"https://a.example"},` + row.operations + `,{"type":"return_html"}]}`))
 			var all []string
-			for _, p := range append(AsError(err).problems(), warnings...) {
+			for _, p := range append(errorProblems(err), warnings...) {
 				text := p.Pointer + " " + p.Code + ": " + p.Message
 				if p.Hint != "" {
 					text += " (" + p.Hint + ")"
@@ -90,10 +90,10 @@ func TestExtensionsAreChecked(t *testing.T) {
 	}
 }
 
-// problems are those of the error; none for nil.
-func (e *Error) problems() []Problem {
-	if e == nil {
+// errorProblems returns the problems of an error; none for nil.
+func errorProblems(err error) []Problem {
+	if err == nil {
 		return nil
 	}
-	return e.Problems
+	return AsError(err).Problems
 }

@@ -37,11 +37,11 @@ func (c *checker) spend(n int, pointer func() string) bool {
 // template checks one templated text of an operation: its placeholders against
 // what is declared, and what its author wrote around them against the rules of
 // its place.
-func (c *checker) template(operation int, s site) {
+func (c *checker) template(i int, s site) {
 	at := ""
 	pointer := func() string { // most need none
 		if at == "" {
-			at = operationPointer(operation) + s.pointer
+			at = operationPointer(i) + s.pointer
 		}
 		return at
 	}

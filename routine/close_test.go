@@ -19,7 +19,7 @@ func TestCloseIsBounded(t *testing.T) {
 			return routine.Response{Status: 200}, nil
 		}}}
 		s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: b})
-		d := parse(t, definition(`{"type":"fetch","endpoint":{"url":"https://shop.test/"}}`, ""))
+		d := parse(t, definitionOf(`{"type":"fetch","endpoint":{"url":"https://shop.test/"}}`, ""))
 		ended := make(chan error, 1)
 		go func() {
 			_, err := s.RunOnce(t.Context(), routine.Principal{}, d, routine.Call{})

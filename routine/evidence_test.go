@@ -180,7 +180,7 @@ func TestWhenEvidenceIsTaken(t *testing.T) {
 		{"the caller goes meanwhile", failingClick(routine.CodeElementNotFound), time.Second, 0, true, time.Second},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			d := parse(t, definition(`{"type":"click","selector":"#b"}`, ""))
+			d := parse(t, definitionOf(`{"type":"click","selector":"#b"}`, ""))
 			synctest.Test(t, func(t *testing.T) {
 				taken := false
 				page := fakePage{click: row.click, evidence: func(ctx context.Context, _ routine.Inspection) *routine.Evidence {
@@ -233,7 +233,7 @@ func TestEvidenceIsKept(t *testing.T) {
 		e := shown
 		e.Screenshot = &picture
 		s := routine.NewService(routine.Config{Store: keep(store), Browser: &fakeBrowser{page: fakePage{click: failingClick(routine.CodeElementNotFound), evidence: shows(e)}}})
-		ran, err := s.Execute(t.Context(), ann, create(t, s, ann, definition(`{"type":"click","selector":"#b"}`, "")).ID, routine.Call{})
+		ran, err := s.Execute(t.Context(), ann, create(t, s, ann, definitionOf(`{"type":"click","selector":"#b"}`, "")).ID, routine.Call{})
 		if routine.CodeOf(err) != routine.CodeElementNotFound {
 			t.Fatal(err)
 		}

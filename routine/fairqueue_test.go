@@ -70,7 +70,7 @@ func (c *crowd) sleeper(organization string, seconds int) string {
 	defer c.mu.Unlock()
 	key := fmt.Sprint(organization, seconds)
 	if c.routines[key] == nil {
-		c.routines[key] = create(c.t, c.service, member(organization), definition(fmt.Sprintf(`{"type":"sleep","timeout_seconds":%d},{"type":"return_html"}`, seconds), ""))
+		c.routines[key] = create(c.t, c.service, member(organization), definitionOf(fmt.Sprintf(`{"type":"sleep","timeout_seconds":%d},{"type":"return_html"}`, seconds), ""))
 	}
 	return c.routines[key].ID
 }

@@ -27,7 +27,7 @@ func TestFilledOperationsAreBounded(t *testing.T) {
 		"in many texts":           {fetch(20) + "," + fetch(13), false},
 		"in many values":          {`{"type": "fetch", "endpoint": {"url": "/a", "method": "POST", "body": [` + strings.Repeat(`"{{p}}",`, 33) + `1]}}`, false},
 	} {
-		_, err := routine.Bind(parse(t, definition(row.operations, `{"name": "p"}`)), []byte(value))
+		_, err := routine.Bind(parse(t, definitionOf(row.operations, `{"name": "p"}`)), []byte(value))
 		if (err == nil) != row.fits {
 			t.Errorf("%s: %v", name, err)
 		}

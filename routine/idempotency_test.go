@@ -21,7 +21,7 @@ func once(key, body string) routine.Once { return routine.Once{Key: key, Body: [
 func TestCreateOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := two(t, routinetest.NewStore())
-		text := definition(`{"type":"press","key":"Enter"}`, "") // has a warning
+		text := definitionOf(`{"type":"press","key":"Enter"}`, "") // has a warning
 		create := func(s *routine.Service, o routine.Once) (string, error) {
 			r, warnings, err := s.CreateRoutineOnce(t.Context(), ann, []byte(text), o)
 			if err != nil {

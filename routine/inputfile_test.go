@@ -71,7 +71,7 @@ func TestFilesOfACall(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := Bind(d, []byte(row.values))
-			problems := AsError(err).problems()
+			problems := errorProblems(err)
 			switch {
 			case row.want == "" && err != nil:
 				t.Fatal(err, problems)
@@ -103,9 +103,6 @@ func TestFilesAreKeptWithoutTheirContent(t *testing.T) {
 	secret := append([]Parameter(nil), d.Parameters...)
 	secret[0].Secret = true
 	if got := string(values.Mask(secret)); got != `{"cv":"***"}` {
-		t.Error(got)
-	}
-	if got := secretsOf(secret, values).text("uploaded cv.txt (text/plain)"); strings.Contains(got, "cv.txt") {
 		t.Error(got)
 	}
 }

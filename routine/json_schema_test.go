@@ -69,8 +69,11 @@ func TestParameterSchema(t *testing.T) {
 // What callers are shown is in the order of the declaration, and a parameter
 // with a default can be left out.
 func TestParametersSchema(t *testing.T) {
-	d := parse(t, `{"name": "n", "description": "d", "operations": [{"type": "navigate", "url": "https://shop.example/{{z}}/{{a}}/{{m}}"}],
-		"parameters": [{"name": "z", "description": "Z"}, {"name": "a", "description": "A", "default": "1"}, {"name": "m", "description": "M", "required": false}]}`)
+	d, _, err := routine.Parse([]byte(`{"name": "n", "description": "d", "operations": [{"type": "navigate", "url": "https://shop.example/{{z}}/{{a}}/{{m}}"}],
+		"parameters": [{"name": "z", "description": "Z"}, {"name": "a", "description": "A", "default": "1"}, {"name": "m", "description": "M", "required": false}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
 	got, err := routine.ParametersSchema(d.Parameters, func(p *routine.Parameter, s *routine.ParameterSchema) { s.Description = p.Description })
 	const want = `{"type":"object","properties":{"z":{"type":"string","description":"Z"},"a":{"type":"string","description":"A","default":"1"},` +
 		`"m":{"type":"string","description":"M"}},"required":["z"],"additionalProperties":false}`

@@ -70,7 +70,7 @@ func TestRunsOfLargeAnswers(t *testing.T) {
 				return routine.Response{Status: 200, Body: append(body, "1]"...)}, nil
 			}}}
 			s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: b, Concurrency: 4, MaxResult: 32 << 20})
-			d := parse(t, definition(`{"type":"fetch","endpoint":{"url":"https://shop.test/"},"session_storage_key":"k","data_sanitizer":`+row.sanitizer+`}`, ""))
+			d := parse(t, definitionOf(`{"type":"fetch","endpoint":{"url":"https://shop.test/"},"session_storage_key":"k","data_sanitizer":`+row.sanitizer+`}`, ""))
 			for range 4 {
 				all.Go(func() {
 					start := time.Now()

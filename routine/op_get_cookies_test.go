@@ -85,6 +85,6 @@ func TestDomainFilterThatMatchesNothing(t *testing.T) {
 
 // filterWarnings are the warnings of a definition's domain_filter.
 func filterWarnings(operations, parameters string) ([]routine.Problem, error) {
-	_, warnings, err := routine.Parse([]byte(definition(operations, parameters)))
+	_, warnings, err := routine.Parse([]byte(definitionOf(operations, parameters)))
 	return slices.DeleteFunc(warnings, func(p routine.Problem) bool { return p.Code != "domain_filter" }), err
 }

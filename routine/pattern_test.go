@@ -70,8 +70,7 @@ func TestPatternsThatDoNotCompile(t *testing.T) {
 	}
 }
 
-// One match ends in time, and so do all matches of one definition together.
-func TestMatchingIsBounded(t *testing.T) {
+func TestOneMatchIsBounded(t *testing.T) {
 	const most = time.Second // maxMatchTime, on a slow machine
 	text := strings.Repeat("a", 50_000) + "!"
 	for _, expr := range catastrophic {
@@ -83,23 +82,6 @@ func TestMatchingIsBounded(t *testing.T) {
 		if took := stopwatch.Time(func() { _, _ = re.match(text) }); took > most {
 			t.Errorf("%s took %v", expr, took)
 		}
-	}
-	var m matching
-	re, err := compilePattern(`^(a+)+$`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ok, err := m.match(re, text); ok || err == nil {
-		t.Fatalf("a catastrophic match ended: %v %v", ok, err)
-	}
-	if took := stopwatch.Time(func() {
-		for range 1000 {
-			if ok, err := m.match(re, text); !ok || err != nil {
-				t.Fatalf("a problem is told once: %v %v", ok, err)
-			}
-		}
-	}); took > most {
-		t.Errorf("1000 more matches took %v", took)
 	}
 }
 
@@ -119,4 +101,22 @@ func TestCompilingIsBounded(t *testing.T) {
 			t.Errorf("%s took %v", name, took)
 		}
 	}
+}
+
+// catastrophic are regular expressions that some texts, as a long row of
+// one letter, take a backtracking matcher years to try.
+var catastrophic = []string{
+	`^(a+)+$`,
+	`^(a|aa)+$`,
+	`^(a*)*b`,
+	`(.*)*x`,
+	`^(\w+\s?)*$`,
+	`(?=.*x)b`,
+	`(a?){50}a{50}b`,
+	`(.*)\1x`,
+	`((a*)*)*b`,
+	`(?:(?:a{1,1000}){1,1000}){1,1000}b`,
+	`^(?:.?)+$b`,
+	`(x+x+)+y`,
+	`(?<=(a+)+)b`,
 }

@@ -156,8 +156,8 @@ func parse(t *testing.T, text string) *routine.Definition {
 	return d
 }
 
-// definition wraps operations (JSON, without the brackets) and parameters.
-func definition(operations, parameters string) string {
+// definitionOf wraps operations (JSON, without the brackets) and parameters.
+func definitionOf(operations, parameters string) string {
 	return `{"name":"n","description":"d","operations":[` + operations + `],"parameters":[` + parameters + `]}`
 }
 
@@ -166,7 +166,7 @@ func runOnce(t *testing.T, page fakePage, operations, parameters, values string)
 	t.Helper()
 	b := &fakeBrowser{page: page}
 	s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: b, MaxResult: 1000})
-	e, err := s.RunOnce(t.Context(), routine.Principal{}, parse(t, definition(operations, parameters)), routine.Call{Parameters: json.RawMessage(values)})
+	e, err := s.RunOnce(t.Context(), routine.Principal{}, parse(t, definitionOf(operations, parameters)), routine.Call{Parameters: json.RawMessage(values)})
 	if b.opened != b.closed {
 		t.Errorf("%d pages opened, %d closed", b.opened, b.closed)
 	}
@@ -353,7 +353,7 @@ func TestLimitsSayWhichOneFired(t *testing.T) {
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
-			d := parse(t, definition(r.operations, ""))
+			d := parse(t, definitionOf(r.operations, ""))
 			synctest.Test(t, func(t *testing.T) {
 				s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{page: fakePage{click: hang, evidence: shows(routine.Evidence{Elements: []routine.Element{{Selector: "#c", Text: "Buy"}}})}}})
 				_, err := s.RunOnce(t.Context(), routine.Principal{}, d, routine.Call{Timeout: r.timeout})
@@ -366,7 +366,7 @@ func TestLimitsSayWhichOneFired(t *testing.T) {
 }
 
 func TestCancelledRun(t *testing.T) {
-	d := parse(t, definition(`{"type":"sleep","timeout_seconds":30}`, ""))
+	d := parse(t, definitionOf(`{"type":"sleep","timeout_seconds":30}`, ""))
 	synctest.Test(t, func(t *testing.T) {
 		s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
 		ctx, cancel := context.WithCancel(t.Context())

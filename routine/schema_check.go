@@ -45,8 +45,8 @@ var loadShapes = sync.OnceValue(func() *shapes {
 	s := &shapes{routine: c.MustCompile(schemas.BaseURL + "routine.json"), kinds: map[string]*jsonschema.Schema{}}
 	s.operations, s.operation = listAndItem(s.routine.Properties["operations"])
 	s.parameters, s.parameter = listAndItem(s.routine.Properties["parameters"])
-	for _, k := range kinds {
-		s.kinds[k.Name] = c.MustCompile(schemas.BaseURL + "operations/" + k.Name + ".json")
+	for _, name := range KindNames() {
+		s.kinds[name] = c.MustCompile(schemas.BaseURL + "operations/" + name + ".json")
 	}
 	return s
 })

@@ -270,3 +270,16 @@ func startsName(text string) bool {
 	text = strings.TrimPrefix(text, "-")
 	return text != "" && (text[0] < '0' || text[0] > '9')
 }
+
+// pseudoElement returns the byte offset at which a selector names a pseudo-element;
+// -1: it names none.
+func pseudoElement(selector string) int {
+	p := &selectorParser{text: selector}
+	p.split()
+	for i, t := range p.tokens {
+		if i > 0 && t.text == ":" && !t.space && p.tokens[i-1].text == ":" {
+			return p.tokens[i-1].at
+		}
+	}
+	return -1
+}

@@ -19,8 +19,8 @@ var (
 	ann     = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "p", Scopes: routine.UsualScopes}
 	bob     = routine.Principal{UserID: "bob", OrganizationID: "other", ProjectID: "p", Scopes: routine.UsualScopes}
 	nobody  = routine.Principal{}
-	private = definition(`{"type":"return_html"}`, "")
-	nap     = definition(`{"type":"sleep","timeout_seconds":10},{"type":"return_html"}`, "")
+	private = definitionOf(`{"type":"return_html"}`, "")
+	nap     = definitionOf(`{"type":"sleep","timeout_seconds":10},{"type":"return_html"}`, "")
 )
 
 func create(t *testing.T, s *routine.Service, p routine.Principal, text string) *routine.Routine {
@@ -36,7 +36,7 @@ func TestExecutionIsInTheLedger(t *testing.T) {
 	store := routinetest.NewStore()
 	b := &fakeBrowser{}
 	s := routine.NewService(routine.Config{Store: store, Browser: b})
-	r := create(t, s, ann, definition(`{"type":"input_text","selector":"#q","text":"{{a}}{{b}}"},{"type":"return_html"}`,
+	r := create(t, s, ann, definitionOf(`{"type":"input_text","selector":"#q","text":"{{a}}{{b}}"},{"type":"return_html"}`,
 		`{"name":"a"},{"name":"b","x-secret":true}`))
 	e, err := s.Execute(t.Context(), ann, r.ID, routine.Call{Parameters: json.RawMessage(`{"a":"x","b":"s3cret"}`)})
 	if err != nil {

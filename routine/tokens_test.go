@@ -1,6 +1,9 @@
 package routine
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Placeholders of a definition: what they may name, and where a problem with
 // one is placed.
@@ -58,5 +61,14 @@ func TestFaultyDeclarationStillDeclares(t *testing.T) {
 		{"name of another", `{"name": "n", "description": "d", "parameters": [▸{"type": "string"}], "operations": [{"type": "press", "key": "{{p}}"}]}`, []string{"/parameters/0 required"}},
 	} {
 		t.Run(row.name, row.errors)
+	}
+}
+
+// A placeholder stands for a name or the text of a string, wherever it is.
+func TestSelectorsWithPlaceholders(t *testing.T) {
+	for _, s := range []string{"#{{p}}", ".a-{{p}}", "[a='{{p}}']", `[a=\"{{p}}\"]`, `[a=\"\"{{p}}\"\"]`, "[a={{p}}]", ":nth-child({{p}})", "{{p}}", "{{p}} > {{p}}", `.a\\{{p}}`, "[a='{{p}} {{p}}' i]", ".x{{p}}y", "li:nth-child({{p}}) a"} {
+		if _, _, err := Parse([]byte(strings.Replace(declaring(`{"name": "p"}`), `{"type": "return_html"}`, `{"type": "return_html", "scope": "element", "selector": "`+s+`"}`, 1))); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
 	}
 }

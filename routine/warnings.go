@@ -20,15 +20,3 @@ func (c *checker) doubtfulText(pointer func() string, s site, t *placeholder.Tem
 		}
 	}
 }
-
-// pseudoElement is where a selector names one; -1: it does not.
-func pseudoElement(selector string) int {
-	p := &selectorParser{text: selector}
-	p.split()
-	for i, t := range p.tokens {
-		if i > 0 && t.text == ":" && !t.space && p.tokens[i-1].text == ":" {
-			return p.tokens[i-1].at
-		}
-	}
-	return -1
-}

@@ -111,7 +111,7 @@ func TestWaitingEndsWithTheService(t *testing.T) {
 func TestWatchHidesSecrets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := two(t, routinetest.NewStore())
-		r := create(t, s, ann, definition(`{"type":"sleep","timeout_seconds":1},{"type":"navigate","url":"https://shop.example/?q={{pw}}"},{"type":"sleep","timeout_seconds":1}`,
+		r := create(t, s, ann, definitionOf(`{"type":"sleep","timeout_seconds":1},{"type":"navigate","url":"https://shop.example/?q={{pw}}"},{"type":"sleep","timeout_seconds":1}`,
 			`{"name":"pw","type":"string","description":"d","x-secret":true}`))
 		e, err := s.Start(t.Context(), ann, r.ID, routine.Call{Parameters: json.RawMessage(`{"pw":"s3cret"}`)})
 		if err != nil {

@@ -87,25 +87,25 @@ func readDefinitions(paths []string, s streams) ([]definitionFile, error) {
 
 // store saves one definition. did says whether it was created, updated or
 // unchanged.
-func (c *addCommand) store(ctx context.Context, service *routine.Service, p routine.Principal, f definitionFile) (
+func (c *addCommand) store(ctx context.Context, s *routine.Service, p routine.Principal, f definitionFile) (
 	r *routine.Routine, did string, warnings []routine.Problem, err error) {
 
 	if c.New {
-		r, warnings, err = service.CreateRoutine(ctx, p, f.text)
+		r, warnings, err = s.CreateRoutine(ctx, p, f.text)
 		return r, "created", warnings, err
 	}
-	find, key := service.RoutineNamed, f.name
+	find, key := s.RoutineNamed, f.name
 	if c.ID != "" {
-		find, key = service.Routine, c.ID
+		find, key = s.Routine, c.ID
 	}
 	was, err := find(ctx, p, key)
 	if err != nil && (c.ID != "" || routine.CodeOf(err) != routine.CodeNotFound) {
 		return nil, "", nil, err
 	}
 	if c.ID != "" {
-		r, warnings, err = service.ReplaceRoutine(ctx, p, c.ID, f.text, nil)
+		r, warnings, err = s.ReplaceRoutine(ctx, p, c.ID, f.text, nil)
 	} else {
-		r, _, warnings, err = service.PutRoutine(ctx, p, f.name, f.text, routine.PutCondition{})
+		r, _, warnings, err = s.PutRoutine(ctx, p, f.name, f.text, routine.PutCondition{})
 	}
 	switch {
 	case err != nil:

@@ -11,12 +11,14 @@ import (
 // processor time that this process used meanwhile, whichever is less. While the
 // process waits for a processor only the clock goes on.
 func Time(f func()) time.Duration {
-	start, used := time.Now(), processorTime()
+	start, used := time.Now(), ProcessorTime()
 	f()
-	return min(time.Since(start), processorTime()-used)
+	return min(time.Since(start), ProcessorTime()-used)
 }
 
-func processorTime() time.Duration {
+// ProcessorTime returns the processor time that this process has used, the garbage
+// collector's included. It does not grow while other processes run.
+func ProcessorTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())

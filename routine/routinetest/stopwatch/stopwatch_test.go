@@ -8,7 +8,7 @@ import (
 func TestTime(t *testing.T) {
 	n := 0
 	if took := Time(func() {
-		for start := processorTime(); processorTime()-start < 50*time.Millisecond; {
+		for start := ProcessorTime(); ProcessorTime()-start < 50*time.Millisecond; {
 			n++
 		}
 	}); took < 40*time.Millisecond || n == 0 { // the two clocks differ a little
