@@ -10,6 +10,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/service"
 )
 
 // Nothing of a secret is in what a run tells, however the browser, the page and a
@@ -52,13 +53,13 @@ func TestSecretsOfARunAreNotTold(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			s := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: shared})
+			s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: shared})
 			operations := `[{"type":"navigate","url":"` + url + `/"},` + operation + `]`
 			d, _, err := routine.Parse([]byte(`{"name":"n","description":"d","parameters":` + parameters + `,"operations":` + operations + `}`))
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := s.RunOnce(testContext(t), routine.Principal{}, d, routine.Call{Parameters: values, Timeout: 20 * time.Second})
+			e, err := s.RunOnce(testContext(t), routine.Principal{}, d, service.Call{Parameters: values, Timeout: 20 * time.Second})
 			if what != "file" && err == nil {
 				t.Error("the run did not fail")
 			}

@@ -6,13 +6,14 @@ import (
 	"strconv"
 
 	"rote/routine"
+	"rote/routine/service"
 )
 
 // Admission checks hosts, authenticates and rate-limits every request before it
 // reaches a front end. All front ends on one listener share one Admission, so
 // that a token has one budget of calls.
 type Admission struct {
-	service      *routine.Service
+	service      *service.Service
 	local        *routine.Principal
 	hosts        hostPolicy
 	rate         *rateLimit

@@ -10,6 +10,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/routinetest/optional"
+	"rote/routine/service"
 )
 
 // sized is a definition of about that many bytes.
@@ -21,7 +22,7 @@ func sized(bytes int, fields string) string {
 // TestAnonymousBodies: a body without a token is small, whatever the path.
 func TestAnonymousBodies(t *testing.T) {
 	e := newEnv(t)
-	const limit = routine.MaxAnonymousBody
+	const limit = service.MaxAnonymousBody
 	fits := sized(limit-400, "")
 	large := sized(limit, "")
 	for _, row := range []struct {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rote/routine"
+	"rote/routine/service"
 )
 
 // authenticated returns a handler that identifies the caller and counts the
@@ -27,7 +28,7 @@ func (a *api) authenticated(h handler) handler {
 // principalOf returns the principal of a request's token, and the anonymous
 // principal if there is no token. An invalid token is an error for every call.
 // The service decides what an anonymous caller may do.
-func principalOf(service *routine.Service, local *routine.Principal, r *http.Request) (routine.Principal, error) {
+func principalOf(service *service.Service, local *routine.Principal, r *http.Request) (routine.Principal, error) {
 	if local != nil {
 		return *local, nil
 	}

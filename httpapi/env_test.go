@@ -18,6 +18,7 @@ import (
 	"rote/httpapi"
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/service"
 	"rote/routine/sqlite"
 )
 
@@ -42,7 +43,7 @@ const readPage = `{
 // and $archived. In requests $admin and $guest are tokens.
 type env struct {
 	*httptest.Server
-	service *routine.Service
+	service *service.Service
 	store   *watchedStore
 	browser *fakeBrowser
 	log     *logBuffer
@@ -53,7 +54,7 @@ type env struct {
 
 type envConfig struct {
 	http    httpapi.Config
-	service routine.Config
+	service service.Config
 }
 
 func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
@@ -69,12 +70,12 @@ func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 	metrics := httpapi.NewMetrics()
 	c := envConfig{
 		http:    httpapi.Config{Log: log, Metrics: metrics},
-		service: routine.Config{Store: e.store, Browser: e.browser, Observer: metrics, Concurrency: 4, AdminToken: adminToken, Now: func() time.Time { return routinetest.Time }},
+		service: service.Config{Store: e.store, Browser: e.browser, Observer: metrics, Concurrency: 4, AdminToken: adminToken, Now: func() time.Time { return routinetest.Time }},
 	}
 	for _, edit := range edits {
 		edit(&c)
 	}
-	e.service, e.base = routine.NewService(c.service), c.http.BasePath
+	e.service, e.base = service.NewService(c.service), c.http.BasePath
 	c.http.Service = e.service
 	e.seed(t)
 	e.Server = httptest.NewUnstartedServer(nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rote/routine"
+	"rote/routine/service"
 )
 
 // executeRoutine runs a routine. If the client disconnects, the request's
@@ -65,21 +66,21 @@ func hasPreference(h http.Header, preference string) bool {
 
 // idempotencyOf returns the idempotency key of a request with its body, or the
 // zero value if there is no key.
-func idempotencyOf(h http.Header, body []byte) (routine.Once, error) {
+func idempotencyOf(h http.Header, body []byte) (service.Once, error) {
 	keys := h.Values("Idempotency-Key")
 	if len(keys) > 1 || len(keys) == 1 && keys[0] == "" {
-		return routine.Once{}, routine.Errorf(routine.CodeInvalid, "Idempotency-Key must be one value that is not empty")
+		return service.Once{}, routine.Errorf(routine.CodeInvalid, "Idempotency-Key must be one value that is not empty")
 	}
 	if len(keys) == 0 {
-		return routine.Once{}, nil
+		return service.Once{}, nil
 	}
-	return routine.Once{Key: keys[0], Body: body}, nil
+	return service.Once{Key: keys[0], Body: body}, nil
 }
 
 // readCall decodes the body of an execute call. The service checks the
 // parameter values.
-func readCall(text []byte) (routine.Call, error) {
-	var call routine.Call
+func readCall(text []byte) (service.Call, error) {
+	var call service.Call
 	err := readJSONObject(text, `its fields are parameters, timeout_seconds and callback_url; values go into parameters, as in {"parameters": {"name": "value"}}`,
 		jsonField{"parameters", func(value jsontext.Value) bool {
 			call.Parameters = json.RawMessage(value)
@@ -104,7 +105,7 @@ func runTimeout(value jsontext.Value) (time.Duration, bool) {
 		return 0, false
 	}
 	seconds, _ := strconv.ParseFloat(string(value), 64) // ±Inf when out of range
-	if !routine.ValidRunTimeout(seconds) {
+	if !service.ValidRunTimeout(seconds) {
 		return 0, false
 	}
 	return routine.Seconds(seconds), true

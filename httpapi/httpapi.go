@@ -14,12 +14,13 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"rote/routine"
+	"rote/routine/service"
 )
 
 // Config configures the front end. Service is required; the zero values of all
 // other fields select defaults.
 type Config struct {
-	Service *routine.Service
+	Service *service.Service
 	Log     *slog.Logger
 	// MaxBody limits the bytes of a request body (4 MiB).
 	MaxBody int64
@@ -53,7 +54,7 @@ const defaultMaxBody = 4 << 20
 
 // api is the front end with all defaults filled in.
 type api struct {
-	service      *routine.Service
+	service      *service.Service
 	log          *slog.Logger
 	maxBody      int64
 	base         string

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"rote/routine"
+	"rote/routine/service"
 )
 
 // Metrics are the Prometheus metrics of the service. To count executions and
@@ -129,7 +130,7 @@ func (m *Metrics) startRequest(r *http.Request) (endRequest func(pattern string,
 }
 
 // serviceCollector exports the service's statistics at the time of the scrape.
-type serviceCollector struct{ service *routine.Service }
+type serviceCollector struct{ service *service.Service }
 
 func newDesc(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, nil, nil)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rote/routine"
+	"rote/routine/service"
 )
 
 // readNamedRoutine returns the routine with the name in the path, of the
@@ -27,7 +28,7 @@ func (a *api) putRoutine(q *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	var condition routine.PutCondition
+	var condition service.PutCondition
 	if condition.Versions, err = ifMatchVersions(q.Header); err != nil {
 		return response{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/service"
 )
 
 // readBody reads the request's body and checks that its headers declare JSON.
@@ -22,8 +23,8 @@ func (q *request) readBody() ([]byte, error) {
 		return nil, err
 	}
 	limit, advice := q.maxBody, "make it smaller"
-	if q.principal.Anonymous() && limit > routine.MaxAnonymousBody {
-		limit, advice = routine.MaxAnonymousBody, fmt.Sprintf("send a service token, with which it may have %d bytes", q.maxBody)
+	if q.principal.Anonymous() && limit > service.MaxAnonymousBody {
+		limit, advice = service.MaxAnonymousBody, fmt.Sprintf("send a service token, with which it may have %d bytes", q.maxBody)
 	}
 	tooLarge := routine.Errorf(routine.CodeTooLarge, "the body has more than %d bytes: %s", limit, advice)
 	if q.ContentLength > limit {

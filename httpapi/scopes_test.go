@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"rote/routine"
+	"rote/routine/service"
 	"rote/schemas"
 )
 
@@ -196,7 +197,7 @@ func (e *env) markedObjects(t *testing.T, owner routine.Principal) *strings.Repl
 	}
 	run := func(body string) string {
 		values := strings.TrimSuffix(strings.TrimPrefix(body, `{"parameters": `), "}")
-		execution, err := e.service.Execute(t.Context(), owner, r.ID, routine.Call{Via: routine.ViaREST, Parameters: []byte(values)})
+		execution, err := e.service.Execute(t.Context(), owner, r.ID, service.Call{Via: routine.ViaREST, Parameters: []byte(values)})
 		if execution == nil {
 			t.Fatal(err)
 		}

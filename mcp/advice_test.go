@@ -14,6 +14,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/service"
 )
 
 // Whatever a caller is told names no tool that the caller does not have, and no
@@ -53,7 +54,7 @@ func runAs(t *testing.T, h *testServer, name string) string {
 	if err != nil || len(rs) != 1 {
 		t.Fatal(rs, err)
 	}
-	e, err := h.service.Execute(t.Context(), ann, rs[0].ID, routine.Call{})
+	e, err := h.service.Execute(t.Context(), ann, rs[0].ID, service.Call{})
 	if e == nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/service"
 )
 
 // fakeStore is a Store whose routines can be changed without the service, as another
@@ -119,7 +120,7 @@ var ann = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "p
 // testServer is the server under test with the service and the fakes that it uses.
 type testServer struct {
 	*Server
-	service *routine.Service
+	service *service.Service
 	store   *fakeStore
 	browser *routinetest.Browser
 	log     *syncBuffer
@@ -152,7 +153,7 @@ func newTestServer(t *testing.T, definitions ...string) *testServer {
 	t.Helper()
 	h := &testServer{store: newFakeStore(), log: &syncBuffer{}, hanging: make(chan string, 100)}
 	h.browser = &routinetest.Browser{Page: routinetest.Page{Navigate: h.navigate, Actions: new([]string)}}
-	h.service = routine.NewService(routine.Config{Store: h.store, Browser: h.browser, Concurrency: 4, Queue: 100})
+	h.service = service.NewService(service.Config{Store: h.store, Browser: h.browser, Concurrency: 4, Queue: 100})
 	h.Server = newServer(t, Config{Service: h.service, Version: "1.2.3", Log: h.log.logger(), RefreshInterval: -1})
 	for _, d := range definitions {
 		create(t, h.service, ann, d)
@@ -179,7 +180,7 @@ func annOrganization(t testing.TB, s *Server) *organization {
 	return o
 }
 
-func create(t *testing.T, s *routine.Service, p routine.Principal, definition string) *routine.Routine {
+func create(t *testing.T, s *service.Service, p routine.Principal, definition string) *routine.Routine {
 	t.Helper()
 	r, _, err := s.CreateRoutine(t.Context(), p, []byte(definition))
 	if err != nil {

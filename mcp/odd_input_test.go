@@ -11,6 +11,7 @@ import (
 	"rote/routine/routinetest"
 	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/seeded"
+	"rote/routine/service"
 )
 
 // oddName is a name that an author might give: words of any script, signs,
@@ -59,7 +60,7 @@ func TestManyOddNames(t *testing.T) {
 		names[made.ID] = made.ToolName
 	}
 	for start := range 2 {
-		service := routine.NewService(routine.Config{Store: h.store, Browser: h.browser})
+		service := service.NewService(service.Config{Store: h.store, Browser: h.browser})
 		p := initialized(t, newServer(t, Config{Service: service, RefreshInterval: -1, MaxListed: 2 * n}))
 		p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		var list struct {

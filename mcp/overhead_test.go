@@ -17,8 +17,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"rote/httpapi"
-	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/service"
 	"rote/routine/sqlite"
 )
 
@@ -89,7 +89,7 @@ func roteForNoop(b *testing.B) (*noopServer, string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	service := routine.NewService(routine.Config{Store: store, Browser: &routinetest.Browser{}})
+	service := service.NewService(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	b.Cleanup(func() {
 		service.Close(context.WithoutCancel(b.Context()))
 		if err := store.Close(); err != nil {

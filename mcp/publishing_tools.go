@@ -9,6 +9,7 @@ import (
 
 	"rote/mcp/wire"
 	"rote/routine"
+	"rote/routine/service"
 )
 
 const expectedArgument = `"expected_version":{"type":"integer","minimum":1,"description":"Fail if the routine is at another version"}`
@@ -46,7 +47,7 @@ func (s *Server) updateRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.
 			return nil, nil, err
 		}
 		if a.ID == "" {
-			condition := routine.PutCondition{Versions: expectedVersions(a.Expected)}
+			condition := service.PutCondition{Versions: expectedVersions(a.Expected)}
 			r, _, warnings, err := s.service.PutRoutine(ctx, wire.PrincipalOf(ctx), definitionName(text), text, condition)
 			return r, warnings, err
 		}

@@ -13,6 +13,7 @@ import (
 	"rote/routine"
 	"rote/routine/routinetest"
 	"rote/routine/routinetest/stopwatch"
+	"rote/routine/service"
 	"rote/routine/sqlite"
 )
 
@@ -197,12 +198,12 @@ func TestConcurrentRefreshesShareOneRead(t *testing.T) {
 // Two processes on one database: what the other one creates is seen.
 func TestRoutineOfAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rote.db")
-	open := func() *routine.Service {
+	open := func() *service.Service {
 		store, err := sqlite.Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		service := routine.NewService(routine.Config{Store: store, Browser: &routinetest.Browser{}})
+		service := service.NewService(service.Config{Store: store, Browser: &routinetest.Browser{}})
 		t.Cleanup(func() { service.Close(t.Context()); _ = store.Close() })
 		return service
 	}
@@ -234,7 +235,7 @@ func bigStore(t testing.TB, n int) routine.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	service := routine.NewService(routine.Config{Store: store, Browser: &routinetest.Browser{}})
+	service := service.NewService(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	for i := range n {
 		if _, _, err := service.CreateRoutine(t.Context(), ann, fmt.Appendf(nil, ordinary, i)); err != nil {
 			t.Fatal(err)
@@ -245,7 +246,7 @@ func bigStore(t testing.TB, n int) routine.Store {
 
 func TestManyTools(t *testing.T) {
 	const n, maxBytes = 1000, 700 // of a tool in the list, which is what an agent's context pays
-	service := routine.NewService(routine.Config{Store: bigStore(t, n), Browser: &routinetest.Browser{}})
+	service := service.NewService(service.Config{Store: bigStore(t, n), Browser: &routinetest.Browser{}})
 	var list string
 	took := stopwatch.Time(func() {
 		p := initialized(t, newServer(t, Config{Service: service, MaxListed: n}))
@@ -263,7 +264,7 @@ func TestManyTools(t *testing.T) {
 
 func BenchmarkRefresh1000(b *testing.B) {
 	store := bigStore(b, 1000)
-	service := routine.NewService(routine.Config{Store: store, Browser: &routinetest.Browser{}})
+	service := service.NewService(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
 			s, err := New(Config{Service: service, MaxListed: 1000})

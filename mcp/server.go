@@ -15,6 +15,7 @@ import (
 
 	"rote/mcp/wire"
 	"rote/routine"
+	"rote/routine/service"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 // Config configures a Server. Service is required; the zero value of any other
 // field means its default.
 type Config struct {
-	Service *routine.Service
+	Service *service.Service
 	// Version is the version of the program that clients get.
 	Version string
 	Log     *slog.Logger
@@ -67,7 +68,7 @@ type Config struct {
 // Server publishes the routines of each organization to its members. It serves any
 // number of clients at the same time, over any transport.
 type Server struct {
-	service         *routine.Service
+	service         *service.Service
 	version         string
 	log             *slog.Logger
 	refreshInterval time.Duration

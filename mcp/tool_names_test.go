@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/service"
 	"rote/routine/sqlite"
 )
 
@@ -15,12 +15,12 @@ import (
 // goes on working.
 func TestToolNameIsImmutable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rote.db")
-	restart := func() *routine.Service {
+	restart := func() *service.Service {
 		store, err := sqlite.Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		service := routine.NewService(routine.Config{Store: store, Browser: &routinetest.Browser{}})
+		service := service.NewService(service.Config{Store: store, Browser: &routinetest.Browser{}})
 		t.Cleanup(func() { service.Close(t.Context()); _ = store.Close() })
 		return service
 	}
@@ -66,7 +66,7 @@ func TestToolNameIsImmutable(t *testing.T) {
 		if err := change.do(); err != nil {
 			t.Fatalf("%s: %v", change.what, err)
 		}
-		for _, service := range []*routine.Service{s, restart()} {
+		for _, service := range []*service.Service{s, restart()} {
 			p := initialized(t, newServer(t, Config{Service: service, RefreshInterval: -1}))
 			names := strings.Fields(p.tools())
 			for i, name := range names {

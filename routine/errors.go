@@ -121,7 +121,7 @@ func CauseOf(ctx context.Context) error {
 
 // hiddenCause is what the log has to say about err because callers are not told;
 // nil: nothing.
-func hiddenCause(err error) error {
+func HiddenCause(err error) error {
 	if code := CodeOf(err); code == CodeInternal || code == CodeStoreUnavailable {
 		return errors.Unwrap(AsError(err))
 	}
@@ -157,7 +157,7 @@ func (p Problem) String() string {
 }
 
 // invalid makes the error for a list of problems, whose detail names the first.
-func invalid(what string, problems []Problem) *Error {
+func Invalid(what string, problems []Problem) *Error {
 	msg := fmt.Sprintf("%d problems in the %s, first %s", len(problems), what, problems[0])
 	if len(problems) == 1 {
 		msg = fmt.Sprintf("1 problem in the %s: %s", what, problems[0])

@@ -83,7 +83,7 @@ type Inspection struct {
 }
 
 // screenshotFile is the name under which a screenshot is kept.
-const screenshotFile = "screenshot.jpg"
+const ScreenshotFile = "screenshot.jpg"
 
 // String is the element in a few words, as in: button.buy-now 'Buy now'.
 func (x Element) String() string {

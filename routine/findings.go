@@ -102,7 +102,7 @@ func problemsOf(list []finding) []Problem {
 
 // invalidText is the error for the problems of a text, of which count were found.
 func invalidText(what string, problems []Problem, count int) *Error {
-	e := invalid(what, problems)
+	e := Invalid(what, problems)
 	if count > len(problems) {
 		e.Message = fmt.Sprintf("%d problems in the %s, first %s", count, what, problems[0])
 	}

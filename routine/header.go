@@ -46,7 +46,7 @@ func (r *Routine) OmitDetails() {
 
 // size is about how many bytes the definition has as JSON, without what every
 // definition has.
-func (d *Definition) size() int {
+func (d *Definition) Size() int {
 	n := len(d.Name) + len(d.Description)
 	for _, o := range d.Operations {
 		n += len(o.Raw())

@@ -159,7 +159,7 @@ func (s secrets) err(err error) error {
 		p := &shown.Problems[i]
 		p.Message, p.Hint = s.text(p.Message), s.text(p.Hint)
 	}
-	if cause := hiddenCause(err); cause != nil {
+	if cause := HiddenCause(err); cause != nil {
 		shown.Cause = errors.New(s.text(cause.Error()))
 	}
 	return shown

@@ -108,7 +108,7 @@ func TestAllOfAResultIsMasked(t *testing.T) {
 		}
 	}
 	err := secretText(secret).err(Internal("do", fmt.Errorf("of https://s3cretkey.test")))
-	if cause := hiddenCause(err); CodeOf(err) != CodeInternal || cause == nil || strings.Contains(cause.Error(), "cretkey") {
+	if cause := HiddenCause(err); CodeOf(err) != CodeInternal || cause == nil || strings.Contains(cause.Error(), "cretkey") {
 		t.Errorf("%v because of %v", err, cause)
 	}
 }

@@ -32,7 +32,7 @@ func Merge(old *Definition, text []byte) (*Merged, []Problem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkSize(merged); err != nil {
+	if err := CheckSize(merged); err != nil {
 		return nil, nil, err
 	}
 	doc := readDocument(merged, false)

@@ -23,10 +23,10 @@ const (
 )
 
 // unobserved is the Observer of a Service that has none.
-type unobserved struct{}
+type Unobserved struct{}
 
-func (unobserved) ExecutionEnded(*Execution)  {}
-func (unobserved) WebhookSent(WebhookOutcome) {}
+func (Unobserved) ExecutionEnded(*Execution)  {}
+func (Unobserved) WebhookSent(WebhookOutcome) {}
 
 // Statistics is how busy a Service is, and what it is on.
 type Statistics struct {

@@ -7,7 +7,7 @@ import "fmt"
 // [Error] with CodeInvalid, or, for what is only doubtful, as warnings beside
 // the definition.
 func Parse(text []byte) (*Definition, []Problem, error) {
-	if err := checkSize(text); err != nil {
+	if err := CheckSize(text); err != nil {
 		return nil, nil, err
 	}
 	doc := readDocument(text, false)
@@ -22,7 +22,7 @@ const wrapperKey = "routine_json"
 // of JSON. Lines count in the body, or inside that string; pointers are relative
 // to the routine.
 func ParseBody(body []byte) (*Definition, []Problem, error) {
-	if err := checkSize(body); err != nil {
+	if err := CheckSize(body); err != nil {
 		return nil, nil, err
 	}
 	doc := readDocument(body, true)
@@ -37,7 +37,7 @@ func ParseBody(body []byte) (*Definition, []Problem, error) {
 	return parse(doc, inner)
 }
 
-func checkSize(text []byte) error {
+func CheckSize(text []byte) error {
 	if len(text) > MaxDefinitionBytes {
 		return &Error{Code: CodeTooLarge, Message: fmt.Sprintf("the definition has %d bytes, the limit is %d", len(text), MaxDefinitionBytes)}
 	}

@@ -20,7 +20,7 @@ type Principal struct {
 func (p Principal) Anonymous() bool { return p.UserID == "" }
 
 // Has tells whether the caller's token is good for what needs the scope.
-func (p Principal) Has(scope Scopes) bool { return p.Scopes.covers(scope) }
+func (p Principal) Has(scope Scopes) bool { return p.Scopes.Covers(scope) }
 
 // Scopes is a set of what a token is good for. The zero value is good for
 // nothing that needs one.
@@ -79,4 +79,4 @@ func (s Scopes) Names() []string {
 func (s Scopes) String() string { return strings.Join(s.Names(), " ") }
 
 // covers tells whether the set is enough for what needs the scope.
-func (s Scopes) covers(scope Scopes) bool { return s&(scope|ScopeAdmin) != 0 }
+func (s Scopes) Covers(scope Scopes) bool { return s&(scope|ScopeAdmin) != 0 }

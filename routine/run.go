@@ -9,7 +9,7 @@ import (
 )
 
 // runOptions are what a run is given beside the definition, the values and the page.
-type runOptions struct {
+type RunOptions struct {
 	// MaxResult bounds the bytes of the result and, separately, those of all
 	// session values; 0: no bound.
 	MaxResult int64
@@ -34,15 +34,15 @@ type runOutcome struct {
 }
 
 // newResult is the result of a run that has not begun.
-func newResult() *Result {
+func NewResult() *Result {
 	return &Result{PlaceholderResolution: map[string]*string{}, OperationsMetadata: []OperationRecord{}}
 }
 
 // runDefinition runs the operations of d on a page. The outcome is complete also
 // when it returns an error, the first failure of an operation. A panic is an
 // internal error.
-func runDefinition(ctx context.Context, d *Definition, values Values, page Page, o runOptions) (*runOutcome, error) {
-	r := &runner{Run: Run{Page: page, Parameters: values, Values: map[string]string{}, Result: newResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
+func RunDefinition(ctx context.Context, d *Definition, values Values, page Page, o RunOptions) (*runOutcome, error) {
+	r := &runner{Run: Run{Page: page, Parameters: values, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
 		now: o.Now, progress: o.Progress, recorded: o.Recorded, hidden: secretsOf(d.Parameters, values), secret: secretTokens(d.Parameters)}
 	r.Secrets = r
 	err := r.recoverPanic(func() error { return r.run(ctx, d) })
@@ -51,7 +51,7 @@ func runDefinition(ctx context.Context, d *Definition, values Values, page Page,
 }
 
 // redactError masks the values of the secret parameters in an error.
-func redactError(d *Definition, values Values, err error) error {
+func RedactError(d *Definition, values Values, err error) error {
 	return secretsOf(d.Parameters, values).err(err)
 }
 

@@ -45,7 +45,7 @@ func (r *runner) unusedName(name string) string {
 	if extension := filepath.Ext(name); len(name) > maxFileName && len(extension) < 20 {
 		name = strings.ToValidUTF8(name[:maxFileName-len(extension)], "") + extension
 	}
-	used := map[string]bool{screenshotFile: true}
+	used := map[string]bool{ScreenshotFile: true}
 	for _, f := range r.files {
 		used[f.Name] = true
 	}

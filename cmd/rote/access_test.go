@@ -17,6 +17,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/service"
 	"rote/routine/sqlite"
 )
 
@@ -56,7 +57,7 @@ func TestWhoMayDoWhatOverMCP(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	service := routine.NewService(routine.Config{Store: store})
+	service := service.NewService(service.Config{Store: store})
 	agents := map[string]*client.Client{}
 	seen := map[string]bool{}
 	for _, c := range routinetest.Access() {

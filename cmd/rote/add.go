@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"rote/routine"
+	"rote/routine/service"
 )
 
 type addCommand struct {
@@ -87,7 +88,7 @@ func readDefinitions(paths []string, s streams) ([]definitionFile, error) {
 
 // store saves one definition. did says whether it was created, updated or
 // unchanged.
-func (c *addCommand) store(ctx context.Context, s *routine.Service, p routine.Principal, f definitionFile) (
+func (c *addCommand) store(ctx context.Context, s *service.Service, p routine.Principal, f definitionFile) (
 	r *routine.Routine, did string, warnings []routine.Problem, err error) {
 
 	if c.New {
@@ -105,7 +106,7 @@ func (c *addCommand) store(ctx context.Context, s *routine.Service, p routine.Pr
 	if c.ID != "" {
 		r, warnings, err = s.ReplaceRoutine(ctx, p, c.ID, f.text, nil)
 	} else {
-		r, _, warnings, err = s.PutRoutine(ctx, p, f.name, f.text, routine.PutCondition{})
+		r, _, warnings, err = s.PutRoutine(ctx, p, f.name, f.text, service.PutCondition{})
 	}
 	switch {
 	case err != nil:

@@ -17,6 +17,7 @@ import (
 	"rote/browser"
 	"rote/browser/egress"
 	"rote/routine"
+	"rote/routine/service"
 	"rote/routine/sqlite"
 )
 
@@ -26,7 +27,7 @@ type app struct {
 	streams streams
 	store   *sqlite.Store
 	browser *browser.Browser
-	service *routine.Service
+	service *service.Service
 	// stopMaintenance stops the maintenance of the service and waits for it.
 	stopMaintenance func()
 }
@@ -37,7 +38,7 @@ const drainTimeout = 10 * time.Second
 // openApp creates the app and fails executions that a crash has left open. The
 // browser is started on first use.
 func openApp(ctx context.Context, g *globals, s streams, options ...sqlite.Option) (*app, error) {
-	return newApp(ctx, g, s, routine.Config{}, options...)
+	return newApp(ctx, g, s, service.Config{}, options...)
 }
 
 // openServerApp is openApp for a server. Only a server sends webhooks and
@@ -48,11 +49,11 @@ func openServerApp(ctx context.Context, g *globals, s streams, o routine.Observe
 	if err != nil {
 		return nil, err
 	}
-	return newApp(ctx, g, s, routine.Config{Sender: webhookSender{policy}, Observer: o, Retention: keep})
+	return newApp(ctx, g, s, service.Config{Sender: webhookSender{policy}, Observer: o, Retention: keep})
 }
 
 // newApp completes c with the settings that all commands share.
-func newApp(ctx context.Context, g *globals, s streams, c routine.Config, options ...sqlite.Option) (*app, error) {
+func newApp(ctx context.Context, g *globals, s streams, c service.Config, options ...sqlite.Option) (*app, error) {
 	a := &app{log: s.logger(), streams: s}
 	policy, err := g.egressPolicy()
 	if err != nil {
@@ -70,7 +71,7 @@ func newApp(ctx context.Context, g *globals, s streams, c routine.Config, option
 		Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
 	c.Store, c.Browser, c.Log, c.Concurrency, c.Queue = a.store, a.browser, a.log, concurrency, int(g.Queue)
 	c.MaxResult, c.AdminToken = int64(g.MaxResult), os.Getenv(adminTokenVariable)
-	a.service = routine.NewService(c)
+	a.service = service.NewService(c)
 	a.startMaintenance(ctx)
 	if err := a.service.Recover(ctx); err != nil {
 		if cause := errors.Unwrap(err); cause != nil {

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"rote/routine"
 	"rote/routine/routinetest/optional"
+	"rote/routine/service"
 )
 
 const hostileSize = 31 << 20
@@ -110,7 +110,7 @@ func TestAnonymousFloodsLeaveRoom(t *testing.T) {
 		}
 		anonymous := *s
 		anonymous.token = ""
-		definition := largePublic("checked", routine.MaxAnonymousBody-1<<10)
+		definition := largePublic("checked", service.MaxAnonymousBody-1<<10)
 		var calls []func()
 		for i := range 20 {
 			method, path, body := "POST", "/routines/validate_routine_json", definition

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/service"
 	"rote/routine/sqlite"
 )
 
@@ -31,7 +32,7 @@ func (c *listCommand) Run(ctx context.Context, g *globals, s streams) error {
 	default:
 		f.Statuses = []routine.Status{routine.Status(c.Status)}
 	}
-	return withDatabase(ctx, g, s, func(service *routine.Service) error {
+	return withDatabase(ctx, g, s, func(service *service.Service) error {
 		rs, total, err := service.Routines(ctx, g.localPrincipal(), f)
 		if err != nil {
 			return err
@@ -61,7 +62,7 @@ type showCommand struct {
 
 // Run prints a routine's definition in the format that rote add accepts.
 func (c *showCommand) Run(ctx context.Context, g *globals, s streams) error {
-	return withDatabase(ctx, g, s, func(service *routine.Service) error {
+	return withDatabase(ctx, g, s, func(service *service.Service) error {
 		r, err := findRoutine(ctx, service, g.localPrincipal(), c.Routine)
 		if err != nil {
 			return err
@@ -95,7 +96,7 @@ type executionsCommand struct {
 // Run lists the executions of the organization, newest first, or prints one of
 // them.
 func (c *executionsCommand) Run(ctx context.Context, g *globals, s streams) error {
-	return withDatabase(ctx, g, s, func(service *routine.Service) error {
+	return withDatabase(ctx, g, s, func(service *service.Service) error {
 		if c.ID != "" {
 			e, err := service.Execution(ctx, g.localPrincipal(), c.ID)
 			if err != nil {
@@ -134,7 +135,7 @@ func (c *executionsCommand) Run(ctx context.Context, g *globals, s streams) erro
 }
 
 // withDatabase calls use with the service of an existing database.
-func withDatabase(ctx context.Context, g *globals, s streams, use func(*routine.Service) error) (err error) {
+func withDatabase(ctx context.Context, g *globals, s streams, use func(*service.Service) error) (err error) {
 	a, err := openApp(ctx, g, s, sqlite.MustExist())
 	if err != nil {
 		return err
@@ -144,7 +145,7 @@ func withDatabase(ctx context.Context, g *globals, s streams, use func(*routine.
 }
 
 // findRoutine reads a stored routine by its id or name.
-func findRoutine(ctx context.Context, service *routine.Service, p routine.Principal, key string) (*routine.Routine, error) {
+func findRoutine(ctx context.Context, service *service.Service, p routine.Principal, key string) (*routine.Routine, error) {
 	find := service.RoutineNamed
 	if strings.HasPrefix(key, "Routine_") {
 		find = service.Routine

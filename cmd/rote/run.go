@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/service"
 	"rote/routine/sqlite"
 )
 
@@ -27,7 +28,7 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	if err != nil {
 		return err
 	}
-	if !routine.ValidRunTimeout(c.Timeout.Seconds()) {
+	if !service.ValidRunTimeout(c.Timeout.Seconds()) {
 		return fmt.Errorf("--timeout must be from %v to %v, not %v", routine.MinRunTimeout, routine.MaxRunTimeout, c.Timeout)
 	}
 	if _, err := os.Lstat(c.Output); c.Output != "" && c.Output != "-" && err == nil {
@@ -42,7 +43,7 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	call := routine.Call{Via: routine.ViaCLI, Parameters: parameters, Timeout: c.Timeout, Progress: func(p routine.Progress) {
+	call := service.Call{Via: routine.ViaCLI, Parameters: parameters, Timeout: c.Timeout, Progress: func(p routine.Progress) {
 		fmt.Fprintf(s.err, "%d/%d %s\n", p.Index+1, p.Total, p.Operation)
 	}}
 	e, err := c.execute(ctx, a, g, s, call)
@@ -75,7 +76,7 @@ func (c *runCommand) stored() bool {
 }
 
 // execute runs a file directly, or a stored routine as a recorded execution.
-func (c *runCommand) execute(ctx context.Context, a *app, g *globals, s streams, call routine.Call) (*routine.Execution, error) {
+func (c *runCommand) execute(ctx context.Context, a *app, g *globals, s streams, call service.Call) (*routine.Execution, error) {
 	if c.stored() {
 		r, err := findRoutine(ctx, a.service, g.localPrincipal(), c.Routine)
 		if err != nil {

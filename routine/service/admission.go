@@ -1,0 +1,102 @@
+package service
+
+import (
+	"context"
+	"rote/routine"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	// MaxAnonymousBody bounds the body of a request without a token, in bytes.
+	MaxAnonymousBody = 256 << 10
+
+	// maxAdmitted bounds the definitions that are parsed or decoded at the same
+	// time for callers with a token, in bytes of their texts: a hostile
+	// definition takes up to 100 times its length in memory. Small definitions
+	// and lists have their own bound, so that they do not wait for large ones.
+	maxAdmitted      = routine.MaxDefinitionBytes
+	maxAdmittedSmall = 1 << 20
+	// maxWaiting bounds the texts that wait to be admitted, in bytes.
+	maxWaiting = 64 << 20
+	// maxAnonymousWaiting is how many calls without a token may wait.
+	maxAnonymousWaiting = 64
+	// maxAdmissionWait is how long a call waits to be admitted.
+	maxAdmissionWait = 10 * time.Second
+
+	// smallDefinition is up to how many bytes a definition is small. A stored
+	// definition that is small is read without being admitted.
+	smallDefinition = 64 << 10
+	// maxListedDefinition is up to how many bytes a definition is listed with
+	// its parameters and operations.
+	maxListedDefinition = 32 << 10
+	// listedDefinition is how many bytes a listed definition usually has at
+	// most.
+	listedDefinition = 8 << 10
+)
+
+// admission bounds how much work with large definitions goes on at the same
+// time, so that many calls at once cannot take all memory. Calls without a
+// token are admitted one at a time and cannot hold up the others.
+type admission struct {
+	small, large, anonymous gate
+}
+
+func newAdmission() *admission {
+	return &admission{
+		small:     gate{semaphore: semaphore.NewWeighted(maxAdmittedSmall), capacity: maxAdmittedSmall, maxWaiting: maxWaiting},
+		large:     gate{semaphore: semaphore.NewWeighted(maxAdmitted), capacity: maxAdmitted, maxWaiting: maxWaiting},
+		anonymous: gate{semaphore: semaphore.NewWeighted(1), capacity: 1, maxWaiting: maxAnonymousWaiting},
+	}
+}
+
+// admit waits until p may parse or decode a text of that many bytes. The caller
+// calls done afterwards. CodeBusy when too many calls wait or the wait takes too
+// long; the context's error when it ends.
+func (a *admission) admit(ctx context.Context, p routine.Principal, size int) (done func(), err error) {
+	switch {
+	case p.Anonymous():
+		return a.anonymous.enter(ctx, 1)
+	case size <= smallDefinition:
+		return a.small.enter(ctx, int64(size))
+	}
+	return a.large.enter(ctx, int64(size))
+}
+
+// admitList is admit for a list of at most limit routines.
+func (a *admission) admitList(ctx context.Context, p routine.Principal, limit int) (done func(), err error) {
+	if p.Anonymous() {
+		return a.anonymous.enter(ctx, 1)
+	}
+	return a.small.enter(ctx, int64(limit)*listedDefinition)
+}
+
+// gate is a semaphore whose queue is bounded.
+type gate struct {
+	semaphore  *semaphore.Weighted
+	capacity   int64
+	waiting    atomic.Int64
+	maxWaiting int64
+}
+
+func (g *gate) enter(ctx context.Context, weight int64) (leave func(), err error) {
+	weight = min(max(weight, 1), g.capacity)
+	leave = func() { g.semaphore.Release(weight) }
+	if g.semaphore.TryAcquire(weight) {
+		return leave, nil
+	}
+	defer g.waiting.Add(-weight)
+	if g.waiting.Add(weight) > g.maxWaiting {
+		return nil, errAdmission
+	}
+	waiting, cancel := context.WithTimeoutCause(ctx, maxAdmissionWait, errAdmission)
+	defer cancel()
+	if g.semaphore.Acquire(waiting, weight) != nil {
+		return nil, routine.CauseOf(waiting)
+	}
+	return leave, nil
+}
+
+var errAdmission = &routine.Error{Code: routine.CodeBusy, Message: "the service is working on as many large routines as it can: try again", RetryAfter: time.Second}

@@ -1,0 +1,208 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+	"rote/routine/service"
+)
+
+// reads counts what is read from a Store, and can fail to tell of changes.
+type reads struct {
+	routine.Store
+	routines, tokens, looks atomic.Int64
+	blind                   error
+}
+
+func (r *reads) Routine(ctx context.Context, id string) (*routine.Routine, error) {
+	r.routines.Add(1)
+	return r.Store.Routine(ctx, id)
+}
+
+func (r *reads) TokenByHash(ctx context.Context, hash [32]byte) (*routine.Token, error) {
+	r.tokens.Add(1)
+	return r.Store.TokenByHash(ctx, hash)
+}
+
+func (r *reads) Changes(ctx context.Context) (routine.Changes, error) {
+	r.looks.Add(1)
+	if r.blind != nil {
+		return routine.Changes{}, r.blind
+	}
+	return r.Store.Changes(ctx)
+}
+
+func TestWhatHasNotChangedIsReadOnce(t *testing.T) {
+	store := &reads{Store: routinetest.NewStore()}
+	s := service.NewService(service.Config{Store: store, Browser: &fakeBrowser{}})
+	defer s.Close(t.Context())
+	secret, token, err := s.CreateToken(t.Context(), ann, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := create(t, s, ann, private)
+	look := func(want int) {
+		t.Helper()
+		for range 3 {
+			got, err := s.Routine(t.Context(), ann, r.ID)
+			if err != nil || got.Version != want {
+				t.Fatal(got, err)
+			}
+			got.Version, got.Status = 99, "spoilt" // it is the caller's own
+			if _, err := s.Authenticate(t.Context(), secret); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	look(1)
+	if store.routines.Load() != 1 || store.tokens.Load() != 1 {
+		t.Errorf("%d routines and %d tokens were read", store.routines.Load(), store.tokens.Load())
+	}
+	// As by another process.
+	next := *r
+	next.Version, next.Name = 2, "m"
+	if err := store.UpdateRoutine(t.Context(), &next, "bob"); err != nil {
+		t.Fatal(err)
+	}
+	look(2)
+	if store.routines.Load() != 2 || store.tokens.Load() != 1 {
+		t.Errorf("after a change to the routine %d routines and %d tokens were read", store.routines.Load(), store.tokens.Load())
+	}
+	if err := store.RevokeToken(t.Context(), token.ID, routinetest.Time); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Authenticate(t.Context(), secret); routine.CodeOf(err) != routine.CodeUnauthenticated {
+		t.Error(err)
+	}
+	if store.routines.Load() != 2 || store.tokens.Load() != 2 {
+		t.Errorf("after the token was revoked %d routines and %d tokens were read", store.routines.Load(), store.tokens.Load())
+	}
+}
+
+// What is not found, or too long, is not kept; nor does a copy serve when the
+// Store cannot tell whether it is still good.
+func TestWhatIsNotKept(t *testing.T) {
+	store := &reads{Store: routinetest.NewStore()}
+	s := service.NewService(service.Config{Store: store, Browser: &fakeBrowser{}})
+	long := create(t, s, ann, strings.Replace(private, `{"type":"return_html"}`, `{"type":"return_html","x-note":"`+strings.Repeat("x", 64<<10)+`"}`, 1))
+	for range 2 {
+		if _, err := s.Routine(t.Context(), ann, long.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Routine(t.Context(), ann, "Routine_x"); routine.CodeOf(err) != routine.CodeNotFound {
+			t.Fatal(err)
+		}
+	}
+	if n := store.routines.Load(); n != 2 { // that there is no Routine_x, its size has told
+		t.Errorf("%d reads", n)
+	}
+	r := create(t, s, ann, private)
+	if _, err := s.Routine(t.Context(), ann, r.ID); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.ToolsStamp(t.Context(), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create(t, s, ann, private)
+	if after, err := s.ToolsStamp(t.Context(), time.Time{}); err != nil || after == before {
+		t.Error(before, after, err)
+	}
+	began, looks := time.Now(), store.looks.Load()
+	if _, err := s.Authenticate(t.Context(), "guess"); routine.CodeOf(err) != routine.CodeUnauthenticated {
+		t.Fatal(err)
+	}
+	if _, err := s.ToolsStamp(t.Context(), began); err != nil || store.looks.Load() != looks+1 {
+		t.Errorf("%d looks since one will do, %v", store.looks.Load()-looks, err)
+	}
+	if _, err := s.ToolsStamp(t.Context(), time.Now()); err != nil || store.looks.Load() != looks+2 {
+		t.Errorf("%d looks, the last of which was too old, %v", store.looks.Load()-looks, err)
+	}
+	store.blind = errors.New("disk on fire")
+	_, reading := s.Routine(t.Context(), ann, r.ID)
+	_, looking := s.ToolsStamp(t.Context(), time.Time{})
+	for _, err := range []error{reading, looking} {
+		if routine.CodeOf(err) != routine.CodeStoreUnavailable {
+			t.Error(err)
+		}
+	}
+}
+
+// A request that has had its token looked up needs no second look for the
+// routine; one that began after a change sees it.
+func TestOneLookForARequest(t *testing.T) {
+	store := &reads{Store: routinetest.NewStore()}
+	s := service.NewService(service.Config{Store: store, Browser: &fakeBrowser{}})
+	defer s.Close(t.Context())
+	secret, _, err := s.CreateToken(t.Context(), ann, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := create(t, s, ann, private)
+	request := func(want int) {
+		t.Helper()
+		began, looks := time.Now(), store.looks.Load()
+		p, err := s.Authenticate(t.Context(), secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.RoutineSince(t.Context(), p, r.ID, began)
+		if err != nil || got.Version != want || store.looks.Load() != looks+1 {
+			t.Fatalf("%+v, %v, %d looks", got, err, store.looks.Load()-looks)
+		}
+	}
+	request(1)
+	for version := 2; version < 5; version++ { // as by another process
+		next := *r
+		next.Version = version
+		if err := store.UpdateRoutine(t.Context(), &next, "bob"); err != nil {
+			t.Fatal(err)
+		}
+		if version%2 == 0 { // nobody has looked since
+			if got, err := s.RoutineSince(t.Context(), ann, r.ID, time.Now()); err != nil || got.Version != version {
+				t.Fatalf("%+v, %v", got, err)
+			}
+		}
+		request(version)
+	}
+}
+
+// TestTools: the list of tools reads no definitions, which Tool gives one by one
+// to whoever may list tools.
+func TestTools(t *testing.T) {
+	store := &reads{Store: routinetest.NewStore()}
+	s := service.NewService(service.Config{Store: store, Browser: &fakeBrowser{}})
+	one := create(t, s, ann, private)
+	list, err := s.Tools(t.Context(), ann)
+	if err != nil || len(list) != 1 || list[0].ID != one.ID || list[0].Version != 1 || list[0].Name != "" || store.routines.Load() != 0 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	runner := ann
+	runner.Scopes = routine.ScopeExecutionsRun
+	if r, err := s.Tool(t.Context(), runner, one.ID, time.Time{}); err != nil || r.Name != one.Name || len(r.Operations) != len(one.Operations) {
+		t.Errorf("%+v %v", r, err)
+	}
+	other := ann
+	other.OrganizationID = "other"
+	if _, err := s.Tool(t.Context(), other, one.ID, time.Time{}); routine.CodeOf(err) != routine.CodeForbidden {
+		t.Error(err)
+	}
+}
+
+// A caller without an organization has no tools: the public routines of others
+// are not its own.
+func TestToolsBelongToAnOrganization(t *testing.T) {
+	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	create(t, s, ann, strings.Replace(private, "{", `{"is_public": true,`, 1))
+	p := ann
+	p.OrganizationID = ""
+	if list, err := s.Tools(t.Context(), p); routine.CodeOf(err) != routine.CodeForbidden {
+		t.Errorf("%d tools, %v", len(list), err)
+	}
+}

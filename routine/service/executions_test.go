@@ -1,0 +1,255 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+	"rote/routine/service"
+)
+
+// two gives two services on one store, as two processes have them: each
+// maintained until the end of the test.
+func two(t *testing.T, store routine.Store) (here, there *service.Service) {
+	t.Helper()
+	make := func() *service.Service {
+		s := service.NewService(service.Config{Store: store, Browser: &fakeBrowser{}, Concurrency: 2, Queue: 40})
+		ctx, stop := context.WithCancel(context.Background())
+		var done sync.WaitGroup
+		done.Go(func() { s.Maintain(ctx) })
+		t.Cleanup(func() { s.Close(ctx); stop(); done.Wait() })
+		return s
+	}
+	return make(), make()
+}
+
+func start(t *testing.T, s *service.Service, id string) *routine.Execution {
+	t.Helper()
+	e, err := s.Start(t.Context(), ann, id, service.Call{Via: routine.ViaREST})
+	if err != nil || e.Status != routine.ExecutionPending {
+		t.Fatal(e, err)
+	}
+	return e
+}
+
+func TestStartGoesOnWithoutItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := two(t, routinetest.NewStore())
+		r := create(t, s, ann, nap)
+		ctx, leave := context.WithCancel(t.Context())
+		e, err := s.Start(ctx, ann, r.ID, service.Call{Via: routine.ViaMCP})
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
+		soft, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		if e, err = s.Wait(soft, ann, e.ID); err != nil || e.Status != routine.ExecutionRunning || e.OperationsTotal != 2 {
+			t.Fatal("after 4 s: ", e, err)
+		}
+		if e, err = s.Wait(t.Context(), ann, e.ID); err != nil || e.Status != routine.ExecutionCompleted || e.OperationsDone != 2 ||
+			*e.DurationSeconds != 10 || e.Via != routine.ViaMCP {
+			t.Fatal("after the end: ", e, err)
+		}
+	})
+}
+
+func TestWaitTellsWhyARunFailed(t *testing.T) {
+	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
+	r := create(t, s, ann, private)
+	e := start(t, s, r.ID)
+	for range 2 { // while it may go on, and after the end
+		got, err := s.Wait(t.Context(), ann, e.ID)
+		if routine.CodeOf(err) != routine.CodeBrowserUnavailable || err.Error() != "no browser" || got.Status != routine.ExecutionFailed {
+			t.Fatal(got, err)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		there bool // through the other process
+	}{{"in the process that runs it", false}, {"through another process", true}} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, other := two(t, routinetest.NewStore())
+				asked := s
+				if row.there {
+					asked = other
+				}
+				r := create(t, s, ann, nap)
+				e := start(t, s, r.ID)
+				synctest.Wait()
+				begin := time.Now()
+				for range 2 {
+					got, err := asked.Cancel(t.Context(), ann, e.ID)
+					if err != nil || got.Status != routine.ExecutionFailed || got.ErrorCode != routine.CodeCancelled {
+						t.Fatal(got, err)
+					}
+				}
+				if took := time.Since(begin); took > 2*time.Second {
+					t.Errorf("cancelled after %v", took)
+				}
+				if _, err := other.Wait(t.Context(), ann, e.ID); routine.CodeOf(err) != routine.CodeCancelled {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func TestCancelOfAWaitingRunFreesItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &fakeBrowser{}
+		s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: b, Queue: 1})
+		r := create(t, s, ann, nap)
+		first, second := start(t, s, r.ID), start(t, s, r.ID) // has the slot, waits
+		synctest.Wait()
+		if e, err := s.Cancel(t.Context(), ann, second.ID); err != nil || e.StartedAt != nil || e.ErrorCode != routine.CodeCancelled {
+			t.Fatal(e, err)
+		}
+		third := start(t, s, r.ID)
+		for _, e := range []*routine.Execution{first, third} {
+			if _, err := s.Wait(t.Context(), ann, e.ID); err != nil {
+				t.Error(err)
+			}
+		}
+		if b.opened != 2 {
+			t.Errorf("%d pages were opened", b.opened)
+		}
+	})
+}
+
+func TestCancelKeepsWhatHasEnded(t *testing.T) {
+	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	r := create(t, s, ann, private)
+	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Cancel(t.Context(), ann, e.ID); err != nil || got.Status != routine.ExecutionCompleted {
+		t.Fatal(got, err)
+	}
+}
+
+func TestWhoMayLookIntoTheLedger(t *testing.T) {
+	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	r := create(t, s, ann, private)
+	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scoped := func(s routine.Scopes) routine.Principal { p := ann; p.Scopes = s; return p }
+	for _, row := range []struct {
+		name               string
+		caller             routine.Principal
+		id                 string
+		wantRead, wantStop routine.Code
+	}{
+		{"the owner", ann, e.ID, "", ""},
+		{"another organization", bob, e.ID, routine.CodeForbidden, routine.CodeForbidden},
+		{"nobody", nobody, e.ID, routine.CodeUnauthenticated, routine.CodeUnauthenticated},
+		{"nobody, unknown id", nobody, "x", routine.CodeUnauthenticated, routine.CodeUnauthenticated},
+		{"unknown id", ann, "x", routine.CodeNotFound, routine.CodeNotFound},
+		{"who may run only", scoped(routine.ScopeExecutionsRun), e.ID, routine.CodeForbidden, ""},
+		{"who may read only", scoped(routine.ScopeExecutionsRead), e.ID, "", routine.CodeForbidden},
+		{"who may do neither, unknown id", scoped(routine.ScopeRoutinesRead), "x", routine.CodeForbidden, routine.CodeForbidden},
+		{"an admin", scoped(routine.ScopeAdmin), e.ID, "", ""},
+	} {
+		got := map[string]routine.Code{}
+		_, err := s.Execution(t.Context(), row.caller, row.id)
+		got["read"] = routine.CodeOf(err)
+		_, err = s.Wait(t.Context(), row.caller, row.id)
+		got["wait"] = routine.CodeOf(err)
+		_, err = s.Cancel(t.Context(), row.caller, row.id)
+		got["cancel"] = routine.CodeOf(err)
+		got["watch"] = routine.CodeOf(s.Watch(t.Context(), row.caller, row.id, 0, func(routine.Event) error { return nil }))
+		_, err = s.ExecutionFile(t.Context(), row.caller, row.id, "none")
+		got["file"] = routine.CodeOf(err)
+		want := map[string]routine.Code{"read": row.wantRead, "wait": row.wantRead, "watch": row.wantRead, "file": row.wantRead, "cancel": row.wantStop}
+		if row.wantRead == "" {
+			want["file"] = routine.CodeNotFound // for want of a file
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", row.name, diff)
+		}
+	}
+	for want, caller := range []routine.Principal{bob, ann} {
+		if es, total, err := s.Executions(t.Context(), caller, routine.ExecutionFilter{OrganizationID: "acme"}); err != nil || total != want || len(es) != want {
+			t.Errorf("%s lists %d of %d: %v", caller.UserID, len(es), total, err)
+		}
+	}
+	for want, caller := range map[routine.Code]*routine.Principal{routine.CodeUnauthenticated: &nobody, routine.CodeForbidden: new(scoped(routine.ScopeExecutionsRun))} {
+		if _, _, err := s.Executions(t.Context(), *caller, routine.ExecutionFilter{}); routine.CodeOf(err) != want {
+			t.Errorf("list: %v, want %s", err, want)
+		}
+		if _, _, err := s.RoutineExecutions(t.Context(), *caller, r.ID, routine.ExecutionFilter{}); routine.CodeOf(err) != want {
+			t.Errorf("list of a routine: %v, want %s", err, want)
+		}
+	}
+}
+
+// TestEndIsSavedWhenTheStoreIsBack: a run that has completed is answered so though
+// the ledger could not be written, told rightly meanwhile, and saved later.
+func TestEndIsSavedWhenTheStoreIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &failing{Store: routinetest.NewStore(), finish: errors.New("disk full")}
+		s, _ := two(t, store)
+		e, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{})
+		if err != nil || e.Status != routine.ExecutionCompleted || string(e.Result.Data) != `"<b> & so on</b>"` || len(e.Result.Warnings) != 1 {
+			t.Fatal(e, err)
+		}
+		if told, err := s.Execution(t.Context(), ann, e.ID); err != nil || told.Status != routine.ExecutionCompleted {
+			t.Error(told, err)
+		}
+		store.mend()
+		time.Sleep(3 * time.Second) // of the test's own clock
+		if kept, err := store.Execution(t.Context(), e.ID); err != nil || kept.Status != routine.ExecutionCompleted {
+			t.Error(kept, err)
+		}
+	})
+}
+
+// A process that ends while the ledger cannot be written saves the ends of its
+// runs when it can at last.
+func TestEndIsSavedWhenTheProcessEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &failing{Store: routinetest.NewStore(), finish: errors.New("locked")}
+		s, stop := maintained(store, &receiver{})
+		e, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.mend()
+		stop()
+		if kept, err := store.Execution(t.Context(), e.ID); err != nil || kept.Status != routine.ExecutionCompleted {
+			t.Error(kept, err)
+		}
+	})
+}
+
+// An execution whose end is not in the ledger yet is told also while the ledger
+// cannot be read, to those who may read it.
+func TestUnsavedEndIsToldWithoutTheStore(t *testing.T) {
+	store := &unreadable{Store: routinetest.NewStore()}
+	s := service.NewService(service.Config{Store: &failing{Store: store, finish: errors.New("locked")}, Browser: &fakeBrowser{}})
+	e, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.ended.Store(true)
+	if told, err := s.Execution(t.Context(), ann, e.ID); err != nil || told.Status != routine.ExecutionCompleted {
+		t.Error(told, err)
+	}
+	if _, err := s.Execution(t.Context(), bob, e.ID); routine.CodeOf(err) != routine.CodeForbidden {
+		t.Error(err)
+	}
+}

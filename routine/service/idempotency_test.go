@@ -1,0 +1,252 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+	"rote/routine/service"
+)
+
+func once(key, body string) service.Once { return service.Once{Key: key, Body: []byte(body)} }
+
+func TestCreateOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := two(t, routinetest.NewStore())
+		text := definitionOf(`{"type":"press","key":"Enter"}`, "") // has a warning
+		create := func(s *service.Service, o service.Once) (string, error) {
+			r, warnings, err := s.CreateRoutineOnce(t.Context(), ann, []byte(text), o)
+			if err != nil {
+				return "", err
+			}
+			shown, err := json.Marshal(map[string]any{"routine": r, "warnings": warnings, "tool": r.ToolName})
+			return string(shown), err
+		}
+		first, err := create(here, once("k", text))
+		if err != nil || !strings.Contains(first, "no_result") {
+			t.Fatal(first, err)
+		}
+		time.Sleep(23 * time.Hour) // of the test's own clock
+		if again, err := create(there, once("k", text)); err != nil || again != first {
+			t.Errorf("%v, (-first +again):\n%s", err, cmp.Diff(first, again))
+		}
+		if _, err := create(there, once("k", text+" ")); routine.CodeOf(err) != routine.CodeIdempotencyMismatch {
+			t.Error("another body: ", err)
+		}
+		if other, err := create(here, once("k2", text)); err != nil || other == first {
+			t.Error("another key: ", err)
+		}
+		time.Sleep(time.Hour) // of the test's own clock
+		if later, err := create(here, once("k", text+" ")); err != nil || later == first {
+			t.Error("after a day: ", err)
+		}
+		for _, bad := range []string{strings.Repeat("k", 256), "é", "a\nb"} {
+			if _, err := create(here, once(bad, text)); routine.CodeOf(err) != routine.CodeInvalid {
+				t.Errorf("key %q: %v", bad, err)
+			}
+		}
+	})
+}
+
+func TestExecuteOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := two(t, routinetest.NewStore())
+		r, other := create(t, here, ann, nap), create(t, here, ann, nap)
+		call := service.Call{Once: once("k", "{}")}
+		first := make(chan *routine.Execution, 1)
+		go func() {
+			e, err := here.Execute(t.Context(), ann, r.ID, call)
+			if err != nil {
+				t.Error(err)
+			}
+			first <- e
+		}()
+		synctest.Wait()
+		for _, s := range []*service.Service{here, there} {
+			if e, err := s.Execute(t.Context(), ann, r.ID, call); e != nil || routine.CodeOf(err) != routine.CodeConflict {
+				t.Error("while it goes on: ", e, err)
+			}
+		}
+		handle, err := there.Start(t.Context(), ann, r.ID, call)
+		if err != nil || handle.Status != routine.ExecutionRunning {
+			t.Fatal("asked for without waiting: ", handle, err)
+		}
+		e := <-first
+		for _, s := range []*service.Service{here, there} {
+			if again, err := s.Execute(t.Context(), ann, r.ID, call); err != nil || again.ID != e.ID || again.Status != routine.ExecutionCompleted {
+				t.Error("after the end: ", again, err)
+			}
+		}
+		for name, again := range map[string]func() error{
+			"another body": func() error {
+				_, err := there.Execute(t.Context(), ann, r.ID, service.Call{Once: once("k", "{ }")})
+				return err
+			},
+			"another routine": func() error { _, err := there.Execute(t.Context(), ann, other.ID, call); return err },
+			"another action": func() error {
+				_, _, err := here.CreateRoutineOnce(t.Context(), ann, []byte(nap), once("k", "{}"))
+				return err
+			},
+		} {
+			if err := again(); routine.CodeOf(err) != routine.CodeIdempotencyMismatch {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if es, total, err := here.Executions(t.Context(), ann, routine.ExecutionFilter{}); err != nil || total != 1 {
+			t.Errorf("%d executions, %v, %v", total, es, err)
+		}
+	})
+}
+
+// Whoever loses the answer gets it by the same call again: the run goes on.
+func TestExecuteOnceOutlivesItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := two(t, routinetest.NewStore())
+		r := create(t, here, ann, nap)
+		call := service.Call{Once: once("k", "{}")}
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan *routine.Execution, 1)
+		go func() {
+			e, err := here.Execute(ctx, ann, r.ID, call)
+			if err != nil {
+				t.Error(err)
+			}
+			left <- e
+		}()
+		synctest.Wait()
+		leave()
+		first := <-left
+		if !first.Open() {
+			t.Fatalf("%+v", first)
+		}
+		_, err := there.Execute(t.Context(), ann, r.ID, call)
+		var busy *routine.Error
+		if !errors.As(err, &busy) || busy.Code != routine.CodeConflict || busy.RetryAfter == 0 {
+			t.Fatal("while it goes on: ", err)
+		}
+		time.Sleep(time.Hour) // of the test's own clock
+		if again, err := there.Execute(t.Context(), ann, r.ID, call); err != nil || again.ID != first.ID || again.Status != routine.ExecutionCompleted {
+			t.Error("after the end: ", again, err)
+		}
+	})
+}
+
+// A run that failed has run: it is not run again under its key. What was refused
+// before it ran leaves the key free.
+func TestExecuteOnceKeepsFailuresOfRunsOnly(t *testing.T) {
+	b := &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}
+	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: b})
+	r := create(t, s, ann, private)
+	call := service.Call{Once: once("k", "{}"), Timeout: time.Hour}
+	if _, err := s.Execute(t.Context(), ann, r.ID, call); routine.CodeOf(err) != routine.CodeInvalid {
+		t.Fatal(err)
+	}
+	call.Timeout = 0
+	first, err := s.Execute(t.Context(), ann, r.ID, call)
+	if routine.CodeOf(err) != routine.CodeBrowserUnavailable {
+		t.Fatal(err)
+	}
+	again, err := s.Execute(t.Context(), ann, r.ID, call)
+	if routine.CodeOf(err) != routine.CodeBrowserUnavailable || again.ID != first.ID {
+		t.Error(again, err)
+	}
+}
+
+func TestCallsAtOnceRunOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := two(t, routinetest.NewStore())
+		r := create(t, here, ann, nap)
+		var all sync.WaitGroup
+		for i := range 32 {
+			all.Go(func() {
+				s := []*service.Service{here, there}[i%2]
+				if _, err := s.Execute(t.Context(), ann, r.ID, service.Call{Once: once("k", "")}); err != nil && routine.CodeOf(err) != routine.CodeConflict {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if _, total, err := here.Executions(t.Context(), ann, routine.ExecutionFilter{}); err != nil || total != 1 {
+			t.Errorf("%d executions, %v", total, err)
+		}
+	})
+}
+
+// The answer of a call is for the token that made it, and for those that may
+// read executions.
+func TestAnswerOfAnotherTokensCall(t *testing.T) {
+	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	runner, other, reader := ann, ann, ann
+	runner.Scopes, runner.TokenID = routine.ScopeExecutionsRun, "a"
+	other.Scopes, other.TokenID = routine.ScopeExecutionsRun, "b"
+	reader.Scopes, reader.TokenID = routine.ScopeExecutionsRun|routine.ScopeExecutionsRead, "c"
+	r := create(t, s, ann, private)
+	call := service.Call{Once: once("k", "{}")}
+	first, err := s.Execute(t.Context(), runner, r.ID, call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []routine.Principal{runner, reader} {
+		if again, err := s.Execute(t.Context(), p, r.ID, call); err != nil || again.ID != first.ID || again.Result == nil {
+			t.Errorf("token %s: %+v, %v", p.TokenID, again, err)
+		}
+	}
+	for name, execute := range map[string]func(context.Context, routine.Principal, string, service.Call) (*routine.Execution, error){"execute": s.Execute, "start": s.Start} {
+		if again, err := execute(t.Context(), other, r.ID, call); again != nil || routine.CodeOf(err) != routine.CodeForbidden || !strings.Contains(err.Error(), "executions:read") {
+			t.Errorf("%s with another token: %+v, %v", name, again, err)
+		}
+	}
+}
+
+// What a call made belongs to the caller's organization, user, project and
+// reach: the same key of another caller does its own work.
+func TestKeysOfOtherCallers(t *testing.T) {
+	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	r := create(t, s, ann, private)
+	with := func(edit func(*routine.Principal)) routine.Principal {
+		p := ann
+		p.AllowedHosts = []string{"shop.example", "B.example"}
+		edit(&p)
+		return p
+	}
+	same := with(func(*routine.Principal) {})
+	call := service.Call{Once: once("k", "{}")}
+	execution, err := s.Execute(t.Context(), same, r.ID, call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, _, err := s.CreateRoutineOnce(t.Context(), same, []byte(private), once("c", private))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range map[string]struct {
+		as    routine.Principal
+		meets bool
+	}{
+		"the same caller":             {same, true},
+		"the same hosts, another way": {with(func(p *routine.Principal) { p.AllowedHosts = []string{"b.EXAMPLE", "shop.example", "b.example"} }), true},
+		"another token":               {with(func(p *routine.Principal) { p.TokenID = "other" }), true},
+		"another project":             {with(func(p *routine.Principal) { p.ProjectID = "stock" }), false},
+		"another reach":               {with(func(p *routine.Principal) { p.AllowedHosts = []string{"shop.example"} }), false},
+		"no reach":                    {with(func(p *routine.Principal) { p.AllowedHosts = nil }), false},
+		"another user":                {with(func(p *routine.Principal) { p.UserID = "bob" }), false},
+	} {
+		again, err := s.Execute(t.Context(), row.as, r.ID, call)
+		if err != nil || (again.ID == execution.ID) != row.meets {
+			t.Errorf("%s: %+v, %v", name, again, err)
+		}
+		remade, _, err := s.CreateRoutineOnce(t.Context(), row.as, []byte(private), once("c", private))
+		if err != nil || (remade.ID == made.ID) != row.meets {
+			t.Errorf("%s: %+v, %v", name, remade, err)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"rote/routine"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Service is all that a front end can do. The rules about who may do what are
+// applied here and nowhere else.
+type Service struct {
+	store      routine.Store
+	browser    routine.Browser
+	sender     routine.Sender
+	observer   routine.Observer
+	retention  routine.Retention
+	log        *slog.Logger
+	now        func() time.Time
+	maxResult  int64
+	largeTexts *turns // of runs whose sanitizers work on a large text
+	transfers  *turns // of runs that move large data out of their pages
+	adminToken [32]byte
+	hasAdmin   bool
+	queue      *queue
+	routines   copies[string, routine.Routine]
+	tokens     copies[[32]byte, routine.Token]
+	admission  *admission
+	openings   openings
+	looked     atomic.Pointer[look] // the last look for changes
+
+	mu      sync.Mutex
+	running map[string]*live              // by execution id
+	unsaved map[string]*routine.Execution // ended, but the ledger does not know yet
+	used    map[string]time.Time          // by token id, when its use was last recorded
+	done    sync.WaitGroup
+
+	stopping chan struct{} // closed when no more calls are taken
+}
+
+// Config is what a Service is made of. Store and Browser are needed; the zero
+// value of the rest means the default.
+type Config struct {
+	Store   routine.Store
+	Browser routine.Browser
+	Log     *slog.Logger
+	// Concurrency is how many runs go at once (1), Queue how many more wait
+	// for their turn (none).
+	Concurrency, Queue int
+	// MaxResult bounds the raw bytes of one run's data; 0: no bound.
+	MaxResult int64
+	// Sender makes the calls of webhooks; nil: a call with a callback is refused.
+	Sender routine.Sender
+	// Observer is told of executions and webhooks; nil: nobody is.
+	Observer routine.Observer
+	// Retention is which executions Maintain keeps.
+	Retention routine.Retention
+	// AdminToken is accepted as a token of the user admin of the organization
+	// and project default, with every scope; empty: there is no such token.
+	AdminToken string
+	// Now is the clock, in UTC and whole microseconds as the store keeps times.
+	Now func() time.Time
+}
+
+// NewService makes a Service. Close it before its Store and Browser.
+func NewService(c Config) *Service {
+	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now,
+		maxResult: c.MaxResult,
+		admission: newAdmission(), queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*routine.Execution{},
+		used:     map[string]time.Time{},
+		stopping: make(chan struct{}), largeTexts: newTurns(1), transfers: newTurns(transfersAtOnce())}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.observer == nil {
+		s.observer = routine.Unobserved{}
+	}
+	if s.now == nil {
+		// As it is read back: an answer is the same each time.
+		s.now = func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+	}
+	if c.AdminToken != "" {
+		s.adminToken, s.hasAdmin = hashToken(c.AdminToken), true
+	}
+	return s
+}
+
+// Recover ends what processes that no longer live have left open. Maintain does
+// so all the time; call it once before the first execution.
+func (s *Service) Recover(ctx context.Context) error {
+	if err := s.recover(ctx); err != nil {
+		return storeError(ctx, "recover executions", err)
+	}
+	return nil
+}
+
+func (s *Service) recover(ctx context.Context) error {
+	n, err := s.store.RecoverExecutions(ctx, s.now())
+	if n > 0 {
+		s.log.WarnContext(ctx, "ended executions that a crash had left open", "count", n)
+	}
+	return err
+}
+
+// stopped tells whether Close was called.
+func (s *Service) stopped() bool {
+	select {
+	case <-s.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// endTime bounds how long Close waits for executions that it has ended. It is
+// longer than the write of an end may take.
+const endTime = saveTime + 2*time.Second
+
+// Close stops taking executions, lets those in flight continue until ctx ends, and
+// then ends them as interrupted. It waits at most endTime for that. Executions that
+// still run then are logged; they stay open in the ledger until Recover or Maintain
+// of another process ends them.
+func (s *Service) Close(ctx context.Context) {
+	s.mu.Lock() // no execution may begin after this and before its done.Add
+	if !s.stopped() {
+		close(s.stopping)
+	}
+	s.mu.Unlock()
+	idle := make(chan struct{})
+	go func() { s.done.Wait(); close(idle) }()
+	select {
+	case <-idle:
+		return
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	for _, l := range s.running {
+		l.cancel(&routine.Error{Code: routine.CodeInterrupted, Message: "the service was stopped"})
+	}
+	s.mu.Unlock()
+	timer := time.NewTimer(endTime)
+	defer timer.Stop()
+	select {
+	case <-idle:
+	case <-timer.C:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.log.ErrorContext(ctx, "executions did not end and are left behind", "executions", slices.Sorted(maps.Keys(s.running)), "waited", endTime)
+	}
+}
+
+// Validate checks the body of a validate call of p, in either form, and saves
+// nothing. CodeInvalid with problems, CodeTooLarge, CodeBusy.
+func (s *Service) Validate(ctx context.Context, p routine.Principal, body []byte) (*routine.Definition, []routine.Problem, error) {
+	done, err := s.admission.admit(ctx, p, len(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	return routine.ParseBody(body)
+}
+
+// parse is Parse for p. CodeBusy too.
+func (s *Service) parse(ctx context.Context, p routine.Principal, text []byte) (*routine.Definition, []routine.Problem, error) {
+	done, err := s.admission.admit(ctx, p, len(text))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	return routine.Parse(text)
+}
+
+// Routine reads one routine. To callers outside its organization the declarations
+// of its secret parameters show no values and no rules. CodeNotFound;
+// CodeForbidden when it is neither public nor of p's organization, or the scope
+// is missing.
+func (s *Service) Routine(ctx context.Context, p routine.Principal, id string) (*routine.Routine, error) {
+	return s.RoutineSince(ctx, p, id, time.Time{})
+}
+
+// RoutineSince is Routine, as it was at some time since a given one: that of the
+// request that it answers, for which the service has looked at the store once
+// already when it was asked for the caller's token.
+func (s *Service) RoutineSince(ctx context.Context, p routine.Principal, id string, since time.Time) (*routine.Routine, error) {
+	r, err := s.findSince(ctx, p, toRead, id, since)
+	if err != nil {
+		return nil, err
+	}
+	return shownTo(r, p), nil
+}
+
+// find reads a routine with which p may do what is asked.
+func (s *Service) find(ctx context.Context, p routine.Principal, do action, id string) (*routine.Routine, error) {
+	return s.findSince(ctx, p, do, id, time.Time{})
+}
+
+func (s *Service) findSince(ctx context.Context, p routine.Principal, do action, id string, since time.Time) (*routine.Routine, error) {
+	if err := may(p, do, nil); err != nil {
+		return nil, err
+	}
+	r, err := s.readRoutine(ctx, p, id, since)
+	switch {
+	case errors.Is(err, routine.ErrNotFound):
+		return nil, routine.Errorf(routine.CodeNotFound, "there is no routine %s", routine.Quote(routine.Truncate(id, 80)))
+	case routine.CodeOf(err) == routine.CodeBusy:
+		return nil, err
+	case err != nil:
+		return nil, storeError(ctx, "read routine", err)
+	}
+	if err := may(p, do, routineObject(r)); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Routines lists what p may read of what f chooses, newest first, each as by
+// Routine, with the number of all of it. Whose routines they are is not f's to say.
+// A routine with a large definition is listed without its parameters and
+// operations, see Routine.Omitted. CodeForbidden, CodeBusy.
+func (s *Service) Routines(ctx context.Context, p routine.Principal, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
+	if err := may(p, toList, nil); err != nil {
+		return nil, 0, err
+	}
+	f.OrganizationID, f.Public = p.OrganizationID, true
+	f.MaxDefinition = maxListedDefinition
+	done, err := s.admission.admitList(ctx, p, f.Limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer done()
+	rs, total, err := s.store.Routines(ctx, f)
+	if err != nil {
+		return nil, 0, storeError(ctx, "list routines", err)
+	}
+	for i, r := range rs {
+		rs[i] = shownTo(r, p)
+	}
+	return rs, total, nil
+}
+
+// Tools lists the routines that are published to p's organization as tools,
+// without their definitions. Tool reads one of them.
+func (s *Service) Tools(ctx context.Context, p routine.Principal) ([]*routine.Routine, error) {
+	if err := may(p, toListTools, nil); err != nil {
+		return nil, err
+	}
+	if p.OrganizationID == "" { // the filter would choose the public routines of all others
+		return nil, routine.Errorf(routine.CodeForbidden, "tools belong to an organization: name one")
+	}
+	rs, _, err := s.store.Routines(ctx, routine.RoutineFilter{OrganizationID: p.OrganizationID, Published: true, WithoutDefinitions: true})
+	if err != nil {
+		return nil, storeError(ctx, "list tools", err)
+	}
+	return rs, nil
+}
+
+// Tool reads a routine of p's organization for the list of its tools, as it was
+// at some time since a given one. What it refers to is shared. CodeNotFound,
+// CodeForbidden, CodeBusy.
+func (s *Service) Tool(ctx context.Context, p routine.Principal, id string, since time.Time) (*routine.Routine, error) {
+	return s.findSince(ctx, p, toListTools, id, since)
+}
+
+// Ready reports whether calls are taken, the store answers and the browser, which
+// it starts if none runs, opens pages: nil, CodeShuttingDown, CodeStoreUnavailable
+// or CodeBrowserUnavailable.
+func (s *Service) Ready(ctx context.Context) error {
+	if s.stopped() {
+		return errStopping
+	}
+	if err := s.store.Ping(ctx); err != nil {
+		return storeError(ctx, "ping", err)
+	}
+	if b, ok := s.browser.(interface{ Ready(context.Context) error }); ok {
+		if err := b.Ready(ctx); err != nil {
+			return notStarted(err)
+		}
+	}
+	return s.openings.broken(s.now())
+}
+
+// storeError hides a store's fault from callers; whoever ends the error logs
+// its cause.
+func storeError(ctx context.Context, doing string, err error) error {
+	if ctx.Err() != nil { // the store gave up because its caller did
+		return routine.CauseOf(ctx)
+	}
+	return &routine.Error{Code: routine.CodeStoreUnavailable, Message: "the database did not answer: try again", RetryAfter: time.Second,
+		Cause: fmt.Errorf("%s: %w", doing, err)}
+}

@@ -1,0 +1,105 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rote/routine"
+	"rote/routine/routinetest"
+	"rote/routine/service"
+)
+
+// sealedStore has states that it cannot open.
+type sealedStore struct{ *routinetest.Store }
+
+func (sealedStore) ProjectState(context.Context, string, string) ([]byte, error) {
+	return nil, routine.ErrSealed
+}
+
+// keylessStore has a key file that it cannot use.
+type keylessStore struct{ *routinetest.Store }
+
+func (keylessStore) ProjectState(context.Context, string, string) ([]byte, error) {
+	return nil, fmt.Errorf("%w: /etc/key can be used by other users", routine.ErrStateKey)
+}
+
+// fullStore cannot save states.
+type fullStore struct{ *routinetest.Store }
+
+func (fullStore) SaveProjectState(context.Context, string, string, []byte, time.Time) error {
+	return errors.New("disk full")
+}
+
+const keeping = `{"name":"n","description":"d","incognito":false,"operations":[{"type":"navigate","url":"https://shop.test/"}]}`
+
+func TestSavedState(t *testing.T) {
+	store := routinetest.NewStore()
+	ann := routine.Principal{UserID: "ann", OrganizationID: "o", ProjectID: "p"}
+	ben := routine.Principal{UserID: "ben", OrganizationID: "o", ProjectID: "q", AllowedHosts: []string{"shop.test"}}
+	run := func(s routine.Store, p routine.Principal, text string, page fakePage) (routine.Opening, *routine.Execution, error) {
+		t.Helper()
+		b := &fakeBrowser{page: page}
+		e, err := service.NewService(service.Config{Store: s, Browser: b}).RunOnce(t.Context(), p, parse(t, text), service.Call{})
+		return b.opening, e, err
+	}
+	want := func(what string, got, want routine.Opening) {
+		t.Helper()
+		got.Turn = nil
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
+	}
+	o, _, err := run(store, ann, keeping, fakePage{state: []byte("of ann")})
+	want("the first run starts from nothing", o, routine.Opening{Keep: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, _, _ = run(store, ben, keeping, fakePage{state: []byte("of ben")})
+	want("another project sees nothing of it", o, routine.Opening{Keep: true, AllowedHosts: []string{"shop.test"}})
+	o, _, _ = run(store, ann, strings.Replace(keeping, "false", "true", 1), fakePage{state: []byte("of nobody")})
+	want("nor does an incognito run", o, routine.Opening{})
+	failing := strings.Replace(keeping, `{"type":"navigate"`, `{"type":"return","session_storage_key":"none"},{"type":"navigate"`, 1)
+	o, _, err = run(store, ann, failing, fakePage{state: []byte("of a failure")})
+	want("the next run starts from it", o, routine.Opening{Keep: true, State: []byte("of ann")})
+	if err == nil {
+		t.Fatal("the run did not fail")
+	}
+	o, _, _ = run(store, ann, keeping, fakePage{})
+	want("a failed run saves nothing", o, routine.Opening{Keep: true, State: []byte("of ann")})
+
+	_, _, err = run(sealedStore{store}, ann, keeping, fakePage{})
+	if routine.CodeOf(err) != routine.CodeStoreUnavailable || !strings.Contains(err.Error(), "--state-key") {
+		t.Fatal(err)
+	}
+	_, e, err := run(fullStore{store}, ann, keeping, fakePage{})
+	if err != nil || len(e.Result.Warnings) == 0 || !strings.Contains(strings.Join(e.Result.Warnings, ""), "was not saved") {
+		t.Fatal(e.Result.Warnings, err)
+	}
+}
+
+// Why a key file cannot be used is for the service's owner, and not for callers.
+func TestUnusableKeyFile(t *testing.T) {
+	store, ann := routinetest.NewStore(), routine.Principal{UserID: "ann", OrganizationID: "o", ProjectID: "p", Scopes: routine.UsualScopes}
+	var log bytes.Buffer
+	s := service.NewService(service.Config{Store: keylessStore{store}, Browser: &fakeBrowser{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	r, _, err := s.CreateRoutine(t.Context(), ann, []byte(keeping))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Execute(t.Context(), ann, r.ID, service.Call{})
+	if routine.CodeOf(err) != routine.CodeStoreUnavailable || !strings.Contains(err.Error(), "its key file, and its log says why") || strings.Contains(err.Error(), "/etc") {
+		t.Errorf("told %v", err)
+	}
+	s.Close(t.Context())
+	if !strings.Contains(log.String(), "/etc/key can be used by other users") {
+		t.Errorf("logged %s", log.String())
+	}
+}
