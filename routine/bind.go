@@ -138,7 +138,7 @@ func knownNames(name string, ps []Parameter) string {
 func checkPlaces(d *Definition, values Values, found *report) {
 	filling := &placeholder.Filling{Resolve: lookupIn(values), Room: MaxFilledBytes}
 	for i := range d.Operations {
-		op, err := decode(d.Operations[i])
+		op, err := Decode(d.Operations[i])
 		if err != nil {
 			continue // a stored definition decodes; Run reports it if not
 		}
@@ -146,11 +146,11 @@ func checkPlaces(d *Definition, values Values, found *report) {
 			return fmt.Sprintf("does not fit where operation %d (%s) puts it, at %s: ", i+1, d.Operations[i].Type(), pointer)
 		}
 		fits := true
-		eachTemplate(op, func(s site) {
-			if filling.Full || found.full() || !strings.Contains(s.text, "{{") {
+		EachTemplate(op, func(s Site) {
+			if filling.Full || found.full() || !strings.Contains(s.Text, "{{") {
 				return
 			}
-			t, _ := placeholder.Parse(s.text, s.place)
+			t, _ := placeholder.Parse(s.Text, s.Place)
 			for _, bad := range filling.Misfits(t, maxKept-len(found.list)) {
 				if bad.Token.Source == placeholder.Parameter {
 					fits = false
@@ -165,7 +165,7 @@ func checkPlaces(d *Definition, values Values, found *report) {
 			continue
 		}
 		var clash *keyClash
-		err = replaceTemplates(op, func(s site) (any, error) { return fillParameters(values, s) })
+		err = ReplaceTemplates(op, func(s Site) (any, error) { return fillParameters(values, s) })
 		if errors.As(err, &clash) {
 			found.add(valueProblem(firstParameter(clash.keys), "invalid_value", where(clash.pointer)+clash.Error()))
 		}
@@ -181,8 +181,8 @@ func lookupIn(v Values) func(placeholder.Token) (any, bool) {
 }
 
 // fillParameters fills the parameters of s.
-func fillParameters(v Values, s site) (any, error) {
-	t, _ := placeholder.Parse(s.text, s.place)
+func fillParameters(v Values, s Site) (any, error) {
+	t, _ := placeholder.Parse(s.Text, s.Place)
 	return (&placeholder.Filling{Resolve: lookupIn(v)}).Fill(t)
 }
 

@@ -13,7 +13,7 @@ type limited interface {
 
 // limitOf returns the time limit that an action has of its own and the name of the
 // field that sets it; false: it has none.
-func limitOf(a Action) (limit time.Duration, field string, ok bool) {
+func LimitOf(a Action) (limit time.Duration, field string, ok bool) {
 	l, ok := a.(limited)
 	if !ok {
 		return 0, "", false
@@ -65,7 +65,7 @@ func needsPage(k Kind, a Action) bool {
 type scripted interface{ script() string }
 
 // scriptOf returns the author's script that an action runs; false: it runs none.
-func scriptOf(a Action) (string, bool) {
+func ScriptOf(a Action) (string, bool) {
 	if s, ok := a.(scripted); ok {
 		return s.script(), true
 	}

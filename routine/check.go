@@ -276,7 +276,7 @@ func (c *checker) operation(i int, k Kind, n *node, sound bool) {
 	if !sound {
 		decoded = NewOperation(k.Name, c.doc.sound(n))
 	}
-	op, err := decode(decoded)
+	op, err := Decode(decoded)
 	if err != nil {
 		c.guessing = true
 		c.add(Problem{Pointer: operationPointer(i), Code: "type", Message: "cannot be read: " + err.Error()})
@@ -300,8 +300,8 @@ func (c *checker) operation(i int, k Kind, n *node, sound bool) {
 			c.warn(p)
 		}
 	}
-	eachTemplate(op, func(s site) {
-		if s.text != "" {
+	EachTemplate(op, func(s Site) {
+		if s.Text != "" {
 			c.template(i, s)
 		}
 	})

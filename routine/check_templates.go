@@ -37,7 +37,7 @@ func (c *checker) spend(n int, pointer func() string) bool {
 // template checks one templated text of an operation: its placeholders against
 // what is declared, and what its author wrote around them against the rules of
 // its place.
-func (c *checker) template(i int, s site) {
+func (c *checker) template(i int, s Site) {
 	at := ""
 	pointer := func() string { // most need none
 		if at == "" {
@@ -45,14 +45,14 @@ func (c *checker) template(i int, s site) {
 		}
 		return at
 	}
-	effort := placeholderEffort * strings.Count(s.text, "{{")
-	switch s.place {
+	effort := placeholderEffort * strings.Count(s.Text, "{{")
+	switch s.Place {
 	case placeholder.Script:
-		effort += scriptEffort + min(len(s.text), javascript.MaxBytes)
+		effort += scriptEffort + min(len(s.Text), javascript.MaxBytes)
 	case placeholder.Selector:
-		effort += len(s.text) / 3
+		effort += len(s.Text) / 3
 	case placeholder.Regexp:
-		effort += patternEffort + 2*min(len(s.text), maxPattern)
+		effort += patternEffort + 2*min(len(s.Text), maxPattern)
 	}
 	if effort > 0 && !c.spend(effort, pointer) {
 		c.guessing = true
@@ -60,8 +60,8 @@ func (c *checker) template(i int, s site) {
 	}
 	var t *placeholder.Template
 	var faults []placeholder.Fault
-	if strings.Contains(s.text, "{{") {
-		t, faults = placeholder.Parse(s.text, s.place)
+	if strings.Contains(s.Text, "{{") {
+		t, faults = placeholder.Parse(s.Text, s.Place)
 		c.placeholders(pointer(), s, t.Tokens(), faults)
 	}
 	for _, f := range literalProblems(s, t, faults) {
@@ -71,37 +71,37 @@ func (c *checker) template(i int, s site) {
 	c.doubtfulText(pointer, s, t, faults)
 	switch {
 	case s.pointer == "/url":
-		c.relativeURL(pointer, s.text)
-	case s.place == placeholder.Filename && t == nil && fileName(s.text) != s.text:
+		c.relativeURL(pointer, s.Text)
+	case s.Place == placeholder.Filename && t == nil && FileName(s.Text) != s.Text:
 		c.warn(Problem{Pointer: pointer(), Code: "filename", Message: fmt.Sprintf("a file name has neither path nor control characters: it becomes %q",
-			fileName(s.text))})
+			FileName(s.Text))})
 	}
 }
 
 // literalProblems are those of what the author wrote, whatever the values will
 // be. t is nil where there is no placeholder.
-func literalProblems(s site, t *placeholder.Template, faults []placeholder.Fault) []finding {
-	switch s.place {
+func literalProblems(s Site, t *placeholder.Template, faults []placeholder.Fault) []finding {
+	switch s.Place {
 	case placeholder.Selector:
-		if fault := checkSelector(sampleIn(s.text, t, faults, identSample)); fault != nil {
+		if fault := checkSelector(sampleIn(s.Text, t, faults, identSample)); fault != nil {
 			return []finding{{within: fault.offset + 1, Problem: Problem{Code: "selector", Message: fault.message, Hint: fault.hint}}}
 		}
 	case placeholder.Regexp:
-		if err := compileSample(s.text, t); err != nil && len(faults) == 0 {
+		if err := compileSample(s.Text, t); err != nil && len(faults) == 0 {
 			return []finding{{Problem: patternProblem("", err)}}
 		}
 	case placeholder.Script:
 		var problems []finding
-		for _, p := range javascript.Check(sampleIn(s.text, t, faults, scriptSample)) {
-			problems = append(problems, finding{within: p.Offset + 1, script: s.text, Problem: Problem{Code: p.Code, Message: p.Message, Hint: p.Hint}})
+		for _, p := range javascript.Check(sampleIn(s.Text, t, faults, scriptSample)) {
+			problems = append(problems, finding{within: p.Offset + 1, script: s.Text, Problem: Problem{Code: p.Code, Message: p.Message, Hint: p.Hint}})
 		}
 		return problems
 	case placeholder.Header:
-		if i := strings.IndexAny(s.text, "\r\n\x00"); i >= 0 {
+		if i := strings.IndexAny(s.Text, "\r\n\x00"); i >= 0 {
 			return []finding{{within: i + 1, Problem: Problem{Code: "header_value", Message: "a header's value cannot hold line breaks: remove them"}}}
 		}
 	case placeholder.Filename:
-		if t == nil && fileName(s.text) == "" {
+		if t == nil && FileName(s.Text) == "" {
 			return []finding{{Problem: Problem{Code: "filename", Message: "is no file name: give one, as in \"report.pdf\""}}}
 		}
 	}
@@ -110,10 +110,10 @@ func literalProblems(s site, t *placeholder.Template, faults []placeholder.Fault
 
 // placeholders checks the tokens of a text. Faults and unknown names come in the
 // order of the text.
-func (c *checker) placeholders(pointer string, s site, tokens []placeholder.Token, faults []placeholder.Fault) {
+func (c *checker) placeholders(pointer string, s Site, tokens []placeholder.Token, faults []placeholder.Fault) {
 	script := ""
-	if s.place == placeholder.Script {
-		script = s.text
+	if s.Place == placeholder.Script {
+		script = s.Text
 	}
 	within := func(offset int) int {
 		if s.key {

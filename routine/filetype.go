@@ -65,7 +65,7 @@ func redirected(asked, from string) bool {
 }
 
 // fileName is what a download's literal name becomes; empty when that is none.
-func fileName(text string) string {
+func FileName(text string) string {
 	t, _ := placeholder.Parse(text, placeholder.Filename)
 	name, err := t.FillText(nil)
 	if err != nil {

@@ -27,7 +27,7 @@ func (o *opClick) Do(ctx context.Context, r *Run) error {
 	}
 	r.noteFound(o.Selector, found)
 	if found.Left {
-		r.warn(fmt.Sprintf("the page left when the mouse came over %q, before it was pressed", o.Selector))
+		r.Warn(fmt.Sprintf("the page left when the mouse came over %q, before it was pressed", o.Selector))
 	}
 	return nil
 }
@@ -47,9 +47,9 @@ func withLimit(err error, ms Integer) error {
 // noteFound records what a selector matched. It warns when that was several
 // elements, of which the author may have meant another.
 func (r *Run) noteFound(selector string, f Found) {
-	r.detail("matches", f.Matches)
+	r.Detail("matches", f.Matches)
 	if f.Skipped > 0 {
-		r.detail("skipped", f.Skipped)
+		r.Detail("skipped", f.Skipped)
 	}
 	r.warnOfMatches(selector, f.Matches, f.Skipped)
 }
@@ -64,5 +64,5 @@ func (r *Run) warnOfMatches(selector string, matches, skipped int) {
 	if skipped > 0 {
 		used = fmt.Sprintf("number %d was used, because the ones before it are not actionable", skipped+1)
 	}
-	r.warn(fmt.Sprintf("%s matches %d elements: %s; use a selector that matches only the one you mean", Quote(Truncate(selector, 80)), matches, used))
+	r.Warn(fmt.Sprintf("%s matches %d elements: %s; use a selector that matches only the one you mean", Quote(Truncate(selector, 80)), matches, used))
 }

@@ -22,11 +22,11 @@ func (o *opDownload) Do(ctx context.Context, r *Run) error {
 		return Errorf(CodeHTTPError, "%s", DescribeStatus(response.URL, response.Status))
 	}
 	f := File{FileInfo{Name: o.Filename, ContentType: header(response.Headers, "content-type")}, response.Body}
-	if err := r.setFile(f); err != nil {
+	if err := r.SetFile(f); err != nil {
 		return err
 	}
 	if text := unlike(o.Filename, f.ContentType, o.Endpoint.URL, response.URL); text != "" {
-		r.warn(text)
+		r.Warn(text)
 	}
 	return nil
 }

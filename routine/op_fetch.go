@@ -30,7 +30,7 @@ func (o *opFetch) Do(ctx context.Context, r *Run) error {
 		return err
 	}
 	if response.Status >= 400 {
-		r.warn(DescribeStatus(response.URL, response.Status))
+		r.Warn(DescribeStatus(response.URL, response.Status))
 	}
 	if o.SessionKey == "" {
 		return nil
@@ -64,7 +64,7 @@ func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []by
 	}
 	for _, s := range steps {
 		var err error
-		if text, err = s.apply(ctx, text, r.MaxResult, r.warn); err != nil {
+		if text, err = s.apply(ctx, text, r.MaxResult, r.Warn); err != nil {
 			return "", err
 		}
 	}
@@ -74,25 +74,25 @@ func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []by
 // fetch makes the endpoint's request and notes both heads in the record.
 func (r *Run) fetch(ctx context.Context, e *endpoint) (Response, error) {
 	f := e.fetch()
-	r.detail("request", map[string]any{"method": f.Method, "url": f.URL, "headers": maskHeaders(f.Headers)})
+	r.Detail("request", map[string]any{"method": f.Method, "url": f.URL, "headers": maskHeaders(f.Headers)})
 	response, err := r.Page.Fetch(ctx, f, r.MaxResult)
 	if err != nil {
 		return response, err
 	}
-	r.detail("response", map[string]any{"status": response.Status, "url": response.URL,
+	r.Detail("response", map[string]any{"status": response.Status, "url": response.URL,
 		"headers": maskHeaders(response.Headers), "bytes": len(response.Body)})
 	return response, nil
 }
 
 // secretNames stand in the names of what carries credentials, in lower case.
-var secretNames = []string{"authorization", "cookie", "token", "api-key", "apikey", "secret", "password", "csrf", "xsrf"}
+var SecretNames = []string{"authorization", "cookie", "token", "api-key", "apikey", "secret", "password", "csrf", "xsrf"}
 
 // maskHeaders hides the values of headers that carry credentials.
 func maskHeaders(headers map[string]string) map[string]string {
 	shown := make(map[string]string, len(headers))
 	for name, value := range headers {
 		lower := strings.ToLower(name)
-		for _, secret := range secretNames {
+		for _, secret := range SecretNames {
 			if strings.Contains(lower, secret) {
 				value = Masked
 			}

@@ -46,10 +46,10 @@ func (o *opGetCookies) Do(ctx context.Context, r *Run) error {
 		}
 	}
 	if len(kept) == 0 && o.DomainFilter != "*" {
-		r.warn(noCookie(o.DomainFilter, fault, cookies))
+		r.Warn(noCookie(o.DomainFilter, fault, cookies))
 	}
 	r.Secrets.HideCookies(kept)
-	r.detail("cookies", len(kept))
+	r.Detail("cookies", len(kept))
 	// Not mirrored: HttpOnly values stay out of the page's reach.
 	return r.store(ctx, o.SessionKey, JSONText(kept), false)
 }
@@ -112,7 +112,7 @@ func parseDomainFilter(text string) (f domainFilter, fault string) {
 	case strings.ContainsAny(domain, " \t\r\n,;"):
 		return "", "is more than one domain, or has white space"
 	}
-	ascii, err := hostNames.ToASCII(domain)
+	ascii, err := HostNames.ToASCII(domain)
 	if err != nil || !domainPattern.MatchString(ascii) {
 		return "", "is no domain"
 	}

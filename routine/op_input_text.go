@@ -36,7 +36,7 @@ func (o *opInputText) Do(ctx context.Context, r *Run) error {
 		for i, f := range t.Files {
 			uploaded[i] = f.String()
 		}
-		r.detail("uploaded", uploaded)
+		r.Detail("uploaded", uploaded)
 		if len(t.Files) == 0 {
 			return nil // the parameter is optional and has no value
 		}
@@ -50,10 +50,10 @@ func (o *opInputText) Do(ctx context.Context, r *Run) error {
 	}
 	r.noteFound(o.Selector, found)
 	if found.Left {
-		r.warn(fmt.Sprintf("the page left when %q got the focus, before the text was typed", o.Selector))
+		r.Warn(fmt.Sprintf("the page left when %q got the focus, before the text was typed", o.Selector))
 	}
 	if found.Differs {
-		r.warn(o.difference(found, r.shownValue(found, o.Text)))
+		r.Warn(o.difference(found, r.shownValue(found, o.Text)))
 	}
 	return nil
 }

@@ -24,10 +24,10 @@ func (o *opJSEvaluate) limit() (time.Duration, string) {
 func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 	e, err := r.Page.Evaluate(ctx, Script{Text: o.JS, Limit: Seconds(o.TimeoutSeconds), Facts: facts.Prove(o.JS)})
 	if len(e.Console) > 0 {
-		r.detail("console", e.Console)
+		r.Detail("console", e.Console)
 	}
 	r.FailedAt = e.Failed
-	if errors.Is(err, errOperationLimit) {
+	if errors.Is(err, ErrOperationLimit) {
 		err = ScriptOver(Seconds(o.TimeoutSeconds))
 		if e.LeftoversStopped {
 			err = Errorf(CodeTimeout, "%w. It may wait for code of an earlier js_evaluate (a timer, a callback, an async function), "+
@@ -41,7 +41,7 @@ func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 		return nil
 	}
 	if e.Lost != "" {
-		r.warn(fmt.Sprintf("what the script returns for %s is %s", Quote(Truncate(o.SessionKey, 80)), e.Lost))
+		r.Warn(fmt.Sprintf("what the script returns for %s is %s", Quote(Truncate(o.SessionKey, 80)), e.Lost))
 	}
 	text := string(e.JSON)
 	if e.JSON == nil {
@@ -54,5 +54,5 @@ func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 // the run's of the same name.
 func ScriptOver(limit time.Duration) *Error {
 	message := fmt.Sprintf("the script was still running when the operation's own timeout_seconds of %v was over, which may be 10 at most", limit.Seconds())
-	return &Error{Code: CodeTimeout, Message: message, Cause: errOperationLimit}
+	return &Error{Code: CodeTimeout, Message: message, Cause: ErrOperationLimit}
 }

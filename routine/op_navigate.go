@@ -21,13 +21,13 @@ func (o *opNavigate) Do(ctx context.Context, r *Run) error {
 	if err != nil {
 		return err
 	}
-	r.detail("url", withoutUser(n.URL))
-	r.detail("status", n.Status)
+	r.Detail("url", withoutUser(n.URL))
+	r.Detail("status", n.Status)
 	if n.Status >= 400 {
-		r.warn(DescribeStatus(n.URL, n.Status))
+		r.Warn(DescribeStatus(n.URL, n.Status))
 	}
 	if n.Unfinished {
-		r.warn(ShownURL(n.URL) + " did not finish loading; went on with what was there")
+		r.Warn(ShownURL(n.URL) + " did not finish loading; went on with what was there")
 	}
 	return pause(ctx, o.sleeps())
 }

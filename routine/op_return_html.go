@@ -40,7 +40,7 @@ func (o *opReturnHTML) Do(ctx context.Context, r *Run) error {
 		return withLimit(err, o.TimeoutMS)
 	}
 	if o.element() != "" {
-		r.detail("matches", matches)
+		r.Detail("matches", matches)
 		r.warnOfMatches(o.element(), matches, 0)
 	}
 	return r.setData(RawJSON(html), len(html))

@@ -21,7 +21,7 @@ func (o *opScroll) limit() (time.Duration, string) { return o.TimeoutMS.Millisec
 
 func (o *opScroll) Do(ctx context.Context, r *Run) error {
 	if o.Selector != "" && (o.X != nil || o.Y != nil) {
-		r.warn("x and y scroll the window and were ignored beside a selector: use delta_x and delta_y")
+		r.Warn("x and y scroll the window and were ignored beside a selector: use delta_x and delta_y")
 		o.X, o.Y = nil, nil
 	}
 	err := r.Page.Scroll(ctx, Scroll{Selector: o.Selector, X: o.X, Y: o.Y,

@@ -31,7 +31,7 @@ func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
 		return ok, nil
 	})
 	switch {
-	case errors.Is(err, errOperationLimit):
+	case errors.Is(err, ErrOperationLimit):
 		return Errorf(CodeTimeout, "the URL did not match %s within %d ms; it is %s", Quote(o.URLRegex), o.TimeoutMS, ShownURL(last))
 	case err != nil && ctx.Err() != nil:
 		return Errorf(CodeTimeout, "the URL did not match %s; it is %s", Quote(o.URLRegex), ShownURL(last))
@@ -39,6 +39,6 @@ func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
 	if err != nil {
 		return err
 	}
-	r.detail("url", url)
+	r.Detail("url", url)
 	return nil
 }

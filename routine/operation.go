@@ -17,11 +17,11 @@ type Action interface {
 // operation closes it when it has ended.
 const (
 	followPopup = "follow"
-	closePopup  = "close"
+	ClosePopup  = "close"
 )
 
 // popupOf returns the x-popup of the operation; empty: it has none.
-func popupOf(o Operation) string {
+func PopupOf(o Operation) string {
 	var field struct {
 		Popup any `json:"x-popup"`
 	}
@@ -32,7 +32,7 @@ func popupOf(o Operation) string {
 
 // decode makes a fresh action of the operation's kind. Each run decodes anew, so
 // that filling in placeholders never reaches the definition.
-func decode(o Operation) (Action, error) {
+func Decode(o Operation) (Action, error) {
 	i := indexOfKind(o.Type())
 	if i < 0 {
 		return nil, Errorf(CodeInvalid, "this version of rote has no operation %s: update rote, or replace the operation", Quote(Truncate(o.Type(), 60)))
@@ -44,7 +44,7 @@ func decode(o Operation) (Action, error) {
 // Describe is the operation in a few words for progress and logs, as in
 // "click #search". Placeholders are shown as written.
 func Describe(o Operation) string {
-	op, err := decode(o)
+	op, err := Decode(o)
 	if err != nil {
 		return o.Type()
 	}

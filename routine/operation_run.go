@@ -47,7 +47,7 @@ type Secrets interface {
 }
 
 // setFile makes a file the result of the run so far.
-func (r *Run) setFile(f File) error {
+func (r *Run) SetFile(f File) error {
 	data := make([]byte, base64.StdEncoding.EncodedLen(len(f.Data))+2)
 	data[0], data[len(data)-1] = '"', '"'
 	base64.StdEncoding.Encode(data[1:], f.Data)
@@ -59,14 +59,14 @@ func (r *Run) setFile(f File) error {
 	return nil
 }
 
-func (r *Run) detail(name string, value any) {
+func (r *Run) Detail(name string, value any) {
 	if r.Record.Details == nil {
 		r.Record.Details = map[string]any{}
 	}
 	r.Record.Details[name] = value
 }
 
-func (r *Run) warn(text string) {
+func (r *Run) Warn(text string) {
 	r.Result.Warnings = append(r.Result.Warnings, text)
 }
 
@@ -91,7 +91,7 @@ func (r *Run) store(ctx context.Context, key, text string, mirror bool) error {
 			"or raise --max-result", r.valueBytes, r.MaxResult)
 	}
 	r.Values[key] = text
-	r.detail("stored", map[string]any{"key": key, "bytes": len(text)})
+	r.Detail("stored", map[string]any{"key": key, "bytes": len(text)})
 	if !mirror {
 		return nil
 	}
@@ -133,4 +133,4 @@ func quotedList(texts []string) string {
 
 // errOperationLimit marks the cause with which an operation's own limit ends
 // its context.
-var errOperationLimit = errors.New("operation limit")
+var ErrOperationLimit = errors.New("operation limit")

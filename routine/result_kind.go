@@ -26,7 +26,7 @@ const (
 // OutcomeOf returns the outcome of the last operation of d that sets the result.
 func OutcomeOf(d *Definition) Outcome {
 	for _, o := range slices.Backward(d.Operations) {
-		op, err := decode(o)
+		op, err := Decode(o)
 		if err != nil {
 			continue // an older row; a run of it says why
 		}

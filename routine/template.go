@@ -14,11 +14,11 @@ import (
 
 // site is one templated string of an operation: where it stands and what kind
 // of place that is.
-type site struct {
+type Site struct {
 	pointer string // relative to the operation
 	key     bool   // it is the key that the pointer names, not the value
-	text    string
-	place   placeholder.Place
+	Text    string
+	Place   placeholder.Place
 }
 
 // places are the values of the `fill` tag that operation structs carry on each
@@ -66,18 +66,18 @@ func fieldsOf(t reflect.Type, pointer string) []templated {
 
 // eachTemplate shows every templated string of op, in the order of the fields.
 // Of a body, which can be large, those that hold no token are left out.
-func eachTemplate(op Action, show func(site)) {
+func EachTemplate(op Action, show func(Site)) {
 	v := reflect.ValueOf(op).Elem()
 	eachField(v, templatedFields()[v.Type()], show)
 }
 
-func eachField(v reflect.Value, fields []templated, show func(site)) {
+func eachField(v reflect.Value, fields []templated, show func(Site)) {
 	for _, f := range fields {
 		switch field := v.Field(f.index); {
 		case f.inner != nil:
 			eachField(field, f.inner, show)
 		case field.Kind() == reflect.String:
-			show(site{f.pointer, false, field.String(), f.place})
+			show(Site{f.pointer, false, field.String(), f.place})
 		default:
 			eachInTree(field.Interface(), f, &path{}, show)
 		}
@@ -86,10 +86,10 @@ func eachField(v reflect.Value, fields []templated, show func(site)) {
 
 // eachInTree shows the strings of a decoded JSON value, and the keys of its
 // objects where those may hold placeholders.
-func eachInTree(x any, f templated, at *path, show func(site)) {
+func eachInTree(x any, f templated, at *path, show func(Site)) {
 	shown := func(text string, key bool) {
 		if !fillsKeys(f.place) || strings.Contains(text, "{{") {
-			show(site{f.pointer + at.pointer(), key, text, f.place})
+			show(Site{f.pointer + at.pointer(), key, text, f.place})
 		}
 	}
 	switch x := x.(type) {
@@ -125,12 +125,12 @@ func fillsKeys(place placeholder.Place) bool { return place == placeholder.Value
 
 // replaceTemplates puts what put returns in the place of every templated string
 // of op. The first error ends it.
-func replaceTemplates(op Action, put func(site) (any, error)) error {
+func ReplaceTemplates(op Action, put func(Site) (any, error)) error {
 	v := reflect.ValueOf(op).Elem()
 	return replaceFields(v, templatedFields()[v.Type()], put)
 }
 
-func replaceFields(v reflect.Value, fields []templated, put func(site) (any, error)) error {
+func replaceFields(v reflect.Value, fields []templated, put func(Site) (any, error)) error {
 	for _, f := range fields {
 		field := v.Field(f.index)
 		if f.inner != nil {
@@ -154,14 +154,14 @@ func replaceFields(v reflect.Value, fields []templated, put func(site) (any, err
 
 // replaceTree replaces the strings of a decoded JSON value, the keys of objects
 // among them. It makes a new tree.
-func replaceTree(x any, pointer string, place placeholder.Place, put func(site) (any, error)) (any, error) {
+func replaceTree(x any, pointer string, place placeholder.Place, put func(Site) (any, error)) (any, error) {
 	switch x := x.(type) {
 	case string:
-		return put(site{pointer, false, x, place})
+		return put(Site{pointer, false, x, place})
 	case []string:
 		out := make([]string, len(x))
 		for i, e := range x {
-			filled, err := put(site{pointer + "/" + strconv.Itoa(i), false, e, place})
+			filled, err := put(Site{pointer + "/" + strconv.Itoa(i), false, e, place})
 			if err != nil {
 				return nil, err
 			}
@@ -183,14 +183,14 @@ func replaceTree(x any, pointer string, place placeholder.Place, put func(site) 
 	return x, nil
 }
 
-func replaceObject(x map[string]any, pointer string, place placeholder.Place, put func(site) (any, error)) (any, error) {
+func replaceObject(x map[string]any, pointer string, place placeholder.Place, put func(Site) (any, error)) (any, error) {
 	out := make(map[string]any, len(x))
 	written := map[string]string{} // what was written for a key of out
 	for _, k := range slices.Sorted(maps.Keys(x)) {
 		at := pointer + "/" + EscapePointer(k)
 		name := k
 		if fillsKeys(place) {
-			filled, err := put(site{at, true, k, placeholder.Text})
+			filled, err := put(Site{at, true, k, placeholder.Text})
 			if err != nil {
 				return nil, err
 			}
@@ -222,7 +222,7 @@ func (e *keyClash) Unwrap() error {
 }
 
 // asInvalidValue finds a value that its place does not allow.
-func asInvalidValue(err error) (*placeholder.InvalidValueError, bool) {
+func AsInvalidValue(err error) (*placeholder.InvalidValueError, bool) {
 	var bad *placeholder.InvalidValueError
 	return bad, errors.As(err, &bad)
 }

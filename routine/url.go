@@ -67,7 +67,7 @@ func doubtfulRequestURL(url string) (message, hint string) {
 }
 
 // hostNames maps the names of hosts as browsers do.
-var hostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
+var HostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 
 // originWithUser is the beginning of a URL that carries a user name: its scheme,
 // and the user name and password.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"rote/routine"
+	"rote/routine/engine"
 	"runtime/debug"
 	"time"
 
@@ -165,10 +166,10 @@ func (s *Service) waitAndRun(ctx context.Context, t *ticket, l *live, d *routine
 // runPage opens a page, which the caller closes, and runs the definition on it.
 func (s *Service) runPage(ctx context.Context, l *live, d *routine.Definition, values routine.Values, progress func(routine.Progress)) (err error) {
 	e := l.last
-	e.Result = routine.NewResult()
+	e.Result = engine.NewResult()
 	defer func() {
 		if p := recover(); p != nil {
-			err = routine.RedactError(d, values, routine.Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
+			err = engine.RedactError(d, values, routine.Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
 		}
 	}()
 	opening, err := s.pageOptions(ctx, l.caller, d)
@@ -187,7 +188,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *routine.Definition, v
 		return err
 	}
 	l.page = page
-	outcome, err := routine.RunDefinition(ctx, d, values, page, routine.RunOptions{MaxResult: s.maxResult, Now: s.now,
+	outcome, err := engine.RunDefinition(ctx, d, values, page, engine.RunOptions{MaxResult: s.maxResult, Now: s.now,
 		LargeText: s.largeTexts.of(l.caller.OrganizationID), Progress: progress, Recorded: l.tellOperation})
 	e.Result, e.Evidence, l.files = outcome.Result, outcome.Evidence, outcome.Files
 	if err == nil && opening.Keep {

@@ -1,4 +1,4 @@
-package routine
+package engine
 
 import (
 	"encoding/base64"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"net/url"
+	"rote/routine"
 	"rote/routine/routinetest/stopwatch"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ import (
 )
 
 func secretText(text string) secrets {
-	return secretsOf([]Parameter{{Name: "p", Secret: true}}, Values{"p": text})
+	return secretsOf([]routine.Parameter{{Name: "p", Secret: true}}, routine.Values{"p": text})
 }
 
 // A secret is found in any form that pages, browsers and we ourselves give to a
@@ -92,11 +93,11 @@ func TestAllOfAResultIsMasked(t *testing.T) {
 	const secret = "s3cretKey"
 	size := int64(4)
 	headers := map[string]string{"x-s3cretkey": "1", "x-s3cretKey": "2", "x-other": "s3 cretkey"}
-	record := OperationRecord{Type: "fetch", Error: new("s3cretKey"),
-		EgressDenied: []Denial{{Host: "s3cretkey.test", Address: "s3cretKey", Reason: "no s3cretKey"}},
+	record := routine.OperationRecord{Type: "fetch", Error: new("s3cretKey"),
+		EgressDenied: []routine.Denial{{Host: "s3cretkey.test", Address: "s3cretKey", Reason: "no s3cretKey"}},
 		Details:      map[string]any{"response": map[string]any{"headers": headers, "status": 200}, "console": []string{"s3cretKey"}}}
-	r := &Result{Filename: "r-s3cretKey.pdf", ContentType: "text/x; name=s3cretkey", Size: &size, Error: new("E s3cretKey"), Warnings: []string{"w S3CRETKEY"},
-		PlaceholderResolution: map[string]*string{"sessionStorage:k": new("s3cret\tKey"), "meta:none": nil}, OperationsMetadata: []OperationRecord{record}}
+	r := &routine.Result{Filename: "r-s3cretKey.pdf", ContentType: "text/x; name=s3cretkey", Size: &size, Error: new("E s3cretKey"), Warnings: []string{"w S3CRETKEY"},
+		PlaceholderResolution: map[string]*string{"sessionStorage:k": new("s3cret\tKey"), "meta:none": nil}, OperationsMetadata: []routine.OperationRecord{record}}
 	secretText(secret).result(r)
 	text, _ := json.Marshal(r)
 	if strings.Contains(strings.ToLower(string(text)), "cretkey") {
@@ -107,8 +108,8 @@ func TestAllOfAResultIsMasked(t *testing.T) {
 			t.Errorf("%s is not in %s", want, text)
 		}
 	}
-	err := secretText(secret).err(Internal("do", fmt.Errorf("of https://s3cretkey.test")))
-	if cause := HiddenCause(err); CodeOf(err) != CodeInternal || cause == nil || strings.Contains(cause.Error(), "cretkey") {
+	err := secretText(secret).err(routine.Internal("do", fmt.Errorf("of https://s3cretkey.test")))
+	if cause := routine.HiddenCause(err); routine.CodeOf(err) != routine.CodeInternal || cause == nil || strings.Contains(cause.Error(), "cretkey") {
 		t.Errorf("%v because of %v", err, cause)
 	}
 }
@@ -126,7 +127,7 @@ func TestNothingOfASecretIsLeft(t *testing.T) {
 		}
 		secret := string(runes)
 		forms := []func(string) string{func(s string) string { return s },
-			url.QueryEscape, url.PathEscape, html.EscapeString, quoteJSON, OneLine, strings.ToLower,
+			url.QueryEscape, url.PathEscape, html.EscapeString, quoteJSON, routine.OneLine, strings.ToLower,
 			func(s string) string { return fmt.Sprintf("%q", s) }}
 		form := []rune(forms[random.IntN(len(forms))](secret))
 		cut := random.IntN(len(form) + 1)
@@ -194,8 +195,8 @@ func TestLongTextsAreMasked(t *testing.T) {
 		n++
 	}
 	got := s.text(text.String())
-	if strings.Count(got, Masked) != n || strings.Contains(got, "first") || strings.Count(got, "x")+n*len(Masked) != len(got) {
-		t.Errorf("%d of %d are masked", strings.Count(got, Masked), n)
+	if strings.Count(got, routine.Masked) != n || strings.Contains(got, "first") || strings.Count(got, "x")+n*len(routine.Masked) != len(got) {
+		t.Errorf("%d of %d are masked", strings.Count(got, routine.Masked), n)
 	}
 }
 
@@ -203,7 +204,7 @@ func TestLongTextsAreMasked(t *testing.T) {
 // apart: the spellings of one secret, and several secrets.
 func TestLongSecretsThatBeginAlike(t *testing.T) {
 	long := strings.Repeat("k", 300)
-	both := secretsOf([]Parameter{{Name: "p", Secret: true}, {Name: "q", Secret: true}}, Values{"p": long + "&tail-one", "q": long + "-other-two"})
+	both := secretsOf([]routine.Parameter{{Name: "p", Secret: true}, {Name: "q", Secret: true}}, routine.Values{"p": long + "&tail-one", "q": long + "-other-two"})
 	for name, s := range map[string]secrets{"one": secretText(long + "&tail-one"), "both": both} {
 		for _, text := range []string{long + "&tail-one", "a " + long + "&amp;tail-one b", long + `\u0026tail-one`} {
 			if got := s.text(text); strings.Contains(got, "tail") || strings.Contains(got, "one") {
@@ -218,8 +219,8 @@ func TestLongSecretsThatBeginAlike(t *testing.T) {
 }
 
 func TestNamesOfSecretFilesAreMasked(t *testing.T) {
-	files := Values{"cv": []InputFile{{Name: "cv.txt", Type: "text/plain", Data: []byte("hello")}}}
-	if got := secretsOf([]Parameter{{Name: "cv", Secret: true}}, files).text("uploaded cv.txt (text/plain)"); strings.Contains(got, "cv.txt") {
+	files := routine.Values{"cv": []routine.InputFile{{Name: "cv.txt", Type: "text/plain", Data: []byte("hello")}}}
+	if got := secretsOf([]routine.Parameter{{Name: "cv", Secret: true}}, files).text("uploaded cv.txt (text/plain)"); strings.Contains(got, "cv.txt") {
 		t.Error(got)
 	}
 }

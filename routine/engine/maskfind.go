@@ -1,4 +1,4 @@
-package routine
+package engine
 
 // maxIndexed is how many bytes of a text a finder keeps in its tree. Of a longer
 // text it finds the beginning, and then compares the rest.

@@ -1,9 +1,10 @@
-package routine
+package engine
 
 import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"rote/routine"
 	"strings"
 )
 
@@ -11,7 +12,7 @@ import (
 // The last one is the result of the run, unless an operation after the click has
 // set another.
 func (r *runner) takeFiles(ctx context.Context, last bool) error {
-	k, _ := KindOf(r.Record.Type)
+	k, _ := routine.KindOf(r.Record.Type)
 	if k.Ends() {
 		r.fixed = true
 	} else if k.SendsFiles {
@@ -20,19 +21,19 @@ func (r *runner) takeFiles(ctx context.Context, last bool) error {
 	files, err := r.Page.Files(ctx, last && k.SendsFiles)
 	var names []string
 	for _, f := range files {
-		f.Name = r.unusedName(fileName(r.hidden.text(f.Name)))
+		f.Name = r.unusedName(routine.FileName(r.hidden.text(f.Name)))
 		f.ContentType = r.hidden.text(f.ContentType)
 		r.files = append(r.files, f)
 		names = append(names, f.Name)
 		if r.fixed {
 			continue
 		}
-		if err := r.setFile(f); err != nil {
+		if err := r.SetFile(f); err != nil {
 			return err
 		}
 	}
 	if len(names) > 0 {
-		r.detail("files", names)
+		r.Detail("files", names)
 	}
 	return err
 }
@@ -45,7 +46,7 @@ func (r *runner) unusedName(name string) string {
 	if extension := filepath.Ext(name); len(name) > maxFileName && len(extension) < 20 {
 		name = strings.ToValidUTF8(name[:maxFileName-len(extension)], "") + extension
 	}
-	used := map[string]bool{ScreenshotFile: true}
+	used := map[string]bool{routine.ScreenshotFile: true}
 	for _, f := range r.files {
 		used[f.Name] = true
 	}

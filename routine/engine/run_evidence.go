@@ -1,4 +1,4 @@
-package routine
+package engine
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"rote/routine"
 	"rote/routine/placeholder"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ const maxInspected = 256 << 10
 // inspect gathers evidence of a failure on the run's page, also when the run's
 // time is over. One that was cancelled or whose service stops is not kept
 // waiting for it. There is none when the secrets are more than maxInspected.
-func (r *runner) inspect(ctx context.Context, o Operation) *Evidence {
+func (r *runner) inspect(ctx context.Context, o routine.Operation) *routine.Evidence {
 	if unwanted(ctx) || r.hidden.size() > maxInspected {
 		return nil
 	}
@@ -33,11 +34,11 @@ func (r *runner) inspect(ctx context.Context, o Operation) *Evidence {
 		}
 	})
 	defer stop()
-	i := Inspection{Operation: o.Type(), Secrets: r.hidden.texts}
+	i := routine.Inspection{Operation: o.Type(), Secrets: r.hidden.texts}
 	if r.op != nil {
-		eachTemplate(r.op, func(s site) {
-			if s.place == placeholder.Selector {
-				i.Selector = s.text
+		routine.EachTemplate(r.op, func(s routine.Site) {
+			if s.Place == placeholder.Selector {
+				i.Selector = s.Text
 			}
 		})
 	}
@@ -51,10 +52,10 @@ func (r *runner) inspect(ctx context.Context, o Operation) *Evidence {
 
 // failedLine is the line of the operation's script at which it threw; nil when
 // that is not known.
-func (r *runner) failedLine(o Operation) *ScriptLine {
-	op, err := decode(o)
-	written, ok := scriptOf(op)
-	filled, _ := scriptOf(r.op)
+func (r *runner) failedLine(o routine.Operation) *routine.ScriptLine {
+	op, err := routine.Decode(o)
+	written, ok := routine.ScriptOf(op)
+	filled, _ := routine.ScriptOf(r.op)
 	if err != nil || !ok || r.FailedAt.Line < 1 {
 		return nil
 	}
@@ -62,7 +63,7 @@ func (r *runner) failedLine(o Operation) *ScriptLine {
 	if r.FailedAt.Line > len(lines) || strings.Count(lineEnds.Replace(filled), "\n")+1 != len(lines) {
 		return nil // a placeholder that is written over several lines
 	}
-	return &ScriptLine{r.FailedAt, lines[r.FailedAt.Line-1]}
+	return &routine.ScriptLine{Place: r.FailedAt, Text: lines[r.FailedAt.Line-1]}
 }
 
 // lineEnds makes all line ends of JavaScript the same.
@@ -70,7 +71,7 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u
 
 // unwanted tells that ctx has ended for another reason than the time.
 func unwanted(ctx context.Context) bool {
-	return ctx.Err() != nil && CodeOf(CauseOf(ctx)) != CodeTimeout
+	return ctx.Err() != nil && routine.CodeOf(routine.CauseOf(ctx)) != routine.CodeTimeout
 }
 
 // How much of each text evidence shows, in characters, how many of each list,
@@ -88,12 +89,12 @@ const (
 
 // redactEvidence removes secret values from e and truncates its texts and lists to
 // the limits above.
-func redactEvidence(e *Evidence, hidden secrets) {
+func redactEvidence(e *routine.Evidence, hidden secrets) {
 	if e == nil {
 		return
 	}
 	shown := func(text string, limit int) string {
-		return Truncate(OneLine(hideCredentials(hidden.text(text))), limit)
+		return routine.Truncate(routine.OneLine(hideCredentials(hidden.text(text))), limit)
 	}
 	e.URL, e.Title, e.Text = shown(e.URL, maxEvidenceURL), shown(e.Title, maxEvidenceLine), shown(e.Text, maxEvidenceText)
 	for i := range e.Elements {
@@ -126,7 +127,7 @@ func redactEvidence(e *Evidence, hidden secrets) {
 	}
 }
 
-func jsonSize(e *Evidence) int {
+func jsonSize(e *routine.Evidence) int {
 	text, _ := json.Marshal(e) // texts and numbers
 	return len(text)
 }
@@ -138,12 +139,12 @@ var (
 	userinfo = regexp.MustCompile(`://[^/?#\s]*@`)
 	// credential is a part of a query or fragment whose name says that its
 	// value is a secret.
-	credential = regexp.MustCompile(`(?i)([?&#;][^=&#\s]*(?:` + strings.Join(secretNames, "|") + `)[^=&#\s]*=)[^&#\s]*`)
+	credential = regexp.MustCompile(`(?i)([?&#;][^=&#\s]*(?:` + strings.Join(routine.SecretNames, "|") + `)[^=&#\s]*=)[^&#\s]*`)
 )
 
 // hideCredentials masks those that URLs in a text carry.
 func hideCredentials(text string) string {
-	return credential.ReplaceAllString(userinfo.ReplaceAllString(text, "://"), "${1}"+Masked)
+	return credential.ReplaceAllString(userinfo.ReplaceAllString(text, "://"), "${1}"+routine.Masked)
 }
 
 // maxNearest is how many elements an error names.
@@ -151,7 +152,7 @@ const maxNearest = 4
 
 // hintOf returns what the evidence adds to the error, because most readers see nothing
 // but the error: the line of the script, or what could have been meant.
-func hintOf(e *Evidence, o Operation, err *Error) string {
+func hintOf(e *routine.Evidence, o routine.Operation, err *routine.Error) string {
 	if e != nil && e.Script != nil && e.Script.Text != "" {
 		return fmt.Sprintf("; line %d is: %s", e.Script.Line, e.Script.Text)
 	}
@@ -160,16 +161,16 @@ func hintOf(e *Evidence, o Operation, err *Error) string {
 
 // nearestElements names what could have been meant by the selector of a search for an
 // element.
-func nearestElements(e *Evidence, o Operation, err *Error) string {
+func nearestElements(e *routine.Evidence, o routine.Operation, err *routine.Error) string {
 	code, limit := err.Code, "timeout_ms"
-	var search *Error
-	if code == CodeTimeout && errors.As(err.Cause, &search) { // the run's time ended it
+	var search *routine.Error
+	if code == routine.CodeTimeout && errors.As(err.Cause, &search) { // the run's time ended it
 		code, limit = search.Code, "timeout_seconds of the run"
 	}
-	if e == nil || e.Elements == nil || code != CodeElementNotFound && code != CodeElementNotActionable {
+	if e == nil || e.Elements == nil || code != routine.CodeElementNotFound && code != routine.CodeElementNotActionable {
 		return ""
 	}
-	if code == CodeElementNotFound && len(e.Elements) > 0 && e.Elements[0].Matched {
+	if code == routine.CodeElementNotFound && len(e.Elements) > 0 && e.Elements[0].Matched {
 		return "; it came right after that: wait longer for it (" + limit + ")"
 	}
 	var usable []string
@@ -178,10 +179,10 @@ func nearestElements(e *Evidence, o Operation, err *Error) string {
 			usable = append(usable, x.String())
 		}
 	}
-	if len(usable) == 0 && code == CodeElementNotActionable {
+	if len(usable) == 0 && code == routine.CodeElementNotActionable {
 		return ""
 	}
-	if k, _ := KindOf(o.Type()); len(usable) == 0 && k.Effect == EffectReads {
+	if k, _ := routine.KindOf(o.Type()); len(usable) == 0 && k.Effect == routine.EffectReads {
 		return "; nothing on the page is named like it"
 	}
 	if len(usable) == 0 {

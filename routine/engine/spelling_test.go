@@ -1,4 +1,4 @@
-package routine
+package engine
 
 import (
 	"encoding/base64"
@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
+	"rote/routine"
 	"strings"
 	"testing"
 )
@@ -13,9 +14,9 @@ import (
 // A secret is hidden however what tells of the run writes it.
 func TestSecretsAreHidden(t *testing.T) {
 	const secret = `p@ss "wörd"/<&+'(1)!`
-	s := secretsOf([]Parameter{{Name: "pin", Secret: true}, {Name: "open"}}, Values{"pin": secret, "open": "shown"})
+	s := secretsOf([]routine.Parameter{{Name: "pin", Secret: true}, {Name: "open"}}, routine.Values{"pin": secret, "open": "shown"})
 	asJSON, _ := json.Marshal(map[string]string{"k": secret})
-	plain := JSONText(map[string]string{"k": secret})
+	plain := routine.JSONText(map[string]string{"k": secret})
 	parsed := &url.URL{Path: "/" + secret, RawQuery: url.Values{"q": {secret}}.Encode()}
 	percent := url.PathEscape(secret)
 	for name, text := range map[string]string{
@@ -25,7 +26,7 @@ func TestSecretsAreHidden(t *testing.T) {
 		"JSON": plain, "JSON for HTML": string(asJSON), "HTML": html.EscapeString(secret),
 		"base64": base64.StdEncoding.EncodeToString([]byte(secret)), "basic authorization": base64.StdEncoding.EncodeToString([]byte("u:" + secret)),
 		"base64 in the middle": base64.URLEncoding.EncodeToString([]byte("user:" + secret + ":more")), "hexadecimal": hex.EncodeToString([]byte(secret)),
-		"cut": Truncate("https://a.test/"+secret, 30), "cut and escaped": Truncate("https://a.test/"+percent, 30),
+		"cut": routine.Truncate("https://a.test/"+secret, 30), "cut and escaped": routine.Truncate("https://a.test/"+percent, 30),
 	} {
 		got := s.text(text)
 		for _, part := range []string{"ss", "w", "rd", percent[:10], base64.StdEncoding.EncodeToString([]byte(secret))[4:12], hex.EncodeToString([]byte(secret))[:8]} {
@@ -33,7 +34,7 @@ func TestSecretsAreHidden(t *testing.T) {
 				t.Errorf("%s: %q is left in %q", name, part, got)
 			}
 		}
-		if !strings.Contains(got, Masked) {
+		if !strings.Contains(got, routine.Masked) {
 			t.Errorf("%s: nothing is masked in %q", name, got)
 		}
 	}

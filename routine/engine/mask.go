@@ -1,4 +1,4 @@
-package routine
+package engine
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"rote/routine"
 	"rote/routine/placeholder"
 )
 
@@ -31,10 +32,10 @@ type secrets struct {
 const minSecret = 3
 
 // secretsOf are the values of the secret parameters.
-func secretsOf(ps []Parameter, v Values) secrets {
+func secretsOf(ps []routine.Parameter, v routine.Values) secrets {
 	var all []string
 	for _, p := range ps {
-		if files, ok := v[p.Name].([]InputFile); ok && p.Secret {
+		if files, ok := v[p.Name].([]routine.InputFile); ok && p.Secret {
 			for _, f := range files {
 				all = append(all, spellings(f.Name)...)
 			}
@@ -45,7 +46,7 @@ func secretsOf(ps []Parameter, v Values) secrets {
 	return secrets{}.with(all)
 }
 
-func secretTokens(ps []Parameter) map[string]bool {
+func secretTokens(ps []routine.Parameter) map[string]bool {
 	names := map[string]bool{}
 	for _, p := range ps {
 		if p.Secret {
@@ -92,7 +93,7 @@ func (s secrets) tree(x any) any {
 		for _, k := range slices.Sorted(maps.Keys(x)) {
 			name := s.text(k)
 			for _, taken := out[name]; taken; _, taken = out[name] {
-				name += Masked
+				name += routine.Masked
 			}
 			out[name] = s.text(x[k])
 		}
@@ -108,7 +109,7 @@ func (s secrets) tree(x any) any {
 }
 
 // result masks all that r tells beside its data.
-func (s secrets) result(r *Result) {
+func (s secrets) result(r *routine.Result) {
 	if s.maskIndex == nil {
 		return
 	}
@@ -131,7 +132,7 @@ func (s secrets) result(r *Result) {
 }
 
 // record is o masked; it shares nothing that changes with o.
-func (s secrets) record(o OperationRecord) OperationRecord {
+func (s secrets) record(o routine.OperationRecord) routine.OperationRecord {
 	if o.Error != nil {
 		o.Error = new(s.text(*o.Error))
 	}
@@ -153,13 +154,13 @@ func (s secrets) err(err error) error {
 	if s.maskIndex == nil || err == nil {
 		return err
 	}
-	e := AsError(err)
-	shown := &Error{Code: e.Code, Message: s.text(e.Message), Problems: slices.Clone(e.Problems), RetryAfter: e.RetryAfter}
+	e := routine.AsError(err)
+	shown := &routine.Error{Code: e.Code, Message: s.text(e.Message), Problems: slices.Clone(e.Problems), RetryAfter: e.RetryAfter}
 	for i := range shown.Problems {
 		p := &shown.Problems[i]
 		p.Message, p.Hint = s.text(p.Message), s.text(p.Hint)
 	}
-	if cause := HiddenCause(err); cause != nil {
+	if cause := routine.HiddenCause(err); cause != nil {
 		shown.Cause = errors.New(s.text(cause.Error()))
 	}
 	return shown

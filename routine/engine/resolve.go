@@ -1,4 +1,4 @@
-package routine
+package engine
 
 import (
 	"context"
@@ -10,13 +10,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"rote/routine"
 	"rote/routine/placeholder"
 )
 
 // fill puts values in the place of op's placeholders: parameters, and what the
 // run and its page hold. A storage token without value stays as it is written,
 // with a warning.
-func (r *runner) fill(ctx context.Context, op Action) error {
+func (r *runner) fill(ctx context.Context, op routine.Action) error {
 	var failed error
 	resolve := func(t placeholder.Token) (any, bool) {
 		v, found, err := r.resolve(ctx, t)
@@ -33,23 +34,23 @@ func (r *runner) fill(ctx context.Context, op Action) error {
 		}
 		r.hidden = r.hidden.with(all)
 	}()
-	filling := &placeholder.Filling{Resolve: resolve, Room: MaxFilledBytes, Put: func(t placeholder.Token, text string) {
+	filling := &placeholder.Filling{Resolve: resolve, Room: routine.MaxFilledBytes, Put: func(t placeholder.Token, text string) {
 		if text = strings.Trim(text, `" `); text != "" && r.secret[t.Key] {
 			written[text] = true
 		}
 	}}
-	err := replaceTemplates(op, func(s site) (any, error) {
-		t, _ := placeholder.Parse(s.text, s.place)
-		if t.Literal() && s.place != placeholder.Filename {
-			return s.text, nil
+	err := routine.ReplaceTemplates(op, func(s routine.Site) (any, error) {
+		t, _ := placeholder.Parse(s.Text, s.Place)
+		if t.Literal() && s.Place != placeholder.Filename {
+			return s.Text, nil
 		}
 		return filling.Fill(t)
 	})
 	if failed != nil {
 		return failed
 	}
-	if bad, ok := asInvalidValue(err); ok {
-		return Errorf(CodeInvalid, "the value of %s does not fit here: %s", bad.Token.Raw, bad.Reason)
+	if bad, ok := routine.AsInvalidValue(err); ok {
+		return routine.Errorf(routine.CodeInvalid, "the value of %s does not fit here: %s", bad.Token.Raw, bad.Reason)
 	}
 	return err
 }
@@ -65,7 +66,7 @@ func (r *runner) resolve(ctx context.Context, t placeholder.Token) (any, bool, e
 		return strconv.FormatInt(r.now().UnixMilli(), 10), true, nil
 	}
 	if ctx.Err() != nil { // there may be thousands of tokens, and megabytes to read for each
-		return nil, false, CauseOf(ctx)
+		return nil, false, routine.CauseOf(ctx)
 	}
 	text, found, secret, err := r.read(ctx, t)
 	if err != nil {
@@ -78,12 +79,12 @@ func (r *runner) resolve(ctx context.Context, t placeholder.Token) (any, bool, e
 	}
 	if !found {
 		r.Result.PlaceholderResolution[t.Key] = nil
-		r.warn("Could not resolve placeholder: " + t.Key)
+		r.Warn("Could not resolve placeholder: " + t.Key)
 		return nil, false, nil
 	}
 	shown := text
 	if secret {
-		shown, r.secret[t.Key] = Masked, true
+		shown, r.secret[t.Key] = routine.Masked, true
 	}
 	r.Result.PlaceholderResolution[t.Key] = new(r.shorten(shown))
 	return text, true, nil
@@ -100,7 +101,7 @@ const (
 // shorten gives as much of a text as placeholder_resolution has room for. What is
 // cut off leaves a "…".
 func (r *runner) shorten(text string) string {
-	short := Truncate(text, min(maxShownText, max(maxShownTexts-r.shownBytes, 0)))
+	short := routine.Truncate(text, min(maxShownText, max(maxShownTexts-r.shownBytes, 0)))
 	r.shownBytes += len(short)
 	return short
 }
@@ -114,16 +115,16 @@ func (r *runner) read(ctx context.Context, t placeholder.Token) (text string, fo
 			if text, ok := r.Values[key]; ok {
 				return text, true, nil
 			}
-			return r.Page.Lookup(ctx, FromSessionStorage, key)
+			return r.Page.Lookup(ctx, routine.FromSessionStorage, key)
 		})
 	case placeholder.LocalStorage:
 		text, found, err = placeholder.Lookup(ctx, t.Name, func(key string) (string, bool, error) {
-			return r.Page.Lookup(ctx, FromLocalStorage, key)
+			return r.Page.Lookup(ctx, routine.FromLocalStorage, key)
 		})
 	case placeholder.Meta:
-		text, found, err = r.Page.Lookup(ctx, FromMeta, t.Name)
+		text, found, err = r.Page.Lookup(ctx, routine.FromMeta, t.Name)
 	case placeholder.WindowProperty:
-		text, found, err = r.Page.Lookup(ctx, FromWindow, t.Name)
+		text, found, err = r.Page.Lookup(ctx, routine.FromWindow, t.Name)
 	case placeholder.Cookie:
 		return r.cookie(ctx, t.Name)
 	default:
@@ -143,7 +144,7 @@ func (r *runner) cookie(ctx context.Context, name string) (string, bool, bool, e
 		if c.Name != name {
 			continue
 		}
-		r.HideCookies([]Cookie{c})
+		r.HideCookies([]routine.Cookie{c})
 		plain, err := url.PathUnescape(c.Value)
 		if err != nil {
 			return c.Value, true, c.HTTPOnly, nil
@@ -168,7 +169,7 @@ func (r *runner) hide(texts ...string) {
 }
 
 // HideCookies makes the values of HttpOnly cookies secrets, as they are and decoded.
-func (r *runner) HideCookies(cookies []Cookie) {
+func (r *runner) HideCookies(cookies []routine.Cookie) {
 	var texts []string
 	for _, c := range cookies {
 		if !c.HTTPOnly || c.Value == "" {

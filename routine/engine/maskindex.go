@@ -1,9 +1,10 @@
-package routine
+package engine
 
 import (
 	"bytes"
 	"cmp"
 	"regexp"
+	"rote/routine"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,7 +78,7 @@ func (x *maskIndex) text(t string) string {
 	if len(t) <= window {
 		found, all := x.places(t)
 		if all {
-			return Masked
+			return routine.Masked
 		}
 		return replaced(t, found)
 	}
@@ -132,7 +133,7 @@ func replaced(t string, found []place) string {
 	for _, p := range found {
 		if p.from >= end {
 			b.WriteString(t[end:p.from])
-			b.WriteString(Masked)
+			b.WriteString(routine.Masked)
 		}
 		end = max(end, p.to)
 	}
@@ -206,16 +207,16 @@ var (
 // magnitudes are what a text is worth as a number, without its sign: exactly, and
 // rounded as scripts and JSON readers do. None when it is no number.
 func magnitudes(text string) []string {
-	if len(text) > MaxNumberText || !wholeNumber.MatchString(text) {
+	if len(text) > routine.MaxNumberText || !wholeNumber.MatchString(text) {
 		return nil
 	}
 	n := strings.Trim(text, "+- \t\r\n\f\v")
-	if !FitsNumber(n) {
+	if !routine.FitsNumber(n) {
 		return nil
 	}
-	values := []string{CanonicalNumber(n)}
+	values := []string{routine.CanonicalNumber(n)}
 	if f, err := strconv.ParseFloat(n, 64); err == nil {
-		values = append(values, CanonicalNumber(strconv.FormatFloat(f, 'g', -1, 64)))
+		values = append(values, routine.CanonicalNumber(strconv.FormatFloat(f, 'g', -1, 64)))
 	}
 	return values
 }
@@ -234,7 +235,7 @@ func (x *maskIndex) numbers(t string) []place {
 			i++
 			continue
 		}
-		token := looseNumber.FindString(t[i:min(len(t), i+MaxNumberText)])
+		token := looseNumber.FindString(t[i:min(len(t), i+routine.MaxNumberText)])
 		from, to := i, i+len(token)
 		if from > 0 && t[from-1] == '.' {
 			from-- // as in .5
@@ -242,7 +243,7 @@ func (x *maskIndex) numbers(t string) []place {
 		alone := i == start && strings.TrimSpace(t[to:]) == ""
 		for _, number := range []string{token, t[from:to]} {
 			number = strings.ReplaceAll(number, ",", "")
-			if (len(token) >= minSecret || alone) && FitsNumber(number) && x.values[CanonicalNumber(number)] {
+			if (len(token) >= minSecret || alone) && routine.FitsNumber(number) && x.values[routine.CanonicalNumber(number)] {
 				found = append(found, place{from, to})
 			}
 		}

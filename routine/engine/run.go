@@ -1,9 +1,10 @@
-package routine
+package engine
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"rote/routine"
 	"runtime/debug"
 	"time"
 )
@@ -19,30 +20,30 @@ type RunOptions struct {
 	LargeText func(ctx context.Context) (release func(), err error)
 	// Progress is called before each operation, Recorded after it with its record,
 	// in which secrets are masked. Both may be nil.
-	Progress func(Progress)
-	Recorded func(OperationRecord)
+	Progress func(routine.Progress)
+	Recorded func(routine.OperationRecord)
 }
 
 // runOutcome is what a run leaves, in which secrets are masked. The data of the
 // result is the routine's own answer and stays as it is.
 type runOutcome struct {
-	Result *Result
+	Result *routine.Result
 	// Evidence is that of the failure; nil: there is none.
-	Evidence *Evidence
+	Evidence *routine.Evidence
 	// Files are those that the pages were sent.
-	Files []File
+	Files []routine.File
 }
 
 // newResult is the result of a run that has not begun.
-func NewResult() *Result {
-	return &Result{PlaceholderResolution: map[string]*string{}, OperationsMetadata: []OperationRecord{}}
+func NewResult() *routine.Result {
+	return &routine.Result{PlaceholderResolution: map[string]*string{}, OperationsMetadata: []routine.OperationRecord{}}
 }
 
 // runDefinition runs the operations of d on a page. The outcome is complete also
 // when it returns an error, the first failure of an operation. A panic is an
 // internal error.
-func RunDefinition(ctx context.Context, d *Definition, values Values, page Page, o RunOptions) (*runOutcome, error) {
-	r := &runner{Run: Run{Page: page, Parameters: values, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
+func RunDefinition(ctx context.Context, d *routine.Definition, values routine.Values, page routine.Page, o RunOptions) (*runOutcome, error) {
+	r := &runner{Run: routine.Run{Page: page, Parameters: values, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
 		now: o.Now, progress: o.Progress, recorded: o.Recorded, hidden: secretsOf(d.Parameters, values), secret: secretTokens(d.Parameters)}
 	r.Secrets = r
 	err := r.recoverPanic(func() error { return r.run(ctx, d) })
@@ -51,33 +52,33 @@ func RunDefinition(ctx context.Context, d *Definition, values Values, page Page,
 }
 
 // redactError masks the values of the secret parameters in an error.
-func RedactError(d *Definition, values Values, err error) error {
+func RedactError(d *routine.Definition, values routine.Values, err error) error {
 	return secretsOf(d.Parameters, values).err(err)
 }
 
 // runner runs the operations of one definition on a page. One goroutine uses it,
 // and nothing of it outlives the execution.
 type runner struct {
-	Run
-	shownBytes int    // of the texts in placeholder_resolution
-	op         Action // that is running, its placeholders filled in
+	routine.Run
+	shownBytes int            // of the texts in placeholder_resolution
+	op         routine.Action // that is running, its placeholders filled in
 	hidden     secrets
-	secret     map[string]bool // the keys of the tokens whose values are among hidden
-	evidence   *Evidence       // of the failure
+	secret     map[string]bool   // the keys of the tokens whose values are among hidden
+	evidence   *routine.Evidence // of the failure
 	now        func() time.Time
-	progress   func(Progress)
-	files      []File // that the pages were sent
+	progress   func(routine.Progress)
+	files      []routine.File // that the pages were sent
 	// fixed reports whether an operation has set the result since the last click:
 	// a file does not replace it then.
 	fixed    bool
-	recorded func(OperationRecord) // is called with each operation that has ended
+	recorded func(routine.OperationRecord) // is called with each operation that has ended
 }
 
 // recoverPanic calls do and turns a panic into an internal error.
 func (r *runner) recoverPanic(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			err = routine.Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
 	return do()
@@ -85,13 +86,13 @@ func (r *runner) recoverPanic(do func() error) (err error) {
 
 // run does the operations of d in order; the first failure ends it. The result
 // is complete either way: what was done before a failure is kept.
-func (r *runner) run(ctx context.Context, d *Definition) error {
+func (r *runner) run(ctx context.Context, d *routine.Definition) error {
 	total := len(d.Operations)
 	for i, o := range d.Operations {
 		if r.progress != nil {
-			r.progress(Progress{i, total, Describe(o)})
+			r.progress(routine.Progress{Index: i, Total: total, Operation: routine.Describe(o)})
 		}
-		r.Result.OperationsMetadata = append(r.Result.OperationsMetadata, OperationRecord{Index: i, Type: o.Type()})
+		r.Result.OperationsMetadata = append(r.Result.OperationsMetadata, routine.OperationRecord{Index: i, Type: o.Type()})
 		r.Record = &r.Result.OperationsMetadata[i]
 		start := r.now()
 		err := r.do(ctx, o)
@@ -100,23 +101,23 @@ func (r *runner) run(ctx context.Context, d *Definition) error {
 		}
 		r.Record.DurationSeconds = r.now().Sub(start).Seconds()
 		for _, w := range r.Page.Warnings() {
-			r.warn(w)
+			r.Warn(w)
 		}
 		if denied := r.Page.Denials(); len(denied) > 0 {
 			r.Record.EgressDenied = denied
 		}
 		if err != nil {
-			r.Record.Error = new(AsError(err).Message)
+			r.Record.Error = new(routine.AsError(err).Message)
 		}
 		if r.recorded != nil {
 			r.recorded(r.hidden.record(*r.Record))
 		}
 		if err != nil {
-			e := AsError(err)
+			e := routine.AsError(err)
 			r.evidence = r.inspect(ctx, o)
 			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message) + hintOf(r.evidence, o, e)
 			r.Result.Error = &message
-			return &Error{Code: e.Code, Message: message, Cause: err}
+			return &routine.Error{Code: e.Code, Message: message, Cause: err}
 		}
 	}
 	r.Result.OK = true
@@ -126,18 +127,18 @@ func (r *runner) run(ctx context.Context, d *Definition) error {
 // do decodes the operation afresh, fills in its placeholders and does it under
 // its own limit. When the run's own clock has ended, that is the reason,
 // whatever the operation says.
-func (r *runner) do(ctx context.Context, o Operation) error {
-	op, err := decode(o)
+func (r *runner) do(ctx context.Context, o routine.Operation) error {
+	op, err := routine.Decode(o)
 	r.op = op
-	if CodeOf(err) == CodeInvalid {
+	if routine.CodeOf(err) == routine.CodeInvalid {
 		return err
 	}
 	if err != nil {
-		return Internal("decode operation", err)
+		return routine.Internal("decode operation", err)
 	}
 	limitCtx := ctx
-	if d, field, ok := limitOf(op); ok {
-		cause := &Error{Code: CodeTimeout, Message: fmt.Sprintf("%s of %v is over", field, d), Cause: errOperationLimit}
+	if d, field, ok := routine.LimitOf(op); ok {
+		cause := &routine.Error{Code: routine.CodeTimeout, Message: fmt.Sprintf("%s of %v is over", field, d), Cause: routine.ErrOperationLimit}
 		var cancel context.CancelFunc
 		limitCtx, cancel = context.WithTimeoutCause(ctx, d, cause)
 		defer cancel()
@@ -145,11 +146,11 @@ func (r *runner) do(ctx context.Context, o Operation) error {
 	if err = r.fill(limitCtx, op); err == nil {
 		err = op.Do(limitCtx, &r.Run)
 	}
-	if err == nil && popupOf(o) == closePopup {
+	if err == nil && routine.PopupOf(o) == routine.ClosePopup {
 		err = r.Page.ClosePopup(ctx)
 	}
 	if err != nil && ctx.Err() != nil {
-		return mergeTimeout(CauseOf(ctx), err)
+		return mergeTimeout(routine.CauseOf(ctx), err)
 	}
 	return err
 }
@@ -157,14 +158,14 @@ func (r *runner) do(ctx context.Context, o Operation) error {
 // mergeTimeout returns end, the run's timeout error, extended by what the operation
 // that it ended was waiting for.
 func mergeTimeout(end, of error) error {
-	e, o := AsError(end), AsError(of)
-	waited := o.Code == CodeElementNotFound || o.Code == CodeElementNotActionable || o.Code == CodeTimeout
-	if e.Code != CodeTimeout || !waited || o == e {
+	e, o := routine.AsError(end), routine.AsError(of)
+	waited := o.Code == routine.CodeElementNotFound || o.Code == routine.CodeElementNotActionable || o.Code == routine.CodeTimeout
+	if e.Code != routine.CodeTimeout || !waited || o == e {
 		return end
 	}
-	var found *Error
+	var found *routine.Error
 	if errors.As(o.Cause, &found) && found.Code == o.Code { // without the limit of its own, which has not come
 		o = found
 	}
-	return &Error{Code: e.Code, Message: e.Message + ": " + o.Message, Cause: o}
+	return &routine.Error{Code: e.Code, Message: e.Message + ": " + o.Message, Cause: o}
 }

@@ -1,4 +1,4 @@
-package routine
+package engine
 
 import (
 	"bytes"

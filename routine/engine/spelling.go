@@ -1,4 +1,4 @@
-package routine
+package engine
 
 import (
 	"encoding/base64"
@@ -7,6 +7,7 @@ import (
 	"html"
 	"math"
 	"net/url"
+	"rote/routine"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ const maxHostName = 255
 func addresses(text string) []string {
 	var all []string
 	if len(text) <= maxHostName {
-		for _, write := range []func(string) (string, error){hostNames.ToASCII, hostNames.ToUnicode} {
+		for _, write := range []func(string) (string, error){routine.HostNames.ToASCII, routine.HostNames.ToUnicode} {
 			if name, err := write(text); err == nil {
 				all = append(all, strings.TrimRight(name, "."))
 			}
@@ -63,7 +64,7 @@ func addresses(text string) []string {
 	if (u.Scheme == "http" && u.Port() == "80") || (u.Scheme == "https" && u.Port() == "443") {
 		u.Host = strings.TrimSuffix(u.Host, ":"+u.Port())
 	}
-	if name, err := hostNames.ToASCII(u.Hostname()); err == nil && !strings.Contains(u.Host, ":") {
+	if name, err := routine.HostNames.ToASCII(u.Hostname()); err == nil && !strings.Contains(u.Host, ":") {
 		u.Host = name
 	}
 	u = u.JoinPath() // without dots
@@ -78,7 +79,7 @@ func addresses(text string) []string {
 func quotings(text string) []string {
 	all := []string{text}
 	inScript, _ := json.Marshal(text) // with < as \u003c
-	for _, quoted := range []string{JSONText(text), string(inScript), strconv.Quote(text)} {
+	for _, quoted := range []string{routine.JSONText(text), string(inScript), strconv.Quote(text)} {
 		all = append(all, quoted[1:len(quoted)-1])
 	}
 	return all
