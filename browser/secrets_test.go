@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/definition"
 	"rote/routine/routinetest"
 	"rote/routine/service"
 )
@@ -55,7 +56,7 @@ func TestSecretsOfARunAreNotTold(t *testing.T) {
 			t.Parallel()
 			s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: shared})
 			operations := `[{"type":"navigate","url":"` + url + `/"},` + operation + `]`
-			d, _, err := routine.Parse([]byte(`{"name":"n","description":"d","parameters":` + parameters + `,"operations":` + operations + `}`))
+			d, _, err := definition.Parse([]byte(`{"name":"n","description":"d","parameters":` + parameters + `,"operations":` + operations + `}`))
 			if err != nil {
 				t.Fatal(err)
 			}

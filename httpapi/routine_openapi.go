@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rote/routine"
+	"rote/routine/definition"
 	"rote/schemas"
 )
 
@@ -57,7 +58,7 @@ func openAPIOf(r *routine.Routine, base string) (map[string]any, error) {
 		call["description"] = "The routine is archived: a call is answered with 409 until the routine is made active.\n\n" + call["description"].(string)
 	}
 	body := nestedObject(doc, "components", "schemas", "ExecuteRequest", "properties")
-	parameters, err := routine.ParametersSchema(r.Parameters, describeParameter)
+	parameters, err := definition.ParametersSchema(r.Parameters, describeParameter)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func openAPIOf(r *routine.Routine, base string) (map[string]any, error) {
 	return doc, nil
 }
 
-func describeParameter(p *routine.Parameter, s *routine.ParameterSchema) {
+func describeParameter(p *routine.Parameter, s *definition.ParameterSchema) {
 	s.Description = strings.TrimSpace(strings.Join(append([]string{strings.TrimSpace(routine.PlainText(p.Description))}, s.Notes...), "\n"))
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"rote/routine"
+	"rote/routine/definition"
 )
 
 const (
@@ -29,7 +30,7 @@ func inputSchema(parameters []routine.Parameter) (json.RawMessage, error) {
 			return nil, fmt.Errorf("parameter %q has a name that clients do not take", p.Name)
 		}
 	}
-	return routine.ParametersSchema(parameters, describeProperty)
+	return definition.ParametersSchema(parameters, describeProperty)
 }
 
 // shortSchema returns a schema of at most maxToolSchema bytes for parameters whose
@@ -37,11 +38,11 @@ func inputSchema(parameters []routine.Parameter) (json.RawMessage, error) {
 // parameters only. note says what is missing.
 func shortSchema(parameters []routine.Parameter) (schema json.RawMessage, note string) {
 	const advice = "This routine has too many parameters to be a tool of its own: call it with run_routine. "
-	bare := func(_ *routine.Parameter, s *routine.ParameterSchema) {
-		*s = routine.ParameterSchema{Type: s.Type, Format: s.Format, Items: s.Items}
+	bare := func(_ *routine.Parameter, s *definition.ParameterSchema) {
+		*s = definition.ParameterSchema{Type: s.Type, Format: s.Format, Items: s.Items}
 	}
 	for n := min(len(parameters), maxToolSchema/len(`"p":{"type":"string"},`)); ; n /= 2 {
-		schema, err := routine.ParametersSchema(parameters[:n], bare)
+		schema, err := definition.ParametersSchema(parameters[:n], bare)
 		if err != nil {
 			return routine.RawJSON(err.Error()), ""
 		}
@@ -72,7 +73,7 @@ func checkCompiles(schema []byte) error {
 }
 
 // describeProperty joins the author's description, the notes and one example.
-func describeProperty(p *routine.Parameter, s *routine.ParameterSchema) {
+func describeProperty(p *routine.Parameter, s *definition.ParameterSchema) {
 	example := ""
 	if len(s.Examples) > 0 && len(s.Examples[0]) <= maxExample {
 		example = clean(routine.OneLine(string(s.Examples[0])))

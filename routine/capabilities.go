@@ -27,7 +27,7 @@ type storing interface{ storesKey() string }
 
 // storedKey returns the key under which an action stores a session value; empty: it
 // stores none.
-func storedKey(a Action) string {
+func StoredKey(a Action) string {
 	if s, ok := a.(storing); ok {
 		return s.storesKey()
 	}
@@ -38,7 +38,7 @@ func storedKey(a Action) string {
 type loading interface{ loadsKey() string }
 
 // loadedKey returns the key whose session value an action reads; empty: it reads none.
-func loadedKey(a Action) string {
+func LoadedKey(a Action) string {
 	if l, ok := a.(loading); ok {
 		return l.loadsKey()
 	}
@@ -56,7 +56,7 @@ type yielding interface {
 type elementOptional interface{ element() string }
 
 // needsPage reports whether an action of kind k acts on what the page holds.
-func needsPage(k Kind, a Action) bool {
+func NeedsPage(k Kind, a Action) bool {
 	e, optional := a.(elementOptional)
 	return k.NeedsPage && (!optional || e.element() != "")
 }
@@ -76,7 +76,7 @@ func ScriptOf(a Action) (string, bool) {
 type sleeping interface{ sleeps() time.Duration }
 
 // pauseOf returns for how long an action does nothing but pause.
-func pauseOf(a Action) time.Duration {
+func PauseOf(a Action) time.Duration {
 	if s, ok := a.(sleeping); ok {
 		return s.sleeps()
 	}
@@ -88,7 +88,7 @@ type checked interface{ check() []Problem }
 
 // checkAction returns what is wrong with an action beyond what its schema says. The
 // pointers are relative to the operation.
-func checkAction(a Action) []Problem {
+func CheckAction(a Action) []Problem {
 	if c, ok := a.(checked); ok {
 		return c.check()
 	}
@@ -100,7 +100,7 @@ type doubtful interface{ doubts() []Problem }
 
 // warningsOf returns what is legal in an action and surely not meant. The pointers
 // are relative to the operation.
-func warningsOf(a Action) []Problem {
+func WarningsOf(a Action) []Problem {
 	if d, ok := a.(doubtful); ok {
 		return d.doubts()
 	}
@@ -112,7 +112,7 @@ type costly interface{ effort() int }
 
 // effortOf returns how much work checkAction is, in units of about half a
 // microsecond.
-func effortOf(a Action) int {
+func EffortOf(a Action) int {
 	if c, ok := a.(costly); ok {
 		return c.effort()
 	}

@@ -64,27 +64,27 @@ func EscapePointer(name string) string { return pointerEscapes.Replace(name) }
 func UnescapePointer(step string) string { return pointerUnescapes.Replace(step) }
 
 // path is the way to the value that is looked at.
-type path []segment
+type Path []Segment
 
 // segment is the name of a member, then index is -1, or the index of an item.
-type segment struct {
-	name  string
-	index int
+type Segment struct {
+	Name  string
+	Index int
 }
 
-func (p *path) member(name string) { *p = append(*p, segment{name, -1}) }
-func (p *path) item(i int)         { *p = append(*p, segment{"", i}) }
-func (p *path) pop()               { *p = (*p)[:len(*p)-1] }
+func (p *Path) Member(name string) { *p = append(*p, Segment{name, -1}) }
+func (p *Path) Item(i int)         { *p = append(*p, Segment{"", i}) }
+func (p *Path) Pop()               { *p = (*p)[:len(*p)-1] }
 
 // pointer is the path as a JSON pointer.
-func (p path) pointer() string {
+func (p Path) Pointer() string {
 	var b strings.Builder
 	for _, s := range p {
 		b.WriteByte('/')
-		if s.index < 0 {
-			b.WriteString(EscapePointer(s.name))
+		if s.Index < 0 {
+			b.WriteString(EscapePointer(s.Name))
 		} else {
-			b.WriteString(strconv.Itoa(s.index))
+			b.WriteString(strconv.Itoa(s.Index))
 		}
 	}
 	return b.String()

@@ -61,7 +61,7 @@ func ChangesSite(method string) bool { return method != "" && method != "GET" &&
 
 // kinds is the only list of the types of operations, in the order of the
 // interface. TestKindsAreInEveryPlace names what a new row still needs.
-var kinds = []Kind{
+var Kinds = []Kind{
 	{Name: "navigate", Effect: EffectReads, OpensPage: true, new: func() Action { return &opNavigate{} }},
 	{Name: "sleep", Effect: EffectReads, new: func() Action { return &opSleep{} }},
 	{Name: "fetch", Effect: EffectOfRequest, OpensPage: true, new: func() Action { return &opFetch{Endpoint: newEndpoint()} }},
@@ -92,13 +92,13 @@ const defaultTimeoutMS = 20000
 
 // indexOfKind returns the place in kinds of the type with that name; -1: there is none.
 func indexOfKind(name string) int {
-	return slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
+	return slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
 }
 
 // KindNames returns the types of operations in the order of the interface.
 func KindNames() []string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
+	names := make([]string, len(Kinds))
+	for i, k := range Kinds {
 		names[i] = k.Name
 	}
 	return names
@@ -107,7 +107,7 @@ func KindNames() []string {
 // KindOf describes the type of operation with that name; false: there is none.
 func KindOf(name string) (Kind, bool) {
 	if i := indexOfKind(name); i >= 0 {
-		return kinds[i], true
+		return Kinds[i], true
 	}
 	return Kind{}, false
 }
@@ -115,7 +115,7 @@ func KindOf(name string) (Kind, bool) {
 // EndingKinds returns the names of the types of operations that set the result.
 func EndingKinds() []string {
 	var names []string
-	for _, k := range kinds {
+	for _, k := range Kinds {
 		if k.Ends() {
 			names = append(names, k.Name)
 		}

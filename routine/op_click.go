@@ -21,7 +21,7 @@ func (o *opClick) limit() (time.Duration, string) { return o.TimeoutMS.Milliseco
 
 func (o *opClick) Do(ctx context.Context, r *Run) error {
 	found, err := r.Page.Click(ctx, Click{Selector: o.Selector, Button: o.Button, Count: int(o.ClickCount), EnsureVisible: o.EnsureVisible, Hover: o.Hover,
-		FollowPopup: o.Popup == followPopup})
+		FollowPopup: o.Popup == FollowPopup})
 	if err != nil {
 		return withLimit(err, o.TimeoutMS)
 	}

@@ -114,7 +114,7 @@ func (o *opFetch) doubts() []Problem {
 			continue
 		}
 		for _, path := range append([]string{s.Path}, s.Paths...) {
-			if hasToken(path) {
+			if HasToken(path) {
 				return append(problems, Problem{Pointer: "/data_sanitizer", Code: "literal_placeholder",
 					Message: fmt.Sprintf("placeholders are not filled in here: %s stays as it is written", Truncate(path, 60))})
 			}

@@ -17,16 +17,16 @@ func (o *opWaitForURL) limit() (time.Duration, string) {
 }
 
 func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
-	re, err := compilePattern(o.URLRegex)
+	re, err := CompilePattern(o.URLRegex)
 	if err != nil {
 		return Errorf(CodeInvalid, "url_regex does not compile: %w", err)
 	}
 	last := ""
 	url, err := r.Page.WaitURL(ctx, func(url string) (bool, error) {
 		last = url
-		ok, err := re.match(url)
+		ok, err := re.Match(url)
 		if err != nil {
-			return false, Errorf(CodeTimeout, "matching url_regex with %s took more than %v: simplify it", ShownURL(url), maxMatchTime)
+			return false, Errorf(CodeTimeout, "matching url_regex with %s took more than %v: simplify it", ShownURL(url), MaxMatchTime)
 		}
 		return ok, nil
 	})

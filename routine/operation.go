@@ -16,7 +16,7 @@ type Action interface {
 // The values of x-popup: a click follows the window that it opens, and any
 // operation closes it when it has ended.
 const (
-	followPopup = "follow"
+	FollowPopup = "follow"
 	ClosePopup  = "close"
 )
 
@@ -37,7 +37,7 @@ func Decode(o Operation) (Action, error) {
 	if i < 0 {
 		return nil, Errorf(CodeInvalid, "this version of rote has no operation %s: update rote, or replace the operation", Quote(Truncate(o.Type(), 60)))
 	}
-	op := kinds[i].new()
+	op := Kinds[i].new()
 	return op, DecodeJSON(o.Raw(), op)
 }
 

@@ -58,7 +58,7 @@ type Validation struct {
 }
 
 // validationFields are the rules that may stand beside "type" too.
-var validationFields = []string{"min_length", "max_length", "min_value", "max_value", "pattern", "enum_values", "format"}
+var ValidationFields = []string{"min_length", "max_length", "min_value", "max_value", "pattern", "enum_values", "format"}
 
 // rules are those of a Validation as they are read: lengths in any spelling of a
 // whole number.
@@ -191,7 +191,7 @@ func (v Validation) or(w Validation) Validation {
 	return v
 }
 
-func (p *Parameter) rules() Validation {
+func (p *Parameter) Rules() Validation {
 	if p.Validation == nil {
 		return Validation{}
 	}
@@ -201,7 +201,7 @@ func (p *Parameter) rules() Validation {
 // Enum are the values to choose from, as text.
 func (p *Parameter) Enum() []string {
 	var out []string
-	for _, e := range p.rules().EnumValues {
+	for _, e := range p.Rules().EnumValues {
 		out = append(out, textOf(e))
 	}
 	return out

@@ -14,39 +14,39 @@ import (
 const (
 	// maxMatchTime bounds one match of an author's expression, so that a
 	// backtracking one cannot hold the service.
-	maxMatchTime = 50 * time.Millisecond
+	MaxMatchTime = 50 * time.Millisecond
 	// maxPattern and maxPatternDepth bound what is compiled: the library's work
 	// grows with the third power of how deep repeated groups stand in each
 	// other.
-	maxPattern      = 4000
+	MaxPattern      = 4000
 	maxPatternDepth = 20
 )
 
 // pattern is an author's regular expression in ECMAScript's dialect,
 // unanchored.
-type pattern struct{ re *regexp2.Regexp }
+type Pattern struct{ re *regexp2.Regexp }
 
 // tick makes the library's clock fine enough for maxMatchTime.
-var tick = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(maxMatchTime / 5) })
+var tick = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(MaxMatchTime / 5) })
 
-func compilePattern(expr string) (pattern, error) {
+func CompilePattern(expr string) (Pattern, error) {
 	tick()
-	if len(expr) > maxPattern {
-		return pattern{}, fmt.Errorf("it has more than %d characters", maxPattern)
+	if len(expr) > MaxPattern {
+		return Pattern{}, fmt.Errorf("it has more than %d characters", MaxPattern)
 	}
 	if err := checkGroups(expr); err != nil {
-		return pattern{}, err
+		return Pattern{}, err
 	}
 	re, err := regexp2.Compile(expr, regexp2.ECMAScript)
 	if err != nil {
-		return pattern{}, errors.New(strings.TrimSuffix(strings.TrimPrefix(err.Error(), "error parsing regexp: "), " in `"+expr+"`"))
+		return Pattern{}, errors.New(strings.TrimSuffix(strings.TrimPrefix(err.Error(), "error parsing regexp: "), " in `"+expr+"`"))
 	}
-	re.MatchTimeout = maxMatchTime
-	return pattern{re}, nil
+	re.MatchTimeout = MaxMatchTime
+	return Pattern{re}, nil
 }
 
 // match fails when the expression takes too long on text, or too much memory.
-func (p pattern) match(text string) (bool, error) {
+func (p Pattern) Match(text string) (bool, error) {
 	return p.re.MatchString(text)
 }
 
@@ -81,7 +81,7 @@ func checkGroups(expr string) error {
 
 // patternProblem tells that an expression does not compile, and how what was
 // meant is written in JavaScript.
-func patternProblem(pointer string, err error) Problem {
+func PatternProblem(pointer string, err error) Problem {
 	p := Problem{Pointer: pointer, Code: "pattern", Message: "is no ECMAScript regular expression: " + err.Error()}
 	switch text := err.Error(); {
 	case strings.Contains(text, "(?P"):

@@ -38,12 +38,12 @@ func TestPatternsAreECMAScript(t *testing.T) {
 		{`^é+$`, "éé", true},
 		{`^.$`, "😀", true}, // characters, as with the flag u
 	} {
-		re, err := compilePattern(row.expr)
+		re, err := CompilePattern(row.expr)
 		if err != nil {
 			t.Errorf("%s: %v", row.expr, err)
 			continue
 		}
-		if got, err := re.match(row.text); got != row.want || err != nil {
+		if got, err := re.Match(row.text); got != row.want || err != nil {
 			t.Errorf("%s on %q: %v %v", row.expr, row.text, got, err)
 		}
 	}
@@ -53,19 +53,19 @@ func TestPatternsThatDoNotCompile(t *testing.T) {
 	for expr, hint := range map[string]string{
 		`(a`: "", `a)`: "", `[a`: "", `a**`: "possessive", `a++`: "possessive", `[b-a]`: "", `\`: "", `(?<a>b)(?<a>c)`: "",
 		`(?P<y>a)`: "(?<name>", `(?P=y)`: "(?<name>", `(?i)a`: "(?i:", `(?m)^a`: "(?i:", `a(?s).`: "(?i:", `(?#note)a`: "comment", `(?>a)`: "atomic", `(?'y'a)`: "", `(?(1)a|b)`: "",
-		strings.Repeat("(", 21) + strings.Repeat(")", 21): "", strings.Repeat("a", maxPattern+1): "",
+		strings.Repeat("(", 21) + strings.Repeat(")", 21): "", strings.Repeat("a", MaxPattern+1): "",
 	} {
-		_, err := compilePattern(expr)
+		_, err := CompilePattern(expr)
 		if err == nil {
 			t.Errorf("%s compiled", Truncate(expr, 60))
 			continue
 		}
-		p := patternProblem("/at", err)
+		p := PatternProblem("/at", err)
 		if p.Code != "pattern" || len(p.Message) > 200 || !strings.Contains(p.Hint, hint) || hint == "" && p.Hint != "" {
 			t.Errorf("%s: %+v", Truncate(expr, 60), p)
 		}
 	}
-	if _, err := compilePattern(strings.Repeat("(", 20) + `\(\[` + strings.Repeat(")", 20) + "[((((((((((((((((((((((]"); err != nil {
+	if _, err := CompilePattern(strings.Repeat("(", 20) + `\(\[` + strings.Repeat(")", 20) + "[((((((((((((((((((((((]"); err != nil {
 		t.Errorf("20 deep, and brackets that are none: %v", err)
 	}
 }
@@ -74,12 +74,12 @@ func TestOneMatchIsBounded(t *testing.T) {
 	const most = time.Second // maxMatchTime, on a slow machine
 	text := strings.Repeat("a", 50_000) + "!"
 	for _, expr := range catastrophic {
-		re, err := compilePattern(expr)
+		re, err := CompilePattern(expr)
 		if err != nil {
 			t.Errorf("%s: %v", expr, err)
 			continue
 		}
-		if took := stopwatch.Time(func() { _, _ = re.match(text) }); took > most {
+		if took := stopwatch.Time(func() { _, _ = re.Match(text) }); took > most {
 			t.Errorf("%s took %v", expr, took)
 		}
 	}
@@ -97,7 +97,7 @@ func TestCompilingIsBounded(t *testing.T) {
 		"alternatives":    strings.Repeat("abc|abd|", 490),
 		"counts":          strings.Repeat("(?:a{9999})", 300),
 	} {
-		if took := stopwatch.Time(func() { _, _ = compilePattern(expr) }); took > 500*time.Millisecond {
+		if took := stopwatch.Time(func() { _, _ = CompilePattern(expr) }); took > 500*time.Millisecond {
 			t.Errorf("%s took %v", name, took)
 		}
 	}

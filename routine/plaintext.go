@@ -61,7 +61,7 @@ func isInvisible(r rune) bool {
 
 // firstInvisible is the first invisible character of s and its byte offset; -1
 // where there is none.
-func firstInvisible(s string) (rune, int) {
+func FirstInvisible(s string) (rune, int) {
 	i := strings.IndexFunc(s, isInvisible)
 	if i < 0 {
 		return 0, -1

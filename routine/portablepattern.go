@@ -16,11 +16,11 @@ const maxPublishedPattern = 500
 // flag refuses needless escapes and lone brackets, Python has no \p and no
 // \cX, RE2 and Rust have no lookaround and no back references, Rust nests
 // classes.
-func portablePattern(expr string) bool {
+func PortablePattern(expr string) bool {
 	if len(expr) > maxPublishedPattern {
 		return false
 	}
-	if _, i := firstInvisible(expr); i >= 0 {
+	if _, i := FirstInvisible(expr); i >= 0 {
 		return false
 	}
 	if _, err := regexp.Compile(expr); err != nil {

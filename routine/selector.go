@@ -10,22 +10,22 @@ import (
 
 // selectorFault is why a text is no CSS selector.
 type selectorFault struct {
-	offset        int
-	message, hint string
+	Offset        int
+	Message, Hint string
 }
 
 // checkSelector finds what certainly keeps a text from being a CSS selector. It
 // follows the grammar of Selectors Level 4 as far as that is settled; names of
 // pseudo-classes and what stands in their brackets are let pass, save what
 // other tools are known to put there.
-func checkSelector(text string) *selectorFault {
+func CheckSelector(text string) *selectorFault {
 	p := &selectorParser{text: text}
 	p.split()
 	if p.fault == nil {
 		p.list(0, false)
 	}
-	if p.fault != nil && p.fault.hint == "" {
-		p.fault.hint = foreignHint(text)
+	if p.fault != nil && p.fault.Hint == "" {
+		p.fault.Hint = foreignHint(text)
 	}
 	return p.fault
 }
@@ -48,14 +48,14 @@ type selectorParser struct {
 
 func (p *selectorParser) fail(at int, format string, args ...any) {
 	if p.fault == nil {
-		p.fault = &selectorFault{offset: at, message: "is no CSS selector: " + fmt.Sprintf(format, args...)}
+		p.fault = &selectorFault{Offset: at, Message: "is no CSS selector: " + fmt.Sprintf(format, args...)}
 	}
 }
 
 // hint adds the cure to the fault.
 func (p *selectorParser) hint(text string) {
-	if p.fault != nil && p.fault.hint == "" {
-		p.fault.hint = text
+	if p.fault != nil && p.fault.Hint == "" {
+		p.fault.Hint = text
 	}
 }
 
@@ -273,7 +273,7 @@ func startsName(text string) bool {
 
 // pseudoElement returns the byte offset at which a selector names a pseudo-element;
 // -1: it names none.
-func pseudoElement(selector string) int {
+func PseudoElement(selector string) int {
 	p := &selectorParser{text: selector}
 	p.split()
 	for i, t := range p.tokens {

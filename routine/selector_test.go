@@ -23,8 +23,8 @@ func TestSelectorsThatParse(t *testing.T) {
 		"td:nth-child(2) > a[href*='x']:not([disabled])", "input:is([type=text],[type='email' i]):enabled",
 		strings.Repeat(":not(", 1000) + "a" + strings.Repeat(")", 1000),
 	} {
-		if f := checkSelector(s); f != nil {
-			t.Errorf("%s: %d %s", Truncate(s, 60), f.offset, f.message)
+		if f := CheckSelector(s); f != nil {
+			t.Errorf("%s: %d %s", Truncate(s, 60), f.Offset, f.Message)
 		}
 	}
 }
@@ -49,18 +49,18 @@ func TestSelectorsThatDoNotParse(t *testing.T) {
 		{"document▸.querySelector('a')", "without the code"}, {"▸$('a')", "without the code"},
 	} {
 		plain := strings.ReplaceAll(row.selector, mark, "")
-		f := checkSelector(plain)
+		f := CheckSelector(plain)
 		if f == nil {
 			t.Errorf("%q is taken", plain)
 			continue
 		}
 		if strings.Count(row.selector, mark) == 1 {
-			if want := strings.Index(row.selector, mark); f.offset != want {
-				t.Errorf("%q: fault at %d, want %d (%s)", plain, f.offset, want, f.message)
+			if want := strings.Index(row.selector, mark); f.Offset != want {
+				t.Errorf("%q: fault at %d, want %d (%s)", plain, f.Offset, want, f.Message)
 			}
 		}
-		if !strings.Contains(f.message+" | "+f.hint, row.says) || !strings.HasPrefix(f.message, "is no CSS selector: ") {
-			t.Errorf("%q: %s | %s", plain, f.message, f.hint)
+		if !strings.Contains(f.Message+" | "+f.Hint, row.says) || !strings.HasPrefix(f.Message, "is no CSS selector: ") {
+			t.Errorf("%q: %s | %s", plain, f.Message, f.Hint)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestSelectorsAreReadInLinearTime(t *testing.T) {
 	const mib = 1 << 20
 	for _, s := range []string{"a ", "a,", ":not(", ":is(", "[x=", "(", "u+", "/*", `\`, "a:has(> ", "#", ".", ">", "[a='b']"} {
 		text := strings.Repeat(s, mib/len(s))
-		if took := stopwatch.Time(func() { checkSelector(text) }); took > 20*time.Second {
+		if took := stopwatch.Time(func() { CheckSelector(text) }); took > 20*time.Second {
 			t.Errorf("1 MiB of %q took %v", s, took)
 		}
 	}

@@ -54,7 +54,7 @@ func Nearest(name string, candidates []string) string {
 			return other
 		}
 	}
-	sorted := slices.Sorted(slices.Values(candidates[:min(len(candidates), maxCandidates)]))
+	sorted := slices.Sorted(slices.Values(candidates[:min(len(candidates), MaxCandidates)]))
 	best, least := "", len(fold)/3+1
 	part, leastOfParts := "", 1<<10
 	for _, c := range sorted {
@@ -81,7 +81,7 @@ func DidYouMean(name string, candidates []string) string {
 }
 
 // maxCandidates bounds the search for what a hint would name.
-const maxCandidates = 100
+const MaxCandidates = 100
 
 // distance counts the insertions, deletions, replacements and swaps of
 // neighbours that make b of a (optimal string alignment). Names longer than 64

@@ -15,8 +15,8 @@ import (
 // site is one templated string of an operation: where it stands and what kind
 // of place that is.
 type Site struct {
-	pointer string // relative to the operation
-	key     bool   // it is the key that the pointer names, not the value
+	Pointer string // relative to the operation
+	Key     bool   // it is the key that the pointer names, not the value
 	Text    string
 	Place   placeholder.Place
 }
@@ -39,7 +39,7 @@ type templated struct {
 // templatedFields are those of each kind's struct.
 var templatedFields = sync.OnceValue(func() map[reflect.Type][]templated {
 	all := map[reflect.Type][]templated{}
-	for _, k := range kinds {
+	for _, k := range Kinds {
 		t := reflect.TypeOf(k.new()).Elem()
 		all[t] = fieldsOf(t, "")
 	}
@@ -79,17 +79,17 @@ func eachField(v reflect.Value, fields []templated, show func(Site)) {
 		case field.Kind() == reflect.String:
 			show(Site{f.pointer, false, field.String(), f.place})
 		default:
-			eachInTree(field.Interface(), f, &path{}, show)
+			eachInTree(field.Interface(), f, &Path{}, show)
 		}
 	}
 }
 
 // eachInTree shows the strings of a decoded JSON value, and the keys of its
 // objects where those may hold placeholders.
-func eachInTree(x any, f templated, at *path, show func(Site)) {
+func eachInTree(x any, f templated, at *Path, show func(Site)) {
 	shown := func(text string, key bool) {
 		if !fillsKeys(f.place) || strings.Contains(text, "{{") {
-			show(Site{f.pointer + at.pointer(), key, text, f.place})
+			show(Site{f.pointer + at.Pointer(), key, text, f.place})
 		}
 	}
 	switch x := x.(type) {
@@ -97,24 +97,24 @@ func eachInTree(x any, f templated, at *path, show func(Site)) {
 		shown(x, false)
 	case []string:
 		for i, e := range x {
-			at.item(i)
+			at.Item(i)
 			shown(e, false)
-			at.pop()
+			at.Pop()
 		}
 	case []any:
 		for i, e := range x {
-			at.item(i)
+			at.Item(i)
 			eachInTree(e, f, at, show)
-			at.pop()
+			at.Pop()
 		}
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(x)) {
-			at.member(k)
+			at.Member(k)
 			if fillsKeys(f.place) {
 				shown(k, true)
 			}
 			eachInTree(x[k], f, at, show)
-			at.pop()
+			at.Pop()
 		}
 	}
 }
@@ -201,7 +201,7 @@ func replaceObject(x map[string]any, pointer string, place placeholder.Place, pu
 			return nil, err
 		}
 		if _, taken := out[name]; taken {
-			return nil, &keyClash{at, written[name] + k}
+			return nil, &KeyClash{at, written[name] + k}
 		}
 		out[name], written[name] = value, k
 	}
@@ -209,16 +209,16 @@ func replaceObject(x map[string]any, pointer string, place placeholder.Place, pu
 }
 
 // keyClash tells that values made one key of two.
-type keyClash struct {
-	pointer string // of the second
-	keys    string // both, as written
+type KeyClash struct {
+	Pointer string // of the second
+	Keys    string // both, as written
 }
 
-func (e *keyClash) Error() string { return e.Unwrap().Error() }
+func (e *KeyClash) Error() string { return e.Unwrap().Error() }
 
 // Unwrap gives the error that a run ends with.
-func (e *keyClash) Unwrap() error {
-	return Errorf(CodeInvalid, "two keys of the object at %s become the same", e.pointer[:strings.LastIndexByte(e.pointer, '/')])
+func (e *KeyClash) Unwrap() error {
+	return Errorf(CodeInvalid, "two keys of the object at %s become the same", e.Pointer[:strings.LastIndexByte(e.Pointer, '/')])
 }
 
 // asInvalidValue finds a value that its place does not allow.
@@ -227,7 +227,7 @@ func AsInvalidValue(err error) (*placeholder.InvalidValueError, bool) {
 	return bad, errors.As(err, &bad)
 }
 
-func hasToken(text string) bool {
+func HasToken(text string) bool {
 	t, _ := placeholder.Parse(text, placeholder.Text)
 	return !t.Literal()
 }

@@ -46,7 +46,7 @@ var foreignSchemes = map[string]bool{"file": true, "javascript": true, "data": t
 	"view-source": true, "mailto": true, "ws": true, "wss": true}
 
 // foreignScheme is that of a URL which no run opens; empty: it has none.
-func foreignScheme(url string) string {
+func ForeignScheme(url string) string {
 	if m := schemeOf.FindStringSubmatch(strings.TrimSpace(url)); m != nil && foreignSchemes[strings.ToLower(m[1])] {
 		return m[1]
 	}
@@ -57,7 +57,7 @@ func foreignScheme(url string) string {
 // relative to the page.
 func doubtfulRequestURL(url string) (message, hint string) {
 	head, _, _ := strings.Cut(url, "{{")
-	switch scheme := foreignScheme(head); {
+	switch scheme := ForeignScheme(head); {
 	case scheme != "":
 		return fmt.Sprintf("%s: is not http or https: the run will fail here", scheme), ""
 	case hostPath.MatchString(head):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"rote/routine"
+	"rote/routine/definition"
 	"rote/routine/service"
 )
 
@@ -64,7 +65,7 @@ func readDefinitions(paths []string, s streams) ([]definitionFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		d, warnings, err := routine.Parse(text)
+		d, warnings, err := definition.Parse(text)
 		if err != nil {
 			printProblems(streams{out: s.err}, path, "error", routine.AsError(err).Problems)
 			printProblems(streams{out: s.err}, path, "warning", warnings)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/definition"
 	"rote/routine/service"
 	"rote/routine/sqlite"
 )
@@ -88,7 +89,7 @@ func (c *runCommand) execute(ctx context.Context, a *app, g *globals, s streams,
 	if err != nil {
 		return nil, fmt.Errorf("%w (give a routine file, or the name or id of a stored routine)", err)
 	}
-	d, warnings, err := routine.Parse(text)
+	d, warnings, err := definition.Parse(text)
 	for _, w := range warnings {
 		fmt.Fprintf(s.err, "%s:%d:%d: warning: %s\n", c.Routine, w.Line, w.Column, w)
 	}

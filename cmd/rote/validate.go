@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"rote/routine"
+	"rote/routine/definition"
 )
 
 type validateCommand struct {
@@ -22,7 +23,7 @@ func (c *validateCommand) Run(_ context.Context, _ *globals, s streams) error {
 			bad = true
 			continue
 		}
-		_, warnings, err := routine.Parse(text)
+		_, warnings, err := definition.Parse(text)
 		if err != nil {
 			bad = true
 			printProblems(s, file, "error", routine.AsError(err).Problems)

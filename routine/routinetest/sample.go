@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"rote/routine"
+	"rote/routine/definition"
 )
 
 // Time is when sample values were made. It has microseconds, which a Store must
@@ -41,7 +42,7 @@ func Definition(t testing.TB) routine.Definition {
 // Parse gives the definition of a text that must be valid.
 func Parse(t testing.TB, text string) routine.Definition {
 	t.Helper()
-	d, _, err := routine.Parse([]byte(text))
+	d, _, err := definition.Parse([]byte(text))
 	if err != nil {
 		t.Fatalf("parse sample definition: %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"rote/routine"
+	"rote/routine/definition"
 	"rote/routine/engine"
 	"runtime/debug"
 	"time"
@@ -107,7 +108,7 @@ func (s *Service) RunOnce(ctx context.Context, p routine.Principal, d *routine.D
 	if err != nil {
 		return nil, err
 	}
-	values, err := routine.Bind(d, call.Parameters)
+	values, err := definition.Bind(d, call.Parameters)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/definition"
 )
 
 // A value that is put in often is bounded by what that would write, before
@@ -27,7 +28,7 @@ func TestFilledOperationsAreBounded(t *testing.T) {
 		"in many texts":           {fetch(20) + "," + fetch(13), false},
 		"in many values":          {`{"type": "fetch", "endpoint": {"url": "/a", "method": "POST", "body": [` + strings.Repeat(`"{{p}}",`, 33) + `1]}}`, false},
 	} {
-		_, err := routine.Bind(parse(t, definitionOf(row.operations, `{"name": "p"}`)), []byte(value))
+		_, err := definition.Bind(parse(t, definitionOf(row.operations, `{"name": "p"}`)), []byte(value))
 		if (err == nil) != row.fits {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/definition"
 )
 
 var someCookies = []routine.Cookie{{Name: "top", Domain: "shop.example"}, {Name: "dot", Domain: ".shop.example"}, {Name: "sub", Domain: "www.shop.example"},
@@ -85,6 +86,6 @@ func TestDomainFilterThatMatchesNothing(t *testing.T) {
 
 // filterWarnings are the warnings of a definition's domain_filter.
 func filterWarnings(operations, parameters string) ([]routine.Problem, error) {
-	_, warnings, err := routine.Parse([]byte(definitionOf(operations, parameters)))
+	_, warnings, err := definition.Parse([]byte(definitionOf(operations, parameters)))
 	return slices.DeleteFunc(warnings, func(p routine.Problem) bool { return p.Code != "domain_filter" }), err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"rote/routine"
+	"rote/routine/definition"
 )
 
 // PatchRoutine applies a JSON Merge Patch (RFC 7396) to a routine: its
@@ -21,7 +22,7 @@ import (
 // CodeTooLarge; CodeConflict for a change of status that there is not, and for
 // any other change to an archived routine.
 func (s *Service) PatchRoutine(ctx context.Context, p routine.Principal, id string, text []byte, expected []int) (*routine.Routine, []routine.Problem, error) {
-	if err := routine.CheckSize(text); err != nil {
+	if err := definition.CheckSize(text); err != nil {
 		return nil, nil, err
 	}
 	var warnings []routine.Problem
@@ -44,7 +45,7 @@ func (s *Service) PatchRoutine(ctx context.Context, p routine.Principal, id stri
 // applyPatch changes r as a merge patch says. The warnings are there beside an error
 // too.
 func applyPatch(r *routine.Routine, text []byte) ([]routine.Problem, error) {
-	m, warnings, err := routine.Merge(&r.Definition, text)
+	m, warnings, err := definition.Merge(&r.Definition, text)
 	if err != nil {
 		return warnings, err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/definition"
 )
 
 // invisible are characters of every kind that PlainText removes.
@@ -51,7 +52,7 @@ func TestWarnsOfInvisibleCharacters(t *testing.T) {
 			"operations": [{"type": "navigate", "url": "https://shop.example/{{q}}"}, {"type": "return_html"}]}`,
 			texts["/name"], texts["/description"], texts["/tags/1"], texts["/parameters/0/description"])
 		text = strings.ReplaceAll(text, `\u202e`, "\u202e") // %q escapes it
-		_, warnings, err := routine.Parse([]byte(text))
+		_, warnings, err := definition.Parse([]byte(text))
 		if err != nil || len(warnings) != 1 || warnings[0].Pointer != field || warnings[0].Code != "invisible_character" || !strings.Contains(warnings[0].Message, "U+202E") {
 			t.Errorf("%s: %v %v", field, warnings, err)
 		}

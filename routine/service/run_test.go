@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rote/routine"
+	"rote/routine/definition"
 	"rote/routine/routinetest"
 	"rote/routine/service"
 )
@@ -147,7 +148,7 @@ func (p *fakePage) Close() {
 
 func parse(t *testing.T, text string) *routine.Definition {
 	t.Helper()
-	d, _, err := routine.Parse([]byte(text))
+	d, _, err := definition.Parse([]byte(text))
 	if err != nil {
 		for _, p := range routine.AsError(err).Problems {
 			t.Log(p)

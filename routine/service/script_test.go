@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/definition"
 )
 
 // A problem of a script names its place in the document, where the whole script
@@ -22,7 +23,7 @@ func TestScriptProblemsNameTheirPlaceInTheScript(t *testing.T) {
 		`(() => {\n  const n = {{\n n\n }};\n  return eval(n); })()`:        "a script makes no code from strings (line 5, column 10 of the script)",
 		`(() => {\n  const a = '{{n}}';\n\n  return document.write(a) })()`: "(line 4, column 19 of the script)",
 	} {
-		_, _, err := routine.Parse([]byte(definitionOf(`{"type":"js_evaluate","js":"`+script+`"}`, `{"name":"n"}`)))
+		_, _, err := definition.Parse([]byte(definitionOf(`{"type":"js_evaluate","js":"`+script+`"}`, `{"name":"n"}`)))
 		if problems := routine.AsError(err).Problems; len(problems) == 0 || !strings.Contains(problems[0].Message, want) {
 			t.Errorf("%s:\n got %v\nwant %s", script, problems, want)
 		}

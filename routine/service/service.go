@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"rote/routine"
+	"rote/routine/definition"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -163,7 +164,7 @@ func (s *Service) Validate(ctx context.Context, p routine.Principal, body []byte
 		return nil, nil, err
 	}
 	defer done()
-	return routine.ParseBody(body)
+	return definition.ParseBody(body)
 }
 
 // parse is Parse for p. CodeBusy too.
@@ -173,7 +174,7 @@ func (s *Service) parse(ctx context.Context, p routine.Principal, text []byte) (
 		return nil, nil, err
 	}
 	defer done()
-	return routine.Parse(text)
+	return definition.Parse(text)
 }
 
 // Routine reads one routine. To callers outside its organization the declarations

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"rote/routine"
+	"rote/routine/definition"
 	"time"
 
 	"github.com/google/uuid"
@@ -54,7 +55,7 @@ func (s *Service) launch(ctx context.Context, p routine.Principal, id string, ca
 	if err != nil {
 		return nil, err
 	}
-	values, err := routine.Bind(&r.Definition, call.Parameters)
+	values, err := definition.Bind(&r.Definition, call.Parameters)
 	if err != nil {
 		return nil, err
 	}

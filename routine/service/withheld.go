@@ -3,6 +3,7 @@ package service
 import (
 	"fmt"
 	"rote/routine"
+	"rote/routine/definition"
 )
 
 // A call that a caller may make does not give them the right to read what it
@@ -41,7 +42,7 @@ func problemsOfPatch(text []byte, status routine.Status, found []routine.Problem
 	if len(found) == 0 {
 		return nil
 	}
-	d, _, err := routine.Parse([]byte(standIn))
+	d, _, err := definition.Parse([]byte(standIn))
 	if err != nil {
 		return withhold(found, nil)
 	}

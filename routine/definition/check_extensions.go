@@ -1,0 +1,138 @@
+package definition
+
+import (
+	"fmt"
+	"rote/routine"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// extensionPrefix begins the names of fields that the interface does not have.
+// Those that the schemas declare are rote's own; others are kept and mean
+// nothing.
+const extensionPrefix = "x-"
+
+// extensionPlaces are the kinds of operations, or "a parameter", that have each
+// of rote's own fields.
+var extensionPlaces = sync.OnceValue(func() map[string][]string {
+	places := map[string][]string{}
+	note := func(s *jsonschema.Schema, place string) {
+		if s.Ref != nil {
+			s = s.Ref
+		}
+		for name := range s.Properties {
+			if strings.HasPrefix(name, extensionPrefix) {
+				places[name] = append(places[name], place)
+			}
+		}
+	}
+	s := loadShapes()
+	note(s.parameter, "a parameter")
+	for _, k := range routine.Kinds {
+		note(s.kinds[k.Name], k.Name)
+	}
+	return places
+})
+
+// extensions reports the fields of n that are rote's own and belong elsewhere,
+// and warns of names that are nearly those of n's own: either would have no
+// effect. what names n, pointer is its place.
+func (c *checker) extensions(s *jsonschema.Schema, n *node, what, pointer string) {
+	if s.Ref != nil {
+		s = s.Ref
+	}
+	var own []string
+	for i := range n.keys() {
+		k := &n.kids.keys[i]
+		if _, known := s.Properties[k.name]; known || k.bad || !strings.HasPrefix(k.name, extensionPrefix) {
+			continue
+		}
+		at := pointer + "/" + routine.EscapePointer(k.name)
+		if places, elsewhere := extensionPlaces()[k.name]; elsewhere {
+			c.put(&c.problems, finding{offset: int(k.start), Problem: routine.Problem{Pointer: at, Code: "misplaced_field",
+				Message: fmt.Sprintf("%s has no field %q", what, k.name), Hint: "it belongs to " + strings.Join(places, ", ")}})
+			continue
+		}
+		if own == nil {
+			own = extensionNames(s)
+		}
+		if hint := routine.DidYouMean(k.name, own); hint != "" && !c.warnings.full() {
+			c.put(&c.warnings, finding{offset: int(k.start), Problem: routine.Problem{Pointer: at, Code: "unknown_extension",
+				Message: fmt.Sprintf("%q is kept and has no effect", routine.Truncate(k.name, 60)), Hint: hint}})
+		}
+	}
+}
+
+// filesParameter checks that the x-files of operation i names a parameter whose
+// values are files.
+func (c *checker) filesParameter(i int, n *node) {
+	field := n.member("x-files")
+	if typeOf(n) != "input_text" || field == nil || field.bad {
+		return
+	}
+	name := field.text
+	c.used[name] = true
+	p := routine.Problem{Pointer: operationPointer(i) + "/x-files"}
+	at := slices.IndexFunc(c.definition.Parameters, func(p routine.Parameter) bool { return p.Name == name })
+	switch {
+	case at >= 0 && c.definition.Parameters[at].Type == routine.TypeFiles:
+		return
+	case at >= 0:
+		p.Code, p.Message = "type", fmt.Sprintf("parameter %q holds no files: its type is %s", routine.Truncate(name, 60), c.definition.Parameters[at].Type)
+		p.Hint = `declare it with "type": "x-files"`
+	case !c.namesKnown:
+		return
+	default:
+		p.Code, p.Message = "undeclared_parameter", fmt.Sprintf("%q names no parameter of this routine", routine.Truncate(name, 60))
+		p.Hint = c.undeclaredFiles(name)
+	}
+	c.add(p)
+}
+
+// holdsFiles reports whether a parameter's values are files.
+func (c *checker) holdsFiles(name string) bool {
+	return slices.ContainsFunc(c.definition.Parameters, func(p routine.Parameter) bool { return p.Name == name && p.Type == routine.TypeFiles })
+}
+
+// undeclaredFiles says what a name in x-files that is not declared was meant to be.
+func (c *checker) undeclaredFiles(name string) string {
+	if bare := strings.Trim(name, "{} "); bare != name && c.declared[bare] {
+		c.used[bare] = true
+		return fmt.Sprintf("write the name alone: %q", bare)
+	}
+	if near := routine.Nearest(name, parameterNames(c.definition.Parameters)); near != "" {
+		c.used[near] = true
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return fmt.Sprintf(`declare it in parameters: {"name": %q, "type": "x-files", "description": "…"}`, routine.Truncate(strings.Trim(name, "{} "), 60))
+}
+
+// extensionElsewhere says which kinds of operations have a field of rote's own
+// that takes the value; empty: none has.
+func extensionElsewhere(field, value string) string {
+	var places []string
+	for _, k := range routine.Kinds {
+		if s, ok := loadShapes().kinds[k.Name].Properties[field]; ok && strings.HasPrefix(field, extensionPrefix) && isOneOf(s.Enum, value) {
+			places = append(places, k.Name)
+		}
+	}
+	if len(places) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%q belongs to %s", value, strings.Join(places, ", "))
+}
+
+// extensionNames are rote's own fields in a schema, in order.
+func extensionNames(s *jsonschema.Schema) []string {
+	names := []string{}
+	for name := range s.Properties {
+		if strings.HasPrefix(name, extensionPrefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

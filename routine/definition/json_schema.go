@@ -1,0 +1,275 @@
+package definition
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"rote/routine"
+	"strings"
+)
+
+const (
+	// maxSchemaNumber bounds the spelling of a number in a schema, in characters:
+	// what reads schemas may have less room for digits than the service.
+	maxSchemaNumber = 40
+	maxNotedFormat  = 39
+	maxNotedPattern = 79
+	// Bounds of the values in the schema of one parameter, in bytes of JSON:
+	// agents have all schemas in their context. Longer ones are described in
+	// words, and the checks of a call still know them whole.
+	maxSchemaEnum     = 4 << 10
+	maxSchemaValue    = 1 << 10
+	maxSchemaExamples = 10
+	// maxNotedValues bounds the values that a note shows, in bytes.
+	maxNotedValues = 60
+)
+
+const secretNote = "Secret: it is masked wherever it is shown or stored."
+
+// ParameterSchema is a parameter in JSON Schema 2020-12, with keywords that mean
+// the same in every draft and to every reader.
+type ParameterSchema struct {
+	Type string `json:"type"`
+	// Description is left to whoever shows the schema: how long it may be is
+	// theirs to know.
+	Description string            `json:"description,omitempty"`
+	Format      string            `json:"format,omitempty"`
+	MinLength   *int              `json:"minLength,omitempty"`
+	MaxLength   *int              `json:"maxLength,omitempty"`
+	Pattern     string            `json:"pattern,omitempty"`
+	Minimum     json.Number       `json:"minimum,omitempty"`
+	Maximum     json.Number       `json:"maximum,omitempty"`
+	Enum        []json.RawMessage `json:"enum,omitempty"`
+	// Items, MinItems and MaxItems describe a list of files.
+	Items    json.RawMessage `json:"items,omitempty"`
+	MinItems int             `json:"minItems,omitempty"`
+	MaxItems int             `json:"maxItems,omitempty"`
+	Default  json.RawMessage `json:"default,omitempty"`
+	// Examples are those of the author, else the value that was seen in use. A
+	// secret has none, and no default.
+	Examples  []json.RawMessage `json:"examples,omitempty"`
+	WriteOnly bool              `json:"writeOnly,omitempty"`
+
+	// Notes are rules and hints, as sentences, that only words can say.
+	Notes []string `json:"-"`
+}
+
+// Schema describes the values that the parameter takes. It guides callers:
+// [Bind] decides, and takes numbers and booleans that are spelt as strings too.
+func SchemaOf(p *routine.Parameter) ParameterSchema {
+	var rules routine.Validation
+	if p.Validation != nil {
+		rules = *p.Validation
+	}
+	s := ParameterSchema{Type: "string"}
+	switch p.Type {
+	case routine.TypeInteger, routine.TypeNumber:
+		s.Type = string(p.Type)
+		s.Minimum = s.bound("at least", rules.MinValue)
+		s.Maximum = s.bound("at most", rules.MaxValue)
+	case routine.TypeBoolean:
+		s.Type = "boolean"
+	case routine.TypeFiles:
+		s.Type, s.Items, s.MinItems, s.MaxItems = "array", json.RawMessage(inputFileSchema), 1, routine.MaxInputFiles
+		s.note("%s", filesNote)
+		if s.WriteOnly = p.Secret; p.Secret {
+			s.note(secretNote)
+		}
+		return s // a default or an example would be the content of a file
+	default:
+		s.text(p.Type, rules)
+	}
+	s.enum(p, rules)
+	s.pattern(rules.Pattern)
+	if s.WriteOnly = p.Secret; p.Secret {
+		s.note(secretNote)
+		return s
+	}
+	if value := s.literal(p.Default); len(value) > 0 && !publishable(value, maxSchemaValue) {
+		s.note("Default: %s.", routine.Truncate(routine.EscapeInvisible(visibleLiteral(value)), maxNotedValues))
+	} else {
+		s.Default = value
+	}
+	var examples []json.RawMessage
+	_ = json.Unmarshal(p.Examples, &examples) // no list: no examples
+	if len(examples) == 0 {
+		examples = append(examples, p.Observed)
+	}
+	for _, e := range examples {
+		if len(e) == 0 || string(e) == "null" || len(s.Examples) == maxSchemaExamples {
+			continue
+		}
+		if value := s.literal(e); publishable(value, maxSchemaValue) {
+			s.Examples = append(s.Examples, value)
+		}
+	}
+	return s
+}
+
+// publishable reports whether a schema may hold a value: one of at most limit
+// bytes, without invisible characters.
+func publishable(value json.RawMessage, limit int) bool {
+	var text string
+	if len(value) > limit {
+		return false
+	}
+	_ = json.Unmarshal(value, &text) // a number or boolean holds no such characters
+	_, at := routine.FirstInvisible(text)
+	return at < 0
+}
+
+// visibleLiteral is a JSON value with its characters written as they are,
+// where the author wrote some of them as escapes.
+func visibleLiteral(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return string(value)
+	}
+	return routine.JSONText(text)
+}
+
+// ParametersSchema is the schema of the object with the values of a call, the
+// parameters in the order of their declaration. describe completes the schema
+// of each. It fails only on what [Parse] would not have let through.
+func ParametersSchema(parameters []routine.Parameter, describe func(*routine.Parameter, *ParameterSchema)) (json.RawMessage, error) {
+	var properties bytes.Buffer
+	required := []string{}
+	for i := range parameters {
+		p := &parameters[i]
+		s := SchemaOf(p)
+		describe(p, &s)
+		if i > 0 {
+			properties.WriteByte(',')
+		}
+		text, err := json.Marshal(s)
+		if err != nil {
+			return nil, fmt.Errorf("schema of parameter %q: %w", p.Name, err)
+		}
+		fmt.Fprintf(&properties, "%s:%s", routine.JSONText(p.Name), text)
+		if p.Required && p.Default == nil {
+			required = append(required, p.Name)
+		}
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"type":"object","properties":{%s}`, properties.Bytes())
+	if len(required) > 0 {
+		fmt.Fprintf(&b, `,"required":%s`, routine.JSONText(required))
+	}
+	b.WriteString(`,"additionalProperties":false}`)
+	return b.Bytes(), nil
+}
+
+func (s *ParameterSchema) note(format string, args ...any) {
+	s.Notes = append(s.Notes, routine.PlainText(fmt.Sprintf(format, args...)))
+}
+
+// text adds what holds for values that are strings.
+func (s *ParameterSchema) text(kind routine.ParameterType, rules routine.Validation) {
+	s.MinLength, s.MaxLength = rules.MinLength, rules.MaxLength
+	switch kind {
+	case routine.TypeDate:
+		if rules.Format == "" || rules.Format == "YYYY-MM-DD" {
+			s.Format = "date"
+			s.note("YYYY-MM-DD.")
+		} else {
+			s.note("Spelt %s.", routine.Truncate(routine.OneLine(rules.Format), maxNotedFormat))
+		}
+	case routine.TypeDatetime:
+		s.Format = "date-time"
+		s.note("RFC 3339, with offset.")
+	case routine.TypeEmail:
+		s.Format = "email"
+	case routine.TypeURL:
+		s.Format = "uri"
+		s.note("http or https.")
+	}
+}
+
+// bound is a limit as a schema can have it; one that is too long for readers
+// goes into words.
+func (s *ParameterSchema) bound(word string, n json.Number) json.Number {
+	if n == "" {
+		return ""
+	}
+	if _, err := n.Float64(); err == nil && len(n) <= maxSchemaNumber {
+		return n
+	}
+	s.note("It must be %s %s.", word, routine.Truncate(n.String(), maxSchemaNumber-1))
+	return ""
+}
+
+// enum lists the values to choose from, all of the property's own type.
+func (s *ParameterSchema) enum(p *routine.Parameter, rules routine.Validation) {
+	if s.Type == "boolean" {
+		if choices := p.Enum(); len(choices) == 1 {
+			s.note("It must be %s.", choices[0])
+		}
+		return
+	}
+	size := 0
+	values := make([]json.RawMessage, 0, min(len(rules.EnumValues), maxSchemaEnum/2))
+	for _, v := range rules.EnumValues {
+		value := s.literal(v)
+		size += len(value) + 1
+		if size > maxSchemaEnum || !publishable(value, maxSchemaEnum) {
+			s.noteValues(rules.EnumValues)
+			return
+		}
+		values = append(values, value)
+	}
+	if len(values) > 0 {
+		s.Enum = values
+	}
+}
+
+// noteValues says how many values there are to choose from, and shows the first
+// ones.
+func (s *ParameterSchema) noteValues(all []json.RawMessage) {
+	var shown []string
+	size := 0
+	for _, v := range all {
+		value := routine.EscapeInvisible(visibleLiteral(s.literal(v)))
+		if size += len(value) + 2; size > maxNotedValues {
+			break
+		}
+		shown = append(shown, value)
+	}
+	switch {
+	case len(shown) == len(all):
+		s.note("One of %s.", strings.Join(shown, ", "))
+	case len(shown) == 0:
+		s.note("One of %d values, such as %s.", len(all), routine.Truncate(routine.EscapeInvisible(visibleLiteral(s.literal(all[0]))), maxNotedValues))
+	default:
+		s.note("One of %d values, such as %s.", len(all), strings.Join(shown, ", "))
+	}
+}
+
+// pattern publishes an expression that every validator can read. Others are
+// told in words, and checked by Bind all the same.
+func (s *ParameterSchema) pattern(expr string) {
+	if expr == "" {
+		return
+	}
+	if s.Type == "string" && routine.PortablePattern(expr) {
+		s.Pattern = expr
+		return
+	}
+	s.note("It must match the expression %s.", routine.Truncate(routine.EscapeInvisible(routine.OneLine(expr)), maxNotedPattern))
+}
+
+// literal is a declared value as one of the property's type: authors may spell
+// numbers and booleans as strings, and choices as numbers.
+func (s *ParameterSchema) literal(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	var text string
+	isText := json.Unmarshal(raw, &text) == nil
+	switch {
+	case s.Type == "string" && !isText:
+		return json.RawMessage(routine.JSONText(string(raw)))
+	case s.Type != "string" && isText && json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	}
+	return raw
+}

@@ -1,0 +1,108 @@
+package definition
+
+import (
+	"encoding/json"
+	"maps"
+	"rote/routine"
+	"slices"
+)
+
+const (
+	statusField = "routine_status"
+	tagsField   = "tags"
+)
+
+// Merged is a definition to which a merge patch was applied.
+type Merged struct {
+	Definition routine.Definition
+	// Status is the one that the patch names; empty: none.
+	Status routine.Status
+}
+
+// Merge applies a JSON Merge Patch (RFC 7396) to a definition and checks the result
+// like [Parse]. Pointers of problems are relative to the result, lines count in the
+// patch; a problem with what the patch leaves alone has none. The warnings are there
+// beside an error too.
+func Merge(old *routine.Definition, text []byte) (*Merged, []routine.Problem, error) {
+	patch := readDocument(text, false)
+	if patch.broken || patch.root.kind != '{' {
+		_, warnings, err := parse(patch, &patch.root)
+		return nil, warnings, err
+	}
+	merged, own, err := patch.mergedInto(old)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := CheckSize(merged); err != nil {
+		return nil, nil, err
+	}
+	doc := readDocument(merged, false)
+	doc.own = own
+	doc.found = patch.found // of a text that had to be mended, too
+	m := &Merged{}
+	if n := patch.root.member(statusField); n != nil {
+		m.Status = routine.Status(n.text)
+		if n.kind != '"' || !m.Status.Valid() {
+			doc.found.add(finding{offset: int(n.start), Problem: routine.Problem{Pointer: "/" + statusField, Code: "enum",
+				Message: "must be draft, active or archived, not " + patch.show(n)}})
+		}
+	}
+	d, warnings, err := parse(doc, &doc.root)
+	if err != nil {
+		return nil, warnings, err
+	}
+	m.Definition = *d
+	if patch.root.member(tagsField) == nil {
+		m.Definition.Tags = old.Tags
+	}
+	return m, warnings, nil
+}
+
+// mergedInto is a definition with the patch d applied, as text: what d sets,
+// where it stands in d, and behind it the fields that d does not name. own is
+// how far d's own text goes. No field of a definition is an object, so there is
+// nothing to merge deeper than fields. Tags that d leaves alone are left out:
+// what was stored before they had limits can be changed in other fields.
+func (d *document) mergedInto(was *routine.Definition) (text []byte, own int, err error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(routine.RawJSON(was), &fields); err != nil {
+		return nil, 0, routine.Internal("decode definition", err)
+	}
+	if d.root.member(tagsField) == nil {
+		delete(fields, tagsField)
+	}
+	own = int(d.root.end) - 1
+	text = []byte(d.src[:own])
+	values, kept := d.root.items(), false
+	for i, k := range d.root.keys() {
+		_, known := fields[k.name]
+		delete(fields, k.name)
+		removed := known && values[i].kind == 'n'
+		if i > 0 && (removed || !kept) {
+			blank(text[values[i-1].end:k.start]) // the comma
+		}
+		if removed {
+			blank(text[k.start:values[i].end])
+		} else {
+			kept = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if kept {
+			text = append(text, ',')
+		}
+		kept = true
+		text = append(append(append(text, '"'), name...), `":`...)
+		text = append(text, fields[name]...)
+	}
+	return append(text, '}'), own, nil
+}
+
+// blank writes over text, so that all that comes behind stays at its place.
+func blank(text []byte) {
+	for i, c := range text {
+		if c != '\n' {
+			text[i] = ' '
+		}
+	}
+}

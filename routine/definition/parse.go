@@ -1,0 +1,61 @@
+package definition
+
+import (
+	"fmt"
+	"rote/routine"
+)
+
+// Parse is the only door for a definition. It reads text strictly, checks shape
+// and meaning, and reports every problem at once, sorted by place: as an
+// [Error] with CodeInvalid, or, for what is only doubtful, as warnings beside
+// the definition.
+func Parse(text []byte) (*routine.Definition, []routine.Problem, error) {
+	if err := CheckSize(text); err != nil {
+		return nil, nil, err
+	}
+	doc := readDocument(text, false)
+	return parse(doc, &doc.root)
+}
+
+// wrapperKey is where the body of a validate call may hold the routine.
+const wrapperKey = "routine_json"
+
+// ParseBody is Parse for the body of a validate call: the routine itself, or an
+// object whose key routine_json holds the routine, as an object or as a string
+// of JSON. Lines count in the body, or inside that string; pointers are relative
+// to the routine.
+func ParseBody(body []byte) (*routine.Definition, []routine.Problem, error) {
+	if err := CheckSize(body); err != nil {
+		return nil, nil, err
+	}
+	doc := readDocument(body, true)
+	doc.found.unwrap("/" + wrapperKey)
+	inner := doc.root.member(wrapperKey)
+	if inner == nil {
+		return parse(doc, &doc.root)
+	}
+	if inner.kind == '"' && doc.found.count == 0 {
+		return Parse([]byte(inner.text))
+	}
+	return parse(doc, inner)
+}
+
+func CheckSize(text []byte) error {
+	if len(text) > routine.MaxDefinitionBytes {
+		return &routine.Error{Code: routine.CodeTooLarge, Message: fmt.Sprintf("the definition has %d bytes, the limit is %d", len(text), routine.MaxDefinitionBytes)}
+	}
+	return nil
+}
+
+// parse checks the definition at root, a node of doc.
+func parse(doc *document, root *node) (*routine.Definition, []routine.Problem, error) {
+	c := newChecker(doc, root)
+	if !doc.broken {
+		c.check()
+	}
+	warnings := c.warnings.byPosition(doc)
+	if problems := c.problems.byPosition(doc); len(problems) > 0 {
+		return nil, warnings, invalidText("routine", problems, c.problems.count)
+	}
+	return &c.definition, warnings, nil
+}

@@ -1,0 +1,213 @@
+package definition
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"rote/routine"
+	"rote/routine/placeholder"
+)
+
+// judge holds values against one parameter's type and rules. Making one costs
+// more than a value, of which there may be thousands.
+type judge struct {
+	*routine.Parameter
+	re       *routine.Pattern
+	choices  map[string]any // by key; nil where anything goes
+	listed   []string       // the choices as JSON
+	matching *matching
+}
+
+// newJudge makes a judge that shares the time for matching. A pattern that does
+// not compile is the definition's own fault and judges nothing.
+func newJudge(p *routine.Parameter, m *matching) *judge {
+	j := &judge{Parameter: p, matching: m}
+	r := p.Rules()
+	if r.Pattern != "" {
+		if re, err := routine.CompilePattern(r.Pattern); err == nil {
+			j.re = &re
+		}
+	}
+	if len(r.EnumValues) == 0 {
+		return j
+	}
+	j.choices = make(map[string]any, len(r.EnumValues))
+	for i, e := range r.EnumValues {
+		v := scalar(e)
+		if v == nil {
+			continue
+		}
+		if i <= maxListed {
+			j.listed = append(j.listed, string(e))
+		}
+		if p.Type != routine.TypeEnum {
+			if c, f := j.convert(v); f == nil {
+				v = c
+			}
+		}
+		j.choices[choiceKey(v)] = v
+	}
+	return j
+}
+
+// maxListed is how many choices a message lists.
+const maxListed = 20
+
+// scalar decodes a JSON value that is no object or array; nil for null.
+func scalar(raw json.RawMessage) (v any) {
+	n := len(raw)
+	switch {
+	case n > 1 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0:
+		return string(raw[1 : n-1])
+	case routine.IsNumber(string(raw)):
+		return json.Number(raw)
+	case routine.DecodeJSON(raw, &v) != nil:
+		return nil
+	}
+	return v
+}
+
+// choiceKey is the same for values that are the same: numbers by what they are
+// worth.
+func choiceKey(v any) string {
+	switch v := v.(type) {
+	case string:
+		return "string " + v
+	case json.Number:
+		return "number " + routine.CanonicalNumber(v.String())
+	}
+	return "other " + placeholder.Format(v)
+}
+
+// choose finds the choice that v names. A string may spell a number or boolean
+// here too.
+func (j *judge) choose(v any) (any, *fault) {
+	if c, ok := j.choices[choiceKey(v)]; ok {
+		return c, nil
+	}
+	if n, ok := spelledNumber(v); ok {
+		if c, ok := j.choices[choiceKey(n)]; ok {
+			return c, nil
+		}
+	}
+	if v == "true" || v == "false" {
+		if c, ok := j.choices[choiceKey(v == "true")]; ok {
+			return c, nil
+		}
+	}
+	return nil, j.notChosen(v)
+}
+
+// notChosen lists the choices, but not those of a secret parameter.
+func (j *judge) notChosen(v any) *fault {
+	if j.Secret {
+		return faultf("enum_values", "must be one of the values that its declaration lists, not %s", routine.Masked)
+	}
+	listed := j.listed
+	if len(listed) > maxListed {
+		listed = append(listed[:maxListed:maxListed], "…")
+	}
+	return faultf("enum_values", "must be one of %s, not %s", strings.Join(listed, ", "), j.show(v))
+}
+
+// show is a value for a message; a secret one is not shown.
+func (j *judge) show(v any) string {
+	if j.Secret {
+		return routine.Masked
+	}
+	return routine.Show(v)
+}
+
+// rule is the text of a rule for a message. A rule of a secret parameter can tell
+// its value, so only the rule's name is shown.
+func (j *judge) rule(name, text string) string {
+	if j.Secret {
+		return "its " + name
+	}
+	return text
+}
+
+// value converts a decoded JSON value and applies the rules to it.
+func (j *judge) value(v any) (any, []fault) {
+	value, f := j.convert(v)
+	if f != nil {
+		return nil, []fault{*f}
+	}
+	if j.Type == routine.TypeFiles {
+		return value, nil // no rule is for files
+	}
+	return value, j.rulesBroken(value)
+}
+
+// rulesBroken applies the parameter's validation to a converted value.
+func (j *judge) rulesBroken(v any) []fault {
+	r := j.Rules()
+	var out []fault
+	add := func(code, format string, args ...any) { out = append(out, *faultf(code, format, args...)) }
+	text := placeholder.Format(v)
+	switch x := v.(type) {
+	case string:
+		n := utf8.RuneCountInString(x)
+		if r.MinLength != nil && n < *r.MinLength {
+			add("min_length", "must have at least %d characters, not %d", *r.MinLength, n)
+		}
+		if r.MaxLength != nil && n > *r.MaxLength {
+			add("max_length", "must have at most %d characters, not %d", *r.MaxLength, n)
+		}
+	case json.Number:
+		n, _ := routine.ExactNumber(x)
+		if low, ok := routine.ExactNumber(r.MinValue); ok && n.Cmp(low) < 0 {
+			add("min_value", "must be at least %s, not %s", j.rule("min_value", r.MinValue.String()), j.show(x))
+		}
+		if high, ok := routine.ExactNumber(r.MaxValue); ok && n.Cmp(high) > 0 {
+			add("max_value", "must be at most %s, not %s", j.rule("max_value", r.MaxValue.String()), j.show(x))
+		}
+	}
+	if j.re != nil {
+		switch ok, err := j.matching.match(*j.re, text); {
+		case err != nil:
+			add("pattern", "could not be matched with %s in time: simplify the pattern or shorten the value", j.rule("pattern", "the pattern "+routine.Truncate(r.Pattern, 60)))
+		case !ok:
+			add("pattern", "must match %s", j.rule("pattern", "the pattern "+r.Pattern))
+		}
+	}
+	if j.choices != nil && j.Type != routine.TypeEnum {
+		if _, ok := j.choices[choiceKey(v)]; !ok {
+			out = append(out, *j.notChosen(v))
+		}
+	}
+	return out
+}
+
+// matching is the time that the values of one definition or call may take to be
+// matched with patterns, all together.
+type matching struct {
+	spent time.Duration
+	over  bool
+}
+
+// maxMatching is that time. It is long enough for a machine under load.
+const maxMatching = 4 * routine.MaxMatchTime
+
+var errMatching = errors.New("matching took too long")
+
+// match fails once when the time is used up; from then on everything matches,
+// since enough has been said.
+func (m *matching) match(re routine.Pattern, text string) (bool, error) {
+	if m.over {
+		return true, nil
+	}
+	if m.spent > maxMatching {
+		m.over = true
+		return false, errMatching
+	}
+	start := time.Now()
+	ok, err := re.Match(text)
+	m.spent += time.Since(start)
+	m.over = err != nil
+	return ok, err
+}
