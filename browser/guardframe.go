@@ -9,6 +9,7 @@ import (
 
 	"rote/browser/cdp"
 	"rote/routine"
+	"rote/routine/operation"
 )
 
 // A script can also navigate the page's own frames. Such a navigation has no stack,
@@ -46,7 +47,7 @@ func (g *guard) judgeLocalDocument(params json.RawMessage) {
 	made := g.documentChanged && !g.baseline.links[v.URL] && !g.baseline.loads[v.URL]
 	g.mu.Unlock()
 	if made {
-		g.block("show a document that it has made (" + routine.ShownURL(v.URL) + ")")
+		g.block("show a document that it has made (" + operation.ShownURL(v.URL) + ")")
 	}
 }
 

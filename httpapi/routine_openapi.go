@@ -8,6 +8,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/definition"
+	"rote/routine/operation"
 	"rote/schemas"
 )
 
@@ -65,7 +66,7 @@ func openAPIOf(r *routine.Routine, base string) (map[string]any, error) {
 	body["parameters"] = parameters
 	completed := nestedObject(call, "responses", "201", "content", "application/json")
 	completed["schema"] = map[string]any{"$ref": "#/components/schemas/Execution",
-		"properties": map[string]any{"result": map[string]any{"type": "object", "properties": resultSchema(routine.OutcomeOf(&r.Definition))}}}
+		"properties": map[string]any{"result": map[string]any{"type": "object", "properties": resultSchema(operation.OutcomeOf(&r.Definition))}}}
 	return doc, nil
 }
 
@@ -74,13 +75,13 @@ func describeParameter(p *routine.Parameter, s *definition.ParameterSchema) {
 }
 
 // resultSchema returns the properties of a completed run's result.
-func resultSchema(o routine.Outcome) map[string]any {
+func resultSchema(o operation.Outcome) map[string]any {
 	switch o.Is {
-	case routine.OutcomeValue:
+	case operation.OutcomeValue:
 		return map[string]any{"data": map[string]any{"description": "The value stored as " + strconv.Quote(o.Of) + "."}}
-	case routine.OutcomeHTML:
+	case operation.OutcomeHTML:
 		return map[string]any{"data": map[string]any{"type": "string", "description": "The HTML of " + cmp.Or(routine.PlainText(o.Of), "the page") + "."}}
-	case routine.OutcomeFile:
+	case operation.OutcomeFile:
 		return map[string]any{"data": map[string]any{"type": "string", "contentEncoding": "base64", "description": "The file " + strconv.Quote(o.Of) + "."},
 			"is_base64": map[string]any{"const": true}}
 	}

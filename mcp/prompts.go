@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"rote/routine"
+	"rote/routine/operation"
 )
 
 const authorText = `Write a rote routine that does this, by itself, in a headless browser: %s%s
@@ -46,7 +47,7 @@ func (s *Server) addPrompts(m *server.MCPServer) {
 			if u := q.Params.Arguments["url"]; u != "" {
 				where = "\nIt begins at " + truncate(routine.OneLine(u), 500) + "."
 			}
-			return promptResult("Write a routine", fmt.Sprintf(authorText, truncate(goal, 2000), where, strings.Join(routine.KindNames(), ", "))), nil
+			return promptResult("Write a routine", fmt.Sprintf(authorText, truncate(goal, 2000), where, strings.Join(operation.KindNames(), ", "))), nil
 		})
 	m.AddPrompt(mcp.NewPrompt("debug_execution", mcp.WithPromptTitle("Find out why a run failed"),
 		mcp.WithPromptDescription("The record of a run, and how to find the fault"),

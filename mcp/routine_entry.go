@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"rote/routine"
+	"rote/routine/operation"
 )
 
 const (
@@ -80,7 +81,7 @@ func operationSummaries(operations []routine.Operation) []string {
 	steps := []string{}
 	size := 0
 	for _, o := range operations {
-		step := truncate(routine.OneLine(clean(routine.Describe(o))), 100)
+		step := truncate(routine.OneLine(clean(operation.Describe(o))), 100)
 		if size += len(step); len(steps) == maxOperations || size > maxDescribedSteps {
 			return append(steps, "…")
 		}

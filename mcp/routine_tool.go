@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"rote/routine"
+	"rote/routine/operation"
 )
 
 // maxToolDescription limits a tool's description, in characters: an agent has the
@@ -26,7 +27,7 @@ var toolNames = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 // readsOnly reports whether the operations change nothing on a site.
 func readsOnly(operations []routine.Operation) bool {
 	for _, o := range operations {
-		if k, known := routine.KindOf(o.Type()); !known || k.Effect.With(methodOf(o)) != routine.EffectReads {
+		if k, known := operation.KindOf(o.Type()); !known || k.Effect.With(methodOf(o)) != operation.EffectReads {
 			return false
 		}
 	}
@@ -56,17 +57,17 @@ func toolDescription(d *routine.Definition) string {
 
 // resultShape returns a sentence on what a call returns.
 func resultShape(d *routine.Definition) string {
-	o := routine.OutcomeOf(d)
+	o := operation.OutcomeOf(d)
 	of := truncate(routine.OneLine(clean(o.Of)), 60)
 	switch o.Is {
-	case routine.OutcomeValue:
+	case operation.OutcomeValue:
 		return fmt.Sprintf("Result: data is the value stored as %q.", of)
-	case routine.OutcomeHTML:
+	case operation.OutcomeHTML:
 		if of == "" {
 			of = "the page"
 		}
 		return fmt.Sprintf("Result: data is the HTML of %s.", of)
-	case routine.OutcomeFile:
+	case operation.OutcomeFile:
 		return fmt.Sprintf("Result: the file %s.", of)
 	}
 	return "Result: no data; it acts on the site."

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rote/routine"
+	"rote/routine/operation"
 )
 
 // retryable are the codes after which the same call may succeed. If the run may have
@@ -58,8 +59,8 @@ func operationRecords(e *routine.Execution) []routine.OperationRecord {
 func hasSideEffect(r routine.OperationRecord) bool {
 	request, _ := r.Details["request"].(map[string]any)
 	method, _ := request["method"].(string)
-	k, _ := routine.KindOf(r.Type)
-	return k.Effect.With(method) == routine.EffectChanges
+	k, _ := operation.KindOf(r.Type)
+	return k.Effect.With(method) == operation.EffectChanges
 }
 
 // refusedRequest describes the last request that the site refused, among those that
@@ -70,7 +71,7 @@ func refusedRequest(e *routine.Execution) string {
 	}
 	text := ""
 	for _, f := range e.Evidence.FailedRequests {
-		if f.Status >= 400 && (routine.ChangesSite(f.Method) || f.URL == e.Evidence.URL) {
+		if f.Status >= 400 && (operation.ChangesSite(f.Method) || f.URL == e.Evidence.URL) {
 			url := truncate(routine.OneLine(clean(f.URL)), maxWarning)
 			text = fmt.Sprintf("%s %s was answered with HTTP status %d, which may be why", clean(f.Method), url, f.Status)
 		}

@@ -22,6 +22,7 @@ import (
 	"rote/httpapi"
 	"rote/mcp"
 	"rote/routine"
+	"rote/routine/operation"
 )
 
 type demoCommand struct {
@@ -210,7 +211,7 @@ func (d *demo) create(ctx context.Context) (string, error) {
 	}
 	d.printf("POST /routines/ stored %q as %s. It takes these steps:\n", created.Name, created.ID)
 	for i, o := range created.Operations {
-		d.printf("  %d. %s\n", i+1, routine.Describe(o))
+		d.printf("  %d. %s\n", i+1, operation.Describe(o))
 	}
 	return created.ID, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rote/routine"
+	"rote/routine/operation"
 	"rote/routine/placeholder"
 )
 
@@ -139,7 +140,7 @@ func knownNames(name string, ps []routine.Parameter) string {
 func checkPlaces(d *routine.Definition, values routine.Values, found *report) {
 	filling := &placeholder.Filling{Resolve: lookupIn(values), Room: routine.MaxFilledBytes}
 	for i := range d.Operations {
-		op, err := routine.Decode(d.Operations[i])
+		op, err := operation.Decode(d.Operations[i])
 		if err != nil {
 			continue // a stored definition decodes; Run reports it if not
 		}
@@ -147,7 +148,7 @@ func checkPlaces(d *routine.Definition, values routine.Values, found *report) {
 			return fmt.Sprintf("does not fit where operation %d (%s) puts it, at %s: ", i+1, d.Operations[i].Type(), pointer)
 		}
 		fits := true
-		routine.EachTemplate(op, func(s routine.Site) {
+		operation.EachTemplate(op, func(s operation.Site) {
 			if filling.Full || found.full() || !strings.Contains(s.Text, "{{") {
 				return
 			}
@@ -165,8 +166,8 @@ func checkPlaces(d *routine.Definition, values routine.Values, found *report) {
 		if !fits {
 			continue
 		}
-		var clash *routine.KeyClash
-		err = routine.ReplaceTemplates(op, func(s routine.Site) (any, error) { return fillParameters(values, s) })
+		var clash *operation.KeyClash
+		err = operation.ReplaceTemplates(op, func(s operation.Site) (any, error) { return fillParameters(values, s) })
 		if errors.As(err, &clash) {
 			found.add(valueProblem(firstParameter(clash.Keys), "invalid_value", where(clash.Pointer)+clash.Error()))
 		}
@@ -182,7 +183,7 @@ func lookupIn(v routine.Values) func(placeholder.Token) (any, bool) {
 }
 
 // fillParameters fills the parameters of s.
-func fillParameters(v routine.Values, s routine.Site) (any, error) {
+func fillParameters(v routine.Values, s operation.Site) (any, error) {
 	t, _ := placeholder.Parse(s.Text, s.Place)
 	return (&placeholder.Filling{Resolve: lookupIn(v)}).Fill(t)
 }

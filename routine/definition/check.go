@@ -12,6 +12,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/javascript"
+	"rote/routine/operation"
 )
 
 // checker collects what is wrong with one definition. A value that has a
@@ -25,8 +26,8 @@ type checker struct {
 	shape              shapeCheck
 	// ops are the operations as decoded, nil where the type is not known; kinds
 	// are their types.
-	ops   []routine.Action
-	kinds []routine.Kind
+	ops   []operation.Action
+	kinds []operation.Kind
 	// guessing: an operation could not be read, so that what it uses and stores
 	// is not known for certain.
 	guessing bool
@@ -222,13 +223,13 @@ func (c *checker) operations(list *node) {
 		return
 	}
 	s := loadShapes()
-	c.ops, c.kinds = make([]routine.Action, len(list.items())), make([]routine.Kind, len(list.items()))
+	c.ops, c.kinds = make([]operation.Action, len(list.items())), make([]operation.Kind, len(list.items()))
 	name := c.root.keyOf("operations").name
 	for i := range list.items() {
 		n := &list.kids.nodes[i]
 		before := c.problems.count
 		c.shapeAt(s.operation, n, name, i, "an operation")
-		k, ok := routine.KindOf(typeOf(n))
+		k, ok := operation.KindOf(typeOf(n))
 		if !ok {
 			c.guessing = true
 			c.use(n)
@@ -267,7 +268,7 @@ func (c *checker) use(n *node) {
 
 // operation decodes one operation and checks its meaning. When it is not sound,
 // what is bad in it takes its default.
-func (c *checker) operation(i int, k routine.Kind, n *node, sound bool) {
+func (c *checker) operation(i int, k operation.Kind, n *node, sound bool) {
 	if !sound && c.problems.full() {
 		c.guessing = true
 		return
@@ -277,17 +278,17 @@ func (c *checker) operation(i int, k routine.Kind, n *node, sound bool) {
 	if !sound {
 		decoded = routine.NewOperation(k.Name, c.doc.sound(n))
 	}
-	op, err := routine.Decode(decoded)
+	op, err := operation.Decode(decoded)
 	if err != nil {
 		c.guessing = true
 		c.add(routine.Problem{Pointer: operationPointer(i), Code: "type", Message: "cannot be read: " + err.Error()})
 		return
 	}
 	c.ops[i], c.kinds[i], c.definition.Operations = op, k, append(c.definition.Operations, o)
-	if !c.spend(routine.EffortOf(op), func() string { return operationPointer(i) }) {
+	if !c.spend(operation.EffortOf(op), func() string { return operationPointer(i) }) {
 		return
 	}
-	for _, p := range routine.CheckAction(op) {
+	for _, p := range operation.CheckAction(op) {
 		at, _, rest := n.find(p.Pointer)
 		if at.bad || p.Code == "required" && rest == "" && at.hasBad() {
 			continue // enough has been said
@@ -296,12 +297,12 @@ func (c *checker) operation(i int, k routine.Kind, n *node, sound bool) {
 		c.add(p)
 	}
 	if sound {
-		for _, p := range routine.WarningsOf(op) {
+		for _, p := range operation.WarningsOf(op) {
 			p.Pointer = operationPointer(i) + p.Pointer
 			c.warn(p)
 		}
 	}
-	routine.EachTemplate(op, func(s routine.Site) {
+	operation.EachTemplate(op, func(s operation.Site) {
 		if s.Text != "" {
 			c.template(i, s)
 		}

@@ -3,6 +3,7 @@ package definition
 import (
 	"fmt"
 	"rote/routine"
+	"rote/routine/operation"
 	"slices"
 	"strings"
 	"sync"
@@ -31,7 +32,7 @@ var extensionPlaces = sync.OnceValue(func() map[string][]string {
 	}
 	s := loadShapes()
 	note(s.parameter, "a parameter")
-	for _, k := range routine.Kinds {
+	for _, k := range operation.Kinds {
 		note(s.kinds[k.Name], k.Name)
 	}
 	return places
@@ -114,7 +115,7 @@ func (c *checker) undeclaredFiles(name string) string {
 // that takes the value; empty: none has.
 func extensionElsewhere(field, value string) string {
 	var places []string
-	for _, k := range routine.Kinds {
+	for _, k := range operation.Kinds {
 		if s, ok := loadShapes().kinds[k.Name].Properties[field]; ok && strings.HasPrefix(field, extensionPrefix) && isOneOf(s.Enum, value) {
 			places = append(places, k.Name)
 		}

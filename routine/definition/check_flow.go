@@ -3,6 +3,7 @@ package definition
 import (
 	"fmt"
 	"rote/routine"
+	"rote/routine/operation"
 	"time"
 )
 
@@ -18,16 +19,16 @@ func (c *checker) flow() {
 			continue
 		}
 		popups = c.popups(i, popups)
-		slept += routine.PauseOf(op)
+		slept += operation.PauseOf(op)
 		k := c.kinds[i]
-		if blank && routine.NeedsPage(k, op) && !c.guessing && c.problems.count == 0 {
+		if blank && operation.NeedsPage(k, op) && !c.guessing && c.problems.count == 0 {
 			c.warn(routine.Problem{Pointer: operationPointer(i), Code: "blank_page", Message: "acts on an empty page: nothing before it opens one", Hint: "begin with navigate"})
 		}
-		blank = blank && !k.OpensPage && !routine.NeedsPage(k, op) // once is enough
+		blank = blank && !k.OpensPage && !operation.NeedsPage(k, op) // once is enough
 		if !c.guessing {
-			c.returnKey(operationPointer(i), routine.LoadedKey(op), stored)
+			c.returnKey(operationPointer(i), operation.LoadedKey(op), stored)
 		}
-		if key := routine.StoredKey(op); key != "" {
+		if key := operation.StoredKey(op); key != "" {
 			stored.add(key)
 		}
 		last = k.Ends()
@@ -49,7 +50,7 @@ func (c *checker) popups(i, open int) int {
 	switch {
 	case field == nil || field.bad:
 		return open
-	case field.text == routine.FollowPopup:
+	case field.text == operation.FollowPopup:
 		return open + 1
 	case open > 0:
 		return open - 1
@@ -63,7 +64,7 @@ func (c *checker) popups(i, open int) int {
 // returnKey warns of a return whose key nothing before it stores; the site
 // itself may. Keys with placeholders in them are not compared.
 func (c *checker) returnKey(base, key string, stored storedKeys) {
-	if key == "" || stored.has[key] || stored.open || routine.HasToken(key) {
+	if key == "" || stored.has[key] || stored.open || operation.HasToken(key) {
 		return
 	}
 	if c.warnings.full() {
@@ -86,7 +87,7 @@ type storedKeys struct {
 func (s *storedKeys) add(key string) {
 	if !s.has[key] {
 		s.has[key], s.names = true, append(s.names, key)
-		s.open = s.open || routine.HasToken(key)
+		s.open = s.open || operation.HasToken(key)
 	}
 }
 
@@ -99,5 +100,5 @@ func (c *checker) noResult() {
 		}
 	}
 	c.warn(routine.Problem{Pointer: "/operations", Code: "no_result", Message: "no operation yields a result: data will be null",
-		Hint: "end with " + alternatives(routine.EndingKinds())})
+		Hint: "end with " + alternatives(operation.EndingKinds())})
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"rote/routine"
+	"rote/routine/pattern"
 	"rote/routine/placeholder"
 )
 
@@ -48,11 +49,11 @@ func (c *checker) declaration(base string, p *routine.Parameter, n *node) {
 	}
 	if r.Pattern != "" {
 		at := base + d.at("pattern")
-		if !c.spend(patternEffort+2*min(len(r.Pattern), routine.MaxPattern), func() string { return at }) {
+		if !c.spend(patternEffort+2*min(len(r.Pattern), pattern.MaxPattern), func() string { return at }) {
 			return
 		}
-		if _, err := routine.CompilePattern(r.Pattern); err != nil {
-			c.add(routine.PatternProblem(at, err))
+		if _, err := pattern.CompilePattern(r.Pattern); err != nil {
+			c.add(pattern.PatternProblem(at, err))
 			return
 		}
 	}

@@ -8,7 +8,10 @@ import (
 
 	"rote/routine"
 	"rote/routine/javascript"
+	"rote/routine/operation"
+	"rote/routine/pattern"
 	"rote/routine/placeholder"
+	"rote/routine/selector"
 )
 
 // maxEffort bounds the work on one definition, in units of about half a
@@ -38,7 +41,7 @@ func (c *checker) spend(n int, pointer func() string) bool {
 // template checks one templated text of an operation: its placeholders against
 // what is declared, and what its author wrote around them against the rules of
 // its place.
-func (c *checker) template(i int, s routine.Site) {
+func (c *checker) template(i int, s operation.Site) {
 	at := ""
 	pointer := func() string { // most need none
 		if at == "" {
@@ -53,7 +56,7 @@ func (c *checker) template(i int, s routine.Site) {
 	case placeholder.Selector:
 		effort += len(s.Text) / 3
 	case placeholder.Regexp:
-		effort += patternEffort + 2*min(len(s.Text), routine.MaxPattern)
+		effort += patternEffort + 2*min(len(s.Text), pattern.MaxPattern)
 	}
 	if effort > 0 && !c.spend(effort, pointer) {
 		c.guessing = true
@@ -73,23 +76,23 @@ func (c *checker) template(i int, s routine.Site) {
 	switch {
 	case s.Pointer == "/url":
 		c.relativeURL(pointer, s.Text)
-	case s.Place == placeholder.Filename && t == nil && routine.FileName(s.Text) != s.Text:
+	case s.Place == placeholder.Filename && t == nil && operation.FileName(s.Text) != s.Text:
 		c.warn(routine.Problem{Pointer: pointer(), Code: "filename", Message: fmt.Sprintf("a file name has neither path nor control characters: it becomes %q",
-			routine.FileName(s.Text))})
+			operation.FileName(s.Text))})
 	}
 }
 
 // literalProblems are those of what the author wrote, whatever the values will
 // be. t is nil where there is no placeholder.
-func literalProblems(s routine.Site, t *placeholder.Template, faults []placeholder.Fault) []finding {
+func literalProblems(s operation.Site, t *placeholder.Template, faults []placeholder.Fault) []finding {
 	switch s.Place {
 	case placeholder.Selector:
-		if fault := routine.CheckSelector(sampleIn(s.Text, t, faults, identSample)); fault != nil {
+		if fault := selector.CheckSelector(sampleIn(s.Text, t, faults, identSample)); fault != nil {
 			return []finding{{within: fault.Offset + 1, Problem: routine.Problem{Code: "selector", Message: fault.Message, Hint: fault.Hint}}}
 		}
 	case placeholder.Regexp:
 		if err := compileSample(s.Text, t); err != nil && len(faults) == 0 {
-			return []finding{{Problem: routine.PatternProblem("", err)}}
+			return []finding{{Problem: pattern.PatternProblem("", err)}}
 		}
 	case placeholder.Script:
 		var problems []finding
@@ -102,7 +105,7 @@ func literalProblems(s routine.Site, t *placeholder.Template, faults []placehold
 			return []finding{{within: i + 1, Problem: routine.Problem{Code: "header_value", Message: "a header's value cannot hold line breaks: remove them"}}}
 		}
 	case placeholder.Filename:
-		if t == nil && routine.FileName(s.Text) == "" {
+		if t == nil && operation.FileName(s.Text) == "" {
 			return []finding{{Problem: routine.Problem{Code: "filename", Message: "is no file name: give one, as in \"report.pdf\""}}}
 		}
 	}
@@ -111,7 +114,7 @@ func literalProblems(s routine.Site, t *placeholder.Template, faults []placehold
 
 // placeholders checks the tokens of a text. Faults and unknown names come in the
 // order of the text.
-func (c *checker) placeholders(pointer string, s routine.Site, tokens []placeholder.Token, faults []placeholder.Fault) {
+func (c *checker) placeholders(pointer string, s operation.Site, tokens []placeholder.Token, faults []placeholder.Fault) {
 	script := ""
 	if s.Place == placeholder.Script {
 		script = s.Text
@@ -187,7 +190,7 @@ func (c *checker) relativeURL(pointer func() string, text string) {
 			return
 		}
 	}
-	if scheme := routine.ForeignScheme(head); scheme != "" && !open {
+	if scheme := operation.ForeignScheme(head); scheme != "" && !open {
 		c.add(routine.Problem{Pointer: pointer(), Code: "url", Message: scheme + ": cannot be opened: give an absolute http or https URL"})
 		return
 	}
@@ -268,6 +271,6 @@ func compileSample(text string, t *placeholder.Template) error {
 		}
 		text = filled
 	}
-	_, err := routine.CompilePattern(text)
+	_, err := pattern.CompilePattern(text)
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"rote/routine"
+	"rote/routine/pattern"
 	"strings"
 )
 
@@ -250,7 +251,7 @@ func (s *ParameterSchema) pattern(expr string) {
 	if expr == "" {
 		return
 	}
-	if s.Type == "string" && routine.PortablePattern(expr) {
+	if s.Type == "string" && pattern.PortablePattern(expr) {
 		s.Pattern = expr
 		return
 	}

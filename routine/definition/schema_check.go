@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"rote/routine"
+	"rote/routine/operation"
 	"rote/schemas"
 )
 
@@ -46,7 +47,7 @@ var loadShapes = sync.OnceValue(func() *shapes {
 	s := &shapes{routine: c.MustCompile(schemas.BaseURL + "routine.json"), kinds: map[string]*jsonschema.Schema{}}
 	s.operations, s.operation = listAndItem(s.routine.Properties["operations"])
 	s.parameters, s.parameter = listAndItem(s.routine.Properties["parameters"])
-	for _, name := range routine.KindNames() {
+	for _, name := range operation.KindNames() {
 		s.kinds[name] = c.MustCompile(schemas.BaseURL + "operations/" + name + ".json")
 	}
 	return s

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"rote/routine"
+	"rote/routine/operation"
 	"testing"
 )
 
@@ -17,7 +18,7 @@ func TestNearestIsWhatWasMeant(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"goto": "navigate", "fill": "input_text", "wait": "sleep", "clik": "click", "js-evaluate": "js_evaluate", "return_htm": "return_html", "retrun": "return", "jsEvaluate": "js_evaluate", "html": "return_html", "scroll_down": "scroll", "hover": "", "store": "", "upload": ""} {
-		if got := routine.Nearest(name, routine.KindNames()); got != want {
+		if got := routine.Nearest(name, operation.KindNames()); got != want {
 			t.Errorf("type %q: %q, want %q", name, got, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"rote/routine"
+	"rote/routine/pattern"
 	"rote/routine/placeholder"
 )
 
@@ -16,7 +17,7 @@ import (
 // more than a value, of which there may be thousands.
 type judge struct {
 	*routine.Parameter
-	re       *routine.Pattern
+	re       *pattern.Pattern
 	choices  map[string]any // by key; nil where anything goes
 	listed   []string       // the choices as JSON
 	matching *matching
@@ -28,7 +29,7 @@ func newJudge(p *routine.Parameter, m *matching) *judge {
 	j := &judge{Parameter: p, matching: m}
 	r := p.Rules()
 	if r.Pattern != "" {
-		if re, err := routine.CompilePattern(r.Pattern); err == nil {
+		if re, err := pattern.CompilePattern(r.Pattern); err == nil {
 			j.re = &re
 		}
 	}
@@ -191,13 +192,13 @@ type matching struct {
 }
 
 // maxMatching is that time. It is long enough for a machine under load.
-const maxMatching = 4 * routine.MaxMatchTime
+const maxMatching = 4 * pattern.MaxMatchTime
 
 var errMatching = errors.New("matching took too long")
 
 // match fails once when the time is used up; from then on everything matches,
 // since enough has been said.
-func (m *matching) match(re routine.Pattern, text string) (bool, error) {
+func (m *matching) match(re pattern.Pattern, text string) (bool, error) {
 	if m.over {
 		return true, nil
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"rote/routine"
+	"rote/routine/pattern"
 	"rote/routine/routinetest/stopwatch"
 )
 
@@ -14,7 +14,7 @@ func TestMatchingIsBounded(t *testing.T) {
 	const most = time.Second // maxMatchTime, on a slow machine
 	text := strings.Repeat("a", 50_000) + "!"
 	var m matching
-	re, err := routine.CompilePattern(`^(a+)+$`)
+	re, err := pattern.CompilePattern(`^(a+)+$`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,13 +11,14 @@ import (
 	"github.com/google/uuid"
 
 	"rote/routine"
+	"rote/routine/operation"
 	"rote/routine/placeholder"
 )
 
 // fill puts values in the place of op's placeholders: parameters, and what the
 // run and its page hold. A storage token without value stays as it is written,
 // with a warning.
-func (r *runner) fill(ctx context.Context, op routine.Action) error {
+func (r *runner) fill(ctx context.Context, op operation.Action) error {
 	var failed error
 	resolve := func(t placeholder.Token) (any, bool) {
 		v, found, err := r.resolve(ctx, t)
@@ -39,7 +40,7 @@ func (r *runner) fill(ctx context.Context, op routine.Action) error {
 			written[text] = true
 		}
 	}}
-	err := routine.ReplaceTemplates(op, func(s routine.Site) (any, error) {
+	err := operation.ReplaceTemplates(op, func(s operation.Site) (any, error) {
 		t, _ := placeholder.Parse(s.Text, s.Place)
 		if t.Literal() && s.Place != placeholder.Filename {
 			return s.Text, nil
@@ -49,7 +50,7 @@ func (r *runner) fill(ctx context.Context, op routine.Action) error {
 	if failed != nil {
 		return failed
 	}
-	if bad, ok := routine.AsInvalidValue(err); ok {
+	if bad, ok := operation.AsInvalidValue(err); ok {
 		return routine.Errorf(routine.CodeInvalid, "the value of %s does not fit here: %s", bad.Token.Raw, bad.Reason)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"rote/routine"
+	"rote/routine/operation"
 	"runtime/debug"
 	"time"
 )
@@ -43,7 +44,7 @@ func NewResult() *routine.Result {
 // when it returns an error, the first failure of an operation. A panic is an
 // internal error.
 func RunDefinition(ctx context.Context, d *routine.Definition, values routine.Values, page routine.Page, o RunOptions) (*runOutcome, error) {
-	r := &runner{Run: routine.Run{Page: page, Parameters: values, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
+	r := &runner{Run: operation.Run{Page: page, Parameters: values, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
 		now: o.Now, progress: o.Progress, recorded: o.Recorded, hidden: secretsOf(d.Parameters, values), secret: secretTokens(d.Parameters)}
 	r.Secrets = r
 	err := r.recoverPanic(func() error { return r.run(ctx, d) })
@@ -59,9 +60,9 @@ func RedactError(d *routine.Definition, values routine.Values, err error) error 
 // runner runs the operations of one definition on a page. One goroutine uses it,
 // and nothing of it outlives the execution.
 type runner struct {
-	routine.Run
-	shownBytes int            // of the texts in placeholder_resolution
-	op         routine.Action // that is running, its placeholders filled in
+	operation.Run
+	shownBytes int              // of the texts in placeholder_resolution
+	op         operation.Action // that is running, its placeholders filled in
 	hidden     secrets
 	secret     map[string]bool   // the keys of the tokens whose values are among hidden
 	evidence   *routine.Evidence // of the failure
@@ -90,7 +91,7 @@ func (r *runner) run(ctx context.Context, d *routine.Definition) error {
 	total := len(d.Operations)
 	for i, o := range d.Operations {
 		if r.progress != nil {
-			r.progress(routine.Progress{Index: i, Total: total, Operation: routine.Describe(o)})
+			r.progress(routine.Progress{Index: i, Total: total, Operation: operation.Describe(o)})
 		}
 		r.Result.OperationsMetadata = append(r.Result.OperationsMetadata, routine.OperationRecord{Index: i, Type: o.Type()})
 		r.Record = &r.Result.OperationsMetadata[i]
@@ -128,7 +129,7 @@ func (r *runner) run(ctx context.Context, d *routine.Definition) error {
 // its own limit. When the run's own clock has ended, that is the reason,
 // whatever the operation says.
 func (r *runner) do(ctx context.Context, o routine.Operation) error {
-	op, err := routine.Decode(o)
+	op, err := operation.Decode(o)
 	r.op = op
 	if routine.CodeOf(err) == routine.CodeInvalid {
 		return err
@@ -137,8 +138,8 @@ func (r *runner) do(ctx context.Context, o routine.Operation) error {
 		return routine.Internal("decode operation", err)
 	}
 	limitCtx := ctx
-	if d, field, ok := routine.LimitOf(op); ok {
-		cause := &routine.Error{Code: routine.CodeTimeout, Message: fmt.Sprintf("%s of %v is over", field, d), Cause: routine.ErrOperationLimit}
+	if d, field, ok := operation.LimitOf(op); ok {
+		cause := &routine.Error{Code: routine.CodeTimeout, Message: fmt.Sprintf("%s of %v is over", field, d), Cause: operation.ErrOperationLimit}
 		var cancel context.CancelFunc
 		limitCtx, cancel = context.WithTimeoutCause(ctx, d, cause)
 		defer cancel()
@@ -146,7 +147,7 @@ func (r *runner) do(ctx context.Context, o routine.Operation) error {
 	if err = r.fill(limitCtx, op); err == nil {
 		err = op.Do(limitCtx, &r.Run)
 	}
-	if err == nil && routine.PopupOf(o) == routine.ClosePopup {
+	if err == nil && operation.PopupOf(o) == operation.ClosePopup {
 		err = r.Page.ClosePopup(ctx)
 	}
 	if err != nil && ctx.Err() != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"rote/routine"
+	"rote/routine/operation"
 	"rote/routine/placeholder"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ func (r *runner) inspect(ctx context.Context, o routine.Operation) *routine.Evid
 	defer stop()
 	i := routine.Inspection{Operation: o.Type(), Secrets: r.hidden.texts}
 	if r.op != nil {
-		routine.EachTemplate(r.op, func(s routine.Site) {
+		operation.EachTemplate(r.op, func(s operation.Site) {
 			if s.Place == placeholder.Selector {
 				i.Selector = s.Text
 			}
@@ -53,9 +54,9 @@ func (r *runner) inspect(ctx context.Context, o routine.Operation) *routine.Evid
 // failedLine is the line of the operation's script at which it threw; nil when
 // that is not known.
 func (r *runner) failedLine(o routine.Operation) *routine.ScriptLine {
-	op, err := routine.Decode(o)
-	written, ok := routine.ScriptOf(op)
-	filled, _ := routine.ScriptOf(r.op)
+	op, err := operation.Decode(o)
+	written, ok := operation.ScriptOf(op)
+	filled, _ := operation.ScriptOf(r.op)
 	if err != nil || !ok || r.FailedAt.Line < 1 {
 		return nil
 	}
@@ -139,7 +140,7 @@ var (
 	userinfo = regexp.MustCompile(`://[^/?#\s]*@`)
 	// credential is a part of a query or fragment whose name says that its
 	// value is a secret.
-	credential = regexp.MustCompile(`(?i)([?&#;][^=&#\s]*(?:` + strings.Join(routine.SecretNames, "|") + `)[^=&#\s]*=)[^&#\s]*`)
+	credential = regexp.MustCompile(`(?i)([?&#;][^=&#\s]*(?:` + strings.Join(operation.SecretNames, "|") + `)[^=&#\s]*=)[^&#\s]*`)
 )
 
 // hideCredentials masks those that URLs in a text carry.
@@ -182,7 +183,7 @@ func nearestElements(e *routine.Evidence, o routine.Operation, err *routine.Erro
 	if len(usable) == 0 && code == routine.CodeElementNotActionable {
 		return ""
 	}
-	if k, _ := routine.KindOf(o.Type()); len(usable) == 0 && k.Effect == routine.EffectReads {
+	if k, _ := operation.KindOf(o.Type()); len(usable) == 0 && k.Effect == operation.EffectReads {
 		return "; nothing on the page is named like it"
 	}
 	if len(usable) == 0 {

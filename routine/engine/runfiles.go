@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"rote/routine"
+	"rote/routine/operation"
 	"strings"
 )
 
@@ -12,7 +13,7 @@ import (
 // The last one is the result of the run, unless an operation after the click has
 // set another.
 func (r *runner) takeFiles(ctx context.Context, last bool) error {
-	k, _ := routine.KindOf(r.Record.Type)
+	k, _ := operation.KindOf(r.Record.Type)
 	if k.Ends() {
 		r.fixed = true
 	} else if k.SendsFiles {
@@ -21,7 +22,7 @@ func (r *runner) takeFiles(ctx context.Context, last bool) error {
 	files, err := r.Page.Files(ctx, last && k.SendsFiles)
 	var names []string
 	for _, f := range files {
-		f.Name = r.unusedName(routine.FileName(r.hidden.text(f.Name)))
+		f.Name = r.unusedName(operation.FileName(r.hidden.text(f.Name)))
 		f.ContentType = r.hidden.text(f.ContentType)
 		r.files = append(r.files, f)
 		names = append(names, f.Name)

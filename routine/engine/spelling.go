@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/url"
 	"rote/routine"
+	"rote/routine/operation"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +52,7 @@ const maxHostName = 255
 func addresses(text string) []string {
 	var all []string
 	if len(text) <= maxHostName {
-		for _, write := range []func(string) (string, error){routine.HostNames.ToASCII, routine.HostNames.ToUnicode} {
+		for _, write := range []func(string) (string, error){operation.HostNames.ToASCII, operation.HostNames.ToUnicode} {
 			if name, err := write(text); err == nil {
 				all = append(all, strings.TrimRight(name, "."))
 			}
@@ -64,7 +65,7 @@ func addresses(text string) []string {
 	if (u.Scheme == "http" && u.Port() == "80") || (u.Scheme == "https" && u.Port() == "443") {
 		u.Host = strings.TrimSuffix(u.Host, ":"+u.Port())
 	}
-	if name, err := routine.HostNames.ToASCII(u.Hostname()); err == nil && !strings.Contains(u.Host, ":") {
+	if name, err := operation.HostNames.ToASCII(u.Hostname()); err == nil && !strings.Contains(u.Host, ":") {
 		u.Host = name
 	}
 	u = u.JoinPath() // without dots

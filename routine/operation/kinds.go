@@ -1,0 +1,124 @@
+package operation
+
+import "slices"
+
+// Kind is one type of operation and all that is known about it without an
+// operation at hand. The fields that authors see are in
+// schemas/operations/<name>.json.
+type Kind struct {
+	Name string
+	// Effect is what the operation does to the site.
+	Effect Effect
+	// NeedsPage reports whether the operation acts on what the page holds.
+	NeedsPage bool
+	// OpensPage reports whether there is a page after the operation: a request
+	// goes to the origin of its URL first.
+	OpensPage bool
+	// SendsFiles reports whether the page may send a file because of the
+	// operation, as it does when a link to one is clicked.
+	SendsFiles bool
+	// Result is what the operation makes the result of the run; empty: nothing.
+	Result OutcomeKind
+	// new makes an action with the defaults filled in.
+	new func() Action
+}
+
+// Ends reports whether a routine can end with the operation because it sets the
+// result.
+func (k Kind) Ends() bool { return k.Result != "" }
+
+// Effect is what an operation does to the site that it runs on.
+type Effect string
+
+const (
+	// EffectReads: the operation changes nothing on the site.
+	EffectReads Effect = "reads"
+	// EffectNeutral: the operation changes the page, which tells the site nothing
+	// until a later operation makes it.
+	EffectNeutral Effect = "neutral"
+	// EffectChanges: the operation may change something on the site.
+	EffectChanges Effect = "changes"
+	// EffectOfRequest: the effect depends on the method of the operation's
+	// request; see [Effect.With].
+	EffectOfRequest Effect = "request"
+)
+
+// With returns the effect of an operation that makes a request with a method;
+// empty: the default method, or no request.
+func (e Effect) With(method string) Effect {
+	switch {
+	case e != EffectOfRequest:
+		return e
+	case ChangesSite(method):
+		return EffectChanges
+	}
+	return EffectReads
+}
+
+// ChangesSite reports whether a request with the method may change something on
+// the site. An empty method is the default, GET.
+func ChangesSite(method string) bool { return method != "" && method != "GET" && method != "HEAD" }
+
+// kinds is the only list of the types of operations, in the order of the
+// interface. TestKindsAreInEveryPlace names what a new row still needs.
+var Kinds = []Kind{
+	{Name: "navigate", Effect: EffectReads, OpensPage: true, new: func() Action { return &opNavigate{} }},
+	{Name: "sleep", Effect: EffectReads, new: func() Action { return &opSleep{} }},
+	{Name: "fetch", Effect: EffectOfRequest, OpensPage: true, new: func() Action { return &opFetch{Endpoint: newEndpoint()} }},
+	{Name: "return", Effect: EffectReads, Result: OutcomeValue, new: func() Action { return &opReturn{} }},
+	{Name: "click", Effect: EffectChanges, NeedsPage: true, SendsFiles: true, new: func() Action {
+		return &opClick{Button: "left", ClickCount: 1, TimeoutMS: defaultTimeoutMS, EnsureVisible: true}
+	}},
+	{Name: "input_text", Effect: EffectNeutral, NeedsPage: true, SendsFiles: true, new: func() Action {
+		return &opInputText{TimeoutMS: defaultTimeoutMS}
+	}},
+	{Name: "press", Effect: EffectChanges, SendsFiles: true, new: func() Action { return &opPress{} }},
+	{Name: "wait_for_url", Effect: EffectReads, NeedsPage: true, new: func() Action { return &opWaitForURL{TimeoutMS: defaultTimeoutMS} }},
+	{Name: "scroll", Effect: EffectReads, NeedsPage: true, new: func() Action {
+		return &opScroll{Behavior: "auto", TimeoutMS: defaultTimeoutMS}
+	}},
+	{Name: "return_html", Effect: EffectReads, NeedsPage: true, Result: OutcomeHTML, new: func() Action {
+		return &opReturnHTML{Scope: "page", TimeoutMS: defaultTimeoutMS}
+	}},
+	{Name: "get_cookies", Effect: EffectReads, new: func() Action { return &opGetCookies{DomainFilter: "*"} }},
+	{Name: "download", Effect: EffectOfRequest, OpensPage: true, Result: OutcomeFile, new: func() Action {
+		return &opDownload{Endpoint: newEndpoint()}
+	}},
+	{Name: "js_evaluate", Effect: EffectChanges, new: func() Action { return &opJSEvaluate{TimeoutSeconds: 5} }},
+}
+
+// defaultTimeoutMS is the interface's default timeout_ms.
+const defaultTimeoutMS = 20000
+
+// indexOfKind returns the place in kinds of the type with that name; -1: there is none.
+func indexOfKind(name string) int {
+	return slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
+}
+
+// KindNames returns the types of operations in the order of the interface.
+func KindNames() []string {
+	names := make([]string, len(Kinds))
+	for i, k := range Kinds {
+		names[i] = k.Name
+	}
+	return names
+}
+
+// KindOf describes the type of operation with that name; false: there is none.
+func KindOf(name string) (Kind, bool) {
+	if i := indexOfKind(name); i >= 0 {
+		return Kinds[i], true
+	}
+	return Kind{}, false
+}
+
+// EndingKinds returns the names of the types of operations that set the result.
+func EndingKinds() []string {
+	var names []string
+	for _, k := range Kinds {
+		if k.Ends() {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,69 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"rote/routine"
+	"time"
+)
+
+type opClick struct {
+	Selector      string          `json:"selector" fill:"selector"`
+	Button        string          `json:"button"`
+	ClickCount    routine.Integer `json:"click_count"`
+	TimeoutMS     routine.Integer `json:"timeout_ms"`
+	EnsureVisible bool            `json:"ensure_visible"`
+	Hover         []string        `json:"x-hover" fill:"selector"`
+	Popup         string          `json:"x-popup"`
+}
+
+func (o *opClick) subject() string                { return o.Selector }
+func (o *opClick) limit() (time.Duration, string) { return o.TimeoutMS.Milliseconds(), "timeout_ms" }
+
+func (o *opClick) Do(ctx context.Context, r *Run) error {
+	found, err := r.Page.Click(ctx, routine.Click{Selector: o.Selector, Button: o.Button, Count: int(o.ClickCount), EnsureVisible: o.EnsureVisible, Hover: o.Hover,
+		FollowPopup: o.Popup == FollowPopup})
+	if err != nil {
+		return withLimit(err, o.TimeoutMS)
+	}
+	r.noteFound(o.Selector, found)
+	if found.Left {
+		r.Warn(fmt.Sprintf("the page left when the mouse came over %q, before it was pressed", o.Selector))
+	}
+	return nil
+}
+
+// withLimit adds to a failed search for an element how long it lasted.
+func withLimit(err error, ms routine.Integer) error {
+	if err == nil {
+		return nil
+	}
+	e := routine.AsError(err)
+	if e.Code != routine.CodeElementNotFound && e.Code != routine.CodeElementNotActionable {
+		return err
+	}
+	return &routine.Error{Code: e.Code, Message: fmt.Sprintf("%s after %d ms", e.Message, ms), Cause: err}
+}
+
+// noteFound records what a selector matched. It warns when that was several
+// elements, of which the author may have meant another.
+func (r *Run) noteFound(selector string, f routine.Found) {
+	r.Detail("matches", f.Matches)
+	if f.Skipped > 0 {
+		r.Detail("skipped", f.Skipped)
+	}
+	r.warnOfMatches(selector, f.Matches, f.Skipped)
+}
+
+// warnOfMatches warns of a selector that matches more than one element. The first
+// one was used, after the skipped ones, which could not be.
+func (r *Run) warnOfMatches(selector string, matches, skipped int) {
+	if matches < 2 {
+		return
+	}
+	used := "the first one was used"
+	if skipped > 0 {
+		used = fmt.Sprintf("number %d was used, because the ones before it are not actionable", skipped+1)
+	}
+	r.Warn(fmt.Sprintf("%s matches %d elements: %s; use a selector that matches only the one you mean", routine.Quote(routine.Truncate(selector, 80)), matches, used))
+}

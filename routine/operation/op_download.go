@@ -1,0 +1,37 @@
+package operation
+
+import (
+	"context"
+	"rote/routine"
+)
+
+type opDownload struct {
+	Endpoint endpoint `json:"endpoint"`
+	Filename string   `json:"filename" fill:"filename"`
+}
+
+func (o *opDownload) subject() string          { return o.Endpoint.URL }
+func (o *opDownload) resultName() string       { return o.Filename }
+func (o *opDownload) check() []routine.Problem { return o.Endpoint.check() }
+
+func (o *opDownload) Do(ctx context.Context, r *Run) error {
+	response, err := r.fetch(ctx, &o.Endpoint)
+	if err != nil {
+		return err
+	}
+	if response.Status < 200 || response.Status > 299 {
+		return routine.Errorf(routine.CodeHTTPError, "%s", DescribeStatus(response.URL, response.Status))
+	}
+	f := routine.File{FileInfo: routine.FileInfo{Name: o.Filename, ContentType: header(response.Headers, "content-type")}, Data: response.Body}
+	if err := r.SetFile(f); err != nil {
+		return err
+	}
+	if text := unlike(o.Filename, f.ContentType, o.Endpoint.URL, response.URL); text != "" {
+		r.Warn(text)
+	}
+	return nil
+}
+
+func (o *opDownload) doubts() []routine.Problem { return o.Endpoint.doubts() }
+
+func (o *opDownload) effort() int { return o.Endpoint.effort() }

@@ -1,0 +1,131 @@
+package operation
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"rote/routine"
+	"rote/routine/sanitize"
+	"strings"
+	"unicode/utf8"
+)
+
+type opFetch struct {
+	Endpoint   endpoint        `json:"endpoint"`
+	SessionKey string          `json:"session_storage_key" fill:"text"`
+	Sanitizer  json.RawMessage `json:"data_sanitizer"`
+}
+
+func (o *opFetch) subject() string   { return o.Endpoint.Method + " " + o.Endpoint.URL }
+func (o *opFetch) storesKey() string { return o.SessionKey }
+
+func (o *opFetch) check() []routine.Problem {
+	problems := o.Endpoint.check()
+	_, faults := sanitize.ParseSanitizer(o.Sanitizer)
+	return append(problems, faults...)
+}
+
+func (o *opFetch) Do(ctx context.Context, r *Run) error {
+	response, err := r.fetch(ctx, &o.Endpoint)
+	if err != nil {
+		return err
+	}
+	if response.Status >= 400 {
+		r.Warn(DescribeStatus(response.URL, response.Status))
+	}
+	if o.SessionKey == "" {
+		return nil
+	}
+	text, err := r.sanitize(ctx, o.Sanitizer, response.Body)
+	if err != nil {
+		return err
+	}
+	return r.store(ctx, o.SessionKey, text, true)
+}
+
+// maxLightText is the size in bytes up to which the sanitizers of several runs
+// work on their texts at the same time. For larger ones runs take turns, because
+// the work takes several times the text's memory.
+const maxLightText = 1 << 20
+
+// sanitize gives the text of a response as it is stored.
+func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []byte) (string, error) {
+	steps, _ := sanitize.ParseSanitizer(sanitizer)
+	if len(steps) > 0 && len(body) > maxLightText {
+		release, err := r.LargeText(ctx)
+		if err != nil {
+			return "", err
+		}
+		defer release()
+	}
+	// As Response.text() has it: no byte-order mark, no invalid UTF-8.
+	text := bytes.TrimPrefix(body, []byte("\ufeff"))
+	if !utf8.Valid(text) {
+		text = bytes.ToValidUTF8(text, []byte("�"))
+	}
+	for _, s := range steps {
+		var err error
+		if text, err = s.Apply(ctx, text, r.MaxResult, r.Warn); err != nil {
+			return "", err
+		}
+	}
+	return string(text), nil
+}
+
+// fetch makes the endpoint's request and notes both heads in the record.
+func (r *Run) fetch(ctx context.Context, e *endpoint) (routine.Response, error) {
+	f := e.fetch()
+	r.Detail("request", map[string]any{"method": f.Method, "url": f.URL, "headers": maskHeaders(f.Headers)})
+	response, err := r.Page.Fetch(ctx, f, r.MaxResult)
+	if err != nil {
+		return response, err
+	}
+	r.Detail("response", map[string]any{"status": response.Status, "url": response.URL,
+		"headers": maskHeaders(response.Headers), "bytes": len(response.Body)})
+	return response, nil
+}
+
+// secretNames stand in the names of what carries credentials, in lower case.
+var SecretNames = []string{"authorization", "cookie", "token", "api-key", "apikey", "secret", "password", "csrf", "xsrf"}
+
+// maskHeaders hides the values of headers that carry credentials.
+func maskHeaders(headers map[string]string) map[string]string {
+	shown := make(map[string]string, len(headers))
+	for name, value := range headers {
+		lower := strings.ToLower(name)
+		for _, secret := range SecretNames {
+			if strings.Contains(lower, secret) {
+				value = routine.Masked
+			}
+		}
+		shown[name] = value
+	}
+	return shown
+}
+
+// doubts warns of the sanitizer's paths, in which nothing is filled in, too.
+func (o *opFetch) doubts() []routine.Problem {
+	problems := o.Endpoint.doubts()
+	if !bytes.Contains(o.Sanitizer, []byte("{{")) {
+		return problems
+	}
+	steps, _ := sanitize.ParseSanitizer(o.Sanitizer)
+	for _, s := range steps {
+		if s == nil {
+			continue
+		}
+		for _, path := range append([]string{s.Path}, s.Paths...) {
+			if HasToken(path) {
+				return append(problems, routine.Problem{Pointer: "/data_sanitizer", Code: "literal_placeholder",
+					Message: fmt.Sprintf("placeholders are not filled in here: %s stays as it is written", routine.Truncate(path, 60))})
+			}
+		}
+	}
+	return problems
+}
+
+// effort counts every string of the sanitizer for a path.
+func (o *opFetch) effort() int {
+	return jsonPathEffort*bytes.Count(o.Sanitizer, []byte{'"'})/2 + o.Endpoint.effort()
+}

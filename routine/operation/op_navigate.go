@@ -1,0 +1,34 @@
+package operation
+
+import (
+	"context"
+	"rote/routine"
+	"time"
+)
+
+type opNavigate struct {
+	URL    string  `json:"url" fill:"url"`
+	Settle float64 `json:"sleep_after_navigation_seconds"`
+}
+
+func (o *opNavigate) subject() string       { return o.URL }
+func (o *opNavigate) sleeps() time.Duration { return routine.Seconds(o.Settle) }
+
+func (o *opNavigate) Do(ctx context.Context, r *Run) error {
+	if err := webURL(o.URL); err != nil {
+		return err
+	}
+	n, err := r.Page.Navigate(ctx, o.URL)
+	if err != nil {
+		return err
+	}
+	r.Detail("url", withoutUser(n.URL))
+	r.Detail("status", n.Status)
+	if n.Status >= 400 {
+		r.Warn(DescribeStatus(n.URL, n.Status))
+	}
+	if n.Unfinished {
+		r.Warn(ShownURL(n.URL) + " did not finish loading; went on with what was there")
+	}
+	return pause(ctx, o.sleeps())
+}

@@ -1,0 +1,70 @@
+package operation
+
+import (
+	"context"
+	"encoding/json"
+	"rote/routine"
+)
+
+type opReturn struct {
+	SessionKey string `json:"session_storage_key" fill:"text"`
+}
+
+func (o *opReturn) subject() string    { return o.SessionKey }
+func (o *opReturn) loadsKey() string   { return o.SessionKey }
+func (o *opReturn) resultName() string { return o.SessionKey }
+
+func (o *opReturn) Do(ctx context.Context, r *Run) error {
+	text, found := r.Values[o.SessionKey]
+	if !found {
+		var err error
+		if text, found, err = r.Page.Lookup(ctx, routine.FromSessionStorage, o.SessionKey); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return routine.Errorf(routine.CodeValueMissing, "session storage holds no %q: %s", o.SessionKey, r.storedKeys(ctx))
+	}
+	return r.setData(storedValue(text), len(text))
+}
+
+// maxDataDepth bounds the nesting of a result, far below what readers of JSON
+// take: around it are the execution, and what carries that.
+const maxDataDepth = 1000
+
+// storedValue is the value that a session text stands for: JSON comes back as
+// JSON, anything else, and what is nested too deeply, as the text. A JSON string
+// that holds an object or array is parsed once more, because pages store such.
+func storedValue(text string) json.RawMessage {
+	value := json.RawMessage(text)
+	if !json.Valid(value) || depth(value) > maxDataDepth {
+		return routine.RawJSON(text)
+	}
+	var inner string
+	if routine.FirstByte(value) == '"' && json.Unmarshal(value, &inner) == nil {
+		if nested := json.RawMessage(inner); json.Valid(nested) && depth(nested) <= maxDataDepth && (routine.FirstByte(nested) == '{' || routine.FirstByte(nested) == '[') {
+			return nested
+		}
+	}
+	return value
+}
+
+// depth is how deep valid JSON nests objects and arrays.
+func depth(text []byte) int {
+	deepest, open, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++ // a quote behind it is part of the string
+		case quoted:
+		case c == '{', c == '[':
+			open++
+			deepest = max(deepest, open)
+		case c == '}', c == ']':
+			open--
+		}
+	}
+	return deepest
+}

@@ -1,0 +1,56 @@
+package operation
+
+import (
+	"context"
+	"encoding/json"
+	"rote/routine"
+)
+
+// Action is an operation that is decoded, its defaults filled in. The optional
+// interfaces in capabilities.go are what only some kinds can do.
+type Action interface {
+	// Do does it on the run's page. ctx ends with the operation's own limit or
+	// the run's, whichever is first.
+	Do(ctx context.Context, r *Run) error
+}
+
+// The values of x-popup: a click follows the window that it opens, and any
+// operation closes it when it has ended.
+const (
+	FollowPopup = "follow"
+	ClosePopup  = "close"
+)
+
+// popupOf returns the x-popup of the operation; empty: it has none.
+func PopupOf(o routine.Operation) string {
+	var field struct {
+		Popup any `json:"x-popup"`
+	}
+	_ = json.Unmarshal(o.Raw(), &field)
+	text, _ := field.Popup.(string)
+	return text
+}
+
+// decode makes a fresh action of the operation's kind. Each run decodes anew, so
+// that filling in placeholders never reaches the definition.
+func Decode(o routine.Operation) (Action, error) {
+	i := indexOfKind(o.Type())
+	if i < 0 {
+		return nil, routine.Errorf(routine.CodeInvalid, "this version of rote has no operation %s: update rote, or replace the operation", routine.Quote(routine.Truncate(o.Type(), 60)))
+	}
+	op := Kinds[i].new()
+	return op, routine.DecodeJSON(o.Raw(), op)
+}
+
+// Describe is the operation in a few words for progress and logs, as in
+// "click #search". Placeholders are shown as written.
+func Describe(o routine.Operation) string {
+	op, err := Decode(o)
+	if err != nil {
+		return o.Type()
+	}
+	if d, ok := op.(described); ok && d.subject() != "" {
+		return o.Type() + " " + d.subject()
+	}
+	return o.Type()
+}

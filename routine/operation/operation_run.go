@@ -1,0 +1,137 @@
+package operation
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"rote/routine"
+	"slices"
+	"strings"
+)
+
+// Run is what the operations of one execution act on.
+type Run struct {
+	Page routine.Page
+	// Parameters are the values of the call by parameter name.
+	Parameters routine.Values
+	// Values are the session values by key. They are not bound to an origin.
+	Values map[string]string
+	Result *routine.Result
+	// Record is that of the operation that is running.
+	Record *routine.OperationRecord
+	// MaxResult bounds the bytes of the result and, separately, those of all
+	// session values; 0: no bound.
+	MaxResult int64
+	// LargeText waits until a sanitizer may work on a large text. The caller
+	// calls release afterwards.
+	LargeText func(ctx context.Context) (release func(), err error)
+	Secrets   Secrets
+	// FailedAt is the place in the script of a js_evaluate at which it threw;
+	// zero: not known.
+	FailedAt routine.Place
+
+	valueBytes int64
+}
+
+// Secrets are the texts that a run must not show.
+type Secrets interface {
+	// HideCookies makes the values of HttpOnly cookies secret from now on.
+	HideCookies([]routine.Cookie)
+	// Within reports whether text holds a secret.
+	Within(text string) bool
+	// FormattedWithin reports whether text holds a secret also with other
+	// characters between its letters and digits, as an input mask writes it.
+	FormattedWithin(text string) bool
+}
+
+// setFile makes a file the result of the run so far.
+func (r *Run) SetFile(f routine.File) error {
+	data := make([]byte, base64.StdEncoding.EncodedLen(len(f.Data))+2)
+	data[0], data[len(data)-1] = '"', '"'
+	base64.StdEncoding.Encode(data[1:], f.Data)
+	if err := r.setData(json.RawMessage(data), len(f.Data)); err != nil {
+		return err
+	}
+	size := int64(len(f.Data))
+	r.Result.IsBase64, r.Result.Filename, r.Result.Size, r.Result.ContentType = true, f.Name, &size, f.ContentType
+	return nil
+}
+
+func (r *Run) Detail(name string, value any) {
+	if r.Record.Details == nil {
+		r.Record.Details = map[string]any{}
+	}
+	r.Record.Details[name] = value
+}
+
+func (r *Run) Warn(text string) {
+	r.Result.Warnings = append(r.Result.Warnings, text)
+}
+
+// setData makes data the result of the run so far; size is that of its raw
+// bytes.
+func (r *Run) setData(data json.RawMessage, size int) error {
+	if r.MaxResult > 0 && int64(size) > r.MaxResult {
+		return routine.Errorf(routine.CodeResultTooLarge, "the result has %d bytes, the limit is %d: return less, or raise --max-result", size, r.MaxResult)
+	}
+	r.Result.Data = data
+	r.Result.IsBase64, r.Result.ContentType, r.Result.Filename, r.Result.Size = false, "", "", nil
+	return nil
+}
+
+// store keeps a session value, and mirrors it into the page where authors'
+// scripts read it back. The values of one run together are capped like its
+// result.
+func (r *Run) store(ctx context.Context, key, text string, mirror bool) error {
+	r.valueBytes += int64(len(text) - len(r.Values[key]))
+	if r.MaxResult > 0 && r.valueBytes > r.MaxResult {
+		return routine.Errorf(routine.CodeResultTooLarge, "the session values of the run have %d bytes, the limit is %d: store less (data_sanitizer), "+
+			"or raise --max-result", r.valueBytes, r.MaxResult)
+	}
+	r.Values[key] = text
+	r.Detail("stored", map[string]any{"key": key, "bytes": len(text)})
+	if !mirror {
+		return nil
+	}
+	return r.Page.Mirror(ctx, key, text)
+}
+
+// maxNamedKeys is how many keys of a page's session storage a message names.
+const maxNamedKeys = 10
+
+// storedKeys names what there is instead of a missing session value: what the run
+// has stored, and what the page has stored itself.
+func (r *Run) storedKeys(ctx context.Context) string {
+	stored := "nothing was stored before"
+	if keys := slices.Sorted(maps.Keys(r.Values)); len(keys) > 0 {
+		stored = "stored are " + quotedList(keys)
+	}
+	of, err := r.Page.StorageKeys(ctx)
+	if err != nil {
+		return stored // which is what matters
+	}
+	of = slices.DeleteFunc(of, func(key string) bool { _, own := r.Values[key]; return own })
+	slices.Sort(of)
+	switch {
+	case len(of) > maxNamedKeys:
+		stored += fmt.Sprintf("; the page has stored %s and more", quotedList(of[:maxNamedKeys]))
+	case len(of) > 0:
+		stored += "; the page has stored " + quotedList(of)
+	}
+	return stored
+}
+
+func quotedList(texts []string) string {
+	all := make([]string, len(texts))
+	for i, t := range texts {
+		all[i] = routine.Quote(t)
+	}
+	return strings.Join(all, ", ")
+}
+
+// errOperationLimit marks the cause with which an operation's own limit ends
+// its context.
+var ErrOperationLimit = errors.New("operation limit")

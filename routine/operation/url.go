@@ -1,0 +1,112 @@
+package operation
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"regexp"
+	"rote/routine"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+// webURL refuses what is no http or https URL: a run goes nowhere else.
+func webURL(s string) error {
+	u, err := url.Parse(s)
+	if err != nil {
+		return routine.Errorf(routine.CodeNavigationFailed, "%q is no URL: give an absolute http or https URL", ShownURL(s))
+	}
+	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
+		return routine.Errorf(routine.CodeNavigationFailed, "%q is not an http or https URL: only these can be opened", ShownURL(s))
+	}
+	if u.Host == "" {
+		return routine.Errorf(routine.CodeNavigationFailed, "%q names no host: give an absolute http or https URL", ShownURL(s))
+	}
+	return nil
+}
+
+// header reads a header of any case.
+func header(headers map[string]string, name string) string {
+	for k, v := range headers {
+		if strings.EqualFold(k, name) {
+			return v
+		}
+	}
+	return ""
+}
+
+var (
+	schemeOf = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
+	hostPath = regexp.MustCompile(`^(?i:www\.[a-z0-9.-]+|(?:[a-z0-9-]+\.)+(?:com|org|net|example|test|io|dev|app|gov|edu|[a-z]{2}))(?::[0-9]+)?/`)
+)
+
+// foreignSchemes are those that a run never opens. Another word before a colon
+// may be a host.
+var foreignSchemes = map[string]bool{"file": true, "javascript": true, "data": true, "ftp": true, "about": true, "blob": true, "chrome": true,
+	"view-source": true, "mailto": true, "ws": true, "wss": true}
+
+// foreignScheme is that of a URL which no run opens; empty: it has none.
+func ForeignScheme(url string) string {
+	if m := schemeOf.FindStringSubmatch(strings.TrimSpace(url)); m != nil && foreignSchemes[strings.ToLower(m[1])] {
+		return m[1]
+	}
+	return ""
+}
+
+// doubtfulRequestURL says what is wrong with the URL of a request, which may be
+// relative to the page.
+func doubtfulRequestURL(url string) (message, hint string) {
+	head, _, _ := strings.Cut(url, "{{")
+	switch scheme := ForeignScheme(head); {
+	case scheme != "":
+		return fmt.Sprintf("%s: is not http or https: the run will fail here", scheme), ""
+	case hostPath.MatchString(head):
+		return "is a path below the current page's", fmt.Sprintf("did you mean %q?", "https://"+routine.Truncate(url, 60))
+	}
+	return "", ""
+}
+
+// hostNames maps the names of hosts as browsers do.
+var HostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
+
+// originWithUser is the beginning of a URL that carries a user name: its scheme,
+// and the user name and password.
+var originWithUser = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\\\s]*)@`)
+
+// ShownURL is a URL as messages show it: without user name and password, and
+// with at most MaxShownURL characters.
+func ShownURL(url string) string { return routine.Truncate(withoutUser(url), routine.MaxShownURL) }
+
+// withoutUser leaves the user name and the password out of a URL.
+func withoutUser(url string) string { return originWithUser.ReplaceAllString(url, "$1") }
+
+// basicCredentials is the Authorization header for the user name and password that
+// a URL carries, empty if there are none.
+func basicCredentials(of string) string {
+	found := originWithUser.FindStringSubmatch(of)
+	if found == nil || found[2] == "" {
+		return ""
+	}
+	user, password, _ := strings.Cut(found[2], ":")
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(unescaped(user)+":"+unescaped(password)))
+}
+
+// unescaped decodes percent-encoded text. Text that is encoded wrongly stays as it is.
+func unescaped(text string) string {
+	if decoded, err := url.PathUnescape(text); err == nil {
+		return decoded
+	}
+	return text
+}
+
+// DescribeStatus says which HTTP status a URL was answered with. For 401 it adds
+// how credentials are given.
+func DescribeStatus(url string, status int) string {
+	text := fmt.Sprintf("%s answered with HTTP status %d", ShownURL(url), status)
+	if status == 401 {
+		text += ". It needs credentials: set an Authorization header on fetch or download, " +
+			"navigate to https://user:password@host/, or log in on the site first."
+	}
+	return text
+}

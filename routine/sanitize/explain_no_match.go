@@ -1,0 +1,92 @@
+package sanitize
+
+import (
+	"fmt"
+	"rote/routine"
+	"strings"
+
+	"github.com/ohler55/ojg/jp"
+)
+
+const (
+	// maxShownNames are told of an object in which a name was looked for.
+	maxShownNames = 12
+	// maxMissSteps bounds the values looked at to say why a path matches nothing.
+	maxMissSteps = 100_000
+)
+
+// missed says why a path selects nothing: what stands where its first step
+// leads nowhere. It is empty where that may well be so, as with the items of a
+// list that has none, or one that a filter leaves none of.
+func (s *pathSearch) missed(x *jsonPath) string {
+	steps := s.steps
+	defer func() { s.steps = steps }()
+	s.steps = min(steps, maxMissSteps)
+	parent := rootNode
+	for i := 1; i < len(x.expr); i++ {
+		if _, open := x.expr[i].(jp.Descent); open && i < len(x.expr)-1 {
+			continue // a path does not end in one
+		}
+		found, err := s.find(&jsonPath{expr: x.expr[:i+1], filters: x.filters})
+		if err != nil {
+			return ""
+		}
+		if len(found) > 0 {
+			parent = found[0]
+			continue
+		}
+		switch x.expr[i].(type) {
+		case jp.Child, jp.Nth, jp.Union:
+		case jp.Wildcard, jp.Slice:
+			if kind := s.doc.kind(parent); kind == '{' || kind == '[' {
+				return ""
+			}
+		default: // a filter
+			return ""
+		}
+		contents, err := s.contents(parent)
+		if err != nil {
+			return ""
+		}
+		return fmt.Sprintf("json_path %s matches nothing; %s %s", routine.Truncate(x.String(), routine.MaxShownURL), placeOf(x.expr, i), contents)
+	}
+	return ""
+}
+
+// placeOf names what the first steps of a path lead to.
+func placeOf(x jp.Expr, n int) string {
+	if _, open := x[n-1].(jp.Descent); n == 1 || open {
+		return "the response"
+	}
+	return routine.Truncate(x[:n].String(), routine.MaxShownURL)
+}
+
+// contents says in a few words what a value is.
+func (s *pathSearch) contents(n jsonNodeID) (words string, err error) {
+	defer func() { err = stopped(&jsonPath{}, recover()) }()
+	switch s.doc.kind(n) {
+	case '{':
+		return s.memberNames(n), nil
+	case '[':
+		return fmt.Sprintf("is a list of %d", s.size(n)), nil
+	case '"':
+		return "is " + routine.Show(routine.Truncate(string(unquoteJSON(s.doc.raw(n))), routine.MaxShownURL)), nil
+	}
+	return "is " + string(s.doc.raw(n)), nil
+}
+
+// memberNames names the first members of an object.
+func (s *pathSearch) memberNames(n jsonNodeID) string {
+	var shown []string
+	for child := range s.doc.children(n) {
+		if s.step(1); len(shown) == maxShownNames {
+			shown = append(shown, "…")
+			break
+		}
+		shown = append(shown, routine.Truncate(routine.OneLine(string(s.doc.name(child))), 40))
+	}
+	if len(shown) == 0 {
+		return "is {}"
+	}
+	return "has " + strings.Join(shown, ", ")
+}

@@ -1,0 +1,222 @@
+package sanitize
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"rote/routine"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// sanitizerStep shrinks a response before it is stored, so that an agent reads
+// the part it needs.
+type sanitizerStep struct {
+	Type     string   `json:"type"`
+	Path     string   `json:"path"`
+	Paths    []string `json:"paths"`
+	MaxChars int      `json:"max_chars"`
+
+	compiled []*jsonPath // of path or paths; nil for one that is faulty
+}
+
+// UnmarshalJSON takes max_chars in any spelling of a whole number.
+func (s *sanitizerStep) UnmarshalJSON(text []byte) error {
+	type plain sanitizerStep
+	read := struct {
+		*plain
+		MaxChars routine.Integer `json:"max_chars"`
+	}{plain: (*plain)(s)}
+	err := json.Unmarshal(text, &read)
+	s.MaxChars = int(read.MaxChars)
+	return err
+}
+
+// parseSanitizer reads data_sanitizer: one step or a list applied in order. A
+// step that is null had a faulty shape, of which the checker has said enough.
+func ParseSanitizer(raw json.RawMessage) ([]*sanitizerStep, []routine.Problem) {
+	var steps []*sanitizerStep
+	at := func(int) string { return "/data_sanitizer" }
+	switch routine.FirstByte(raw) {
+	case '{':
+		raw = append(append(json.RawMessage{'['}, raw...), ']')
+	case '[':
+		at = func(i int) string { return "/data_sanitizer/" + strconv.Itoa(i) }
+	default:
+		return nil, nil
+	}
+	if err := json.Unmarshal(raw, &steps); err != nil {
+		return nil, []routine.Problem{{Pointer: "/data_sanitizer", Code: "type", Message: "cannot be read: " + err.Error()}}
+	}
+	var problems []routine.Problem
+	for i, s := range steps {
+		if s != nil {
+			problems = append(problems, s.prepare(at(i))...)
+		}
+	}
+	return steps, problems
+}
+
+// sanitizerFields are the fields that go with each type.
+var sanitizerFields = map[string][]string{
+	"json_path": {"path", "paths"}, "drop": {"paths"}, "truncate": {"max_chars"}, "html_to_text": {}, "html_to_markdown": {},
+}
+
+// prepare compiles the step's paths and checks that it has what its type needs.
+func (s *sanitizerStep) prepare(pointer string) []routine.Problem {
+	var problems []routine.Problem
+	add := func(at, code, hint, format string, args ...any) {
+		problems = append(problems, routine.Problem{Pointer: pointer + at, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+	}
+	fields, known := sanitizerFields[s.Type]
+	if !known {
+		return nil // its shape has said so
+	}
+	given := map[string]bool{"path": s.Path != "", "paths": len(s.Paths) > 0, "max_chars": s.MaxChars > 0}
+	needed := len(fields) > 0
+	for _, f := range []string{"path", "paths", "max_chars"} {
+		belongs := strings.Contains(" "+strings.Join(fields, " ")+" ", " "+f+" ")
+		needed = needed && !(belongs && given[f])
+		if given[f] && !belongs {
+			hint := "leave it out"
+			if s.Type == "drop" && f == "path" {
+				hint = `did you mean "paths"? It is a list`
+			}
+			add("/"+f, "unknown_field", hint, "%s has no field %q", s.Type, f)
+		}
+	}
+	if needed {
+		add("", "required", "", "%s needs the field %q", s.Type, strings.Join(fields, `" or "`))
+	}
+	if s.Type == "json_path" && given["path"] && given["paths"] {
+		add("/paths", "conflict", "", "give path or paths, not both")
+	}
+	problems = append(problems, s.compile(pointer)...)
+	return problems
+}
+
+// compile reads the step's paths.
+func (s *sanitizerStep) compile(pointer string) []routine.Problem {
+	paths, at := s.Paths, func(i int) string { return pointer + "/paths/" + strconv.Itoa(i) }
+	if s.Path != "" && s.Type == "json_path" {
+		paths, at = []string{s.Path}, func(int) string { return pointer + "/path" }
+	}
+	var problems []routine.Problem
+	for i, p := range paths {
+		if p == "" {
+			s.compiled = append(s.compiled, nil)
+			continue // its shape has said so
+		}
+		x, hint, err := compileJSONPath(p)
+		if err == nil && s.Type == "drop" && len(x.expr) < 2 {
+			err, hint = errAll, "leave the data_sanitizer out and do not store the response"
+		}
+		if err != nil {
+			problems = append(problems, routine.Problem{Pointer: at(i), Code: "json_path", Message: "is no JSONPath: " + err.Error(), Hint: hint})
+		}
+		s.compiled = append(s.compiled, x)
+	}
+	return problems
+}
+
+// apply gives what the step makes of a text of valid UTF-8, and warns of what is
+// likely a mistake. It ends soon after ctx, with the context's cause. limit
+// bounds what json_path and drop make, in bytes; 0: by maxPathText.
+func (s *sanitizerStep) Apply(ctx context.Context, text []byte, limit int64, warn func(string)) ([]byte, error) {
+	switch s.Type {
+	case "json_path":
+		return s.pick(ctx, text, limit, warn)
+	case "drop":
+		return s.drop(ctx, text, limit)
+	case "truncate":
+		return truncate(text, s.MaxChars), nil
+	case "html_to_text":
+		return htmlText(ctx, text)
+	case "html_to_markdown":
+		return htmlMarkdown(ctx, text)
+	}
+	return nil, routine.Errorf(routine.CodeInternal, "sanitizer %q", s.Type)
+}
+
+// truncate keeps the first n characters.
+func truncate(text []byte, n int) []byte {
+	end := 0
+	for ; n > 0 && end < len(text); n-- {
+		_, size := utf8.DecodeRune(text[end:])
+		end += size
+	}
+	return text[:end]
+}
+
+// pick keeps what the paths select: with path the value where that names one
+// place, else a list; with paths an object of such.
+func (s *sanitizerStep) pick(ctx context.Context, text []byte, limit int64, warn func(string)) ([]byte, error) {
+	search, err := s.read(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]jsonNodeID, len(s.compiled))
+	for i, x := range s.compiled {
+		if found[i], err = search.find(x); err != nil {
+			return nil, err
+		}
+		if len(found[i]) == 0 {
+			if why := search.missed(x); why != "" {
+				warn(why)
+			}
+		}
+	}
+	return search.write(limit, func(w *jsonWriter) {
+		if s.Path != "" {
+			w.selected(s.compiled[0], found[0])
+			return
+		}
+		w.out = append(w.out, '{')
+		written := make(map[string]bool, len(s.Paths))
+		for i, p := range s.Paths {
+			if written[p] {
+				continue
+			}
+			written[p] = true
+			if i > 0 {
+				w.out = append(w.out, ',')
+			}
+			w.out = append(append(w.out, routine.JSONText(p)...), ':')
+			w.selected(s.compiled[i], found[i])
+		}
+		w.out = append(w.out, '}')
+	})
+}
+
+// drop removes what the paths select and keeps the rest.
+func (s *sanitizerStep) drop(ctx context.Context, text []byte, limit int64) ([]byte, error) {
+	search, err := s.read(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range s.compiled {
+		if err := search.remove(x); err != nil {
+			return nil, err
+		}
+	}
+	return search.write(limit, func(w *jsonWriter) {
+		w.out = make([]byte, 0, min(len(text), int(w.limit)))
+		w.node(rootNode)
+	})
+}
+
+// read decodes a JSON response.
+func (s *sanitizerStep) read(ctx context.Context, text []byte) (*pathSearch, error) {
+	doc, err := readJSON(ctx, text)
+	var known *routine.Error
+	if errors.As(err, &known) {
+		return nil, known
+	}
+	if err != nil {
+		begins := routine.Show(string(text[:min(len(text), 1000)]))
+		return nil, routine.Errorf(routine.CodeValueMissing, "data_sanitizer %s needs a JSON response (%v); this one begins %s", s.Type, err, begins)
+	}
+	return newPathSearch(ctx, doc), nil
+}
