@@ -54,7 +54,7 @@ func TestSecretsOfARunAreNotTold(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: shared})
+			s := service.New(service.Config{Store: routinetest.NewStore(), Browser: shared})
 			operations := `[{"type":"navigate","url":"` + url + `/"},` + operation + `]`
 			d, _, err := definition.Parse([]byte(`{"name":"n","description":"d","parameters":` + parameters + `,"operations":` + operations + `}`))
 			if err != nil {

@@ -75,7 +75,7 @@ func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 	for _, edit := range edits {
 		edit(&c)
 	}
-	e.service, e.base = service.NewService(c.service), c.http.BasePath
+	e.service, e.base = service.New(c.service), c.http.BasePath
 	c.http.Service = e.service
 	e.seed(t)
 	e.Server = httptest.NewUnstartedServer(nil)

@@ -66,23 +66,23 @@ func openAPIOf(r *routine.Routine, base string) (map[string]any, error) {
 	body["parameters"] = parameters
 	completed := nestedObject(call, "responses", "201", "content", "application/json")
 	completed["schema"] = map[string]any{"$ref": "#/components/schemas/Execution",
-		"properties": map[string]any{"result": map[string]any{"type": "object", "properties": resultSchema(operation.OutcomeOf(&r.Definition))}}}
+		"properties": map[string]any{"result": map[string]any{"type": "object", "properties": resultSchema(operation.ResultOf(&r.Definition))}}}
 	return doc, nil
 }
 
-func describeParameter(p *routine.Parameter, s *definition.ParameterSchema) {
+func describeParameter(p *routine.Parameter, s *definition.Schema) {
 	s.Description = strings.TrimSpace(strings.Join(append([]string{strings.TrimSpace(routine.PlainText(p.Description))}, s.Notes...), "\n"))
 }
 
 // resultSchema returns the properties of a completed run's result.
-func resultSchema(o operation.Outcome) map[string]any {
-	switch o.Is {
-	case operation.OutcomeValue:
-		return map[string]any{"data": map[string]any{"description": "The value stored as " + strconv.Quote(o.Of) + "."}}
-	case operation.OutcomeHTML:
-		return map[string]any{"data": map[string]any{"type": "string", "description": "The HTML of " + cmp.Or(routine.PlainText(o.Of), "the page") + "."}}
-	case operation.OutcomeFile:
-		return map[string]any{"data": map[string]any{"type": "string", "contentEncoding": "base64", "description": "The file " + strconv.Quote(o.Of) + "."},
+func resultSchema(o operation.ResultInfo) map[string]any {
+	switch o.Kind {
+	case operation.ResultValue:
+		return map[string]any{"data": map[string]any{"description": "The value stored as " + strconv.Quote(o.Name) + "."}}
+	case operation.ResultHTML:
+		return map[string]any{"data": map[string]any{"type": "string", "description": "The HTML of " + cmp.Or(routine.PlainText(o.Name), "the page") + "."}}
+	case operation.ResultFile:
+		return map[string]any{"data": map[string]any{"type": "string", "contentEncoding": "base64", "description": "The file " + strconv.Quote(o.Name) + "."},
 			"is_base64": map[string]any{"const": true}}
 	}
 	return map[string]any{"data": map[string]any{"type": "null", "description": "The routine acts on the site and gives no data."}}

@@ -219,7 +219,7 @@ func TestFailureTextIsComplete(t *testing.T) {
 
 func TestBusyServiceAnswersImmediately(t *testing.T) {
 	h := newTestServer(t, hang)
-	h.service = service.NewService(service.Config{Store: h.store, Browser: h.browser, Concurrency: 1})
+	h.service = service.New(service.Config{Store: h.store, Browser: h.browser, Concurrency: 1})
 	p := initialized(t, newServer(t, Config{Service: h.service}))
 	p.send(call("1", "hang", "{}"))
 	<-h.hanging

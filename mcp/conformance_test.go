@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"rote/httpapi"
-	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/service"
 )
 
 // scored is how many scenarios of a revision count; the others are reported.
@@ -24,11 +24,11 @@ var scored = map[string]int{"2025-11-25": 30, "2026-07-28": 37}
 // Nothing is expected to fail. Its program is in ROTE_CONFORMANCE, how often to
 // run it in ROTE_CONFORMANCE_RUNS; .ci/npm installs it.
 func TestConformance(t *testing.T) {
-	service := routine.NewService(routine.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
-	s := newServer(t, Config{Service: service, RefreshInterval: -1})
+	core := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
+	s := newServer(t, Config{Service: core, RefreshInterval: -1})
 	o := annOrganization(t, s)
 	o.protocol = fixtures()
-	h := s.NewHTTP(httpapi.NewAdmission(httpapi.Config{Service: service, Local: &ann}), "")
+	h := s.NewHTTP(httpapi.NewAdmission(httpapi.Config{Service: core, Local: &ann}), "")
 	listener := httptest.NewServer(withCodes(h))
 	defer listener.Close()
 	defer h.Close()

@@ -153,7 +153,7 @@ func newTestServer(t *testing.T, definitions ...string) *testServer {
 	t.Helper()
 	h := &testServer{store: newFakeStore(), log: &syncBuffer{}, hanging: make(chan string, 100)}
 	h.browser = &routinetest.Browser{Page: routinetest.Page{Navigate: h.navigate, Actions: new([]string)}}
-	h.service = service.NewService(service.Config{Store: h.store, Browser: h.browser, Concurrency: 4, Queue: 100})
+	h.service = service.New(service.Config{Store: h.store, Browser: h.browser, Concurrency: 4, Queue: 100})
 	h.Server = newServer(t, Config{Service: h.service, Version: "1.2.3", Log: h.log.logger(), RefreshInterval: -1})
 	for _, d := range definitions {
 		create(t, h.service, ann, d)

@@ -38,8 +38,8 @@ func inputSchema(parameters []routine.Parameter) (json.RawMessage, error) {
 // parameters only. note says what is missing.
 func shortSchema(parameters []routine.Parameter) (schema json.RawMessage, note string) {
 	const advice = "This routine has too many parameters to be a tool of its own: call it with run_routine. "
-	bare := func(_ *routine.Parameter, s *definition.ParameterSchema) {
-		*s = definition.ParameterSchema{Type: s.Type, Format: s.Format, Items: s.Items}
+	bare := func(_ *routine.Parameter, s *definition.Schema) {
+		*s = definition.Schema{Type: s.Type, Format: s.Format, Items: s.Items}
 	}
 	for n := min(len(parameters), maxToolSchema/len(`"p":{"type":"string"},`)); ; n /= 2 {
 		schema, err := definition.ParametersSchema(parameters[:n], bare)
@@ -73,7 +73,7 @@ func checkCompiles(schema []byte) error {
 }
 
 // describeProperty joins the author's description, the notes and one example.
-func describeProperty(p *routine.Parameter, s *definition.ParameterSchema) {
+func describeProperty(p *routine.Parameter, s *definition.Schema) {
 	example := ""
 	if len(s.Examples) > 0 && len(s.Examples[0]) <= maxExample {
 		example = clean(routine.OneLine(string(s.Examples[0])))

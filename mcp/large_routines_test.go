@@ -119,7 +119,7 @@ func TestListOfToolsIsBounded(t *testing.T) {
 func TestRefreshReadsOnlyWhatHasChanged(t *testing.T) {
 	h := newTestServer(t, named("one"), named("two"), named("three"))
 	reads := &countedReads{Store: h.store}
-	s := newServer(t, Config{Service: service.NewService(service.Config{Store: reads, Browser: h.browser}), RefreshInterval: -1, Log: h.log.logger()})
+	s := newServer(t, Config{Service: service.New(service.Config{Store: reads, Browser: h.browser}), RefreshInterval: -1, Log: h.log.logger()})
 	registry := annOrganization(t, s).registry
 	look := func(want int, listed ...string) {
 		t.Helper()

@@ -60,7 +60,7 @@ func TestManyOddNames(t *testing.T) {
 		names[made.ID] = made.ToolName
 	}
 	for start := range 2 {
-		service := service.NewService(service.Config{Store: h.store, Browser: h.browser})
+		service := service.New(service.Config{Store: h.store, Browser: h.browser})
 		p := initialized(t, newServer(t, Config{Service: service, RefreshInterval: -1, MaxListed: 2 * n}))
 		p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		var list struct {

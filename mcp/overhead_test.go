@@ -89,7 +89,7 @@ func roteForNoop(b *testing.B) (*noopServer, string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	service := service.NewService(service.Config{Store: store, Browser: &routinetest.Browser{}})
+	service := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	b.Cleanup(func() {
 		service.Close(context.WithoutCancel(b.Context()))
 		if err := store.Close(); err != nil {

@@ -34,7 +34,7 @@ func TestProgressComesInOrderBeforeTheAnswer(t *testing.T) {
 func TestProgressOfConcurrentCallsOverOneStream(t *testing.T) {
 	const callers, rounds = 8, 20
 	f := newHTTPFixture(t, buy)
-	f.service = service.NewService(service.Config{Store: f.store, Browser: f.browser, Concurrency: callers, Queue: callers})
+	f.service = service.New(service.Config{Store: f.store, Browser: f.browser, Concurrency: callers, Queue: callers})
 	sse := f.sse(t, "ann")
 	stdio := initialized(t, f.Server)
 	for name, c := range map[string]struct {

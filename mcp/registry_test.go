@@ -203,7 +203,7 @@ func TestRoutineOfAnotherProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		service := service.NewService(service.Config{Store: store, Browser: &routinetest.Browser{}})
+		service := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 		t.Cleanup(func() { service.Close(t.Context()); _ = store.Close() })
 		return service
 	}
@@ -235,7 +235,7 @@ func bigStore(t testing.TB, n int) routine.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	service := service.NewService(service.Config{Store: store, Browser: &routinetest.Browser{}})
+	service := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	for i := range n {
 		if _, _, err := service.CreateRoutine(t.Context(), ann, fmt.Appendf(nil, ordinary, i)); err != nil {
 			t.Fatal(err)
@@ -246,7 +246,7 @@ func bigStore(t testing.TB, n int) routine.Store {
 
 func TestManyTools(t *testing.T) {
 	const n, maxBytes = 1000, 700 // of a tool in the list, which is what an agent's context pays
-	service := service.NewService(service.Config{Store: bigStore(t, n), Browser: &routinetest.Browser{}})
+	service := service.New(service.Config{Store: bigStore(t, n), Browser: &routinetest.Browser{}})
 	var list string
 	took := stopwatch.Time(func() {
 		p := initialized(t, newServer(t, Config{Service: service, MaxListed: n}))
@@ -264,7 +264,7 @@ func TestManyTools(t *testing.T) {
 
 func BenchmarkRefresh1000(b *testing.B) {
 	store := bigStore(b, 1000)
-	service := service.NewService(service.Config{Store: store, Browser: &routinetest.Browser{}})
+	service := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
 			s, err := New(Config{Service: service, MaxListed: 1000})

@@ -57,17 +57,17 @@ func toolDescription(d *routine.Definition) string {
 
 // resultShape returns a sentence on what a call returns.
 func resultShape(d *routine.Definition) string {
-	o := operation.OutcomeOf(d)
-	of := truncate(routine.OneLine(clean(o.Of)), 60)
-	switch o.Is {
-	case operation.OutcomeValue:
+	o := operation.ResultOf(d)
+	of := truncate(routine.OneLine(clean(o.Name)), 60)
+	switch o.Kind {
+	case operation.ResultValue:
 		return fmt.Sprintf("Result: data is the value stored as %q.", of)
-	case operation.OutcomeHTML:
+	case operation.ResultHTML:
 		if of == "" {
 			of = "the page"
 		}
 		return fmt.Sprintf("Result: data is the HTML of %s.", of)
-	case operation.OutcomeFile:
+	case operation.ResultFile:
 		return fmt.Sprintf("Result: the file %s.", of)
 	}
 	return "Result: no data; it acts on the site."

@@ -331,7 +331,7 @@ func TestDetachedRunContinuesWhenItsCallIsCancelled(t *testing.T) {
 
 func TestHeartbeatWithoutProgress(t *testing.T) {
 	h := newTestServer(t, hang)
-	h.service = service.NewService(service.Config{Store: h.store, Browser: h.browser, Concurrency: 1, Queue: 10})
+	h.service = service.New(service.Config{Store: h.store, Browser: h.browser, Concurrency: 1, Queue: 10})
 	h = h.with(t, Config{})
 	h.reportInterval = time.Millisecond
 	p := initialized(t, h.Server)

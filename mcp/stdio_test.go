@@ -100,7 +100,7 @@ func listening(id int) string {
 // Calls of one session are bounded, and the agent is told.
 func TestTooManyCallsAreRefused(t *testing.T) {
 	h := newTestServer(t, hang)
-	h.service = service.NewService(service.Config{Store: h.store, Browser: h.browser, Concurrency: 1, Queue: 2 * maxCalls})
+	h.service = service.New(service.Config{Store: h.store, Browser: h.browser, Concurrency: 1, Queue: 2 * maxCalls})
 	h = h.with(t, Config{})
 	p := initialized(t, h.Server)
 	var lines []string
@@ -128,7 +128,7 @@ func TestTooManyCallsAreRefused(t *testing.T) {
 // waits in the queue, it must end, and no answer may come.
 func TestCancelRightAfterTheCall(t *testing.T) {
 	h := newTestServer(t, hang, named("quick"))
-	h.service = service.NewService(service.Config{Store: h.store, Browser: h.browser, Concurrency: 1, Queue: 100})
+	h.service = service.New(service.Config{Store: h.store, Browser: h.browser, Concurrency: 1, Queue: 100})
 	p := initialized(t, newServer(t, Config{Service: h.service, RefreshInterval: -1}))
 	for i := range 50 {
 		one, other := fmt.Sprintf(`"a%d"`, i), fmt.Sprintf(`"b%d"`, i)

@@ -20,7 +20,7 @@ func TestToolNameIsImmutable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		service := service.NewService(service.Config{Store: store, Browser: &routinetest.Browser{}})
+		service := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 		t.Cleanup(func() { service.Close(t.Context()); _ = store.Close() })
 		return service
 	}

@@ -1,8 +1,10 @@
-// Package routine is the core of rote: what a routine is, how a definition and
-// the values of a call are checked, how a run goes, and what callers may do.
+// Package routine has the words of rote: routines and their definitions, executions
+// and their results, errors, principals, and the ports [Store], [Browser] and [Page]
+// that other packages supply.
 //
-// It knows neither HTTP, MCP, SQL nor a browser driver. It declares what it
-// needs of them ([Store], [Browser], [Page]); other packages supply it.
+// The work is done below it: definition compiles, operation has the kinds of
+// operations, engine runs one definition, service has the use cases. None of them
+// knows HTTP, MCP, SQL or a browser driver.
 package routine
 
 import (
@@ -44,7 +46,7 @@ const (
 // Valid reports whether s is one of the statuses above.
 func (s Status) Valid() bool { return s == StatusDraft || s == StatusActive || s == StatusArchived }
 
-// Definition is the part of a routine that its author writes. Only [Parse]
+// Definition is the part of a routine that its author writes. Only definition.Parse
 // makes one, so it holds everything that Parse promises.
 type Definition struct {
 	Name                string      `json:"name"`
@@ -102,7 +104,7 @@ func (d *Definition) SearchText() string {
 	return strings.ToLower(d.Name + "\n" + d.Description + "\n" + strings.Join(d.Tags, "\n"))
 }
 
-// DecodeDefinition reads back a definition that was stored after [Parse] had
+// DecodeDefinition reads back a definition that was stored after definition.Parse had
 // accepted it. It does not check anything again.
 func DecodeDefinition(stored []byte) (Definition, error) {
 	var d Definition

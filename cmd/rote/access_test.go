@@ -57,7 +57,7 @@ func TestWhoMayDoWhatOverMCP(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	service := service.NewService(service.Config{Store: store})
+	service := service.New(service.Config{Store: store})
 	agents := map[string]*client.Client{}
 	seen := map[string]bool{}
 	for _, c := range routinetest.Access() {

@@ -71,7 +71,7 @@ func newApp(ctx context.Context, g *globals, s streams, c service.Config, option
 		Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
 	c.Store, c.Browser, c.Log, c.Concurrency, c.Queue = a.store, a.browser, a.log, concurrency, int(g.Queue)
 	c.MaxResult, c.AdminToken = int64(g.MaxResult), os.Getenv(adminTokenVariable)
-	a.service = service.NewService(c)
+	a.service = service.New(c)
 	a.startMaintenance(ctx)
 	if err := a.service.Recover(ctx); err != nil {
 		if cause := errors.Unwrap(err); cause != nil {

@@ -288,7 +288,7 @@ func (c *checker) operation(i int, k operation.Kind, n *node, sound bool) {
 	if !c.spend(operation.EffortOf(op), func() string { return operationPointer(i) }) {
 		return
 	}
-	for _, p := range operation.CheckAction(op) {
+	for _, p := range operation.Check(op) {
 		at, _, rest := n.find(p.Pointer)
 		if at.bad || p.Code == "required" && rest == "" && at.hasBad() {
 			continue // enough has been said
@@ -297,7 +297,7 @@ func (c *checker) operation(i int, k operation.Kind, n *node, sound bool) {
 		c.add(p)
 	}
 	if sound {
-		for _, p := range operation.WarningsOf(op) {
+		for _, p := range operation.Warnings(op) {
 			p.Pointer = operationPointer(i) + p.Pointer
 			c.warn(p)
 		}

@@ -32,7 +32,7 @@ var extensionPlaces = sync.OnceValue(func() map[string][]string {
 	}
 	s := loadShapes()
 	note(s.parameter, "a parameter")
-	for _, k := range operation.Kinds {
+	for k := range operation.Kinds() {
 		note(s.kinds[k.Name], k.Name)
 	}
 	return places
@@ -115,7 +115,7 @@ func (c *checker) undeclaredFiles(name string) string {
 // that takes the value; empty: none has.
 func extensionElsewhere(field, value string) string {
 	var places []string
-	for _, k := range operation.Kinds {
+	for k := range operation.Kinds() {
 		if s, ok := loadShapes().kinds[k.Name].Properties[field]; ok && strings.HasPrefix(field, extensionPrefix) && isOneOf(s.Enum, value) {
 			places = append(places, k.Name)
 		}

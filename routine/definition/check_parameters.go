@@ -49,11 +49,11 @@ func (c *checker) declaration(base string, p *routine.Parameter, n *node) {
 	}
 	if r.Pattern != "" {
 		at := base + d.at("pattern")
-		if !c.spend(patternEffort+2*min(len(r.Pattern), pattern.MaxPattern), func() string { return at }) {
+		if !c.spend(patternEffort+2*min(len(r.Pattern), pattern.MaxLength), func() string { return at }) {
 			return
 		}
-		if _, err := pattern.CompilePattern(r.Pattern); err != nil {
-			c.add(pattern.PatternProblem(at, err))
+		if _, err := pattern.Compile(r.Pattern); err != nil {
+			c.add(pattern.Problem(at, err))
 			return
 		}
 	}

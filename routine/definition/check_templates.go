@@ -56,7 +56,7 @@ func (c *checker) template(i int, s operation.Site) {
 	case placeholder.Selector:
 		effort += len(s.Text) / 3
 	case placeholder.Regexp:
-		effort += patternEffort + 2*min(len(s.Text), pattern.MaxPattern)
+		effort += patternEffort + 2*min(len(s.Text), pattern.MaxLength)
 	}
 	if effort > 0 && !c.spend(effort, pointer) {
 		c.guessing = true
@@ -87,12 +87,12 @@ func (c *checker) template(i int, s operation.Site) {
 func literalProblems(s operation.Site, t *placeholder.Template, faults []placeholder.Fault) []finding {
 	switch s.Place {
 	case placeholder.Selector:
-		if fault := selector.CheckSelector(sampleIn(s.Text, t, faults, identSample)); fault != nil {
+		if fault := selector.Check(sampleIn(s.Text, t, faults, identSample)); fault != nil {
 			return []finding{{within: fault.Offset + 1, Problem: routine.Problem{Code: "selector", Message: fault.Message, Hint: fault.Hint}}}
 		}
 	case placeholder.Regexp:
 		if err := compileSample(s.Text, t); err != nil && len(faults) == 0 {
-			return []finding{{Problem: pattern.PatternProblem("", err)}}
+			return []finding{{Problem: pattern.Problem("", err)}}
 		}
 	case placeholder.Script:
 		var problems []finding
@@ -271,6 +271,6 @@ func compileSample(text string, t *placeholder.Template) error {
 		}
 		text = filled
 	}
-	_, err := pattern.CompilePattern(text)
+	_, err := pattern.Compile(text)
 	return err
 }

@@ -27,9 +27,9 @@ const (
 
 const secretNote = "Secret: it is masked wherever it is shown or stored."
 
-// ParameterSchema is a parameter in JSON Schema 2020-12, with keywords that mean
+// Schema is a parameter in JSON Schema 2020-12, with keywords that mean
 // the same in every draft and to every reader.
-type ParameterSchema struct {
+type Schema struct {
 	Type string `json:"type"`
 	// Description is left to whoever shows the schema: how long it may be is
 	// theirs to know.
@@ -57,12 +57,12 @@ type ParameterSchema struct {
 
 // Schema describes the values that the parameter takes. It guides callers:
 // [Bind] decides, and takes numbers and booleans that are spelt as strings too.
-func SchemaOf(p *routine.Parameter) ParameterSchema {
+func SchemaOf(p *routine.Parameter) Schema {
 	var rules routine.Validation
 	if p.Validation != nil {
 		rules = *p.Validation
 	}
-	s := ParameterSchema{Type: "string"}
+	s := Schema{Type: "string"}
 	switch p.Type {
 	case routine.TypeInteger, routine.TypeNumber:
 		s.Type = string(p.Type)
@@ -132,7 +132,7 @@ func visibleLiteral(value json.RawMessage) string {
 // ParametersSchema is the schema of the object with the values of a call, the
 // parameters in the order of their declaration. describe completes the schema
 // of each. It fails only on what [Parse] would not have let through.
-func ParametersSchema(parameters []routine.Parameter, describe func(*routine.Parameter, *ParameterSchema)) (json.RawMessage, error) {
+func ParametersSchema(parameters []routine.Parameter, describe func(*routine.Parameter, *Schema)) (json.RawMessage, error) {
 	var properties bytes.Buffer
 	required := []string{}
 	for i := range parameters {
@@ -160,12 +160,12 @@ func ParametersSchema(parameters []routine.Parameter, describe func(*routine.Par
 	return b.Bytes(), nil
 }
 
-func (s *ParameterSchema) note(format string, args ...any) {
+func (s *Schema) note(format string, args ...any) {
 	s.Notes = append(s.Notes, routine.PlainText(fmt.Sprintf(format, args...)))
 }
 
 // text adds what holds for values that are strings.
-func (s *ParameterSchema) text(kind routine.ParameterType, rules routine.Validation) {
+func (s *Schema) text(kind routine.ParameterType, rules routine.Validation) {
 	s.MinLength, s.MaxLength = rules.MinLength, rules.MaxLength
 	switch kind {
 	case routine.TypeDate:
@@ -188,7 +188,7 @@ func (s *ParameterSchema) text(kind routine.ParameterType, rules routine.Validat
 
 // bound is a limit as a schema can have it; one that is too long for readers
 // goes into words.
-func (s *ParameterSchema) bound(word string, n json.Number) json.Number {
+func (s *Schema) bound(word string, n json.Number) json.Number {
 	if n == "" {
 		return ""
 	}
@@ -200,7 +200,7 @@ func (s *ParameterSchema) bound(word string, n json.Number) json.Number {
 }
 
 // enum lists the values to choose from, all of the property's own type.
-func (s *ParameterSchema) enum(p *routine.Parameter, rules routine.Validation) {
+func (s *Schema) enum(p *routine.Parameter, rules routine.Validation) {
 	if s.Type == "boolean" {
 		if choices := p.Enum(); len(choices) == 1 {
 			s.note("It must be %s.", choices[0])
@@ -225,7 +225,7 @@ func (s *ParameterSchema) enum(p *routine.Parameter, rules routine.Validation) {
 
 // noteValues says how many values there are to choose from, and shows the first
 // ones.
-func (s *ParameterSchema) noteValues(all []json.RawMessage) {
+func (s *Schema) noteValues(all []json.RawMessage) {
 	var shown []string
 	size := 0
 	for _, v := range all {
@@ -247,11 +247,11 @@ func (s *ParameterSchema) noteValues(all []json.RawMessage) {
 
 // pattern publishes an expression that every validator can read. Others are
 // told in words, and checked by Bind all the same.
-func (s *ParameterSchema) pattern(expr string) {
+func (s *Schema) pattern(expr string) {
 	if expr == "" {
 		return
 	}
-	if s.Type == "string" && pattern.PortablePattern(expr) {
+	if s.Type == "string" && pattern.Portable(expr) {
 		s.Pattern = expr
 		return
 	}
@@ -260,7 +260,7 @@ func (s *ParameterSchema) pattern(expr string) {
 
 // literal is a declared value as one of the property's type: authors may spell
 // numbers and booleans as strings, and choices as numbers.
-func (s *ParameterSchema) literal(raw json.RawMessage) json.RawMessage {
+func (s *Schema) literal(raw json.RawMessage) json.RawMessage {
 	if raw == nil {
 		return nil
 	}

@@ -75,7 +75,7 @@ func TestParametersSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := definition.ParametersSchema(d.Parameters, func(p *routine.Parameter, s *definition.ParameterSchema) { s.Description = p.Description })
+	got, err := definition.ParametersSchema(d.Parameters, func(p *routine.Parameter, s *definition.Schema) { s.Description = p.Description })
 	const want = `{"type":"object","properties":{"z":{"type":"string","description":"Z"},"a":{"type":"string","description":"A","default":"1"},` +
 		`"m":{"type":"string","description":"M"}},"required":["z"],"additionalProperties":false}`
 	if err != nil || string(got) != want {

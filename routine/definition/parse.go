@@ -1,3 +1,7 @@
+// Package definition is the compiler of routines. It reads the text of a definition
+// strictly, checks its shape and meaning, and reports every problem with its place. It
+// also checks and converts the values that a call hands in ([Bind]), and describes the
+// parameters as JSON Schema.
 package definition
 
 import (

@@ -29,7 +29,7 @@ func newJudge(p *routine.Parameter, m *matching) *judge {
 	j := &judge{Parameter: p, matching: m}
 	r := p.Rules()
 	if r.Pattern != "" {
-		if re, err := pattern.CompilePattern(r.Pattern); err == nil {
+		if re, err := pattern.Compile(r.Pattern); err == nil {
 			j.re = &re
 		}
 	}

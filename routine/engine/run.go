@@ -1,3 +1,6 @@
+// Package engine runs one definition on one page: it fills in placeholders, does the
+// operations in order under their limits, records them, masks secrets in what it
+// records, and gathers evidence of a failure. It knows neither rows nor callers.
 package engine
 
 import (
@@ -10,8 +13,8 @@ import (
 	"time"
 )
 
-// runOptions are what a run is given beside the definition, the values and the page.
-type RunOptions struct {
+// Options are what a run is given beside the definition, the values and the page.
+type Options struct {
 	// MaxResult bounds the bytes of the result and, separately, those of all
 	// session values; 0: no bound.
 	MaxResult int64
@@ -25,9 +28,9 @@ type RunOptions struct {
 	Recorded func(routine.OperationRecord)
 }
 
-// runOutcome is what a run leaves, in which secrets are masked. The data of the
+// Outcome is what a run leaves, in which secrets are masked. The data of the
 // result is the routine's own answer and stays as it is.
-type runOutcome struct {
+type Outcome struct {
 	Result *routine.Result
 	// Evidence is that of the failure; nil: there is none.
 	Evidence *routine.Evidence
@@ -35,24 +38,24 @@ type runOutcome struct {
 	Files []routine.File
 }
 
-// newResult is the result of a run that has not begun.
+// NewResult is the result of a run that has not begun.
 func NewResult() *routine.Result {
 	return &routine.Result{PlaceholderResolution: map[string]*string{}, OperationsMetadata: []routine.OperationRecord{}}
 }
 
-// runDefinition runs the operations of d on a page. The outcome is complete also
+// Run runs the operations of d on a page. The outcome is complete also
 // when it returns an error, the first failure of an operation. A panic is an
 // internal error.
-func RunDefinition(ctx context.Context, d *routine.Definition, values routine.Values, page routine.Page, o RunOptions) (*runOutcome, error) {
+func Run(ctx context.Context, d *routine.Definition, values routine.Values, page routine.Page, o Options) (*Outcome, error) {
 	r := &runner{Run: operation.Run{Page: page, Parameters: values, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
 		now: o.Now, progress: o.Progress, recorded: o.Recorded, hidden: secretsOf(d.Parameters, values), secret: secretTokens(d.Parameters)}
 	r.Secrets = r
 	err := r.recoverPanic(func() error { return r.run(ctx, d) })
 	r.hidden.result(r.Result)
-	return &runOutcome{r.Result, r.evidence, r.files}, r.hidden.err(err)
+	return &Outcome{r.Result, r.evidence, r.files}, r.hidden.err(err)
 }
 
-// redactError masks the values of the secret parameters in an error.
+// RedactError masks the values of the secret parameters in an error.
 func RedactError(d *routine.Definition, values routine.Values, err error) error {
 	return secretsOf(d.Parameters, values).err(err)
 }

@@ -14,7 +14,7 @@ type limited interface {
 	limit() (time.Duration, string)
 }
 
-// limitOf returns the time limit that an action has of its own and the name of the
+// LimitOf returns the time limit that an action has of its own and the name of the
 // field that sets it; false: it has none.
 func LimitOf(a Action) (limit time.Duration, field string, ok bool) {
 	l, ok := a.(limited)
@@ -28,7 +28,7 @@ func LimitOf(a Action) (limit time.Duration, field string, ok bool) {
 // storing puts a session value under a key; empty: it does not.
 type storing interface{ storesKey() string }
 
-// storedKey returns the key under which an action stores a session value; empty: it
+// StoredKey returns the key under which an action stores a session value; empty: it
 // stores none.
 func StoredKey(a Action) string {
 	if s, ok := a.(storing); ok {
@@ -40,7 +40,7 @@ func StoredKey(a Action) string {
 // loading reads the session value of a key.
 type loading interface{ loadsKey() string }
 
-// loadedKey returns the key whose session value an action reads; empty: it reads none.
+// LoadedKey returns the key whose session value an action reads; empty: it reads none.
 func LoadedKey(a Action) string {
 	if l, ok := a.(loading); ok {
 		return l.loadsKey()
@@ -58,7 +58,7 @@ type yielding interface {
 // elementOptional acts on the page only when it names an element.
 type elementOptional interface{ element() string }
 
-// needsPage reports whether an action of kind k acts on what the page holds.
+// NeedsPage reports whether an action of kind k acts on what the page holds.
 func NeedsPage(k Kind, a Action) bool {
 	e, optional := a.(elementOptional)
 	return k.NeedsPage && (!optional || e.element() != "")
@@ -67,7 +67,7 @@ func NeedsPage(k Kind, a Action) bool {
 // scripted runs a script of the author's.
 type scripted interface{ script() string }
 
-// scriptOf returns the author's script that an action runs; false: it runs none.
+// ScriptOf returns the author's script that an action runs; false: it runs none.
 func ScriptOf(a Action) (string, bool) {
 	if s, ok := a.(scripted); ok {
 		return s.script(), true
@@ -78,7 +78,7 @@ func ScriptOf(a Action) (string, bool) {
 // sleeping pauses for a fixed time.
 type sleeping interface{ sleeps() time.Duration }
 
-// pauseOf returns for how long an action does nothing but pause.
+// PauseOf returns for how long an action does nothing but pause.
 func PauseOf(a Action) time.Duration {
 	if s, ok := a.(sleeping); ok {
 		return s.sleeps()
@@ -89,9 +89,9 @@ func PauseOf(a Action) time.Duration {
 // checked has rules that its schema cannot say.
 type checked interface{ check() []routine.Problem }
 
-// checkAction returns what is wrong with an action beyond what its schema says. The
+// Check returns what is wrong with an action beyond what its schema says. The
 // pointers are relative to the operation.
-func CheckAction(a Action) []routine.Problem {
+func Check(a Action) []routine.Problem {
 	if c, ok := a.(checked); ok {
 		return c.check()
 	}
@@ -101,9 +101,9 @@ func CheckAction(a Action) []routine.Problem {
 // doubtful has what is legal and surely not meant.
 type doubtful interface{ doubts() []routine.Problem }
 
-// warningsOf returns what is legal in an action and surely not meant. The pointers
+// Warnings returns what is legal in an action and surely not meant. The pointers
 // are relative to the operation.
-func WarningsOf(a Action) []routine.Problem {
+func Warnings(a Action) []routine.Problem {
 	if d, ok := a.(doubtful); ok {
 		return d.doubts()
 	}
@@ -113,7 +113,7 @@ func WarningsOf(a Action) []routine.Problem {
 // costly has a check that takes more work than its templates tell.
 type costly interface{ effort() int }
 
-// effortOf returns how much work checkAction is, in units of about half a
+// EffortOf returns how much work Check is, in units of about half a
 // microsecond.
 func EffortOf(a Action) int {
 	if c, ok := a.(costly); ok {

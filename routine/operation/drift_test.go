@@ -97,18 +97,18 @@ func missingPlaces(t *testing.T, k Kind) []string {
 }
 
 func TestKindsAreInEveryPlace(t *testing.T) {
-	for _, k := range Kinds {
+	for _, k := range kinds {
 		for _, place := range missingPlaces(t, k) {
 			t.Errorf("%s is missing in: %s", k.Name, place)
 		}
 	}
 	var names []string
-	for _, k := range Kinds {
+	for _, k := range kinds {
 		names = append(names, k.Name)
 	}
 	for pattern, files := range map[string]fs.FS{"operations/*.json": schemas.Files, "op_*.go": os.DirFS(".")} {
 		found, err := fs.Glob(files, pattern)
-		if err != nil || len(found) < len(Kinds) {
+		if err != nil || len(found) < len(kinds) {
 			t.Fatalf("%s: %d files, %v", pattern, len(found), err)
 		}
 		for _, file := range found {
@@ -145,7 +145,7 @@ var unfilled = map[string]bool{"type": true, "method": true, "credentials": true
 // Each property of a schema has a field and back, each default of a schema is
 // the factory's value, and each text field says what place it is.
 func TestSchemasAndStructsAgree(t *testing.T) {
-	for _, k := range Kinds {
+	for _, k := range kinds {
 		op := reflect.ValueOf(k.new()).Elem()
 		without := []string{"type"}
 		if k.Name != "click" {

@@ -65,7 +65,7 @@ func redirected(asked, from string) bool {
 	return err == nil && (begin.Host != end.Host || strings.TrimSuffix(begin.Path, "/") != strings.TrimSuffix(end.Path, "/"))
 }
 
-// fileName is what a download's literal name becomes; empty when that is none.
+// FileName is what a download's literal name becomes; empty when that is none.
 func FileName(text string) string {
 	t, _ := placeholder.Parse(text, placeholder.Filename)
 	name, err := t.FillText(nil)

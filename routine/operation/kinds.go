@@ -1,6 +1,9 @@
 package operation
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Kind is one type of operation and all that is known about it without an
 // operation at hand. The fields that authors see are in
@@ -18,7 +21,7 @@ type Kind struct {
 	// operation, as it does when a link to one is clicked.
 	SendsFiles bool
 	// Result is what the operation makes the result of the run; empty: nothing.
-	Result OutcomeKind
+	Result ResultKind
 	// new makes an action with the defaults filled in.
 	new func() Action
 }
@@ -61,11 +64,11 @@ func ChangesSite(method string) bool { return method != "" && method != "GET" &&
 
 // kinds is the only list of the types of operations, in the order of the
 // interface. TestKindsAreInEveryPlace names what a new row still needs.
-var Kinds = []Kind{
+var kinds = []Kind{
 	{Name: "navigate", Effect: EffectReads, OpensPage: true, new: func() Action { return &opNavigate{} }},
 	{Name: "sleep", Effect: EffectReads, new: func() Action { return &opSleep{} }},
 	{Name: "fetch", Effect: EffectOfRequest, OpensPage: true, new: func() Action { return &opFetch{Endpoint: newEndpoint()} }},
-	{Name: "return", Effect: EffectReads, Result: OutcomeValue, new: func() Action { return &opReturn{} }},
+	{Name: "return", Effect: EffectReads, Result: ResultValue, new: func() Action { return &opReturn{} }},
 	{Name: "click", Effect: EffectChanges, NeedsPage: true, SendsFiles: true, new: func() Action {
 		return &opClick{Button: "left", ClickCount: 1, TimeoutMS: defaultTimeoutMS, EnsureVisible: true}
 	}},
@@ -77,11 +80,11 @@ var Kinds = []Kind{
 	{Name: "scroll", Effect: EffectReads, NeedsPage: true, new: func() Action {
 		return &opScroll{Behavior: "auto", TimeoutMS: defaultTimeoutMS}
 	}},
-	{Name: "return_html", Effect: EffectReads, NeedsPage: true, Result: OutcomeHTML, new: func() Action {
+	{Name: "return_html", Effect: EffectReads, NeedsPage: true, Result: ResultHTML, new: func() Action {
 		return &opReturnHTML{Scope: "page", TimeoutMS: defaultTimeoutMS}
 	}},
 	{Name: "get_cookies", Effect: EffectReads, new: func() Action { return &opGetCookies{DomainFilter: "*"} }},
-	{Name: "download", Effect: EffectOfRequest, OpensPage: true, Result: OutcomeFile, new: func() Action {
+	{Name: "download", Effect: EffectOfRequest, OpensPage: true, Result: ResultFile, new: func() Action {
 		return &opDownload{Endpoint: newEndpoint()}
 	}},
 	{Name: "js_evaluate", Effect: EffectChanges, new: func() Action { return &opJSEvaluate{TimeoutSeconds: 5} }},
@@ -90,15 +93,18 @@ var Kinds = []Kind{
 // defaultTimeoutMS is the interface's default timeout_ms.
 const defaultTimeoutMS = 20000
 
+// Kinds returns the types of operations in the order of the interface.
+func Kinds() iter.Seq[Kind] { return slices.Values(kinds) }
+
 // indexOfKind returns the place in kinds of the type with that name; -1: there is none.
 func indexOfKind(name string) int {
-	return slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
+	return slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
 }
 
 // KindNames returns the types of operations in the order of the interface.
 func KindNames() []string {
-	names := make([]string, len(Kinds))
-	for i, k := range Kinds {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
 		names[i] = k.Name
 	}
 	return names
@@ -107,7 +113,7 @@ func KindNames() []string {
 // KindOf describes the type of operation with that name; false: there is none.
 func KindOf(name string) (Kind, bool) {
 	if i := indexOfKind(name); i >= 0 {
-		return Kinds[i], true
+		return kinds[i], true
 	}
 	return Kind{}, false
 }
@@ -115,7 +121,7 @@ func KindOf(name string) (Kind, bool) {
 // EndingKinds returns the names of the types of operations that set the result.
 func EndingKinds() []string {
 	var names []string
-	for _, k := range Kinds {
+	for _, k := range kinds {
 		if k.Ends() {
 			names = append(names, k.Name)
 		}

@@ -22,7 +22,7 @@ func (o *opFetch) storesKey() string { return o.SessionKey }
 
 func (o *opFetch) check() []routine.Problem {
 	problems := o.Endpoint.check()
-	_, faults := sanitize.ParseSanitizer(o.Sanitizer)
+	_, faults := sanitize.Parse(o.Sanitizer)
 	return append(problems, faults...)
 }
 
@@ -51,7 +51,7 @@ const maxLightText = 1 << 20
 
 // sanitize gives the text of a response as it is stored.
 func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []byte) (string, error) {
-	steps, _ := sanitize.ParseSanitizer(sanitizer)
+	steps, _ := sanitize.Parse(sanitizer)
 	if len(steps) > 0 && len(body) > maxLightText {
 		release, err := r.LargeText(ctx)
 		if err != nil {
@@ -86,7 +86,7 @@ func (r *Run) fetch(ctx context.Context, e *endpoint) (routine.Response, error) 
 	return response, nil
 }
 
-// secretNames stand in the names of what carries credentials, in lower case.
+// SecretNames stand in the names of what carries credentials, in lower case.
 var SecretNames = []string{"authorization", "cookie", "token", "api-key", "apikey", "secret", "password", "csrf", "xsrf"}
 
 // maskHeaders hides the values of headers that carry credentials.
@@ -110,7 +110,7 @@ func (o *opFetch) doubts() []routine.Problem {
 	if !bytes.Contains(o.Sanitizer, []byte("{{")) {
 		return problems
 	}
-	steps, _ := sanitize.ParseSanitizer(o.Sanitizer)
+	steps, _ := sanitize.Parse(o.Sanitizer)
 	for _, s := range steps {
 		if s == nil {
 			continue

@@ -19,7 +19,7 @@ func (o *opWaitForURL) limit() (time.Duration, string) {
 }
 
 func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
-	re, err := pattern.CompilePattern(o.URLRegex)
+	re, err := pattern.Compile(o.URLRegex)
 	if err != nil {
 		return routine.Errorf(routine.CodeInvalid, "url_regex does not compile: %w", err)
 	}

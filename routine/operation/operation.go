@@ -1,3 +1,5 @@
+// Package operation has the kinds of operations: the table of what is known about
+// each, how one is decoded from a definition, checked, described and done on a page.
 package operation
 
 import (
@@ -21,7 +23,7 @@ const (
 	ClosePopup  = "close"
 )
 
-// popupOf returns the x-popup of the operation; empty: it has none.
+// PopupOf returns the x-popup of the operation; empty: it has none.
 func PopupOf(o routine.Operation) string {
 	var field struct {
 		Popup any `json:"x-popup"`
@@ -31,14 +33,14 @@ func PopupOf(o routine.Operation) string {
 	return text
 }
 
-// decode makes a fresh action of the operation's kind. Each run decodes anew, so
+// Decode makes a fresh action of the operation's kind. Each run decodes anew, so
 // that filling in placeholders never reaches the definition.
 func Decode(o routine.Operation) (Action, error) {
 	i := indexOfKind(o.Type())
 	if i < 0 {
 		return nil, routine.Errorf(routine.CodeInvalid, "this version of rote has no operation %s: update rote, or replace the operation", routine.Quote(routine.Truncate(o.Type(), 60)))
 	}
-	op := Kinds[i].new()
+	op := kinds[i].new()
 	return op, routine.DecodeJSON(o.Raw(), op)
 }
 

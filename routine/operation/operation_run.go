@@ -47,7 +47,7 @@ type Secrets interface {
 	FormattedWithin(text string) bool
 }
 
-// setFile makes a file the result of the run so far.
+// SetFile makes a file the result of the run so far.
 func (r *Run) SetFile(f routine.File) error {
 	data := make([]byte, base64.StdEncoding.EncodedLen(len(f.Data))+2)
 	data[0], data[len(data)-1] = '"', '"'
@@ -132,6 +132,6 @@ func quotedList(texts []string) string {
 	return strings.Join(all, ", ")
 }
 
-// errOperationLimit marks the cause with which an operation's own limit ends
+// ErrOperationLimit marks the cause with which an operation's own limit ends
 // its context.
 var ErrOperationLimit = errors.New("operation limit")

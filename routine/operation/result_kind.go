@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// Outcome is what a routine gives, as far as its definition tells.
-type Outcome struct {
-	// Is is what the data of a completed run is; empty: there is none.
-	Is OutcomeKind
-	// Of is, as it is written, the value's name, the element's selector (empty:
+// ResultInfo is what a routine gives, as far as its definition tells.
+type ResultInfo struct {
+	// Kind is what the data of a completed run is; empty: there is none.
+	Kind ResultKind
+	// Name is, as it is written, the value's name, the element's selector (empty:
 	// the page) or the file's name.
-	Of string
+	Name string
 }
 
-// OutcomeKind is what data is.
-type OutcomeKind string
+// ResultKind is what data is.
+type ResultKind string
 
 const (
-	// OutcomeValue is any JSON value.
-	OutcomeValue OutcomeKind = "value"
-	// OutcomeHTML is a text.
-	OutcomeHTML OutcomeKind = "html"
-	// OutcomeFile is a text too, base64.
-	OutcomeFile OutcomeKind = "file"
+	// ResultValue is any JSON value.
+	ResultValue ResultKind = "value"
+	// ResultHTML is a text.
+	ResultHTML ResultKind = "html"
+	// ResultFile is a text too, base64.
+	ResultFile ResultKind = "file"
 )
 
-// OutcomeOf returns the outcome of the last operation of d that sets the result.
-func OutcomeOf(d *routine.Definition) Outcome {
+// ResultOf returns the outcome of the last operation of d that sets the result.
+func ResultOf(d *routine.Definition) ResultInfo {
 	for _, o := range slices.Backward(d.Operations) {
 		op, err := Decode(o)
 		if err != nil {
@@ -35,8 +35,8 @@ func OutcomeOf(d *routine.Definition) Outcome {
 		}
 		if y, ok := op.(yielding); ok {
 			k, _ := KindOf(o.Type())
-			return Outcome{k.Result, y.resultName()}
+			return ResultInfo{k.Result, y.resultName()}
 		}
 	}
-	return Outcome{}
+	return ResultInfo{}
 }

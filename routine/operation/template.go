@@ -13,7 +13,7 @@ import (
 	"rote/routine/placeholder"
 )
 
-// site is one templated string of an operation: where it stands and what kind
+// Site is one templated string of an operation: where it stands and what kind
 // of place that is.
 type Site struct {
 	Pointer string // relative to the operation
@@ -40,7 +40,7 @@ type templated struct {
 // templatedFields are those of each kind's struct.
 var templatedFields = sync.OnceValue(func() map[reflect.Type][]templated {
 	all := map[reflect.Type][]templated{}
-	for _, k := range Kinds {
+	for _, k := range kinds {
 		t := reflect.TypeOf(k.new()).Elem()
 		all[t] = fieldsOf(t, "")
 	}
@@ -65,7 +65,7 @@ func fieldsOf(t reflect.Type, pointer string) []templated {
 	return fields
 }
 
-// eachTemplate shows every templated string of op, in the order of the fields.
+// EachTemplate shows every templated string of op, in the order of the fields.
 // Of a body, which can be large, those that hold no token are left out.
 func EachTemplate(op Action, show func(Site)) {
 	v := reflect.ValueOf(op).Elem()
@@ -124,7 +124,7 @@ func eachInTree(x any, f templated, at *routine.Path, show func(Site)) {
 // fixed, a body's key is not.
 func fillsKeys(place placeholder.Place) bool { return place == placeholder.Value }
 
-// replaceTemplates puts what put returns in the place of every templated string
+// ReplaceTemplates puts what put returns in the place of every templated string
 // of op. The first error ends it.
 func ReplaceTemplates(op Action, put func(Site) (any, error)) error {
 	v := reflect.ValueOf(op).Elem()
@@ -209,7 +209,7 @@ func replaceObject(x map[string]any, pointer string, place placeholder.Place, pu
 	return out, nil
 }
 
-// keyClash tells that values made one key of two.
+// KeyClash tells that values made one key of two.
 type KeyClash struct {
 	Pointer string // of the second
 	Keys    string // both, as written
@@ -222,7 +222,7 @@ func (e *KeyClash) Unwrap() error {
 	return routine.Errorf(routine.CodeInvalid, "two keys of the object at %s become the same", e.Pointer[:strings.LastIndexByte(e.Pointer, '/')])
 }
 
-// asInvalidValue finds a value that its place does not allow.
+// AsInvalidValue finds a value that its place does not allow.
 func AsInvalidValue(err error) (*placeholder.InvalidValueError, bool) {
 	var bad *placeholder.InvalidValueError
 	return bad, errors.As(err, &bad)

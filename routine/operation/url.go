@@ -46,7 +46,7 @@ var (
 var foreignSchemes = map[string]bool{"file": true, "javascript": true, "data": true, "ftp": true, "about": true, "blob": true, "chrome": true,
 	"view-source": true, "mailto": true, "ws": true, "wss": true}
 
-// foreignScheme is that of a URL which no run opens; empty: it has none.
+// ForeignScheme is that of a URL which no run opens; empty: it has none.
 func ForeignScheme(url string) string {
 	if m := schemeOf.FindStringSubmatch(strings.TrimSpace(url)); m != nil && foreignSchemes[strings.ToLower(m[1])] {
 		return m[1]
@@ -67,7 +67,7 @@ func doubtfulRequestURL(url string) (message, hint string) {
 	return "", ""
 }
 
-// hostNames maps the names of hosts as browsers do.
+// HostNames maps the names of hosts as browsers do.
 var HostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 
 // originWithUser is the beginning of a URL that carries a user name: its scheme,

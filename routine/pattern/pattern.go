@@ -1,3 +1,5 @@
+// Package pattern compiles and matches the regular expressions of authors, in the
+// dialect of ECMAScript, with bounds on the time that either takes.
 package pattern
 
 import (
@@ -13,27 +15,27 @@ import (
 )
 
 const (
-	// maxMatchTime bounds one match of an author's expression, so that a
+	// MaxMatchTime bounds one match of an author's expression, so that a
 	// backtracking one cannot hold the service.
 	MaxMatchTime = 50 * time.Millisecond
-	// maxPattern and maxPatternDepth bound what is compiled: the library's work
+	// MaxLength and maxPatternDepth bound what is compiled: the library's work
 	// grows with the third power of how deep repeated groups stand in each
 	// other.
-	MaxPattern      = 4000
+	MaxLength       = 4000
 	maxPatternDepth = 20
 )
 
-// pattern is an author's regular expression in ECMAScript's dialect,
+// Pattern is an author's regular expression in ECMAScript's dialect,
 // unanchored.
 type Pattern struct{ re *regexp2.Regexp }
 
-// tick makes the library's clock fine enough for maxMatchTime.
+// tick makes the library's clock fine enough for MaxMatchTime.
 var tick = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(MaxMatchTime / 5) })
 
-func CompilePattern(expr string) (Pattern, error) {
+func Compile(expr string) (Pattern, error) {
 	tick()
-	if len(expr) > MaxPattern {
-		return Pattern{}, fmt.Errorf("it has more than %d characters", MaxPattern)
+	if len(expr) > MaxLength {
+		return Pattern{}, fmt.Errorf("it has more than %d characters", MaxLength)
 	}
 	if err := checkGroups(expr); err != nil {
 		return Pattern{}, err
@@ -46,7 +48,7 @@ func CompilePattern(expr string) (Pattern, error) {
 	return Pattern{re}, nil
 }
 
-// match fails when the expression takes too long on text, or too much memory.
+// Match fails when the expression takes too long on text, or too much memory.
 func (p Pattern) Match(text string) (bool, error) {
 	return p.re.MatchString(text)
 }
@@ -80,9 +82,9 @@ func checkGroups(expr string) error {
 	return nil
 }
 
-// patternProblem tells that an expression does not compile, and how what was
+// Problem says that an expression does not compile, and how what was
 // meant is written in JavaScript.
-func PatternProblem(pointer string, err error) routine.Problem {
+func Problem(pointer string, err error) routine.Problem {
 	p := routine.Problem{Pointer: pointer, Code: "pattern", Message: "is no ECMAScript regular expression: " + err.Error()}
 	switch text := err.Error(); {
 	case strings.Contains(text, "(?P"):

@@ -39,7 +39,7 @@ func TestPatternsAreECMAScript(t *testing.T) {
 		{`^é+$`, "éé", true},
 		{`^.$`, "😀", true}, // characters, as with the flag u
 	} {
-		re, err := CompilePattern(row.expr)
+		re, err := Compile(row.expr)
 		if err != nil {
 			t.Errorf("%s: %v", row.expr, err)
 			continue
@@ -54,19 +54,19 @@ func TestPatternsThatDoNotCompile(t *testing.T) {
 	for expr, hint := range map[string]string{
 		`(a`: "", `a)`: "", `[a`: "", `a**`: "possessive", `a++`: "possessive", `[b-a]`: "", `\`: "", `(?<a>b)(?<a>c)`: "",
 		`(?P<y>a)`: "(?<name>", `(?P=y)`: "(?<name>", `(?i)a`: "(?i:", `(?m)^a`: "(?i:", `a(?s).`: "(?i:", `(?#note)a`: "comment", `(?>a)`: "atomic", `(?'y'a)`: "", `(?(1)a|b)`: "",
-		strings.Repeat("(", 21) + strings.Repeat(")", 21): "", strings.Repeat("a", MaxPattern+1): "",
+		strings.Repeat("(", 21) + strings.Repeat(")", 21): "", strings.Repeat("a", MaxLength+1): "",
 	} {
-		_, err := CompilePattern(expr)
+		_, err := Compile(expr)
 		if err == nil {
 			t.Errorf("%s compiled", routine.Truncate(expr, 60))
 			continue
 		}
-		p := PatternProblem("/at", err)
+		p := Problem("/at", err)
 		if p.Code != "pattern" || len(p.Message) > 200 || !strings.Contains(p.Hint, hint) || hint == "" && p.Hint != "" {
 			t.Errorf("%s: %+v", routine.Truncate(expr, 60), p)
 		}
 	}
-	if _, err := CompilePattern(strings.Repeat("(", 20) + `\(\[` + strings.Repeat(")", 20) + "[((((((((((((((((((((((]"); err != nil {
+	if _, err := Compile(strings.Repeat("(", 20) + `\(\[` + strings.Repeat(")", 20) + "[((((((((((((((((((((((]"); err != nil {
 		t.Errorf("20 deep, and brackets that are none: %v", err)
 	}
 }
@@ -75,7 +75,7 @@ func TestOneMatchIsBounded(t *testing.T) {
 	const most = time.Second // maxMatchTime, on a slow machine
 	text := strings.Repeat("a", 50_000) + "!"
 	for _, expr := range catastrophic {
-		re, err := CompilePattern(expr)
+		re, err := Compile(expr)
 		if err != nil {
 			t.Errorf("%s: %v", expr, err)
 			continue
@@ -98,7 +98,7 @@ func TestCompilingIsBounded(t *testing.T) {
 		"alternatives":    strings.Repeat("abc|abd|", 490),
 		"counts":          strings.Repeat("(?:a{9999})", 300),
 	} {
-		if took := stopwatch.Time(func() { _, _ = CompilePattern(expr) }); took > 500*time.Millisecond {
+		if took := stopwatch.Time(func() { _, _ = Compile(expr) }); took > 500*time.Millisecond {
 			t.Errorf("%s took %v", name, took)
 		}
 	}

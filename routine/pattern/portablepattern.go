@@ -11,13 +11,13 @@ import (
 // maxPublishedPattern bounds the pattern of a published schema, in bytes.
 const maxPublishedPattern = 500
 
-// portablePattern reports whether the validators that read published schemas
+// Portable reports whether the validators that read published schemas
 // can compile expr: JavaScript with the u flag (ajv), Python's re, Go's RE2 and
 // Rust's regex crate. They agree on less than ECMAScript: JavaScript with the u
 // flag refuses needless escapes and lone brackets, Python has no \p and no
 // \cX, RE2 and Rust have no lookaround and no back references, Rust nests
 // classes.
-func PortablePattern(expr string) bool {
+func Portable(expr string) bool {
 	if len(expr) > maxPublishedPattern {
 		return false
 	}

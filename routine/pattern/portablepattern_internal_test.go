@@ -26,7 +26,7 @@ func TestOwnPatternsArePortable(t *testing.T) {
 	found := 0
 	for _, text := range texts {
 		for _, m := range regexp.MustCompile(`(?:pattern"?: |"patternProperties": \{\s*)"([^"]+)"`).FindAllStringSubmatch(text, -1) {
-			if found++; !PortablePattern(m[1]) {
+			if found++; !Portable(m[1]) {
 				t.Errorf("%s is not portable", m[1])
 			}
 		}
@@ -44,7 +44,7 @@ func TestPortablePattern(t *testing.T) {
 		`\bword\b`, `[\w.-]+`, `[-\w]`, `[\-a]`, `[a\]]`, `[^^]`, `\/\.\*\(\)\[\]\{\}\|\^\$\\`, `[äöü]+`, `日本`, `😀{2}`, `[\d\s]`, `\x41`, `[\x00-\x1f]`,
 		`^https?://[^/]+/`, `#\d+`, `a b`, `()`, `[a-z_-]`, `[$%]`, `a-b`, `"x"`, `[.]`, `\t\n`, `(?:)`, `[?]`, `=:!<>,`,
 	} {
-		if !PortablePattern(expr) {
+		if !Portable(expr) {
 			t.Errorf("%s is portable", expr)
 		}
 	}
@@ -56,7 +56,7 @@ func TestPortablePattern(t *testing.T) {
 		`[]`, `[^]`, `[]a]`, `[a`, `[z-a]`, `[\w-.]`, `[\w-a]`, `[a-\d]`, `[a-z-9]`, `[[]`, `[[:alpha:]]`, `[a[b]]`, `[a&&b]`, `[a--b]`, `[a~~b]`, `[a||b]`, `[+--]`,
 		"a\u202eb", "\ufeffa", "[\U000e0041]", strings.Repeat("a", 501), `(`, `)`, `\`,
 	} {
-		if PortablePattern(expr) {
+		if Portable(expr) {
 			t.Errorf("%s is not portable", expr)
 		}
 	}

@@ -29,7 +29,7 @@ func TestPathsThatMatchNothing(t *testing.T) {
 		`$.items[*].name`:           "",
 	} {
 		var warned []string
-		steps, problems := ParseSanitizer(json.RawMessage(`{"type":"json_path","path":` + routine.JSONText(path) + `}`))
+		steps, problems := Parse(json.RawMessage(`{"type":"json_path","path":` + routine.JSONText(path) + `}`))
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -50,7 +50,7 @@ func TestPathsOfListsThatAreEmpty(t *testing.T) {
 		`{"items":[],"more":{}}`:                    `{"type":"json_path","paths":["$.items[*].id","$.more.x"]}`,
 		`{"` + strings.Repeat("n", 99) + `":[[1]]}`: `{"type":"json_path","path":"$.x"}`,
 	} {
-		steps, _ := ParseSanitizer(json.RawMessage(sanitizer))
+		steps, _ := Parse(json.RawMessage(sanitizer))
 		if _, err := steps[0].Apply(t.Context(), []byte(response), 0, warn); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestPathsOfListsThatAreEmpty(t *testing.T) {
 // Saying why costs nothing of what the answer itself may cost.
 func TestTheReasonHasABudgetOfItsOwn(t *testing.T) {
 	response := `{"items":[` + strings.TrimSuffix(strings.Repeat(`{"a":1},`, 200_000), ",") + `]}`
-	steps, _ := ParseSanitizer(json.RawMessage(`{"type":"json_path","paths":["$..nosuch","$..b","$..c","$..d","$.items[*].a"]}`))
+	steps, _ := Parse(json.RawMessage(`{"type":"json_path","paths":["$..nosuch","$..b","$..c","$..d","$.items[*].a"]}`))
 	out, err := steps[0].Apply(t.Context(), []byte(response), 0, func(string) {})
 	if err != nil || !strings.HasPrefix(string(out), `{"$..nosuch":[],`) {
 		t.Errorf("%.80s %v", out, err)

@@ -142,9 +142,9 @@ var hostileJoins = map[string]map[string]hostileText{
 }
 
 // eachHostile calls try for each step and each text that is hostile to it.
-func eachHostile(t *testing.T, sanitizers map[string]map[string]hostileText, try func(*testing.T, *sanitizerStep, hostileText)) {
+func eachHostile(t *testing.T, sanitizers map[string]map[string]hostileText, try func(*testing.T, *Step, hostileText)) {
 	for sanitizer, texts := range sanitizers {
-		steps, problems := ParseSanitizer(json.RawMessage(sanitizer))
+		steps, problems := Parse(json.RawMessage(sanitizer))
 		if len(problems) > 0 {
 			t.Fatalf("%s: %v", sanitizer, problems)
 		}
@@ -162,7 +162,7 @@ func TestSanitizersTakeLinearTime(t *testing.T) {
 	if optional.IsFullSize() {
 		small, quick = 1<<20, 300*time.Millisecond
 	}
-	eachHostile(t, hostileSanitizers, func(t *testing.T, s *sanitizerStep, text hostileText) {
+	eachHostile(t, hostileSanitizers, func(t *testing.T, s *Step, text hostileText) {
 		timeOf := func(size int) time.Duration {
 			input := text.make(size)
 			return stopwatch.Time(func() { _, _ = s.Apply(t.Context(), input, 0, func(string) {}) })
@@ -185,7 +185,7 @@ func TestManyPathsTakeLinearTime(t *testing.T) {
 		for i := range list {
 			list[i] = fmt.Sprintf(`"$.a%d"`, i)
 		}
-		steps, problems := ParseSanitizer(json.RawMessage(`{"type": "json_path", "paths": [` + strings.Join(list, ",") + `]}`))
+		steps, problems := Parse(json.RawMessage(`{"type": "json_path", "paths": [` + strings.Join(list, ",") + `]}`))
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -212,7 +212,7 @@ func TestSanitizersEndWithTheirContext(t *testing.T) {
 	if optional.IsFullSize() {
 		large, longest = 31<<20, 200*time.Millisecond
 	}
-	ends := func(t *testing.T, s *sanitizerStep, text hostileText) {
+	ends := func(t *testing.T, s *Step, text hostileText) {
 		size := large
 		if strings.HasPrefix(s.Type, "html") {
 			size = min(size, maxHTML)

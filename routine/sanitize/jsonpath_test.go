@@ -146,7 +146,7 @@ func TestNoResponseBreaksAPath(t *testing.T) {
 		path, value := randomPath(random, true), routine.JSONText(randomJSON(random, 4))
 		for _, sanitizer := range []string{`{"type":"json_path","path":%s}`, `{"type":"json_path","paths":["$",%s]}`, `{"type":"drop","paths":[%s]}`} {
 			raw := json.RawMessage(fmt.Sprintf(sanitizer, routine.JSONText(path)))
-			if _, problems := ParseSanitizer(raw); len(problems) > 0 {
+			if _, problems := Parse(raw); len(problems) > 0 {
 				t.Fatalf("%s: %v", path, problems)
 			}
 			out, err := sanitized(t, string(raw), value)

@@ -1,3 +1,6 @@
+// Package sanitize cuts a response down before it is stored: by JSONPath, from HTML
+// to text or Markdown, to a length. Every step ends with its context, and takes a time
+// that grows linearly with the text.
 package sanitize
 
 import (
@@ -11,9 +14,9 @@ import (
 	"unicode/utf8"
 )
 
-// sanitizerStep shrinks a response before it is stored, so that an agent reads
+// Step shrinks a response before it is stored, so that an agent reads
 // the part it needs.
-type sanitizerStep struct {
+type Step struct {
 	Type     string   `json:"type"`
 	Path     string   `json:"path"`
 	Paths    []string `json:"paths"`
@@ -23,8 +26,8 @@ type sanitizerStep struct {
 }
 
 // UnmarshalJSON takes max_chars in any spelling of a whole number.
-func (s *sanitizerStep) UnmarshalJSON(text []byte) error {
-	type plain sanitizerStep
+func (s *Step) UnmarshalJSON(text []byte) error {
+	type plain Step
 	read := struct {
 		*plain
 		MaxChars routine.Integer `json:"max_chars"`
@@ -34,10 +37,10 @@ func (s *sanitizerStep) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// parseSanitizer reads data_sanitizer: one step or a list applied in order. A
+// Parse reads data_sanitizer: one step or a list applied in order. A
 // step that is null had a faulty shape, of which the checker has said enough.
-func ParseSanitizer(raw json.RawMessage) ([]*sanitizerStep, []routine.Problem) {
-	var steps []*sanitizerStep
+func Parse(raw json.RawMessage) ([]*Step, []routine.Problem) {
+	var steps []*Step
 	at := func(int) string { return "/data_sanitizer" }
 	switch routine.FirstByte(raw) {
 	case '{':
@@ -65,7 +68,7 @@ var sanitizerFields = map[string][]string{
 }
 
 // prepare compiles the step's paths and checks that it has what its type needs.
-func (s *sanitizerStep) prepare(pointer string) []routine.Problem {
+func (s *Step) prepare(pointer string) []routine.Problem {
 	var problems []routine.Problem
 	add := func(at, code, hint, format string, args ...any) {
 		problems = append(problems, routine.Problem{Pointer: pointer + at, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
@@ -98,7 +101,7 @@ func (s *sanitizerStep) prepare(pointer string) []routine.Problem {
 }
 
 // compile reads the step's paths.
-func (s *sanitizerStep) compile(pointer string) []routine.Problem {
+func (s *Step) compile(pointer string) []routine.Problem {
 	paths, at := s.Paths, func(i int) string { return pointer + "/paths/" + strconv.Itoa(i) }
 	if s.Path != "" && s.Type == "json_path" {
 		paths, at = []string{s.Path}, func(int) string { return pointer + "/path" }
@@ -121,10 +124,10 @@ func (s *sanitizerStep) compile(pointer string) []routine.Problem {
 	return problems
 }
 
-// apply gives what the step makes of a text of valid UTF-8, and warns of what is
+// Apply gives what the step makes of a text of valid UTF-8, and warns of what is
 // likely a mistake. It ends soon after ctx, with the context's cause. limit
 // bounds what json_path and drop make, in bytes; 0: by maxPathText.
-func (s *sanitizerStep) Apply(ctx context.Context, text []byte, limit int64, warn func(string)) ([]byte, error) {
+func (s *Step) Apply(ctx context.Context, text []byte, limit int64, warn func(string)) ([]byte, error) {
 	switch s.Type {
 	case "json_path":
 		return s.pick(ctx, text, limit, warn)
@@ -152,7 +155,7 @@ func truncate(text []byte, n int) []byte {
 
 // pick keeps what the paths select: with path the value where that names one
 // place, else a list; with paths an object of such.
-func (s *sanitizerStep) pick(ctx context.Context, text []byte, limit int64, warn func(string)) ([]byte, error) {
+func (s *Step) pick(ctx context.Context, text []byte, limit int64, warn func(string)) ([]byte, error) {
 	search, err := s.read(ctx, text)
 	if err != nil {
 		return nil, err
@@ -191,7 +194,7 @@ func (s *sanitizerStep) pick(ctx context.Context, text []byte, limit int64, warn
 }
 
 // drop removes what the paths select and keeps the rest.
-func (s *sanitizerStep) drop(ctx context.Context, text []byte, limit int64) ([]byte, error) {
+func (s *Step) drop(ctx context.Context, text []byte, limit int64) ([]byte, error) {
 	search, err := s.read(ctx, text)
 	if err != nil {
 		return nil, err
@@ -208,7 +211,7 @@ func (s *sanitizerStep) drop(ctx context.Context, text []byte, limit int64) ([]b
 }
 
 // read decodes a JSON response.
-func (s *sanitizerStep) read(ctx context.Context, text []byte) (*pathSearch, error) {
+func (s *Step) read(ctx context.Context, text []byte) (*pathSearch, error) {
 	doc, err := readJSON(ctx, text)
 	var known *routine.Error
 	if errors.As(err, &known) {

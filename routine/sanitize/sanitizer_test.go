@@ -14,7 +14,7 @@ import (
 // sanitized runs a data_sanitizer on a response.
 func sanitized(t *testing.T, sanitizer, response string) (string, error) {
 	t.Helper()
-	steps, problems := ParseSanitizer(json.RawMessage(sanitizer))
+	steps, problems := Parse(json.RawMessage(sanitizer))
 	if len(problems) > 0 {
 		t.Fatalf("%s: %v", sanitizer, problems)
 	}

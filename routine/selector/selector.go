@@ -1,3 +1,5 @@
+// Package selector finds what keeps a text from being a CSS selector, and says where
+// and why.
 package selector
 
 import (
@@ -9,17 +11,17 @@ import (
 	"github.com/tdewolff/parse/v2/css"
 )
 
-// selectorFault is why a text is no CSS selector.
-type selectorFault struct {
+// Fault is why a text is no CSS selector.
+type Fault struct {
 	Offset        int
 	Message, Hint string
 }
 
-// checkSelector finds what certainly keeps a text from being a CSS selector. It
+// Check finds what certainly keeps a text from being a CSS selector. It
 // follows the grammar of Selectors Level 4 as far as that is settled; names of
 // pseudo-classes and what stands in their brackets are let pass, save what
 // other tools are known to put there.
-func CheckSelector(text string) *selectorFault {
+func Check(text string) *Fault {
 	p := &selectorParser{text: text}
 	p.split()
 	if p.fault == nil {
@@ -44,12 +46,12 @@ type selectorParser struct {
 	text   string
 	tokens []selectorToken
 	next   int
-	fault  *selectorFault
+	fault  *Fault
 }
 
 func (p *selectorParser) fail(at int, format string, args ...any) {
 	if p.fault == nil {
-		p.fault = &selectorFault{Offset: at, Message: "is no CSS selector: " + fmt.Sprintf(format, args...)}
+		p.fault = &Fault{Offset: at, Message: "is no CSS selector: " + fmt.Sprintf(format, args...)}
 	}
 }
 
@@ -272,7 +274,7 @@ func startsName(text string) bool {
 	return text != "" && (text[0] < '0' || text[0] > '9')
 }
 
-// pseudoElement returns the byte offset at which a selector names a pseudo-element;
+// PseudoElement returns the byte offset at which a selector names a pseudo-element;
 // -1: it names none.
 func PseudoElement(selector string) int {
 	p := &selectorParser{text: selector}

@@ -24,7 +24,7 @@ func TestSelectorsThatParse(t *testing.T) {
 		"td:nth-child(2) > a[href*='x']:not([disabled])", "input:is([type=text],[type='email' i]):enabled",
 		strings.Repeat(":not(", 1000) + "a" + strings.Repeat(")", 1000),
 	} {
-		if f := CheckSelector(s); f != nil {
+		if f := Check(s); f != nil {
 			t.Errorf("%s: %d %s", routine.Truncate(s, 60), f.Offset, f.Message)
 		}
 	}
@@ -50,7 +50,7 @@ func TestSelectorsThatDoNotParse(t *testing.T) {
 		{"document▸.querySelector('a')", "without the code"}, {"▸$('a')", "without the code"},
 	} {
 		plain := strings.ReplaceAll(row.selector, mark, "")
-		f := CheckSelector(plain)
+		f := Check(plain)
 		if f == nil {
 			t.Errorf("%q is taken", plain)
 			continue
@@ -71,7 +71,7 @@ func TestSelectorsAreReadInLinearTime(t *testing.T) {
 	const mib = 1 << 20
 	for _, s := range []string{"a ", "a,", ":not(", ":is(", "[x=", "(", "u+", "/*", `\`, "a:has(> ", "#", ".", ">", "[a='b']"} {
 		text := strings.Repeat(s, mib/len(s))
-		if took := stopwatch.Time(func() { CheckSelector(text) }); took > 20*time.Second {
+		if took := stopwatch.Time(func() { Check(text) }); took > 20*time.Second {
 			t.Errorf("1 MiB of %q took %v", s, took)
 		}
 	}

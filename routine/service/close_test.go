@@ -19,7 +19,7 @@ func TestCloseIsBounded(t *testing.T) {
 			<-release // whatever becomes of the context
 			return routine.Response{Status: 200}, nil
 		}}}
-		s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: b})
+		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b})
 		d := parse(t, definitionOf(`{"type":"fetch","endpoint":{"url":"https://shop.test/"}}`, ""))
 		ended := make(chan error, 1)
 		go func() {

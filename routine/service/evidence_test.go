@@ -192,7 +192,7 @@ func TestWhenEvidenceIsTaken(t *testing.T) {
 					<-ctx.Done()
 					return &routine.Evidence{}
 				}}
-				s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{page: page}})
+				s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{page: page}})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if row.cancel > 0 {
@@ -233,7 +233,7 @@ func TestEvidenceIsKept(t *testing.T) {
 		picture := *shown.Screenshot
 		e := shown
 		e.Screenshot = &picture
-		s := service.NewService(service.Config{Store: keep(store), Browser: &fakeBrowser{page: fakePage{click: failingClick(routine.CodeElementNotFound), evidence: shows(e)}}})
+		s := service.New(service.Config{Store: keep(store), Browser: &fakeBrowser{page: fakePage{click: failingClick(routine.CodeElementNotFound), evidence: shows(e)}}})
 		ran, err := s.Execute(t.Context(), ann, create(t, s, ann, definitionOf(`{"type":"click","selector":"#b"}`, "")).ID, service.Call{})
 		if routine.CodeOf(err) != routine.CodeElementNotFound {
 			t.Fatal(err)

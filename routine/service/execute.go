@@ -189,7 +189,7 @@ func (s *Service) runPage(ctx context.Context, l *live, d *routine.Definition, v
 		return err
 	}
 	l.page = page
-	outcome, err := engine.RunDefinition(ctx, d, values, page, engine.RunOptions{MaxResult: s.maxResult, Now: s.now,
+	outcome, err := engine.Run(ctx, d, values, page, engine.Options{MaxResult: s.maxResult, Now: s.now,
 		LargeText: s.largeTexts.of(l.caller.OrganizationID), Progress: progress, Recorded: l.tellOperation})
 	e.Result, e.Evidence, l.files = outcome.Result, outcome.Evidence, outcome.Files
 	if err == nil && opening.Keep {

@@ -20,7 +20,7 @@ import (
 func two(t *testing.T, store routine.Store) (here, there *service.Service) {
 	t.Helper()
 	make := func() *service.Service {
-		s := service.NewService(service.Config{Store: store, Browser: &fakeBrowser{}, Concurrency: 2, Queue: 40})
+		s := service.New(service.Config{Store: store, Browser: &fakeBrowser{}, Concurrency: 2, Queue: 40})
 		ctx, stop := context.WithCancel(context.Background())
 		var done sync.WaitGroup
 		done.Go(func() { s.Maintain(ctx) })
@@ -62,7 +62,7 @@ func TestStartGoesOnWithoutItsCaller(t *testing.T) {
 }
 
 func TestWaitTellsWhyARunFailed(t *testing.T) {
-	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
 	r := create(t, s, ann, private)
 	e := start(t, s, r.ID)
 	for range 2 { // while it may go on, and after the end
@@ -109,7 +109,7 @@ func TestCancel(t *testing.T) {
 func TestCancelOfAWaitingRunFreesItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &fakeBrowser{}
-		s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: b, Queue: 1})
+		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b, Queue: 1})
 		r := create(t, s, ann, nap)
 		first, second := start(t, s, r.ID), start(t, s, r.ID) // has the slot, waits
 		synctest.Wait()
@@ -129,7 +129,7 @@ func TestCancelOfAWaitingRunFreesItsPlace(t *testing.T) {
 }
 
 func TestCancelKeepsWhatHasEnded(t *testing.T) {
-	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
 	r := create(t, s, ann, private)
 	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
 	if err != nil {
@@ -141,7 +141,7 @@ func TestCancelKeepsWhatHasEnded(t *testing.T) {
 }
 
 func TestWhoMayLookIntoTheLedger(t *testing.T) {
-	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
 	r := create(t, s, ann, private)
 	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
 	if err != nil {
@@ -240,7 +240,7 @@ func TestEndIsSavedWhenTheProcessEnds(t *testing.T) {
 // cannot be read, to those who may read it.
 func TestUnsavedEndIsToldWithoutTheStore(t *testing.T) {
 	store := &unreadable{Store: routinetest.NewStore()}
-	s := service.NewService(service.Config{Store: &failing{Store: store, finish: errors.New("locked")}, Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: &failing{Store: store, finish: errors.New("locked")}, Browser: &fakeBrowser{}})
 	e, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{})
 	if err != nil {
 		t.Fatal(err)

@@ -70,7 +70,7 @@ func TestRunsOfLargeAnswers(t *testing.T) {
 				}
 				return routine.Response{Status: 200, Body: append(body, "1]"...)}, nil
 			}}}
-			s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: b, Concurrency: 4, MaxResult: 32 << 20})
+			s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b, Concurrency: 4, MaxResult: 32 << 20})
 			d := parse(t, definitionOf(`{"type":"fetch","endpoint":{"url":"https://shop.test/"},"session_storage_key":"k","data_sanitizer":`+row.sanitizer+`}`, ""))
 			for range 4 {
 				all.Go(func() {

@@ -62,7 +62,7 @@ func TestObserverOfExecutions(t *testing.T) {
 			w := &watcher{counts: map[string]int{}}
 			c := service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, Observer: w}
 			row.edit(&c)
-			s := service.NewService(c)
+			s := service.New(c)
 			_, _ = s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{}) // fails where it should
 			w.holds(t, map[string]int{row.want: 1})
 		})
@@ -97,7 +97,7 @@ type sizeless struct{ routine.Store }
 func (sizeless) Size() (int64, error) { return 0, errors.New("no disk") }
 
 func TestStatisticsWithoutSizeAndCounts(t *testing.T) {
-	s := service.NewService(service.Config{Store: sizeless{routinetest.NewStore()}, Browser: &fakeBrowser{}, Concurrency: 3, Queue: 5})
+	s := service.New(service.Config{Store: sizeless{routinetest.NewStore()}, Browser: &fakeBrowser{}, Concurrency: 3, Queue: 5})
 	if got, want := s.Statistics(), (routine.Statistics{RunningLimit: 3, WaitingLimit: 5, StoreBytes: -1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -167,7 +167,7 @@ func definitionOf(operations, parameters string) string {
 func runOnce(t *testing.T, page fakePage, operations, parameters, values string) (*routine.Execution, error) {
 	t.Helper()
 	b := &fakeBrowser{page: page}
-	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: b, MaxResult: 1000})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b, MaxResult: 1000})
 	e, err := s.RunOnce(t.Context(), routine.Principal{}, parse(t, definitionOf(operations, parameters)), service.Call{Parameters: json.RawMessage(values)})
 	if b.opened != b.closed {
 		t.Errorf("%d pages opened, %d closed", b.opened, b.closed)
@@ -357,7 +357,7 @@ func TestLimitsSayWhichOneFired(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			d := parse(t, definitionOf(r.operations, ""))
 			synctest.Test(t, func(t *testing.T) {
-				s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{page: fakePage{click: hang, evidence: shows(routine.Evidence{Elements: []routine.Element{{Selector: "#c", Text: "Buy"}}})}}})
+				s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{page: fakePage{click: hang, evidence: shows(routine.Evidence{Elements: []routine.Element{{Selector: "#c", Text: "Buy"}}})}}})
 				_, err := s.RunOnce(t.Context(), routine.Principal{}, d, service.Call{Timeout: r.timeout})
 				if routine.CodeOf(err) != r.code || !strings.Contains(err.Error(), r.want) {
 					t.Fatalf("%s %v, want %s %s", routine.CodeOf(err), err, r.code, r.want)
@@ -370,7 +370,7 @@ func TestLimitsSayWhichOneFired(t *testing.T) {
 func TestCancelledRun(t *testing.T) {
 	d := parse(t, definitionOf(`{"type":"sleep","timeout_seconds":30}`, ""))
 	synctest.Test(t, func(t *testing.T) {
-		s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		e, err := s.RunOnce(ctx, routine.Principal{}, d, service.Call{})

@@ -1,3 +1,6 @@
+// Package service is what both front ends and the command line call: routines and
+// their versions, executions and their queue, tools, tokens, webhooks. It decides what
+// callers may do, and uses the Store and the Browser that it is given.
 package service
 
 import (
@@ -69,8 +72,8 @@ type Config struct {
 	Now func() time.Time
 }
 
-// NewService makes a Service. Close it before its Store and Browser.
-func NewService(c Config) *Service {
+// New makes a Service. Close it before its Store and Browser.
+func New(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now,
 		maxResult: c.MaxResult,
 		admission: newAdmission(), queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*routine.Execution{},

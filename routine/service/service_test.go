@@ -36,7 +36,7 @@ func create(t *testing.T, s *service.Service, p routine.Principal, text string) 
 func TestExecutionIsInTheLedger(t *testing.T) {
 	store := routinetest.NewStore()
 	b := &fakeBrowser{}
-	s := service.NewService(service.Config{Store: store, Browser: b})
+	s := service.New(service.Config{Store: store, Browser: b})
 	r := create(t, s, ann, definitionOf(`{"type":"input_text","selector":"#q","text":"{{a}}{{b}}"},{"type":"return_html"}`,
 		`{"name":"a"},{"name":"b","x-secret":true}`))
 	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{Parameters: json.RawMessage(`{"a":"x","b":"s3cret"}`)})
@@ -66,7 +66,7 @@ func TestExecutionIsInTheLedger(t *testing.T) {
 func TestRowComesBeforeTheBrowser(t *testing.T) {
 	store := &failing{Store: routinetest.NewStore(), create: errors.New("disk full")}
 	b := &fakeBrowser{}
-	s := service.NewService(service.Config{Store: store, Browser: b})
+	s := service.New(service.Config{Store: store, Browser: b})
 	r := create(t, s, ann, private)
 	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
 	if e != nil || routine.CodeOf(err) != routine.CodeStoreUnavailable || b.opened != 0 || strings.Contains(routine.AsError(err).Message, "disk") {
@@ -76,7 +76,7 @@ func TestRowComesBeforeTheBrowser(t *testing.T) {
 
 // An execution's times are the same in the answer and when it is read again.
 func TestTimesAreAsTheyAreKept(t *testing.T) {
-	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
 	e, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestTimesAreAsTheyAreKept(t *testing.T) {
 // A database that is busy for too long is no deadline of the caller's.
 func TestBusyDatabaseIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := service.NewService(service.Config{Store: busyStore{routinetest.NewStore()}, Browser: &fakeBrowser{}})
+		s := service.New(service.Config{Store: busyStore{routinetest.NewStore()}, Browser: &fakeBrowser{}})
 		r := create(t, s, ann, private)
 		e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
 		if e != nil || routine.CodeOf(err) != routine.CodeStoreUnavailable || routine.AsError(err).RetryAfter == 0 {
@@ -147,7 +147,7 @@ func (f *failing) FinishExecution(ctx context.Context, e *routine.Execution) err
 
 func TestPanicOfTheBrowserEndsTheExecution(t *testing.T) {
 	store := routinetest.NewStore()
-	s := service.NewService(service.Config{Store: store, Browser: panicking{}})
+	s := service.New(service.Config{Store: store, Browser: panicking{}})
 	r := create(t, s, ann, private)
 	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
 	if routine.CodeOf(err) != routine.CodeInternal {
@@ -164,7 +164,7 @@ func (panicking) Open(context.Context, routine.Opening) (routine.Page, error) { 
 
 func TestRunThatFailedAndWasNotSavedKeepsItsCode(t *testing.T) {
 	store := &failing{Store: routinetest.NewStore(), finish: errors.New("disk full")}
-	s := service.NewService(service.Config{Store: store, Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
+	s := service.New(service.Config{Store: store, Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
 	r := create(t, s, ann, private)
 	if _, err := s.Execute(t.Context(), ann, r.ID, service.Call{}); routine.CodeOf(err) != routine.CodeBrowserUnavailable {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestRunThatFailedAndWasNotSavedKeepsItsCode(t *testing.T) {
 }
 
 func TestReady(t *testing.T) {
-	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
 	if err := s.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func (b *readyBrowser) Ready(context.Context) error { return b.why }
 // run, and does not tell everybody why.
 func TestReadyAsksTheBrowser(t *testing.T) {
 	b := &readyBrowser{}
-	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: b})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b})
 	if err := s.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestReadyAsksTheBrowser(t *testing.T) {
 // A run whose time ends while its browser starts is told what it waited for.
 func TestTimeoutWhileTheBrowserStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: starting{}})
+		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: starting{}})
 		_, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{Timeout: 5 * time.Second})
 		if routine.CodeOf(err) != routine.CodeTimeout || !strings.Contains(err.Error(), "timeout_seconds of 5, waiting for the browser to open a page") {
 			t.Error(err)
@@ -229,7 +229,7 @@ func (starting) Open(ctx context.Context, _ routine.Opening) (routine.Page, erro
 func TestReadyKnowsTheBrowser(t *testing.T) {
 	b := &fakeBrowser{}
 	now := routinetest.Time
-	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: b, Now: func() time.Time { return now }})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b, Now: func() time.Time { return now }})
 	r := create(t, s, ann, private)
 	run := func(err error, want routine.Code) {
 		t.Helper()
@@ -256,7 +256,7 @@ func TestReadyKnowsTheBrowser(t *testing.T) {
 }
 
 func TestBrowserThatDoesNotStart(t *testing.T) {
-	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
 	r := create(t, s, ann, private)
 	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
 	if routine.CodeOf(err) != routine.CodeBrowserUnavailable || e.Status != routine.ExecutionFailed || e.ErrorCode != routine.CodeBrowserUnavailable {
@@ -267,7 +267,7 @@ func TestBrowserThatDoesNotStart(t *testing.T) {
 func TestSlotsAndQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &fakeBrowser{}
-		s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: b, Concurrency: 2, Queue: 6})
+		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b, Concurrency: 2, Queue: 6})
 		r := create(t, s, ann, nap)
 		var all sync.WaitGroup
 		ended := make(chan time.Duration, 5)
@@ -302,7 +302,7 @@ func TestSlotsAndQueue(t *testing.T) {
 
 func TestWaitingForASlotCountsAgainstTheTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, Concurrency: 1, Queue: 1})
+		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, Concurrency: 1, Queue: 1})
 		r := create(t, s, ann, nap)
 		first := make(chan error, 1)
 		go func() { _, err := s.Execute(t.Context(), ann, r.ID, service.Call{}); first <- err }()
@@ -320,7 +320,7 @@ func TestWaitingForASlotCountsAgainstTheTimeout(t *testing.T) {
 func TestClose(t *testing.T) {
 	for _, grace := range []time.Duration{3 * time.Second, 30 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+			s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
 			r := create(t, s, ann, nap)
 			ended := make(chan error, 1)
 			go func() { _, err := s.Execute(t.Context(), ann, r.ID, service.Call{}); ended <- err }()
@@ -343,7 +343,7 @@ func TestClose(t *testing.T) {
 }
 
 func TestToolNames(t *testing.T) {
-	s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
 	for _, r := range []struct{ name, want string }{
 		{"Search the Shop!", "search_the_shop"}, {"Café Über", "cafe_uber"}, {"Größe", "grosse"}, {"日本", "routine_?????"}, {"2 fast", "routine_2_fast"},
 		{"search_routines", "search_routines_?????"}, {"Search the shop", "search_the_shop_?????"},

@@ -47,7 +47,7 @@ func TestSavedState(t *testing.T) {
 	run := func(s routine.Store, p routine.Principal, text string, page fakePage) (routine.Opening, *routine.Execution, error) {
 		t.Helper()
 		b := &fakeBrowser{page: page}
-		e, err := service.NewService(service.Config{Store: s, Browser: b}).RunOnce(t.Context(), p, parse(t, text), service.Call{})
+		e, err := service.New(service.Config{Store: s, Browser: b}).RunOnce(t.Context(), p, parse(t, text), service.Call{})
 		return b.opening, e, err
 	}
 	want := func(what string, got, want routine.Opening) {
@@ -89,7 +89,7 @@ func TestSavedState(t *testing.T) {
 func TestUnusableKeyFile(t *testing.T) {
 	store, ann := routinetest.NewStore(), routine.Principal{UserID: "ann", OrganizationID: "o", ProjectID: "p", Scopes: routine.UsualScopes}
 	var log bytes.Buffer
-	s := service.NewService(service.Config{Store: keylessStore{store}, Browser: &fakeBrowser{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s := service.New(service.Config{Store: keylessStore{store}, Browser: &fakeBrowser{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	r, _, err := s.CreateRoutine(t.Context(), ann, []byte(keeping))
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ func maintained(store routine.Store, r *receiver, edits ...func(*service.Config)
 	for _, edit := range edits {
 		edit(&c)
 	}
-	s := service.NewService(c)
+	s := service.New(c)
 	ctx, stop := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() { s.Maintain(ctx) })
@@ -247,8 +247,8 @@ func TestWebhookSurvivesItsProcess(t *testing.T) {
 
 func TestCallbackURLIsJudged(t *testing.T) {
 	b := &fakeBrowser{}
-	with := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: b, Sender: &receiver{}})
-	without := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: b})
+	with := service.New(service.Config{Store: routinetest.NewStore(), Browser: b, Sender: &receiver{}})
+	without := service.New(service.Config{Store: routinetest.NewStore(), Browser: b})
 	narrow := ann
 	narrow.AllowedHosts = []string{"nowhere"}
 	for _, row := range []struct {
@@ -278,7 +278,7 @@ func TestCallbackURLIsJudged(t *testing.T) {
 
 func TestRetention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := service.NewService(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, Retention: routine.Retention{Age: 24 * time.Hour}})
+		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, Retention: routine.Retention{Age: 24 * time.Hour}})
 		ctx, stop := context.WithCancel(context.Background())
 		var done sync.WaitGroup
 		done.Go(func() { s.Maintain(ctx) })

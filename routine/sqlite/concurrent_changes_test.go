@@ -16,7 +16,7 @@ const changesPerChild = 25
 // countUp adds to the number that is the description of the one routine there
 // is, each time from the version that it has read.
 func countUp(ctx context.Context, s *Store) error {
-	service := service.NewService(service.Config{Store: s})
+	service := service.New(service.Config{Store: s})
 	defer service.Close(ctx)
 	ann := routine.Principal{UserID: "ann", OrganizationID: "acme", Scopes: routine.UsualScopes}
 	list, _, err := service.Routines(ctx, ann, routine.RoutineFilter{})
