@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 	"rote/routine/javascript"
 )
@@ -48,7 +49,7 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 	if len(paths) == 0 && !armed {
 		calls = append(calls, newCode)
 	}
-	if err := sendAll(ctx, g.page, calls...); err != nil {
+	if err := cdp.CallAll(ctx, g.page, calls...); err != nil {
 		return err
 	}
 	if len(paths) > 0 {
@@ -56,7 +57,7 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 			return err
 		}
 		if !armed { // last, because our own code would pause the page too
-			if err := sendAll(ctx, g.page, newCode); err != nil {
+			if err := cdp.CallAll(ctx, g.page, newCode); err != nil {
 				return err
 			}
 		}

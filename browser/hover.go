@@ -50,7 +50,7 @@ func (p *page) hover(ctx context.Context, selector string, scroll bool) (bool, e
 		return false, err
 	}
 	move := proto.InputDispatchMouseEvent{Type: proto.InputDispatchMouseEventTypeMouseMoved, X: s.X, Y: s.Y, Button: proto.InputMouseButtonNone}
-	if err := sendAll(ctx, p, move); err != nil {
+	if err := cdp.CallAll(ctx, p, move); err != nil {
 		return errors.Is(cdp.AsGone(err), cdp.ErrGone), ignoreGone(err)
 	}
 	over, err := help[bool](ctx, s.view, "hovered")

@@ -152,7 +152,7 @@ func (p *page) Press(ctx context.Context, text string) error {
 			return p.failure(ctx, err)
 		}
 	}
-	if err := sendAll(ctx, p, events...); err != nil {
+	if err := cdp.CallAll(ctx, p, events...); err != nil {
 		return p.failure(ctx, err)
 	}
 	if isShortcut {

@@ -130,7 +130,7 @@ func (p *page) open(ctx context.Context, proxy string) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return sendAll(ctx, p, append(eachPage,
+	return cdp.CallAll(ctx, p, append(eachPage,
 		proto.RuntimeRunIfWaitingForDebugger{},
 	)...)
 }
@@ -163,20 +163,6 @@ func (p *page) Send(m proto.Request) *cdp.Future {
 		p.input.sent.Add(1)
 	}
 	return p.i.client.Send(p.session, m.ProtoReq(), m)
-}
-
-// sendAll sends requests in order and waits for all answers.
-func sendAll(ctx context.Context, c cdp.Session, ms ...proto.Request) error {
-	fs := make([]*cdp.Future, len(ms))
-	for i, m := range ms {
-		fs[i] = c.Send(m)
-	}
-	for i, f := range fs {
-		if _, err := c.Await(ctx, f); err != nil {
-			return fmt.Errorf("%s: %w", ms[i].ProtoReq(), err)
-		}
-	}
-	return nil
 }
 
 // errCrashed is the error of calls to a page whose renderer has crashed.

@@ -52,7 +52,7 @@ func (p *page) pressMouse(ctx context.Context, s actionPoint, c routine.Click, b
 		if gone || hit != "" && !seen { // nothing would hide the release from the current page
 			release.X, release.Y = outside, outside
 		}
-		switch err := sendAll(ctx, p, release); {
+		switch err := cdp.CallAll(ctx, p, release); {
 		case err != nil:
 			return hit, ignoreGone(err)
 		case hit == "" && n == 1:
@@ -63,7 +63,7 @@ func (p *page) pressMouse(ctx context.Context, s actionPoint, c routine.Click, b
 		if hit != "" || n == c.Count || gone {
 			return hit, nil
 		}
-		if err := sendAll(ctx, p, at(down, n+1)); err != nil {
+		if err := cdp.CallAll(ctx, p, at(down, n+1)); err != nil {
 			return "", ignoreGone(err)
 		}
 	}

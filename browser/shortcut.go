@@ -67,7 +67,7 @@ func (p *page) take(ctx context.Context, s shortcut, before navState) error {
 		return nil
 	}
 	if s.reload {
-		return sendAll(ctx, p, proto.PageReload{IgnoreCache: s.ignoreCache})
+		return cdp.CallAll(ctx, p, proto.PageReload{IgnoreCache: s.ignoreCache})
 	}
 	history, err := cdp.Call[proto.PageGetNavigationHistoryResult](ctx, p, proto.PageGetNavigationHistory{})
 	if err != nil {
@@ -77,5 +77,5 @@ func (p *page) take(ctx context.Context, s shortcut, before navState) error {
 	if to < 0 || to >= len(history.Entries) {
 		return nil // the history has no such entry
 	}
-	return sendAll(ctx, p, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID})
+	return cdp.CallAll(ctx, p, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID})
 }

@@ -183,7 +183,7 @@ func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin str
 	p.mu.Lock()
 	p.storage.blank = true
 	p.mu.Unlock()
-	err := sendAll(ctx, p, cdp.RawRequest("Network.setBypassServiceWorker", map[string]any{"bypass": true}),
+	err := cdp.CallAll(ctx, p, cdp.RawRequest("Network.setBypassServiceWorker", map[string]any{"bypass": true}),
 		cdp.RawRequest("Fetch.enable", map[string]any{"patterns": []any{map[string]any{"urlPattern": "*"}}}))
 	if err == nil {
 		err = do(func(origin string) error {
@@ -194,7 +194,7 @@ func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin str
 	p.mu.Lock()
 	p.storage.blank = false
 	p.mu.Unlock()
-	return errors.Join(err, sendAll(ctx, p, cdp.RawRequest("Fetch.disable", struct{}{}), proto.PageResetNavigationHistory{},
+	return errors.Join(err, cdp.CallAll(ctx, p, cdp.RawRequest("Fetch.disable", struct{}{}), proto.PageResetNavigationHistory{},
 		cdp.RawRequest("Network.setBypassServiceWorker", map[string]any{"bypass": false})))
 }
 

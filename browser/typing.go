@@ -226,7 +226,7 @@ func (y *typist) typeText(ctx context.Context, s actionPoint, how fieldState, be
 // may continue a list or indent at a typed line end.
 func (p *page) insert(ctx context.Context, v *frameView, t routine.Typing, how fieldState) error {
 	if how.Chord && !how.Empty {
-		if err := sendAll(ctx, p, how.move(t.Clear)...); err != nil {
+		if err := cdp.CallAll(ctx, p, how.move(t.Clear)...); err != nil {
 			return err
 		}
 	}
@@ -234,14 +234,14 @@ func (p *page) insert(ctx context.Context, v *frameView, t routine.Typing, how f
 		if !t.Clear || how.Empty {
 			return nil
 		}
-		return sendAll(ctx, p, keyPress("Backspace")...) // over the selection
+		return cdp.CallAll(ctx, p, keyPress("Backspace")...) // over the selection
 	}
 	if how.Hidden || how.Editable && strings.Contains(t.Text, "\n") {
 		if taken, err := help[bool](ctx, v, "paste", t.Text); err != nil || taken {
 			return err
 		}
 	}
-	return sendAll(ctx, p, keystrokes(t.Text, how)...)
+	return cdp.CallAll(ctx, p, keystrokes(t.Text, how)...)
 }
 
 // move are the keys that select all of an editor, or move the caret to its end.
@@ -267,10 +267,10 @@ func (p *page) repair(ctx context.Context, v *frameView, t routine.Typing, how f
 	case how.Editable && how.Chord && (t.Clear || strings.TrimSpace(now.Before) == ""):
 		err = p.replace(ctx, v, t, how, now)
 	case how.Editable && how.Chord && now.As == "added" && now.Excess:
-		err = sendAll(ctx, p, append(chord("Control+Shift+End"), keyPress("Delete")...)...)
+		err = cdp.CallAll(ctx, p, append(chord("Control+Shift+End"), keyPress("Delete")...)...)
 	case !how.Editable && now.As == "added":
 		if _, err = help[any](ctx, v, "reselect"); err == nil {
-			err = sendAll(ctx, p, proto.InputInsertText{Text: t.Text})
+			err = cdp.CallAll(ctx, p, proto.InputInsertText{Text: t.Text})
 		}
 	default:
 		return now, nil
@@ -284,7 +284,7 @@ func (p *page) repair(ctx context.Context, v *frameView, t routine.Typing, how f
 // replace pastes the text over the whole content of an editor. If the page does not handle
 // a paste, the text is only inserted if the editor has added something to it.
 func (p *page) replace(ctx context.Context, v *frameView, t routine.Typing, how fieldState, now typingResult) error {
-	if err := sendAll(ctx, p, how.move(true)...); err != nil {
+	if err := cdp.CallAll(ctx, p, how.move(true)...); err != nil {
 		return err
 	}
 	taken, err := help[bool](ctx, v, "paste", t.Text)
@@ -292,7 +292,7 @@ func (p *page) replace(ctx context.Context, v *frameView, t routine.Typing, how 
 	case err != nil || taken:
 		return err
 	case now.As == "added":
-		return sendAll(ctx, p, proto.InputInsertText{Text: t.Text})
+		return cdp.CallAll(ctx, p, proto.InputInsertText{Text: t.Text})
 	}
-	return sendAll(ctx, p, how.move(false)...)
+	return cdp.CallAll(ctx, p, how.move(false)...)
 }

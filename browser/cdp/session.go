@@ -3,6 +3,7 @@ package cdp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -23,6 +24,20 @@ func Call[R any](ctx context.Context, s Session, m proto.Request) (R, error) {
 		return r, err
 	}
 	return r, json.Unmarshal(b, &r)
+}
+
+// CallAll sends requests in order and waits for all answers.
+func CallAll(ctx context.Context, s Session, ms ...proto.Request) error {
+	fs := make([]*Future, len(ms))
+	for i, m := range ms {
+		fs[i] = s.Send(m)
+	}
+	for i, f := range fs {
+		if _, err := s.Await(ctx, f); err != nil {
+			return fmt.Errorf("%s: %w", ms[i].ProtoReq(), err)
+		}
+	}
+	return nil
 }
 
 // Decode decodes the parameters of an event. It reports false if they have an unexpected
