@@ -124,7 +124,7 @@ func (p *page) frameMoved(e *proto.TargetAttachedToTarget, around proto.PageFram
 	p.mu.Unlock()
 	c.Listen(e.SessionID, func(method string, params json.RawMessage) {
 		if g := p.currentGuard(); g != nil {
-			g.postFrame(e.SessionID, method, params)
+			g.PostFrame(e.SessionID, method, params)
 		}
 		if p.countConsole(method, params) {
 			p.sessionEvent(e.SessionID, method, params)
@@ -139,7 +139,7 @@ func (p *page) frameMoved(e *proto.TargetAttachedToTarget, around proto.PageFram
 		v.Send(clipboardEverywhere)
 	}
 	if g := p.currentGuard(); g != nil {
-		g.pauseFrame(e.SessionID)
+		g.PauseFrame(e.SessionID)
 	}
 	c.ResumeTarget(e)
 }

@@ -12,7 +12,7 @@ import (
 	"rote/routine/javascript"
 )
 
-// guard enforces the rules of js_evaluate while a script runs and for as long as
+// Guard enforces the rules of js_evaluate while a script runs and for as long as
 // its document exists. It decides who caused an action: a request, new code, a
 // new frame or a call of a browser function belongs to the script if the innermost
 // stack frame with an author, followed through promises and timers, is in the
@@ -24,18 +24,18 @@ import (
 // paused.
 //
 // Locks are taken in this order: that of the page, then guard.mu, then that of the client;
-// watchedPage says which of its methods the guard calls under which of them. The goroutine
-// that reads the browser's messages calls post, postFrame, holdPopup, pauseFrame and
-// documentReplaced, which must not wait for anything, and calls documentReplaced with the
+// Page says which of its methods the guard calls under which of them. The goroutine that
+// reads the browser's messages calls Post, PostFrame, HoldPopup, PauseFrame and
+// DocumentReplaced, which must not wait for anything, and calls DocumentReplaced with the
 // lock of the page held.
-type guard struct {
-	page watchedPage
+type Guard struct {
+	page Page
 
 	// Events of the page, which run has not handled yet.
 	queue   sync.Mutex
 	events  []guardEvent
 	waiting chan struct{} // capacity 1; holds a value when events has any
-	ended   chan struct{} // closed by stop
+	ended   chan struct{} // closed by Stop
 	done    chan struct{} // closed when run has returned
 
 	mu sync.Mutex
@@ -138,32 +138,32 @@ type guardEvent struct {
 	params  json.RawMessage
 }
 
-func newGuard(p watchedPage) *guard {
-	g := &guard{page: p, waiting: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), guarded: newGuarded()}
+func NewGuard(p Page) *Guard {
+	g := &Guard{page: p, waiting: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), guarded: newGuarded()}
 	go g.run()
 	return g
 }
 
-// handles reports whether the guard handles the events of this method.
-func handles(method string) bool {
+// Handles reports whether the guard handles the events of this method.
+func Handles(method string) bool {
 	return strings.HasPrefix(method, "Debugger.") || strings.HasPrefix(method, "Fetch.") || method == "Network.requestWillBeSent" ||
 		method == "Network.webSocketCreated" || method == "Network.webTransportCreated" || method == "Page.frameAttached" ||
 		method == "Page.frameRequestedNavigation" || method == "Page.windowOpen"
 }
 
-// post queues an event of the page's session. It runs on the reading goroutine and
+// Post queues an event of the page's session. It runs on the reading goroutine and
 // never blocks.
-func (g *guard) post(method string, params json.RawMessage) { g.enqueue("", method, params) }
+func (g *Guard) Post(method string, params json.RawMessage) { g.enqueue("", method, params) }
 
-// postFrame is post for the session of a frame with a process of its own. Events that do
+// PostFrame is Post for the session of a frame with a process of its own. Events that do
 // not concern the guard are ignored.
-func (g *guard) postFrame(session proto.TargetSessionID, method string, params json.RawMessage) {
+func (g *Guard) PostFrame(session proto.TargetSessionID, method string, params json.RawMessage) {
 	if method == "Fetch.requestPaused" || method == "Page.frameRequestedNavigation" {
 		g.enqueue(session, method, params)
 	}
 }
 
-func (g *guard) enqueue(session proto.TargetSessionID, method string, params json.RawMessage) {
+func (g *Guard) enqueue(session proto.TargetSessionID, method string, params json.RawMessage) {
 	if method == "Page.frameRequestedNavigation" && session == "" {
 		g.judgeLocalDocument(params)
 	}
@@ -176,9 +176,9 @@ func (g *guard) enqueue(session proto.TargetSessionID, method string, params jso
 	}
 }
 
-// run handles the events in their order until stop is called. The page that created
+// run handles the events in their order until Stop is called. The page that created
 // the guard owns this goroutine.
-func (g *guard) run() {
+func (g *Guard) run() {
 	defer close(g.done)
 	for {
 		select {
@@ -196,13 +196,13 @@ func (g *guard) run() {
 	}
 }
 
-// stop ends run and waits for it.
-func (g *guard) stop() {
+// Stop ends run and waits for it.
+func (g *Guard) Stop() {
 	close(g.ended)
 	<-g.done
 }
 
-func (g *guard) handle(e guardEvent) {
+func (g *Guard) handle(e guardEvent) {
 	switch e.method {
 	case "Debugger.scriptParsed", "Debugger.scriptFailedToParse":
 		if v, ok := cdp.Decode[parsedScript](e.params); ok {
@@ -259,7 +259,7 @@ func (g *guard) handle(e guardEvent) {
 // block ends the run with script_blocked, because a script tried something that is
 // not allowed. The page is not resumed, since that would let it happen: its browser
 // context is disposed of while it is paused.
-func (g *guard) block(tried string) {
+func (g *Guard) block(tried string) {
 	if len(tried) > maxAttemptText {
 		tried = strings.ToValidUTF8(tried[:maxAttemptText], "") + "…"
 	}

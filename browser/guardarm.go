@@ -18,9 +18,9 @@ import (
 //go:embed guardbaseline.js
 var baselineScript string
 
-// arm makes the page pause at whatever the script might do that is not allowed. It
+// Arm makes the page pause at whatever the script might do that is not allowed. It
 // waits for an answer of the browser only where it needs one.
-func (g *guard) arm(ctx context.Context, s routine.Script) error {
+func (g *Guard) Arm(ctx context.Context, s routine.Script) error {
 	if err := g.page.CheckFrames(); err != nil {
 		return err
 	}
@@ -65,9 +65,9 @@ func (g *guard) arm(ctx context.Context, s routine.Script) error {
 	return marked()
 }
 
-// startCall records what the script that runs next may do, the source URL by which its code
+// StartCall records what the script that runs next may do, the source URL by which its code
 // is recognised, and which of its functions only return a constant.
-func (g *guard) startCall(s routine.Script, name string, constants []javascript.Span) {
+func (g *Guard) StartCall(s routine.Script, name string, constants []javascript.Span) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.marker, g.nextConstants = name, constants
@@ -80,7 +80,7 @@ func (g *guard) startCall(s routine.Script, name string, constants []javascript.
 // takeBaseline asks for the contents of the document, if the script could make them matter,
 // and returns a function that stores the answer. What earlier scripts have added
 // counts as the document's, since it was checked then.
-func (g *guard) takeBaseline(ctx context.Context, s routine.Script) (func() error, error) {
+func (g *Guard) takeBaseline(ctx context.Context, s routine.Script) (func() error, error) {
 	if !s.Facts.Draws() && !mayClick(s) && !mayNavigate(s) {
 		return func() error { return nil }, nil
 	}
@@ -118,10 +118,10 @@ func setOf(list []string) map[string]bool {
 	return set
 }
 
-// endCall marks the call as finished: no function of the script may run any more. What
+// EndCall marks the call as finished: no function of the script may run any more. What
 // the script has handed to the browser (such as a bound browser function in a timer)
 // is still attributed to it until the document is replaced.
-func (g *guard) endCall(ctx context.Context) {
+func (g *Guard) EndCall(ctx context.Context) {
 	if g.page.Blocked() != nil {
 		return
 	}
@@ -132,11 +132,11 @@ func (g *guard) endCall(ctx context.Context) {
 		g.setBypass(false)
 	}
 	g.mu.Unlock()
-	g.warnOfRefused()
+	g.WarnOfRefused()
 }
 
-// warnOfRefused warns the run of the loads that were refused since the last warning.
-func (g *guard) warnOfRefused() {
+// WarnOfRefused warns the run of the loads that were refused since the last warning.
+func (g *Guard) WarnOfRefused() {
 	g.mu.Lock()
 	refused := g.refusedLoads
 	g.refusedLoads = 0
@@ -146,9 +146,9 @@ func (g *guard) warnOfRefused() {
 	}
 }
 
-// documentReplaced drops everything about the old document, because it was replaced. It runs on
+// DocumentReplaced drops everything about the old document, because it was replaced. It runs on
 // the reading goroutine with the page's lock held.
-func (g *guard) documentReplaced() {
+func (g *Guard) DocumentReplaced() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.armed {
@@ -171,16 +171,16 @@ func (g *guard) documentReplaced() {
 	g.guarded = newGuarded()
 }
 
-// isArmed reports whether the page pauses for the guard.
-func (g *guard) isArmed() bool {
+// IsArmed reports whether the page pauses for the guard.
+func (g *Guard) IsArmed() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.armed
 }
 
-// mayRunLeftovers reports whether an earlier script may have left code in the document. The
+// MayRunLeftovers reports whether an earlier script may have left code in the document. The
 // page may then pause at any time, so that the guard can stop that code.
-func (g *guard) mayRunLeftovers() bool {
+func (g *Guard) MayRunLeftovers() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.leftoverStops) > 0 || len(g.pendingStops) > 0

@@ -30,7 +30,7 @@ var hooks = map[string]bool{
 
 // addCallerCheck defines the constant with that function in a realm. Page code cannot reach
 // it: its name is random, and it is a property of no object.
-func (g *guard) addCallerCheck(ctx context.Context, realm proto.RuntimeExecutionContextID) error {
+func (g *Guard) addCallerCheck(ctx context.Context, realm proto.RuntimeExecutionContextID) error {
 	g.mu.Lock()
 	has := g.hasCallerCheck[realm]
 	g.hasCallerCheck[realm] = true
@@ -52,7 +52,7 @@ func (g *guard) addCallerCheck(ctx context.Context, realm proto.RuntimeExecution
 
 // condition is the breakpoint condition of a watched function; empty if every call
 // pauses the page.
-func (g *guard) condition(w watch) string {
+func (g *Guard) condition(w watch) string {
 	if !hooks[w.name] {
 		return ""
 	}

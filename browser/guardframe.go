@@ -24,7 +24,7 @@ type requestedNavigation struct {
 }
 
 // navigationRequested records that a frame is about to navigate.
-func (g *guard) navigationRequested(session proto.TargetSessionID, v requestedNavigation) {
+func (g *Guard) navigationRequested(session proto.TargetSessionID, v requestedNavigation) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if session != "" {
@@ -38,7 +38,7 @@ func (g *guard) navigationRequested(session proto.TargetSessionID, v requestedNa
 // as a blob: URL). It makes no request that could be paused, and its code has no
 // author, so the script is assumed to have created it unless the document had its URL
 // before. It runs on the reading goroutine, because the document is shown at once.
-func (g *guard) judgeLocalDocument(params json.RawMessage) {
+func (g *Guard) judgeLocalDocument(params json.RawMessage) {
 	v, ok := cdp.Decode[requestedNavigation](params)
 	if !ok || v.Disposition != proto.PageClientNavigationDispositionCurrentTab || !isLocalDocument(v.URL) {
 		return
@@ -65,17 +65,17 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// pauseFrame makes the guard decide about the documents of a frame that has moved to a
+// PauseFrame makes the guard decide about the documents of a frame that has moved to a
 // process of its own. It runs on the reading goroutine.
-func (g *guard) pauseFrame(session proto.TargetSessionID) {
-	if g.isArmed() {
+func (g *Guard) PauseFrame(session proto.TargetSessionID) {
+	if g.IsArmed() {
 		g.pauseDocuments(session)
 	}
 }
 
 // pauseDocuments makes the document requests of a frame with a process of its own wait for
 // the guard. The page's session does not pause them.
-func (g *guard) pauseDocuments(session proto.TargetSessionID) {
+func (g *Guard) pauseDocuments(session proto.TargetSessionID) {
 	g.page.SendTo(session, proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*", ResourceType: proto.NetworkResourceTypeDocument}}})
 }
 
@@ -85,7 +85,7 @@ func mayNavigate(s routine.Script) bool { return s.Facts.MayName("location") }
 // frameRequestPaused continues the document request of such a frame if no script can have
 // caused it. Otherwise the request waits until the frame itself is known to have
 // asked for it.
-func (g *guard) frameRequestPaused(v pausedRequest) {
+func (g *Guard) frameRequestPaused(v pausedRequest) {
 	key := string(v.session) + " " + v.ID // Network, whose ids would be used otherwise, is not enabled in this session
 	g.mu.Lock()
 	wait := g.mayNavigateFrames && v.Redirected == "" && !g.baseline.loads[v.Request.URL] && !g.baseline.linksTo(v.Request.URL) && !g.navigatesItself(v)
@@ -97,13 +97,13 @@ func (g *guard) frameRequestPaused(v pausedRequest) {
 		g.answerRequest(v, pass)
 		return
 	}
-	time.AfterFunc(holdTime, func() { g.post(heldTooLong, json.RawMessage(key)) })
+	time.AfterFunc(holdTime, func() { g.Post(heldTooLong, json.RawMessage(key)) })
 }
 
 // decideFrameRequest ends that wait. If the frame has not asked for the document itself, the
 // page or a script has navigated it. A frame nested in it counts as navigated by
 // others only if the page's process has reported that.
-func (g *guard) decideFrameRequest(v pausedRequest) {
+func (g *Guard) decideFrameRequest(v pausedRequest) {
 	outermost := g.page.IsOutermost(v.session, proto.PageFrameID(v.FrameID))
 	g.mu.Lock()
 	_, sent := g.navigationReasons[v.FrameID]
@@ -119,7 +119,7 @@ func (g *guard) decideFrameRequest(v pausedRequest) {
 
 // navigatesItself reports whether the frame itself has asked for the document. g.mu is
 // held.
-func (g *guard) navigatesItself(v pausedRequest) bool {
+func (g *Guard) navigatesItself(v pausedRequest) bool {
 	url, known := g.selfNavigations[v.FrameID]
 	return known && url == withoutQuery(v.Request.URL)
 }

@@ -31,7 +31,7 @@ type scriptEntries struct {
 
 // requestEntryPoints asks for the entry points of a script that is about to start. If it asked
 // after the script's end, the page would first render what the script has changed.
-func (g *guard) requestEntryPoints(script string) {
+func (g *Guard) requestEntryPoints(script string) {
 	asked := g.page.Send(proto.DebuggerGetPossibleBreakpoints{Start: &proto.DebuggerLocation{ScriptID: proto.RuntimeScriptID(script)}})
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -44,7 +44,7 @@ const stopTime = 2 * time.Second
 // stopScripts sets a breakpoint at each entry point of the scripts that have ended
 // since the last call, and of those that revive let run. It does not wait for the
 // answers: the page sets the breakpoints before it handles the next command.
-func (g *guard) stopScripts(ctx context.Context) {
+func (g *Guard) stopScripts(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	g.mu.Lock()
@@ -74,7 +74,7 @@ func (g *guard) stopScripts(ctx context.Context) {
 // isConstant reports whether the entry point is that of a function that only returns a
 // constant. Such a function need not be stopped: pages may call the "() => true" that
 // a script has assigned to window.confirm. g.mu is held.
-func (g *guard) isConstant(script string, at *proto.DebuggerBreakLocation) bool {
+func (g *Guard) isConstant(script string, at *proto.DebuggerBreakLocation) bool {
 	if at.ColumnNumber == nil {
 		return false
 	}
@@ -83,7 +83,7 @@ func (g *guard) isConstant(script string, at *proto.DebuggerBreakLocation) bool 
 
 // entryPointsOf are the entry points that requestEntryPoints has asked for; none if the script did
 // not start or the page is gone.
-func (g *guard) entryPointsOf(ctx context.Context, script string) []*proto.DebuggerBreakLocation {
+func (g *Guard) entryPointsOf(ctx context.Context, script string) []*proto.DebuggerBreakLocation {
 	g.mu.Lock()
 	at := g.entryPoints[script]
 	g.mu.Unlock()
@@ -102,7 +102,7 @@ func (g *guard) entryPointsOf(ctx context.Context, script string) []*proto.Debug
 
 // confirmStops moves the breakpoints that V8 has confirmed from pendingStops to stops. The
 // page answers in order, so the breakpoint that paused it is among them. g.mu is held.
-func (g *guard) confirmStops() {
+func (g *Guard) confirmStops() {
 	g.pendingStops = slices.DeleteFunc(g.pendingStops, func(s pendingStop) bool {
 		select {
 		case a := <-s.answer.Answer():
@@ -119,7 +119,7 @@ func (g *guard) confirmStops() {
 // revive lets the functions of the scripts with these ids run until the current script
 // ends, after which stopScripts stops them again. It reports false if the current script
 // has not called them, directly or through other code.
-func (g *guard) revive(scripts map[string]bool, at paused) bool {
+func (g *Guard) revive(scripts map[string]bool, at paused) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.current == "" || !at.calledBy(g.current) {
@@ -139,11 +139,15 @@ func (g *guard) revive(scripts map[string]bool, at paused) bool {
 	return true
 }
 
+// Stringifier is the name of the function that encodes a script's value as JSON. The guard
+// recognises by it that a script is still at work.
+const Stringifier = "roteStringify"
+
 // calledBy reports whether the script with this id is on the stack or has started the
 // promise or timer that the stack runs in, or whether its result is being encoded as
 // JSON.
 func (p paused) calledBy(id string) bool {
-	if n := len(p.Frames); n > 0 && p.Frames[n-1].Function == stringifier {
+	if n := len(p.Frames); n > 0 && p.Frames[n-1].Function == Stringifier {
 		return true
 	}
 	for s := (&stack{Frames: p.Frames, Parent: p.Parent}); s != nil; s = s.Parent {
@@ -158,7 +162,7 @@ func (p paused) calledBy(id string) bool {
 
 // stopLeftover terminates code that an earlier script left behind, and the page code
 // that called it. That does not fail the run, because forgotten timers are common.
-func (g *guard) stopLeftover(v paused) {
+func (g *Guard) stopLeftover(v paused) {
 	g.mu.Lock()
 	byPage := false
 	for _, f := range v.Frames {
@@ -174,9 +178,9 @@ func (g *guard) stopLeftover(v paused) {
 	g.page.Send(proto.DebuggerResume{TerminateOnResume: true})
 }
 
-// hasStoppedLeftovers reports whether the document has lost code that an earlier
+// HasStoppedLeftovers reports whether the document has lost code that an earlier
 // script left behind.
-func (g *guard) hasStoppedLeftovers() bool {
+func (g *Guard) HasStoppedLeftovers() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.stopped

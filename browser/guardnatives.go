@@ -79,7 +79,7 @@ const findNatives = `paths => paths.flatMap(path => {
 })`
 
 // unwatched are the natives that the script can name and that have no breakpoint yet.
-func (g *guard) unwatched(s routine.Script) []string {
+func (g *Guard) unwatched(s routine.Script) []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.DeleteFunc(namedNatives(s), func(path string) bool { return g.watchedPaths[path] })
@@ -94,7 +94,7 @@ const collectThreshold = 10
 // functions of all documents in a process share their code, and with it a breakpoint,
 // but only the functions that exist when it is set. So findNatives first creates those
 // of each realm.
-func (g *guard) watchNatives(ctx context.Context, paths []string) error {
+func (g *Guard) watchNatives(ctx context.Context, paths []string) error {
 	if err := g.watchNewFrames(ctx); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ type nativeFunction struct {
 }
 
 // functions reads the list that findNatives has returned.
-func (g *guard) functions(ctx context.Context, list string) ([]nativeFunction, error) {
+func (g *Guard) functions(ctx context.Context, list string) ([]nativeFunction, error) {
 	items, err := cdp.Call[struct {
 		Result []struct {
 			Value cdp.RemoteObject `json:"value"`
@@ -158,7 +158,7 @@ func (g *guard) functions(ctx context.Context, list string) ([]nativeFunction, e
 	return sets, err
 }
 
-func (g *guard) setWatches(ctx context.Context, sets []nativeFunction) error {
+func (g *Guard) setWatches(ctx context.Context, sets []nativeFunction) error {
 	answers := make([]*cdp.Future, len(sets))
 	for i, w := range sets {
 		answers[i] = g.page.Send(proto.DebuggerSetBreakpointOnFunctionCall{ObjectID: w.object, Condition: g.condition(w.watch)})
@@ -181,7 +181,7 @@ func (g *guard) setWatches(ctx context.Context, sets []nativeFunction) error {
 
 // watchNewFrames makes new frames pause when the script first touches them, because no
 // function is watched there.
-func (g *guard) watchNewFrames(ctx context.Context) error {
+func (g *Guard) watchNewFrames(ctx context.Context) error {
 	g.mu.Lock()
 	has := g.newFrameScript != ""
 	g.mu.Unlock()

@@ -8,13 +8,13 @@ import (
 	"rote/browser/cdp"
 )
 
-// watchedPage is what the guard needs of the page that it watches.
+// Page is what the guard needs of the page that it watches.
 //
 // The guard calls the first group of methods also with its own lock held, and in
-// documentReplaced with the lock of the page held as well: these methods must not take the
-// page's lock, must not call the guard and must not wait. It calls all others, and await,
+// DocumentReplaced with the lock of the page held as well: these methods must not take the
+// page's lock, must not call the guard and must not wait. It calls all others, and Await,
 // with no lock held.
-type watchedPage interface {
+type Page interface {
 	cdp.Session // the page's own session
 
 	// SendTo sends a request to a session of a frame or a popup, and ignores the answer.

@@ -42,7 +42,7 @@ type parsedScript struct {
 // newFrameURL is the source URL of the script that pauses each new frame.
 const newFrameURL = "about:newborn"
 
-func (g *guard) scriptParsed(v parsedScript) {
+func (g *Guard) scriptParsed(v parsedScript) {
 	if v.Language == "WebAssembly" && g.causedByScript(v.Stack) {
 		g.block("compile WebAssembly") // the page does not pause before its start function
 		return
@@ -60,7 +60,7 @@ func (g *guard) scriptParsed(v parsedScript) {
 	}
 }
 
-func (g *guard) paused(v paused) {
+func (g *Guard) paused(v paused) {
 	g.mu.Lock()
 	var hit watch
 	left := map[string]bool{} // ids of ended scripts whose code is about to run
@@ -104,7 +104,7 @@ func (g *guard) paused(v paused) {
 
 // isDynamic reports whether a js_evaluate script has created the code that is about
 // to run.
-func (g *guard) isDynamic(v paused) bool {
+func (g *Guard) isDynamic(v paused) bool {
 	id := v.Data.ScriptID
 	g.mu.Lock()
 	script, ours := g.parsed[id], g.evaluatedScripts[id]
@@ -141,7 +141,7 @@ const sourceTime = 2 * time.Second
 
 // inBaseline reports whether the document had this code in an attribute before the
 // script ran.
-func (g *guard) inBaseline(id string) bool {
+func (g *Guard) inBaseline(id string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), sourceTime)
 	defer cancel()
 	source, err := cdp.Call[proto.DebuggerGetScriptSourceResult](ctx, g.page, proto.DebuggerGetScriptSource{ScriptID: proto.RuntimeScriptID(id)})
@@ -155,7 +155,7 @@ func (g *guard) inBaseline(id string) bool {
 
 // windowOpened decides about a window that is about to open. A script may open one
 // by clicking a link that the document had before, but not a link of its own.
-func (g *guard) windowOpened(url string) {
+func (g *Guard) windowOpened(url string) {
 	g.mu.Lock()
 	byPage := g.windowsOpening > 0
 	if byPage {
@@ -176,14 +176,14 @@ const (
 	popupTooLong  = "popup waited too long"
 )
 
-// holdPopup keeps a popup waiting until windowOpened has decided about it. It runs
+// HoldPopup keeps a popup waiting until windowOpened has decided about it. It runs
 // on the reading goroutine.
-func (g *guard) holdPopup(session proto.TargetSessionID) {
-	g.post(popupAttached, json.RawMessage(session))
-	time.AfterFunc(holdTime, func() { g.post(popupTooLong, json.RawMessage(session)) })
+func (g *Guard) HoldPopup(session proto.TargetSessionID) {
+	g.Post(popupAttached, json.RawMessage(session))
+	time.AfterFunc(holdTime, func() { g.Post(popupTooLong, json.RawMessage(session)) })
 }
 
-func (g *guard) popupAttached(session proto.TargetSessionID) {
+func (g *Guard) popupAttached(session proto.TargetSessionID) {
 	g.mu.Lock()
 	if g.popupPermits == 0 {
 		g.waitingPopups = append(g.waitingPopups, session)
@@ -195,9 +195,17 @@ func (g *guard) popupAttached(session proto.TargetSessionID) {
 	g.release(session)
 }
 
+// Popups returns how many popups wait until they are judged, and how many popups that were
+// allowed have not appeared yet.
+func (g *Guard) Popups() (waiting, permits int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waitingPopups), g.popupPermits
+}
+
 // popupTooLong releases a popup that is still waiting, because no Page.windowOpen
 // event has come for it.
-func (g *guard) popupTooLong(session proto.TargetSessionID) {
+func (g *Guard) popupTooLong(session proto.TargetSessionID) {
 	g.mu.Lock()
 	i := slices.Index(g.waitingPopups, session)
 	if i >= 0 {
@@ -210,7 +218,7 @@ func (g *guard) popupTooLong(session proto.TargetSessionID) {
 }
 
 // permit releases the oldest waiting popup, or the next one to appear.
-func (g *guard) permit() {
+func (g *Guard) permit() {
 	g.mu.Lock()
 	if len(g.waitingPopups) == 0 {
 		g.popupPermits++
@@ -225,7 +233,7 @@ func (g *guard) permit() {
 
 // release resumes a popup. One that appears while a script runs is closed at once,
 // because the script could act in it unseen.
-func (g *guard) release(session proto.TargetSessionID) {
+func (g *Guard) release(session proto.TargetSessionID) {
 	g.mu.Lock()
 	during := g.scriptRunning
 	g.mu.Unlock()

@@ -51,7 +51,7 @@ const maxRemembered = 50_000
 // heldTooLong is an event that the guard posts to itself after holdTime.
 const heldTooLong = "held too long"
 
-func (g *guard) requestSent(v sentRequest) {
+func (g *Guard) requestSent(v sentRequest) {
 	v.Initiator.kind = v.Type
 	if v.Type != "Document" && !isDataLoad(v.Type, v.Request.URL) && g.causedByScript(v.Initiator.Stack) { // whether it is paused or, as a prefetch, not
 		g.block("reach " + v.Request.Method + " " + v.Request.URL)
@@ -72,7 +72,7 @@ func (g *guard) requestSent(v sentRequest) {
 	}
 }
 
-func (g *guard) requestPaused(v pausedRequest) {
+func (g *Guard) requestPaused(v pausedRequest) {
 	if v.session != "" {
 		g.frameRequestPaused(v)
 		return
@@ -89,11 +89,11 @@ func (g *guard) requestPaused(v pausedRequest) {
 	case v.NetworkID == "":
 		g.decide(v, nil)
 	default:
-		time.AfterFunc(holdTime, func() { g.post(heldTooLong, json.RawMessage(v.NetworkID)) })
+		time.AfterFunc(holdTime, func() { g.Post(heldTooLong, json.RawMessage(v.NetworkID)) })
 	}
 }
 
-func (g *guard) decideHeldRequest(id string) {
+func (g *Guard) decideHeldRequest(id string) {
 	g.mu.Lock()
 	held, ok := g.held[id]
 	delete(g.held, id)
@@ -117,7 +117,7 @@ const (
 )
 
 // decide ends the pause of a request. from is nil if its initiator is not known.
-func (g *guard) decide(v pausedRequest, from *initiator) {
+func (g *Guard) decide(v pausedRequest, from *initiator) {
 	switch g.judge(v, from) {
 	case violation:
 		tried := "reach " + v.Request.Method + " " + v.Request.URL
@@ -133,7 +133,7 @@ func (g *guard) decide(v pausedRequest, from *initiator) {
 }
 
 // answerRequest fails or continues a paused request.
-func (g *guard) answerRequest(v pausedRequest, as verdict) {
+func (g *Guard) answerRequest(v pausedRequest, as verdict) {
 	var answer proto.Request = proto.FetchContinueRequest{RequestID: proto.FetchRequestID(v.ID)}
 	if as == refuse {
 		answer = proto.FetchFailRequest{RequestID: proto.FetchRequestID(v.ID), ErrorReason: proto.NetworkErrorReasonBlockedByClient}
@@ -145,7 +145,7 @@ func (g *guard) answerRequest(v pausedRequest, as verdict) {
 	}
 }
 
-func (g *guard) judge(v pausedRequest, from *initiator) verdict {
+func (g *Guard) judge(v pausedRequest, from *initiator) verdict {
 	if from == nil || v.Redirected != "" { // the server, not a script, chooses where it redirects
 		return pass
 	}

@@ -41,7 +41,7 @@ func nearestScript(s *stack, except string) string {
 }
 
 // causedByScript reports whether a js_evaluate script has caused what has this stack.
-func (g *guard) causedByScript(s *stack) bool {
+func (g *Guard) causedByScript(s *stack) bool {
 	id := nearestScript(s, "")
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -79,13 +79,13 @@ func TestTheWatchEndsWithItsDocument(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if !p.guarding.guard.isArmed() {
+		if !p.guarding.guard.IsArmed() {
 			t.Fatal("nothing is watched")
 		}
 		if _, err := p.Navigate(testContext(t), url+"/"); err != nil {
 			t.Fatal(err)
 		}
-		if p.guarding.guard.isArmed() {
+		if p.guarding.guard.IsArmed() {
 			t.Fatal("the new document is watched for what it did not run")
 		}
 	}

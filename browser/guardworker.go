@@ -13,7 +13,7 @@ import (
 
 // bypassWorkers makes the requests of the page bypass its service worker if the script
 // can make requests.
-func (g *guard) bypassWorkers(s routine.Script) {
+func (g *Guard) bypassWorkers(s routine.Script) {
 	if s.Facts.Draws() || mayNavigate(s) || mayRequest(s) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -22,16 +22,16 @@ func (g *guard) bypassWorkers(s routine.Script) {
 }
 
 // setBypass changes whether they do. The lock is held.
-func (g *guard) setBypass(on bool) {
+func (g *Guard) setBypass(on bool) {
 	if g.bypasses != on {
 		g.bypasses = on
 		g.page.Send(proto.NetworkSetBypassServiceWorker{Bypass: on})
 	}
 }
 
-// throughWorker sends the next requests of an operation through the service worker. The
+// ThroughWorker sends the next requests of an operation through the service worker. The
 // caller calls end when the answer has arrived.
-func (g *guard) throughWorker() (end func()) {
+func (g *Guard) ThroughWorker() (end func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.bypasses {

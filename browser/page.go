@@ -221,7 +221,7 @@ func (p *page) disposeContext() error {
 	guards, disposing := p.guarding.all, p.end.disposing
 	p.mu.Unlock()
 	for _, g := range guards {
-		defer g.stop()
+		defer g.Stop()
 	}
 	if p.context == "" || !p.i.alive() {
 		return nil

@@ -63,9 +63,9 @@ func (p *page) event(method string, params json.RawMessage) {
 		return
 	}
 	p.trace.note(method, params)
-	if handles(method) {
+	if Handles(method) {
 		if g := p.currentGuard(); g != nil {
-			g.post(method, params)
+			g.Post(method, params)
 		}
 	}
 	switch method {
@@ -233,7 +233,7 @@ func (p *page) update(change func(*navState)) {
 	loader := p.nav.state.loader
 	change(&p.nav.state)
 	if p.guarding.guard != nil && p.nav.state.loader != loader {
-		p.guarding.guard.documentReplaced()
+		p.guarding.guard.DocumentReplaced()
 	}
 	p.notify()
 	if first := p.first(); first != p { // the first page may be waiting for its popups
@@ -273,7 +273,7 @@ func (p *page) warn(text string) {
 // Warnings returns the warnings since the last call.
 func (p *page) Warnings() []string {
 	if g := p.currentGuard(); g != nil {
-		g.warnOfRefused()
+		g.WarnOfRefused()
 	}
 	p.warnOfUnfollowedPopups()
 	p.mu.Lock()

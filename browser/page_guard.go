@@ -14,28 +14,28 @@ import (
 
 // guarding is the page's guard, and what only the guard needs to know of the page.
 type guarding struct {
-	guard *guard // nil until a script is watched
+	guard *Guard // nil until a script is watched
 	// realms are the page's own worlds: of its document and of the frames in the same
 	// process.
 	realms map[proto.RuntimeExecutionContextID]bool
 	// all are the guards of all pages of the run, to be stopped with it. They are kept by
 	// the first page.
-	all []*guard
+	all []*Guard
 }
 
 // currentGuard is the page's guard; nil if no script has been watched yet.
-func (p *page) currentGuard() *guard {
+func (p *page) currentGuard() *Guard {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.guarding.guard
 }
 
 // ensureGuard is the page's guard, made when it is first needed.
-func (p *page) ensureGuard() *guard {
+func (p *page) ensureGuard() *Guard {
 	if g := p.currentGuard(); g != nil {
 		return g
 	}
-	g, first := newGuard(guardAdapter{p}), p.first()
+	g, first := NewGuard(guardAdapter{p}), p.first()
 	first.mu.Lock()
 	first.guarding.all = append(first.guarding.all, g)
 	first.mu.Unlock()
@@ -49,7 +49,7 @@ func (p *page) ensureGuard() *guard {
 // none.
 func (p *page) runWatched(ctx context.Context, s routine.Script, name string) (cdp.RemoteObject, error) {
 	g := p.ensureGuard()
-	if err := g.arm(ctx, s); err != nil {
+	if err := g.Arm(ctx, s); err != nil {
 		return cdp.RemoteObject{}, err
 	}
 	constants := javascript.ConstantBodies(s.Text)
@@ -59,9 +59,9 @@ func (p *page) runWatched(ctx context.Context, s routine.Script, name string) (c
 			constants[i].ToLine += newTaskLines
 		}
 	}
-	g.startCall(s, name, constants)
+	g.StartCall(s, name, constants)
 	v, err := p.run(ctx, s, name)
-	g.endCall(ctx)
+	g.EndCall(ctx)
 	return v, err
 }
 
@@ -73,7 +73,7 @@ func (p *page) runWatched(ctx context.Context, s routine.Script, name string) (c
 // A popup also has the leftovers of its openers, which its scripts can reach.
 func (p *page) hasLeftovers() bool {
 	for ; p != nil; p = p.asPopup.opener {
-		if g := p.currentGuard(); g != nil && g.mayRunLeftovers() {
+		if g := p.currentGuard(); g != nil && g.MayRunLeftovers() {
 			return true
 		}
 	}
@@ -84,14 +84,14 @@ func (p *page) hasLeftovers() bool {
 // script left behind.
 func (p *page) hasStoppedLeftovers() bool {
 	g := p.currentGuard()
-	return g != nil && g.hasStoppedLeftovers()
+	return g != nil && g.HasStoppedLeftovers()
 }
 
 // throughWorker sends the next requests of an operation through the service worker. The
 // caller calls end when the answer has arrived.
 func (p *page) throughWorker() (end func()) {
 	if g := p.currentGuard(); g != nil {
-		return g.throughWorker()
+		return g.ThroughWorker()
 	}
 	return func() {}
 }
@@ -122,7 +122,7 @@ func (p *page) updateRealms(came, went proto.RuntimeExecutionContextID) {
 // guardAdapter is a page as its guard sees it. Each method says which locks it takes.
 type guardAdapter struct{ *page }
 
-var _ watchedPage = guardAdapter{}
+var _ Page = guardAdapter{}
 
 // SendTo takes the lock of the client.
 func (p guardAdapter) SendTo(session proto.TargetSessionID, m proto.Request) {

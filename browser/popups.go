@@ -77,9 +77,9 @@ func (p *page) popupAttached(e *proto.TargetAttachedToTarget) {
 	refused := w.refused
 	p.mu.Unlock()
 	opener := p.openerOf(e.TargetInfo.OpenerID)
-	guard := opener.currentGuard()
-	if guard != nil && e.WaitingForDebugger {
-		defer guard.holdPopup(e.SessionID) // also if it is refused, because it uses up its permit
+	g := opener.currentGuard()
+	if g != nil && e.WaitingForDebugger {
+		defer g.HoldPopup(e.SessionID) // also if it is refused, because it uses up its permit
 	}
 	if tooMany {
 		if refused == 1 {
@@ -102,7 +102,7 @@ func (p *page) popupAttached(e *proto.TargetAttachedToTarget) {
 	for _, m := range eachPage {
 		popup.Send(m)
 	}
-	if guard == nil {
+	if g == nil {
 		p.i.client.ResumeTarget(e)
 	}
 	opener.Send(proto.PageBringToFront{})

@@ -140,10 +140,6 @@ func (p *page) run(ctx context.Context, s routine.Script, name string) (cdp.Remo
 	return v, err
 }
 
-// stringifier is the name of the function that encodes a script's value as JSON. The
-// guard recognises it by that name.
-const stringifier = "roteStringify"
-
 // stringifyScript is the function that encodes JSON in the page.
 //
 //go:embed stringify.js
@@ -163,7 +159,7 @@ func (p *page) stringify(ctx context.Context, object string) (cdp.RemoteObject, 
 		FunctionDeclaration: fmt.Sprintf(`function %s() {
 			const s = typeof %s === 'function' ? %[2]s(this) : JSON.stringify(this);
 			return s?.length > %d ? s.length : s;
-		}`, stringifier, keptStringify, maxScriptText)})
+		}`, Stringifier, keptStringify, maxScriptText)})
 	if v.Type == "number" {
 		return cdp.RemoteObject{}, routine.Errorf(routine.CodeResultTooLarge, "the script's value has %s characters of JSON, the limit is %d: return less",
 			v.Value, maxScriptText)
