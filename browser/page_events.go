@@ -9,6 +9,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/browser/cdp"
+	"rote/browser/guard"
 )
 
 // navigation is where the page is, and on its way to.
@@ -63,7 +64,7 @@ func (p *page) event(method string, params json.RawMessage) {
 		return
 	}
 	p.trace.note(method, params)
-	if Handles(method) {
+	if guard.Handles(method) {
 		if g := p.currentGuard(); g != nil {
 			g.Post(method, params)
 		}

@@ -8,34 +8,35 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/browser/cdp"
+	"rote/browser/guard"
 	"rote/routine"
 	"rote/routine/javascript"
 )
 
 // guarding is the page's guard, and what only the guard needs to know of the page.
 type guarding struct {
-	guard *Guard // nil until a script is watched
+	guard *guard.Guard // nil until a script is watched
 	// realms are the page's own worlds: of its document and of the frames in the same
 	// process.
 	realms map[proto.RuntimeExecutionContextID]bool
 	// all are the guards of all pages of the run, to be stopped with it. They are kept by
 	// the first page.
-	all []*Guard
+	all []*guard.Guard
 }
 
 // currentGuard is the page's guard; nil if no script has been watched yet.
-func (p *page) currentGuard() *Guard {
+func (p *page) currentGuard() *guard.Guard {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.guarding.guard
 }
 
 // ensureGuard is the page's guard, made when it is first needed.
-func (p *page) ensureGuard() *Guard {
+func (p *page) ensureGuard() *guard.Guard {
 	if g := p.currentGuard(); g != nil {
 		return g
 	}
-	g, first := NewGuard(guardAdapter{p}), p.first()
+	g, first := guard.NewGuard(guardAdapter{p}), p.first()
 	first.mu.Lock()
 	first.guarding.all = append(first.guarding.all, g)
 	first.mu.Unlock()
@@ -122,7 +123,7 @@ func (p *page) updateRealms(came, went proto.RuntimeExecutionContextID) {
 // guardAdapter is a page as its guard sees it. Each method says which locks it takes.
 type guardAdapter struct{ *page }
 
-var _ Page = guardAdapter{}
+var _ guard.Page = guardAdapter{}
 
 // SendTo takes the lock of the client.
 func (p guardAdapter) SendTo(session proto.TargetSessionID, m proto.Request) {

@@ -15,6 +15,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/browser/cdp"
+	"rote/browser/guard"
 	"rote/routine"
 	"rote/routine/javascript"
 	"rote/routine/operation"
@@ -159,7 +160,7 @@ func (p *page) stringify(ctx context.Context, object string) (cdp.RemoteObject, 
 		FunctionDeclaration: fmt.Sprintf(`function %s() {
 			const s = typeof %s === 'function' ? %[2]s(this) : JSON.stringify(this);
 			return s?.length > %d ? s.length : s;
-		}`, Stringifier, keptStringify, maxScriptText)})
+		}`, guard.Stringifier, keptStringify, maxScriptText)})
 	if v.Type == "number" {
 		return cdp.RemoteObject{}, routine.Errorf(routine.CodeResultTooLarge, "the script's value has %s characters of JSON, the limit is %d: return less",
 			v.Value, maxScriptText)

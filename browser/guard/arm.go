@@ -1,4 +1,4 @@
-package browser
+package guard
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // baselineScript collects what the document contains before a script runs.
 //
-//go:embed guardbaseline.js
+//go:embed baseline.js
 var baselineScript string
 
 // Arm makes the page pause at whatever the script might do that is not allowed. It

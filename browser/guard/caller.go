@@ -1,4 +1,4 @@
-package browser
+package guard
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 
 // callerCheckScript is the function that finds out who calls.
 //
-//go:embed guardcaller.js
+//go:embed caller.js
 var callerCheckScript string
 
 // hooks are the watched functions that pages call often. If a script evades the

@@ -1,4 +1,4 @@
-package browser
+package guard
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package browser
+package guard
 
 import (
 	"github.com/go-rod/rod/lib/proto"

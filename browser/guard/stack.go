@@ -1,4 +1,4 @@
-package browser
+package guard
 
 // stackFrame is one call of a call stack.
 type stackFrame struct {

@@ -1,4 +1,4 @@
-package browser
+package guard
 
 import (
 	"encoding/json"
@@ -94,7 +94,7 @@ type guarded struct {
 	windowsOpening, popupPermits int
 	waitingPopups                []proto.TargetSessionID
 	baseline                     baseline
-	// callerCheck is the name of the constant that guardcaller.js defines in each realm of
+	// callerCheck is the name of the constant that caller.js defines in each realm of
 	// hasCallerCheck; empty before the first.
 	callerCheck    string
 	hasCallerCheck map[proto.RuntimeExecutionContextID]bool
