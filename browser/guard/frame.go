@@ -9,7 +9,6 @@ import (
 
 	"rote/browser/cdp"
 	"rote/routine"
-	"rote/routine/operation"
 )
 
 // A script can also navigate the page's own frames. Such a navigation has no stack,
@@ -47,7 +46,7 @@ func (g *Guard) judgeLocalDocument(params json.RawMessage) {
 	made := g.documentChanged && !g.baseline.links[v.URL] && !g.baseline.loads[v.URL]
 	g.mu.Unlock()
 	if made {
-		g.block("show a document that it has made (" + operation.ShownURL(v.URL) + ")")
+		g.block("show a document that it has made (" + routine.Truncate(v.URL, routine.MaxShownURL) + ")")
 	}
 }
 
