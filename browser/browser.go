@@ -11,27 +11,8 @@
 //
 // js_evaluate runs in the page's main world, with the page's globals, while the page
 // continues to run. A script that is proved to only read runs without a guard. Any
-// other is watched until its document is gone: it may not use the network, run code
-// made from strings, install hooks, open or close windows, or navigate except by the
-// page's own links and forms. An attempt ends the run. The innermost stack frame with
-// an author decides who has caused something, followed through promises and timers.
-// So the guard does not prevent these:
-//
-//   - page functions that fetch or evaluate their argument, such as $.get(url),
-//     including browser functions that the page has stored under another name;
-//   - document.cookie = ..., which is sent with the page's next request;
-//   - a prefetch over TLS in HTML that the script has assembled from pieces: it is
-//     noticed and ends the run, but may have connected by then;
-//   - the functions of a frame that loads another document during the call, and
-//     briefly those of a popup that the page opens during it and keeps;
-//   - operations on what a script has changed, such as a click on a link.
-//
-// Some loads have no stack: backgrounds, fonts, media, lazy images, icons, and
-// navigations of frames of other sites. Once a script may have changed the document,
-// such loads are refused with a warning unless the document contained their URL
-// before, until it is replaced. That includes loads that the page itself causes.
-//
-// All of this is subject to the egress policy.
+// other is watched until its document is gone; package guard says what it may not do, and
+// what the guard does not prevent.
 package browser
 
 import (

@@ -36,7 +36,7 @@ func (p *page) ensureGuard() *guard.Guard {
 	if g := p.currentGuard(); g != nil {
 		return g
 	}
-	g, first := guard.NewGuard(guardAdapter{p}), p.first()
+	g, first := guard.New(guardAdapter{p}), p.first()
 	first.mu.Lock()
 	first.guarding.all = append(first.guarding.all, g)
 	first.mu.Unlock()

@@ -1,3 +1,66 @@
+// Package guard holds the scripts of js_evaluate to their rules while they run, and for as
+// long as the document exists that they ran in.
+//
+// # What it protects against
+//
+// A script of an author runs in the page's own world, where it can read and call what the
+// page has. Its text was checked before it came here (see routine/javascript), and one that
+// is proved to only read needs no guard. Of all others the guard stops what no text shows.
+// Neither during its call nor later, from its timers, promises and functions that it has left
+// in the page, may a script
+//
+//   - reach the network: with requests, beacons, sockets, workers or prefetches;
+//   - run code that it has made: from strings, attributes, javascript: URLs or WebAssembly;
+//   - leave hooks for the page to call: listeners, observers, custom elements;
+//   - make frames, or show documents that it has made;
+//   - open windows except by links that the document had before, or close any;
+//   - navigate except by the links and forms that the document had before.
+//
+// A violation ends the run with script_blocked. What the guard cannot attribute to anybody,
+// such as an image in a document that a script has changed, is refused with a warning.
+//
+// # How it decides
+//
+// It decides who caused an action: a request, new code, a new frame or a call of a browser
+// function belongs to the script if the innermost stack frame with an author, followed
+// through promises and timers, is in the script. What page code does belongs to the page,
+// even if the script has called it.
+//
+// The guard can only prevent what it pauses, so everything that matters is paused: requests
+// (request.go, frame.go), new code and calls of the watched functions (pause.go, natives.go,
+// caller.go), functions that earlier scripts have left (leftovers.go). After a violation the
+// page is never resumed: the run's browser context is disposed of while the page is paused.
+//
+// # What it does not prevent
+//
+//   - page functions that fetch or evaluate their argument, such as $.get(url),
+//     including browser functions that the page has stored under another name;
+//   - document.cookie = ..., which is sent with the page's next request;
+//   - a prefetch over TLS in HTML that the script has assembled from pieces: it is
+//     noticed and ends the run, but may have connected by then;
+//   - the functions of a frame that loads another document during the call, and
+//     briefly those of a popup that the page opens during it and keeps;
+//   - operations on what a script has changed, such as a click on a link.
+//
+// Some loads have no stack: backgrounds, fonts, media, lazy images, icons, and
+// navigations of frames of other sites. Once a script may have changed the document,
+// such loads are refused with a warning unless the document contained their URL
+// before, until it is replaced. That includes loads that the page itself causes.
+//
+// All of this is subject to the egress policy, which holds whatever a script does.
+//
+// # Locks
+//
+// Locks are taken in this order: that of the page, then that of the guard, then that of the
+// protocol's client. [Page] says which of its methods the guard calls under which of them.
+//
+// Several goroutines use a guard. The one that reads the browser's messages calls Post,
+// PostFrame, HoldPopup, PauseFrame and DocumentReplaced: DocumentReplaced with the lock of
+// the page held, the others with none. These methods wait for nothing but locks, and the
+// guard holds none of its own while it waits for an answer of the browser. The guard's own
+// goroutine handles the events that were posted, in their order, and may wait for the
+// browser. The run's goroutine calls the other methods, and whoever disposes of the page
+// calls Stop.
 package guard
 
 import (
@@ -12,22 +75,8 @@ import (
 	"rote/routine/javascript"
 )
 
-// Guard enforces the rules of js_evaluate while a script runs and for as long as
-// its document exists. It decides who caused an action: a request, new code, a
-// new frame or a call of a browser function belongs to the script if the innermost
-// stack frame with an author, followed through promises and timers, is in the
-// script. What page code does belongs to the page, even if the script has called it.
-//
-// The guard can only prevent what it pauses, so everything that matters is paused:
-// requests, new code, and calls of the watched functions. After a violation the page
-// is never resumed: the run's browser context is disposed of while the page is
-// paused.
-//
-// Locks are taken in this order: that of the page, then guard.mu, then that of the client;
-// Page says which of its methods the guard calls under which of them. The goroutine that
-// reads the browser's messages calls Post, PostFrame, HoldPopup, PauseFrame and
-// DocumentReplaced, which must not wait for anything, and calls DocumentReplaced with the
-// lock of the page held.
+// Guard watches the scripts of one page. Several goroutines may call it; the package
+// comment says with which locks held.
 type Guard struct {
 	page Page
 
@@ -138,7 +187,7 @@ type guardEvent struct {
 	params  json.RawMessage
 }
 
-func NewGuard(p Page) *Guard {
+func New(p Page) *Guard {
 	g := &Guard{page: p, waiting: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), guarded: newGuarded()}
 	go g.run()
 	return g
