@@ -85,6 +85,36 @@ func TestArrows(t *testing.T) {
 	}
 }
 
+// allowed are packages that may import only these packages of ours themselves, and why.
+var allowed = []struct {
+	pkg     string
+	imports []string
+	reason  string
+}{
+	{"rote/browser/guard", []string{"rote/browser/cdp", "rote/routine", "rote/routine/javascript"},
+		"the guard knows its page as guard.Page only, and no network, store or front end"},
+}
+
+func TestArrowsAllowed(t *testing.T) {
+	for _, a := range allowed {
+		out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, a.pkg).Output()
+		if err != nil {
+			t.Fatalf("go list %s: %v", a.pkg, err)
+		}
+		imports := strings.Fields(string(out))
+		for _, i := range imports {
+			if strings.HasPrefix(i, "rote/") && !slices.Contains(a.imports, i) {
+				t.Errorf("%s imports %s: %s", a.pkg, i, a.reason)
+			}
+		}
+		for _, i := range a.imports {
+			if !slices.Contains(imports, i) {
+				t.Errorf("%s does not import %s any more: take it off the list", a.pkg, i)
+			}
+		}
+	}
+}
+
 // room is a pattern that only some folders may have in their code.
 type room struct {
 	pattern *regexp.Regexp
