@@ -77,6 +77,12 @@ func (g *Guard) StartCall(s routine.Script, name string, constants []javascript.
 	g.mayRequest = g.mayRequest || mayRequest(s)
 }
 
+// baseline are what the document contained before the script ran: the code in its
+// attributes, and the absolute URLs of its links, forms and subresources.
+type baseline struct {
+	handlers, links, forms, loads map[string]bool
+}
+
 // takeBaseline asks for the contents of the document, if the script could make them matter,
 // and returns a function that stores the answer. What earlier scripts have added
 // counts as the document's, since it was checked then.
@@ -168,7 +174,7 @@ func (g *Guard) DocumentReplaced() {
 	g.page.FetchAhead(true)
 	g.page.Send(proto.FetchDisable{})
 	g.page.Send(proto.DebuggerDisable{})
-	g.guarded = newGuarded()
+	g.documentState = newDocumentState()
 }
 
 // IsArmed reports whether the page pauses for the guard.

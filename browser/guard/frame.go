@@ -22,6 +22,18 @@ type requestedNavigation struct {
 	Disposition proto.PageClientNavigationDisposition `json:"disposition"`
 }
 
+// navigationState is what the guard knows about the frames of the document.
+type navigationState struct {
+	// frames are the ids of frames that a js_evaluate script has created.
+	frames map[string]bool
+	// navigationReasons maps a frame to the reason of its pending navigation, as the page's
+	// process reported it. selfNavigations maps a frame with a process of its own to the URL
+	// that it said it navigates to.
+	navigationReasons, selfNavigations map[string]string
+	// mayNavigateFrames reports whether any script so far may have navigated a frame.
+	mayNavigateFrames bool
+}
+
 // navigationRequested records that a frame is about to navigate.
 func (g *Guard) navigationRequested(session proto.TargetSessionID, v requestedNavigation) {
 	g.mu.Lock()

@@ -28,8 +28,9 @@
 //
 // The guard can only prevent what it pauses, so everything that matters is paused: requests
 // (request.go, frame.go), new code and calls of the watched functions (pause.go, natives.go,
-// caller.go), functions that earlier scripts have left (leftovers.go). After a violation the
-// page is never resumed: the run's browser context is disposed of while the page is paused.
+// caller.go), functions that earlier scripts have left (leftovers.go), and new windows
+// (popups.go). After a violation the page is never resumed: the run's browser context is
+// disposed of while the page is paused.
 //
 // # What it does not prevent
 //
@@ -82,105 +83,45 @@ type Guard struct {
 
 	// Events of the page, which run has not handled yet.
 	queue   sync.Mutex
-	events  []guardEvent
+	events  []event
 	waiting chan struct{} // capacity 1; holds a value when events has any
 	ended   chan struct{} // closed by Stop
 	done    chan struct{} // closed when run has returned
 
 	mu sync.Mutex
-	guarded
+	documentState
 }
 
-// guarded is what the guard knows about the current document.
-type guarded struct {
+// documentState is what the guard knows about the current document. The parts are described
+// in the files that use them; Guard.mu guards all of them.
+type documentState struct {
 	// armed reports whether the page pauses for the guard.
 	armed bool
-	// marker is the source URL of the script that runs next.
-	marker string
-	// scriptRunning reports whether a js_evaluate call is running.
-	scriptRunning bool
-	// bypasses reports whether requests of the page go past its service worker.
-	bypasses bool
 	// documentChanged reports whether any script so far may have changed the document.
 	documentChanged bool
-	// evaluatedScripts are the ids of the js_evaluate scripts.
-	evaluatedScripts map[string]bool
-	// parsed are all scripts of the document, by id.
-	parsed map[string]parsedScript
-	// breakpoints are the breakpoints on browser functions, by breakpoint id;
-	// watchedPaths holds the paths of the functions that have one.
-	breakpoints  map[string]watch
-	watchedPaths map[string]bool
-	// entryPoints are the entry points of each script.
-	entryPoints map[string]*scriptEntries
-	// nextConstants are the functions of the next script that only return a constant;
-	// constants are those of each script, by id.
-	nextConstants []javascript.Span
-	constants     map[string][]javascript.Span
-	// leftoverStops maps each breakpoint in a script that has ended to the id of that
-	// script. pendingStops are breakpoints that V8 has not confirmed yet. endedScripts holds the
-	// ids of the scripts that have ended.
-	leftoverStops map[string]string
-	pendingStops  []pendingStop
-	endedScripts  map[string]bool
-	// current is the id of the running script; empty if there is none.
-	current string
-	// stopped reports whether code that an earlier script left behind was
-	// stopped, stoppedPage whether page code had called it.
-	stopped, stoppedPage bool
-	// frames are the ids of frames that a js_evaluate script has created.
-	frames map[string]bool
-	// navigationReasons maps a frame to the reason of its pending navigation, as the page's
-	// process reported it. selfNavigations maps a frame with a process of its own to the URL
-	// that it said it navigates to.
-	navigationReasons, selfNavigations map[string]string
-	// initiators are those of requests under way, by request id. held are the paused
-	// requests whose initiator is not known yet.
-	initiators map[string]initiator
-	held       map[string]pausedRequest
-	// windowsOpening counts windows that page code is about to open. popupPermits counts windows
-	// that were allowed and have not appeared yet; waitingPopups wait for a permit.
-	windowsOpening, popupPermits int
-	waitingPopups                []proto.TargetSessionID
-	baseline                     baseline
-	// callerCheck is the name of the constant that caller.js defines in each realm of
-	// hasCallerCheck; empty before the first.
-	callerCheck    string
-	hasCallerCheck map[proto.RuntimeExecutionContextID]bool
-	// newFrameScript is the id of the script that pauses each new frame; empty if there is
-	// none.
-	newFrameScript string
-	// mayRequest reports whether any script so far may have called a function that makes
-	// requests; mayNavigateFrames, whether one may have navigated a frame.
-	mayRequest, mayNavigateFrames bool
-	// refusedLoads counts the loads that were refused without failing the run, since the
-	// last warning.
-	refusedLoads int
+	baseline        baseline // arm.go
+	scriptState              // pause.go
+	leftoverState            // leftovers.go
+	nativeState              // natives.go
+	requestState             // request.go
+	navigationState          // frame.go
+	popupState               // popups.go
 }
 
-func newGuarded() guarded {
-	return guarded{
-		evaluatedScripts: map[string]bool{}, parsed: map[string]parsedScript{}, breakpoints: map[string]watch{}, watchedPaths: map[string]bool{},
-		entryPoints: map[string]*scriptEntries{}, leftoverStops: map[string]string{}, endedScripts: map[string]bool{}, frames: map[string]bool{},
-		navigationReasons: map[string]string{}, selfNavigations: map[string]string{}, initiators: map[string]initiator{}, held: map[string]pausedRequest{},
-		constants: map[string][]javascript.Span{}, hasCallerCheck: map[proto.RuntimeExecutionContextID]bool{},
+func newDocumentState() documentState {
+	return documentState{
+		scriptState: scriptState{evaluatedScripts: map[string]bool{}, parsed: map[string]parsedScript{}},
+		leftoverState: leftoverState{entryPoints: map[string]*scriptEntries{}, constants: map[string][]javascript.Span{},
+			leftoverStops: map[string]string{}, endedScripts: map[string]bool{}},
+		nativeState: nativeState{breakpoints: map[string]watch{}, watchedPaths: map[string]bool{},
+			hasCallerCheck: map[proto.RuntimeExecutionContextID]bool{}},
+		requestState:    requestState{initiators: map[string]initiator{}, held: map[string]pausedRequest{}},
+		navigationState: navigationState{frames: map[string]bool{}, navigationReasons: map[string]string{}, selfNavigations: map[string]string{}},
 	}
 }
 
-// watch is a breakpoint on a browser function. wrapped reports whether the page has
-// replaced the function by its own, which then is the innermost frame of each call.
-type watch struct {
-	name    string
-	wrapped bool
-}
-
-// baseline are what the document contained before the script ran: the code in its
-// attributes, and the absolute URLs of its links, forms and subresources.
-type baseline struct {
-	handlers, links, forms, loads map[string]bool
-}
-
-type guardEvent struct {
+// event is an event of the browser, or one that the guard has posted to itself.
+type event struct {
 	// session is that of a frame with a process of its own; empty for the page's.
 	session proto.TargetSessionID
 	method  string
@@ -188,7 +129,7 @@ type guardEvent struct {
 }
 
 func New(p Page) *Guard {
-	g := &Guard{page: p, waiting: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), guarded: newGuarded()}
+	g := &Guard{page: p, waiting: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), documentState: newDocumentState()}
 	go g.run()
 	return g
 }
@@ -217,7 +158,7 @@ func (g *Guard) enqueue(session proto.TargetSessionID, method string, params jso
 		g.judgeLocalDocument(params)
 	}
 	g.queue.Lock()
-	g.events = append(g.events, guardEvent{session, method, params})
+	g.events = append(g.events, event{session, method, params})
 	g.queue.Unlock()
 	select {
 	case g.waiting <- struct{}{}:
@@ -251,7 +192,7 @@ func (g *Guard) Stop() {
 	<-g.done
 }
 
-func (g *Guard) handle(e guardEvent) {
+func (g *Guard) handle(e event) {
 	switch e.method {
 	case "Debugger.scriptParsed", "Debugger.scriptFailedToParse":
 		if v, ok := cdp.Decode[parsedScript](e.params); ok {

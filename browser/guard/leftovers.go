@@ -16,6 +16,25 @@ import (
 // the page calls. A later script may call them: the guard attributes what they do to
 // scripts, like what the later script's own functions do.
 
+// leftoverState is what the guard knows about the functions that scripts leave.
+type leftoverState struct {
+	// entryPoints are the entry points of each script.
+	entryPoints map[string]*scriptEntries
+	// nextConstants are the functions of the next script that only return a constant;
+	// constants are those of each script, by id.
+	nextConstants []javascript.Span
+	constants     map[string][]javascript.Span
+	// leftoverStops maps each breakpoint in a script that has ended to the id of that
+	// script. pendingStops are breakpoints that V8 has not confirmed yet. endedScripts holds
+	// the ids of the scripts that have ended.
+	leftoverStops map[string]string
+	pendingStops  []pendingStop
+	endedScripts  map[string]bool
+	// stopped reports whether code that an earlier script left behind was
+	// stopped, stoppedPage whether page code had called it.
+	stopped, stoppedPage bool
+}
+
 // pendingStop is a breakpoint in a script that has ended, which V8 has not confirmed yet.
 type pendingStop struct {
 	script string

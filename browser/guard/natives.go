@@ -39,6 +39,28 @@ var natives = []string{
 	"HTMLAnchorElement.prototype.ping=set", "HTMLAreaElement.prototype.ping=set",
 }
 
+// nativeState is what the guard knows about the browser functions that it watches.
+type nativeState struct {
+	// breakpoints are the breakpoints on browser functions, by breakpoint id;
+	// watchedPaths holds the paths of the functions that have one.
+	breakpoints  map[string]watch
+	watchedPaths map[string]bool
+	// callerCheck is the name of the constant that caller.js defines in each realm of
+	// hasCallerCheck; empty before the first.
+	callerCheck    string
+	hasCallerCheck map[proto.RuntimeExecutionContextID]bool
+	// newFrameScript is the id of the script that pauses each new frame; empty if there is
+	// none.
+	newFrameScript string
+}
+
+// watch is a breakpoint on a browser function. wrapped reports whether the page has
+// replaced the function by its own, which then is the innermost frame of each call.
+type watch struct {
+	name    string
+	wrapped bool
+}
+
 // requiredNames maps a path to another name that a script must use to reach its function.
 var requiredNames = map[string]string{"CredentialsContainer.prototype.get": "credentials", "SharedStorage.prototype.createWorklet": "sharedStorage"}
 

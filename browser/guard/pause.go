@@ -2,8 +2,6 @@ package guard
 
 import (
 	"context"
-	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +35,20 @@ type parsedScript struct {
 	} `json:"executionContextAuxData"`
 	Named    bool   `json:"hasSourceURL"`
 	Language string `json:"scriptLanguage"`
+}
+
+// scriptState is what the guard knows about the scripts of the document.
+type scriptState struct {
+	// marker is the source URL of the script that runs next.
+	marker string
+	// scriptRunning reports whether a js_evaluate call is running.
+	scriptRunning bool
+	// current is the id of the running script; empty if there is none.
+	current string
+	// evaluatedScripts are the ids of the js_evaluate scripts.
+	evaluatedScripts map[string]bool
+	// parsed are all scripts of the document, by id.
+	parsed map[string]parsedScript
 }
 
 // newFrameURL is the source URL of the script that pauses each new frame.
@@ -151,94 +163,4 @@ func (g *Guard) inBaseline(id string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.baseline.handlers[source.ScriptSource] || g.baseline.handlers[strings.TrimSpace(source.ScriptSource)]
-}
-
-// windowOpened decides about a window that is about to open. A script may open one
-// by clicking a link that the document had before, but not a link of its own.
-func (g *Guard) windowOpened(url string) {
-	g.mu.Lock()
-	byPage := g.windowsOpening > 0
-	if byPage {
-		g.windowsOpening--
-	}
-	bad := g.scriptRunning && g.documentChanged && !byPage && !g.baseline.linksTo(url)
-	g.mu.Unlock()
-	if bad {
-		g.block("open a window for " + url)
-		return
-	}
-	g.permit()
-}
-
-// Events about popups that the guard posts to itself.
-const (
-	popupAttached = "popup attached"
-	popupTooLong  = "popup waited too long"
-)
-
-// HoldPopup keeps a popup waiting until windowOpened has decided about it. It runs
-// on the reading goroutine.
-func (g *Guard) HoldPopup(session proto.TargetSessionID) {
-	g.Post(popupAttached, json.RawMessage(session))
-	time.AfterFunc(holdTime, func() { g.Post(popupTooLong, json.RawMessage(session)) })
-}
-
-func (g *Guard) popupAttached(session proto.TargetSessionID) {
-	g.mu.Lock()
-	if g.popupPermits == 0 {
-		g.waitingPopups = append(g.waitingPopups, session)
-		g.mu.Unlock()
-		return
-	}
-	g.popupPermits--
-	g.mu.Unlock()
-	g.release(session)
-}
-
-// Popups returns how many popups wait until they are judged, and how many popups that were
-// allowed have not appeared yet.
-func (g *Guard) Popups() (waiting, permits int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.waitingPopups), g.popupPermits
-}
-
-// popupTooLong releases a popup that is still waiting, because no Page.windowOpen
-// event has come for it.
-func (g *Guard) popupTooLong(session proto.TargetSessionID) {
-	g.mu.Lock()
-	i := slices.Index(g.waitingPopups, session)
-	if i >= 0 {
-		g.waitingPopups = slices.Delete(g.waitingPopups, i, i+1)
-	}
-	g.mu.Unlock()
-	if i >= 0 {
-		g.release(session)
-	}
-}
-
-// permit releases the oldest waiting popup, or the next one to appear.
-func (g *Guard) permit() {
-	g.mu.Lock()
-	if len(g.waitingPopups) == 0 {
-		g.popupPermits++
-		g.mu.Unlock()
-		return
-	}
-	session := g.waitingPopups[0]
-	g.waitingPopups = g.waitingPopups[1:]
-	g.mu.Unlock()
-	g.release(session)
-}
-
-// release resumes a popup. One that appears while a script runs is closed at once,
-// because the script could act in it unseen.
-func (g *Guard) release(session proto.TargetSessionID) {
-	g.mu.Lock()
-	during := g.scriptRunning
-	g.mu.Unlock()
-	g.page.SendTo(session, proto.RuntimeRunIfWaitingForDebugger{})
-	if during {
-		g.page.ClosePopup(session)
-	}
 }

@@ -40,6 +40,22 @@ type pausedRequest struct {
 	} `json:"request"`
 }
 
+// requestState is what the guard knows about the requests of the document.
+type requestState struct {
+	// initiators are those of requests under way, by request id. held are the paused
+	// requests whose initiator is not known yet.
+	initiators map[string]initiator
+	held       map[string]pausedRequest
+	// mayRequest reports whether any script so far may have called a function that makes
+	// requests.
+	mayRequest bool
+	// refusedLoads counts the loads that were refused without failing the run, since the
+	// last warning.
+	refusedLoads int
+	// bypasses reports whether requests of the page go past its service worker.
+	bypasses bool
+}
+
 // holdTime is how long a paused request waits for its initiator, which another event
 // brings. A request without one belongs to a worker of the page, or was made before
 // the guard was armed.
