@@ -248,7 +248,7 @@ func TestWaysLeadOut(t *testing.T) {
 	})
 }
 
-// However the address is written, a page does not get there.
+// A page cannot reach a forbidden address, no matter how the address is written.
 func TestSpellingsOfAnAddress(t *testing.T) {
 	t.Parallel()
 	eachBrowser(t, func(t *testing.T, executable string, _ bool) {
@@ -256,7 +256,9 @@ func TestSpellingsOfAnAddress(t *testing.T) {
 		_, port, _ := net.SplitHostPort(r.tcp.String())
 		list, _ := json.Marshal(spellings)
 		home := site(t, map[string]any{"/": `<script>let left = 0; const end = () => --left || history.replaceState(null, '', '#done');
-			for (const s of ` + string(list) + `) for (const scheme of ['http', 'https']) { left++; const i = new Image(); i.onload = i.onerror = end; i.src = scheme + '://' + s + ':` + port + `/' }</script>`})
+			for (const s of ` + string(list) + `) for (const scheme of ['http', 'https']) {
+				left++; const i = new Image(); i.onload = i.onerror = end; i.src = scheme + '://' + s + ':` + port + `/'
+			}</script>`})
 		for _, mode := range []egress.Mode{egress.Listed, egress.Public} {
 			b := withPolicy(t, executable, mode, strings.TrimPrefix(home, "http://"))
 			p := mustOpen(t, b)

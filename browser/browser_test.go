@@ -151,7 +151,8 @@ func TestCrashedPage(t *testing.T) {
 	formTask(t, other, site(t, map[string]any{"/form": form})+"/form")
 }
 
-// A caller that gives up while the browser comes up does not end it for others.
+// If a caller gives up while the browser starts, the browser still starts for the
+// others.
 func TestStartOutlivesItsFirstCaller(t *testing.T) {
 	b := own(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -165,7 +166,7 @@ func TestStartOutlivesItsFirstCaller(t *testing.T) {
 	}
 }
 
-// A caller that gives up while its page is made leaves it to the next.
+// If a caller gives up while its page is made, the page is kept for the next caller.
 func TestCancelledOpenLeavesNothing(t *testing.T) {
 	t.Parallel()
 	b := own(t)

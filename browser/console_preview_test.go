@@ -9,8 +9,8 @@ import (
 	"rote/routine"
 )
 
-// What a script throws or writes is told as a console shows it, also when it is
-// an object.
+// Objects that a script throws or writes to the console are recorded as a console
+// shows them.
 func TestObjectsInMessagesCanBeRead(t *testing.T) {
 	p := openPage(t, site(t, map[string]any{"/": `<p id=p>x</p>`})+"/")
 	for _, c := range []struct{ script, want string }{

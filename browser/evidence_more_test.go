@@ -7,8 +7,8 @@ import (
 	"rote/routine"
 )
 
-// When the selector matches only what nobody sees, the evidence names what a
-// person would use in its place.
+// When the selector matches only elements that a person cannot see, the evidence
+// names the visible ones to use instead.
 func TestEvidenceBesideTraps(t *testing.T) {
 	const rest = `<a href=/>Home</a><a href=/help>Help</a>`
 	for name, c := range map[string]struct{ html, operation, selector, want string }{
@@ -52,8 +52,10 @@ func TestEvidenceTextHasFramesAndShadowRoots(t *testing.T) {
 		return `<script>document.querySelector('` + of + `').attachShadow({mode: 'open'}).innerHTML = ` + "`" + html + "`" + `</script>`
 	}
 	for name, c := range map[string]struct{ html, want string }{
-		"a shadow root":             {`<p>a</p><x-b></x-b><p>c</p>` + shadow("x-b", `<p>in the shadow</p>`), "a in the shadow c"},
-		"nested shadow roots":       {`<x-a></x-a>` + shadow("x-a", `<i>1</i><x-b></x-b>`) + `<script>document.querySelector('x-a').shadowRoot.querySelector('x-b').attachShadow({mode: 'open'}).innerHTML = '<p>2</p>'</script>`, "1 2"},
+		"a shadow root": {`<p>a</p><x-b></x-b><p>c</p>` + shadow("x-b", `<p>in the shadow</p>`), "a in the shadow c"},
+		"nested shadow roots": {`<x-a></x-a>` + shadow("x-a", `<i>1</i><x-b></x-b>`) +
+			`<script>document.querySelector('x-a').shadowRoot.querySelector('x-b').attachShadow({mode: 'open'}).innerHTML = '<p>2</p>'</script>`,
+			"1 2"},
 		"a slot":                    {`<x-b><p>given</p></x-b>` + shadow("x-b", `<p>before</p><slot></slot><p>after</p>`), "before given after"},
 		"a slot that nothing fills": {`<x-b></x-b>` + shadow("x-b", `<slot>else</slot>`), "else"},
 		"a frame":                   {`<p>a</p><iframe srcdoc="<p>in the frame</p>"></iframe><p>b</p>`, "a in the frame b"},

@@ -7,7 +7,7 @@ import (
 	"rote/routine"
 )
 
-// Of an element that is there, only what has to do with it is told.
+// When the element exists, the evidence lists only elements that have to do with it.
 func TestEvidenceOfAnElementThatIsThere(t *testing.T) {
 	t.Parallel()
 	const rest = `<a href=/>Home</a><button>Share</button><button>Wish</button>`
@@ -37,7 +37,9 @@ func TestEvidenceOfAnElementThatIsThere(t *testing.T) {
 // a list's options are not run together.
 func TestEvidenceLabels(t *testing.T) {
 	t.Parallel()
-	p := openPage(t, site(t, map[string]any{"/": `<form><input type=checkbox name=ok><label>Colour <select name=c><option>Red<option>Green</select></label><select name=d><option>One<option>Two</select><button>Go</button></form>`})+"/")
+	p := openPage(t, site(t, map[string]any{"/": `<form><input type=checkbox name=ok>
+		<label>Colour <select name=c><option>Red<option>Green</select></label><select name=d><option>One<option>Two</select>
+		<button>Go</button></form>`})+"/")
 	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#submit"})
 	texts := map[string]string{}
 	for _, x := range e.Elements {

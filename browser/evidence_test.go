@@ -26,11 +26,11 @@ func shop(product string) string {
 <footer><form><input type=email name=mail placeholder="Your e-mail"><button class="subscribe">Subscribe</button></form><a href="/imprint">Imprint</a></footer>`
 }
 
-// first stands for the first element of the evidence that has no problem.
+// first is the first element of the evidence that has no problem.
 const first = "first"
 
-// mistakes are ten that authors of routines make, each with what somebody who
-// reads the evidence would click next.
+// mistakes are ten mistakes that authors of routines make, each with what a reader
+// of the evidence would click next.
 var mistakes = []struct {
 	name, product, selector string
 	problem                 string // of the element that the selector matches
@@ -38,17 +38,30 @@ var mistakes = []struct {
 }{
 	{"wrong id", `<button id=buy-now onclick="say('right')">Buy now</button>`, "#buy", "", []string{first}},
 	{"renamed class", `<button class="css-1x2y3z9 purchase-button" onclick="say('right')">Order</button>`, "button.btn-purchase-v2", "", []string{first}},
-	{"in a frame", `<iframe id=checkout srcdoc="<p>Pay</p><a href='#t'>Terms</a><button class=pay onclick=&quot;parent.say('right')&quot;>Pay</button>"></iframe>`, "#checkout button.pay", "", []string{first}},
-	{"in shadow DOM", `<buy-box></buy-box><script>document.querySelector('buy-box').attachShadow({mode: 'open'}).innerHTML = '<input name=n><button class="add" onclick="say(\'right\')">Add to cart</button>'</script>`, "buy-box button", "", []string{first}},
-	{"covered", `<button id=buy onclick="say('right')">Buy</button><div class=consent style="position:fixed;inset:0;background:#0008"><div role=dialog><p>Cookies?</p><button class=agree onclick="document.querySelector('.consent').remove()">Agree</button></div></div>`, "#buy", "is covered by div.consent", []string{first, "#buy"}},
-	{"disabled", `<form><label><input type=checkbox name=terms required onchange="document.getElementById('buy').disabled = !this.checked"> I accept the terms</label><button type=button id=buy disabled onclick="say('right')">Buy</button></form>`, "#buy", "is disabled", []string{first, "#buy"}},
-	{"too early", `<div id=box></div><script>fetch('/stock').then(() => document.getElementById('box').innerHTML = '<button id=buy onclick="say(\'right\')">Buy</button>')</script>`, "#buy", "", []string{first}},
-	{"two matches", `<button class=buy disabled>Buy new</button><button class=buy disabled>Buy used</button><button class="buy-refurbished" onclick="say('right')">Buy refurbished</button>`, ".buy", "is disabled", []string{first}},
-	{"hidden twin", `<button id=buy style="display:none" onclick="say('trap')">Buy now</button><button class="product-cta" onclick="say('right')">Buy now</button>`, "#buy", "is not displayed (display: none)", []string{first}},
-	{"off-screen", `<button id=buy style="position:absolute;left:-9999px" onclick="say('trap')">Buy now</button><button name=order onclick="say('right')">Buy now</button>`, "#buy", "is outside the visible page", []string{first}},
+	{"in a frame", `<iframe id=checkout
+		srcdoc="<p>Pay</p><a href='#t'>Terms</a><button class=pay onclick=&quot;parent.say('right')&quot;>Pay</button>"></iframe>`,
+		"#checkout button.pay", "", []string{first}},
+	{"in shadow DOM", `<buy-box></buy-box><script>document.querySelector('buy-box').attachShadow({mode: 'open'}).innerHTML =
+		'<input name=n><button class="add" onclick="say(\'right\')">Add to cart</button>'</script>`, "buy-box button", "", []string{first}},
+	{"covered", `<button id=buy onclick="say('right')">Buy</button><div class=consent style="position:fixed;inset:0;background:#0008">
+		<div role=dialog><p>Cookies?</p><button class=agree onclick="document.querySelector('.consent').remove()">Agree</button></div></div>`,
+		"#buy", "is covered by div.consent", []string{first, "#buy"}},
+	{"disabled", `<form><label>
+		<input type=checkbox name=terms required onchange="document.getElementById('buy').disabled = !this.checked"> I accept the terms
+		</label><button type=button id=buy disabled onclick="say('right')">Buy</button></form>`,
+		"#buy", "is disabled", []string{first, "#buy"}},
+	{"too early", `<div id=box></div><script>fetch('/stock').then(() =>
+		document.getElementById('box').innerHTML = '<button id=buy onclick="say(\'right\')">Buy</button>')</script>`,
+		"#buy", "", []string{first}},
+	{"two matches", `<button class=buy disabled>Buy new</button><button class=buy disabled>Buy used</button>
+		<button class="buy-refurbished" onclick="say('right')">Buy refurbished</button>`, ".buy", "is disabled", []string{first}},
+	{"hidden twin", `<button id=buy style="display:none" onclick="say('trap')">Buy now</button>
+		<button class="product-cta" onclick="say('right')">Buy now</button>`, "#buy", "is not displayed (display: none)", []string{first}},
+	{"off-screen", `<button id=buy style="position:absolute;left:-9999px" onclick="say('trap')">Buy now</button>
+		<button name=order onclick="say('right')">Buy now</button>`, "#buy", "is outside the visible page", []string{first}},
 }
 
-// Whoever reads the evidence of a failed click can name what to click instead.
+// The evidence of a failed click is enough to know what to click instead.
 func TestEvidenceNamesTheRightSelector(t *testing.T) {
 	t.Parallel()
 	gates := make([]chan struct{}, len(mistakes)) // the stock is known when closed
@@ -190,7 +203,7 @@ func TestScreenshotShowsNoSecret(t *testing.T) {
 	}
 }
 
-// However busy a picture is, it is small.
+// A screenshot stays small even if the page is very detailed.
 func TestScreenshotIsSmall(t *testing.T) {
 	const noise = `<canvas id=c width=1280 height=800 style="position:fixed;inset:0"></canvas><script>
 const x = c.getContext('2d'), d = x.createImageData(1280, 800); for (let i = 0; i < d.data.length; i++) d.data[i] = i % 4 === 3 ? 255 : Math.random() * 256; x.putImageData(d, 0, 0)</script>`
@@ -201,7 +214,7 @@ const x = c.getContext('2d'), d = x.createImageData(1280, 800); for (let i = 0; 
 	}
 }
 
-// What a page says is told as it is, but never what was put into its fields.
+// Evidence quotes the texts of the page, but never the values of its fields.
 func TestEvidenceOfElements(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, site(t, map[string]any{"/": `<title>The  shop</title>
@@ -244,8 +257,7 @@ func TestEvidenceOfElements(t *testing.T) {
 	}
 }
 
-// What is in frames of other origins is told too, with selectors that match
-// there only.
+// Evidence includes frames of other origins, with selectors that match only there.
 func TestEvidenceOfFrames(t *testing.T) {
 	t.Parallel()
 	bank := site(t, map[string]any{"/": `<pre id=log></pre><button class=pay onclick="log.textContent += 'right;'">Pay</button><button class=back>Back</button>`})
@@ -266,7 +278,7 @@ func TestEvidenceOfFrames(t *testing.T) {
 	}
 }
 
-// A selector is told as it is, so it is made of nothing that may be secret.
+// Selectors are not masked, so they contain nothing that may be secret.
 func TestEvidenceSelectorsHoldNoValues(t *testing.T) {
 	p := openPage(t, site(t, map[string]any{"/": `<input value=typed><a href="/reset?token=abc">Reset</a><a href="/a?page=2">Next</a>
 <input type=radio name=size value=l><input type=radio name=size value=m><div class=box tabindex=0>Note <textarea>private</textarea></div><button id="a$b" class="a$b" name="a$b">Mine</button>`})+"/")
@@ -285,7 +297,8 @@ func TestEvidenceSelectorsHoldNoValues(t *testing.T) {
 func TestEvidenceOfWhatWentWrong(t *testing.T) {
 	t.Parallel()
 	url := site(t, map[string]any{
-		"/":      `<script>console.log('start', 1); setTimeout(() => { none() }); fetch('/stock', {method: 'POST', body: 'x'}).finally(() => fetch('http://127.0.0.1:1/gone')).catch(() => document.title = 'done')</script>`,
+		"/": `<script>console.log('start', 1); setTimeout(() => { none() }); fetch('/stock', {method: 'POST', body: 'x'}).finally(() =>
+			fetch('http://127.0.0.1:1/gone')).catch(() => document.title = 'done')</script>`,
 		"/stock": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
 	})
 	p := openPage(t, url+"/")
@@ -300,8 +313,8 @@ func TestEvidenceOfWhatWentWrong(t *testing.T) {
 	}
 }
 
-// A page that hangs is stopped and then told of; one that has crashed, or whose
-// browser has, still says where it was. None holds up the run.
+// A page that hangs is stopped and then inspected. After a crash of the page or the
+// browser, the evidence still has the URL. None of these delays the run.
 func TestEvidenceOfPagesThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	url := site(t, map[string]any{"/": `<title>T</title><button id=b>x</button>`})

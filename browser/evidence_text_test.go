@@ -9,12 +9,13 @@ import (
 	"rote/routine"
 )
 
-// What a person would read first is told: an alert, then the content. What was
-// typed, what is hidden and what stands around the content is not.
+// The text starts with what a person would read first: alerts, then the content. It
+// has no typed text, no hidden text, and no navigation or footer.
 func TestEvidenceTellsWhatThePageSays(t *testing.T) {
 	t.Parallel()
 	rows := []struct{ name, html, want string }{
-		{"a refused login", `<nav>Home Deals</nav><form><h1>Sign in</h1><label>Name <input value=ada></label><p class=hint>Wrong  <b>pass</b>word</p><button>Go</button></form><footer>Imprint</footer>`, "Sign in Name Wrong password Go"},
+		{"a refused login", `<nav>Home Deals</nav><form><h1>Sign in</h1><label>Name <input value=ada></label>
+			<p class=hint>Wrong  <b>pass</b>word</p><button>Go</button></form><footer>Imprint</footer>`, "Sign in Name Wrong password Go"},
 		{"an alert below", `<main><p>` + strings.Repeat("word ", 100) + `</p><div role=alert>Sold out</div></main>`, "Sold out | " + strings.TrimSpace(strings.Repeat("word ", 58))},
 		{"alerts in one another, and one not shown", `<div class=alert-box><p class=error>No stock</p></div><p class=error hidden>Offline</p>`, "No stock"},
 		{"what was put in", `<p>a</p><textarea>mine</textarea><div contenteditable>mine</div><select><option>x</select><script>1</script><style>i{}</style><p style="opacity:0">mine</p>`, "a"},

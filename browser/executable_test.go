@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Whatever --browser names that is no browser gets its own words, and says what
-// to do.
+// Each kind of unusable --browser gets an error message of its own that says what to
+// do.
 func TestCheckOfWhatIsNoBrowser(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {

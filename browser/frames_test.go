@@ -50,7 +50,7 @@ func TestFramesThatAreGoneAreForgotten(t *testing.T) {
 	if _, err := p.WaitURL(testContext(t), func(u string) (bool, error) { return u == url+"/#done", nil }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cdp.Evaluate(testContext(t), p, proto.RuntimeEvaluate{Expression: "0"}); err != nil { // what has happened is told
+	if _, err := cdp.Evaluate(testContext(t), p, proto.RuntimeEvaluate{Expression: "0"}); err != nil { // all events so far have arrived
 		t.Fatal(err)
 	}
 	p.mu.Lock()

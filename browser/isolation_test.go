@@ -20,8 +20,8 @@ const leaves = `<script>
     for (let i = 0; i < 5; i++) history.pushState(null, '', '#' + i);
     location.hash = 'done' } catch (e) { location.hash = 'failed-' + e } }</script>`
 
-// finds reads whatever another page may have left. The page does it itself, as
-// a script may start no worker.
+// finds reads everything that another page may have left. It is code of the page,
+// because a script may not start a worker.
 const finds = `<script>async function look() {
   const heard = []; new BroadcastChannel('b').onmessage = e => heard.push(e.data);
   const shared = new SharedWorker('/shared.js'); const kept = await new Promise(r => { shared.port.onmessage = e => r(e.data); shared.port.postMessage('?') });
@@ -34,8 +34,8 @@ const finds = `<script>async function look() {
 const nothing = `{"cookie":"","local":0,"session":0,"name":"","databases":0,"caches":0,"workers":0,"controlled":false,` +
 	`"heard":[],"kept":["?"],"cached":"hit %d","auth":401,"files":[],"history":2,"notification":"denied"}`
 
-// A run sees nothing of another one on the same site: not beside it, not after
-// it, not after it has crashed.
+// A run sees nothing of another run on the same site: not while both run, not after
+// the other has ended, not after it has crashed.
 func TestRunsShareNothing(t *testing.T) {
 	t.Parallel()
 	hits := 0

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// A value that JSON cannot keep is told of: stored, it looks like an answer.
+// A warning names each value that JSON cannot represent.
 func TestScriptValuesThatAreLost(t *testing.T) {
 	p := openPage(t, site(t, map[string]any{"/": `<ul><li>a<li>b</ul>`})+"/")
 	for _, c := range []struct{ script, json, lost string }{

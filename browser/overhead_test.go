@@ -32,9 +32,9 @@ func direct(t *testing.T, b *Browser) *page {
 	return p
 }
 
-// The task is done with and without the proxy in turn, so that both see the same
-// machine. What else goes on there disturbs single rounds; a proxy that costs
-// more than it may does so in all.
+// The task is done with and without the proxy in turn, so that both run under the
+// same load. Other work on the machine slows down single rounds, a slow proxy all of
+// them.
 func TestSpeedOfProxy(t *testing.T) {
 	optional.Speed(t)
 	b := own(t)

@@ -127,9 +127,9 @@ func TestPopupsBeyondTheLimitLoadNothing(t *testing.T) {
 	})
 }
 
-// A script in a popup that the run follows is held to the same rules. Where the
-// popup can reach its opener, in which nobody would see what it does, only a
-// script that is proved to only read runs.
+// A script in a popup that the run follows obeys the same rules. While the popup can
+// reach its opener, which the guard does not watch, only a script that is proved to
+// only read runs.
 func TestScriptsInFollowedPopups(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b *Browser) {

@@ -9,7 +9,7 @@ import (
 	"rote/routine"
 )
 
-// b begins a button that tells of its clicks.
+// b is the beginning of a button that logs its clicks.
 const b = `<button id=b onclick="say('b')"`
 
 // imageMap has a circle and the rest of an image to click on.
@@ -22,7 +22,8 @@ func TestClickReaches(t *testing.T) {
 		{name: "an ordinary button", html: b + `>x</button>`, log: "b;"},
 		{name: "below the fold is scrolled to", html: `<div style="height:5000px"></div>` + b + `>x</button>`, log: "b;"},
 		{name: "inside a scroller", html: `<div style="height:60px;overflow:auto"><div style="height:900px"></div>` + b + `>x</button></div>`, log: "b;"},
-		{name: "under a sticky header after scrolling", html: `<div style="position:sticky;top:0;height:200px;background:#ddd">head</div><div style="height:3000px"></div>` + b + `>x</button><div style="height:3000px"></div>`, log: "b;"},
+		{name: "under a sticky header after scrolling", html: `<div style="position:sticky;top:0;height:200px;background:#ddd">head</div>
+			<div style="height:3000px"></div>` + b + `>x</button><div style="height:3000px"></div>`, log: "b;"},
 		{name: "wider than the page", html: b + ` style="width:4000px">x</button>`, log: "b;"},
 		{name: "a link without a box of its own", html: `<a id=b href="#x" onclick="say('b')" style="display:block;height:0"><i><span style="float:right">a card</span></i></a>`, log: "b;"},
 		{name: "a link over two lines", html: `<p style="width:60px">some <a id=b href="#x" onclick="say('b')">words that wrap</a>`, log: "b;"},
@@ -36,12 +37,18 @@ func TestClickReaches(t *testing.T) {
 		{name: "in an open shadow root", html: `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<button id=b onclick="say(1)">x</button>'</script>`, log: "1;"},
 		{name: "in a shadow root in a shadow root", html: `<x-y></x-y><script>let r = document.querySelector('x-y').attachShadow({mode:'open'}); r.innerHTML='<i></i>';
 			r = r.firstChild.appendChild(document.createElement('div')).attachShadow({mode:'open'}); r.innerHTML='<button id=b onclick="say(2)">x</button>'</script>`, log: "2;"},
-		{name: "slotted into a shadow root", html: `<x-y>` + b + `>x</button></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<div style="padding:9px"><slot></slot></div>'</script>`, log: "b;"},
+		{name: "slotted into a shadow root",
+			html: `<x-y>` + b + `>x</button></x-y>
+			<script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<div style="padding:9px"><slot></slot></div>'</script>`,
+			log: "b;"},
 		{name: "a checkbox hidden under its label", html: `<label for=b>pick</label><input id=b type=checkbox style="opacity:0;position:absolute;left:-99px" onchange="say(this.checked)">`, log: "true;"},
 		{name: "a radio button without size in its label", html: `<label><input id=b type=radio style="appearance:none;width:0;height:0;margin:0" onchange="say(this.checked)"> pick</label>`, log: "true;"},
-		{name: "a checkbox under its label's decoration", html: `<label style="position:relative;display:inline-block;padding:20px"><input id=b type=checkbox onchange="say(this.checked)"><span style="position:absolute;inset:0;background:#ccc"></span></label>`, log: "true;"},
+		{name: "a checkbox under its label's decoration", html: `<label style="position:relative;display:inline-block;padding:20px">
+			<input id=b type=checkbox onchange="say(this.checked)"><span style="position:absolute;inset:0;background:#ccc"></span></label>`,
+			log: "true;"},
 		{name: "the second of two when the first is a trap", html: `<button id=b style="opacity:0" onclick="say('trap')">x</button><br>` + b + `>x</button>`, log: "b;"},
-		{name: "behind many that are hidden", html: strings.Repeat(`<a class=c style="display:none">x</a>`, 300) + `<a class=c onclick="say('c')">y</a>`, log: "c;", do: func(a *attempt) error { return a.click(".c") }},
+		{name: "behind many that are hidden", log: "c;", do: func(a *attempt) error { return a.click(".c") },
+			html: strings.Repeat(`<a class=c style="display:none">x</a>`, 300) + `<a class=c onclick="say('c')">y</a>`},
 		{name: "the matches and the traps among them are counted", html: `<a class=c style="display:none">x</a><a class=c onclick="say('c')">y</a><a class=c>z</a>`, log: "c;",
 			do: func(a *attempt) error {
 				found, err := a.p.Click(a.ctx, click(".c"))
@@ -57,7 +64,8 @@ func TestClickReaches(t *testing.T) {
 		{name: "in a part of the page that is rendered when it is seen", html: strings.Repeat(`<div style="content-visibility:auto;contain-intrinsic-height:20px"><p style="height:400px">x</p></div>`, 20) +
 			`<div style="content-visibility:auto">` + b + `>x</button></div>`, log: "b;"},
 		{name: "on a page that zooms itself", html: `<style>body{zoom:1.7}</style><div style="height:1000px"></div>` + b + `>x</button>`, log: "b;"},
-		{name: "in a modal dialog", html: b + `>under</button><dialog id=d><button id=m onclick="say('m')">x</button></dialog><script>d.showModal()</script>`, do: func(a *attempt) error { return a.click("#m") }, log: "m;"},
+		{name: "in a modal dialog", html: b + `>under</button><dialog id=d><button id=m onclick="say('m')">x</button></dialog>
+			<script>d.showModal()</script>`, do: func(a *attempt) error { return a.click("#m") }, log: "m;"},
 	})
 }
 
@@ -77,7 +85,8 @@ func TestClickIsAPersons(t *testing.T) {
 		{name: "a triple click selects the paragraph", html: `<p id=b>some words</p>`, do: times("left", 3), then: `getSelection().toString().trim()`, is: `"some words"`},
 		{name: "the right button fires contextmenu", html: tell, do: times("right", 1), log: "mousemove;pointerdown;mousedown1;contextmenu;mouseup;auxclick;"},
 		{name: "the middle button fires auxclick", html: tell, do: times("middle", 1), log: "mousemove;pointerdown;mousedown1;mouseup;auxclick;"},
-		{name: "hovers first, so that a menu opens", html: `<style>#m{display:none}#h:hover #m{display:block}</style><div id=h style="width:200px">menu<div id=m><a id=i onclick="say('i')">item</a></div></div>`,
+		{name: "hovers first, so that a menu opens", html: `<style>#m{display:none}#h:hover #m{display:block}</style>
+			<div id=h style="width:200px">menu<div id=m><a id=i onclick="say('i')">item</a></div></div>`,
 			do: func(a *attempt) error {
 				if err := a.click("#h"); err != nil {
 					return err
@@ -119,13 +128,16 @@ func TestClickRefuses(t *testing.T) {
 		{name: "under a modal dialog", html: b + `>x</button><dialog id=d>hi</dialog><script>d.showModal()</script>`, code: no, words: "#b"},
 		{name: "an option of a list", html: `<select class=size><option id=b>x</select>`, code: no, words: `is an option of select.size: choose it with input_text into that list`},
 		{name: "a hidden field", html: `<input id=b type=hidden>`, code: no, words: "hidden field"},
-		{name: "several matches, none actionable", html: `<i class=c style="display:none">x</i><i class=c hidden>x</i>`, do: func(a *attempt) error { return a.click(".c") }, code: no, words: "first of 2 matches"},
+		{name: "several matches, none actionable", html: `<i class=c style="display:none">x</i><i class=c hidden>x</i>`,
+			do: func(a *attempt) error { return a.click(".c") }, code: no, words: "first of 2 matches"},
 		{name: "outside the view without ensure_visible", html: `<div style="height:5000px"></div>` + b + `>x</button>`, code: no, words: "outside the visible page",
 			do: func(a *attempt) error {
 				_, err := a.p.Click(a.ctx, routine.Click{Selector: "#b", Button: "left", Count: 1})
 				return err
 			}},
-		{name: "an element of a closed shadow root is not found", html: `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'closed'}).innerHTML='<button id=b>x</button>'</script>`, code: routine.CodeElementNotFound, words: `no element matches`},
+		{name: "an element of a closed shadow root is not found",
+			html: `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'closed'}).innerHTML='<button id=b>x</button>'</script>`,
+			code: routine.CodeElementNotFound, words: `no element matches`},
 		{name: "a page that hangs says so", html: b + `>x</button>`, do: func(a *attempt) error {
 			eval(a.t, a.p, `(() => { setTimeout(() => { for (;;); }) })()`)
 			ctx, cancel := context.WithTimeout(a.ctx, hangTime+100*time.Millisecond)

@@ -94,7 +94,7 @@ func TestEachRunHasAClipboard(t *testing.T) {
 	holds(t, rows)
 }
 
-// What a run has copied it pastes, on any page.
+// A run can paste what it has copied, on any page.
 func TestCopyAndPaste(t *testing.T) {
 	t.Parallel()
 	rows := []row{}
@@ -240,7 +240,7 @@ func TestCopyAndPaste(t *testing.T) {
 
 // A page that copies without end is ended, as one that writes to its console is.
 //
-// Not parallel: until it is ended, it holds up the other pages of its browser.
+// Not parallel, because it blocks the other pages of its browser until it is ended.
 func TestFloodOfCopies(t *testing.T) {
 	p := openPage(t, site(t, map[string]any{"/": `<button id=b onclick="const s = 'x'.repeat(1e6);
 		setInterval(() => navigator.clipboard.writeText(s))">x</button>`})+"/")

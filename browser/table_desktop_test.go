@@ -9,7 +9,7 @@ const media = `const media = () => ['hover', 'pointer', 'any-hover', 'any-pointe
 
 const desktop = "hover,fine,hover,fine 0 false"
 
-// A page is told that there is a mouse and no touch screen, in whatever document.
+// Every document sees a mouse and no touch screen.
 func TestDesktopTable(t *testing.T) {
 	t.Parallel()
 	const in = `<script>` + media + ` (opener || parent).postMessage(media(), '*')</script>`

@@ -130,7 +130,7 @@ func TestClicksBringFiles(t *testing.T) {
 	holds(t, rows)
 }
 
-// What a run was sent is gone from the disk with it.
+// The downloads of a run are deleted from the disk when it ends.
 func TestDownloadsLeaveNothing(t *testing.T) {
 	p := mustOpen(t, shared)
 	if _, err := p.Navigate(testContext(t), site(t, map[string]any{"/": `<a id=b href=f>x</a><a id=c href=f>x</a>`, "/f": sends("a.csv",
@@ -141,7 +141,7 @@ func TestDownloadsLeaveNothing(t *testing.T) {
 	if err := brings("a.csv text/csv a,b")(a); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.onTab("#c"); err != nil { // whose file nobody takes
+	if err := a.onTab("#c"); err != nil { // a file that no operation reads
 		t.Fatal(err)
 	}
 	dir := p.downloadDirectory()

@@ -329,8 +329,8 @@ func TestTypeEvents(t *testing.T) {
 	})
 }
 
-// What has become of the text is told: that nothing arrived, that a mask added to
-// it, that the page changed it.
+// A warning says if typing had another effect: nothing arrived, a mask added to the
+// text, the page changed it.
 func TestTypedDiffers(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {

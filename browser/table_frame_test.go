@@ -25,7 +25,9 @@ func TestFrames(t *testing.T) {
 			"in":   inner,
 			"deep": `<div style="height:40px"></div><iframe src="` + origin + `in" style="width:90%"></iframe>`,
 			"far":  tell + `<div style="height:3000px"></div><button id=b onclick="tell('b')">x</button>`,
-			"move": tell + `<button id=b style="position:absolute;left:0" onclick="tell(this.style.left)">x</button><script>let x = 0; requestAnimationFrame(function f() { x || tell('moving'); b.style.left = (x += 5) + 'px'; if (x < 150) requestAnimationFrame(f) })</script>`,
+			"move": tell + `<button id=b style="position:absolute;left:0" onclick="tell(this.style.left)">x</button>
+				<script>let x = 0; requestAnimationFrame(function f() { x || tell('moving'); b.style.left = (x += 5) + 'px';
+				if (x < 150) requestAnimationFrame(f) })</script>`,
 		}
 		frame := func(path, style string) string {
 			return hear + fmt.Sprintf(`<iframe id=f src="%s%s" style="%s"></iframe>`, origin, path, style)
@@ -49,9 +51,12 @@ func TestFrames(t *testing.T) {
 				{name: "turned", site: site, html: frame("in", "margin:240px;padding:10px 50px;transform:rotate(90deg) scale(1.5)"), log: "b;"},
 				{name: "mirrored and skewed", site: site, html: `<div style="width:400px;margin:200px;rotate:-30deg;scale:-1 1.2">` + frame("in", "margin:60px;transform:skew(20deg)") + `</div>`, log: "b;"},
 				{name: "moved by a script until it rests", site: site, html: frame("move", ""), do: func(a *attempt) error { a.want(`LOG`, `"moving;"`); return a.click("#b") }, log: "moving;150px;"},
-				{name: "in a shadow root", site: site, html: hear + `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<iframe src="` + origin + `in"></iframe>'</script>`, log: "b;"},
+				{name: "in a shadow root", site: site,
+					html: hear + `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<iframe src="` + origin +
+						`in"></iframe>'</script>`, log: "b;"},
 				{name: "comes late", site: site, html: hear + `<div id=d></div><script>setTimeout(() => d.innerHTML='<iframe src="` + origin + `in"></iframe>', 200)</script>`, log: "b;"},
-				{name: "replaced while it is waited for", site: site, html: hear + `<iframe id=f src="` + origin + `far"></iframe><script>f.onload = () => { f.onload = null; setTimeout(() => f.src='` + origin + `in', 200) }</script>`,
+				{name: "replaced while it is waited for", site: site, html: hear + `<iframe id=f src="` + origin + `far"></iframe>
+					<script>f.onload = () => { f.onload = null; setTimeout(() => f.src='` + origin + `in', 200) }</script>`,
 					do: func(a *attempt) error { return a.typed("#i", "x") }, log: "x;"},
 				{name: "typing", site: site, html: frame("in", ""), do: func(a *attempt) error { return a.typed("#i", "añ") }, log: "a;añ;"},
 				{name: "keys after typing", site: site, html: frame("in", ""), do: func(a *attempt) error {
@@ -75,8 +80,10 @@ func TestFrames(t *testing.T) {
 					return a.click("#b")
 				}, code: routine.CodeElementNotFound, words: "no element matches"},
 				{name: "the page's own match comes first", site: site, html: frame("in", "") + b + `>x</button>`, log: "b;", then: `LOG`},
-				{name: "a link for the whole page", site: map[string]any{"in": `<a id=b href="next" target=_top>x</a>`, "next": `there`}, html: frame("in", ""), then: `location.pathname.split("/").pop()`, is: `"next"`},
-				{name: "a dialog in it is dismissed", site: map[string]any{"in": tell + `<button id=b onclick="tell(confirm('sure?'))">x</button>`}, html: frame("in", ""), log: "false;", warns: `dialog (confirm), which was dismissed: "sure?"`},
+				{name: "a link for the whole page", site: map[string]any{"in": `<a id=b href="next" target=_top>x</a>`, "next": `there`},
+					html: frame("in", ""), then: `location.pathname.split("/").pop()`, is: `"next"`},
+				{name: "a dialog in it is dismissed", site: map[string]any{"in": tell + `<button id=b onclick="tell(confirm('sure?'))">x</button>`},
+					html: frame("in", ""), log: "false;", warns: `dialog (confirm), which was dismissed: "sure?"`},
 				{name: "a frame that never loads holds nothing up", site: map[string]any{"in": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
 					html: hear + b + `>x</button><script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<iframe src="` + origin + `in"></iframe>'), 20)</script>`, do: func(a *attempt) error {
 						a.want(`!!document.querySelector('iframe')`, `true`)
@@ -92,9 +99,13 @@ func TestFrames(t *testing.T) {
 		{name: "a frame in a sandboxed frame", site: map[string]any{"out": `<iframe src=in></iframe>`, "in": inner}, html: hear + `<iframe sandbox=allow-scripts src=out></iframe>`, log: "b;"},
 		{name: "a written frame in a sandboxed one", site: map[string]any{"out": `<iframe srcdoc="<script>onclick = e => top.postMessage(e.target.id, '*')</script><button id=b>x"></iframe>`},
 			html: hear + `<iframe sandbox=allow-scripts src=out></iframe>`, log: "b;"},
-		{name: "in a frame, in the shadow root of a transparent element", html: `<iframe id=f srcdoc="<x-y style='opacity:.05'></x-y>"></iframe><script>f.onload = () => f.contentDocument.querySelector('x-y').attachShadow({mode: 'open'}).innerHTML = '<button id=b>x</button>'</script>`,
+		{name: "in a frame, in the shadow root of a transparent element", html: `<iframe id=f srcdoc="<x-y style='opacity:.05'></x-y>"></iframe>
+			<script>f.onload = () => {
+				f.contentDocument.querySelector('x-y').attachShadow({mode: 'open'}).innerHTML = '<button id=b>x</button>'
+			}</script>`,
 			code: routine.CodeElementNotActionable, words: "is transparent"},
-		{name: "a frame of another site whose script hangs holds up no page", site: map[string]any{"in": tell + `<script>onload = () => setTimeout(() => { tell('hangs'); setTimeout(() => { for (;;); }) }, 20)</script>`},
+		{name: "a frame of another site whose script hangs holds up no page", site: map[string]any{"in": tell + `<script>
+			onload = () => setTimeout(() => { tell('hangs'); setTimeout(() => { for (;;); }) }, 20)</script>`},
 			html: hear + `<iframe src="CROSS/in"></iframe>` + b + `>x</button>`, do: func(a *attempt) error {
 				a.want(`LOG`, `"hangs;"`)
 				return a.click("#b")

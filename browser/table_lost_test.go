@@ -70,7 +70,7 @@ func TestClickIsNotLost(t *testing.T) {
 	})
 }
 
-// What never rests is clicked where it stays or comes back to.
+// An element that never stops moving is clicked where it pauses or comes back to.
 func TestClickOnWhatNeverRests(t *testing.T) {
 	t.Parallel()
 	const sways = `<style>@keyframes k{from{transform:translateX(0)}to{transform:translateX(30px)}}.sways{animation:k .3s infinite alternate}</style>`

@@ -45,39 +45,65 @@ func TestClickOnAMovingPage(t *testing.T) {
 		{name: "fades in", html: `<style>@keyframes k{from{opacity:0}to{opacity:1}}#b{animation:k .3s}</style>` + b + `>x</button>`, log: "b;"},
 		{name: "replaced by a twin again and again, then left alone", html: `<div id=d></div><script>let n = 0, t = setInterval(() => {
 			d.innerHTML = '<button id=b onclick="say(' + n + ')"' + (n < 20 ? ' disabled' : '') + '>x</button>'; if (++n > 20) clearInterval(t) }, 10)</script>`, log: "20;"},
-		{name: "moved by a CSS animation until it rests", html: `<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}#b{animation:k .4s linear forwards}</style><button id=b` + where + `>x</button>`, log: "308;"},
+		{name: "moved by a CSS animation until it rests", log: "308;",
+			html: `<style>@keyframes k{from{margin-left:0}to{margin-left:300px}} #b{animation:k .4s linear forwards}</style>
+			<button id=b` + where + `>x</button>`},
 		{name: "moved by a CSS animation while frames come and time does not", html: `<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}
 			#b{animation:k .4s linear forwards}</style><button id=b` + where + `>x</button>`, do: stalled, log: "308;"},
 		{name: "in a shadow root, moved by a CSS animation", html: `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML =
 			'<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}#b{animation:k .4s linear forwards}</style><button id=b' + ` + "`" + where + "`" + ` + '>x</button>'</script>`, log: "308;"},
 		{name: "in a frame that a CSS animation moves", html: `<style>@keyframes k{from{margin-left:0}to{margin-left:300px}}#f{animation:k .4s linear forwards}</style>
 			<iframe id=f srcdoc="<button id=b onclick='parent.say(parent.f.getBoundingClientRect().left)'>x</button>"></iframe>`, log: "308;"},
-		{name: "moved by a CSS transition until it rests", html: `<style>#b{position:absolute;left:0;transition:left .3s}</style><button id=b` + where + `>x</button><script>requestAnimationFrame(() => requestAnimationFrame(() => b.style.left = '200px'))</script>`,
+		{name: "moved by a CSS transition until it rests", html: `<style>#b{position:absolute;left:0;transition:left .3s}</style>
+			<button id=b` + where + `>x</button><script>requestAnimationFrame(() => requestAnimationFrame(() => b.style.left = '200px'))</script>`,
 			do: func(a *attempt) error { a.want(`b.style.left`, `"200px"`); return a.click("#b") }, log: "200;"},
-		{name: "moved by a script frame by frame until it rests", html: `<button id=b style="position:absolute;left:0"` + where + `>x</button><script>let x = 0; requestAnimationFrame(function f() { b.style.left = (x += 10) + 'px'; if (x < 250) requestAnimationFrame(f) })</script>`, do: moving,
+		{name: "moved by a script frame by frame until it rests", html: `<button id=b style="position:absolute;left:0"` + where + `>x</button>
+			<script>let x = 0; requestAnimationFrame(function f() { b.style.left = (x += 10) + 'px';
+			if (x < 250) requestAnimationFrame(f) })</script>`, do: moving,
 			log: "250;"},
-		{name: "carried by an ancestor that a script moves", html: `<div id=d style="position:absolute;top:50px">` + `<button id=b` + where + `>x</button></div><script>let x = 0, t = setInterval(() => { d.style.transform = 'translateX(' + (x += 10) + 'px)'; if (x >= 250) clearInterval(t) }, 12)</script>`, do: moving,
-			log: "258;"},
-		{name: "in a shadow root, moved by a script", html: `<x-y></x-y><script>const r = document.querySelector('x-y').attachShadow({mode:'open'}); r.innerHTML='<button id=b style="position:absolute;left:0"` + ` onclick="say(this.style.left)">x</button>';
-			let x = 0; requestAnimationFrame(function f() { r.firstChild.style.left = (x += 10) + 'px'; if (x < 250) requestAnimationFrame(f) })</script>`, do: moving, log: "250px;"},
-		{name: "scrolled by a script until it rests", html: `<div style="height:2000px"></div><button id=b onclick="say(scrollY)">x</button><div style="height:2000px"></div><script>let x = 0; requestAnimationFrame(function f() { scrollTo(0, x += 100); if (x < 1700) requestAnimationFrame(f) })</script>`, do: moving, log: "1700;"},
-		{name: "something else that moves all the time does not matter", html: `<i id=i style="position:absolute;top:300px">x</i><script>let x = 0; setInterval(() => i.style.left = (x += 3) % 200 + 'px', 5)</script>` + b + `>x</button>`, log: "b;"},
-		{name: "never at rest", html: `<button id=b style="position:absolute" onclick="say('b')">x</button><script>let x = 0; requestAnimationFrame(function f() { b.style.left = (x = (x + 9) % 300) + 'px'; requestAnimationFrame(f) })</script>`,
+		{name: "carried by an ancestor that a script moves", do: moving, log: "258;",
+			html: `<div id=d style="position:absolute;top:50px"><button id=b` + where + `>x</button></div>
+			<script>let x = 0, t = setInterval(() => { d.style.transform = 'translateX(' + (x += 10) + 'px)';
+			if (x >= 250) clearInterval(t) }, 12)</script>`},
+		{name: "in a shadow root, moved by a script", do: moving, log: "250px;",
+			html: `<x-y></x-y><script>const r = document.querySelector('x-y').attachShadow({mode:'open'});
+			r.innerHTML='<button id=b style="position:absolute;left:0" onclick="say(this.style.left)">x</button>';
+			let x = 0;
+			requestAnimationFrame(function f() { r.firstChild.style.left = (x += 10) + 'px'; if (x < 250) requestAnimationFrame(f) })</script>`},
+		{name: "scrolled by a script until it rests", html: `<div style="height:2000px"></div><button id=b onclick="say(scrollY)">x</button>
+			<div style="height:2000px"></div><script>let x = 0; requestAnimationFrame(function f() { scrollTo(0, x += 100);
+			if (x < 1700) requestAnimationFrame(f) })</script>`, do: moving, log: "1700;"},
+		{name: "something else that moves all the time does not matter", html: `<i id=i style="position:absolute;top:300px">x</i>
+			<script>let x = 0; setInterval(() => i.style.left = (x += 3) % 200 + 'px', 5)</script>` + b + `>x</button>`, log: "b;"},
+		{name: "never at rest", html: `<button id=b style="position:absolute" onclick="say('b')">x</button>
+			<script>let x = 0; requestAnimationFrame(function f() { b.style.left = (x = (x + 9) % 300) + 'px'; requestAnimationFrame(f) })</script>`,
 			do: moving, code: no, words: `"#b"`, then: `LOG`, is: `""`},
 
-		{name: "moves away under the mouse once, is clicked where it went", html: `<div onclick="say('miss')" style="position:fixed;inset:0"></div><button id=b style="position:absolute;left:0"` + where + ` onmouseover="this.style.left='300px'">x</button>`, log: "300;"},
-		{name: "covered when the mouse comes, until the cover goes", html: `<button id=b style="width:100px;height:50px" onmouseover="if (!this.n) { this.n = 1; c.hidden = false; setTimeout(() => c.hidden = true, 200) }" onclick="say('b')">x</button>
-			<div id=c hidden style="position:fixed;inset:0" onmousedown="say('cover')" onclick="say('cover')"></div>`, log: "b;"},
-		{name: "covered from the moment that the mouse comes", html: b + ` style="width:100px;height:50px" onmouseover="c.hidden=false">x</button><div id=c hidden style="position:fixed;inset:0" onclick="say('cover')"></div>`, code: no, words: "div#c", then: `LOG`, is: `""`},
-		{name: "what covers it at the press is not clicked", html: b + ` style="width:100px;height:50px" onmouseover="c.hidden=false">x</button><div id=c hidden style="position:fixed;inset:0" onpointerdown="say('down')" onmousedown="say('down')" onclick="say('cover')"></div>`,
+		{name: "moves away under the mouse once, is clicked where it went",
+			log: "300;",
+			html: `<div onclick="say('miss')" style="position:fixed;inset:0"></div>
+			<button id=b style="position:absolute;left:0"` + where + ` onmouseover="this.style.left='300px'">x</button>`},
+		{name: "covered when the mouse comes, until the cover goes", log: "b;",
+			html: `<button id=b style="width:100px;height:50px" onclick="say('b')"
+			onmouseover="if (!this.n) { this.n = 1; c.hidden = false; setTimeout(() => c.hidden = true, 200) }">x</button>
+			<div id=c hidden style="position:fixed;inset:0" onmousedown="say('cover')" onclick="say('cover')"></div>`},
+		{name: "covered from the moment that the mouse comes", html: b + ` style="width:100px;height:50px" onmouseover="c.hidden=false">x</button>
+			<div id=c hidden style="position:fixed;inset:0" onclick="say('cover')"></div>`, code: no, words: "div#c", then: `LOG`, is: `""`},
+		{name: "what covers it at the press is not clicked", html: b + ` style="width:100px;height:50px" onmouseover="c.hidden=false">x</button>
+			<div id=c hidden style="position:fixed;inset:0" onpointerdown="say('down')" onmousedown="say('down')" onclick="say('cover')"></div>`,
 			code: no, words: "div#c", then: `LOG`, is: `""`},
-		{name: "flees for ever", html: `<div onclick="say('miss')" style="position:fixed;inset:0"></div><button id=b style="position:absolute;left:0" onmouseover="this.style.left=(this.n=(this.n||0)+150)%600+'px'" onclick="say('b')">x</button>`,
+		{name: "flees for ever", html: `<div onclick="say('miss')" style="position:fixed;inset:0"></div>
+			<button id=b style="position:absolute;left:0" onclick="say('b')"
+			onmouseover="this.style.left=(this.n=(this.n||0)+150)%600+'px'">x</button>`,
 			code: no, words: `"#b"`, then: `LOG`, is: `""`},
 		{name: "in a frame that moves as soon as the mouse comes, until it rests", html: `<iframe id=f style="position:absolute;left:0"
 			srcdoc="<body onmouseover='parent.go()'><button id=b style='width:150px'
 			onpointerdown='parent.say(parent.x)' onclick='parent.say(parent.f.style.left)'>x</button>"></iframe><script>var x = 0; function go() { if (!x) step() }
 			function step() { f.style.left = (x += 4) + 'px'; if (x < 60) requestAnimationFrame(step) }</script>`, log: "60;60px;"},
 		{name: "removed by its own press", html: `<button id=b onmousedown="say('down');this.remove()">x</button>`, log: "down;"},
-		{name: "a page that keeps presses from every listener", html: `<script>for (const n of ['pointerdown','mousedown']) addEventListener(n, e => e.stopImmediatePropagation(), true)</script>` + b + `>x</button>`, log: "b;"},
+		{name: "a page that keeps presses from every listener", log: "b;",
+			html: `<script>
+			for (const n of ['pointerdown','mousedown']) addEventListener(n, e => e.stopImmediatePropagation(), true)
+			</script>` + b + `>x</button>`},
 	})
 }

@@ -109,9 +109,12 @@ func TestNavigateTable(t *testing.T) {
 		{name: "what the policy refuses", do: to("http://192.0.2.1/", 0), code: routine.CodeEgressDenied, words: "192.0.2.1"},
 		{name: "what the policy refuses, with TLS", do: to("https://192.0.2.1/", 0), code: routine.CodeEgressDenied, words: "192.0.2.1"},
 		{name: "a redirect to what the policy refuses", site: map[string]any{"r": redirect("http://192.0.2.1/x")}, do: to("r", 0), code: routine.CodeEgressDenied, words: "192.0.2.1"},
-		{name: "an alert on load is dismissed and told", site: map[string]any{"x": `<script>alert('hi'); say('on')</script>`}, do: to("x", 200), log: "on;", warns: `dialog (alert), which was dismissed: "hi"`},
-		{name: "a confirm is answered no, a prompt with nothing", site: map[string]any{"x": `<script>say(confirm('c?')); say(prompt('p?', 'x'))</script>`}, do: to("x", 200), log: "false;null;", warns: "dialog (prompt)"},
-		{name: "beforeunload holds no page", html: `<button id=b>b</button><script>addEventListener('beforeunload', e => { e.preventDefault(); e.returnValue = 'no' })</script>`, site: map[string]any{"x": `x`}, do: func(a *attempt) error {
+		{name: "an alert on load is dismissed and told", site: map[string]any{"x": `<script>alert('hi'); say('on')</script>`}, do: to("x", 200),
+			log: "on;", warns: `dialog (alert), which was dismissed: "hi"`},
+		{name: "a confirm is answered no, a prompt with nothing", site: map[string]any{"x": `<script>say(confirm('c?'));
+			say(prompt('p?', 'x'))</script>`}, do: to("x", 200), log: "false;null;", warns: "dialog (prompt)"},
+		{name: "beforeunload holds no page", html: `<button id=b>b</button><script>addEventListener('beforeunload', e => { e.preventDefault();
+			e.returnValue = 'no' })</script>`, site: map[string]any{"x": `x`}, do: func(a *attempt) error {
 			if err := a.click("#b"); err != nil {
 				return err
 			}
@@ -120,13 +123,14 @@ func TestNavigateTable(t *testing.T) {
 		}, url: "x"},
 		{name: "print and file choosers are ignored", site: map[string]any{"x": `<input id=f type=file><script>print(); f.click(); say('on')</script>`}, do: to("x", 200), log: "on;"},
 		{name: "permissions are denied", site: map[string]any{"x": `<script>navigator.geolocation.getCurrentPosition(() => say('given'), e => say(e.code))</script>`}, do: to("x", 200), log: "1;"},
-		{name: "a page that hangs after its load event does not hold up the next", site: map[string]any{"x": `<script>onload = () => setTimeout(() => { for (;;); })</script>`, "y": `y`}, do: func(a *attempt) error {
-			if _, err := a.p.Navigate(a.ctx, strings.Replace(a.site, "127.0.0.1", "localhost", 1)+"x"); err != nil {
+		{name: "a page that hangs after its load event does not hold up the next",
+			site: map[string]any{"x": `<script>onload = () => setTimeout(() => { for (;;); })</script>`, "y": `y`}, do: func(a *attempt) error {
+				if _, err := a.p.Navigate(a.ctx, strings.Replace(a.site, "127.0.0.1", "localhost", 1)+"x"); err != nil {
+					return err
+				}
+				_, err := a.p.Navigate(a.ctx, a.site+"y")
 				return err
-			}
-			_, err := a.p.Navigate(a.ctx, a.site+"y")
-			return err
-		}, url: "y"},
+			}, url: "y"},
 	})
 }
 
@@ -197,7 +201,8 @@ func TestWaitForURL(t *testing.T) {
 		{name: "pushState later", html: `<script>setTimeout(() => history.pushState(0, '', 'p?q=1'), 150)</script>`, do: until("p?q=1"), url: "p?q=1"},
 		{name: "a hash later", html: `<script>setTimeout(() => location.hash = 'h', 150)</script>`, do: until("#h"), url: "#h"},
 		{name: "another page later", html: `<script>setTimeout(() => location = 'next', 150)</script>`, site: map[string]any{"next": `x`}, do: until("/next"), url: "next"},
-		{name: "history.back later", html: `<script>location.hash = 'a'; setTimeout(() => location.hash = 'b', 150); const later = () => setTimeout(() => history.back())</script>`, do: func(a *attempt) error {
+		{name: "history.back later", html: `<script>location.hash = 'a'; setTimeout(() => location.hash = 'b', 150);
+			const later = () => setTimeout(() => history.back())</script>`, do: func(a *attempt) error {
 			if err := until("#b")(a); err != nil {
 				return err
 			}
@@ -207,8 +212,9 @@ func TestWaitForURL(t *testing.T) {
 	})
 }
 
-// What never finishes loading is taken as it is after a bound: a stylesheet that
-// does not come, a body that does not end. A body that broke off is at once.
+// A page that never finishes loading is used as it is after a time limit: its style
+// sheet does not come, or its body does not end. A body that breaks off does not
+// wait for the limit.
 func TestNavigateUnfinished(t *testing.T) {
 	t.Parallel()
 	seen := make(chan struct{}, 10)

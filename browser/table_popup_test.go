@@ -25,7 +25,8 @@ func (a *attempt) onTab(selector string) error {
 	return err
 }
 
-// tells is what an expression gives on the page of the operations.
+// tells fails unless an expression has the wanted value on the page of the
+// operations.
 func (a *attempt) tells(expression, want string) error {
 	got, err := inHelper[string](a.ctx, a.p.tabs.current(a.ctx), "(() => "+expression+")")
 	if err != nil {
@@ -37,7 +38,7 @@ func (a *attempt) tells(expression, want string) error {
 	return nil
 }
 
-// all gives the first error.
+// all calls the functions until one fails and returns its error.
 func all(errs ...func() error) error {
 	for _, do := range errs {
 		if err := do(); err != nil {

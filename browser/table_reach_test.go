@@ -6,8 +6,8 @@ import (
 	"rote/routine"
 )
 
-// shadow gives the first x-y of the page an open shadow root with this HTML,
-// which must hold no backquote.
+// shadow adds an open shadow root with this HTML to the first x-y of the page. The
+// HTML must not contain backquotes.
 func shadow(html string) string {
 	return "<script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML = `" + html + "`</script>"
 }
@@ -132,8 +132,8 @@ func TestClickReachesAFreePlace(t *testing.T) {
 	})
 }
 
-// What is disabled, by itself or by what it belongs to, has no effect when it is
-// clicked.
+// A click waits until a disabled element, or the disabled control that it belongs
+// to, is enabled.
 func TestClickWaitsForWhatItBelongsTo(t *testing.T) {
 	t.Parallel()
 	no := routine.CodeElementNotActionable

@@ -55,7 +55,8 @@ func TestFetchTable(t *testing.T) {
 	bad := routine.CodeNetworkError
 	holds(t, []row{
 		{name: "with the page's cookies, method, headers and body", html: `<script>document.cookie = 'sid=s1'</script>`, site: map[string]any{"echo": echo},
-			do: get(routine.Fetch{URL: "echo", Method: "POST", Headers: map[string]string{"X-Mine": "m", "Content-Type": "application/json"}, Body: &body}, 1000), then: `LOG`, is: `"418 POST m application/json sid=s1 {\"a\":1}"`},
+			do: get(routine.Fetch{URL: "echo", Method: "POST", Headers: map[string]string{"X-Mine": "m", "Content-Type": "application/json"},
+				Body: &body}, 1000), then: `LOG`, is: `"418 POST m application/json sid=s1 {\"a\":1}"`},
 		{name: "without cookies where the author says so", html: `<script>document.cookie = 'sid=s1'</script>`, site: map[string]any{"echo": echo},
 			do: get(routine.Fetch{URL: "echo", Credentials: "omit"}, 1000), then: `LOG`, is: `"418 GET    "`},
 		{name: "from a blank page it goes to the URL's origin first", site: map[string]any{"echo": echo}, do: get(routine.Fetch{URL: "SITE/echo"}, 1000), then: `LOG`, is: `"418 GET    "`},
@@ -77,9 +78,11 @@ func TestFetchTable(t *testing.T) {
 		{name: "a refused connection", html: `-`, do: get(routine.Fetch{URL: "http://127.0.0.1:18998/"}, 1000), code: bad, words: "the connection was refused"},
 		{name: "what the policy refuses", html: `-`, do: get(routine.Fetch{URL: "http://192.0.2.1/"}, 1000), code: routine.CodeEgressDenied, words: "192.0.2.1"},
 		{name: "an answer that breaks off", html: `-`, site: map[string]any{"b": broke}, do: get(routine.Fetch{URL: "b"}, 1000), code: bad, words: "broke off"},
-		{name: "more than the limit", html: `-`, site: map[string]any{"b": status(200, strings.Repeat("x", 2000))}, do: get(routine.Fetch{URL: "b"}, 1000), code: routine.CodeResultTooLarge, words: "1000 bytes"},
+		{name: "more than the limit", html: `-`, site: map[string]any{"b": status(200, strings.Repeat("x", 2000))},
+			do: get(routine.Fetch{URL: "b"}, 1000), code: routine.CodeResultTooLarge, words: "1000 bytes"},
 		{name: "exactly the limit", html: `-`, site: map[string]any{"b": status(200, strings.Repeat("x", 1000))}, do: get(routine.Fetch{URL: "b"}, 1000), then: `LOG.length`, is: `1004`},
-		{name: "headers that a browser keeps to itself are told of", html: `-`, site: map[string]any{"echo": echo}, do: get(routine.Fetch{URL: "echo", Headers: map[string]string{"Cookie": "sid=x", "X-Mine": "m"}}, 1000),
+		{name: "headers that a browser keeps to itself are told of", html: `-`, site: map[string]any{"echo": echo},
+			do:   get(routine.Fetch{URL: "echo", Headers: map[string]string{"Cookie": "sid=x", "X-Mine": "m"}}, 1000),
 			then: `LOG`, is: `"418 GET m   "`, warns: "lets no page set the header Cookie"},
 		{name: "a relative URL on a blank page", do: func(a *attempt) error {
 			_, err := a.p.Fetch(a.ctx, routine.Fetch{URL: "/x", Method: "GET"}, 1000)
@@ -172,7 +175,7 @@ func TestFetchStreams(t *testing.T) {
 	}
 }
 
-// watchHeap gives the bytes of the objects that the last garbage collection found
+// watchHeap returns the bytes of the objects that the last garbage collection found
 // live and, after stop is closed, their peak. Dead objects would count how late it
 // ran.
 func watchHeap() (peak chan uint64, stop chan struct{}) {

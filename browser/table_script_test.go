@@ -116,16 +116,20 @@ func TestReadingTable(t *testing.T) {
 		{name: "scroll to what does not come", html: tall, do: scroll(routine.Scroll{Selector: "#none"}), code: routine.CodeElementNotFound, words: "#none"},
 		{name: "HTML of the page", html: `<p>x</p>`, do: html("", `<p>x</p></body></html>`), then: `1`, is: `1`},
 		{name: "HTML of an element, visible or not", html: `<p hidden id=p>x</p>`, do: html("#p", `<p hidden="" id="p">x</p>`), then: `1`, is: `1`},
-		{name: "HTML waits for its element", html: `<script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<p id=p>x</p>'), 150)</script>`, do: html("#p", `<p id="p">x</p>`), then: `1`, is: `1`},
-		{name: "HTML in a shadow root", html: `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<p id=p>x</p>'</script>`, do: html("#p", `<p id="p">x</p>`), then: `1`, is: `1`},
+		{name: "HTML waits for its element", html: `<script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<p id=p>x</p>'),
+			150)</script>`, do: html("#p", `<p id="p">x</p>`), then: `1`, is: `1`},
+		{name: "HTML in a shadow root",
+			html: `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<p id=p>x</p>'</script>`,
+			do:   html("#p", `<p id="p">x</p>`), then: `1`, is: `1`},
 		{name: "HTML of what does not come", html: `-`, do: html("#p", ""), code: routine.CodeElementNotFound, words: "#p"},
-		{name: "a mirrored value is there for scripts, and on later pages of its origin", html: `-`, site: map[string]any{"next": `<script>say(sessionStorage.getItem('k'))</script>`}, do: func(a *attempt) error {
-			if err := a.p.Mirror(a.ctx, "k", "v"); err != nil {
+		{name: "a mirrored value is there for scripts, and on later pages of its origin", html: `-`,
+			site: map[string]any{"next": `<script>say(sessionStorage.getItem('k'))</script>`}, do: func(a *attempt) error {
+				if err := a.p.Mirror(a.ctx, "k", "v"); err != nil {
+					return err
+				}
+				_, err := a.p.Navigate(a.ctx, a.site+"next")
 				return err
-			}
-			_, err := a.p.Navigate(a.ctx, a.site+"next")
-			return err
-		}, log: "v;"},
+			}, log: "v;"},
 		{name: "another origin never sees it", html: `-`, site: map[string]any{"next": `<script>say(sessionStorage.length)</script>`}, do: func(a *attempt) error {
 			if err := a.p.Mirror(a.ctx, "k", "v"); err != nil {
 				return err
@@ -133,7 +137,9 @@ func TestReadingTable(t *testing.T) {
 			_, err := a.p.Navigate(a.ctx, strings.Replace(a.site, "127.0.0.1", "localhost", 1)+"next")
 			return err
 		}, log: "0;"},
-		{name: "a full quota fails nothing", html: `<script>sessionStorage.x = 'x'.repeat((5 << 20) - 10)</script>`, do: func(a *attempt) error { return a.p.Mirror(a.ctx, "k", strings.Repeat("v", 1<<20)) }, then: `sessionStorage.getItem('k')`, is: `null`},
+		{name: "a full quota fails nothing", html: `<script>sessionStorage.x = 'x'.repeat((5 << 20) - 10)</script>`,
+			do: func(a *attempt) error { return a.p.Mirror(a.ctx, "k", strings.Repeat("v", 1<<20)) }, then: `sessionStorage.getItem('k')`,
+			is: `null`},
 		{name: "cookies of the run, HttpOnly ones too", site: map[string]any{"x": setCookies}, do: func(a *attempt) error {
 			if _, err := a.p.Navigate(a.ctx, a.site+"x"); err != nil {
 				return err
@@ -147,8 +153,8 @@ func TestReadingTable(t *testing.T) {
 	})
 }
 
-// Apart from the table: reading so much takes the race detector seconds, in
-// which pages beside it would seem to hang.
+// Not in the table, because reading so much takes seconds under the race detector,
+// and pages that run at the same time would seem to hang.
 func TestLongHTML(t *testing.T) {
 	size := 4 << 20
 	if *whole {

@@ -18,10 +18,10 @@ import (
 	"rote/routine"
 )
 
-// row is one promise of what an operation does on a page, held by both kinds of
-// browser. It says what must be so afterwards: what the page has said, what an
-// expression gives, where the page is, or how the operation fails. Warnings must
-// be exactly the expected one, or none.
+// row is one promise of an operation, which both kinds of browser must keep. It says
+// what must be true afterwards: what the page has logged, the value of an
+// expression, the URL of the page, or how the operation fails. Warnings must be
+// exactly the expected one, or none.
 type row struct {
 	name string
 	// html is the body of the page at ./ of the row's own site, on which say()

@@ -49,18 +49,28 @@ func TestInputText(t *testing.T) {
 		{name: "a date", html: `<input id=i type=date onchange="say(this.value)">`, do: type_("2031-02-03"), log: "2031-02-03;"},
 		{name: "a range", html: `<input id=i type=range max=10 onchange="say(this.value)">`, do: type_("7"), log: "7;"},
 		{name: "a colour", html: `<input id=i type=color onchange="say(this.value)">`, do: type_("#00ff00"), log: "#00ff00;"},
-		{name: "a choice in place of the others of a list", html: `<select id=i multiple onchange="say([...this.selectedOptions].map(o => o.text))"><option selected>One<option selected>Two<option>Three</select>`, do: over("Three"), log: "Three;"},
-		{name: "a choice beside the others of a list", html: `<select id=i multiple onchange="say([...this.selectedOptions].map(o => o.text))"><option selected>One<option>Two</select>`, do: type_("Two"), log: "One,Two;"},
+		{name: "a choice in place of the others of a list",
+			html: `<select id=i multiple onchange="say([...this.selectedOptions].map(o => o.text))">			<option selected>One<option selected>Two<option>Three</select>`, do: over("Three"), log: "Three;"},
+		{name: "a choice beside the others of a list",
+			html: `<select id=i multiple onchange="say([...this.selectedOptions].map(o => o.text))"><option selected>One<option>Two</select>`,
+			do:   type_("Two"), log: "One,Two;"},
 		{name: "a choice by its text", html: `<select id=i onchange="say(this.value)"><option value=1>One<option value=2>Two</select>`, do: type_("Two"), log: "2;"},
 		{name: "a choice by its value", html: `<select id=i onchange="say(this.value)"><option value=1>One<option value=2>Two</select>`, do: type_("2"), log: "2;"},
-		{name: "a choice that comes late", html: `<select id=i onchange="say(this.value)"></select><script>setTimeout(() => i.innerHTML = '<option><option value=2>Two', 200)</script>`, do: type_("Two"), log: "2;"},
+		{name: "a choice that comes late", html: `<select id=i onchange="say(this.value)"></select>
+			<script>setTimeout(() => i.innerHTML = '<option><option value=2>Two', 200)</script>`, do: type_("Two"), log: "2;"},
 		{name: "an editable element", html: `<div id=i contenteditable></div>`, do: same("one\ntwo"), then: `i.innerText.replace(/\n+/g, '|')`, is: `"one|two"`},
 		{name: "empty lines in an editable element", html: `<div id=i contenteditable></div>`, do: same("one\n\ntwo"), then: `i.innerText.replace(/\n+/g, '|')`, is: `"one|two"`},
 		{name: "paragraphs in an editable element", html: `<div id=i contenteditable><p>zero</p></div>`, do: same("\none\ntwo"), then: `i.innerText.trim().replace(/\n+/g, '|')`, is: `"zero|one|two"`},
-		{name: "a field under its floating label", html: `<label style="position:relative"><input id=i style="width:200px"><span style="position:absolute;inset:0">Name</span></label>`, do: type_("x"), then: value, is: `"x"`},
+		{name: "a field under its floating label", html: `<label style="position:relative">
+			<input id=i style="width:200px"><span style="position:absolute;inset:0">Name</span></label>`, do: type_("x"), then: value, is: `"x"`},
 		{name: "a field that becomes editable", html: `<input id=i readonly><script>setTimeout(() => i.readOnly = false, 200)</script>`, do: type_("x"), then: value, is: `"x"`},
-		{name: "in a shadow root", html: `<x-y></x-y><script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<input id=i oninput="say(this.value)">'</script>`, do: type_("ab"), log: "a;ab;"},
-		{name: "key and input events as a person's typing gives them", html: `<input id=i><script>for (const n of ['keydown','keypress','beforeinput','input','keyup']) i.addEventListener(n, e => say(n + (e.key ?? e.data) + e.isTrusted))</script>`,
+		{name: "in a shadow root",
+			html: `<x-y></x-y>
+			<script>document.querySelector('x-y').attachShadow({mode:'open'}).innerHTML='<input id=i oninput="say(this.value)">'</script>`,
+			do: type_("ab"), log: "a;ab;"},
+		{name: "key and input events as a person's typing gives them",
+			html: `<input id=i><script>for (const n of ['keydown','keypress','beforeinput','input','keyup'])
+			i.addEventListener(n, e => say(n + (e.key ?? e.data) + e.isTrusted))</script>`,
 			do: type_("A"), log: "keydownAtrue;keypressAtrue;beforeinputAtrue;inputAtrue;keyupAtrue;"},
 		{name: "change comes when the field is left", html: `<input id=i onchange="say('change')"><input id=j>`, do: func(a *attempt) error {
 			if err := a.typed("#i", "x"); err != nil {
@@ -84,12 +94,16 @@ func TestInputText(t *testing.T) {
 		{name: "no trap off the screen", html: `<input id=i style="position:absolute;left:-999px">`, do: type_("x"), code: no, words: "outside"},
 		{name: "no transparent trap", html: `<input id=i style="opacity:0">`, do: type_("x"), code: no, words: "transparent"},
 		{name: "no field that gives the focus away", html: `<input id=i onfocus="o.focus()"><input id=o>`, do: type_("x"), code: no, words: "gives the focus away"},
-		{name: "no choice that is not offered, and what is offered is named", html: `<select id=i><option>One<option disabled>x</select>`, do: type_("x"), code: no, words: `"#i" has no option "x" (it has "One")`},
+		{name: "no choice that is not offered, and what is offered is named", html: `<select id=i><option>One<option disabled>x</select>`,
+			do: type_("x"), code: no, words: `"#i" has no option "x" (it has "One")`},
 		{name: "pages of XHTML", html: `<a id=b href=x>x</a>`,
-			site: map[string]any{"x": xhtml(`<input id="i"/><iframe src="y"/><label><input id="c" type="checkbox" style="display:none"/>c</label><select id="s"><option>a</option><option>b</option></select>`), "y": xhtml(`<input id="j"/>`)},
+			site: map[string]any{"x": xhtml(`<input id="i"/><iframe src="y"/><label><input id="c" type="checkbox" style="display:none"/>c</label>
+				<select id="s"><option>a</option><option>b</option></select>`), "y": xhtml(`<input id="j"/>`)},
 			do: func(a *attempt) error {
 				return errors.Join(a.click("#b"), a.typed("#i", "one"), a.typed("#j", "two"), a.typed("#s", "b"), a.click("#c"))
-			}, then: `[...[...document.querySelectorAll('input,select'), document.querySelector('iframe').contentDocument.querySelector('input')].map(e => e.value), document.querySelector('#c').checked].join()`, is: `"one,on,b,two,true"`},
+			}, is: `"one,on,b,two,true"`,
+			then: `[...[...document.querySelectorAll('input,select'), document.querySelector('iframe').contentDocument.querySelector('input')]
+				.map(e => e.value), document.querySelector('#c').checked].join()`},
 		{name: "no choice of an empty list", html: `<select id=i></select>`, do: type_("x"), code: no, words: `nothing to choose yet`},
 	})
 }
@@ -104,7 +118,9 @@ func xhtml(body string) func(http.ResponseWriter, *http.Request) {
 
 func TestPressKeys(t *testing.T) {
 	t.Parallel()
-	const tell = `<script>for (const n of ['keydown','keyup']) addEventListener(n, e => say(n[3] + (e.ctrlKey ? '^' : '') + (e.altKey ? '~' : '') + (e.shiftKey ? '+' : '') + e.key + ' ' + e.code + ' ' + e.keyCode + (e.location ? '@' + e.location : '')))</script>`
+	const tell = `<script>for (const n of ['keydown','keyup']) addEventListener(n, e => say(n[3] +
+		(e.ctrlKey ? '^' : '') + (e.altKey ? '~' : '') + (e.shiftKey ? '+' : '') +
+		e.key + ' ' + e.code + ' ' + e.keyCode + (e.location ? '@' + e.location : '')))</script>`
 	keys := func(names ...string) func(*attempt) error {
 		return func(a *attempt) error { return a.press(names...) }
 	}
@@ -124,7 +140,8 @@ func TestPressKeys(t *testing.T) {
 		{name: "keys of the keypad", html: tell, do: keys("Numpad7"), log: "d7 Numpad7 103@3;u7 Numpad7 103@3;"},
 		{name: "media keys", html: tell, do: keys("MediaPlayPause"), log: "dMediaPlayPause MediaPlayPause 179;uMediaPlayPause MediaPlayPause 179;"},
 		{name: "the right one of two", html: tell, do: keys("ControlRight"), log: "d^Control ControlRight 17@2;uControl ControlRight 17@2;"},
-		{name: "a chord: modifiers down in order and up again", html: tell, do: keys("Control+Alt+K"), log: "d^Control ControlLeft 17@1;d^~Alt AltLeft 18@1;d^~k KeyK 75;u^~k KeyK 75;u^Alt AltLeft 18@1;uControl ControlLeft 17@1;"},
+		{name: "a chord: modifiers down in order and up again", html: tell, do: keys("Control+Alt+K"),
+			log: "d^Control ControlLeft 17@1;d^~Alt AltLeft 18@1;d^~k KeyK 75;u^~k KeyK 75;u^Alt AltLeft 18@1;uControl ControlLeft 17@1;"},
 		{name: "Shift in a chord makes a capital", html: tell, do: keys("Shift+a"), log: "d+Shift ShiftLeft 16@1;d+A KeyA 65;u+A KeyA 65;uShift ShiftLeft 16@1;"},
 		{name: "Enter submits", html: `<form action="done"><input id=i name=i value=x></form>`, site: map[string]any{"done": `ok`}, do: focused("Enter"), url: "done?i=x"},
 		{name: "Enter of the keypad submits", html: `<form action="done"><input id=i name=i value=x></form>`, site: map[string]any{"done": `ok`}, do: focused("NumpadEnter"), url: "done?i=x"},

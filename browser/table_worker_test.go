@@ -147,7 +147,7 @@ func (a *attempt) fetches(f routine.Fetch, want string) error {
 	return nil
 }
 
-// What a script asks for does not leave through the page's service worker either.
+// Requests of a script are blocked also if the page has a service worker.
 func TestScriptsSendNothingThroughServiceWorkers(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds {

@@ -7,7 +7,7 @@ type way struct {
 	name, script string
 	// shows is where the attempt must show as a refusal of the proxy, so that a
 	// script that no longer does anything is noticed; nowhere: the browser
-	// itself gives it up.
+	// itself returns it up.
 	shows shows
 	// top: it takes a page of its own, not a frame.
 	top bool
@@ -60,7 +60,9 @@ var ways = []way{
 	{name: "embed", script: `add('embed', {src: SINK})`},
 	{name: "video", script: `add('video', {src: SINK}).load()`, top: true},
 	{name: "audio", script: `new Audio(SINK).load()`, top: true},
-	{name: "text track", script: `const v = add('video', {}); const t = document.createElement('track'); Object.assign(t, {src: SINK, default: true, kind: 'subtitles'}); document.body.append(v); v.crossOrigin = 'anonymous'; v.append(t); t.track.mode = 'showing'`},
+	{name: "text track", script: `const v = add('video', {}); const t = document.createElement('track');
+		Object.assign(t, {src: SINK, default: true, kind: 'subtitles'}); document.body.append(v); v.crossOrigin = 'anonymous'; v.append(t);
+		t.track.mode = 'showing'`},
 	{name: "link with a ping", script: `add('a', {href: '#x', ping: SINK}).click()`, shows: inShell},
 	{name: "worker", script: `new Worker(URL.createObjectURL(new Blob(["fetch('" + SINK + "', {mode: 'no-cors'})"])))`},
 	{name: "worker that imports", script: `new Worker(URL.createObjectURL(new Blob(["importScripts('" + SINK + "')"])))`},
@@ -77,7 +79,8 @@ var ways = []way{
 	{name: "WebTransport", script: `const w = new WebTransport('https://' + UDP + '/'); await Promise.allSettled([w.ready, w.closed])`, shows: nowhere},
 	{name: "WebRTC, STUN", script: `await gathered(new RTCPeerConnection({iceServers: [{urls: 'stun:' + UDP}]}))`, shows: nowhere},
 	{name: "WebRTC, TURN over UDP", script: `await gathered(new RTCPeerConnection({iceTransportPolicy: 'relay', iceServers: [{urls: 'turn:' + UDP, username: 'a', credential: 'b'}]}))`, shows: nowhere},
-	{name: "WebRTC, TURN over TCP", script: `await gathered(new RTCPeerConnection({iceTransportPolicy: 'relay', iceServers: [{urls: 'turn:' + SINK.slice(7) + '?transport=tcp', username: 'a', credential: 'b'}]}))`},
+	{name: "WebRTC, TURN over TCP", script: `await gathered(new RTCPeerConnection({iceTransportPolicy: 'relay',
+		iceServers: [{urls: 'turn:' + SINK.slice(7) + '?transport=tcp', username: 'a', credential: 'b'}]}))`},
 	{name: "WebRTC, a peer", script: `const p = new RTCPeerConnection(); const failed = new Promise(r => p.oniceconnectionstatechange = () => /checking|failed/.test(p.iceConnectionState) && r());
 		p.createDataChannel('x'); await p.setLocalDescription(await p.createOffer()); const [host, port] = UDP.split(':');
 		await p.setRemoteDescription({type: 'answer', sdp: p.localDescription.sdp.replace('a=setup:actpass', 'a=setup:active')});

@@ -78,7 +78,8 @@ func TestProxyForwardsURLsUnchanged(t *testing.T) {
 	}
 }
 
-// What is no request is given no answer, which would look like the site's.
+// An invalid request gets no response, because the browser would take it for one of
+// the site.
 func TestProxyClosesConnectionOfInvalidRequest(t *testing.T) {
 	host := echo(t)
 	proxy, _ := through(t, policy(t, Listed, []string{host}, nil))
@@ -119,8 +120,8 @@ func TestProxyKeepsConnections(t *testing.T) {
 	}
 }
 
-// What has come is passed on at once, and a request that the browser gives up
-// is given up at the site.
+// The proxy passes on each part of a response at once. If the browser cancels a
+// request, the proxy cancels it at the site.
 func TestProxyStreams(t *testing.T) {
 	given := make(chan struct{})
 	host, _ := sink(t, func(w http.ResponseWriter, r *http.Request) {
@@ -237,7 +238,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// What the browser fetches ahead passes only while it may.
+// Prefetches of the browser pass only while FetchAhead allows them.
 func TestFetchAhead(t *testing.T) {
 	host, hits := sink(t, func(http.ResponseWriter, *http.Request) {})
 	proxy, _ := through(t, policy(t, Listed, []string{host}, nil))

@@ -37,7 +37,7 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// Of a name with several addresses only the allowed ones are connected to, in
+// If a name has several addresses, only the allowed ones are connected to, in
 // whatever order they come.
 func TestNameWithPublicAndPrivateAddresses(t *testing.T) {
 	port, public, secret := egresstest.TwoSides(t)
@@ -87,7 +87,7 @@ func TestDeniedNamesAreNotResolved(t *testing.T) {
 	}
 }
 
-// However loopback is written, nothing connects to it.
+// Nothing connects to loopback, no matter how its address is written.
 func TestSpellingsOfLoopback(t *testing.T) {
 	port, _, secret := egresstest.TwoSides(t)
 	for _, mode := range []Mode{Public, Listed} {

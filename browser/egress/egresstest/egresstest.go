@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// TwoSides are a server on 127.0.0.2, which stands for the public one, and one
+// TwoSides are a server on 127.0.0.2, which counts as public, and one
 // on 127.0.0.1 at the same port, which nothing may reach.
 func TwoSides(t testing.TB) (port string, public, secret *Counted) {
 	t.Helper()
@@ -69,9 +69,9 @@ func count(t testing.TB, l net.Listener) *Counted {
 	return c
 }
 
-// Names is a name server on loopback. answers gives the addresses of a name for
-// the nth look-up, from 0; the function that comes back says how often a name
-// was looked up.
+// Names starts a name server on loopback. answers returns the addresses of a name
+// for the nth look-up, from 0. The returned function says how often a name was
+// looked up.
 func Names(t testing.TB, answers func(name string, n int) []string) (*net.Resolver, func(string) int) {
 	t.Helper()
 	conn, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
