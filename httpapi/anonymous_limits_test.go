@@ -19,7 +19,7 @@ func sized(bytes int, fields string) string {
 		{"type": "navigate", "url": "https://shop.example/{{p}}"}, {"type": "input_text", "selector": "#a", "text": "` + strings.Repeat("x", bytes) + `"}]}`
 }
 
-// TestAnonymousBodies: a body without a token is small, whatever the path.
+// Without a token only small bodies are accepted, on every path.
 func TestAnonymousBodies(t *testing.T) {
 	e := newEnv(t)
 	const limit = service.MaxAnonymousBody
@@ -51,8 +51,8 @@ func TestAnonymousBodies(t *testing.T) {
 	}
 }
 
-// TestLargeRoutinesInLists: a list names a large routine without its parts, and
-// its pages are as for any other.
+// A list has a large routine without its large parts, and pages through lists
+// are not affected by them.
 func TestLargeRoutinesInLists(t *testing.T) {
 	optional.OneGoroutine(t)
 	e := newEnv(t)
@@ -115,8 +115,8 @@ func (b *blockedLists) Routines(ctx context.Context, f routine.RoutineFilter) ([
 	return b.Store.Routines(ctx, f)
 }
 
-// TestAnonymousCallsAreSerialized: calls without a token are worked on one at a time, and
-// refused when too many wait. Others do not wait for them.
+// Calls without a token are handled one at a time, and rejected if too many
+// wait. Other calls do not wait for them.
 func TestAnonymousCallsAreSerialized(t *testing.T) {
 	store := &blockedLists{begun: make(chan struct{}, 1), release: make(chan struct{})}
 	e := newEnv(t, func(c *envConfig) {

@@ -234,8 +234,8 @@ func TestOpenPaths(t *testing.T) {
 	}
 }
 
-// TestBadTokens: what is no good is refused on every path that looks at tokens,
-// also where none is needed.
+// An invalid token is rejected on every path that reads tokens, also if the path
+// needs none.
 func TestBadTokens(t *testing.T) {
 	e := newEnv(t)
 	for name, headers := range map[string]map[string]string{

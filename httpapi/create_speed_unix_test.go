@@ -17,7 +17,7 @@ import (
 	"rote/routine/routinetest/optional"
 )
 
-// creating makes routines, many at once, and gives how many a second.
+// creating creates routines concurrently and returns how many a second.
 func creating(t *testing.T, e *env, routines int) float64 {
 	t.Helper()
 	var left atomic.Int64
@@ -55,8 +55,8 @@ func (e *env) plain(t *testing.T, text string) (status int, err error) {
 	return got.StatusCode, errors.Join(err, got.Body.Close())
 }
 
-// syncing writes to a file and waits for the disk, again and again, and gives
-// how often a second that goes.
+// syncing writes to a file and waits for the disk, and returns how many times a
+// second it can do so.
 func syncing(t *testing.T, times int) float64 {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "synced"))

@@ -47,7 +47,7 @@ type env struct {
 	store   *watchedStore
 	browser *fakeBrowser
 	log     *logBuffer
-	pairs   []string // of names and what they stand for
+	pairs   []string // of placeholders and their values
 	base    string   // of all paths
 	names   *strings.Replacer
 }
@@ -177,7 +177,7 @@ func (e *env) must(t *testing.T, method, path string, headers map[string]string,
 
 var asAdmin = map[string]string{"X-Service-Token": "$admin"}
 
-// lines closes the server, after which the log is complete, and gives the log's
+// lines closes the server, after which the log is complete, and returns the log's
 // lines that are of requests.
 func (e *env) lines() []string {
 	e.Server.Close()

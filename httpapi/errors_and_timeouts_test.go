@@ -210,7 +210,8 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestSlowHeader: who does not get a header out is cut off, without an answer.
+// A client that does not finish its header in time is disconnected without a
+// response.
 func TestSlowHeader(t *testing.T) {
 	s := httptest.NewUnstartedServer(nil)
 	s.Config = NewServer("", NewHandler(Config{}))
@@ -231,8 +232,7 @@ func TestSlowHeader(t *testing.T) {
 	}
 }
 
-// TestReadTimeoutDoesNotLimitRun: what a call does after its body has arrived may take
-// longer than the body.
+// The read timeout ends with the body: the call itself may take longer.
 func TestReadTimeoutDoesNotLimitRun(t *testing.T) {
 	a := &api{maxBody: defaultMaxBody}
 	s := impatient(t, a.startRequest(a.handle(func(q *request) (response, error) {

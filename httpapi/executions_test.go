@@ -15,7 +15,7 @@ import (
 	"rote/routine"
 )
 
-// ran runs $private to its end and gives the execution's id.
+// ran runs $private to its end and returns the execution's id.
 func (e *env) ran(t *testing.T, body string) string {
 	t.Helper()
 	got := e.must(t, "POST", "/routines/$private/execute", asAdmin, body)
@@ -27,7 +27,7 @@ func (e *env) ran(t *testing.T, body string) string {
 	return id
 }
 
-// begun begins a run of $private, to go on without its caller, and gives the
+// begun begins a run of $private, to go on without its caller, and returns the
 // path of the execution.
 func (e *env) begun(t *testing.T, body string) string {
 	t.Helper()
@@ -117,7 +117,7 @@ func TestListsLinkToOtherPages(t *testing.T) {
 func TestAsyncExecute(t *testing.T) {
 	e := newEnv(t)
 	path := e.begun(t, call("block"))
-	<-e.browser.blocked // it goes on after its call was answered
+	<-e.browser.blocked // it continues after its call was answered
 	scenario{"", "GET", path, "$admin", nil, "", 200, []string{`"status":"running"`, `"result":null`, `"operations_done":0,"operations_total":2`}, nil}.run(t, e)
 	close(e.browser.release)
 	<-e.store.finished
@@ -216,7 +216,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// What may be megabytes is not in each item of a list.
+// Values that may have megabytes are not in the items of a list.
 func TestLargeParametersAreNotListed(t *testing.T) {
 	e := newEnv(t)
 	long := strings.Repeat("x", routine.MaxListedParameters)

@@ -36,7 +36,7 @@ func (q *request) pathParameter(name string) string {
 
 func (q *request) routineID() string { return q.pathParameter("routine_id") }
 
-// response is what a call that went well gives.
+// response is the result of a successful call.
 type response struct {
 	status int
 	body   any // shown as JSON, unless it is a document

@@ -101,7 +101,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestETag: an answer's tag is good for the change after it.
+// A client can use the ETag of each response in the If-Match of its next change.
 func TestETag(t *testing.T) {
 	e := newEnv(t)
 	made := e.must(t, "POST", "/routines/", asAdmin, readPage)
@@ -120,8 +120,8 @@ func TestETag(t *testing.T) {
 	}
 }
 
-// TestIfNoneMatch: a GET whose If-None-Match names the current ETag is answered
-// with 304, its headers and no body.
+// A GET whose If-None-Match has the current ETag gets 304, the headers and no
+// body.
 func TestIfNoneMatch(t *testing.T) {
 	e := newEnv(t)
 	e.must(t, "POST", "/routines/", asAdmin, strings.Replace(readPage, "read_page", "unique_page", 1))
@@ -164,8 +164,7 @@ func TestIfNoneMatch(t *testing.T) {
 	}
 }
 
-// TestETagOfARedactedRoutine: two callers who get different bodies get
-// different tags.
+// Two callers who get different bodies get different ETags.
 func TestETagOfARedactedRoutine(t *testing.T) {
 	e := newEnv(t)
 	made := e.must(t, "POST", "/routines/", asAdmin, `{"name": "log_in", "description": "Logs in.", "is_public": true,

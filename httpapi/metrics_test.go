@@ -202,8 +202,8 @@ func TestMetricsHandler(t *testing.T) {
 	}
 }
 
-// What stands beside the front end under one path is counted under it, and can
-// still send its answer in pieces.
+// Handlers beside the front end are counted under their path, and can still
+// stream their response.
 func TestMeasure(t *testing.T) {
 	m := httpapi.NewMetrics()
 	e := newEnv(t, func(c *envConfig) { c.http.Metrics = m })

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRateLimit: each token has a limit of its own, and so has each address for
-// the calls without a valid one.
+// Each token has a limit of its own. Calls without a valid token are limited by
+// address.
 func TestRateLimit(t *testing.T) {
 	e := newEnv(t, func(c *envConfig) { c.http.RateLimit = 3 })
 	for _, token := range []string{"$admin", "$guest", "", "guess"} {

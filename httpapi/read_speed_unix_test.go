@@ -84,7 +84,7 @@ func bare(t testing.TB, body string) *httptest.Server {
 	return s
 }
 
-// reading gives what it takes to measure a read against a handler that writes
+// reading returns what it takes to measure a read against a handler that writes
 // the same bytes.
 func reading(t testing.TB) (ours, floor, token string) {
 	t.Helper()

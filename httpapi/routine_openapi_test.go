@@ -71,7 +71,7 @@ func (e *env) describe(t *testing.T, definition string) described {
 	return d
 }
 
-// call makes a request of what the document says and tells whether it takes it.
+// call makes a request as the document says and reports whether it is accepted.
 // The answer must be as described in any case.
 func (d described) call(t *testing.T, parameters string) (taken bool, got response) {
 	t.Helper()
@@ -100,8 +100,8 @@ func (d described) call(t *testing.T, parameters string) (taken bool, got respon
 	return taken, response{answer.StatusCode, answer.Header, string(body)}
 }
 
-// What the document takes the service takes, and what the one refuses the other
-// does, parameter by parameter.
+// For each parameter, the document and the service accept and reject the same
+// values.
 func TestCallsThatMatchRoutineOpenAPIAreAccepted(t *testing.T) {
 	optional.OneGoroutine(t)
 	e := newEnv(t, func(c *envConfig) { c.http.BasePath = "/rote" })
@@ -179,7 +179,7 @@ func TestRoutineOpenAPIResult(t *testing.T) {
 	}
 }
 
-// TestRoutineOpenAPIHasNoInvisibleCharacters: agents read these texts too.
+// Agents read these texts too, so they have no invisible characters.
 func TestRoutineOpenAPIHasNoInvisibleCharacters(t *testing.T) {
 	d := newEnv(t)
 	created := d.must(t, "POST", "/routines/", asAdmin, `{"name": "a\u202eb", "description": "a\u200fb", "parameters": [{"name": "p", "description": "a\u2066b", "pattern": "^\\p{L}\u202e"}],

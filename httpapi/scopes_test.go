@@ -18,18 +18,19 @@ const markedRoutine = `{"name": "marked", "description": "Has markdescription.",
 	"parameters": [{"name": "markparameter", "type": "url", "description": "The page"}],
 	"operations": [{"type": "navigate", "url": "{{markparameter}}"}, {"type": "return_html", "scope": "element", "selector": "#markoperation"}]}`
 
-// marks are what an answer may show of a routine and its executions, each under
-// the letter that stands for it in rightsTable.
+// marks are texts of a routine and its executions that an answer may contain, by
+// the letters that rightsTable uses for them.
 var marks = map[byte]string{
 	'd': "markdescription", 't': "marktag", 'p': "markparameter", 'o': "markoperation", // of the definition
 	'v': "markvalue", 'r': "so on", 'f': "as it was told to", 'e': "Sold out", // value, result, failure and evidence of an execution
 }
 
-// rightsTable has a row for each call, with what it answers to nobody and to
-// tokens of the owner's organization that have one scope: the status, and the
-// letters of the marks that the answer has. The calls are made of a private
-// routine ($routine), an execution of it that completed ($ended) and one that
-// failed ($failed). A row whose method is followed by a name has that body.
+// rightsTable has a row for each call with the expected answers: to a call
+// without a token, and to tokens of the owner's organization with one scope. An
+// answer is the status and the letters of the marks that it contains. The calls
+// are about a private routine ($routine), an execution of it that completed
+// ($ended) and one that failed ($failed). A row whose method is followed by a
+// name has that body.
 const rightsTable = `
                                                          nobody          routines:read   routines:write  executions:run  executions:read
 GET               /routines/                             200             200dopt         403             403             403

@@ -254,7 +254,7 @@ func TestRequestsOfListedPages(t *testing.T) {
 	}
 }
 
-// What holds for every call does so whatever else it needs.
+// Some rules apply to every call, regardless of its path and method.
 func TestEveryCall(t *testing.T) {
 	e := newEnv(t, func(c *envConfig) { c.http.MaxBody = 1000 })
 	host, large := map[string]string{"Host": "evil.example"}, `{"`+strings.Repeat("x", 1000)+`":1}`

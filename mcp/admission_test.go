@@ -71,7 +71,7 @@ func TestHTTPRequestsAreAdmittedOrRefused(t *testing.T) {
 	}
 }
 
-// endless counts what is read of it.
+// endless counts the bytes that are read from it.
 type endless struct{ read atomic.Int64 }
 
 func (e *endless) Read(b []byte) (int, error) {
@@ -115,8 +115,8 @@ func (f *httpFixture) patient() *http.Client {
 	return &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute, DisableKeepAlives: true}}
 }
 
-// TestRateLimitIsSharedWithREST: a token has one budget of calls, over whichever front end and
-// path, and a call that is refused runs nothing.
+// A token has one budget of calls for both front ends and all paths. A rejected
+// call runs nothing.
 func TestRateLimitIsSharedWithREST(t *testing.T) {
 	var admission *httpapi.Admission
 	f := newHTTPFixtureWith(t, func(f *httpFixture) {

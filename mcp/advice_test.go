@@ -17,8 +17,8 @@ import (
 	"rote/routine/service"
 )
 
-// Whatever a caller is told names no tool that the caller does not have, and no
-// operation of a routine that the caller may not read.
+// No text to a caller names a tool that the caller does not have, or an
+// operation of a routine that it may not read.
 func TestTextsNameOnlyToolsOfTheCaller(t *testing.T) {
 	h := newTestServer(t, hang, named("reads"),
 		`{"name": "clicks", "description": "Fails.", "operations": [{"type": "navigate", "url": "https://shop.example/"}, {"type": "click", "selector": "#markoperation"}]}`)
@@ -47,7 +47,7 @@ func TestTextsNameOnlyToolsOfTheCaller(t *testing.T) {
 	}
 }
 
-// runAs runs a routine as ann and gives the id of its execution.
+// runAs runs a routine as ann and returns the id of its execution.
 func runAs(t *testing.T, h *testServer, name string) string {
 	t.Helper()
 	rs, _, err := h.service.Routines(t.Context(), ann, routine.RoutineFilter{Words: []string{name}, Limit: 1})
@@ -61,8 +61,8 @@ func runAs(t *testing.T, h *testServer, name string) string {
 	return e.ID
 }
 
-// everythingTold is what a caller is told at the start, in the list of tools and
-// by calls that fail, take long or give much, with the names of their tools.
+// everythingTold returns all texts that a caller gets at the start, in the list
+// of tools and in answers.
 func everythingTold(t *testing.T, h *testServer, p routine.Principal, failedRun string) (texts, tools []string) {
 	t.Helper()
 	v := serveAs(t, h.Server, p)

@@ -42,7 +42,7 @@ func tool(m *server.MCPServer, name string, f handler) {
 	m.AddTool(mcp.NewTool(name, mcp.WithDescription("fixture")), f)
 }
 
-// gives is a tool that always gives the same.
+// gives returns a tool with a constant result.
 func gives(content ...mcp.Content) handler {
 	return func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: content}, nil
@@ -133,7 +133,7 @@ func talkFixtures(m *server.MCPServer) {
 		"untitledMulti": object{"type": "array", "items": object{"type": "string", "enum": plain}}, "titledMulti": object{"type": "array", "items": object{"anyOf": titled}}})
 }
 
-// changeFixtures change the lists that they stand in, and log.
+// changeFixtures change the lists that contain them, and log.
 func changeFixtures(m *server.MCPServer) {
 	done := gives(mcp.NewTextContent("done"))
 	tool(m, "test_trigger_tool_change", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {

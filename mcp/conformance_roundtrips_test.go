@@ -96,11 +96,11 @@ func roundTripFixtures(m *server.MCPServer) {
 	})
 }
 
-// errNoSampling is sent by withCodes as what it stands for.
+// errNoSampling is replaced by an error with the right code in withCodes.
 var errNoSampling = errors.New("missing required client capability: sampling")
 
-// withCodes gives an error of a fixture its code, which mcp-go's handlers cannot
-// choose: none of ours need to.
+// withCodes sets the code of errors of fixtures, which handlers of mcp-go cannot
+// choose. Our own handlers need no such codes.
 func withCodes(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Name") != "test_missing_capability" {

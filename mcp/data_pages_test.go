@@ -177,7 +177,8 @@ func walk(t fataler, data json.RawMessage, first dataRange) json.RawMessage {
 	return nil
 }
 
-// Whatever the shape of the data, following next brings every byte of it.
+// A client that follows next gets every byte, no matter how the data is
+// structured.
 func TestPagesReturnEveryByte(t *testing.T) {
 	seeded.CheckFew(t, 25, func(t *rapid.T) {
 		data, err := json.Marshal(largeJSON().Draw(t, "value"))
@@ -261,8 +262,8 @@ func TestPagesOfUnusualData(t *testing.T) {
 	}
 }
 
-// A walk over a part ends with the part, and one over a limited part gives the
-// rest of what was asked for.
+// Pages of a part end with the part. Pages of a limited part return the rest of
+// it.
 func TestPagesOfAPartOfTheData(t *testing.T) {
 	long := strings.Repeat("x", 20_000)
 	data := json.RawMessage(`{"a":["0` + long + `","1` + long + `","2` + long + `","3` + long + `"],"b":"` + long + `"}`)

@@ -24,8 +24,8 @@ func mends(t *testing.T, text string) (failureRecord, []routine.OperationRecord)
 	return r, before
 }
 
-// What a routine is mended by is in the answer of a tool: of resources and
-// prompts many agents see nothing.
+// The record that is needed to repair a routine is in the result of a tool,
+// because many agents see no resources and prompts.
 func TestGetExecutionReturnsTheFailureRecord(t *testing.T) {
 	h := newTestServer(t, buy)
 	h.browser.Page.Click = routinetest.FailClick(routine.Errorf(routine.CodeElementNotFound, "nothing matches #buy"))
@@ -61,7 +61,7 @@ func TestGetExecutionReturnsTheFailureRecord(t *testing.T) {
 	}
 }
 
-// However much a run has left, its record is as much as an agent takes.
+// The record stays within its size even if a run has left a lot.
 func TestFailureRecordIsBounded(t *testing.T) {
 	fetches := strings.Repeat(`{"type": "fetch", "endpoint": {"url": "https://shop.example/`+strings.Repeat("x", 3000)+`"}}, `, 40)
 	h := newTestServer(t, `{"name": "buy", "description": "Buys.", "operations": [`+fetches+`{"type": "click", "selector": "#buy"}]}`)

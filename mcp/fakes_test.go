@@ -206,7 +206,7 @@ func (h *testServer) executions(t *testing.T, status routine.ExecutionStatus) (l
 	return list
 }
 
-// named gives a small definition.
+// named returns a small definition.
 func named(name string) string {
 	return fmt.Sprintf(`{"name": %q, "description": "Reads the page.", "operations": [
 		{"type": "navigate", "url": "https://shop.example/"}, {"type": "return_html"}]}`, name)

@@ -145,7 +145,7 @@ func (c *httpCaller) send(ctx context.Context, text string) (*http.Response, err
 	return http.DefaultClient.Do(q)
 }
 
-// ask gives all messages that answer a request, the response last.
+// ask returns all messages that answer a request, the response last.
 func (c *httpCaller) ask(text string) []message {
 	c.t.Helper()
 	r := c.post(c.t.Context(), text)
@@ -254,7 +254,7 @@ func (c *sseClient) next() message {
 	}
 }
 
-// do makes a request and gives the status of its answer. A header that is
+// do makes a request and returns the status of its answer. A header that is
 // empty is left out.
 func (f *httpFixture) do(t *testing.T, method, path, user, body string, header map[string]string) int {
 	t.Helper()

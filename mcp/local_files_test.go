@@ -11,8 +11,8 @@ import (
 	"rote/routine/routinetest"
 )
 
-// A client on this machine is told where a file lies, whatever else is done with
-// it.
+// A client on this machine gets the path of each file, besides the other ways to
+// read it.
 func TestFilesAreReadableOnThisMachine(t *testing.T) {
 	dir := t.TempDir()
 	h := newTestServer(t, grab).with(t, Config{FileDir: func() (string, error) { return dir, nil }})

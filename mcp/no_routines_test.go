@@ -33,8 +33,8 @@ func greeting(t *testing.T, s *Server, p routine.Principal) string {
 	return texts[0]
 }
 
-// An agent whose organization has no routine is told how one gets there, by
-// what it or the operator can really do.
+// If an organization has no routine, the agent gets a hint how to create one
+// that fits its rights and the operator's settings.
 func TestNoRoutinesHint(t *testing.T) {
 	runner := ann
 	runner.Scopes = routine.ScopeExecutionsRun

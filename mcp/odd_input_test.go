@@ -32,8 +32,8 @@ func oddName(r *rand.Rand) string {
 	return b.String()
 }
 
-// Whatever routines are called, each is one tool, under a name that every client
-// takes and that a restart does not change.
+// Each routine is one tool, whatever its name. The tool's name is valid for
+// every client and the same after a restart.
 func TestManyOddNames(t *testing.T) {
 	h := newTestServer(t)
 	r := seeded.Rand(t)
@@ -86,7 +86,7 @@ func TestManyOddNames(t *testing.T) {
 	}
 }
 
-// What is no message, or odd in one, is answered, and the session goes on.
+// Invalid and unusual messages are answered, and the session continues.
 func TestOddMessagesAreAnswered(t *testing.T) {
 	f := newHTTPFixture(t, lookup)
 	f.browser.Page.Fetch = routinetest.Answer("application/json", `"found"`)

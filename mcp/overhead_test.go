@@ -25,8 +25,8 @@ import (
 // noop is a call that does nothing but travel, of a tool that both servers have.
 const noop = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"describe_routine","arguments":{"id":"only"}}}`
 
-// maxOverhead is how much longer a call that does nothing may take than at
-// mcp-go's own server, which checks nothing and asks nobody.
+// maxOverhead is how much longer a call that does nothing may take than with
+// mcp-go's own server, which checks nothing.
 const maxOverhead = 1.3
 
 // BenchmarkOverhead compares such a call, with its guards, its token and a look
@@ -83,7 +83,7 @@ type noopServer struct {
 	front  *httpFixture
 }
 
-// roteForNoop gives the server and what it answers.
+// roteForNoop returns the server and what it answers.
 func roteForNoop(b *testing.B) (*noopServer, string) {
 	store, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "rote.db"))
 	if err != nil {
@@ -126,7 +126,7 @@ func (n *noopServer) overHTTP(e era) func(*testing.B) func() {
 	return func(b *testing.B) func() { return callOverHTTP(b, n.front, e) }
 }
 
-// callOverHTTP gives a call over a connection that stays open.
+// callOverHTTP returns a call over a connection that stays open.
 func callOverHTTP(b *testing.B, f *httpFixture, e era) func() {
 	c := &httpCaller{f: f, era: e, user: "ann"}
 	if e == legacy {

@@ -58,7 +58,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// What another organization has is as what does not exist.
+// Resources of another organization look as if they did not exist.
 func TestResourcesAreOfTheOwnOrganization(t *testing.T) {
 	h := newTestServer(t, lookup)
 	h.browser.Page.Fetch = routinetest.Answer("application/json", `"mine"`)
@@ -87,7 +87,7 @@ func TestResourcesAreOfTheOwnOrganization(t *testing.T) {
 	}
 }
 
-// What a token may not read is neither listed nor suggested nor read.
+// A resource that a token may not read is not listed, suggested or returned.
 func TestResourcesRespectScopes(t *testing.T) {
 	h := newTestServer(t, named("only"))
 	r, err := h.service.Tools(t.Context(), ann)

@@ -56,7 +56,7 @@ type operationsDone struct {
 	Total int `json:"total"`
 }
 
-// nextCall is the call that returns what an answer lacks.
+// nextCall is the call that returns the part that is missing in an answer.
 type nextCall struct {
 	Tool      string         `json:"tool"`
 	Arguments map[string]any `json:"arguments"`

@@ -136,7 +136,7 @@ func TestPageTextIsCleaned(t *testing.T) {
 	}
 }
 
-// However much a page gives, the answer stays within its bound.
+// The answer stays within its limit even if a page returns a lot.
 func TestAnswerIsBounded(t *testing.T) {
 	h := newTestServer(t, lookup)
 	for range 30 {

@@ -41,7 +41,7 @@ type entry struct {
 	readOnly          bool
 	operations        int
 	steps             []string // what the first operations do
-	result            string   // what a call gives
+	result            string   // what a call returns
 	parameters        []string // the first names
 	schema            json.RawMessage
 	schemaErr         error        // why there is no schema

@@ -229,8 +229,8 @@ func TestRestOfATruncatedResult(t *testing.T) {
 	}
 }
 
-// A run that is slower than the soft deadline goes on; the answer says how to
-// get its result.
+// A run that takes longer than the soft deadline continues. The answer says how
+// to get its result.
 func TestSlowRunContinuesAfterItsCall(t *testing.T) {
 	h := newTestServer(t, hang).with(t, Config{SoftDeadline: time.Millisecond})
 	c := connect(t, h.Server)
@@ -266,7 +266,7 @@ func TestSlowRunContinuesAfterItsCall(t *testing.T) {
 	}
 }
 
-// get_execution waits as a call does, and tells how the run goes.
+// get_execution waits as a call does, and reports the progress of the run.
 func TestGetExecutionWaitsAndReportsProgress(t *testing.T) {
 	h := newTestServer(t, buy)
 	pressed, release := make(chan bool), make(chan bool)

@@ -29,8 +29,8 @@ func refused(t *testing.T, r *http.Response, retryAfter, words string) {
 	}
 }
 
-// TestOneUserCannotTakeAllSessions: a thousand idle /sse streams of one token once
-// gave every organization 503.
+// A regression test: a thousand idle /sse streams of one token made every
+// organization get 503.
 func TestOneUserCannotTakeAllSessions(t *testing.T) {
 	f := newHTTPFixture(t)
 	var streams []*http.Response

@@ -67,7 +67,7 @@ func TestAdviceAfterSideEffects(t *testing.T) {
 	}
 }
 
-// What went on when a service ended has left no record.
+// An operation that was running when the service ended has no record.
 func TestAdviceAfterAnInterruptedRun(t *testing.T) {
 	e := &routine.Execution{ErrorCode: routine.CodeInterrupted, Operations: []routine.OperationRecord{{Index: 0, Type: "click"}}}
 	f := &caller{name: "buy"}

@@ -81,7 +81,7 @@ func serveAs(t *testing.T, s *Server, p routine.Principal) *serving {
 	return v
 }
 
-// wait gives what ServeStdio returned.
+// wait returns what ServeStdio returned.
 func (v *serving) wait() error {
 	v.once.Do(func() {
 		select {
@@ -171,7 +171,7 @@ func (p *peer) next() message {
 	}
 }
 
-// drained takes a message and tells whether there was one.
+// drained takes a message and reports whether there was one.
 func (p *peer) drained() bool {
 	_, open := <-p.lines
 	return open
@@ -203,7 +203,7 @@ func (p *peer) answer(id string) message {
 	}
 }
 
-// tools asks for the list and gives the names of the routines in it.
+// tools asks for the list and returns the names of the routines in it.
 func (p *peer) tools() string {
 	p.t.Helper()
 	p.send(`{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`)
@@ -226,7 +226,7 @@ func call(id, tool, arguments string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
 }
 
-// connect gives mcp-go's own client, connected.
+// connect returns mcp-go's own client, connected.
 func connect(t *testing.T, s *Server, options ...client.ClientOption) *client.Client {
 	t.Helper()
 	return connectAs(t, s, ann, options...)
@@ -265,7 +265,7 @@ func callTool(t *testing.T, c *client.Client, tool string, arguments any) (*mcp.
 	return result, text.Text
 }
 
-// readResource gives what a resource has, text or bytes.
+// readResource returns what a resource has, text or bytes.
 func readResource(t *testing.T, c *client.Client, uri string) string {
 	t.Helper()
 	var q mcp.ReadResourceRequest

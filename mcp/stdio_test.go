@@ -97,7 +97,7 @@ func listening(id int) string {
 		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, id)
 }
 
-// Calls of one session are bounded, and the agent is told.
+// The calls of one session are limited, and the agent gets an error.
 func TestTooManyCallsAreRefused(t *testing.T) {
 	h := newTestServer(t, hang)
 	h.service = service.New(service.Config{Store: h.store, Browser: h.browser, Concurrency: 1, Queue: 2 * maxCalls})

@@ -10,9 +10,8 @@ import (
 	"rote/routine/sqlite"
 )
 
-// A tool has one name for life, so that no other has to be kept for it: whatever
-// is changed about the routine, and over a restart, what an agent has learnt
-// goes on working.
+// A tool keeps its name through all changes of the routine and restarts, so that
+// agents can keep using it and no other name has to be reserved.
 func TestToolNameIsImmutable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rote.db")
 	restart := func() *service.Service {

@@ -49,7 +49,7 @@ var published = []string{
 var routineIDs = regexp.MustCompile(`Routine_[0-9a-f-]{36}`)
 var nameSuffix = regexp.MustCompile(`grosse_[a-z2-7]{5}`) // of the second of two alike names
 
-// What is published is a contract: the golden files show each change of it.
+// The published tools are a contract: the golden files show each change of it.
 func TestToolsGolden(t *testing.T) {
 	h := newTestServer(t, published...)
 	golden(t, h.Server, "tools.golden.json")
@@ -82,7 +82,8 @@ func golden(t *testing.T, s *Server, file string) {
 	}
 }
 
-// What clients are known to choke on must not come out of any definition.
+// No definition produces a schema with constructs that clients are known to
+// reject.
 func TestToolsUseOnlyWhatClientsAccept(t *testing.T) {
 	p := initialized(t, newTestServer(t, published...).Server)
 	p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)

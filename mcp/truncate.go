@@ -89,7 +89,7 @@ type location struct {
 
 // fit returns v in at most room bytes, at least minRoom: arrays lose
 // whole items from their end, strings end at a character, and an object's room
-// goes to its small members first. v is as cleanJSON gives it.
+// goes to its small members first. v is a result of cleanJSON.
 func (c *truncator) fit(at location, v json.RawMessage, room int) json.RawMessage {
 	if len(v) <= room {
 		return v

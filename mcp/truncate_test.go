@@ -41,7 +41,7 @@ func TestTruncateJSON(t *testing.T) {
 	}
 }
 
-// Whatever is cut to whatever room, it fits, is JSON, and is told of.
+// Truncated JSON fits into its room, is valid JSON, and the loss is reported.
 func TestTruncatedJSONAlwaysFits(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
 		data, err := json.Marshal(anyJSON(5).Draw(t, "value"))

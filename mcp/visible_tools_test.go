@@ -14,7 +14,7 @@ import (
 const allTestTools = "archive_routine buy cancel_execution create_routine describe_routine get_execution list_executions publish_routine " +
 	"reads run_routine search_routines update_routine validate_routine"
 
-// What a token is not good for is neither listed nor called.
+// A tool that a token may not call is not listed either.
 func TestVisibleToolsAreTheCallableOnes(t *testing.T) {
 	h := newTestServer(t, named("reads"), buy)
 	for _, row := range []struct {

@@ -167,8 +167,8 @@ func TestDefaultsAndExamplesSatisfyTheirSchema(t *testing.T) {
 	}
 }
 
-// What a schema leaves to Go still has to hold in its examples: the operations
-// of a routine, and the steps of a data_sanitizer.
+// Examples also obey the rules that the schema leaves to Go: those of the
+// operations of a routine and of the steps of a data_sanitizer.
 func TestNestedExamplesAreValid(t *testing.T) {
 	t.Parallel()
 	c := compiler(t)
@@ -245,8 +245,8 @@ func TestDefaultsMatchInterface(t *testing.T) {
 	}
 }
 
-// walk visits a schema and those within it, with the JSON pointer of each;
-// property tells that the schema is that of a named field.
+// walk visits a schema and those within it, with the JSON pointer of each.
+// property is true for the schema of a named field.
 func walk(schema map[string]any, at string, visit func(at string, schema map[string]any, property bool)) {
 	var down func(schema map[string]any, at string, property bool)
 	down = func(schema map[string]any, at string, property bool) {

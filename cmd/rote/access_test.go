@@ -40,7 +40,7 @@ var toolCalls = map[string]struct {
 	"tools":    {tool: "search_routines", arguments: `{}`},
 }
 
-// shownCode is the code at the end of what an agent is told.
+// shownCode matches the error code at the end of an answer to an agent.
 var shownCode = regexp.MustCompile(`\[([a-z_]+)\]`)
 
 // TestWhoMayDoWhatOverMCP is the access matrix over MCP: real tokens, another
@@ -63,7 +63,7 @@ func TestWhoMayDoWhatOverMCP(t *testing.T) {
 	for _, c := range routinetest.Access() {
 		call, isTool := toolCalls[c.Action]
 		if !isTool && c.Action != "read" || c.Caller.Anonymous() {
-			continue // nobody is refused at the door
+			continue // the call without a token is not rejected
 		}
 		seen[c.Action] = true
 		agent := agents[c.Caller.UserID]
@@ -93,7 +93,7 @@ func TestWhoMayDoWhatOverMCP(t *testing.T) {
 			case c.LacksScope():
 				want = "no such tool"
 			case c.Action == "execute" && c.Want == routine.CodeConflict && !c.Caller.Has(routine.ScopeRoutinesRead):
-				want = string(routine.CodeNotFound) // for whoever sees tools only, there is none any more
+				want = string(routine.CodeNotFound) // a caller that sees only tools cannot find it any more
 			}
 			if got != want {
 				t.Errorf("%q, want %q", got, want)
@@ -122,7 +122,7 @@ func codeOf(err error) string {
 	return err.Error()
 }
 
-// calls calls a tool and gives the code that it failed with.
+// calls calls a tool and returns the code that it failed with.
 func calls(t *testing.T, agent *client.Client, tool, arguments string) string {
 	t.Helper()
 	list, err := agent.ListTools(t.Context(), mcp.ListToolsRequest{})
@@ -147,8 +147,7 @@ func calls(t *testing.T, agent *client.Client, tool, arguments string) string {
 	return codeOf(errors.New(text))
 }
 
-// object puts a routine of the kind that the matrix names into the store and
-// gives its id.
+// object creates a routine of the kind that the matrix names and returns its id.
 func object(t *testing.T, store routine.Store, kind string) string {
 	t.Helper()
 	if kind == "unknown" || kind == "-" {

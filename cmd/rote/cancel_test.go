@@ -110,8 +110,8 @@ func (r *rote) stdio(c *exec.Cmd) *stdio {
 
 func (s *stdio) send(line string) { _, _ = io.WriteString(s.in, line+"\n") }
 
-// However a client of stdio goes, the page that it had opened goes too, and
-// with the process every Chromium.
+// However a client of stdio disconnects, its page is closed, and when the
+// process ends, so does every Chromium.
 func TestStdioClientDisconnects(t *testing.T) {
 	r, site := newClingingRote(t)
 	s := r.serve()
@@ -225,8 +225,8 @@ func (s *server) callOver(transport, page string) (c *httpClient, cancel func())
 	return c, func() { c.post(s.t.Context(), url, fmt.Sprintf(cancelling, "1")) }
 }
 
-// However a client over HTTP goes, the page that it had opened goes too; and
-// when the server goes, every Chromium.
+// However a client over HTTP disconnects, its page is closed. When the server
+// ends, so does every Chromium.
 func TestHTTPClientDisconnects(t *testing.T) {
 	t.Parallel() // it waits for the end of a limit
 	r, site := newClingingRote(t)

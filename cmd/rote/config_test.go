@@ -37,7 +37,7 @@ func TestInvalidConfigFiles(t *testing.T) {
 	}
 }
 
-// One file serves all commands: each takes what it has.
+// All commands can share one file: each reads its own settings.
 func TestConfigFile(t *testing.T) {
 	r := newRote(t)
 	config := r.file("config.yaml", `# a comment

@@ -25,9 +25,9 @@ func crashRounds(t *testing.T) int {
 	return n
 }
 
-// TestKilledUnderLoad: two servers share a database under load, and one of them
-// is killed at a random moment, again and again. All that was acknowledged is
-// there, once, and nothing stays open.
+// Two servers share a database under load, and one of them is killed at a random
+// moment, again and again. Everything that was acknowledged exists exactly once,
+// and no execution stays open.
 func TestKilledUnderLoad(t *testing.T) {
 	r := newRote(t)
 	rounds := crashRounds(t)
@@ -82,8 +82,8 @@ func (l *load) reach(more int64) {
 	}
 }
 
-// TestTwoServersUnderLoad: no change is lost and no key works twice between two
-// servers that share a database.
+// When two servers share a database, no change is lost and no idempotency key is
+// used twice.
 func TestTwoServersUnderLoad(t *testing.T) {
 	r := newRote(t)
 	first := r.serve()

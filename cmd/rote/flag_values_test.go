@@ -69,8 +69,8 @@ func TestFlagValues(t *testing.T) {
 	}
 }
 
-// The local user belongs to an organization: an empty name would stand for the
-// public routines of all others.
+// The local user must belong to an organization, because an empty name would
+// match the public routines of all others.
 func TestLocalUserHasNames(t *testing.T) {
 	r := newRote(t)
 	for _, args := range [][]string{{"mcp", "--organization", ""}, {"mcp", "--organization="}, {"list", "--user", ""}, {"token", "create", "--project", ""}} {

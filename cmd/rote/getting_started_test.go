@@ -33,7 +33,7 @@ func newcomer(t *testing.T) (r *rote, text string) {
 }
 
 // follow runs the commands of the README's first routine, but for those that
-// build the program and keep the shop up, and gives what they print.
+// build the program and keep the shop up, and returns what they print.
 func (r *rote) follow(text string) (stdout string) {
 	r.t.Helper()
 	part := section(r.t, text, "A first routine")

@@ -30,12 +30,11 @@ var hostileBodies = map[string]struct{ contentType, unit string }{
 	"text":     {"text/html", "<p>a line of text and some more"},
 }
 
-// hostileRuns are the operations of routines that cost the most, by what they
-// spend. They begin on an empty page of the hostile site.
-//
-// Another organization's calls may take less than slower times as long beside
-// them. Results have more: the value of a script leaves its page as one message,
-// which holds up what the browser has to say to other runs.
+// hostileRuns are the most expensive operations of routines, by the resource
+// that they use. They begin on an empty page of the hostile site. slower is how
+// many times as long calls of another organization may take meanwhile. It is
+// higher for results, because the value of a script leaves its page as one
+// message, which delays the messages of other runs.
 var hostileRuns = []struct {
 	name   string
 	slower float64

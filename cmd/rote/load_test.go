@@ -56,7 +56,7 @@ func newLoad(r *rote, servers ...*server) *load {
 	return l
 }
 
-// made creates a routine and gives its id.
+// made creates a routine and returns its id.
 func (s *server) made(text string) string {
 	s.t.Helper()
 	status, answer := s.call("POST", "/routines/", text)

@@ -95,7 +95,7 @@ func (r *rote) run(args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), c.ProcessState.ExitCode()
 }
 
-// file writes a file into the home and gives its path.
+// file writes a file into the home and returns its path.
 func (r *rote) file(name, text string) string {
 	r.t.Helper()
 	path := filepath.Join(r.home, name)

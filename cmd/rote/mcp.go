@@ -111,7 +111,7 @@ const parentInterval = 500 * time.Millisecond
 
 // watchParent calls orphaned when the process that started this one has ended.
 // Other processes, such as package runners, may keep standard input open after
-// it, and the browser would then run for nobody.
+// it, and the browser would then keep running without a client.
 func watchParent(ctx context.Context, orphaned func()) {
 	parent := os.Getppid()
 	tick := time.NewTicker(parentInterval)

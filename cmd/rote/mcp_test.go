@@ -59,8 +59,8 @@ func TestServeMCP(t *testing.T) {
 	}
 }
 
-// TestRateLimitOfBothFrontEnds: the limit that REST obeys is that of MCP too,
-// and there is none on loopback unless it is asked for.
+// REST and MCP share one rate limit. On loopback there is none unless a flag
+// sets it.
 func TestRateLimitOfBothFrontEnds(t *testing.T) {
 	r := newRote(t)
 	s := r.serve("--rate-limit", "2")
@@ -74,8 +74,8 @@ func TestRateLimitOfBothFrontEnds(t *testing.T) {
 	}
 }
 
-// TestTrustedProxy: callers behind the proxy that --trusted-proxy names are
-// counted by their own addresses.
+// Callers behind the proxy that --trusted-proxy names are counted by their own
+// addresses.
 func TestTrustedProxy(t *testing.T) {
 	s := newRote(t).serve("--rate-limit", "1", "--trusted-proxy", "127.0.0.0/8")
 	for _, row := range []struct {
@@ -101,8 +101,8 @@ func TestTrustedProxy(t *testing.T) {
 const grab = `{"name":"grab","description":"Downloads a page of the shop.","parameters":[{"name":"site","type":"url"}],"operations":[
 	{"type":"navigate","url":"{{site}}/"},{"type":"download","endpoint":{"url":"{{site}}/product/LAMP-01"},"filename":"lamp.html"}]}`
 
-// TestResultFileOnDisk: who started rote mcp is told where a file lies, and
-// opens it, until rote mcp has ended.
+// A client of rote mcp gets the path of a result file and can read the file
+// until rote mcp ends.
 func TestResultFileOnDisk(t *testing.T) {
 	r := newRote(t)
 	s := r.serve()

@@ -62,7 +62,7 @@ func TestParametersFromFiles(t *testing.T) {
 	}
 }
 
-// What cannot be a value is refused before anything runs, and the error names
+// A value that cannot be read is an error before anything runs. The error names
 // the parameter and the file.
 func TestUnreadableParameters(t *testing.T) {
 	r := newRote(t)

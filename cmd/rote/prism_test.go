@@ -94,7 +94,7 @@ func fetch(t *testing.T, url string) (string, *http.Response) {
 }
 
 // say makes a call of the session, which the proxy must let through in both
-// directions, and gives the answer. operation is as the description names it.
+// directions, and returns the answer. operation is as the description names it.
 func (p *proxied) say(operation, method, path, body string, want answerOf, headers ...string) string {
 	p.t.Helper()
 	text, answer := p.send(method, path, body, headers...)
@@ -207,7 +207,7 @@ func (p *proxied) complete() {
 	}
 }
 
-// routines makes and changes a routine, and gives its id.
+// routines makes and changes a routine, and returns its id.
 func (p *proxied) routines(search string) string {
 	p.t.Helper()
 	key := []string{"Idempotency-Key", "first"}

@@ -79,7 +79,7 @@ func TestReadme(t *testing.T) {
 			t.Errorf(".ci/run does not run %q", command[1])
 		}
 	}
-	// Where gcc is installed, go build links to libc unless it is told not to.
+	// Where gcc is installed, go build links to libc unless CGO_ENABLED is 0.
 	builds := 0
 	for line := range strings.Lines(text) {
 		if !strings.Contains(line, "go build") && !strings.Contains(line, "go install") {

@@ -30,7 +30,7 @@ func (s *server) works() {
 	}
 }
 
-// fails runs a routine that cannot run, and gives the code of its failure.
+// fails runs a routine that cannot run, and returns the code of its failure.
 func (s *server) fails() string {
 	s.t.Helper()
 	_, created := s.call("POST", "/routines/", `{"name":"go","description":"d","operations":[{"type":"navigate","url":"`+s.shop+`/"}]}`)
@@ -41,7 +41,7 @@ func (s *server) fails() string {
 	return answer["code"].(string)
 }
 
-// program writes an executable file into the home and gives its path.
+// program writes an executable file into the home and returns its path.
 func (r *rote) program(name, text string) string {
 	r.t.Helper()
 	path := r.file(name, text)
@@ -51,7 +51,7 @@ func (r *rote) program(name, text string) string {
 	return path
 }
 
-// Whatever keeps the browser from starting, all that needs none goes on.
+// If the browser cannot start, everything that needs no browser still works.
 func TestMissingBrowser(t *testing.T) {
 	t.Run("removed", func(t *testing.T) {
 		r := newRote(t)

@@ -301,8 +301,8 @@ func waitNone(t *testing.T, text string) {
 	}
 }
 
-// What a run of a routine that is not incognito leaves in the browser, the next
-// one finds, in another process too; another project does not.
+// A run that is not incognito finds the cookies and storage that the last such
+// run of the project left, also in another process. Other projects do not.
 func TestSavedState(t *testing.T) {
 	r := newRote(t)
 	routine := r.file("count.json", `{"name":"count","description":"Counts its runs in the shop's own storage.","incognito":false,

@@ -58,8 +58,8 @@ func (r *rote) withoutNamespaces(hideHelper bool, args ...string) (stdout, stder
 	return out.String(), errs.String(), c.ProcessState.ExitCode()
 }
 
-// An ordinary user without user namespaces runs the browser with Debian's
-// setuid helper, and is told to install that when it is missing.
+// Without user namespaces, an ordinary user runs the browser with Debian's
+// setuid helper. If it is missing, a message says to install it.
 func TestOrdinaryUserWithoutUserNamespaces(t *testing.T) {
 	helper := "/usr/lib/chromium/chrome-sandbox"
 	if _, err := os.Stat(helper); os.Geteuid() != 0 || err != nil {

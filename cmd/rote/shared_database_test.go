@@ -16,7 +16,7 @@ func (s *server) searchBody(extra string) string {
 	return `{"parameters": {"query": "LAMP", "max_price": 30, "site": "` + s.shop + `"}` + extra + `}`
 }
 
-// stored stores an example and gives its path.
+// stored stores an example and returns its path.
 func (s *server) stored(name string) string {
 	s.t.Helper()
 	text, err := example(name)

@@ -65,7 +65,7 @@ func TestServerStoppedTwice(t *testing.T) {
 	endedInOrder(t, r, s, answer)
 }
 
-// A browser that hangs while it starts holds up no stop.
+// A browser that hangs while it starts does not delay the stop of the server.
 func TestHungBrowserDoesNotDelayStop(t *testing.T) {
 	r := newRote(t)
 	started := filepath.Join(r.home, "started")

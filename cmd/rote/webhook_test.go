@@ -20,7 +20,7 @@ func sender(t *testing.T) webhookSender {
 	return webhookSender{policy}
 }
 
-// What is logged and stored of an attempt does not show the URL.
+// Logged and stored errors of deliveries do not contain the URL.
 func TestWebhookErrorsOmitURL(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

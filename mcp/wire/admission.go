@@ -30,7 +30,7 @@ type Admission interface {
 	Refuse(http.Header, error) (status int)
 }
 
-// codeMethod is the code of an error that only HTTP has. The admission gives it a
+// codeMethod is the code of an error that only HTTP has. The admission sets its
 // status.
 const codeMethod routine.Code = "method_not_allowed"
 

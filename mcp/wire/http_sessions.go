@@ -198,9 +198,9 @@ func (t *sessions) end(s *httpSession) {
 	t.remove(s)
 }
 
-// use returns an open session of p, which is in use until release. A session of
-// somebody else, or of the other transport, is CodeNotFound, like one that does
-// not exist.
+// use returns an open session of p, which is in use until release. It returns
+// CodeNotFound for a session that does not exist, belongs to another user, or
+// uses the other transport.
 func (t *sessions) use(p routine.Principal, id string, sse bool) (*httpSession, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -43,7 +43,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		all.release(s)
 		all.release(s)
 	}
-	// Who has the most gives way first, though another has been idle longer.
+	// A session of the user with most sessions is ended first, although another has been idle longer.
 	crowd := newSessions()
 	crowd.limits, crowd.now = sessionLimits{all: 4, organization: 9, user: 9}, all.now
 	for _, p := range []routine.Principal{bob, ann, ann, ann} {
@@ -95,8 +95,8 @@ func TestOneOrganizationCannotTakeAllSessions(t *testing.T) {
 	}
 }
 
-// Who begins sessions and never uses them ends their own, and nobody else's, even
-// when there are as many as there can be.
+// A client that opens sessions and never uses them ends only its own, even at
+// the maximum number of sessions.
 func TestUnusedSessionsEndNobodyElsesSessions(t *testing.T) {
 	all := newSessions()
 	now := time.Unix(0, 0)
@@ -125,8 +125,9 @@ func TestUnusedSessionsEndNobodyElsesSessions(t *testing.T) {
 	}
 }
 
-// Of the sessions of one user the least recently used one is ended, of whatever
-// project it is. Clients that begin at the same time do not end each other's.
+// The least recently used session of a user is ended first, in any of the user's
+// projects. Clients that begin at the same time do not end each other's
+// sessions.
 func TestLeastRecentlyUsedSessionIsEndedFirst(t *testing.T) {
 	all := newSessions()
 	now := time.Unix(0, 0)

@@ -122,7 +122,7 @@ func (s *scanner) startsHead() bool {
 }
 
 // regexpMayStart reports whether a slash starts a regular expression. After }
-// it does, because nobody divides an object literal.
+// it does, because a division of an object literal is useless.
 func (s *scanner) regexpMayStart() bool {
 	switch tt := s.last(1); tt {
 	case js.CloseParenToken:

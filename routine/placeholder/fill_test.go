@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// However many values do not fit, each is asked for once.
+// All invalid values are reported together, and each is read once.
 func TestAllInvalidValuesAreFoundInOnePass(t *testing.T) {
 	const n = 500
 	for name, row := range map[string]struct {
@@ -34,8 +34,8 @@ func TestAllInvalidValuesAreFoundInOnePass(t *testing.T) {
 	}
 }
 
-// The room counts what is written, over all texts, and nothing is written
-// beyond it.
+// The limit counts the bytes that are written for all texts together, and
+// nothing is written beyond it.
 func TestFillLimitsSizeOfValues(t *testing.T) {
 	for _, row := range []struct {
 		text  string

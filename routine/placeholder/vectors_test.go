@@ -132,8 +132,7 @@ func fillTree(t *testing.T, x any, resolve func(Token) (any, bool)) (any, error)
 	return x, nil
 }
 
-// read is what a page with the vectors' state answers. What APP has of plain
-// data is what a page gives for it.
+// read returns what a page with the vectors' state would return.
 func (v vectors) read(source Source, key string) (string, bool, error) {
 	values := map[Source]map[string]string{
 		SessionStorage: v.Page.SessionStorage, LocalStorage: v.Page.LocalStorage, Meta: v.Page.Meta,

@@ -8,7 +8,7 @@ import (
 
 // AccessCase is one cell of the access matrix.
 type AccessCase struct {
-	// Caller is who asks; the zero Principal is nobody.
+	// Caller makes the call. The zero Principal is a call without a token.
 	Caller routine.Principal
 	// Action is what for, Object with which routine: private, public and
 	// archived ones are of organization "acme"; unknown does not exist; - is
@@ -108,7 +108,7 @@ func Access() []AccessCase {
 	return cases
 }
 
-// LacksScope tells that the case is one of a token that is refused for its
+// LacksScope reports whether the case is one of a token that is refused for its
 // scopes alone, which the message has to name.
 func (c AccessCase) LacksScope() bool {
 	needed, err := routine.ParseScopes([]string{c.Scope})

@@ -8,7 +8,7 @@ import (
 	"rote/routine"
 )
 
-// The copies below are also what a database would give back: times in UTC to
+// The copies below are also what a database would return: times in UTC to
 // the microsecond, JSON in its compact form.
 
 func copyRoutine(r *routine.Routine) (*routine.Routine, error) {

@@ -191,7 +191,7 @@ func spoilExecution(e *routine.Execution) {
 	*e.Result.OperationsMetadata[1].Error = "spoilt"
 }
 
-// fixed gives, each time, an equal ended execution that shares nothing.
+// fixed returns a new copy of the same ended execution each time.
 func fixed(t *testing.T) *routine.Execution {
 	return Ended(Execution(t, func(e *routine.Execution) { e.ID, e.RoutineID = "fixed", "r" }))
 }

@@ -29,7 +29,7 @@ type Store struct {
 	states     map[projectOf][]byte
 }
 
-// NewStore gives an empty Store.
+// NewStore returns an empty Store.
 func NewStore() *Store {
 	return &Store{
 		routines:   map[string]*routine.Routine{},

@@ -219,7 +219,7 @@ func (e *execution) size() (int64, error) {
 	return n + int64(len(text)), err
 }
 
-// needed tells that a key or a webhook still asks for an execution.
+// needed reports whether a key or a webhook still asks for an execution.
 func (s *Store) needed(id string, now time.Time) bool {
 	for _, k := range s.keys {
 		if k.id == id && k.CreatedAt.After(now.Add(-routine.IdempotencyTime)) {

@@ -33,13 +33,13 @@ const sampleDefinition = `{
 	]
 }`
 
-// Definition gives a valid definition with every kind of content.
+// Definition returns a valid definition with every kind of content.
 func Definition(t testing.TB) routine.Definition {
 	t.Helper()
 	return Parse(t, sampleDefinition)
 }
 
-// Parse gives the definition of a text that must be valid.
+// Parse returns the definition of a text that must be valid.
 func Parse(t testing.TB, text string) routine.Definition {
 	t.Helper()
 	d, _, err := definition.Parse([]byte(text))
@@ -49,7 +49,7 @@ func Parse(t testing.TB, text string) routine.Definition {
 	return *d
 }
 
-// Routine gives an active, published routine of its own id and tool name, in
+// Routine returns an active, published routine of its own id and tool name, in
 // organization "acme".
 func Routine(t testing.TB, edits ...func(*routine.Routine)) *routine.Routine {
 	t.Helper()
@@ -72,7 +72,7 @@ func Routine(t testing.TB, edits ...func(*routine.Routine)) *routine.Routine {
 	return r
 }
 
-// Execution gives a pending execution.
+// Execution returns a pending execution.
 func Execution(t testing.TB, edits ...func(*routine.Execution)) *routine.Execution {
 	t.Helper()
 	e := &routine.Execution{
@@ -96,7 +96,7 @@ func Execution(t testing.TB, edits ...func(*routine.Execution)) *routine.Executi
 	return e
 }
 
-// Ended gives e as it is after it completed with a full result.
+// Ended returns e as it is after it completed with a full result.
 func Ended(e *routine.Execution) *routine.Execution {
 	ended := *e
 	ended.Status = routine.ExecutionCompleted
@@ -121,7 +121,7 @@ func Ended(e *routine.Execution) *routine.Execution {
 	return &ended
 }
 
-// Failed gives e as it is after it failed.
+// Failed returns e as it is after it failed.
 func Failed(e *routine.Execution) *routine.Execution {
 	failed := *e
 	failed.Status = routine.ExecutionFailed
@@ -141,7 +141,7 @@ func Failed(e *routine.Execution) *routine.Execution {
 	return &failed
 }
 
-// Token gives a token that does not expire, with a hash of its own.
+// Token returns a token that does not expire, with a hash of its own.
 func Token(t testing.TB, edits ...func(*routine.Token)) *routine.Token {
 	t.Helper()
 	k := &routine.Token{

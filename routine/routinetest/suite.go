@@ -19,8 +19,8 @@ type promise struct {
 	holds func(t *testing.T, s routine.Store)
 }
 
-// TestStore holds a Store to its contract. open gives a fresh, empty Store each
-// time and sees to its closing.
+// TestStore checks that a Store fulfils its contract. open returns a new, empty
+// Store each time and closes it after the test.
 func TestStore(t *testing.T, open func(t *testing.T) routine.Store) {
 	for _, group := range []struct {
 		name     string
@@ -94,7 +94,7 @@ func wantErr(t *testing.T, doing string, err, want error) {
 	}
 }
 
-// race runs attempts at once and gives the errors, one for each.
+// race runs attempts at once and returns the errors, one for each.
 func race(attempts int, attempt func(i int) error) []error {
 	errs := make([]error, attempts)
 	start := make(chan struct{})
@@ -111,7 +111,7 @@ func race(attempts int, attempt func(i int) error) []error {
 }
 
 // onlyWinner wants exactly one success; every other attempt must have lost with
-// the given error. It gives the winner's index.
+// the given error. It returns the winner's index.
 func onlyWinner(t *testing.T, errs []error, lost error) int {
 	t.Helper()
 	winner := -1

@@ -17,7 +17,7 @@ var versionPromises = []promise{
 	{"versions are copied in and out", versionIsCopied},
 }
 
-// changed gives r as its next version.
+// changed returns r as its next version.
 func changed(t *testing.T, r *routine.Routine, edits ...func(*routine.Routine)) *routine.Routine {
 	t.Helper()
 	next := *r

@@ -30,7 +30,7 @@ func claim(now time.Time, limit int) routine.WebhookClaim {
 	return routine.WebhookClaim{Now: now, Until: now.Add(time.Minute), Limit: limit, PerOrganization: 100, PerHost: 100}
 }
 
-// due claims until a minute later, and gives the attempts by execution.
+// due claims until a minute later, and returns the attempts by execution.
 func due(t *testing.T, s routine.Store, now time.Time) map[string]int {
 	t.Helper()
 	all, err := s.ClaimWebhooks(t.Context(), claim(now, 10))

@@ -68,8 +68,8 @@ func TestFailedBackupLeavesNoFiles(t *testing.T) {
 	}
 }
 
-// TestBackupUnderLoad: a copy that is made while processes write is of one
-// moment: each execution in it has its routine and its file.
+// A backup that is made while processes write is consistent: each execution in
+// it has its routine and its file.
 func TestBackupUnderLoad(t *testing.T) {
 	s := open(t, tempPath(t))
 	ctx, stop := context.WithCancel(t.Context())

@@ -108,7 +108,7 @@ func TestDamagedFileIsDetected(t *testing.T) {
 	}
 }
 
-// TestPruneRemovesUnusedFiles: what nothing refers to goes, and nothing else.
+// Pruning removes the files that nothing refers to, and no others.
 func TestPruneRemovesUnusedFiles(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)

@@ -43,9 +43,9 @@ func countUp(ctx context.Context, s *Store) error {
 	return nil
 }
 
-// TestConcurrentProcessesLoseNoChange: of changes that several processes make to one
-// routine at once, none is lost, no version is skipped or doubled, and no
-// process is told that the database is locked.
+// When several processes change one routine at the same time, no change is lost,
+// no version is skipped or used twice, and no process gets a "database is
+// locked" error.
 func TestConcurrentProcessesLoseNoChange(t *testing.T) {
 	path := tempPath(t)
 	s := open(t, path)

@@ -9,8 +9,8 @@ import (
 	"rote/routine/routinetest"
 )
 
-// TestMigrationKeepsCallerOfIdempotencyKeys: a key of before keys had projects goes on for
-// the project and reach of the call that it was used for, where that is known.
+// A key that was stored before keys had projects stays valid for the project and
+// scope of its call, as far as these are known.
 func TestMigrationKeepsCallerOfIdempotencyKeys(t *testing.T) {
 	path := tempPath(t)
 	current := open(t, tempPath(t))

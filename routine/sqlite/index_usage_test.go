@@ -71,7 +71,7 @@ func TestOpenExecutionsUseIndex(t *testing.T) {
 	}
 }
 
-// explain gives the plan, a line a step, with the step's parent in front.
+// explain returns the plan, a line a step, with the step's parent in front.
 func explain(t *testing.T, s *Store, query string, args []any) string {
 	t.Helper()
 	rows, err := s.read.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+query, args...)
@@ -152,8 +152,8 @@ func fill(b *testing.B, s *Store, n int) {
 	must(b, tx.Commit())
 }
 
-// BenchmarkCreateRoutine has the floor beside it: a commit of one short row,
-// which is a wait for the disk and little else.
+// BenchmarkCreateRoutine also measures the minimum: a commit of one short row,
+// which is mostly a wait for the disk.
 func BenchmarkCreateRoutine(b *testing.B) {
 	s := open(b, tempPath(b))
 	_, err := s.write.ExecContext(b.Context(), `CREATE TABLE floor (n INTEGER PRIMARY KEY)`)

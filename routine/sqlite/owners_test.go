@@ -62,7 +62,8 @@ func ownerFiles(t *testing.T, path string) []string {
 	})
 }
 
-// openIDs starts a process with open executions and gives it with their ids.
+// openIDs starts a process with open executions and returns the process and
+// their ids.
 func openIDs(t *testing.T, path string) (*child, []string) {
 	t.Helper()
 	c := start(t, "run", path)
@@ -232,8 +233,8 @@ func TestConcurrentRecoveriesCountEachExecutionOnce(t *testing.T) {
 	}
 }
 
-// Owners appear, work and go while others recover without pause: nobody's
-// execution may be ended before its owner does it.
+// Owners appear, work and disappear while others run recoveries all the time: no
+// execution is failed while its owner is alive.
 func TestRecoveryIgnoresNewOwner(t *testing.T) {
 	path := tempPath(t)
 	keeper := open(t, path)

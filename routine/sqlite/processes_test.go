@@ -159,7 +159,7 @@ func (c *child) goOn(t *testing.T) {
 	must(t, err)
 }
 
-// done reads until the child has played its role and gives what it said.
+// done reads until the child has played its role and returns what it said.
 func (c *child) done(t *testing.T) []string {
 	t.Helper()
 	var said []string

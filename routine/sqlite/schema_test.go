@@ -125,8 +125,8 @@ func TestLockWaitEndsWithContext(t *testing.T) {
 	}
 }
 
-// TestFirstSchemaIsMigrated: what the first program wrote is all there,
-// and works as if it had been written today.
+// A database of the first version keeps all its rows, and they work as if they
+// had been written today.
 func TestFirstSchemaIsMigrated(t *testing.T) {
 	path := tempPath(t)
 	want := routinetest.Routine(t, func(r *routine.Routine) {
@@ -153,8 +153,8 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 	}
 }
 
-// TestMigrationCountsSizesOfOldExecutions: one that was saved before parameters and
-// evidence counted gets the size that it would have today.
+// An execution that was saved before parameters and evidence were counted gets
+// the size that it would have today.
 func TestMigrationCountsSizesOfOldExecutions(t *testing.T) {
 	path := tempPath(t)
 	e := routinetest.Failed(routinetest.Execution(t))

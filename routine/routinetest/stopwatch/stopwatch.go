@@ -9,7 +9,7 @@ import (
 
 // Time runs f and returns how long that took: the time on the clock, or the
 // processor time that this process used meanwhile, whichever is less. While the
-// process waits for a processor only the clock goes on.
+// process waits for a processor only the clock advances.
 func Time(f func()) time.Duration {
 	start, used := time.Now(), ProcessorTime()
 	f()
