@@ -64,7 +64,7 @@ func pastes(c keyboard.Chord) (pastes, textOnly bool) {
 		name == "v" && held&keyboard.Shift != 0
 }
 
-// handClipboard gives the helpers what the run has copied, for the next paste.
+// handClipboard passes the clipboard of the run to the helpers for the next paste.
 func (p *page) handClipboard(ctx context.Context, textOnly bool) error {
 	first := p.first()
 	first.mu.Lock()

@@ -1,36 +1,39 @@
-// The clipboard of the run. The browser has one clipboard for all of its runs, so
-// nothing that a page copies gets there, and nothing is pasted from there: what is
-// copied is told to the run, which hands it over before a key that pastes.
+// The clipboard of the run. The browser has only one clipboard for all runs, so a
+// page neither copies to it nor pastes from it. Copied data is sent to the run, which
+// sends it back before it presses a key that pastes.
 Object.assign(globalThis.rote, (() => {
   'use strict';
   const { focusOwner } = rote.inner;
-  const most = 1 << 20; // characters of JSON
+  const maxJSON = 1 << 20; // characters
   const types = ['copy', 'cut', 'paste'];
-  let handed = null; // what the next paste brings; null: nothing is to be pasted
+  let nextPaste = null; // the data of the next paste; null if nothing may be pasted
 
-  // instead takes the place of an event of the browser's: the page gets one like it,
-  // with data of our own.
-  function instead(event) {
+  // replaceEvent stops a clipboard event of the browser and dispatches one with our
+  // own data to the page instead.
+  function replaceEvent(event) {
     if (!event.isTrusted) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     (event.type === 'paste' ? paste : copy)(event);
   }
 
-  const like = (event, clipboardData) => event.composedPath()[0]
+  // dispatchLike dispatches an event of the same type and returns false if the page has
+  // handled it.
+  const dispatchLike = (event, clipboardData) => event.composedPath()[0]
     .dispatchEvent(new ClipboardEvent(event.type, { clipboardData, bubbles: true, cancelable: true, composed: true }));
 
-  // copy keeps what the page puts into the event, or else what is selected.
+  // copy sends the data that the page sets on the event to the run, or the selection if
+  // the page does not handle the event.
   function copy(event) {
-    const data = new DataTransfer(), unhandled = like(event, data);
+    const data = new DataTransfer(), unhandled = dispatchLike(event, data);
     const items = unhandled ? selected(event.composedPath()[0]) : [...data.types].map(type => ({ type, text: data.getData(type) }));
     if (!items.length) return;
-    const json = JSON.stringify(items), kept = json.length <= most;
+    const json = JSON.stringify(items), kept = json.length <= maxJSON;
     tellRun(kept ? json : 'null');
     if (kept && unhandled && event.type === 'cut' && document.queryCommandEnabled('delete')) edit('deleteByCut', 'delete', '', {});
   }
 
-  // selected is the selection as text and, outside of fields, as HTML.
+  // selected returns the selection as text and, outside of fields, as HTML.
   function selected(e) {
     const field = e.localName === 'input' || e.localName === 'textarea';
     if (field && e.type === 'password') return [];
@@ -49,20 +52,20 @@ Object.assign(globalThis.rote, (() => {
   const plain = text => text ? [{ type: 'text/plain', text }] : [];
   const absolute = url => URL.parse(url, document.baseURI)?.href ?? url;
 
-  // paste brings what the run has copied. Other pastes, as that of the middle mouse
-  // button, bring what is selected somewhere in the browser: they are dropped.
+  // paste pastes the data of the run. Other pastes, such as that of the middle mouse
+  // button, would paste a selection of another page. They are ignored.
   function paste(event) {
-    if (!handed) return;
-    const { items, textOnly } = handed, data = new DataTransfer();
-    handed = null;
+    if (!nextPaste) return;
+    const { items, textOnly } = nextPaste, data = new DataTransfer();
+    nextPaste = null;
     for (const { type, text, base64 } of items) {
       if (base64 === undefined) data.setData(type, text);
       else data.items.add(new File([Uint8Array.fromBase64(base64)], 'image.' + type.replace(/^.*\/|\+.*/g, ''), { type }));
     }
-    if (like(event, data) && document.queryCommandEnabled('insertText')) insert(items, data, textOnly);
+    if (dispatchLike(event, data) && document.queryCommandEnabled('insertText')) insert(items, data, textOnly);
   }
 
-  // insert does what a browser does with a paste that the page leaves to it.
+  // insert inserts the data as a browser does if the page does not handle the paste.
   function insert(items, dataTransfer, textOnly) {
     const e = focusOwner(), text = dataTransfer.getData('text/plain').replace(/\r\n?/g, '\n');
     const rich = e.isContentEditable && !textOnly && !e.closest('[contenteditable=plaintext-only]');
@@ -80,8 +83,8 @@ Object.assign(globalThis.rote, (() => {
     }
   }
 
-  // edit does an editing command. The page hears of it as of the kind that it stands
-  // for.
+  // edit runs an editing command. The page's input events get inputType instead of the
+  // type of the command.
   function edit(inputType, command, value, init) {
     const e = focusOwner(), about = { ...init, inputType, bubbles: true, composed: true };
     if (!e.dispatchEvent(new InputEvent('beforeinput', { ...about, cancelable: true }))) return;
@@ -95,18 +98,19 @@ Object.assign(globalThis.rote, (() => {
     try { document.execCommand(command, false, value); } finally { each('removeEventListener'); }
   }
 
-  // hand says what the next paste brings: JSON of a list, empty at first.
+  // hand sets the data of the next paste: the JSON of a list, or null if the run has
+  // copied nothing.
   function hand(json, textOnly) {
     keepClipboard();
     const inner = focusOwner()?.ownerDocument.defaultView;
     if (inner && inner !== window) return inner.rote?.hand(json, textOnly);
-    handed = { items: JSON.parse(json) ?? [], textOnly };
+    nextPaste = { items: JSON.parse(json) ?? [], textOnly };
   }
 
-  // keepClipboard listens before the page's own code does. A document that is opened
-  // anew loses all listeners, so each operation that acts on the page calls it again.
+  // keepClipboard adds our listeners before those of the page. document.open removes all
+  // listeners, so each operation that acts on the page calls it again.
   function keepClipboard() {
-    for (const type of types) addEventListener(type, instead, true);
+    for (const type of types) addEventListener(type, replaceEvent, true);
   }
   keepClipboard();
   new MutationObserver(keepClipboard).observe(document, { childList: true });

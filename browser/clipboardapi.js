@@ -1,17 +1,17 @@
-// navigator.clipboard, as far as it writes, for the run's own clipboard. It runs in
-// the page's own world before the page's code. What a page may read stays the
-// browser's decision, which is that it may not.
+// Replaces the methods of navigator.clipboard that write: they write to the clipboard of
+// the run. This runs in the page's own world before the page's code. The methods that
+// read stay those of the browser, which denies reading.
 (() => {
   'use strict';
   const tellRun = globalThis.TELL;
   delete globalThis.TELL;
   if (!tellRun || !globalThis.Clipboard) return;
   const { prototype } = Clipboard, { clipboard, userActivation } = navigator, { stringify } = JSON, { apply } = Reflect;
-  const { ClipboardItem, Proxy, DOMException, document } = globalThis, most = 1 << 20;
+  const { ClipboardItem, Proxy, DOMException, document } = globalThis, maxJSON = 1 << 20;
 
   const denied = (name, why) => new DOMException(`Failed to execute '${name}' on 'Clipboard': ${why}`, 'NotAllowedError');
 
-  // allow throws where the browser lets no page write.
+  // allow throws if the browser would not let the page write.
   function allow(name) {
     if (!document.featurePolicy.allowsFeature('clipboard-write')) {
       throw denied(name, 'The Clipboard API has been blocked because of a permissions policy applied to the current document.');
@@ -20,7 +20,7 @@
     if (!userActivation.hasBeenActive) throw denied(name, 'Write permission denied.');
   }
 
-  const tell = json => tellRun(json.length > most ? 'null' : json);
+  const tell = json => tellRun(json.length > maxJSON ? 'null' : json);
   const item = (type, name, value) => `{"type":${stringify(type)},"${name}":${stringify(value)}}`;
 
   async function writeText(text) {
@@ -44,8 +44,8 @@
     tell('[' + json + ']');
   }
 
-  // replace keeps the look of the browser's function, which still judges calls that
-  // it would not take.
+  // replace replaces a method by a proxy, which looks like the method. Calls with a wrong
+  // receiver or without arguments still go to the browser's method, which throws.
   const replace = (name, by) => {
     prototype[name] = new Proxy(prototype[name], {
       apply: (native, self, args) => self === clipboard && args.length ? by(args[0]) : apply(native, self, args),

@@ -40,7 +40,7 @@ func removeClosedRoots(ctx context.Context, views []*frameView) error {
 				return err
 			}
 		}
-		v.Send(proto.DOMDisable{}) // it would tell of every change
+		v.Send(proto.DOMDisable{}) // it would report every change
 	}
 	return nil
 }

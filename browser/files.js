@@ -1,14 +1,15 @@
-// Files that a run hands in: which input they are for, and how they get there.
+// File upload: finds the input for the files of a run and sets them.
 Object.assign(rote.inner, (() => {
   'use strict';
   const { inside, unable } = rote.inner;
 
   const isFileInput = e => e?.localName === 'input' && e.type === 'file';
 
-  // fileInput is the input that files for e go to: e itself, that of the label that e
-  // is or is in, or the only one that e holds. It is { e }, or { why } when it cannot
-  // take them, final when it never will; null when a click has to show what takes
-  // the files. A person sees its button or label, so it may be hidden.
+  // fileInput returns { e } with the file input for files on e: e itself, the input of the
+  // label around e, or the only input inside e. It returns { why } if the input cannot
+  // take the files now, also with final if it never can, and null if no input is found,
+  // so that e must be clicked. The input may be hidden, because people see its button or
+  // label.
   function fileInput(e, files) {
     const input = isFileInput(e) ? e : e.closest('label')?.control;
     if (isFileInput(input)) return judged(input, files);
@@ -24,7 +25,7 @@ Object.assign(rote.inner, (() => {
     return why ? { why } : { e: input };
   }
 
-  // refusal is why an input would not let a person choose such files; null: it would.
+  // refusal returns why a person could not choose these files in an input, or null.
   function refusal(input, files) {
     if (input.webkitdirectory) return 'takes a directory, which x-files cannot hand in';
     if (files.length > 1 && !input.multiple) return `takes one file, not ${files.length} (it is not multiple)`;
@@ -33,8 +34,8 @@ Object.assign(rote.inner, (() => {
     return wrong ? `takes only ${input.accept.trim()}: ${wrong.name} (${wrong.type}) is none of these` : null;
   }
 
-  // fits reports whether a file is one of an entry of accept: of an extension, a type
-  // or a group of types.
+  // fits reports whether a file matches an entry of accept, which is an extension, a type
+  // or a group of types such as image/*.
   function fits({ name, type }, entry) {
     type = type.split(';')[0].trim().toLowerCase();
     if (entry.startsWith('.')) return name.toLowerCase().endsWith(entry);
@@ -49,7 +50,7 @@ Object.assign(globalThis.rote, (() => {
   'use strict';
   const { refusal, tell } = rote.inner;
 
-  // carried are files as a page gets them: what a person drops or chooses.
+  // carried returns a DataTransfer with the files, as for a drop or a chosen file.
   function carried(files) {
     const data = new DataTransfer();
     for (const { name, type, base64 } of files) {
@@ -60,9 +61,9 @@ Object.assign(globalThis.rote, (() => {
     return data;
   }
 
-  // setFiles chooses files in the input that was found last, or in one that a file
-  // chooser was opened for, which need not be in the document. It says why it could
-  // not: 'gone', or a refusal.
+  // setFiles sets the files of the input that was found last, or of the given input of a
+  // file chooser, which need not be in the document. It returns '' or why it could not:
+  // 'gone', or the reason of the refusal.
   async function setFiles(files, input) {
     if (!input && !globalThis.roteTarget?.isConnected) return 'gone';
     input ??= globalThis.roteTarget;
@@ -74,8 +75,8 @@ Object.assign(globalThis.rote, (() => {
     return '';
   }
 
-  // dropFiles drops files onto what was clicked last, and reports whether the page
-  // took them: as the browser would, only where it says that they can be dropped.
+  // dropFiles drops files onto the element that was clicked last and reports whether the
+  // page accepted them. As in the browser, the page must accept the dragover first.
   function dropFiles(files) {
     const on = globalThis.roteDrop, r = on?.isConnected && on.getBoundingClientRect();
     if (!r) return false;

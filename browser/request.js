@@ -1,9 +1,9 @@
-// Requests, made with the page's own rights and cookies. This is there twice: in the
-// helper's world, whose requests no service worker hears of, and in the page's own.
+// Sends requests with the rights and cookies of the page. It is installed twice: in the
+// helper's world, whose requests bypass the service worker, and in the page's own.
 (() => {
   'use strict';
   const { fetch, Request, FileReader, Blob, Promise, String, document, setTimeout } = globalThis, { keys, fromEntries } = Object;
-  const pieceBytes = 1 << 18; // of a body, to hand over at a time
+  const pieceBytes = 1 << 18; // maximum length of one part of a body
   let reading = null;
 
   const base64 = blob => new Promise((done, fail) => {
@@ -13,12 +13,13 @@
     r.readAsDataURL(blob);
   });
 
-  // served reports whether the page has a service worker, which may answer.
+  // served reports whether the page has a service worker that may answer requests.
   function served() {
     try { return !!navigator.serviceWorker?.controller; } catch { return false; } // an opaque origin has none
   }
 
-  // request makes one; with unserved only where no service worker could answer it.
+  // request sends a request and returns the response with the first part of its body. If
+  // unserved is set and a service worker could answer, it only returns { served: true }.
   async function request(f, max, unserved) {
     if (unserved && served()) return { served: true };
     let answer, dropped = [], url = f.url, csp = false;
@@ -30,7 +31,7 @@
       dropped = keys(f.headers).filter(name => !q.headers.has(name));
       answer = await fetch(q);
     } catch (e) {
-      await new Promise(done => setTimeout(done)); // a violation is told of after it
+      await new Promise(done => setTimeout(done)); // the event of a violation comes later
       return { error: String(e.message || e), url, dropped, csp };
     } finally { document.removeEventListener('securitypolicyviolation', forbidden); }
     reading = { from: answer.body?.getReader(), size: 0, max, rest: null, next: null };
@@ -38,8 +39,7 @@
     return { status: answer.status, url: answer.url, headers: fromEntries(answer.headers), dropped, ...await part() };
   }
 
-  // gather waits for the next piece of the body that is being read, which part
-  // then gives.
+  // gather waits for the next part of the current body. part then returns it.
   async function gather() {
     if (reading) reading.next = await read();
   }
@@ -49,8 +49,8 @@
     return blob ? { ...rest, body: await base64(blob) } : rest;
   }
 
-  // read gives the next piece of the body. What a piece has too much is kept for
-  // the next.
+  // read reads the next part of the body. Bytes beyond pieceBytes are kept for the part
+  // after it.
   async function read() {
     const pieces = [];
     let held = 0, ended = !reading.from;

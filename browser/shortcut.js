@@ -1,15 +1,15 @@
-// The keys that a browser with windows acts on, such as F5: the page may have a
-// use of its own for them.
+// Browser shortcuts such as F5. The page may handle the key itself, and then the browser
+// does not act on it.
 Object.assign(globalThis.rote, (() => {
   'use strict';
   const modifier = event => /^(Alt|Control|Shift|Meta)$/.test(event.key);
   let waiting = false, last = null, kept = false;
 
-  // It comes before any listener of the page, which might keep the event from it.
+  // This listener runs before all listeners of the page, which could stop the event.
   addEventListener('keydown', event => { if (waiting && !modifier(event)) { waiting = false; last = event; } }, true);
 
-  // watchKey watches the next key. The listener that keeps the browser from acting
-  // on it comes after those of the page, which see the event as it is.
+  // watchKey watches the next key. It adds a listener that prevents the browser's default
+  // action. That listener runs after those of the page, which see an unchanged event.
   function watchKey() {
     waiting = true;
     last = null;
@@ -23,7 +23,7 @@ Object.assign(globalThis.rote, (() => {
     });
   }
 
-  // keyUsed reports whether the page has used the key itself.
+  // keyUsed reports whether the page has prevented the default action of the key.
   const keyUsed = () => !!last && last.defaultPrevented && !kept;
 
   // readyForKeys waits until the page takes keys.

@@ -154,7 +154,7 @@ func (y *typist) attempt(ctx context.Context, s actionPoint) (found routine.Foun
 	case missed != "":
 		y.why, y.when, y.o.Unsteady = "was not under the mouse any more when the button went down: it reached "+missed, beforePress, true
 	case how.How == "none":
-		y.why = "" // the next search gives the reason
+		y.why = "" // the next search finds the reason
 	case how.How == "changed":
 		y.why = fmt.Sprintf("lost the option %q while it was chosen", y.t.Text)
 		found.AtOnce = true
