@@ -15,9 +15,11 @@ import (
 var (
 	//go:embed evidence.js
 	evidenceSource string
+	//go:embed evidence_text.js
+	evidenceTextSource string
 	// evidenceScript defines functions that compare the elements of a page with a
 	// selector. It is sent after a failure only, so that other runs do not pay for it.
-	evidenceScript = withSecrets(evidenceSource)
+	evidenceScript = withSecrets("(pageText => (" + evidenceSource + "))(" + evidenceTextSource + ")")
 )
 
 // outlineTime is how long a page has to answer before its scripts count as hung. For a

@@ -1,5 +1,5 @@
 // Runs in the helper's world, only after an operation has failed: finds the elements of
-// the page that may have been meant.
+// the page that may have been meant. pageText is the function of evidence_text.js.
 (() => {
   'use strict';
   const { documentIn, describe, up, hit, target, unable, untypable, point, inView } = rote.inner;
@@ -35,7 +35,8 @@
 
   // --- the words of the failed selector
   // spellings are synonyms that many sites use.
-  const spellings = { btn: 'button', pwd: 'password', pw: 'password', img: 'image', qty: 'quantity', allow: 'accept', agree: 'accept', bag: 'cart', basket: 'cart',
+  const spellings = { btn: 'button', pwd: 'password', pw: 'password', img: 'image', qty: 'quantity',
+    allow: 'accept', agree: 'accept', bag: 'cart', basket: 'cart',
     increase: 'plus', inc: 'plus', decrease: 'minus', dec: 'minus', dismiss: 'close', remove: 'delete', forward: 'next', back: 'previous', prev: 'previous' };
   const words = text => (text || '').replace(/([\p{Ll}\d])(?=\p{Lu})/gu, '$1 ').toLowerCase().split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean).slice(0, 20).map(w => spellings[w] ?? w);
@@ -95,13 +96,17 @@
   // label is what a person reads on or beside the element, never its value.
   function label(e) {
     const by = read(e, 'aria-labelledby').split(/\s+/).filter(Boolean).map(id => e.getRootNode().getElementById?.(id)?.textContent ?? '').join(' ');
-    const own = e.localName === 'select' ? offered(e) : editable(e) || e.querySelector('textarea,[contenteditable]') || e.textContent.length > maxOwn ? '' : e.textContent;
+    const skipped = editable(e) || e.querySelector('textarea,[contenteditable]') || e.textContent.length > maxOwn;
+    const own = e.localName === 'select' ? offered(e) : skipped ? '' : e.textContent;
     const said = [read(e, 'aria-label'), by, ...[...e.labels ?? []].map(beside), buttonInput(e) ? read(e, 'value') : '', own,
       read(e, 'placeholder'), read(e, 'alt'), e.querySelector('img[alt]')?.alt ?? '', read(e, 'title')];
     return said.map(s => hide(s).replace(/\s+/g, ' ').trim()).find(Boolean) ?? '';
   }
 
-  const inputRoles = { checkbox: 'checkbox', radio: 'radio', submit: 'button', button: 'button', reset: 'button', image: 'button', range: 'slider', number: 'spinbutton', search: 'searchbox', file: 'file' };
+  const inputRoles = {
+    checkbox: 'checkbox', radio: 'radio', submit: 'button', button: 'button', reset: 'button', image: 'button', range: 'slider',
+    number: 'spinbutton', search: 'searchbox', file: 'file',
+  };
   function role(e) {
     if (e.hasAttribute('role')) return read(e, 'role');
     if (e.localName === 'input') return inputRoles[e.type] ?? 'textbox';
@@ -117,10 +122,12 @@
 
   // volatile matches names that a build tool or the page's state generates, which will be
   // different the next time.
-  const volatile = name => /\d{4,}|^[:_]|^(ember|radix|react|mui|css|sc|jsx)-?|^(is|has)-|^(active|open|opened|hover|focus|focused|selected|disabled|enabled|loading|hidden|visible|show|error)$/i.test(name)
+  const states = /^(active|open|opened|hover|focus|focused|selected|disabled|enabled|loading|hidden|visible|show|error)$/i;
+  const volatile = name => /\d{4,}|^[:_]|^(ember|radix|react|mui|css|sc|jsx)-?|^(is|has)-/i.test(name) || states.test(name)
     || name.split(/[-_]/).some(p => p.length > 4 && /\d/.test(p.slice(0, -1)) && /[a-z]/i.test(p));
 
-  const attribute = (name, value) => value && value.length <= maxText && !holds(value) && !/[\p{Cc}{}]/u.test(value) ? `[${name}="${value.replace(/["\\]/g, '\\$&')}"]` : null;
+  const attribute = (name, value) => value && value.length <= maxText && !holds(value) && !/[\p{Cc}{}]/u.test(value)
+    ? `[${name}="${value.replace(/["\\]/g, '\\$&')}"]` : null;
 
   // names are the simple selectors that match e, the most stable ones first.
   function names(e) {
@@ -133,7 +140,8 @@
     for (const c of own) s.push(tag + c);
     some('placeholder', 'title', 'alt', 'for');
     if (buttonInput(e)) some('value');
-    if (e.localName === 'a' && !/^(#|javascript:)|[?&#;][^=]*(authorization|cookie|token|api-?key|secret|password|csrf|xsrf)[^=]*=/i.test(read(e, 'href'))) some('href');
+    const notForSelectors = /^(#|javascript:)|[?&#;][^=]*(authorization|cookie|token|api-?key|secret|password|csrf|xsrf)[^=]*=/i;
+    if (e.localName === 'a' && !notForSelectors.test(read(e, 'href'))) some('href');
     for (let i = 1; i < own.length; i++) for (let j = 0; j < i; j++) s.push(tag + own[j] + own[i]);
     some('type', 'role');
     if (e.type === 'radio' || e.type === 'checkbox') some('value'); // that of a text field is what was typed
@@ -141,7 +149,10 @@
     return s.filter(n => n && n.length <= maxSelector);
   }
 
-  const place = e => { const tag = CSS.escape(e.localName), same = [...e.parentNode.children].filter(n => n.localName === e.localName); return same.length > 1 ? `${tag}:nth-of-type(${same.indexOf(e) + 1})` : tag; };
+  function place(e) {
+    const tag = CSS.escape(e.localName), same = [...e.parentNode.children].filter(n => n.localName === e.localName);
+    return same.length > 1 ? `${tag}:nth-of-type(${same.indexOf(e) + 1})` : tag;
+  }
 
   function selectorOf(e) {
     const own = names(e);
@@ -162,8 +173,12 @@
   }
 
   // --- weighing
-  const acted = 'a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio],[role=switch],[role=tab],[role=menuitem],[role=option],[role=combobox],[role=textbox],[role=searchbox],[onclick],[contenteditable]:not([contenteditable=false]),[tabindex]:not([tabindex="-1"])';
-  const ending = /^[×✕✖x]$|\b(close|dismiss|accept|agree|allow|ok|okay|got it|no thanks|schließen|akzeptieren|zustimmen|fermer|accepter|cerrar|aceptar)\b/i; // labels of buttons that close overlays
+  const acted = 'a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio],' +
+    '[role=switch],[role=tab],[role=menuitem],[role=option],[role=combobox],[role=textbox],[role=searchbox],' +
+    '[onclick],[contenteditable]:not([contenteditable=false]),[tabindex]:not([tabindex="-1"])';
+  // ending matches the labels of buttons that close overlays.
+  const ending = new RegExp('^[×✕✖x]$|\\b(close|dismiss|accept|agree|allow|ok|okay|got it|no thanks|' +
+    'schließen|akzeptieren|zustimmen|fermer|accepter|cerrar|aceptar)\\b', 'i');
   const modal = 'dialog[open],[role=dialog],[role=alertdialog],[aria-modal=true]';
 
   const inside = (e, box) => { for (let n = e; n; n = up(n) ?? n.ownerDocument.defaultView.frameElement) if (n === box) return true; return false; };
@@ -175,9 +190,13 @@
     let around = '';
     for (let n = up(e), i = 0; n && i < 4; n = up(n), i++) around += ` ${n.id} ${read(n, 'class')}`;
     const above = words(around);
-    const said = words([e.localName, role(e), label(e).slice(0, 200), read(e, 'href').slice(0, 200), read(e, 'type') || (e.localName === 'button' && e.form ? e.type : '')].join(' '));
+    const said = words([e.localName, role(e), label(e).slice(0, 200), read(e, 'href').slice(0, 200),
+      read(e, 'type') || (e.localName === 'button' && e.form ? e.type : '')].join(' '));
     let points = 0;
-    for (const [word, weight] of w.words) points += weight * Math.max(3 * best(word, called), (weight < 1 ? 3 : 1) * best(word, above), 2 * best(word, said) / (said.length > 8 ? 2 : 1));
+    for (const [word, weight] of w.words) {
+      points += weight * Math.max(3 * best(word, called), (weight < 1 ? 3 : 1) * best(word, above),
+        2 * best(word, said) / (said.length > 8 ? 2 : 1));
+    }
     return points;
   }
 
@@ -230,7 +249,8 @@
       if (/^(html|body|head|script|style|link|meta|title|template)$/.test(e.localName)) continue;
       const match = found.some(f => f.e === e), within = w.scope && w.scope !== e && inside(e, w.scope);
       const like = likeness(e, w);
-      const points = (match ? 10 : 0) + like + suits(e, o.operation) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0) - (e.matches(acted) === reads(o) ? 0.5 : 0);
+      const points = (match ? 10 : 0) + like + suits(e, o.operation) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0)
+        - (e.matches(acted) === reads(o) ? 0.5 : 0);
       list.push({ e, frames, where, match, points, akin: match || like >= 2 });
     }
     return list;
@@ -294,53 +314,6 @@
     }
   }
 
-  // --- what a person reads on the page
-  const unread = 'script,style,noscript,template,textarea,select,[contenteditable]:not([contenteditable=false])';
-  const alerts = '[role=alert],[role=alertdialog],dialog[open],[aria-live]:not([aria-live=off]),[class*=error i],[class*=alert i],[class*=invalid i],[class*=warning i]';
-  const apparent = { visibilityProperty: true, opacityProperty: true };
-  const framing = 'nav,header,footer,aside,[role=navigation],[role=banner],[role=contentinfo]';
-
-  // inner lists the nodes that are rendered in e: in its shadow root, frame or slot, or else its child nodes.
-  function inner(e) {
-    const assigned = e.localName === 'slot' ? e.assignedNodes() : [];
-    return assigned.length ? assigned : (e.shadowRoot ?? documentIn(e)?.body ?? e).childNodes;
-  }
-
-  // spoken is the beginning of the visible text in box, including its frames and open shadow
-  // roots, with a space between blocks, and without the values of fields.
-  function spoken(box, max, skipped) {
-    let text = '', block = null, judged = 0;
-    const drawn = e => e.checkVisibility(apparent) || getComputedStyle(e).display === 'contents';
-    const seen = e => !late(judged++, 2000) && !e.matches(skipped) && drawn(e);
-    const lists = [{ nodes: inner(box), next: 0 }]; // the ancestors of the current node
-    while (text.length < max && lists.length) {
-      const list = lists.at(-1), n = list.nodes[list.next++];
-      if (!n) lists.pop();
-      else if (n.nodeType === Node.ELEMENT_NODE && seen(n)) lists.push({ nodes: inner(n), next: 0 });
-      if (n?.nodeType !== Node.TEXT_NODE) continue;
-      let of = n.parentElement ?? n.parentNode.host;
-      while (of && of !== box && /^(inline|contents)$/.test(getComputedStyle(of).display)) of = up(of);
-      text += (of === block ? '' : ' ') + n.data.slice(0, max).replace(/\s+/g, ' ');
-      block = of;
-    }
-    return text;
-  }
-
-  // said is the text of the page, max characters at most: its alerts first, then its main
-  // content, and its other text only if there is nothing else.
-  function said(max) {
-    const room = max + longest; // so that a secret at the end is complete when it is masked
-    const shown = roots.flatMap(r => [...r.root.querySelectorAll(alerts)].slice(0, 20)).filter(e => e !== document.body && e.checkVisibility(apparent))
-      .slice(0, 3).map(e => spoken(e, room, unread));
-    const main = document.querySelector('main,[role=main]') ?? document.body;
-    const content = main ? spoken(main, room, unread + ',' + framing).trim() || spoken(main, room, unread) : '';
-    const framed = roots.filter(r => r.frames.length && r.root.body && !inside(r.frames[0], main) && r.frames.every(f => f.checkVisibility(apparent)))
-      .slice(0, 5).map(r => spoken(r.root.body, room, unread));
-    const parts = [...shown, content, ...framed].map(t => hide(t, t.length >= room).replace(/\s+/g, ' ').trim()).filter(Boolean);
-    const first = parts.filter((t, i) => !parts.some((other, n) => n > i && other.slice(0, max).includes(t))); // each text once
-    return first.join(' | ').slice(0, max);
-  }
-
   const change = () => new Promise(done => {
     const finish = () => { clearTimeout(t); o.disconnect(); done(); };
     const o = new MutationObserver(finish), t = setTimeout(finish, 50);
@@ -381,10 +354,12 @@
       if (c.trouble && !c.match && c.points < 2) continue; // hidden and not similar
       if (found.length && !c.akin) continue; // the selector has matches, so only related elements help
       const selector = selectorOf(c.e);
-      if (selector) elements.push({ selector, role: hide(role(c.e)).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where), problem: hide(c.trouble ?? ''), matched: c.match, points: c.points });
+      if (!selector) continue;
+      elements.push({ selector, role: hide(role(c.e)).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where),
+        problem: hide(c.trouble ?? ''), matched: c.match, points: c.points });
     }
     end = performance.now() + o.budget / 3;
-    return { title: document.title, text: said(o.text), elements };
+    return { title: document.title, text: pageText({ roots, inside, late, hide, longest }, o.text), elements };
   }
 
   // count is how many elements each of the selectors matches here.

@@ -101,7 +101,8 @@ secrets => {
   // one may show a secret and cannot be read.
   function properties(e, style) {
     const a = name => e.getAttribute(name) ?? '';
-    const texts = [ordinals.get(e) ?? '', ...[style.listStyleType, style.hyphenateCharacter].filter(value => value.startsWith('"')).map(value => value.slice(1, -1))];
+    const quoted = [style.listStyleType, style.hyphenateCharacter].filter(value => value.startsWith('"'));
+    const texts = [ordinals.get(e) ?? '', ...quoted.map(value => value.slice(1, -1))];
     let urls = [];
     switch (e.localName) {
       case 'img': case 'image': case 'source': case 'feimage':

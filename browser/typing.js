@@ -138,7 +138,9 @@ Object.assign(globalThis.rote, (() => {
   // arrived, 'added' if there is more, 'changed' if there is other text, 'gone' if the field
   // was removed.
   function typed() {
-    if (!job || job.hidden || job.unsure && focusOwner() !== job.e) return { as: '', value: '', secret: false }; // the text cannot be seen, or is in several fields
+    if (!job || job.hidden || job.unsure && focusOwner() !== job.e) { // the text cannot be seen, or is in several fields
+      return { as: '', value: '', secret: false };
+    }
     const { e, text, before } = job, value = read(e), got = plain(e, value), want = plain(e, job.prefix + text + job.suffix);
     const result = as => ({ as, value: as && value.slice(0, 1000), secret: e.type === 'password', before, excess: got.startsWith(want) });
     if (got === want || !isText(e) && (got === plain(e, text) || rolled(got, want) || split(e, text))) return result('');
