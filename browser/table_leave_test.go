@@ -1,11 +1,8 @@
 package browser
 
 import (
-	"io"
-	"log"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -234,10 +231,7 @@ func TestOperationsWaitForAPageOnItsWay(t *testing.T) {
 // A click to a page that cannot be opened says why.
 func TestClicksToUnreachablePages(t *testing.T) {
 	t.Parallel()
-	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
-	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
-	secure.StartTLS()
-	t.Cleanup(secure.Close)
+	secure := selfSigned(t)
 	failed := routine.CodeNavigationFailed
 	holds(t, []row{
 		{name: "a certificate from nobody that is known", html: `<a id=b href="` + secure.URL + `">x</a>`, code: failed,

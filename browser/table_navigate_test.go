@@ -57,6 +57,16 @@ func broken(t *testing.T, do func(net.Conn)) string {
 	return l.Addr().String()
 }
 
+// selfSigned starts a server whose certificate browsers do not trust.
+func selfSigned(t *testing.T) *httptest.Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
 func TestNavigateTable(t *testing.T) {
 	t.Parallel()
 	to := func(path string, want int) func(*attempt) error {
@@ -83,10 +93,7 @@ func TestNavigateTable(t *testing.T) {
 		_, _ = c.Read(make([]byte, 1<<16))
 	})
 	closed := broken(t, func(net.Conn) {})
-	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
-	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
-	secure.StartTLS()
-	t.Cleanup(secure.Close)
+	secure := selfSigned(t)
 	failed := routine.CodeNavigationFailed
 	holds(t, []row{
 		{name: "a page", site: map[string]any{"x": `x`}, do: to("x", 200), url: "x"},

@@ -186,21 +186,28 @@ func impatient(t *testing.T, h http.Handler) *httptest.Server {
 	return s
 }
 
+// dial connects to the server.
+func dial(t *testing.T, s *httptest.Server) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func TestSlowBody(t *testing.T) {
 	s := impatient(t, NewHandler(Config{}))
 	for name, tt := range map[string]struct{ path, want string }{
 		"that is read":     {"/routines/validate_routine_json", "400 Bad Request"},
-		"that nobody asks": {"/nothing", "404 Not Found"},
+		"that is not read": {"/nothing", "404 Not Found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := net.Dial("tcp", s.Listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
-			if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-				t.Fatal(err)
-			}
+			c := dial(t, s)
 			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{", tt.path)
 			text, err := io.ReadAll(c) // until the server closes
 			if err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 "+tt.want) {
@@ -218,14 +225,7 @@ func TestSlowHeader(t *testing.T) {
 	s.Config.ReadHeaderTimeout = 50 * time.Millisecond
 	s.Start()
 	t.Cleanup(s.Close)
-	c, err := net.Dial("tcp", s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	c := dial(t, s)
 	fmt.Fprint(c, "GET /healthz HTTP/1.1\r\nHost: loc")
 	if text, err := io.ReadAll(c); err != nil || len(text) > 0 {
 		t.Errorf("%v: %s", err, text)

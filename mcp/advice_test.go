@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"rote/routine"
@@ -65,19 +63,7 @@ func runAs(t *testing.T, h *testServer, name string) string {
 // of tools and in answers.
 func everythingTold(t *testing.T, h *testServer, p routine.Principal, failedRun string) (texts, tools []string) {
 	t.Helper()
-	v := serveAs(t, h.Server, p)
-	c := client.NewClient(transport.NewIO(v.out, v.in, nil))
-	if err := c.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	var hello mcp.InitializeRequest
-	hello.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
-	hello.Params.ClientInfo = mcp.Implementation{Name: "test", Version: "1"}
-	hi, err := c.Initialize(t.Context(), hello)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, hi := initializedClient(t, h.Server, p)
 	list, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
 	if err != nil {
 		t.Fatal(err)

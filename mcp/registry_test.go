@@ -195,19 +195,22 @@ func TestConcurrentRefreshesShareOneRead(t *testing.T) {
 	}
 }
 
-// Two processes on one database: what the other one creates is seen.
+// openService returns a service on the database file at path, as of one process.
+func openService(t *testing.T, path string) *service.Service {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
+	t.Cleanup(func() { s.Close(t.Context()); _ = store.Close() })
+	return s
+}
+
+// A routine that another process creates in the same database is listed.
 func TestRoutineOfAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rote.db")
-	open := func() *service.Service {
-		store, err := sqlite.Open(t.Context(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		service := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
-		t.Cleanup(func() { service.Close(t.Context()); _ = store.Close() })
-		return service
-	}
-	mine, other := open(), open()
+	mine, other := openService(t, path), openService(t, path)
 	p := initialized(t, newServer(t, Config{Service: mine, RefreshInterval: -1}))
 	if got := p.tools(); got != "" {
 		t.Fatalf("at first: %q", got)

@@ -234,6 +234,13 @@ func connect(t *testing.T, s *Server, options ...client.ClientOption) *client.Cl
 
 func connectAs(t *testing.T, s *Server, p routine.Principal, options ...client.ClientOption) *client.Client {
 	t.Helper()
+	c, _ := initializedClient(t, s, p, options...)
+	return c
+}
+
+// initializedClient also returns the answer to initialize.
+func initializedClient(t *testing.T, s *Server, p routine.Principal, options ...client.ClientOption) (*client.Client, *mcp.InitializeResult) {
+	t.Helper()
 	v := serveAs(t, s, p)
 	c := client.NewClient(transport.NewIO(v.out, v.in, io.NopCloser(strings.NewReader(""))), options...)
 	if err := c.Start(t.Context()); err != nil {
@@ -243,10 +250,11 @@ func connectAs(t *testing.T, s *Server, p routine.Principal, options ...client.C
 	var hello mcp.InitializeRequest
 	hello.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
 	hello.Params.ClientInfo = mcp.Implementation{Name: "test", Version: "1"}
-	if _, err := c.Initialize(t.Context(), hello); err != nil {
+	answer, err := c.Initialize(t.Context(), hello)
+	if err != nil {
 		t.Fatalf("initialize: %v", err)
 	}
-	return c
+	return c, answer
 }
 
 // callTool calls through the client; the result's text is its first content.

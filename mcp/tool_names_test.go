@@ -5,25 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"rote/routine/routinetest"
 	"rote/routine/service"
-	"rote/routine/sqlite"
 )
 
 // A tool keeps its name through all changes of the routine and restarts, so that
 // agents can keep using it and no other name has to be reserved.
 func TestToolNameIsImmutable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rote.db")
-	restart := func() *service.Service {
-		store, err := sqlite.Open(t.Context(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		service := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
-		t.Cleanup(func() { service.Close(t.Context()); _ = store.Close() })
-		return service
-	}
-	s := restart()
+	s := openService(t, path)
 	id := create(t, s, ann, named("first name")).ID
 	for _, change := range []struct {
 		what, title, tools string
@@ -65,7 +54,7 @@ func TestToolNameIsImmutable(t *testing.T) {
 		if err := change.do(); err != nil {
 			t.Fatalf("%s: %v", change.what, err)
 		}
-		for _, service := range []*service.Service{s, restart()} {
+		for _, service := range []*service.Service{s, openService(t, path)} {
 			p := initialized(t, newServer(t, Config{Service: service, RefreshInterval: -1}))
 			names := strings.Fields(p.tools())
 			for i, name := range names {

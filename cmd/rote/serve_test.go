@@ -175,18 +175,7 @@ func TestStoppedServerInterruptsLongRuns(t *testing.T) {
 	t.Parallel() // it waits for the end of a limit
 	r := newRote(t)
 	s := r.serve()
-	_, created := s.call("POST", "/routines/", `{"name":"nap","description":"Sleeps.","operations":[{"type":"sleep","timeout_seconds":50}]}`)
-	answered := make(chan map[string]any, 1)
-	go func() {
-		_, answer, _ := s.try("POST", "/routines/"+created["id"].(string)+"/execute", `{"parameters":{}}`)
-		answered <- answer
-	}()
-	s.log.wait(t, func(log string) string {
-		if strings.Contains(log, "browser started") {
-			return "yes"
-		}
-		return ""
-	})
+	answered := s.startNap()
 	s.stop(syscall.SIGTERM)
 	endedInOrder(t, r, s, <-answered)
 }

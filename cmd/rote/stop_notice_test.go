@@ -13,13 +13,7 @@ import (
 func TestStoppingServerNamesRuns(t *testing.T) {
 	r := newRote(t)
 	s := r.serve()
-	_, created := s.call("POST", "/routines/", `{"name":"nap","description":"Sleeps.","operations":[{"type":"sleep","timeout_seconds":50}]}`)
-	answered := make(chan map[string]any, 1)
-	go func() {
-		_, answer, _ := s.try("POST", "/routines/"+created["id"].(string)+"/execute", `{"parameters":{}}`)
-		answered <- answer
-	}()
-	waitFor(t, "a run", func() bool { return strings.Contains(s.log.String(), "browser started") })
+	answered := s.startNap()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -38,17 +38,25 @@ func (s *server) waitClosed() {
 	})
 }
 
-// Asked twice, a server ends its runs at once, in order.
-func TestServerStoppedTwice(t *testing.T) {
-	r := newRote(t)
-	s := r.serve()
+// startNap executes a routine that sleeps for longer than the drain timeout. It
+// returns when the run has started; the channel gets the response.
+func (s *server) startNap() (answered chan map[string]any) {
+	s.t.Helper()
 	_, created := s.call("POST", "/routines/", `{"name":"nap","description":"Sleeps.","operations":[{"type":"sleep","timeout_seconds":50}]}`)
-	answered := make(chan map[string]any, 1)
+	answered = make(chan map[string]any, 1)
 	go func() {
 		_, answer, _ := s.try("POST", "/routines/"+created["id"].(string)+"/execute", `{"parameters":{}}`)
 		answered <- answer
 	}()
-	waitFor(t, "a run", func() bool { return strings.Contains(s.log.String(), "browser started") })
+	waitFor(s.t, "a run", func() bool { return strings.Contains(s.log.String(), "browser started") })
+	return answered
+}
+
+// A server that is stopped twice cancels its runs at once and ends in order.
+func TestServerStoppedTwice(t *testing.T) {
+	r := newRote(t)
+	s := r.serve()
+	answered := s.startNap()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -51,16 +51,35 @@ func withoutTimes(s string) string {
 	return regexp.MustCompile(`\d+(\.\d+)?m?s\b`).ReplaceAllString(s, "0s")
 }
 
+// reportRow is a module with tests, and what must be reported about a run of them.
+type reportRow struct {
+	name   string
+	tests  map[string]string // package to source
+	args   []string          // of go test
+	passed bool
+	want   []string // parts of the report
+	not    string   // no part of it
+}
+
+// check compares a report with the expected one.
+func (row *reportRow) check(t *testing.T, got string, passed bool) {
+	t.Helper()
+	if passed != row.passed {
+		t.Errorf("reported as passed: %v", passed)
+	}
+	for _, want := range row.want {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+	if row.not != "" && strings.Contains(got, row.not) {
+		t.Errorf("%q in:\n%s", row.not, got)
+	}
+}
+
 func TestReport(t *testing.T) {
 	const good = "import \"testing\"\n\nfunc TestGood(t *testing.T) { t.Log(\"in the log\") }"
-	for _, row := range []struct {
-		name   string
-		tests  map[string]string
-		args   []string
-		passed bool
-		want   []string
-		not    string
-	}{
+	for _, row := range []reportRow{
 		{name: "all pass", tests: map[string]string{"a": good, "b": good}, passed: true, not: "in the log",
 			want: []string{"ok    m/a                                     1 tests in 0s\n", "ok    m/b  ", "\n2 tests passed, 0 failed, 0 skipped in 0s\n"}},
 		{name: "skipped tests are counted by reason", passed: true, tests: map[string]string{"a": `import "testing"
@@ -93,17 +112,7 @@ func TestA(t *testing.T) { t.Run("x", func(*testing.T) { select {} }) }`},
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			got, passed := reported(t, row.tests, row.args...)
-			if passed != row.passed {
-				t.Errorf("reported as passed: %v", passed)
-			}
-			for _, want := range row.want {
-				if !strings.Contains(got, want) {
-					t.Errorf("no %q in:\n%s", want, got)
-				}
-			}
-			if row.not != "" && strings.Contains(got, row.not) {
-				t.Errorf("%q in:\n%s", row.not, got)
-			}
+			row.check(t, got, passed)
 		})
 	}
 }

@@ -51,13 +51,7 @@ func judged(t *testing.T, limit int, record string, tests map[string]string, arg
 // Which failures are run again is decided by what the real go test prints.
 func TestRerun(t *testing.T) {
 	const notAgain = "No test is run once more: not only tests failed.\n"
-	for _, row := range []struct {
-		name   string
-		tests  map[string]string
-		args   []string
-		passed bool
-		want   []string
-	}{
+	for _, row := range []reportRow{
 		{name: "a test that passes the second time is flaky, and flags hold for the second run", passed: true,
 			args: []string{"-short", "-timeout=5m", "-run=TestF|TestB"},
 			tests: map[string]string{"b": once + `func TestB(*testing.T) {}`, "a": once + `func TestF(t *testing.T) {
@@ -85,14 +79,7 @@ func TestA(t *testing.T) { t.Error("wrong") }`}},
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			got, passed := judged(t, 3, "", row.tests, row.args...)
-			if passed != row.passed {
-				t.Errorf("judged as passed: %v", passed)
-			}
-			for _, want := range row.want {
-				if !strings.Contains(got, want) {
-					t.Errorf("no %q in:\n%s", want, got)
-				}
-			}
+			row.check(t, got, passed)
 		})
 	}
 }
