@@ -50,7 +50,8 @@ func TestInputText(t *testing.T) {
 		{name: "a range", html: `<input id=i type=range max=10 onchange="say(this.value)">`, do: type_("7"), log: "7;"},
 		{name: "a colour", html: `<input id=i type=color onchange="say(this.value)">`, do: type_("#00ff00"), log: "#00ff00;"},
 		{name: "a choice in place of the others of a list",
-			html: `<select id=i multiple onchange="say([...this.selectedOptions].map(o => o.text))">			<option selected>One<option selected>Two<option>Three</select>`, do: over("Three"), log: "Three;"},
+			html: `<select id=i multiple onchange="say([...this.selectedOptions].map(o => o.text))">
+			<option selected>One<option selected>Two<option>Three</select>`, do: over("Three"), log: "Three;"},
 		{name: "a choice beside the others of a list",
 			html: `<select id=i multiple onchange="say([...this.selectedOptions].map(o => o.text))"><option selected>One<option>Two</select>`,
 			do:   type_("Two"), log: "One,Two;"},
