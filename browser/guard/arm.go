@@ -116,6 +116,7 @@ func (g *Guard) takeBaseline(ctx context.Context, s routine.Script) (func() erro
 	}, nil
 }
 
+// setOf is the set of the texts in list.
 func setOf(list []string) map[string]bool {
 	set := make(map[string]bool, len(list))
 	for _, s := range list {

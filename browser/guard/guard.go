@@ -108,6 +108,7 @@ type documentState struct {
 	popupState               // popups.go
 }
 
+// newDocumentState is what the guard knows about a document in which no script has run.
 func newDocumentState() documentState {
 	return documentState{
 		scriptState: scriptState{evaluatedScripts: map[string]bool{}, parsed: map[string]parsedScript{}},
@@ -128,6 +129,7 @@ type event struct {
 	params  json.RawMessage
 }
 
+// New returns the guard of a page. It handles events until Stop is called.
 func New(p Page) *Guard {
 	g := &Guard{page: p, waiting: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), documentState: newDocumentState()}
 	go g.run()
@@ -153,6 +155,8 @@ func (g *Guard) PostFrame(session proto.TargetSessionID, method string, params j
 	}
 }
 
+// enqueue queues an event for run. A navigation to a document that comes from no server is
+// judged at once.
 func (g *Guard) enqueue(session proto.TargetSessionID, method string, params json.RawMessage) {
 	if method == "Page.frameRequestedNavigation" && session == "" {
 		g.judgeLocalDocument(params)
@@ -192,6 +196,7 @@ func (g *Guard) Stop() {
 	<-g.done
 }
 
+// handle handles one event. It runs on the guard's own goroutine.
 func (g *Guard) handle(e event) {
 	switch e.method {
 	case "Debugger.scriptParsed", "Debugger.scriptFailedToParse":

@@ -180,6 +180,7 @@ func (g *Guard) functions(ctx context.Context, list string) ([]nativeFunction, e
 	return sets, err
 }
 
+// setWatches sets breakpoints on functions, and waits until they are set.
 func (g *Guard) setWatches(ctx context.Context, sets []nativeFunction) error {
 	answers := make([]*cdp.Future, len(sets))
 	for i, w := range sets {

@@ -54,6 +54,8 @@ type scriptState struct {
 // newFrameURL is the source URL of the script that pauses each new frame.
 const newFrameURL = "about:newborn"
 
+// scriptParsed records a script of the document, and recognises that of the call by its
+// source URL.
 func (g *Guard) scriptParsed(v parsedScript) {
 	if v.Language == "WebAssembly" && g.causedByScript(v.Stack) {
 		g.block("compile WebAssembly") // the page does not pause before its start function
@@ -72,6 +74,8 @@ func (g *Guard) scriptParsed(v parsedScript) {
 	}
 }
 
+// paused decides about what the page has stopped at: it continues, or what an earlier script
+// has left is ended, or the run is blocked.
 func (g *Guard) paused(v paused) {
 	g.mu.Lock()
 	var hit watch

@@ -46,6 +46,8 @@ func (g *Guard) HoldPopup(session proto.TargetSessionID) {
 	time.AfterFunc(holdTime, func() { g.Post(popupTooLong, json.RawMessage(session)) })
 }
 
+// popupAttached handles a popup that has appeared. It is released if it has a permit, and
+// waits for one otherwise.
 func (g *Guard) popupAttached(session proto.TargetSessionID) {
 	g.mu.Lock()
 	if g.popupPermits == 0 {

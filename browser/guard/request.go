@@ -8,6 +8,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
+// sentRequest is the Network.requestWillBeSent event.
 type sentRequest struct {
 	RequestID string    `json:"requestId"`
 	Initiator initiator `json:"initiator"`
@@ -20,11 +21,13 @@ type sentRequest struct {
 	} `json:"request"`
 }
 
+// initiator says who has caused a request.
 type initiator struct {
 	Stack *stack `json:"stack"`
 	kind  string // the type of request
 }
 
+// pausedRequest is the Fetch.requestPaused event.
 type pausedRequest struct {
 	ID        string `json:"requestId"`
 	NetworkID string `json:"networkId"`
@@ -67,6 +70,8 @@ const maxRemembered = 50_000
 // heldTooLong is an event that the guard posts to itself after holdTime.
 const heldTooLong = "held too long"
 
+// requestSent records who has caused a request, and decides about it if it is paused
+// already. It blocks the run if a script has caused it.
 func (g *Guard) requestSent(v sentRequest) {
 	v.Initiator.kind = v.Type
 	if v.Type != "Document" && !isDataLoad(v.Type, v.Request.URL) && g.causedByScript(v.Initiator.Stack) { // whether it is paused or, as a prefetch, not
@@ -88,6 +93,7 @@ func (g *Guard) requestSent(v sentRequest) {
 	}
 }
 
+// requestPaused decides about a paused request, or holds it until its initiator is known.
 func (g *Guard) requestPaused(v pausedRequest) {
 	if v.session != "" {
 		g.frameRequestPaused(v)
@@ -109,6 +115,8 @@ func (g *Guard) requestPaused(v pausedRequest) {
 	}
 }
 
+// decideHeldRequest decides about a request whose initiator has not become known in time.
+// It does nothing if the request was decided meanwhile.
 func (g *Guard) decideHeldRequest(id string) {
 	g.mu.Lock()
 	held, ok := g.held[id]
@@ -127,9 +135,9 @@ func (g *Guard) decideHeldRequest(id string) {
 type verdict int
 
 const (
-	pass verdict = iota
-	refuse
-	violation
+	pass      verdict = iota // it continues
+	refuse                   // it fails, and the run continues
+	violation                // it is never answered, and the run ends
 )
 
 // decide ends the pause of a request. from is nil if its initiator is not known.
@@ -161,6 +169,7 @@ func (g *Guard) answerRequest(v pausedRequest, as verdict) {
 	}
 }
 
+// judge decides about a paused request. from is nil if its initiator is not known.
 func (g *Guard) judge(v pausedRequest, from *initiator) verdict {
 	if from == nil || v.Redirected != "" { // the server, not a script, chooses where it redirects
 		return pass

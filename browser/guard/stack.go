@@ -9,6 +9,7 @@ type stackFrame struct {
 	} `json:"location"` // instead of ScriptID while the page is paused
 }
 
+// script is the id of the script that the call is in.
 func (f stackFrame) script() string {
 	if f.ScriptID != "" {
 		return f.ScriptID

@@ -21,7 +21,8 @@ func (g *Guard) bypassWorkers(s routine.Script) {
 	}
 }
 
-// setBypass changes whether they do. The lock is held.
+// setBypass makes the requests of the page go past its service worker, or through it again.
+// g.mu is held.
 func (g *Guard) setBypass(on bool) {
 	if g.bypasses != on {
 		g.bypasses = on
