@@ -22,32 +22,32 @@ const shellProduct = "HeadlessChrome/"
 // DevTools first, but only that of a request which was paused when it began. So
 // the browser pauses the requests of all runs, and each is continued at once. That
 // costs about half a millisecond a request, and nothing in the headless shell.
-func (p *process) declineChallenges(ctx context.Context) error {
-	browser := p.client.Browser(ctx)
+func (t *targets) declineChallenges(ctx context.Context) error {
+	browser := t.client.Browser(ctx)
 	v, err := proto.BrowserGetVersion{}.Call(browser)
 	if err != nil || strings.HasPrefix(v.Product, shellProduct) {
 		return err
 	}
-	p.pausesRequests.Store(true)
+	t.pausesRequests.Store(true)
 	return proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}, HandleAuthRequests: true}.Call(browser)
 }
 
 // answerPaused continues a request that the browser has paused, unless it is that of a
 // refused popup, and declines a challenge. It runs on the reading goroutine.
-func (p *process) answerPaused(method string, params json.RawMessage) {
+func (t *targets) answerPaused(method string, params json.RawMessage) {
 	e, ok := cdp.Decode[struct {
 		ID    proto.FetchRequestID `json:"requestId"`
 		Frame proto.PageFrameID    `json:"frameId"`
 	}](params)
 	switch {
 	case !ok:
-	case method == "Fetch.requestPaused" && p.isRefused(e.Frame):
-		p.client.Send("", "Fetch.failRequest", proto.FetchFailRequest{RequestID: e.ID, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
-		p.closeTarget(proto.TargetTargetID(e.Frame))
+	case method == "Fetch.requestPaused" && t.isRefused(e.Frame):
+		t.client.Send("", "Fetch.failRequest", proto.FetchFailRequest{RequestID: e.ID, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
+		t.closeTarget(proto.TargetTargetID(e.Frame))
 	case method == "Fetch.requestPaused":
-		p.client.Send("", "Fetch.continueRequest", proto.FetchContinueRequest{RequestID: e.ID})
+		t.client.Send("", "Fetch.continueRequest", proto.FetchContinueRequest{RequestID: e.ID})
 	case method == "Fetch.authRequired":
-		p.client.Send("", "Fetch.continueWithAuth", proto.FetchContinueWithAuth{RequestID: e.ID,
+		t.client.Send("", "Fetch.continueWithAuth", proto.FetchContinueWithAuth{RequestID: e.ID,
 			AuthChallengeResponse: &proto.FetchAuthChallengeResponse{Response: proto.FetchAuthChallengeResponseResponseCancelAuth}})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 )
 
 // confinement is how a Chromium process is isolated from the machine, apart from its
@@ -70,11 +69,8 @@ type launcher struct {
 	works bool
 }
 
-// start starts a Chromium and waits until it answers. It fails with a silentError if
-// that takes too long. It must not be called concurrently.
-func (l *launcher) start(ctx context.Context, executable string, within time.Duration) (*process, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, within, silentError{within})
-	defer cancel()
+// start starts a Chromium and waits until it answers. It must not be called concurrently.
+func (l *launcher) start(ctx context.Context, executable string) (*process, error) {
 	if l.left == nil || l.executable != executable {
 		l.executable, l.left, l.works = executable, confinements(), false
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,18 +76,15 @@ func (p *page) allowDownloads(ctx context.Context) error {
 
 // downloadEvent handles the browser's events about the downloads of all runs. The page that
 // started one may be closed already.
-func (p *process) downloadEvent(method string, params json.RawMessage) {
+func (t *targets) downloadEvent(method string, params json.RawMessage) {
 	begun, _ := cdp.Decode[proto.PageDownloadWillBegin](params)
 	on, _ := cdp.Decode[proto.PageDownloadProgress](params)
-	p.mu.Lock()
-	pages := slices.Collect(maps.Values(p.pages))
-	p.mu.Unlock()
-	for _, page := range pages {
+	for _, p := range t.currentPages() {
 		switch {
 		case method == "Browser.downloadProgress":
-			page.update(func(*navState) { page.downloadProgress(&on) })
-		case page.hasFrame(begun.FrameID):
-			page.update(func(*navState) { page.downloadStarted(&begun) })
+			p.update(func(*navState) { p.downloadProgress(&on) })
+		case p.hasFrame(begun.FrameID):
+			p.update(func(*navState) { p.downloadStarted(&begun) })
 		}
 	}
 }

@@ -17,11 +17,11 @@ func TestDismissWhileFramesGo(t *testing.T) {
 	p.mu.Unlock()
 	release := holdUp(t, p.i.client) // dismiss waits at the first frame
 	done := make(chan struct{})
-	go func() { defer close(done); p.i.unregister(p) }()
+	go func() { defer close(done); p.i.targets.unregister(p) }()
 	eventually(t, testTime, "the page's dismissal", func() bool {
-		p.i.process.mu.Lock()
-		defer p.i.process.mu.Unlock()
-		return p.i.pages[p.context] == nil
+		p.i.targets.mu.Lock()
+		defer p.i.targets.mu.Unlock()
+		return p.i.targets.pages[p.context] == nil
 	})
 	p.mu.Lock()
 	p.dropFrames(func(*frameView) bool { return true })

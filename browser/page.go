@@ -116,7 +116,7 @@ func (p *page) open(ctx context.Context, proxy string) error {
 		return err
 	}
 	p.context = made.BrowserContextID
-	p.i.register(p)
+	p.i.targets.register(p)
 	if err := p.allowDownloads(ctx); err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (p *page) failure(ctx context.Context, err error) error {
 func (p *page) Close() { p.closing.Do(func() { p.b.disposePage(p) }) }
 
 func (p *page) disposeContext() error {
-	p.i.unregister(p)
+	p.i.targets.unregister(p)
 	defer p.proxy.Close()
 	defer p.removeDownloads()
 	p.mu.Lock()

@@ -85,7 +85,7 @@ func (p *page) popupAttached(e *proto.TargetAttachedToTarget) {
 		if refused == 1 {
 			p.warn(fmt.Sprintf("the page opened more than %d popups at once: those beyond were closed before they loaded", maxPopups))
 		}
-		p.i.process.refusePopup(e)
+		p.i.targets.refusePopup(e)
 		p.update(func(*navState) {})
 		return
 	}
@@ -156,21 +156,21 @@ func (p *page) warnOfUnfollowedPopups() {
 // Requests that Fetch has paused would be sent when the popup closes. So if the browser
 // pauses requests, answerPaused fails the first one of the popup and then closes it. A
 // popup that makes none is closed after refusedTime.
-func (p *process) refusePopup(e *proto.TargetAttachedToTarget) {
-	id, c := e.TargetInfo.TargetID, p.client
+func (t *targets) refusePopup(e *proto.TargetAttachedToTarget) {
+	id, c := e.TargetInfo.TargetID, t.client
 	c.Send(e.SessionID, "Network.enable", networkEnable{})
 	c.Send(e.SessionID, "Network.emulateNetworkConditions", proto.NetworkEmulateNetworkConditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
-	pauses := p.pausesRequests.Load()
+	pauses := t.pausesRequests.Load()
 	if pauses {
-		p.mu.Lock()
-		p.refused[id] = true
-		p.mu.Unlock()
+		t.mu.Lock()
+		t.refused[id] = true
+		t.mu.Unlock()
 	}
 	c.ResumeTarget(e)
 	if pauses {
-		time.AfterFunc(refusedTime, func() { p.closeTarget(id) })
+		time.AfterFunc(refusedTime, func() { t.closeTarget(id) })
 	} else {
-		p.closeTarget(id)
+		t.closeTarget(id)
 	}
 }
 
@@ -178,15 +178,15 @@ func (p *process) refusePopup(e *proto.TargetAttachedToTarget) {
 const refusedTime = 200 * time.Millisecond
 
 // closeTarget asks the browser to close a target and does not wait.
-func (p *process) closeTarget(id proto.TargetTargetID) {
-	p.client.Send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: id}).Forget()
+func (t *targets) closeTarget(id proto.TargetTargetID) {
+	t.client.Send("", "Target.closeTarget", proto.TargetCloseTarget{TargetID: id}).Forget()
 }
 
 // isRefused reports whether the frame is that of a refused popup.
-func (p *process) isRefused(frame proto.PageFrameID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.refused[proto.TargetTargetID(frame)]
+func (t *targets) isRefused(frame proto.PageFrameID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.refused[proto.TargetTargetID(frame)]
 }
 
 // popupClosed handles the end of a popup.

@@ -2,15 +2,12 @@ package browser
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,18 +26,13 @@ type process struct {
 	client *cdp.Client
 	cmd    *exec.Cmd
 	dir    *tempdir.Dir
-	home   string // Chromium's home directory in dir: its profile and temporary files
-	log    *tail
-	exited chan struct{} // closed when the process has ended and was waited for
-	once   sync.Once
-	ended  atomic.Bool // whether close was called
-
-	mu    sync.Mutex
-	pages map[proto.BrowserBrowserContextID]*page
-	// refused are the popups that are being closed before they load anything.
-	refused map[proto.TargetTargetID]bool
-	// pausesRequests reports whether the browser pauses the requests of all pages.
-	pausesRequests atomic.Bool
+	// product is its name and version, as in "HeadlessChrome/156.0.8078.79".
+	product string
+	home    string // Chromium's home directory in dir: its profile and temporary files
+	log     *tail
+	exited  chan struct{} // closed when the process has ended and was waited for
+	once    sync.Once
+	ended   atomic.Bool // whether close was called
 }
 
 const profilePrefix = "rote-profile-"
@@ -51,23 +43,14 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 	if err != nil {
 		return nil, fmt.Errorf("make a profile directory: %w", err)
 	}
-	p := &process{
-		dir: dir, home: filepath.Join(dir.Path, "home"), log: &tail{}, exited: make(chan struct{}),
-		pages: map[proto.BrowserBrowserContextID]*page{}, refused: map[proto.TargetTargetID]bool{},
-	}
+	p := &process{dir: dir, home: filepath.Join(dir.Path, "home"), log: &tail{}, exited: make(chan struct{})}
 	if err = p.makeDirectories(c); err == nil {
 		err = p.launch(executable, c)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", executable, errors.Join(err, dir.Remove()))
 	}
-	p.client.Listen("", p.event)
-	// Every new page and worker waits until it is resumed, so that it can be set up
-	// before its first script runs.
-	err = proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true}.Call(p.client.Browser(ctx))
-	if err == nil {
-		err = p.declineChallenges(ctx)
-	}
+	version, err := proto.BrowserGetVersion{}.Call(p.client.Browser(ctx))
 	if err != nil {
 		p.close()
 		said := p.log.String()
@@ -76,6 +59,7 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 		}
 		return nil, fmt.Errorf("start %s: %w", executable, explainStart(executable, said, err))
 	}
+	p.product = version.Product
 	return p, nil
 }
 
@@ -129,77 +113,6 @@ func (p *process) launch(executable string, c confinement) error {
 	}
 	p.client = cdp.NewClient(cdp.NewPipe(ourIn, ourOut, c.maxMessage))
 	return nil
-}
-
-// register makes the page receive the targets of its context; dismiss ends that.
-func (p *process) register(page *page) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.pages[page.context] = page
-}
-
-func (p *process) unregister(page *page) {
-	p.mu.Lock()
-	delete(p.pages, page.context)
-	p.mu.Unlock()
-	page.mu.Lock()
-	session := page.session // it may be set concurrently
-	page.mu.Unlock()
-	for _, own := range append(page.openPopups(), page) {
-		for _, f := range own.currentFrames() { // the page may be changing them
-			p.client.Unlisten(f.session)
-		}
-	}
-	if session != "" { // it was attached; the empty session is the browser's
-		p.client.Unlisten(session)
-	}
-}
-
-// event handles the events of the browser's own session. It passes new targets to the
-// page whose context they are in.
-func (p *process) event(method string, params json.RawMessage) {
-	if method == "Target.detachedFromTarget" {
-		if e, ok := cdp.Decode[proto.TargetDetachedFromTarget](params); ok {
-			p.mu.Lock()
-			delete(p.refused, e.TargetID)
-			p.mu.Unlock()
-			p.detached(e.SessionID)
-		}
-		return
-	}
-	if strings.HasPrefix(method, "Fetch.") {
-		p.answerPaused(method, params)
-		return
-	}
-	if strings.HasPrefix(method, "Browser.download") {
-		p.downloadEvent(method, params)
-		return
-	}
-	if method != "Target.attachedToTarget" {
-		return
-	}
-	e, ok := cdp.Decode[proto.TargetAttachedToTarget](params)
-	if !ok || e.TargetInfo == nil {
-		return
-	}
-	p.mu.Lock()
-	page := p.pages[e.TargetInfo.BrowserContextID]
-	p.mu.Unlock()
-	if page != nil && e.TargetInfo.Type == proto.TargetTargetInfoTypePage {
-		page.targetAttached(&e)
-		return
-	}
-	p.client.ResumeTarget(&e)
-}
-
-func (p *process) detached(session proto.TargetSessionID) {
-	p.client.Unlisten(session)
-	p.mu.Lock()
-	pages := slices.Collect(maps.Values(p.pages))
-	p.mu.Unlock()
-	for _, page := range pages {
-		page.popupClosed(session)
-	}
 }
 
 // environment are the environment variables that Chromium gets: those that it needs.
@@ -288,15 +201,13 @@ func Check(ctx context.Context, executable string) (*Checked, error) {
 	l := launcher{warn: func(lacks string, why error) {
 		checked.Warning, checked.NoSandbox = lacks, errors.Is(why, ErrNoSandbox)
 	}}
-	p, err := l.start(ctx, executable, lastStartBound)
+	ctx, cancel := context.WithTimeoutCause(ctx, lastStartBound, silentError{lastStartBound})
+	defer cancel()
+	p, err := l.start(ctx, executable)
 	if err != nil {
 		return nil, explainCheck(executable, err)
 	}
 	defer p.close()
-	v, err := proto.BrowserGetVersion{}.Call(p.client.Browser(ctx))
-	if err != nil {
-		return nil, fmt.Errorf("ask %s for its version: %w", executable, err)
-	}
-	checked.Product = v.Product
+	checked.Product = p.product
 	return checked, nil
 }

@@ -33,8 +33,9 @@ var defaultLifetime = processLifetime{
 // instance is a Chromium process with its ready pages.
 type instance struct {
 	*process
-	born   time.Time
-	failed chan struct{} // closed when it was given up because of a failure
+	targets *targets
+	born    time.Time
+	failed  chan struct{} // closed when it was given up because of a failure
 
 	// Guarded by Browser.mu.
 	ready   []*page
@@ -101,14 +102,14 @@ func (b *Browser) startInstance() (*start, error) {
 	if isSilent(b.startFailure) {
 		within = b.startBounds.next
 	}
-	ctx, cancel := context.WithCancel(context.Background()) // the launcher has its own bound
+	ctx, cancel := context.WithCancel(context.Background())
 	s := &start{done: make(chan struct{}), cancel: cancel}
 	b.starting = s
 	successor := b.current != nil
 	b.work.Go(func() {
 		defer close(s.done)
 		defer cancel()
-		p, err := b.launcher.start(ctx, executable, within)
+		i, err := b.launch(ctx, executable, within)
 		if err != nil {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -121,12 +122,27 @@ func (b *Browser) startInstance() (*start, error) {
 			return
 		}
 		b.config.Log.Info("browser started", "executable", executable)
-		i := &instance{process: p, born: time.Now(), failed: make(chan struct{})}
 		for successor && b.makeReady(i) {
 		}
 		s.err = b.setCurrent(i)
 	})
 	return s, nil
+}
+
+// launch starts a browser. It fails with a silentError if that does not answer in time.
+func (b *Browser) launch(ctx context.Context, executable string, within time.Duration) (*instance, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, within, silentError{within})
+	defer cancel()
+	p, err := b.launcher.start(ctx, executable)
+	if err != nil {
+		return nil, err
+	}
+	t, err := attachTargets(ctx, p.client)
+	if err != nil {
+		p.close()
+		return nil, fmt.Errorf("set up %s: %w", executable, err)
+	}
+	return &instance{process: p, targets: t, born: time.Now(), failed: make(chan struct{})}, nil
 }
 
 // setCurrent makes i the current instance.
