@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"rote/browser/egress"
-	"rote/browser/tempdir"
 	"rote/routine"
 )
 
@@ -79,11 +78,12 @@ func New(c Config) *Browser {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	tempdir.Sweep(profilePrefix)
+	RemoveOldProfiles()
 	return &Browser{
 		config: c, lifetime: defaultLifetime,
 		loadBound: loadBound, answerBound: answerBound, startBounds: defaultStartBounds, openBound: openBound, outlineTime: outlineTime,
-		instances: map[*instance]bool{}, launcher: launcher{memory: c.MaxMemory, warn: warnUnconfined(c.Log)},
+		instances: map[*instance]bool{},
+		launcher:  &localLauncher{Launcher{MaxMemory: c.MaxMemory, Warn: warnUnconfined(c.Log)}, c.Executable},
 	}
 }
 
@@ -195,7 +195,7 @@ func (b *Browser) Close() {
 	for i := range b.instances {
 		b.retire(i)
 		delete(b.instances, i)
-		b.work.Go(i.process.close) // calls that still use it fail
+		b.work.Go(i.process.Close) // calls that still use it fail
 	}
 	b.mu.Unlock()
 	b.work.Wait()

@@ -105,7 +105,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if _, err := p.Navigate(testContext(t), site(t, map[string]any{"/": `<script>setTimeout(() => { while (true) {} }, 50)</script>`})+"/"); err != nil {
 		t.Fatal(err)
 	}
-	pid, dir := p.i.cmd.Process.Pid, p.i.dir.Path
+	pid, dir := pidOf(p), filepath.Dir(p.i.process.Home())
 	p.Close()
 	b.Close()
 	waitGone(t, pid)
@@ -127,7 +127,7 @@ func TestKilledBrowser(t *testing.T) {
 		_, err := p.Evaluate(testContext(t), script(`(() => new Promise(() => {}))()`, 20*time.Second))
 		failed <- err
 	}()
-	if err := syscall.Kill(-p.i.cmd.Process.Pid, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(-pidOf(p), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	wantCode(t, <-failed, routine.CodeBrowserCrashed, "the browser ended")

@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -54,47 +53,6 @@ func ownUser() *syscall.Credential {
 	const first, last = 61184, 65519
 	id := uint32(first + os.Getpid()%(last-first+1))
 	return &syscall.Credential{Uid: id, Gid: id}
-}
-
-// launcher starts Chromium processes with the best confinement that works.
-type launcher struct {
-	executable string
-	memory     int64 // bytes for each process; 0 for no bound
-	maxMessage int64 // bytes; 0 for the usual bound
-	// warn is called with what the confinement lacks, what to do about it, and why no
-	// better one works.
-	warn func(lacks string, why error)
-	// left are the confinements still to try. If works is set, the first of them works.
-	left  []confinement
-	works bool
-}
-
-// start starts a Chromium and waits until it answers. It must not be called concurrently.
-func (l *launcher) start(ctx context.Context, executable string) (*process, error) {
-	if l.left == nil || l.executable != executable {
-		l.executable, l.left, l.works = executable, confinements(), false
-	}
-	var why error
-	for {
-		c := l.left[0]
-		c.memory, c.maxMessage = l.memory, l.maxMessage
-		p, err := startProcess(ctx, executable, c)
-		if err == nil {
-			if lacks := l.left[0].lacks; lacks != "" && !l.works {
-				l.warn(lacks+"; "+remedyOf(why), why)
-			}
-			l.works = true
-			return p, nil
-		}
-		if l.works || len(l.left) == 1 || ctx.Err() != nil {
-			l.left = nil // try all of them again next time
-			return nil, err
-		}
-		if why == nil {
-			why = err
-		}
-		l.left = l.left[1:]
-	}
 }
 
 // giveTo makes the user the owner of path.

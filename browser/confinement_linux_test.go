@@ -25,7 +25,7 @@ func TestPageThatTakesAllMemory(t *testing.T) {
 		t.Fatal(string(e.JSON), err)
 	}
 	formTask(t, other, home+"/form")
-	if other.i.cmd.Process.Pid != greedy.i.cmd.Process.Pid {
+	if pidOf(other) != pidOf(greedy) {
 		t.Fatal("the browser was replaced")
 	}
 }

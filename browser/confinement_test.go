@@ -59,7 +59,7 @@ func leak(t *testing.T) string {
 func TestBrowserInheritsNothing(t *testing.T) {
 	secret := leak(t)
 	t.Setenv("ROTE_SERVICE_TOKEN", "hidden")
-	pid := mustOpen(t, own(t)).i.cmd.Process.Pid
+	pid := pidOf(mustOpen(t, own(t)))
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil || strings.Contains(string(env), "hidden") || !strings.Contains(string(env), "HOME=") {
 		t.Fatalf("%q %v", env, err)
@@ -81,7 +81,7 @@ func TestBrowserIsConfined(t *testing.T) {
 	if _, err := p.Navigate(testContext(t), site(t, map[string]any{"/": "x"})+"/"); err != nil {
 		t.Fatal(err)
 	}
-	pid, c := p.i.cmd.Process.Pid, b.launcher.left[0]
+	pid, c := pidOf(p), b.launcher.(*localLauncher).left[0]
 	t.Run("it is not root", func(t *testing.T) {
 		if os.Geteuid() == 0 && c.user == nil {
 			t.Skip("another user could not be had: ", c.lacks)
@@ -127,7 +127,7 @@ func TestLessConfinement(t *testing.T) {
 	}
 	var said []string
 	b := own(t)
-	b.launcher.warn = func(lacks string, why error) { said = append(said, lacks+" because "+why.Error()) }
+	b.launcher.(*localLauncher).Warn = func(lacks string, why error) { said = append(said, lacks+" because "+why.Error()) }
 	mustOpen(t, b)
 	if len(said) != 1 || !strings.Contains(said[0], "runs as root") || !strings.Contains(said[0], closed+" is closed to other users") {
 		t.Fatal(said)

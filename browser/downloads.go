@@ -64,7 +64,7 @@ type downloads struct {
 
 // downloadDirectory is where the browser puts the files of the run.
 func (p *page) downloadDirectory() string {
-	return filepath.Join(p.i.home, "downloads", string(p.context))
+	return filepath.Join(p.i.process.Home(), "downloads", string(p.context))
 }
 
 // allowDownloads makes the browser store the files that the run's pages download, and

@@ -75,7 +75,7 @@ func explainCheck(executable string, err error) error {
 		return fmt.Errorf("%s cannot be run, because the interpreter or loader that it asks for is not installed: install that, or %s", executable, useAnother)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%w: this user may not run it, or it lies on a file system mounted noexec; %s", err, useAnother)
-	case isSilent(err) || errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%w: it runs, but does not answer as Chromium does; if it is one, see whether the machine is overloaded; else %s", err, useAnother)
 	case library != nil:
 		return fmt.Errorf("%w: the library %s is missing; install the browser with the system's package manager, which brings its libraries along", err, library[1])

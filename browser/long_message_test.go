@@ -17,7 +17,7 @@ import (
 // Chromium's answers begin with the id, which is all that is read of a long one.
 func TestLongAnswer(t *testing.T) {
 	b := own(t)
-	b.launcher.maxMessage = 10_000
+	b.launcher.(*localLauncher).MaxMessage = 10_000
 	p := mustOpen(t, b)
 	if _, err := p.Await(testContext(t), p.Send(proto.RuntimeEvaluate{Expression: "'x'.repeat(1e6)"})); !errors.Is(err, cdp.ErrOversize) {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestLongUpload(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			b := New(Config{Egress: shared.config.Egress, Executable: kind.executable(t), Warm: 1, Log: complaints})
-			b.launcher.maxMessage = 50_000
+			b.launcher.(*localLauncher).MaxMessage = 50_000
 			t.Cleanup(b.Close)
 			uploads(t, mustOpen(t, b))
 		})

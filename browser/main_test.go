@@ -57,7 +57,7 @@ func testMain(m *testing.M) int {
 	if fullChromium.Browser != nil {
 		fullChromium.Close()
 	}
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), profilePrefix+"*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), ProfilePrefix+"*")); len(left) > 0 {
 		fmt.Fprintln(os.Stderr, "profiles left:", left)
 		code = 1
 	}
@@ -129,6 +129,9 @@ func openPage(t *testing.T, url string) *page {
 	}
 	return p
 }
+
+// pidOf is the id of the main process of a page's browser.
+func pidOf(p *page) int { return p.i.process.(*Process).PID() }
 
 // eval is the JSON of an expression in the page's own world.
 func eval(t *testing.T, p *page, expression string) string {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// memoryUse is the memory of the browser's processes that outlive a run, all but the
+// MemoryUse is the memory of the browser's processes that outlive a run, all but the
 // renderers, in bytes. Shared pages count in part (PSS), or whole if the kernel does not
 // report that. It is 0 if nothing can be read.
-func (p *process) memoryUse() int64 {
+func (p *Process) MemoryUse() int64 {
 	children := map[int][]int{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
@@ -39,7 +39,7 @@ func (p *process) memoryUse() int64 {
 		}
 		return held
 	}
-	return sum(p.cmd.Process.Pid)
+	return sum(p.PID())
 }
 
 func memoryOf(pid int) int64 {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// memoryUse is how many bytes the browser's processes hold that outlive a run:
-// all but the renderers, shared pages included in each. 0 when ps does not tell.
-func (p *process) memoryUse() int64 {
+// MemoryUse is the memory of the browser's processes that outlive a run, all but the
+// renderers, in bytes. Shared pages count in each. It is 0 if ps does not report it.
+func (p *Process) MemoryUse() int64 {
 	// They are in one process group.
 	out, err := exec.Command("ps", "-A", "-o", "pgid=,rss=,command=").Output()
 	if err != nil {
@@ -19,7 +19,7 @@ func (p *process) memoryUse() int64 {
 	held := int64(0)
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		if len(f) < 3 || f[0] != strconv.Itoa(p.cmd.Process.Pid) || strings.Contains(line, "--type=renderer") {
+		if len(f) < 3 || f[0] != strconv.Itoa(p.PID()) || strings.Contains(line, "--type=renderer") {
 			continue
 		}
 		kib, _ := strconv.ParseInt(f[1], 10, 64)

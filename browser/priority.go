@@ -2,15 +2,11 @@ package browser
 
 import (
 	"context"
-	"time"
 
 	"github.com/go-rod/rod/lib/proto"
 )
 
 const (
-	// priorityInterval is how often the pages' processes are checked while there are
-	// runs.
-	priorityInterval = 500 * time.Millisecond
 	// busyTime is how much processor time, in seconds, the process of a page may
 	// use before its priority is lowered. Most runs use less.
 	busyTime = 1.0
@@ -19,41 +15,18 @@ const (
 	busyNiceness = 10
 )
 
-// lowerPriorities lowers the priority of pages that use much processor time, in favour of
-// the pages of other runs, the browser and the service. It returns when the browser has
-// ended. The priority is never raised again, because no other run uses that process.
-func (b *Browser) lowerPriorities(i *instance) {
-	lowered := map[int]bool{} // process ids
-	tick := time.NewTicker(priorityInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-i.client.Done():
-			return
-		case <-tick.C:
-		}
-		b.mu.Lock()
-		used := i.users > 0
-		b.mu.Unlock()
-		if used {
-			lowered = i.lowerBusy(lowered)
-		}
-	}
-}
-
-// lowerBusy lowers the priority of busy pages whose processes are not in lowered yet. It
-// returns all processes with a lower priority that are still alive.
-func (i *instance) lowerBusy(already map[int]bool) map[int]bool {
-	ctx, cancel := context.WithTimeout(context.Background(), answerBound)
-	defer cancel()
-	info, err := proto.SystemInfoGetProcessInfo{}.Call(i.client.Browser(ctx))
+// LowerPriorities lowers the priority of the processes of pages that have used much
+// processor time, but for those in already. It returns the ids of all processes with a
+// lower priority that are still alive; if the browser does not answer, already.
+func (p *Process) LowerPriorities(ctx context.Context, already map[int]bool) map[int]bool {
+	info, err := proto.SystemInfoGetProcessInfo{}.Call(p.client.Browser(ctx))
 	if err != nil { // the browser does not answer, or has ended
 		return already
 	}
 	lowered := map[int]bool{}
-	for _, p := range info.ProcessInfo {
-		if p.Type == "renderer" && p.CPUTime >= busyTime {
-			lowered[p.ID] = already[p.ID] || lowerPriority(p.ID, i.cmd.Process.Pid)
+	for _, one := range info.ProcessInfo {
+		if one.Type == "renderer" && one.CPUTime >= busyTime {
+			lowered[one.ID] = already[one.ID] || lowerPriority(one.ID, p.PID())
 		}
 	}
 	return lowered

@@ -17,33 +17,35 @@ import (
 
 	"rote/browser/cdp"
 	"rote/browser/tempdir"
-	"rote/routine"
 )
 
-// process is a running Chromium: a process group with a profile in a temporary directory
+// Process is a running Chromium: a process group with a profile in a temporary directory
 // and a pipe for the protocol.
-type process struct {
-	client *cdp.Client
-	cmd    *exec.Cmd
-	dir    *tempdir.Dir
-	// product is its name and version, as in "HeadlessChrome/156.0.8078.79".
+type Process struct {
+	client  *cdp.Client
 	product string
-	home    string // Chromium's home directory in dir: its profile and temporary files
+	cmd     *exec.Cmd
+	dir     *tempdir.Dir
+	home    string // a directory in dir
 	log     *tail
 	exited  chan struct{} // closed when the process has ended and was waited for
 	once    sync.Once
 	ended   atomic.Bool // whether close was called
 }
 
-const profilePrefix = "rote-profile-"
+// ProfilePrefix is what the names of profile directories in [os.TempDir] begin with.
+const ProfilePrefix = "rote-profile-"
+
+// RemoveOldProfiles removes the profiles that killed processes have left behind.
+func RemoveOldProfiles() { tempdir.Sweep(ProfilePrefix) }
 
 // startProcess starts the executable and waits until it answers.
-func startProcess(ctx context.Context, executable string, c confinement) (*process, error) {
-	dir, err := tempdir.Make(profilePrefix)
+func startProcess(ctx context.Context, executable string, c confinement) (*Process, error) {
+	dir, err := tempdir.Make(ProfilePrefix)
 	if err != nil {
 		return nil, fmt.Errorf("make a profile directory: %w", err)
 	}
-	p := &process{dir: dir, home: filepath.Join(dir.Path, "home"), log: &tail{}, exited: make(chan struct{})}
+	p := &Process{dir: dir, home: filepath.Join(dir.Path, "home"), log: &tail{}, exited: make(chan struct{})}
 	if err = p.makeDirectories(c); err == nil {
 		err = p.launch(executable, c)
 	}
@@ -52,7 +54,7 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 	}
 	version, err := proto.BrowserGetVersion{}.Call(p.client.Browser(ctx))
 	if err != nil {
-		p.close()
+		p.Close()
 		said := p.log.String()
 		if said != "" {
 			err = fmt.Errorf("%w; it said: %s", err, said)
@@ -63,8 +65,24 @@ func startProcess(ctx context.Context, executable string, c confinement) (*proce
 	return p, nil
 }
 
+// Client is the connection to the browser. It ends with the browser.
+func (p *Process) Client() *cdp.Client { return p.client }
+
+// Product is the browser's name and version, as in "HeadlessChrome/156.0.8078.79".
+func (p *Process) Product() string { return p.product }
+
+// PID is the id of the browser's main process, which is also that of its process group.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Home is the browser's own directory: its profile, its temporary files and what it
+// downloads. Close removes it.
+func (p *Process) Home() string { return p.home }
+
+// Output is the end of what the browser has written to standard error.
+func (p *Process) Output() string { return p.log.String() }
+
 // makeDirectories creates the directories that Chromium may write to.
-func (p *process) makeDirectories(c confinement) error {
+func (p *Process) makeDirectories(c confinement) error {
 	if err := os.Mkdir(p.home, 0o700); err != nil {
 		return err
 	}
@@ -77,7 +95,7 @@ func (p *process) makeDirectories(c confinement) error {
 
 // launch starts Chromium so that it is killed when we die. The kernel does that when the
 // thread that started it ends, so that thread waits until Chromium has ended.
-func (p *process) launch(executable string, c confinement) error {
+func (p *Process) launch(executable string, c confinement) error {
 	theirIn, ourOut, err := os.Pipe()
 	if err != nil {
 		return err
@@ -120,9 +138,9 @@ func environment(dir string) []string {
 	return []string{"HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "TZ=" + os.Getenv("TZ")}
 }
 
-// close kills the process group, waits for it and removes its profile. It may
+// Close kills the process group, waits for it and removes its profile. It may
 // be called more than once.
-func (p *process) close() {
+func (p *Process) Close() {
 	p.once.Do(func() {
 		p.ended.Store(p.client.Err() == nil)
 		killGroup(p.cmd)
@@ -132,9 +150,9 @@ func (p *process) close() {
 	})
 }
 
-// endReason describes how the process has ended by itself; it is empty if close was called.
+// EndReason describes how the process has ended by itself; it is empty if close was called.
 // After the connection has ended, it waits a little for the end of the process.
-func (p *process) endReason(within time.Duration) string {
+func (p *Process) EndReason(within time.Duration) string {
 	if p.ended.Load() {
 		return ""
 	}
@@ -168,46 +186,4 @@ func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.TrimSpace(string(t.b))
-}
-
-// unavailable is the error of a run that got no browser.
-func unavailable(err error) error {
-	var e *routine.Error
-	if errors.As(err, &e) {
-		return err
-	}
-	message := fmt.Sprintf("no browser: %v", err)
-	if !errors.Is(err, ErrNoSandbox) { // that error already says what to do
-		message += "; run \"rote browser check\" to find out why"
-	}
-	return &routine.Error{Code: routine.CodeBrowserUnavailable, RetryAfter: 5 * time.Second, Message: message}
-}
-
-// Checked is the result of Check for an executable that works.
-type Checked struct {
-	// Product is its name and version, as in "HeadlessChrome/156.0.8078.79".
-	Product string
-	// Warning says what its confinement lacks and what to do about it; empty if it lacks
-	// nothing.
-	Warning string
-	// NoSandbox reports whether it runs without its sandbox because that cannot
-	// start here.
-	NoSandbox bool
-}
-
-// Check starts the executable once. The error says what to do.
-func Check(ctx context.Context, executable string) (*Checked, error) {
-	checked := &Checked{}
-	l := launcher{warn: func(lacks string, why error) {
-		checked.Warning, checked.NoSandbox = lacks, errors.Is(why, ErrNoSandbox)
-	}}
-	ctx, cancel := context.WithTimeoutCause(ctx, lastStartBound, silentError{lastStartBound})
-	defer cancel()
-	p, err := l.start(ctx, executable)
-	if err != nil {
-		return nil, explainCheck(executable, err)
-	}
-	defer p.close()
-	checked.Product = p.product
-	return checked, nil
 }

@@ -3,7 +3,6 @@ package browser
 import (
 	"errors"
 	"io/fs"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,18 +54,6 @@ func lacksHelper(executable string) bool {
 	helper := helperOf(executable)
 	_, err := os.Stat(helper)
 	return filepath.Dir(helper) == "/usr/lib/chromium" && errors.Is(err, fs.ErrNotExist)
-}
-
-// warnUnconfined logs what a browser's confinement lacks. The reason is left out
-// when what it lacks already says what to do about that reason.
-func warnUnconfined(log *slog.Logger) func(lacks string, why error) {
-	return func(lacks string, why error) {
-		var attrs []any
-		if !errors.Is(why, ErrNoSandbox) {
-			attrs = []any{"because", why}
-		}
-		log.Warn("BROWSER IS NOT CONFINED: "+lacks, attrs...)
-	}
 }
 
 // namespaceSettings are the kernel settings that deny user namespaces to ordinary users,

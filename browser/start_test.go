@@ -93,7 +93,7 @@ func TestOpenIsBounded(t *testing.T) {
 		defer func() { b.openBound = 300 * time.Millisecond }()
 		return mustOpen(t, b)
 	}()
-	pid := first.i.cmd.Process.Pid
+	pid := pidOf(first)
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -30,9 +31,10 @@ var defaultLifetime = processLifetime{
 	watch: 5 * time.Second, answer: 2 * time.Second, patience: 10 * time.Second,
 }
 
-// instance is a Chromium process with its ready pages.
+// instance is a started browser with its ready pages.
 type instance struct {
-	*process
+	process process
+	client  *cdp.Client // of process
 	targets *targets
 	born    time.Time
 	failed  chan struct{} // closed when it was given up because of a failure
@@ -94,7 +96,7 @@ func (b *Browser) startInstance() (*start, error) {
 		}
 		return nil, unavailable(err)
 	}
-	executable, err := Find(b.config.Executable)
+	executable, err := b.launcher.Find()
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("find one (rote browser install gets it): %w", err))
 	}
@@ -133,16 +135,16 @@ func (b *Browser) startInstance() (*start, error) {
 func (b *Browser) launch(ctx context.Context, executable string, within time.Duration) (*instance, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, silentError{within})
 	defer cancel()
-	p, err := b.launcher.start(ctx, executable)
+	p, err := b.launcher.Start(ctx, executable)
 	if err != nil {
 		return nil, err
 	}
-	t, err := attachTargets(ctx, p.client)
+	t, err := attachTargets(ctx, p.Client())
 	if err != nil {
-		p.close()
+		p.Close()
 		return nil, fmt.Errorf("set up %s: %w", executable, err)
 	}
-	return &instance{process: p, targets: t, born: time.Now(), failed: make(chan struct{})}, nil
+	return &instance{process: p, client: p.Client(), targets: t, born: time.Now(), failed: make(chan struct{})}, nil
 }
 
 // setCurrent makes i the current instance.
@@ -174,10 +176,10 @@ func (b *Browser) supervise(i *instance) {
 	for {
 		select {
 		case <-i.client.Done():
-			how := i.process.endReason(b.lifetime.answer)
+			how := i.process.EndReason(b.lifetime.answer)
 			b.replaceFailed(i, true)
 			if how != "" {
-				b.config.Log.Error("the browser ended by itself and is replaced", "how", how, "connection", i.client.Err(), "said", i.process.log.String())
+				b.config.Log.Error("the browser ended by itself and is replaced", "how", how, "connection", i.client.Err(), "said", i.process.Output())
 			}
 			return
 		case <-tick.C:
@@ -189,18 +191,49 @@ func (b *Browser) supervise(i *instance) {
 				b.mu.Lock()
 				b.noteFailure()
 				b.mu.Unlock()
-				b.config.Log.Error("the browser still does not answer and is killed, with the runs on it", "after", b.lifetime.patience, "said", i.process.log.String())
-				i.process.close()
+				b.config.Log.Error("the browser still does not answer and is killed, with the runs on it", "after", b.lifetime.patience, "said", i.process.Output())
+				i.process.Close()
 				return
 			}
 		}
-		memory := i.memoryUse()
+		memory := i.process.MemoryUse()
 		b.mu.Lock()
 		i.memory = memory
 		if b.current == i && b.due(i) {
 			_, _ = b.startInstance()
 		}
 		b.mu.Unlock()
+	}
+}
+
+// priorityInterval is how often the processes of pages are checked while there are runs.
+// priorityTime bounds one check.
+const (
+	priorityInterval = 500 * time.Millisecond
+	priorityTime     = 20 * time.Second
+)
+
+// lowerPriorities lowers the priority of pages that use much processor time, in favour of
+// the pages of other runs, the browser and the service. It returns when the browser has
+// ended. The priority is never raised again, because no other run uses that process.
+func (b *Browser) lowerPriorities(i *instance) {
+	lowered := map[int]bool{} // process ids
+	tick := time.NewTicker(priorityInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-i.client.Done():
+			return
+		case <-tick.C:
+		}
+		b.mu.Lock()
+		used := i.users > 0
+		b.mu.Unlock()
+		if used {
+			ctx, cancel := context.WithTimeout(context.Background(), priorityTime)
+			lowered = i.process.LowerPriorities(ctx, lowered)
+			cancel()
+		}
 	}
 }
 
@@ -303,7 +336,7 @@ func (b *Browser) closeIfUnused(i *instance) {
 		return
 	}
 	delete(b.instances, i)
-	b.work.Go(i.process.close)
+	b.work.Go(i.process.Close)
 }
 
 // background runs work in the background, during which the instance stays open. b.mu is

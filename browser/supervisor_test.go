@@ -49,7 +49,7 @@ func TestReplacedBrowser(t *testing.T) {
 			last.Close()
 			formTask(t, first, url)
 			first.Close()
-			waitGone(t, first.i.cmd.Process.Pid)
+			waitGone(t, pidOf(first))
 			if s := b.BrowserStatistics(); s.Failures != 0 || s.Replacements == 0 || s.Starts <= s.Replacements {
 				t.Errorf("counted as %+v", s)
 			}
@@ -79,7 +79,7 @@ func TestBrowserThatDoesNotAnswerIsReplaced(t *testing.T) {
 	b := own(t)
 	b.lifetime.watch, b.lifetime.answer, b.lifetime.patience = 20*time.Millisecond, 300*time.Millisecond, time.Second
 	p := mustOpen(t, b)
-	pid := p.i.cmd.Process.Pid
+	pid := pidOf(p)
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestOpenOutlivesItsBrowser(t *testing.T) {
 	b.lifetime.watch, b.lifetime.answer, b.lifetime.patience = 20*time.Millisecond, 300*time.Millisecond, time.Hour
 	b.config.Warm = -1 // no context is ready
 	first := mustOpen(t, b)
-	if err := syscall.Kill(first.i.cmd.Process.Pid, syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(pidOf(first), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	if p := mustOpen(t, b); p.i == first.i {
@@ -120,7 +120,7 @@ func TestSlowBrowserEndsItsRuns(t *testing.T) {
 	}
 	for range slowOnes {
 		slow := mustOpen(t, b)
-		pid := slow.i.cmd.Process.Pid
+		pid := pidOf(slow)
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestSlowBrowserEndsItsRuns(t *testing.T) {
 
 func TestMemoryUse(t *testing.T) {
 	p := mustOpen(t, own(t))
-	if held := p.i.memoryUse(); held < 20<<20 || held > 600<<20 {
+	if held := p.i.process.MemoryUse(); held < 20<<20 || held > 600<<20 {
 		t.Fatalf("%d MiB", held>>20)
 	}
 }
@@ -168,7 +168,7 @@ func TestSoak(t *testing.T) {
 			t.Fatalf("context %s is used twice", p.context)
 		}
 		used[p.context] = true
-		pids[p.i.cmd.Process.Pid] = true
+		pids[pidOf(p)] = true
 		formTask(t, p, url)
 		p.Close()
 	}
@@ -193,7 +193,7 @@ func TestSoak(t *testing.T) {
 		t.Errorf("%d browsers: none was replaced", len(pids))
 	}
 	for pid := range pids {
-		if pid != b.current.cmd.Process.Pid {
+		if pid != b.current.process.(*Process).PID() {
 			waitGone(t, pid)
 		}
 	}
@@ -203,7 +203,7 @@ func TestSoak(t *testing.T) {
 // profiles are the browsers' directories of this test program.
 func profiles(t *testing.T) []string {
 	t.Helper()
-	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), profilePrefix+"*"))
+	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), ProfilePrefix+"*"))
 	if err != nil {
 		t.Fatal(err)
 	}
