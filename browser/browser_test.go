@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -119,7 +120,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 
 func TestKilledBrowser(t *testing.T) {
 	b := own(t)
-	var log tail
+	var log bytes.Buffer
 	b.config.Log = slog.New(slog.NewTextHandler(&log, nil))
 	p := mustOpen(t, b)
 	failed := make(chan error, 1)
@@ -224,13 +225,4 @@ func TestUnusableExecutable(t *testing.T) {
 		_, err := b.Open(testContext(t), routine.Opening{})
 		wantCode(t, err, routine.CodeBrowserUnavailable, "within a minute")
 	})
-}
-
-func TestFind(t *testing.T) {
-	if _, err := Find("/nowhere/chromium"); err == nil {
-		t.Fatal("an explicit path that does not exist must be refused")
-	}
-	if path, err := Find(""); err != nil || !filepath.IsAbs(path) {
-		t.Fatalf("these tests need a browser (go run ./cmd/rote browser install): %q %v", path, err)
-	}
 }

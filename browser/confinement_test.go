@@ -7,7 +7,45 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/go-rod/rod/lib/proto"
 )
+
+// startBrowser starts the browser that Find finds, and ends it with the test.
+func startBrowser(t *testing.T, l *Launcher) *Process {
+	t.Helper()
+	executable, err := Find("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Warn == nil {
+		l.Warn = func(lacks string, _ error) { t.Log(lacks) }
+	}
+	p, err := l.Start(testContext(t), executable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// awaitRenderer waits until the page that the browser starts with runs scripts, which it
+// does in its sandbox.
+func awaitRenderer(t *testing.T, p *Process) {
+	t.Helper()
+	ctx, browser := testContext(t), p.Client().Browser(testContext(t))
+	all, err := proto.TargetGetTargets{}.Call(browser)
+	if err != nil || len(all.TargetInfos) == 0 {
+		t.Fatal(all, err)
+	}
+	attached, err := proto.TargetAttachToTarget{TargetID: all.TargetInfos[0].TargetID, Flatten: true}.Call(browser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Client().Send(attached.SessionID, "Runtime.evaluate", proto.RuntimeEvaluate{Expression: "1"}).Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // statusOf is a field of a process in /proc.
 func statusOf(t *testing.T, pid int, field string) string {
@@ -59,7 +97,7 @@ func leak(t *testing.T) string {
 func TestBrowserInheritsNothing(t *testing.T) {
 	secret := leak(t)
 	t.Setenv("ROTE_SERVICE_TOKEN", "hidden")
-	pid := pidOf(mustOpen(t, own(t)))
+	pid := startBrowser(t, &Launcher{}).PID()
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil || strings.Contains(string(env), "hidden") || !strings.Contains(string(env), "HOME=") {
 		t.Fatalf("%q %v", env, err)
@@ -76,12 +114,10 @@ func TestBrowserInheritsNothing(t *testing.T) {
 }
 
 func TestBrowserIsConfined(t *testing.T) {
-	b := own(t)
-	p := mustOpen(t, b)
-	if _, err := p.Navigate(testContext(t), site(t, map[string]any{"/": "x"})+"/"); err != nil {
-		t.Fatal(err)
-	}
-	pid, c := pidOf(p), b.launcher.(*localLauncher).left[0]
+	l := &Launcher{}
+	p := startBrowser(t, l)
+	awaitRenderer(t, p)
+	pid, c := p.PID(), l.left[0]
 	t.Run("it is not root", func(t *testing.T) {
 		if os.Geteuid() == 0 && c.user == nil {
 			t.Skip("another user could not be had: ", c.lacks)
@@ -126,9 +162,7 @@ func TestLessConfinement(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said []string
-	b := own(t)
-	b.launcher.(*localLauncher).Warn = func(lacks string, why error) { said = append(said, lacks+" because "+why.Error()) }
-	mustOpen(t, b)
+	startBrowser(t, &Launcher{Warn: func(lacks string, why error) { said = append(said, lacks+" because "+why.Error()) }})
 	if len(said) != 1 || !strings.Contains(said[0], "runs as root") || !strings.Contains(said[0], closed+" is closed to other users") {
 		t.Fatal(said)
 	}

@@ -2,16 +2,12 @@ package browser
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"rote/routine"
 )
 
 // What Chromium writes about its sandbox becomes one sentence that says what to
@@ -27,33 +23,9 @@ func TestSandboxFailuresAreExplained(t *testing.T) {
 		if !errors.Is(err, ErrNoSandbox) || !strings.Contains(err.Error(), "allow user namespaces") || strings.Contains(err.Error(), "FATAL") || len(err.Error()) > 400 {
 			t.Errorf("%.40s…: %v", said, err)
 		}
-		var ours *routine.Error
-		if e := unavailable(err); !errors.As(e, &ours) || ours.Code != routine.CodeBrowserUnavailable || strings.Contains(e.Error(), "browser check") {
-			t.Errorf("%.40s…: a run is told %v", said, e)
-		}
 	}
 	if err := explainStart("/nowhere/chrome", "error while loading shared libraries: libnss3.so", cause); err != cause {
 		t.Errorf("another failure: %v", err)
-	}
-}
-
-// The log says once what to do.
-func TestUnconfinedWarning(t *testing.T) {
-	for why, want := range map[error]string{
-		&sandboxError{"do this"}:       `level=WARN msg="BROWSER IS NOT CONFINED: it lacks x; do this"` + "\n",
-		errors.New("/x is unreadable"): `level=WARN msg="BROWSER IS NOT CONFINED: it lacks x; do this" because="/x is unreadable"` + "\n",
-	} {
-		var b bytes.Buffer
-		log := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
-		}}))
-		warnUnconfined(log)("it lacks x; do this", why)
-		if b.String() != want {
-			t.Errorf("%v: %s, want %s", why, &b, want)
-		}
 	}
 }
 

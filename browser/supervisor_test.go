@@ -141,13 +141,6 @@ func TestSlowBrowserEndsItsRuns(t *testing.T) {
 	}
 }
 
-func TestMemoryUse(t *testing.T) {
-	p := mustOpen(t, own(t))
-	if held := p.i.process.MemoryUse(); held < 20<<20 || held > 600<<20 {
-		t.Fatalf("%d MiB", held>>20)
-	}
-}
-
 var soakRuns = flag.Int("soak", 30, "how many runs TestSoak makes")
 
 // Many runs leave nothing: no context, target, process, file or goroutine, and
