@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"rote/browser/chromium"
 	"rote/browser/egress"
 	"rote/browser/egress/egresstest"
 	"rote/routine"
@@ -132,7 +133,7 @@ func eachBrowser(t *testing.T, do func(t *testing.T, executable string, full boo
 			if filepath.Base(path) == "chromium" {
 				onlyWhole(t)
 			}
-			if _, err := Find(path); err != nil {
+			if _, err := chromium.Find(path); err != nil {
 				if filepath.Base(path) == "chromium" {
 					skipFull(t)
 				}

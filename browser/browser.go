@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"rote/browser/chromium"
 	"rote/browser/egress"
 	"rote/routine"
 )
@@ -78,12 +79,12 @@ func New(c Config) *Browser {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	RemoveOldProfiles()
+	chromium.RemoveOldProfiles()
 	return &Browser{
 		config: c, lifetime: defaultLifetime,
 		loadBound: loadBound, answerBound: answerBound, startBounds: defaultStartBounds, openBound: openBound, outlineTime: outlineTime,
 		instances: map[*instance]bool{},
-		launcher:  &localLauncher{Launcher{MaxMemory: c.MaxMemory, Warn: warnUnconfined(c.Log)}, c.Executable},
+		launcher:  &localLauncher{chromium.Launcher{MaxMemory: c.MaxMemory, Warn: warnUnconfined(c.Log)}, c.Executable},
 	}
 }
 

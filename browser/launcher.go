@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rote/browser/cdp"
+	"rote/browser/chromium"
 	"rote/routine"
 )
 
@@ -46,11 +47,11 @@ type launcher interface {
 
 // localLauncher starts browsers on this machine.
 type localLauncher struct {
-	Launcher
+	chromium.Launcher
 	executable string // empty for the one that Find finds
 }
 
-func (l *localLauncher) Find() (string, error) { return Find(l.executable) }
+func (l *localLauncher) Find() (string, error) { return chromium.Find(l.executable) }
 
 func (l *localLauncher) Start(ctx context.Context, executable string) (process, error) {
 	p, err := l.Launcher.Start(ctx, executable)
@@ -65,7 +66,7 @@ func (l *localLauncher) Start(ctx context.Context, executable string) (process, 
 func warnUnconfined(log *slog.Logger) func(lacks string, why error) {
 	return func(lacks string, why error) {
 		var attrs []any
-		if !errors.Is(why, ErrNoSandbox) {
+		if !errors.Is(why, chromium.ErrNoSandbox) {
 			attrs = []any{"because", why}
 		}
 		log.Warn("BROWSER IS NOT CONFINED: "+lacks, attrs...)
@@ -79,7 +80,7 @@ func unavailable(err error) error {
 		return err
 	}
 	message := fmt.Sprintf("no browser: %v", err)
-	if !errors.Is(err, ErrNoSandbox) { // that error already says what to do
+	if !errors.Is(err, chromium.ErrNoSandbox) { // that error already says what to do
 		message += "; run \"rote browser check\" to find out why"
 	}
 	return &routine.Error{Code: routine.CodeBrowserUnavailable, RetryAfter: 5 * time.Second, Message: message}

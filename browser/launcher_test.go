@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"rote/browser/chromium"
 	"rote/routine"
 )
 
 // A run is told what to do about a sandbox that cannot start, and not to find out why.
 func TestUnavailableBrowser(t *testing.T) {
-	for cause, check := range map[error]bool{fmt.Errorf("start x: %w", ErrNoSandbox): false, errors.New("EOF"): true} {
+	for cause, check := range map[error]bool{fmt.Errorf("start x: %w", chromium.ErrNoSandbox): false, errors.New("EOF"): true} {
 		err := unavailable(cause)
 		wantCode(t, err, routine.CodeBrowserUnavailable, cause.Error())
 		if strings.Contains(err.Error(), "rote browser check") != check {
@@ -25,8 +26,8 @@ func TestUnavailableBrowser(t *testing.T) {
 // The log says once what to do.
 func TestUnconfinedWarning(t *testing.T) {
 	for why, want := range map[error]string{
-		fmt.Errorf("%w: do this", ErrNoSandbox): `level=WARN msg="BROWSER IS NOT CONFINED: it lacks x; do this"` + "\n",
-		errors.New("/x is unreadable"):          `level=WARN msg="BROWSER IS NOT CONFINED: it lacks x; do this" because="/x is unreadable"` + "\n",
+		fmt.Errorf("%w: do this", chromium.ErrNoSandbox): `level=WARN msg="BROWSER IS NOT CONFINED: it lacks x; do this"` + "\n",
+		errors.New("/x is unreadable"):                   `level=WARN msg="BROWSER IS NOT CONFINED: it lacks x; do this" because="/x is unreadable"` + "\n",
 	} {
 		var b bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"rote/browser/chromium"
 	"rote/browser/egress"
 	"rote/routine"
 	"rote/routine/javascript/facts"
@@ -57,7 +58,7 @@ func testMain(m *testing.M) int {
 	if fullChromium.Browser != nil {
 		fullChromium.Close()
 	}
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), ProfilePrefix+"*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), chromium.ProfilePrefix+"*")); len(left) > 0 {
 		fmt.Fprintln(os.Stderr, "profiles left:", left)
 		code = 1
 	}
@@ -131,7 +132,7 @@ func openPage(t *testing.T, url string) *page {
 }
 
 // pidOf is the id of the main process of a page's browser.
-func pidOf(p *page) int { return p.i.process.(*Process).PID() }
+func pidOf(p *page) int { return p.i.process.(*chromium.Process).PID() }
 
 // eval is the JSON of an expression in the page's own world.
 func eval(t *testing.T, p *page, expression string) string {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"rote/browser/chromium"
 	"rote/routine"
 )
 
@@ -17,7 +18,7 @@ import (
 // browser that works, and $n counts the starts from 1.
 func pretender(t *testing.T, script string) *Browser {
 	t.Helper()
-	executable, err := Find("")
+	executable, err := chromium.Find("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/chromium"
 	"rote/routine"
 )
 
@@ -186,7 +187,7 @@ func TestSoak(t *testing.T) {
 		t.Errorf("%d browsers: none was replaced", len(pids))
 	}
 	for pid := range pids {
-		if pid != b.current.process.(*Process).PID() {
+		if pid != b.current.process.(*chromium.Process).PID() {
 			waitGone(t, pid)
 		}
 	}
@@ -196,7 +197,7 @@ func TestSoak(t *testing.T) {
 // profiles are the browsers' directories of this test program.
 func profiles(t *testing.T) []string {
 	t.Helper()
-	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), ProfilePrefix+"*"))
+	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), chromium.ProfilePrefix+"*"))
 	if err != nil {
 		t.Fatal(err)
 	}

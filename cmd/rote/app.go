@@ -15,6 +15,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"rote/browser"
+	"rote/browser/chromium"
 	"rote/browser/egress"
 	"rote/routine"
 	"rote/routine/service"
@@ -103,7 +104,7 @@ func (g *globals) checkBrowser() error {
 	if g.BrowserPath == "" {
 		return nil
 	}
-	if _, err := browser.Find(g.BrowserPath); err != nil {
+	if _, err := chromium.Find(g.BrowserPath); err != nil {
 		return fmt.Errorf("--browser: %w", err)
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"rote/browser"
+	"rote/browser/chromium"
 )
 
 type browserCommand struct {
@@ -19,13 +19,13 @@ func (c *browserInstall) Run(ctx context.Context, g *globals, s streams) error {
 	path := g.BrowserPath
 	if path == "" {
 		var err error
-		if path, err = browser.Install(ctx, s.err); err != nil {
+		if path, err = chromium.Install(ctx, s.err); err != nil {
 			return err
 		}
 	}
-	checked, err := browser.Check(ctx, path)
-	if errors.Is(err, browser.ErrNoSandbox) || err == nil && checked.NoSandbox {
-		installed, installing := browser.InstallSandbox(ctx, s.err, path)
+	checked, err := chromium.Check(ctx, path)
+	if errors.Is(err, chromium.ErrNoSandbox) || err == nil && checked.NoSandbox {
+		installed, installing := chromium.InstallSandbox(ctx, s.err, path)
 		if installing != nil && err != nil {
 			return errors.Join(err, installing)
 		}
@@ -42,8 +42,8 @@ func (c *browserInstall) Run(ctx context.Context, g *globals, s streams) error {
 type browserCheck struct{}
 
 func (c *browserCheck) Run(ctx context.Context, g *globals, s streams) error {
-	path, err := browser.Find(g.BrowserPath)
-	if errors.Is(err, browser.ErrNotFound) {
+	path, err := chromium.Find(g.BrowserPath)
+	if errors.Is(err, chromium.ErrNotFound) {
 		return fmt.Errorf("%w: run rote browser install", err)
 	}
 	if err != nil {
@@ -53,12 +53,12 @@ func (c *browserCheck) Run(ctx context.Context, g *globals, s streams) error {
 }
 
 func checkBrowser(ctx context.Context, path string, s streams) error {
-	checked, err := browser.Check(ctx, path)
+	checked, err := chromium.Check(ctx, path)
 	return printChecked(s, path, checked, err)
 }
 
 // printChecked prints the result of a browser check.
-func printChecked(s streams, path string, checked *browser.Checked, err error) error {
+func printChecked(s streams, path string, checked *chromium.Checked, err error) error {
 	if err != nil {
 		return err
 	}

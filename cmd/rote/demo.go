@@ -16,7 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"rote/browser"
+	"rote/browser/chromium"
 	"rote/browser/tempdir"
 	"rote/cmd/rote/practice"
 	"rote/httpapi"
@@ -130,7 +130,7 @@ func (d *demo) printf(format string, args ...any) { fmt.Fprintf(d.s.out, format,
 func (d *demo) prepare(ctx context.Context, g *globals) (err error) {
 	d.executable = g.BrowserPath
 	if d.executable == "" {
-		if d.executable, err = browser.Install(ctx, d.s.err); err != nil {
+		if d.executable, err = chromium.Install(ctx, d.s.err); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"rote/browser"
+	"rote/browser/chromium"
 	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/scratch"
 )
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // Other work on the machine blurs that, so it has some attempts.
 func TestSpeedOfRuns(t *testing.T) {
 	optional.Speed(t)
-	executable, err := browser.Find("")
+	executable, err := chromium.Find("")
 	if err != nil {
 		t.Fatalf("this test needs a browser (go run ./cmd/rote browser install): %v", err)
 	}

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package browser
+package chromium
 
 // This identifier is not declared, so that a build for an unsupported system fails
 // with a message. Chromium is driven through inherited file descriptors, which

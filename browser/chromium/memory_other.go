@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package browser
+package chromium
 
 import (
 	"os/exec"
