@@ -23,14 +23,13 @@ import (
 	"sync"
 	"time"
 
-	"rote/browser/chromium"
 	"rote/browser/egress"
 	"rote/routine"
 )
 
 // Config configures a Browser.
 type Config struct {
-	// Executable is the path of the browser; empty for the one that Find returns.
+	// Executable is the path of the browser; empty for the one that [chromium.Find] returns.
 	Executable string
 	// Egress decides which hosts a run may reach.
 	Egress *egress.Policy
@@ -79,12 +78,11 @@ func New(c Config) *Browser {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	chromium.RemoveOldProfiles()
 	return &Browser{
 		config: c, lifetime: defaultLifetime,
 		loadBound: loadBound, answerBound: answerBound, startBounds: defaultStartBounds, openBound: openBound, outlineTime: outlineTime,
 		instances: map[*instance]bool{},
-		launcher:  &localLauncher{chromium.Launcher{MaxMemory: c.MaxMemory, Warn: warnUnconfined(c.Log)}, c.Executable},
+		launcher:  newLocalLauncher(c),
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"rote/routine"
 )
 
-// process is a started browser, as the supervisor and the pages use it. A [Process] runs on
-// this machine; one elsewhere can take its place.
+// process is a started browser, as the supervisor and the pages use it. A [chromium.Process]
+// runs on this machine; one elsewhere can take its place.
 type process interface {
 	// Client is the connection to the browser. When it ends, the browser has ended.
 	Client() *cdp.Client
@@ -48,7 +48,13 @@ type launcher interface {
 // localLauncher starts browsers on this machine.
 type localLauncher struct {
 	chromium.Launcher
-	executable string // empty for the one that Find finds
+	executable string // empty for the one that chromium.Find finds
+}
+
+// newLocalLauncher also removes the profiles that killed processes have left behind.
+func newLocalLauncher(c Config) *localLauncher {
+	chromium.RemoveOldProfiles()
+	return &localLauncher{chromium.Launcher{MaxMemory: c.MaxMemory, Warn: warnUnconfined(c.Log)}, c.Executable}
 }
 
 func (l *localLauncher) Find() (string, error) { return chromium.Find(l.executable) }

@@ -70,7 +70,7 @@ const (
 	failureWindow = time.Minute
 )
 
-// start is a Chromium process that is starting. It continues if a caller that waits for
+// start is a browser that is starting. It continues if a caller that waits for
 // it gives up.
 type start struct {
 	done   chan struct{}

@@ -1,3 +1,8 @@
+// Package chromium finds, installs, checks and runs Chromium on this machine. A [Launcher]
+// starts it confined, as far as the machine allows, and a [Process] is one that runs:
+// driven through a pipe, with a profile of its own, and gone with our own process.
+//
+// What the browser does for a run is package browser's: a Process only has a [cdp.Client].
 package chromium
 
 import (
@@ -164,7 +169,7 @@ func (p *Process) EndReason(within time.Duration) string {
 	}
 }
 
-// tail keeps the end of Chromium's output, to say why it did not start.
+// tail keeps the end of Chromium's output, which says why it did not start or has ended.
 type tail struct {
 	mu sync.Mutex
 	b  []byte

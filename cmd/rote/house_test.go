@@ -48,6 +48,9 @@ var bans = []ban{
 	{"rote/browser", "github.com/mark3labs/mcp-go", "an mcp-go type stays in mcp"},
 	{"rote/browser", "github.com/go-rod/rod", "only rod's protocol and input tables are used: its own pages poll, lock and leak"},
 	{"rote/browser/cdp", "rote/", "messages need nothing of ours: any browser can be at the other end"},
+	{"rote/browser/chromium", "rote/routine", "a process knows no runs: browser makes its pages theirs"},
+	{"rote/browser/chromium", "rote/browser/egress", "what a run may reach is decided by its page and its proxy"},
+	{"rote/browser/tempdir", "rote/", "temporary directories need nothing of ours"},
 	{"rote/routine/sqlite", "rote/browser", "rows know no pages"},
 	{"rote/routine/sqlite", "github.com/go-rod/rod", "a rod type stays in browser"},
 	{"rote/cmd/rote/practice", "rote/", "the practice site is any site"},
@@ -129,6 +132,8 @@ var rooms = []room{
 	{regexp.MustCompile(`"database/sql"`), []string{"routine/sqlite/"}, "SQL is sqlite's"},
 	{regexp.MustCompile(`"github.com/go-rod/rod/`), []string{"browser/"}, "a rod type stays in browser"},
 	{regexp.MustCompile(`"github.com/mark3labs/mcp-go/`), []string{"mcp/"}, "an mcp-go type stays in mcp"},
+	{regexp.MustCompile(`"os/exec"`), []string{"browser/chromium/", "cmd/rote/", "routine/routinetest/"}, "the only program that the service starts is Chromium"},
+	{regexp.MustCompile(`"rote/browser/chromium"`), []string{"browser/launcher.go", "cmd/rote/"}, "pages use any browser that a launcher has started"},
 	{regexp.MustCompile(`routine\.Store\b|service\.Service\b`), []string{"httpapi/", "mcp/", "cmd/", "routine/"}, "pages know neither store nor service"},
 }
 
