@@ -15,7 +15,6 @@ import (
 
 	"rote/browser/cdp"
 	"rote/routine"
-	"rote/routine/operation"
 )
 
 // maxDownloads bounds the files that one run may download.
@@ -244,7 +243,7 @@ func (p *page) takeDownloads(ended []*download) ([]routine.File, error) {
 				"the file %q has more than the %d bytes that the files of a run may have: raise --max-result", routine.Truncate(d.name, 100), p.downloads.maxBytes)
 		case downloadCanceled:
 			return files, routine.Errorf(routine.CodeNetworkError, "the file %q did not arrive: its download from %s broke off after %d bytes",
-				routine.Truncate(d.name, 100), operation.ShownURL(d.url), d.received)
+				routine.Truncate(d.name, 100), routine.ShownURL(d.url), d.received)
 		}
 		file := filepath.Join(p.downloadDirectory(), d.id)
 		data, err := os.ReadFile(file)

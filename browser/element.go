@@ -10,7 +10,6 @@ import (
 
 	"rote/browser/cdp"
 	"rote/routine"
-	"rote/routine/operation"
 )
 
 // slice is how long, in ms, one wait inside the page lasts before it returns the reason
@@ -143,7 +142,7 @@ const hangTime = 2 * time.Second
 // ended.
 func (p *page) unansweredError(silent time.Duration) error {
 	if s := p.now(); s.navigating() {
-		return routine.Errorf(routine.CodeTimeout, "the page is on its way to %s, which does not answer", operation.ShownURL(s.currentURL))
+		return routine.Errorf(routine.CodeTimeout, "the page is on its way to %s, which does not answer", routine.ShownURL(s.currentURL))
 	}
 	if silent <= hangTime { // not long enough to blame the page
 		return routine.Errorf(routine.CodeTimeout, "the page did not answer in %d ms, which is too short to find out why: wait longer", silent.Milliseconds())
@@ -210,7 +209,7 @@ func (p *page) givenUp(ctx context.Context, selector string, last actionPoint, s
 		return last, notActionable(selector, last)
 	case now.loader != seen.loader:
 		return last, routine.Errorf(routine.CodeElementNotFound, "the page left for %s while %q was waited for (last seen: %s), and no element matches it there",
-			operation.ShownURL(now.url), selector, seen.why)
+			routine.ShownURL(now.url), selector, seen.why)
 	}
 	return last, removed(selector, fmt.Sprintf("while it was waited for (last seen: %s)", seen.why))
 }

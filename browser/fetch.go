@@ -14,7 +14,6 @@ import (
 
 	"rote/browser/cdp"
 	"rote/routine"
-	"rote/routine/operation"
 )
 
 // request and response are the argument and the result of the helper's fetch.
@@ -161,11 +160,11 @@ func (p *page) readBody(ctx context.Context, from requester, f routine.Fetch, r 
 	for next := r.bodyPart; ; {
 		if next.TooLarge {
 			return nil, routine.Errorf(routine.CodeResultTooLarge,
-				"the answer of %s has more than the limit of %d bytes: ask for less, or raise --max-result", operation.ShownURL(f.URL), max)
+				"the answer of %s has more than the limit of %d bytes: ask for less, or raise --max-result", routine.ShownURL(f.URL), max)
 		}
 		if next.Broke != "" {
 			return nil, routine.Errorf(routine.CodeNetworkError, "%s %s: the answer broke off after %d bytes: %s",
-				f.Method, operation.ShownURL(f.URL), len(body), next.Broke)
+				f.Method, routine.ShownURL(f.URL), len(body), next.Broke)
 		}
 		var err error
 		if body, err = base64.StdEncoding.AppendDecode(body, []byte(next.Body)); err != nil || !next.More {
@@ -232,7 +231,7 @@ func (p *page) fetchError(f routine.Fetch, r response, became requestTrace) erro
 	case became.failure.Error != "":
 		why = explainNetError(became.failure.Error)
 	}
-	return routine.Errorf(routine.CodeNetworkError, "%s %s failed: %s", f.Method, operation.ShownURL(f.URL), why)
+	return routine.Errorf(routine.CodeNetworkError, "%s %s failed: %s", f.Method, routine.ShownURL(f.URL), why)
 }
 
 // goToOrigin opens the root page of the request's site, so that the request is made with
@@ -243,7 +242,7 @@ func (p *page) goToOrigin(ctx context.Context, to string) (origin string, _ erro
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return "", routine.Errorf(routine.CodeNavigationFailed,
-			"%q is no absolute http or https URL, and no page is open that it could be relative to: navigate first", operation.ShownURL(to))
+			"%q is no absolute http or https URL, and no page is open that it could be relative to: navigate first", routine.ShownURL(to))
 	}
 	origin = u.Scheme + "://" + u.Host
 	_, err = p.Navigate(ctx, origin+"/")

@@ -11,7 +11,6 @@ import (
 
 	"rote/browser/cdp"
 	"rote/routine"
-	"rote/routine/operation"
 )
 
 // Navigate goes to a URL and waits for its load event.
@@ -26,7 +25,7 @@ func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, er
 	gone, err := cdp.Call[proto.PageNavigateResult](ctx, p, proto.PageNavigate{URL: url})
 	var refused *cdp.Error
 	if errors.As(err, &refused) {
-		return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", operation.ShownURL(url), refused.Message)
+		return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", routine.ShownURL(url), refused.Message)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -84,7 +83,7 @@ func (p *page) unreachableError(url, errorText string) (routine.Navigation, erro
 			why = known
 		}
 	}
-	return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", operation.ShownURL(url), why)
+	return routine.Navigation{}, routine.Errorf(routine.CodeNavigationFailed, "%s could not be opened: %s", routine.ShownURL(url), why)
 }
 
 // explainNetError describes Chromium's common network errors.

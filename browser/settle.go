@@ -11,7 +11,6 @@ import (
 
 	"rote/browser/cdp"
 	"rote/routine"
-	"rote/routine/operation"
 )
 
 // Bounds of the wait for a page that navigates.
@@ -98,9 +97,9 @@ func (p *page) awaitRest(ctx context.Context) error {
 func (p *page) warnOfDocument(finished bool) {
 	switch s := p.now(); {
 	case !finished:
-		p.warn(operation.ShownURL(s.url) + " did not finish loading; went on with what was there")
+		p.warn(routine.ShownURL(s.url) + " did not finish loading; went on with what was there")
 	case s.statusOf == s.loader && s.status >= 400:
-		p.warn(operation.DescribeStatus(s.url, s.status))
+		p.warn(routine.DescribeStatus(s.url, s.status))
 	}
 }
 
@@ -158,7 +157,7 @@ func (p *page) awaitNavigation(ctx context.Context) error {
 		default:
 			// Without this, the session stays blocked while a server does not answer.
 			p.Send(proto.PageStopLoading{})
-			return routine.Errorf(routine.CodeTimeout, "the page was on its way to %s, which did not answer", operation.ShownURL(p.now().currentURL))
+			return routine.Errorf(routine.CodeTimeout, "the page was on its way to %s, which did not answer", routine.ShownURL(p.now().currentURL))
 		}
 	}
 }

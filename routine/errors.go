@@ -164,3 +164,14 @@ func Invalid(what string, problems []Problem) *Error {
 	}
 	return &Error{Code: CodeInvalid, Message: msg, Problems: problems}
 }
+
+// ErrOperationLimit marks the cause with which an operation's own limit ends
+// its context.
+var ErrOperationLimit = errors.New("operation limit")
+
+// ScriptOver is the error of a script that its own limit has ended, which is not
+// the run's of the same name.
+func ScriptOver(limit time.Duration) *Error {
+	message := fmt.Sprintf("the script was still running when the operation's own timeout_seconds of %v was over, which may be 10 at most", limit.Seconds())
+	return &Error{Code: CodeTimeout, Message: message, Cause: ErrOperationLimit}
+}

@@ -142,7 +142,7 @@ func (r *runner) do(ctx context.Context, o routine.Operation) error {
 	}
 	limitCtx := ctx
 	if d, field, ok := operation.LimitOf(op); ok {
-		cause := &routine.Error{Code: routine.CodeTimeout, Message: fmt.Sprintf("%s of %v is over", field, d), Cause: operation.ErrOperationLimit}
+		cause := &routine.Error{Code: routine.CodeTimeout, Message: fmt.Sprintf("%s of %v is over", field, d), Cause: routine.ErrOperationLimit}
 		var cancel context.CancelFunc
 		limitCtx, cancel = context.WithTimeoutCause(ctx, d, cause)
 		defer cancel()

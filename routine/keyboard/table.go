@@ -1,7 +1,7 @@
 package keyboard
 
 // table lists the keys of the UI Events standard: the key value, the code of
-// the physical key if there is one, its Windows virtual key code (the keyCode
+// the physical key if there is one, its Windows virtual key code (the KeyCode
 // that pages see), its location on the keyboard (1 left, 2 right, 3 keypad),
 // and the text that it types without and with Shift. A dash means none. If
 // several keys have the same value, its name means the first one.

@@ -81,7 +81,7 @@ func (e *endpoint) body() (any, bool) {
 // password in the URL become an Authorization header, because no browser fetches a
 // URL that carries them.
 func (e *endpoint) fetch() routine.Fetch {
-	f := routine.Fetch{URL: withoutUser(e.URL), Method: e.Method, Credentials: e.Credentials, Headers: map[string]string{}}
+	f := routine.Fetch{URL: routine.WithoutUser(e.URL), Method: e.Method, Credentials: e.Credentials, Headers: map[string]string{}}
 	contentType, authorized := "", false
 	for name, v := range e.Headers {
 		if v == nil {
@@ -93,7 +93,7 @@ func (e *endpoint) fetch() routine.Fetch {
 		}
 		authorized = authorized || strings.EqualFold(name, "authorization")
 	}
-	if basic := basicCredentials(e.URL); basic != "" && !authorized {
+	if basic := routine.BasicCredentials(e.URL); basic != "" && !authorized {
 		f.Headers["authorization"] = basic
 	}
 	body, has := e.body()

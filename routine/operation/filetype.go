@@ -50,7 +50,7 @@ func unlike(filename, contentType, asked, from string) string {
 	}
 	text := fmt.Sprintf("%s was answered with %s, which is no %s file", routine.Truncate(filename, 80), routine.Truncate(kind, 60), extension)
 	if redirected(asked, from) {
-		text += ", after a redirect to " + ShownURL(from)
+		text += ", after a redirect to " + routine.ShownURL(from)
 	}
 	return text
 }

@@ -20,7 +20,7 @@ func (o *opDownload) Do(ctx context.Context, r *Run) error {
 		return err
 	}
 	if response.Status < 200 || response.Status > 299 {
-		return routine.Errorf(routine.CodeHTTPError, "%s", DescribeStatus(response.URL, response.Status))
+		return routine.Errorf(routine.CodeHTTPError, "%s", routine.DescribeStatus(response.URL, response.Status))
 	}
 	f := routine.File{FileInfo: routine.FileInfo{Name: o.Filename, ContentType: header(response.Headers, "content-type")}, Data: response.Body}
 	if err := r.SetFile(f); err != nil {

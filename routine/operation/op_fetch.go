@@ -32,7 +32,7 @@ func (o *opFetch) Do(ctx context.Context, r *Run) error {
 		return err
 	}
 	if response.Status >= 400 {
-		r.Warn(DescribeStatus(response.URL, response.Status))
+		r.Warn(routine.DescribeStatus(response.URL, response.Status))
 	}
 	if o.SessionKey == "" {
 		return nil

@@ -28,8 +28,8 @@ func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 		r.Detail("console", e.Console)
 	}
 	r.FailedAt = e.Failed
-	if errors.Is(err, ErrOperationLimit) {
-		err = ScriptOver(routine.Seconds(o.TimeoutSeconds))
+	if errors.Is(err, routine.ErrOperationLimit) {
+		err = routine.ScriptOver(routine.Seconds(o.TimeoutSeconds))
 		if e.LeftoversStopped {
 			err = routine.Errorf(routine.CodeTimeout, "%w. It may wait for code of an earlier js_evaluate (a timer, a callback, an async function), "+
 				"which was stopped because that script had ended: await it in the script that starts it", err)
@@ -49,11 +49,4 @@ func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 		text = "null" // undefined, and what JSON cannot say
 	}
 	return r.store(ctx, o.SessionKey, text, true)
-}
-
-// ScriptOver is the error of a script that its own limit has ended, which is not
-// the run's of the same name.
-func ScriptOver(limit time.Duration) *routine.Error {
-	message := fmt.Sprintf("the script was still running when the operation's own timeout_seconds of %v was over, which may be 10 at most", limit.Seconds())
-	return &routine.Error{Code: routine.CodeTimeout, Message: message, Cause: ErrOperationLimit}
 }

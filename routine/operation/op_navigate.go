@@ -22,13 +22,13 @@ func (o *opNavigate) Do(ctx context.Context, r *Run) error {
 	if err != nil {
 		return err
 	}
-	r.Detail("url", withoutUser(n.URL))
+	r.Detail("url", routine.WithoutUser(n.URL))
 	r.Detail("status", n.Status)
 	if n.Status >= 400 {
-		r.Warn(DescribeStatus(n.URL, n.Status))
+		r.Warn(routine.DescribeStatus(n.URL, n.Status))
 	}
 	if n.Unfinished {
-		r.Warn(ShownURL(n.URL) + " did not finish loading; went on with what was there")
+		r.Warn(routine.ShownURL(n.URL) + " did not finish loading; went on with what was there")
 	}
 	return pause(ctx, o.sleeps())
 }

@@ -28,15 +28,15 @@ func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
 		last = url
 		ok, err := re.Match(url)
 		if err != nil {
-			return false, routine.Errorf(routine.CodeTimeout, "matching url_regex with %s took more than %v: simplify it", ShownURL(url), pattern.MaxMatchTime)
+			return false, routine.Errorf(routine.CodeTimeout, "matching url_regex with %s took more than %v: simplify it", routine.ShownURL(url), pattern.MaxMatchTime)
 		}
 		return ok, nil
 	})
 	switch {
-	case errors.Is(err, ErrOperationLimit):
-		return routine.Errorf(routine.CodeTimeout, "the URL did not match %s within %d ms; it is %s", routine.Quote(o.URLRegex), o.TimeoutMS, ShownURL(last))
+	case errors.Is(err, routine.ErrOperationLimit):
+		return routine.Errorf(routine.CodeTimeout, "the URL did not match %s within %d ms; it is %s", routine.Quote(o.URLRegex), o.TimeoutMS, routine.ShownURL(last))
 	case err != nil && ctx.Err() != nil:
-		return routine.Errorf(routine.CodeTimeout, "the URL did not match %s; it is %s", routine.Quote(o.URLRegex), ShownURL(last))
+		return routine.Errorf(routine.CodeTimeout, "the URL did not match %s; it is %s", routine.Quote(o.URLRegex), routine.ShownURL(last))
 	}
 	if err != nil {
 		return err

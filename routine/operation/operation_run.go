@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"rote/routine"
@@ -131,7 +130,3 @@ func quotedList(texts []string) string {
 	}
 	return strings.Join(all, ", ")
 }
-
-// ErrOperationLimit marks the cause with which an operation's own limit ends
-// its context.
-var ErrOperationLimit = errors.New("operation limit")
