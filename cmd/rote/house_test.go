@@ -4,11 +4,132 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
+
+// arrows has, for each package, the packages of ours that its code imports. Whatever
+// is not here is forbidden. README's map has the same rooms.
+var arrows = map[string][]string{
+	// The core. Each of these knows those before it, and no transport, database or browser.
+	"routine/placeholder":      {},
+	"routine/javascript":       {},
+	"routine/javascript/facts": {"routine/javascript"},
+	"routine/keyboard":         {},
+	"routine":                  {"routine/javascript/facts", "routine/placeholder"},
+	"routine/pattern":          {"routine"},
+	"routine/selector":         {"routine"},
+	"routine/sanitize":         {"routine"},
+	"routine/operation": {"routine", "routine/javascript/facts", "routine/keyboard", "routine/pattern", "routine/placeholder",
+		"routine/sanitize"},
+	"routine/definition": {"routine", "routine/javascript", "routine/operation", "routine/pattern", "routine/placeholder",
+		"routine/selector", "schemas"},
+	"routine/engine":  {"routine", "routine/operation", "routine/placeholder"},
+	"routine/service": {"routine", "routine/definition", "routine/engine"},
+	"schemas":         {},
+
+	// What the core's ports are filled with.
+	"routine/sqlite":   {"routine"},
+	"browser/cdp":      {},
+	"browser/tempdir":  {},
+	"browser/chromium": {"browser/cdp", "browser/tempdir"},
+	"browser/egress":   {"routine"},
+	"browser/guard":    {"browser/cdp", "routine", "routine/javascript"},
+	"browser": {"browser/cdp", "browser/chromium", "browser/egress", "browser/guard", "routine", "routine/javascript",
+		"routine/keyboard"},
+
+	// The front ends, which are independent of each other, and the program.
+	"httpapi":  {"routine", "routine/definition", "routine/operation", "routine/service", "schemas"},
+	"mcp/wire": {"routine"},
+	"mcp":      {"mcp/wire", "routine", "routine/definition", "routine/operation", "routine/service", "schemas"},
+	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "cmd/rote/practice", "httpapi", "mcp", "mcp/wire",
+		"routine", "routine/definition", "routine/operation", "routine/service", "routine/sqlite"},
+	"cmd/rote/practice": {},
+
+	// For tests and measurements.
+	"routine/routinetest":           {"routine", "routine/definition"},
+	"routine/routinetest/optional":  {},
+	"routine/routinetest/scratch":   {},
+	"routine/routinetest/scripts":   {},
+	"routine/routinetest/seeded":    {},
+	"routine/routinetest/stopwatch": {},
+	"browser/egress/egresstest":     {},
+	"cmd/rote/bench":                {"mcp"},
+	"cmd/rote/testreport":           {},
+}
+
+// eachPackage calls see with each package of ours, without "rote/" in front, and
+// with what it imports.
+func eachPackage(t *testing.T, see func(pkg string, imports []string)) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "rote/...").Output()
+	if err != nil {
+		t.Fatal("go list:", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		see(strings.TrimPrefix(fields[0], "rote/"), fields[1:])
+	}
+}
+
+func TestArrows(t *testing.T) {
+	seen := 0
+	eachPackage(t, func(pkg string, imports []string) {
+		seen++
+		allowed, known := arrows[pkg]
+		if !known {
+			t.Errorf("%s is in no row: say what it may import", pkg)
+		}
+		var ours []string
+		for _, i := range imports {
+			if i, own := strings.CutPrefix(i, "rote/"); own {
+				ours = append(ours, i)
+			}
+		}
+		slices.Sort(ours)
+		if diff := cmp.Diff(allowed, ours, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s imports other packages than its row allows (-row +code):\n%s", pkg, diff)
+		}
+	})
+	if seen != len(arrows) {
+		t.Errorf("%d packages for %d rows: a row is of a package that is gone", seen, len(arrows))
+	}
+}
+
+// The map of the rooms in README names each package, and no file that is gone.
+func TestMapOfTheRooms(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, contributing, found := strings.Cut(string(readme), "## Contributing")
+	if !found {
+		t.Fatal("README has no part about contributing")
+	}
+	for pkg := range arrows {
+		if !strings.Contains(contributing, "`"+pkg+"`") {
+			t.Errorf("the map in README does not name %s", pkg)
+		}
+	}
+	files := regexp.MustCompile("`([a-z_/*]+(?:<type>)?[a-z_]*\\.(?:go|js|json|yaml))`").FindAllStringSubmatch(contributing, -1)
+	if len(files) < 10 {
+		t.Fatalf("the map names only %d files", len(files))
+	}
+	for _, f := range files {
+		pattern := strings.ReplaceAll(f[1], "<type>", "click")
+		if strings.Contains(pattern, "/") {
+			if named, err := filepath.Glob("../../" + pattern); err != nil || len(named) == 0 {
+				t.Errorf("the map in README names %s, which is gone: %v", f[1], err)
+			}
+		}
+	}
+}
 
 // ban is a dependency that a package must not have, not even through others,
 // and why.
@@ -20,59 +141,28 @@ var bans = []ban{
 	{"rote/routine/service", "github.com/go-rod/rod", "the core declares Browser and Page; browser supplies them"},
 	{"rote/routine/service", "github.com/go-chi/chi/v5", "HTTP is httpapi's"},
 	{"rote/routine/service", "github.com/mark3labs/mcp-go", "MCP is mcp's"},
-	{"rote/routine/service", "rote/httpapi", "front ends use the core, never the other way"},
-	{"rote/routine/service", "rote/mcp", "front ends use the core, never the other way"},
-	{"rote/routine/service", "rote/browser", "the core is tested without a browser"},
-	{"rote/routine/service", "rote/routine/sqlite", "the core is tested without a database"},
-	{"rote/schemas", "rote/", "what is published depends on nothing of ours"},
-	{"rote/routine/placeholder", "rote/", "filling templates needs nothing of ours"},
-	{"rote/routine/keyboard", "rote/", "the names of keys need nothing of ours"},
-	{"rote/routine/javascript", "rote/", "the script rules need nothing of ours"},
-	{"rote/routine/javascript/facts", "rote/schemas", "the prover needs the syntax tree of javascript and nothing else"},
-	{"rote/routine/javascript/facts", "rote/routine/placeholder", "the prover needs the syntax tree of javascript and nothing else"},
-	{"rote/routine/javascript/facts", "rote/routine/keyboard", "the prover needs the syntax tree of javascript and nothing else"},
-	{"rote/httpapi", "rote/mcp", "the front ends are independent of each other"},
-	{"rote/mcp", "rote/httpapi", "the front ends are independent of each other"},
-	{"rote/mcp/wire", "rote/mcp", "the protocol knows no tools: mcp hands them to it as a Peer"},
-	{"rote/mcp/wire", "rote/httpapi", "the front ends are independent of each other: wire declares Admission"},
-	{"rote/mcp/wire", "rote/browser", "the protocol knows no pages"},
-	{"rote/mcp/wire", "rote/routine/sqlite", "the protocol knows no rows"},
-	{"rote/httpapi", "rote/browser", "a front end reaches pages through Service only"},
-	{"rote/mcp", "rote/browser", "a front end reaches pages through Service only"},
-	{"rote/httpapi", "rote/routine/sqlite", "a front end reaches rows through Service only"},
-	{"rote/mcp", "rote/routine/sqlite", "a front end reaches rows through Service only"},
 	{"rote/httpapi", "github.com/mark3labs/mcp-go", "an mcp-go type stays in mcp"},
-	{"rote/browser", "rote/routine/sqlite", "pages know no rows"},
-	{"rote/browser", "rote/httpapi", "pages know no transport"},
-	{"rote/browser", "rote/mcp", "pages know no transport"},
 	{"rote/browser", "github.com/mark3labs/mcp-go", "an mcp-go type stays in mcp"},
 	{"rote/browser", "github.com/go-rod/rod", "only rod's protocol and input tables are used: its own pages poll, lock and leak"},
-	{"rote/browser/cdp", "rote/", "messages need nothing of ours: any browser can be at the other end"},
-	{"rote/browser/chromium", "rote/routine", "a process knows no runs: browser makes its pages theirs"},
-	{"rote/browser/chromium", "rote/browser/egress", "what a run may reach is decided by its page and its proxy"},
-	{"rote/browser/tempdir", "rote/", "temporary directories need nothing of ours"},
-	{"rote/routine/sqlite", "rote/browser", "rows know no pages"},
 	{"rote/routine/sqlite", "github.com/go-rod/rod", "a rod type stays in browser"},
-	{"rote/cmd/rote/practice", "rote/", "the practice site is any site"},
+	{"rote/httpapi", "rote/browser", "a front end reaches pages through Service only"},
+	{"rote/mcp", "rote/browser", "a front end reaches pages through Service only"},
 }
 
-// broken is the first of deps that falls under the ban. A ban of one of our
-// folders or of a module covers all below it; one of the standard library or of
-// rod, whose lib/ is browser's to use, is of that package alone.
+// broken returns the first of deps that falls under the ban; empty: none does. A ban
+// of a folder of ours or of a module covers all below it; one of the standard library
+// or of rod, whose lib/ browser may use, covers that package alone.
 func (b ban) broken(deps []string) string {
-	whole := strings.HasPrefix(b.dependency, "rote/") || strings.Contains(b.dependency, ".") && b.dependency != "github.com/go-rod/rod"
+	below := strings.HasPrefix(b.dependency, "rote/") || strings.Contains(b.dependency, ".") && b.dependency != "github.com/go-rod/rod"
 	for _, d := range deps {
-		if d == b.pkg {
-			continue
-		}
-		if d == b.dependency || whole && strings.HasPrefix(d, strings.TrimSuffix(b.dependency, "/")+"/") {
+		if d == b.dependency || below && strings.HasPrefix(d, b.dependency+"/") {
 			return d
 		}
 	}
 	return ""
 }
 
-func TestArrows(t *testing.T) {
+func TestBannedDependencies(t *testing.T) {
 	deps := map[string][]string{}
 	for _, b := range bans {
 		if deps[b.pkg] == nil {
@@ -84,36 +174,6 @@ func TestArrows(t *testing.T) {
 		}
 		if d := b.broken(deps[b.pkg]); d != "" {
 			t.Errorf("%s depends on %s: %s", b.pkg, d, b.reason)
-		}
-	}
-}
-
-// allowed are packages that may import only these packages of ours themselves, and why.
-var allowed = []struct {
-	pkg     string
-	imports []string
-	reason  string
-}{
-	{"rote/browser/guard", []string{"rote/browser/cdp", "rote/routine", "rote/routine/javascript"},
-		"the guard knows its page as guard.Page only, and no network, store or front end"},
-}
-
-func TestArrowsAllowed(t *testing.T) {
-	for _, a := range allowed {
-		out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, a.pkg).Output()
-		if err != nil {
-			t.Fatalf("go list %s: %v", a.pkg, err)
-		}
-		imports := strings.Fields(string(out))
-		for _, i := range imports {
-			if strings.HasPrefix(i, "rote/") && !slices.Contains(a.imports, i) {
-				t.Errorf("%s imports %s: %s", a.pkg, i, a.reason)
-			}
-		}
-		for _, i := range a.imports {
-			if !slices.Contains(imports, i) {
-				t.Errorf("%s does not import %s any more: take it off the list", a.pkg, i)
-			}
 		}
 	}
 }
