@@ -58,7 +58,7 @@ func (g *Guard) judgeLocalDocument(params json.RawMessage) {
 	made := g.documentChanged && !g.baseline.links[v.URL] && !g.baseline.loads[v.URL]
 	g.mu.Unlock()
 	if made {
-		g.block("show a document that it has made (" + routine.Truncate(v.URL, routine.MaxShownURL) + ")")
+		g.block("show a document that it has made (" + routine.ShownURL(v.URL) + ")")
 	}
 }
 
