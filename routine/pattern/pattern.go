@@ -1,5 +1,6 @@
-// Package pattern compiles and matches the regular expressions of authors, in the
-// dialect of ECMAScript, with bounds on the time that either takes.
+// Package pattern compiles and matches the regular expressions that authors write in
+// their routines. The dialect is ECMAScript's. Compilation and each match are bounded,
+// so that no expression can hold up the service.
 package pattern
 
 import (
@@ -15,23 +16,26 @@ import (
 )
 
 const (
-	// MaxMatchTime bounds one match of an author's expression, so that a
-	// backtracking one cannot hold the service.
+	// MaxMatchTime is the time limit of one match. Without it an expression that
+	// backtracks could keep a processor busy for hours.
 	MaxMatchTime = 50 * time.Millisecond
-	// MaxLength and maxPatternDepth bound what is compiled: the library's work
-	// grows with the third power of how deep repeated groups stand in each
-	// other.
-	MaxLength       = 4000
-	maxPatternDepth = 20
+	// MaxLength bounds the length of an expression in bytes, and maxDepth the nesting
+	// of its groups. The time to compile grows with the third power of the nesting of
+	// repeated groups.
+	MaxLength = 4000
+	maxDepth  = 20
 )
 
-// Pattern is an author's regular expression in ECMAScript's dialect,
-// unanchored.
+// Pattern is a compiled expression. It is not anchored: it matches anywhere in a text
+// unless it begins with ^ or ends with $.
 type Pattern struct{ re *regexp2.Regexp }
 
-// tick makes the library's clock fine enough for MaxMatchTime.
+// tick sets how often the regexp2 library compares a match's time with its limit. The
+// library's own period is longer than MaxMatchTime.
 var tick = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(MaxMatchTime / 5) })
 
+// Compile compiles an expression. Its errors continue a sentence about the expression,
+// as in "it has more than 4000 characters"; [Problem] makes a problem of them.
 func Compile(expr string) (Pattern, error) {
 	tick()
 	if len(expr) > MaxLength {
@@ -48,16 +52,19 @@ func Compile(expr string) (Pattern, error) {
 	return Pattern{re}, nil
 }
 
-// Match fails when the expression takes too long on text, or too much memory.
+// Match reports whether text contains a match. The error is that the match took longer
+// than MaxMatchTime, or too much memory.
 func (p Pattern) Match(text string) (bool, error) {
 	return p.re.MatchString(text)
 }
 
-// ecmaGroup is how a group of ECMAScript's can go on behind its bracket.
+// ecmaGroup matches what may follow the opening bracket of a group in ECMAScript:
+// "?:", "?<name>", "?=" and so on, or anything but a question mark.
 var ecmaGroup = regexp.MustCompile(`^(?:[^?]|$|\?(?::|=|!|<=|<!|<[\pL_$\\]|[ims]*(?:-[ims]*)?:))`)
 
-// checkGroups refuses groups that the library knows and JavaScript does not: a
-// pattern is published with a tool's schema, where clients compile it.
+// checkGroups refuses groups that the regexp2 library accepts and JavaScript does not,
+// such as (?>a). A pattern is published in a tool's schema, which clients compile with
+// their own JavaScript engine. It also refuses groups nested deeper than maxDepth.
 func checkGroups(expr string) error {
 	depth, class := 0, false
 	for i := 0; i < len(expr); i++ {
@@ -71,8 +78,8 @@ func checkGroups(expr string) error {
 		case c == ')':
 			depth--
 		case c == '(':
-			if depth++; depth > maxPatternDepth {
-				return fmt.Errorf("its groups stand in each other more than %d deep", maxPatternDepth)
+			if depth++; depth > maxDepth {
+				return fmt.Errorf("its groups stand in each other more than %d deep", maxDepth)
 			}
 			if !ecmaGroup.MatchString(expr[i+1:]) {
 				return fmt.Errorf("JavaScript has no group that begins with %s", routine.Truncate(expr[i:], 4))
@@ -82,8 +89,8 @@ func checkGroups(expr string) error {
 	return nil
 }
 
-// Problem says that an expression does not compile, and how what was
-// meant is written in JavaScript.
+// Problem returns the problem of an expression that Compile refused with err. Its hint
+// says how to write in JavaScript what the author probably meant.
 func Problem(pointer string, err error) routine.Problem {
 	p := routine.Problem{Pointer: pointer, Code: "pattern", Message: "is no ECMAScript regular expression: " + err.Error()}
 	switch text := err.Error(); {

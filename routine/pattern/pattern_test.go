@@ -53,7 +53,8 @@ func TestPatternsAreECMAScript(t *testing.T) {
 func TestPatternsThatDoNotCompile(t *testing.T) {
 	for expr, hint := range map[string]string{
 		`(a`: "", `a)`: "", `[a`: "", `a**`: "possessive", `a++`: "possessive", `[b-a]`: "", `\`: "", `(?<a>b)(?<a>c)`: "",
-		`(?P<y>a)`: "(?<name>", `(?P=y)`: "(?<name>", `(?i)a`: "(?i:", `(?m)^a`: "(?i:", `a(?s).`: "(?i:", `(?#note)a`: "comment", `(?>a)`: "atomic", `(?'y'a)`: "", `(?(1)a|b)`: "",
+		`(?P<y>a)`: "(?<name>", `(?P=y)`: "(?<name>", `(?i)a`: "(?i:", `(?m)^a`: "(?i:", `a(?s).`: "(?i:",
+		`(?#note)a`: "comment", `(?>a)`: "atomic", `(?'y'a)`: "", `(?(1)a|b)`: "",
 		strings.Repeat("(", 21) + strings.Repeat(")", 21): "", strings.Repeat("a", MaxLength+1): "",
 	} {
 		_, err := Compile(expr)

@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// maxPublishedPattern bounds the pattern of a published schema, in bytes.
-const maxPublishedPattern = 500
+// maxPortableLength bounds a pattern in a published schema, in bytes.
+const maxPortableLength = 500
 
-// Portable reports whether the validators that read published schemas
-// can compile expr: JavaScript with the u flag (ajv), Python's re, Go's RE2 and
-// Rust's regex crate. They agree on less than ECMAScript: JavaScript with the u
-// flag refuses needless escapes and lone brackets, Python has no \p and no
-// \cX, RE2 and Rust have no lookaround and no back references, Rust nests
-// classes.
+// Portable reports whether expr may be published in a JSON Schema: whether it
+// compiles, and means the same, in JavaScript with the u flag (which the validator ajv
+// uses), in Python's re, in Go's RE2 and in Rust's regex crate. These agree on less
+// than ECMAScript: JavaScript with the u flag refuses needless escapes and unpaired
+// brackets, Python has no \p and no \cX, RE2 and Rust have no lookaround and no back
+// references, and Rust nests character classes.
 func Portable(expr string) bool {
-	if len(expr) > maxPublishedPattern {
+	if len(expr) > maxPortableLength {
 		return false
 	}
 	if _, i := routine.FirstInvisible(expr); i >= 0 {
@@ -27,7 +27,7 @@ func Portable(expr string) bool {
 	if _, err := regexp.Compile(expr); err != nil {
 		return false
 	}
-	s := patternScanner{rest: expr}
+	s := portableScanner{rest: expr}
 	for s.rest != "" {
 		if !s.next() {
 			return false
@@ -36,24 +36,26 @@ func Portable(expr string) bool {
 	return true
 }
 
-// patternScanner reads an expression that RE2 accepts, from left to right.
-type patternScanner struct {
+// portableScanner reads an expression from left to right. RE2 has accepted the
+// expression before.
+type portableScanner struct {
 	rest string
-	// repeatable: what was read last may have a quantifier.
+	// repeatable reports whether a quantifier may follow what was read last.
 	repeatable bool
 }
 
 const (
-	// syntaxCharacters may be escaped anywhere, in every dialect.
+	// syntaxCharacters may be escaped anywhere in all dialects.
 	syntaxCharacters = `^$\.*+?()[]{}|/`
-	// classEscapes stand for many characters, controlEscapes for one.
+	// classEscapes each match one of many characters, controlEscapes exactly one
+	// character.
 	classEscapes   = "dDwWsS"
 	controlEscapes = "fnrtv"
 )
 
-// next reads one piece of the expression, with its quantifier being a piece of
-// its own. It reports whether the piece is portable.
-func (s *patternScanner) next() bool {
+// next reads one element of the expression: a character, an escape, a class, a bracket
+// or a quantifier. It reports whether the element is portable.
+func (s *portableScanner) next() bool {
 	c := s.rest[0]
 	switch c {
 	case '\\':
@@ -80,9 +82,9 @@ func (s *patternScanner) next() bool {
 	return true
 }
 
-// quantified takes what may follow a quantifier. It reports whether there was
-// something to repeat.
-func (s *patternScanner) quantified() bool {
+// quantified consumes the question mark that may follow a quantifier. It reports
+// whether the element before the quantifier can be repeated.
+func (s *portableScanner) quantified() bool {
 	ok := s.repeatable
 	s.repeatable = false
 	s.rest = strings.TrimPrefix(s.rest, "?")
@@ -91,17 +93,19 @@ func (s *patternScanner) quantified() bool {
 
 var countQuantifier = regexp.MustCompile(`^\{([0-9]{1,4})(,[0-9]{0,4})?\}`)
 
-// count reads {n}, {n,} or {n,m}.
-func (s *patternScanner) count() bool {
+// count reads a quantifier in braces: {n}, {n,} or {n,m}. It reports whether there is
+// one.
+func (s *portableScanner) count() bool {
 	m := countQuantifier.FindString(s.rest)
 	s.rest = s.rest[len(m):]
 	return m != ""
 }
 
-// escape reads a backslash and what it escapes: a syntax character or one of
-// more, a class escape, a control escape, \xHH, or an assertion. single is the
-// character that it stands for, -1 where that is not one character.
-func (s *patternScanner) escape(more, assertions string) (single rune, ok bool) {
+// escape reads a backslash and the escaped character: a syntax character or one of
+// more, a class escape such as \d, a control escape such as \n, \xHH, or one of
+// assertions. single is the character that the escape matches, or -1 if it does not
+// match exactly one.
+func (s *portableScanner) escape(more, assertions string) (single rune, ok bool) {
 	if len(s.rest) < 2 {
 		return 0, false
 	}
@@ -130,8 +134,8 @@ func (s *patternScanner) escape(more, assertions string) (single rune, ok bool) 
 	return single, true
 }
 
-// class reads a class in brackets.
-func (s *patternScanner) class() bool {
+// class reads a character class in brackets and reports whether it is portable.
+func (s *portableScanner) class() bool {
 	s.rest = strings.TrimPrefix(s.rest[1:], "^")
 	if strings.HasPrefix(s.rest, "]") {
 		return false // JavaScript ends the class here, others do not
@@ -162,9 +166,10 @@ func (s *patternScanner) class() bool {
 	return false
 }
 
-// classMember reads one member of a class. A bracket may nest a class, and two
-// equal signs in a row may be an operator.
-func (s *patternScanner) classMember() (single rune, ok bool) {
+// classMember reads one member of a class: a character or an escape. It refuses an
+// opening bracket, which nests a class in Rust, and two equal punctuation marks in a
+// row, which are reserved for set operators such as &&.
+func (s *portableScanner) classMember() (single rune, ok bool) {
 	switch {
 	case s.rest == "", s.rest[0] == '[':
 		return 0, false

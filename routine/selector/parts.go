@@ -8,8 +8,8 @@ import (
 	"github.com/tdewolff/parse/v2/css"
 )
 
-// attribute is [name], or [name matcher value flag].
-func (p *selectorParser) attribute() {
+// attribute reads an attribute selector: [name], or [name operator value flag].
+func (p *parser) attribute() {
 	open := p.peek()
 	p.next++
 	p.elementType()
@@ -46,8 +46,9 @@ func (p *selectorParser) attribute() {
 	}
 }
 
-// attributeFault is that the bracket is not closed where that comes first.
-func (p *selectorParser) attributeFault(open selectorToken, format string, args ...any) {
+// attributeFault records a fault at the next token. If that is the end of the text,
+// the fault is that the bracket was not closed.
+func (p *parser) attributeFault(open token, format string, args ...any) {
 	if p.is(css.ErrorToken, "") {
 		p.fail(open.at, "the bracket [ is not closed")
 		return
@@ -55,15 +56,17 @@ func (p *selectorParser) attributeFault(open selectorToken, format string, args 
 	p.fail(p.peek().at, format, args...)
 }
 
-// valueHint shows the value of an attribute in quotes.
-func (p *selectorParser) valueHint(value selectorToken) {
+// valueHint suggests writing the value of an attribute in quotes.
+func (p *parser) valueHint(value token) {
 	rest := p.text[value.at:]
 	if end := strings.IndexByte(rest, ']'); end > 0 && value.TokenType != css.StringToken {
 		p.hint(fmt.Sprintf("put the value in quotes: ='%s'", routine.Truncate(strings.Trim(rest[:end], `'"`), 60)))
 	}
 }
 
-func (p *selectorParser) matcher() bool {
+// matcher consumes the operator of an attribute selector, such as = or ^=. It reports
+// whether there was one.
+func (p *parser) matcher() bool {
 	switch t := p.peek(); t.TokenType {
 	case css.IncludeMatchToken, css.DashMatchToken, css.PrefixMatchToken, css.SuffixMatchToken, css.SubstringMatchToken:
 	case css.DelimToken:
@@ -77,8 +80,8 @@ func (p *selectorParser) matcher() bool {
 	return true
 }
 
-// foreignPseudos are pseudo-classes of jQuery, Playwright and Puppeteer, which
-// no browser knows.
+// foreignPseudos maps pseudo-classes of jQuery, Playwright and Puppeteer, which no
+// browser knows, to what to write instead.
 var foreignPseudos = map[string]string{
 	"contains": textHint, "icontains": textHint, "has-text": textHint, "text": textHint, "text-is": textHint, "text-matches": textHint, "-p-text": textHint,
 	"eq": "use :nth-child() or :nth-of-type(), which count from 1", "nth": "use :nth-child() or :nth-of-type(), which count from 1",
@@ -98,8 +101,8 @@ const (
 	xpathHint = "this is XPath: write a CSS selector, as in form > button[type='submit']"
 )
 
-// pseudo is a pseudo-class or pseudo-element.
-func (p *selectorParser) pseudo(depth int) {
+// pseudo reads a pseudo-class or pseudo-element with its arguments.
+func (p *parser) pseudo(depth int) {
 	colon := p.peek()
 	p.next++
 	if p.is(css.ColonToken, "") && !p.peek().space {
@@ -123,7 +126,7 @@ func (p *selectorParser) pseudo(depth int) {
 		return
 	}
 	switch {
-	case depth >= maxSelectorDepth || word != "not" && word != "has":
+	case depth >= maxDepth || word != "not" && word != "has":
 		p.skip(name)
 	default:
 		p.list(depth+1, word == "has")
@@ -134,8 +137,9 @@ func (p *selectorParser) pseudo(depth int) {
 	}
 }
 
-// skip passes over the arguments of a function, whose brackets must pair.
-func (p *selectorParser) skip(open selectorToken) {
+// skip passes over the arguments of a function without checking more than that their
+// brackets are paired.
+func (p *parser) skip(open token) {
 	closing := []css.TokenType{css.RightParenthesisToken}
 	for len(closing) > 0 {
 		t := p.peek()
@@ -160,7 +164,8 @@ func (p *selectorParser) skip(open selectorToken) {
 	}
 }
 
-// foreignHint recognizes the selectors of other languages.
+// foreignHint recognizes selectors of other languages and tools, such as XPath and
+// "text=Buy". It returns what to write instead, or an empty string.
 func foreignHint(text string) string {
 	text = strings.TrimSpace(text)
 	engine, rest, found := strings.Cut(text, "=")

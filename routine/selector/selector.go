@@ -1,5 +1,5 @@
-// Package selector finds what keeps a text from being a CSS selector, and says where
-// and why.
+// Package selector checks the syntax of CSS selectors. It finds the first error, says
+// where it is, and suggests how to write what the author probably meant.
 package selector
 
 import (
@@ -11,18 +11,20 @@ import (
 	"github.com/tdewolff/parse/v2/css"
 )
 
-// Fault is why a text is no CSS selector.
+// Fault is the first syntax error of a selector. Message begins with "is no CSS
+// selector:"; Hint may be empty.
 type Fault struct {
+	// Offset is the byte offset of the error in the selector.
 	Offset        int
 	Message, Hint string
 }
 
-// Check finds what certainly keeps a text from being a CSS selector. It
-// follows the grammar of Selectors Level 4 as far as that is settled; names of
-// pseudo-classes and what stands in their brackets are let pass, save what
-// other tools are known to put there.
+// Check returns the first certain syntax error of a selector, or nil. It follows the
+// settled part of the grammar of Selectors Level 4. It accepts unknown pseudo-classes
+// with any arguments, because browsers add new ones, but refuses those that are known
+// to belong to other tools, such as :contains() of jQuery.
 func Check(text string) *Fault {
-	p := &selectorParser{text: text}
+	p := &parser{text: text}
 	p.split()
 	if p.fault == nil {
 		p.list(0, false)
@@ -33,41 +35,43 @@ func Check(text string) *Fault {
 	return p.fault
 }
 
-// selectorToken is one token. White space and comments are no tokens: space
-// tells that white space stands before.
-type selectorToken struct {
+// token is one token of a selector. White space and comments are not tokens; space
+// reports whether white space precedes the token.
+type token struct {
 	css.TokenType
 	text  string
 	at    int
 	space bool
 }
 
-type selectorParser struct {
+// parser checks a selector by recursive descent. It stops at the first fault.
+type parser struct {
 	text   string
-	tokens []selectorToken
+	tokens []token
 	next   int
 	fault  *Fault
 }
 
-func (p *selectorParser) fail(at int, format string, args ...any) {
+// fail records a fault at a byte offset, unless there is one already.
+func (p *parser) fail(at int, format string, args ...any) {
 	if p.fault == nil {
 		p.fault = &Fault{Offset: at, Message: "is no CSS selector: " + fmt.Sprintf(format, args...)}
 	}
 }
 
-// hint adds the cure to the fault.
-func (p *selectorParser) hint(text string) {
+// hint adds a suggestion to the fault, unless it has one already.
+func (p *parser) hint(text string) {
 	if p.fault != nil && p.fault.Hint == "" {
 		p.fault.Hint = text
 	}
 }
 
-// split cuts the text into tokens. In selectors there are no Unicode ranges,
-// which the lexer would see in "u+a".
-func (p *selectorParser) split() {
+// split divides the text into tokens. The lexer reads "u+a" as a Unicode range, which
+// selectors do not have: split reads it as the name "u" and lexes the rest again.
+func (p *parser) split() {
 	space := false
 	add := func(tt css.TokenType, at, end int) {
-		p.tokens = append(p.tokens, selectorToken{tt, p.text[at:end], at, space})
+		p.tokens = append(p.tokens, token{tt, p.text[at:end], at, space})
 		space = false
 	}
 	at := 0
@@ -77,7 +81,7 @@ func (p *selectorParser) split() {
 		end := at + len(data)
 		switch tt {
 		case css.ErrorToken:
-			p.tokens = append(p.tokens, selectorToken{css.ErrorToken, "", len(p.text), space})
+			p.tokens = append(p.tokens, token{css.ErrorToken, "", len(p.text), space})
 			return
 		case css.WhitespaceToken:
 			space = true
@@ -102,23 +106,26 @@ func (p *selectorParser) split() {
 	}
 }
 
-func (p *selectorParser) peek() selectorToken { return p.tokens[p.next] }
+// peek returns the next token without consuming it.
+func (p *parser) peek() token { return p.tokens[p.next] }
 
-func (p *selectorParser) is(tt css.TokenType, text string) bool {
+// is reports whether the next token has a type and, unless text is empty, a text.
+func (p *parser) is(tt css.TokenType, text string) bool {
 	t := p.peek()
 	return t.TokenType == tt && (text == "" || t.text == text)
 }
 
-func (p *selectorParser) isName() bool {
+// isName reports whether the next token is a name.
+func (p *parser) isName() bool {
 	return p.is(css.IdentToken, "") || p.is(css.CustomPropertyNameToken, "")
 }
 
-// maxSelectorDepth bounds how deep selectors inside selectors are looked at.
-const maxSelectorDepth = 16
+// maxDepth bounds how deep selectors nested in :not() and :has() are checked.
+const maxDepth = 16
 
-// list is selectors with commas between, up to the end or a closing bracket.
-// Relative ones may begin with a combinator.
-func (p *selectorParser) list(depth int, relative bool) {
+// list reads selectors separated by commas, up to the end of the text or, when nested,
+// a closing bracket. If relative, each may begin with a combinator.
+func (p *parser) list(depth int, relative bool) {
 	for p.fault == nil {
 		p.complex(depth, relative)
 		if p.fault != nil || !p.is(css.CommaToken, "") {
@@ -137,8 +144,8 @@ func (p *selectorParser) list(depth int, relative bool) {
 	}
 }
 
-// complex is compound selectors with combinators between.
-func (p *selectorParser) complex(depth int, relative bool) {
+// complex reads compound selectors separated by combinators, as in "main > a b".
+func (p *parser) complex(depth int, relative bool) {
 	if p.combinator() && !relative {
 		t := p.tokens[p.next-1]
 		p.fail(t.at, "it begins with %s", t.text)
@@ -159,8 +166,9 @@ func (p *selectorParser) complex(depth int, relative bool) {
 	}
 }
 
-// atEnd tells that no compound selector can follow.
-func (p *selectorParser) atEnd() bool {
+// atEnd reports whether the next token ends a selector: no compound selector can
+// follow.
+func (p *parser) atEnd() bool {
 	switch p.peek().TokenType {
 	case css.ErrorToken, css.CommaToken, css.RightParenthesisToken:
 		return true
@@ -168,7 +176,9 @@ func (p *selectorParser) atEnd() bool {
 	return false
 }
 
-func (p *selectorParser) combinator() bool {
+// combinator consumes a combinator other than white space. It reports whether there
+// was one.
+func (p *parser) combinator() bool {
 	if p.is(css.DelimToken, ">") || p.is(css.DelimToken, "+") || p.is(css.DelimToken, "~") || p.is(css.ColumnToken, "") {
 		p.next++
 		return true
@@ -176,9 +186,10 @@ func (p *selectorParser) combinator() bool {
 	return false
 }
 
-// compound is what one element must be: a type, then ids, classes, attributes
-// and pseudo-classes, with nothing between them.
-func (p *selectorParser) compound(depth int) bool {
+// compound reads the conditions on one element: its type, then ids, classes,
+// attributes and pseudo-classes without white space between them. It reports whether
+// that succeeded.
+func (p *parser) compound(depth int) bool {
 	first := p.next
 	p.elementType()
 	for p.fault == nil && (p.next == first || !p.peek().space) {
@@ -213,8 +224,9 @@ func (p *selectorParser) compound(depth int) bool {
 	return p.fault == nil
 }
 
-// elementType is a name or *, perhaps with a namespace.
-func (p *selectorParser) elementType() {
+// elementType reads an element's or attribute's name or *, with an optional namespace
+// as in "svg|a". It may read nothing.
+func (p *parser) elementType() {
 	name := func() bool {
 		if p.isName() || p.is(css.DelimToken, "*") {
 			p.next++
@@ -232,8 +244,8 @@ func (p *selectorParser) elementType() {
 	}
 }
 
-// empty reports that a selector is missing where t stands.
-func (p *selectorParser) empty(t selectorToken) {
+// empty records the fault that a compound selector is missing before t.
+func (p *parser) empty(t token) {
 	switch {
 	case len(p.tokens) == 1:
 		p.fail(0, "it is empty")
@@ -246,7 +258,8 @@ func (p *selectorParser) empty(t selectorToken) {
 	}
 }
 
-func (p *selectorParser) unexpected(t selectorToken) {
+// unexpected records the fault that t cannot be where it is.
+func (p *parser) unexpected(t token) {
 	switch t.TokenType {
 	case css.RightParenthesisToken, css.RightBracketToken:
 		p.fail(t.at, "%s closes nothing", t.text)
@@ -268,16 +281,16 @@ func (p *selectorParser) unexpected(t selectorToken) {
 	}
 }
 
-// startsName tells whether text can begin a CSS name.
+// startsName reports whether text can begin a CSS name.
 func startsName(text string) bool {
 	text = strings.TrimPrefix(text, "-")
 	return text != "" && (text[0] < '0' || text[0] > '9')
 }
 
-// PseudoElement returns the byte offset at which a selector names a pseudo-element;
-// -1: it names none.
+// PseudoElement returns the byte offset of the first pseudo-element in a selector,
+// such as that of "::before", or -1 if it has none.
 func PseudoElement(selector string) int {
-	p := &selectorParser{text: selector}
+	p := &parser{text: selector}
 	p.split()
 	for i, t := range p.tokens {
 		if i > 0 && t.text == ":" && !t.space && p.tokens[i-1].text == ":" {
