@@ -84,7 +84,7 @@ func TestCallReturnsTheData(t *testing.T) {
 	} {
 		t.Run(era.name, func(t *testing.T) {
 			h := newTestServer(t, lookup)
-			h.browser.Page.Fetch = routinetest.Answer("application/json", `{"b": 1, "a": [9007199254740993, "<ü>"]}`)
+			h.browser.Page.Response = routinetest.Answer("application/json", `{"b": 1, "a": [9007199254740993, "<ü>"]}`)
 			c := connect(t, h.Server, era.options...)
 			list, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
 			if err != nil || !slices.ContainsFunc(list.Tools, func(t mcp.Tool) bool { return t.Name == "lookup" }) {
@@ -109,7 +109,7 @@ func TestCallReturnsTheData(t *testing.T) {
 // A float64 would make 9007199254740992 of it.
 func TestLongIntegersArriveIntact(t *testing.T) {
 	h := newTestServer(t, lookup)
-	h.browser.Page.Fetch = routinetest.Answer("application/json", `1`)
+	h.browser.Page.Response = routinetest.Answer("application/json", `1`)
 	p := initialized(t, h.Server)
 	p.send(call("9007199254740993", "lookup", `{"id": 9007199254740993}`))
 	p.result("9007199254740993")
@@ -186,7 +186,7 @@ func TestFailureTextIsComplete(t *testing.T) {
 		}, `Routine "buy" failed at operation 2 of 3 (click): internal error [internal]. Execution ID. ` +
 			`Next: look at the site's state first and do not call again blindly, because operation 2 (click) may have had an effect there; tell the operator of this server the id, which is in its log.`},
 		{"no browser", func(h *testServer) {
-			h.browser.FailToOpen(routine.Errorf(routine.CodeBrowserUnavailable, "no browser was found"))
+			h.browser.OpenError = routine.Errorf(routine.CodeBrowserUnavailable, "no browser was found")
 		}, `Routine "buy" failed: no browser was found [browser_unavailable]. Execution ID. Next: tell the operator of this server to run: rote browser check.`},
 		{"stopping", func(h *testServer) {
 			h.service.Close(t.Context())

@@ -65,7 +65,7 @@ func TestGetExecutionReturnsTheFailureRecord(t *testing.T) {
 func TestFailureRecordIsBounded(t *testing.T) {
 	fetches := strings.Repeat(`{"type": "fetch", "endpoint": {"url": "https://shop.example/`+strings.Repeat("x", 3000)+`"}}, `, 40)
 	h := newTestServer(t, `{"name": "buy", "description": "Buys.", "operations": [`+fetches+`{"type": "click", "selector": "#buy"}]}`)
-	h.browser.Page.Fetch = routinetest.Answer("text/plain", "")
+	h.browser.Page.Response = routinetest.Answer("text/plain", "")
 	h.browser.Page.Click = routinetest.FailClick(routine.Errorf(routine.CodeElementNotFound, "nothing matches %s", strings.Repeat("y", 20000)))
 	c := connect(t, h.Server)
 	_, text := callTool(t, c, "buy", nil)

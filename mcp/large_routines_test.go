@@ -52,7 +52,7 @@ func TestLargeRoutinesStayUsable(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newTestServer(t, named("light"), row.definition, named("lighter"))
-			h.browser.Page.Fetch = routinetest.Answer("application/json", `1`)
+			h.browser.Page.Response = routinetest.Answer("application/json", `1`)
 			c := connect(t, h.Server)
 			tools, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
 			if err != nil {

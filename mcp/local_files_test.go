@@ -18,7 +18,7 @@ func TestFilesAreReadableOnThisMachine(t *testing.T) {
 	h := newTestServer(t, grab).with(t, Config{FileDir: func() (string, error) { return dir, nil }})
 	c := connect(t, h.Server)
 	for contentType, body := range map[string]string{"application/pdf": "%PDF-\x00\xff", "text/csv": "a,b\n", "image/png": "\x89PNG\r\n\x1a\n"} {
-		h.browser.Page.Fetch = routinetest.Answer(contentType, body)
+		h.browser.Page.Response = routinetest.Answer(contentType, body)
 		result, text := callTool(t, c, "grab", nil)
 		d := content(t, result, text)
 		if len(d.Files) != 1 {

@@ -89,7 +89,7 @@ func TestManyOddNames(t *testing.T) {
 // Invalid and unusual messages are answered, and the session continues.
 func TestOddMessagesAreAnswered(t *testing.T) {
 	f := newHTTPFixture(t, lookup)
-	f.browser.Page.Fetch = routinetest.Answer("application/json", `"found"`)
+	f.browser.Page.Response = routinetest.Answer("application/json", `"found"`)
 	sse, http := f.sse(t, "ann"), f.caller(t, legacy, "ann")
 	stdio := initialized(t, f.Server)
 	for _, row := range []struct{ name, arguments, visited string }{

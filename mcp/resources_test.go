@@ -15,7 +15,7 @@ import (
 
 func TestResources(t *testing.T) {
 	h := newTestServer(t, lookup, grab, named("only"))
-	h.browser.Page.Fetch = routinetest.Answer("application/json", `{"a":[1,2]}`)
+	h.browser.Page.Response = routinetest.Answer("application/json", `{"a":[1,2]}`)
 	c := connect(t, h.Server)
 	list, err := c.ListResources(t.Context(), mcp.ListResourcesRequest{})
 	if err != nil || len(list.Resources) != 4 {
@@ -43,7 +43,7 @@ func TestResources(t *testing.T) {
 	if err := json.Unmarshal([]byte(readResource(t, c, "execution://"+looked.ExecutionID)), &e); err != nil || e.ID != looked.ExecutionID || len(e.Result.OperationsMetadata) != 3 {
 		t.Errorf("%+v, %v", e, err)
 	}
-	h.browser.Page.Fetch = routinetest.Answer("application/pdf", "%PDF-\x00")
+	h.browser.Page.Response = routinetest.Answer("application/pdf", "%PDF-\x00")
 	result, text = callTool(t, c, "grab", nil)
 	grabbed := content(t, result, text)
 	if got := readResource(t, c, "execution://"+grabbed.ExecutionID+"/data"); got != "%PDF-\x00" {
@@ -61,7 +61,7 @@ func TestResources(t *testing.T) {
 // Resources of another organization look as if they did not exist.
 func TestResourcesAreOfTheOwnOrganization(t *testing.T) {
 	h := newTestServer(t, lookup)
-	h.browser.Page.Fetch = routinetest.Answer("application/json", `"mine"`)
+	h.browser.Page.Response = routinetest.Answer("application/json", `"mine"`)
 	mine := connect(t, h.Server)
 	result, text := callTool(t, mine, "lookup", map[string]any{"id": 1})
 	d := content(t, result, text)

@@ -55,7 +55,7 @@ func TestLongResultsSayWhatWasTruncated(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newTestServer(t, lookup)
-			h.browser.Page.Fetch = routinetest.Answer("application/json", row.body)
+			h.browser.Page.Response = routinetest.Answer("application/json", row.body)
 			result, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1})
 			d := content(t, result, text)
 			if d.Truncated == nil || d.Truncated.Next.Tool != "get_execution" || d.Truncated.Next.Arguments["execution_id"] != d.ExecutionID || d.Truncated.TotalBytes < len(row.body) {
@@ -90,7 +90,7 @@ func TestDownloads(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newTestServer(t, grab)
-			h.browser.Page.Fetch = routinetest.Answer(row.contentType, row.body)
+			h.browser.Page.Response = routinetest.Answer(row.contentType, row.body)
 			c := connect(t, h.Server)
 			result, text := callTool(t, c, "grab", nil)
 			d := content(t, result, text)
@@ -124,7 +124,7 @@ func TestDownloads(t *testing.T) {
 // A page's text must not reach a terminal's or a parser's soft spots.
 func TestPageTextIsCleaned(t *testing.T) {
 	h := newTestServer(t, lookup)
-	h.browser.Page.Fetch = routinetest.Answer("application/json", `{"a":"\ud800x\u001b[31m\\u001b\u009b\"\n","k\u0007":"😀"}`)
+	h.browser.Page.Response = routinetest.Answer("application/json", `{"a":"\ud800x\u001b[31m\\u001b\u009b\"\n","k\u0007":"😀"}`)
 	h.browser.Page.Warnings = []string{"dialog: \x1b]0;\xff"}
 	result, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1})
 	d := content(t, result, text)
@@ -146,7 +146,7 @@ func TestAnswerIsBounded(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&names, `%q:%q,`, strings.Repeat("n", 300)+fmt.Sprint(i), strings.Repeat("\"", i))
 	}
-	h.browser.Page.Fetch = routinetest.Answer("application/json", `{`+names.String()+`"last":null}`)
+	h.browser.Page.Response = routinetest.Answer("application/json", `{`+names.String()+`"last":null}`)
 	result, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1})
 	d := content(t, result, text)
 	if len(d.Warnings) != maxWarnings+1 || d.Truncated == nil || len(d.Data) < 10000 {

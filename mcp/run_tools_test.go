@@ -134,7 +134,7 @@ func TestDescribeRoutineIsComplete(t *testing.T) {
 
 func TestRunRoutineRunsWhatIsNotListed(t *testing.T) {
 	h := newTestServer(t, lookup, named("newer"))
-	h.browser.Page.Fetch = routinetest.Answer("application/json", `{"a":1}`)
+	h.browser.Page.Response = routinetest.Answer("application/json", `{"a":1}`)
 	h = h.with(t, Config{MaxListed: 1})
 	c := connect(t, h.Server)
 	result, text := callTool(t, c, "run_routine", map[string]any{"id": "lookup", "parameters": map[string]any{"id": 7}})
@@ -184,7 +184,7 @@ func TestRestOfATruncatedResult(t *testing.T) {
 	for i := range 3000 {
 		items = append(items, fmt.Sprintf(`{"n":%d,"name":"item"}`, i))
 	}
-	h.browser.Page.Fetch = routinetest.Answer("application/json",
+	h.browser.Page.Response = routinetest.Answer("application/json",
 		`{"total":3000,"odd/~name":[`+strings.Join(items, ",")+`],"text":"`+strings.Repeat("ü", 100)+`"}`)
 	c := connect(t, h.Server)
 	result, text := callTool(t, c, "lookup", map[string]any{"id": 1})

@@ -49,7 +49,7 @@ func TestAdviceAfterSideEffects(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newTestServer(t, fmt.Sprintf(`{"name": "try", "description": "Tries.", "operations": [%s]}`, row.operations))
-			h.browser.Page.Fetch = routinetest.Answer("application/json", `{}`)
+			h.browser.Page.Response = routinetest.Answer("application/json", `{}`)
 			h.browser.Page.WaitURL = func(context.Context, func(string) (bool, error)) (string, error) {
 				return "https://shop.example/", row.fails
 			}

@@ -16,6 +16,8 @@ type Browser struct {
 	// Page is what each page answers. It is copied when a page is opened: a later
 	// change is for the pages that are opened after it.
 	Page Page
+	// OpenError, if set, is what Open returns instead of a page.
+	OpenError error
 	// OnOpen, if set, is called each time a page is asked for, with the answers of
 	// that page. It may change them, also while the page is open. If it returns an error, Open returns that
 	// error and no page.
@@ -31,6 +33,9 @@ type Browser struct {
 // Open opens a page.
 func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, error) {
 	answers := new(b.Page)
+	if b.OpenError != nil {
+		return nil, b.OpenError
+	}
 	if b.OnOpen != nil {
 		if err := b.OnOpen(ctx, answers); err != nil {
 			return nil, err
@@ -42,11 +47,6 @@ func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, er
 	b.opened++
 	b.mostOpen = max(b.mostOpen, b.opened-b.closed)
 	return newPage(b, answers), nil
-}
-
-// FailToOpen makes Open return err. If err is nil, Open opens pages again.
-func (b *Browser) FailToOpen(err error) {
-	b.OnOpen = func(context.Context, *Page) error { return err }
 }
 
 // Opened returns how many pages were opened.

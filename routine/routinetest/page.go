@@ -1,6 +1,7 @@
 package routinetest
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -14,7 +15,8 @@ import (
 type Page struct {
 	// URL is the page's URL. Empty: the URL of the last navigation.
 	URL string
-	// Navigate nil: every navigation arrives with the status 200.
+	// Navigate nil: every navigation arrives with this status; 0: 200.
+	Status   int
 	Navigate func(ctx context.Context, url string) (routine.Navigation, error)
 	// WaitURL nil: it waits until ctx ends if the URL does not match.
 	WaitURL func(ctx context.Context, match func(url string) (bool, error)) (string, error)
@@ -25,8 +27,10 @@ type Page struct {
 	// OuterHTML nil: HTML, of one element.
 	OuterHTML func(ctx context.Context, selector string) (string, int, error)
 	HTML      string
-	// Fetch nil: a response with the status 200 and no body.
-	Fetch func(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error)
+	// Fetch nil: Response. Its URL is the request's and its status 200, unless it
+	// has others.
+	Fetch    func(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error)
+	Response routine.Response
 	// Evaluate nil: undefined.
 	Evaluate    func(context.Context, routine.Script) (routine.Evaluation, error)
 	Cookies     []routine.Cookie
@@ -49,13 +53,9 @@ type Page struct {
 	Actions *[]string
 }
 
-// Answer returns a Page.Fetch that answers every request with status 200 and this
-// body.
-func Answer(contentType, body string) func(context.Context, routine.Fetch, int64) (routine.Response, error) {
-	return func(_ context.Context, f routine.Fetch, _ int64) (routine.Response, error) {
-		headers := map[string]string{"content-type": contentType}
-		return routine.Response{URL: f.URL, Status: 200, Headers: headers, Body: []byte(body)}, nil
-	}
+// Answer returns a Page.Response with this body.
+func Answer(contentType, body string) routine.Response {
+	return routine.Response{Headers: map[string]string{"content-type": contentType}, Body: []byte(body)}
 }
 
 // FailClick returns a Page.Click that fails with err.
@@ -95,7 +95,7 @@ func (p *page) record(format string, args ...any) {
 
 func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, error) {
 	p.record("navigate %s", url)
-	n := routine.Navigation{URL: url, Status: 200}
+	n := routine.Navigation{URL: url, Status: cmp.Or(p.answers.Status, 200)}
 	if p.answers.Navigate != nil {
 		var err error
 		if n, err = p.answers.Navigate(ctx, url); err != nil {
@@ -179,7 +179,9 @@ func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.R
 	if p.answers.Fetch != nil {
 		return p.answers.Fetch(ctx, f, max)
 	}
-	return routine.Response{URL: f.URL, Status: 200}, nil
+	r := p.answers.Response
+	r.URL, r.Status = cmp.Or(r.URL, f.URL), cmp.Or(r.Status, 200)
+	return r, nil
 }
 
 func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluation, error) {

@@ -31,7 +31,7 @@ func shelf(t *testing.T) (*service.Service, map[string]string) {
 		}
 		ids[object] = r.ID
 	}
-	return service.New(service.Config{Store: store, Browser: &fakeBrowser{}}), ids
+	return service.New(service.Config{Store: store, Browser: &routinetest.Browser{}}), ids
 }
 
 func TestWhoMayDoWhat(t *testing.T) {
@@ -115,7 +115,7 @@ func TestScopes(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	now := time.Now()
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, AdminToken: "letmein", Now: func() time.Time { return now }})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}, AdminToken: "letmein", Now: func() time.Time { return now }})
 	defer s.Close(t.Context())
 	narrow := ann
 	narrow.Scopes, narrow.AllowedHosts = routine.ScopeExecutionsRun, []string{"shop.example"}
@@ -173,7 +173,7 @@ func (c *counting) UseToken(ctx context.Context, id string, at time.Time) error 
 func TestLastUseIsRecordedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &counting{Store: routinetest.NewStore(), uses: make(chan time.Time, 100)}
-		s := service.New(service.Config{Store: store, Browser: &fakeBrowser{}})
+		s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 		defer s.Close(t.Context())
 		secret, token, err := s.CreateToken(t.Context(), ann, 0)
 		if err != nil || token.LastUsedAt != nil {

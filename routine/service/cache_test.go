@@ -40,7 +40,7 @@ func (r *reads) Changes(ctx context.Context) (routine.Changes, error) {
 
 func TestWhatHasNotChangedIsReadOnce(t *testing.T) {
 	store := &reads{Store: routinetest.NewStore()}
-	s := service.New(service.Config{Store: store, Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	defer s.Close(t.Context())
 	secret, token, err := s.CreateToken(t.Context(), ann, 0)
 	if err != nil {
@@ -89,7 +89,7 @@ func TestWhatHasNotChangedIsReadOnce(t *testing.T) {
 // Store cannot tell whether it is still good.
 func TestWhatIsNotKept(t *testing.T) {
 	store := &reads{Store: routinetest.NewStore()}
-	s := service.New(service.Config{Store: store, Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	long := create(t, s, ann, strings.Replace(private, `{"type":"return_html"}`, `{"type":"return_html","x-note":"`+strings.Repeat("x", 64<<10)+`"}`, 1))
 	for range 2 {
 		if _, err := s.Routine(t.Context(), ann, long.ID); err != nil {
@@ -138,7 +138,7 @@ func TestWhatIsNotKept(t *testing.T) {
 // routine; one that began after a change sees it.
 func TestOneLookForARequest(t *testing.T) {
 	store := &reads{Store: routinetest.NewStore()}
-	s := service.New(service.Config{Store: store, Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	defer s.Close(t.Context())
 	secret, _, err := s.CreateToken(t.Context(), ann, 0)
 	if err != nil {
@@ -177,7 +177,7 @@ func TestOneLookForARequest(t *testing.T) {
 // to whoever may list tools.
 func TestTools(t *testing.T) {
 	store := &reads{Store: routinetest.NewStore()}
-	s := service.New(service.Config{Store: store, Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	one := create(t, s, ann, private)
 	list, err := s.Tools(t.Context(), ann)
 	if err != nil || len(list) != 1 || list[0].ID != one.ID || list[0].Version != 1 || list[0].Name != "" || store.routines.Load() != 0 {
@@ -198,7 +198,7 @@ func TestTools(t *testing.T) {
 // A caller without an organization has no tools: the public routines of others
 // are not its own.
 func TestToolsBelongToAnOrganization(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	create(t, s, ann, strings.Replace(private, "{", `{"is_public": true,`, 1))
 	p := ann
 	p.OrganizationID = ""

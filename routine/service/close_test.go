@@ -15,7 +15,7 @@ import (
 func TestCloseIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		b := &fakeBrowser{page: fakePage{fetch: func(context.Context, routine.Fetch) (routine.Response, error) {
+		b := &routinetest.Browser{Page: routinetest.Page{Fetch: func(context.Context, routine.Fetch, int64) (routine.Response, error) {
 			<-release // whatever becomes of the context
 			return routine.Response{Status: 200}, nil
 		}}}

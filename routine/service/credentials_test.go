@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 )
 
 // A 401 says how credentials are given, whichever operation met it, and shows
@@ -24,7 +25,7 @@ func TestUnauthorizedSaysHowCredentialsAreGiven(t *testing.T) {
 		{"another status", `{"type":"navigate","url":"https://ada:byron@shop.test/in"}`, 403, "https://shop.test/in answered with HTTP status 403"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			page := fakePage{status: row.status, response: routine.Response{URL: "https://shop.test/in", Status: row.status}}
+			page := routinetest.Page{Status: row.status, Response: routine.Response{URL: "https://shop.test/in", Status: row.status}}
 			e, err := runOnce(t, page, row.operation, "", `{}`)
 			said := fmt.Sprint(e.Result.Warnings)
 			if row.name == "download" {
@@ -60,7 +61,7 @@ func TestFetchTakesCredentialsFromTheURL(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var did []string
-			page := fakePage{did: &did, response: routine.Response{URL: "https://shop.test/", Status: 200}}
+			page := routinetest.Page{Actions: &did, Response: routine.Response{URL: "https://shop.test/", Status: 200}}
 			_, err := runOnce(t, page, `{"type":"fetch","endpoint":{`+row.endpoint+`}}`,
 				`{"name":"user","default":"ada"},{"name":"password","x-secret":true}`, `{"password":"byron"}`)
 			if err != nil || strings.Join(did, "\n") != row.want {

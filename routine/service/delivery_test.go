@@ -98,7 +98,7 @@ func withCallbacks(t *testing.T, s *service.Service, organization, url string, n
 
 // delivering gives a service that sends to h, until the end of the test.
 func delivering(t *testing.T, h *hosts) *service.Service {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, Sender: h})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}, Sender: h})
 	ctx, stop := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() { s.Maintain(ctx) })

@@ -6,12 +6,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 )
 
 // What was refused while an operation went on stands in its record, without the
 // secrets that a host's name may carry.
 func TestDenialsAreOnRecord(t *testing.T) {
-	page := fakePage{denials: []routine.Denial{
+	page := routinetest.Page{Denials: []routine.Denial{
 		{Host: "ads.test:443", Address: "10.0.0.1", Reason: "that is not a public address", Count: 2},
 		{Host: "hunter2hunter2.evil.test:80", Reason: "it is not allowed", Count: 1},
 	}}

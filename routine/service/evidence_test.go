@@ -17,31 +17,11 @@ import (
 	"rote/routine/service"
 )
 
-func (p *fakePage) Evidence(ctx context.Context, i routine.Inspection) *routine.Evidence {
-	if p.evidence == nil {
-		return nil
-	}
-	return p.evidence(ctx, i)
-}
-
-func (p *fakePage) OuterHTML(ctx context.Context, selector string) (string, int, error) {
-	if p.html != nil {
-		html, err := p.html(ctx)
-		return html, 0, err
-	}
-	return "<b>" + selector + " & so on</b>", 4, nil
-}
-
 // failingClick fails with the code.
-func failingClick(code routine.Code) func(context.Context) (routine.Found, error) {
-	return func(context.Context) (routine.Found, error) {
+func failingClick(code routine.Code) func(context.Context, routine.Click) (routine.Found, error) {
+	return func(context.Context, routine.Click) (routine.Found, error) {
 		return routine.Found{}, routine.Errorf(code, "the click failed")
 	}
-}
-
-// shows gives this evidence.
-func shows(e routine.Evidence) func(context.Context, routine.Inspection) *routine.Evidence {
-	return func(context.Context, routine.Inspection) *routine.Evidence { return &e }
 }
 
 // The error of an element that was not found or cannot be used names what could
@@ -68,7 +48,7 @@ func TestErrorNamesTheNearestElements(t *testing.T) {
 		{"another failure", routine.CodeBrowserCrashed, &routine.Evidence{Elements: elements}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			page := fakePage{click: failingClick(row.code), evidence: func(context.Context, routine.Inspection) *routine.Evidence { return row.evidence }}
+			page := routinetest.Page{Click: failingClick(row.code), Evidence: func(context.Context, routine.Inspection) *routine.Evidence { return row.evidence }}
 			e, err := runOnce(t, page, `{"type":"click","selector":"#b"}`, "", `{}`)
 			if want := "operation 1 of 1 (click): the click failed" + row.want; routine.CodeOf(err) != row.code || *e.Error != want || *e.Result.Error != want {
 				t.Errorf("%s %s, want %s", routine.CodeOf(err), *e.Error, want)
@@ -82,9 +62,9 @@ func TestErrorNamesTheNearestElements(t *testing.T) {
 
 // What only reads looks for no element to act on.
 func TestErrorOfReadingWhereNothingIsLikeIt(t *testing.T) {
-	page := fakePage{html: func(context.Context) (string, error) {
-		return "", routine.Errorf(routine.CodeElementNotFound, "no element matches %q", "#t")
-	}, evidence: shows(routine.Evidence{Elements: []routine.Element{}})}
+	page := routinetest.Page{OuterHTML: func(context.Context, string) (string, int, error) {
+		return "", 0, routine.Errorf(routine.CodeElementNotFound, "no element matches %q", "#t")
+	}, Evidence: routinetest.ShowEvidence(&routine.Evidence{Elements: []routine.Element{}})}
 	e, _ := runOnce(t, page, `{"type":"return_html","scope":"element","selector":"#t"}`, "", `{}`)
 	if want := `operation 1 of 1 (return_html): no element matches "#t" after 20000 ms; nothing on the page is named like it`; *e.Error != want {
 		t.Error(*e.Error)
@@ -98,7 +78,8 @@ func TestInspection(t *testing.T) {
 		`{"type":"return","session_storage_key":"{{k}}{{n}}"}`: {Operation: "return", Secrets: []string{"tr2"}},
 	} {
 		var got routine.Inspection
-		page := fakePage{click: failingClick(routine.CodeElementNotFound), evidence: func(_ context.Context, i routine.Inspection) *routine.Evidence { got = i; return nil }}
+		page := routinetest.Page{Click: failingClick(routine.CodeElementNotFound),
+			Evidence: func(_ context.Context, i routine.Inspection) *routine.Evidence { got = i; return nil }}
 		_, err := runOnce(t, page, operation, `{"name":"n"},{"name":"k","x-secret":true}`, `{"n":"7","k":"tr2"}`)
 		if diff := cmp.Diff(want, got); err == nil || diff != "" {
 			t.Error(err, diff)
@@ -108,7 +89,7 @@ func TestInspection(t *testing.T) {
 
 // A page is not searched for megabytes of secrets: there is no evidence then.
 func TestNoEvidenceWithTooManySecrets(t *testing.T) {
-	page := fakePage{click: failingClick(routine.CodeElementNotFound), evidence: shows(routine.Evidence{})}
+	page := routinetest.Page{Click: failingClick(routine.CodeElementNotFound), Evidence: routinetest.ShowEvidence(&routine.Evidence{})}
 	for size, want := range map[int]bool{1 << 10: true, 300 << 10: false} {
 		e, err := runOnce(t, page, `{"type":"click","selector":"#b"},{"type":"press","key":"{{k}}"}`, `{"name":"k","x-secret":true}`, `{"k":"`+strings.Repeat("x", size)+`"}`)
 		if err == nil || (e.Evidence != nil) != want {
@@ -127,7 +108,8 @@ func TestEvidenceIsSmallAndShowsNoSecret(t *testing.T) {
 		e.Console = append(e.Console, fmt.Sprint(i, long))
 		e.FailedRequests = append(e.FailedRequests, routine.FailedRequest{Method: long, URL: "https://ann:pw@a.test/?Password=abc&n=" + long, Error: long})
 	}
-	got, _ := runOnce(t, fakePage{click: failingClick(routine.CodeElementNotFound), evidence: shows(e)}, `{"type":"click","selector":"#{{k}}"}`, `{"name":"k","x-secret":true}`, `{"k":"tr2"}`)
+	page := routinetest.Page{Click: failingClick(routine.CodeElementNotFound), Evidence: routinetest.ShowEvidence(&e)}
+	got, _ := runOnce(t, page, `{"type":"click","selector":"#{{k}}"}`, `{"name":"k","x-secret":true}`, `{"k":"tr2"}`)
 	text, err := json.Marshal(got)
 	if err != nil || len(text) > 12<<10 {
 		t.Fatalf("%d bytes, %v", len(text), err)
@@ -152,7 +134,8 @@ func TestEvidenceKeepsTheLatest(t *testing.T) {
 	for i := range 12 {
 		e.Console = append(e.Console, fmt.Sprint("line ", i))
 	}
-	got, _ := runOnce(t, fakePage{click: failingClick(routine.CodeElementNotFound), evidence: shows(e)}, `{"type":"click","selector":"#b"}`, "", `{}`)
+	page := routinetest.Page{Click: failingClick(routine.CodeElementNotFound), Evidence: routinetest.ShowEvidence(&e)}
+	got, _ := runOnce(t, page, `{"type":"click","selector":"#b"}`, "", `{}`)
 	if c := got.Evidence.Console; len(c) != 10 || c[0] != "line 2" || c[9] != "line 11" {
 		t.Error(c)
 	}
@@ -161,13 +144,13 @@ func TestEvidenceKeepsTheLatest(t *testing.T) {
 // Evidence is worth a moment after a failure, also after the run's time, but
 // nothing once nobody waits.
 func TestWhenEvidenceIsTaken(t *testing.T) {
-	hang := func(ctx context.Context) (routine.Found, error) {
+	hang := func(ctx context.Context, _ routine.Click) (routine.Found, error) {
 		<-ctx.Done()
 		return routine.Found{}, context.Cause(ctx)
 	}
 	for _, row := range []struct {
 		name  string
-		click func(context.Context) (routine.Found, error)
+		click func(context.Context, routine.Click) (routine.Found, error)
 		// cancel ends the caller's patience, close the service's.
 		cancel, close time.Duration
 		taken         bool
@@ -184,7 +167,7 @@ func TestWhenEvidenceIsTaken(t *testing.T) {
 			d := parse(t, definitionOf(`{"type":"click","selector":"#b"}`, ""))
 			synctest.Test(t, func(t *testing.T) {
 				taken := false
-				page := fakePage{click: row.click, evidence: func(ctx context.Context, _ routine.Inspection) *routine.Evidence {
+				page := routinetest.Page{Click: row.click, Evidence: func(ctx context.Context, _ routine.Inspection) *routine.Evidence {
 					taken = true
 					if ctx.Err() != nil {
 						t.Error("there is no time for it")
@@ -192,7 +175,7 @@ func TestWhenEvidenceIsTaken(t *testing.T) {
 					<-ctx.Done()
 					return &routine.Evidence{}
 				}}
-				s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{page: page}})
+				s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{Page: page}})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if row.cancel > 0 {
@@ -233,7 +216,8 @@ func TestEvidenceIsKept(t *testing.T) {
 		picture := *shown.Screenshot
 		e := shown
 		e.Screenshot = &picture
-		s := service.New(service.Config{Store: keep(store), Browser: &fakeBrowser{page: fakePage{click: failingClick(routine.CodeElementNotFound), evidence: shows(e)}}})
+		b := &routinetest.Browser{Page: routinetest.Page{Click: failingClick(routine.CodeElementNotFound), Evidence: routinetest.ShowEvidence(&e)}}
+		s := service.New(service.Config{Store: keep(store), Browser: b})
 		ran, err := s.Execute(t.Context(), ann, create(t, s, ann, definitionOf(`{"type":"click","selector":"#b"}`, "")).ID, service.Call{})
 		if routine.CodeOf(err) != routine.CodeElementNotFound {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 func two(t *testing.T, store routine.Store) (here, there *service.Service) {
 	t.Helper()
 	make := func() *service.Service {
-		s := service.New(service.Config{Store: store, Browser: &fakeBrowser{}, Concurrency: 2, Queue: 40})
+		s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{Page: routinetest.Page{HTML: "<p>shop</p>"}}, Concurrency: 2, Queue: 40})
 		ctx, stop := context.WithCancel(context.Background())
 		var done sync.WaitGroup
 		done.Go(func() { s.Maintain(ctx) })
@@ -62,7 +62,8 @@ func TestStartGoesOnWithoutItsCaller(t *testing.T) {
 }
 
 func TestWaitTellsWhyARunFailed(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
+	b := &routinetest.Browser{OpenError: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b})
 	r := create(t, s, ann, private)
 	e := start(t, s, r.ID)
 	for range 2 { // while it may go on, and after the end
@@ -108,7 +109,7 @@ func TestCancel(t *testing.T) {
 
 func TestCancelOfAWaitingRunFreesItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &fakeBrowser{}
+		b := &routinetest.Browser{}
 		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b, Queue: 1})
 		r := create(t, s, ann, nap)
 		first, second := start(t, s, r.ID), start(t, s, r.ID) // has the slot, waits
@@ -122,14 +123,14 @@ func TestCancelOfAWaitingRunFreesItsPlace(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if b.opened != 2 {
-			t.Errorf("%d pages were opened", b.opened)
+		if b.Opened() != 2 {
+			t.Errorf("%d pages were opened", b.Opened())
 		}
 	})
 }
 
 func TestCancelKeepsWhatHasEnded(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	r := create(t, s, ann, private)
 	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
 	if err != nil {
@@ -141,7 +142,7 @@ func TestCancelKeepsWhatHasEnded(t *testing.T) {
 }
 
 func TestWhoMayLookIntoTheLedger(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	r := create(t, s, ann, private)
 	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
 	if err != nil {
@@ -204,7 +205,7 @@ func TestEndIsSavedWhenTheStoreIsBack(t *testing.T) {
 		store := &failing{Store: routinetest.NewStore(), finish: errors.New("disk full")}
 		s, _ := two(t, store)
 		e, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{})
-		if err != nil || e.Status != routine.ExecutionCompleted || string(e.Result.Data) != `"<b> & so on</b>"` || len(e.Result.Warnings) != 1 {
+		if err != nil || e.Status != routine.ExecutionCompleted || string(e.Result.Data) != `"<p>shop</p>"` || len(e.Result.Warnings) != 1 {
 			t.Fatal(e, err)
 		}
 		if told, err := s.Execution(t.Context(), ann, e.ID); err != nil || told.Status != routine.ExecutionCompleted {
@@ -240,7 +241,7 @@ func TestEndIsSavedWhenTheProcessEnds(t *testing.T) {
 // cannot be read, to those who may read it.
 func TestUnsavedEndIsToldWithoutTheStore(t *testing.T) {
 	store := &unreadable{Store: routinetest.NewStore()}
-	s := service.New(service.Config{Store: &failing{Store: store, finish: errors.New("locked")}, Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: &failing{Store: store, finish: errors.New("locked")}, Browser: &routinetest.Browser{}})
 	e, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 )
 
 // What rote adds to an operation reaches the page, its placeholders filled in. A
@@ -15,7 +16,7 @@ import (
 func TestExtensionsReachThePage(t *testing.T) {
 	t.Parallel()
 	var did []string
-	_, err := runOnce(t, fakePage{did: &did},
+	_, err := runOnce(t, routinetest.Page{Actions: &did},
 		`{"type":"click","selector":"#b","x-hover":["#{{id}}",".m"],"x-popup":"follow"},{"type":"press","key":"Enter","x-popup":"close"}`,
 		`{"name":"id"}`, `{"id":"1a"}`)
 	want := []string{"click #b left×1", `over [#\31 a .m], following true`, "press Enter", "close popup"}
@@ -23,7 +24,7 @@ func TestExtensionsReachThePage(t *testing.T) {
 		t.Errorf("%v\ngot  %q\nwant %q", err, did, want)
 	}
 	did = nil
-	_, err = runOnce(t, fakePage{did: &did, click: failingClick(routine.CodeElementNotFound)},
+	_, err = runOnce(t, routinetest.Page{Actions: &did, Click: failingClick(routine.CodeElementNotFound)},
 		`{"type":"click","selector":"#b","x-popup":"close"}`, ``, `{}`)
 	if err == nil || slices.Contains(did, "close popup") {
 		t.Errorf("%v, %q", err, did)
@@ -36,7 +37,7 @@ func TestFilesReachThePage(t *testing.T) {
 	t.Parallel()
 	var did []string
 	operation, parameter := `{"type":"input_text","selector":"#f","text":"","x-files":"cv"}`, `{"name":"cv","type":"x-files","required":false}`
-	e, err := runOnce(t, fakePage{did: &did}, operation, parameter, `{"cv":[{"name":"a.txt","type":"text/plain","base64":"aGVsbG8="}]}`)
+	e, err := runOnce(t, routinetest.Page{Actions: &did}, operation, parameter, `{"cv":[{"name":"a.txt","type":"text/plain","base64":"aGVsbG8="}]}`)
 	if want := []string{"type #f=", "hand in a.txt (text/plain, 5 bytes): hello"}; err != nil || !slices.Equal(did, want) {
 		t.Errorf("%v\ngot  %q\nwant %q", err, did, want)
 	}
@@ -47,32 +48,14 @@ func TestFilesReachThePage(t *testing.T) {
 		t.Error(got)
 	}
 	did = nil
-	if _, err = runOnce(t, fakePage{did: &did}, operation, parameter, `{}`); err != nil || len(did) > 0 {
+	if _, err = runOnce(t, routinetest.Page{Actions: &did}, operation, parameter, `{}`); err != nil || len(did) > 0 {
 		t.Errorf("%v, %q", err, did)
 	}
 	secret := `{"name":"cv","type":"x-files","x-secret":true}`
-	e, err = runOnce(t, fakePage{did: &did}, operation, secret, `{"cv":[{"name":"diagnosis.txt","type":"text/plain","base64":"aGVsbG8="}]}`)
+	e, err = runOnce(t, routinetest.Page{Actions: &did}, operation, secret, `{"cv":[{"name":"diagnosis.txt","type":"text/plain","base64":"aGVsbG8="}]}`)
 	if all := fmt.Sprint(e.Result.OperationsMetadata[0].Details, string(e.Parameters)); err != nil || strings.Contains(all, "diagnosis") {
 		t.Error(err, all)
 	}
-}
-
-func (p *fakePage) noteExtensions(c routine.Click) {
-	if len(c.Hover) > 0 || c.FollowPopup {
-		p.note("over %v, following %v", c.Hover, c.FollowPopup)
-	}
-}
-
-func (p *fakePage) ClosePopup(context.Context) error {
-	p.note("close popup")
-	return nil
-}
-
-func (p *fakePage) Files(_ context.Context, last bool) ([]routine.File, error) {
-	if p.files == nil {
-		return nil, nil
-	}
-	return p.files(last)
 }
 
 // A file that a click brings is the run's: its data where no operation after the
@@ -82,9 +65,9 @@ func TestFilesOfClicks(t *testing.T) {
 	file := func(name, text string) routine.File {
 		return routine.File{FileInfo: routine.FileInfo{Name: name, ContentType: "text/csv", Size: int64(len(text))}, Data: []byte(text)}
 	}
-	after := func(files ...routine.File) func(bool) ([]routine.File, error) {
+	after := func(files ...routine.File) func(context.Context, bool) ([]routine.File, error) {
 		given := false
-		return func(bool) ([]routine.File, error) {
+		return func(context.Context, bool) ([]routine.File, error) {
 			if given {
 				return nil, nil
 			}
@@ -93,7 +76,7 @@ func TestFilesOfClicks(t *testing.T) {
 		}
 	}
 	click, html := `{"type":"click","selector":"#b"}`, `{"type":"return_html"}`
-	page := fakePage{html: func(context.Context) (string, error) { return "<p>", nil }}
+	page := routinetest.Page{HTML: "<p>"}
 	for _, row := range []struct {
 		name, operations string
 		files            []routine.File
@@ -109,7 +92,7 @@ func TestFilesOfClicks(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := page
-			p.files = after(row.files...)
+			p.Files = after(row.files...)
 			e, err := runOnce(t, p, row.operations+`,{"type":"sleep","timeout_seconds":0}`, `{"name":"pw","x-secret":true}`, `{"pw":"hunter2hunter2"}`)
 			if err != nil {
 				t.Fatal(err)
@@ -123,7 +106,7 @@ func TestFilesOfClicks(t *testing.T) {
 		})
 	}
 	p := page
-	p.files = func(last bool) ([]routine.File, error) {
+	p.Files = func(_ context.Context, last bool) ([]routine.File, error) {
 		if last {
 			t.Error("waits for a file after an operation that brings none")
 		}
@@ -133,11 +116,11 @@ func TestFilesOfClicks(t *testing.T) {
 		t.Fatal(err)
 	}
 	waited := false
-	p.files = func(last bool) ([]routine.File, error) { waited = waited || last; return nil, nil }
+	p.Files = func(_ context.Context, last bool) ([]routine.File, error) { waited = waited || last; return nil, nil }
 	if _, err := runOnce(t, p, html+","+click, ``, `{}`); err != nil || !waited {
 		t.Errorf("%v, waits for the file of a last click: %v", err, waited)
 	}
-	p.files = func(bool) ([]routine.File, error) {
+	p.Files = func(context.Context, bool) ([]routine.File, error) {
 		return nil, routine.Errorf(routine.CodeResultTooLarge, "too large")
 	}
 	if _, err := runOnce(t, p, click, ``, `{}`); routine.CodeOf(err) != routine.CodeResultTooLarge {

@@ -31,7 +31,7 @@ type crowd struct {
 
 func newCrowd(t *testing.T, places, queue int) *crowd {
 	return &crowd{t: t, routines: map[string]*routine.Routine{},
-		service: service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, Concurrency: places, Queue: queue})}
+		service: service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}, Concurrency: places, Queue: queue})}
 }
 
 func member(organization string) routine.Principal {

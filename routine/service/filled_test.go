@@ -10,6 +10,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/definition"
+	"rote/routine/routinetest"
 )
 
 // A value that is put in often is bounded by what that would write, before
@@ -44,7 +45,7 @@ func TestFilledOperationsAreBounded(t *testing.T) {
 
 // So is what the page holds.
 func TestFilledSessionValuesAreBounded(t *testing.T) {
-	page := fakePage{session: map[string]string{"k": strings.Repeat("x", 20<<20)}}
+	page := routinetest.Page{SessionStorage: map[string]string{"k": strings.Repeat("x", 20<<20)}}
 	_, err := runOnce(t, page, `{"type": "input_text", "selector": "a", "text": "{{sessionStorage:k}}{{sessionStorage:k}}"}`, "", `{}`)
 	if err == nil || !strings.Contains(err.Error(), "{{sessionStorage:k}} does not fit here: with it values take more than 33554432 bytes") {
 		t.Error(err)
@@ -54,7 +55,8 @@ func TestFilledSessionValuesAreBounded(t *testing.T) {
 // A header of nothing but a parameter without value is left out.
 func TestHeaderWithoutValueIsDropped(t *testing.T) {
 	var did []string
-	_, err := runOnce(t, fakePage{did: &did}, `{"type":"fetch","endpoint":{"url":"/a","headers":{"X-Opt":"{{q}}","X-Quoted":"\"{{q}}\"","X-Part":"a{{q}}","X-Given":"{{n}}"}}}`,
+	_, err := runOnce(t, routinetest.Page{Actions: &did},
+		`{"type":"fetch","endpoint":{"url":"/a","headers":{"X-Opt":"{{q}}","X-Quoted":"\"{{q}}\"","X-Part":"a{{q}}","X-Given":"{{n}}"}}}`,
 		`{"name":"q","required":false},{"name":"n","type":"integer"}`, `{"n":1}`)
 	if want := "fetch GET /a map[X-Given:1 X-Part:a X-Quoted:] no body"; err != nil || strings.Join(did, "|") != want {
 		t.Errorf("%q, want %q: %v", did, want, err)
@@ -63,7 +65,7 @@ func TestHeaderWithoutValueIsDropped(t *testing.T) {
 
 // What a download is called can be used as a file's name as it is.
 func TestFilenameHasNoPathAndNoControlCharacters(t *testing.T) {
-	page := fakePage{response: routine.Response{URL: "https://a.test/x", Status: 200}}
+	page := routinetest.Page{Response: routine.Response{URL: "https://a.test/x", Status: 200}}
 	for written, want := range map[string]string{`a/b.pdf`: "b.pdf", `..\\..\\x.sh`: "x.sh", `a\nb\u0085`: "ab", `a/\n{{p}}`: "q.pdf", `a\n{{p}}`: "aq.pdf"} {
 		e, err := runOnce(t, page, `{"type":"download","endpoint":{"url":"https://a.test/x"},"filename":"`+written+`"}`, `{"name":"p","required":false,"default":"q.pdf"}`, `{}`)
 		if err != nil || e.Result.Filename != want {
@@ -84,11 +86,11 @@ func TestSecretsAreHiddenAsTheyAreWritten(t *testing.T) {
 		{`{"type":"navigate","url":"https://a.test/?q={{s}}"}`, `a'b[c]`, `a%27b%5Bc%5D`},
 	} {
 		var did []string
-		page := fakePage{did: &did}
-		page.click = func(context.Context) (routine.Found, error) {
+		page := routinetest.Page{Actions: &did}
+		page.Click = func(context.Context, routine.Click) (routine.Found, error) {
 			return routine.Found{}, routine.Errorf(routine.CodeElementNotFound, "%q: %s is not there", did[0], did[0])
 		}
-		page.evaluate = func(context.Context) (routine.Evaluation, error) {
+		page.Evaluate = func(context.Context, routine.Script) (routine.Evaluation, error) {
 			return routine.Evaluation{Console: []string{did[0]}}, routine.Errorf(routine.CodeScriptError, "%q: %s", did[0], did[0])
 		}
 		e, err := runOnce(t, page, row.operation, `{"name":"s","x-secret":true}`, `{"s":`+strconv.Quote(row.secret)+`}`)
@@ -111,9 +113,10 @@ func TestSecretsAreHiddenAsTheyAreWritten(t *testing.T) {
 // The value of an HttpOnly cookie is a secret wherever a placeholder puts it.
 func TestHTTPOnlyCookiesAreHidden(t *testing.T) {
 	const sid = "Zeta+ion Omega"
-	page := fakePage{sent: []routine.Cookie{{Name: "sid", Value: "Zeta%2Bion Omega", HTTPOnly: true}, {Name: "lang", Value: "english"}}, status: 404,
-		response: routine.Response{URL: "https://a.test/x?s=Zeta%2Bion%20Omega", Status: 500, Headers: map[string]string{"X-Echo": sid}}}
-	page.click = func(context.Context) (routine.Found, error) {
+	page := routinetest.Page{Status: 404,
+		SentCookies: []routine.Cookie{{Name: "sid", Value: "Zeta%2Bion Omega", HTTPOnly: true}, {Name: "lang", Value: "english"}},
+		Response:    routine.Response{URL: "https://a.test/x?s=Zeta%2Bion%20Omega", Status: 500, Headers: map[string]string{"X-Echo": sid}}}
+	page.Click = func(context.Context, routine.Click) (routine.Found, error) {
 		return routine.Found{}, routine.Errorf(routine.CodeElementNotFound, "no element matches %q", sid)
 	}
 	e, err := runOnce(t, page, `{"type":"navigate","url":"https://a.test/{{cookie:sid}}/{{cookie:lang}}"},
@@ -135,9 +138,10 @@ func TestHTTPOnlyCookiesAreHidden(t *testing.T) {
 // The values of HttpOnly cookies that get_cookies has read are secrets of the run,
 // also where a session value brings them. The routine's own data has them.
 func TestHTTPOnlyCookiesOfGetCookiesAreHidden(t *testing.T) {
-	page := fakePage{all: []routine.Cookie{{Name: "sid", Value: "Zeta%2Bion Omega", HTTPOnly: true}, {Name: "empty", HTTPOnly: true}, {Name: "lang", Value: "english"}}, status: 404,
-		response: routine.Response{URL: "https://a.test/x?s=zeta%2bion+omega", Status: 500, Headers: map[string]string{"X-Echo": "Zeta+ion Omega"}}}
-	page.click = func(context.Context) (routine.Found, error) {
+	page := routinetest.Page{Status: 404,
+		Cookies:  []routine.Cookie{{Name: "sid", Value: "Zeta%2Bion Omega", HTTPOnly: true}, {Name: "empty", HTTPOnly: true}, {Name: "lang", Value: "english"}},
+		Response: routine.Response{URL: "https://a.test/x?s=zeta%2bion+omega", Status: 500, Headers: map[string]string{"X-Echo": "Zeta+ion Omega"}}}
+	page.Click = func(context.Context, routine.Click) (routine.Found, error) {
 		return routine.Found{}, routine.Errorf(routine.CodeElementNotFound, "no element matches %q", "[x='Zeta%2Bion Omega']")
 	}
 	const operations = `{"type":"get_cookies","session_storage_key":"all"},

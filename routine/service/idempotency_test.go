@@ -143,7 +143,7 @@ func TestExecuteOnceOutlivesItsCaller(t *testing.T) {
 // A run that failed has run: it is not run again under its key. What was refused
 // before it ran leaves the key free.
 func TestExecuteOnceKeepsFailuresOfRunsOnly(t *testing.T) {
-	b := &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}
+	b := &routinetest.Browser{OpenError: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}
 	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b})
 	r := create(t, s, ann, private)
 	call := service.Call{Once: once("k", "{}"), Timeout: time.Hour}
@@ -184,7 +184,7 @@ func TestCallsAtOnceRunOnce(t *testing.T) {
 // The answer of a call is for the token that made it, and for those that may
 // read executions.
 func TestAnswerOfAnotherTokensCall(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	runner, other, reader := ann, ann, ann
 	runner.Scopes, runner.TokenID = routine.ScopeExecutionsRun, "a"
 	other.Scopes, other.TokenID = routine.ScopeExecutionsRun, "b"
@@ -210,7 +210,7 @@ func TestAnswerOfAnotherTokensCall(t *testing.T) {
 // What a call made belongs to the caller's organization, user, project and
 // reach: the same key of another caller does its own work.
 func TestKeysOfOtherCallers(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	r := create(t, s, ann, private)
 	with := func(edit func(*routine.Principal)) routine.Principal {
 		p := ann

@@ -63,7 +63,7 @@ func TestRunsOfLargeAnswers(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var all sync.WaitGroup
-			b := &fakeBrowser{page: fakePage{fetch: func(context.Context, routine.Fetch) (routine.Response, error) {
+			b := &routinetest.Browser{Page: routinetest.Page{Fetch: func(context.Context, routine.Fetch, int64) (routine.Response, error) {
 				body := make([]byte, 0, size)
 				for body = append(body, '['); len(body) < size-2-len(row.part); {
 					body = append(body, row.part...)

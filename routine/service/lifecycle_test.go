@@ -23,7 +23,7 @@ import (
 func editable(t *testing.T) (*service.Service, *routine.Routine) {
 	t.Helper()
 	now := time.Unix(1000, 0)
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, Now: func() time.Time {
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}, Now: func() time.Time {
 		now = now.Add(time.Minute)
 		return now
 	}})
@@ -169,7 +169,7 @@ func TestChangesOfStatus(t *testing.T) {
 			if err := store.CreateRoutine(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
-			return service.New(service.Config{Store: store, Browser: &fakeBrowser{}}), r.ID
+			return service.New(service.Config{Store: store, Browser: &routinetest.Browser{}}), r.ID
 		}
 		for _, to := range all {
 			t.Run(fmt.Sprintf("%s to %s", from, to), func(t *testing.T) {
@@ -282,7 +282,7 @@ func TestHistory(t *testing.T) {
 // and lists too long to be matched do not take long.
 func TestDiffOfVersions(t *testing.T) {
 	optional.OneGoroutine(t)
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	with := func(operations string) []byte {
 		return []byte(`{"name": "n", "description": "d", "operations": [` + operations + `{"type": "return_html"}]}`)
 	}
@@ -351,7 +351,7 @@ func TestExpectedVersion(t *testing.T) {
 // TestNoChangeIsLost: changes to different fields that come at once are all in
 // the result, and each is a version.
 func TestNoChangeIsLost(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	r := create(t, s, ann, private)
 	patches := []string{`{"name": "m"}`, `{"description": "e"}`, `{"tags": ["t"]}`, `{"incognito": false}`, `{"is_public": true}`, `{"is_mcp_tool_designated": false}`,
 		`{"operations": [{"type": "return_html", "scope": "page"}]}`, `{"routine_status": "draft"}`}

@@ -26,7 +26,7 @@ func put(t *testing.T, s *service.Service, name, description string, created boo
 }
 
 func TestPutRoutine(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	first := put(t, s, "a", "first", true)
 	if again := put(t, s, "a", "first", false); again.ID != first.ID || again.Version != 1 {
 		t.Errorf("the same definition again: %+v", again)
@@ -49,7 +49,7 @@ func TestPutRoutine(t *testing.T) {
 }
 
 func TestPutRoutineRefuses(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	put(t, s, "a", "d", true)
 	create(t, s, ann, string(named("twice", "one")))
 	create(t, s, ann, string(named("twice", "two")))
@@ -91,7 +91,7 @@ func TestPutRoutineRefuses(t *testing.T) {
 // Of many calls that create a routine of one name at once, one does, and the
 // others change that one.
 func TestPutRoutineRace(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	ids, created := map[string]bool{}, 0
@@ -117,7 +117,7 @@ func TestPutRoutineRace(t *testing.T) {
 }
 
 func TestCreateWarnsOfNamesakes(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	first := create(t, s, ann, string(named("a", "d")))
 	for _, row := range []struct{ name, description, code string }{
 		{"a", "d", "duplicate_routine"}, {"a", "another", "duplicate_name"}, {"b", "d", ""},

@@ -59,7 +59,7 @@ func (s *slowReads) Routines(ctx context.Context, f routine.RoutineFilter) ([]*r
 func TestNamesakesAreReadOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &slowReads{Store: routinetest.NewStore()}
-		s := service.New(service.Config{Store: store, Browser: &fakeBrowser{}})
+		s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 		defer s.Close(t.Context())
 		large := func(letter string) []byte { // over half of what may be worked on at once
 			note := `{"type":"return_html","x-note":"` + strings.Repeat(letter, routine.MaxDefinitionBytes/2) + `"}`
@@ -95,7 +95,7 @@ func TestNamesakesAreReadOneAtATime(t *testing.T) {
 func TestLargerNamesakesAreNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &slowReads{Store: routinetest.NewStore()}
-		s := service.New(service.Config{Store: store, Browser: &fakeBrowser{}})
+		s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 		create(t, s, ann, strings.Replace(private, `{"type":"return_html"}`, `{"type":"return_html","x-note":"more"}`, 1))
 		_, warnings, err := s.CreateRoutine(t.Context(), ann, []byte(private))
 		if err != nil || len(warnings) != 1 || warnings[0].Code != "duplicate_name" || store.read != 0 {

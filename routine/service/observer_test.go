@@ -55,12 +55,12 @@ func TestObserverOfExecutions(t *testing.T) {
 		want string
 	}{
 		{"completed", func(*service.Config) {}, "completed "},
-		{"failed", func(c *service.Config) { c.Browser = panicking{} }, "failed internal"},
+		{"failed", func(c *service.Config) { c.Browser = &routinetest.Browser{OpenError: errors.New("boom")} }, "failed internal"},
 		{"whose end could not be saved", func(c *service.Config) { c.Store = finishPanics{c.Store} }, "completed "},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := &watcher{counts: map[string]int{}}
-			c := service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, Observer: w}
+			c := service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}, Observer: w}
 			row.edit(&c)
 			s := service.New(c)
 			_, _ = s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{}) // fails where it should
@@ -97,7 +97,7 @@ type sizeless struct{ routine.Store }
 func (sizeless) Size() (int64, error) { return 0, errors.New("no disk") }
 
 func TestStatisticsWithoutSizeAndCounts(t *testing.T) {
-	s := service.New(service.Config{Store: sizeless{routinetest.NewStore()}, Browser: &fakeBrowser{}, Concurrency: 3, Queue: 5})
+	s := service.New(service.Config{Store: sizeless{routinetest.NewStore()}, Browser: &routinetest.Browser{}, Concurrency: 3, Queue: 5})
 	if got, want := s.Statistics(), (routine.Statistics{RunningLimit: 3, WaitingLimit: 5, StoreBytes: -1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/definition"
+	"rote/routine/routinetest"
 )
 
 var someCookies = []routine.Cookie{{Name: "top", Domain: "shop.example"}, {Name: "dot", Domain: ".shop.example"}, {Name: "sub", Domain: "www.shop.example"},
@@ -25,7 +26,7 @@ func TestDomainFilter(t *testing.T) {
 		"0:0:0:0:0:0:0:1": "six", "localhost": "local", "größe.example": "idn", "GRÖSSE.example": "", "xn--gre-6ka8i.example": "idn", "absent.example": "", "p.example": "",
 	} {
 		operations := fmt.Sprintf(`{"type":"get_cookies","session_storage_key":"k","domain_filter":%q},{"type":"return","session_storage_key":"k"}`, filter)
-		e, err := runOnce(t, fakePage{all: someCookies}, operations, "", `{}`)
+		e, err := runOnce(t, routinetest.Page{Cookies: someCookies}, operations, "", `{}`)
 		if err != nil {
 			t.Errorf("%s: %v", filter, err)
 			continue
@@ -66,7 +67,8 @@ func TestDomainFilterThatMatchesNothing(t *testing.T) {
 			t.Errorf("%q: %+v, %v", filter, problems, err)
 		}
 		value, _ := json.Marshal(map[string]string{"site": filter})
-		e, err := runOnce(t, fakePage{all: someCookies}, `{"type":"get_cookies","session_storage_key":"k","domain_filter":"{{site}}"}`, `{"name":"site"}`, string(value))
+		e, err := runOnce(t, routinetest.Page{Cookies: someCookies},
+			`{"type":"get_cookies","session_storage_key":"k","domain_filter":"{{site}}"}`, `{"name":"site"}`, string(value))
 		if err != nil || !strings.Contains(strings.Join(e.Result.Warnings, "\n"), words) || !strings.Contains(strings.Join(e.Result.Warnings, "\n"), "matches no cookie") {
 			t.Errorf("%q as a value: %v, %v", filter, e, err)
 		}
@@ -78,7 +80,7 @@ func TestDomainFilterThatMatchesNothing(t *testing.T) {
 			t.Errorf("%s: %v, %v", filter, problems, err)
 		}
 	}
-	e, err := runOnce(t, fakePage{}, `{"type":"get_cookies","session_storage_key":"k","domain_filter":"shop.example"}`, "", `{}`)
+	e, err := runOnce(t, routinetest.Page{}, `{"type":"get_cookies","session_storage_key":"k","domain_filter":"shop.example"}`, "", `{}`)
 	if err != nil || !slices.ContainsFunc(e.Result.Warnings, func(w string) bool { return strings.Contains(w, "there are no cookies") }) {
 		t.Errorf("%v, %v", e, err)
 	}

@@ -6,18 +6,8 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 )
-
-func (p *fakePage) Type(_ context.Context, t routine.Typing) (routine.Found, error) {
-	p.note("type %s=%s", t.Selector, t.Text)
-	for _, f := range t.Files {
-		p.note("hand in %s: %s", f, f.Data)
-	}
-	if p.typed != nil {
-		return p.typed()
-	}
-	return routine.Found{Matches: 2, Skipped: 1, Differs: t.Clear}, nil
-}
 
 // A warning shows what a field holds instead of what was typed, and how the two
 // differ; a secret is not shown, also not as the page has formatted it.
@@ -47,7 +37,8 @@ func TestTypedDifferenceIsShown(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.found.Differs = row.found.Arrived != ""
-			e, err := runOnce(t, fakePage{typed: func() (routine.Found, error) { return row.found, nil }}, operations, row.parameters, row.values)
+			typed := func(context.Context, routine.Typing) (routine.Found, error) { return row.found, nil }
+			e, err := runOnce(t, routinetest.Page{Type: typed}, operations, row.parameters, row.values)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,10 +57,10 @@ func TestTypedDifferenceIsShown(t *testing.T) {
 // other does.
 func TestTypingFailsAtOnce(t *testing.T) {
 	for _, atOnce := range []bool{false, true} {
-		fails := func() (routine.Found, error) {
+		fails := func(context.Context, routine.Typing) (routine.Found, error) {
 			return routine.Found{AtOnce: atOnce}, routine.Errorf(routine.CodeElementNotActionable, `"#q" is no field`)
 		}
-		_, err := runOnce(t, fakePage{typed: fails}, `{"type":"input_text","selector":"#q","text":"x","timeout_ms":3000},{"type":"return_html"}`, "", `{}`)
+		_, err := runOnce(t, routinetest.Page{Type: fails}, `{"type":"input_text","selector":"#q","text":"x","timeout_ms":3000},{"type":"return_html"}`, "", `{}`)
 		if routine.CodeOf(err) != routine.CodeElementNotActionable || strings.Contains(err.Error(), "3000 ms") == atOnce {
 			t.Errorf("%v, at once %v", err, atOnce)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 )
 
 // A text of many megabytes is put in whole, and placeholder_resolution has its
@@ -16,7 +17,7 @@ import (
 func TestLongTextsAreShortInTheResolution(t *testing.T) {
 	var typed []string
 	const size = 3 << 20
-	page := fakePage{did: &typed, session: map[string]string{"k": strings.Repeat("x", size), "l": strings.Repeat("é", size)}}
+	page := routinetest.Page{Actions: &typed, SessionStorage: map[string]string{"k": strings.Repeat("x", size), "l": strings.Repeat("é", size)}}
 	operations := strings.Repeat(`{"type":"input_text","selector":"#q","text":"{{sessionStorage:k}}"},`, 2) + `{"type":"input_text","selector":"#q","text":"{{sessionStorage:l}}"}`
 	e, err := runOnce(t, page, operations, "", `{}`)
 	if err != nil || len(typed) != 3 || len(typed[0]) < size || len(typed[2]) < 2*size {
@@ -36,7 +37,7 @@ func TestManyLongTextsAreShortInTheResolution(t *testing.T) {
 		session[fmt.Sprint("k", i)] = strings.Repeat("x", 1<<16)
 		operations = append(operations, fmt.Sprintf(`{"type":"input_text","selector":"#q","text":"{{sessionStorage:k%d}}"}`, i))
 	}
-	e, err := runOnce(t, fakePage{session: session}, strings.Join(operations, ","), "", `{}`)
+	e, err := runOnce(t, routinetest.Page{SessionStorage: session}, strings.Join(operations, ","), "", `{}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +54,11 @@ func TestManyLongTextsAreShortInTheResolution(t *testing.T) {
 // quotes of its JSON.
 func TestStoredTextsComeWithoutQuotes(t *testing.T) {
 	var did []string
-	page := fakePage{did: &did, session: map[string]string{}, local: map[string]string{"theme": `"dark"`},
-		evaluate: func(context.Context) (routine.Evaluation, error) {
+	page := routinetest.Page{Actions: &did, SessionStorage: map[string]string{}, LocalStorage: map[string]string{"theme": `"dark"`},
+		Evaluate: func(context.Context, routine.Script) (routine.Evaluation, error) {
 			return routine.Evaluation{JSON: json.RawMessage(`"it's \"new\""`)}, nil
 		},
-		response: routine.Response{Status: 200, Body: []byte(`{"user":{"token":"tk-1"}}`)}}
+		Response: routine.Response{Status: 200, Body: []byte(`{"user":{"token":"tk-1"}}`)}}
 	_, err := runOnce(t, page, `{"type":"navigate","url":"https://shop.test/"},
 		{"type":"js_evaluate","js":"(() => document.title)()","session_storage_key":"title"},
 		{"type":"fetch","endpoint":{"url":"/me"},"session_storage_key":"token","data_sanitizer":{"type":"json_path","path":"$.user.token"}},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,132 +18,6 @@ import (
 	"rote/routine/routinetest"
 	"rote/routine/service"
 )
-
-// fakeBrowser opens fakePages and counts them.
-type fakeBrowser struct {
-	page fakePage // what each page begins as
-	err  error
-
-	mu             sync.Mutex
-	opened, closed int
-	opening        routine.Opening // of the last
-	most           int             // open at once
-}
-
-func (b *fakeBrowser) Open(_ context.Context, o routine.Opening) (routine.Page, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.err != nil {
-		return nil, b.err
-	}
-	b.opening = o
-	b.opened++
-	b.most = max(b.most, b.opened-b.closed)
-	p := b.page
-	p.browser, p.session = b, map[string]string{}
-	for k, v := range b.page.session {
-		p.session[k] = v
-	}
-	return &p, nil
-}
-
-// fakePage answers from its fields and notes what it is asked to do.
-type fakePage struct {
-	routine.Page // what a test does not script panics
-	browser      *fakeBrowser
-	did          *[]string
-	session      map[string]string // sessionStorage
-	local        map[string]string
-	sent, all    []routine.Cookie
-	response     routine.Response
-	fetch        func(context.Context, routine.Fetch) (routine.Response, error)
-	evaluate     func(context.Context) (routine.Evaluation, error)
-	click        func(context.Context) (routine.Found, error)
-	typed        func() (routine.Found, error)
-	html         func(context.Context) (string, error)
-	status       int
-	warnings     []string
-	denials      []routine.Denial
-	evidence     func(context.Context, routine.Inspection) *routine.Evidence
-	state        []byte
-	files        func(last bool) ([]routine.File, error)
-}
-
-func (p *fakePage) note(format string, args ...any) {
-	if p.did != nil {
-		*p.did = append(*p.did, fmt.Sprintf(format, args...))
-	}
-}
-
-func (p *fakePage) Navigate(_ context.Context, url string) (routine.Navigation, error) {
-	p.note("navigate %s", url)
-	return routine.Navigation{URL: url, Status: max(p.status, 200)}, nil
-}
-
-func (p *fakePage) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
-	p.note("click %s %s×%d", c.Selector, c.Button, c.Count)
-	p.noteExtensions(c)
-	if p.click == nil {
-		return routine.Found{Matches: 1}, nil
-	}
-	return p.click(ctx)
-}
-
-func (p *fakePage) Fetch(ctx context.Context, f routine.Fetch, _ int64) (routine.Response, error) {
-	body := "no body"
-	if f.Body != nil {
-		body = *f.Body
-	}
-	p.note("fetch %s %s %v %s", f.Method, f.URL, f.Headers, body)
-	if p.fetch != nil {
-		return p.fetch(ctx, f)
-	}
-	return p.response, nil
-}
-
-func (p *fakePage) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluation, error) {
-	p.note("evaluate %s", s.Text)
-	return p.evaluate(ctx)
-}
-
-func (p *fakePage) Lookup(_ context.Context, from routine.Source, name string) (string, bool, error) {
-	m := p.session
-	if from == routine.FromLocalStorage {
-		m = p.local
-	}
-	text, ok := m[name]
-	return text, ok, nil
-}
-
-func (p *fakePage) Mirror(_ context.Context, key, text string) error {
-	p.session[key] = text
-	return nil
-}
-func (p *fakePage) SentCookies(context.Context) ([]routine.Cookie, error) { return p.sent, nil }
-func (p *fakePage) Cookies(context.Context) ([]routine.Cookie, error)     { return p.all, nil }
-func (p *fakePage) WaitURL(ctx context.Context, match func(string) (bool, error)) (string, error) {
-	if ok, err := match("https://shop.test/cart?done=1"); ok || err != nil {
-		return "https://shop.test/cart?done=1", err
-	}
-	<-ctx.Done()
-	return "", context.Cause(ctx)
-}
-func (p *fakePage) Scroll(_ context.Context, s routine.Scroll) error {
-	p.note("scroll %s %v", s.Selector, *s.Y)
-	return nil
-}
-func (p *fakePage) Press(_ context.Context, key string) error {
-	p.note("press %s", key)
-	return nil
-}
-func (p *fakePage) Warnings() []string                    { return p.warnings }
-func (p *fakePage) State(context.Context) ([]byte, error) { return p.state, nil }
-func (p *fakePage) Denials() []routine.Denial             { return p.denials }
-func (p *fakePage) Close() {
-	p.browser.mu.Lock()
-	defer p.browser.mu.Unlock()
-	p.browser.closed++
-}
 
 func parse(t *testing.T, text string) *routine.Definition {
 	t.Helper()
@@ -164,21 +37,25 @@ func definitionOf(operations, parameters string) string {
 }
 
 // runOnce runs operations on a page.
-func runOnce(t *testing.T, page fakePage, operations, parameters, values string) (*routine.Execution, error) {
+func runOnce(t *testing.T, page routinetest.Page, operations, parameters, values string) (*routine.Execution, error) {
 	t.Helper()
-	b := &fakeBrowser{page: page}
+	b := &routinetest.Browser{Page: page}
 	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b, MaxResult: 1000})
 	e, err := s.RunOnce(t.Context(), routine.Principal{}, parse(t, definitionOf(operations, parameters)), service.Call{Parameters: json.RawMessage(values)})
-	if b.opened != b.closed {
-		t.Errorf("%d pages opened, %d closed", b.opened, b.closed)
+	if b.Opened() != b.Closed() {
+		t.Errorf("%d pages opened, %d closed", b.Opened(), b.Closed())
 	}
 	return e, err
 }
 
 func TestRunFillsAndDoesInOrder(t *testing.T) {
 	var did []string
-	page := fakePage{did: &did, session: map[string]string{"user": `{"id":7,"token":"tk"}`}, sent: []routine.Cookie{{Name: "sid", Value: "a%20b", HTTPOnly: true}},
-		response: routine.Response{URL: "https://shop.test/api", Status: 200, Body: []byte("\ufeff" + `{"n": 12345678901234567890}`)}}
+	page := routinetest.Page{Actions: &did, SessionStorage: map[string]string{"user": `{"id":7,"token":"tk"}`},
+		SentCookies: []routine.Cookie{{Name: "sid", Value: "a%20b", HTTPOnly: true}},
+		Response:    routine.Response{URL: "https://shop.test/api", Status: 200, Body: []byte("\ufeff" + `{"n": 12345678901234567890}`)},
+		Type: func(context.Context, routine.Typing) (routine.Found, error) {
+			return routine.Found{Matches: 1, Differs: true}, nil
+		}}
 	e, err := runOnce(t, page, `
 		{"type":"navigate","url":"https://shop.test/?q={{q}}"},
 		{"type":"input_text","selector":"#q","text":"{{q}} {{sessionStorage:user.id}}","clear":true},
@@ -215,7 +92,8 @@ func TestRunFillsAndDoesInOrder(t *testing.T) {
 
 func TestScrollAndPress(t *testing.T) {
 	var did []string
-	_, err := runOnce(t, fakePage{did: &did}, `{"type":"scroll","y":100},{"type":"press","key":"Enter"},{"type":"wait_for_url","url_regex":"done=1"},{"type":"return_html"}`, "", `{}`)
+	_, err := runOnce(t, routinetest.Page{URL: "https://shop.test/cart?done=1", Actions: &did},
+		`{"type":"scroll","y":100},{"type":"press","key":"Enter"},{"type":"wait_for_url","url_regex":"done=1"},{"type":"return_html"}`, "", `{}`)
 	if err != nil || strings.Join(did, "|") != "scroll  100|press Enter" {
 		t.Fatal(did, err)
 	}
@@ -225,8 +103,8 @@ func TestScrollAndPress(t *testing.T) {
 // answers.
 func TestSecretsAreMasked(t *testing.T) {
 	var did []string
-	page := fakePage{did: &did, status: 404, response: routine.Response{URL: "https://a.test/?k=p%20%22w", Status: 500},
-		evaluate: func(context.Context) (routine.Evaluation, error) {
+	page := routinetest.Page{Actions: &did, Status: 404, Response: routine.Response{URL: "https://a.test/?k=p%20%22w", Status: 500},
+		Evaluate: func(context.Context, routine.Script) (routine.Evaluation, error) {
 			return routine.Evaluation{Console: []string{`log: p "w`}}, routine.Errorf(routine.CodeScriptError, `the script threw p "w`)
 		}}
 	e, err := runOnce(t, page, `{"type":"navigate","url":"https://a.test/?k={{k}}"},
@@ -247,12 +125,12 @@ func TestSecretsAreMasked(t *testing.T) {
 }
 
 func TestResultLimitIsOnRawBytes(t *testing.T) {
-	page := fakePage{response: routine.Response{Status: 200, Body: make([]byte, 1000)}}
+	page := routinetest.Page{Response: routine.Response{Status: 200, Body: make([]byte, 1000)}}
 	download := `{"type":"download","endpoint":{"url":"https://a.test/x"},"filename":"x"}`
 	if _, err := runOnce(t, page, download, "", `{}`); err != nil { // the limit is 1000
 		t.Fatal(err)
 	}
-	page.response.Body = append(page.response.Body, 0)
+	page.Response.Body = append(page.Response.Body, 0)
 	if _, err := runOnce(t, page, download, "", `{}`); routine.CodeOf(err) != routine.CodeResultTooLarge {
 		t.Fatal(err)
 	}
@@ -260,7 +138,8 @@ func TestResultLimitIsOnRawBytes(t *testing.T) {
 
 func TestUnresolvedPlaceholderStaysAndWarns(t *testing.T) {
 	var did []string
-	e, err := runOnce(t, fakePage{did: &did}, `{"type":"input_text","selector":"#q","text":"{{sessionStorage:nope}}-{{sessionStorage:none||dflt}}"},{"type":"return_html"}`, "", `{}`)
+	e, err := runOnce(t, routinetest.Page{Actions: &did},
+		`{"type":"input_text","selector":"#q","text":"{{sessionStorage:nope}}-{{sessionStorage:none||dflt}}"},{"type":"return_html"}`, "", `{}`)
 	if err != nil || did[0] != "type #q={{sessionStorage:nope}}-dflt" || !slices.Contains(e.Result.Warnings, "Could not resolve placeholder: sessionStorage:nope") {
 		t.Fatal(did, e.Result.Warnings, err)
 	}
@@ -270,11 +149,12 @@ func TestUnresolvedPlaceholderStaysAndWarns(t *testing.T) {
 }
 
 func TestFirstFailureEndsTheRun(t *testing.T) {
-	covered := func(context.Context) (routine.Found, error) {
+	covered := func(context.Context, routine.Click) (routine.Found, error) {
 		return routine.Found{}, routine.Errorf(routine.CodeElementNotActionable, `"#buy" is covered by div.overlay`)
 	}
 	var did []string
-	e, err := runOnce(t, fakePage{did: &did, click: covered}, `{"type":"navigate","url":"https://a.test"},{"type":"click","selector":"#buy"},{"type":"navigate","url":"https://b.test"}`, "", `{}`)
+	e, err := runOnce(t, routinetest.Page{Actions: &did, Click: covered},
+		`{"type":"navigate","url":"https://a.test"},{"type":"click","selector":"#buy"},{"type":"navigate","url":"https://b.test"}`, "", `{}`)
 	want := `operation 2 of 3 (click): "#buy" is covered by div.overlay after 20000 ms`
 	if routine.CodeOf(err) != routine.CodeElementNotActionable || err.Error() != want || *e.Error != want || *e.Result.Error != want || e.Result.OK || e.Status != routine.ExecutionFailed {
 		t.Fatalf("%v %+v", err, e)
@@ -289,33 +169,35 @@ func TestReturnedValues(t *testing.T) {
 		`{"a":1.10}`: `{"a":1.10}`, `text`: `"text"`, `"{\"a\":[1]}"`: `{"a":[1]}`, `"plain"`: `"plain"`, `42`: `42`, `null`: `null`, `not json {`: `"not json {"`, ``: `""`,
 		`"<b> & é"`: `"<b> & é"`, `"42"`: `"42"`,
 	} {
-		e, err := runOnce(t, fakePage{session: map[string]string{"k": stored}}, `{"type":"return","session_storage_key":"k"}`, "", `{}`)
+		e, err := runOnce(t, routinetest.Page{SessionStorage: map[string]string{"k": stored}}, `{"type":"return","session_storage_key":"k"}`, "", `{}`)
 		if err != nil || string(e.Result.Data) != want {
 			t.Errorf("%s: %s %v, want %s", stored, e.Result.Data, err, want)
 		}
 	}
-	_, err := runOnce(t, fakePage{}, `{"type":"return","session_storage_key":"k"}`, "", `{}`)
+	_, err := runOnce(t, routinetest.Page{}, `{"type":"return","session_storage_key":"k"}`, "", `{}`)
 	if routine.CodeOf(err) != routine.CodeValueMissing {
 		t.Error(err)
 	}
 }
 
 func TestStoredValues(t *testing.T) {
-	value := func(text string) func(context.Context) (routine.Evaluation, error) {
-		return func(context.Context) (routine.Evaluation, error) {
+	value := func(text string) func(context.Context, routine.Script) (routine.Evaluation, error) {
+		return func(context.Context, routine.Script) (routine.Evaluation, error) {
 			return routine.Evaluation{JSON: json.RawMessage(text), Console: []string{"log: x"}}, nil
 		}
 	}
-	e, err := runOnce(t, fakePage{evaluate: value(`[1]`)}, `{"type":"js_evaluate","js":"(() => [1])()","session_storage_key":"k"},{"type":"return","session_storage_key":"k"}`, "", `{}`)
+	e, err := runOnce(t, routinetest.Page{Evaluate: value(`[1]`)},
+		`{"type":"js_evaluate","js":"(() => [1])()","session_storage_key":"k"},{"type":"return","session_storage_key":"k"}`, "", `{}`)
 	if err != nil || string(e.Result.Data) != `[1]` || fmt.Sprint(e.Result.OperationsMetadata[0].Details["console"]) != "[log: x]" {
 		t.Fatalf("%s %v", e.Result.Data, err)
 	}
-	e, err = runOnce(t, fakePage{all: []routine.Cookie{{Name: "a", Domain: ".shop.test"}, {Name: "b", Domain: "other.test"}}},
+	e, err = runOnce(t, routinetest.Page{Cookies: []routine.Cookie{{Name: "a", Domain: ".shop.test"}, {Name: "b", Domain: "other.test"}}},
 		`{"type":"get_cookies","session_storage_key":"k","domain_filter":"shop.test"},{"type":"return","session_storage_key":"k"}`, "", `{}`)
 	if err != nil || !strings.Contains(string(e.Result.Data), `"a"`) || strings.Contains(string(e.Result.Data), `"b"`) {
 		t.Fatalf("%s %v", e.Result.Data, err)
 	}
-	_, err = runOnce(t, fakePage{evaluate: value(`"` + strings.Repeat("x", 2000) + `"`)}, `{"type":"js_evaluate","js":"(() => 1)()","session_storage_key":"k"}`, "", `{}`)
+	_, err = runOnce(t, routinetest.Page{Evaluate: value(`"` + strings.Repeat("x", 2000) + `"`)},
+		`{"type":"js_evaluate","js":"(() => 1)()","session_storage_key":"k"}`, "", `{}`)
 	if routine.CodeOf(err) != routine.CodeResultTooLarge {
 		t.Fatal(err)
 	}
@@ -323,13 +205,14 @@ func TestStoredValues(t *testing.T) {
 
 func TestDownload(t *testing.T) {
 	operation := `{"type":"download","endpoint":{"url":"https://a.test/x.pdf"},"filename":"{{name}}.pdf"}`
-	page := fakePage{response: routine.Response{URL: "https://a.test/x.pdf", Status: 200, Headers: map[string]string{"Content-Type": "application/pdf"}, Body: []byte("%PDF\x00\xff")}}
+	page := routinetest.Page{Response: routine.Response{URL: "https://a.test/x.pdf", Status: 200,
+		Headers: map[string]string{"Content-Type": "application/pdf"}, Body: []byte("%PDF\x00\xff")}}
 	e, err := runOnce(t, page, operation, `{"name":"name"}`, `{"name":"2401.1"}`)
 	r := e.Result
 	if err != nil || string(r.Data) != `"JVBERgD/"` || !r.IsBase64 || r.ContentType != "application/pdf" || r.Filename != "2401.1.pdf" || *r.Size != 6 {
 		t.Fatalf("%+v %s %v", r, r.Data, err)
 	}
-	page.response.Status = 404
+	page.Response.Status = 404
 	_, err = runOnce(t, page, operation, `{"name":"name"}`, `{"name":"x"}`)
 	if routine.CodeOf(err) != routine.CodeHTTPError {
 		t.Fatal(err)
@@ -337,7 +220,7 @@ func TestDownload(t *testing.T) {
 }
 
 func TestLimitsSayWhichOneFired(t *testing.T) {
-	hang := func(ctx context.Context) (routine.Found, error) {
+	hang := func(ctx context.Context, _ routine.Click) (routine.Found, error) {
 		<-ctx.Done()
 		return routine.Found{}, routine.Errorf(routine.CodeElementNotFound, `no element matches "#b"`)
 	}
@@ -357,7 +240,9 @@ func TestLimitsSayWhichOneFired(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			d := parse(t, definitionOf(r.operations, ""))
 			synctest.Test(t, func(t *testing.T) {
-				s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{page: fakePage{click: hang, evidence: shows(routine.Evidence{Elements: []routine.Element{{Selector: "#c", Text: "Buy"}}})}}})
+				b := &routinetest.Browser{Page: routinetest.Page{URL: "https://shop.test/cart?done=1", Click: hang,
+					Evidence: routinetest.ShowEvidence(&routine.Evidence{Elements: []routine.Element{{Selector: "#c", Text: "Buy"}}})}}
+				s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b})
 				_, err := s.RunOnce(t.Context(), routine.Principal{}, d, service.Call{Timeout: r.timeout})
 				if routine.CodeOf(err) != r.code || !strings.Contains(err.Error(), r.want) {
 					t.Fatalf("%s %v, want %s %s", routine.CodeOf(err), err, r.code, r.want)
@@ -370,7 +255,7 @@ func TestLimitsSayWhichOneFired(t *testing.T) {
 func TestCancelledRun(t *testing.T) {
 	d := parse(t, definitionOf(`{"type":"sleep","timeout_seconds":30}`, ""))
 	synctest.Test(t, func(t *testing.T) {
-		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		e, err := s.RunOnce(ctx, routine.Principal{}, d, service.Call{})
@@ -381,16 +266,18 @@ func TestCancelledRun(t *testing.T) {
 }
 
 func TestPanicInAPageFailsTheRunAndClosesThePage(t *testing.T) {
-	boom := func(context.Context) (routine.Found, error) { panic("boom") }
-	e, err := runOnce(t, fakePage{click: boom}, `{"type":"click","selector":"#b"}`, "", `{}`)
+	boom := func(context.Context, routine.Click) (routine.Found, error) { panic("boom") }
+	e, err := runOnce(t, routinetest.Page{Click: boom}, `{"type":"click","selector":"#b"}`, "", `{}`)
 	if routine.CodeOf(err) != routine.CodeInternal || strings.Contains(*e.Error, "boom") || !strings.Contains(err.Error(), "boom") {
 		t.Fatal(err, *e.Error)
 	}
 }
 
 func TestErrorsThatAreNotOursAreHidden(t *testing.T) {
-	leak := func(context.Context) (routine.Found, error) { return routine.Found{}, errors.New("secret path") }
-	e, err := runOnce(t, fakePage{click: leak}, `{"type":"click","selector":"#b"}`, "", `{}`)
+	leak := func(context.Context, routine.Click) (routine.Found, error) {
+		return routine.Found{}, errors.New("secret path")
+	}
+	e, err := runOnce(t, routinetest.Page{Click: leak}, `{"type":"click","selector":"#b"}`, "", `{}`)
 	if routine.CodeOf(err) != routine.CodeInternal || strings.Contains(*e.Error, "secret") {
 		t.Fatal(err, *e.Error)
 	}

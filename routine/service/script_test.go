@@ -7,6 +7,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/definition"
+	"rote/routine/routinetest"
 )
 
 // A problem of a script names its place in the document, where the whole script
@@ -46,9 +47,9 @@ func TestErrorShowsTheLineOfTheScript(t *testing.T) {
 		"a page that has no word": {routine.Place{Line: 3, Column: 14}, nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			page := fakePage{evaluate: func(context.Context) (routine.Evaluation, error) {
+			page := routinetest.Page{Evaluate: func(context.Context, routine.Script) (routine.Evaluation, error) {
 				return routine.Evaluation{Failed: row.place}, routine.Errorf(routine.CodeScriptError, "the script threw it")
-			}, evidence: func(context.Context, routine.Inspection) *routine.Evidence { return row.evidence }}
+			}, Evidence: func(context.Context, routine.Inspection) *routine.Evidence { return row.evidence }}
 			e, _ := runOnce(t, page, `{"type":"js_evaluate","js":"`+script+`"}`, `{"name":"pw","x-secret":true},{"name":"n","type":"integer"}`, `{"pw":"hunter2","n":7}`)
 			if want := "operation 1 of 1 (js_evaluate): the script threw it" + row.want; *e.Error != want {
 				t.Errorf("got  %s\nwant %s", *e.Error, want)
@@ -68,7 +69,7 @@ func TestTimeoutOfAScriptNamesStoppedLeftovers(t *testing.T) {
 		true: "the script was still running when the operation's own timeout_seconds of 5 was over, which may be 10 at most. It may wait for code of an earlier js_evaluate " +
 			"(a timer, a callback, an async function), which was stopped because that script had ended: await it in the script that starts it",
 	} {
-		page := fakePage{evaluate: func(context.Context) (routine.Evaluation, error) {
+		page := routinetest.Page{Evaluate: func(context.Context, routine.Script) (routine.Evaluation, error) {
 			return routine.Evaluation{LeftoversStopped: stopped}, routine.ScriptOver(5e9)
 		}}
 		e, err := runOnce(t, page, `{"type":"js_evaluate","js":"(async () => await p)()"}`, ``, `{}`)

@@ -35,7 +35,7 @@ func create(t *testing.T, s *service.Service, p routine.Principal, text string) 
 
 func TestExecutionIsInTheLedger(t *testing.T) {
 	store := routinetest.NewStore()
-	b := &fakeBrowser{}
+	b := &routinetest.Browser{Page: routinetest.Page{HTML: "<b>&</b>"}}
 	s := service.New(service.Config{Store: store, Browser: b})
 	r := create(t, s, ann, definitionOf(`{"type":"input_text","selector":"#q","text":"{{a}}{{b}}"},{"type":"return_html"}`,
 		`{"name":"a"},{"name":"b","x-secret":true}`))
@@ -45,14 +45,14 @@ func TestExecutionIsInTheLedger(t *testing.T) {
 	}
 	kept, err := store.Execution(t.Context(), e.ID)
 	if err != nil || kept.Status != routine.ExecutionCompleted || kept.CompletedAt == nil || kept.StartedAt == nil || kept.RoutineVersion != 1 ||
-		string(kept.Parameters) != `{"a":"x","b":"***"}` || kept.CreatedBy != "ann" || string(kept.Result.Data) != `"<b> & so on</b>"` {
+		string(kept.Parameters) != `{"a":"x","b":"***"}` || kept.CreatedBy != "ann" || string(kept.Result.Data) != `"<b>&</b>"` {
 		t.Fatalf("%+v %s %v", kept, kept.Parameters, err)
 	}
 	_, err = s.Execute(t.Context(), ann, r.ID, service.Call{Parameters: json.RawMessage(`{"a":1,"c":2}`)})
 	if e := routine.AsError(err); e.Code != routine.CodeInvalid || len(e.Problems) != 3 {
 		t.Fatalf("%+v", e)
 	}
-	if b.opened != 1 {
+	if b.Opened() != 1 {
 		t.Fatal("bad values reached the browser")
 	}
 	for _, bad := range []time.Duration{time.Millisecond, 301 * time.Second} {
@@ -65,18 +65,18 @@ func TestExecutionIsInTheLedger(t *testing.T) {
 // The row is there before the browser is touched.
 func TestRowComesBeforeTheBrowser(t *testing.T) {
 	store := &failing{Store: routinetest.NewStore(), create: errors.New("disk full")}
-	b := &fakeBrowser{}
+	b := &routinetest.Browser{}
 	s := service.New(service.Config{Store: store, Browser: b})
 	r := create(t, s, ann, private)
 	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
-	if e != nil || routine.CodeOf(err) != routine.CodeStoreUnavailable || b.opened != 0 || strings.Contains(routine.AsError(err).Message, "disk") {
-		t.Fatal(e, err, b.opened)
+	if e != nil || routine.CodeOf(err) != routine.CodeStoreUnavailable || b.Opened() != 0 || strings.Contains(routine.AsError(err).Message, "disk") {
+		t.Fatal(e, err, b.Opened())
 	}
 }
 
 // An execution's times are the same in the answer and when it is read again.
 func TestTimesAreAsTheyAreKept(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	e, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestTimesAreAsTheyAreKept(t *testing.T) {
 // A database that is busy for too long is no deadline of the caller's.
 func TestBusyDatabaseIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := service.New(service.Config{Store: busyStore{routinetest.NewStore()}, Browser: &fakeBrowser{}})
+		s := service.New(service.Config{Store: busyStore{routinetest.NewStore()}, Browser: &routinetest.Browser{}})
 		r := create(t, s, ann, private)
 		e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
 		if e != nil || routine.CodeOf(err) != routine.CodeStoreUnavailable || routine.AsError(err).RetryAfter == 0 {
@@ -147,7 +147,8 @@ func (f *failing) FinishExecution(ctx context.Context, e *routine.Execution) err
 
 func TestPanicOfTheBrowserEndsTheExecution(t *testing.T) {
 	store := routinetest.NewStore()
-	s := service.New(service.Config{Store: store, Browser: panicking{}})
+	b := &routinetest.Browser{OnOpen: func(context.Context, *routinetest.Page) error { panic("boom") }}
+	s := service.New(service.Config{Store: store, Browser: b})
 	r := create(t, s, ann, private)
 	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
 	if routine.CodeOf(err) != routine.CodeInternal {
@@ -158,13 +159,9 @@ func TestPanicOfTheBrowserEndsTheExecution(t *testing.T) {
 	}
 }
 
-type panicking struct{}
-
-func (panicking) Open(context.Context, routine.Opening) (routine.Page, error) { panic("boom") }
-
 func TestRunThatFailedAndWasNotSavedKeepsItsCode(t *testing.T) {
 	store := &failing{Store: routinetest.NewStore(), finish: errors.New("disk full")}
-	s := service.New(service.Config{Store: store, Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
+	s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{OpenError: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
 	r := create(t, s, ann, private)
 	if _, err := s.Execute(t.Context(), ann, r.ID, service.Call{}); routine.CodeOf(err) != routine.CodeBrowserUnavailable {
 		t.Fatal(err)
@@ -172,7 +169,7 @@ func TestRunThatFailedAndWasNotSavedKeepsItsCode(t *testing.T) {
 }
 
 func TestReady(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	if err := s.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +181,7 @@ func TestReady(t *testing.T) {
 
 // readyBrowser is a Browser that knows whether it can be started.
 type readyBrowser struct {
-	fakeBrowser
+	routinetest.Browser
 	why error
 }
 
@@ -208,7 +205,11 @@ func TestReadyAsksTheBrowser(t *testing.T) {
 // A run whose time ends while its browser starts is told what it waited for.
 func TestTimeoutWhileTheBrowserStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: starting{}})
+		b := &routinetest.Browser{OnOpen: func(ctx context.Context, _ *routinetest.Page) error {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}}
+		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b})
 		_, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{Timeout: 5 * time.Second})
 		if routine.CodeOf(err) != routine.CodeTimeout || !strings.Contains(err.Error(), "timeout_seconds of 5, waiting for the browser to open a page") {
 			t.Error(err)
@@ -216,24 +217,16 @@ func TestTimeoutWhileTheBrowserStarts(t *testing.T) {
 	})
 }
 
-// starting is a Browser that never comes up.
-type starting struct{}
-
-func (starting) Open(ctx context.Context, _ routine.Opening) (routine.Page, error) {
-	<-ctx.Done()
-	return nil, context.Cause(ctx)
-}
-
 // Who asks whether the service is ready hears of a browser that does not start,
 // until it may have been mended.
 func TestReadyKnowsTheBrowser(t *testing.T) {
-	b := &fakeBrowser{}
+	b := &routinetest.Browser{}
 	now := routinetest.Time
 	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b, Now: func() time.Time { return now }})
 	r := create(t, s, ann, private)
 	run := func(err error, want routine.Code) {
 		t.Helper()
-		b.err = err
+		b.OpenError = err
 		_, _ = s.Execute(t.Context(), ann, r.ID, service.Call{})
 		if err := s.Ready(t.Context()); routine.CodeOf(err) != want {
 			t.Errorf("ready: %v, want %q", err, want)
@@ -256,7 +249,8 @@ func TestReadyKnowsTheBrowser(t *testing.T) {
 }
 
 func TestBrowserThatDoesNotStart(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{err: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}})
+	b := &routinetest.Browser{OpenError: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b})
 	r := create(t, s, ann, private)
 	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
 	if routine.CodeOf(err) != routine.CodeBrowserUnavailable || e.Status != routine.ExecutionFailed || e.ErrorCode != routine.CodeBrowserUnavailable {
@@ -266,7 +260,7 @@ func TestBrowserThatDoesNotStart(t *testing.T) {
 
 func TestSlotsAndQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &fakeBrowser{}
+		b := &routinetest.Browser{}
 		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b, Concurrency: 2, Queue: 6})
 		r := create(t, s, ann, nap)
 		var all sync.WaitGroup
@@ -291,8 +285,8 @@ func TestSlotsAndQueue(t *testing.T) {
 		for d := range ended {
 			times = append(times, fmt.Sprint(d))
 		}
-		if got := strings.Join(times, " "); got != "10s 10s 20s 20s 30s" || b.most != 2 {
-			t.Fatalf("%s, %d at once", got, b.most)
+		if got := strings.Join(times, " "); got != "10s 10s 20s 20s 30s" || b.MostOpen() != 2 {
+			t.Fatalf("%s, %d at once", got, b.MostOpen())
 		}
 		if _, err := s.Execute(t.Context(), ann, r.ID, service.Call{}); err != nil {
 			t.Fatal("slots are not free again: ", err)
@@ -302,7 +296,7 @@ func TestSlotsAndQueue(t *testing.T) {
 
 func TestWaitingForASlotCountsAgainstTheTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, Concurrency: 1, Queue: 1})
+		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}, Concurrency: 1, Queue: 1})
 		r := create(t, s, ann, nap)
 		first := make(chan error, 1)
 		go func() { _, err := s.Execute(t.Context(), ann, r.ID, service.Call{}); first <- err }()
@@ -320,7 +314,7 @@ func TestWaitingForASlotCountsAgainstTheTimeout(t *testing.T) {
 func TestClose(t *testing.T) {
 	for _, grace := range []time.Duration{3 * time.Second, 30 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+			s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 			r := create(t, s, ann, nap)
 			ended := make(chan error, 1)
 			go func() { _, err := s.Execute(t.Context(), ann, r.ID, service.Call{}); ended <- err }()
@@ -343,7 +337,7 @@ func TestClose(t *testing.T) {
 }
 
 func TestToolNames(t *testing.T) {
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	for _, r := range []struct{ name, want string }{
 		{"Search the Shop!", "search_the_shop"}, {"Café Über", "cafe_uber"}, {"Größe", "grosse"}, {"日本", "routine_?????"}, {"2 fast", "routine_2_fast"},
 		{"search_routines", "search_routines_?????"}, {"Search the shop", "search_the_shop_?????"},

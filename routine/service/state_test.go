@@ -44,11 +44,11 @@ func TestSavedState(t *testing.T) {
 	store := routinetest.NewStore()
 	ann := routine.Principal{UserID: "ann", OrganizationID: "o", ProjectID: "p"}
 	ben := routine.Principal{UserID: "ben", OrganizationID: "o", ProjectID: "q", AllowedHosts: []string{"shop.test"}}
-	run := func(s routine.Store, p routine.Principal, text string, page fakePage) (routine.Opening, *routine.Execution, error) {
+	run := func(s routine.Store, p routine.Principal, text string, page routinetest.Page) (routine.Opening, *routine.Execution, error) {
 		t.Helper()
-		b := &fakeBrowser{page: page}
+		b := &routinetest.Browser{Page: page}
 		e, err := service.New(service.Config{Store: s, Browser: b}).RunOnce(t.Context(), p, parse(t, text), service.Call{})
-		return b.opening, e, err
+		return b.LastOpening(), e, err
 	}
 	want := func(what string, got, want routine.Opening) {
 		t.Helper()
@@ -57,29 +57,29 @@ func TestSavedState(t *testing.T) {
 			t.Errorf("%s: %s", what, diff)
 		}
 	}
-	o, _, err := run(store, ann, keeping, fakePage{state: []byte("of ann")})
+	o, _, err := run(store, ann, keeping, routinetest.Page{State: []byte("of ann")})
 	want("the first run starts from nothing", o, routine.Opening{Keep: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, _, _ = run(store, ben, keeping, fakePage{state: []byte("of ben")})
+	o, _, _ = run(store, ben, keeping, routinetest.Page{State: []byte("of ben")})
 	want("another project sees nothing of it", o, routine.Opening{Keep: true, AllowedHosts: []string{"shop.test"}})
-	o, _, _ = run(store, ann, strings.Replace(keeping, "false", "true", 1), fakePage{state: []byte("of nobody")})
+	o, _, _ = run(store, ann, strings.Replace(keeping, "false", "true", 1), routinetest.Page{State: []byte("of nobody")})
 	want("nor does an incognito run", o, routine.Opening{})
 	failing := strings.Replace(keeping, `{"type":"navigate"`, `{"type":"return","session_storage_key":"none"},{"type":"navigate"`, 1)
-	o, _, err = run(store, ann, failing, fakePage{state: []byte("of a failure")})
+	o, _, err = run(store, ann, failing, routinetest.Page{State: []byte("of a failure")})
 	want("the next run starts from it", o, routine.Opening{Keep: true, State: []byte("of ann")})
 	if err == nil {
 		t.Fatal("the run did not fail")
 	}
-	o, _, _ = run(store, ann, keeping, fakePage{})
+	o, _, _ = run(store, ann, keeping, routinetest.Page{})
 	want("a failed run saves nothing", o, routine.Opening{Keep: true, State: []byte("of ann")})
 
-	_, _, err = run(sealedStore{store}, ann, keeping, fakePage{})
+	_, _, err = run(sealedStore{store}, ann, keeping, routinetest.Page{})
 	if routine.CodeOf(err) != routine.CodeStoreUnavailable || !strings.Contains(err.Error(), "--state-key") {
 		t.Fatal(err)
 	}
-	_, e, err := run(fullStore{store}, ann, keeping, fakePage{})
+	_, e, err := run(fullStore{store}, ann, keeping, routinetest.Page{})
 	if err != nil || len(e.Result.Warnings) == 0 || !strings.Contains(strings.Join(e.Result.Warnings, ""), "was not saved") {
 		t.Fatal(e.Result.Warnings, err)
 	}
@@ -89,7 +89,7 @@ func TestSavedState(t *testing.T) {
 func TestUnusableKeyFile(t *testing.T) {
 	store, ann := routinetest.NewStore(), routine.Principal{UserID: "ann", OrganizationID: "o", ProjectID: "p", Scopes: routine.UsualScopes}
 	var log bytes.Buffer
-	s := service.New(service.Config{Store: keylessStore{store}, Browser: &fakeBrowser{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s := service.New(service.Config{Store: keylessStore{store}, Browser: &routinetest.Browser{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	r, _, err := s.CreateRoutine(t.Context(), ann, []byte(keeping))
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func TestUnknownOperationEndsTheRun(t *testing.T) {
 	if text, err := json.Marshal(d.Operations[1]); err != nil || string(text) != `{"type":"teleport","to":"moon"}` {
 		t.Errorf("read back as %s, %v", text, err)
 	}
-	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}})
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	e, err := s.RunOnce(t.Context(), routine.Principal{}, &d, service.Call{})
 	const want = `operation 2 of 2 (teleport): this version of rote has no operation "teleport": update rote, or replace the operation`
 	if routine.CodeOf(err) != routine.CodeInvalid || err.Error() != want || len(e.Result.OperationsMetadata) != 2 {

@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rote/routine"
+	"rote/routine/routinetest"
 )
 
 // A value that is stored and is not what it seems is warned of; one that nobody
 // stores is not.
 func TestWarningOfAScriptValue(t *testing.T) {
-	page := fakePage{evaluate: func(context.Context) (routine.Evaluation, error) {
+	page := routinetest.Page{Evaluate: func(context.Context, routine.Script) (routine.Evaluation, error) {
 		return routine.Evaluation{JSON: json.RawMessage("{}"), Lost: "of type Map, whose JSON is {}: return data"}, nil
 	}}
 	e, err := runOnce(t, page, `{"type":"js_evaluate","js":"(() => new Map())()"},{"type":"js_evaluate","js":"(() => new Map())()","session_storage_key":"k"}`, "", `{}`)
@@ -39,7 +40,8 @@ func TestWarningOfADownloadThatIsSomethingElse(t *testing.T) {
 		{"page.html", "text/html", "https://a.test/x", ""},
 		{"page", "text/html", "https://a.test/x", ""},
 	} {
-		page := fakePage{response: routine.Response{URL: row.from, Status: 200, Headers: map[string]string{"content-type": row.contentType}, Body: []byte("x")}}
+		page := routinetest.Page{Response: routine.Response{URL: row.from,
+			Headers: map[string]string{"content-type": row.contentType}, Body: []byte("x")}}
 		e, err := runOnce(t, page, `{"type":"download","endpoint":{"url":"https://a.test/x"},"filename":"`+row.filename+`"}`, "", `{}`)
 		if got := strings.Join(e.Result.Warnings, "\n"); err != nil || got != row.want {
 			t.Errorf("%s %s: %q %v", row.filename, row.contentType, got, err)
@@ -47,9 +49,11 @@ func TestWarningOfADownloadThatIsSomethingElse(t *testing.T) {
 	}
 }
 
+func fourMatches(context.Context, string) (string, int, error) { return "<b></b>", 4, nil }
+
 // return_html notes of how many matches it gives the first.
 func TestReturnHTMLNotesItsMatches(t *testing.T) {
-	e, err := runOnce(t, fakePage{}, `{"type":"return_html","scope":"element","selector":"#a"},{"type":"return_html"}`, "", `{}`)
+	e, err := runOnce(t, routinetest.Page{OuterHTML: fourMatches}, `{"type":"return_html","scope":"element","selector":"#a"},{"type":"return_html"}`, "", `{}`)
 	if err != nil || e.Result.OperationsMetadata[0].Details["matches"] != 4 || e.Result.OperationsMetadata[1].Details != nil {
 		t.Errorf("%+v %v", e.Result.OperationsMetadata, err)
 	}
@@ -68,12 +72,14 @@ func TestWarningOfSeveralMatches(t *testing.T) {
 		{`{"type":"click","selector":"a.item"}`, routine.Found{Matches: 3, Skipped: 1},
 			[]string{`"a.item" matches 3 elements: number 2 was used, because the ones before it are not actionable; ` +
 				`use a selector that matches only the one you mean`}},
-		{`{"type":"input_text","selector":"#q","text":"x"}`, routine.Found{},
+		{`{"type":"input_text","selector":"#q","text":"x"}`, routine.Found{Matches: 2, Skipped: 1},
 			[]string{`"#q" matches 2 elements: number 2 was used, because the ones before it are not actionable; use a selector that matches only the one you mean`}},
 		{`{"type":"return_html","scope":"element","selector":"#a"}`, routine.Found{},
 			[]string{`"#a" matches 4 elements: the first one was used; use a selector that matches only the one you mean`}},
 	} {
-		page := fakePage{click: func(context.Context) (routine.Found, error) { return row.found, nil }}
+		page := routinetest.Page{OuterHTML: fourMatches,
+			Click: func(context.Context, routine.Click) (routine.Found, error) { return row.found, nil },
+			Type:  func(context.Context, routine.Typing) (routine.Found, error) { return row.found, nil }}
 		e, err := runOnce(t, page, row.operation, "", `{}`)
 		if err != nil || cmp.Diff(row.want, e.Result.Warnings) != "" {
 			t.Errorf("%s %+v: %v %v", row.operation, row.found, e.Result.Warnings, err)
@@ -83,7 +89,7 @@ func TestWarningOfSeveralMatches(t *testing.T) {
 
 // The limit of a script is not the run's of the same name.
 func TestLimitOfAScript(t *testing.T) {
-	page := fakePage{evaluate: func(ctx context.Context) (routine.Evaluation, error) {
+	page := routinetest.Page{Evaluate: func(ctx context.Context, _ routine.Script) (routine.Evaluation, error) {
 		<-ctx.Done()
 		return routine.Evaluation{}, context.Cause(ctx)
 	}}

@@ -72,7 +72,7 @@ func (r *receiver) deliveries() []delivery {
 // maintained gives a service with a receiver, and what ends it as the end of its
 // process would.
 func maintained(store routine.Store, r *receiver, edits ...func(*service.Config)) (*service.Service, func()) {
-	c := service.Config{Store: store, Browser: &fakeBrowser{}, Sender: r}
+	c := service.Config{Store: store, Browser: &routinetest.Browser{}, Sender: r}
 	for _, edit := range edits {
 		edit(&c)
 	}
@@ -246,7 +246,7 @@ func TestWebhookSurvivesItsProcess(t *testing.T) {
 }
 
 func TestCallbackURLIsJudged(t *testing.T) {
-	b := &fakeBrowser{}
+	b := &routinetest.Browser{}
 	with := service.New(service.Config{Store: routinetest.NewStore(), Browser: b, Sender: &receiver{}})
 	without := service.New(service.Config{Store: routinetest.NewStore(), Browser: b})
 	narrow := ann
@@ -271,14 +271,14 @@ func TestCallbackURLIsJudged(t *testing.T) {
 			t.Errorf("%s: %v, want %q", row.name, err, row.words)
 		}
 	}
-	if b.opened != 0 {
+	if b.Opened() != 0 {
 		t.Error("one ran")
 	}
 }
 
 func TestRetention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &fakeBrowser{}, Retention: routine.Retention{Age: 24 * time.Hour}})
+		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}, Retention: routine.Retention{Age: 24 * time.Hour}})
 		ctx, stop := context.WithCancel(context.Background())
 		var done sync.WaitGroup
 		done.Go(func() { s.Maintain(ctx) })
