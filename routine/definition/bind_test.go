@@ -195,7 +195,8 @@ func TestMissingAndNullValues(t *testing.T) {
 }
 
 func TestAllFaultsOfACallAtOnce(t *testing.T) {
-	d := definitionWith(t, `{"name": "count", "type": "integer", "max_value": 9}, {"name": "word", "min_length": 3, "pattern": "^[a-z]+$"}, {"name": "day", "type": "date"}, {"name": "size", "type": "enum", "enum_values": ["s", "l"]}`,
+	d := definitionWith(t, `{"name": "count", "type": "integer", "max_value": 9}, {"name": "word", "min_length": 3, "pattern": "^[a-z]+$"},
+		{"name": "day", "type": "date"}, {"name": "size", "type": "enum", "enum_values": ["s", "l"]}`,
 		`{"type": "press", "key": "{{count}}{{word}}{{day}}{{size}}"}`)
 	_, err := Bind(d, json.RawMessage(`{"zz~/": 1, "coutn": 5, "word": "A", "size": "m", "count": 10, "count": 11}`))
 	var got []string
@@ -256,7 +257,8 @@ func TestValuesThatTheirPlaceCannotTake(t *testing.T) {
 		{"in two places", `{"type": "fetch", "endpoint": {"url": "https://{{p}}.example", "headers": {"a": "{{p}}"}}}`, "a/\nb", []string{"/p invalid_value", "/p invalid_value"}},
 		{"two keys become one", `{"type": "fetch", "endpoint": {"url": "/", "method": "POST", "body": {"a": 1, "{{p}}": 2}}}`, "a", []string{"/p invalid_value"}},
 		{"two templated keys become one", `{"type": "fetch", "endpoint": {"url": "/", "method": "POST", "body": {"é": 1, "{{p}}": 2}}}`, "é", []string{"/p invalid_value"}},
-		{"all that is well", `{"type": "fetch", "endpoint": {"url": "/{{p}}?a={{p}}", "method": "POST", "headers": {"a": "{{p}}"}, "body": {"a": 1, "{{p}}": "{{p}}"}}}, {"type": "click", "selector": "#{{p}}"}`, `x"'\<>&?#%/é`, nil},
+		{"all that is well", `{"type": "fetch", "endpoint": {"url": "/{{p}}?a={{p}}", "method": "POST", "headers": {"a": "{{p}}"},
+			"body": {"a": 1, "{{p}}": "{{p}}"}}}, {"type": "click", "selector": "#{{p}}"}`, `x"'\<>&?#%/é`, nil},
 	} {
 		d := definitionWith(t, `{"name": "p"}, {"name": "q", "default": "c/d"}`, row.operation)
 		text, _ := json.Marshal(row.given)
@@ -292,7 +294,9 @@ func TestSecretsAreMasked(t *testing.T) {
 		`"type": "integer", "max_value": 4711`, `"type": "number", "min_value": 4711`} {
 		d := definitionWith(t, `{"name": "p", "x-secret": true, `+rules+`}`, pressP)
 		for _, given := range []string{`"` + strings.Repeat("a", 40) + `!"`, "1", "9999"} {
-			if _, err := Bind(d, json.RawMessage(`{"p": `+given+`}`)); strings.ContainsAny(rules, "h") && err == nil || err != nil && regexp.MustCompile("hunter|4711").MatchString(fmt.Sprint(err, routine.AsError(err).Problems)) {
+			_, err := Bind(d, json.RawMessage(`{"p": `+given+`}`))
+			if strings.ContainsAny(rules, "h") && err == nil ||
+				err != nil && regexp.MustCompile("hunter|4711").MatchString(fmt.Sprint(err, routine.AsError(err).Problems)) {
 				t.Errorf("%s: %v", rules, err)
 			}
 		}

@@ -12,7 +12,10 @@ import (
 func TestParameterDeclarations(t *testing.T) {
 	for _, row := range []marked{
 		{"name alone", `{"name": "p"}`, nil},
-		{"published form, flat with nulls", `{"name": "p", "type": "integer", "required": true, "description": "d", "default": null, "examples": [], "min_length": null, "max_length": null, "min_value": 1, "max_value": 9, "pattern": null, "enum_values": null, "format": null, "observed_value": null}`, nil},
+		{"published form, flat with nulls",
+			`{"name": "p", "type": "integer", "required": true, "description": "d", "default": null, "examples": [],
+			"min_length": null, "max_length": null, "min_value": 1, "max_value": 9, "pattern": null, "enum_values": null, "format": null,
+			"observed_value": null}`, nil},
 		{"no name", `▸{"type": "string"}`, []string{" required"}},
 		{"unknown field", `{"name": "p", ▸"optional": true}`, []string{"/optional unknown_field"}},
 		{"x- fields, inside too", `{"name": "p", "x-a": 1, "validation": {"x-b": 2}}`, nil},
@@ -31,7 +34,8 @@ func TestParameterDeclarations(t *testing.T) {
 		{"name windowProperty", `{"name": ▸"windowProperty"}`, []string{"/name reserved_name"}},
 		{"unknown type", `{"name": "p", "type": ▸"colour", "default": 5}`, []string{"/type enum"}},
 		{"a type of other tools is taken for ours", `{"name": "p", "type": ▸"int", "default": ▸"x"}`, []string{"/type enum", "/default type"}},
-		{"rules of the wrong types", `{"name": "p", "min_length": ▸-1, "validation": {"pattern": ▸5, "max_value": ▸"9"}}`, []string{"/min_length minimum", "/validation/pattern type", "/validation/max_value type"}},
+		{"rules of the wrong types", `{"name": "p", "min_length": ▸-1, "validation": {"pattern": ▸5, "max_value": ▸"9"}}`,
+			[]string{"/min_length minimum", "/validation/pattern type", "/validation/max_value type"}},
 		{"length that is no integer", `{"name": "p", "validation": {"max_length": ▸1.5}}`, []string{"/validation/max_length type"}},
 		{"length that no text has", `{"name": "p", "validation": {"max_length": ▸1e22}}`, []string{"/validation/max_length number_range"}},
 		{"same rule twice, same value", `{"name": "p", "type": "number", "min_value": 1, "validation": {"min_value": 1.0}, "enum_values": null}`, nil},
@@ -53,7 +57,8 @@ func TestParameterDeclarations(t *testing.T) {
 		{"default too short", `{"name": "p", "min_length": 3, "default": ▸"éé"}`, []string{"/default min_length"}},
 		{"default that the pattern refuses", `{"name": "p", "pattern": "^a$", "default": ▸"b"}`, []string{"/default pattern"}},
 		{"default that is no date", `{"name": "p", "type": "date", "default": ▸"2031-02-29"}`, []string{"/default format"}},
-		{"choices that break the other rules", `{"name": "p", "type": "integer", "validation": {"enum_values": [1, ▸"x", ▸20], "max_value": 9}}`, []string{"/validation/enum_values/1 type", "/validation/enum_values/2 max_value"}},
+		{"choices that break the other rules", `{"name": "p", "type": "integer", "validation": {"enum_values": [1, ▸"x", ▸20], "max_value": 9}}`,
+			[]string{"/validation/enum_values/1 type", "/validation/enum_values/2 max_value"}},
 		{"examples", `{"name": "p", "type": "boolean", "examples": [true, "false", ▸1, null]}`, []string{"/examples/2 type"}},
 		{"examples as text", `{"name": "p", "examples": ▸"a"}`, []string{"/examples type"}},
 		{"date format", `{"name": "p", "type": "date", "format": "DD/MM/YYYY", "default": "03/02/2031"}`, nil},
@@ -79,7 +84,8 @@ func TestParameterDeclarations(t *testing.T) {
 func TestParameterWarnings(t *testing.T) {
 	for _, row := range []marked{
 		{"never used", `{"name": "p"}, ▹{"name": "other"}`, []string{"/parameters/1 unused_parameter"}},
-		{"length of a number", `{"name": "p", "type": "integer", "min_length": ▹1, "validation": {"max_length": ▹5}}`, []string{"/parameters/0/min_length unused_rule", "/parameters/0/validation/max_length unused_rule"}},
+		{"length of a number", `{"name": "p", "type": "integer", "min_length": ▹1, "validation": {"max_length": ▹5}}`,
+			[]string{"/parameters/0/min_length unused_rule", "/parameters/0/validation/max_length unused_rule"}},
 		{"bound of a text", `{"name": "p", "max_value": ▹5}`, []string{"/parameters/0/max_value unused_rule"}},
 		{"format of a text", `{"name": "p", "validation": {"format": ▹"email"}}`, []string{"/parameters/0/validation/format unused_rule"}},
 		{"rules that do something", `{"name": "p", "type": "date", "min_length": 1, "format": "YYYY", "pattern": "a", "min_value": null}`, []string{}},

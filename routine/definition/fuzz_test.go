@@ -51,7 +51,8 @@ func seeds(f *testing.F) [][]byte {
 			}
 		}
 	}
-	for _, extra := range []string{"", "\ufeff{}", `{"routine_json": "{}"}`, `{"routine_json": {"name": "\ud800"}}`, "{\"a\": 1,}", "[1, // x\n]", around(`{"type": "clik", "css": "a>>b"}`), around(`{"type": "press", "key": "\u007b{a\u007d}"}`)} {
+	for _, extra := range []string{"", "\ufeff{}", `{"routine_json": "{}"}`, `{"routine_json": {"name": "\ud800"}}`, "{\"a\": 1,}",
+		"[1, // x\n]", around(`{"type": "clik", "css": "a>>b"}`), around(`{"type": "press", "key": "\u007b{a\u007d}"}`)} {
 		all = append(all, []byte(extra))
 	}
 	return all

@@ -46,10 +46,12 @@ func TestTextThatIsNoStrictJSON(t *testing.T) {
 	t.Run("key that stands twice in other spelling", marked{"", around(`{"type": "return_html", ▸"t\u0079pe": "press"}`), []string{"/operations/0/type duplicate_key"}}.errors)
 	t.Run("deep", marked{"", around(`{"type": "fetch", "endpoint": {"url": "/", "method": "POST", "body": ` + deep + `}}, {"type": "return_html"}`),
 		[]string{"/operations/0/endpoint/body" + strings.Repeat("/0", 60) + " too_deep"}}.errors)
-	t.Run("64 deep", marked{"", around(`{"type": "fetch", "endpoint": {"url": "/", "method": "POST", "body": ` + strings.Repeat("[", 60) + strings.Repeat("]", 60) + `}}, {"type": "return_html"}`), nil}.errors)
+	t.Run("64 deep", marked{"", around(`{"type": "fetch", "endpoint": {"url": "/", "method": "POST", "body": ` + strings.Repeat("[", 60) +
+		strings.Repeat("]", 60) + `}}, {"type": "return_html"}`), nil}.errors)
 	t.Run("monstrous number", marked{"", around(`{"type": "sleep", "timeout_seconds": ▸1e999}, {"type": "sleep", "timeout_seconds": ▸` + strings.Repeat("1", 401) + `}`),
 		[]string{"/operations/0/timeout_seconds number_range", "/operations/1/timeout_seconds number_range"}}.errors)
-	t.Run("half characters", marked{"", around(`{"type": "input_text", "selector": "a", "text": "é▸\ud800"}, {"type": "input_text", "selector": "a", "text": "▸\udc00\ud83d"}, {"type": "input_text", "selector": "a", "text": "\ud83d\ude00"}`),
+	t.Run("half characters", marked{"", around(`{"type": "input_text", "selector": "a", "text": "é▸\ud800"},
+		{"type": "input_text", "selector": "a", "text": "▸\udc00\ud83d"}, {"type": "input_text", "selector": "a", "text": "\ud83d\ude00"}`),
 		[]string{"/operations/0/text lone_surrogate", "/operations/1/text lone_surrogate"}}.errors)
 }
 
@@ -73,7 +75,8 @@ func TestTop(t *testing.T) {
 		{"empty name, no operations", `{"name": ▸"", "description": "d", "operations": ▸[]}`, []string{"/name minLength", "/operations minItems"}},
 		{"name of 201 characters", `{"name": ▸"` + strings.Repeat("é", 201) + `", "description": "d", "operations": [{"type": "return_html"}]}`, []string{"/name maxLength"}},
 		{"51 tags", `{"name": "n", "description": "d", "tags": ▸[` + strings.Repeat(`"a", `, 50) + `5], "operations": [{"type": "return_html"}]}`, []string{"/tags maxItems"}},
-		{"an empty tag and one of 101 characters", `{"name": "n", "description": "d", "tags": ["` + strings.Repeat("é", 100) + `", ▸"", ▸"` + strings.Repeat("é", 101) + `"], "operations": [{"type": "return_html"}]}`, []string{"/tags/1 minLength", "/tags/2 maxLength"}},
+		{"an empty tag and one of 101 characters", `{"name": "n", "description": "d", "tags": ["` + strings.Repeat("é", 100) + `", ▸"", ▸"` +
+			strings.Repeat("é", 101) + `"], "operations": [{"type": "return_html"}]}`, []string{"/tags/1 minLength", "/tags/2 maxLength"}},
 		{"parameters as an object", `{"name": "n", "description": "d", "parameters": ▸{"q": {"type": "string"}}, "operations": [{"type": "press", "key": "{{q}}"}]}`, []string{"/parameters type"}},
 		{"a parameter that is none", `{"name": "n", "description": "d", "parameters": [▸"q"], "operations": [{"type": "press", "key": "{{q}}"}]}`, []string{"/parameters/0 type"}},
 	} {
@@ -91,7 +94,8 @@ func TestOperationShapes(t *testing.T) {
 		{"unknown field, at its key", `{"type": "click", "selector": "a", ▸"timeout": 5}`, []string{"/operations/0/timeout unknown_field"}},
 		{"unknown field with a pointer's characters", `{"type": "click", "selector": "a", ▸"a~b/c": 5}`, []string{"/operations/0/a~0b~1c unknown_field"}},
 		{"x- fields are the author's", `{"type": "click", "selector": "a", "x-note": {"any": [1]}, "x-": 1}`, nil},
-		{"a misspelt field is not missing besides, and its value is checked", `{"type": "click", ▸"selecter": "a▸>"}`, []string{"/operations/0/selecter unknown_field", "/operations/0/selecter selector"}},
+		{"a misspelt field is not missing besides, and its value is checked",
+			`{"type": "click", ▸"selecter": "a▸>"}`, []string{"/operations/0/selecter unknown_field", "/operations/0/selecter selector"}},
 		{"a misspelt field of the wrong type", `{"type": "click", ▸"css": ▸5}`, []string{"/operations/0/css unknown_field", "/operations/0/css type"}},
 		{"two words for one field", `{"type": "click", ▸"css": "a", ▸"xpath": 5}`, []string{"/operations/0/css unknown_field", "/operations/0/xpath unknown_field"}},
 		{"a misspelt type is looked behind", `▸{"type": ▸"clik", ▸"colour": 1}`, []string{"/operations/0 required", "/operations/0/type enum", "/operations/0/colour unknown_field"}},
@@ -164,7 +168,8 @@ func TestEndpoint(t *testing.T) {
 		t.Run(row.name, row.errors)
 	}
 	t.Run("of a download", marked{"", around(`{"type": "download", "filename": "a", "endpoint": {"url": "/", "body": ▸"x"}}`), []string{"/operations/0/endpoint/body body_not_allowed"}}.errors)
-	t.Run("file name", marked{"", around(`{"type": "download", "filename": ▸"a/..", "endpoint": {"url": "/"}}, {"type": "download", "filename": "/tmp/a.pdf", "endpoint": {"url": "/"}}`), []string{"/operations/0/filename filename"}}.errors)
+	t.Run("file name", marked{"", around(`{"type": "download", "filename": ▸"a/..", "endpoint": {"url": "/"}},
+		{"type": "download", "filename": "/tmp/a.pdf", "endpoint": {"url": "/"}}`), []string{"/operations/0/filename filename"}}.errors)
 }
 
 func TestSanitizerDefinition(t *testing.T) {

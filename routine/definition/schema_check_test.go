@@ -152,6 +152,7 @@ func damage(random *rand.Rand, text string) string {
 		k := keys[random.IntN(len(keys))]
 		return put(k.start, k.end, []string{`"x-a"`, `"y"`, `"type"`, `"path"`, `"min_value"`, `""`}[random.IntN(6)])
 	}
-	values := []string{`null`, `true`, `""`, `"a"`, `"{{a}}"`, `0`, `1`, `1.0`, `1.5`, `-1`, `301`, `1e9`, `10.000000000000000001`, `[]`, `[null]`, `["a"]`, `{}`, `{"a": 1}`, `"POST"`, `"left"`, `"drop"`, `"date"`}
+	values := []string{`null`, `true`, `""`, `"a"`, `"{{a}}"`, `0`, `1`, `1.0`, `1.5`, `-1`, `301`, `1e9`, `10.000000000000000001`, `[]`,
+		`[null]`, `["a"]`, `{}`, `{"a": 1}`, `"POST"`, `"left"`, `"drop"`, `"date"`}
 	return put(n.start, n.end, values[random.IntN(len(values))])
 }

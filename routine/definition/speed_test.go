@@ -107,8 +107,10 @@ func hostileTexts() map[string]string {
 	}
 	for name, around := range map[string]string{
 		"text": `"type": "press", "key": "%s"`, "URL": `"type": "navigate", "url": "%s"`, "selector": `"type": "click", "selector": "%s"`, "expression": `"type": "wait_for_url", "url_regex": "%s"`,
-		"script": `"type": "js_evaluate", "js": "%s"`, "header": `"type": "fetch", "endpoint": {"url": "/", "headers": {"a": "%s"}}`, "body": `"type": "fetch", "endpoint": {"url": "/", "method": "POST", "body": "%s"}`,
-		"key": `"type": "fetch", "endpoint": {"url": "/", "method": "POST", "body": {"%s": 1}}`, "file name": `"type": "download", "endpoint": {"url": "/"}, "filename": "%s"`,
+		"script": `"type": "js_evaluate", "js": "%s"`, "header": `"type": "fetch", "endpoint": {"url": "/", "headers": {"a": "%s"}}`,
+		"body":      `"type": "fetch", "endpoint": {"url": "/", "method": "POST", "body": "%s"}`,
+		"key":       `"type": "fetch", "endpoint": {"url": "/", "method": "POST", "body": {"%s": 1}}`,
+		"file name": `"type": "download", "endpoint": {"url": "/"}, "filename": "%s"`,
 	} {
 		texts["50,000 placeholders in a "+name] = op(strings.Replace(around, "%s", strings.Repeat("{{abcdefghijklmno}} ", 50_000), 1))
 		texts["30,000 placeholders in a "+name] = op(strings.Replace(around, "%s", strings.Repeat("{{abcdefghijklmno}} ", 30_000), 1))
@@ -175,7 +177,8 @@ func routineOf(n int) []byte {
 		`{"type": "input_text", "selector": "input[name='q']", "text": "{{query}}", "clear": true}`,
 		`{"type": "click", "selector": "button[type='submit']", "timeout_ms": 5000}`,
 		`{"type": "wait_for_url", "url_regex": "/search\\?q=", "timeout_ms": 10000}`,
-		`{"type": "fetch", "endpoint": {"url": "/api/orders?page={{page}}", "method": "POST", "headers": {"authorization": "Bearer {{sessionStorage:login.token}}"}, "body": {"item": "{{query}}", "quantity": "{{page}}"}}, "session_storage_key": "orders"}`,
+		`{"type": "fetch", "endpoint": {"url": "/api/orders?page={{page}}", "method": "POST", "headers": {"authorization": "Bearer {{sessionStorage:login.token}}"},
+			"body": {"item": "{{query}}", "quantity": "{{page}}"}}, "session_storage_key": "orders"}`,
 		`{"type": "press", "key": "Enter"}`,
 		`{"type": "scroll", "delta_y": 800}`,
 		`{"type": "sleep", "timeout_seconds": 0.1}`,

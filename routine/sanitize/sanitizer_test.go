@@ -34,10 +34,12 @@ const catalogue = `{"total": 2, "items": [
 	"a.b": {"c d": null}, "z": 1, "a": "<&>"}`
 
 func TestJSONPath(t *testing.T) {
+	const items = `[{"name":"Lämp","price":9.5,"sku":12345678901234567890.10,"thumbnail":"aaaa","tags":["a","b"]},` +
+		`{"name":"Mill","price":20,"thumbnail":"bbbb","more":{"thumbnail":"cc","name":"Inner"}}]`
 	for path, want := range map[string]string{
 		// One place: the bare value.
 		`$.total`:             `2`,
-		`$`:                   `{"total":2,"items":[{"name":"Lämp","price":9.5,"sku":12345678901234567890.10,"thumbnail":"aaaa","tags":["a","b"]},{"name":"Mill","price":20,"thumbnail":"bbbb","more":{"thumbnail":"cc","name":"Inner"}}],"a.b":{"c d":null},"z":1,"a":"<&>"}`,
+		`$`:                   `{"total":2,"items":` + items + `,"a.b":{"c d":null},"z":1,"a":"<&>"}`,
 		`$.items[0].sku`:      `12345678901234567890.10`,
 		`$.items[-1].name`:    `"Mill"`,
 		`$['items'][0].tags`:  `["a","b"]`,
@@ -57,7 +59,7 @@ func TestJSONPath(t *testing.T) {
 		`$..name`:                              `["Lämp","Inner","Mill"]`, // what is inside comes first
 		`$.items[0:1].name`:                    `["Lämp"]`,
 		`$.items[1,0].name`:                    `["Mill","Lämp"]`,
-		`$.*`:                                  `[2,[{"name":"Lämp","price":9.5,"sku":12345678901234567890.10,"thumbnail":"aaaa","tags":["a","b"]},{"name":"Mill","price":20,"thumbnail":"bbbb","more":{"thumbnail":"cc","name":"Inner"}}],{"c d":null},1,"<&>"]`,
+		`$.*`:                                  `[2,` + items + `,{"c d":null},1,"<&>"]`,
 		`$.items[*].nothing`:                   `[]`,
 		`$.items[?(@.price > 9.5)].name`:       `["Mill"]`,
 		`$.items[?(@.price <= 9.5)].name`:      `["Lämp"]`,
@@ -102,17 +104,29 @@ func TestSanitizerSteps(t *testing.T) {
 		{"truncate", `{"type": "truncate", "max_chars": 3}`, "é😀\nxy", "é😀\n"},
 		{"truncate what is short", `{"type": "truncate", "max_chars": 3}`, "é😀x", "é😀x"},
 		{"in order", `[{"type": "json_path", "path": "$.html"}, {"type": "html_to_text"}, {"type": "truncate", "max_chars": 6}]`, `{"html": "<p>Hello, \"you\""}`, `Hello,`},
-		{"text", `{"type": "html_to_text"}`, "<!doctype html><title>T</title><style>a{}</style><body><h1>One</h1><p>Two <b>bold</b> &amp;\n three</p><script>x()</script><table><tr><td>a</td><td>b</td></tr></table><ul><li>x<li>y</ul><template>no</template>",
+		{"text", `{"type": "html_to_text"}`,
+			"<!doctype html><title>T</title><style>a{}</style><body><h1>One</h1><p>Two <b>bold</b> &amp;\n three</p>" +
+				"<script>x()</script><table><tr><td>a</td><td>b</td></tr></table><ul><li>x<li>y</ul><template>no</template>",
 			"One\nTwo bold & three\na b\nx\ny"},
 		{"text of no HTML", `{"type": "html_to_text"}`, "a < b\n c", "a < b c"},
 		{"markdown", `{"type": "html_to_markdown"}`, `<h1>One</h1><p>Two <b>bold</b> <a href="/x">link</a></p><ul><li>x<li>y</ul><script>x()</script>`, "# One\n\nTwo **bold** [link](/x)\n\n- x\n- y"},
-		{"markdown table", `{"type": "html_to_markdown"}`, `<table><tr><th>Product<th>Price<th>Qty<tr><td>Lamp<td>12<td>5<tr><td>Chair<td>99<td>1</table>`, "| Product | Price | Qty |\n|---|---|---|\n| Lamp | 12 | 5 |\n| Chair | 99 | 1 |"},
+		{"markdown table", `{"type": "html_to_markdown"}`,
+			`<table><tr><th>Product<th>Price<th>Qty<tr><td>Lamp<td>12<td>5<tr><td>Chair<td>99<td>1</table>`,
+			"| Product | Price | Qty |\n|---|---|---|\n| Lamp | 12 | 5 |\n| Chair | 99 | 1 |"},
 		{"markdown table without a header", `{"type": "html_to_markdown"}`, `<p>x<table><tr><td>1<td>2</table>`, "x\n\n|  |  |\n|---|---|\n| 1 | 2 |"},
-		{"markdown of pipes and lines in cells", `{"type": "html_to_markdown"}`, `<table><tr><th>a|b<th><code>c|d</code><tr><td><div>1</div><div>2</div><td>3<br>4</table>`, "| a\\|b | `c\\|d` |\n|---|---|\n| 1<br>2 | 3<br>4 |"},
-		{"markdown of wide and high cells", `{"type": "html_to_markdown"}`, `<table><tr><th colspan=2>a<th>b<tr><td rowspan=2>1<td>2<td>3<tr><td>4<td>5</table>`, "| a |  | b |\n|---|---|---|\n| 1 | 2 | 3 |\n|  | 4 | 5 |"},
-		{"markdown of a table in a table", `{"type": "html_to_markdown"}`, `<table><tr><td>12<td>5<tr><td><table><tr><th>a<th>b<tr><td>1<td>2</table><td>9</table>`, "12\n\n5\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n9"},
+		{"markdown of pipes and lines in cells", `{"type": "html_to_markdown"}`,
+			`<table><tr><th>a|b<th><code>c|d</code><tr><td><div>1</div><div>2</div><td>3<br>4</table>`,
+			"| a\\|b | `c\\|d` |\n|---|---|\n| 1<br>2 | 3<br>4 |"},
+		{"markdown of wide and high cells", `{"type": "html_to_markdown"}`,
+			`<table><tr><th colspan=2>a<th>b<tr><td rowspan=2>1<td>2<td>3<tr><td>4<td>5</table>`,
+			"| a |  | b |\n|---|---|---|\n| 1 | 2 | 3 |\n|  | 4 | 5 |"},
+		{"markdown of a table in a table", `{"type": "html_to_markdown"}`,
+			`<table><tr><td>12<td>5<tr><td><table><tr><th>a<th>b<tr><td>1<td>2</table><td>9</table>`,
+			"12\n\n5\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n9"},
 		{"markdown of a list in a cell", `{"type": "html_to_markdown"}`, `<table><tr><td>12<td><ul><li>5</ul><td>6</table>`, "12\n\n- 5\n\n6"},
-		{"markdown of a cell over later rows", `{"type": "html_to_markdown"}`, `<table><tr><th>a<th>b<th rowspan=3>c<tr><td>1<td>2<tr><td>3<td>4<tr><td>5<td>6<td>7</table>`, "| a | b | c |\n|---|---|---|\n| 1 | 2 |\n| 3 | 4 |\n| 5 | 6 | 7 |"},
+		{"markdown of a cell over later rows", `{"type": "html_to_markdown"}`,
+			`<table><tr><th>a<th>b<th rowspan=3>c<tr><td>1<td>2<tr><td>3<td>4<tr><td>5<td>6<td>7</table>`,
+			"| a | b | c |\n|---|---|---|\n| 1 | 2 |\n| 3 | 4 |\n| 5 | 6 | 7 |"},
 		{"markdown of a caption and row headers", `{"type": "html_to_markdown"}`, `<table><caption>C</caption><tr><th>a<td>1<tr><th>b<td>2</table>`, "C\n\n|  |  |\n|---|---|\n| a | 1 |\n| b | 2 |"},
 		{"markdown of a table in a link", `{"type": "html_to_markdown"}`, `<a href=/x><table><tr><td>12<td>5</table></a>`, "[12](/x)\n\n[5](/x)"},
 		{"markdown of an empty table", `{"type": "html_to_markdown"}`, `<p>x<table></table><p>y`, "x\n\ny"},
@@ -141,7 +155,8 @@ func TestSanitizerErrors(t *testing.T) {
 		{"deeper than any JSON", `{"type": "json_path", "path": "$.a"}`, strings.Repeat("[", 1<<20), routine.CodeValueMissing, "nests more than 500"},
 		{"values without end", `{"type": "json_path", "path": "$..a..a..a..a"}`, deep, routine.CodeResultTooLarge, ""},
 		{"removals without end", `{"type": "drop", "paths": ["$..a..a..a..b"]}`, deep, routine.CodeResultTooLarge, ""},
-		{"text without end", `{"type": "json_path", "path": "$..a"}`, strings.Repeat(`{"t":"`+strings.Repeat("x", 3000)+`","a":`, 240) + "1" + strings.Repeat("}", 240), routine.CodeResultTooLarge, "select less"},
+		{"text without end", `{"type": "json_path", "path": "$..a"}`, strings.Repeat(`{"t":"`+strings.Repeat("x", 3000)+`","a":`, 240) + "1" +
+			strings.Repeat("}", 240), routine.CodeResultTooLarge, "select less"},
 		{"too much HTML", `{"type": "html_to_text"}`, strings.Repeat("x", maxHTML+1), routine.CodeResultTooLarge, "truncate"},
 		{"more Markdown than a page can be", `{"type": "html_to_markdown"}`, strings.Repeat("<ul><li>x<br>y", maxHTML/14), routine.CodeResultTooLarge, "html_to_text"},
 		{"more values than can be looked into", `{"type": "json_path", "path": "$[0]"}`, "[" + strings.Repeat("{},", maxJSONValues) + "1]", routine.CodeResultTooLarge, "4000000 JSON values"},

@@ -27,7 +27,8 @@ func failingClick(code routine.Code) func(context.Context, routine.Click) (routi
 // The error of an element that was not found or cannot be used names what could
 // have been meant; other errors and other readers stay as they were.
 func TestErrorNamesTheNearestElements(t *testing.T) {
-	elements := []routine.Element{{Selector: "#b", Text: "Old", Problem: "is disabled", Matched: true}, {Selector: "button.buy-now", Text: "Buy now"}, {Selector: "[name=x]", Where: "in the frame iframe#pay"},
+	elements := []routine.Element{{Selector: "#b", Text: "Old", Problem: "is disabled", Matched: true},
+		{Selector: "button.buy-now", Text: "Buy now"}, {Selector: "[name=x]", Where: "in the frame iframe#pay"},
 		{Selector: "#hidden", Problem: "is hidden"}, {Selector: "#c3"}, {Selector: "#c4", Text: strings.Repeat("x", 50)}, {Selector: "#c5"}}
 	late := []routine.Element{{Selector: "#b", Matched: true}, {Selector: "#c"}}
 	const named = "; nearest: button.buy-now 'Buy now', [name=x] (in the frame iframe#pay), #c3, #c4 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'"
@@ -207,7 +208,8 @@ func (noFiles) PutFile(context.Context, string, *routine.File) error { return er
 // Evidence is in the ledger with its execution, the screenshot as a file of it.
 // That the file is lost does not change how the run ended.
 func TestEvidenceIsKept(t *testing.T) {
-	shown := routine.Evidence{URL: "https://a.test/", Elements: []routine.Element{{Selector: "#c"}}, Screenshot: &routine.Screenshot{ContentType: "image/jpeg", Width: 2, Height: 1, Size: 3, Data: []byte("jpg")}}
+	shown := routine.Evidence{URL: "https://a.test/", Elements: []routine.Element{{Selector: "#c"}},
+		Screenshot: &routine.Screenshot{ContentType: "image/jpeg", Width: 2, Height: 1, Size: 3, Data: []byte("jpg")}}
 	for name, keep := range map[string]func(routine.Store) routine.Store{
 		screenshot: func(s routine.Store) routine.Store { return s },
 		"":         func(s routine.Store) routine.Store { return noFiles{s} },

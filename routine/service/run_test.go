@@ -60,7 +60,8 @@ func TestRunFillsAndDoesInOrder(t *testing.T) {
 		{"type":"navigate","url":"https://shop.test/?q={{q}}"},
 		{"type":"input_text","selector":"#q","text":"{{q}} {{sessionStorage:user.id}}","clear":true},
 		{"type":"click","selector":"[name='{{q}}']","click_count":2},
-		{"type":"fetch","endpoint":{"url":"/api","method":"POST","headers":{"X-Token":"Bearer {{sessionStorage:user.token}}","X-N":5,"X-No":null},"body":{"n":"{{n}}","c":"{{cookie:sid}}"}},"session_storage_key":"got"},
+		{"type":"fetch","endpoint":{"url":"/api","method":"POST","headers":{"X-Token":"Bearer {{sessionStorage:user.token}}","X-N":5,"X-No":null},
+			"body":{"n":"{{n}}","c":"{{cookie:sid}}"}},"session_storage_key":"got"},
 		{"type":"return","session_storage_key":"got"}`,
 		`{"name":"q"},{"name":"n","type":"integer"}`, `{"q":"a&b","n":"7"}`)
 	if err != nil {
@@ -232,7 +233,8 @@ func TestLimitsSayWhichOneFired(t *testing.T) {
 	}{
 		{"the operation's own", `{"type":"click","selector":"#b","timeout_ms":1500}`, 5 * time.Second, routine.CodeElementNotFound, `no element matches "#b" after 1500 ms`},
 		{"the run's", `{"type":"click","selector":"#b"}`, 2 * time.Second, routine.CodeTimeout, `the run took longer than its timeout_seconds of 2: no element matches "#b"; nearest: #c 'Buy'`},
-		{"the run's, while waiting for a URL", `{"type":"wait_for_url","url_regex":"never"}`, 2 * time.Second, routine.CodeTimeout, `timeout_seconds of 2: the URL did not match "never"; it is https://shop.test/cart?done=1`},
+		{"the run's, while waiting for a URL", `{"type":"wait_for_url","url_regex":"never"}`, 2 * time.Second, routine.CodeTimeout,
+			`timeout_seconds of 2: the URL did not match "never"; it is https://shop.test/cart?done=1`},
 		{"the run's, while asleep", `{"type":"sleep","timeout_seconds":30}`, 2 * time.Second, routine.CodeTimeout, "timeout_seconds of 2"},
 		{"wait_for_url's", `{"type":"wait_for_url","url_regex":"never","timeout_ms":700}`, 5 * time.Second, routine.CodeTimeout, `did not match "never" within 700 ms; it is https://shop.test/cart?done=1`},
 	}
