@@ -9,16 +9,16 @@ import (
 	"rote/browser/cdp"
 )
 
-// Frames may go while the page that they are in is dismissed.
-func TestDismissWhileFramesGo(t *testing.T) {
+// Frames may go while the page that they are in is unregistered.
+func TestUnregisterWhileFramesGo(t *testing.T) {
 	p := openPage(t, "")
 	p.mu.Lock()
 	p.frames.isolated = []*frameView{{p: p, session: "one"}, {p: p, session: "two"}}
 	p.mu.Unlock()
-	release := holdUp(t, p.i.client) // dismiss waits at the first frame
+	release := holdUp(t, p.i.client) // unregister waits at the first frame
 	done := make(chan struct{})
 	go func() { defer close(done); p.i.targets.unregister(p) }()
-	eventually(t, testTime, "the page's dismissal", func() bool {
+	eventually(t, testTime, "the page is unregistered", func() bool {
 		p.i.targets.mu.Lock()
 		defer p.i.targets.mu.Unlock()
 		return p.i.targets.pages[p.context] == nil

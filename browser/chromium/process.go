@@ -35,7 +35,7 @@ type Process struct {
 	log     *tail
 	exited  chan struct{} // closed when the process has ended and was waited for
 	once    sync.Once
-	ended   atomic.Bool // whether close was called
+	ended   atomic.Bool // whether Close ended it
 }
 
 // ProfilePrefix is what the names of profile directories in [os.TempDir] begin with.
@@ -155,8 +155,8 @@ func (p *Process) Close() {
 	})
 }
 
-// EndReason describes how the process has ended by itself; it is empty if close was called.
-// After the connection has ended, it waits a little for the end of the process.
+// EndReason describes how the process has ended by itself; it is empty if Close ended it.
+// The connection may end first, so EndReason waits for the process, for within at most.
 func (p *Process) EndReason(within time.Duration) string {
 	if p.ended.Load() {
 		return ""
