@@ -177,9 +177,9 @@ func eventually(t *testing.T, within time.Duration, what string, done func() boo
 	return true
 }
 
-// leave opens the pages of all ways in the browser: one with most of them in
-// frames, and one each for those that take a page of their own. told is asked
-// until it has heard of every way that must be heard of.
+// leave opens the pages of all ways in the browser: one with most of them in frames,
+// and one each for those that need a page of their own. It calls told until every
+// way that must be reported has been.
 func leave(t *testing.T, b *Browser, home string, told func(p *page, n int) bool, must func(way) bool) {
 	t.Helper()
 	visit := func(path string, of func(n int) bool) (unheard []int) {

@@ -16,12 +16,12 @@ import (
 	"rote/browser/tempdir"
 )
 
-// webSocket is a connection to a browser that somebody else has started.
+// webSocket is a connection to a browser that rote has not started.
 type webSocket struct{ *rod.WebSocket }
 
 func (s webSocket) Write(message []byte) error { return s.Send(message) }
 
-// elsewhere is a browser that somebody else has started, and a launcher that connects to
+// elsewhere is a browser that rote has not started, and a launcher that connects to
 // it.
 type elsewhere struct {
 	url, home string

@@ -99,7 +99,8 @@ func TestEvidenceRanksTheRightElementFirst(t *testing.T) {
 	}
 }
 
-// matching tells, of every match of a selector, whether it is the right one.
+// matching is an expression that lists for every match of a selector whether it is
+// the right element.
 const matching = `(() => {
   const all = root => [...root.querySelectorAll(%q)].map(e => e.hasAttribute('data-right')).concat(...[...root.querySelectorAll('*')].map(e =>
     e.shadowRoot ? all(e.shadowRoot) : e.tagName === 'IFRAME' ? all(e.contentDocument) : []));

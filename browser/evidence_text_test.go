@@ -40,8 +40,8 @@ func TestEvidenceTellsWhatThePageSays(t *testing.T) {
 	}
 }
 
-// For what only reads, any element may have been meant, by whatever of its
-// name is like that of the selector.
+// For an operation that only reads, the evidence lists elements of any kind whose
+// names are similar to the selector's.
 func TestEvidenceForWhatOnlyReads(t *testing.T) {
 	t.Parallel()
 	p := site(t, map[string]any{

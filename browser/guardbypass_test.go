@@ -63,7 +63,8 @@ func TestScriptBypasses(t *testing.T) {
 		{name: "a script by document.write", body: `document.write('<scr' + 'ipt>console.log(1)</scr' + 'ipt>')`},
 		{name: "an SVG script", body: `const s = document.createElementNS('http://www.w3.org/2000/svg', 'script'); s.textContent = ` + ran + `; document.querySelector('#out').append(s)`},
 		{name: "onerror in HTML", body: `document.querySelector('#out').innerHTML = '<img src="data:," one' + 'rror=\'console.log("RAN")\'>'`},
-		{name: "onload in HTML", body: "document.querySelector('#out').innerHTML = '<svg onl' + `oad='console.log(\"RAN\")'>`; document.querySelector('#out').innerHTML += '<style onl' + `oad='console.log(\"RAN\")'></style>`"},
+		{name: "onload in HTML", body: "document.querySelector('#out').innerHTML = '<svg onl' + `oad='console.log(\"RAN\")'>`; " +
+			"document.querySelector('#out').innerHTML += '<style onl' + `oad='console.log(\"RAN\")'></style>`"},
 		{name: "ontoggle in HTML", body: "document.querySelector('#out').innerHTML = '<details open onto' + `ggle='console.log(\"RAN\")'>x</details>`"},
 		{name: "onclick set as an attribute", body: `const b = document.querySelector('#q'); b.setAttribute('on' + 'click', ` + ran + `); b.click()`},
 		{name: "onclick set as an attribute node", body: `const a = document.createAttribute('onclick'); a.value = ` + ran + `; const b = document.querySelector('#q'); b.setAttributeNode(a); b.click()`},
@@ -113,8 +114,8 @@ func TestScriptBypasses(t *testing.T) {
 	})
 }
 
-// Hooks that no native's call shows: what a script leaves dies when the page
-// first enters it, and the page goes on.
+// Some hooks need no call of a browser function. Such a function of a script is
+// stopped when the page first calls it, and the page continues.
 func TestScriptsLeaveNoHook(t *testing.T) {
 	t.Parallel()
 	hooks := map[string]string{

@@ -72,9 +72,9 @@ func TestHooksOnPagesWithAPolicy(t *testing.T) {
 	})
 }
 
-// What the page registers for each of its elements pauses nothing, during a
-// script and after it, also where the page has put a function of its own in the
-// place of the browser's.
+// The page's own registrations of event listeners do not pause, neither during a
+// script nor after it, also if the page has replaced the browser's function by its
+// own.
 func TestPagesHookAtFullSpeed(t *testing.T) {
 	const draw = `window.draw = () => { let n = 0; const o = new ResizeObserver(() => 1);
 		for (let i = 0; i < 200; i++) {

@@ -47,8 +47,8 @@ func heard(t *testing.T, p *page, words string) {
 	}
 }
 
-// A frame of another site has a process of its own, and nothing tells who has
-// sent it elsewhere.
+// A frame of another site has a process of its own, and no stack says who navigates
+// it.
 func TestScriptsSendNoFrameElsewhere(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b *Browser) {
@@ -87,7 +87,7 @@ func TestScriptsSendNoFrameElsewhere(t *testing.T) {
 	})
 }
 
-// What the page's links and the frame itself do is theirs.
+// Navigations by links of the page and by the frame itself are allowed.
 func TestFramesGoOnUnderTheWatch(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b *Browser) {

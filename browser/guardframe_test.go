@@ -61,7 +61,7 @@ func TestScriptsShowNoMadeDocument(t *testing.T) {
 	}
 }
 
-// A frame of another site goes on its own ways, also after a script.
+// A frame of another site can still navigate itself after a script.
 func TestFramesGoTheirWayAfterAScript(t *testing.T) {
 	t.Parallel()
 	for _, b := range []string{"#go", "#set"} {

@@ -10,8 +10,8 @@ import (
 	"rote/routine"
 )
 
-// What a script has put into the document loads nothing after the call either,
-// when it is looked at, pointed at or waited for.
+// Elements that a script has added load nothing after the call either: not when they
+// are scrolled into view or hovered, and not after a delay.
 func TestScriptsLoadNothingLater(t *testing.T) {
 	t.Parallel()
 	press := func(selector string) func(context.Context, *page) error {

@@ -180,8 +180,8 @@ func TestCodeThatAScriptLeftStopsAgain(t *testing.T) {
 	}
 }
 
-// The page's own call of a function that a script has left is stopped, and the
-// run is told.
+// When the page calls a function that a script has left, the call is stopped and the
+// run gets a warning.
 func TestThePageCallsWhatAScriptLeft(t *testing.T) {
 	p := guardedPage(t, shared, site(t, map[string]any{"/": `<button id=b onclick="hook(); document.title = 'after'">b</button>`})+"/")
 	eval(t, p, `(() => { window.hook = () => [1] })()`)

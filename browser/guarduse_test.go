@@ -52,8 +52,8 @@ func TestScriptsMayUseThePage(t *testing.T) {
 	})
 }
 
-// What a script has left with the browser alone is the error of what the run
-// does next.
+// If a callback that a script has left breaks the rules, the next operation of the
+// run fails with that error.
 func TestALateViolationEndsTheRun(t *testing.T) {
 	s := newSink(t)
 	p := guardedPage(t, shared, guardSite(t, s)+"/")

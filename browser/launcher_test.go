@@ -12,7 +12,7 @@ import (
 	"rote/routine"
 )
 
-// A run is told what to do about a sandbox that cannot start, and not to find out why.
+// If the sandbox cannot start, the error of a run says what to do about it.
 func TestUnavailableBrowser(t *testing.T) {
 	for cause, check := range map[error]bool{fmt.Errorf("start x: %w", chromium.ErrNoSandbox): false, errors.New("EOF"): true} {
 		err := unavailable(cause)

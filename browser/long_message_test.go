@@ -27,9 +27,10 @@ func TestLongAnswer(t *testing.T) {
 	}
 }
 
-// An upload is not told of with its body, so that no page can hold up the pipe
-// with it. While scripts are watched the body comes with the request that is
-// paused; one too long to be read is refused, and the page does not hang.
+// The event of an upload does not contain its body, so that no page can block the
+// pipe with it. While scripts are watched, the body is in the event of the paused
+// request. If it is too long to be read, the request is refused and the page does
+// not hang.
 func TestLongUpload(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {

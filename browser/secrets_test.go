@@ -14,8 +14,9 @@ import (
 	"rote/routine/service"
 )
 
-// Nothing of a secret is in what a run tells, however the browser, the page and a
-// server write it: shortened by V8, folded, in the name of a host or header.
+// No result or record of a run contains a secret, no matter how the browser, the
+// page or a server writes it: shortened by V8, in other case, in the name of a host
+// or header.
 func TestSecretsOfARunAreNotTold(t *testing.T) {
 	t.Parallel()
 	url := site(t, map[string]any{

@@ -83,8 +83,8 @@ func TestBrowserThatIsAlwaysSilent(t *testing.T) {
 	}
 }
 
-// A run whose page is not opened in time is told so, whatever its own limit is,
-// and the next run gets another browser.
+// If a page is not opened in time, the error says so regardless of the run's own
+// limit, and the next run gets another browser.
 func TestOpenIsBounded(t *testing.T) {
 	b := own(t)
 	b.config.Warm = -1 // no context is ready

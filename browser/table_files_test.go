@@ -29,8 +29,8 @@ func handsIn(selector string, files ...routine.InputFile) func(a *attempt) error
 	}
 }
 
-// told is a script that says the name, type, size and sum of each file, and the
-// events that came.
+// told is a script that logs the name, type, size and checksum of each file, and the
+// events.
 const told = `<script>
 	async function tell(files, by = say) {
 		for (const f of files) {

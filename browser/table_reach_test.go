@@ -15,8 +15,8 @@ func shadow(html string) string {
 // far is a stretch of page that has to be scrolled over.
 const far = `<div style="height:3000px"></div>`
 
-// Elements whose own box tells little of where they can be clicked: those that
-// have none, and those in or around a button or link.
+// Elements that cannot be clicked in the middle of their own box: those without a
+// box, and those in or around a button or link.
 func TestClickReachesWithoutABox(t *testing.T) {
 	t.Parallel()
 	scrolled := func(a *attempt) error { return a.p.Scroll(a.ctx, routine.Scroll{Selector: "#b"}) }

@@ -91,8 +91,8 @@ func TestFetchTable(t *testing.T) {
 	})
 }
 
-// From a blank page a request is one of its site's own, whatever the site has at
-// its root: many have nothing there that a page could be.
+// A request from a blank page counts as one of its own site, even if the root of the
+// site is no page.
 func TestFetchOnABlankPage(t *testing.T) {
 	t.Parallel()
 	type handler = func(http.ResponseWriter, *http.Request)

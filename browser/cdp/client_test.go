@@ -113,9 +113,9 @@ func TestEventsGoToTheirSession(t *testing.T) {
 	})
 }
 
-// A message that is too long fails the request that it answers. A request of a page that
-// it announces is not left paused: one that nobody checks is continued, one that the guard
-// would have checked fails.
+// A response that is too long fails its request. An announced request that is too
+// long is not left paused: it is continued if nothing checks it, and failed if the
+// guard would have checked it.
 func TestTooLongMessages(t *testing.T) {
 	const paused = `{"method":"Fetch.requestPaused","params":{"requestId":"R1","request":{"postData":"…"}}`
 	for name, row := range map[string]struct{ says, sends string }{
@@ -183,7 +183,7 @@ func TestRequestsEndWithTheConnection(t *testing.T) {
 	})
 }
 
-// A request that nobody waits for any more is forgotten, and its late answer dropped.
+// A request whose caller has given up is forgotten, and its late response dropped.
 func TestAbandonedRequestsAreForgotten(t *testing.T) {
 	connect(t, func(t *testing.T, c *Client, b *fakeBrowser) {
 		gaveUp := errors.New("gave up")

@@ -37,10 +37,12 @@ func TestCheckOfWhatIsNoBrowser(t *testing.T) {
 		"a script that ends":           {file("ends", "#!/bin/sh\n", 0o755), "ended instead of answering", "rote browser install"},
 		"a script without interpreter": {file("lost", "#!/no/such/shell\n", 0o755), "the interpreter or loader that it asks for is not installed", "rote browser install"},
 		"a script that says nothing":   {file("silent", "#!/bin/sh\nexec sleep 60\n", 0o755), "does not answer as Chromium does", "rote browser install"},
-		"a browser without a library":  {file("chrome", "#!/bin/sh\necho chrome: error while loading shared libraries: libnss3.so: cannot open >&2\nexit 127\n", 0o755), "the library libnss3.so is missing", "package manager"},
-		"Firefox":                      {file("firefox", "#!/bin/sh\n", 0o755), "is firefox, which rote cannot drive", "name Chromium"},
-		"a link to Firefox":            {link, "is firefox, which rote cannot drive", "name Chromium"},
-		"a driver":                     {file("chromedriver", "#!/bin/sh\n", 0o755), "is chromedriver", "name Chromium"},
+		"a browser without a library": {
+			file("chrome", "#!/bin/sh\necho chrome: error while loading shared libraries: libnss3.so: cannot open >&2\nexit 127\n", 0o755),
+			"the library libnss3.so is missing", "package manager"},
+		"Firefox":           {file("firefox", "#!/bin/sh\n", 0o755), "is firefox, which rote cannot drive", "name Chromium"},
+		"a link to Firefox": {link, "is firefox, which rote cannot drive", "name Chromium"},
+		"a driver":          {file("chromedriver", "#!/bin/sh\n", 0o755), "is chromedriver", "name Chromium"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			limit := testTime

@@ -10,12 +10,13 @@ import (
 	"testing"
 )
 
-// What Chromium writes about its sandbox becomes one sentence that says what to
-// do; what it writes otherwise stays as it is.
+// Chromium's messages about its sandbox become one sentence that says what to do.
+// Other messages stay as they are.
 func TestSandboxFailuresAreExplained(t *testing.T) {
 	cause := errors.New("EOF")
 	for _, said := range []string{
-		"[1122/063252.847909:ERROR:content/browser/zygote_host/zygote_host_impl_linux.cc:130] No usable sandbox! If this is a Debian system, please install the chromium-sandbox package to solve this problem.",
+		"[1122/063252.847909:ERROR:content/browser/zygote_host/zygote_host_impl_linux.cc:130] No usable sandbox! " +
+			"If this is a Debian system, please install the chromium-sandbox package to solve this problem.",
 		"[0:FATAL:setuid_sandbox_host.cc(158)] The SUID sandbox helper binary was found, but is not configured correctly. Rather than run without sandboxing I'm aborting now.",
 		"Failed to move to new namespace: PID namespaces supported, Network namespace supported, but failed: errno = Operation not permitted",
 	} {
@@ -64,7 +65,7 @@ func TestInstallerTakesTheSandboxAlong(t *testing.T) {
 	}
 }
 
-// Who may not install packages is given the whole command line.
+// Users who may not install packages get the whole command line.
 func TestInstallationByHand(t *testing.T) {
 	want := "sudo apt-get update && sudo apt-get install --yes --no-install-recommends chromium-headless-shell chromium-sandbox fonts-liberation"
 	if got := managers[0].manualCommand(); got != want {
@@ -72,7 +73,7 @@ func TestInstallationByHand(t *testing.T) {
 	}
 }
 
-// What the package manager prints is shown while it works, not when it is done.
+// The output of the package manager is shown while it works, not only at its end.
 func TestInstallationShowsItsProgress(t *testing.T) {
 	dir := t.TempDir()
 	proceed := filepath.Join(dir, "proceed")

@@ -315,7 +315,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// However an author's expression backtracks, a call is answered.
+// A call is answered even if the author's expression backtracks without end.
 func TestPatternsNeverHang(t *testing.T) {
 	var parameters, values, keys strings.Builder
 	for i, pattern := range slowPatterns {

@@ -68,7 +68,7 @@ func TestBodyWithAString(t *testing.T) {
 	}
 }
 
-// Whatever wraps it, the routine is the same.
+// The routine is the same in all accepted forms of the body.
 func TestEveryFormGivesTheSameRoutine(t *testing.T) {
 	text := declaring(`{"name": "p", "type": "enum", "enum_values": ["a"]}`)
 	quoted, err := json.Marshal(text)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What rote adds to an operation is checked as everything else: its shape, its
-// selectors and placeholders, and that it stands where it has an effect.
+// The fields that rote adds to operations are checked like all others: their
+// shape, selectors and placeholders, and whether they have an effect there.
 func TestExtensionsAreChecked(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

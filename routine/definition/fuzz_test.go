@@ -58,9 +58,9 @@ func seeds(f *testing.F) [][]byte {
 	return all
 }
 
-// Whatever the text: there is an answer, soon, the same each time, and each
-// problem has its place in the text. What is accepted is accepted again as it
-// is given back, and calls of it are answered too.
+// Every text is answered soon and with the same result each time, and each
+// problem has a position in the text. An accepted definition is accepted again
+// in its stored form, and calls of it are answered too.
 func FuzzParse(f *testing.F) {
 	for _, text := range seeds(f) {
 		f.Add(text)

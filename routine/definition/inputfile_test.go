@@ -86,7 +86,7 @@ func TestFilesOfACall(t *testing.T) {
 	}
 }
 
-// What is kept of a file tells which one it was and not what it holds.
+// The record of a file identifies it without its content.
 func TestFilesAreKeptWithoutTheirContent(t *testing.T) {
 	t.Parallel()
 	d, _, err := Parse([]byte(uploading))

@@ -67,8 +67,8 @@ func TestParameterSchema(t *testing.T) {
 	}
 }
 
-// What callers are shown is in the order of the declaration, and a parameter
-// with a default can be left out.
+// The schema has the order of the declaration, and a parameter with a default is
+// optional.
 func TestParametersSchema(t *testing.T) {
 	d, _, err := definition.Parse([]byte(`{"name": "n", "description": "d", "operations": [{"type": "navigate", "url": "https://shop.example/{{z}}/{{a}}/{{m}}"}],
 		"parameters": [{"name": "z", "description": "Z"}, {"name": "a", "description": "A", "default": "1"}, {"name": "m", "description": "M", "required": false}]}`))

@@ -74,7 +74,7 @@ func TestFaultyDeclarationStillDeclares(t *testing.T) {
 	}
 }
 
-// A placeholder stands for a name or the text of a string, wherever it is.
+// A placeholder in a selector is filled in as a name or as the text of a string.
 func TestSelectorsWithPlaceholders(t *testing.T) {
 	for _, s := range []string{"#{{p}}", ".a-{{p}}", "[a='{{p}}']", `[a=\"{{p}}\"]`, `[a=\"\"{{p}}\"\"]`, "[a={{p}}]", ":nth-child({{p}})",
 		"{{p}}", "{{p}} > {{p}}", `.a\\{{p}}`, "[a='{{p}} {{p}}' i]", ".x{{p}}y", "li:nth-child({{p}}) a"} {

@@ -2,7 +2,7 @@ package definition
 
 import "testing"
 
-// What is legal and surely not meant is told before a run finds it out.
+// Definitions that are valid but certainly not intended get a warning.
 func TestDoubts(t *testing.T) {
 	const open = `{"type": "navigate", "url": "https://a.example/"}, `
 	const end = `, {"type": "return_html"}`

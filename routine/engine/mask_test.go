@@ -183,7 +183,8 @@ func TestMaskingIsLinear(t *testing.T) {
 	}
 }
 
-// What is looked through in windows is found where they meet, too.
+// Long texts are searched in windows. A secret across the border of two windows
+// is found.
 func TestLongTextsAreMasked(t *testing.T) {
 	optional.OneGoroutine(t)
 	s := secretText("first second\nthird")
@@ -200,8 +201,8 @@ func TestLongTextsAreMasked(t *testing.T) {
 	}
 }
 
-// Texts that begin alike for longer than a finder keeps in its tree are told
-// apart: the spellings of one secret, and several secrets.
+// Secrets with a common prefix longer than the tree of the finder are
+// distinguished: the spellings of one secret, and several secrets.
 func TestLongSecretsThatBeginAlike(t *testing.T) {
 	long := strings.Repeat("k", 300)
 	both := secretsOf([]routine.Parameter{{Name: "p", Secret: true}, {Name: "q", Secret: true}}, routine.Values{"p": long + "&tail-one", "q": long + "-other-two"})

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A secret is hidden however what tells of the run writes it.
+// A secret is hidden in all spellings that can appear in records of a run.
 func TestSecretsAreHidden(t *testing.T) {
 	const secret = `p@ss "wörd"/<&+'(1)!`
 	s := secretsOf([]routine.Parameter{{Name: "pin", Secret: true}, {Name: "open"}}, routine.Values{"pin": secret, "open": "shown"})

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is nested more deeply than readers take stays text, so that an execution
-// can be read again.
+// A value that is nested too deeply for readers stays text, so that the
+// execution can be read again.
 func TestDeepValuesStayText(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat(`{"[{\"":[`, n/2) + strings.Repeat("]}", n/2) }
 	inString := func(text string) string { return routine.JSONText(text) }

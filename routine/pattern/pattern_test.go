@@ -87,8 +87,8 @@ func TestOneMatchIsBounded(t *testing.T) {
 	}
 }
 
-// What is compiled has a bound as well: the library is slow with groups that
-// repeat in each other.
+// Compiling has a limit too, because the library is slow with nested
+// repetitions.
 func TestCompilingIsBounded(t *testing.T) {
 	for name, expr := range map[string]string{
 		"brackets":        strings.Repeat("(", 1<<20),

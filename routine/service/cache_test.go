@@ -85,8 +85,8 @@ func TestWhatHasNotChangedIsReadOnce(t *testing.T) {
 	}
 }
 
-// What is not found, or too long, is not kept; nor does a copy serve when the
-// Store cannot tell whether it is still good.
+// Routines that do not exist or are too long are not cached. A cached copy is
+// not used if the Store cannot say whether it is current.
 func TestWhatIsNotKept(t *testing.T) {
 	store := &reads{Store: routinetest.NewStore()}
 	s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
@@ -173,8 +173,8 @@ func TestOneLookForARequest(t *testing.T) {
 	}
 }
 
-// TestTools: the list of tools reads no definitions, which Tool gives one by one
-// to whoever may list tools.
+// The list of tools reads no definitions. Tool returns them one by one to
+// callers who may list tools.
 func TestTools(t *testing.T) {
 	store := &reads{Store: routinetest.NewStore()}
 	s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})

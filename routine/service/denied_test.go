@@ -9,8 +9,8 @@ import (
 	"rote/routine/routinetest"
 )
 
-// What was refused while an operation went on stands in its record, without the
-// secrets that a host's name may carry.
+// The record of an operation lists the requests that were refused while it ran,
+// without secrets in names of hosts.
 func TestDenialsAreOnRecord(t *testing.T) {
 	page := routinetest.Page{Denials: []routine.Denial{
 		{Host: "ads.test:443", Address: "10.0.0.1", Reason: "that is not a public address", Count: 2},

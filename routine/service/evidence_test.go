@@ -61,7 +61,7 @@ func TestErrorNamesTheNearestElements(t *testing.T) {
 	}
 }
 
-// What only reads looks for no element to act on.
+// For operations that only read, the error suggests no element to act on.
 func TestErrorOfReadingWhereNothingIsLikeIt(t *testing.T) {
 	page := routinetest.Page{OuterHTML: func(context.Context, string) (string, int, error) {
 		return "", 0, routine.Errorf(routine.CodeElementNotFound, "no element matches %q", "#t")
@@ -72,7 +72,7 @@ func TestErrorOfReadingWhereNothingIsLikeIt(t *testing.T) {
 	}
 }
 
-// The page is told what was looked for, with the values filled in.
+// The page gets the selector of the failed operation with its values filled in.
 func TestInspection(t *testing.T) {
 	for operation, want := range map[string]routine.Inspection{
 		`{"type":"click","selector":"#b-{{n}}"}`:               {Operation: "click", Selector: "#b-7", Secrets: []string{"tr2"}},
@@ -99,8 +99,8 @@ func TestNoEvidenceWithTooManySecrets(t *testing.T) {
 	}
 }
 
-// Whatever a page says, its evidence is small, shows no secret and keeps a
-// terminal safe.
+// Evidence stays small, shows no secret and contains no control characters, no
+// matter what the page contains.
 func TestEvidenceIsSmallAndShowsNoSecret(t *testing.T) {
 	long := strings.Repeat("\u2028é<tr2>", 100) + "\x1b[31m tr2 "
 	e := routine.Evidence{URL: "https://ann:pw@a.test/?access_token=abc&k=tr2#id_token=def&n=" + long, Title: long, Text: long, Screenshot: &routine.Screenshot{Data: []byte("tr2")}}
@@ -142,8 +142,8 @@ func TestEvidenceKeepsTheLatest(t *testing.T) {
 	}
 }
 
-// Evidence is worth a moment after a failure, also after the run's time, but
-// nothing once nobody waits.
+// Evidence may take a moment after a failure, also after the timeout of the run,
+// but not if the caller is gone.
 func TestWhenEvidenceIsTaken(t *testing.T) {
 	hang := func(ctx context.Context, _ routine.Click) (routine.Found, error) {
 		<-ctx.Done()

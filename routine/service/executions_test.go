@@ -198,8 +198,8 @@ func TestWhoMayLookIntoTheLedger(t *testing.T) {
 	}
 }
 
-// TestEndIsSavedWhenTheStoreIsBack: a run that has completed is answered so though
-// the ledger could not be written, told rightly meanwhile, and saved later.
+// If the end of a run cannot be saved, its caller still gets the result, reads
+// of the execution are correct, and it is saved later.
 func TestEndIsSavedWhenTheStoreIsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &failing{Store: routinetest.NewStore(), finish: errors.New("disk full")}
@@ -237,8 +237,8 @@ func TestEndIsSavedWhenTheProcessEnds(t *testing.T) {
 	})
 }
 
-// An execution whose end is not in the ledger yet is told also while the ledger
-// cannot be read, to those who may read it.
+// An execution whose end is not saved yet can be read while the store fails, by
+// callers who may read it.
 func TestUnsavedEndIsToldWithoutTheStore(t *testing.T) {
 	store := &unreadable{Store: routinetest.NewStore()}
 	s := service.New(service.Config{Store: &failing{Store: store, finish: errors.New("locked")}, Browser: &routinetest.Browser{}})

@@ -11,8 +11,9 @@ import (
 	"rote/routine/routinetest"
 )
 
-// What rote adds to an operation reaches the page, its placeholders filled in. A
-// popup is closed when its operation has ended, and stays when that has failed.
+// The fields that rote adds to operations reach the page with their placeholders
+// filled in. A popup is closed when its operation has succeeded, and stays open
+// when it has failed.
 func TestExtensionsReachThePage(t *testing.T) {
 	t.Parallel()
 	var did []string

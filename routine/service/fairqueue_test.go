@@ -40,8 +40,8 @@ func member(organization string) routine.Principal {
 	return p
 }
 
-// start starts a run that sleeps for some seconds. The function it gives, nil for
-// a run that does not wait, tells how many wait before it.
+// start starts a run that sleeps for some seconds. It returns a function that
+// says how many runs wait before it, or nil if the run does not wait.
 func (c *crowd) start(organization, name string, seconds int) (ahead func() int, err error) {
 	c.t.Helper()
 	e, err := c.service.Start(c.t.Context(), member(organization), c.sleeper(organization, seconds), service.Call{Timeout: routine.MaxRunTimeout,
@@ -172,8 +172,8 @@ func TestOneOrganizationAloneHasAllPlaces(t *testing.T) {
 	})
 }
 
-// Organizations that all want more than there is take turns, whoever came first
-// and whatever the number of their calls.
+// When the queue is full, organizations take turns, regardless of the order and
+// the number of their calls.
 func TestOrganizationsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrowd(t, 1, 100)
@@ -221,8 +221,8 @@ func TestTurnsAmongThoseWhoComeAgain(t *testing.T) {
 	})
 }
 
-// The place in the queue that a caller is told is the one in which it is served,
-// whatever the organizations, if no more come and runs are alike.
+// The place in the queue that a caller sees is the order in which it is served,
+// if no more calls come and all runs take equally long.
 func TestPlaceInTheQueueIsTrue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		random := seeded.Rand(t)

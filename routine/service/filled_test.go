@@ -63,7 +63,7 @@ func TestHeaderWithoutValueIsDropped(t *testing.T) {
 	}
 }
 
-// What a download is called can be used as a file's name as it is.
+// The name of a download can be used as a file name.
 func TestFilenameHasNoPathAndNoControlCharacters(t *testing.T) {
 	page := routinetest.Page{Response: routine.Response{URL: "https://a.test/x", Status: 200}}
 	for written, want := range map[string]string{`a/b.pdf`: "b.pdf", `..\\..\\x.sh`: "x.sh", `a\nb\u0085`: "ab", `a/\n{{p}}`: "q.pdf", `a\n{{p}}`: "aq.pdf"} {
@@ -74,7 +74,7 @@ func TestFilenameHasNoPathAndNoControlCharacters(t *testing.T) {
 	}
 }
 
-// What is escaped for its place is hidden as it stands there, too.
+// A secret is also hidden in its escaped form.
 func TestSecretsAreHiddenAsTheyAreWritten(t *testing.T) {
 	for _, row := range []struct{ operation, secret, written string }{
 		{`{"type":"wait_for_url","url_regex":"code={{s}}","timeout_ms":1}`, `s3cr3t.value+1`, `s3cr3t\.value\+1`},

@@ -107,7 +107,8 @@ func TestExecuteOnce(t *testing.T) {
 	})
 }
 
-// Whoever loses the answer gets it by the same call again: the run goes on.
+// A run with a key continues if its caller disconnects. The same call returns
+// its result.
 func TestExecuteOnceOutlivesItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := two(t, routinetest.NewStore())
@@ -207,8 +208,8 @@ func TestAnswerOfAnotherTokensCall(t *testing.T) {
 	}
 }
 
-// What a call made belongs to the caller's organization, user, project and
-// reach: the same key of another caller does its own work.
+// A key belongs to the caller's organization, user, project and scopes. The same
+// key of another caller is a new one.
 func TestKeysOfOtherCallers(t *testing.T) {
 	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	r := create(t, s, ann, private)

@@ -18,8 +18,8 @@ import (
 	"rote/routine/service"
 )
 
-// editable is a service with one routine of ann's. Its clock goes on by a minute
-// each time it is looked at.
+// editable returns a service with one routine of ann's. Its clock advances by a
+// minute each time it is read.
 func editable(t *testing.T) (*service.Service, *routine.Routine) {
 	t.Helper()
 	now := time.Unix(1000, 0)

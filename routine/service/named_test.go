@@ -88,8 +88,8 @@ func TestPutRoutineRefuses(t *testing.T) {
 	}
 }
 
-// Of many calls that create a routine of one name at once, one does, and the
-// others change that one.
+// When many calls create a routine of one name at the same time, one creates it
+// and the others change it.
 func TestPutRoutineRace(t *testing.T) {
 	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	var all sync.WaitGroup

@@ -47,7 +47,7 @@ type finishPanics struct{ routine.Store }
 
 func (finishPanics) FinishExecution(context.Context, *routine.Execution) error { panic("a bug") }
 
-// Each execution of the ledger is told once, however it ended.
+// The observer gets each execution exactly once, however it ended.
 func TestObserverOfExecutions(t *testing.T) {
 	for _, row := range []struct {
 		name string

@@ -16,8 +16,8 @@ var someCookies = []routine.Cookie{{Name: "top", Domain: "shop.example"}, {Name:
 	{Name: "like", Domain: "myshop.example"}, {Name: "other", Domain: "other.example"}, {Name: "four", Domain: "127.0.0.1"}, {Name: "six", Domain: "[::1]"},
 	{Name: "local", Domain: "localhost"}, {Name: "idn", Domain: "xn--gre-6ka8i.example"}}
 
-// A filter keeps the cookies of its domain and of the subdomains, however it is
-// written. One that keeps nothing is told.
+// A filter keeps the cookies of its domain and its subdomains in all spellings
+// of the domain. A filter that keeps none gets a warning.
 func TestDomainFilter(t *testing.T) {
 	for filter, want := range map[string]string{
 		"*":            "top dot sub like other four six local idn",

@@ -61,8 +61,8 @@ func TestErrorShowsTheLineOfTheScript(t *testing.T) {
 	}
 }
 
-// A script that runs into its limit after code of an earlier one was stopped is
-// told that it may wait for it.
+// If code of an earlier script was stopped, the timeout error of a later script
+// says that the script may wait for it.
 func TestTimeoutOfAScriptNamesStoppedLeftovers(t *testing.T) {
 	for stopped, want := range map[bool]string{
 		false: "the script was still running when the operation's own timeout_seconds of 5 was over, which may be 10 at most",

@@ -202,7 +202,7 @@ func TestReadyAsksTheBrowser(t *testing.T) {
 	}
 }
 
-// A run whose time ends while its browser starts is told what it waited for.
+// If a run times out while its browser starts, the error says so.
 func TestTimeoutWhileTheBrowserStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &routinetest.Browser{OnOpen: func(ctx context.Context, _ *routinetest.Page) error {
@@ -217,8 +217,8 @@ func TestTimeoutWhileTheBrowserStarts(t *testing.T) {
 	})
 }
 
-// Who asks whether the service is ready hears of a browser that does not start,
-// until it may have been mended.
+// The service is not ready after a browser has failed to start, until some time
+// has passed.
 func TestReadyKnowsTheBrowser(t *testing.T) {
 	b := &routinetest.Browser{}
 	now := routinetest.Time

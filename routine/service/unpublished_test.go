@@ -6,8 +6,8 @@ import (
 	"rote/routine"
 )
 
-// A routine keeps the name of its tool, so whoever may change it finds it by
-// that, and nobody of another organization does.
+// An unpublished routine keeps the name of its tool. Callers who may change it
+// find it by that name; other organizations do not.
 func TestWhatIsUnpublishedIsFound(t *testing.T) {
 	s, r := editable(t)
 	if _, err := s.PublishRoutine(t.Context(), ann, r.ID, false, nil); err != nil {

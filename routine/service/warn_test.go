@@ -12,8 +12,8 @@ import (
 	"rote/routine/routinetest"
 )
 
-// A value that is stored and is not what it seems is warned of; one that nobody
-// stores is not.
+// A stored value of a script that was changed on the way gets a warning. A value
+// that is not stored gets none.
 func TestWarningOfAScriptValue(t *testing.T) {
 	page := routinetest.Page{Evaluate: func(context.Context, routine.Script) (routine.Evaluation, error) {
 		return routine.Evaluation{JSON: json.RawMessage("{}"), Lost: "of type Map, whose JSON is {}: return data"}, nil

@@ -16,7 +16,7 @@ import (
 	"rote/routine/service"
 )
 
-// told is an event in short.
+// told is an event in short form.
 func told(e routine.Event) string {
 	if e.Operation != nil {
 		return fmt.Sprintf("%d %s", e.Sequence, e.Operation.Type)
@@ -24,8 +24,8 @@ func told(e routine.Event) string {
 	return fmt.Sprintf("%d %s", e.Sequence, e.Execution.Status)
 }
 
-// TestWatch: whoever asks, whenever and wherever, is told the same events under
-// the same numbers.
+// All watchers get the same events with the same numbers, whenever they begin
+// and in whichever process.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := two(t, routinetest.NewStore())
@@ -80,7 +80,8 @@ func TestWatchEndsWithItsCaller(t *testing.T) {
 	})
 }
 
-// A service that closes keeps nobody waiting for what another process runs.
+// When a service closes, its callers stop waiting for executions of other
+// processes.
 func TestWaitingEndsWithTheService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := two(t, routinetest.NewStore())
@@ -107,8 +108,7 @@ func TestWaitingEndsWithTheService(t *testing.T) {
 	})
 }
 
-// TestWatchHidesSecrets: an operation's record is told before the run has ended,
-// and masked all the same.
+// The event with an operation's record is masked although the run has not ended.
 func TestWatchHidesSecrets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := two(t, routinetest.NewStore())

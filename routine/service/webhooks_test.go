@@ -133,7 +133,8 @@ func TestWebhook(t *testing.T) {
 	})
 }
 
-// checkSignature does what https://www.standardwebhooks.com tells receivers.
+// checkSignature verifies a delivery as https://www.standardwebhooks.com
+// describes for receivers.
 func checkSignature(t *testing.T, secret string, d delivery) {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
@@ -204,8 +205,8 @@ func (u *unreadable) Execution(ctx context.Context, id string) (*routine.Executi
 	return u.Store.Execution(ctx, id)
 }
 
-// A webhook of what cannot be read is given up like one that nobody takes, and
-// then keeps nothing from being deleted.
+// The webhook of an execution that cannot be read is given up, and then the
+// execution can be deleted.
 func TestWebhookOfAnUnreadableExecution(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, r := &unreadable{Store: routinetest.NewStore()}, &receiver{statuses: []int{500}}

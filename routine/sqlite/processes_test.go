@@ -104,7 +104,7 @@ func write(ctx context.Context, s *Store) error {
 	return nil
 }
 
-// leaveOpen creates executions, the last one running, and tells their ids.
+// leaveOpen creates executions, the last one running, and prints their ids.
 func leaveOpen(ctx context.Context, s *Store) error {
 	for i := range openPerChild {
 		id := fmt.Sprintf("%d-%d", os.Getpid(), i)
@@ -125,7 +125,7 @@ type child struct {
 	over  bool
 }
 
-// start starts a child and waits until it is ready to be told to go on.
+// start starts a child and waits until it is ready for its next step.
 func start(t *testing.T, role, path string) *child {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
