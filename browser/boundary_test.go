@@ -222,7 +222,7 @@ func leave(t *testing.T, b *Browser, home string, told func(p *page, n int) bool
 
 // No way out of a page reaches what the policy denies: not one connection, not
 // one packet.
-func TestNoWayOut(t *testing.T) {
+func TestPagesReachNoForbiddenAddress(t *testing.T) {
 	t.Parallel()
 	eachBrowser(t, func(t *testing.T, executable string, full bool) {
 		rs := forbidden(t, len(ways))
@@ -239,7 +239,7 @@ func TestNoWayOut(t *testing.T) {
 }
 
 // The control: where everything is allowed, the same scripts do arrive.
-func TestWaysLeadOut(t *testing.T) {
+func TestWaysReachTheSinkWithoutTheProxy(t *testing.T) {
 	t.Parallel()
 	eachBrowser(t, func(t *testing.T, executable string, _ bool) {
 		rs := forbidden(t, len(ways))

@@ -9,7 +9,7 @@ import (
 
 // When the selector matches only elements that a person cannot see, the evidence
 // names the visible ones to use instead.
-func TestEvidenceBesideTraps(t *testing.T) {
+func TestEvidenceNamesVisibleElementsForTraps(t *testing.T) {
 	const rest = `<a href=/>Home</a><a href=/help>Help</a>`
 	for name, c := range map[string]struct{ html, operation, selector, want string }{
 		"a hidden field":         {rest + `<form><input name=email style="display:none"><input id=contact placeholder="Your e-mail"><input name=zip></form>`, "input_text", "[name=email]", "#contact"},

@@ -11,7 +11,7 @@ import (
 
 // The text starts with what a person would read first: alerts, then the content. It
 // has no typed text, no hidden text, and no navigation or footer.
-func TestEvidenceTellsWhatThePageSays(t *testing.T) {
+func TestEvidenceQuotesThePage(t *testing.T) {
 	t.Parallel()
 	rows := []struct{ name, html, want string }{
 		{"a refused login", `<nav>Home Deals</nav><form><h1>Sign in</h1><label>Name <input value=ada></label>
@@ -42,7 +42,7 @@ func TestEvidenceTellsWhatThePageSays(t *testing.T) {
 
 // For an operation that only reads, the evidence lists elements of any kind whose
 // names are similar to the selector's.
-func TestEvidenceForWhatOnlyReads(t *testing.T) {
+func TestEvidenceForReadingOperations(t *testing.T) {
 	t.Parallel()
 	p := site(t, map[string]any{
 		"/table": `<a href=/x>Home</a><button>Go</button><table id=t><tr><td>1</table>`,

@@ -75,7 +75,7 @@ func TestHooksOnPagesWithAPolicy(t *testing.T) {
 // The page's own registrations of event listeners do not pause, neither during a
 // script nor after it, also if the page has replaced the browser's function by its
 // own.
-func TestPagesHookAtFullSpeed(t *testing.T) {
+func TestPagesRegisterListenersAtFullSpeed(t *testing.T) {
 	const draw = `window.draw = () => { let n = 0; const o = new ResizeObserver(() => 1);
 		for (let i = 0; i < 200; i++) {
 			const e = document.createElement('p');

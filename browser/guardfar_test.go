@@ -49,7 +49,7 @@ func heard(t *testing.T, p *page, words string) {
 
 // A frame of another site has a process of its own, and no stack says who navigates
 // it.
-func TestScriptsSendNoFrameElsewhere(t *testing.T) {
+func TestScriptsCannotNavigateForeignFrames(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b *Browser) {
 		for i, body := range []string{
@@ -88,7 +88,7 @@ func TestScriptsSendNoFrameElsewhere(t *testing.T) {
 }
 
 // Navigations by links of the page and by the frame itself are allowed.
-func TestFramesGoOnUnderTheWatch(t *testing.T) {
+func TestFramesNavigateWhileScriptsAreWatched(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b *Browser) {
 		p := guardedPage(t, b, farSite(t, "")+"/")

@@ -62,7 +62,7 @@ func TestScriptsShowNoMadeDocument(t *testing.T) {
 }
 
 // A frame of another site can still navigate itself after a script.
-func TestFramesGoTheirWayAfterAScript(t *testing.T) {
+func TestFramesNavigateAfterAScript(t *testing.T) {
 	t.Parallel()
 	for _, b := range []string{"#go", "#set"} {
 		t.Run(b, func(t *testing.T) {

@@ -182,7 +182,7 @@ func TestCodeThatAScriptLeftStopsAgain(t *testing.T) {
 
 // When the page calls a function that a script has left, the call is stopped and the
 // run gets a warning.
-func TestThePageCallsWhatAScriptLeft(t *testing.T) {
+func TestCallsOfLeftoverFunctionsAreStopped(t *testing.T) {
 	p := guardedPage(t, shared, site(t, map[string]any{"/": `<button id=b onclick="hook(); document.title = 'after'">b</button>`})+"/")
 	eval(t, p, `(() => { window.hook = () => [1] })()`)
 	if _, err := p.Click(testContext(t), click("#b")); err != nil {

@@ -54,7 +54,7 @@ func TestScriptsMayUseThePage(t *testing.T) {
 
 // If a callback that a script has left breaks the rules, the next operation of the
 // run fails with that error.
-func TestALateViolationEndsTheRun(t *testing.T) {
+func TestLateViolationFailsTheNextOperation(t *testing.T) {
 	s := newSink(t)
 	p := guardedPage(t, shared, guardSite(t, s)+"/")
 	if _, err := p.Evaluate(testContext(t), watchedScript(strings.ReplaceAll(`(() => { setTimeout(fetch, 50, 'SINK/') })()`, "SINK", s.url))); err != nil {

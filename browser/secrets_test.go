@@ -17,7 +17,7 @@ import (
 // No result or record of a run contains a secret, no matter how the browser, the
 // page or a server writes it: shortened by V8, in other case, in the name of a host
 // or header.
-func TestSecretsOfARunAreNotTold(t *testing.T) {
+func TestSecretsAreNotRevealed(t *testing.T) {
 	t.Parallel()
 	url := site(t, map[string]any{
 		"/": `<title>T</title><div id=d></div>`,

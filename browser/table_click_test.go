@@ -69,7 +69,7 @@ func TestClickReaches(t *testing.T) {
 	})
 }
 
-func TestClickIsAPersons(t *testing.T) {
+func TestClickSendsTheEventsOfAPerson(t *testing.T) {
 	t.Parallel()
 	times := func(button string, n int) func(*attempt) error {
 		return func(a *attempt) error {

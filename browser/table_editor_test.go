@@ -189,7 +189,7 @@ func component(name, inner, script string) string {
 			root.innerHTML = %[2]s; %[3]s } })</script>`, name, "`"+inner+"`", script)
 }
 
-func TestTypeIntoWhatIsNoField(t *testing.T) {
+func TestTypeIntoElementsThatAreNoFields(t *testing.T) {
 	t.Parallel()
 	into := func(selector string) func(*attempt) error { return exact(selector, "ab") }
 	frame := `<div id=e style="height:90px"><iframe id=f src=in style="width:300px;height:80px"></iframe></div>`
@@ -270,7 +270,7 @@ func TestTypeIntoWhatIsNoField(t *testing.T) {
 	})
 }
 
-func TestTypeIntoFieldThatGoes(t *testing.T) {
+func TestTypeIntoFieldThatDisappears(t *testing.T) {
 	t.Parallel()
 	into := func(a *attempt) error { return a.typed("#i", "abc") }
 	swap := `const n = i.cloneNode(); n.onfocus = null; n.removeAttribute('onfocus'); n.removeAttribute('onkeydown'); i.replaceWith(n)`

@@ -33,7 +33,7 @@ func (a *attempt) popups(n int) error {
 
 // A browser with windows shows one of a run's pages, and draws no other. The page
 // of the operations is drawn and takes keys, whatever popups there are.
-func TestThePageOfTheOperationsIsDrawn(t *testing.T) {
+func TestCurrentPageIsRendered(t *testing.T) {
 	t.Parallel()
 	const long = `<div style="height:9000px"></div>`
 	button := func(script string) string {

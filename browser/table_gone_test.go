@@ -12,7 +12,7 @@ import (
 
 // Rows in which the element goes away while it is waited for. The search for it
 // scrolls, and that sets the page going: the element was there when it began.
-func TestElementsThatGoWhileTheyAreWaitedFor(t *testing.T) {
+func TestElementsThatDisappearWhileWaitedFor(t *testing.T) {
 	t.Parallel()
 	const absent = routine.CodeElementNotFound
 	const far = `<div style="height:3000px"></div><p style="height:100px"><button id=b style="position:absolute;left:0">x</button></p>`
@@ -106,7 +106,7 @@ func TestElementsThatGoWhileTheyAreWaitedFor(t *testing.T) {
 
 // An element that is found and read or scrolled next is looked for again when it goes
 // in between, with its document or alone.
-func TestReadingWhatGoes(t *testing.T) {
+func TestReadingElementsThatDisappear(t *testing.T) {
 	t.Parallel()
 	read := func(a *attempt) error {
 		for range 12 {

@@ -159,7 +159,7 @@ func TestSeveralNavigationsAreFollowedToTheLast(t *testing.T) {
 
 // Rows in which the page leaves by itself between two operations: the second one
 // waits for the page that comes.
-func TestOperationsWaitForAPageOnItsWay(t *testing.T) {
+func TestOperationsWaitForPendingNavigation(t *testing.T) {
 	t.Parallel()
 	const here = `<button id=b onclick="say('here')">x</button><input id=i oninput="say('here')"><p id=p>here</p>`
 	const there = `<button id=b onclick="say('b')">x</button><input id=i oninput="say('i')"><p id=p>there</p>

@@ -71,7 +71,7 @@ func TestClickIsNotLost(t *testing.T) {
 }
 
 // An element that never stops moving is clicked where it pauses or comes back to.
-func TestClickOnWhatNeverRests(t *testing.T) {
+func TestClickOnElementsThatNeverStopMoving(t *testing.T) {
 	t.Parallel()
 	const sways = `<style>@keyframes k{from{transform:translateX(0)}to{transform:translateX(30px)}}.sways{animation:k .3s infinite alternate}</style>`
 	jumps := `<button id=b style="position:absolute;left:0" onclick="say('b')">x</button><script>

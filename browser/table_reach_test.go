@@ -134,7 +134,7 @@ func TestClickReachesAFreePlace(t *testing.T) {
 
 // A click waits until a disabled element, or the disabled control that it belongs
 // to, is enabled.
-func TestClickWaitsForWhatItBelongsTo(t *testing.T) {
+func TestClickWaitsUntilControlIsEnabled(t *testing.T) {
 	t.Parallel()
 	no := routine.CodeElementNotActionable
 	enable := func(selector string) string {

@@ -11,7 +11,7 @@ import (
 
 // Each kind of unusable --browser gets an error message of its own that says what to
 // do.
-func TestCheckOfWhatIsNoBrowser(t *testing.T) {
+func TestUnusableBrowsersAreExplained(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)

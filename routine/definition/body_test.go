@@ -69,7 +69,7 @@ func TestBodyWithAString(t *testing.T) {
 }
 
 // The routine is the same in all accepted forms of the body.
-func TestEveryFormGivesTheSameRoutine(t *testing.T) {
+func TestAllFormsOfTheBodyAreEquivalent(t *testing.T) {
 	text := declaring(`{"name": "p", "type": "enum", "enum_values": ["a"]}`)
 	quoted, err := json.Marshal(text)
 	if err != nil {

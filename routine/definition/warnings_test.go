@@ -3,7 +3,7 @@ package definition
 import "testing"
 
 // Definitions that are valid but certainly not intended get a warning.
-func TestDoubts(t *testing.T) {
+func TestWarningsOfDefinitions(t *testing.T) {
 	const open = `{"type": "navigate", "url": "https://a.example/"}, `
 	const end = `, {"type": "return_html"}`
 	for _, row := range []marked{

@@ -87,7 +87,7 @@ func TestWhatHasNotChangedIsReadOnce(t *testing.T) {
 
 // Routines that do not exist or are too long are not cached. A cached copy is
 // not used if the Store cannot say whether it is current.
-func TestWhatIsNotKept(t *testing.T) {
+func TestMissingAndLongRoutinesAreNotCached(t *testing.T) {
 	store := &reads{Store: routinetest.NewStore()}
 	s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	long := create(t, s, ann, strings.Replace(private, `{"type":"return_html"}`, `{"type":"return_html","x-note":"`+strings.Repeat("x", 64<<10)+`"}`, 1))

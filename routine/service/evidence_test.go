@@ -62,7 +62,7 @@ func TestErrorNamesTheNearestElements(t *testing.T) {
 }
 
 // For operations that only read, the error suggests no element to act on.
-func TestErrorOfReadingWhereNothingIsLikeIt(t *testing.T) {
+func TestErrorOfReadingSuggestsNoElement(t *testing.T) {
 	page := routinetest.Page{OuterHTML: func(context.Context, string) (string, int, error) {
 		return "", 0, routine.Errorf(routine.CodeElementNotFound, "no element matches %q", "#t")
 	}, Evidence: routinetest.ShowEvidence(&routine.Evidence{Elements: []routine.Element{}})}

@@ -239,7 +239,7 @@ func TestEndIsSavedWhenTheProcessEnds(t *testing.T) {
 
 // An execution whose end is not saved yet can be read while the store fails, by
 // callers who may read it.
-func TestUnsavedEndIsToldWithoutTheStore(t *testing.T) {
+func TestUnsavedEndIsReadableWithoutTheStore(t *testing.T) {
 	store := &unreadable{Store: routinetest.NewStore()}
 	s := service.New(service.Config{Store: &failing{Store: store, finish: errors.New("locked")}, Browser: &routinetest.Browser{}})
 	e, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{})

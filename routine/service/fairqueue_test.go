@@ -223,7 +223,7 @@ func TestTurnsAmongThoseWhoComeAgain(t *testing.T) {
 
 // The place in the queue that a caller sees is the order in which it is served,
 // if no more calls come and all runs take equally long.
-func TestPlaceInTheQueueIsTrue(t *testing.T) {
+func TestPlaceInTheQueueIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		random := seeded.Rand(t)
 		for range 20 {

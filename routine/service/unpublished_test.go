@@ -8,7 +8,7 @@ import (
 
 // An unpublished routine keeps the name of its tool. Callers who may change it
 // find it by that name; other organizations do not.
-func TestWhatIsUnpublishedIsFound(t *testing.T) {
+func TestUnpublishedToolsAreFoundByName(t *testing.T) {
 	s, r := editable(t)
 	if _, err := s.PublishRoutine(t.Context(), ann, r.ID, false, nil); err != nil {
 		t.Fatal(err)
