@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"rote/routine"
 	"rote/routine/definition"
@@ -83,6 +84,120 @@ func (s *Service) Execute(ctx context.Context, p routine.Principal, id string, c
 	}
 	<-l.ended // it has ended just now
 	return l.last, l.err
+}
+
+// Start begins to run a routine and returns its pending execution as soon as
+// that is in the ledger. The run goes on after ctx has ended, until it is done,
+// its timeout is over, it is cancelled or the service closes. A call that is
+// repeated under its key gives the execution of the first, as it is now.
+// CodeNotFound, CodeForbidden, CodeConflict (archived), CodeInvalid, CodeBusy,
+// CodeIdempotencyMismatch, CodeShuttingDown, CodeStoreUnavailable.
+func (s *Service) Start(ctx context.Context, p routine.Principal, id string, call Call) (*routine.Execution, error) {
+	l, before, err := s.start(ctx, p, id, call)
+	if err != nil || before != nil {
+		return before, err
+	}
+	return l.accepted, nil
+}
+
+// start gives the run that it has begun, or the execution that the same call
+// has made before.
+func (s *Service) start(ctx context.Context, p routine.Principal, id string, call Call) (_ *live, before *routine.Execution, _ error) {
+	if err := may(p, toExecute, nil); err != nil {
+		return nil, nil, err
+	}
+	key, err := call.Once.record(p, "execute "+id, s.now())
+	if err != nil {
+		return nil, nil, err
+	}
+	if before, err = s.findExecutionByKey(ctx, p, key); before != nil || err != nil {
+		return nil, before, err
+	}
+	l, err := s.launch(ctx, p, id, call, key)
+	if errors.Is(err, routine.ErrKeyTaken) { // just now, by another
+		before, err = s.findExecutionByKey(ctx, p, key)
+	}
+	return l, before, err
+}
+
+// launch begins a run. ErrKeyTaken.
+func (s *Service) launch(ctx context.Context, p routine.Principal, id string, call Call, key *routine.IdempotencyKey) (*live, error) {
+	r, err := s.find(ctx, p, toExecute, id)
+	if err != nil {
+		return nil, err
+	}
+	timeout, err := call.timeout()
+	if err != nil {
+		return nil, err
+	}
+	values, err := definition.Bind(&r.Definition, call.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	callback, err := s.callback(ctx, p, call.CallbackURL)
+	if err != nil {
+		return nil, err
+	}
+	e := &routine.Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineID: r.ID, RoutineName: r.Name, RoutineVersion: r.Version,
+		Status: routine.ExecutionPending, CreatedAt: s.now(), Parameters: values.Mask(r.Parameters), CreatedBy: p.UserID, TokenID: p.TokenID, Via: call.Via,
+		OperationsTotal: len(r.Operations), OrganizationID: r.OrganizationID, Key: key, Callback: callback}
+	l := newLive(e, p)
+	running, end, err := s.trackRun(context.WithoutCancel(ctx), l, timeout)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.queue.enter(e.OrganizationID)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	// Not under ctx: a caller that leaves now would leave open whether there is
+	// a row.
+	saving, cancel := context.WithTimeout(running, saveTime)
+	defer cancel()
+	if err := s.store.CreateExecution(saving, e); err != nil {
+		err = storeError(running, "create execution", err)
+		t.leave()
+		end()
+		return nil, err
+	}
+	if call.Queued != nil && !t.isRunning() {
+		call.Queued(t.ahead)
+	}
+	go func() {
+		defer close(l.ended)
+		defer end()
+		defer t.leave()
+		s.runAndRecord(running, t, l, &r.Definition, values, call.Progress)
+	}()
+	return l, nil
+}
+
+// errStopping answers calls that come after Close.
+var errStopping = &routine.Error{Code: routine.CodeShuttingDown, Message: "the service is stopping: try again", RetryAfter: 5 * time.Second}
+
+// trackRun registers l for Cancel and Close and returns a context that ends after
+// timeout, and the function that ends both.
+func (s *Service) trackRun(ctx context.Context, l *live, timeout time.Duration) (context.Context, func(), error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped() {
+		return nil, nil, errStopping
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, timeout, &routine.Error{Code: routine.CodeTimeout, Message: fmt.Sprintf("the run took longer than its timeout_seconds of %v",
+		timeout.Seconds())})
+	ctx, l.cancel = context.WithCancelCause(ctx)
+	id := l.last.ID
+	s.running[id] = l
+	s.done.Add(1)
+	return ctx, func() {
+		l.cancel(nil)
+		stop()
+		s.mu.Lock()
+		delete(s.running, id)
+		s.mu.Unlock()
+		s.done.Done()
+	}, nil
 }
 
 // runAndRecord does the run and records its end. A panic of the store must not end
@@ -196,70 +311,4 @@ func (s *Service) runPage(ctx context.Context, l *live, d *routine.Definition, v
 		s.saveProjectState(ctx, l.caller, page, e.Result)
 	}
 	return err
-}
-
-// saveTime bounds how long a write of the ledger may take.
-const saveTime = 10 * time.Second
-
-// unsavedWarning is in the result of an execution whose end could not be saved.
-const unsavedWarning = "the database did not answer when the run ended: the execution is recorded as soon as it does. " +
-	"The run itself is done: do not repeat it because of this"
-
-// finish ends the execution in the ledger and logs it. It works after the run's
-// own context has ended. What it returns is why the run failed. That the ledger
-// could not be written is no failure of the run: a caller who was told so would
-// run the routine again.
-func (s *Service) finish(ctx context.Context, l *live, err error) error {
-	e := l.last
-	s.end(e, err)
-	saved := s.save(context.WithoutCancel(ctx), e)
-	attrs := []any{"execution_id", e.ID, "routine_id", e.RoutineID, "status", e.Status, "duration_seconds", *e.DurationSeconds}
-	if err != nil {
-		attrs = append(attrs, "code", e.ErrorCode)
-		if cause := routine.HiddenCause(err); cause != nil {
-			attrs = append(attrs, "error", cause)
-		}
-	}
-	if saved != nil {
-		s.log.ErrorContext(ctx, "execution could not be saved, which is tried again until it works", append(attrs, "error", saved)...)
-		if e.Result != nil {
-			e.Result.Warnings = append(e.Result.Warnings, unsavedWarning)
-		}
-		s.saveLater(e)
-	} else {
-		s.log.InfoContext(ctx, "execution", attrs...)
-	}
-	l.tellStatus()
-	return err
-}
-
-// save writes the end of an execution. A panic of the store is an error like any
-// other.
-func (s *Service) save(ctx context.Context, e *routine.Execution) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	saving, cancel := context.WithTimeout(ctx, saveTime)
-	defer cancel()
-	return s.store.FinishExecution(saving, e)
-}
-
-// end fills in how and when the execution ended.
-func (s *Service) end(e *routine.Execution, err error) {
-	at := s.now()
-	took := at.Sub(e.CreatedAt).Seconds()
-	e.Status, e.CompletedAt, e.DurationSeconds = routine.ExecutionCompleted, &at, &took
-	if e.Result != nil {
-		e.OperationsDone = len(e.Result.OperationsMetadata)
-	}
-	if err == nil {
-		return
-	}
-	failure := routine.AsError(err)
-	e.Status, e.Error, e.ErrorCode = routine.ExecutionFailed, &failure.Message, failure.Code
-	if e.Result != nil {
-		e.Result.OK, e.Result.Error = false, &failure.Message
-	}
 }

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"rote/routine"
 	"time"
 )
@@ -41,14 +40,6 @@ func (s *Service) execution(ctx context.Context, p routine.Principal, do action,
 		return nil, err
 	}
 	return s.present(e), nil
-}
-
-// unsavedEnd is an execution that has ended in this process but could not be
-// saved yet; nil: there is none with this id. It is not changed by callers.
-func (s *Service) unsavedEnd(id string) *routine.Execution {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.unsaved[id]
 }
 
 // present is an execution of the ledger as this process knows it.
@@ -183,49 +174,6 @@ func (s *Service) live(id string) *live {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.running[id]
-}
-
-// keepScreenshot makes the screenshot of a failed run a file of its execution.
-// That it is lost is told in the log only: it must not hide why the run failed.
-func (s *Service) keepScreenshot(ctx context.Context, e *routine.Execution) {
-	if e.Evidence == nil || e.Evidence.Screenshot == nil {
-		return
-	}
-	shot := e.Evidence.Screenshot
-	f := &routine.File{FileInfo: routine.FileInfo{Name: routine.ScreenshotFile, ContentType: shot.ContentType, Size: int64(len(shot.Data))}, Data: shot.Data}
-	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
-	defer cancel()
-	if err := s.store.PutFile(saving, e.ID, f); err != nil {
-		s.log.WarnContext(ctx, "screenshot could not be saved", "execution_id", e.ID, "error", err)
-		return
-	}
-	shot.File = f.Name
-	e.Files = append(e.Files, f.FileInfo)
-}
-
-// keepFiles makes the files that the pages were sent files of the execution.
-func (s *Service) keepFiles(ctx context.Context, e *routine.Execution, files []routine.File) {
-	for i := range files {
-		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
-		err := s.store.PutFile(saving, e.ID, &files[i])
-		cancel()
-		if err != nil {
-			s.log.WarnContext(ctx, "file could not be saved", "execution_id", e.ID, "error", err)
-			e.Result.Warnings = append(e.Result.Warnings, fmt.Sprintf("the file %s could not be saved: the database did not take it", files[i].Name))
-			continue
-		}
-		e.Files = append(e.Files, files[i].FileInfo)
-	}
-}
-
-// warnNotKept warns of the files of a run that has no row in the ledger and that are
-// not its result.
-func warnNotKept(e *routine.Execution, files []routine.File) {
-	for _, f := range files {
-		if e.Result != nil && (!e.Result.IsBase64 || e.Result.Filename != f.Name) {
-			e.Result.Warnings = append(e.Result.Warnings, fmt.Sprintf("the file %s is not kept: only runs of stored routines keep files beside their result", f.Name))
-		}
-	}
 }
 
 // failureOf returns why a failed execution failed, as an Error; nil for any other.

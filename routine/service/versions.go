@@ -4,10 +4,86 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"rote/routine"
 
 	"github.com/wI2L/jsondiff"
 )
+
+// Versions lists the versions of a routine of p's organization without their
+// definitions, newest first, with the number of all. CodeNotFound,
+// CodeForbidden.
+func (s *Service) Versions(ctx context.Context, p routine.Principal, id string, limit, offset int) ([]*routine.Version, int, error) {
+	if _, err := s.find(ctx, p, toReadHistory, id); err != nil {
+		return nil, 0, err
+	}
+	vs, total, err := s.store.Versions(ctx, id, limit, offset)
+	if err != nil {
+		return nil, 0, storeError(ctx, "list versions", err)
+	}
+	return vs, total, nil
+}
+
+// Version reads one version of a routine of p's organization. CodeNotFound,
+// CodeForbidden.
+func (s *Service) Version(ctx context.Context, p routine.Principal, id string, number int) (*routine.Version, error) {
+	r, err := s.find(ctx, p, toReadHistory, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.version(ctx, p, r, number)
+}
+
+func (s *Service) version(ctx context.Context, p routine.Principal, r *routine.Routine, number int) (*routine.Version, error) {
+	done, err := s.admitStored(ctx, p, r.ID, number)
+	if routine.CodeOf(err) == routine.CodeBusy {
+		return nil, err
+	}
+	var v *routine.Version
+	if err == nil {
+		v, err = s.store.Version(ctx, r.ID, number)
+		done()
+	}
+	if errors.Is(err, routine.ErrNotFound) {
+		return nil, routine.Errorf(routine.CodeNotFound, "the routine has no version %d: it is at version %d", number, r.Version)
+	}
+	if err != nil {
+		return nil, storeError(ctx, "read version", err)
+	}
+	return v, nil
+}
+
+// RestoreRoutine makes the definition of an earlier version the newest one
+// again. The status stays. It is checked like a new one: the problems are
+// warnings. CodeNotFound for an unknown version too; see PatchRoutine for
+// expected and errors.
+func (s *Service) RestoreRoutine(ctx context.Context, p routine.Principal, id string, version int, expected []int) (*routine.Routine, []routine.Problem, error) {
+	r, err := s.find(ctx, p, toChange, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := s.version(ctx, p, r, version)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, warnings, err := s.ReplaceRoutine(ctx, p, id, routine.RawJSON(v.Definition), expected)
+	clearLines(warnings)
+	if err != nil {
+		clearLines(routine.AsError(err).Problems)
+	}
+	if may(p, toRead, nil) != nil {
+		warnings, err = withheldProblems(warnings, err, func(found []routine.Problem) []routine.Problem { return withhold(found, nil) })
+	}
+	return r, warnings, err
+}
+
+// clearLines removes the lines and columns of problems in a text that the caller
+// did not send.
+func clearLines(problems []routine.Problem) {
+	for i := range problems {
+		problems[i].Line, problems[i].Column = 0, 0
+	}
+}
 
 // Lists within these bounds are compared item by item with all others, so that
 // one that was put in between shows as that. Longer ones, for which that takes

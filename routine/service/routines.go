@@ -1,9 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"rote/routine"
+	"rote/routine/definition"
 	"slices"
 	"strings"
 )
@@ -64,81 +66,6 @@ func (s *Service) replace(ctx context.Context, p routine.Principal, id string, d
 	})
 }
 
-// RestoreRoutine makes the definition of an earlier version the newest one
-// again. The status stays. It is checked like a new one: the problems are
-// warnings. CodeNotFound for an unknown version too; see PatchRoutine for
-// expected and errors.
-func (s *Service) RestoreRoutine(ctx context.Context, p routine.Principal, id string, version int, expected []int) (*routine.Routine, []routine.Problem, error) {
-	r, err := s.find(ctx, p, toChange, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	v, err := s.version(ctx, p, r, version)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, warnings, err := s.ReplaceRoutine(ctx, p, id, routine.RawJSON(v.Definition), expected)
-	clearLines(warnings)
-	if err != nil {
-		clearLines(routine.AsError(err).Problems)
-	}
-	if may(p, toRead, nil) != nil {
-		warnings, err = withheldProblems(warnings, err, func(found []routine.Problem) []routine.Problem { return withhold(found, nil) })
-	}
-	return r, warnings, err
-}
-
-// clearLines removes the lines and columns of problems in a text that the caller
-// did not send.
-func clearLines(problems []routine.Problem) {
-	for i := range problems {
-		problems[i].Line, problems[i].Column = 0, 0
-	}
-}
-
-// Versions lists the versions of a routine of p's organization without their
-// definitions, newest first, with the number of all. CodeNotFound,
-// CodeForbidden.
-func (s *Service) Versions(ctx context.Context, p routine.Principal, id string, limit, offset int) ([]*routine.Version, int, error) {
-	if _, err := s.find(ctx, p, toReadHistory, id); err != nil {
-		return nil, 0, err
-	}
-	vs, total, err := s.store.Versions(ctx, id, limit, offset)
-	if err != nil {
-		return nil, 0, storeError(ctx, "list versions", err)
-	}
-	return vs, total, nil
-}
-
-// Version reads one version of a routine of p's organization. CodeNotFound,
-// CodeForbidden.
-func (s *Service) Version(ctx context.Context, p routine.Principal, id string, number int) (*routine.Version, error) {
-	r, err := s.find(ctx, p, toReadHistory, id)
-	if err != nil {
-		return nil, err
-	}
-	return s.version(ctx, p, r, number)
-}
-
-func (s *Service) version(ctx context.Context, p routine.Principal, r *routine.Routine, number int) (*routine.Version, error) {
-	done, err := s.admitStored(ctx, p, r.ID, number)
-	if routine.CodeOf(err) == routine.CodeBusy {
-		return nil, err
-	}
-	var v *routine.Version
-	if err == nil {
-		v, err = s.store.Version(ctx, r.ID, number)
-		done()
-	}
-	if errors.Is(err, routine.ErrNotFound) {
-		return nil, routine.Errorf(routine.CodeNotFound, "the routine has no version %d: it is at version %d", number, r.Version)
-	}
-	if err != nil {
-		return nil, storeError(ctx, "read version", err)
-	}
-	return v, nil
-}
-
 // change saves what edit makes of the routine as its next version, or nothing
 // where edit changes nothing, and gives what p may see of the routine. When another change comes in between, edit is done
 // anew on what that one left, so that neither is lost.
@@ -192,4 +119,58 @@ func requireNotArchived(r *routine.Routine) error {
 		return routine.Errorf(routine.CodeConflict, `the routine is archived: make it active first, with {"routine_status": "active"}`)
 	}
 	return nil
+}
+
+// PatchRoutine applies a JSON Merge Patch (RFC 7396) to a routine: its
+// definition's fields and routine_status. The result is checked like a new
+// definition. Pointers of problems are relative to the result, lines count in
+// the patch; a problem with what the patch leaves alone has none. The problems
+// returned are warnings. The name can change, the tool name does not.
+//
+// expected, where it is not nil, are the versions that the caller knows: at
+// another one CodePreconditionFailed. A patch that changes nothing makes no
+// version. A caller who may not read routines gets a routine that is withheld,
+// and of the problems only those of the patch itself.
+//
+// CodeUnauthenticated, CodeForbidden, CodeNotFound, CodeInvalid,
+// CodeTooLarge; CodeConflict for a change of status that there is not, and for
+// any other change to an archived routine.
+func (s *Service) PatchRoutine(ctx context.Context, p routine.Principal, id string, text []byte, expected []int) (*routine.Routine, []routine.Problem, error) {
+	if err := definition.CheckSize(text); err != nil {
+		return nil, nil, err
+	}
+	var warnings []routine.Problem
+	r, err := s.change(ctx, p, id, expected, func(r *routine.Routine) error {
+		status := r.Status
+		done, err := s.admission.admit(ctx, p, len(text)+r.Size())
+		if err != nil {
+			return err
+		}
+		defer done()
+		warnings, err = applyPatch(r, text)
+		if may(p, toRead, nil) != nil {
+			warnings, err = withheldProblems(warnings, err, func(found []routine.Problem) []routine.Problem { return problemsOfPatch(text, status, found) })
+		}
+		return err
+	})
+	return r, warnings, err
+}
+
+// applyPatch changes r as a merge patch says. The warnings are there beside an error
+// too.
+func applyPatch(r *routine.Routine, text []byte) ([]routine.Problem, error) {
+	m, warnings, err := definition.Merge(&r.Definition, text)
+	if err != nil {
+		return warnings, err
+	}
+	was := *r
+	r.Definition = m.Definition
+	if err := setStatus(r, cmp.Or(m.Status, was.Status)); err != nil || was.Status != routine.StatusArchived || sameContent(&was, r) {
+		return warnings, err
+	}
+	return warnings, requireNotArchived(r)
+}
+
+func sameContent(a, b *routine.Routine) bool {
+	return a.Status == b.Status && routine.JSONText(a.Definition) == routine.JSONText(b.Definition)
 }

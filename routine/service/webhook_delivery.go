@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"rote/routine"
 	"time"
 )
@@ -112,4 +114,71 @@ func (d *delivery) note(ctx context.Context, err error) {
 		d.service.log.ErrorContext(ctx, "webhooks cannot be sent", "error", err)
 	}
 	d.failing = err != nil
+}
+
+// retryAfter is how long to wait after each attempt that failed; after the last
+// it is given up, about a day after the first.
+var retryAfter = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour,
+	15 * time.Hour}
+
+// deliver makes one attempt and settles it. The error is of the store.
+func (s *Service) deliver(ctx context.Context, w *routine.Webhook) error {
+	e, err := s.store.Execution(ctx, w.ExecutionID)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil { // perhaps for ever: it must not be tried for ever
+		next := s.later(w)
+		s.observer.WebhookSent(came(false, next))
+		return errors.Join(err, s.store.SettleWebhook(ctx, w.ID, "the execution could not be read", next))
+	}
+	secret, err := s.webhookSecret(ctx, e.OrganizationID)
+	if err != nil {
+		return err
+	}
+	now := s.now()
+	body, err := webhookBody(e, now)
+	if err != nil {
+		return err
+	}
+	sending, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	status, err := s.sender.Send(sending, w.URL, w.AllowedHosts, signed(w.ID, now, secret, body), body)
+	if ctx.Err() != nil {
+		return nil // we stop; it is due again when its lease is over
+	}
+	outcome := fmt.Sprintf("status %d", status)
+	if err != nil {
+		outcome = routine.Truncate(err.Error(), 500)
+	}
+	const gone = 410 // the receiver wants no more
+	delivered := err == nil && status >= 200 && status < 300
+	var next *time.Time
+	if !delivered && status != gone {
+		next = s.later(w)
+	}
+	if !delivered {
+		s.log.WarnContext(ctx, "webhook was not delivered", "webhook_id", w.ID, "execution_id", e.ID, "attempt", w.Attempt, "outcome", outcome, "given_up",
+			next == nil)
+	}
+	s.observer.WebhookSent(came(delivered, next))
+	return s.store.SettleWebhook(ctx, w.ID, outcome, next)
+}
+
+// later is when an attempt that has failed is made again; nil: it was the last.
+func (s *Service) later(w *routine.Webhook) *time.Time {
+	if w.Attempt > len(retryAfter) {
+		return nil
+	}
+	return new(s.now().Add(retryAfter[w.Attempt-1]))
+}
+
+func came(delivered bool, next *time.Time) routine.WebhookOutcome {
+	switch {
+	case delivered:
+		return routine.WebhookDelivered
+	case next != nil:
+		return routine.WebhookRetried
+	}
+	return routine.WebhookGivenUp
 }
