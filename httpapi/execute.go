@@ -105,7 +105,7 @@ func runTimeout(value jsontext.Value) (time.Duration, bool) {
 		return 0, false
 	}
 	seconds, _ := strconv.ParseFloat(string(value), 64) // ±Inf when out of range
-	if !service.ValidRunTimeout(seconds) {
+	if !routine.ValidRunTimeout(seconds) {
 		return 0, false
 	}
 	return routine.Seconds(seconds), true

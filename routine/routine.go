@@ -10,7 +10,6 @@ package routine
 import (
 	"encoding/json"
 	"strings"
-	"time"
 )
 
 // Limits that callers see.
@@ -23,10 +22,6 @@ const (
 	// is written and as often as it is: those of parameters into all operations
 	// together, and all of them into one.
 	MaxFilledBytes = 32 << 20
-
-	DefaultRunTimeout = 60 * time.Second
-	MinRunTimeout     = 1 * time.Second
-	MaxRunTimeout     = 300 * time.Second
 
 	DefaultPageLimit = 20
 	MaxPageLimit     = 100

@@ -29,7 +29,7 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	if err != nil {
 		return err
 	}
-	if !service.ValidRunTimeout(c.Timeout.Seconds()) {
+	if !routine.ValidRunTimeout(c.Timeout.Seconds()) {
 		return fmt.Errorf("--timeout must be from %v to %v, not %v", routine.MinRunTimeout, routine.MaxRunTimeout, c.Timeout)
 	}
 	if _, err := os.Lstat(c.Output); c.Output != "" && c.Output != "-" && err == nil {

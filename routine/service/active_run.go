@@ -9,155 +9,119 @@ import (
 	"sync"
 )
 
-// live is an execution that goes on in this process.
-type live struct {
+// activeRun is a run that waits or runs in this process.
+type activeRun struct {
+	caller     routine.Principal
+	definition *routine.Definition
+	values     routine.Values
+	progress   func(routine.Progress) // Call.Progress; may be nil
+	ticket     *ticket                // the run's entry in the queue; nil for RunOnce
+	cancel     context.CancelCauseFunc
+
 	// accepted is the execution as it was when the call was accepted.
 	accepted *routine.Execution
-	// last is the run's own until ended is closed, and final from then on; so
-	// is err, why it failed.
-	last   *routine.Execution
-	caller routine.Principal
-	err    error
-	ended  chan struct{}
-	cancel context.CancelCauseFunc
-	// page is the run's own; nil while it has none.
-	files []routine.File // that the run's pages were sent, until they are saved
-	page  routine.Page
+	// execution and err, the error of the run, belong to the goroutine of the run until
+	// ended is closed. After that they do not change.
+	execution *routine.Execution
+	err       error
+	ended     chan struct{}
+	// page is nil until it is opened. The goroutine of the run uses it.
+	page routine.Page
+	// files are what the pages downloaded. They are stored after the run.
+	files []routine.File
 
 	mu      sync.Mutex
 	events  []routine.Event
 	records []routine.OperationRecord
-	more    chan struct{} // closed, and made anew, with each event
-	saved   int           // how many records the ledger has; Maintain's own
+	changed chan struct{} // closed and replaced with each event
+	// savedRecords is how many records are stored. Only Maintain uses it.
+	savedRecords int
 }
 
-// closePage ends the run's page. It comes after the save: the browser is busy
-// with it, and the caller waits for the save.
-func (l *live) closePage() {
-	if l.page != nil {
-		l.page.Close()
+func newActiveRun(e *routine.Execution, caller routine.Principal) *activeRun {
+	run := &activeRun{accepted: new(*e), execution: e, caller: caller, ended: make(chan struct{}), changed: make(chan struct{})}
+	run.emitStatus()
+	return run
+}
+
+// closePage closes the page of the run, if there is one. It is called after the end of
+// the run is saved, because closing keeps the browser busy and the caller of the run
+// waits for the save.
+func (run *activeRun) closePage() {
+	if run.page != nil {
+		run.page.Close()
 	}
 }
 
-func newLive(e *routine.Execution, caller routine.Principal) *live {
-	l := &live{accepted: new(*e), last: e, caller: caller, ended: make(chan struct{}), more: make(chan struct{})}
-	l.tellStatus()
-	return l
+// emitStatus adds an event with the present status of the execution.
+func (run *activeRun) emitStatus() { run.emit(statusEvent(run.execution)) }
+
+// emitOperation adds an event for an operation that has ended.
+func (run *activeRun) emitOperation(o routine.OperationRecord) {
+	run.emit(routine.Event{Sequence: operationSequence(o.Index), Operation: &o})
 }
 
-// Sequence numbers: accepted, running, one for each operation of the routine,
-// ended.
-const (
-	acceptedSequence = 1
-	startedSequence  = 2
-)
-
-func operationSequence(index int) int { return startedSequence + 1 + index }
-
-func endedSequence(e *routine.Execution) int { return operationSequence(e.OperationsTotal) }
-
-// statusEvent is the event of e's present status.
-func statusEvent(e *routine.Execution) routine.Event {
-	c := *e
-	c.Result, c.Operations, c.Evidence = nil, nil, nil
-	switch e.Status {
-	case routine.ExecutionPending:
-		return routine.Event{Sequence: acceptedSequence, Execution: &c}
-	case routine.ExecutionRunning:
-		return routine.Event{Sequence: startedSequence, Execution: &c}
-	}
-	return routine.Event{Sequence: endedSequence(e), Execution: &c}
-}
-
-// eventsOf are the events that have led to e as it is in the ledger.
-func eventsOf(e *routine.Execution) []routine.Event {
-	before := *e
-	before.Status, before.Error, before.ErrorCode, before.CompletedAt, before.DurationSeconds = routine.ExecutionPending, nil, "", nil, nil
-	before.StartedAt, before.OperationsDone, before.Files = nil, 0, nil
-	events := []routine.Event{statusEvent(&before)}
-	if e.StartedAt != nil {
-		before.Status, before.StartedAt = routine.ExecutionRunning, e.StartedAt
-		events = append(events, statusEvent(&before))
-	}
-	records := e.Operations
-	if e.Result != nil {
-		records = e.Result.OperationsMetadata
-	}
-	for i := range records {
-		events = append(events, routine.Event{Sequence: operationSequence(i), Operation: &records[i]})
-	}
-	if !e.Open() {
-		events = append(events, statusEvent(e))
-	}
-	return events
-}
-
-// tellStatus tells of the status that the execution has now.
-func (l *live) tellStatus() { l.tell(statusEvent(l.last)) }
-
-// tellOperation tells of an operation that has ended.
-func (l *live) tellOperation(o routine.OperationRecord) {
-	l.tell(routine.Event{Sequence: operationSequence(o.Index), Operation: &o})
-}
-
-func (l *live) tell(e routine.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.events = append(l.events, e)
+// emit adds an event and wakes those who wait for one.
+func (run *activeRun) emit(e routine.Event) {
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	run.events = append(run.events, e)
 	if e.Operation != nil {
-		l.records = append(l.records, *e.Operation)
+		run.records = append(run.records, *e.Operation)
 	}
-	close(l.more)
-	l.more = make(chan struct{})
+	close(run.changed)
+	run.changed = make(chan struct{})
 }
 
-// since gives the events after a sequence number, and what is closed when there
-// are more.
-func (l *live) since(after int) ([]routine.Event, <-chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(laterThan(after, l.events)), l.more
+// eventsAfter returns the events after a sequence number, and a channel that is closed
+// when there are more.
+func (run *activeRun) eventsAfter(sequence int) ([]routine.Event, <-chan struct{}) {
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	return slices.Clone(eventsAfter(sequence, run.events)), run.changed
 }
 
-// laterThan is the part of events that comes after a sequence number.
-func laterThan(after int, events []routine.Event) []routine.Event {
-	i := slices.IndexFunc(events, func(e routine.Event) bool { return e.Sequence > after })
-	if i < 0 {
-		return nil
-	}
-	return events[i:]
+// operations returns the records of the operations that have ended so far.
+func (run *activeRun) operations() []routine.OperationRecord {
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	return slices.Clone(run.records)
 }
 
-// done is the records so far.
-func (l *live) done() []routine.OperationRecord {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.records)
-}
-
-// standing is the execution as it is now.
-func (l *live) standing() *routine.Execution {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e := *l.accepted
-	for _, event := range l.events {
+// snapshot returns a copy of the execution in its present state.
+func (run *activeRun) snapshot() *routine.Execution {
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	e := *run.accepted
+	for _, event := range run.events {
 		if event.Execution != nil {
 			e = *event.Execution
 		}
 	}
-	e.Operations = slices.Clone(l.records)
+	e.Operations = slices.Clone(run.records)
 	e.OperationsDone = len(e.Operations)
 	return &e
 }
 
-// InFlight are the executions that run or wait in this process, oldest first.
-func (s *Service) InFlight() []*routine.Execution {
+// activeRun returns a run of this process, or nil if no run has this execution id.
+func (s *Service) activeRun(id string) *activeRun {
 	s.mu.Lock()
-	all := slices.Collect(maps.Values(s.running))
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	return s.running[id]
+}
+
+// activeRuns returns all runs of this process, in no order.
+func (s *Service) activeRuns() []*activeRun {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.running))
+}
+
+// InFlight returns the executions that run or wait in this process, oldest first.
+func (s *Service) InFlight() []*routine.Execution {
 	var es []*routine.Execution
-	for _, l := range all {
-		es = append(es, l.standing())
+	for _, run := range s.activeRuns() {
+		es = append(es, run.snapshot())
 	}
 	slices.SortFunc(es, func(a, b *routine.Execution) int { return cmp.Compare(a.ID, b.ID) }) // ids begin with the time
 	return es

@@ -14,43 +14,48 @@ import (
 	"github.com/google/uuid"
 )
 
-// Call is what an execution is asked with.
+// Call is the request for one execution.
 type Call struct {
-	// Parameters is a JSON object of parameter name to value; empty: none.
+	// Parameters is a JSON object of parameter names and values; empty means none.
 	Parameters json.RawMessage
-	// Timeout bounds the whole run, waiting for a browser included; 0: the
-	// default. From MinRunTimeout to MaxRunTimeout.
+	// Timeout limits the whole run, including the wait for a free browser. It is from
+	// routine.MinRunTimeout to routine.MaxRunTimeout; 0 means routine.DefaultRunTimeout.
 	Timeout time.Duration
-	// Via is the door of the call, for the ledger.
+	// Via is the interface through which the call came. It is stored with the execution.
 	Via routine.Via
-	// CallbackURL, when set, is told of the end of the execution; of Start only.
+	// CallbackURL, if not empty, receives a webhook when the execution ends. Only Start
+	// accepts it.
 	CallbackURL string
-	// Once, when set, keeps a repeated call from running again.
+	// Once, if it has a key, prevents a repeated call from running the routine again.
 	Once Once
-	// Progress, when set, is told of each operation before it begins. It is
-	// called by the run and must not block.
+	// Progress, if not nil, is called before each operation. It runs on the goroutine of
+	// the run and must not block.
 	Progress func(routine.Progress)
-	// Queued, when set, is called once if the run has to wait for a browser. What
-	// it gets tells how many wait before the run, from then on.
+	// Queued, if not nil, is called once if the run has to wait for a browser. Its
+	// argument returns how many runs are ahead in the queue at that moment.
 	Queued func(ahead func() int)
-	// Patience is how long Execute waits; after it the run goes on by itself. 0:
-	// until the end.
+	// Patience is how long Execute waits. After that it returns the execution as it is,
+	// and the run continues. 0 means that Execute waits for the end.
 	Patience time.Duration
-	// Detach lets the run go on by itself also when Execute's ctx ends.
+	// Detach lets the run continue when the context of Execute ends.
 	Detach bool
 }
 
-// retryInFlight is when to ask again for the answer of a call that goes on.
+// retryInFlight is the Retry-After of a repeated call whose first call still runs.
 const retryInFlight = 2 * time.Second
 
-// Execute runs a routine and returns when it has ended. A run that fails gives
-// its execution and an error with a run-failed code. Without execution the run
-// never began: the codes of Start, and CodeConflict while the same call under
-// the same key goes on. When ctx ends the run ends, as cancelled, unless the call
-// is detached or has a key, under which who lost the answer asks for it again.
-// Then, and when patience is over, it gives an execution that is open.
+// Execute runs a routine and returns when the run has ended. If the run fails, it
+// returns the execution and an error whose code says why. If no execution is returned,
+// nothing was run: see Start for the codes; also CodeConflict while the first call with
+// the same idempotency key still runs.
+//
+// If ctx ends, the run is cancelled, unless the call is detached or has an idempotency
+// key, with which the caller can ask for the result later. In that case, and when
+// Patience is over, Execute returns the execution while it is still open.
+//
+// The steps are Execute or Start, startRun, runAndRecord, runOnPage, engine.Run.
 func (s *Service) Execute(ctx context.Context, p routine.Principal, id string, call Call) (*routine.Execution, error) {
-	l, before, err := s.start(ctx, p, id, call)
+	run, before, err := s.startRun(ctx, p, id, call)
 	if err != nil {
 		return nil, err
 	}
@@ -69,40 +74,68 @@ func (s *Service) Execute(ctx context.Context, p routine.Principal, id string, c
 		patience = timer.C
 	}
 	select {
-	case <-l.ended:
-		return l.last, l.err
+	case <-run.ended:
+		return run.execution, run.err
 	case <-patience:
 	case <-ctx.Done():
 		if !call.Detach && call.Once.Key == "" {
-			l.cancel(routine.CauseOf(ctx))
-			<-l.ended
-			return l.last, l.err
+			run.cancel(routine.CauseOf(ctx))
+			<-run.ended
+			return run.execution, run.err
 		}
 	}
-	if e := l.standing(); e.Open() {
+	if e := run.snapshot(); e.Open() {
 		return e, nil
 	}
-	<-l.ended // it has ended just now
-	return l.last, l.err
+	<-run.ended // it has ended just now
+	return run.execution, run.err
 }
 
-// Start begins to run a routine and returns its pending execution as soon as
-// that is in the ledger. The run goes on after ctx has ended, until it is done,
-// its timeout is over, it is cancelled or the service closes. A call that is
-// repeated under its key gives the execution of the first, as it is now.
+// Start starts a run of a routine and returns its pending execution as soon as that is
+// stored. The run continues after ctx has ended, until it is done, its timeout is over,
+// it is cancelled or the service closes. A call that repeats an idempotency key returns
+// the execution of the first call in its present state.
+//
 // CodeNotFound, CodeForbidden, CodeConflict (archived), CodeInvalid, CodeBusy,
 // CodeIdempotencyMismatch, CodeShuttingDown, CodeStoreUnavailable.
 func (s *Service) Start(ctx context.Context, p routine.Principal, id string, call Call) (*routine.Execution, error) {
-	l, before, err := s.start(ctx, p, id, call)
+	run, before, err := s.startRun(ctx, p, id, call)
 	if err != nil || before != nil {
 		return before, err
 	}
-	return l.accepted, nil
+	return run.accepted, nil
 }
 
-// start gives the run that it has begun, or the execution that the same call
-// has made before.
-func (s *Service) start(ctx context.Context, p routine.Principal, id string, call Call) (_ *live, before *routine.Execution, _ error) {
+// RunOnce runs a definition that is not stored, for example a file on the command line.
+// The execution is not stored either, and does not wait in the queue.
+func (s *Service) RunOnce(ctx context.Context, p routine.Principal, d *routine.Definition, call Call) (*routine.Execution, error) {
+	timeout, err := call.runTimeout()
+	if err != nil {
+		return nil, err
+	}
+	values, err := definition.Bind(d, call.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	run := newActiveRun(&routine.Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineName: d.Name, Status: routine.ExecutionPending, CreatedAt: s.now(),
+		Parameters: values.Mask(d.Parameters), Via: call.Via, OperationsTotal: len(d.Operations)}, p)
+	run.definition, run.values, run.progress = d, values, call.Progress
+	ctx, end, err := s.trackRun(ctx, run, timeout)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	defer run.closePage()
+	err = s.runOnPage(ctx, run)
+	warnNotKept(run.execution, run.files)
+	s.setEnd(run.execution, err)
+	return run.execution, err
+}
+
+// startRun starts the run that a call asks for. If an earlier call with the same
+// idempotency key has started it already, startRun returns the execution of that call as
+// before, and no run.
+func (s *Service) startRun(ctx context.Context, p routine.Principal, id string, call Call) (_ *activeRun, before *routine.Execution, _ error) {
 	if err := may(p, toExecute, nil); err != nil {
 		return nil, nil, err
 	}
@@ -113,85 +146,101 @@ func (s *Service) start(ctx context.Context, p routine.Principal, id string, cal
 	if before, err = s.findExecutionByKey(ctx, p, key); before != nil || err != nil {
 		return nil, before, err
 	}
-	l, err := s.launch(ctx, p, id, call, key)
-	if errors.Is(err, routine.ErrKeyTaken) { // just now, by another
-		before, err = s.findExecutionByKey(ctx, p, key)
+	run, timeout, err := s.prepareRun(ctx, p, id, call, key)
+	if err != nil {
+		return nil, nil, err
 	}
-	return l, before, err
+	running, end, err := s.trackRun(context.WithoutCancel(ctx), run, timeout)
+	if err != nil {
+		return nil, nil, err
+	}
+	if run.ticket, err = s.queue.enter(run.execution.OrganizationID); err != nil {
+		end()
+		return nil, nil, err
+	}
+	if err := s.createExecution(running, run.execution); err != nil {
+		run.ticket.leave()
+		end()
+		if errors.Is(err, routine.ErrKeyTaken) { // by a call that came at the same time
+			before, err = s.findExecutionByKey(ctx, p, key)
+		}
+		return nil, before, err
+	}
+	if call.Queued != nil && !run.ticket.isRunning() {
+		call.Queued(run.ticket.ahead)
+	}
+	go func() {
+		defer close(run.ended)
+		defer end()
+		defer run.ticket.leave()
+		s.runAndRecord(running, run)
+	}()
+	return run, nil, nil
 }
 
-// launch begins a run. ErrKeyTaken.
-func (s *Service) launch(ctx context.Context, p routine.Principal, id string, call Call, key *routine.IdempotencyKey) (*live, error) {
+// prepareRun reads the routine, checks the call and returns the run that it asks for,
+// with its timeout. Nothing is started or stored yet.
+func (s *Service) prepareRun(ctx context.Context, p routine.Principal, id string, call Call, key *routine.IdempotencyKey) (
+	*activeRun, time.Duration, error) {
+
 	r, err := s.find(ctx, p, toExecute, id)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	timeout, err := call.timeout()
+	timeout, err := call.runTimeout()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	values, err := definition.Bind(&r.Definition, call.Parameters)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	callback, err := s.callback(ctx, p, call.CallbackURL)
+	callback, err := s.checkCallback(ctx, p, call.CallbackURL)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	e := &routine.Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineID: r.ID, RoutineName: r.Name, RoutineVersion: r.Version,
 		Status: routine.ExecutionPending, CreatedAt: s.now(), Parameters: values.Mask(r.Parameters), CreatedBy: p.UserID, TokenID: p.TokenID, Via: call.Via,
 		OperationsTotal: len(r.Operations), OrganizationID: r.OrganizationID, Key: key, Callback: callback}
-	l := newLive(e, p)
-	running, end, err := s.trackRun(context.WithoutCancel(ctx), l, timeout)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.queue.enter(e.OrganizationID)
-	if err != nil {
-		end()
-		return nil, err
-	}
-	// Not under ctx: a caller that leaves now would leave open whether there is
-	// a row.
-	saving, cancel := context.WithTimeout(running, saveTime)
-	defer cancel()
-	if err := s.store.CreateExecution(saving, e); err != nil {
-		err = storeError(running, "create execution", err)
-		t.leave()
-		end()
-		return nil, err
-	}
-	if call.Queued != nil && !t.isRunning() {
-		call.Queued(t.ahead)
-	}
-	go func() {
-		defer close(l.ended)
-		defer end()
-		defer t.leave()
-		s.runAndRecord(running, t, l, &r.Definition, values, call.Progress)
-	}()
-	return l, nil
+	run := newActiveRun(e, p)
+	run.definition, run.values, run.progress = &r.Definition, values, call.Progress
+	return run, timeout, nil
 }
 
-// errStopping answers calls that come after Close.
+// runTimeout returns the timeout of the run: the call's own, or the default. CodeInvalid
+// when it is out of bounds.
+func (c Call) runTimeout() (time.Duration, error) {
+	if c.Timeout == 0 {
+		return routine.DefaultRunTimeout, nil
+	}
+	least, most := routine.MinRunTimeout.Seconds(), routine.MaxRunTimeout.Seconds()
+	if !routine.ValidRunTimeout(c.Timeout.Seconds()) {
+		return 0, &routine.Error{Code: routine.CodeInvalid, Message: fmt.Sprintf("timeout_seconds must be from %v to %v", least, most), Problems: []routine.Problem{
+			{Pointer: "/timeout_seconds", Code: "range", Message: fmt.Sprintf("must be from %v to %v, not %v", least, most, c.Timeout.Seconds())}}}
+	}
+	return c.Timeout, nil
+}
+
+// errStopping is returned for calls that come after Close.
 var errStopping = &routine.Error{Code: routine.CodeShuttingDown, Message: "the service is stopping: try again", RetryAfter: 5 * time.Second}
 
-// trackRun registers l for Cancel and Close and returns a context that ends after
-// timeout, and the function that ends both.
-func (s *Service) trackRun(ctx context.Context, l *live, timeout time.Duration) (context.Context, func(), error) {
+// trackRun enforces the timeout of a run: it returns a context that ends with
+// CodeTimeout after timeout. It also registers the run, so that Cancel and Close can end
+// that context. The caller calls end when the run has ended. CodeShuttingDown.
+func (s *Service) trackRun(ctx context.Context, run *activeRun, timeout time.Duration) (_ context.Context, end func(), _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped() {
 		return nil, nil, errStopping
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, timeout, &routine.Error{Code: routine.CodeTimeout, Message: fmt.Sprintf("the run took longer than its timeout_seconds of %v",
-		timeout.Seconds())})
-	ctx, l.cancel = context.WithCancelCause(ctx)
-	id := l.last.ID
-	s.running[id] = l
+	ctx, stop := context.WithTimeoutCause(ctx, timeout, &routine.Error{Code: routine.CodeTimeout,
+		Message: fmt.Sprintf("the run took longer than its timeout_seconds of %v", timeout.Seconds())})
+	ctx, run.cancel = context.WithCancelCause(ctx)
+	id := run.execution.ID
+	s.running[id] = run
 	s.done.Add(1)
 	return ctx, func() {
-		l.cancel(nil)
+		run.cancel(nil)
 		stop()
 		s.mu.Lock()
 		delete(s.running, id)
@@ -200,102 +249,61 @@ func (s *Service) trackRun(ctx context.Context, l *live, timeout time.Duration) 
 	}, nil
 }
 
-// runAndRecord does the run and records its end. A panic of the store must not end
-// the process, and every other run with it.
-func (s *Service) runAndRecord(ctx context.Context, t *ticket, l *live, d *routine.Definition, values routine.Values, progress func(routine.Progress)) {
-	defer l.closePage()
-	defer func() { s.observer.ExecutionEnded(l.last) }()
+// runAndRecord waits for a free browser, does the run and records its end. A panic of
+// the store or the browser must not end the process, and with it all other runs.
+func (s *Service) runAndRecord(ctx context.Context, run *activeRun) {
+	defer run.closePage()
+	defer func() { s.observer.ExecutionEnded(run.execution) }()
 	defer func() {
 		if p := recover(); p != nil {
-			l.err = routine.Internal("keep the ledger", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
-			s.log.ErrorContext(ctx, "execution could not be saved", "execution_id", l.last.ID, "error", l.err)
-			s.end(l.last, l.err)
-			s.saveLater(l.last)
+			run.err = routine.Internal("keep the ledger", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			s.log.ErrorContext(ctx, "execution could not be saved", "execution_id", run.execution.ID, "error", run.err)
+			s.setEnd(run.execution, run.err)
+			s.saveLater(run.execution)
 		}
 	}()
-	l.err = s.finish(ctx, l, s.waitAndRun(ctx, t, l, d, values, progress))
+	err := s.waitForPlace(ctx, run)
+	if err == nil {
+		err = s.runOnPage(ctx, run)
+		s.keepFiles(ctx, run.execution, run.files)
+		s.keepScreenshot(ctx, run.execution)
+	}
+	s.recordEnd(ctx, run, err)
+	run.err = err
 }
 
-// RunOnce runs a definition that is not stored for p, with no row in the ledger:
-// what the command line does with a file.
-func (s *Service) RunOnce(ctx context.Context, p routine.Principal, d *routine.Definition, call Call) (*routine.Execution, error) {
-	timeout, err := call.timeout()
-	if err != nil {
-		return nil, err
-	}
-	values, err := definition.Bind(d, call.Parameters)
-	if err != nil {
-		return nil, err
-	}
-	l := newLive(&routine.Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineName: d.Name, Status: routine.ExecutionPending, CreatedAt: s.now(),
-		Parameters: values.Mask(d.Parameters), Via: call.Via, OperationsTotal: len(d.Operations)}, p)
-	ctx, end, err := s.trackRun(ctx, l, timeout)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	defer l.closePage()
-	err = s.runPage(ctx, l, d, values, call.Progress)
-	warnNotKept(l.last, l.files)
-	s.end(l.last, err)
-	return l.last, err
-}
-
-// ValidRunTimeout reports whether a run may have a timeout of that many seconds:
-// from [MinRunTimeout] to [MaxRunTimeout]. A Duration could not hold every number
-// of seconds that a call may name.
-func ValidRunTimeout(seconds float64) bool {
-	return seconds >= routine.MinRunTimeout.Seconds() && seconds <= routine.MaxRunTimeout.Seconds()
-}
-
-// timeout returns how long the run may take.
-func (c Call) timeout() (time.Duration, error) {
-	if c.Timeout == 0 {
-		return routine.DefaultRunTimeout, nil
-	}
-	least, most := routine.MinRunTimeout.Seconds(), routine.MaxRunTimeout.Seconds()
-	if !ValidRunTimeout(c.Timeout.Seconds()) {
-		return 0, &routine.Error{Code: routine.CodeInvalid, Message: fmt.Sprintf("timeout_seconds must be from %v to %v", least, most), Problems: []routine.Problem{
-			{Pointer: "/timeout_seconds", Code: "range", Message: fmt.Sprintf("must be from %v to %v, not %v", least, most, c.Timeout.Seconds())}}}
-	}
-	return c.Timeout, nil
-}
-
-// waitAndRun waits for a free browser, runs the definition and keeps its files.
-func (s *Service) waitAndRun(ctx context.Context, t *ticket, l *live, d *routine.Definition, values routine.Values, progress func(routine.Progress)) error {
-	if err := t.wait(ctx); err != nil {
+// waitForPlace waits until the queue lets the run start, and records that it has
+// started.
+func (s *Service) waitForPlace(ctx context.Context, run *activeRun) error {
+	if err := run.ticket.wait(ctx); err != nil {
 		e := routine.AsError(err)
 		return &routine.Error{Code: e.Code, Message: e.Message + ", waiting for a free browser", Cause: e}
 	}
 	started := s.now()
-	if err := s.store.StartExecution(ctx, l.last.ID, started); err != nil {
+	if err := s.store.StartExecution(ctx, run.execution.ID, started); err != nil {
 		return storeError(ctx, "start execution", err)
 	}
-	l.last.Status, l.last.StartedAt = routine.ExecutionRunning, &started
-	l.tellStatus()
-	err := s.runPage(ctx, l, d, values, progress)
-	s.keepFiles(ctx, l.last, l.files)
-	s.keepScreenshot(ctx, l.last)
-	return err
+	run.execution.Status, run.execution.StartedAt = routine.ExecutionRunning, &started
+	run.emitStatus()
+	return nil
 }
 
-// runPage opens a page, which the caller closes, and runs the definition on it.
-func (s *Service) runPage(ctx context.Context, l *live, d *routine.Definition, values routine.Values, progress func(routine.Progress)) (err error) {
-	e := l.last
+// runOnPage opens a page, which the caller closes, and runs the definition on it. It
+// sets the result, the evidence and the files of the run, also when it fails.
+func (s *Service) runOnPage(ctx context.Context, run *activeRun) (err error) {
+	e := run.execution
 	e.Result = engine.NewResult()
 	defer func() {
 		if p := recover(); p != nil {
-			err = engine.RedactError(d, values, routine.Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
+			err = engine.RedactError(run.definition, run.values, routine.Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
 		}
 	}()
-	opening, err := s.pageOptions(ctx, l.caller, d)
+	options, err := s.pageOptions(ctx, run.caller, run.definition)
 	if err != nil {
 		return err
 	}
-	opening.MaxFiles = s.maxResult
-	opening.Turn = s.transfers.of(l.caller.OrganizationID)
-	page, err := s.browser.Open(ctx, opening)
-	s.openings.note(err, s.now())
+	page, err := s.browser.Open(ctx, options)
+	s.browserHealth.record(err, s.now())
 	if err != nil {
 		if ctx.Err() != nil {
 			e := routine.AsError(routine.CauseOf(ctx))
@@ -303,12 +311,12 @@ func (s *Service) runPage(ctx context.Context, l *live, d *routine.Definition, v
 		}
 		return err
 	}
-	l.page = page
-	outcome, err := engine.Run(ctx, d, values, page, engine.Options{MaxResult: s.maxResult, Now: s.now,
-		LargeText: s.largeTexts.of(l.caller.OrganizationID), Progress: progress, Recorded: l.tellOperation})
-	e.Result, e.Evidence, l.files = outcome.Result, outcome.Evidence, outcome.Files
-	if err == nil && opening.Keep {
-		s.saveProjectState(ctx, l.caller, page, e.Result)
+	run.page = page
+	outcome, err := engine.Run(ctx, run.definition, run.values, page, engine.Options{MaxResult: s.maxResult, Now: s.now,
+		LargeText: s.largeTexts.of(run.caller.OrganizationID), Progress: run.progress, Recorded: run.emitOperation})
+	e.Result, e.Evidence, run.files = outcome.Result, outcome.Evidence, outcome.Files
+	if err == nil && options.Keep {
+		s.saveProjectState(ctx, run.caller, page, e.Result)
 	}
 	return err
 }

@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	// pollTime is how often the ledger is asked about what another process
-	// does.
-	pollTime = 250 * time.Millisecond
-	// cancelTime is how long Cancel waits for the end that it asked for.
-	cancelTime = 5 * time.Second
+	// pollInterval is how often an execution of another process is read while a call
+	// waits for it.
+	pollInterval = 250 * time.Millisecond
+	// cancelWait is how long Cancel waits for the execution to end.
+	cancelWait = 5 * time.Second
 )
 
-// Execution reads one execution; one that goes on has the records of its
-// operations so far. CodeUnauthenticated, CodeNotFound; CodeForbidden when it
-// is not of p's organization or the token lacks the scope.
+// Execution returns one execution. An open one has the records of the operations that
+// have ended so far. CodeUnauthenticated, CodeNotFound; CodeForbidden when it belongs to
+// another organization or the token does not have the scope.
 func (s *Service) Execution(ctx context.Context, p routine.Principal, id string) (*routine.Execution, error) {
 	return s.execution(ctx, p, toReadExecutions, id)
 }
 
-// execution is one with which p may do an action.
+// execution reads an execution and checks that p may do an action with it.
 func (s *Service) execution(ctx context.Context, p routine.Principal, do action, id string) (*routine.Execution, error) {
 	if err := may(p, do, nil); err != nil {
 		return nil, err
 	}
-	e := s.unsavedEnd(id)
+	e := s.unsavedExecution(id)
 	if e == nil {
 		var err error
 		if e, err = s.store.Execution(ctx, id); errors.Is(err, routine.ErrNotFound) {
@@ -39,28 +39,29 @@ func (s *Service) execution(ctx context.Context, p routine.Principal, do action,
 	if err := may(p, do, executionObject(e)); err != nil {
 		return nil, err
 	}
-	return s.present(e), nil
+	return s.withActiveState(e), nil
 }
 
-// present is an execution of the ledger as this process knows it.
-func (s *Service) present(e *routine.Execution) *routine.Execution {
+// withActiveState returns a stored execution with what this process knows about it and
+// the store does not: that it has ended, or the operations that are done. It may change e.
+func (s *Service) withActiveState(e *routine.Execution) *routine.Execution {
 	s.mu.Lock()
-	l, unsaved := s.running[e.ID], s.unsaved[e.ID]
+	run, unsaved := s.running[e.ID], s.unsaved[e.ID]
 	s.mu.Unlock()
 	switch {
 	case !e.Open():
 	case unsaved != nil:
 		return unsaved
-	case l != nil:
-		e.Operations = l.done()
+	case run != nil:
+		e.Operations = run.operations()
 		e.OperationsDone = len(e.Operations)
 	}
 	return e
 }
 
-// Executions lists the executions of p's organization, newest first, without
-// their results, and tells the number of all of them. CodeUnauthenticated,
-// CodeForbidden.
+// Executions lists the executions of p's organization that match a filter, newest first
+// and without their results. The number counts all matches, whatever the limit of the
+// filter. CodeUnauthenticated, CodeForbidden.
 func (s *Service) Executions(ctx context.Context, p routine.Principal, f routine.ExecutionFilter) ([]*routine.Execution, int, error) {
 	if err := may(p, toReadExecutions, nil); err != nil {
 		return nil, 0, err
@@ -71,13 +72,13 @@ func (s *Service) Executions(ctx context.Context, p routine.Principal, f routine
 		return nil, 0, storeError(ctx, "list executions", err)
 	}
 	for i, e := range es {
-		es[i] = s.present(e)
+		es[i] = s.withActiveState(e)
 	}
 	return es, total, nil
 }
 
 // RoutineExecutions lists the executions of one routine, as Executions does.
-// CodeNotFound; CodeForbidden also when the routine is not of p's organization.
+// CodeNotFound; CodeForbidden also when the routine belongs to another organization.
 func (s *Service) RoutineExecutions(ctx context.Context, p routine.Principal, id string, f routine.ExecutionFilter) ([]*routine.Execution, int, error) {
 	if _, err := s.find(ctx, p, toReadExecutions, id); err != nil {
 		return nil, 0, err
@@ -86,7 +87,7 @@ func (s *Service) RoutineExecutions(ctx context.Context, p routine.Principal, id
 	return s.Executions(ctx, p, f)
 }
 
-// ExecutionFile reads a file of an execution. The codes of Execution.
+// ExecutionFile returns a file of an execution. It has the error codes of Execution.
 func (s *Service) ExecutionFile(ctx context.Context, p routine.Principal, id, name string) (*routine.File, error) {
 	if _, err := s.Execution(ctx, p, id); err != nil {
 		return nil, err
@@ -101,9 +102,10 @@ func (s *Service) ExecutionFile(ctx context.Context, p routine.Principal, id, na
 	return f, nil
 }
 
-// Cancel ends an execution, as failed with CodeCancelled, whichever process
-// runs it, and gives what p may see of it then. One that has ended stays as it
-// is. The codes of Execution.
+// Cancel ends an open execution of any process, which then has failed with
+// CodeCancelled, and returns what p may see of it. It waits for the end for at most
+// cancelWait. An execution that has ended stays as it is. It has the error codes of
+// Execution.
 func (s *Service) Cancel(ctx context.Context, p routine.Principal, id string) (*routine.Execution, error) {
 	e, err := s.execution(ctx, p, toCancel, id)
 	if err != nil {
@@ -112,12 +114,12 @@ func (s *Service) Cancel(ctx context.Context, p routine.Principal, id string) (*
 	if !e.Open() {
 		return executionAnswer(e, p), nil
 	}
-	if l := s.live(id); l != nil {
-		l.cancel(cancelled())
+	if run := s.activeRun(id); run != nil {
+		run.cancel(errCancelled)
 	} else if err := s.store.RequestCancel(ctx, id, s.now()); err != nil && !errors.Is(err, routine.ErrFinal) {
 		return nil, storeError(ctx, "cancel execution", err)
 	}
-	waiting, stop := context.WithTimeout(ctx, cancelTime)
+	waiting, stop := context.WithTimeout(ctx, cancelWait)
 	defer stop()
 	if e, err = s.wait(waiting, p, toCancel, id); e != nil {
 		return executionAnswer(e, p), nil
@@ -125,28 +127,27 @@ func (s *Service) Cancel(ctx context.Context, p routine.Principal, id string) (*
 	return nil, err
 }
 
-// cancelled is why a run ended that Cancel has ended.
-func cancelled() error {
-	return &routine.Error{Code: routine.CodeCancelled, Message: "the run was cancelled"}
-}
+// errCancelled is the error of a run that Cancel has ended.
+var errCancelled = &routine.Error{Code: routine.CodeCancelled, Message: "the run was cancelled"}
 
-// Wait waits until the execution has ended or ctx has, whichever process runs
-// it, or until Close. Of one that has ended it gives what Execute would have; one
-// that still goes on comes without error. The codes of Execution.
+// Wait waits until an execution of any process has ended, until ctx ends, or until
+// Close. If the execution has ended, Wait returns what Execute would have returned; if it
+// is still open, the error is nil. It has the error codes of Execution.
 func (s *Service) Wait(ctx context.Context, p routine.Principal, id string) (*routine.Execution, error) {
 	return s.wait(ctx, p, toReadExecutions, id)
 }
 
+// wait is Wait for a caller who wants to do an action with the execution.
 func (s *Service) wait(ctx context.Context, p routine.Principal, do action, id string) (*routine.Execution, error) {
 	e, err := s.execution(ctx, p, do, id)
 	if err != nil {
 		return nil, err
 	}
 	reading := context.WithoutCancel(ctx)
-	if l := s.live(id); l != nil {
+	if run := s.activeRun(id); run != nil {
 		select {
-		case <-l.ended:
-			return l.last, l.err
+		case <-run.ended:
+			return run.execution, run.err
 		case <-ctx.Done():
 		}
 		if e, err = s.execution(reading, p, do, id); err != nil {
@@ -154,7 +155,7 @@ func (s *Service) wait(ctx context.Context, p routine.Principal, do action, id s
 		}
 		return e, failureOf(e)
 	}
-	tick := time.NewTicker(pollTime)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for e.Open() && ctx.Err() == nil && !s.stopped() {
 		select {
@@ -169,14 +170,7 @@ func (s *Service) wait(ctx context.Context, p routine.Principal, do action, id s
 	return e, failureOf(e)
 }
 
-// live finds an execution that goes on in this process; nil: it does not.
-func (s *Service) live(id string) *live {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.running[id]
-}
-
-// failureOf returns why a failed execution failed, as an Error; nil for any other.
+// failureOf returns the error of an execution that has failed, and nil for any other.
 func failureOf(e *routine.Execution) error {
 	if e.Status != routine.ExecutionFailed || e.Error == nil {
 		return nil

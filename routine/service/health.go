@@ -7,47 +7,50 @@ import (
 )
 
 const (
-	// unhealthyOpenings is how many pages in a row could not be opened when the
+	// maxFailedOpens is after how many failed attempts in a row to open a page the
 	// browser counts as broken.
-	unhealthyOpenings = 3
-	// unhealthyTime is how long it counts so after the last of them: whoever asks
-	// sends no calls meanwhile, and only a call can show that it works again.
+	maxFailedOpens = 3
+	// unhealthyTime is how long the browser then counts as broken. Afterwards readiness
+	// turns true again: a load balancer that saw not-ready sends no calls, and only a call
+	// can prove that the browser works again.
 	unhealthyTime = 30 * time.Second
 )
 
-// openings remembers how the last pages opened.
-type openings struct {
-	mu     sync.Mutex
-	failed int
-	at     time.Time
-	err    error
+// browserHealth remembers how the last attempts to open a page ended.
+type browserHealth struct {
+	mu         sync.Mutex
+	failed     int // attempts in a row that failed because of the browser
+	lastFailed time.Time
+	lastErr    error
 }
 
-// note takes what came of opening a page.
-func (o *openings) note(err error, at time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+// record takes the result of an attempt to open a page. Errors that are not the browser's
+// do not count.
+func (h *browserHealth) record(err error, at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	switch routine.CodeOf(err) {
 	case "":
-		o.failed = 0
+		h.failed = 0
 	case routine.CodeBrowserUnavailable:
-		o.failed, o.at, o.err = o.failed+1, at, err
+		h.failed, h.lastFailed, h.lastErr = h.failed+1, at, err
 	}
 }
 
-// broken says that there is no browser to run anything in. CodeBrowserUnavailable.
-func (o *openings) broken(now time.Time) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if wait := o.at.Add(unhealthyTime).Sub(now); o.failed >= unhealthyOpenings && wait > 0 {
-		return &routine.Error{Code: routine.CodeBrowserUnavailable, Message: "the browser does not start: the failed executions say why", RetryAfter: wait, Cause: o.err}
+// check returns CodeBrowserUnavailable if the browser counts as broken, and nil otherwise.
+func (h *browserHealth) check(now time.Time) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if wait := h.lastFailed.Add(unhealthyTime).Sub(now); h.failed >= maxFailedOpens && wait > 0 {
+		return &routine.Error{Code: routine.CodeBrowserUnavailable, Message: "the browser does not start: the failed executions say why",
+			RetryAfter: wait, Cause: h.lastErr}
 	}
 	return nil
 }
 
-// notStarted hides from callers, who may be anybody, why the browser does not
-// start.
-func notStarted(err error) error {
+// hideBrowserFault removes from an error of the browser why it does not start, because
+// anybody may call for the readiness. Only the log says why.
+func hideBrowserFault(err error) error {
 	e := routine.AsError(err)
 	if e.Code != routine.CodeBrowserUnavailable {
 		return err
@@ -56,11 +59,12 @@ func notStarted(err error) error {
 		Message: "no browser is running: it is still starting, or it does not start, and then the log of the service says why"}
 }
 
-// MayReadStatistics tells whether p may see how the service as a whole is
-// doing: nil, CodeUnauthenticated or CodeForbidden.
+// MayReadStatistics returns nil if p may read the statistics of the whole service.
+// CodeUnauthenticated, CodeForbidden.
 func (s *Service) MayReadStatistics(p routine.Principal) error { return may(p, toReadStatistics, nil) }
 
-// Statistics is a snapshot, cheap enough for every few seconds.
+// Statistics returns the present load of the service. It is cheap enough to be called
+// every few seconds. A size that the store cannot tell is -1.
 func (s *Service) Statistics() routine.Statistics {
 	t := routine.Statistics{RunningLimit: s.queue.places, WaitingLimit: s.queue.limit, StoreBytes: -1}
 	t.Running, t.Waiting = s.queue.counts()

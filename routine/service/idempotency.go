@@ -97,5 +97,5 @@ func (s *Service) findExecutionByKey(ctx context.Context, p routine.Principal, k
 				routine.ScopeExecutionsRead)
 		}
 	}
-	return s.present(e), nil
+	return s.withActiveState(e), nil
 }

@@ -3,53 +3,53 @@ package service
 import (
 	"context"
 	"errors"
-	"maps"
 	"rote/routine"
-	"slices"
 	"sync"
 	"time"
 )
 
-// beatTime is the rhythm of Maintain. A run is ended within one beat of being
-// cancelled through another process.
-const beatTime = 500 * time.Millisecond
+// maintainInterval is the interval of Maintain's rounds. A run that is cancelled through
+// another process ends within one interval.
+const maintainInterval = 500 * time.Millisecond
 
-// In beats: how often the records of running operations are saved, how often
-// rows are looked for that a dead process has left open, and how often what is
-// not kept any longer is deleted.
+// Every how many rounds the records of running operations are saved, executions of dead
+// processes are looked for, and executions that are no longer kept are deleted.
 const (
-	progressBeats = 2
-	recoveryBeats = 4
-	pruneBeats    = 1200 // ten minutes
+	progressRounds = 2
+	recoveryRounds = 4
+	pruneRounds    = 1200 // ten minutes
+	// firstPrune is the round of the first deletion. It comes soon after the start of a
+	// service, but most commands have ended before.
+	firstPrune = 20
 )
 
-// Maintain keeps the ledger true until ctx ends: it ends the runs that were
-// cancelled through another process, saves what running ones have done so far,
-// saves ends that could not be saved before, ends what processes that have died
-// left open, deletes what is not kept any longer, and sends webhooks. Each process runs it, in a goroutine of its own, from before
-// the first execution until after Close.
+// Maintain does the background work of the service until ctx ends: it ends the runs that
+// were cancelled through another process, saves the progress of runs, saves ends that
+// could not be saved before, ends executions whose process has died, deletes executions
+// that are no longer kept, and sends webhooks. Each process runs it in a goroutine of its
+// own, from before the first execution until after Close.
 func (s *Service) Maintain(ctx context.Context) {
 	var webhooks sync.WaitGroup // a slow receiver keeps nothing else waiting
 	webhooks.Go(func() { s.deliverWebhooks(ctx) })
 	defer webhooks.Wait()
-	tick := time.NewTicker(beatTime)
+	tick := time.NewTicker(maintainInterval)
 	defer tick.Stop()
 	healthy := true
-	for beat := 1; ; beat++ {
+	for round := 1; ; round++ {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			s.saveLast(ctx)
+			s.saveUnsavedAtExit(ctx)
 			return
 		}
-		err := s.heedCancelRequests(ctx)
-		if beat%progressBeats == 0 {
+		err := s.endCancelledRuns(ctx)
+		if round%progressRounds == 0 {
 			err = errors.Join(err, s.saveProgress(ctx))
 		}
-		if beat%recoveryBeats == 0 {
-			err = errors.Join(err, s.saveAgain(ctx), s.recover(ctx))
+		if round%recoveryRounds == 0 {
+			err = errors.Join(err, s.saveUnsaved(ctx), s.recover(ctx))
 		}
-		if beat%pruneBeats == firstPrune {
+		if round%pruneRounds == firstPrune {
 			err = errors.Join(err, s.prune(ctx))
 		}
 		if err != nil && healthy && ctx.Err() == nil { // once, not twice a second
@@ -59,9 +59,7 @@ func (s *Service) Maintain(ctx context.Context) {
 	}
 }
 
-// firstPrune comes soon after the start, but not within most command lines.
-const firstPrune = 20
-
+// prune deletes the executions that the retention of the service does not keep.
 func (s *Service) prune(ctx context.Context) error {
 	n, err := s.store.Prune(ctx, s.retention, s.now())
 	if n > 0 {
@@ -70,11 +68,9 @@ func (s *Service) prune(ctx context.Context) error {
 	return err
 }
 
-func (s *Service) heedCancelRequests(ctx context.Context) error {
-	s.mu.Lock()
-	idle := len(s.running) == 0
-	s.mu.Unlock()
-	if idle {
+// endCancelledRuns ends the runs of this process that were cancelled through another.
+func (s *Service) endCancelledRuns(ctx context.Context) error {
+	if len(s.activeRuns()) == 0 {
 		return nil
 	}
 	ids, err := s.store.CancelRequests(ctx)
@@ -82,31 +78,29 @@ func (s *Service) heedCancelRequests(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		if l := s.live(id); l != nil {
-			l.cancel(cancelled())
+		if run := s.activeRun(id); run != nil {
+			run.cancel(errCancelled)
 		}
 	}
 	return nil
 }
 
-// saveProgress saves the records of runs that have more than were saved before.
+// saveProgress saves the records of runs that have more of them than are saved.
 func (s *Service) saveProgress(ctx context.Context) error {
-	s.mu.Lock()
-	all := slices.Collect(maps.Values(s.running))
-	s.mu.Unlock()
 	var faults []error
-	for _, l := range all {
-		records := l.done()
-		if len(records) == l.saved {
+	for _, run := range s.activeRuns() {
+		records := run.operations()
+		if len(records) == run.savedRecords {
 			continue
 		}
-		err := s.store.SaveOperations(ctx, l.accepted.ID, records)
-		// It may have ended meanwhile, and what RunOnce runs has no row.
+		err := s.store.SaveOperations(ctx, run.accepted.ID, records)
+		// It is not an error that the run has ended meanwhile, or that RunOnce stores no
+		// execution.
 		if err != nil && !errors.Is(err, routine.ErrFinal) && !errors.Is(err, routine.ErrNotFound) {
 			faults = append(faults, err)
 			continue
 		}
-		l.saved = len(records)
+		run.savedRecords = len(records)
 	}
 	return errors.Join(faults...)
 }

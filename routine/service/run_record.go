@@ -11,21 +11,33 @@ import (
 	"time"
 )
 
-// saveTime bounds how long a write of the ledger may take.
-const saveTime = 10 * time.Second
+// saveTimeout limits one write of an execution or its files to the store.
+const saveTimeout = 10 * time.Second
 
 // unsavedWarning is in the result of an execution whose end could not be saved.
 const unsavedWarning = "the database did not answer when the run ended: the execution is recorded as soon as it does. " +
 	"The run itself is done: do not repeat it because of this"
 
-// finish ends the execution in the ledger and logs it. It works after the run's
-// own context has ended. What it returns is why the run failed. That the ledger
-// could not be written is no failure of the run: a caller who was told so would
-// run the routine again.
-func (s *Service) finish(ctx context.Context, l *live, err error) error {
-	e := l.last
-	s.end(e, err)
-	saved := s.save(context.WithoutCancel(ctx), e)
+// createExecution stores a new execution. It does not use the context of the caller:
+// otherwise, after a caller has gone, nobody could know whether the row exists. The
+// error wraps ErrKeyTaken if another execution has the idempotency key.
+func (s *Service) createExecution(ctx context.Context, e *routine.Execution) error {
+	saving, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	if err := s.store.CreateExecution(saving, e); err != nil {
+		return storeError(ctx, "create execution", err)
+	}
+	return nil
+}
+
+// recordEnd stores and logs the end of a run that ended with err, or completed if err is
+// nil. It works also after ctx has ended. A store that does not answer is not a failure
+// of the run, because a caller who got an error would run the routine again: the
+// execution is saved later, and its result has a warning.
+func (s *Service) recordEnd(ctx context.Context, run *activeRun, err error) {
+	e := run.execution
+	s.setEnd(e, err)
+	saveErr := s.saveEnd(context.WithoutCancel(ctx), e)
 	attrs := []any{"execution_id", e.ID, "routine_id", e.RoutineID, "status", e.Status, "duration_seconds", *e.DurationSeconds}
 	if err != nil {
 		attrs = append(attrs, "code", e.ErrorCode)
@@ -33,8 +45,8 @@ func (s *Service) finish(ctx context.Context, l *live, err error) error {
 			attrs = append(attrs, "error", cause)
 		}
 	}
-	if saved != nil {
-		s.log.ErrorContext(ctx, "execution could not be saved, which is tried again until it works", append(attrs, "error", saved)...)
+	if saveErr != nil {
+		s.log.ErrorContext(ctx, "execution could not be saved, which is tried again until it works", append(attrs, "error", saveErr)...)
 		if e.Result != nil {
 			e.Result.Warnings = append(e.Result.Warnings, unsavedWarning)
 		}
@@ -42,25 +54,11 @@ func (s *Service) finish(ctx context.Context, l *live, err error) error {
 	} else {
 		s.log.InfoContext(ctx, "execution", attrs...)
 	}
-	l.tellStatus()
-	return err
+	run.emitStatus()
 }
 
-// save writes the end of an execution. A panic of the store is an error like any
-// other.
-func (s *Service) save(ctx context.Context, e *routine.Execution) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	saving, cancel := context.WithTimeout(ctx, saveTime)
-	defer cancel()
-	return s.store.FinishExecution(saving, e)
-}
-
-// end fills in how and when the execution ended.
-func (s *Service) end(e *routine.Execution, err error) {
+// setEnd sets the status, the time and the error with which an execution ended.
+func (s *Service) setEnd(e *routine.Execution, err error) {
 	at := s.now()
 	took := at.Sub(e.CreatedAt).Seconds()
 	e.Status, e.CompletedAt, e.DurationSeconds = routine.ExecutionCompleted, &at, &took
@@ -77,29 +75,41 @@ func (s *Service) end(e *routine.Execution, err error) {
 	}
 }
 
-// unsavedEnd is an execution that has ended in this process but could not be
-// saved yet; nil: there is none with this id. It is not changed by callers.
-func (s *Service) unsavedEnd(id string) *routine.Execution {
+// saveEnd stores the end of an execution. It returns a panic of the store as an error.
+func (s *Service) saveEnd(ctx context.Context, e *routine.Execution) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	saving, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	return s.store.FinishExecution(saving, e)
+}
+
+// unsavedExecution returns an execution that has ended in this process but is not saved
+// yet, or nil if there is none with this id. Callers must not change it.
+func (s *Service) unsavedExecution(id string) *routine.Execution {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.unsaved[id]
 }
 
-// saveLater leaves the end of an execution to saveAgain.
+// saveLater keeps an ended execution until saveUnsaved has stored it.
 func (s *Service) saveLater(e *routine.Execution) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unsaved[e.ID] = e
 }
 
-// saveAgain saves the ends of executions that could not be saved when they came.
-func (s *Service) saveAgain(ctx context.Context) error {
+// saveUnsaved stores the ends of executions that could not be stored before.
+func (s *Service) saveUnsaved(ctx context.Context) error {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.unsaved))
 	s.mu.Unlock()
 	var faults []error
 	for _, e := range all {
-		if err := s.save(ctx, e); err != nil && !errors.Is(err, routine.ErrFinal) {
+		if err := s.saveEnd(ctx, e); err != nil && !errors.Is(err, routine.ErrFinal) {
 			faults = append(faults, err)
 			continue
 		}
@@ -110,12 +120,12 @@ func (s *Service) saveAgain(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// saveLast is saveAgain when the process ends: what it cannot save now is told as
-// interrupted by the next process.
-func (s *Service) saveLast(ctx context.Context) {
-	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+// saveUnsavedAtExit is the last saveUnsaved of the process. What it cannot store is
+// logged; another process will record these executions as interrupted.
+func (s *Service) saveUnsavedAtExit(ctx context.Context) {
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	err := s.saveAgain(saving)
+	err := s.saveUnsaved(saving)
 	if err == nil {
 		return
 	}
@@ -127,10 +137,11 @@ func (s *Service) saveLast(ctx context.Context) {
 	}
 }
 
-// keepFiles makes the files that the pages were sent files of the execution.
+// keepFiles stores the files that the pages of a run downloaded as files of its
+// execution. A file that cannot be stored becomes a warning in the result.
 func (s *Service) keepFiles(ctx context.Context, e *routine.Execution, files []routine.File) {
 	for i := range files {
-		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 		err := s.store.PutFile(saving, e.ID, &files[i])
 		cancel()
 		if err != nil {
@@ -142,15 +153,17 @@ func (s *Service) keepFiles(ctx context.Context, e *routine.Execution, files []r
 	}
 }
 
-// keepScreenshot makes the screenshot of a failed run a file of its execution.
-// That it is lost is told in the log only: it must not hide why the run failed.
+// keepScreenshot stores the screenshot of a failed run as a file of its execution. A
+// screenshot that cannot be stored is only logged, because the error of the execution
+// must say why the run failed.
 func (s *Service) keepScreenshot(ctx context.Context, e *routine.Execution) {
 	if e.Evidence == nil || e.Evidence.Screenshot == nil {
 		return
 	}
 	shot := e.Evidence.Screenshot
-	f := &routine.File{FileInfo: routine.FileInfo{Name: routine.ScreenshotFile, ContentType: shot.ContentType, Size: int64(len(shot.Data))}, Data: shot.Data}
-	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	info := routine.FileInfo{Name: routine.ScreenshotFile, ContentType: shot.ContentType, Size: int64(len(shot.Data))}
+	f := &routine.File{FileInfo: info, Data: shot.Data}
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	if err := s.store.PutFile(saving, e.ID, f); err != nil {
 		s.log.WarnContext(ctx, "screenshot could not be saved", "execution_id", e.ID, "error", err)
@@ -160,12 +173,13 @@ func (s *Service) keepScreenshot(ctx context.Context, e *routine.Execution) {
 	e.Files = append(e.Files, f.FileInfo)
 }
 
-// warnNotKept warns of the files of a run that has no row in the ledger and that are
-// not its result.
+// warnNotKept adds a warning for each file of a run that is not stored. The file that is
+// the result of the run needs none.
 func warnNotKept(e *routine.Execution, files []routine.File) {
 	for _, f := range files {
 		if e.Result != nil && (!e.Result.IsBase64 || e.Result.Filename != f.Name) {
-			e.Result.Warnings = append(e.Result.Warnings, fmt.Sprintf("the file %s is not kept: only runs of stored routines keep files beside their result", f.Name))
+			e.Result.Warnings = append(e.Result.Warnings,
+				fmt.Sprintf("the file %s is not kept: only runs of stored routines keep files beside their result", f.Name))
 		}
 	}
 }

@@ -20,27 +20,27 @@ import (
 // Service is all that a front end can do. The rules about who may do what are
 // applied here and nowhere else.
 type Service struct {
-	store      routine.Store
-	browser    routine.Browser
-	sender     routine.Sender
-	observer   routine.Observer
-	retention  routine.Retention
-	log        *slog.Logger
-	now        func() time.Time
-	maxResult  int64
-	largeTexts *turns // of runs whose sanitizers work on a large text
-	transfers  *turns // of runs that move large data out of their pages
-	adminToken [32]byte
-	hasAdmin   bool
-	queue      *queue
-	routines   copies[string, routine.Routine]
-	tokens     copies[[32]byte, routine.Token]
-	admission  *admission
-	openings   openings
-	looked     atomic.Pointer[look] // the last look for changes
+	store         routine.Store
+	browser       routine.Browser
+	sender        routine.Sender
+	observer      routine.Observer
+	retention     routine.Retention
+	log           *slog.Logger
+	now           func() time.Time
+	maxResult     int64
+	largeTexts    *turns // of runs whose sanitizers work on a large text
+	transfers     *turns // of runs that move large data out of their pages
+	adminToken    [32]byte
+	hasAdmin      bool
+	queue         *queue
+	routines      copies[string, routine.Routine]
+	tokens        copies[[32]byte, routine.Token]
+	admission     *admission
+	browserHealth browserHealth
+	looked        atomic.Pointer[look] // the last look for changes
 
 	mu      sync.Mutex
-	running map[string]*live              // by execution id
+	running map[string]*activeRun         // by execution id
 	unsaved map[string]*routine.Execution // ended, but the ledger does not know yet
 	used    map[string]time.Time          // by token id, when its use was last recorded
 	done    sync.WaitGroup
@@ -76,7 +76,7 @@ type Config struct {
 func New(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now,
 		maxResult: c.MaxResult,
-		admission: newAdmission(), queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*live{}, unsaved: map[string]*routine.Execution{},
+		admission: newAdmission(), queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*activeRun{}, unsaved: map[string]*routine.Execution{},
 		used:     map[string]time.Time{},
 		stopping: make(chan struct{}), largeTexts: newTurns(1), transfers: newTurns(transfersAtOnce())}
 	if s.log == nil {
@@ -122,12 +122,12 @@ func (s *Service) stopped() bool {
 	}
 }
 
-// endTime bounds how long Close waits for executions that it has ended. It is
+// closeTimeout bounds how long Close waits for executions that it has ended. It is
 // longer than the write of an end may take.
-const endTime = saveTime + 2*time.Second
+const closeTimeout = saveTimeout + 2*time.Second
 
 // Close stops taking executions, lets those in flight continue until ctx ends, and
-// then ends them as interrupted. It waits at most endTime for that. Executions that
+// then ends them as interrupted. It waits at most closeTimeout for that. Executions that
 // still run then are logged; they stay open in the ledger until Recover or Maintain
 // of another process ends them.
 func (s *Service) Close(ctx context.Context) {
@@ -144,18 +144,18 @@ func (s *Service) Close(ctx context.Context) {
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
-	for _, l := range s.running {
-		l.cancel(&routine.Error{Code: routine.CodeInterrupted, Message: "the service was stopped"})
+	for _, run := range s.running {
+		run.cancel(&routine.Error{Code: routine.CodeInterrupted, Message: "the service was stopped"})
 	}
 	s.mu.Unlock()
-	timer := time.NewTimer(endTime)
+	timer := time.NewTimer(closeTimeout)
 	defer timer.Stop()
 	select {
 	case <-idle:
 	case <-timer.C:
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.log.ErrorContext(ctx, "executions did not end and are left behind", "executions", slices.Sorted(maps.Keys(s.running)), "waited", endTime)
+		s.log.ErrorContext(ctx, "executions did not end and are left behind", "executions", slices.Sorted(maps.Keys(s.running)), "waited", closeTimeout)
 	}
 }
 
@@ -283,10 +283,10 @@ func (s *Service) Ready(ctx context.Context) error {
 	}
 	if b, ok := s.browser.(interface{ Ready(context.Context) error }); ok {
 		if err := b.Ready(ctx); err != nil {
-			return notStarted(err)
+			return hideBrowserFault(err)
 		}
 	}
-	return s.openings.broken(s.now())
+	return s.browserHealth.check(s.now())
 }
 
 // storeError hides a store's fault from callers; whoever ends the error logs

@@ -7,10 +7,11 @@ import (
 	"rote/routine"
 )
 
-// pageOptions returns what the page of a run is opened with. A run that is not incognito
-// starts from the state of its caller's project, whoever wrote the routine.
+// pageOptions returns the options with which the page of a run is opened. A run that is
+// not incognito starts with the saved browser state of the caller's project, whoever wrote
+// the routine. CodeStoreUnavailable.
 func (s *Service) pageOptions(ctx context.Context, caller routine.Principal, d *routine.Definition) (routine.Opening, error) {
-	o := routine.Opening{AllowedHosts: caller.AllowedHosts, Keep: !d.Incognito}
+	o := routine.Opening{AllowedHosts: caller.AllowedHosts, Keep: !d.Incognito, MaxFiles: s.maxResult, Turn: s.transfers.of(caller.OrganizationID)}
 	if d.Incognito {
 		return o, nil
 	}
@@ -31,10 +32,11 @@ func (s *Service) pageOptions(ctx context.Context, caller routine.Principal, d *
 	return o, nil
 }
 
-// saveProjectState saves the browser state of a run that has completed. A state that cannot be saved
-// is no failure of the run, which has done its work.
+// saveProjectState saves the browser state of a completed run for the next run of the
+// caller's project. If that fails, the run has still done its work: the result gets a
+// warning.
 func (s *Service) saveProjectState(ctx context.Context, caller routine.Principal, page routine.Page, result *routine.Result) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	state, err := page.State(ctx)
 	if err == nil {

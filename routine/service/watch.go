@@ -3,22 +3,35 @@ package service
 import (
 	"context"
 	"rote/routine"
+	"slices"
 	"time"
 )
 
-// Watch tells of the events of an execution that come after a sequence number,
-// oldest first, those of the past at once and the others when they come; 0
-// gives all. It returns after the end of the execution was told, or when tell
-// or ctx ends it, with that error, or at Close (CodeShuttingDown). Of an execution in another process the
-// events may come a second late. The codes of Execution.
-func (s *Service) Watch(ctx context.Context, p routine.Principal, id string, after int, tell func(routine.Event) error) error {
+// Sequence numbers of events: accepted, running, one for each operation of the routine,
+// ended.
+const (
+	acceptedSequence = 1
+	startedSequence  = 2
+)
+
+func operationSequence(index int) int { return startedSequence + 1 + index }
+
+func endedSequence(e *routine.Execution) int { return operationSequence(e.OperationsTotal) }
+
+// Watch calls send for each event of an execution after a sequence number, oldest first:
+// past events at once, later ones when they happen. after 0 means all events. Events of
+// an execution in another process may come a second late.
+//
+// Watch returns nil after the event of the end, the error of send, the cause of ctx when
+// it ends, CodeShuttingDown after Close, or an error with a code of Execution.
+func (s *Service) Watch(ctx context.Context, p routine.Principal, id string, after int, send func(routine.Event) error) error {
 	e, err := s.Execution(ctx, p, id)
 	if err != nil {
 		return err
 	}
-	next := s.followLedger(ctx, p, e)
-	if l := s.live(id); l != nil {
-		next = l.follow(ctx)
+	next := s.pollEvents(ctx, p, e)
+	if run := s.activeRun(id); run != nil {
+		next = run.waitEvents(ctx)
 	}
 	for after < endedSequence(e) {
 		events, err := next(after)
@@ -26,7 +39,7 @@ func (s *Service) Watch(ctx context.Context, p routine.Principal, id string, aft
 			return err
 		}
 		for _, event := range events {
-			if err := tell(event); err != nil {
+			if err := send(event); err != nil {
 				return err
 			}
 			after = event.Sequence
@@ -35,17 +48,17 @@ func (s *Service) Watch(ctx context.Context, p routine.Principal, id string, aft
 	return nil
 }
 
-// follow gives the events after a sequence number, and waits until there are
-// some.
-func (l *live) follow(ctx context.Context) func(after int) ([]routine.Event, error) {
+// waitEvents returns a function that waits for events after a sequence number and
+// returns them.
+func (run *activeRun) waitEvents(ctx context.Context) func(after int) ([]routine.Event, error) {
 	return func(after int) ([]routine.Event, error) {
 		for {
-			events, more := l.since(after)
+			events, changed := run.eventsAfter(after)
 			if len(events) > 0 {
 				return events, nil
 			}
 			select {
-			case <-more:
+			case <-changed:
 			case <-ctx.Done():
 				return nil, routine.CauseOf(ctx)
 			}
@@ -53,14 +66,14 @@ func (l *live) follow(ctx context.Context) func(after int) ([]routine.Event, err
 	}
 }
 
-// followLedger does the same for an execution that is not in this process, by
-// looking into the ledger again and again. e is what it holds now.
-func (s *Service) followLedger(ctx context.Context, p routine.Principal, e *routine.Execution) func(after int) ([]routine.Event, error) {
+// pollEvents does the same for an execution of another process: it reads the stored
+// execution at intervals. e is the execution as it was stored last.
+func (s *Service) pollEvents(ctx context.Context, p routine.Principal, e *routine.Execution) func(after int) ([]routine.Event, error) {
 	return func(after int) ([]routine.Event, error) {
-		tick := time.NewTicker(pollTime)
+		tick := time.NewTicker(pollInterval)
 		defer tick.Stop()
 		for {
-			if events := laterThan(after, eventsOf(e)); len(events) > 0 {
+			if events := eventsAfter(after, eventsOf(e)); len(events) > 0 {
 				return events, nil
 			}
 			select {
@@ -76,4 +89,49 @@ func (s *Service) followLedger(ctx context.Context, p routine.Principal, e *rout
 			}
 		}
 	}
+}
+
+// eventsAfter returns the part of events that comes after a sequence number.
+func eventsAfter(sequence int, events []routine.Event) []routine.Event {
+	i := slices.IndexFunc(events, func(e routine.Event) bool { return e.Sequence > sequence })
+	if i < 0 {
+		return nil
+	}
+	return events[i:]
+}
+
+// statusEvent returns the event of an execution's present status.
+func statusEvent(e *routine.Execution) routine.Event {
+	c := *e
+	c.Result, c.Operations, c.Evidence = nil, nil, nil
+	switch e.Status {
+	case routine.ExecutionPending:
+		return routine.Event{Sequence: acceptedSequence, Execution: &c}
+	case routine.ExecutionRunning:
+		return routine.Event{Sequence: startedSequence, Execution: &c}
+	}
+	return routine.Event{Sequence: endedSequence(e), Execution: &c}
+}
+
+// eventsOf returns the events that a stored execution has had so far.
+func eventsOf(e *routine.Execution) []routine.Event {
+	before := *e
+	before.Status, before.Error, before.ErrorCode, before.CompletedAt, before.DurationSeconds = routine.ExecutionPending, nil, "", nil, nil
+	before.StartedAt, before.OperationsDone, before.Files = nil, 0, nil
+	events := []routine.Event{statusEvent(&before)}
+	if e.StartedAt != nil {
+		before.Status, before.StartedAt = routine.ExecutionRunning, e.StartedAt
+		events = append(events, statusEvent(&before))
+	}
+	records := e.Operations
+	if e.Result != nil {
+		records = e.Result.OperationsMetadata
+	}
+	for i := range records {
+		events = append(events, routine.Event{Sequence: operationSequence(i), Operation: &records[i]})
+	}
+	if !e.Open() {
+		events = append(events, statusEvent(e))
+	}
+	return events
 }

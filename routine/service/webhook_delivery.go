@@ -141,7 +141,7 @@ func (s *Service) deliver(ctx context.Context, w *routine.Webhook) error {
 	if err != nil {
 		return err
 	}
-	sending, cancel := context.WithTimeout(ctx, sendTime)
+	sending, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	status, err := s.sender.Send(sending, w.URL, w.AllowedHosts, signed(w.ID, now, secret, body), body)
 	if ctx.Err() != nil {

@@ -14,15 +14,18 @@ import (
 )
 
 const (
+	// maxCallbackURL is the limit of a callback URL in bytes.
 	maxCallbackURL = 2048
-	// sendTime bounds one attempt, leaseTime how long its process has to settle
-	// it.
-	sendTime  = 10 * time.Second
+	// sendTimeout limits one attempt to send a webhook.
+	sendTimeout = 10 * time.Second
+	// leaseTime is how long a process has to send and settle a webhook. After that
+	// another process may send it.
 	leaseTime = 30 * time.Second
 )
 
-// callback is the callback of a call, nil when it has none. CodeInvalid.
-func (s *Service) callback(ctx context.Context, p routine.Principal, to string) (*routine.Callback, error) {
+// checkCallback returns the callback of an execute call of p, or nil if the call has no
+// callback URL. CodeInvalid when webhooks cannot be sent to the URL.
+func (s *Service) checkCallback(ctx context.Context, p routine.Principal, to string) (*routine.Callback, error) {
 	if to == "" {
 		return nil, nil
 	}
