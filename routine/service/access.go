@@ -155,7 +155,8 @@ func executionAnswer(e *routine.Execution, p routine.Principal) *routine.Executi
 
 // standIn is a definition without any problem. It takes the place of a stored
 // definition that the caller may not read.
-const standIn = `{"name": "routine", "description": "Reads a page.", "operations": [{"type": "navigate", "url": "https://example.com/"}, {"type": "return_html"}]}`
+const standIn = `{"name": "routine", "description": "Reads a page.",
+	"operations": [{"type": "navigate", "url": "https://example.com/"}, {"type": "return_html"}]}`
 
 // problemsOfPatch are the problems of a patch for a caller who may not read the
 // routine that it changes: those that the text of the patch has by itself, in

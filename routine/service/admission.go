@@ -99,4 +99,6 @@ func (g *gate) enter(ctx context.Context, weight int64) (leave func(), err error
 	return leave, nil
 }
 
-var errAdmission = &routine.Error{Code: routine.CodeBusy, Message: "the service is working on as many large routines as it can: try again", RetryAfter: time.Second}
+// errAdmission is the error of a call that was not admitted in time.
+var errAdmission = &routine.Error{Code: routine.CodeBusy, RetryAfter: time.Second,
+	Message: "the service is working on as many large routines as it can: try again"}

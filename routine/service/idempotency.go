@@ -93,8 +93,8 @@ func (s *Service) findExecutionByKey(ctx context.Context, p routine.Principal, k
 	}
 	if e.TokenID != p.TokenID {
 		if err := may(p, toReadExecutions, executionObject(e)); err != nil {
-			return nil, routine.Errorf(routine.CodeForbidden, "this idempotency key was used with another token: its answer needs the scope %s; use a new key for a new run",
-				routine.ScopeExecutionsRead)
+			return nil, routine.Errorf(routine.CodeForbidden, "this idempotency key was used with another token: its answer needs the scope %s; "+
+				"use a new key for a new run", routine.ScopeExecutionsRead)
 		}
 	}
 	return s.withActiveState(e), nil

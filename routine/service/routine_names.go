@@ -109,8 +109,8 @@ func severalNamed(name string, rs []*routine.Routine) error {
 	for i, r := range rs {
 		ids[i] = r.ID
 	}
-	return routine.Errorf(routine.CodeConflict, "several routines are named %s: name one by its id (%s), or archive the others", routine.Quote(routine.Truncate(name, 80)),
-		strings.Join(ids, ", "))
+	return routine.Errorf(routine.CodeConflict, "several routines are named %s: name one by its id (%s), or archive the others",
+		routine.Quote(routine.Truncate(name, 80)), strings.Join(ids, ", "))
 }
 
 // warnOfNamesakes warns of older routines that have the name of a new one: its

@@ -46,7 +46,9 @@ func (s *Service) PublishRoutine(ctx context.Context, p routine.Principal, id st
 
 // ReplaceRoutine puts the definition in text in place of the routine's own. The
 // problems are warnings. See PatchRoutine for expected and errors.
-func (s *Service) ReplaceRoutine(ctx context.Context, p routine.Principal, id string, text []byte, expected []int) (*routine.Routine, []routine.Problem, error) {
+func (s *Service) ReplaceRoutine(ctx context.Context, p routine.Principal, id string, text []byte, expected []int) (
+	*routine.Routine, []routine.Problem, error) {
+
 	if err := may(p, toChange, nil); err != nil {
 		return nil, nil, err
 	}

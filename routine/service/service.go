@@ -20,30 +20,35 @@ import (
 // Service is all that a front end can do. The rules about who may do what are
 // applied here and nowhere else.
 type Service struct {
-	store         routine.Store
-	browser       routine.Browser
-	sender        routine.Sender
-	observer      routine.Observer
-	retention     routine.Retention
-	log           *slog.Logger
-	now           func() time.Time
-	maxResult     int64
-	largeTexts    *turns // of runs whose sanitizers work on a large text
-	transfers     *turns // of runs that move large data out of their pages
-	adminToken    [32]byte
-	hasAdmin      bool
-	queue         *queue
+	store     routine.Store
+	browser   routine.Browser
+	sender    routine.Sender
+	observer  routine.Observer
+	retention routine.Retention
+	log       *slog.Logger
+	now       func() time.Time
+
+	adminToken [32]byte // the hash; hasAdmin reports whether there is one
+	hasAdmin   bool
+
+	// What limits work that runs at the same time.
+	maxResult  int64
+	queue      *queue     // of executions
+	admission  *admission // of calls that parse definitions
+	largeTexts *turns     // of runs whose sanitizers work on a large text
+	transfers  *turns     // of runs that move large data out of their pages
+
 	routines      copies[string, routine.Routine]
 	tokens        copies[[32]byte, routine.Token]
-	admission     *admission
-	browserHealth browserHealth
 	looked        atomic.Pointer[look] // the last look for changes
+	browserHealth browserHealth
 
 	mu      sync.Mutex
 	running map[string]*activeRun         // by execution id
-	unsaved map[string]*routine.Execution // ended, but the ledger does not know yet
-	used    map[string]time.Time          // by token id, when its use was last recorded
-	done    sync.WaitGroup
+	unsaved map[string]*routine.Execution // ended executions that are not saved yet, by id
+	used    map[string]time.Time          // when the last use of a token was recorded, by token id
+	// done counts the active runs and the records of token uses, for which Close waits.
+	done sync.WaitGroup
 
 	stopping chan struct{} // closed when no more calls are taken
 }
@@ -75,10 +80,15 @@ type Config struct {
 // New makes a Service. Close it before its Store and Browser.
 func New(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now,
-		maxResult: c.MaxResult,
-		admission: newAdmission(), queue: newQueue(max(c.Concurrency, 1), max(c.Queue, 0)), running: map[string]*activeRun{}, unsaved: map[string]*routine.Execution{},
-		used:     map[string]time.Time{},
-		stopping: make(chan struct{}), largeTexts: newTurns(1), transfers: newTurns(transfersAtOnce())}
+		maxResult:  c.MaxResult,
+		queue:      newQueue(max(c.Concurrency, 1), max(c.Queue, 0)),
+		admission:  newAdmission(),
+		largeTexts: newTurns(1),
+		transfers:  newTurns(transfersAtOnce()),
+		running:    map[string]*activeRun{},
+		unsaved:    map[string]*routine.Execution{},
+		used:       map[string]time.Time{},
+		stopping:   make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

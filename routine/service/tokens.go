@@ -83,7 +83,8 @@ func (s *Service) CreateToken(ctx context.Context, p routine.Principal, validFor
 	}
 	for _, name := range []string{p.UserID, p.OrganizationID, p.ProjectID} {
 		if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-			return "", nil, routine.Errorf(routine.CodeInvalid, "a token's user, organization and project are UTF-8 without control characters, not %s", routine.Quote(routine.Truncate(name, 80)))
+			return "", nil, routine.Errorf(routine.CodeInvalid, "a token's user, organization and project are UTF-8 without control characters, not %s",
+				routine.Quote(routine.Truncate(name, 80)))
 		}
 	}
 	random := make([]byte, 32)

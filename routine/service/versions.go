@@ -57,7 +57,9 @@ func (s *Service) version(ctx context.Context, p routine.Principal, r *routine.R
 // again. The status stays. It is checked like a new one: the problems are
 // warnings. CodeNotFound for an unknown version too; see PatchRoutine for
 // expected and errors.
-func (s *Service) RestoreRoutine(ctx context.Context, p routine.Principal, id string, version int, expected []int) (*routine.Routine, []routine.Problem, error) {
+func (s *Service) RestoreRoutine(ctx context.Context, p routine.Principal, id string, version int, expected []int) (
+	*routine.Routine, []routine.Problem, error) {
+
 	r, err := s.find(ctx, p, toChange, id)
 	if err != nil {
 		return nil, nil, err
