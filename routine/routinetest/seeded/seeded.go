@@ -20,6 +20,8 @@ import (
 const (
 	seedFlag   = "rapid.seed"
 	checksFlag = "rapid.checks"
+
+	rapidChecks = 100 // how many inputs rapid draws by default
 )
 
 // init changes the defaults of rapid's flags before the command line is parsed,
@@ -45,17 +47,18 @@ func Check(t *testing.T, property func(*rapid.T)) {
 	rapid.Check(t, property)
 }
 
-// CheckFew is Check for a property that takes long. It draws only the given number
-// of inputs, unless RAPID_CHECKS or -rapid.checks sets another. Tests that run in
-// parallel cannot use it.
+// CheckFew is Check for a property that takes long. It draws only the given number of
+// inputs, and more or fewer in proportion if RAPID_CHECKS or -rapid.checks asks for more
+// or fewer than rapid's default of 100. Tests that run in parallel cannot use it.
 func CheckFew(t *testing.T, inputs int, property func(*rapid.T)) {
 	t.Helper()
-	checks := flag.Lookup(checksFlag)
-	usual := checks.Value.String()
-	if _, chosen := os.LookupEnv("RAPID_CHECKS"); !chosen && usual == checks.DefValue {
-		mustSet(checksFlag, strconv.Itoa(inputs))
-		defer mustSet(checksFlag, usual)
+	usual := flag.Lookup(checksFlag).Value.String()
+	checks, err := strconv.Atoi(usual)
+	if err != nil {
+		t.Fatal(err)
 	}
+	mustSet(checksFlag, strconv.Itoa(max(1, inputs*checks/rapidChecks)))
+	defer mustSet(checksFlag, usual)
 	rapid.Check(t, property)
 }
 

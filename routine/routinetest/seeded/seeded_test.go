@@ -1,10 +1,12 @@
 package seeded
 
 import (
+	"flag"
 	"io/fs"
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -103,16 +105,19 @@ func TestEveryRandomTestIsSeeded(t *testing.T) {
 }
 
 func TestCheckFew(t *testing.T) {
-	if value, chosen := os.LookupEnv("RAPID_CHECKS"); chosen {
-		t.Setenv("RAPID_CHECKS", value) // restores it
-		if err := os.Unsetenv("RAPID_CHECKS"); err != nil {
-			t.Fatal(err)
+	usual := flag.Lookup(checksFlag).Value.String()
+	defer mustSet(checksFlag, usual)
+	for _, row := range []struct{ checks, few int }{
+		{checks: 100, few: 3},
+		{checks: 1000, few: 30},
+		{checks: 10, few: 1},
+	} {
+		mustSet(checksFlag, strconv.Itoa(row.checks))
+		few, all := 0, 0
+		CheckFew(t, 3, func(*rapid.T) { few++ })
+		Check(t, func(*rapid.T) { all++ })
+		if few != row.few || all != row.checks {
+			t.Errorf("of %d checks, CheckFew drew %d inputs, Check %d", row.checks, few, all)
 		}
-	}
-	few, all := 0, 0
-	CheckFew(t, 3, func(*rapid.T) { few++ })
-	Check(t, func(*rapid.T) { all++ })
-	if all < 100 || few >= all || all == 100 && few != 3 {
-		t.Errorf("CheckFew drew %d inputs, Check %d", few, all)
 	}
 }
