@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -58,11 +57,7 @@ func testMain(m *testing.M) int {
 	if fullChromium.Browser != nil {
 		fullChromium.Close()
 	}
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), chromium.ProfilePrefix+"*")); len(left) > 0 {
-		fmt.Fprintln(os.Stderr, "profiles left:", left)
-		code = 1
-	}
-	if err := errors.Join(removeTemp(), goleak.Find()); err != nil {
+	if err := errors.Join(scratch.CheckGone(chromium.ProfilePrefix), removeTemp(), goleak.Find()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}

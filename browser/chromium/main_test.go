@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -24,11 +23,7 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), ProfilePrefix+"*")); len(left) > 0 {
-		fmt.Fprintln(os.Stderr, "profiles left:", left)
-		code = 1
-	}
-	if err := errors.Join(removeTemp(), goleak.Find()); err != nil {
+	if err := errors.Join(scratch.CheckGone(ProfilePrefix), removeTemp(), goleak.Find()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}

@@ -99,28 +99,17 @@ func (s *pathSearch) calculate(op string, left, right any) any {
 	l, whole := left.(int64)
 	r, both := right.(int64)
 	if whole && both {
-		return calculateInt(op, l, r)
+		return calculateNumbers(op, l, r)
 	}
 	x, ok := floatOf(left)
 	y, both := floatOf(right)
 	if !ok || !both {
 		return noValue{}
 	}
-	switch op {
-	case "+":
-		return x + y
-	case "-":
-		return x - y
-	case "*":
-		return x * y
-	}
-	if y == 0 {
-		return noValue{}
-	}
-	return x / y
+	return calculateNumbers(op, x, y)
 }
 
-func calculateInt(op string, x, y int64) any {
+func calculateNumbers[N int64 | float64](op string, x, y N) any {
 	switch op {
 	case "+":
 		return x + y

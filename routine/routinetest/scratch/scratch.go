@@ -5,8 +5,10 @@ package scratch
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 )
 
 // remover waits until its standard input ends and then removes the directory.
@@ -34,4 +36,14 @@ func Use() (remove func() error, err error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return func() error { return errors.Join(alive.Close(), cmd.Wait()) }, nil
+}
+
+// CheckGone returns an error if the temporary directory has an entry whose name
+// begins with prefix.
+func CheckGone(prefix string) error {
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("tests left %s", left)
+	}
+	return err
 }

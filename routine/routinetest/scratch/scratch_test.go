@@ -105,3 +105,20 @@ func TestRemoved(t *testing.T) {
 		})
 	}
 }
+
+func TestCheckGone(t *testing.T) {
+	const prefix = "check-gone-"
+	if err := CheckGone(prefix); err != nil {
+		t.Errorf("nothing is left: %v", err)
+	}
+	dir, err := os.MkdirTemp("", prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckGone(prefix); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("%s is left: %v", dir, err)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+}
