@@ -43,14 +43,24 @@ func NewResult() *routine.Result {
 	return &routine.Result{PlaceholderResolution: map[string]*string{}, OperationsMetadata: []routine.OperationRecord{}}
 }
 
-// Run runs the operations of d on a page. The outcome is complete also
-// when it returns an error, the first failure of an operation. A panic is an
-// internal error.
+// Run does the operations of d in order on a page, until the first one fails, and returns
+// its error. A panic is an internal error. The outcome is never nil: it has what was done
+// before the failure.
 func Run(ctx context.Context, d *routine.Definition, values routine.Values, page routine.Page, o Options) (*Outcome, error) {
-	r := &runner{Run: operation.Run{Page: page, Parameters: values, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
+	r := &runner{Run: operation.Run{Page: page, Parameters: values, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult,
+		LargeText: o.LargeText}, total: len(d.Operations),
 		now: o.Now, progress: o.Progress, recorded: o.Recorded, hidden: secretsOf(d.Parameters, values), secret: secretTokens(d.Parameters)}
 	r.Secrets = r
-	err := r.recoverPanic(func() error { return r.run(ctx, d) })
+	err := r.recoverPanic(func() error {
+		for i, o := range d.Operations {
+			r.startOperation(i, o)
+			if err := r.endOperation(ctx, o, r.do(ctx, o)); err != nil {
+				return err
+			}
+		}
+		r.Result.OK = true
+		return nil
+	})
 	r.hidden.result(r.Result)
 	return &Outcome{r.Result, r.evidence, r.files}, r.hidden.err(err)
 }
@@ -64,6 +74,8 @@ func RedactError(d *routine.Definition, values routine.Values, err error) error 
 // and nothing of it outlives the execution.
 type runner struct {
 	operation.Run
+	total      int              // operations of the definition
+	started    time.Time        // when the running operation was started
 	shownBytes int              // of the texts in placeholder_resolution
 	op         operation.Action // that is running, its placeholders filled in
 	hidden     secrets
@@ -88,49 +100,49 @@ func (r *runner) recoverPanic(do func() error) (err error) {
 	return do()
 }
 
-// run does the operations of d in order; the first failure ends it. The result
-// is complete either way: what was done before a failure is kept.
-func (r *runner) run(ctx context.Context, d *routine.Definition) error {
-	total := len(d.Operations)
-	for i, o := range d.Operations {
-		if r.progress != nil {
-			r.progress(routine.Progress{Index: i, Total: total, Operation: operation.Describe(o)})
-		}
-		r.Result.OperationsMetadata = append(r.Result.OperationsMetadata, routine.OperationRecord{Index: i, Type: o.Type()})
-		r.Record = &r.Result.OperationsMetadata[i]
-		start := r.now()
-		err := r.do(ctx, o)
-		if err == nil {
-			err = r.takeFiles(ctx, i == total-1)
-		}
-		r.Record.DurationSeconds = r.now().Sub(start).Seconds()
-		for _, w := range r.Page.Warnings() {
-			r.Warn(w)
-		}
-		if denied := r.Page.Denials(); len(denied) > 0 {
-			r.Record.EgressDenied = denied
-		}
-		if err != nil {
-			r.Record.Error = new(routine.AsError(err).Message)
-		}
-		if r.recorded != nil {
-			r.recorded(r.hidden.record(*r.Record))
-		}
-		if err != nil {
-			e := routine.AsError(err)
-			r.evidence = r.inspect(ctx, o)
-			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, total, o.Type(), e.Message) + hintOf(r.evidence, o, e)
-			r.Result.Error = &message
-			return &routine.Error{Code: e.Code, Message: message, Cause: err}
-		}
+// startOperation reports the progress of the run and starts the record of an operation.
+func (r *runner) startOperation(index int, o routine.Operation) {
+	if r.progress != nil {
+		r.progress(routine.Progress{Index: index, Total: r.total, Operation: operation.Describe(o)})
 	}
-	r.Result.OK = true
-	return nil
+	r.Result.OperationsMetadata = append(r.Result.OperationsMetadata, routine.OperationRecord{Index: index, Type: o.Type()})
+	r.Record = &r.Result.OperationsMetadata[index]
+	r.started = r.now()
 }
 
-// do decodes the operation afresh, fills in its placeholders and does it under
-// its own limit. When the run's own clock has ended, that is the reason,
-// whatever the operation says.
+// endOperation takes the files that arrived during an operation and completes its record.
+// err is the error of the operation. If it or the files failed, endOperation collects the
+// evidence and returns the error of the run.
+func (r *runner) endOperation(ctx context.Context, o routine.Operation, err error) error {
+	if err == nil {
+		err = r.takeFiles(ctx, r.Record.Index == r.total-1)
+	}
+	r.Record.DurationSeconds = r.now().Sub(r.started).Seconds()
+	for _, w := range r.Page.Warnings() {
+		r.Warn(w)
+	}
+	if denied := r.Page.Denials(); len(denied) > 0 {
+		r.Record.EgressDenied = denied
+	}
+	if err != nil {
+		r.Record.Error = new(routine.AsError(err).Message)
+	}
+	if r.recorded != nil {
+		r.recorded(r.hidden.record(*r.Record))
+	}
+	if err == nil {
+		return nil
+	}
+	e := routine.AsError(err)
+	r.evidence = r.inspect(ctx, o)
+	message := fmt.Sprintf("operation %d of %d (%s): %s", r.Record.Index+1, r.total, o.Type(), e.Message) + hintOf(r.evidence, o, e)
+	r.Result.Error = &message
+	return &routine.Error{Code: e.Code, Message: message, Cause: err}
+}
+
+// do decodes an operation, fills in its placeholders and does it within the operation's
+// own time limit. If ctx, the context of the run, has ended, its cause is the error,
+// whatever error the operation returned.
 func (r *runner) do(ctx context.Context, o routine.Operation) error {
 	op, err := operation.Decode(o)
 	r.op = op
