@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/stopwatch"
 )
 
@@ -62,9 +63,10 @@ func aliases(n int) string {
 	return b.String()
 }
 
-// TestHostileScriptsTakeBoundedTime allows a lot: it is there for what takes
-// minutes, on any machine.
-func TestHostileScriptsTakeBoundedTime(t *testing.T) {
+// The limit is generous, because the test is there for what takes minutes on any
+// machine.
+func TestSpeedOfHostileScripts(t *testing.T) {
+	optional.Speed(t)
 	// at the smaller sizes the refusals for their depth do not help
 	for _, size := range []int{MaxBytes - 8<<10, 160 << 10, 60 << 10} {
 		for name, script := range hostile(size) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/stopwatch"
 )
 
@@ -89,7 +90,8 @@ func TestOneMatchIsBounded(t *testing.T) {
 
 // Compiling has a limit too, because the library is slow with nested
 // repetitions.
-func TestCompilingIsBounded(t *testing.T) {
+func TestSpeedOfCompiling(t *testing.T) {
+	optional.Speed(t)
 	for name, expr := range map[string]string{
 		"brackets":        strings.Repeat("(", 1<<20),
 		"groups":          strings.Repeat("(", 1<<19) + strings.Repeat(")", 1<<19),

@@ -5,11 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/stopwatch"
 )
 
 // A definition may be megabytes. What grows with its square takes minutes here.
-func TestParseAndFillTakeLinearTime(t *testing.T) {
+func TestSpeedOfHostileTemplates(t *testing.T) {
+	optional.Speed(t)
 	for _, unit := range []string{
 		"{{a}}", "{{", "{{x:y}}", "{", `"{{a}}"`, `\{{a}}`, "/{{a}}", "[{{a}}-", "{{{1}}", "}/", "a.{{a}} ", "`${{{a}}}`", "({{a}}", "'{{a}}' ", "{{a}}:",
 		"nth-child({{a}})", "{{cookie:a||{}}", `\1{{a}}`, "(?<", "{1,", "/a{{a}}/;", "{{{{a}}", "0{{a}}", "a{{a}}+", "/{{a}}[",

@@ -12,16 +12,16 @@ import (
 // them.
 const speedPrefix = "TestSpeed"
 
-// Speed skips a test that measures how fast rote is, unless ROTE_SPEED is set.
-// Other work on the machine, such as the tests of other packages, would change
+// Speed skips a test that measures how fast rote is, unless the build tag speed is
+// set. Other work on the machine, such as the tests of other packages, would change
 // what it measures. The name of the test must begin with TestSpeed.
 func Speed(t testing.TB) {
 	t.Helper()
 	if !strings.HasPrefix(t.Name(), speedPrefix) {
 		t.Fatalf("the name of a test of speed begins with %s", speedPrefix)
 	}
-	if os.Getenv("ROTE_SPEED") == "" {
-		t.Skip("ROTE_SPEED is not set: tests of speed need a machine that does nothing else")
+	if !speedTag {
+		t.Skip("without -tags speed: tests of speed need a machine that does nothing else")
 	}
 }
 

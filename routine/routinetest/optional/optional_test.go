@@ -20,9 +20,6 @@ func TestSkips(t *testing.T) {
 		skip                        func(testing.TB)
 		skipped, failed             bool
 	}{
-		{"speed by default", "ROTE_SPEED", "", "TestSpeedOfX", Speed, true, false},
-		{"speed on request", "ROTE_SPEED", "1", "TestSpeedOfX", Speed, false, false},
-		{"speed under a name that .ci/run does not select", "ROTE_SPEED", "1", "TestX", Speed, false, true},
 		{"full size by default", "ROTE_FULL_SIZE", "", "TestX", FullSize, true, false},
 		{"full size on request", "ROTE_FULL_SIZE", "1", "TestX", FullSize, false, false},
 	} {
@@ -34,6 +31,17 @@ func TestSkips(t *testing.T) {
 				t.Errorf("skipped: %v, failed: %v", f.skipped, f.failed)
 			}
 		})
+	}
+}
+
+func TestSpeedTagAndName(t *testing.T) {
+	f := &fakeTest{name: "TestSpeedOfX"}
+	if Speed(f); f.skipped == speedTag || f.failed {
+		t.Errorf("skipped: %v, failed: %v, with the tag speed: %v", f.skipped, f.failed, speedTag)
+	}
+	f = &fakeTest{name: "TestX"} // which .ci/run does not select
+	if Speed(f); !f.failed {
+		t.Error("a test of speed has a name that does not begin with TestSpeed")
 	}
 }
 

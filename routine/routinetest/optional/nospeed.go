@@ -1,0 +1,5 @@
+//go:build !speed
+
+package optional
+
+const speedTag = false
