@@ -91,7 +91,7 @@ const openAttempts = 4
 
 // Open returns a page in a fresh context: a ready one, or else a new one. A browser that
 // does not start or does not answer is replaced while Open waits.
-func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, error) {
+func (b *Browser) Open(ctx context.Context, o routine.PageOptions) (routine.Page, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, b.openBound, unavailable(fmt.Errorf("no page could be opened within %v", b.openBound)))
 	defer cancel()
 	for range openAttempts { // again when the browser ended in between

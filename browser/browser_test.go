@@ -32,7 +32,7 @@ func mustOpen(t *testing.T, b *Browser) *page {
 	if missing(b) {
 		skipFull(t)
 	}
-	p, err := b.Open(testContext(t), routine.Opening{})
+	p, err := b.Open(testContext(t), routine.PageOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Fatal("the profile is left: ", err)
 	}
-	if _, err := b.Open(testContext(t), routine.Opening{}); routine.CodeOf(err) != routine.CodeShuttingDown {
+	if _, err := b.Open(testContext(t), routine.PageOptions{}); routine.CodeOf(err) != routine.CodeShuttingDown {
 		t.Fatal(err)
 	}
 }
@@ -158,7 +158,7 @@ func TestStartOutlivesItsFirstCaller(t *testing.T) {
 	b := own(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := b.Open(ctx, routine.Opening{}); !errors.Is(err, context.Canceled) {
+	if _, err := b.Open(ctx, routine.PageOptions{}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	mustOpen(t, b)
@@ -174,7 +174,7 @@ func TestCancelledOpenLeavesNothing(t *testing.T) {
 	mustOpen(t, b).Close()
 	for n := range 40 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n)*time.Millisecond/8)
-		if p, err := b.Open(ctx, routine.Opening{}); err == nil {
+		if p, err := b.Open(ctx, routine.PageOptions{}); err == nil {
 			p.Close()
 		}
 		cancel()
@@ -190,7 +190,7 @@ func TestManyAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 12 {
 		all.Go(func() {
-			p, err := b.Open(testContext(t), routine.Opening{})
+			p, err := b.Open(testContext(t), routine.PageOptions{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -211,18 +211,18 @@ func TestUnusableExecutable(t *testing.T) {
 	for path, words := range map[string]string{"/nowhere/chromium": "rote browser install", script: "no display here"} {
 		b := New(Config{Executable: path, Egress: shared.config.Egress})
 		t.Cleanup(b.Close)
-		_, err := b.Open(testContext(t), routine.Opening{})
+		_, err := b.Open(testContext(t), routine.PageOptions{})
 		wantCode(t, err, routine.CodeBrowserUnavailable, words)
 	}
 	t.Run("is not started again and again", func(t *testing.T) {
 		b := New(Config{Executable: script, Egress: shared.config.Egress})
 		t.Cleanup(b.Close)
 		for range maxFailures {
-			if _, err := b.Open(testContext(t), routine.Opening{}); err == nil || strings.Contains(err.Error(), "within a minute") {
+			if _, err := b.Open(testContext(t), routine.PageOptions{}); err == nil || strings.Contains(err.Error(), "within a minute") {
 				t.Fatal(err)
 			}
 		}
-		_, err := b.Open(testContext(t), routine.Opening{})
+		_, err := b.Open(testContext(t), routine.PageOptions{})
 		wantCode(t, err, routine.CodeBrowserUnavailable, "within a minute")
 	})
 }

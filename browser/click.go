@@ -16,16 +16,16 @@ import (
 //
 // If the page navigates when the mouse comes over the element, Click waits for the new
 // document. If that is the same page again, it clicks the element there.
-func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
+func (p *page) Click(ctx context.Context, c routine.Click) (routine.Match, error) {
 	defer p.input.acting.Store(false)
 	if err := p.awaitRest(ctx); err != nil {
-		return routine.Found{}, err
+		return routine.Match{}, err
 	}
 	o := options{Press: true, Scroll: c.EnsureVisible}
 	missed, losses, hovers := "", 0, 0
 	for {
 		if err := p.hoverOver(ctx, c); err != nil {
-			return routine.Found{}, err
+			return routine.Match{}, err
 		}
 		s, err := p.actionable(ctx, c.Selector, o)
 		if err != nil {

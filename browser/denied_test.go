@@ -59,7 +59,7 @@ func TestDenialsAreTheOperationsOwn(t *testing.T) {
 // A run is limited to its caller's hosts, on a page that was ready before.
 func TestAllowedHosts(t *testing.T) {
 	a, b := site(t, map[string]any{"/": "a"}), site(t, map[string]any{"/": "b"})
-	opened, err := shared.Open(testContext(t), routine.Opening{AllowedHosts: []string{strings.TrimPrefix(a, "http://"), "192.0.2.1"}})
+	opened, err := shared.Open(testContext(t), routine.PageOptions{AllowedHosts: []string{strings.TrimPrefix(a, "http://"), "192.0.2.1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestAllowedHosts(t *testing.T) {
 		_, err = opened.Navigate(testContext(t), outside)
 		wantCode(t, err, routine.CodeEgressDenied, strings.TrimSuffix(strings.TrimPrefix(outside, "http://"), "/"))
 	}
-	if _, err := shared.Open(testContext(t), routine.Opening{AllowedHosts: []string{"http://no.rule"}}); routine.CodeOf(err) != routine.CodeForbidden {
+	if _, err := shared.Open(testContext(t), routine.PageOptions{AllowedHosts: []string{"http://no.rule"}}); routine.CodeOf(err) != routine.CodeForbidden {
 		t.Fatal(err)
 	}
 }

@@ -45,8 +45,8 @@ type actionPoint struct {
 	view    *frameView // the view of the element's frame
 }
 
-func (s actionPoint) asFound() routine.Found {
-	return routine.Found{Matches: s.Matches, Skipped: s.Skipped, AtOnce: s.Final}
+func (s actionPoint) asFound() routine.Match {
+	return routine.Match{Matches: s.Matches, Skipped: s.Skipped, Final: s.Final}
 }
 
 // options are those of a search for an element.

@@ -43,7 +43,7 @@ type upload struct {
 // the page's memory: none is written to disk. A file input takes them at once. What
 // is none, nor leads to one, is clicked, and the input that then asks for a file
 // chooser takes them; else they are dropped onto it.
-func (p *page) handIn(ctx context.Context, t routine.Typing) (routine.Found, error) {
+func (p *page) handIn(ctx context.Context, t routine.Typing) (routine.Match, error) {
 	u := &upload{page: p, t: t}
 	o := options{Scroll: true, Press: true}
 	for _, f := range t.Files {
@@ -66,7 +66,7 @@ func (p *page) handIn(ctx context.Context, t routine.Typing) (routine.Found, err
 				"%q was found, but the time was over before it had the files", t.Selector))
 		case err != nil:
 			found := s.asFound()
-			found.AtOnce = routine.CodeOf(err) == routine.CodeElementNotActionable
+			found.Final = routine.CodeOf(err) == routine.CodeElementNotActionable
 			return found, p.failure(ctx, err)
 		case again:
 			o.Unsteady = true

@@ -8,8 +8,8 @@ import (
 
 // Click clicks on the current page. If the click follows a popup, operations act on the
 // window that it opens afterwards.
-func (t *tabs) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
-	return onCurrent(ctx, t, func(p *page) (routine.Found, error) {
+func (t *tabs) Click(ctx context.Context, c routine.Click) (routine.Match, error) {
+	return onCurrent(ctx, t, func(p *page) (routine.Match, error) {
 		before := p.currentWindows()
 		found, err := p.Click(ctx, c)
 		if err != nil || !c.FollowPopup {

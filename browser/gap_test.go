@@ -68,7 +68,7 @@ func TestSpeedWithoutIdleGaps(t *testing.T) {
 	b := own(t)
 	best, where := time.Hour, ""
 	for range 40 {
-		opened, err := b.Open(t.Context(), routine.Opening{})
+		opened, err := b.Open(t.Context(), routine.PageOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

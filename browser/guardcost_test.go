@@ -116,7 +116,7 @@ func TestSpeedOfWatchedScripts(t *testing.T) {
 // BenchmarkEvaluate is the first script on a document and, for "again", one on
 // a document that is watched already.
 func BenchmarkEvaluate(b *testing.B) {
-	p, err := shared.Open(b.Context(), routine.Opening{})
+	p, err := shared.Open(b.Context(), routine.PageOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

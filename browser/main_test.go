@@ -112,7 +112,7 @@ func testContext(t *testing.T) context.Context {
 // openPage opens a page of the shared browser and goes to url when it is given.
 func openPage(t *testing.T, url string) *page {
 	t.Helper()
-	opened, err := shared.Open(testContext(t), routine.Opening{})
+	opened, err := shared.Open(testContext(t), routine.PageOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ type page struct {
 
 	// Of the run, and so of its first page only.
 
-	// turn is that of the run's [routine.Opening]; nil: data never waits.
+	// turn is the Turn of the run's [routine.PageOptions]; nil: data never waits.
 	turn func(ctx context.Context) (release func(), err error)
 	// tabs are the page and the popups that the run follows.
 	tabs      *tabs
@@ -92,7 +92,7 @@ func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
 
 // startRun assigns a ready page to a run: its egress rules, its stored state and its
 // options.
-func (p *page) startRun(ctx context.Context, o routine.Opening) error {
+func (p *page) startRun(ctx context.Context, o routine.PageOptions) error {
 	p.turn = o.Turn
 	if len(o.AllowedHosts) > 0 {
 		if err := p.proxy.Narrow(o.AllowedHosts); err != nil {
@@ -102,7 +102,7 @@ func (p *page) startRun(ctx context.Context, o routine.Opening) error {
 	p.mu.Lock()
 	p.downloads.maxBytes = o.MaxFiles
 	p.mu.Unlock()
-	if !o.Keep {
+	if !o.KeepState {
 		return nil
 	}
 	return p.failure(ctx, p.restore(ctx, o.State))

@@ -93,7 +93,7 @@ func TestPopups(t *testing.T) {
 func BenchmarkFormTask(b *testing.B) {
 	url := site(b, map[string]any{"/form": form}) + "/form"
 	for b.Loop() {
-		opened, err := shared.Open(b.Context(), routine.Opening{})
+		opened, err := shared.Open(b.Context(), routine.PageOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -70,7 +70,7 @@ type scriptThrown struct {
 func (t *scriptThrown) Error() string { return t.text }
 
 func (p *page) script(ctx context.Context, s routine.Script) (cdp.RemoteObject, error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, s.Limit, routine.ScriptOver(s.Limit))
+	bounded, cancel := context.WithTimeoutCause(ctx, s.Limit, routine.ScriptTimeout(s.Limit))
 	defer cancel()
 	var v cdp.RemoteObject
 	var err error

@@ -62,7 +62,7 @@ func TestBrowserThatIsAlwaysSilent(t *testing.T) {
 	b := pretender(t, `exec sleep 600`)
 	b.startBounds.next = 700 * time.Millisecond
 	began := time.Now()
-	_, err := b.Open(testContext(t), routine.Opening{})
+	_, err := b.Open(testContext(t), routine.PageOptions{})
 	wantCode(t, err, routine.CodeBrowserUnavailable, "it did not answer within 700ms")
 	if took := time.Since(began); took >= b.openBound {
 		t.Errorf("after %v", took)
@@ -71,12 +71,12 @@ func TestBrowserThatIsAlwaysSilent(t *testing.T) {
 		t.Errorf("counted as %+v", s)
 	}
 	for err == nil || !strings.Contains(err.Error(), "within a minute") {
-		if _, err = b.Open(testContext(t), routine.Opening{}); err == nil {
+		if _, err = b.Open(testContext(t), routine.PageOptions{}); err == nil {
 			t.Fatal("a page was opened")
 		}
 	}
 	before := b.BrowserStatistics()
-	_, err = b.Open(testContext(t), routine.Opening{})
+	_, err = b.Open(testContext(t), routine.PageOptions{})
 	wantCode(t, err, routine.CodeBrowserUnavailable, "it did not answer")
 	if after := b.BrowserStatistics(); after != before {
 		t.Errorf("a browser was started: %+v after %+v", after, before)
@@ -98,7 +98,7 @@ func TestOpenIsBounded(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.Open(testContext(t), routine.Opening{})
+	_, err := b.Open(testContext(t), routine.PageOptions{})
 	wantCode(t, err, routine.CodeBrowserUnavailable, "no page could be opened within 300ms")
 	b.openBound = 20 * time.Second
 	if p := mustOpen(t, b); p.i == first.i {

@@ -12,7 +12,7 @@ import (
 // keeping opens a page whose state is wanted at the end.
 func keeping(t *testing.T, state []byte) *page {
 	t.Helper()
-	p, err := shared.Open(testContext(t), routine.Opening{Keep: true, State: state})
+	p, err := shared.Open(testContext(t), routine.PageOptions{KeepState: true, State: state})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,8 @@ func TestStateIsBounded(t *testing.T) {
 	}
 	_, err := p.State(testContext(t))
 	wantCode(t, err, routine.CodeResultTooLarge, "are kept")
-	if _, err := shared.Open(testContext(t), routine.Opening{Keep: true, State: []byte(`{"storage":[{"origin":"http://x.test","items":[1]}]}`)}); err == nil || strings.Contains(err.Error(), "panic") {
+	damaged := routine.PageOptions{KeepState: true, State: []byte(`{"storage":[{"origin":"http://x.test","items":[1]}]}`)}
+	if _, err := shared.Open(testContext(t), damaged); err == nil || strings.Contains(err.Error(), "panic") {
 		t.Fatal("a broken state was taken: ", err)
 	}
 }

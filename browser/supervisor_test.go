@@ -153,7 +153,7 @@ func TestSoak(t *testing.T) {
 	url := site(t, map[string]any{"/form": form}) + "/form"
 	used, pids := map[proto.BrowserBrowserContextID]bool{}, map[int]bool{}
 	run := func() {
-		opened, err := b.Open(t.Context(), routine.Opening{})
+		opened, err := b.Open(t.Context(), routine.PageOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -335,20 +335,20 @@ func TestTypedDiffers(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
 		name, html, text string
-		want             routine.Found
+		want             routine.Match
 	}{
-		{"as typed", `<input id=i>`, "abc", routine.Found{}},
-		{"nothing", `<input id=i value=1 onbeforeinput="event.preventDefault()">`, "abc", routine.Found{Differs: true, Arrived: routine.ArrivedNothing, Value: "1"}},
-		{"nothing of a number", `<input id=i type=number>`, "abc", routine.Found{Differs: true, Arrived: routine.ArrivedNothing}},
+		{"as typed", `<input id=i>`, "abc", routine.Match{}},
+		{"nothing", `<input id=i value=1 onbeforeinput="event.preventDefault()">`, "abc", routine.Match{Differs: true, Arrived: routine.ArrivedNothing, Value: "1"}},
+		{"nothing of a number", `<input id=i type=number>`, "abc", routine.Match{Differs: true, Arrived: routine.ArrivedNothing}},
 		{"spaces added", `<input id=i oninput="this.value = this.value.replace(/ /g, '').replace(/(\d\d)(?=\d)/g, '$1 ')">`, "123456",
-			routine.Found{Differs: true, Arrived: routine.ArrivedAdded, Value: "12 34 56"}},
-		{"cut off", `<input id=i maxlength=2>`, "abc", routine.Found{Differs: true, Arrived: routine.ArrivedChanged, Value: "ab"}},
+			routine.Match{Differs: true, Arrived: routine.ArrivedAdded, Value: "12 34 56"}},
+		{"cut off", `<input id=i maxlength=2>`, "abc", routine.Match{Differs: true, Arrived: routine.ArrivedChanged, Value: "ab"}},
 		{"in capitals", `<input id=i oninput="this.value = this.value.toUpperCase()">`, "abc",
-			routine.Found{Differs: true, Arrived: routine.ArrivedChanged, Value: "ABC"}},
-		{"a password", `<input id=i type=password maxlength=2>`, "abc", routine.Found{Differs: true, Arrived: routine.ArrivedChanged, Value: "ab", Secret: true}},
+			routine.Match{Differs: true, Arrived: routine.ArrivedChanged, Value: "ABC"}},
+		{"a password", `<input id=i type=password maxlength=2>`, "abc", routine.Match{Differs: true, Arrived: routine.ArrivedChanged, Value: "ab", Secret: true}},
 		{"taken out again", `<input id=i oninput="if (this.value.length >
-			2) this.value = ''">`, "abc", routine.Found{Differs: true, Arrived: routine.ArrivedNothing}},
-		{"no date", `<input id=i type=date>`, "soon", routine.Found{Differs: true, Arrived: routine.ArrivedNothing}},
+			2) this.value = ''">`, "abc", routine.Match{Differs: true, Arrived: routine.ArrivedNothing}},
+		{"no date", `<input id=i type=date>`, "soon", routine.Match{Differs: true, Arrived: routine.ArrivedNothing}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()

@@ -89,8 +89,8 @@ func (t *tabs) WaitURL(ctx context.Context, match func(url string) (bool, error)
 	return onCurrent(ctx, t, func(p *page) (string, error) { return p.WaitURL(ctx, match) })
 }
 
-func (t *tabs) Type(ctx context.Context, typing routine.Typing) (routine.Found, error) {
-	return onCurrent(ctx, t, func(p *page) (routine.Found, error) { return p.Type(ctx, typing) })
+func (t *tabs) Type(ctx context.Context, typing routine.Typing) (routine.Match, error) {
+	return onCurrent(ctx, t, func(p *page) (routine.Match, error) { return p.Type(ctx, typing) })
 }
 
 func (t *tabs) Press(ctx context.Context, key string) error {

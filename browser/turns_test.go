@@ -17,7 +17,7 @@ import (
 // openWithTurns opens a page whose run waits for turns.
 func openWithTurns(t *testing.T, url string, turn func(context.Context) (func(), error)) *page {
 	t.Helper()
-	opened, err := shared.Open(testContext(t), routine.Opening{Turn: turn})
+	opened, err := shared.Open(testContext(t), routine.PageOptions{Turn: turn})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,9 +70,9 @@ const (
 // replaces it. If the element is not a field, it is clicked too, and the element that then
 // has the focus gets the text. A field that is replaced when it gets the focus is searched
 // again.
-func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error) {
+func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Match, error) {
 	if err := p.awaitRest(ctx); err != nil {
-		return routine.Found{}, err
+		return routine.Match{}, err
 	}
 	if len(t.Files) > 0 {
 		return p.handIn(ctx, t)
@@ -130,7 +130,7 @@ func (y *typist) unfocused(s actionPoint) error {
 
 // attempt clicks the field and types; done is false when the field is to be found
 // again.
-func (y *typist) attempt(ctx context.Context, s actionPoint) (found routine.Found, done bool, err error) {
+func (y *typist) attempt(ctx context.Context, s actionPoint) (found routine.Match, done bool, err error) {
 	found = s.asFound()
 	before := y.now()
 	how, missed, err := y.focusField(ctx, s, y.t, before)
@@ -157,12 +157,12 @@ func (y *typist) attempt(ctx context.Context, s actionPoint) (found routine.Foun
 		y.why = "" // the next search finds the reason
 	case how.How == "changed":
 		y.why = fmt.Sprintf("lost the option %q while it was chosen", y.t.Text)
-		found.AtOnce = true
+		found.Final = true
 		return found, true, y.failed()
 	case how.How == "lost":
 		y.why, y.when = "gives the focus away when it gets it, so typing would land elsewhere", atFocus
 		if y.focusLosses++; y.focusLosses == maxFocusLosses {
-			found.AtOnce = true
+			found.Final = true
 			return found, true, y.failed()
 		}
 	default:
@@ -191,7 +191,7 @@ func (p *page) focusField(ctx context.Context, s actionPoint, t routine.Typing, 
 
 // typeText types the text and checks the result. done is false if the field was replaced
 // meanwhile.
-func (y *typist) typeText(ctx context.Context, s actionPoint, how fieldState, before navState) (found routine.Found, done bool, err error) {
+func (y *typist) typeText(ctx context.Context, s actionPoint, how fieldState, before navState) (found routine.Match, done bool, err error) {
 	found = s.asFound()
 	if how.How == "keys" {
 		if err := y.insert(ctx, s.view, y.t, how); err != nil && !errors.Is(err, cdp.ErrGone) {

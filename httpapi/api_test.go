@@ -258,7 +258,7 @@ func TestBadTokens(t *testing.T) {
 
 func TestLocalPrincipalIsEveryCaller(t *testing.T) {
 	runAll(t, newEnv(t, func(c *envConfig) {
-		c.http.Local = &routine.Principal{UserID: "local", OrganizationID: "default", ProjectID: "p", Scopes: routine.UsualScopes}
+		c.http.Local = &routine.Principal{UserID: "local", OrganizationID: "default", ProjectID: "p", Scopes: routine.DefaultScopes}
 	}), []scenario{
 		{"without token", "POST", "/routines/", "", nil, readPage, 201, []string{`"created_by":"local"`, `"project_id":"p"`}, nil},
 		{"tokens are not looked at", "GET", "/routines/$private", "guess", nil, "", 200, nil, nil},

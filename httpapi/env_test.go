@@ -23,8 +23,8 @@ import (
 )
 
 var (
-	admin = routine.Principal{UserID: "admin", OrganizationID: "default", ProjectID: "default", Scopes: routine.UsualScopes}
-	guest = routine.Principal{UserID: "gus", OrganizationID: "guests", ProjectID: "visits", Scopes: routine.UsualScopes}
+	admin = routine.Principal{UserID: "admin", OrganizationID: "default", ProjectID: "default", Scopes: routine.DefaultScopes}
+	guest = routine.Principal{UserID: "gus", OrganizationID: "guests", ProjectID: "visits", Scopes: routine.DefaultScopes}
 )
 
 const adminToken = "the-admin-token"

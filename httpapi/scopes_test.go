@@ -111,7 +111,7 @@ var rightsHeaders = map[string]map[string]string{"stale": {"If-Match": `"1"`}, "
 // Each scope alone is tried with each call. An answer shows what the caller has
 // a right to read, and all of it: a cell that says more or less fails.
 func TestScopesLimitReading(t *testing.T) {
-	owner := routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices", Scopes: routine.UsualScopes}
+	owner := routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices", Scopes: routine.DefaultScopes}
 	tried := map[string]bool{}
 	lines := strings.Split(strings.Trim(rightsTable, "\n"), "\n")
 	columns := strings.Fields(lines[0])

@@ -26,7 +26,7 @@ func TestTextsNameOnlyToolsOfTheCaller(t *testing.T) {
 	failedRun := runAs(t, h, "clicks")
 	for _, scopes := range []routine.Scopes{routine.ScopeExecutionsRun, routine.ScopeExecutionsRead, routine.ScopeRoutinesRead, routine.ScopeRoutinesWrite,
 		routine.ScopeExecutionsRun | routine.ScopeExecutionsRead, routine.ScopeExecutionsRun | routine.ScopeRoutinesWrite,
-		routine.ScopeRoutinesRead | routine.ScopeRoutinesWrite, routine.UsualScopes} {
+		routine.ScopeRoutinesRead | routine.ScopeRoutinesWrite, routine.DefaultScopes} {
 		for _, config := range []Config{{}, {ReadOnly: true}, {Authoring: true}, {Authoring: true, ReadOnly: true}} {
 			config.SoftDeadline = 50 * time.Millisecond
 			t.Run(fmt.Sprintf("%v %v %v", scopes, config.ReadOnly, config.Authoring), func(t *testing.T) {

@@ -195,7 +195,7 @@ func TestFailureTextIsComplete(t *testing.T) {
 			h.store.full = errors.New("disk full")
 		}, `Routine "buy" did not run: the database did not answer: try again [store_unavailable]. Next: call again in 1s.`},
 		{"a panic shows no cause", func(h *testServer) {
-			h.browser.Page.Click = func(context.Context, routine.Click) (routine.Found, error) { panic("secret") }
+			h.browser.Page.Click = func(context.Context, routine.Click) (routine.Match, error) { panic("secret") }
 		}, `Routine "buy" failed: internal error [internal]. Execution ID. ` +
 			`Next: look at the site's state first and do not call again blindly, because operation 2 (click) may have had an effect there; tell the operator of this server the id, which is in its log.`},
 	} {
@@ -233,9 +233,9 @@ func TestBusyServiceAnswersImmediately(t *testing.T) {
 func TestRunThatCouldNotBeRecordedStillAnswers(t *testing.T) {
 	h := newTestServer(t, buy)
 	h.browser.Page.HTML = "<p>bought</p>"
-	h.browser.Page.Click = func(context.Context, routine.Click) (routine.Found, error) {
+	h.browser.Page.Click = func(context.Context, routine.Click) (routine.Match, error) {
 		h.store.set(func() { h.store.broken = errors.New("disk full") })
-		return routine.Found{Matches: 1}, nil
+		return routine.Match{Matches: 1}, nil
 	}
 	result, text := callTool(t, connect(t, h.Server), "buy", nil)
 	d := content(t, result, text)

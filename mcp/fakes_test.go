@@ -115,7 +115,7 @@ func (s *fakeStore) set(change func()) {
 	change()
 }
 
-var ann = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices", Scopes: routine.UsualScopes}
+var ann = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices", Scopes: routine.DefaultScopes}
 
 // testServer is the server under test with the service and the fakes that it uses.
 type testServer struct {

@@ -20,8 +20,8 @@ import (
 )
 
 var (
-	bob = routine.Principal{UserID: "bob", OrganizationID: "acme", ProjectID: "prices", Scopes: routine.UsualScopes} // a colleague of ann's
-	eve = routine.Principal{UserID: "eve", OrganizationID: "other", ProjectID: "x", Scopes: routine.UsualScopes}
+	bob = routine.Principal{UserID: "bob", OrganizationID: "acme", ProjectID: "prices", Scopes: routine.DefaultScopes} // a colleague of ann's
+	eve = routine.Principal{UserID: "eve", OrganizationID: "other", ProjectID: "x", Scopes: routine.DefaultScopes}
 )
 
 // httpFixture is a testServer that is served over HTTP on a real listener. When the

@@ -19,7 +19,7 @@ import (
 
 func TestToolsFollowTheStore(t *testing.T) {
 	h := newTestServer(t, named("first"))
-	create(t, h.service, routine.Principal{UserID: "bob", OrganizationID: "other", Scopes: routine.UsualScopes}, named("of another organization"))
+	create(t, h.service, routine.Principal{UserID: "bob", OrganizationID: "other", Scopes: routine.DefaultScopes}, named("of another organization"))
 	create(t, h.service, ann, strings.Replace(named("not designated"), `{`, `{"is_mcp_tool_designated": false, `, 1))
 	p := initialized(t, h.Server)
 

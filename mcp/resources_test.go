@@ -94,7 +94,12 @@ func TestResourcesRespectScopes(t *testing.T) {
 	if err != nil || len(r) != 1 {
 		t.Fatal(r, err)
 	}
-	for scopes, reads := range map[routine.Scopes]bool{routine.UsualScopes: true, routine.ScopeRoutinesRead: true, routine.ScopeExecutionsRun: false, routine.ScopeExecutionsRead: false} {
+	for scopes, reads := range map[routine.Scopes]bool{
+		routine.DefaultScopes:       true,
+		routine.ScopeRoutinesRead:   true,
+		routine.ScopeExecutionsRun:  false,
+		routine.ScopeExecutionsRead: false,
+	} {
 		p := ann
 		p.Scopes = scopes
 		c := connectAs(t, h.Server, p)

@@ -270,10 +270,10 @@ func TestSlowRunContinuesAfterItsCall(t *testing.T) {
 func TestGetExecutionWaitsAndReportsProgress(t *testing.T) {
 	h := newTestServer(t, buy)
 	pressed, release := make(chan bool), make(chan bool)
-	h.browser.Page.Click = func(context.Context, routine.Click) (routine.Found, error) {
+	h.browser.Page.Click = func(context.Context, routine.Click) (routine.Match, error) {
 		pressed <- true
 		<-release
-		return routine.Found{Matches: 1}, nil
+		return routine.Match{Matches: 1}, nil
 	}
 	result, text := callTool(t, connect(t, h.with(t, Config{SoftDeadline: time.Millisecond}).Server), "buy", nil)
 	id := content(t, result, text).ExecutionID

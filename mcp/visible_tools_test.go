@@ -22,8 +22,8 @@ func TestVisibleToolsAreTheCallableOnes(t *testing.T) {
 		readOnly bool
 		want     string
 	}{
-		{routine.UsualScopes, false, allTestTools},
-		{routine.UsualScopes, true, "describe_routine get_execution list_executions reads search_routines validate_routine"},
+		{routine.DefaultScopes, false, allTestTools},
+		{routine.DefaultScopes, true, "describe_routine get_execution list_executions reads search_routines validate_routine"},
 		{routine.ScopeExecutionsRun, false, "buy cancel_execution describe_routine reads run_routine search_routines"},
 		{routine.ScopeExecutionsRead, false, "get_execution list_executions"},
 		{routine.ScopeRoutinesRead, false, "validate_routine"},

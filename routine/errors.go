@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Code names a fault for machines. It is stable: front ends decide by it, and
-// by nothing else, what to answer.
+// Code names a kind of error for programs. Codes are stable: front ends choose their
+// answer, such as an HTTP status, by the code alone.
 type Code string
 
 // The codes, by family.
@@ -49,32 +49,34 @@ const (
 	CodeInternal Code = "internal"
 )
 
-// Error is a fault that may be shown to a caller: Code for machines, Message
-// for people, Problems for each single fault of an invalid definition or call.
+// Error is an error that may be shown to a caller: Code is for programs, Message for
+// people, and Problems lists each fault of an invalid definition or call.
 type Error struct {
 	Code     Code
 	Message  string
 	Problems []Problem
-	// RetryAfter is how long to wait before trying again; zero when trying
-	// again would not help.
+	// RetryAfter is how long to wait before trying again; zero if trying again would
+	// not help.
 	RetryAfter time.Duration
-	// Cause is for logs only; nil: there is none.
+	// Cause is shown in logs only. It may be nil.
 	Cause error
 }
 
-// Errorf makes an Error. A %w verb in the format sets the cause as well as
-// putting its text into the message.
+// Errorf returns an Error with a formatted message. A %w verb in the format also sets
+// the cause.
 func Errorf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Code: code, Message: err.Error(), Cause: errors.Unwrap(err)}
 }
 
-// Internal hides err behind CodeInternal: it is logged with its cause and
-// shown without it. doing says what was being done, as in "save routine".
+// Internal returns an Error with CodeInternal, whose cause err is logged but not shown
+// to callers. doing says what failed, as in "save routine".
 func Internal(doing string, err error) *Error {
 	return &Error{Code: CodeInternal, Message: "internal error", Cause: fmt.Errorf("%s: %w", doing, err)}
 }
 
+// Error returns the message, or for an internal error the cause: it is logged, not
+// shown.
 func (e *Error) Error() string {
 	if e.Code == CodeInternal && e.Cause != nil {
 		return e.Cause.Error()
@@ -82,10 +84,11 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// AsError finds the Error in err's chain; any other error is internal.
+// AsError returns the first Error in the chain of err. It wraps any other error in an
+// internal one. It returns nil for nil.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -97,8 +100,8 @@ func AsError(err error) *Error {
 	return Internal("unexpected", err)
 }
 
-// CodeOf is the code of err: empty for nil, CodeInternal for an error that is
-// not ours.
+// CodeOf returns the code of err: empty for nil, CodeInternal for an error that is not
+// an [Error].
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -119,8 +122,8 @@ func CauseOf(ctx context.Context) error {
 	return &Error{Code: CodeCancelled, Message: "the run was cancelled", Cause: cause}
 }
 
-// hiddenCause is what the log has to say about err because callers are not told;
-// nil: nothing.
+// HiddenCause returns the cause of err if callers do not see it, for the log: that of
+// an internal error or of an unavailable store. It returns nil for other errors.
 func HiddenCause(err error) error {
 	if code := CodeOf(err); code == CodeInternal || code == CodeStoreUnavailable {
 		return errors.Unwrap(AsError(err))
@@ -128,23 +131,24 @@ func HiddenCause(err error) error {
 	return nil
 }
 
-// Problem is one fault of a definition or of a call's values, placed so that
-// an editor or an agent can go there.
+// Problem is one fault of a definition or of a call's values, with its position, so
+// that an editor or an agent can go there.
 type Problem struct {
 	// Pointer is a JSON pointer (RFC 6901) relative to the routine, or to the
 	// parameters object of a call.
 	Pointer string `json:"pointer"`
-	// Line and Column count from 1, in characters of the submitted text. They
-	// are 0 where there is no text, as in a call's values.
+	// Line and Column count from 1, in characters of the submitted text. They are 0 if
+	// there is no such text, as for a call's values.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 	// Code is stable; Message is a sentence that says what to do.
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	// Hint suggests the likely cure, as in: did you mean "timeout_ms"?
+	// Hint suggests a correction, as in: did you mean "timeout_ms"?
 	Hint string `json:"hint,omitempty"`
 }
 
+// String returns the problem in one line: its pointer, message and hint.
 func (p Problem) String() string {
 	at := p.Pointer
 	if at == "" {
@@ -156,7 +160,8 @@ func (p Problem) String() string {
 	return at + ": " + p.Message
 }
 
-// invalid makes the error for a list of problems, whose detail names the first.
+// Invalid returns the error for a list of at least one problem. what names the faulty
+// thing, as in "routine"; the message quotes the first problem.
 func Invalid(what string, problems []Problem) *Error {
 	msg := fmt.Sprintf("%d problems in the %s, first %s", len(problems), what, problems[0])
 	if len(problems) == 1 {
@@ -165,13 +170,14 @@ func Invalid(what string, problems []Problem) *Error {
 	return &Error{Code: CodeInvalid, Message: msg, Problems: problems}
 }
 
-// ErrOperationLimit marks the cause with which an operation's own limit ends
-// its context.
+// ErrOperationLimit marks the cause with which a context ends when an operation
+// exceeds its own time limit. It tells that limit apart from the timeout of the run.
 var ErrOperationLimit = errors.New("operation limit")
 
-// ScriptOver is the error of a script that its own limit has ended, which is not
-// the run's of the same name.
-func ScriptOver(limit time.Duration) *Error {
+// ScriptTimeout returns the error of a script that ran longer than its operation's
+// timeout_seconds. The run has a timeout_seconds of its own, so the message names the
+// operation's.
+func ScriptTimeout(limit time.Duration) *Error {
 	message := fmt.Sprintf("the script was still running when the operation's own timeout_seconds of %v was over, which may be 10 at most", limit.Seconds())
 	return &Error{Code: CodeTimeout, Message: message, Cause: ErrOperationLimit}
 }

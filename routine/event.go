@@ -1,18 +1,19 @@
 package routine
 
-// Event is one step of an execution: a change of its status or the record of an
-// operation, the other being nil.
+// Event is one change of an execution: either a new status, in Execution, or a
+// finished operation, in Operation. The other field is nil.
 type Event struct {
-	// Sequence grows from event to event, with gaps. It depends on the
-	// execution only: an event has the same number whenever and by whichever
-	// process it is told.
-	Sequence  int
-	Execution *Execution // without its result and evidence
+	// Sequence grows from event to event, with gaps. It depends on the execution only:
+	// an event has the same number for every watcher, in every process.
+	Sequence int
+	// Execution has neither result nor evidence.
+	Execution *Execution
 	Operation *OperationRecord
 }
 
-// Progress tells of an operation that begins.
+// Progress reports that an operation is about to start.
 type Progress struct {
-	Index, Total int // from 0
+	// Index counts from 0.
+	Index, Total int
 	Operation    string
 }

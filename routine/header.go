@@ -7,9 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// DecodeHeader reads the fields of a stored definition that are not its
-// parameters and operations. start is the text of the definition or the
-// beginning of it. complete reports whether all of these fields were in it.
+// DecodeHeader decodes the fields of a stored definition except its parameters and
+// operations. start is the definition's JSON or the beginning of it. complete reports
+// whether start contained all of these fields.
 func DecodeHeader(start []byte) (d Definition, complete bool) {
 	d.Parameters, d.Operations = []Parameter{}, []Operation{}
 	fields := map[string]any{"name": &d.Name, "description": &d.Description, "incognito": &d.Incognito,
@@ -44,8 +44,8 @@ func (r *Routine) OmitDetails() {
 	r.Parameters, r.Operations, r.Omitted = []Parameter{}, []Operation{}, []string{"parameters", "operations"}
 }
 
-// size is about how many bytes the definition has as JSON, without what every
-// definition has.
+// Size returns roughly how many bytes the definition has as JSON, without the field
+// names that every definition has.
 func (d *Definition) Size() int {
 	n := len(d.Name) + len(d.Description)
 	for _, o := range d.Operations {

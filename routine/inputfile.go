@@ -7,17 +7,17 @@ import (
 	"fmt"
 )
 
-// Limits of the files that one call hands in. What a call may hold in base64 stays
-// under the default limit of a request's body.
+// Limits of the files in one call. Encoded as base64 they stay
+// below the default size limit of a request body.
 const (
-	// MaxInputFiles bounds the files of one parameter.
+	// MaxInputFiles bounds the number of files of one parameter.
 	MaxInputFiles = 10
-	// MaxInputFileBytes bounds the content of all files of a call together.
+	// MaxInputFileBytes bounds the size of all files of a call together.
 	MaxInputFileBytes = 5 << 19 // 2.5 MiB
 )
 
-// InputFile is a file that a call hands in, as a value of a parameter of type
-// x-files has it. Its JSON, which the ledger keeps, describes it without the content.
+// InputFile is a file in a value of a parameter of type x-files. Its JSON, which is
+// stored with the execution, describes the file without its content.
 type InputFile struct {
 	Name string
 	// Type is the media type, as in "application/pdf".
@@ -25,7 +25,7 @@ type InputFile struct {
 	Data []byte
 }
 
-// MarshalJSON gives name, type, size in bytes and SHA-256 of the file.
+// MarshalJSON returns the name, media type, size in bytes and SHA-256 of the file.
 func (f InputFile) MarshalJSON() ([]byte, error) {
 	sum := sha256.Sum256(f.Data)
 	return json.Marshal(struct {

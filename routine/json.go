@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// EncodeJSON encodes v like json.Marshal, but writes <, > and & as they are: a
-// definition comes back as its author wrote it, and HTML does not grow.
+// EncodeJSON encodes v like json.Marshal but does not escape <, > and &: authors get
+// their definitions back as they wrote them, and HTML does not grow.
 func EncodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -17,8 +17,8 @@ func EncodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// RawJSON is [EncodeJSON] for values that always encode, as texts and decoded
-// JSON do. It returns null for any other.
+// RawJSON is like [EncodeJSON], for values that cannot fail to encode, such as texts
+// and decoded JSON. It returns null if v does fail.
 func RawJSON(v any) json.RawMessage {
 	text, err := EncodeJSON(v)
 	if err != nil {
@@ -30,8 +30,8 @@ func RawJSON(v any) json.RawMessage {
 // JSONText is [RawJSON] as a string.
 func JSONText(v any) string { return string(RawJSON(v)) }
 
-// DecodeJSON decodes text like json.Unmarshal, except that numbers in a value of
-// any type keep their digits, as json.Number.
+// DecodeJSON decodes text like json.Unmarshal, but decodes numbers of unknown type as
+// json.Number, which keeps their digits, if into is a *any.
 func DecodeJSON(text []byte, into any) error {
 	if _, open := into.(*any); !open {
 		return json.Unmarshal(text, into) // half the cost
@@ -41,8 +41,8 @@ func DecodeJSON(text []byte, into any) error {
 	return d.Decode(into)
 }
 
-// FirstByte returns the first byte of a JSON text that is not white space; 0 if
-// there is none.
+// FirstByte returns the first byte of a JSON text after white space, or 0 if there is
+// none.
 func FirstByte(text []byte) byte {
 	for _, c := range text {
 		if c != ' ' && c != '\t' && c != '\n' && c != '\r' {
@@ -57,27 +57,36 @@ var (
 	pointerUnescapes = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// EscapePointer returns a member's name as one step of a JSON pointer (RFC 6901).
+// EscapePointer escapes a member's name as one step of a JSON pointer (RFC 6901):
+// "a/b" becomes "a~1b".
 func EscapePointer(name string) string { return pointerEscapes.Replace(name) }
 
-// UnescapePointer returns the name that a step of a JSON pointer stands for.
+// UnescapePointer reverses [EscapePointer].
 func UnescapePointer(step string) string { return pointerUnescapes.Replace(step) }
 
-// path is the way to the value that is looked at.
-type Path []Segment
+// Pointer is the position of a value in a JSON text. A reader that walks through the
+// text appends a step for each member or item that it enters and removes it
+// afterwards.
+type Pointer []PointerStep
 
-// segment is the name of a member, then index is -1, or the index of an item.
-type Segment struct {
+// PointerStep is one step of a [Pointer]: a member of an object, with Index -1, or an
+// item of an array, without Name.
+type PointerStep struct {
 	Name  string
 	Index int
 }
 
-func (p *Path) Member(name string) { *p = append(*p, Segment{name, -1}) }
-func (p *Path) Item(i int)         { *p = append(*p, Segment{"", i}) }
-func (p *Path) Pop()               { *p = (*p)[:len(*p)-1] }
+// Member appends the step into the member with a name.
+func (p *Pointer) Member(name string) { *p = append(*p, PointerStep{name, -1}) }
 
-// pointer is the path as a JSON pointer.
-func (p Path) Pointer() string {
+// Item appends the step into the item with an index.
+func (p *Pointer) Item(i int) { *p = append(*p, PointerStep{"", i}) }
+
+// Pop removes the last step.
+func (p *Pointer) Pop() { *p = (*p)[:len(*p)-1] }
+
+// String returns the position as a JSON pointer (RFC 6901), as in "/operations/0/url".
+func (p Pointer) String() string {
 	var b strings.Builder
 	for _, s := range p {
 		b.WriteByte('/')

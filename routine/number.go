@@ -13,6 +13,8 @@ import (
 // MaxNumberText bounds the length of a number in bytes, and MaxExponent its
 // exponent, so that exact comparisons stay cheap.
 const (
+	// MaxNumberText bounds the length of a number in bytes and MaxExponent its
+	// exponent, so that exact arithmetic stays cheap.
 	MaxNumberText = 400
 	MaxExponent   = 400
 )
@@ -36,8 +38,8 @@ func FitsNumber(s string) bool {
 	return err == nil && e <= MaxExponent && e >= -MaxExponent
 }
 
-// ExactNumber returns the exact value of a JSON number; false when it is empty or
-// out of bounds, see [FitsNumber].
+// ExactNumber returns the exact value of a JSON number. It returns false if the number
+// is empty or exceeds the bounds of [FitsNumber].
 func ExactNumber(n json.Number) (*big.Rat, bool) {
 	if n == "" || !FitsNumber(n.String()) {
 		return nil, false
@@ -45,8 +47,9 @@ func ExactNumber(n json.Number) (*big.Rat, bool) {
 	return new(big.Rat).SetString(n.String())
 }
 
-// CanonicalNumber returns the same text for all spellings of a value: 1, 1.0 and
-// 10e-1. The number must be one of JSON within bounds.
+// CanonicalNumber returns one text for all spellings of a value: "1e0" for 1, 1.0 and
+// 10e-1, "-25e-1" for -2.50, "0" for zero. The number must be one of JSON that
+// [FitsNumber] accepts.
 func CanonicalNumber(n string) string {
 	sign, digits := "", n
 	if strings.HasPrefix(n, "-") {
@@ -67,8 +70,8 @@ func CanonicalNumber(n string) string {
 	return sign + short + "e" + strconv.Itoa(exponent+len(digits)-len(short))
 }
 
-// IsWholeNumber reports whether a JSON number within bounds is an integer in any
-// spelling.
+// IsWholeNumber reports whether a JSON number has an integer value, in any spelling
+// such as 2.0 or 20e-1. It must be one that [FitsNumber] accepts.
 func IsWholeNumber(s string) bool {
 	if !strings.ContainsAny(s, ".eE") {
 		return true
@@ -77,11 +80,11 @@ func IsWholeNumber(s string) bool {
 	return ok && r.IsInt()
 }
 
-// Integer is an integer in any JSON spelling (2, 2.0, 2e0), as JSON Schema
-// defines it.
+// Integer is an int that decodes from any JSON spelling of an integer (2, 2.0, 2e0),
+// as JSON Schema defines it.
 type Integer int
 
-// UnmarshalJSON refuses a number that is not an integer, or beyond 64 bits.
+// UnmarshalJSON fails if the number is not an integer or does not fit in 64 bits.
 func (i *Integer) UnmarshalJSON(text []byte) error {
 	r, ok := ExactNumber(json.Number(text))
 	if !ok || !r.IsInt() || !r.Num().IsInt64() {

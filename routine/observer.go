@@ -1,51 +1,51 @@
 package routine
 
-// Observer is told of what a Service does, for statistics. Its methods are
-// called by many goroutines at once and must not block.
+// Observer receives the events of a service from which metrics are made. Its methods
+// are called by many goroutines at once and must not block.
 type Observer interface {
-	// ExecutionEnded is called once for each execution of the ledger that this
-	// process has carried out, when e is final. It must neither change nor keep
-	// e.
+	// ExecutionEnded is called once for each stored execution that this process ran,
+	// when e is final. It must neither change nor keep e.
 	ExecutionEnded(e *Execution)
 	// WebhookSent is called after each attempt to deliver a webhook.
 	WebhookSent(WebhookOutcome)
 }
 
-// WebhookOutcome is what came of an attempt to deliver a webhook.
+// WebhookOutcome is the outcome of one attempt to deliver a webhook.
 type WebhookOutcome string
 
 const (
 	WebhookDelivered WebhookOutcome = "delivered"
-	// WebhookRetried: it failed and will be repeated.
+	// WebhookRetried means that the attempt failed and will be repeated.
 	WebhookRetried WebhookOutcome = "retried"
-	// WebhookGivenUp: it failed for the last time.
+	// WebhookGivenUp means that the last attempt failed.
 	WebhookGivenUp WebhookOutcome = "given_up"
 )
 
-// unobserved is the Observer of a Service that has none.
-type Unobserved struct{}
+// NoObserver is an [Observer] that ignores all events.
+type NoObserver struct{}
 
-func (Unobserved) ExecutionEnded(*Execution)  {}
-func (Unobserved) WebhookSent(WebhookOutcome) {}
+func (NoObserver) ExecutionEnded(*Execution)  {}
+func (NoObserver) WebhookSent(WebhookOutcome) {}
 
-// Statistics is how busy a Service is, and what it is on.
+// Statistics describes how busy a service is.
 type Statistics struct {
-	// Running and Waiting count the executions that have a browser and that wait
-	// for one; of each there can be as many as its limit. One more runs while one
-	// organization has all places and another has none.
+	// Running counts the executions that have a browser, Waiting those that wait for
+	// one, each with its limit. Running can exceed its limit by one: while one
+	// organization holds all places, another that has none gets an extra one.
 	Running, RunningLimit int
 	Waiting, WaitingLimit int
-	// StoreBytes is what the rows take on disk; negative: the store did not say.
+	// StoreBytes is the size of the store on disk; negative if the store did not
+	// answer.
 	StoreBytes int64
-	// Browser is nil for a Browser that does not count.
+	// Browser is nil if the browser keeps no statistics.
 	Browser *BrowserStatistics
 }
 
-// BrowserStatistics counts, since the start of the process, what a [Browser]
-// has done behind the runs. One that counts has a method of this name.
+// BrowserStatistics counts events of a browser's processes since the service started.
+// A [Browser] that counts them has a method BrowserStatistics.
 type BrowserStatistics struct {
-	// Starts are the browser processes that came up, Failures those that did
-	// not, died or had to be killed, Replacements those that were retired for
-	// their age.
+	// Starts counts the processes that started, Failures those that failed to start,
+	// died or had to be killed, Replacements those that were replaced because of their
+	// age.
 	Starts, Failures, Replacements int64
 }

@@ -9,146 +9,146 @@ import (
 	"rote/routine/javascript/facts"
 )
 
-// Browser opens pages. Errors of a Browser and its Pages are [Error]s with a
-// run-failed code, CodeBrowserUnavailable, or the context's cause.
+// Browser opens pages. Errors of a Browser and its Pages are [Error]s with the code of
+// a failed run or CodeBrowserUnavailable, or the cause of the context.
 type Browser interface {
-	// Open gives a page in a context of its own, which shares nothing with any
-	// other page: cookies, storage, cache. The caller closes it.
-	Open(ctx context.Context, o Opening) (Page, error)
+	// Open returns a page in a browser context of its own, which shares neither
+	// cookies nor storage nor cache with other pages. The caller closes it.
+	Open(ctx context.Context, o PageOptions) (Page, error)
 }
 
-// Page is one tab of a browser: what the operations of a run need. It is used
-// by one goroutine. Every method ends when ctx ends, also when the page hangs,
-// and then returns context.Cause(ctx) or an error that wraps it.
+// Page is one tab of a browser, with what the operations of a run need. One goroutine
+// uses it. Every method returns when ctx ends, even if the page hangs; its error is
+// then context.Cause(ctx) or wraps it. Comments name the codes of other errors.
 type Page interface {
 	// Navigate goes to an http or https URL and waits for the load event.
 	// CodeNavigationFailed, CodeEgressDenied.
 	Navigate(ctx context.Context, url string) (Navigation, error)
-	// URL is the current URL, about:blank before the first navigation.
+	// URL returns the current URL, about:blank before the first navigation.
 	URL(ctx context.Context) (string, error)
-	// WaitURL waits until match accepts the current URL, which it then returns.
-	// An error of match ends the waiting.
+	// WaitURL waits until match accepts the current URL and returns that URL. An error
+	// of match ends the wait.
 	WaitURL(ctx context.Context, match func(url string) (bool, error)) (string, error)
 
-	// Click waits for the element to be actionable and clicks it with real
-	// mouse events. CodeElementNotFound, CodeElementNotActionable when ctx ends
-	// before it is.
-	Click(ctx context.Context, c Click) (Found, error)
-	// Type waits for the element as Click does and types into it.
-	Type(ctx context.Context, t Typing) (Found, error)
+	// Click waits until the element is actionable and clicks it with real mouse
+	// events. CodeElementNotFound or CodeElementNotActionable if ctx ends first.
+	Click(ctx context.Context, c Click) (Match, error)
+	// Type waits for the element like Click and types into it.
+	Type(ctx context.Context, t Typing) (Match, error)
 	// Press presses a key or chord, as in "Enter" or "Control+A".
 	Press(ctx context.Context, key string) error
 	// Scroll scrolls the window, or the element when it names one.
 	Scroll(ctx context.Context, s Scroll) error
-	// OuterHTML is that of the document, or of the first element that matches
-	// the selector, for which it waits, and how many match; none for the
-	// document.
+	// OuterHTML returns the HTML of the first element that the selector matches, for
+	// which it waits, and the number of matches. Without a selector it returns the
+	// HTML of the document and 0.
 	OuterHTML(ctx context.Context, selector string) (html string, matches int, err error)
 
-	// Cookies are all cookies of the page's context, HttpOnly ones included.
+	// Cookies returns all cookies of the page's browser context, including HttpOnly
+	// ones.
 	Cookies(ctx context.Context) ([]Cookie, error)
-	// SentCookies are those that the browser would send to the current page.
+	// SentCookies returns the cookies that the browser would send to the current page.
 	SentCookies(ctx context.Context) ([]Cookie, error)
-	// Fetch makes a request from inside the page, with its cookies and origin.
-	// On a blank page it first goes to the URL's origin. At most max body bytes;
-	// CodeResultTooLarge beyond. CodeNetworkError, CodeEgressDenied.
+	// Fetch makes a request from inside the page, with its cookies and origin. From a
+	// blank page it first goes to the URL's origin. max bounds the body in bytes.
+	// CodeResultTooLarge, CodeNetworkError, CodeEgressDenied.
 	Fetch(ctx context.Context, f Fetch, max int64) (Response, error)
-	// Evaluate runs an author's script in the page's own world and awaits its
-	// value. Its limit also ends a script that never yields; the page is usable
-	// afterwards or gone. CodeScriptError, CodeTimeout; CodeScriptBlocked when
-	// it tries what js_evaluate blocks. What a script tries after its own call is
-	// the error of a later one, of whatever method. The page is gone then.
+	// Evaluate runs an author's script in the page's main world and awaits its value.
+	// Its limit also ends a script that never yields; afterwards the page is either
+	// usable or closed. CodeScriptError, CodeTimeout; CodeScriptBlocked if the script
+	// tries what js_evaluate blocks. If a script tries that after its own call has
+	// returned, a later call of any method fails with that code, and the page is
+	// closed.
 	Evaluate(ctx context.Context, s Script) (Evaluation, error)
 
-	// ClosePopup closes the window that a click has opened and that is the page now;
-	// the one that opened it is the page again. Without such a window nothing
-	// happens. CodeNavigationFailed.
+	// ClosePopup closes the current page if it is a window that a click opened, and
+	// makes its opener the current page again. Otherwise it does nothing.
+	// CodeNavigationFailed.
 	ClosePopup(ctx context.Context) error
 
-	// Lookup reads a text from the page; false when there is none.
+	// Lookup reads a text from the page; false if there is none.
 	Lookup(ctx context.Context, from Source, name string) (string, bool, error)
-	// StorageKeys are names of entries in the page's sessionStorage: as many as a
-	// message can name, long ones shortened with "…".
+	// StorageKeys returns names of entries in the page's sessionStorage for an error
+	// message: only as many as it has room for, long ones shortened with "…".
 	StorageKeys(ctx context.Context) ([]string, error)
-	// Mirror puts an entry into the page's sessionStorage. What the page's
-	// quota refuses is left out silently.
+	// Mirror writes an entry to the page's sessionStorage. It silently ignores an
+	// entry that exceeds the page's quota.
 	Mirror(ctx context.Context, key, text string) error
 
-	// Evidence tells what the page is like after an operation on it has failed:
-	// all that can be found out until ctx ends, nil for none. Texts come whole.
-	// It stops the page's scripts, so nothing but Close comes after.
+	// Evidence describes the page after an operation on it has failed. It returns what
+	// it finds until ctx ends, or nil. Texts are not shortened. It stops the page's
+	// scripts, so that only Close may follow.
 	Evidence(ctx context.Context, i Inspection) *Evidence
 
-	// Files waits for the downloads that the run's pages have begun and gives the
-	// files that were not given before. When last, it also waits a little for what
-	// the click before it may still bring. CodeResultTooLarge, CodeNetworkError for
-	// a download that broke off.
+	// Files waits for the downloads that the run's pages have started and returns the
+	// files that it has not returned before. If last, it also waits briefly for
+	// downloads that the click before may still start. CodeResultTooLarge;
+	// CodeNetworkError if a download was interrupted.
 	Files(ctx context.Context, last bool) ([]File, error)
 
-	// Warnings are the page events since the last call that an author should
-	// know of: dialogs, popups.
+	// Warnings returns the page events since the last call that an author should know
+	// of, such as dialogs and popups.
 	Warnings() []string
-	// Denials are the requests of the page that were refused since the last
-	// call, by host.
+	// Denials returns the requests that were refused since the last call, by host.
 	Denials() []Denial
-	// State is what a context keeps for the next one: cookies, and the local
-	// storage of the sites that its page was on. Only Close comes after.
+	// State returns what the next run may start from: cookies, and the local storage
+	// of the sites that the page visited. Only Close may follow.
 	State(ctx context.Context) ([]byte, error)
-	// Close ends the page's context and everything in it. It does not wait for
-	// that; the Browser's own end does.
+	// Close ends the page's browser context with everything in it. It does not wait
+	// for that; closing the Browser does.
 	Close()
 }
 
-// Opening says what a page is opened with.
-type Opening struct {
-	// AllowedHosts limit what the page may reach, in the notation of the
-	// operator's own rules and within them: "host", "*.host", "host:port", CIDR.
-	// None: whatever the operator allows.
+// PageOptions are the options of a new page.
+type PageOptions struct {
+	// AllowedHosts narrows what the page may reach within the operator's own rules, in
+	// their notation: "host", "*.host", "host:port", CIDR. Empty: all that the
+	// operator allows.
 	AllowedHosts []string
-	// MaxFiles is how many bytes the files may have that the pages are sent; 0: any
-	// number.
+	// MaxFiles bounds the size in bytes of all files that the pages receive; 0: no
+	// bound.
 	MaxFiles int64
-	// Keep tells that the page's State is wanted at the end.
-	Keep bool
-	// State is what a page of before left, which this one starts from; nil: from
-	// nothing. It is used with Keep only.
+	// KeepState reports whether State will be called at the end.
+	KeepState bool
+	// State is the state that an earlier page left and this one starts from; nil:
+	// none. It is used with KeepState only.
 	State []byte
-	// Turn waits until the run may move the next piece of large data out of its
-	// page, or until ctx ends, whose cause it then returns. The page calls release
-	// when it has the piece; further calls do nothing. nil: a page never waits.
+	// Turn waits until the run may move the next piece of large data out of its page.
+	// If ctx ends first, it returns the context's cause. The page calls release once
+	// it has the piece; further calls of release do nothing. If Turn is nil, a page
+	// never waits.
 	Turn func(ctx context.Context) (release func(), err error)
 }
 
-// Denial is a request that the egress policy refused.
+// Denial counts the requests to one host that the egress policy refused.
 type Denial struct {
-	// Host is the host and port that was asked for.
+	// Host is the requested host and port.
 	Host string `json:"host"`
-	// Address is what the host resolved to; empty when its name was enough.
+	// Address is what the host resolved to; empty if its name was enough to refuse it.
 	Address string `json:"address,omitempty"`
 	Reason  string `json:"reason"`
-	// Count is how many times.
-	Count int `json:"count"`
+	Count   int    `json:"count"`
 }
 
-// Source is a place that storage placeholders read from.
+// Source is where a storage placeholder reads its value.
 type Source string
 
 const (
 	FromSessionStorage Source = "sessionStorage"
 	FromLocalStorage   Source = "localStorage"
 	FromMeta           Source = "meta"
-	// FromWindow gives the property path's value as text, following plain data
-	// properties only and calling nothing.
+	// FromWindow reads a property path of window as text. It follows plain data
+	// properties only and calls no function.
 	FromWindow Source = "windowProperty"
 )
 
-// Navigation says where a navigation ended.
+// Navigation is the outcome of a navigation.
 type Navigation struct {
 	URL string
-	// Status is the HTTP status; 0 when there was no response (about:blank).
+	// Status is the HTTP status; 0 if there was no response, as for about:blank.
 	Status int
-	// Unfinished tells that the load event did not come within the bound and
-	// the page was taken at its DOM-ready state.
+	// Unfinished reports whether the load event did not arrive in time. The page's DOM
+	// is ready then.
 	Unfinished bool
 }
 
@@ -158,11 +158,11 @@ type Click struct {
 	Button        string // left, right, middle
 	Count         int
 	EnsureVisible bool
-	// Hover are the selectors of elements that the mouse passes over, in order,
-	// before it clicks.
+	// Hover are the selectors of elements over which the mouse moves, in order, before
+	// it clicks.
 	Hover []string
-	// FollowPopup waits for the window that the click opens, which is then the page
-	// of all further calls, until it closes. CodeTimeout when it opens none.
+	// FollowPopup waits for the window that the click opens. That window is then the
+	// page of all further calls until it closes. CodeTimeout if the click opens none.
 	FollowPopup bool
 }
 
@@ -170,57 +170,57 @@ type Click struct {
 type Typing struct {
 	Selector string
 	Text     string
-	// Clear replaces the existing text instead of adding at the end.
+	// Clear replaces the existing text. Otherwise the text is added at its end.
 	Clear bool
-	// Files, where there are any, are handed in instead of a text: to a file input,
-	// which may be hidden, to what opens a file chooser when it is clicked, or to
-	// where files can be dropped.
+	// Files, if there are any, are handed in instead of a text: to a file input, which
+	// may be hidden, to an element that opens a file chooser when clicked, or to one
+	// on which files can be dropped.
 	Files []InputFile
 }
 
-// Found says what the selector of an operation matched.
-type Found struct {
+// Match describes the element that the selector of an operation matched.
+type Match struct {
 	// Matches is how many elements the selector matched.
 	Matches int
-	// Skipped is how many of them came first but were not actionable.
+	// Skipped is how many of them precede the chosen one but were not actionable.
 	Skipped int
-	// AtOnce tells, with an error of Type, that waiting longer would not have
-	// helped, and so was not done.
-	AtOnce bool
-	// Differs tells, for Type, that the control's text afterwards is not what
-	// was typed. Arrived says how it differs.
+	// Final reports, with an error of Type, that a longer wait would not have helped
+	// and was not made.
+	Final bool
+	// Differs reports, for Type, that the control's text afterwards is not the typed
+	// one. Arrived says how it differs.
 	Differs bool
 	Arrived Arrival
-	// Value is the control's text afterwards, where it differs; Secret tells that
-	// the control hides it, as one for passwords does.
+	// Value is the control's text afterwards if it differs. Secret reports whether the
+	// control hides it, as a password field does.
 	Value  string
 	Secret bool
-	// Left tells that the page left for another one first: for Click before the
-	// element was pressed, for Type before the text was typed.
+	// Left reports whether the page navigated away first: for Click before the element
+	// was pressed, for Type before the text was typed.
 	Left bool
 }
 
-// Arrival says what has become of a text that was typed.
+// Arrival says how the text of a control differs from what was typed into it.
 type Arrival string
 
 const (
-	// ArrivedNothing: none of the text is there.
+	// ArrivedNothing means that none of the text arrived.
 	ArrivedNothing Arrival = "nothing"
-	// ArrivedAdded: the text is there, with characters that the page added.
+	// ArrivedAdded means that the text arrived and the page added characters.
 	ArrivedAdded Arrival = "added"
-	// ArrivedChanged: another text is there.
+	// ArrivedChanged means that the control has another text.
 	ArrivedChanged Arrival = "changed"
 )
 
 // Scroll says what to scroll and by how much. X and Y are absolute and for the
 // window only; the deltas are relative.
 type Scroll struct {
-	Selector             string // empty: the window
+	Selector             string // empty for the window
 	X, Y, DeltaX, DeltaY *float64
 	Smooth               bool
 }
 
-// Cookie is one cookie of a run's context.
+// Cookie is one cookie of a run's browser context.
 type Cookie struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
@@ -233,16 +233,16 @@ type Cookie struct {
 	SameSite string  `json:"sameSite,omitempty"`
 }
 
-// Fetch is a request as a page makes it.
+// Fetch is a request that a page makes.
 type Fetch struct {
 	URL         string
 	Method      string
 	Headers     map[string]string
-	Body        *string // nil: none
+	Body        *string // may be nil
 	Credentials string
 }
 
-// Response is what a Fetch brought. Body holds the raw bytes.
+// Response is the response to a Fetch. Body has the raw bytes.
 type Response struct {
 	URL     string
 	Status  int
@@ -250,26 +250,27 @@ type Response struct {
 	Body    []byte
 }
 
-// Script is an author's code, ready to run.
+// Script is an author's script that is ready to run.
 type Script struct {
 	Text  string
 	Limit time.Duration
-	// Facts are what is proved about Text; their zero value has it watched.
+	// Facts are what was proved about Text. With the zero value the script is guarded
+	// while it runs.
 	Facts facts.Facts
 }
 
-// Evaluation is the value of a script.
+// Evaluation is the outcome of a script.
 type Evaluation struct {
-	// JSON is what JSON.stringify gives for the value; nil for undefined and
-	// for what has no JSON.
+	// JSON is the value as JSON.stringify encodes it; nil for undefined and other
+	// values without JSON.
 	JSON json.RawMessage
-	// Lost says what the value is that JSON cannot keep, as in "of type Map, whose JSON
-	// is {}: …"; empty: it can.
+	// Lost describes a value that JSON cannot represent, as in "of type Map, whose
+	// JSON is {}: …"; empty if it can.
 	Lost string
-	// Console is what the script wrote to the console, a line an entry.
+	// Console is what the script wrote to the console, one entry a line.
 	Console []string
-	// Failed is where the script was when it threw an error; zero: not known, or
-	// it threw none.
+	// Failed is the position at which the script threw an error; zero if it threw none
+	// or the position is not known.
 	Failed Place
 	// LeftoversStopped reports whether functions that earlier scripts had left
 	// in the document were stopped. A promise that waits for them never settles.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ParameterType says what values a parameter takes.
+// ParameterType is the type of a parameter's values.
 type ParameterType string
 
 const (
@@ -20,30 +20,31 @@ const (
 	TypeEmail    ParameterType = "email"
 	TypeURL      ParameterType = "url"
 	TypeEnum     ParameterType = "enum"
-	// TypeFiles is rote's own: files that the call hands in.
+	// TypeFiles is specific to rote: the values are files that the call contains.
 	TypeFiles ParameterType = "x-files"
 )
 
-// Parameter declares one input of a routine. Decoding takes the rules from
-// inside "validation" or from beside "type"; encoding puts them in
-// "validation".
+// Parameter declares one input of a routine. JSON may have its validation rules inside
+// "validation" or next to "type"; it is always encoded with "validation".
 type Parameter struct {
 	Name        string        `json:"name"`
 	Type        ParameterType `json:"type"`
 	Required    bool          `json:"required"`
 	Description string        `json:"description"`
-	// Default is the JSON of the value used when none is given; nil: none.
+	// Default is the JSON of the value used when a call has none; nil if there is no
+	// default.
 	Default    json.RawMessage `json:"default,omitempty"`
 	Validation *Validation     `json:"validation,omitempty"`
 	Examples   json.RawMessage `json:"examples,omitempty"`
 	Observed   json.RawMessage `json:"observed_value,omitempty"`
-	// Secret masks the value wherever it is shown or stored ("x-secret").
+	// Secret ("x-secret") masks the value wherever it is shown or stored.
 	Secret bool `json:"x-secret,omitempty"`
-	// Extra are the author's own "x-" fields, kept as they are.
+	// Extra are fields of the author's own, whose names begin with "x-". They are kept
+	// unchanged.
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// Validation are the rules for a parameter's values. A nil or zero field is no
+// Validation are the rules that a parameter's values must meet. A zero field is no
 // rule.
 type Validation struct {
 	MinLength  *int              `json:"min_length,omitempty"`
@@ -53,15 +54,16 @@ type Validation struct {
 	Pattern    string            `json:"pattern,omitempty"`
 	EnumValues []json.RawMessage `json:"enum_values,omitempty"`
 	Format     string            `json:"format,omitempty"`
-	// Extra are the author's own "x-" fields, kept as they are.
+	// Extra are fields of the author's own, whose names begin with "x-". They are kept
+	// unchanged.
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// validationFields are the rules that may stand beside "type" too.
+// ValidationFields are the names of the rules that may also be given next to "type".
 var ValidationFields = []string{"min_length", "max_length", "min_value", "max_value", "pattern", "enum_values", "format"}
 
-// rules are those of a Validation as they are read: lengths in any spelling of a
-// whole number.
+// rules decodes the rules of a Validation, with lengths in any spelling of a whole
+// number, such as 2.0.
 type rules struct {
 	MinLength  *Integer          `json:"min_length"`
 	MaxLength  *Integer          `json:"max_length"`
@@ -77,7 +79,8 @@ func (r rules) validation() Validation {
 		Pattern: r.Pattern, EnumValues: r.EnumValues, Format: r.Format}
 }
 
-// UnmarshalJSON reads either dialect and fills in the defaults.
+// UnmarshalJSON accepts the rules in both places, fills in the defaults of missing
+// fields, and treats a default of null as none.
 func (p *Parameter) UnmarshalJSON(text []byte) error {
 	type plain Parameter
 	read := struct {
@@ -104,13 +107,13 @@ func (p *Parameter) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// MarshalJSON writes the one form that answers carry.
+// MarshalJSON encodes the parameter with its rules in "validation".
 func (p Parameter) MarshalJSON() ([]byte, error) {
 	type plain Parameter
 	return withOwnFields(JSONText(plain(p)), p.Extra), nil
 }
 
-// UnmarshalJSON takes lengths in any spelling of a whole number.
+// UnmarshalJSON accepts lengths in any spelling of a whole number.
 func (v *Validation) UnmarshalJSON(text []byte) error {
 	var read rules
 	if err := json.Unmarshal(text, &read); err != nil {
@@ -122,13 +125,13 @@ func (v *Validation) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// MarshalJSON writes the rules that there are.
+// MarshalJSON encodes the rules that are set.
 func (v Validation) MarshalJSON() ([]byte, error) {
 	type plain Validation
 	return withOwnFields(JSONText(plain(v)), v.Extra), nil
 }
 
-// ownFields are an object's "x-" fields that have no meaning here.
+// ownFields returns an object's "x-" fields except x-secret.
 func ownFields(text []byte) (map[string]json.RawMessage, error) {
 	if !bytes.Contains(text, []byte("x-")) && !bytes.Contains(text, []byte(`\u`)) {
 		return nil, nil // most have none
@@ -148,7 +151,8 @@ func ownFields(text []byte) (map[string]json.RawMessage, error) {
 	return all, nil
 }
 
-// withOwnFields adds fields to the text of an object.
+// withOwnFields adds fields to the JSON text of an object: {"a":1} with x-b becomes
+// {"a":1,"x-b":2}.
 func withOwnFields(text string, fields map[string]json.RawMessage) []byte {
 	switch {
 	case len(fields) == 0:
@@ -164,7 +168,7 @@ func (v Validation) empty() bool {
 		v.Pattern == "" && v.EnumValues == nil && v.Format == "" && v.Extra == nil
 }
 
-// or takes from w the rules that v lacks.
+// or returns v with the rules that it does not have taken from w.
 func (v Validation) or(w Validation) Validation {
 	if v.MinLength == nil {
 		v.MinLength = w.MinLength
@@ -191,6 +195,7 @@ func (v Validation) or(w Validation) Validation {
 	return v
 }
 
+// Rules returns the parameter's rules; none if it declares no validation.
 func (p *Parameter) Rules() Validation {
 	if p.Validation == nil {
 		return Validation{}
@@ -198,7 +203,7 @@ func (p *Parameter) Rules() Validation {
 	return *p.Validation
 }
 
-// Enum are the values to choose from, as text.
+// Enum returns the values to choose from as text.
 func (p *Parameter) Enum() []string {
 	var out []string
 	for _, e := range p.Rules().EnumValues {
@@ -207,6 +212,8 @@ func (p *Parameter) Enum() []string {
 	return out
 }
 
+// textOf returns a JSON value as text: a string without its quotes, anything else as a
+// placeholder would write it.
 func textOf(raw json.RawMessage) string {
 	var v any
 	if DecodeJSON(raw, &v) != nil {

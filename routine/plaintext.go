@@ -23,8 +23,8 @@ func PlainText(s string) string {
 	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
 }
 
-// EscapeInvisible writes the invisible characters of a JSON text, which can
-// only be inside its strings, as \u escapes. The JSON value stays the same.
+// EscapeInvisible replaces the invisible characters of a JSON text, which can only be
+// inside its strings, by \u escapes. The JSON value stays the same.
 func EscapeInvisible(json string) string {
 	if strings.IndexFunc(json, isInvisible) < 0 {
 		return json
@@ -44,9 +44,9 @@ func EscapeInvisible(json string) string {
 	return b.String()
 }
 
-// isInvisible reports whether r has no visible form and no use in running
-// text. The joiners U+200C and U+200D and the variation selectors U+FE0E and
-// U+FE0F are kept: scripts and emoji need them.
+// isInvisible reports whether r has no visible form and no purpose in running text.
+// The joiners U+200C and U+200D and the variation selectors U+FE0E and U+FE0F are not
+// counted: scripts and emoji need them.
 func isInvisible(r rune) bool {
 	switch {
 	case r >= ' ' && r < 0x7f, r == '\n', r == '\r', r == '\t', r == 0xfe0e, r == 0xfe0f:
@@ -59,8 +59,8 @@ func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// firstInvisible is the first invisible character of s and its byte offset; -1
-// where there is none.
+// FirstInvisible returns the first invisible character of s and its byte offset, or -1
+// if there is none.
 func FirstInvisible(s string) (rune, int) {
 	i := strings.IndexFunc(s, isInvisible)
 	if i < 0 {

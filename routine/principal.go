@@ -2,28 +2,28 @@ package routine
 
 import "strings"
 
-// Principal is who makes a call. The zero value is the anonymous caller.
+// Principal is the caller on whose behalf something is done. The zero value is the
+// anonymous caller.
 type Principal struct {
 	UserID         string
 	OrganizationID string
 	ProjectID      string
-	// Scopes are what the caller may do in the organization.
+	// Scopes are the caller's permissions in the organization.
 	Scopes Scopes
-	// AllowedHosts narrow what runs of the caller may reach, in the notation of
-	// --allow-host; none: all that the operator's policy allows.
+	// AllowedHosts narrows what the caller's runs may reach, in the notation of
+	// --allow-host; empty: all that the operator's policy allows.
 	AllowedHosts []string
-	// TokenID names the token that the call was made with; empty: none was.
+	// TokenID is the token of the call; empty if it had none.
 	TokenID string
 }
 
-// Anonymous tells that the caller gave no credentials.
+// Anonymous reports whether the caller gave no credentials.
 func (p Principal) Anonymous() bool { return p.UserID == "" }
 
-// Has tells whether the caller's token is good for what needs the scope.
+// Has reports whether the caller has a scope.
 func (p Principal) Has(scope Scopes) bool { return p.Scopes.Covers(scope) }
 
-// Scopes is a set of what a token is good for. The zero value is good for
-// nothing that needs one.
+// Scopes is a set of permissions of a token. The zero value has none.
 type Scopes uint8
 
 // The scopes. ScopeAdmin includes all others.
@@ -35,13 +35,14 @@ const (
 	ScopeAdmin
 )
 
-// UsualScopes are all but ScopeAdmin: what a token has unless it is narrowed.
-const UsualScopes = ScopeRoutinesRead | ScopeRoutinesWrite | ScopeExecutionsRun | ScopeExecutionsRead
+// DefaultScopes are the scopes of a token that is created without naming any: all but
+// ScopeAdmin.
+const DefaultScopes = ScopeRoutinesRead | ScopeRoutinesWrite | ScopeExecutionsRun | ScopeExecutionsRead
 
-// scopeNames are by bit, from the lowest.
+// scopeNames are the names of the scopes, by bit from the lowest.
 var scopeNames = []string{"routines:read", "routines:write", "executions:run", "executions:read", "admin"}
 
-// ParseScopes is the set of the scopes with these names. Another name is
+// ParseScopes returns the set of the scopes with these names. An unknown name is
 // CodeInvalid.
 func ParseScopes(names []string) (Scopes, error) {
 	var all Scopes
@@ -55,6 +56,7 @@ func ParseScopes(names []string) (Scopes, error) {
 	return all, nil
 }
 
+// scopeNamed returns the scope with a name, or 0.
 func scopeNamed(name string) Scopes {
 	for i, known := range scopeNames {
 		if name == known {
@@ -64,7 +66,7 @@ func scopeNamed(name string) Scopes {
 	return 0
 }
 
-// Names are the names of the scopes, in a fixed order.
+// Names returns the names of the scopes in a fixed order.
 func (s Scopes) Names() []string {
 	var names []string
 	for i, name := range scopeNames {
@@ -75,8 +77,8 @@ func (s Scopes) Names() []string {
 	return names
 }
 
-// String is the names, separated by blanks.
+// String returns the names separated by spaces.
 func (s Scopes) String() string { return strings.Join(s.Names(), " ") }
 
-// covers tells whether the set is enough for what needs the scope.
+// Covers reports whether s includes a scope or ScopeAdmin.
 func (s Scopes) Covers(scope Scopes) bool { return s&(scope|ScopeAdmin) != 0 }

@@ -1,10 +1,10 @@
-// Package routine has the words of rote: routines and their definitions, executions
-// and their results, errors, principals, and the ports [Store], [Browser] and [Page]
-// that other packages supply.
+// Package routine has the types that all of rote shares: routines and their
+// definitions, executions and their results, errors and principals. It also declares
+// the ports [Store], [Browser] and [Page], which other packages implement.
 //
-// The work is done below it: definition compiles, operation has the kinds of
-// operations, engine runs one definition, service has the use cases. None of them
-// knows HTTP, MCP, SQL or a browser driver.
+// The work is done in the packages below: definition compiles definitions, operation
+// has the kinds of operations, engine runs one definition, and service has the use
+// cases. None of them knows HTTP, MCP, SQL or a browser driver.
 package routine
 
 import (
@@ -18,16 +18,16 @@ const (
 	MaxDefinitionBytes = 4 << 20
 	// MaxDepth bounds the nesting of a definition.
 	MaxDepth = 64
-	// MaxFilledBytes bounds what placeholders write into the operations, as it
-	// is written and as often as it is: those of parameters into all operations
-	// together, and all of them into one.
+	// MaxFilledBytes bounds the bytes that placeholders write into operations,
+	// counting every occurrence: those of parameters in all operations together, and
+	// those of all kinds in one operation.
 	MaxFilledBytes = 32 << 20
 
 	DefaultPageLimit = 20
 	MaxPageLimit     = 100
 )
 
-// Status is where a routine stands in its life.
+// Status is the state of a routine in its lifecycle.
 type Status string
 
 // A draft can be run but is not published as a tool; an archived routine is
@@ -41,8 +41,8 @@ const (
 // Valid reports whether s is one of the statuses above.
 func (s Status) Valid() bool { return s == StatusDraft || s == StatusActive || s == StatusArchived }
 
-// Definition is the part of a routine that its author writes. Only definition.Parse
-// makes one, so it holds everything that Parse promises.
+// Definition is the part of a routine that its author writes. It comes from
+// definition.Parse only, which has checked it.
 type Definition struct {
 	Name                string      `json:"name"`
 	Description         string      `json:"description"`
@@ -54,16 +54,16 @@ type Definition struct {
 	Operations          []Operation `json:"operations"`
 }
 
-// Routine is a definition with what the service knows about it.
+// Routine is a definition with the service's own data about it.
 type Routine struct {
 	ID string `json:"id"`
 	Definition
 	CreatedBy string `json:"created_by"`
 	ProjectID string `json:"project_id"`
-	// OrganizationID decides access and stays inside the service.
+	// OrganizationID decides access. Callers do not see it.
 	OrganizationID string `json:"-"`
-	// ToolName is the name under which the routine is published over MCP. It
-	// is unique in its organization and stays the same for the routine's life.
+	// ToolName is the name under which the routine is published over MCP. It is unique
+	// in its organization and never changes.
 	ToolName string `json:"-"`
 	Status   Status `json:"routine_status"`
 	// CreatedAt and UpdatedAt are Unix seconds.
@@ -71,36 +71,36 @@ type Routine struct {
 	UpdatedAt int64 `json:"updated_at"`
 	// Version counts the routine's changes from 1.
 	Version int `json:"version"`
-	// Redacted: values of secret parameters were left out for the one caller
-	// that it was read for.
+	// Redacted reports whether values of secret parameters were left out for the
+	// caller.
 	Redacted bool `json:"-"`
-	// UniqueName makes the creation fail where a routine of the organization
-	// that is not archived has the same name. It is not stored.
+	// UniqueName makes the creation fail if another routine of the organization that
+	// is not archived has the same name. It is not stored.
 	UniqueName bool `json:"-"`
-	// Withheld: the caller may not read the routine, and this is the answer to a
-	// change of theirs. It has the ID, ToolName, OrganizationID, Status, Version,
-	// Name and IsMCPToolDesignated of the routine and nothing else.
+	// Withheld reports whether the caller may not read the routine. It then answers a
+	// change by the caller, and has ID, ToolName, OrganizationID, Status, Version,
+	// Name and IsMCPToolDesignated only.
 	Withheld bool `json:"-"`
-	// Omitted names the fields that a list leaves out of a routine whose
-	// definition is large: they are empty there.
+	// Omitted names the fields that a list leaves out because the definition is large.
+	// They are empty then.
 	Omitted []string `json:"omitted,omitempty"`
-	// Key is saved with a new routine, and not read back.
+	// Key is saved with a new routine and not read back.
 	Key *IdempotencyKey `json:"-"`
 }
 
-// Published tells whether the routine is offered to agents as a tool.
+// Published reports whether the routine is offered to agents as a tool.
 func (r *Routine) Published() bool {
 	return r.Status == StatusActive && r.IsMCPToolDesignated
 }
 
-// SearchText returns, in lower case, what the words of a search are looked for
-// in: the name, the description and the tags.
+// SearchText returns the text in which a search looks for words, in lower case: the
+// name, the description and the tags.
 func (d *Definition) SearchText() string {
 	return strings.ToLower(d.Name + "\n" + d.Description + "\n" + strings.Join(d.Tags, "\n"))
 }
 
-// DecodeDefinition reads back a definition that was stored after definition.Parse had
-// accepted it. It does not check anything again.
+// DecodeDefinition decodes a stored definition. It does not repeat the checks of
+// definition.Parse.
 func DecodeDefinition(stored []byte) (Definition, error) {
 	var d Definition
 	err := json.Unmarshal(stored, &d)
@@ -119,14 +119,14 @@ func NewOperation(typ string, raw json.RawMessage) Operation { return Operation{
 // Raw returns the JSON text of the operation as it was written.
 func (o Operation) Raw() json.RawMessage { return o.raw }
 
-// Type is the kind's name.
+// Type returns the operation's type, as in "click".
 func (o Operation) Type() string { return o.typ }
 
-// MarshalJSON gives the operation as it was written.
+// MarshalJSON returns the JSON text as it was written.
 func (o Operation) MarshalJSON() ([]byte, error) { return o.raw, nil }
 
-// UnmarshalJSON takes an operation of any type: one that this version does not know
-// is kept, and only a run of it fails.
+// UnmarshalJSON accepts an operation of any type. It keeps one of a type that this
+// version does not know; only running it fails.
 func (o *Operation) UnmarshalJSON(text []byte) error {
 	var head struct {
 		Type string `json:"type"`

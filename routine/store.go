@@ -6,50 +6,52 @@ import (
 	"time"
 )
 
-// Errors of a Store that its callers decide by. A Store wraps any other fault
-// in what it was doing and returns it as it is.
+// Errors of a Store on which its callers depend. A Store returns any other error
+// wrapped in a description of what it was doing.
 var (
-	// ErrNotFound: no such row.
+	// ErrNotFound means that there is no such row.
 	ErrNotFound = errors.New("not found")
-	// ErrToolNameTaken: another routine of the organization has the name.
+	// ErrToolNameTaken means that another routine of the organization has the tool name.
 	ErrToolNameTaken = errors.New("tool name is taken")
-	// ErrFinal: the execution has ended already and is not changed again.
+	// ErrFinal means that the execution has ended and cannot be changed.
 	ErrFinal = errors.New("execution is final")
 )
 
-// Store keeps routines, tokens and executions. Every method that returns nil
-// after a change has made it durable. Methods may be called by many goroutines,
-// and several processes may share what a Store keeps. Values passed in are
-// copied, values returned are the caller's own. The suite in routinetest is
-// this contract as code.
+// Store keeps routines, tokens and executions. A change is durable when its method
+// returns nil. Methods may be called by many goroutines, and several processes may
+// share one database. A Store copies the values passed to it, and its callers own the
+// values returned. The test suite in routinetest defines this contract as code.
+// Comments name the errors above that a method can return.
 type Store interface {
 	ExecutionStore
 	RoutineStore
 	WebhookStore
 	StateStore
 
-	// Made tells what was made with k's key by k's user less than
-	// IdempotencyTime before k, and the fingerprint of that call. ErrNotFound.
-	Made(ctx context.Context, k *IdempotencyKey) (id string, fingerprint [32]byte, err error)
+	// FindByKey returns the id of what k's user created with k's key less than
+	// IdempotencyTime before k.CreatedAt, and the fingerprint of that call.
+	// ErrNotFound.
+	FindByKey(ctx context.Context, k *IdempotencyKey) (id string, fingerprint [32]byte, err error)
 
 	// CreateToken saves t. The secret itself is never stored.
 	CreateToken(ctx context.Context, t *Token) error
-	// TokenByHash finds a token, revoked or expired ones too. ErrNotFound.
+	// TokenByHash returns a token, even if it is revoked or expired. ErrNotFound.
 	TokenByHash(ctx context.Context, hash [32]byte) (*Token, error)
 	// Tokens lists all tokens, oldest first.
 	Tokens(ctx context.Context) ([]*Token, error)
-	// RevokeToken is idempotent; the first revocation's time stays. ErrNotFound.
+	// RevokeToken is idempotent: the time of the first revocation is kept.
+	// ErrNotFound.
 	RevokeToken(ctx context.Context, id string, at time.Time) error
-	// UseToken records that a token was used. A time before the one that is
-	// kept changes nothing. ErrNotFound.
+	// UseToken records when a token was used, unless a later use is recorded already.
+	// ErrNotFound.
 	UseToken(ctx context.Context, id string, at time.Time) error
 
-	// Changes counts what has changed, by whatever process: a change that was
-	// saved before the call is counted. It is much cheaper than to read a row.
+	// Changes counts the changes by all processes that were saved before the call. It
+	// is much cheaper than reading a row.
 	Changes(ctx context.Context) (Changes, error)
-	// Size is how many bytes the rows take on disk; 0: they are on none.
+	// Size returns the bytes that the store takes on disk; 0 if it is only in memory.
 	Size() (int64, error)
-	// Ping tells whether the store answers.
+	// Ping returns nil if the store answers.
 	Ping(ctx context.Context) error
 }
 
@@ -58,23 +60,23 @@ type Token struct {
 	ID string
 	// Hash is the SHA-256 of the secret.
 	Hash [32]byte
-	// Principal is without TokenID, which is ID.
+	// Principal has no TokenID, which is the token's ID.
 	Principal
 	CreatedAt time.Time
-	// ExpiresAt is nil for a token that does not expire.
+	// ExpiresAt is nil if the token does not expire.
 	ExpiresAt *time.Time
 	RevokedAt *time.Time
-	// LastUsedAt is exact to a minute; nil: it never was.
+	// LastUsedAt is exact to a minute; nil if the token was never used.
 	LastUsedAt *time.Time
 }
 
-// Valid tells whether the token can be used at a time.
+// Valid reports whether the token can be used at a time.
 func (t *Token) Valid(now time.Time) bool {
 	return t.RevokedAt == nil && (t.ExpiresAt == nil || now.Before(*t.ExpiresAt))
 }
 
-// Changes counts the changes to what a [Store] keeps. Equal counts mean equal
-// content; the counts only grow.
+// Changes counts the changes to a [Store]. Equal counts mean equal content, and counts
+// never decrease.
 type Changes struct {
 	// Routines counts new routines and versions, Tokens revocations.
 	Routines, Tokens int64

@@ -6,19 +6,18 @@ import (
 	"time"
 )
 
-// IdempotencyTime is how long a key stands for the call that was made with it.
+// IdempotencyTime is how long an idempotency key stays valid after its call.
 const IdempotencyTime = 24 * time.Hour
 
-// IdempotencyKey is the record of a call that was made with a key. A Store
-// saves it in the transaction that saves what the call made: there is a record
-// if and only if there is that.
+// IdempotencyKey is the record of a call that had an idempotency key. A Store saves it
+// in the same transaction as what the call created: either both are saved or neither.
 type IdempotencyKey struct {
 	OrganizationID, UserID, ProjectID string
-	// Reach is the hosts that the token is limited to; see reachOf.
+	// Reach is the list of hosts to which the token is limited, in lower case and sorted.
 	Reach, Key  string
 	Fingerprint [sha256.Size]byte
 	CreatedAt   time.Time
 }
 
-// ErrKeyTaken: a call with this idempotency key has been made.
+// ErrKeyTaken means that there was a call with this idempotency key before.
 var ErrKeyTaken = errors.New("idempotency key is taken")

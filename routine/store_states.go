@@ -6,20 +6,21 @@ import (
 	"time"
 )
 
-// ErrSealed: the store holds a state that it has not the key for.
+// ErrSealed means that the store does not have the key of a saved state.
 var ErrSealed = errors.New("sealed with another key")
 
-// ErrStateKey: the store cannot use its key, for a reason that the chain names.
+// ErrStateKey means that the store cannot use its encryption key. The error chain says
+// why.
 var ErrStateKey = errors.New("state key")
 
-// StateStore is the part of a [Store] that keeps, for each project, the browser
-// state that runs of routines which are not incognito start from. It holds
-// sessions of people: a Store encrypts it.
+// StateStore is the part of a [Store] that keeps one browser state for each project.
+// Runs of routines that are not incognito start from it. It contains people's
+// sessions, so a Store must encrypt it.
 type StateStore interface {
-	// ProjectState reads a project's state; nil when there is none. ErrSealed,
+	// ProjectState returns a project's state; nil if there is none. ErrSealed,
 	// ErrStateKey.
 	ProjectState(ctx context.Context, organizationID, projectID string) ([]byte, error)
-	// SaveProjectState replaces it. Of two runs at once the last to end wins.
-	// ErrStateKey.
+	// SaveProjectState replaces the state. If two runs end at once, the last to save
+	// wins. ErrStateKey.
 	SaveProjectState(ctx context.Context, organizationID, projectID string, state []byte, at time.Time) error
 }

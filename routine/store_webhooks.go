@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// WebhookTarget is whose webhook it is and where it goes.
+// WebhookTarget is the organization of a webhook and the host to which it is sent.
 type WebhookTarget struct {
 	OrganizationID string
-	// Host is that of the URL with its port, if it names one, in lower case.
+	// Host is the host of the URL, with its port if the URL has one, in lower case.
 	Host string
 }
 
-// TargetOf is the target of an organization's webhook to a URL.
-func TargetOf(organizationID, to string) WebhookTarget {
+// WebhookTargetOf returns the target of an organization's webhook to a URL.
+func WebhookTargetOf(organizationID, to string) WebhookTarget {
 	t := WebhookTarget{OrganizationID: organizationID}
 	if u, err := url.Parse(to); err == nil {
 		t.Host = strings.ToLower(u.Host)
@@ -24,41 +24,43 @@ func TargetOf(organizationID, to string) WebhookTarget {
 	return t
 }
 
-// WebhookClaim chooses webhooks to send.
+// WebhookClaim selects the webhooks that a process sends next.
 type WebhookClaim struct {
-	// Now is when they are due, Until how long they are claimed.
+	// Now is the time at which they must be due, Until the time until which they are
+	// claimed.
 	Now, Until time.Time
-	// Limit is how many are claimed at most.
+	// Limit is the maximum number to claim.
 	Limit int
-	// PerOrganization and PerHost bound the webhooks of one organization and to
-	// one host, those of InFlight included.
+	// PerOrganization and PerHost bound the webhooks of one organization and to one
+	// host, including those InFlight.
 	PerOrganization, PerHost int
-	// InFlight counts those that the caller is sending.
+	// InFlight counts the webhooks that the caller is sending already.
 	InFlight map[WebhookTarget]int
 }
 
-// claimLine is what is due of one target.
-type claimLine struct {
+// claimQueue are the due webhooks of one target.
+type claimQueue struct {
 	target   WebhookTarget
 	due      []*Webhook
 	inFlight int
-	// position is that of the line's first webhook in the order of all.
+	// position is the index of the queue's first webhook among all that are due.
 	position int
 }
 
-// Choose gives those of the due webhooks, the one that is due longest first, that
-// c claims, in the order of [WebhookStore]. Of each the target is used.
+// Choose returns the webhooks that c claims among those that are due, which are sorted
+// by the time since which they are due, oldest first. The order of the result is that
+// of [WebhookStore]. Of each webhook only the target is used.
 func (c WebhookClaim) Choose(due []*Webhook) (chosen []*Webhook) {
 	ofOrganization, toHost := map[string]int{}, map[string]int{}
 	for target, n := range c.InFlight {
 		ofOrganization[target.OrganizationID] += n
 		toHost[target.Host] += n
 	}
-	lines := map[WebhookTarget]*claimLine{}
+	lines := map[WebhookTarget]*claimQueue{}
 	for i, w := range due {
 		line := lines[w.Target]
 		if line == nil {
-			line = &claimLine{target: w.Target, inFlight: c.InFlight[w.Target], position: i}
+			line = &claimQueue{target: w.Target, inFlight: c.InFlight[w.Target], position: i}
 			lines[w.Target] = line
 		}
 		if len(line.due) < c.Limit {
@@ -66,7 +68,7 @@ func (c WebhookClaim) Choose(due []*Webhook) (chosen []*Webhook) {
 		}
 	}
 	for len(chosen) < c.Limit {
-		var first *claimLine
+		var first *claimQueue
 		for _, line := range lines {
 			o, h := line.target.OrganizationID, line.target.Host
 			if len(line.due) == 0 || ofOrganization[o] >= c.PerOrganization || toHost[h] >= c.PerHost {
@@ -89,47 +91,47 @@ func (c WebhookClaim) Choose(due []*Webhook) (chosen []*Webhook) {
 	return chosen
 }
 
-// Sender makes the calls of webhooks, under the operator's rules about what may
-// be reached.
+// Sender sends webhooks within the operator's egress rules.
 type Sender interface {
-	// Allows tells whether a URL may be called by somebody who is limited to
-	// hosts (none: not limited). The error is an Error that says why not.
+	// Allows returns nil if a URL may be called for a caller who is limited to hosts
+	// (none: not limited), and otherwise an Error that says why not.
 	Allows(ctx context.Context, url string, hosts []string) error
-	// Send posts body to a URL, of which Allows has to hold anew for the address
-	// that is connected to. Redirects are not followed. The status is that of
-	// the answer.
+	// Send posts body to a URL. It applies the rules of Allows again, to the address
+	// that it connects to. It does not follow redirects. It returns the status of the
+	// response.
 	Send(ctx context.Context, url string, hosts []string, headers map[string]string, body []byte) (status int, err error)
 }
 
-// Callback is whom to tell of the end of an execution.
+// Callback says where to report the end of an execution.
 type Callback struct {
 	URL string
-	// AllowedHosts are those of the caller.
+	// AllowedHosts are the caller's.
 	AllowedHosts []string
 }
 
-// Webhook is a callback whose execution has ended, due for an attempt.
+// Webhook is a callback of an execution that has ended, due for an attempt to deliver
+// it.
 type Webhook struct {
 	ID, ExecutionID string
 	Callback
 	Target WebhookTarget
-	// Attempt counts from 1, this one included.
+	// Attempt counts the attempts from 1, including this one.
 	Attempt int
 }
 
-// WebhookStore is the part of a [Store] that keeps webhooks. A new execution is
-// saved with its callback.
+// WebhookStore is the part of a [Store] that keeps webhooks. A new execution is saved
+// with its callback.
 type WebhookStore interface {
-	// ClaimWebhooks claims webhooks that are due at c.Now and whose executions
-	// have ended: they are due again at c.Until, for any process, unless they are
-	// settled. Organizations take turns: the one with the fewest in flight is
-	// first, and for each the host with the fewest; among equals the one that is
+	// ClaimWebhooks claims webhooks that are due at c.Now and whose executions have
+	// ended. Unless they are settled, they are due again at c.Until, for any process.
+	// Organizations take turns: the one with the fewest webhooks in flight comes
+	// first, within it the host with the fewest, and among equals the webhook that is
 	// due longest.
 	ClaimWebhooks(ctx context.Context, c WebhookClaim) ([]*Webhook, error)
-	// SettleWebhook saves what came of an attempt, and when to try again; nil:
-	// not at all.
-	SettleWebhook(ctx context.Context, id, outcome string, next *time.Time) error
-	// WebhookSecret is the secret of an organization; fresh becomes it when
+	// SettleWebhook saves the outcome of an attempt and the time of the next one; nil:
 	// there is none.
+	SettleWebhook(ctx context.Context, id, outcome string, next *time.Time) error
+	// WebhookSecret returns the secret of an organization. If it has none, fresh is
+	// saved and returned.
 	WebhookSecret(ctx context.Context, organizationID string, fresh []byte) ([]byte, error)
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// otherNames are the words that people and models bring from other tools, and
-// what they are called here.
+// otherNames maps names that people and language models know from other tools to
+// rote's names for the same thing.
 var otherNames = map[string][]string{
 	"action": {"type"}, "op": {"type"}, "kind": {"type"}, "command": {"type"}, "operation": {"type"}, "step": {"type"},
 	// kinds of operations
@@ -44,9 +44,9 @@ var otherNames = map[string][]string{
 	"title": {"name"}, "public": {"is_public"},
 }
 
-// Nearest returns the candidate that name was probably meant to be; empty when
-// none is close. "timeout" means "timeout_ms", "selecter" means "selector", "xpath"
-// means "selector".
+// Nearest returns the candidate that was probably meant by name, or an empty string if
+// none is close: "timeout_ms" for "timeout", "selector" for "selecter" and for
+// "xpath".
 func Nearest(name string, candidates []string) string {
 	fold := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(Truncate(name, 64)))
 	for _, other := range otherNames[fold] {
@@ -54,7 +54,7 @@ func Nearest(name string, candidates []string) string {
 			return other
 		}
 	}
-	sorted := slices.Sorted(slices.Values(candidates[:min(len(candidates), MaxCandidates)]))
+	sorted := slices.Sorted(slices.Values(candidates[:min(len(candidates), MaxSuggestionCandidates)]))
 	best, least := "", len(fold)/3+1
 	part, leastOfParts := "", 1<<10
 	for _, c := range sorted {
@@ -70,8 +70,8 @@ func Nearest(name string, candidates []string) string {
 	return cmp.Or(best, part)
 }
 
-// DidYouMean returns the hint that name, which is none of the candidates, was
-// meant to be the nearest of them; empty when none is close.
+// DidYouMean returns a hint that names the candidate nearest to name, as in: did you
+// mean "selector"? It returns an empty string if none is close.
 func DidYouMean(name string, candidates []string) string {
 	near := Nearest(name, candidates)
 	if near == "" {
@@ -80,12 +80,13 @@ func DidYouMean(name string, candidates []string) string {
 	return fmt.Sprintf("did you mean %q?", near)
 }
 
-// maxCandidates bounds the search for what a hint would name.
-const MaxCandidates = 100
+// MaxSuggestionCandidates bounds how many candidates a search for a suggestion
+// compares.
+const MaxSuggestionCandidates = 100
 
-// distance counts the insertions, deletions, replacements and swaps of
-// neighbours that make b of a (optimal string alignment). Names longer than 64
-// bytes are cut, which bounds the cost.
+// distance counts the insertions, deletions, replacements and swaps of adjacent
+// characters that turn a into b (optimal string alignment). It compares the first 64
+// bytes only, which bounds its cost.
 func distance(a, b string) int {
 	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}

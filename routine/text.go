@@ -6,15 +6,15 @@ import (
 	"unicode"
 )
 
-// Masked replaces every secret value in what is shown or stored.
+// Masked replaces secret values in what is shown or stored.
 const Masked = "***"
 
-// MaxShownURL is how many characters of a URL a message shows. The record of the
-// operation has the whole URL.
+// MaxShownURL is how many characters of a URL a message shows. The operation's record
+// has the whole URL.
 const MaxShownURL = 200
 
-// Truncate returns s shortened to its first n characters, followed by an ellipsis
-// where something was left out.
+// Truncate returns the first n characters of s, followed by an ellipsis if s is
+// longer.
 func Truncate(s string, n int) string {
 	for i := range s {
 		if n == 0 {
@@ -25,17 +25,17 @@ func Truncate(s string, n int) string {
 	return s
 }
 
-// OneLine replaces white space and control characters, which a terminal would
-// obey, by single blanks.
+// OneLine replaces each run of white space and control characters, which a terminal
+// would interpret, by one space.
 func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
-// Quote returns s in double quotes, with what cannot be printed escaped.
+// Quote returns s in double quotes with unprintable characters escaped.
 func Quote(s string) string { return fmt.Sprintf("%q", s) }
 
-// Show returns a decoded JSON value as an error message quotes it: short, and in
-// one line.
+// Show returns a decoded JSON value as an error message quotes it: short and on one
+// line.
 func Show(v any) string {
 	const most = 60
 	large := ""

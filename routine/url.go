@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// originWithUser is the beginning of a URL that carries a user name: its scheme,
-// and the user name and password.
+// originWithUser matches the beginning of a URL with user information: its scheme
+// (group 1), and the user name and password (group 2).
 var originWithUser = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\\\s]*)@`)
 
-// ShownURL is a URL as messages show it: without user name and password, and
-// with at most MaxShownURL characters.
+// ShownURL returns a URL as messages show it: without user name and password, and
+// truncated to MaxShownURL characters.
 func ShownURL(url string) string { return Truncate(WithoutUser(url), MaxShownURL) }
 
-// WithoutUser leaves the user name and the password out of a URL.
+// WithoutUser removes the user name and the password from a URL.
 func WithoutUser(url string) string { return originWithUser.ReplaceAllString(url, "$1") }
 
-// BasicCredentials is the Authorization header for the user name and password that
-// a URL carries, empty if there are none.
+// BasicCredentials returns the Authorization header for the user name and password of
+// a URL, or an empty string if it has none.
 func BasicCredentials(of string) string {
 	found := originWithUser.FindStringSubmatch(of)
 	if found == nil || found[2] == "" {
@@ -30,7 +30,8 @@ func BasicCredentials(of string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(unescaped(user)+":"+unescaped(password)))
 }
 
-// unescaped decodes percent-encoded text. Text that is encoded wrongly stays as it is.
+// unescaped decodes percent-encoded text. It returns text with a faulty encoding
+// unchanged.
 func unescaped(text string) string {
 	if decoded, err := url.PathUnescape(text); err == nil {
 		return decoded
@@ -38,8 +39,8 @@ func unescaped(text string) string {
 	return text
 }
 
-// DescribeStatus says which HTTP status a URL was answered with. For 401 it adds
-// how credentials are given.
+// DescribeStatus says with which HTTP status a URL was answered. For 401 it adds how
+// to give credentials.
 func DescribeStatus(url string, status int) string {
 	text := fmt.Sprintf("%s answered with HTTP status %d", ShownURL(url), status)
 	if status == 401 {

@@ -2,11 +2,12 @@ package routine
 
 import "encoding/json"
 
-// Values are the typed values of a call by parameter name: string, json.Number,
-// bool, []InputFile, or nil for a parameter without value.
+// Values are the typed values of a call by parameter name: string, json.Number, bool,
+// []InputFile, or nil for a parameter without a value.
 type Values map[string]any
 
-// Mask is the JSON of the values with secret ones replaced, for the ledger.
+// Mask returns the values as JSON to be stored with the execution, with secret ones
+// replaced by Masked.
 func (v Values) Mask(ps []Parameter) json.RawMessage {
 	shown := map[string]any{}
 	for _, p := range ps {

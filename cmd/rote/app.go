@@ -137,7 +137,7 @@ func (a *app) Close() error {
 // localPrincipal returns the principal of the command line. It has all scopes,
 // because the user can read the database anyway.
 func (g *globals) localPrincipal() routine.Principal {
-	return routine.Principal{UserID: g.User, OrganizationID: g.Organization, ProjectID: g.Project, Scopes: routine.UsualScopes | routine.ScopeAdmin}
+	return routine.Principal{UserID: g.User, OrganizationID: g.Organization, ProjectID: g.Project, Scopes: routine.DefaultScopes | routine.ScopeAdmin}
 }
 
 // stateKeyOption sets the file with the key of browser states, if --state-key

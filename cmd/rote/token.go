@@ -61,7 +61,7 @@ func (c *tokenCreate) Run(ctx context.Context, g *globals, s streams) (err error
 func (c *tokenCreate) principal(g *globals) (routine.Principal, error) {
 	p := g.localPrincipal()
 	p.AllowedHosts = c.Reach
-	p.Scopes = routine.UsualScopes
+	p.Scopes = routine.DefaultScopes
 	var err error
 	if len(c.Scope) > 0 {
 		if p.Scopes, err = routine.ParseScopes(c.Scope); err != nil {

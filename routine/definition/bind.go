@@ -127,8 +127,8 @@ func knownNames(name string, ps []routine.Parameter) string {
 	if len(names) == 0 {
 		return "this routine takes no parameters"
 	}
-	if len(names) > routine.MaxCandidates {
-		names = append(names[:routine.MaxCandidates:routine.MaxCandidates], "…")
+	if len(names) > routine.MaxSuggestionCandidates {
+		names = append(names[:routine.MaxSuggestionCandidates:routine.MaxSuggestionCandidates], "…")
 	}
 	return "its parameters are " + strings.Join(names, ", ")
 }

@@ -131,12 +131,12 @@ func (c *checker) check() {
 // shapeOf holds a field of the routine against a schema; shapeAt, one item of a
 // list in it.
 func (c *checker) shapeOf(s *jsonschema.Schema, n *node, field string) {
-	c.shape.at("", routine.Segment{Name: field, Index: -1})
+	c.shape.at("", routine.PointerStep{Name: field, Index: -1})
 	c.shape.value(s, n)
 }
 
 func (c *checker) shapeAt(s *jsonschema.Schema, n *node, list string, i int, what string) {
-	c.shape.at(what, routine.Segment{Name: list, Index: -1}, routine.Segment{Index: i})
+	c.shape.at(what, routine.PointerStep{Name: list, Index: -1}, routine.PointerStep{Index: i})
 	c.shape.value(s, n)
 }
 

@@ -108,7 +108,7 @@ func trimBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff"
 type reader struct {
 	d     *jsontext.Decoder
 	doc   *document
-	path  routine.Path
+	path  routine.Pointer
 	nodes []node // of the containers that are open
 	keys  []key
 	limit int  // of the depth
@@ -129,7 +129,7 @@ func (r *reader) next() int {
 }
 
 func (r *reader) fault(offset int, p routine.Problem) {
-	p.Pointer = r.path.Pointer()
+	p.Pointer = r.path.String()
 	r.doc.found.add(finding{offset: offset, Problem: p})
 }
 

@@ -67,13 +67,13 @@ func listAndItem(s *jsonschema.Schema) (list, item *jsonschema.Schema) {
 type shapeCheck struct {
 	doc   *document
 	found *report
-	path  routine.Path
+	path  routine.Pointer
 	what  string // names the value at the start of the path in messages
 	root  int    // how long the path was there
 }
 
 // at begins with the value at a path; what names it.
-func (c *shapeCheck) at(what string, segments ...routine.Segment) {
+func (c *shapeCheck) at(what string, segments ...routine.PointerStep) {
 	c.path = append(c.path[:0], segments...)
 	c.what, c.root = what, len(segments)
 }
@@ -97,7 +97,7 @@ func (c *shapeCheck) telling() bool {
 // say reports a problem with the value that is looked at.
 func (c *shapeCheck) say(n *node, code, hint, format string, args ...any) {
 	c.found.add(finding{offset: int(n.start),
-		Problem: routine.Problem{Pointer: c.path.Pointer(), Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}})
+		Problem: routine.Problem{Pointer: c.path.String(), Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}})
 }
 
 // value checks n and marks as bad what has a fault.

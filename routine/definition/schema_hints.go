@@ -72,7 +72,7 @@ func (c *shapeCheck) unknownField(names *fieldNames, k *key) {
 	if !c.telling() {
 		return
 	}
-	p := finding{offset: int(k.start), Problem: routine.Problem{Pointer: c.path.Pointer() + "/" + routine.EscapePointer(k.name), Code: "unknown_field",
+	p := finding{offset: int(k.start), Problem: routine.Problem{Pointer: c.path.String() + "/" + routine.EscapePointer(k.name), Code: "unknown_field",
 		Message: fmt.Sprintf("%s has no field %q", c.subject(), routine.Truncate(k.name, 60))}}
 	var meant string
 	if p.Hint, meant = names.hint(k.name); meant != "" {
@@ -86,7 +86,7 @@ func (c *shapeCheck) unknownField(names *fieldNames, k *key) {
 // and takes it for that, so that its faults are told in the same answer. missing
 // are all fields that n lacks.
 func (d *document) takeFor(n *node, field string, missing []string) (hint string) {
-	for i := range n.keys()[:min(len(n.keys()), routine.MaxCandidates)] {
+	for i := range n.keys()[:min(len(n.keys()), routine.MaxSuggestionCandidates)] {
 		k := &n.kids.keys[i]
 		if k.bad || k.as != k.name || routine.Nearest(k.name, missing) != field {
 			continue

@@ -47,7 +47,7 @@ func withLimit(err error, ms routine.Integer) error {
 
 // noteFound records what a selector matched. It warns when that was several
 // elements, of which the author may have meant another.
-func (r *Run) noteFound(selector string, f routine.Found) {
+func (r *Run) noteFound(selector string, f routine.Match) {
 	r.Detail("matches", f.Matches)
 	if f.Skipped > 0 {
 		r.Detail("skipped", f.Skipped)

@@ -43,7 +43,7 @@ func (o *opInputText) Do(ctx context.Context, r *Run) error {
 		}
 	}
 	found, err := r.Page.Type(ctx, t)
-	if err != nil && found.AtOnce {
+	if err != nil && found.Final {
 		return err
 	}
 	if err != nil {
@@ -61,7 +61,7 @@ func (o *opInputText) Do(ctx context.Context, r *Run) error {
 
 // difference says how the text of the element differs from what was typed; value is
 // that text as it may be shown.
-func (o *opInputText) difference(f routine.Found, value string) string {
+func (o *opInputText) difference(f routine.Match, value string) string {
 	switch {
 	case f.Arrived == routine.ArrivedNothing && f.Value == "":
 		return fmt.Sprintf("nothing of the text arrived in %s, which is empty: the page refused it", o.Selector)
@@ -79,7 +79,7 @@ const maxShownValue = 200
 // shownValue is the value of a field as a warning shows it. It is masked where the
 // field hides it, where a secret was typed, and where it holds a secret that the page
 // has formatted.
-func (r *Run) shownValue(f routine.Found, typed string) string {
+func (r *Run) shownValue(f routine.Match, typed string) string {
 	if f.Secret || r.Secrets.FormattedWithin(f.Value) || r.Secrets.Within(typed) {
 		return routine.Masked
 	}

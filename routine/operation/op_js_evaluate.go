@@ -29,7 +29,7 @@ func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 	}
 	r.FailedAt = e.Failed
 	if errors.Is(err, routine.ErrOperationLimit) {
-		err = routine.ScriptOver(routine.Seconds(o.TimeoutSeconds))
+		err = routine.ScriptTimeout(routine.Seconds(o.TimeoutSeconds))
 		if e.LeftoversStopped {
 			err = routine.Errorf(routine.CodeTimeout, "%w. It may wait for code of an earlier js_evaluate (a timer, a callback, an async function), "+
 				"which was stopped because that script had ended: await it in the script that starts it", err)

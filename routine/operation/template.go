@@ -80,17 +80,17 @@ func eachField(v reflect.Value, fields []templated, show func(Site)) {
 		case field.Kind() == reflect.String:
 			show(Site{f.pointer, false, field.String(), f.place})
 		default:
-			eachInTree(field.Interface(), f, &routine.Path{}, show)
+			eachInTree(field.Interface(), f, &routine.Pointer{}, show)
 		}
 	}
 }
 
 // eachInTree shows the strings of a decoded JSON value, and the keys of its
 // objects where those may hold placeholders.
-func eachInTree(x any, f templated, at *routine.Path, show func(Site)) {
+func eachInTree(x any, f templated, at *routine.Pointer, show func(Site)) {
 	shown := func(text string, key bool) {
 		if !fillsKeys(f.place) || strings.Contains(text, "{{") {
-			show(Site{f.pointer + at.Pointer(), key, text, f.place})
+			show(Site{f.pointer + at.String(), key, text, f.place})
 		}
 	}
 	switch x := x.(type) {

@@ -23,13 +23,13 @@ type AccessCase struct {
 // callers are the columns of the matrix.
 var callers = []routine.Principal{
 	{},
-	caller("owner", "acme", routine.UsualScopes),
+	caller("owner", "acme", routine.DefaultScopes),
 	caller("reader", "acme", routine.ScopeRoutinesRead),
 	caller("writer", "acme", routine.ScopeRoutinesWrite),
 	caller("runner", "acme", routine.ScopeExecutionsRun),
 	caller("watcher", "acme", routine.ScopeExecutionsRead),
 	caller("admin", "acme", routine.ScopeAdmin),
-	caller("stranger", "globex", routine.UsualScopes),
+	caller("stranger", "globex", routine.DefaultScopes),
 }
 
 func caller(user, organization string, scopes routine.Scopes) routine.Principal {

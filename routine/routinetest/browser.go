@@ -27,11 +27,11 @@ type Browser struct {
 	opened   int
 	closed   int
 	mostOpen int
-	opening  routine.Opening
+	opening  routine.PageOptions
 }
 
 // Open opens a page.
-func (b *Browser) Open(ctx context.Context, o routine.Opening) (routine.Page, error) {
+func (b *Browser) Open(ctx context.Context, o routine.PageOptions) (routine.Page, error) {
 	answers := new(b.Page)
 	if b.OpenError != nil {
 		return nil, b.OpenError
@@ -71,7 +71,7 @@ func (b *Browser) MostOpen() int {
 }
 
 // LastOpening returns the options of the page that was opened last.
-func (b *Browser) LastOpening() routine.Opening {
+func (b *Browser) LastOpening() routine.PageOptions {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.opening

@@ -26,9 +26,9 @@ func key(edits ...func(*routine.IdempotencyKey)) *routine.IdempotencyKey {
 
 func wantMade(t *testing.T, s routine.Store, k *routine.IdempotencyKey, want string) {
 	t.Helper()
-	id, fingerprint, err := s.Made(t.Context(), k)
+	id, fingerprint, err := s.FindByKey(t.Context(), k)
 	if want == "" {
-		wantErr(t, "Made", err, routine.ErrNotFound)
+		wantErr(t, "FindByKey", err, routine.ErrNotFound)
 		return
 	}
 	must(t, err)

@@ -37,7 +37,7 @@ func (s *Store) made(k *routine.IdempotencyKey) (madeBy, bool) {
 	return m, there && m.CreatedAt.After(k.CreatedAt.Add(-routine.IdempotencyTime))
 }
 
-func (s *Store) Made(_ context.Context, k *routine.IdempotencyKey) (string, [32]byte, error) {
+func (s *Store) FindByKey(_ context.Context, k *routine.IdempotencyKey) (string, [32]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m, there := s.made(k)

@@ -26,7 +26,7 @@ func (s *Store) ClaimWebhooks(_ context.Context, c routine.WebhookClaim) ([]*rou
 	var due []*routine.Webhook
 	for _, w := range all {
 		claimed := w.Webhook
-		claimed.Target, claimed.AllowedHosts = routine.TargetOf(s.executions[w.ExecutionID].OrganizationID, w.URL), slices.Clone(w.AllowedHosts)
+		claimed.Target, claimed.AllowedHosts = routine.WebhookTargetOf(s.executions[w.ExecutionID].OrganizationID, w.URL), slices.Clone(w.AllowedHosts)
 		claimed.Attempt++
 		due = append(due, &claimed)
 	}

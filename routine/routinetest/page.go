@@ -21,9 +21,9 @@ type Page struct {
 	// WaitURL nil: it waits until ctx ends if the URL does not match.
 	WaitURL func(ctx context.Context, match func(url string) (bool, error)) (string, error)
 	// Click nil: one element matched.
-	Click func(context.Context, routine.Click) (routine.Found, error)
+	Click func(context.Context, routine.Click) (routine.Match, error)
 	// Type nil: one element matched.
-	Type func(context.Context, routine.Typing) (routine.Found, error)
+	Type func(context.Context, routine.Typing) (routine.Match, error)
 	// OuterHTML nil: HTML, of one element.
 	OuterHTML func(ctx context.Context, selector string) (string, int, error)
 	HTML      string
@@ -59,8 +59,8 @@ func Answer(contentType, body string) routine.Response {
 }
 
 // FailClick returns a Page.Click that fails with err.
-func FailClick(err error) func(context.Context, routine.Click) (routine.Found, error) {
-	return func(context.Context, routine.Click) (routine.Found, error) { return routine.Found{}, err }
+func FailClick(err error) func(context.Context, routine.Click) (routine.Match, error) {
+	return func(context.Context, routine.Click) (routine.Match, error) { return routine.Match{}, err }
 }
 
 // ShowEvidence returns a Page.Evidence that gives e, or none if e is nil.
@@ -121,7 +121,7 @@ func (p *page) WaitURL(ctx context.Context, match func(string) (bool, error)) (s
 	return "", context.Cause(ctx)
 }
 
-func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error) {
+func (p *page) Click(ctx context.Context, c routine.Click) (routine.Match, error) {
 	p.record("click %s %s×%d", c.Selector, c.Button, c.Count)
 	if len(c.Hover) > 0 || c.FollowPopup {
 		p.record("over %v, following %v", c.Hover, c.FollowPopup)
@@ -129,10 +129,10 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Found, error
 	if p.answers.Click != nil {
 		return p.answers.Click(ctx, c)
 	}
-	return routine.Found{Matches: 1}, nil
+	return routine.Match{Matches: 1}, nil
 }
 
-func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error) {
+func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Match, error) {
 	p.record("type %s=%s", t.Selector, t.Text)
 	for _, f := range t.Files {
 		p.record("hand in %s: %s", f, f.Data)
@@ -140,7 +140,7 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Found, error
 	if p.answers.Type != nil {
 		return p.answers.Type(ctx, t)
 	}
-	return routine.Found{Matches: 1}, nil
+	return routine.Match{Matches: 1}, nil
 }
 
 func (p *page) Press(_ context.Context, key string) error {

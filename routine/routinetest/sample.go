@@ -146,7 +146,7 @@ func Token(t testing.TB, edits ...func(*routine.Token)) *routine.Token {
 	t.Helper()
 	k := &routine.Token{
 		ID:        newID(t),
-		Principal: routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices", Scopes: routine.UsualScopes},
+		Principal: routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "prices", Scopes: routine.DefaultScopes},
 		CreatedAt: Time,
 	}
 	copy(k.Hash[:], k.ID)

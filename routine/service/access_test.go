@@ -100,7 +100,7 @@ func TestListsShowWhatIsPublicOrOfTheOrganization(t *testing.T) {
 func TestScopes(t *testing.T) {
 	all := []string{"routines:read", "routines:write", "executions:run", "executions:read", "admin"}
 	got, err := routine.ParseScopes(all)
-	if err != nil || got != routine.UsualScopes|routine.ScopeAdmin || got.String() != strings.Join(all, " ") {
+	if err != nil || got != routine.DefaultScopes|routine.ScopeAdmin || got.String() != strings.Join(all, " ") {
 		t.Errorf("%v %v", got, err)
 	}
 	if got := (routine.ScopeExecutionsRun | routine.ScopeRoutinesRead).String(); got != "routines:read executions:run" {

@@ -10,7 +10,7 @@ import (
 
 var (
 	nobody   = routine.Principal{}
-	somebody = routine.Principal{UserID: "ann", OrganizationID: "acme", Scopes: routine.UsualScopes}
+	somebody = routine.Principal{UserID: "ann", OrganizationID: "acme", Scopes: routine.DefaultScopes}
 )
 
 func TestAdmission(t *testing.T) {

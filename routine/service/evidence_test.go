@@ -18,9 +18,9 @@ import (
 )
 
 // failingClick fails with the code.
-func failingClick(code routine.Code) func(context.Context, routine.Click) (routine.Found, error) {
-	return func(context.Context, routine.Click) (routine.Found, error) {
-		return routine.Found{}, routine.Errorf(code, "the click failed")
+func failingClick(code routine.Code) func(context.Context, routine.Click) (routine.Match, error) {
+	return func(context.Context, routine.Click) (routine.Match, error) {
+		return routine.Match{}, routine.Errorf(code, "the click failed")
 	}
 }
 
@@ -145,13 +145,13 @@ func TestEvidenceKeepsTheLatest(t *testing.T) {
 // Evidence may take a moment after a failure, also after the timeout of the run,
 // but not if the caller is gone.
 func TestWhenEvidenceIsTaken(t *testing.T) {
-	hang := func(ctx context.Context, _ routine.Click) (routine.Found, error) {
+	hang := func(ctx context.Context, _ routine.Click) (routine.Match, error) {
 		<-ctx.Done()
-		return routine.Found{}, context.Cause(ctx)
+		return routine.Match{}, context.Cause(ctx)
 	}
 	for _, row := range []struct {
 		name  string
-		click func(context.Context, routine.Click) (routine.Found, error)
+		click func(context.Context, routine.Click) (routine.Match, error)
 		// cancel ends the caller's patience, close the service's.
 		cancel, close time.Duration
 		taken         bool

@@ -87,8 +87,8 @@ func TestSecretsAreHiddenAsTheyAreWritten(t *testing.T) {
 	} {
 		var did []string
 		page := routinetest.Page{Actions: &did}
-		page.Click = func(context.Context, routine.Click) (routine.Found, error) {
-			return routine.Found{}, routine.Errorf(routine.CodeElementNotFound, "%q: %s is not there", did[0], did[0])
+		page.Click = func(context.Context, routine.Click) (routine.Match, error) {
+			return routine.Match{}, routine.Errorf(routine.CodeElementNotFound, "%q: %s is not there", did[0], did[0])
 		}
 		page.Evaluate = func(context.Context, routine.Script) (routine.Evaluation, error) {
 			return routine.Evaluation{Console: []string{did[0]}}, routine.Errorf(routine.CodeScriptError, "%q: %s", did[0], did[0])
@@ -116,8 +116,8 @@ func TestHTTPOnlyCookiesAreHidden(t *testing.T) {
 	page := routinetest.Page{Status: 404,
 		SentCookies: []routine.Cookie{{Name: "sid", Value: "Zeta%2Bion Omega", HTTPOnly: true}, {Name: "lang", Value: "english"}},
 		Response:    routine.Response{URL: "https://a.test/x?s=Zeta%2Bion%20Omega", Status: 500, Headers: map[string]string{"X-Echo": sid}}}
-	page.Click = func(context.Context, routine.Click) (routine.Found, error) {
-		return routine.Found{}, routine.Errorf(routine.CodeElementNotFound, "no element matches %q", sid)
+	page.Click = func(context.Context, routine.Click) (routine.Match, error) {
+		return routine.Match{}, routine.Errorf(routine.CodeElementNotFound, "no element matches %q", sid)
 	}
 	e, err := runOnce(t, page, `{"type":"navigate","url":"https://a.test/{{cookie:sid}}/{{cookie:lang}}"},
 		{"type":"fetch","endpoint":{"url":"/x?s={{cookie:sid}}","method":"POST","headers":{"X-Session":"{{cookie:sid}}"},"body":{"a":"{{cookie:sid}}"}},"session_storage_key":"k-{{cookie:sid}}"},
@@ -141,8 +141,8 @@ func TestHTTPOnlyCookiesOfGetCookiesAreHidden(t *testing.T) {
 	page := routinetest.Page{Status: 404,
 		Cookies:  []routine.Cookie{{Name: "sid", Value: "Zeta%2Bion Omega", HTTPOnly: true}, {Name: "empty", HTTPOnly: true}, {Name: "lang", Value: "english"}},
 		Response: routine.Response{URL: "https://a.test/x?s=zeta%2bion+omega", Status: 500, Headers: map[string]string{"X-Echo": "Zeta+ion Omega"}}}
-	page.Click = func(context.Context, routine.Click) (routine.Found, error) {
-		return routine.Found{}, routine.Errorf(routine.CodeElementNotFound, "no element matches %q", "[x='Zeta%2Bion Omega']")
+	page.Click = func(context.Context, routine.Click) (routine.Match, error) {
+		return routine.Match{}, routine.Errorf(routine.CodeElementNotFound, "no element matches %q", "[x='Zeta%2Bion Omega']")
 	}
 	const operations = `{"type":"get_cookies","session_storage_key":"all"},
 		{"type":"navigate","url":"https://a.test/?c={{sessionStorage:all}}&v={{sessionStorage:all.0.value}}&l={{sessionStorage:all.2.value}}"},

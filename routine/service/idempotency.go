@@ -66,7 +66,7 @@ func (s *Service) findByKey(ctx context.Context, k *routine.IdempotencyKey) (str
 	if k == nil {
 		return "", nil
 	}
-	id, fingerprint, err := s.store.Made(ctx, k)
+	id, fingerprint, err := s.store.FindByKey(ctx, k)
 	if errors.Is(err, routine.ErrNotFound) {
 		return "", nil
 	}

@@ -53,8 +53,8 @@ func TestRunFillsAndDoesInOrder(t *testing.T) {
 	page := routinetest.Page{Actions: &did, SessionStorage: map[string]string{"user": `{"id":7,"token":"tk"}`},
 		SentCookies: []routine.Cookie{{Name: "sid", Value: "a%20b", HTTPOnly: true}},
 		Response:    routine.Response{URL: "https://shop.test/api", Status: 200, Body: []byte("\ufeff" + `{"n": 12345678901234567890}`)},
-		Type: func(context.Context, routine.Typing) (routine.Found, error) {
-			return routine.Found{Matches: 1, Differs: true}, nil
+		Type: func(context.Context, routine.Typing) (routine.Match, error) {
+			return routine.Match{Matches: 1, Differs: true}, nil
 		}}
 	e, err := runOnce(t, page, `
 		{"type":"navigate","url":"https://shop.test/?q={{q}}"},
@@ -150,8 +150,8 @@ func TestUnresolvedPlaceholderStaysAndWarns(t *testing.T) {
 }
 
 func TestFirstFailureEndsTheRun(t *testing.T) {
-	covered := func(context.Context, routine.Click) (routine.Found, error) {
-		return routine.Found{}, routine.Errorf(routine.CodeElementNotActionable, `"#buy" is covered by div.overlay`)
+	covered := func(context.Context, routine.Click) (routine.Match, error) {
+		return routine.Match{}, routine.Errorf(routine.CodeElementNotActionable, `"#buy" is covered by div.overlay`)
 	}
 	var did []string
 	e, err := runOnce(t, routinetest.Page{Actions: &did, Click: covered},
@@ -221,9 +221,9 @@ func TestDownload(t *testing.T) {
 }
 
 func TestLimitsSayWhichOneFired(t *testing.T) {
-	hang := func(ctx context.Context, _ routine.Click) (routine.Found, error) {
+	hang := func(ctx context.Context, _ routine.Click) (routine.Match, error) {
 		<-ctx.Done()
-		return routine.Found{}, routine.Errorf(routine.CodeElementNotFound, `no element matches "#b"`)
+		return routine.Match{}, routine.Errorf(routine.CodeElementNotFound, `no element matches "#b"`)
 	}
 	rows := []struct {
 		name, operations string
@@ -268,7 +268,7 @@ func TestCancelledRun(t *testing.T) {
 }
 
 func TestPanicInAPageFailsTheRunAndClosesThePage(t *testing.T) {
-	boom := func(context.Context, routine.Click) (routine.Found, error) { panic("boom") }
+	boom := func(context.Context, routine.Click) (routine.Match, error) { panic("boom") }
 	e, err := runOnce(t, routinetest.Page{Click: boom}, `{"type":"click","selector":"#b"}`, "", `{}`)
 	if routine.CodeOf(err) != routine.CodeInternal || strings.Contains(*e.Error, "boom") || !strings.Contains(err.Error(), "boom") {
 		t.Fatal(err, *e.Error)
@@ -276,8 +276,8 @@ func TestPanicInAPageFailsTheRunAndClosesThePage(t *testing.T) {
 }
 
 func TestErrorsThatAreNotOursAreHidden(t *testing.T) {
-	leak := func(context.Context, routine.Click) (routine.Found, error) {
-		return routine.Found{}, errors.New("secret path")
+	leak := func(context.Context, routine.Click) (routine.Match, error) {
+		return routine.Match{}, errors.New("secret path")
 	}
 	e, err := runOnce(t, routinetest.Page{Click: leak}, `{"type":"click","selector":"#b"}`, "", `{}`)
 	if routine.CodeOf(err) != routine.CodeInternal || strings.Contains(*e.Error, "secret") {

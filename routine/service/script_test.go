@@ -70,7 +70,7 @@ func TestTimeoutOfAScriptNamesStoppedLeftovers(t *testing.T) {
 			"(a timer, a callback, an async function), which was stopped because that script had ended: await it in the script that starts it",
 	} {
 		page := routinetest.Page{Evaluate: func(context.Context, routine.Script) (routine.Evaluation, error) {
-			return routine.Evaluation{LeftoversStopped: stopped}, routine.ScriptOver(5e9)
+			return routine.Evaluation{LeftoversStopped: stopped}, routine.ScriptTimeout(5e9)
 		}}
 		e, err := runOnce(t, page, `{"type":"js_evaluate","js":"(async () => await p)()"}`, ``, `{}`)
 		if *e.Error != "operation 1 of 1 (js_evaluate): "+want || routine.CodeOf(err) != routine.CodeTimeout {

@@ -93,7 +93,7 @@ func New(c Config) *Service {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if s.observer == nil {
-		s.observer = routine.Unobserved{}
+		s.observer = routine.NoObserver{}
 	}
 	if s.now == nil {
 		// As it is read back: an answer is the same each time.

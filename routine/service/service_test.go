@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	ann     = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "p", Scopes: routine.UsualScopes}
-	bob     = routine.Principal{UserID: "bob", OrganizationID: "other", ProjectID: "p", Scopes: routine.UsualScopes}
+	ann     = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "p", Scopes: routine.DefaultScopes}
+	bob     = routine.Principal{UserID: "bob", OrganizationID: "other", ProjectID: "p", Scopes: routine.DefaultScopes}
 	nobody  = routine.Principal{}
 	private = definitionOf(`{"type":"return_html"}`, "")
 	nap     = definitionOf(`{"type":"sleep","timeout_seconds":10},{"type":"return_html"}`, "")

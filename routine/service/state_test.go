@@ -44,13 +44,13 @@ func TestSavedState(t *testing.T) {
 	store := routinetest.NewStore()
 	ann := routine.Principal{UserID: "ann", OrganizationID: "o", ProjectID: "p"}
 	ben := routine.Principal{UserID: "ben", OrganizationID: "o", ProjectID: "q", AllowedHosts: []string{"shop.test"}}
-	run := func(s routine.Store, p routine.Principal, text string, page routinetest.Page) (routine.Opening, *routine.Execution, error) {
+	run := func(s routine.Store, p routine.Principal, text string, page routinetest.Page) (routine.PageOptions, *routine.Execution, error) {
 		t.Helper()
 		b := &routinetest.Browser{Page: page}
 		e, err := service.New(service.Config{Store: s, Browser: b}).RunOnce(t.Context(), p, parse(t, text), service.Call{})
 		return b.LastOpening(), e, err
 	}
-	want := func(what string, got, want routine.Opening) {
+	want := func(what string, got, want routine.PageOptions) {
 		t.Helper()
 		got.Turn = nil
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -58,22 +58,22 @@ func TestSavedState(t *testing.T) {
 		}
 	}
 	o, _, err := run(store, ann, keeping, routinetest.Page{State: []byte("of ann")})
-	want("the first run starts from nothing", o, routine.Opening{Keep: true})
+	want("the first run starts from nothing", o, routine.PageOptions{KeepState: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o, _, _ = run(store, ben, keeping, routinetest.Page{State: []byte("of ben")})
-	want("another project sees nothing of it", o, routine.Opening{Keep: true, AllowedHosts: []string{"shop.test"}})
+	want("another project sees nothing of it", o, routine.PageOptions{KeepState: true, AllowedHosts: []string{"shop.test"}})
 	o, _, _ = run(store, ann, strings.Replace(keeping, "false", "true", 1), routinetest.Page{State: []byte("of nobody")})
-	want("nor does an incognito run", o, routine.Opening{})
+	want("nor does an incognito run", o, routine.PageOptions{})
 	failing := strings.Replace(keeping, `{"type":"navigate"`, `{"type":"return","session_storage_key":"none"},{"type":"navigate"`, 1)
 	o, _, err = run(store, ann, failing, routinetest.Page{State: []byte("of a failure")})
-	want("the next run starts from it", o, routine.Opening{Keep: true, State: []byte("of ann")})
+	want("the next run starts from it", o, routine.PageOptions{KeepState: true, State: []byte("of ann")})
 	if err == nil {
 		t.Fatal("the run did not fail")
 	}
 	o, _, _ = run(store, ann, keeping, routinetest.Page{})
-	want("a failed run saves nothing", o, routine.Opening{Keep: true, State: []byte("of ann")})
+	want("a failed run saves nothing", o, routine.PageOptions{KeepState: true, State: []byte("of ann")})
 
 	_, _, err = run(sealedStore{store}, ann, keeping, routinetest.Page{})
 	if routine.CodeOf(err) != routine.CodeStoreUnavailable || !strings.Contains(err.Error(), "--state-key") {
@@ -87,7 +87,7 @@ func TestSavedState(t *testing.T) {
 
 // Why a key file cannot be used is for the service's owner, and not for callers.
 func TestUnusableKeyFile(t *testing.T) {
-	store, ann := routinetest.NewStore(), routine.Principal{UserID: "ann", OrganizationID: "o", ProjectID: "p", Scopes: routine.UsualScopes}
+	store, ann := routinetest.NewStore(), routine.Principal{UserID: "ann", OrganizationID: "o", ProjectID: "p", Scopes: routine.DefaultScopes}
 	var log bytes.Buffer
 	s := service.New(service.Config{Store: keylessStore{store}, Browser: &routinetest.Browser{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	r, _, err := s.CreateRoutine(t.Context(), ann, []byte(keeping))

@@ -10,8 +10,8 @@ import (
 // pageOptions returns the options with which the page of a run is opened. A run that is
 // not incognito starts with the saved browser state of the caller's project, whoever wrote
 // the routine. CodeStoreUnavailable.
-func (s *Service) pageOptions(ctx context.Context, caller routine.Principal, d *routine.Definition) (routine.Opening, error) {
-	o := routine.Opening{AllowedHosts: caller.AllowedHosts, Keep: !d.Incognito, MaxFiles: s.maxResult, Turn: s.transfers.of(caller.OrganizationID)}
+func (s *Service) pageOptions(ctx context.Context, caller routine.Principal, d *routine.Definition) (routine.PageOptions, error) {
+	o := routine.PageOptions{AllowedHosts: caller.AllowedHosts, KeepState: !d.Incognito, MaxFiles: s.maxResult, Turn: s.transfers.of(caller.OrganizationID)}
 	if d.Incognito {
 		return o, nil
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // adminPrincipal is who the token of the configuration acts as.
-var adminPrincipal = routine.Principal{UserID: "admin", OrganizationID: "default", ProjectID: "default", Scopes: routine.UsualScopes | routine.ScopeAdmin}
+var adminPrincipal = routine.Principal{UserID: "admin", OrganizationID: "default", ProjectID: "default", Scopes: routine.DefaultScopes | routine.ScopeAdmin}
 
 func hashToken(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
 

@@ -63,23 +63,23 @@ func TestReturnHTMLNotesItsMatches(t *testing.T) {
 func TestWarningOfSeveralMatches(t *testing.T) {
 	for _, row := range []struct {
 		operation string
-		found     routine.Found
+		found     routine.Match
 		want      []string
 	}{
-		{`{"type":"click","selector":"a.item"}`, routine.Found{Matches: 1}, nil},
-		{`{"type":"click","selector":"a.item"}`, routine.Found{Matches: 3},
+		{`{"type":"click","selector":"a.item"}`, routine.Match{Matches: 1}, nil},
+		{`{"type":"click","selector":"a.item"}`, routine.Match{Matches: 3},
 			[]string{`"a.item" matches 3 elements: the first one was used; use a selector that matches only the one you mean`}},
-		{`{"type":"click","selector":"a.item"}`, routine.Found{Matches: 3, Skipped: 1},
+		{`{"type":"click","selector":"a.item"}`, routine.Match{Matches: 3, Skipped: 1},
 			[]string{`"a.item" matches 3 elements: number 2 was used, because the ones before it are not actionable; ` +
 				`use a selector that matches only the one you mean`}},
-		{`{"type":"input_text","selector":"#q","text":"x"}`, routine.Found{Matches: 2, Skipped: 1},
+		{`{"type":"input_text","selector":"#q","text":"x"}`, routine.Match{Matches: 2, Skipped: 1},
 			[]string{`"#q" matches 2 elements: number 2 was used, because the ones before it are not actionable; use a selector that matches only the one you mean`}},
-		{`{"type":"return_html","scope":"element","selector":"#a"}`, routine.Found{},
+		{`{"type":"return_html","scope":"element","selector":"#a"}`, routine.Match{},
 			[]string{`"#a" matches 4 elements: the first one was used; use a selector that matches only the one you mean`}},
 	} {
 		page := routinetest.Page{OuterHTML: fourMatches,
-			Click: func(context.Context, routine.Click) (routine.Found, error) { return row.found, nil },
-			Type:  func(context.Context, routine.Typing) (routine.Found, error) { return row.found, nil }}
+			Click: func(context.Context, routine.Click) (routine.Match, error) { return row.found, nil },
+			Type:  func(context.Context, routine.Typing) (routine.Match, error) { return row.found, nil }}
 		e, err := runOnce(t, page, row.operation, "", `{}`)
 		if err != nil || cmp.Diff(row.want, e.Result.Warnings) != "" {
 			t.Errorf("%s %+v: %v %v", row.operation, row.found, e.Result.Warnings, err)

@@ -18,7 +18,7 @@ const changesPerChild = 25
 func countUp(ctx context.Context, s *Store) error {
 	service := service.New(service.Config{Store: s})
 	defer service.Close(ctx)
-	ann := routine.Principal{UserID: "ann", OrganizationID: "acme", Scopes: routine.UsualScopes}
+	ann := routine.Principal{UserID: "ann", OrganizationID: "acme", Scopes: routine.DefaultScopes}
 	list, _, err := service.Routines(ctx, ann, routine.RoutineFilter{})
 	if err != nil {
 		return err

@@ -31,9 +31,9 @@ func saveIdempotencyKey(ctx context.Context, tx *sql.Tx, k *routine.IdempotencyK
 	return err
 }
 
-// Made returns the id that a call with k's key created, and the fingerprint of
+// FindByKey returns the id that a call with k's key created, and the fingerprint of
 // that call. It returns [routine.ErrNotFound].
-func (s *Store) Made(ctx context.Context, k *routine.IdempotencyKey) (id string, fingerprint [32]byte, err error) {
+func (s *Store) FindByKey(ctx context.Context, k *routine.IdempotencyKey) (id string, fingerprint [32]byte, err error) {
 	var kept []byte
 	err = s.read.QueryRowContext(ctx, `
 		SELECT made_id, fingerprint FROM idempotency_keys

@@ -71,7 +71,7 @@ func TestMigrationKeepsCallerOfIdempotencyKeys(t *testing.T) {
 		if row.key == "admin" {
 			organization, user = "default", "admin"
 		}
-		id, _, err := s.Made(ctx, &routine.IdempotencyKey{
+		id, _, err := s.FindByKey(ctx, &routine.IdempotencyKey{
 			OrganizationID: organization, UserID: user, ProjectID: row.project, Reach: row.reach, Key: row.key, CreatedAt: routinetest.Time})
 		if id != row.want || (err == nil) != (row.want != "") {
 			t.Errorf("%s: %q, %v, want %q", name, id, err, row.want)

@@ -148,7 +148,7 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 	}
 	kept, err := s.TokenByHash(t.Context(), token.Hash)
 	must(t, err)
-	if kept.Scopes != routine.UsualScopes || len(kept.AllowedHosts) != 0 || kept.LastUsedAt != nil {
+	if kept.Scopes != routine.DefaultScopes || len(kept.AllowedHosts) != 0 || kept.LastUsedAt != nil {
 		t.Errorf("%+v", kept)
 	}
 }

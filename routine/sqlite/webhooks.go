@@ -24,7 +24,7 @@ func saveCallback(ctx context.Context, tx *sql.Tx, e *routine.Execution) error {
 	if err != nil {
 		return err
 	}
-	target := routine.TargetOf(e.OrganizationID, e.Callback.URL)
+	target := routine.WebhookTargetOf(e.OrganizationID, e.Callback.URL)
 	_, err = tx.ExecContext(ctx, `INSERT INTO webhooks (id, execution_id, organization_id, host, url, allowed_hosts, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		"msg_"+uuid.NewString(), e.ID, target.OrganizationID, target.Host, e.Callback.URL, hosts, micros(e.CreatedAt))
 	return err
@@ -59,7 +59,7 @@ var addWebhookTargets = goose.NewGoMigration(12, &goose.GoFunc{RunTx: func(ctx c
 		return err
 	}
 	for _, url := range urls {
-		if _, err := tx.ExecContext(ctx, `UPDATE webhooks SET host = ? WHERE url = ?`, routine.TargetOf("", url).Host, url); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE webhooks SET host = ? WHERE url = ?`, routine.WebhookTargetOf("", url).Host, url); err != nil {
 			return err
 		}
 	}
