@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// action is what a caller wants to do, as far as access depends on it.
+// action is a kind of call that has access rules of its own.
 type action int
 
 const (
@@ -25,18 +25,19 @@ const (
 	toReadStatistics
 )
 
-// accessRule is who may do an action.
+// accessRule says who may do an action.
 type accessRule struct {
-	doing string // as messages call it
-	// scope is what a token needs, also for what is public.
+	doing string // the action in error messages
+	// scope is the scope that a token needs, also for public objects.
 	scope routine.Scopes
-	// public: what is public is open to everybody. Anything else is for the
-	// organization that it belongs to.
+	// public reports whether everybody may do the action with a public object. Other
+	// objects are only for the organization that they belong to.
 	public bool
-	// token: without one the caller is asked for it, rather than refused.
+	// token reports whether the action needs a token: a caller without one gets
+	// CodeUnauthenticated.
 	token bool
-	// live: not with what is archived.
-	live bool
+	// notArchived reports whether the action is refused with an archived object.
+	notArchived bool
 }
 
 var accessRules = map[action]accessRule{
@@ -46,7 +47,7 @@ var accessRules = map[action]accessRule{
 	toReadHistory: {doing: "reading a routine's history", scope: routine.ScopeRoutinesRead},
 	toCreate:      {doing: "creating a routine", scope: routine.ScopeRoutinesWrite, token: true},
 	toChange:      {doing: "changing a routine", scope: routine.ScopeRoutinesWrite, token: true},
-	toExecute:     {doing: "executing a routine", scope: routine.ScopeExecutionsRun, live: true},
+	toExecute:     {doing: "executing a routine", scope: routine.ScopeExecutionsRun, notArchived: true},
 	toListTools:   {doing: "listing tools", scope: routine.ScopeExecutionsRun, token: true},
 
 	toReadExecutions: {doing: "reading executions", scope: routine.ScopeExecutionsRead, token: true},
@@ -55,9 +56,9 @@ var accessRules = map[action]accessRule{
 	toReadStatistics: {doing: "reading the metrics", scope: routine.ScopeAdmin, token: true},
 }
 
-// object is what an action is done to, as far as access depends on it.
+// object has the properties of a routine or an execution on which access depends.
 type object struct {
-	kind             string // as messages call it
+	kind             string // in error messages
 	organization     string
 	public, archived bool
 }
@@ -70,17 +71,17 @@ func executionObject(e *routine.Execution) *object {
 	return &object{kind: "execution", organization: e.OrganizationID}
 }
 
-// MayCreate returns, before a definition is read, why p may not create routines.
-// CodeUnauthenticated, CodeForbidden.
+// MayCreate returns nil if p may create routines, so that a front end can refuse a call
+// before it reads the definition. CodeUnauthenticated, CodeForbidden.
 func (s *Service) MayCreate(p routine.Principal) error { return may(p, toCreate, nil) }
 
-// MayChange returns, before a change is read, why p may not change any routine.
-// CodeUnauthenticated, CodeForbidden.
+// MayChange returns nil if p may change routines at all, so that a front end can refuse a
+// call before it reads the change. CodeUnauthenticated, CodeForbidden.
 func (s *Service) MayChange(p routine.Principal) error { return may(p, toChange, nil) }
 
-// may is the whole of the access rules: nil, or why p may not. Without an
-// object it tells what can be told before one is looked up, so that those who
-// may not ask do not learn which ids there are. CodeUnauthenticated,
+// may applies the access rules: it returns nil if p may do an action with an object.
+// Without an object it checks what can be checked before the object is read, so that
+// callers without the right cannot find out which ids exist. CodeUnauthenticated,
 // CodeForbidden, CodeConflict.
 func may(p routine.Principal, do action, on *object) error {
 	r := accessRules[do]
@@ -93,49 +94,47 @@ func may(p routine.Principal, do action, on *object) error {
 		return nil
 	case (p.Anonymous() || on.organization != p.OrganizationID) && (!r.public || !on.public):
 		return routine.Errorf(routine.CodeForbidden, "no access to this %s: %s is for its organization", on.kind, r.doing)
-	case r.live && on.archived:
+	case r.notArchived && on.archived:
 		return routine.Errorf(routine.CodeConflict, "the routine is archived: make it active first")
 	}
 	return nil
 }
 
-// shownTo is r as p may see it. Everybody may read a public routine, but the
-// values in the declarations of its secret parameters are only shown to its own
-// organization.
+// shownTo returns r as p may see it. Everybody may read a public routine, but only its own
+// organization may see the values in the declarations of its secret parameters.
 func shownTo(r *routine.Routine, p routine.Principal) *routine.Routine {
-	if !p.Anonymous() && p.OrganizationID == r.OrganizationID || !slices.ContainsFunc(r.Parameters, redacts) {
+	if !p.Anonymous() && p.OrganizationID == r.OrganizationID || !slices.ContainsFunc(r.Parameters, declaresValues) {
 		return r
 	}
 	shown := *r
 	shown.Redacted = true
 	shown.Parameters = slices.Clone(r.Parameters)
 	for i, p := range shown.Parameters {
-		if redacts(p) {
-			shown.Parameters[i] = redacted(p)
+		if declaresValues(p) {
+			shown.Parameters[i] = withoutValues(p)
 		}
 	}
 	return &shown
 }
 
-// redacted is the parameter without anything that can tell a value of it. It
-// lists what is shown, so that a field that is added later is not shown.
-func redacted(p routine.Parameter) routine.Parameter {
+// withoutValues returns a parameter without the fields that can reveal its values. It
+// copies the fields that may be shown, so that a field that is added later is not shown.
+func withoutValues(p routine.Parameter) routine.Parameter {
 	return routine.Parameter{Name: p.Name, Type: p.Type, Required: p.Required, Description: p.Description, Secret: p.Secret}
 }
 
-// redacts reports whether redacted hides anything: the parameter is secret, and
-// its declaration has rules, values or fields of the author's own.
-func redacts(p routine.Parameter) bool {
+// declaresValues reports whether a parameter is secret and its declaration has rules,
+// values or extra fields, which withoutValues removes.
+func declaresValues(p routine.Parameter) bool {
 	return p.Secret && (p.Validation != nil || p.Default != nil || p.Examples != nil || p.Observed != nil || p.Extra != nil)
 }
 
-// A call that a caller may make does not give them the right to read what it
-// acts on: a token may change routines that it may not read, and cancel
-// executions that it may not read. Such a caller is answered what they need to
-// refer to the object, and nothing of what another scope guards.
+// The right to act on an object is not the right to read it: a token may change routines
+// and cancel executions that it may not read. The answer to such a call has only what the
+// caller needs to refer to the object.
 
-// routineAnswer returns r as the answer to a change that p made. If p may not read
-// routines it is withheld.
+// routineAnswer returns r as the answer to a change by p. If p may not read routines, the
+// definition is withheld.
 func routineAnswer(r *routine.Routine, p routine.Principal) *routine.Routine {
 	if may(p, toRead, routineObject(r)) == nil {
 		return r
@@ -145,7 +144,7 @@ func routineAnswer(r *routine.Routine, p routine.Principal) *routine.Routine {
 }
 
 // executionAnswer returns e as the answer to a call of p that acted on it. If p may not
-// read executions it is withheld.
+// read executions, everything but its status is withheld.
 func executionAnswer(e *routine.Execution, p routine.Principal) *routine.Execution {
 	if may(p, toReadExecutions, executionObject(e)) == nil {
 		return e
@@ -153,20 +152,20 @@ func executionAnswer(e *routine.Execution, p routine.Principal) *routine.Executi
 	return &routine.Execution{ID: e.ID, Status: e.Status, OrganizationID: e.OrganizationID, Withheld: true}
 }
 
-// standIn is a definition without any problem. It takes the place of a stored
-// definition that the caller may not read.
-const standIn = `{"name": "routine", "description": "Reads a page.",
+// sampleDefinition is a definition without any problem. A patch of a routine that the
+// caller may not read is checked against it.
+const sampleDefinition = `{"name": "routine", "description": "Reads a page.",
 	"operations": [{"type": "navigate", "url": "https://example.com/"}, {"type": "return_html"}]}`
 
-// problemsOfPatch are the problems of a patch for a caller who may not read the
-// routine that it changes: those that the text of the patch has by itself, in
-// words that cite nothing of the routine, and one that counts the others. found
-// are the problems that the patched routine has.
-func problemsOfPatch(text []byte, status routine.Status, found []routine.Problem) []routine.Problem {
+// patchProblems returns the problems of a patch for a caller who may not read the routine:
+// those that the text of the patch has by itself, with messages that quote nothing of the
+// routine, and one problem that counts the others. found are the problems of the patched
+// routine.
+func patchProblems(text []byte, status routine.Status, found []routine.Problem) []routine.Problem {
 	if len(found) == 0 {
 		return nil
 	}
-	d, _, err := definition.Parse([]byte(standIn))
+	d, _, err := definition.Parse([]byte(sampleDefinition))
 	if err != nil {
 		return withhold(found, nil)
 	}
@@ -178,8 +177,8 @@ func problemsOfPatch(text []byte, status routine.Status, found []routine.Problem
 	return withhold(found, own)
 }
 
-// withhold replaces each of the problems found by the one at the same place
-// among own, and counts those without one.
+// withhold returns the problems of own that are also in found, by place and code, and one
+// problem with the number of the others in found.
 func withhold(found, own []routine.Problem) []routine.Problem {
 	type place struct{ pointer, code string }
 	shown := map[place]routine.Problem{}
@@ -202,8 +201,8 @@ func withhold(found, own []routine.Problem) []routine.Problem {
 	return kept
 }
 
-// withheldProblems are the warnings and the error of a change to a routine that
-// p may not read; hide tells what is shown of problems.
+// withheldProblems applies hide to the warnings and to the problems of the error of a
+// change to a routine that the caller may not read.
 func withheldProblems(warnings []routine.Problem, err error, hide func([]routine.Problem) []routine.Problem) ([]routine.Problem, error) {
 	warnings = hide(warnings)
 	if e := routine.AsError(err); err != nil && len(e.Problems) > 0 {

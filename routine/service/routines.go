@@ -10,20 +10,19 @@ import (
 	"strings"
 )
 
-// maxRaces bounds how often a change is made anew because another was faster.
-// Each time somebody's change has been saved.
+// maxRaces is how often a change is repeated because another change was saved first.
 const maxRaces = 100
 
-// transitions are the statuses that a status can be changed to. Archiving has a
-// door of its own, which is open from everywhere.
+// transitions are the statuses that a patch may set, by the present status.
+// ArchiveRoutine and PublishRoutine work from every status.
 var transitions = map[routine.Status][]routine.Status{
 	routine.StatusDraft:    {routine.StatusActive},
 	routine.StatusActive:   {routine.StatusArchived, routine.StatusDraft},
 	routine.StatusArchived: {routine.StatusActive},
 }
 
-// ArchiveRoutine archives a routine, whatever its status; one that is archived
-// stays as it is. See PatchRoutine for expected and errors.
+// ArchiveRoutine archives a routine, whatever its status. An archived routine stays as it
+// is. See PatchRoutine for expected and the errors.
 func (s *Service) ArchiveRoutine(ctx context.Context, p routine.Principal, id string, expected []int) (*routine.Routine, error) {
 	return s.change(ctx, p, id, expected, func(r *routine.Routine) error {
 		r.Status = routine.StatusArchived
@@ -31,9 +30,8 @@ func (s *Service) ArchiveRoutine(ctx context.Context, p routine.Principal, id st
 	})
 }
 
-// PublishRoutine turns on or off that a routine is offered as a tool. Turning it
-// on also makes it active, whatever its status. See PatchRoutine for expected
-// and errors.
+// PublishRoutine sets whether a routine is published as a tool. To publish it also makes
+// it active, whatever its status. See PatchRoutine for expected and the errors.
 func (s *Service) PublishRoutine(ctx context.Context, p routine.Principal, id string, on bool, expected []int) (*routine.Routine, error) {
 	return s.change(ctx, p, id, expected, func(r *routine.Routine) error {
 		r.IsMCPToolDesignated = on
@@ -44,8 +42,8 @@ func (s *Service) PublishRoutine(ctx context.Context, p routine.Principal, id st
 	})
 }
 
-// ReplaceRoutine puts the definition in text in place of the routine's own. The
-// problems are warnings. See PatchRoutine for expected and errors.
+// ReplaceRoutine replaces the definition of a routine by the one in text. The problems are
+// warnings. See PatchRoutine for expected and the errors.
 func (s *Service) ReplaceRoutine(ctx context.Context, p routine.Principal, id string, text []byte, expected []int) (
 	*routine.Routine, []routine.Problem, error) {
 
@@ -60,7 +58,7 @@ func (s *Service) ReplaceRoutine(ctx context.Context, p routine.Principal, id st
 	return r, warnings, err
 }
 
-// replace makes d the definition of a routine.
+// replace sets the definition of a routine. See PatchRoutine for expected and the errors.
 func (s *Service) replace(ctx context.Context, p routine.Principal, id string, d *routine.Definition, expected []int) (*routine.Routine, error) {
 	return s.change(ctx, p, id, expected, func(r *routine.Routine) error {
 		r.Definition = *d
@@ -68,9 +66,9 @@ func (s *Service) replace(ctx context.Context, p routine.Principal, id string, d
 	})
 }
 
-// change saves what edit makes of the routine as its next version, or nothing
-// where edit changes nothing, and gives what p may see of the routine. When another change comes in between, edit is done
-// anew on what that one left, so that neither is lost.
+// change saves the routine as edit changes it as its next version, or nothing if edit
+// changes nothing. It returns what p may see of the routine. If another change is saved
+// first, edit is repeated on the result of that, so that neither change is lost.
 func (s *Service) change(ctx context.Context, p routine.Principal, id string, expected []int, edit func(*routine.Routine) error) (*routine.Routine, error) {
 	for range maxRaces {
 		was, err := s.find(ctx, p, toChange, id)
@@ -99,23 +97,23 @@ func (s *Service) change(ctx context.Context, p routine.Principal, id string, ex
 	return nil, errBusyRoutine
 }
 
-// errBusyRoutine ends a change that lost every race against others.
+// errBusyRoutine is the error of a change that lost maxRaces races against others.
 var errBusyRoutine = routine.Errorf(routine.CodeConflict, "others change the routine all the time: try again")
 
-// setStatus changes the status as a caller may. CodeConflict.
+// setStatus changes the status of r if transitions allows that. CodeConflict.
 func setStatus(r *routine.Routine, status routine.Status) error {
 	if status != r.Status && !slices.Contains(transitions[r.Status], status) {
-		var ways []string
-		for _, way := range transitions[r.Status] {
-			ways = append(ways, string(way))
+		var allowed []string
+		for _, next := range transitions[r.Status] {
+			allowed = append(allowed, string(next))
 		}
-		return routine.Errorf(routine.CodeConflict, "a routine that is %s cannot become %s, only %s", r.Status, status, strings.Join(ways, " or "))
+		return routine.Errorf(routine.CodeConflict, "a routine that is %s cannot become %s, only %s", r.Status, status, strings.Join(allowed, " or "))
 	}
 	r.Status = status
 	return nil
 }
 
-// requireNotArchived refuses changes to what is archived.
+// requireNotArchived returns CodeConflict if r is archived.
 func requireNotArchived(r *routine.Routine) error {
 	if r.Status == routine.StatusArchived {
 		return routine.Errorf(routine.CodeConflict, `the routine is archived: make it active first, with {"routine_status": "active"}`)
@@ -124,19 +122,19 @@ func requireNotArchived(r *routine.Routine) error {
 }
 
 // PatchRoutine applies a JSON Merge Patch (RFC 7396) to a routine: its
-// definition's fields and routine_status. The result is checked like a new
-// definition. Pointers of problems are relative to the result, lines count in
-// the patch; a problem with what the patch leaves alone has none. The problems
-// returned are warnings. The name can change, the tool name does not.
+// definition's fields and routine_status. The result is checked like a new definition.
+// The pointers of problems refer to the result, their lines to the patch; a problem in a
+// part that the patch does not change has no line. The problems returned are warnings. A
+// patch may change the name, but the tool name stays.
 //
-// expected, where it is not nil, are the versions that the caller knows: at
-// another one CodePreconditionFailed. A patch that changes nothing makes no
-// version. A caller who may not read routines gets a routine that is withheld,
-// and of the problems only those of the patch itself.
+// expected, if not nil, are the versions that the caller knows: if the routine is at
+// another version, the error is CodePreconditionFailed. A patch that changes nothing makes
+// no version. A caller who may not read routines gets a withheld routine, and only the
+// problems of the patch itself.
 //
-// CodeUnauthenticated, CodeForbidden, CodeNotFound, CodeInvalid,
-// CodeTooLarge; CodeConflict for a change of status that there is not, and for
-// any other change to an archived routine.
+// CodeUnauthenticated, CodeForbidden, CodeNotFound, CodeInvalid, CodeTooLarge; CodeConflict
+// for a status that cannot follow the present one, and for any other change to an archived
+// routine.
 func (s *Service) PatchRoutine(ctx context.Context, p routine.Principal, id string, text []byte, expected []int) (*routine.Routine, []routine.Problem, error) {
 	if err := definition.CheckSize(text); err != nil {
 		return nil, nil, err
@@ -151,15 +149,15 @@ func (s *Service) PatchRoutine(ctx context.Context, p routine.Principal, id stri
 		defer done()
 		warnings, err = applyPatch(r, text)
 		if may(p, toRead, nil) != nil {
-			warnings, err = withheldProblems(warnings, err, func(found []routine.Problem) []routine.Problem { return problemsOfPatch(text, status, found) })
+			warnings, err = withheldProblems(warnings, err, func(found []routine.Problem) []routine.Problem { return patchProblems(text, status, found) })
 		}
 		return err
 	})
 	return r, warnings, err
 }
 
-// applyPatch changes r as a merge patch says. The warnings are there beside an error
-// too.
+// applyPatch applies a merge patch to r. It returns the warnings also when it returns an
+// error.
 func applyPatch(r *routine.Routine, text []byte) ([]routine.Problem, error) {
 	m, warnings, err := definition.Merge(&r.Definition, text)
 	if err != nil {
@@ -173,6 +171,7 @@ func applyPatch(r *routine.Routine, text []byte) ([]routine.Problem, error) {
 	return warnings, requireNotArchived(r)
 }
 
+// sameContent reports whether two routines have the same status and definition.
 func sameContent(a, b *routine.Routine) bool {
 	return a.Status == b.Status && routine.JSONText(a.Definition) == routine.JSONText(b.Definition)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/wI2L/jsondiff"
 )
 
-// Versions lists the versions of a routine of p's organization without their
-// definitions, newest first, with the number of all. CodeNotFound,
-// CodeForbidden.
+// Versions lists at most limit versions of a routine of p's organization after the first
+// offset, newest first and without their definitions. It also returns the number of all
+// versions. CodeNotFound, CodeForbidden.
 func (s *Service) Versions(ctx context.Context, p routine.Principal, id string, limit, offset int) ([]*routine.Version, int, error) {
 	if _, err := s.find(ctx, p, toReadHistory, id); err != nil {
 		return nil, 0, err
@@ -24,8 +24,8 @@ func (s *Service) Versions(ctx context.Context, p routine.Principal, id string, 
 	return vs, total, nil
 }
 
-// Version reads one version of a routine of p's organization. CodeNotFound,
-// CodeForbidden.
+// Version returns one version of a routine of p's organization. CodeNotFound,
+// CodeForbidden, CodeBusy.
 func (s *Service) Version(ctx context.Context, p routine.Principal, id string, number int) (*routine.Version, error) {
 	r, err := s.find(ctx, p, toReadHistory, id)
 	if err != nil {
@@ -34,6 +34,7 @@ func (s *Service) Version(ctx context.Context, p routine.Principal, id string, n
 	return s.version(ctx, p, r, number)
 }
 
+// version reads a version of r for p.
 func (s *Service) version(ctx context.Context, p routine.Principal, r *routine.Routine, number int) (*routine.Version, error) {
 	done, err := s.admitStored(ctx, p, r.ID, number)
 	if routine.CodeOf(err) == routine.CodeBusy {
@@ -53,10 +54,10 @@ func (s *Service) version(ctx context.Context, p routine.Principal, r *routine.R
 	return v, nil
 }
 
-// RestoreRoutine makes the definition of an earlier version the newest one
-// again. The status stays. It is checked like a new one: the problems are
-// warnings. CodeNotFound for an unknown version too; see PatchRoutine for
-// expected and errors.
+// RestoreRoutine saves the definition of an earlier version as the newest version. It is
+// checked like a new definition: the problems are warnings. The status of the routine
+// stays. CodeNotFound also for an unknown version; see PatchRoutine for expected and the
+// other errors.
 func (s *Service) RestoreRoutine(ctx context.Context, p routine.Principal, id string, version int, expected []int) (
 	*routine.Routine, []routine.Problem, error) {
 
@@ -79,24 +80,25 @@ func (s *Service) RestoreRoutine(ctx context.Context, p routine.Principal, id st
 	return r, warnings, err
 }
 
-// clearLines removes the lines and columns of problems in a text that the caller
-// did not send.
+// clearLines removes the lines and columns of problems, because they refer to a text that
+// the caller did not send.
 func clearLines(problems []routine.Problem) {
 	for i := range problems {
 		problems[i].Line, problems[i].Column = 0, 0
 	}
 }
 
-// Lists within these bounds are compared item by item with all others, so that
-// one that was put in between shows as that. Longer ones, for which that takes
-// too long, are compared place by place.
+// Limits for finding the longest common subsequence of lists, with which an item that was
+// inserted shows as one insertion. For larger texts that takes too long: their lists are
+// compared index by index.
 const (
 	maxMatchedItems = 200
 	maxMatchedText  = 256 << 10
 )
 
-// DiffVersions gives the JSON Patch (RFC 6902) that makes of one version's
-// definition and routine_status those of another. CodeNotFound, CodeForbidden.
+// DiffVersions returns the JSON Patch (RFC 6902) that changes the definition and
+// routine_status of one version to those of another. CodeNotFound, CodeForbidden,
+// CodeBusy.
 func (s *Service) DiffVersions(ctx context.Context, p routine.Principal, id string, from, to int) (json.RawMessage, error) {
 	r, err := s.find(ctx, p, toReadHistory, id)
 	if err != nil {
@@ -123,6 +125,7 @@ type step struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
+// diff returns the JSON Patch from one JSON text to another.
 func diff(from, to string) (json.RawMessage, error) {
 	options := []jsondiff.Option{jsondiff.UnmarshalFunc(decodeNumbers)}
 	if len(from)+len(to) <= maxMatchedText && longestList([]byte(from)) <= maxMatchedItems && longestList([]byte(to)) <= maxMatchedItems {
@@ -143,15 +146,16 @@ func diff(from, to string) (json.RawMessage, error) {
 	return routine.RawJSON(steps), nil
 }
 
-// decodeNumbers keeps numbers as they are spelt: long ones would lose digits.
+// decodeNumbers decodes JSON and keeps numbers as they are written, because a float64
+// would lose digits of long ones.
 func decodeNumbers(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	return d.Decode(into)
 }
 
-// longestList is how many values the longest array or object of a JSON text has,
-// the names of an object included.
+// longestList returns the length of the longest array or object of a JSON text. The names
+// of an object count like its values.
 func longestList(text []byte) int {
 	var lengths []int
 	longest := 0

@@ -52,9 +52,9 @@ func (s *Service) checkCallback(ctx context.Context, p routine.Principal, to str
 	return &routine.Callback{URL: to, AllowedHosts: p.AllowedHosts}, nil
 }
 
-// WebhookSecret is what receivers check the webhooks of p's organization with,
-// as Standard Webhooks write it: whsec_ and base64. It is made when it is first
-// asked for. CodeForbidden unless p is an admin.
+// WebhookSecret returns the secret with which receivers verify the webhooks of p's
+// organization, in the form of Standard Webhooks: whsec_ and base64. The secret is created
+// at the first call. CodeUnauthenticated; CodeForbidden unless p is an admin.
 func (s *Service) WebhookSecret(ctx context.Context, p routine.Principal) (string, error) {
 	if err := may(p, toManageWebhooks, nil); err != nil {
 		return "", err
@@ -66,14 +66,15 @@ func (s *Service) WebhookSecret(ctx context.Context, p routine.Principal) (strin
 	return "whsec_" + base64.StdEncoding.EncodeToString(secret), nil
 }
 
+// webhookSecret returns the bytes of an organization's secret. The error is the store's.
 func (s *Service) webhookSecret(ctx context.Context, organizationID string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh) // never fails
 	return s.store.WebhookSecret(ctx, organizationID, fresh)
 }
 
-// webhookBody tells of the end of an execution. It is small: the result is not
-// in it.
+// webhookBody returns the body of the webhook for the end of an execution. It does not
+// have the result, so that it stays small.
 func webhookBody(e *routine.Execution, now time.Time) ([]byte, error) {
 	return routine.EncodeJSON(struct {
 		Type      string          `json:"type"`
@@ -82,9 +83,9 @@ func webhookBody(e *routine.Execution, now time.Time) ([]byte, error) {
 	}{"execution." + string(e.Status), now.UTC(), e.Summary()})
 }
 
-// signed are the headers of a webhook by https://www.standardwebhooks.com: who
-// has the secret can tell that the body came from here, and when.
-func signed(id string, at time.Time, secret, body []byte) map[string]string {
+// webhookHeaders returns the headers of a webhook by https://www.standardwebhooks.com. With
+// the secret a receiver can verify that this service sent the body, and when.
+func webhookHeaders(id string, at time.Time, secret, body []byte) map[string]string {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, secret)
 	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
