@@ -9,7 +9,12 @@ import (
 // flow is the data flow of a script: the values that its variables may hold. It
 // ignores the order of execution: a variable may hold every value that is ever
 // assigned to it. Properties of objects are not tracked, except those of
-// literals.
+// literals. For example:
+//
+//	const get = (o, name) => o[name]; get(window, 'ev' + 'al')('x')
+//
+// The call binds window to o and 'eval' to name, so that the value of o[name],
+// which get returns, is the window's eval.
 type flow struct {
 	vars      map[*js.Var]*Variable
 	order     []*Variable
@@ -88,7 +93,10 @@ func newFlow(tree *js.AST) *flow {
 	return f
 }
 
-// solve repeats the updates until no variable gets new values.
+// solve repeats the updates until no variable gets new values. In the example of
+// flow the first round binds the arguments of get, and the second one finds the
+// value that get returns. A string that grows in a loop, as in "s += 'x'", would
+// never end, so that after maxRounds it counts as any text.
 func (f *flow) solve() {
 	for round := 0; ; round++ {
 		changed, known := false, len(f.order)

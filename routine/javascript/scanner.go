@@ -140,7 +140,8 @@ func (s *scanner) regexpMayStart() bool {
 	}
 }
 
-// rewriteToken writes what the parser shall see instead of t.
+// rewriteToken writes what the parser shall see instead of t. For example,
+// "x = /ab/ // c" becomes `x = "\x01\x01"     `, and "a / b" becomes "a * b".
 func (s *scanner) rewriteToken(t token) {
 	text := s.t.text[t.start:t.end]
 	switch t.tt {

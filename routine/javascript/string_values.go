@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// text is what is known about a string.
+// text is what is known about a string: of 'get' + x + 'ById' the prefix "get" and
+// the suffix "ById", so that it may be "getElementById" but not "fetch".
 type text struct {
 	// prefix is the whole string if it is exact, otherwise how it starts; suffix is
 	// how it ends.

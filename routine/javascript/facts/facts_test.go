@@ -175,6 +175,26 @@ func chained(n int) string {
 	return s + " f0(x => x); f" + strconv.Itoa(n-1) + "(Object.values(window)[7]) })()"
 }
 
+// Variables that are assigned to each other are proved together, and only the
+// sound ones: replace only reads on strings.
+func TestVariablesThatDependOnEachOther(t *testing.T) {
+	for _, row := range []struct {
+		name, body string
+		reads      bool
+	}{
+		{"a circle of strings", `let a = 'x', b = a; a = b; return a.replace('x', 'y')`, true},
+		{"a string made of an unknown value", `let b = window.f, s = b + ''; b = s; return s.replace('x', 'y')`, true},
+		{"an unknown value that is also a string", `let b = window.f, s = b + ''; b = s; return b.replace('x', 'y')`, false},
+		{"a circle with an unknown value", `let a = 'x', b = a; a = b; b = window.f; return a.replace('x', 'y')`, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := Prove("(() => { " + row.body + " })()").Reads; got != row.reads {
+				t.Errorf("reads: %v, want %v", got, row.reads)
+			}
+		})
+	}
+}
+
 func FuzzProve(f *testing.F) {
 	for _, s := range scripts.Legitimate() {
 		f.Add(s)
