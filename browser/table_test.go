@@ -86,15 +86,15 @@ var (
 func selected() bool { return flag.Lookup("test.run").Value.String() != "" }
 
 // sampled reports whether row i of a table is left out. Without -whole, the shell
-// takes every fourth row, or all when -run is given. Full Chromium, which is
-// slower, takes every sixteenth, and those are rows that the shell leaves out.
+// takes every sixth row, or all when -run is given. Full Chromium, which is
+// slower, takes every 24th, and those are rows that the shell leaves out.
 // The rows of one kind follow each other in a table, so each kind is represented.
-func sampled(b *Browser, i int) bool { return currentScope().leavesOut(b != shared, i, 4) }
+func sampled(b *Browser, i int) bool { return currentScope().leavesOut(b != shared, i, 6) }
 
 // sampledWatched reports whether row i is left out of a table of scripts that
 // are watched. Such a row takes several times as long as others, so without
-// -whole the shell takes every eighth, or every second when -run is given.
-func sampledWatched(b *Browser, i int) bool { return currentScope().leavesOut(b != shared, i, 8) }
+// -whole the shell takes every twelfth, or every second when -run is given.
+func sampledWatched(b *Browser, i int) bool { return currentScope().leavesOut(b != shared, i, 12) }
 
 // scope is what the command line says about how much is tried.
 type scope struct{ whole, rest, selected bool }
@@ -106,13 +106,13 @@ func currentScope() scope { return scope{*whole, *rest, selected()} }
 func (s scope) leavesOut(full bool, i, oneOf int) bool {
 	byDefault := i%oneOf == 0
 	if full {
-		byDefault = i%16 == 11
+		byDefault = i%24 == 11
 	}
 	switch {
 	case s.whole:
 		return s.rest && byDefault
 	case s.selected && !full:
-		return i%(oneOf/4) != 0
+		return i%(oneOf/6) != 0
 	default:
 		return !byDefault
 	}
