@@ -10,36 +10,36 @@ import (
 )
 
 const (
-	// MaxAnonymousBody bounds the body of a request without a token, in bytes.
+	// MaxAnonymousBody limits the body of a request without a token, in bytes.
 	MaxAnonymousBody = 256 << 10
 
-	// maxAdmitted bounds the definitions that are parsed or decoded at the same
-	// time for callers with a token, in bytes of their texts: a hostile
-	// definition takes up to 100 times its length in memory. Small definitions
-	// and lists have their own bound, so that they do not wait for large ones.
+	// maxAdmitted limits the definitions that are parsed or decoded at the same time for
+	// callers with a token, in bytes of their texts: a hostile definition takes up to 100
+	// times its length in memory. Small definitions and lists have their own limit, so that
+	// they do not wait for large ones.
 	maxAdmitted      = routine.MaxDefinitionBytes
 	maxAdmittedSmall = 1 << 20
-	// maxWaiting bounds the texts that wait to be admitted, in bytes.
+	// maxWaiting limits the texts that wait to be admitted, in bytes.
 	maxWaiting = 64 << 20
 	// maxAnonymousWaiting is how many calls without a token may wait.
 	maxAnonymousWaiting = 64
 	// maxAdmissionWait is how long a call waits to be admitted.
 	maxAdmissionWait = 10 * time.Second
 
-	// smallDefinition is up to how many bytes a definition is small. A stored
-	// definition that is small is read without being admitted.
+	// smallDefinition is the size in bytes up to which a definition is small. A stored
+	// definition that is small is read without admission.
 	smallDefinition = 64 << 10
-	// maxListedDefinition is up to how many bytes a definition is listed with
-	// its parameters and operations.
+	// maxListedDefinition is the size in bytes up to which a definition is listed with its
+	// parameters and operations.
 	maxListedDefinition = 32 << 10
-	// listedDefinition is how many bytes a listed definition usually has at
-	// most.
+	// listedDefinition is the size in bytes with which a definition in a list is counted:
+	// few listed definitions are larger.
 	listedDefinition = 8 << 10
 )
 
-// admission bounds how much work with large definitions goes on at the same
-// time, so that many calls at once cannot take all memory. Calls without a
-// token are admitted one at a time and cannot hold up the others.
+// admission limits how many large definitions are worked on at the same time, so that many
+// calls at once cannot use up the memory. Calls without a token are admitted one at a time
+// and cannot delay the others.
 type admission struct {
 	small, large, anonymous gate
 }
@@ -52,9 +52,9 @@ func newAdmission() *admission {
 	}
 }
 
-// admit waits until p may parse or decode a text of that many bytes. The caller
-// calls done afterwards. CodeBusy when too many calls wait or the wait takes too
-// long; the context's error when it ends.
+// admit waits until p may parse or decode a text of size bytes. The caller calls done
+// afterwards. CodeBusy when too many calls wait or the wait takes too long; the cause of ctx
+// when it ends.
 func (a *admission) admit(ctx context.Context, p routine.Principal, size int) (done func(), err error) {
 	switch {
 	case p.Anonymous():
@@ -73,7 +73,7 @@ func (a *admission) admitList(ctx context.Context, p routine.Principal, limit in
 	return a.small.enter(ctx, int64(limit)*listedDefinition)
 }
 
-// gate is a semaphore whose queue is bounded.
+// gate is a weighted semaphore with a limit on the weight that waits.
 type gate struct {
 	semaphore  *semaphore.Weighted
 	capacity   int64
@@ -81,6 +81,7 @@ type gate struct {
 	maxWaiting int64
 }
 
+// enter waits until there is room for weight, or for all of the capacity if weight is larger.
 func (g *gate) enter(ctx context.Context, weight int64) (leave func(), err error) {
 	weight = min(max(weight, 1), g.capacity)
 	leave = func() { g.semaphore.Release(weight) }

@@ -313,7 +313,7 @@ func (s *Service) runOnPage(ctx context.Context, run *activeRun) (err error) {
 	}
 	run.page = page
 	outcome, err := engine.Run(ctx, run.definition, run.values, page, engine.Options{MaxResult: s.maxResult, Now: s.now,
-		LargeText: s.largeTexts.of(run.caller.OrganizationID), Progress: run.progress, Recorded: run.emitOperation})
+		LargeText: s.largeTexts.forOrganization(run.caller.OrganizationID), Progress: run.progress, Recorded: run.emitOperation})
 	e.Result, e.Evidence, run.files = outcome.Result, outcome.Evidence, outcome.Files
 	if err == nil && options.KeepState {
 		s.saveProjectState(ctx, run.caller, page, e.Result)

@@ -11,43 +11,42 @@ import (
 	"time"
 )
 
-// queue decides which executions run and which wait. It is fair between
-// organizations: a free place goes to the organization that has the fewest runs,
-// and among equals to the one that was served longest ago. Within an
-// organization the first to come is served first.
+// queue decides which executions run and which wait. It is fair between organizations: a
+// free place goes to the organization with the fewest running executions, and among equals
+// to the one whose last turn is longest ago. Within an organization the order is first in,
+// first out.
 type queue struct {
-	// places is how many executions run at once. One more runs while one
-	// organization has all places and another has none, unless places is 1: the
-	// runs of one organization can last for minutes, and the other would fail
-	// waiting.
+	// places is how many executions run at the same time. One more runs while one
+	// organization has all places and another has none, unless places is 1: runs can take
+	// minutes, and without this exception the runs of the second organization would time out
+	// while they wait.
 	places int
-	// limit is how many executions may wait. One organization may have no more of
-	// them waiting than there are free places left for others.
+	// limit is how many executions may wait. One organization may have at most as many
+	// waiting as remain free for the others.
 	limit int
 
 	mu      sync.Mutex
-	shares  map[string]*share // of organizations that run or wait
+	shares  map[string]*share // by organizations with running or waiting executions
 	running int
 	waiting int
-	entered int64 // how many tickets there were so far
-	served  int64 // how many of them were given a place
+	entered int64 // tickets so far
+	served  int64 // tickets that got a place so far
 }
 
-// share is what one organization has of a queue.
+// share has the executions of one organization in a queue.
 type share struct {
 	running int
-	waiting []*ticket // in the order in which they came
-	// lastServed is the number of the organization's last ticket that was given
-	// a place, in the order of all such tickets.
+	waiting []*ticket // first in, first out
+	// lastServed is the count of served tickets at which the organization last got a place.
 	lastServed int64
 }
 
 // ticket is a running or waiting execution.
 type ticket struct {
 	queue        *queue
-	number       int64 // in the order of all tickets
+	number       int64 // counts all tickets of the queue
 	organization string
-	// running is closed when the ticket is given a place.
+	// running is closed when the ticket gets a place.
 	running chan struct{}
 	left    bool
 }
@@ -56,16 +55,16 @@ func newQueue(places, limit int) *queue {
 	return &queue{places: places, limit: limit, shares: map[string]*share{}}
 }
 
-// enter adds an execution of an organization, which runs at once if there is a
-// free place. CodeBusy when it would have to wait and may not. The caller calls
-// leave.
+// enter adds an execution of an organization. It runs at once if there is a free place.
+// CodeBusy when it would have to wait and the queue is full. The caller calls leave
+// afterwards.
 func (q *queue) enter(organization string) (*ticket, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s := q.shares[organization]
 	if s == nil {
-		// A newcomer comes after those who have waited longer, but before the
-		// one served last.
+		// A new organization comes after those that have waited longer, but before the
+		// one that got the last place.
 		s = &share{lastServed: q.served - 1}
 	}
 	free := q.limit - q.waiting
@@ -82,7 +81,8 @@ func (q *queue) enter(organization string) (*ticket, error) {
 	return t, nil
 }
 
-// full is the error for an execution that finds no place in the queue.
+// full returns the error for an execution of an organization with own waiting executions,
+// of at most free.
 func (q *queue) full(own, free int) error {
 	message := fmt.Sprintf("the queue is full: %d executions run and %d wait. Call again later", q.running, q.waiting)
 	if free > 0 {
@@ -122,8 +122,8 @@ func (q *queue) mayExceed(s *share) bool {
 	return false
 }
 
-// next is the share whose first waiting ticket is given the next place; nil when
-// none waits.
+// next returns the share whose first waiting ticket gets the next place, or nil if no ticket
+// waits.
 func next(shares []*share) (first *share) {
 	for _, s := range shares {
 		if len(s.waiting) > 0 && (first == nil || s.before(first)) {
@@ -133,21 +133,21 @@ func next(shares []*share) (first *share) {
 	return first
 }
 
-// before reports whether it is s's turn rather than other's. Both wait.
+// before reports whether s gets a place before other. Both have waiting tickets.
 func (s *share) before(other *share) bool {
 	return cmp.Or(cmp.Compare(s.running, other.running), cmp.Compare(s.lastServed, other.lastServed),
 		cmp.Compare(s.waiting[0].number, other.waiting[0].number)) < 0
 }
 
-// serve makes the first waiting ticket a running one.
+// serve moves the first waiting ticket to the running ones.
 func (s *share) serve(number int64) {
 	s.waiting = s.waiting[1:]
 	s.running++
 	s.lastServed = number
 }
 
-// ahead is how many waiting executions are given a place before this one, if no
-// more come; 0 when it does not wait.
+// ahead returns how many waiting executions get a place before this one, if no more come. It
+// is 0 for a ticket that does not wait.
 func (t *ticket) ahead() int {
 	q := t.queue
 	q.mu.Lock()
@@ -168,7 +168,7 @@ func (t *ticket) ahead() int {
 	}
 }
 
-// isRunning reports whether the ticket was given a place.
+// isRunning reports whether the ticket has got a place.
 func (t *ticket) isRunning() bool {
 	select {
 	case <-t.running:
@@ -178,8 +178,8 @@ func (t *ticket) isRunning() bool {
 	}
 }
 
-// wait blocks until the ticket is given a place, or until ctx ends, whose cause it
-// then returns; the ticket has left the queue.
+// wait blocks until the ticket gets a place. If ctx ends first, the ticket leaves the queue
+// and wait returns the cause of ctx.
 func (t *ticket) wait(ctx context.Context) error {
 	select {
 	case <-t.running:
@@ -190,7 +190,7 @@ func (t *ticket) wait(ctx context.Context) error {
 	}
 }
 
-// leave gives the ticket's place to the next. Further calls do nothing.
+// leave removes the ticket from the queue and frees its place. A second call does nothing.
 func (t *ticket) leave() {
 	q := t.queue
 	q.mu.Lock()
@@ -213,7 +213,7 @@ func (t *ticket) leave() {
 	q.serve()
 }
 
-// counts are how many executions run and wait.
+// counts returns how many executions run and how many wait.
 func (q *queue) counts() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

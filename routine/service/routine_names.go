@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// maxNamesakes bounds how many routines of one name are read.
+// maxNamesakes limits how many routines of one name are read.
 const maxNamesakes = 5
 
-// PutCondition restricts what PutRoutine may do. The zero value does not.
+// PutCondition restricts what PutRoutine may do. The zero value allows everything.
 type PutCondition struct {
-	// Versions are the versions that the caller knows; nil: any. A routine at
-	// another version is not changed, and none is created.
+	// Versions are the versions that the caller knows; nil means any. A routine at another
+	// version is not changed, and no routine is created.
 	Versions []int
-	// New refuses to change a routine that is there already.
+	// New means that PutRoutine may only create a routine, and not change one.
 	New bool
 }
 
-// RoutineNamed reads the routine of p's organization that has the name and is
-// not archived. CodeNotFound; CodeConflict when several routines have the name;
+// RoutineNamed returns the routine of p's organization that has the name and is not
+// archived. CodeNotFound; CodeConflict when several routines have the name;
 // CodeUnauthenticated, CodeForbidden.
 func (s *Service) RoutineNamed(ctx context.Context, p routine.Principal, name string) (*routine.Routine, error) {
 	if err := may(p, toReadNamed, nil); err != nil {
@@ -95,7 +95,7 @@ func (s *Service) PutRoutine(ctx context.Context, p routine.Principal, name stri
 }
 
 // routinesNamed reads the routines of p's organization that have a name and are
-// not archived, without their definitions, newest first, maxNamesakes at most.
+// not archived, newest first and without their definitions, at most maxNamesakes.
 func (s *Service) routinesNamed(ctx context.Context, p routine.Principal, name string) ([]*routine.Routine, error) {
 	rs, _, err := s.store.Routines(ctx, routine.RoutineFilter{OrganizationID: p.OrganizationID, Name: name, WithoutDefinitions: true, Limit: maxNamesakes})
 	if err != nil {
@@ -104,6 +104,8 @@ func (s *Service) routinesNamed(ctx context.Context, p routine.Principal, name s
 	return rs, nil
 }
 
+// severalNamed returns the error of a call that names one routine by a name that several
+// have.
 func severalNamed(name string, rs []*routine.Routine) error {
 	ids := make([]string, len(rs))
 	for i, r := range rs {
@@ -113,10 +115,10 @@ func severalNamed(name string, rs []*routine.Routine) error {
 		routine.Quote(routine.Truncate(name, 80)), strings.Join(ids, ", "))
 }
 
-// warnOfNamesakes warns of older routines that have the name of a new one: its
-// author may have wanted to change one of them. Of a withheld routine the
-// definition is not compared: whether another one is the same would tell what that
-// holds. One definition is read at a time, because each takes memory.
+// warnOfNamesakes returns a warning if older routines have the name of a new one, because
+// its author may have wanted to change one of them. The definition of a withheld routine is
+// not compared, because the comparison would reveal the definition of another routine. One
+// definition is read at a time, because each takes memory.
 func (s *Service) warnOfNamesakes(ctx context.Context, p routine.Principal, r *routine.Routine) ([]routine.Problem, error) {
 	namesakes, err := s.routinesNamed(ctx, p, r.Name)
 	if err != nil {
@@ -144,8 +146,8 @@ func (s *Service) warnOfNamesakes(ctx context.Context, p routine.Principal, r *r
 		Hint: "to change a routine instead of adding another one, update it by its id or by its name"}}, nil
 }
 
-// hasDefinition reports whether the newest definition of a routine is a given one,
-// as compact JSON. A larger one is not read.
+// hasDefinition reports whether the newest definition of a routine is equal to a given one
+// in compact JSON. It does not read a definition that is larger.
 func (s *Service) hasDefinition(ctx context.Context, p routine.Principal, id, definition string) (bool, error) {
 	size, err := s.store.DefinitionSize(ctx, id, 0)
 	if err != nil || size > len(definition)+1 { // the stored one ends with a line break

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// Service is all that a front end can do. The rules about who may do what are
-// applied here and nowhere else.
+// Service has everything that a front end can do. It alone applies the rules about who may
+// do what.
 type Service struct {
 	store     routine.Store
 	browser   routine.Browser
@@ -53,38 +53,40 @@ type Service struct {
 	stopping chan struct{} // closed when no more calls are taken
 }
 
-// Config is what a Service is made of. Store and Browser are needed; the zero
-// value of the rest means the default.
+// Config has the parts and settings of a Service. Store and Browser are required; the zero
+// value of any other field means its default.
 type Config struct {
 	Store   routine.Store
 	Browser routine.Browser
-	Log     *slog.Logger
-	// Concurrency is how many runs go at once (1), Queue how many more wait
-	// for their turn (none).
+	// Log is the logger; nil discards what is logged.
+	Log *slog.Logger
+	// Concurrency is how many executions run at the same time (default 1), Queue how many
+	// more may wait (default none).
 	Concurrency, Queue int
-	// MaxResult bounds the raw bytes of one run's data; 0: no bound.
+	// MaxResult limits the bytes of one run's data before encoding; 0 means no limit.
 	MaxResult int64
-	// Sender makes the calls of webhooks; nil: a call with a callback is refused.
+	// Sender sends webhooks; nil means that calls with a callback URL are refused.
 	Sender routine.Sender
-	// Observer is told of executions and webhooks; nil: nobody is.
+	// Observer is called for executions and webhooks; nil means no observer.
 	Observer routine.Observer
-	// Retention is which executions Maintain keeps.
+	// Retention says which executions Maintain keeps.
 	Retention routine.Retention
-	// AdminToken is accepted as a token of the user admin of the organization
-	// and project default, with every scope; empty: there is no such token.
+	// AdminToken is the secret of a token for the user admin of the organization and
+	// project default, with every scope; empty means that there is no such token.
 	AdminToken string
-	// Now is the clock, in UTC and whole microseconds as the store keeps times.
+	// Now is the clock. It must return UTC in whole microseconds, as times are stored; nil
+	// means the system's clock.
 	Now func() time.Time
 }
 
-// New makes a Service. Close it before its Store and Browser.
+// New returns a Service. It must be closed before its Store and Browser.
 func New(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now,
 		maxResult:  c.MaxResult,
 		queue:      newQueue(max(c.Concurrency, 1), max(c.Queue, 0)),
 		admission:  newAdmission(),
 		largeTexts: newTurns(1),
-		transfers:  newTurns(transfersAtOnce()),
+		transfers:  newTurns(maxTransfers()),
 		running:    map[string]*activeRun{},
 		unsaved:    map[string]*routine.Execution{},
 		used:       map[string]time.Time{},
@@ -96,7 +98,7 @@ func New(c Config) *Service {
 		s.observer = routine.NoObserver{}
 	}
 	if s.now == nil {
-		// As it is read back: an answer is the same each time.
+		// As times are stored, so that an answer has the same times each time.
 		s.now = func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 	}
 	if c.AdminToken != "" {
@@ -105,8 +107,8 @@ func New(c Config) *Service {
 	return s
 }
 
-// Recover ends what processes that no longer live have left open. Maintain does
-// so all the time; call it once before the first execution.
+// Recover ends the executions that processes left open that no longer run. It is called
+// once before the first execution; Maintain repeats it. CodeStoreUnavailable.
 func (s *Service) Recover(ctx context.Context) error {
 	if err := s.recover(ctx); err != nil {
 		return storeError(ctx, "recover executions", err)
@@ -114,6 +116,7 @@ func (s *Service) Recover(ctx context.Context) error {
 	return nil
 }
 
+// recover is Recover with the error of the store.
 func (s *Service) recover(ctx context.Context) error {
 	n, err := s.store.RecoverExecutions(ctx, s.now())
 	if n > 0 {
@@ -122,7 +125,7 @@ func (s *Service) recover(ctx context.Context) error {
 	return err
 }
 
-// stopped tells whether Close was called.
+// stopped reports whether Close was called.
 func (s *Service) stopped() bool {
 	select {
 	case <-s.stopping:
@@ -132,14 +135,14 @@ func (s *Service) stopped() bool {
 	}
 }
 
-// closeTimeout bounds how long Close waits for executions that it has ended. It is
-// longer than the write of an end may take.
+// closeTimeout is how long Close waits for the executions that it has ended. It is longer
+// than saveTimeout, so that their ends can be saved.
 const closeTimeout = saveTimeout + 2*time.Second
 
-// Close stops taking executions, lets those in flight continue until ctx ends, and
-// then ends them as interrupted. It waits at most closeTimeout for that. Executions that
-// still run then are logged; they stay open in the ledger until Recover or Maintain
-// of another process ends them.
+// Close refuses new executions, lets the active ones continue until ctx ends, and then ends
+// them with CodeInterrupted. It waits at most closeTimeout for that and logs the executions
+// that still run then. They stay open in the store until Recover or Maintain of another
+// process ends them.
 func (s *Service) Close(ctx context.Context) {
 	s.mu.Lock() // no execution may begin after this and before its done.Add
 	if !s.stopped() {
@@ -180,7 +183,7 @@ func (s *Service) Validate(ctx context.Context, p routine.Principal, body []byte
 	return definition.ParseBody(body)
 }
 
-// parse is Parse for p. CodeBusy too.
+// parse is definition.Parse as soon as p is admitted. CodeBusy too.
 func (s *Service) parse(ctx context.Context, p routine.Principal, text []byte) (*routine.Definition, []routine.Problem, error) {
 	done, err := s.admission.admit(ctx, p, len(text))
 	if err != nil {
@@ -281,9 +284,9 @@ func (s *Service) Tool(ctx context.Context, p routine.Principal, id string, sinc
 	return s.findSince(ctx, p, toListTools, id, since)
 }
 
-// Ready reports whether calls are taken, the store answers and the browser, which
-// it starts if none runs, opens pages: nil, CodeShuttingDown, CodeStoreUnavailable
-// or CodeBrowserUnavailable.
+// Ready returns nil if calls are accepted, the store answers and the browser opens pages. It
+// starts a browser if none runs. CodeShuttingDown, CodeStoreUnavailable,
+// CodeBrowserUnavailable.
 func (s *Service) Ready(ctx context.Context) error {
 	if s.stopped() {
 		return errStopping
@@ -299,8 +302,8 @@ func (s *Service) Ready(ctx context.Context) error {
 	return s.browserHealth.check(s.now())
 }
 
-// storeError hides a store's fault from callers; whoever ends the error logs
-// its cause.
+// storeError returns an error of the store as CodeStoreUnavailable, or as the cause of ctx if
+// that has ended. Its message hides the details; they are its cause, which front ends log.
 func storeError(ctx context.Context, doing string, err error) error {
 	if ctx.Err() != nil { // the store gave up because its caller did
 		return routine.CauseOf(ctx)

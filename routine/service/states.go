@@ -11,7 +11,8 @@ import (
 // not incognito starts with the saved browser state of the caller's project, whoever wrote
 // the routine. CodeStoreUnavailable.
 func (s *Service) pageOptions(ctx context.Context, caller routine.Principal, d *routine.Definition) (routine.PageOptions, error) {
-	o := routine.PageOptions{AllowedHosts: caller.AllowedHosts, KeepState: !d.Incognito, MaxFiles: s.maxResult, Turn: s.transfers.of(caller.OrganizationID)}
+	o := routine.PageOptions{AllowedHosts: caller.AllowedHosts, KeepState: !d.Incognito, MaxFiles: s.maxResult,
+		Turn: s.transfers.forOrganization(caller.OrganizationID)}
 	if d.Incognito {
 		return o, nil
 	}

@@ -16,16 +16,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// adminPrincipal is who the token of the configuration acts as.
+// adminPrincipal is the principal of the admin token of the configuration.
 var adminPrincipal = routine.Principal{UserID: "admin", OrganizationID: "default", ProjectID: "default", Scopes: routine.DefaultScopes | routine.ScopeAdmin}
 
 func hashToken(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
 
-// Authenticate finds the principal of a token's secret. CodeUnauthenticated
-// when it is unknown, expired or revoked, from the very next call on.
+// Authenticate returns the principal of a token's secret. CodeUnauthenticated when the
+// token is unknown, expired or revoked; a revocation counts from the next call on.
 //
-// Tokens are looked up by their hash. How long that takes tells nothing: of a
-// secret that comes close to a real one the hash is as far off as any.
+// Tokens are looked up by the hash of the secret. The time that this takes reveals nothing:
+// the hash of a similar secret is not similar.
 func (s *Service) Authenticate(ctx context.Context, secret string) (routine.Principal, error) {
 	hash := hashToken(secret)
 	if s.hasAdmin && subtle.ConstantTimeCompare(hash[:], s.adminToken[:]) == 1 {
@@ -39,25 +39,25 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (routine.Prin
 	if err != nil || !t.Valid(now) {
 		return routine.Principal{}, routine.Errorf(routine.CodeUnauthenticated, "the service token is invalid, expired or revoked")
 	}
-	s.noteUse(ctx, t, now)
+	s.recordUse(ctx, t, now)
 	p := t.Principal
 	p.TokenID = t.ID
 	return p, nil
 }
 
-// lastUseGrain is how exactly the last use of a token is kept. Each use by
-// itself would make every call a write.
-const lastUseGrain = time.Minute
+// lastUsePrecision is the precision of a token's last use. To record each use would make
+// every call a write.
+const lastUsePrecision = time.Minute
 
-// noteUse records that a token was used. The call does not wait for it and does
-// not fail by it; Close waits.
-func (s *Service) noteUse(ctx context.Context, t *routine.Token, now time.Time) {
-	if t.LastUsedAt != nil && now.Sub(*t.LastUsedAt) < lastUseGrain {
+// recordUse stores in the background when a token was used. Close waits for that. Errors
+// are only logged.
+func (s *Service) recordUse(ctx context.Context, t *routine.Token, now time.Time) {
+	if t.LastUsedAt != nil && now.Sub(*t.LastUsedAt) < lastUsePrecision {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped() || now.Sub(s.used[t.ID]) < lastUseGrain {
+	if s.stopped() || now.Sub(s.used[t.ID]) < lastUsePrecision {
 		return
 	}
 	s.used[t.ID] = now
@@ -69,11 +69,10 @@ func (s *Service) noteUse(ctx context.Context, t *routine.Token, now time.Time) 
 	})
 }
 
-// CreateToken makes a token that acts as p, with p's scopes and allowed hosts,
-// and returns its secret, which is not kept anywhere and cannot be shown again.
-// validFor 0: it does not expire. CodeInvalid without a user, an organization
-// or a scope, with a control character in one of them, or if validFor is
-// negative.
+// CreateToken creates a token that acts as p, with p's scopes and allowed hosts. It returns
+// the token and its secret, which is not stored and cannot be shown again. If validFor is
+// 0, the token does not expire. CodeInvalid if p has no user, organization or scope, if one
+// of its names has control characters, or if validFor is negative.
 func (s *Service) CreateToken(ctx context.Context, p routine.Principal, validFor time.Duration) (string, *routine.Token, error) {
 	if p.UserID == "" || p.OrganizationID == "" || p.Scopes == 0 {
 		return "", nil, routine.Errorf(routine.CodeInvalid, "a token needs a user, an organization and a scope")
@@ -111,7 +110,7 @@ func (s *Service) Tokens(ctx context.Context) ([]*routine.Token, error) {
 	return ts, nil
 }
 
-// RevokeToken makes a token useless from the next call on. CodeNotFound.
+// RevokeToken makes a token invalid from the next call on. CodeNotFound.
 func (s *Service) RevokeToken(ctx context.Context, id string) error {
 	err := s.store.RevokeToken(ctx, id, s.now())
 	if errors.Is(err, routine.ErrNotFound) {

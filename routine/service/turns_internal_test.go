@@ -15,7 +15,7 @@ import (
 func TestTurnsAreFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := newTurns(1)
-		release, err := turns.of("a")(t.Context())
+		release, err := turns.forOrganization("a")(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestTurnsAreFair(t *testing.T) {
 		}{{"a", 6}, {"b", 2}, {"c", 1}} {
 			for i := range row.runs {
 				go func() {
-					release, err := turns.of(row.organization)(t.Context())
+					release, err := turns.forOrganization(row.organization)(t.Context())
 					if err != nil {
 						t.Error(err)
 						return
@@ -50,7 +50,7 @@ func TestTurnsAreFair(t *testing.T) {
 func TestTurnThatIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := newTurns(1)
-		release, err := turns.of("a")(t.Context())
+		release, err := turns.forOrganization("a")(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestTurnThatIsGivenUp(t *testing.T) {
 		enough := routine.Errorf(routine.CodeTimeout, "enough")
 		given := make(chan error, 1)
 		go func() {
-			_, err := turns.of("b")(ctx)
+			_, err := turns.forOrganization("b")(ctx)
 			given <- err
 		}()
 		synctest.Wait()
@@ -67,7 +67,7 @@ func TestTurnThatIsGivenUp(t *testing.T) {
 			t.Error(err)
 		}
 		release()
-		if release, err = turns.of("c")(t.Context()); err != nil {
+		if release, err = turns.forOrganization("c")(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		release()
