@@ -18,6 +18,42 @@ var reservedNames = map[string]bool{
 	string(placeholder.WindowProperty): true,
 }
 
+// parameters checks the declarations, each default and example against its own
+// rules among them.
+func (c *checker) parameters(list *node) {
+	if list == nil {
+		return
+	}
+	if list.bad || list.kind != '[' {
+		c.namesKnown = false
+		return
+	}
+	for i := range list.items() {
+		n := &list.kids.nodes[i]
+		c.shapeAt(loadShapes().parameter, n, "parameters", i, "a parameter")
+		if n.bad || n.member("name") == nil || n.member("name").bad {
+			c.namesKnown = false
+		}
+		base := "/parameters/" + strconv.Itoa(i)
+		c.extensions(loadShapes().parameter, n, "a parameter", base)
+		if n.bad || c.problems.full() || !c.spend(parameterEffort, func() string { return base }) {
+			c.namesKnown = false
+			continue
+		}
+		var p routine.Parameter
+		if err := json.Unmarshal(c.doc.sound(n), &p); err != nil {
+			c.add(routine.Problem{Pointer: base, Code: "type", Message: "cannot be read: " + err.Error()})
+			continue
+		}
+		if c.declared[p.Name] && p.Name != "" {
+			c.add(routine.Problem{Pointer: base + "/name", Code: "duplicate_parameter", Message: fmt.Sprintf("another parameter is named %q: rename one", p.Name)})
+		}
+		c.declared[p.Name] = true
+		c.definition.Parameters = append(c.definition.Parameters, p)
+		c.declaration(base, &p, n)
+	}
+}
+
 // declaration finds what is wrong with a parameter beyond its shape. n is where
 // it is written.
 func (c *checker) declaration(base string, p *routine.Parameter, n *node) {
