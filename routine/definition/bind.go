@@ -11,11 +11,11 @@ import (
 	"rote/routine/placeholder"
 )
 
-// Bind is the only door for the values of a call. It gives every parameter of d
-// a value of its type and refuses, with all faults at once, what d does not
-// declare, what is missing and what breaks a rule. Values that no place of the
-// routine may take (a line break in a header, a slash in a host name) are
-// refused here too, before any browser is touched.
+// Bind checks and converts the values of a call: the result has a value of the right
+// type for every parameter of d. It reports at once all values that d does not
+// declare, that are missing, or that break a rule. It also refuses values that are not
+// allowed in their place of the routine, such as a line break in a header or a slash
+// in a host name, before a browser is involved.
 func Bind(d *routine.Definition, given json.RawMessage) (routine.Values, error) {
 	found := &report{}
 	doc, err := readValues(given, found)
@@ -23,7 +23,7 @@ func Bind(d *routine.Definition, given json.RawMessage) (routine.Values, error) 
 		return nil, err
 	}
 	values := routine.Values{}
-	m := &matching{}
+	m := &matchBudget{}
 	for i := range d.Parameters {
 		p := &d.Parameters[i]
 		n := doc.root.member(p.Name)
@@ -65,7 +65,7 @@ func readValues(given json.RawMessage, found *report) (*document, error) {
 	return doc, nil
 }
 
-// unknownNames reports the values of which d has no parameter.
+// unknownNames reports the values for which d has no parameter.
 func unknownNames(d *routine.Definition, doc *document, found *report) {
 	declared := map[string]bool{}
 	for _, p := range d.Parameters {
@@ -84,9 +84,9 @@ func unknownNames(d *routine.Definition, doc *document, found *report) {
 	}
 }
 
-// bindParameter returns the parameter's value, or what is wrong with the one given. n is
-// nil where there is none, and null means the same.
-func bindParameter(p *routine.Parameter, n *node, m *matching) (any, []fault) {
+// bindParameter returns the parameter's value, or the faults of the one given. n is
+// nil if there is none; null means the same.
+func bindParameter(p *routine.Parameter, n *node, m *matchBudget) (any, []fault) {
 	var v any
 	if n != nil {
 		v = n.value()
@@ -103,11 +103,12 @@ func bindParameter(p *routine.Parameter, n *node, m *matching) (any, []fault) {
 			return nil, nil
 		}
 	}
-	return newJudge(p, m).value(v)
+	return newValueChecker(p, m).value(v)
 }
 
 func valueProblem(name, code, message string) finding {
-	return finding{Problem: routine.Problem{Pointer: "/" + routine.EscapePointer(name), Code: code, Message: fmt.Sprintf("%q %s", routine.Truncate(name, 60), message)}}
+	return finding{Problem: routine.Problem{Pointer: "/" + routine.EscapePointer(name), Code: code,
+		Message: fmt.Sprintf("%q %s", routine.Truncate(name, 60), message)}}
 }
 
 func parameterNames(ps []routine.Parameter) []string {
@@ -118,7 +119,7 @@ func parameterNames(ps []routine.Parameter) []string {
 	return names
 }
 
-// knownNames suggests the nearest declared name, or lists them all.
+// knownNames returns a hint with the nearest declared name, or with all of them.
 func knownNames(name string, ps []routine.Parameter) string {
 	names := parameterNames(ps)
 	if hint := routine.DidYouMean(name, names); hint != "" {
@@ -133,10 +134,9 @@ func knownNames(name string, ps []routine.Parameter) string {
 	return "its parameters are " + strings.Join(names, ", ")
 }
 
-// checkPlaces fills every operation as a run will and reports the values that
-// their place does not allow. Tokens that only the run can resolve stay as they
-// are. What is beyond the room for values, or beyond the problems that are kept,
-// is not looked at.
+// checkPlaces fills in every operation as a run does, and reports the values that are
+// not allowed in their place. Tokens that only a run can resolve stay unfilled. It
+// stops when the filled-in bytes or the problems exceed their limits.
 func checkPlaces(d *routine.Definition, values routine.Values, found *report) {
 	filling := &placeholder.Filling{Resolve: lookupIn(values), Room: routine.MaxFilledBytes}
 	for i := range d.Operations {
@@ -174,7 +174,7 @@ func checkPlaces(d *routine.Definition, values routine.Values, found *report) {
 	}
 }
 
-// lookupIn resolves the tokens of parameters, and no others.
+// lookupIn returns a function that resolves the tokens of parameters only.
 func lookupIn(v routine.Values) func(placeholder.Token) (any, bool) {
 	return func(t placeholder.Token) (any, bool) {
 		value, ok := v[t.Name]
@@ -182,13 +182,13 @@ func lookupIn(v routine.Values) func(placeholder.Token) (any, bool) {
 	}
 }
 
-// fillParameters fills the parameters of s.
+// fillParameters fills in the parameters of s.
 func fillParameters(v routine.Values, s operation.Site) (any, error) {
 	t, _ := placeholder.Parse(s.Text, s.Place)
 	return (&placeholder.Filling{Resolve: lookupIn(v)}).Fill(t)
 }
 
-// firstParameter is the one that a text names first.
+// firstParameter returns the first parameter that a text names.
 func firstParameter(text string) string {
 	t, _ := placeholder.Parse(text, placeholder.Text)
 	for _, tok := range t.Tokens() {

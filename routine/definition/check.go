@@ -2,6 +2,8 @@ package definition
 
 import "rote/routine"
 
+// check runs the stages of the check in order. Later stages use what earlier ones have
+// decoded and leave out what they have marked as bad.
 func (c *checker) check() {
 	if c.root.bad {
 		return
@@ -10,10 +12,10 @@ func (c *checker) check() {
 		c.add(routine.Problem{Code: "type", Message: "a routine must be an object, not " + c.doc.show(c.root)})
 		return
 	}
-	c.top()
+	c.fields()
 	c.ignoredStatus()
 	c.parameters(c.root.member("parameters"))
 	c.operations(c.root.member("operations"))
 	c.flow()
-	c.names()
+	c.unusedParameters()
 }

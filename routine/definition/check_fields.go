@@ -10,14 +10,16 @@ import (
 	"rote/routine"
 )
 
-// top checks and decodes the plain fields. One whose shape is wrong keeps its
-// default.
-func (c *checker) top() {
+// fields checks and decodes the fields of the routine except parameters and
+// operations, of which it checks only that they are lists. A field with a faulty shape
+// keeps its default.
+func (c *checker) fields() {
 	s := loadShapes()
 	missing := namesOf(s.routine, c.root).missing
 	for _, name := range s.routine.Required {
 		if c.root.member(name) == nil {
-			c.add(routine.Problem{Code: "required", Message: fmt.Sprintf("a routine needs the field %q", name), Hint: c.doc.takeFor(c.root, name, missing)})
+			c.add(routine.Problem{Code: "required", Message: fmt.Sprintf("a routine needs the field %q", name),
+				Hint: c.doc.takeFor(c.root, name, missing)})
 		}
 	}
 	d := &c.definition
@@ -48,8 +50,8 @@ func (c *checker) top() {
 	}
 }
 
-// unknownTop warns of a field that a routine does not have: it is dropped, so a
-// misspelt one would be lost without a word. "$schema" is for editors.
+// unknownTop warns of an unknown field of the routine: it is dropped, so a misspelt
+// name would be lost silently. Editors use "$schema", which is therefore allowed.
 func (c *checker) unknownTop(k *key, missing []string) {
 	if k.name == "$schema" {
 		return
@@ -76,7 +78,7 @@ func (c *checker) unknownTop(k *key, missing []string) {
 	c.put(&c.warnings, p)
 }
 
-// ignoredStatus warns of a status that a definition asks for in vain.
+// ignoredStatus warns of a routine_status in a definition, where it has no effect.
 func (c *checker) ignoredStatus() {
 	if n := c.root.member(statusField); n != nil && c.doc.own == 0 && n.text != string(routine.StatusActive) {
 		c.warn(routine.Problem{Pointer: "/" + statusField, Code: "ignored_field",

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// flow checks the operations together: what they store and read, what they
-// return, how long they sleep. Where an operation could not be read, what would
-// be a guess is left out.
+// flow checks the operations in their sequence: which session values they store and
+// read, what they return, and how long they sleep. It skips checks that would be
+// guesses because an operation could not be read.
 func (c *checker) flow() {
 	var slept time.Duration
 	stored := storedKeys{has: map[string]bool{}}
@@ -22,7 +22,8 @@ func (c *checker) flow() {
 		slept += operation.PauseOf(op)
 		k := c.kinds[i]
 		if blank && operation.NeedsPage(k, op) && !c.guessing && c.problems.count == 0 {
-			c.warn(routine.Problem{Pointer: operationPointer(i), Code: "blank_page", Message: "acts on an empty page: nothing before it opens one", Hint: "begin with navigate"})
+			c.warn(routine.Problem{Pointer: operationPointer(i), Code: "blank_page",
+				Message: "acts on an empty page: nothing before it opens one", Hint: "begin with navigate"})
 		}
 		blank = blank && !k.OpensPage && !operation.NeedsPage(k, op) // once is enough
 		if !c.guessing {
@@ -43,8 +44,8 @@ func (c *checker) flow() {
 	}
 }
 
-// popups counts the popups that are followed after operation i, of which open were
-// before it, and warns of a close that has nothing to close.
+// popups returns the number of open popups after operation i, of which open existed
+// before it. It warns of a close operation without an open popup.
 func (c *checker) popups(i, open int) int {
 	field := c.root.member("operations").items()[i].member("x-popup")
 	switch {
@@ -61,8 +62,8 @@ func (c *checker) popups(i, open int) int {
 	return open
 }
 
-// returnKey warns of a return whose key nothing before it stores; the site
-// itself may. Keys with placeholders in them are not compared.
+// returnKey warns of a return whose key no earlier operation stores. It is only a
+// warning because the site may store it. Keys with placeholders are not compared.
 func (c *checker) returnKey(base, key string, stored storedKeys) {
 	if key == "" || stored.has[key] || stored.open || operation.HasToken(key) {
 		return
@@ -77,11 +78,11 @@ func (c *checker) returnKey(base, key string, stored storedKeys) {
 	c.warn(p)
 }
 
-// storedKeys are the session values that operations store.
+// storedKeys are the keys of the session values that operations store.
 type storedKeys struct {
 	has   map[string]bool
 	names []string // in order
-	open  bool     // one has a placeholder in it: any key may be stored
+	open  bool     // a key has a placeholder, so any key may be stored
 }
 
 func (s *storedKeys) add(key string) {

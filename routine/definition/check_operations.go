@@ -7,8 +7,8 @@ import (
 	"rote/routine/operation"
 )
 
-// operations checks each operation against its own kind's schema, then what the
-// schema cannot say of what is left.
+// operations checks the shape of each operation against the schema of its kind, then
+// what a schema cannot express.
 func (c *checker) operations(list *node) {
 	if list == nil || list.bad || list.kind != '[' {
 		c.guessing = true
@@ -38,7 +38,8 @@ func (c *checker) operations(list *node) {
 	}
 }
 
-// typeOf is what an operation names as its type, empty when that is no text.
+// typeOf returns the type that an operation names, or an empty string if that is not
+// text.
 func typeOf(n *node) string {
 	if t := n.member("type"); t != nil && t.kind == '"' {
 		return t.text
@@ -46,8 +47,8 @@ func typeOf(n *node) string {
 	return ""
 }
 
-// use notes every placeholder in an operation that cannot be read whole, so that
-// its parameters do not count as unused.
+// use records all placeholders in an operation that could not be decoded as used, so
+// that its parameters are not reported as unused.
 func (c *checker) use(n *node) {
 	for i := range n.items() {
 		c.use(&n.kids.nodes[i])
@@ -58,8 +59,8 @@ func (c *checker) use(n *node) {
 	c.useText(n.text)
 }
 
-// operation decodes one operation and checks its meaning. When it is not sound,
-// what is bad in it takes its default.
+// operation decodes one operation and checks its meaning. Unless it is sound, its bad
+// fields take their defaults.
 func (c *checker) operation(i int, k operation.Kind, n *node, sound bool) {
 	if !sound && c.problems.full() {
 		c.guessing = true
@@ -83,7 +84,7 @@ func (c *checker) operation(i int, k operation.Kind, n *node, sound bool) {
 	for _, p := range operation.Check(op) {
 		at, _, rest := n.find(p.Pointer)
 		if at.bad || p.Code == "required" && rest == "" && at.hasBad() {
-			continue // enough has been said
+			continue // the value has a problem already
 		}
 		p.Pointer = operationPointer(i) + strings.TrimSuffix(p.Pointer, rest) // a missing field is missing in its object
 		c.add(p)

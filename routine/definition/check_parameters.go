@@ -11,15 +11,16 @@ import (
 	"rote/routine/placeholder"
 )
 
-// reservedNames would hide a placeholder's own word.
+// reservedNames cannot be names of parameters: a placeholder with such a name means
+// something else.
 var reservedNames = map[string]bool{
 	string(placeholder.UUID): true, string(placeholder.EpochMilliseconds): true, string(placeholder.SessionStorage): true,
 	string(placeholder.LocalStorage): true, string(placeholder.Cookie): true, string(placeholder.Meta): true,
 	string(placeholder.WindowProperty): true,
 }
 
-// parameters checks the declarations, each default and example against its own
-// rules among them.
+// parameters checks and decodes the declarations of parameters, including that each
+// default and example obeys the parameter's own rules.
 func (c *checker) parameters(list *node) {
 	if list == nil {
 		return
@@ -46,7 +47,8 @@ func (c *checker) parameters(list *node) {
 			continue
 		}
 		if c.declared[p.Name] && p.Name != "" {
-			c.add(routine.Problem{Pointer: base + "/name", Code: "duplicate_parameter", Message: fmt.Sprintf("another parameter is named %q: rename one", p.Name)})
+			c.add(routine.Problem{Pointer: base + "/name", Code: "duplicate_parameter",
+				Message: fmt.Sprintf("another parameter is named %q: rename one", p.Name)})
 		}
 		c.declared[p.Name] = true
 		c.definition.Parameters = append(c.definition.Parameters, p)
@@ -54,10 +56,9 @@ func (c *checker) parameters(list *node) {
 	}
 }
 
-// declaration finds what is wrong with a parameter beyond its shape. n is where
-// it is written.
+// declaration checks what the schema cannot express about a parameter. n is its node.
 func (c *checker) declaration(base string, p *routine.Parameter, n *node) {
-	d := &declared{p, n, c, base}
+	d := &parameterCheck{p, n, c, base}
 	typ := n.member("type")
 	typed := typ == nil || !typ.bad // else what follows from the type is not known
 	if reservedNames[p.Name] {
@@ -106,28 +107,29 @@ func (c *checker) declaration(base string, p *routine.Parameter, n *node) {
 	}
 }
 
-// declared is a parameter that is checked.
-type declared struct {
+// parameterCheck is the check of one parameter's declaration.
+type parameterCheck struct {
 	*routine.Parameter
 	node *node
 	c    *checker
 	base string
 }
 
-func (d *declared) add(at, code, format string, args ...any) {
+func (d *parameterCheck) add(at, code, format string, args ...any) {
 	d.c.add(routine.Problem{Pointer: d.base + at, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-// at is where a rule is written.
-func (d *declared) at(rule string) string {
+// at returns the pointer of a rule, which may be inside "validation" or next to
+// "type".
+func (d *parameterCheck) at(rule string) string {
 	if d.node.member("validation").member(rule) != nil {
 		return "/validation/" + rule
 	}
 	return "/" + rule
 }
 
-// shownSecrets warns of values that stand in the declaration of a secret.
-func (d *declared) shownSecrets() {
+// shownSecrets warns of values in the declaration of a secret parameter.
+func (d *parameterCheck) shownSecrets() {
 	for _, field := range []string{"default", "examples", "observed_value"} {
 		if n := d.node.member(field); d.Secret && n != nil && n.kind != 'n' && !n.bad {
 			d.c.warn(routine.Problem{Pointer: d.base + "/" + field, Code: "shown_secret",
@@ -136,8 +138,8 @@ func (d *declared) shownSecrets() {
 	}
 }
 
-// conflicts finds rules that stand in both places with different values.
-func (d *declared) conflicts() {
+// conflicts reports rules that are given in both places with different values.
+func (d *parameterCheck) conflicts() {
 	inner := d.node.member("validation")
 	for _, rule := range routine.ValidationFields {
 		beside, inside := d.node.member(rule), inner.member(rule)
@@ -150,8 +152,8 @@ func (d *declared) conflicts() {
 	}
 }
 
-// unusedRules warns of rules that do nothing for the parameter's type.
-func (d *declared) unusedRules() {
+// unusedRules warns of rules that have no effect on the parameter's type.
+func (d *parameterCheck) unusedRules() {
 	isNumber, isFiles := d.Type == routine.TypeNumber || d.Type == routine.TypeInteger, d.Type == routine.TypeFiles
 	useless := map[string]bool{"min_value": !isNumber, "max_value": !isNumber, "format": d.Type != routine.TypeDate,
 		"min_length": isNumber || isFiles || d.Type == routine.TypeBoolean, "max_length": isNumber || isFiles || d.Type == routine.TypeBoolean,
@@ -165,10 +167,10 @@ func (d *declared) unusedRules() {
 	}
 }
 
-// ownValues holds default, enum_values and examples against the parameter's own
+// ownValues checks that default, enum_values and examples obey the parameter's own
 // rules.
-func (d *declared) ownValues() {
-	j := newJudge(d.Parameter, &d.c.matching)
+func (d *parameterCheck) ownValues() {
+	j := newValueChecker(d.Parameter, &d.c.matching)
 	judge := func(n *node, pointer, what string) {
 		if n == nil || n.bad || n.kind == 'n' || d.c.problems.full() {
 			return
@@ -193,9 +195,9 @@ func (d *declared) ownValues() {
 	each("/examples", "the example")
 }
 
-// names warns of parameters that nothing uses, and of placeholders where none
-// is filled in.
-func (c *checker) names() {
+// unusedParameters warns of parameters that no operation uses, and of placeholders in
+// texts that are not filled in.
+func (c *checker) unusedParameters() {
 	for i, p := range c.definition.Parameters {
 		if c.used[p.Name] || c.guessing || p.Name == "" {
 			continue
@@ -204,7 +206,8 @@ func (c *checker) names() {
 		if p.Type == routine.TypeFiles {
 			hint = fmt.Sprintf(`write "x-files": %q on the input_text that hands the files in`, p.Name)
 		}
-		c.warn(routine.Problem{Pointer: "/parameters/" + strconv.Itoa(i), Code: "unused_parameter", Message: fmt.Sprintf("parameter %q is never used", p.Name), Hint: hint})
+		c.warn(routine.Problem{Pointer: "/parameters/" + strconv.Itoa(i), Code: "unused_parameter",
+			Message: fmt.Sprintf("parameter %q is never used", p.Name), Hint: hint})
 	}
 	c.invisibleTexts()
 	for _, field := range [][2]string{{"/name", c.definition.Name}, {"/description", c.definition.Description}} {
@@ -216,7 +219,7 @@ func (c *checker) names() {
 	}
 }
 
-// invisibleTexts warns of characters that [PlainText] removes from the texts
+// invisibleTexts warns of characters that [routine.PlainText] removes from the texts
 // that agents read.
 func (c *checker) invisibleTexts() {
 	check := func(pointer, text string) {
@@ -235,7 +238,8 @@ func (c *checker) invisibleTexts() {
 	}
 }
 
-// sameValue compares two values as decoded; numbers by what they are worth.
+// sameValue reports whether two decoded JSON values are equal; numbers are compared by
+// value.
 func sameValue(a, b any) bool {
 	switch a := a.(type) {
 	case json.Number:

@@ -17,6 +17,9 @@ import (
 // maxEffort bounds the work on one definition, in units of about half a
 // microsecond: the bytes of its scripts, and for each expression and placeholder
 // what a byte of script costs that many times.
+// maxEffort bounds the work on one definition. Its unit is the time to check one byte
+// of a script, about half a microsecond; the other constants are the costs of one
+// placeholder, expression, script, parameter and choice in that unit.
 const (
 	maxEffort         = javascript.MaxBytes
 	placeholderEffort = 8
@@ -26,8 +29,9 @@ const (
 	choiceEffort      = 4
 )
 
-// spend tells whether the definition's effort allows for n more. The first
-// place for which it does not has a problem, and nothing more is looked at.
+// spend adds n to the work spent on the definition and reports whether that is within
+// the limit. When the limit is first exceeded it records a problem; nothing more is
+// checked.
 func (c *checker) spend(n int, pointer func() string) bool {
 	before := c.effort
 	c.effort += n
@@ -38,9 +42,9 @@ func (c *checker) spend(n int, pointer func() string) bool {
 	return c.effort <= maxEffort
 }
 
-// template checks one templated text of an operation: its placeholders against
-// what is declared, and what its author wrote around them against the rules of
-// its place.
+// template checks one text with placeholders: the placeholders against the declared
+// parameters, and the author's text around them against the rules of its place, such
+// as those of a selector or a URL.
 func (c *checker) template(i int, s operation.Site) {
 	at := ""
 	pointer := func() string { // most need none
@@ -72,7 +76,7 @@ func (c *checker) template(i int, s operation.Site) {
 		f.Pointer = pointer()
 		c.put(&c.problems, f)
 	}
-	c.doubtfulText(pointer, s, t, faults)
+	c.textWarnings(pointer, s, t, faults)
 	switch {
 	case s.Pointer == "/url":
 		c.relativeURL(pointer, s.Text)
@@ -82,8 +86,8 @@ func (c *checker) template(i int, s operation.Site) {
 	}
 }
 
-// literalProblems are those of what the author wrote, whatever the values will
-// be. t is nil where there is no placeholder.
+// literalProblems returns the problems of the author's text that exist whatever the
+// values are. t is nil if the text has no placeholder.
 func literalProblems(s operation.Site, t *placeholder.Template, faults []placeholder.Fault) []finding {
 	switch s.Place {
 	case placeholder.Selector:
@@ -112,8 +116,8 @@ func literalProblems(s operation.Site, t *placeholder.Template, faults []placeho
 	return nil
 }
 
-// placeholders checks the tokens of a text. Faults and unknown names come in the
-// order of the text.
+// placeholders checks the tokens of a text. It reports syntax errors and undeclared
+// names in the order of the text.
 func (c *checker) placeholders(pointer string, s operation.Site, tokens []placeholder.Token, faults []placeholder.Fault) {
 	script := ""
 	if s.Place == placeholder.Script {
@@ -156,8 +160,8 @@ func (c *checker) placeholders(pointer string, s operation.Site, tokens []placeh
 	}
 }
 
-// undeclaredHint says what an undeclared name was meant to be. What it was meant
-// to be is used, then.
+// undeclaredHint suggests the declared name that was probably meant by an undeclared
+// one, and records it as used.
 func (c *checker) undeclaredHint(name string) string {
 	if near := routine.Nearest(name, parameterNames(c.definition.Parameters)); near != "" {
 		c.used[near] = true
@@ -169,7 +173,7 @@ func (c *checker) undeclaredHint(name string) string {
 	return fmt.Sprintf(`declare it in parameters: {"name": %q, "description": "…"}`, name)
 }
 
-// useText notes the parameters that a text names.
+// useText records the parameters that a text names as used.
 func (c *checker) useText(text string) {
 	if n := strings.Count(text, "{{"); n > 0 && c.effort+placeholderEffort*n <= maxEffort {
 		c.effort += placeholderEffort * n
@@ -180,8 +184,8 @@ func (c *checker) useText(text string) {
 	}
 }
 
-// relativeURL tells of a navigation that can only fail: a run opens http and
-// https URLs, and there is no page that a relative one could be relative to.
+// relativeURL reports a navigation that always fails: its URL is neither http nor
+// https, or it is relative, although no page is open to which it could be relative.
 func (c *checker) relativeURL(pointer func() string, text string) {
 	head, _, open := strings.Cut(text, "{{")
 	lower := strings.ToLower(head)
@@ -201,10 +205,10 @@ func (c *checker) relativeURL(pointer func() string, text string) {
 	c.warn(p)
 }
 
-// sampleIn is a text with something harmless, and as long, in the place of each
-// token: what a rule can be decided on before the values are known, with every
-// place where it was. Filling never changes a text's structure, so what holds
-// for the sample holds for every run. A faulty token is a token too.
+// sampleIn replaces each token of a text, faulty ones included, by a harmless sample
+// of the same length. A rule can then be checked before the values are known, and byte
+// offsets stay valid. Filling never changes a text's structure, so what holds for the
+// sample holds for every run. With identSample, "#row-{{n}} a" becomes "#row-xxxxx a".
 func sampleIn(text string, t *placeholder.Template, faults []placeholder.Fault, sample func(before, after byte, n int) string) string {
 	if t == nil {
 		return text
@@ -230,7 +234,7 @@ func sampleIn(text string, t *placeholder.Template, faults []placeholder.Fault, 
 	return string(out)
 }
 
-// tokenSpans are where the tokens of a text begin and end, in order.
+// tokenSpans returns the start and end offsets of the tokens of a text, in order.
 func tokenSpans(text string, t *placeholder.Template, faults []placeholder.Fault) [][2]int {
 	var spans [][2]int
 	for _, tok := range t.Tokens() {
@@ -245,10 +249,11 @@ func tokenSpans(text string, t *placeholder.Template, faults []placeholder.Fault
 	return spans
 }
 
+// identSample returns a sample that is valid inside a CSS or HTML name.
 func identSample(_, _ byte, n int) string { return strings.Repeat("x", n) }
 
-// scriptSample is a number, as a value is to the grammar, but a name where only
-// a name can stand: behind a dot, or glued to letters.
+// scriptSample returns a number, because a value can be wherever a number can, or a
+// name where the grammar requires a name: after a dot or adjacent to letters.
 func scriptSample(before, after byte, n int) string {
 	letter := func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '$' || c >= 0x80 }
 	digit := before >= '0' && before <= '9'
@@ -261,8 +266,8 @@ func scriptSample(before, after byte, n int) string {
 	return strings.Repeat("1", n)
 }
 
-// compileSample compiles an expression with plain text in the place of its
-// tokens, as they are quoted when they are filled.
+// compileSample compiles an expression with plain text in place of its tokens, because
+// values are escaped when they are filled in.
 func compileSample(text string, t *placeholder.Template) error {
 	if t != nil {
 		filled, err := t.FillText(func(placeholder.Token) (any, bool) { return "x", true })

@@ -11,37 +11,38 @@ import (
 	"rote/routine/operation"
 )
 
-// checker collects what is wrong with one definition. A value that has a
-// problem is marked as bad in the tree and left out of what comes after, so that
-// one mistake is one problem and the rest is still checked.
+// checker checks one definition and collects its problems. It marks a value that has a
+// problem as bad in the tree, and later stages ignore bad values: one mistake is
+// reported once and the rest of the definition is still checked.
 type checker struct {
 	doc                *document
 	root               *node
 	definition         routine.Definition
 	problems, warnings report
 	shape              shapeCheck
-	// ops are the operations as decoded, nil where the type is not known; kinds
-	// are their types.
+	// ops are the decoded operations, nil where the type is unknown; kinds are their
+	// kinds.
 	ops   []operation.Action
 	kinds []operation.Kind
-	// guessing: an operation could not be read, so that what it uses and stores
-	// is not known for certain.
+	// guessing reports whether an operation could not be read. It is then uncertain
+	// which parameters are used and which keys are stored, so checks that need to know
+	// are skipped.
 	guessing bool
-	// declared and used are names of parameters. namesKnown: those of all
-	// declarations could be read.
+	// declared and used are sets of parameter names. namesKnown reports whether the
+	// names of all declarations could be read.
 	declared, used map[string]bool
 	namesKnown     bool
 	effort         int
-	matching       matching
-	// places are those in the string that was looked at last; last is the value
-	// that a problem was placed at last.
+	matching       matchBudget
+	// places and last cache the lookups for the previous problem, because problems of
+	// one value often follow each other.
 	places stringOffset
 	last   struct {
 		pointer, written string
 		node             *node
 		key              *key
 	}
-	// script is the one that a problem was placed in last.
+	// script caches the position in the script of the previous problem.
 	script struct {
 		text   string
 		cursor *javascript.Cursor
@@ -54,12 +55,14 @@ func newChecker(doc *document, root *node) *checker {
 	return c
 }
 
-// add records a problem at its pointer: at the value, or at the key for a field
-// that should not be there.
+// add records a problem. Its position is that of the value at its pointer, or of the
+// key if the field should not exist.
 func (c *checker) add(p routine.Problem) { c.put(&c.problems, finding{Problem: p}) }
 
+// warn records a warning in the same way.
 func (c *checker) warn(p routine.Problem) { c.put(&c.warnings, finding{Problem: p}) }
 
+// put records a finding and computes its position unless it has one.
 func (c *checker) put(to *report, f finding) {
 	if !to.full() && f.offset == 0 {
 		c.place(&f)
@@ -68,9 +71,10 @@ func (c *checker) put(to *report, f finding) {
 	to.add(f)
 }
 
-// inScript is the place of a problem in its script, for the end of its message;
-// empty for a problem of anything else. The line in the document is mostly that
-// of the whole script, as a JSON string has no line breaks.
+// inScript returns the position of a problem in its script for the end of the message,
+// as in " (line 3, column 5 of the script)", or an empty string if the problem is not
+// in a script. The line in the document does not help there: a JSON string has no line
+// breaks.
 func (c *checker) inScript(p finding) string {
 	if p.script == "" || p.within == 0 {
 		return ""
@@ -82,10 +86,11 @@ func (c *checker) inScript(p finding) string {
 	return fmt.Sprintf(" (%s)", routine.Place{Line: line, Column: column})
 }
 
-// keyCodes are the problems that are about a name and not about its value.
+// keyCodes are the codes of problems that are about a field's name and not its value.
 var keyCodes = map[string]bool{"unknown_field": true, "header_name": true}
 
-// place gives a problem its offset, and its pointer the names as written.
+// place sets a finding's offset, and replaces the field names in its pointer by those
+// that the author wrote.
 func (c *checker) place(p *finding) {
 	if f := &c.last; f.pointer != p.Pointer || f.node == nil {
 		f.pointer = p.Pointer
@@ -108,13 +113,14 @@ func (c *checker) place(p *finding) {
 	p.offset += c.places.of(max(p.within, -p.within) - 1)
 }
 
-// shapeOf holds a field of the routine against a schema; shapeAt, one item of a
-// list in it.
+// shapeOf checks the value of a field of the routine against a schema.
 func (c *checker) shapeOf(s *jsonschema.Schema, n *node, field string) {
 	c.shape.at("", routine.PointerStep{Name: field, Index: -1})
 	c.shape.value(s, n)
 }
 
+// shapeAt checks item i of a list of the routine against a schema. what names the item
+// in messages, as in "a parameter".
 func (c *checker) shapeAt(s *jsonschema.Schema, n *node, list string, i int, what string) {
 	c.shape.at(what, routine.PointerStep{Name: list, Index: -1}, routine.PointerStep{Index: i})
 	c.shape.value(s, n)

@@ -7,15 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// dateTokens are the parts of a date format, longest first where one could hide
-// another.
+// dateTokens are the parts of a date format, each with its number of digits.
 var dateTokens = []struct {
 	token  string
 	digits int
 }{{"YYYY", 4}, {"MM", 2}, {"DD", 2}, {"HH", 2}, {"mm", 2}, {"ss", 2}}
 
-// matchDate tells whether s is a real date or time spelt exactly as format
-// says. Whatever in the format is no token must stand in s as it is.
+// matchDate reports whether s is an existing date or time, written exactly as format
+// says. Characters of format that are not part of a token must occur in s unchanged.
 func matchDate(format, s string) bool {
 	part := map[string]int{"YYYY": 2000, "MM": 1, "DD": 1} // 2000: a leap year, for formats without year
 	for format != "" {
@@ -48,8 +47,8 @@ func matchDate(format, s string) bool {
 		t.Hour() == part["HH"] && t.Minute() == part["mm"] && t.Second() == part["ss"]
 }
 
-// nextDateToken is the token at the start of format with its digits, or one
-// literal character with none.
+// nextDateToken returns the token at the start of format with its number of digits, or
+// one literal character with 0.
 func nextDateToken(format string) (string, int) {
 	for _, t := range dateTokens {
 		if strings.HasPrefix(format, t.token) {
@@ -64,9 +63,9 @@ func nextDateToken(format string) (string, int) {
 	return format, 0
 }
 
-// validDateFormat tells whether format has a token, and else only what can
-// stand between tokens: no letter but the T and Z of ISO 8601, and no digit,
-// since those are misspelt tokens.
+// validDateFormat reports whether format has a token and otherwise only characters
+// that may separate tokens. Other letters than the T and Z of ISO 8601, and digits,
+// are refused: they are probably misspelt tokens.
 func validDateFormat(format string) bool {
 	found := false
 	for format != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// document is a JSON text as a tree that knows where each value stands.
+// document is a JSON text as a tree of nodes that know their positions.
 type document struct {
 	src    string
 	start  int // behind a byte-order mark
@@ -20,8 +20,8 @@ type document struct {
 	found  report // what is wrong with the text as JSON
 	broken bool   // it is no JSON at all: root is not to be used
 	taken  bool   // a key was taken for another name
-	// own is how many bytes of src the caller wrote, of a patch that is merged into
-	// a definition; 0: all.
+	// own is how many bytes of src the caller wrote if src is a patch merged into a
+	// definition (see mergedInto); 0: all.
 	own int
 }
 
@@ -34,25 +34,25 @@ type node struct {
 	// taken: a string was taken for text, which is what was probably meant.
 	taken      bool
 	start, end int32
-	text       string // what a string holds, how a number is spelt
-	kids       *kids  // of an object or array
+	text       string // the value of a string, or the spelling of a number
+	kids       *kids  // of an object or array; otherwise nil
 }
 
-// kids are the values in an object, with their keys, or in an array.
+// kids are the values in an array, or those in an object with their keys.
 type kids struct {
 	keys  []key
 	nodes []node
 }
 
-// key is the name of an object's member; bad as in node. as is the field that it
-// is taken for: its name, or what that was probably meant to be.
+// key is the name of an object's member. as is the field for which it is taken: its
+// name, or the field that a misspelt name probably means.
 type key struct {
 	name, as   string
 	start, end int32
 	bad        bool
 }
 
-// items are the values in an array or object.
+// items returns the values in an array or object.
 func (n *node) items() []node {
 	if n.kids == nil {
 		return nil
@@ -60,7 +60,7 @@ func (n *node) items() []node {
 	return n.kids.nodes
 }
 
-// keys are the names in an object.
+// keys returns the keys of an object.
 func (n *node) keys() []key {
 	if n.kids == nil {
 		return nil
@@ -68,7 +68,7 @@ func (n *node) keys() []key {
 	return n.kids.keys
 }
 
-// member finds the value of a key of an object, nil when there is none.
+// member returns the value of a field of an object, or nil.
 func (n *node) member(name string) *node {
 	if n == nil {
 		return nil
@@ -81,13 +81,13 @@ func (n *node) member(name string) *node {
 	return nil
 }
 
-// keyOf is the key under which member finds a value.
+// keyOf returns the key under which member finds a value.
 func (n *node) keyOf(name string) *key {
 	return &n.kids.keys[slices.IndexFunc(n.keys(), func(k key) bool { return k.as == name })]
 }
 
-// value is the node as encoding/json would decode it, with numbers as they are
-// spelt.
+// value returns the node as encoding/json would decode it, with numbers as
+// json.Number.
 func (n *node) value() any {
 	switch n.kind {
 	case '{':
@@ -116,11 +116,12 @@ func (n *node) value() any {
 	return nil
 }
 
-// raw is the text of the node.
+// raw returns the node's text.
 func (d *document) raw(n *node) []byte { return []byte(d.src[n.start:n.end]) }
 
-// sound is the text of the node without what is bad in it: missing fields of an
-// object take their defaults, and a list keeps its length.
+// sound returns the node's text without its bad parts: bad fields of an object are
+// left out, so that they take their defaults, and bad items of a list are replaced, so
+// that it keeps its length.
 func (d *document) sound(n *node) []byte { return d.appendSound(nil, n) }
 
 func (d *document) appendSound(out []byte, n *node) []byte {
@@ -161,9 +162,9 @@ func (d *document) appendSound(out []byte, n *node) []byte {
 	return append(out, '}')
 }
 
-// find walks a JSON pointer below n as far as it goes: to a value, and to the
-// key it stands under in an object. Fields go by what they are taken for. rest
-// is the part of the pointer that leads nowhere.
+// find follows a JSON pointer from n as far as it leads. It returns the value and, if
+// that is in an object, its key. Misspelt fields are found under their intended names.
+// rest is the part of the pointer that leads nowhere.
 func (n *node) find(pointer string) (at *node, under *key, rest string) {
 	for rest = pointer; rest != ""; {
 		part := rest[1:]
@@ -183,7 +184,7 @@ func (n *node) find(pointer string) (at *node, under *key, rest string) {
 	return n, under, rest
 }
 
-// written is a JSON pointer with the names as they are written.
+// written returns a JSON pointer with the field names that the author wrote.
 func (n *node) written(pointer string) string {
 	var b strings.Builder
 	for pointer != "" {
@@ -205,7 +206,8 @@ func (n *node) written(pointer string) string {
 	return b.String() + pointer
 }
 
-// index is where a part of a pointer leads among the items of n; -1: nowhere.
+// index returns the index among the items of n to which a step of a pointer leads, or
+// -1.
 func (n *node) index(part string) int {
 	if n.kind == '{' {
 		return slices.IndexFunc(n.keys(), func(k key) bool { return k.as == part })
@@ -216,15 +218,15 @@ func (n *node) index(part string) int {
 	return -1
 }
 
-// hasBad tells whether a field of n is bad.
+// hasBad reports whether a field of n is bad.
 func (n *node) hasBad() bool {
 	return slices.ContainsFunc(n.keys(), func(k key) bool { return k.bad }) ||
 		slices.ContainsFunc(n.items(), func(n node) bool { return n.bad })
 }
 
-// stringOffset maps byte offsets in a string's value to places in its raw text.
-// It goes on where it stopped, so that many offsets in rising order cost no more
-// than one.
+// stringOffset maps byte offsets in a string's value to offsets in its raw text. In
+// "a\nb" the value's offset 2, of b, is the raw offset 4, counting the quote. It
+// continues where it stopped, so that any number of increasing offsets costs one pass.
 type stringOffset struct {
 	raw     string // with its quotes
 	at      int    // in raw
@@ -242,9 +244,9 @@ func (s *stringOffset) of(offset int) int {
 	return s.at
 }
 
-// unescape tells of the character at the start of a string's raw text how many
-// bytes its value has and how many it is written with. What is no Unicode
-// counts as the replacement character that it becomes.
+// unescape looks at the character at the start of a string's raw text. It returns the
+// bytes that it takes in the value and those that it takes in the raw text: 1 and 2
+// for \n. What is not valid Unicode counts as the replacement character.
 func unescape(raw string) (size, length int) {
 	if raw[0] != '\\' {
 		c, n := utf8.DecodeRuneInString(raw)
@@ -263,7 +265,7 @@ func unescape(raw string) (size, length int) {
 	return utf8.RuneLen(first), 6
 }
 
-// unicodeEscape reads a \uXXXX at the start of raw.
+// unicodeEscape reads a \uXXXX escape at the start of raw.
 func unicodeEscape(raw string) (rune, bool) {
 	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
 		return 0, false

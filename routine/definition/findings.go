@@ -10,25 +10,27 @@ import (
 )
 
 const (
-	// maxProblems is how many problems one answer lists.
+	// maxProblems bounds the problems in one answer.
 	maxProblems = 100
-	// maxKept is how many are kept to choose those from. Of a text with more
-	// the rest is only counted, which bounds the work.
+	// maxKept bounds the problems that are kept to choose those from. Further ones are
+	// only counted, which bounds the work.
 	maxKept = 300
-	// maxPointer cuts pointers that lead through monstrous names.
+	// maxPointer bounds the length of a pointer in bytes, in case of very long field
+	// names.
 	maxPointer = 2000
 )
 
-// finding is a problem together with its position in the text that was read.
+// finding is a problem with its position in the document.
 type finding struct {
 	routine.Problem
-	// offset is the position in the text, in bytes; 0 where it is still to be
-	// found from the pointer.
+	// offset is the byte offset in the document; 0 if it is still to be computed from
+	// the pointer.
 	offset int
-	// within is one more than the byte offset inside the string that the pointer
-	// names, or, negated, inside the key; 0: the problem is about all of it.
+	// within is the byte offset plus one inside the string at the pointer, or negated
+	// inside its key; 0 if the problem concerns the whole value.
 	within int
-	// script is the script that within counts in; empty: the string is none.
+	// script is the script in which within counts; empty if the string is not a
+	// script.
 	script string
 }
 
@@ -52,8 +54,8 @@ func (r *report) add(f finding) {
 // and positions are not needed.
 func (r *report) full() bool { return len(r.list) >= maxKept }
 
-// truncated returns the findings, with what is beyond [maxProblems] summed up in
-// a last one.
+// truncated returns the findings. It replaces those beyond [maxProblems] by one that
+// says how many there are.
 func (r *report) truncated() []finding {
 	if len(r.list) <= maxProblems {
 		return r.list
@@ -69,8 +71,8 @@ func (r *report) byPointer() []routine.Problem {
 	return problemsOf(r.truncated())
 }
 
-// byPosition returns the problems of doc in the order of its text, each with its
-// line and column in what the caller wrote of it.
+// byPosition returns the problems in the order of doc's text, with the line and column
+// of those in the part of the text that the caller wrote.
 func (r *report) byPosition(doc *document) []routine.Problem {
 	slices.SortStableFunc(r.list, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
@@ -101,7 +103,8 @@ func problemsOf(list []finding) []routine.Problem {
 	return problems
 }
 
-// invalidText is the error for the problems of a text, of which count were found.
+// invalidText returns the error for a text with count problems, of which problems are
+// the listed ones.
 func invalidText(what string, problems []routine.Problem, count int) *routine.Error {
 	e := routine.Invalid(what, problems)
 	if count > len(problems) {

@@ -20,9 +20,9 @@ type Merged struct {
 }
 
 // Merge applies a JSON Merge Patch (RFC 7396) to a definition and checks the result
-// like [Parse]. Pointers of problems are relative to the result, lines count in the
-// patch; a problem with what the patch leaves alone has none. The warnings are there
-// beside an error too.
+// like [Parse]. Pointers of problems are relative to the result and lines count in the
+// patch; a problem in a field that the patch does not set has no line. Warnings are
+// returned even with an error.
 func Merge(old *routine.Definition, text []byte) (*Merged, []routine.Problem, error) {
 	patch := readDocument(text, false)
 	if patch.broken || patch.root.kind != '{' {
@@ -58,11 +58,17 @@ func Merge(old *routine.Definition, text []byte) (*Merged, []routine.Problem, er
 	return m, warnings, nil
 }
 
-// mergedInto is a definition with the patch d applied, as text: what d sets,
-// where it stands in d, and behind it the fields that d does not name. own is
-// how far d's own text goes. No field of a definition is an object, so there is
-// nothing to merge deeper than fields. Tags that d leaves alone are left out:
-// what was stored before they had limits can be changed in other fields.
+// mergedInto returns the definition was with the patch d applied, as text. The patch's
+// own text comes first, with positions unchanged: removed fields are overwritten with
+// blanks. The fields that the patch does not name follow. own is the length of the
+// patch's part.
+//
+//	{"name": "new", "description": null}    the patch
+//	{"name": "new"                     ,"incognito":true,…}    the result
+//
+// No field of a definition is an object, so only top-level fields need merging. Tags
+// that the patch does not set are left out, because tags stored before they had limits
+// must not prevent a change of other fields.
 func (d *document) mergedInto(was *routine.Definition) (text []byte, own int, err error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(routine.RawJSON(was), &fields); err != nil {
@@ -98,7 +104,8 @@ func (d *document) mergedInto(was *routine.Definition) (text []byte, own int, er
 	return append(text, '}'), own, nil
 }
 
-// blank writes over text, so that all that comes behind stays at its place.
+// blank overwrites text with spaces but keeps its line breaks, so that the positions
+// of all that follows stay the same.
 func blank(text []byte) {
 	for i, c := range text {
 		if c != '\n' {

@@ -9,10 +9,11 @@ import (
 	"rote/routine"
 )
 
-// Parse is the only door for a definition. It reads text strictly, checks shape
-// and meaning, and reports every problem at once, sorted by place: as an
-// [Error] with CodeInvalid, or, for what is only doubtful, as warnings beside
-// the definition.
+// Parse compiles a definition. It reads text strictly, checks its shape and meaning,
+// and reports all problems at once, sorted by position, as a [routine.Error] with
+// CodeInvalid. The returned problems are warnings: the definition is valid but
+// probably not as intended. No other function makes a definition from an author's
+// text.
 func Parse(text []byte) (*routine.Definition, []routine.Problem, error) {
 	if err := CheckSize(text); err != nil {
 		return nil, nil, err
@@ -21,7 +22,7 @@ func Parse(text []byte) (*routine.Definition, []routine.Problem, error) {
 	return parse(doc, &doc.root)
 }
 
-// wrapperKey is where the body of a validate call may hold the routine.
+// wrapperKey is the field of the body of a validate call that may contain the routine.
 const wrapperKey = "routine_json"
 
 // ParseBody is Parse for the body of a validate call: the routine itself, or an
@@ -44,6 +45,7 @@ func ParseBody(body []byte) (*routine.Definition, []routine.Problem, error) {
 	return parse(doc, inner)
 }
 
+// CheckSize returns CodeTooLarge if text exceeds the limit of a definition.
 func CheckSize(text []byte) error {
 	if len(text) > routine.MaxDefinitionBytes {
 		return &routine.Error{Code: routine.CodeTooLarge, Message: fmt.Sprintf("the definition has %d bytes, the limit is %d", len(text), routine.MaxDefinitionBytes)}

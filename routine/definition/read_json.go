@@ -15,12 +15,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// readDocument reads one JSON value strictly: duplicate keys, text behind its
-// end, invalid UTF-8, lone surrogates, deep nesting and monstrous numbers are
-// problems. All of these are found in one go and the rest of the text is still
-// read; only broken syntax ends it. A leading byte-order mark is left out. In a
-// body the routine may be wrapped, see [ParseBody], and the wrapper is no part
-// of its depth.
+// readDocument reads one JSON value strictly. Duplicate keys, text after the value,
+// invalid UTF-8, unpaired surrogates, deep nesting and very long numbers are problems.
+// All of them are reported: only a syntax error ends the reading. A leading byte-order
+// mark is ignored. If body is set, the routine may be wrapped (see [ParseBody]), and
+// the wrapper does not count as a level of nesting.
 func readDocument(text []byte, body bool) *document {
 	doc := readOnce(text, body)
 	// A comma too many or a comment hides everything behind it: read on as if it
@@ -45,12 +44,15 @@ func readDocument(text []byte, body bool) *document {
 // maxMended bounds how often a text is read anew, and maxMendedText how long it
 // can be for that.
 const (
+	// maxMended bounds how often a text is read again after a repair, and
+	// maxMendedText the length of such a text in bytes.
 	maxMended     = 20
 	maxMendedText = 64 << 10
 )
 
-// mend blanks out what JSON does not have at an offset and other formats do: a
-// comma before a closing bracket, a comment.
+// mend overwrites with blanks what other formats allow and JSON does not: a comma
+// before a closing bracket, or a comment. The text after it keeps its position. It
+// reports whether there was such a thing at the offset.
 func mend(text []byte, at int) ([]byte, bool) {
 	rest := text[at:]
 	end := 0
@@ -98,10 +100,10 @@ func readOnce(text []byte, body bool) *document {
 	return doc
 }
 
-// errSkip ends the reading of a text about which all has been said.
+// errSkip ends the reading of a text that is nested deeper than the decoder can skip.
 var errSkip = errors.New("nesting goes beyond what can be skipped")
 
-// trimBOM leaves out a leading byte-order mark, which editors on Windows write.
+// trimBOM removes a leading byte-order mark, which editors on Windows write.
 func trimBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
 // reader turns a text into the tree of a document.
@@ -116,10 +118,10 @@ type reader struct {
 	dirty bool // strings may hold what is no Unicode
 }
 
-// offset is where the decoder stands in the text: behind the last token.
+// offset returns the offset after the last token.
 func (r *reader) offset() int { return r.doc.start + int(r.d.InputOffset()) }
 
-// next is where the next token begins.
+// next returns the offset of the next token.
 func (r *reader) next() int {
 	at := r.offset()
 	for at < len(r.doc.src) && strings.IndexByte(" \t\r\n,:", r.doc.src[at]) >= 0 {
@@ -166,8 +168,9 @@ func (r *reader) value() (n node, err error) {
 	return n, err
 }
 
-// object reads the members of an object. They are gathered on a stack that all
-// containers share, so that each is made once and of its size.
+// object reads the members of an object. It collects them on a stack that all
+// containers share, so that the slice of each container is allocated once, with its
+// final size.
 func (r *reader) object() (*kids, error) {
 	nodes, keys := len(r.nodes), len(r.keys)
 	var seen map[string]bool
@@ -195,15 +198,15 @@ func (r *reader) object() (*kids, error) {
 			return nil, err // the path shows where
 		}
 		r.path.Pop()
-		r.keys, r.nodes = append(double(r.keys), k), append(double(r.nodes), v)
+		r.keys, r.nodes = append(growDouble(r.keys), k), append(growDouble(r.nodes), v)
 	}
-	all := &kids{cut(&r.keys, keys), cut(&r.nodes, nodes)}
+	all := &kids{takeFrom(&r.keys, keys), takeFrom(&r.nodes, nodes)}
 	_, err := r.d.ReadToken()
 	return all, err
 }
 
-// repeats tells whether a name is among keys. Where these are many, seen holds
-// them too.
+// repeats reports whether a name is already among keys. Beyond 16 keys it uses the set
+// seen, which it returns for the next call.
 func (r *reader) repeats(seen map[string]bool, keys []key, name string) (map[string]bool, bool) {
 	const many = 16
 	if len(keys) < many {
@@ -229,16 +232,17 @@ func (r *reader) array() (*kids, error) {
 			return nil, err
 		}
 		r.path.Pop()
-		r.nodes = append(double(r.nodes), v)
+		r.nodes = append(growDouble(r.nodes), v)
 	}
-	all := &kids{nil, cut(&r.nodes, nodes)}
+	all := &kids{nil, takeFrom(&r.nodes, nodes)}
 	_, err := r.d.ReadToken()
 	return all, err
 }
 
-// cut takes what stands on a stack from an index on. Much of it is taken as it
-// is, and the rest gets a new stack.
-func cut[T any](stack *[]T, from int) []T {
+// takeFrom removes the elements of a stack from an index on and returns them: of [a b
+// c d] and 1 it returns [b c d] and leaves [a]. It copies a small result. It returns a
+// large one in place, and copies the rest to a new stack instead.
+func takeFrom[T any](stack *[]T, from int) []T {
 	if len(*stack)-from < 1024 {
 		taken := slices.Clone((*stack)[from:])
 		*stack = (*stack)[:from]
@@ -249,9 +253,9 @@ func cut[T any](stack *[]T, from int) []T {
 	return taken
 }
 
-// double makes room in a full slice. append itself makes too little for what can
-// grow to half a million.
-func double[T any](s []T) []T {
+// growDouble doubles the capacity of a full slice. append grows large slices by a
+// quarter only, which copies too often for slices of up to half a million elements.
+func growDouble[T any](s []T) []T {
 	if len(s) < cap(s) || len(s) < 256 {
 		return s
 	}
@@ -271,7 +275,7 @@ func (r *reader) skip(depth int) error {
 	return nil
 }
 
-// text is the value of the string token that begins at start.
+// text returns the value of the string token that begins at start.
 func (r *reader) text(tok jsontext.Token, start int) string {
 	raw := r.doc.src[start:r.offset()]
 	if r.dirty {
@@ -283,7 +287,7 @@ func (r *reader) text(tok jsontext.Token, start int) string {
 	return tok.String()
 }
 
-// notUnicode reports what in a string is no Unicode: the first of it.
+// notUnicode reports the first part of a string that is not valid Unicode.
 func (r *reader) notUnicode(raw string, start int) {
 	for i := 1; i < len(raw)-1; {
 		c, size := utf8.DecodeRuneInString(raw[i:])
@@ -303,7 +307,9 @@ func (r *reader) notUnicode(raw string, start int) {
 	}
 }
 
-// syntax reports why the text is no JSON.
+// syntax records why the text is not valid JSON. It replaces the decoder's own message
+// by a clearer one for an early end, a misspelt word, a superfluous comma and a
+// comment: "[1,,2]" yields "a comma too many", and {"a":tru} "the word tru".
 func (r *reader) syntax(err error) {
 	p := routine.Problem{Code: "json_syntax", Message: "is no valid JSON: " + err.Error()}
 	at := len(r.doc.src)
@@ -338,8 +344,8 @@ func (r *reader) syntax(err error) {
 	r.fault(at, p)
 }
 
-// syntaxHint names the mistake that people and models make most where JSON is
-// broken at an offset.
+// syntaxHint returns a hint for the common mistakes of people and language models that
+// break JSON at an offset, or an empty string: for "[None]" it is "write null".
 func syntaxHint(src string, at int) string {
 	before := strings.TrimRight(src[:at], " \t\r\n")
 	rest := src[at:]

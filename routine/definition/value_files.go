@@ -18,22 +18,21 @@ const (
 	maxMediaType     = 127
 )
 
-// inputFileSchema describes one file of a value of type x-files to callers.
+// inputFileSchema is the JSON Schema of one file in a value of type x-files.
 const inputFileSchema = `{"type":"object","properties":{` +
 	`"name":{"type":"string","description":"File name without a path, for example cv.pdf"},` +
 	`"type":{"type":"string","description":"Media type, for example application/pdf"},` +
 	`"base64":{"type":"string","description":"The content in base64"}},` +
 	`"required":["name","type","base64"],"additionalProperties":false}`
 
-// filesNote is the limit that the schema of a value of type x-files has no keyword
-// for.
+// filesNote states a limit for which JSON Schema has no keyword.
 var filesNote = fmt.Sprintf("Files to upload, together at most %s.", sizeOf(routine.MaxInputFileBytes))
 
-// sizeOf is a number of bytes in MiB.
+// sizeOf returns a number of bytes as text in MiB.
 func sizeOf(bytes int) string { return fmt.Sprintf("%v MiB", float64(bytes)/(1<<20)) }
 
-// convertFiles turns a decoded JSON value into files: a list of objects, or one
-// object. A string that spells such JSON is taken as that.
+// convertFiles converts a decoded JSON value to files. The value is a list of objects
+// or one object, or a string that contains such JSON.
 func convertFiles(v any) (any, *fault) {
 	if text, ok := v.(string); ok {
 		if routine.DecodeJSON([]byte(text), &v) != nil {
@@ -66,7 +65,7 @@ func convertFiles(v any) (any, *fault) {
 
 var fileFields = []string{"name", "type", "base64"}
 
-// convertFile reads file i of a list; room is how many bytes it may have.
+// convertFile converts file i of a list. room bounds its size in bytes.
 func convertFile(v any, i, room int) (routine.InputFile, *fault) {
 	object, ok := v.(map[string]any)
 	which := fmt.Sprintf("file %d", i+1)
@@ -75,7 +74,8 @@ func convertFile(v any, i, room int) (routine.InputFile, *fault) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains(fileFields, name) {
-			return routine.InputFile{}, faultf("unknown_field", "%s has no field %s: its fields are name, type and base64", which, strconv.Quote(routine.Truncate(name, 60)))
+			return routine.InputFile{}, faultf("unknown_field", "%s has no field %s: its fields are name, type and base64",
+				which, strconv.Quote(routine.Truncate(name, 60)))
 		}
 	}
 	text := map[string]string{}
@@ -95,7 +95,7 @@ func convertFile(v any, i, room int) (routine.InputFile, *fault) {
 	return routine.InputFile{Name: text["name"], Type: text["type"], Data: data}, f
 }
 
-// badFileName is why a name is none of a file; empty: it is one.
+// badFileName returns why name is not a valid file name, or an empty string if it is.
 func badFileName(name string) string {
 	switch {
 	case name == "" || name == "." || name == "..":
@@ -116,7 +116,7 @@ func isMediaType(text string) bool {
 	return err == nil && main != "" && sub != "" && len(text) <= maxMediaType
 }
 
-// decodeFile decodes the content of the file that which names.
+// decodeFile decodes the base64 content of a file. which names the file in messages.
 func decodeFile(text, which string, room int) ([]byte, *fault) {
 	tooLarge := func() *fault {
 		return faultf("too_large", "%s is too large: the files of a call have at most %s together", which, sizeOf(routine.MaxInputFileBytes))
@@ -136,8 +136,8 @@ func decodeFile(text, which string, room int) ([]byte, *fault) {
 	return data, nil
 }
 
-// checkFiles reports the parameter with whose files those of the call are too many
-// bytes together.
+// checkFiles reports the first parameter whose files make those of the call exceed
+// their total size.
 func checkFiles(d *routine.Definition, values routine.Values, found *report) {
 	room := routine.MaxInputFileBytes
 	for _, p := range d.Parameters {

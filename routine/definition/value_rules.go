@@ -13,20 +13,21 @@ import (
 	"rote/routine/placeholder"
 )
 
-// judge holds values against one parameter's type and rules. Making one costs
-// more than a value, of which there may be thousands.
-type judge struct {
+// valueChecker checks values against one parameter's type and rules. It is made once
+// per parameter because that costs more than checking one of possibly thousands of
+// values.
+type valueChecker struct {
 	*routine.Parameter
 	re       *pattern.Pattern
 	choices  map[string]any // by key; nil where anything goes
 	listed   []string       // the choices as JSON
-	matching *matching
+	matching *matchBudget
 }
 
-// newJudge makes a judge that shares the time for matching. A pattern that does
-// not compile is the definition's own fault and judges nothing.
-func newJudge(p *routine.Parameter, m *matching) *judge {
-	j := &judge{Parameter: p, matching: m}
+// newValueChecker returns a checker that shares a time budget with others. It ignores
+// a pattern that does not compile, which is reported elsewhere.
+func newValueChecker(p *routine.Parameter, m *matchBudget) *valueChecker {
+	j := &valueChecker{Parameter: p, matching: m}
 	r := p.Rules()
 	if r.Pattern != "" {
 		if re, err := pattern.Compile(r.Pattern); err == nil {
@@ -55,10 +56,11 @@ func newJudge(p *routine.Parameter, m *matching) *judge {
 	return j
 }
 
-// maxListed is how many choices a message lists.
+// maxListed bounds how many choices a message lists.
 const maxListed = 20
 
-// scalar decodes a JSON value that is no object or array; nil for null.
+// scalar decodes a JSON value that is neither object nor array. It returns nil for
+// null and for faulty JSON.
 func scalar(raw json.RawMessage) (v any) {
 	n := len(raw)
 	switch {
@@ -72,8 +74,7 @@ func scalar(raw json.RawMessage) (v any) {
 	return v
 }
 
-// choiceKey is the same for values that are the same: numbers by what they are
-// worth.
+// choiceKey returns the same key for equal values; numbers are compared by value.
 func choiceKey(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -84,9 +85,9 @@ func choiceKey(v any) string {
 	return "other " + placeholder.Format(v)
 }
 
-// choose finds the choice that v names. A string may spell a number or boolean
-// here too.
-func (j *judge) choose(v any) (any, *fault) {
+// choose returns the choice that equals v. A string may also spell a number or
+// boolean.
+func (j *valueChecker) choose(v any) (any, *fault) {
 	if c, ok := j.choices[choiceKey(v)]; ok {
 		return c, nil
 	}
@@ -103,8 +104,9 @@ func (j *judge) choose(v any) (any, *fault) {
 	return nil, j.notChosen(v)
 }
 
-// notChosen lists the choices, but not those of a secret parameter.
-func (j *judge) notChosen(v any) *fault {
+// notChosen returns the fault that v is none of the choices. It lists them unless the
+// parameter is secret.
+func (j *valueChecker) notChosen(v any) *fault {
 	if j.Secret {
 		return faultf("enum_values", "must be one of the values that its declaration lists, not %s", routine.Masked)
 	}
@@ -115,25 +117,25 @@ func (j *judge) notChosen(v any) *fault {
 	return faultf("enum_values", "must be one of %s, not %s", strings.Join(listed, ", "), j.show(v))
 }
 
-// show is a value for a message; a secret one is not shown.
-func (j *judge) show(v any) string {
+// show returns a value for a message, masked if the parameter is secret.
+func (j *valueChecker) show(v any) string {
 	if j.Secret {
 		return routine.Masked
 	}
 	return routine.Show(v)
 }
 
-// rule is the text of a rule for a message. A rule of a secret parameter can tell
-// its value, so only the rule's name is shown.
-func (j *judge) rule(name, text string) string {
+// rule returns the text of a rule for a message. For a secret parameter it returns
+// only the rule's name, because the rule may reveal the value.
+func (j *valueChecker) rule(name, text string) string {
 	if j.Secret {
 		return "its " + name
 	}
 	return text
 }
 
-// value converts a decoded JSON value and applies the rules to it.
-func (j *judge) value(v any) (any, []fault) {
+// value converts a decoded JSON value to the parameter's type and applies its rules.
+func (j *valueChecker) value(v any) (any, []fault) {
 	value, f := j.convert(v)
 	if f != nil {
 		return nil, []fault{*f}
@@ -141,11 +143,11 @@ func (j *judge) value(v any) (any, []fault) {
 	if j.Type == routine.TypeFiles {
 		return value, nil // no rule is for files
 	}
-	return value, j.rulesBroken(value)
+	return value, j.brokenRules(value)
 }
 
-// rulesBroken applies the parameter's validation to a converted value.
-func (j *judge) rulesBroken(v any) []fault {
+// brokenRules returns a fault for each rule that a converted value breaks.
+func (j *valueChecker) brokenRules(v any) []fault {
 	r := j.Rules()
 	var out []fault
 	add := func(code, format string, args ...any) { out = append(out, *faultf(code, format, args...)) }
@@ -171,7 +173,8 @@ func (j *judge) rulesBroken(v any) []fault {
 	if j.re != nil {
 		switch ok, err := j.matching.match(*j.re, text); {
 		case err != nil:
-			add("pattern", "could not be matched with %s in time: simplify the pattern or shorten the value", j.rule("pattern", "the pattern "+routine.Truncate(r.Pattern, 60)))
+			add("pattern", "could not be matched with %s in time: simplify the pattern or shorten the value",
+				j.rule("pattern", "the pattern "+routine.Truncate(r.Pattern, 60)))
 		case !ok:
 			add("pattern", "must match %s", j.rule("pattern", "the pattern "+r.Pattern))
 		}
@@ -184,27 +187,27 @@ func (j *judge) rulesBroken(v any) []fault {
 	return out
 }
 
-// matching is the time that the values of one definition or call may take to be
-// matched with patterns, all together.
-type matching struct {
+// matchBudget is the time that all values of one definition or call together may take
+// to be matched with patterns.
+type matchBudget struct {
 	spent time.Duration
 	over  bool
 }
 
-// maxMatching is that time. It is long enough for a machine under load.
-const maxMatching = 4 * pattern.MaxMatchTime
+// maxMatchBudget is that time. It is generous for machines under load.
+const maxMatchBudget = 4 * pattern.MaxMatchTime
 
-var errMatching = errors.New("matching took too long")
+var errMatchBudget = errors.New("matching took too long")
 
-// match fails once when the time is used up; from then on everything matches,
-// since enough has been said.
-func (m *matching) match(re pattern.Pattern, text string) (bool, error) {
+// match reports whether text matches. It fails once, when the budget is exhausted;
+// after that it reports a match for everything, because one problem is enough.
+func (m *matchBudget) match(re pattern.Pattern, text string) (bool, error) {
 	if m.over {
 		return true, nil
 	}
-	if m.spent > maxMatching {
+	if m.spent > maxMatchBudget {
 		m.over = true
-		return false, errMatching
+		return false, errMatchBudget
 	}
 	start := time.Now()
 	ok, err := re.Match(text)

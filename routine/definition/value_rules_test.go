@@ -13,7 +13,7 @@ import (
 func TestMatchingIsBounded(t *testing.T) {
 	const most = time.Second // maxMatchTime, on a slow machine
 	text := strings.Repeat("a", 50_000) + "!"
-	var m matching
+	var m matchBudget
 	re, err := pattern.Compile(`^(a+)+$`)
 	if err != nil {
 		t.Fatal(err)

@@ -13,18 +13,18 @@ import (
 	"unicode"
 )
 
-// fault is what is wrong with a value: a stable code and a sentence that
-// follows the parameter's name.
+// fault is what is wrong with a value: a stable code, and a message that continues a
+// sentence beginning with the parameter's name.
 type fault struct{ code, message string }
 
 func faultf(code, format string, args ...any) *fault {
 	return &fault{code, fmt.Sprintf(format, args...)}
 }
 
-// convert turns a decoded JSON value into the parameter's type, or says why it
-// can't. Strings that spell a number, integer or boolean exactly are taken as
-// such, because models send them. Numbers keep their digits.
-func (j *judge) convert(v any) (any, *fault) {
+// convert converts a decoded JSON value to the parameter's type. It accepts strings
+// that spell a number, integer or boolean exactly, because language models send them.
+// Numbers keep their digits.
+func (j *valueChecker) convert(v any) (any, *fault) {
 	switch j.Type {
 	case routine.TypeInteger, routine.TypeNumber:
 		return j.convertNumber(v)
@@ -48,8 +48,8 @@ func (j *judge) convert(v any) (any, *fault) {
 	return s, j.checkText(s)
 }
 
-// checkText checks what the textual types ask beyond being a string.
-func (j *judge) checkText(s string) *fault {
+// checkText checks the format of the textual types, such as email and url.
+func (j *valueChecker) checkText(s string) *fault {
 	switch j.Type {
 	case routine.TypeDate:
 		format := j.Rules().Format
@@ -75,8 +75,8 @@ func (j *judge) checkText(s string) *fault {
 	return nil
 }
 
-// rfc3339 is what time.Parse does not insist on: two digits and a point. RFC 3339
-// allows t and z too.
+// rfc3339 checks what time.Parse does not: that all fields have two digits and that
+// the fraction follows a point. RFC 3339 also allows the lower-case letters t and z.
 var rfc3339 = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})$`)
 
 func isDatetime(s string) bool {
@@ -84,7 +84,7 @@ func isDatetime(s string) bool {
 	return err == nil && rfc3339.MatchString(s)
 }
 
-// maxEmail is what RFC 3696 allows: 64 characters, @, 255 characters.
+// maxEmail is the limit of RFC 3696 in bytes: 64 before the @, 255 after it.
 const maxEmail = 320
 
 func isEmail(s string) bool {
@@ -105,7 +105,7 @@ func isWebURL(s string) bool {
 	return err == nil && port < 1<<16 && !strings.ContainsFunc(s, func(r rune) bool { return r == '\\' || unicode.IsSpace(r) || unicode.IsControl(r) })
 }
 
-func (j *judge) convertNumber(v any) (any, *fault) {
+func (j *valueChecker) convertNumber(v any) (any, *fault) {
 	n, ok := spelledNumber(v)
 	what := "a number"
 	if j.Type == routine.TypeInteger {
@@ -129,7 +129,8 @@ func (j *judge) convertNumber(v any) (any, *fault) {
 	return n, nil
 }
 
-// spelledNumber is v as a number, or as a string that spells one exactly.
+// spelledNumber returns v as a number if it is one or a string that spells one
+// exactly.
 func spelledNumber(v any) (json.Number, bool) {
 	if s, ok := v.(string); ok && routine.IsNumber(s) {
 		return json.Number(s), true

@@ -9,9 +9,9 @@ import (
 	"rote/routine/selector"
 )
 
-// doubtfulText warns of what is not what it looks like: a placeholder that is
-// never closed, and what no search for elements finds.
-func (c *checker) doubtfulText(pointer func() string, s operation.Site, t *placeholder.Template, faults []placeholder.Fault) {
+// textWarnings warns of text that probably does not do what it seems to: a placeholder
+// that is never closed, and a selector of a pseudo-element, which matches no element.
+func (c *checker) textWarnings(pointer func() string, s operation.Site, t *placeholder.Template, faults []placeholder.Fault) {
 	if i := strings.LastIndex(s.Text, "{{"); i >= 0 && s.Place != placeholder.Script && !strings.Contains(s.Text[i:], "}}") {
 		c.put(&c.warnings, finding{within: i + 1, Problem: routine.Problem{Pointer: pointer(), Code: "open_placeholder",
 			Message: "{{ is never closed: it stays as it is written", Hint: "close it with }}"}})

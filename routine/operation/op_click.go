@@ -65,5 +65,6 @@ func (r *Run) warnOfMatches(selector string, matches, skipped int) {
 	if skipped > 0 {
 		used = fmt.Sprintf("number %d was used, because the ones before it are not actionable", skipped+1)
 	}
-	r.Warn(fmt.Sprintf("%s matches %d elements: %s; use a selector that matches only the one you mean", routine.Quote(routine.Truncate(selector, 80)), matches, used))
+	r.Warn(fmt.Sprintf("%s matches %d elements: %s; use a selector that matches only the one you mean",
+		routine.Quote(routine.Truncate(selector, 80)), matches, used))
 }

@@ -42,7 +42,9 @@ func storedValue(text string) json.RawMessage {
 	}
 	var inner string
 	if routine.FirstByte(value) == '"' && json.Unmarshal(value, &inner) == nil {
-		if nested := json.RawMessage(inner); json.Valid(nested) && depth(nested) <= maxDataDepth && (routine.FirstByte(nested) == '{' || routine.FirstByte(nested) == '[') {
+		nested := json.RawMessage(inner)
+		first := routine.FirstByte(nested)
+		if (first == '{' || first == '[') && json.Valid(nested) && depth(nested) <= maxDataDepth {
 			return nested
 		}
 	}

@@ -38,7 +38,8 @@ func PopupOf(o routine.Operation) string {
 func Decode(o routine.Operation) (Action, error) {
 	i := indexOfKind(o.Type())
 	if i < 0 {
-		return nil, routine.Errorf(routine.CodeInvalid, "this version of rote has no operation %s: update rote, or replace the operation", routine.Quote(routine.Truncate(o.Type(), 60)))
+		return nil, routine.Errorf(routine.CodeInvalid, "this version of rote has no operation %s: update rote, or replace the operation",
+			routine.Quote(routine.Truncate(o.Type(), 60)))
 	}
 	op := kinds[i].new()
 	return op, routine.DecodeJSON(o.Raw(), op)

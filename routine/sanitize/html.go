@@ -46,7 +46,8 @@ func htmlSource(step string, text []byte) ([]byte, error) {
 		text = unquoteJSON(bytes.TrimSpace(text))
 	}
 	if len(text) > maxHTML {
-		return nil, routine.Errorf(routine.CodeResultTooLarge, "data_sanitizer %s takes at most %d bytes of HTML, not %d: put a truncate step before it", step, maxHTML, len(text))
+		return nil, routine.Errorf(routine.CodeResultTooLarge,
+			"data_sanitizer %s takes at most %d bytes of HTML, not %d: put a truncate step before it", step, maxHTML, len(text))
 	}
 	return text, nil
 }

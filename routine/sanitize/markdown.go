@@ -39,7 +39,8 @@ func htmlMarkdown(ctx context.Context, text []byte) ([]byte, error) {
 	}
 	w.finish()
 	if w.full() {
-		return nil, routine.Errorf(routine.CodeResultTooLarge, "data_sanitizer html_to_markdown makes more than %d bytes of this page: take html_to_text", maxMarkdown)
+		return nil, routine.Errorf(routine.CodeResultTooLarge,
+			"data_sanitizer html_to_markdown makes more than %d bytes of this page: take html_to_text", maxMarkdown)
 	}
 	return w.line.out, nil
 }
