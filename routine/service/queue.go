@@ -92,7 +92,7 @@ func (q *queue) full(own, free int) error {
 	return &routine.Error{Code: routine.CodeBusy, Message: message, RetryAfter: time.Second}
 }
 
-// serve gives free places to waiting tickets.
+// serve moves waiting tickets to free places.
 func (q *queue) serve() {
 	for {
 		s := next(slices.Collect(maps.Values(q.shares)))

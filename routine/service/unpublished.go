@@ -5,13 +5,12 @@ import (
 	"rote/routine"
 )
 
-// everyStatus is for filters that mind none.
+// everyStatus is a filter that routines of all statuses match.
 var everyStatus = []routine.Status{routine.StatusDraft, routine.StatusActive, routine.StatusArchived}
 
-// ToolHolder is the id of the routine of p's organization that has the name of a
-// tool, which it keeps for life, published or not. CodeNotFound,
-// CodeUnauthenticated; CodeForbidden when p may neither read nor change
-// routines.
+// ToolHolder returns the id of the routine of p's organization that has a tool name. A
+// routine never loses its tool name, whether it is published or not. CodeNotFound,
+// CodeUnauthenticated; CodeForbidden when p may neither read nor change routines.
 func (s *Service) ToolHolder(ctx context.Context, p routine.Principal, name string) (string, error) {
 	if err := may(p, toChange, nil); err != nil {
 		if p.Anonymous() {
@@ -31,10 +30,10 @@ func (s *Service) ToolHolder(ctx context.Context, p routine.Principal, name stri
 	return rs[0].ID, nil
 }
 
-// Unpublished lists, newest first, at most limit routines of p's organization
-// that are not offered as tools and whose name, description or tags hold all of
-// the words, with the number of all of them. CodeUnauthenticated; CodeForbidden
-// when p may not read routines and publish them.
+// Unpublished lists at most limit routines of p's organization, newest first, that are not
+// published as tools and have each of the words in their name, description or tags. It also
+// returns the number of all of them. CodeUnauthenticated; CodeForbidden unless p may both
+// read and change routines.
 func (s *Service) Unpublished(ctx context.Context, p routine.Principal, words []string, limit int) ([]*routine.Routine, int, error) {
 	for _, do := range []action{toChange, toList} {
 		if err := may(p, do, nil); err != nil {
