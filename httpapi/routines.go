@@ -56,7 +56,7 @@ func (a *api) validateRoutine(q *request) (response, error) {
 }
 
 func (a *api) readRoutine(q *request) (response, error) {
-	r, err := a.service.RoutineSince(q.Context(), q.principal, q.routineID(), requestInfoOf(q.Context()).start)
+	r, err := a.service.Routine(q.Context(), q.principal, q.routineID())
 	if err != nil {
 		return response{}, err
 	}

@@ -64,13 +64,13 @@ type revision struct {
 }
 
 // refresh makes the published tools equal to what the store holds at the time of
-// the call, or at the arrival of the request that it is for, or later. If the
-// store does not answer, the tools stay as they are.
+// the call or later. If the store does not answer, the tools stay as they are.
 //
 // Concurrent callers share a refresh that started after their calls. A
 // singleflight.Group would not do: it shares one that started before them.
 func (r *registry) refresh(ctx context.Context) {
-	if stamp, err := r.server.service.ToolsStamp(ctx, wire.ArrivalOf(ctx)); err == nil && r.current(stamp) {
+	stamp, err := r.server.service.ToolsStamp(ctx)
+	if err == nil && r.current(stamp) {
 		return
 	}
 	before := r.refreshesStarted.Load()
@@ -83,7 +83,10 @@ func (r *registry) refresh(ctx context.Context) {
 	// Others may share this refresh, so the end of this call does not cancel it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshLimit)
 	defer cancel()
-	if err := r.reload(ctx); err != nil {
+	if err == nil {
+		err = r.reload(ctx, stamp)
+	}
+	if err != nil {
 		r.server.log.WarnContext(ctx, "tools could not be refreshed, the last list stays", "error", err, "cause", errors.Unwrap(routine.AsError(err)))
 	}
 }
@@ -125,20 +128,16 @@ func (r *registry) endLookup(name string) {
 
 func (r *registry) current(stamp int64) bool { return r.upToDate.Load() && stamp == r.stamp.Load() }
 
-// reload publishes what the store holds. r.mu must be held.
-func (r *registry) reload(ctx context.Context) error {
-	stamp, err := r.server.service.ToolsStamp(ctx, time.Time{}) // before the read: later changes lead to another refresh
-	if err != nil {
-		return err
-	}
+// reload publishes what the store holds. The stamp was asked for before: later
+// changes lead to another refresh. r.mu must be held.
+func (r *registry) reload(ctx context.Context, stamp int64) error {
 	r.upToDate.Store(true) // a call from here on sets it to false again
-	began := time.Now()
 	routines, err := r.server.service.Tools(ctx, r.principal)
 	if err != nil {
 		r.upToDate.Store(false)
 		return err
 	}
-	entries, err := r.readEntries(ctx, routines, began)
+	entries, err := r.readEntries(ctx, routines)
 	list, unusable := r.selectListed(entries)
 	r.publish(ctx, list, unusable)
 	r.setListed(list)
@@ -153,13 +152,13 @@ func (r *registry) reload(ctx context.Context) error {
 // readEntries returns the entries of published routines. It reads the definitions
 // of those that are new or have changed. If that fails, the earlier version stays;
 // failed is the last such error.
-func (r *registry) readEntries(ctx context.Context, routines []*routine.Routine, began time.Time) (entries []*entry, failed error) {
+func (r *registry) readEntries(ctx context.Context, routines []*routine.Routine) (entries []*entry, failed error) {
 	before := r.entries
 	r.entries = make(map[string]*entry, len(routines))
 	for _, rt := range routines {
 		e := before[rt.ID]
 		if e == nil || e.version != rt.Version {
-			switch now, err := r.server.service.Tool(ctx, r.principal, rt.ID, began); {
+			switch now, err := r.server.service.Tool(ctx, r.principal, rt.ID); {
 			case err == nil && now.Published():
 				e = newEntry(now)
 			case err == nil || routine.CodeOf(err) == routine.CodeNotFound:

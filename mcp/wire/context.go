@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"sync/atomic"
-	"time"
 
 	"rote/routine"
 )
@@ -15,7 +14,6 @@ import (
 type request struct {
 	principal     routine.Principal
 	peer          Peer
-	arrived       time.Time       // the zero time if it was not measured
 	notify        Notifier        // nil: the client takes no notifications with its answer
 	progressToken json.RawMessage // as the client wrote it; nil: as mcp-go reads it
 	calls         *atomic.Int32   // running tool calls of the session; nil: there is no session
@@ -48,10 +46,6 @@ func WithPrincipal(ctx context.Context, p routine.Principal) context.Context {
 // PrincipalOf returns the principal on whose behalf the message is handled. It is
 // the anonymous principal, who may do nothing, if the context names none.
 func PrincipalOf(ctx context.Context) routine.Principal { return requestOf(ctx).principal }
-
-// ArrivalOf returns the time at which the request arrived: what was read after
-// that need not be read again for it. It is the zero time if it is not known.
-func ArrivalOf(ctx context.Context) time.Time { return requestOf(ctx).arrived }
 
 // NotifierOf returns the function that sends notifications to the client before
 // the response, or nil if the client takes none.

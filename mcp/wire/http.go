@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -55,7 +54,7 @@ func (h *HTTP) Close() { h.close() }
 // ServeHTTP answers a request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.recoverPanic(r)
-	q := &request{arrived: time.Now()}
+	q := &request{}
 	if err := h.serve(w, r, q); err != nil {
 		h.refuse(w, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"rote/routine"
 	"sync"
-	"time"
 )
 
 const (
@@ -56,10 +55,9 @@ func (c *copies[K, V]) keep(count int64, key K, v *V) {
 	c.kept[key] = v
 }
 
-// readRoutine is Store.Routine for p, as it was at some time since a given one;
-// the zero time is now. What the routine refers to is shared.
-func (s *Service) readRoutine(ctx context.Context, p routine.Principal, id string, since time.Time) (*routine.Routine, error) {
-	now, err := s.changesSince(ctx, since)
+// readRoutine is Store.Routine for p. What the routine refers to is shared.
+func (s *Service) readRoutine(ctx context.Context, p routine.Principal, id string) (*routine.Routine, error) {
+	now, err := s.store.Changes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -85,45 +83,18 @@ func (s *Service) admitStored(ctx context.Context, p routine.Principal, id strin
 
 // readToken is Store.TokenByHash. What the token refers to is shared.
 func (s *Service) readToken(ctx context.Context, hash [32]byte) (*routine.Token, error) {
-	now, err := s.changes(ctx)
+	now, err := s.store.Changes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return s.tokens.read(ctx, now.Tokens, hash, s.store.TokenByHash, func(*routine.Token) bool { return true })
 }
 
-// look is what the store had counted at some time after began.
-type look struct {
-	began   time.Time
-	changes routine.Changes
-}
-
-// changes gives the counts of now, and remembers them.
-func (s *Service) changes(ctx context.Context) (routine.Changes, error) {
-	began := time.Now()
+// ToolsStamp returns a number that changes with every change to a routine, by any
+// process: while it is the same, so is what Tools and Routines return. It is much
+// cheaper than a list. CodeStoreUnavailable.
+func (s *Service) ToolsStamp(ctx context.Context) (int64, error) {
 	now, err := s.store.Changes(ctx)
-	if err == nil {
-		s.looked.Store(&look{began, now})
-	}
-	return now, err
-}
-
-// changesSince gives the counts of some time since a given one; the zero time is
-// now.
-func (s *Service) changesSince(ctx context.Context, since time.Time) (routine.Changes, error) {
-	if last := s.looked.Load(); last != nil && !since.IsZero() && !last.began.Before(since) {
-		return last.changes, nil
-	}
-	return s.changes(ctx)
-}
-
-// ToolsStamp is a number that changes with every change to a routine, by
-// whatever process: while it is the same, so is what Tools and Routines give. It
-// is much cheaper than a list, and costs nothing if the service has looked for
-// another reason since a time that will do; the zero time is now.
-// CodeStoreUnavailable.
-func (s *Service) ToolsStamp(ctx context.Context, since time.Time) (int64, error) {
-	now, err := s.changesSince(ctx, since)
 	if err != nil {
 		return 0, storeError(ctx, "look for changes", err)
 	}

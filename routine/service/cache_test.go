@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"rote/routine"
 	"rote/routine/routinetest"
@@ -16,8 +15,8 @@ import (
 // reads counts what is read from a Store, and can fail to tell of changes.
 type reads struct {
 	routine.Store
-	routines, tokens, looks atomic.Int64
-	blind                   error
+	routines, tokens atomic.Int64
+	blind            error
 }
 
 func (r *reads) Routine(ctx context.Context, id string) (*routine.Routine, error) {
@@ -31,7 +30,6 @@ func (r *reads) TokenByHash(ctx context.Context, hash [32]byte) (*routine.Token,
 }
 
 func (r *reads) Changes(ctx context.Context) (routine.Changes, error) {
-	r.looks.Add(1)
 	if r.blind != nil {
 		return routine.Changes{}, r.blind
 	}
@@ -106,27 +104,17 @@ func TestMissingAndLongRoutinesAreNotCached(t *testing.T) {
 	if _, err := s.Routine(t.Context(), ann, r.ID); err != nil {
 		t.Fatal(err)
 	}
-	before, err := s.ToolsStamp(t.Context(), time.Time{})
+	before, err := s.ToolsStamp(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	create(t, s, ann, private)
-	if after, err := s.ToolsStamp(t.Context(), time.Time{}); err != nil || after == before {
+	if after, err := s.ToolsStamp(t.Context()); err != nil || after == before {
 		t.Error(before, after, err)
-	}
-	began, looks := time.Now(), store.looks.Load()
-	if _, err := s.Authenticate(t.Context(), "guess"); routine.CodeOf(err) != routine.CodeUnauthenticated {
-		t.Fatal(err)
-	}
-	if _, err := s.ToolsStamp(t.Context(), began); err != nil || store.looks.Load() != looks+1 {
-		t.Errorf("%d looks since one will do, %v", store.looks.Load()-looks, err)
-	}
-	if _, err := s.ToolsStamp(t.Context(), time.Now()); err != nil || store.looks.Load() != looks+2 {
-		t.Errorf("%d looks, the last of which was too old, %v", store.looks.Load()-looks, err)
 	}
 	store.blind = errors.New("disk on fire")
 	_, reading := s.Routine(t.Context(), ann, r.ID)
-	_, looking := s.ToolsStamp(t.Context(), time.Time{})
+	_, looking := s.ToolsStamp(t.Context())
 	for _, err := range []error{reading, looking} {
 		if routine.CodeOf(err) != routine.CodeStoreUnavailable {
 			t.Error(err)
@@ -134,42 +122,28 @@ func TestMissingAndLongRoutinesAreNotCached(t *testing.T) {
 	}
 }
 
-// A request that has had its token looked up needs no second look for the
-// routine; one that began after a change sees it.
-func TestOneLookForARequest(t *testing.T) {
+// A request sees what another process has changed before it began.
+func TestRequestSeesEarlierChanges(t *testing.T) {
 	store := &reads{Store: routinetest.NewStore()}
 	s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	defer s.Close(t.Context())
-	secret, _, err := s.CreateToken(t.Context(), ann, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := create(t, s, ann, private)
-	request := func(want int) {
-		t.Helper()
-		began, looks := time.Now(), store.looks.Load()
-		p, err := s.Authenticate(t.Context(), secret)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := s.RoutineSince(t.Context(), p, r.ID, began)
-		if err != nil || got.Version != want || store.looks.Load() != looks+1 {
-			t.Fatalf("%+v, %v, %d looks", got, err, store.looks.Load()-looks)
-		}
-	}
-	request(1)
-	for version := 2; version < 5; version++ { // as by another process
-		next := *r
-		next.Version = version
-		if err := store.UpdateRoutine(t.Context(), &next, "bob"); err != nil {
-			t.Fatal(err)
-		}
-		if version%2 == 0 { // nobody has looked since
-			if got, err := s.RoutineSince(t.Context(), ann, r.ID, time.Now()); err != nil || got.Version != version {
-				t.Fatalf("%+v, %v", got, err)
+	for version := 1; version < 5; version++ {
+		if version > 1 { // as by another process
+			next := *r
+			next.Version = version
+			if err := store.UpdateRoutine(t.Context(), &next, "bob"); err != nil {
+				t.Fatal(err)
 			}
 		}
-		request(version)
+		for range 2 {
+			if got, err := s.Routine(t.Context(), ann, r.ID); err != nil || got.Version != version {
+				t.Fatalf("%+v, %v, want version %d", got, err, version)
+			}
+		}
+		if n := store.routines.Load(); n != int64(version) {
+			t.Errorf("version %d: %d reads", version, n)
+		}
 	}
 }
 
@@ -185,12 +159,12 @@ func TestTools(t *testing.T) {
 	}
 	runner := ann
 	runner.Scopes = routine.ScopeExecutionsRun
-	if r, err := s.Tool(t.Context(), runner, one.ID, time.Time{}); err != nil || r.Name != one.Name || len(r.Operations) != len(one.Operations) {
+	if r, err := s.Tool(t.Context(), runner, one.ID); err != nil || r.Name != one.Name || len(r.Operations) != len(one.Operations) {
 		t.Errorf("%+v %v", r, err)
 	}
 	other := ann
 	other.OrganizationID = "other"
-	if _, err := s.Tool(t.Context(), other, one.ID, time.Time{}); routine.CodeOf(err) != routine.CodeForbidden {
+	if _, err := s.Tool(t.Context(), other, one.ID); routine.CodeOf(err) != routine.CodeForbidden {
 		t.Error(err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"rote/routine"
-	"time"
 
 	"github.com/google/uuid"
 )
@@ -85,7 +84,7 @@ func (s *Service) routineMade(ctx context.Context, p routine.Principal, k *routi
 	if err != nil || id == "" {
 		return nil, err
 	}
-	r, err := s.readRoutine(ctx, p, id, time.Time{})
+	r, err := s.readRoutine(ctx, p, id)
 	if routine.CodeOf(err) == routine.CodeBusy {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"rote/routine"
 	"slices"
 	"strings"
-	"time"
 )
 
 // maxNamesakes limits how many routines of one name are read.
@@ -153,7 +152,7 @@ func (s *Service) hasDefinition(ctx context.Context, p routine.Principal, id, de
 	if err != nil || size > len(definition)+1 { // the stored one ends with a line break
 		return false, err
 	}
-	r, err := s.readRoutine(ctx, p, id, time.Time{})
+	r, err := s.readRoutine(ctx, p, id)
 	if err != nil {
 		return false, err
 	}

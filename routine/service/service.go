@@ -13,7 +13,6 @@ import (
 	"rote/routine/definition"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -40,7 +39,6 @@ type Service struct {
 
 	routines      copies[string, routine.Routine]
 	tokens        copies[[32]byte, routine.Token]
-	looked        atomic.Pointer[look] // the last look for changes
 	browserHealth browserHealth
 
 	mu      sync.Mutex
@@ -198,14 +196,7 @@ func (s *Service) parse(ctx context.Context, p routine.Principal, text []byte) (
 // CodeForbidden when it is neither public nor of p's organization, or the scope
 // is missing.
 func (s *Service) Routine(ctx context.Context, p routine.Principal, id string) (*routine.Routine, error) {
-	return s.RoutineSince(ctx, p, id, time.Time{})
-}
-
-// RoutineSince is Routine, as it was at some time since a given one: that of the
-// request that it answers, for which the service has looked at the store once
-// already when it was asked for the caller's token.
-func (s *Service) RoutineSince(ctx context.Context, p routine.Principal, id string, since time.Time) (*routine.Routine, error) {
-	r, err := s.findSince(ctx, p, toRead, id, since)
+	r, err := s.find(ctx, p, toRead, id)
 	if err != nil {
 		return nil, err
 	}
@@ -214,14 +205,10 @@ func (s *Service) RoutineSince(ctx context.Context, p routine.Principal, id stri
 
 // find reads a routine with which p may do what is asked.
 func (s *Service) find(ctx context.Context, p routine.Principal, do action, id string) (*routine.Routine, error) {
-	return s.findSince(ctx, p, do, id, time.Time{})
-}
-
-func (s *Service) findSince(ctx context.Context, p routine.Principal, do action, id string, since time.Time) (*routine.Routine, error) {
 	if err := may(p, do, nil); err != nil {
 		return nil, err
 	}
-	r, err := s.readRoutine(ctx, p, id, since)
+	r, err := s.readRoutine(ctx, p, id)
 	switch {
 	case errors.Is(err, routine.ErrNotFound):
 		return nil, routine.Errorf(routine.CodeNotFound, "there is no routine %s", routine.Quote(routine.Truncate(id, 80)))
@@ -277,11 +264,10 @@ func (s *Service) Tools(ctx context.Context, p routine.Principal) ([]*routine.Ro
 	return rs, nil
 }
 
-// Tool reads a routine of p's organization for the list of its tools, as it was
-// at some time since a given one. What it refers to is shared. CodeNotFound,
-// CodeForbidden, CodeBusy.
-func (s *Service) Tool(ctx context.Context, p routine.Principal, id string, since time.Time) (*routine.Routine, error) {
-	return s.findSince(ctx, p, toListTools, id, since)
+// Tool reads a routine of p's organization for the list of its tools. What it
+// refers to is shared. CodeNotFound, CodeForbidden, CodeBusy.
+func (s *Service) Tool(ctx context.Context, p routine.Principal, id string) (*routine.Routine, error) {
+	return s.find(ctx, p, toListTools, id)
 }
 
 // Ready returns nil if calls are accepted, the store answers and the browser opens pages. It
