@@ -66,7 +66,7 @@ type api struct {
 // NewHandler returns the handler of all paths of the front end. It also answers
 // unknown paths, so other handlers must be mounted outside of it.
 func NewHandler(c Config) http.Handler {
-	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, admission: c.Admission, metrics: c.Metrics}
+	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, admission: c.Admission, metrics: c.Metrics, routineCache: newRoutineCache()}
 	if a.admission == nil {
 		a.admission = NewAdmission(c)
 	}

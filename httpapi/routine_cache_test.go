@@ -9,7 +9,7 @@ import (
 )
 
 func TestRoutineCacheKeepsCurrentVersionWithinLimits(t *testing.T) {
-	var b routineCache
+	b := newRoutineCache()
 	show := func(r *routine.Routine) string {
 		t.Helper()
 		got, err := b.response(r)
@@ -20,7 +20,7 @@ func TestRoutineCacheKeepsCurrentVersionWithinLimits(t *testing.T) {
 	}
 	r := &routine.Routine{ID: "Routine_a", Version: 1, Definition: routine.Definition{Name: "first & best"}}
 	first := show(r)
-	if again := show(r); again != first || !strings.Contains(first, `"name":"first & best"`) || len(b.entries) != 1 {
+	if again := show(r); again != first || !strings.Contains(first, `"name":"first & best"`) || b.bodies.Len() != 1 {
 		t.Errorf("%s, then %s", first, again)
 	}
 	next := *r
@@ -32,13 +32,13 @@ func TestRoutineCacheKeepsCurrentVersionWithinLimits(t *testing.T) {
 		t.Error(got)
 	}
 	show(&routine.Routine{ID: "Routine_long", Version: 1, Definition: routine.Definition{Description: strings.Repeat("x", maxCachedBytes)}})
-	if _, kept := b.entries["Routine_long"]; kept {
+	if b.bodies.Contains(routineVersion{"Routine_long", 1}) {
 		t.Error("a long body is kept")
 	}
 	for i := range 3 * maxCachedRoutines {
 		show(&routine.Routine{ID: fmt.Sprint("Routine_", i), Version: 1})
-		if len(b.entries) > maxCachedRoutines {
-			t.Fatalf("%d are kept", len(b.entries))
+		if n := b.bodies.Len(); n > maxCachedRoutines {
+			t.Fatalf("%d are kept", n)
 		}
 	}
 }

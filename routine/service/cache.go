@@ -2,73 +2,73 @@ package service
 
 import (
 	"context"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"rote/routine"
-	"sync"
 )
 
+// Limits of the caches. Larger routines are read for each request.
 const (
-	// maxCopies is how many routines and how many tokens are kept.
-	maxCopies = 500
-	// maxCopiedText is up to how many bytes a routine's definition has.
-	maxCopiedText = 64 << 10
+	// maxCachedRows is how many routines and how many tokens are cached.
+	maxCachedRows = 500
+	// maxCachedDefinition limits the definition of a cached routine, in bytes.
+	maxCachedDefinition = 64 << 10
 )
 
-// copies are of rows that were read from the store, good for as long as nothing
-// has changed there: most calls read what the call before has read. The zero
-// value has none.
-type copies[K comparable, V any] struct {
-	mu    sync.RWMutex
-	count int64 // of changes, before the first of them was read
-	kept  map[K]*V
+// cache holds rows of one table by key. A row is used only while the store's
+// count of changes to the table is what it was before the row was read, so
+// changes by other processes are seen too.
+type cache[K comparable, V any] struct{ rows *lru.Cache[K, cachedRow[V]] }
+
+type cachedRow[V any] struct {
+	changes int64 // the count before the row was read
+	value   *V
 }
 
-// read gives a copy of a row, which is the caller's own but for what it refers
-// to. count is that of a moment before the call.
-func (c *copies[K, V]) read(ctx context.Context, count int64, key K, read func(context.Context, K) (*V, error), small func(*V) bool) (*V, error) {
-	c.mu.RLock()
-	v, there := c.kept[key]
-	there = there && c.count == count
-	c.mu.RUnlock()
-	if !there {
-		var err error
-		if v, err = read(ctx, key); err != nil {
-			return nil, err
-		}
-		if small(v) {
-			c.keep(count, key, v)
-		}
+func newCache[K comparable, V any]() cache[K, V] {
+	rows, err := lru.New[K, cachedRow[V]](maxCachedRows)
+	if err != nil { // the size is not positive
+		panic(err)
 	}
-	own := *v
-	return &own, nil
+	return cache[K, V]{rows}
 }
 
-// keep forgets what is older than v. What is as old may be kept beside it.
-func (c *copies[K, V]) keep(count int64, key K, v *V) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if count < c.count {
-		return
+// get returns a copy of the cached row, which shares what the row refers to, or
+// nil if there is none that is valid at this count of changes.
+func (c cache[K, V]) get(key K, changes int64) *V {
+	row, ok := c.rows.Get(key)
+	if !ok || row.changes != changes {
+		return nil
 	}
-	if count > c.count || c.kept == nil || len(c.kept) >= maxCopies {
-		c.count, c.kept = count, map[K]*V{}
-	}
-	c.kept[key] = v
+	return new(*row.value)
 }
 
-// readRoutine is Store.Routine for p. What the routine refers to is shared.
+// add stores a copy of a row that was read after the changes were counted.
+func (c cache[K, V]) add(key K, changes int64, v *V) {
+	c.rows.Add(key, cachedRow[V]{changes, new(*v)})
+}
+
+// readRoutine reads a routine for p, from the cache if possible. What the routine
+// refers to is shared. Errors are the store's, and CodeBusy.
 func (s *Service) readRoutine(ctx context.Context, p routine.Principal, id string) (*routine.Routine, error) {
 	now, err := s.store.Changes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.routines.read(ctx, now.Routines, id, func(ctx context.Context, id string) (*routine.Routine, error) {
-		done, err := s.admitStored(ctx, p, id, 0)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		return s.store.Routine(ctx, id)
-	}, func(r *routine.Routine) bool { return r.Size() <= maxCopiedText })
+	if r := s.routines.get(id, now.Routines); r != nil {
+		return r, nil
+	}
+	done, err := s.admitStored(ctx, p, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	r, err := s.store.Routine(ctx, id)
+	if err == nil && r.Size() <= maxCachedDefinition {
+		s.routines.add(id, now.Routines, r)
+	}
+	return r, err
 }
 
 // admitStored admits p to decode the definition of a routine's version; version
@@ -81,13 +81,21 @@ func (s *Service) admitStored(ctx context.Context, p routine.Principal, id strin
 	return s.admission.admit(ctx, p, size)
 }
 
-// readToken is Store.TokenByHash. What the token refers to is shared.
+// readToken reads a token, from the cache if possible. What the token refers to is
+// shared. Errors are the store's.
 func (s *Service) readToken(ctx context.Context, hash [32]byte) (*routine.Token, error) {
 	now, err := s.store.Changes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.tokens.read(ctx, now.Tokens, hash, s.store.TokenByHash, func(*routine.Token) bool { return true })
+	if t := s.tokens.get(hash, now.Tokens); t != nil {
+		return t, nil
+	}
+	t, err := s.store.TokenByHash(ctx, hash)
+	if err == nil {
+		s.tokens.add(hash, now.Tokens, t)
+	}
+	return t, err
 }
 
 // ToolsStamp returns a number that changes with every change to a routine, by any

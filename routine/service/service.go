@@ -37,8 +37,8 @@ type Service struct {
 	largeTexts *turns     // of runs whose sanitizers work on a large text
 	transfers  *turns     // of runs that move large data out of their pages
 
-	routines      copies[string, routine.Routine]
-	tokens        copies[[32]byte, routine.Token]
+	routines      cache[string, routine.Routine] // by id
+	tokens        cache[[32]byte, routine.Token] // by hash
 	browserHealth browserHealth
 
 	mu      sync.Mutex
@@ -85,6 +85,8 @@ func New(c Config) *Service {
 		admission:  newAdmission(),
 		largeTexts: newTurns(1),
 		transfers:  newTurns(maxTransfers()),
+		routines:   newCache[string, routine.Routine](),
+		tokens:     newCache[[32]byte, routine.Token](),
 		running:    map[string]*activeRun{},
 		unsaved:    map[string]*routine.Execution{},
 		used:       map[string]time.Time{},
