@@ -10,28 +10,28 @@ import (
 	"time"
 )
 
-// MaxIdempotencyKey bounds a key, in bytes.
-const MaxIdempotencyKey = 255
+// maxIdempotencyKey is the longest key in bytes.
+const maxIdempotencyKey = 255
 
-// Once makes sure that a call does its work at most once, however often it is
-// made: whoever repeats it under the same key is told what came of the first.
-// The zero value does not.
+// Once makes a call idempotent: a call that is repeated with the same key returns what came
+// of the first call, and does not do the work again. The zero value has no key and does
+// nothing.
 type Once struct {
-	// Key is the caller's choice. It belongs to the caller's organization, user,
-	// project and reach: the same key of another one is another key.
+	// Key is chosen by the caller. Keys of other organizations, users or projects, and of
+	// tokens with other allowed hosts, are different keys.
 	Key string
-	// Body is the request; another one under the same key is refused.
+	// Body is the body of the request. A call with the same key and another body is refused.
 	Body []byte
 }
 
-// record is the record of a call; doing tells what is asked for beside the
-// body. Nil without a key. CodeInvalid for what cannot be a key.
+// record returns the record of the call, in which doing tells apart calls of different
+// kinds with the same body. It is nil without a key. CodeInvalid for an invalid key.
 func (o Once) record(p routine.Principal, doing string, now time.Time) (*routine.IdempotencyKey, error) {
 	if o.Key == "" {
 		return nil, nil
 	}
-	if len(o.Key) > MaxIdempotencyKey || !printable(o.Key) {
-		return nil, routine.Errorf(routine.CodeInvalid, "an idempotency key has at most %d printable ASCII characters", MaxIdempotencyKey)
+	if len(o.Key) > maxIdempotencyKey || !printable(o.Key) {
+		return nil, routine.Errorf(routine.CodeInvalid, "an idempotency key has at most %d printable ASCII characters", maxIdempotencyKey)
 	}
 	h := sha256.New()
 	h.Write([]byte(doing + "\n"))
@@ -40,8 +40,8 @@ func (o Once) record(p routine.Principal, doing string, now time.Time) (*routine
 		Fingerprint: [sha256.Size]byte(h.Sum(nil)), CreatedAt: now}, nil
 }
 
-// reachOf returns the hosts that p's runs are limited to, in lower case, sorted and
-// separated by blanks; empty: they are not limited.
+// reachOf returns the hosts that p's runs are limited to, in lower case, sorted and separated
+// by spaces. It is empty if the runs are not limited.
 func reachOf(p routine.Principal) string {
 	var hosts []string
 	for _, host := range p.AllowedHosts {
@@ -51,6 +51,7 @@ func reachOf(p routine.Principal) string {
 	return strings.Join(slices.Compact(hosts), " ")
 }
 
+// printable reports whether text has only printable ASCII characters.
 func printable(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -60,8 +61,9 @@ func printable(text string) bool {
 	return true
 }
 
-// findByKey returns the id of what a call with k's key made; empty: none was made,
-// or k is nil. CodeIdempotencyMismatch when that call was another one.
+// findByKey returns the id of the routine or execution that an earlier call with k's key
+// created. It is empty if there was no such call or k is nil. CodeIdempotencyMismatch when
+// the earlier call was a different one.
 func (s *Service) findByKey(ctx context.Context, k *routine.IdempotencyKey) (string, error) {
 	if k == nil {
 		return "", nil
@@ -79,9 +81,9 @@ func (s *Service) findByKey(ctx context.Context, k *routine.IdempotencyKey) (str
 	return id, nil
 }
 
-// findExecutionByKey returns the execution that a call with k's key has started;
-// nil: there is none. The execution of a call that was made with another token is given to
-// p only if p may read executions: CodeForbidden.
+// findExecutionByKey returns the execution that an earlier call with k's key started, or nil
+// if there was no such call. If the earlier call was made with another token, p needs the
+// right to read executions: CodeForbidden.
 func (s *Service) findExecutionByKey(ctx context.Context, p routine.Principal, k *routine.IdempotencyKey) (*routine.Execution, error) {
 	id, err := s.findByKey(ctx, k)
 	if err != nil || id == "" {

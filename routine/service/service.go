@@ -172,8 +172,8 @@ func (s *Service) Close(ctx context.Context) {
 	}
 }
 
-// Validate checks the body of a validate call of p, in either form, and saves
-// nothing. CodeInvalid with problems, CodeTooLarge, CodeBusy.
+// Validate checks the body of a validate call of p, which has one of the forms of
+// definition.ParseBody, and saves nothing. CodeInvalid with problems, CodeTooLarge, CodeBusy.
 func (s *Service) Validate(ctx context.Context, p routine.Principal, body []byte) (*routine.Definition, []routine.Problem, error) {
 	done, err := s.admission.admit(ctx, p, len(body))
 	if err != nil {
