@@ -144,6 +144,11 @@ func TestDownloadsLeaveNothing(t *testing.T) {
 	if err := a.onTab("#c"); err != nil { // a file that no operation reads
 		t.Fatal(err)
 	}
+	soon(t, "the second file has arrived", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.downloads.list) == 2 && p.downloads.list[1].ended != ""
+	})
 	dir := p.downloadDirectory()
 	if _, err := os.Stat(dir); err != nil {
 		t.Fatal(err)
