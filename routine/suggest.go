@@ -44,11 +44,14 @@ var otherNames = map[string][]string{
 	"title": {"name"}, "public": {"is_public"},
 }
 
+// underscores replaces what separates the words of a name.
+var underscores = strings.NewReplacer("-", "_", " ", "_")
+
 // Nearest returns the candidate that was probably meant by name, or an empty string if
 // none is close: "timeout_ms" for "timeout", "selector" for "selecter" and for
 // "xpath".
 func Nearest(name string, candidates []string) string {
-	fold := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(Truncate(name, 64)))
+	fold := underscores.Replace(strings.ToLower(Truncate(name, 64)))
 	for _, other := range otherNames[fold] {
 		if slices.Contains(candidates, other) {
 			return other
@@ -59,11 +62,15 @@ func Nearest(name string, candidates []string) string {
 	part, leastOfParts := "", 1<<10
 	for _, c := range sorted {
 		lower := strings.ReplaceAll(strings.ToLower(c), "-", "_")
+		contains := len(fold) >= 3 && len(c) >= 3 && (strings.Contains(lower, fold) || strings.Contains(fold, lower))
+		if !contains && differentLength(fold, lower) >= least { // the distance is at least that
+			continue
+		}
 		d := distance(fold, lower)
 		if d < least {
 			best, least = c, d
 		}
-		if len(fold) >= 3 && len(c) >= 3 && d < leastOfParts && (strings.Contains(lower, fold) || strings.Contains(fold, lower)) {
+		if contains && d < leastOfParts {
 			part, leastOfParts = c, d
 		}
 	}
@@ -84,17 +91,26 @@ func DidYouMean(name string, candidates []string) string {
 // compares.
 const MaxSuggestionCandidates = 100
 
+// maxCompared bounds how many bytes of two texts are compared, which bounds the cost.
+const maxCompared = 64
+
+// differentLength is the difference of the lengths of what distance compares.
+func differentLength(a, b string) int {
+	d := min(len(a), maxCompared) - min(len(b), maxCompared)
+	return max(d, -d)
+}
+
 // distance counts the insertions, deletions, replacements and swaps of adjacent
-// characters that turn a into b (optimal string alignment). It compares the first 64
-// bytes only, which bounds its cost.
+// characters that turn a into b (optimal string alignment). It compares the first
+// maxCompared bytes only.
 func distance(a, b string) int {
-	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
-	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
+	a, b = a[:min(len(a), maxCompared)], b[:min(len(b), maxCompared)]
+	rows := [3][maxCompared + 1]int{}
 	for j := range rows[1] {
 		rows[1][j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		before, last, now := rows[(i+2)%3], rows[i%3], rows[(i+1)%3]
+		before, last, now := &rows[(i+2)%3], &rows[i%3], &rows[(i+1)%3]
 		now[0] = i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
