@@ -99,7 +99,7 @@ func (e *env) seed(t testing.TB) {
 	t.Helper()
 	ctx := context.Background()
 	create := func(text string) string {
-		r, _, err := e.service.CreateRoutine(ctx, admin, []byte(text))
+		r, _, err := e.service.CreateRoutine(ctx, admin, []byte(text), service.Once{})
 		if err != nil {
 			t.Fatal(err)
 		}

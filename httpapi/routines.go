@@ -26,7 +26,7 @@ func (a *api) createRoutine(q *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	r, warnings, err := a.service.CreateRoutineOnce(q.Context(), q.principal, text, once)
+	r, warnings, err := a.service.CreateRoutine(q.Context(), q.principal, text, once)
 	if err != nil {
 		return response{}, &errorDetails{error: err, warnings: warnings}
 	}

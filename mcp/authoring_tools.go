@@ -9,6 +9,7 @@ import (
 
 	"rote/mcp/wire"
 	"rote/routine"
+	"rote/routine/service"
 )
 
 const routineArgument = `"routine":{"type":"object","description":"The definition: name, description, parameters, operations; the resource ` + schemaURI +
@@ -116,7 +117,7 @@ func (s *Server) createRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.
 	if err != nil {
 		return s.builtinError(ctx, "create_routine", err)
 	}
-	r, warnings, err := s.service.CreateRoutine(ctx, wire.PrincipalOf(ctx), text)
+	r, warnings, err := s.service.CreateRoutine(ctx, wire.PrincipalOf(ctx), text, service.Once{})
 	if err != nil {
 		return s.builtinError(ctx, "create_routine", err)
 	}

@@ -50,7 +50,8 @@ func TestManyOddNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, _, err := h.service.CreateRoutine(t.Context(), ann, []byte(`{"name":`+string(text)+`,"description":"Odd.","operations":[{"type":"return_html"}]}`))
+		definition := []byte(`{"name":` + string(text) + `,"description":"Odd.","operations":[{"type":"return_html"}]}`)
+		made, _, err := h.service.CreateRoutine(t.Context(), ann, definition, service.Once{})
 		if routine.CodeOf(err) == routine.CodeInvalid {
 			continue
 		}

@@ -89,25 +89,25 @@ func roteForNoop(b *testing.B) (*noopServer, string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	service := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
+	core := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	b.Cleanup(func() {
-		service.Close(context.WithoutCancel(b.Context()))
+		core.Close(context.WithoutCancel(b.Context()))
 		if err := store.Close(); err != nil {
 			b.Error(err)
 		}
 	})
-	if _, _, err := service.CreateRoutine(b.Context(), ann, []byte(named("only"))); err != nil {
+	if _, _, err := core.CreateRoutine(b.Context(), ann, []byte(named("only")), service.Once{}); err != nil {
 		b.Fatal(err)
 	}
-	secret, _, err := service.CreateToken(b.Context(), ann, 0)
+	secret, _, err := core.CreateToken(b.Context(), ann, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := New(Config{Service: service})
+	s, err := New(Config{Service: core})
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &httpFixture{http: s.NewHTTP(httpapi.NewAdmission(httpapi.Config{Service: service}), ""), tokens: map[string]string{"ann": secret}}
+	f := &httpFixture{http: s.NewHTTP(httpapi.NewAdmission(httpapi.Config{Service: core}), ""), tokens: map[string]string{"ann": secret}}
 	listener := httptest.NewServer(f.http)
 	f.url = listener.URL
 	b.Cleanup(func() { f.http.Close(); listener.Close() })

@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"rote/routine"
+	"rote/routine/service"
 )
 
 // hiddenIn reports the first invisible character of a JSON value, in its keys
@@ -53,7 +54,7 @@ func TestAgentsSeeNoInvisibleCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newTestServer(t).with(t, Config{Authoring: true})
-	r, _, err := h.service.CreateRoutine(t.Context(), ann, text)
+	r, _, err := h.service.CreateRoutine(t.Context(), ann, text, service.Once{})
 	if err != nil {
 		t.Fatal(err)
 	}

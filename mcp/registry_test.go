@@ -238,9 +238,9 @@ func bigStore(t testing.TB, n int) routine.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	service := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
+	core := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	for i := range n {
-		if _, _, err := service.CreateRoutine(t.Context(), ann, fmt.Appendf(nil, ordinary, i)); err != nil {
+		if _, _, err := core.CreateRoutine(t.Context(), ann, fmt.Appendf(nil, ordinary, i), service.Once{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,16 +8,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// CreateRoutine checks text and saves it as an active routine of p. The
-// problems are warnings. CodeUnauthenticated, CodeForbidden, CodeInvalid,
-// CodeTooLarge.
-func (s *Service) CreateRoutine(ctx context.Context, p routine.Principal, text []byte) (*routine.Routine, []routine.Problem, error) {
-	return s.CreateRoutineOnce(ctx, p, text, Once{})
-}
-
-// CreateRoutineOnce is CreateRoutine, and gives what the first call gave when it
-// is repeated under its key. CodeIdempotencyMismatch.
-func (s *Service) CreateRoutineOnce(ctx context.Context, p routine.Principal, text []byte, once Once) (*routine.Routine, []routine.Problem, error) {
+// CreateRoutine checks text and saves it as an active routine of p. A call that is
+// repeated under its idempotency key returns what the first one returned; the zero
+// Once has no key. The problems are warnings. CodeUnauthenticated, CodeForbidden,
+// CodeInvalid, CodeTooLarge, CodeIdempotencyMismatch.
+func (s *Service) CreateRoutine(ctx context.Context, p routine.Principal, text []byte, once Once) (*routine.Routine, []routine.Problem, error) {
 	if err := may(p, toCreate, nil); err != nil {
 		return nil, nil, err
 	}

@@ -24,7 +24,7 @@ func TestCreateOnce(t *testing.T) {
 		here, there := two(t, routinetest.NewStore())
 		text := definitionOf(`{"type":"press","key":"Enter"}`, "") // has a warning
 		create := func(s *service.Service, o service.Once) (string, error) {
-			r, warnings, err := s.CreateRoutineOnce(t.Context(), ann, []byte(text), o)
+			r, warnings, err := s.CreateRoutine(t.Context(), ann, []byte(text), o)
 			if err != nil {
 				return "", err
 			}
@@ -93,7 +93,7 @@ func TestExecuteOnce(t *testing.T) {
 			},
 			"another routine": func() error { _, err := there.Execute(t.Context(), ann, other.ID, call); return err },
 			"another action": func() error {
-				_, _, err := here.CreateRoutineOnce(t.Context(), ann, []byte(nap), once("k", "{}"))
+				_, _, err := here.CreateRoutine(t.Context(), ann, []byte(nap), once("k", "{}"))
 				return err
 			},
 		} {
@@ -225,7 +225,7 @@ func TestKeysOfOtherCallers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, _, err := s.CreateRoutineOnce(t.Context(), same, []byte(private), once("c", private))
+	made, _, err := s.CreateRoutine(t.Context(), same, []byte(private), once("c", private))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestKeysOfOtherCallers(t *testing.T) {
 		if err != nil || (again.ID == execution.ID) != row.meets {
 			t.Errorf("%s: %+v, %v", name, again, err)
 		}
-		remade, _, err := s.CreateRoutineOnce(t.Context(), row.as, []byte(private), once("c", private))
+		remade, _, err := s.CreateRoutine(t.Context(), row.as, []byte(private), once("c", private))
 		if err != nil || (remade.ID == made.ID) != row.meets {
 			t.Errorf("%s: %+v, %v", name, remade, err)
 		}
