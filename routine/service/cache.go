@@ -97,14 +97,3 @@ func (s *Service) readToken(ctx context.Context, hash [32]byte) (*routine.Token,
 	}
 	return t, err
 }
-
-// ToolsStamp returns a number that changes with every change to a routine, by any
-// process: while it is the same, so is what Tools and Routines return. It is much
-// cheaper than a list. CodeStoreUnavailable.
-func (s *Service) ToolsStamp(ctx context.Context) (int64, error) {
-	now, err := s.store.Changes(ctx)
-	if err != nil {
-		return 0, storeError(ctx, "look for changes", err)
-	}
-	return now.Routines, nil
-}

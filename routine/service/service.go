@@ -5,7 +5,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -191,85 +190,6 @@ func (s *Service) parse(ctx context.Context, p routine.Principal, text []byte) (
 	}
 	defer done()
 	return definition.Parse(text)
-}
-
-// Routine reads one routine. To callers outside its organization the declarations
-// of its secret parameters show no values and no rules. CodeNotFound;
-// CodeForbidden when it is neither public nor of p's organization, or the scope
-// is missing.
-func (s *Service) Routine(ctx context.Context, p routine.Principal, id string) (*routine.Routine, error) {
-	r, err := s.find(ctx, p, toRead, id)
-	if err != nil {
-		return nil, err
-	}
-	return shownTo(r, p), nil
-}
-
-// find reads a routine with which p may do what is asked.
-func (s *Service) find(ctx context.Context, p routine.Principal, do action, id string) (*routine.Routine, error) {
-	if err := may(p, do, nil); err != nil {
-		return nil, err
-	}
-	r, err := s.readRoutine(ctx, p, id)
-	switch {
-	case errors.Is(err, routine.ErrNotFound):
-		return nil, routine.Errorf(routine.CodeNotFound, "there is no routine %s", routine.Quote(routine.Truncate(id, 80)))
-	case routine.CodeOf(err) == routine.CodeBusy:
-		return nil, err
-	case err != nil:
-		return nil, storeError(ctx, "read routine", err)
-	}
-	if err := may(p, do, routineObject(r)); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// Routines lists what p may read of what f chooses, newest first, each as by
-// Routine, with the number of all of it. Whose routines they are is not f's to say.
-// A routine with a large definition is listed without its parameters and
-// operations, see Routine.Omitted. CodeForbidden, CodeBusy.
-func (s *Service) Routines(ctx context.Context, p routine.Principal, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
-	if err := may(p, toList, nil); err != nil {
-		return nil, 0, err
-	}
-	f.OrganizationID, f.Public = p.OrganizationID, true
-	f.MaxDefinition = maxListedDefinition
-	done, err := s.admission.admitList(ctx, p, f.Limit)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer done()
-	rs, total, err := s.store.Routines(ctx, f)
-	if err != nil {
-		return nil, 0, storeError(ctx, "list routines", err)
-	}
-	for i, r := range rs {
-		rs[i] = shownTo(r, p)
-	}
-	return rs, total, nil
-}
-
-// Tools lists the routines that are published to p's organization as tools,
-// without their definitions. Tool reads one of them.
-func (s *Service) Tools(ctx context.Context, p routine.Principal) ([]*routine.Routine, error) {
-	if err := may(p, toListTools, nil); err != nil {
-		return nil, err
-	}
-	if p.OrganizationID == "" { // the filter would choose the public routines of all others
-		return nil, routine.Errorf(routine.CodeForbidden, "tools belong to an organization: name one")
-	}
-	rs, _, err := s.store.Routines(ctx, routine.RoutineFilter{OrganizationID: p.OrganizationID, Published: true, WithoutDefinitions: true})
-	if err != nil {
-		return nil, storeError(ctx, "list tools", err)
-	}
-	return rs, nil
-}
-
-// Tool reads a routine of p's organization for the list of its tools. What it
-// refers to is shared. CodeNotFound, CodeForbidden, CodeBusy.
-func (s *Service) Tool(ctx context.Context, p routine.Principal, id string) (*routine.Routine, error) {
-	return s.find(ctx, p, toListTools, id)
 }
 
 // Ready returns nil if calls are accepted, the store answers and the browser opens pages. It

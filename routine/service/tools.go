@@ -5,6 +5,39 @@ import (
 	"rote/routine"
 )
 
+// Tools lists the routines that are published to p's organization as tools,
+// without their definitions. Tool reads one of them.
+func (s *Service) Tools(ctx context.Context, p routine.Principal) ([]*routine.Routine, error) {
+	if err := may(p, toListTools, nil); err != nil {
+		return nil, err
+	}
+	if p.OrganizationID == "" { // the filter would choose the public routines of all others
+		return nil, routine.Errorf(routine.CodeForbidden, "tools belong to an organization: name one")
+	}
+	rs, _, err := s.store.Routines(ctx, routine.RoutineFilter{OrganizationID: p.OrganizationID, Published: true, WithoutDefinitions: true})
+	if err != nil {
+		return nil, storeError(ctx, "list tools", err)
+	}
+	return rs, nil
+}
+
+// Tool reads a routine of p's organization for the list of its tools. What it
+// refers to is shared. CodeNotFound, CodeForbidden, CodeBusy.
+func (s *Service) Tool(ctx context.Context, p routine.Principal, id string) (*routine.Routine, error) {
+	return s.find(ctx, p, toListTools, id)
+}
+
+// ToolsStamp returns a number that changes with every change to a routine, by any
+// process: while it is the same, so is what Tools and Routines return. It is much
+// cheaper than a list. CodeStoreUnavailable.
+func (s *Service) ToolsStamp(ctx context.Context) (int64, error) {
+	now, err := s.store.Changes(ctx)
+	if err != nil {
+		return 0, storeError(ctx, "look for changes", err)
+	}
+	return now.Routines, nil
+}
+
 // everyStatus is a filter that routines of all statuses match.
 var everyStatus = []routine.Status{routine.StatusDraft, routine.StatusActive, routine.StatusArchived}
 
