@@ -10,10 +10,9 @@ import (
 	"strings"
 )
 
-// Routine reads one routine. To callers outside its organization the declarations
-// of its secret parameters show no values and no rules. CodeNotFound;
-// CodeForbidden when it is neither public nor of p's organization, or the scope
-// is missing.
+// Routine returns one routine. For callers outside its organization the declarations of its
+// secret parameters have no values and no rules. CodeNotFound; CodeForbidden when it is
+// neither public nor of p's organization, or the token does not have the scope; CodeBusy.
 func (s *Service) Routine(ctx context.Context, p routine.Principal, id string) (*routine.Routine, error) {
 	r, err := s.find(ctx, p, toRead, id)
 	if err != nil {
@@ -22,7 +21,8 @@ func (s *Service) Routine(ctx context.Context, p routine.Principal, id string) (
 	return shownTo(r, p), nil
 }
 
-// find reads a routine with which p may do what is asked.
+// find reads a routine and checks that p may do an action with it. It has the error codes of
+// Routine and of may.
 func (s *Service) find(ctx context.Context, p routine.Principal, do action, id string) (*routine.Routine, error) {
 	if err := may(p, do, nil); err != nil {
 		return nil, err
@@ -42,10 +42,10 @@ func (s *Service) find(ctx context.Context, p routine.Principal, do action, id s
 	return r, nil
 }
 
-// Routines lists what p may read of what f chooses, newest first, each as by
-// Routine, with the number of all of it. Whose routines they are is not f's to say.
-// A routine with a large definition is listed without its parameters and
-// operations, see Routine.Omitted. CodeForbidden, CodeBusy.
+// Routines lists the routines that match f and that p may read, newest first, each as Routine
+// returns it. The number counts all matches. Routines sets the organization of f itself. A
+// routine with a large definition is listed without its parameters and operations, see
+// Routine.Omitted. CodeForbidden, CodeBusy.
 func (s *Service) Routines(ctx context.Context, p routine.Principal, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
 	if err := may(p, toList, nil); err != nil {
 		return nil, 0, err

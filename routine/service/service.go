@@ -1,6 +1,6 @@
-// Package service is what both front ends and the command line call: routines and
-// their versions, executions and their queue, tools, tokens, webhooks. It decides what
-// callers may do, and uses the Store and the Browser that it is given.
+// Package service has the use cases that both front ends and the command line call: routines
+// and their versions, executions and their queue, tools, tokens and webhooks. It decides what
+// callers may do. The Store and the Browser are given to it.
 package service
 
 import (

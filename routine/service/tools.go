@@ -5,13 +5,13 @@ import (
 	"rote/routine"
 )
 
-// Tools lists the routines that are published to p's organization as tools,
-// without their definitions. Tool reads one of them.
+// Tools lists the routines that are published to p's organization as tools, without their
+// definitions, which Tool returns. CodeUnauthenticated, CodeForbidden.
 func (s *Service) Tools(ctx context.Context, p routine.Principal) ([]*routine.Routine, error) {
 	if err := may(p, toListTools, nil); err != nil {
 		return nil, err
 	}
-	if p.OrganizationID == "" { // the filter would choose the public routines of all others
+	if p.OrganizationID == "" { // without it the filter matches the public routines of all organizations
 		return nil, routine.Errorf(routine.CodeForbidden, "tools belong to an organization: name one")
 	}
 	rs, _, err := s.store.Routines(ctx, routine.RoutineFilter{OrganizationID: p.OrganizationID, Published: true, WithoutDefinitions: true})
