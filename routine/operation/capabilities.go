@@ -1,9 +1,18 @@
 package operation
 
 import (
+	"context"
 	"rote/routine"
 	"time"
 )
+
+// Action is an operation that is ready to run: decoded, with its defaults filled in.
+// What only some kinds can do is in the optional interfaces below.
+type Action interface {
+	// Do runs the operation on the page of r. ctx ends with the operation's own limit
+	// or with the run's, whichever comes first.
+	Do(ctx context.Context, r *Run) error
+}
 
 // What only some kinds of operations can do is an optional interface here, beside
 // the function through which others ask for it.

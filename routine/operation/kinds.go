@@ -62,6 +62,18 @@ func (e Effect) With(method string) Effect {
 // the site. An empty method is the default, GET.
 func ChangesSite(method string) bool { return method != "" && method != "GET" && method != "HEAD" }
 
+// ResultKind is the form of a result's data.
+type ResultKind string
+
+const (
+	// ResultValue is any JSON value.
+	ResultValue ResultKind = "value"
+	// ResultHTML is a string of HTML.
+	ResultHTML ResultKind = "html"
+	// ResultFile is a file as a base64 string.
+	ResultFile ResultKind = "file"
+)
+
 // kinds is the only list of the types of operations, in the order of the
 // interface. TestKindsAreInEveryPlace names what a new row still needs.
 var kinds = []Kind{

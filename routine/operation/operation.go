@@ -3,18 +3,9 @@
 package operation
 
 import (
-	"context"
 	"encoding/json"
 	"rote/routine"
 )
-
-// Action is an operation that is decoded, its defaults filled in. The optional
-// interfaces in capabilities.go are what only some kinds can do.
-type Action interface {
-	// Do does it on the run's page. ctx ends with the operation's own limit or
-	// the run's, whichever is first.
-	Do(ctx context.Context, r *Run) error
-}
 
 // The values of x-popup: a click follows the window that it opens, and any
 // operation closes it when it has ended.

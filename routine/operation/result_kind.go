@@ -14,18 +14,6 @@ type ResultInfo struct {
 	Name string
 }
 
-// ResultKind is what data is.
-type ResultKind string
-
-const (
-	// ResultValue is any JSON value.
-	ResultValue ResultKind = "value"
-	// ResultHTML is a text.
-	ResultHTML ResultKind = "html"
-	// ResultFile is a text too, base64.
-	ResultFile ResultKind = "file"
-)
-
 // ResultOf returns the outcome of the last operation of d that sets the result.
 func ResultOf(d *routine.Definition) ResultInfo {
 	for _, o := range slices.Backward(d.Operations) {

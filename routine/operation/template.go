@@ -227,8 +227,3 @@ func AsInvalidValue(err error) (*placeholder.InvalidValueError, bool) {
 	var bad *placeholder.InvalidValueError
 	return bad, errors.As(err, &bad)
 }
-
-func HasToken(text string) bool {
-	t, _ := placeholder.Parse(text, placeholder.Text)
-	return !t.Literal()
-}

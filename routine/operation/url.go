@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"rote/routine"
+	"rote/routine/placeholder"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -68,3 +69,9 @@ func doubtfulRequestURL(url string) (message, hint string) {
 
 // HostNames maps the names of hosts as browsers do.
 var HostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
+
+// HasToken reports whether a text has a placeholder.
+func HasToken(text string) bool {
+	t, _ := placeholder.Parse(text, placeholder.Text)
+	return !t.Literal()
+}
