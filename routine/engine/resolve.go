@@ -50,7 +50,7 @@ func (r *runner) fill(ctx context.Context, op operation.Action) error {
 	if failed != nil {
 		return failed
 	}
-	if bad, ok := operation.AsInvalidValue(err); ok {
+	if bad, ok := operation.InvalidValueIn(err); ok {
 		return routine.Errorf(routine.CodeInvalid, "the value of %s does not fit here: %s", bad.Token.Raw, bad.Reason)
 	}
 	return err

@@ -23,8 +23,8 @@ type limited interface {
 	limit() (time.Duration, string)
 }
 
-// LimitOf returns the time limit that an action has of its own and the name of the
-// field that sets it; false: it has none.
+// LimitOf returns the time limit of an action and the field that sets it; false if the
+// action has no limit of its own.
 func LimitOf(a Action) (limit time.Duration, field string, ok bool) {
 	l, ok := a.(limited)
 	if !ok {
@@ -34,11 +34,11 @@ func LimitOf(a Action) (limit time.Duration, field string, ok bool) {
 	return limit, field, true
 }
 
-// storing puts a session value under a key; empty: it does not.
+// storing may store a session value. storesKey returns its key, or an empty string.
 type storing interface{ storesKey() string }
 
-// StoredKey returns the key under which an action stores a session value; empty: it
-// stores none.
+// StoredKey returns the key under which an action stores a session value, or an empty
+// string if it stores none.
 func StoredKey(a Action) string {
 	if s, ok := a.(storing); ok {
 		return s.storesKey()
@@ -46,10 +46,11 @@ func StoredKey(a Action) string {
 	return ""
 }
 
-// loading reads the session value of a key.
+// loading reads a session value and returns its key.
 type loading interface{ loadsKey() string }
 
-// LoadedKey returns the key whose session value an action reads; empty: it reads none.
+// LoadedKey returns the key of the session value that an action reads, or an empty
+// string.
 func LoadedKey(a Action) string {
 	if l, ok := a.(loading); ok {
 		return l.loadsKey()
@@ -59,24 +60,24 @@ func LoadedKey(a Action) string {
 
 // yielding sets the result of the run.
 type yielding interface {
-	// resultName is, as it is written, the name of the value, the selector of the
-	// element (empty: the page) or the name of the file.
+	// resultName returns, as the author wrote it, the name of the session value, the
+	// selector of the element (empty for the page), or the name of the file.
 	resultName() string
 }
 
-// elementOptional acts on the page only when it names an element.
+// elementOptional needs a page only if it names an element.
 type elementOptional interface{ element() string }
 
-// NeedsPage reports whether an action of kind k acts on what the page holds.
+// NeedsPage reports whether an action of kind k acts on the content of the page.
 func NeedsPage(k Kind, a Action) bool {
 	e, optional := a.(elementOptional)
 	return k.NeedsPage && (!optional || e.element() != "")
 }
 
-// scripted runs a script of the author's.
+// scripted runs a script that the author wrote.
 type scripted interface{ script() string }
 
-// ScriptOf returns the author's script that an action runs; false: it runs none.
+// ScriptOf returns the author's script that an action runs; false if it runs none.
 func ScriptOf(a Action) (string, bool) {
 	if s, ok := a.(scripted); ok {
 		return s.script(), true
@@ -87,7 +88,7 @@ func ScriptOf(a Action) (string, bool) {
 // sleeping pauses for a fixed time.
 type sleeping interface{ sleeps() time.Duration }
 
-// PauseOf returns for how long an action does nothing but pause.
+// PauseOf returns how long an action only waits.
 func PauseOf(a Action) time.Duration {
 	if s, ok := a.(sleeping); ok {
 		return s.sleeps()
@@ -95,11 +96,11 @@ func PauseOf(a Action) time.Duration {
 	return 0
 }
 
-// checked has rules that its schema cannot say.
+// checked has rules that JSON Schema cannot express.
 type checked interface{ check() []routine.Problem }
 
-// Check returns what is wrong with an action beyond what its schema says. The
-// pointers are relative to the operation.
+// Check returns the problems of an action beyond those that its schema finds. Pointers
+// are relative to the operation.
 func Check(a Action) []routine.Problem {
 	if c, ok := a.(checked); ok {
 		return c.check()
@@ -107,23 +108,22 @@ func Check(a Action) []routine.Problem {
 	return nil
 }
 
-// doubtful has what is legal and surely not meant.
-type doubtful interface{ doubts() []routine.Problem }
+// warning may be valid but probably not as intended.
+type warning interface{ warnings() []routine.Problem }
 
-// Warnings returns what is legal in an action and surely not meant. The pointers
+// Warnings returns what is valid in an action but probably not as intended. Pointers
 // are relative to the operation.
 func Warnings(a Action) []routine.Problem {
-	if d, ok := a.(doubtful); ok {
-		return d.doubts()
+	if d, ok := a.(warning); ok {
+		return d.warnings()
 	}
 	return nil
 }
 
-// costly has a check that takes more work than its templates tell.
+// costly has a check whose cost its templates do not show.
 type costly interface{ effort() int }
 
-// EffortOf returns how much work Check is, in units of about half a
-// microsecond.
+// EffortOf returns the cost of Check, in units of about half a microsecond.
 func EffortOf(a Action) int {
 	if c, ok := a.(costly); ok {
 		return c.effort()
@@ -137,5 +137,5 @@ const (
 	headerEffort   = 4
 )
 
-// described names what the operation acts on, as in "#buy".
+// described returns what the operation acts on, as in "#buy".
 type described interface{ subject() string }

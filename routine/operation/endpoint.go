@@ -58,7 +58,7 @@ func (e *endpoint) check() []routine.Problem {
 	return problems
 }
 
-// validHeaderName: a token of RFC 9110 section 5.6.2.
+// validHeaderName reports whether name is a token of RFC 9110, section 5.6.2.
 func validHeaderName(name string) bool {
 	for _, c := range []byte(name) {
 		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -69,7 +69,8 @@ func validHeaderName(name string) bool {
 	return name != ""
 }
 
-// body is the body to send; an empty object and null mean none.
+// body returns the body to send; false if there is none. Null and an empty object mean
+// no body.
 func (e *endpoint) body() (any, bool) {
 	if object, ok := e.Body.(map[string]any); ok && len(object) == 0 {
 		return nil, false
@@ -77,9 +78,8 @@ func (e *endpoint) body() (any, bool) {
 	return e.Body, e.Body != nil
 }
 
-// fetch turns the filled endpoint into the request to make. A user name and a
-// password in the URL become an Authorization header, because no browser fetches a
-// URL that carries them.
+// fetch returns the request to make. The user name and password of the URL become an
+// Authorization header, because browsers refuse to fetch a URL that has them.
 func (e *endpoint) fetch() routine.Fetch {
 	f := routine.Fetch{URL: routine.WithoutUser(e.URL), Method: e.Method, Credentials: e.Credentials, Headers: map[string]string{}}
 	contentType, authorized := "", false
@@ -132,7 +132,7 @@ func formEncode(body map[string]any) string {
 	return form.Encode()
 }
 
-func (e *endpoint) doubts() []routine.Problem {
+func (e *endpoint) warnings() []routine.Problem {
 	var problems []routine.Problem
 	if message, hint := doubtfulRequestURL(e.URL); message != "" {
 		problems = append(problems, routine.Problem{Pointer: "/endpoint/url", Code: "url", Message: message, Hint: hint})

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// anyFile are the content types that servers give whatever file it is.
+// anyFile are content types that servers send for all kinds of files.
 var anyFile = map[string]bool{
 	"": true, "application/octet-stream": true, "binary/octet-stream": true, "application/download": true, "application/x-download": true,
 	"application/force-download": true,
@@ -26,12 +26,12 @@ var typesOf = map[string][]string{
 	".csv": {"text/csv", "text/plain", "text/comma-separated-values", "application/csv", "application/vnd.ms-excel"},
 }
 
-// pages are the names under which a web page is no surprise.
+// pages are the extensions with which a web page is expected.
 var pages = map[string]bool{"": true, ".html": true, ".htm": true, ".xhtml": true, ".txt": true, ".md": true}
 
-// unlike says what a download is when its content type is not one of the file
-// that its name promises; empty: it may well be that.
-func unlike(filename, contentType, asked, from string) string {
+// contentTypeMismatch describes a download whose content type does not fit its file
+// name. It returns an empty string if it may fit.
+func contentTypeMismatch(filename, contentType, asked, from string) string {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		kind = strings.ToLower(strings.TrimSpace(contentType))
@@ -55,7 +55,7 @@ func unlike(filename, contentType, asked, from string) string {
 	return text
 }
 
-// redirected tells whether an answer came from elsewhere than was asked.
+// redirected reports whether a response came from another URL than the requested one.
 func redirected(asked, from string) bool {
 	end, err := url.Parse(from)
 	if err != nil {

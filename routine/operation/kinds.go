@@ -5,28 +5,27 @@ import (
 	"slices"
 )
 
-// Kind is one type of operation and all that is known about it without an
-// operation at hand. The fields that authors see are in
+// Kind describes one type of operation. The fields that authors set are described in
 // schemas/operations/<name>.json.
 type Kind struct {
 	Name string
 	// Effect is what the operation does to the site.
 	Effect Effect
-	// NeedsPage reports whether the operation acts on what the page holds.
+	// NeedsPage reports whether the operation acts on the content of the page.
 	NeedsPage bool
-	// OpensPage reports whether there is a page after the operation: a request
-	// goes to the origin of its URL first.
+	// OpensPage reports whether a page is open after the operation. That includes
+	// requests, which first open the origin of their URL.
 	OpensPage bool
-	// SendsFiles reports whether the page may send a file because of the
-	// operation, as it does when a link to one is clicked.
+	// SendsFiles reports whether the operation may make the site send a file, as a
+	// click on a download link does.
 	SendsFiles bool
-	// Result is what the operation makes the result of the run; empty: nothing.
+	// Result is the form of the result that the operation sets; empty if it sets none.
 	Result ResultKind
 	// new makes an action with the defaults filled in.
 	new func() Action
 }
 
-// Ends reports whether a routine can end with the operation because it sets the
+// Ends reports whether a routine can end with the operation, because it sets the
 // result.
 func (k Kind) Ends() bool { return k.Result != "" }
 
@@ -36,8 +35,8 @@ type Effect string
 const (
 	// EffectReads: the operation changes nothing on the site.
 	EffectReads Effect = "reads"
-	// EffectNeutral: the operation changes the page, which tells the site nothing
-	// until a later operation makes it.
+	// EffectNeutral means that the operation changes the page only. The site does not
+	// learn of it before a later operation.
 	EffectNeutral Effect = "neutral"
 	// EffectChanges: the operation may change something on the site.
 	EffectChanges Effect = "changes"
@@ -108,7 +107,7 @@ const defaultTimeoutMS = 20000
 // Kinds returns the types of operations in the order of the interface.
 func Kinds() iter.Seq[Kind] { return slices.Values(kinds) }
 
-// indexOfKind returns the place in kinds of the type with that name; -1: there is none.
+// indexOfKind returns the index in kinds of the type with a name, or -1.
 func indexOfKind(name string) int {
 	return slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
 }
@@ -122,7 +121,7 @@ func KindNames() []string {
 	return names
 }
 
-// KindOf describes the type of operation with that name; false: there is none.
+// KindOf returns the kind with a name; false if there is none.
 func KindOf(name string) (Kind, bool) {
 	if i := indexOfKind(name); i >= 0 {
 		return kinds[i], true

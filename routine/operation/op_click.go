@@ -33,7 +33,7 @@ func (o *opClick) Do(ctx context.Context, r *Run) error {
 	return nil
 }
 
-// withLimit adds to a failed search for an element how long it lasted.
+// withLimit adds to the error of a failed search for an element how long it lasted.
 func withLimit(err error, ms routine.Integer) error {
 	if err == nil {
 		return nil
@@ -45,8 +45,7 @@ func withLimit(err error, ms routine.Integer) error {
 	return &routine.Error{Code: e.Code, Message: fmt.Sprintf("%s after %d ms", e.Message, ms), Cause: err}
 }
 
-// noteFound records what a selector matched. It warns when that was several
-// elements, of which the author may have meant another.
+// noteFound records what a selector matched, and warns if it matched several elements.
 func (r *Run) noteFound(selector string, f routine.Match) {
 	r.Detail("matches", f.Matches)
 	if f.Skipped > 0 {
@@ -56,7 +55,7 @@ func (r *Run) noteFound(selector string, f routine.Match) {
 }
 
 // warnOfMatches warns of a selector that matches more than one element. The first
-// one was used, after the skipped ones, which could not be.
+// actionable one was used, after skipped ones that were not.
 func (r *Run) warnOfMatches(selector string, matches, skipped int) {
 	if matches < 2 {
 		return

@@ -26,12 +26,12 @@ func (o *opDownload) Do(ctx context.Context, r *Run) error {
 	if err := r.SetFile(f); err != nil {
 		return err
 	}
-	if text := unlike(o.Filename, f.ContentType, o.Endpoint.URL, response.URL); text != "" {
+	if text := contentTypeMismatch(o.Filename, f.ContentType, o.Endpoint.URL, response.URL); text != "" {
 		r.Warn(text)
 	}
 	return nil
 }
 
-func (o *opDownload) doubts() []routine.Problem { return o.Endpoint.doubts() }
+func (o *opDownload) warnings() []routine.Problem { return o.Endpoint.warnings() }
 
 func (o *opDownload) effort() int { return o.Endpoint.effort() }

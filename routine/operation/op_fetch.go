@@ -44,12 +44,12 @@ func (o *opFetch) Do(ctx context.Context, r *Run) error {
 	return r.store(ctx, o.SessionKey, text, true)
 }
 
-// maxLightText is the size in bytes up to which the sanitizers of several runs
-// work on their texts at the same time. For larger ones runs take turns, because
-// the work takes several times the text's memory.
+// maxLightText is the size in bytes up to which several runs may sanitize texts at the
+// same time. Runs take turns with larger ones, because the work needs several times
+// the text's memory.
 const maxLightText = 1 << 20
 
-// sanitize gives the text of a response as it is stored.
+// sanitize applies the data_sanitizer to a response and returns the text to store.
 func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []byte) (string, error) {
 	steps, _ := sanitize.Parse(sanitizer)
 	if len(steps) > 0 && len(body) > maxLightText {
@@ -86,15 +86,16 @@ func (r *Run) fetch(ctx context.Context, e *endpoint) (routine.Response, error) 
 	return response, nil
 }
 
-// SecretNames stand in the names of what carries credentials, in lower case.
-var SecretNames = []string{"authorization", "cookie", "token", "api-key", "apikey", "secret", "password", "csrf", "xsrf"}
+// CredentialWords are words, in lower case, in names of headers and query parameters
+// whose values are credentials.
+var CredentialWords = []string{"authorization", "cookie", "token", "api-key", "apikey", "secret", "password", "csrf", "xsrf"}
 
-// maskHeaders hides the values of headers that carry credentials.
+// maskHeaders masks the values of headers that contain credentials.
 func maskHeaders(headers map[string]string) map[string]string {
 	shown := make(map[string]string, len(headers))
 	for name, value := range headers {
 		lower := strings.ToLower(name)
-		for _, secret := range SecretNames {
+		for _, secret := range CredentialWords {
 			if strings.Contains(lower, secret) {
 				value = routine.Masked
 			}
@@ -104,9 +105,9 @@ func maskHeaders(headers map[string]string) map[string]string {
 	return shown
 }
 
-// doubts warns of the sanitizer's paths, in which nothing is filled in, too.
-func (o *opFetch) doubts() []routine.Problem {
-	problems := o.Endpoint.doubts()
+// warnings warns of the sanitizer's paths, in which nothing is filled in, too.
+func (o *opFetch) warnings() []routine.Problem {
+	problems := o.Endpoint.warnings()
 	if !bytes.Contains(o.Sanitizer, []byte("{{")) {
 		return problems
 	}

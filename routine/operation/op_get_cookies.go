@@ -21,9 +21,9 @@ func (o *opGetCookies) storesKey() string { return o.SessionKey }
 // removes.
 var filterTokens = regexp.MustCompile(`"?\{\{[^{}]*\}\}"?`)
 
-// doubts warns of a filter that can match nothing. It is no error: routines with
+// warnings warns of a filter that can match nothing. It is no error: routines with
 // such a filter are stored, and they run.
-func (o *opGetCookies) doubts() []routine.Problem {
+func (o *opGetCookies) warnings() []routine.Problem {
 	if o.DomainFilter == "" {
 		return nil // said by the schema
 	}
@@ -58,7 +58,7 @@ func (o *opGetCookies) Do(ctx context.Context, r *Run) error {
 // maxShownDomains bounds how many domains a warning names.
 const maxShownDomains = 5
 
-// noCookie is the warning that a filter matched no cookie.
+// noCookie returns the warning that a filter matched no cookie.
 func noCookie(filter, fault string, cookies []routine.Cookie) string {
 	text := fmt.Sprintf("domain_filter %s matches no cookie", routine.Quote(routine.Truncate(filter, 80)))
 	if fault != "" {
@@ -79,17 +79,16 @@ func noCookie(filter, fault string, cookies []routine.Cookie) string {
 	return text + ": there are cookies of " + strings.Join(domains, ", ")
 }
 
-// domainFilter is the domain whose cookies are kept, with those of its
-// subdomains. The empty one keeps all.
+// domainFilter selects the cookies of a domain and its subdomains. An empty filter
+// selects all.
 type domainFilter string
 
 // domainPattern is a host name in ASCII, an underscore included, which cookies
 // of real sites have.
 var domainPattern = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$`)
 
-// parseDomainFilter reads a filter: *, or a domain in any case and script, which
-// may begin with a dot or with "*.". fault says why text is none; empty: it is
-// one.
+// parseDomainFilter reads a filter: *, or a domain in any case and script, which may
+// begin with a dot or "*.". fault says why text is not a filter; empty if it is.
 func parseDomainFilter(text string) (f domainFilter, fault string) {
 	if text == "*" {
 		return "", ""

@@ -28,13 +28,13 @@ func (o *opReturn) Do(ctx context.Context, r *Run) error {
 	return r.setData(storedValue(text), len(text))
 }
 
-// maxDataDepth bounds the nesting of a result, far below what readers of JSON
-// take: around it are the execution, and what carries that.
+// maxDataDepth bounds the nesting of a result. It is far below the limits of JSON
+// readers, because the execution and the protocol nest it further.
 const maxDataDepth = 1000
 
-// storedValue is the value that a session text stands for: JSON comes back as
-// JSON, anything else, and what is nested too deeply, as the text. A JSON string
-// that holds an object or array is parsed once more, because pages store such.
+// storedValue returns the JSON value of a session text. Text that is not JSON, or
+// nested too deeply, becomes a string. A JSON string that contains an object or array
+// is parsed once more, because pages store such strings.
 func storedValue(text string) json.RawMessage {
 	value := json.RawMessage(text)
 	if !json.Valid(value) || depth(value) > maxDataDepth {
@@ -51,7 +51,7 @@ func storedValue(text string) json.RawMessage {
 	return value
 }
 
-// depth is how deep valid JSON nests objects and arrays.
+// depth returns the nesting depth of valid JSON.
 func depth(text []byte) int {
 	deepest, open, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {

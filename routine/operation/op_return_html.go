@@ -47,7 +47,7 @@ func (o *opReturnHTML) Do(ctx context.Context, r *Run) error {
 	return r.setData(routine.RawJSON(html), len(html))
 }
 
-func (o *opReturnHTML) doubts() []routine.Problem {
+func (o *opReturnHTML) warnings() []routine.Problem {
 	if o.Selector != "" && o.Scope == "page" {
 		return []routine.Problem{{Pointer: "/selector", Code: "ignored_field", Message: "selector is ignored while scope is page", Hint: `write "scope": "element"`}}
 	}

@@ -30,7 +30,7 @@ func (o *opScroll) Do(ctx context.Context, r *Run) error {
 	return withLimit(err, o.TimeoutMS)
 }
 
-func (o *opScroll) doubts() []routine.Problem {
+func (o *opScroll) warnings() []routine.Problem {
 	switch {
 	case o.Selector != "" && (o.X != nil || o.Y != nil):
 		at := "/y"

@@ -1,5 +1,6 @@
-// Package operation has the kinds of operations: the table of what is known about
-// each, how one is decoded from a definition, checked, described and done on a page.
+// Package operation has the kinds of operations. For each kind it has what is known
+// about it (the table in kinds.go), and how an operation of the kind is decoded,
+// checked, described and run on a page.
 package operation
 
 import (
@@ -14,7 +15,7 @@ const (
 	ClosePopup  = "close"
 )
 
-// PopupOf returns the x-popup of the operation; empty: it has none.
+// PopupOf returns the x-popup field of the operation, or an empty string.
 func PopupOf(o routine.Operation) string {
 	var field struct {
 		Popup any `json:"x-popup"`
@@ -24,8 +25,8 @@ func PopupOf(o routine.Operation) string {
 	return text
 }
 
-// Decode makes a fresh action of the operation's kind. Each run decodes anew, so
-// that filling in placeholders never reaches the definition.
+// Decode returns a new action of the operation's kind. Each run decodes again, so that
+// filled placeholders never change the definition.
 func Decode(o routine.Operation) (Action, error) {
 	i := indexOfKind(o.Type())
 	if i < 0 {
@@ -36,8 +37,8 @@ func Decode(o routine.Operation) (Action, error) {
 	return op, routine.DecodeJSON(o.Raw(), op)
 }
 
-// Describe is the operation in a few words for progress and logs, as in
-// "click #search". Placeholders are shown as written.
+// Describe returns a short description of the operation for progress reports and logs,
+// as in "click #search". Placeholders are shown as written.
 func Describe(o routine.Operation) string {
 	op, err := Decode(o)
 	if err != nil {

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// ResultInfo is what a routine gives, as far as its definition tells.
+// ResultInfo describes the result of a routine as far as its definition tells.
 type ResultInfo struct {
-	// Kind is what the data of a completed run is; empty: there is none.
+	// Kind is the form of the data of a completed run; empty if there is none.
 	Kind ResultKind
-	// Name is, as it is written, the value's name, the element's selector (empty:
-	// the page) or the file's name.
+	// Name is, as the author wrote it, the name of the session value, the selector of
+	// the element (empty for the page), or the name of the file.
 	Name string
 }
 
-// ResultOf returns the outcome of the last operation of d that sets the result.
+// ResultOf returns the result set by the last operation of d that sets one.
 func ResultOf(d *routine.Definition) ResultInfo {
 	for _, o := range slices.Backward(d.Operations) {
 		op, err := Decode(o)

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Run is what the operations of one execution act on.
+// Run is the state of one execution on which its operations act.
 type Run struct {
 	Page routine.Page
 	// Parameters are the values of the call by parameter name.
@@ -46,7 +46,7 @@ type Secrets interface {
 	FormattedWithin(text string) bool
 }
 
-// SetFile makes a file the result of the run so far.
+// SetFile makes a file the result of the run, until another operation sets one.
 func (r *Run) SetFile(f routine.File) error {
 	data := make([]byte, base64.StdEncoding.EncodedLen(len(f.Data))+2)
 	data[0], data[len(data)-1] = '"', '"'
@@ -70,8 +70,8 @@ func (r *Run) Warn(text string) {
 	r.Result.Warnings = append(r.Result.Warnings, text)
 }
 
-// setData makes data the result of the run so far; size is that of its raw
-// bytes.
+// setData makes data the result of the run, until another operation sets one. size is
+// the number of bytes before encoding.
 func (r *Run) setData(data json.RawMessage, size int) error {
 	if r.MaxResult > 0 && int64(size) > r.MaxResult {
 		return routine.Errorf(routine.CodeResultTooLarge, "the result has %d bytes, the limit is %d: return less, or raise --max-result", size, r.MaxResult)
@@ -81,9 +81,9 @@ func (r *Run) setData(data json.RawMessage, size int) error {
 	return nil
 }
 
-// store keeps a session value, and mirrors it into the page where authors'
-// scripts read it back. The values of one run together are capped like its
-// result.
+// store keeps a session value. If mirror is set, it also writes the value to the
+// page's sessionStorage, where the author's scripts can read it. MaxResult bounds all
+// values together.
 func (r *Run) store(ctx context.Context, key, text string, mirror bool) error {
 	r.valueBytes += int64(len(text) - len(r.Values[key]))
 	if r.MaxResult > 0 && r.valueBytes > r.MaxResult {
@@ -98,11 +98,11 @@ func (r *Run) store(ctx context.Context, key, text string, mirror bool) error {
 	return r.Page.Mirror(ctx, key, text)
 }
 
-// maxNamedKeys is how many keys of a page's session storage a message names.
+// maxNamedKeys bounds how many keys of a page's sessionStorage a message names.
 const maxNamedKeys = 10
 
-// storedKeys names what there is instead of a missing session value: what the run
-// has stored, and what the page has stored itself.
+// storedKeys lists, for the message that a session value is missing, the keys that the
+// run has stored and those that the page has stored itself.
 func (r *Run) storedKeys(ctx context.Context) string {
 	stored := "nothing was stored before"
 	if keys := slices.Sorted(maps.Keys(r.Values)); len(keys) > 0 {

@@ -13,8 +13,8 @@ import (
 	"rote/routine/placeholder"
 )
 
-// Site is one templated string of an operation: where it stands and what kind
-// of place that is.
+// Site is one string of an operation that may have placeholders, with its position and
+// the kind of its place.
 type Site struct {
 	Pointer string // relative to the operation
 	Key     bool   // it is the key that the pointer names, not the value
@@ -22,14 +22,14 @@ type Site struct {
 	Place   placeholder.Place
 }
 
-// places are the values of the `fill` tag that operation structs carry on each
-// field that may hold placeholders.
+// places are the values of the `fill` struct tag, which marks the fields of operations
+// that may have placeholders.
 var places = map[string]placeholder.Place{
 	"text": placeholder.Text, "url": placeholder.URL, "selector": placeholder.Selector, "script": placeholder.Script,
 	"regexp": placeholder.Regexp, "header": placeholder.Header, "filename": placeholder.Filename, "value": placeholder.Value,
 }
 
-// templated is a field with a `fill` tag, or a struct that has such.
+// templated is a field with a `fill` tag, or a struct that contains such fields.
 type templated struct {
 	index   int
 	pointer string
@@ -37,7 +37,7 @@ type templated struct {
 	inner   []templated
 }
 
-// templatedFields are those of each kind's struct.
+// templatedFields returns the templated fields of each kind's struct.
 var templatedFields = sync.OnceValue(func() map[reflect.Type][]templated {
 	all := map[reflect.Type][]templated{}
 	for _, k := range kinds {
@@ -65,8 +65,9 @@ func fieldsOf(t reflect.Type, pointer string) []templated {
 	return fields
 }
 
-// EachTemplate shows every templated string of op, in the order of the fields.
-// Of a body, which can be large, those that hold no token are left out.
+// EachTemplate calls show for each string of op that may have placeholders, in the
+// order of the fields. It leaves out strings without tokens of a body, which can be
+// large.
 func EachTemplate(op Action, show func(Site)) {
 	v := reflect.ValueOf(op).Elem()
 	eachField(v, templatedFields()[v.Type()], show)
@@ -85,8 +86,8 @@ func eachField(v reflect.Value, fields []templated, show func(Site)) {
 	}
 }
 
-// eachInTree shows the strings of a decoded JSON value, and the keys of its
-// objects where those may hold placeholders.
+// eachInTree calls show for the strings of a decoded JSON value, and for the keys of
+// its objects where these may have placeholders.
 func eachInTree(x any, f templated, at *routine.Pointer, show func(Site)) {
 	shown := func(text string, key bool) {
 		if !fillsKeys(f.place) || strings.Contains(text, "{{") {
@@ -120,12 +121,12 @@ func eachInTree(x any, f templated, at *routine.Pointer, show func(Site)) {
 	}
 }
 
-// fillsKeys tells whether the keys of an object are filled: a header's name is
-// fixed, a body's key is not.
+// fillsKeys reports whether placeholders in the keys of an object are filled: those of
+// a body are, the names of headers are not.
 func fillsKeys(place placeholder.Place) bool { return place == placeholder.Value }
 
-// ReplaceTemplates puts what put returns in the place of every templated string
-// of op. The first error ends it.
+// ReplaceTemplates replaces each string of op that may have placeholders by what put
+// returns. It stops at the first error.
 func ReplaceTemplates(op Action, put func(Site) (any, error)) error {
 	v := reflect.ValueOf(op).Elem()
 	return replaceFields(v, templatedFields()[v.Type()], put)
@@ -153,8 +154,8 @@ func replaceFields(v reflect.Value, fields []templated, put func(Site) (any, err
 	return nil
 }
 
-// replaceTree replaces the strings of a decoded JSON value, the keys of objects
-// among them. It makes a new tree.
+// replaceTree returns a copy of a decoded JSON value with its strings replaced,
+// including the keys of objects where these may have placeholders.
 func replaceTree(x any, pointer string, place placeholder.Place, put func(Site) (any, error)) (any, error) {
 	switch x := x.(type) {
 	case string:
@@ -209,7 +210,8 @@ func replaceObject(x map[string]any, pointer string, place placeholder.Place, pu
 	return out, nil
 }
 
-// KeyClash tells that values made one key of two.
+// KeyClash is the error that two keys of an object are equal after placeholders were
+// filled in.
 type KeyClash struct {
 	Pointer string // of the second
 	Keys    string // both, as written
@@ -217,13 +219,14 @@ type KeyClash struct {
 
 func (e *KeyClash) Error() string { return e.Unwrap().Error() }
 
-// Unwrap gives the error that a run ends with.
+// Unwrap returns the error with which a run ends.
 func (e *KeyClash) Unwrap() error {
 	return routine.Errorf(routine.CodeInvalid, "two keys of the object at %s become the same", e.Pointer[:strings.LastIndexByte(e.Pointer, '/')])
 }
 
-// AsInvalidValue finds a value that its place does not allow.
-func AsInvalidValue(err error) (*placeholder.InvalidValueError, bool) {
+// InvalidValueIn returns the first error in the chain of err that says that a value is
+// not allowed in its place.
+func InvalidValueIn(err error) (*placeholder.InvalidValueError, bool) {
 	var bad *placeholder.InvalidValueError
 	return bad, errors.As(err, &bad)
 }

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// webURL refuses what is no http or https URL: a run goes nowhere else.
+// webURL returns an error unless s is an absolute http or https URL. Runs open no
+// others.
 func webURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -26,7 +27,7 @@ func webURL(s string) error {
 	return nil
 }
 
-// header reads a header of any case.
+// header returns the value of a header whose name matches in any case.
 func header(headers map[string]string, name string) string {
 	for k, v := range headers {
 		if strings.EqualFold(k, name) {

@@ -15,10 +15,10 @@ const (
 	maxMissSteps = 100_000
 )
 
-// missed says why a path selects nothing: what stands where its first step
+// explainNoMatch says why a path selects nothing: what stands where its first step
 // leads nowhere. It is empty where that may well be so, as with the items of a
 // list that has none, or one that a filter leaves none of.
-func (s *pathSearch) missed(x *jsonPath) string {
+func (s *pathSearch) explainNoMatch(x *jsonPath) string {
 	steps := s.steps
 	defer func() { s.steps = steps }()
 	s.steps = min(steps, maxMissSteps)
@@ -63,7 +63,7 @@ func placeOf(x jp.Expr, n int) string {
 
 // contents says in a few words what a value is.
 func (s *pathSearch) contents(n jsonNodeID) (words string, err error) {
-	defer func() { err = stopped(&jsonPath{}, recover()) }()
+	defer func() { err = searchError(&jsonPath{}, recover()) }()
 	switch s.doc.kind(n) {
 	case '{':
 		return s.memberNames(n), nil

@@ -107,8 +107,8 @@ func (s *pathSearch) step(n int) {
 	}
 }
 
-// stopped turns what was recovered from a search of x into an error.
-func stopped(x *jsonPath, recovered any) error {
+// searchError turns what was recovered from a search of x into an error.
+func searchError(x *jsonPath, recovered any) error {
 	if recovered == nil {
 		return nil
 	}
@@ -126,7 +126,7 @@ func stopped(x *jsonPath, recovered any) error {
 
 // find gives the nodes that the path selects, in the order of the response.
 func (s *pathSearch) find(x *jsonPath) (found []jsonNodeID, err error) {
-	defer func() { err = stopped(x, recover()) }()
+	defer func() { err = searchError(x, recover()) }()
 	return s.collect(x, x.expr, rootNode), nil
 }
 

@@ -207,7 +207,7 @@ func (s *pathSearch) values(x *jsonPath, c *pathCondition, n jsonNodeID) []any {
 	}
 	for _, l := range s.values(x, c.left, n) {
 		for _, r := range right {
-			if s.step(1); s.holds(c, l, r) {
+			if s.step(1); s.compares(c, l, r) {
 				return []any{true}
 			}
 		}
@@ -269,8 +269,8 @@ func (s *pathSearch) lengths(x *jsonPath, c *pathCondition, n jsonNodeID) []any 
 	return all
 }
 
-// holds reports whether a comparison of two values holds.
-func (s *pathSearch) holds(c *pathCondition, left, right any) bool {
+// compares reports whether a comparison of two values holds.
+func (s *pathSearch) compares(c *pathCondition, left, right any) bool {
 	order, ordered := compareValues(left, right)
 	switch c.op {
 	case "==":

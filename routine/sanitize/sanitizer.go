@@ -166,7 +166,7 @@ func (s *Step) pick(ctx context.Context, text []byte, limit int64, warn func(str
 			return nil, err
 		}
 		if len(found[i]) == 0 {
-			if why := search.missed(x); why != "" {
+			if why := search.explainNoMatch(x); why != "" {
 				warn(why)
 			}
 		}
