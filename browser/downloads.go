@@ -32,7 +32,7 @@ type download struct {
 	id, name, url string
 	received      int64
 	// ended says how the download ended: completed, canceled or too large; empty while it
-	// is under way. taken reports whether Files has returned it.
+	// is under way. returned reports whether Files has returned it.
 	ended    string
 	returned bool
 }
@@ -50,7 +50,7 @@ type downloads struct {
 	list []*download
 	// maxBytes is how many bytes those may have together; 0 for any number.
 	maxBytes int64
-	// refused are those beyond maxDownloads, by id; told counts those for which there was
+	// refused are those beyond maxDownloads, by id; warned counts those for which there was
 	// a warning.
 	refused map[string]bool
 	warned  int

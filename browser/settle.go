@@ -206,7 +206,7 @@ func (p *page) awaitLoadHandlers(ctx context.Context, before navState) error {
 }
 
 // nextTask evaluates a promise that is fulfilled after the timers that are due, because
-// handlers often defer their work with a timer. Like [view.ask], it does not pause the
+// handlers often defer their work with a timer. Like [frameView.ask], it does not pause the
 // page.
 func (p *page) nextTask() *cdp.Future {
 	p.mu.Lock()

@@ -1,5 +1,5 @@
 // Package httpapi is the REST front end. It decodes requests, calls
-// [routine.Service] and encodes the results as JSON. It contains no rules about
+// [service.Service] and encodes the results as JSON. It contains no rules about
 // routines. Errors are returned as problem details (RFC 9457).
 package httpapi
 

@@ -1,5 +1,5 @@
 // Package mcp is the front end for agents: it publishes routines as tools of the
-// Model Context Protocol. [routine.Service] decides what a caller may do. This
+// Model Context Protocol. [service.Service] decides what a caller may do. This
 // package turns routines into tools, resources and prompts, and results into
 // texts; package wire carries the messages.
 package mcp

@@ -6,26 +6,28 @@
 // identifier, a member of a global object (also through an alias, a
 // destructuring, or a computed key that folds to a string), a call of
 // .constructor. Words in comments and strings, members of other objects and
-// the script's own names are not looked at twice.
+// the script's own names are ignored.
 //
 // # What the text cannot show
 //
 // This check gives authors early feedback. It is not a sandbox. It does
 // not detect
 //
-//   - deputies: functions of the page that fetch or evaluate for the caller
+//   - functions of the page that fetch or evaluate for the script
 //     ($.get, a wrapper kept under another name, getToken('1&leak=' + x));
 //   - names and values built at run time (Object.values(window), a property
 //     set earlier, a function picked from an array by a computed index);
 //   - requests and navigation that the DOM makes: CSS, media, link elements,
 //     HTML glued from pieces, an own form with a foreign action;
 //   - hooks set as properties (el.onclick = f), which cannot be distinguished from
-//     reader.onload = f, and observers that the interface does not list
+//     reader.onload = f, and observers that the list of rules does not have
 //     (ResizeObserver, PerformanceObserver);
 //   - data that leaves with the page's next request (document.cookie = x).
 //
-// All of these are blocked by the guard of the browser at run time. Security
-// relies on the guard, not on this package.
+// The guard (package browser/guard) blocks most of these at run time. Its comment
+// lists what it does not prevent, such as the first and the last of these; the
+// rules of egress hold for them too. Security relies on the guard and on egress,
+// not on this package.
 //
 // The parser is not the browser's. It rejects legacy octal numbers, and misses
 // a few early errors (an unknown label, an invalid regular expression) that the

@@ -20,7 +20,7 @@ var retentionPromises = []promise{
 	{"without bounds all is kept", pruneNothing},
 }
 
-// ended creates executions a second apart, the first at Time, each with a large
+// endedWithFiles creates executions a second apart, the first at Time, each with a large
 // file, and ends them.
 func endedWithFiles(t *testing.T, s routine.Store, n int) []*routine.Execution {
 	t.Helper()

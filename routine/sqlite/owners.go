@@ -18,7 +18,8 @@ import (
 	"rote/routine"
 )
 
-// An open execution belongs to the process that runs it. If that process dies,
+// owner marks this process as the owner of the executions that it creates. An open
+// execution belongs to the process that runs it. If that process dies,
 // another one must end the row, but never while the owner is alive. A process
 // id could not tell the two apart: ids are reused, and differ between
 // containers that share a volume. A heartbeat would take a slow process for a
@@ -40,8 +41,6 @@ type owner struct {
 
 const ownerInfix = ".owner-"
 
-// The condition on status is written as in the partial index executions_open,
-// or SQLite would not use it.
 const (
 	// The condition on status must be written as in the partial index
 	// executions_open, otherwise SQLite does not use the index.
