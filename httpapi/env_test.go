@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,10 +58,44 @@ type envConfig struct {
 	service service.Config
 }
 
+var emptyDatabaseOnce struct {
+	sync.Mutex
+	file []byte
+}
+
+// emptyDatabase returns the file of a database without content. It is made once,
+// because the migrations take a quarter of the time of a usual test.
+func emptyDatabase(t testing.TB) []byte {
+	t.Helper()
+	emptyDatabaseOnce.Lock()
+	defer emptyDatabaseOnce.Unlock()
+	if emptyDatabaseOnce.file != nil {
+		return emptyDatabaseOnce.file
+	}
+	path := filepath.Join(t.TempDir(), "rote.db")
+	db, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	emptyDatabaseOnce.file = file
+	return file
+}
+
 func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 	t.Helper()
 	ctx := context.Background()
-	db, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "rote.db"))
+	path := filepath.Join(t.TempDir(), "rote.db")
+	if err := os.WriteFile(path, emptyDatabase(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sqlite.Open(ctx, path)
 	if err != nil {
 		t.Fatal(err)
 	}
