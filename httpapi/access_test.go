@@ -160,7 +160,7 @@ func TestSecretsOfPublicRoutinesAreNotShown(t *testing.T) {
 		 "validation": {"pattern": "^hunter[2-7]$", "enum_values": ["hunter2", "hunter3", "hunter7"], "min_length": 7, "max_length": 7, "x-of": {"hunter8": 1}}},
 		{"name": "n", "type": "integer", "x-secret": true, "min_value": 4711, "max_value": 4711},
 		{"name": "e", "type": "enum", "x-secret": true, "enum_values": ["hunter9"]}, {"name": "q", "default": "shown"}],
-		"operations": [{"type": "press", "key": "{{p}}{{q}}{{n}}{{e}}"}]}`), service.Once{})
+		"operations": [{"type": "press", "key": "{{p}}{{q}}{{n}}{{e}}"}]}`), service.Idempotency{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func (e *env) seed(t testing.TB) {
 	t.Helper()
 	ctx := context.Background()
 	create := func(text string) string {
-		r, _, err := e.service.CreateRoutine(ctx, admin, []byte(text), service.Once{})
+		r, _, err := e.service.CreateRoutine(ctx, admin, []byte(text), service.Idempotency{})
 		if err != nil {
 			t.Fatal(err)
 		}

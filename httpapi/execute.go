@@ -32,7 +32,7 @@ func (a *api) executeRoutine(q *request) (response, error) {
 			Message: "callback_url is for a call that does not wait: send the header Prefer: respond-async"}})
 	}
 	call.Via = routine.ViaREST
-	if call.Once, err = idempotencyOf(q.Header, text); err != nil {
+	if call.Idempotency, err = idempotencyOf(q.Header, text); err != nil {
 		return response{}, err
 	}
 	if async {
@@ -66,15 +66,15 @@ func hasPreference(h http.Header, preference string) bool {
 
 // idempotencyOf returns the idempotency key of a request with its body, or the
 // zero value if there is no key.
-func idempotencyOf(h http.Header, body []byte) (service.Once, error) {
+func idempotencyOf(h http.Header, body []byte) (service.Idempotency, error) {
 	keys := h.Values("Idempotency-Key")
 	if len(keys) > 1 || len(keys) == 1 && keys[0] == "" {
-		return service.Once{}, routine.Errorf(routine.CodeInvalid, "Idempotency-Key must be one value that is not empty")
+		return service.Idempotency{}, routine.Errorf(routine.CodeInvalid, "Idempotency-Key must be one value that is not empty")
 	}
 	if len(keys) == 0 {
-		return service.Once{}, nil
+		return service.Idempotency{}, nil
 	}
-	return service.Once{Key: keys[0], Body: body}, nil
+	return service.Idempotency{Key: keys[0], Body: body}, nil
 }
 
 // readCall decodes the body of an execute call. The service checks the

@@ -182,14 +182,14 @@ func statusAndMarks(r response) string {
 // markedObjects makes a routine with two versions and two executions.
 func (e *env) markedObjects(t *testing.T, owner routine.Principal) *strings.Replacer {
 	t.Helper()
-	r, _, err := e.service.CreateRoutine(t.Context(), owner, []byte(strings.Replace(markedRoutine, "markdescription", "nothing", 1)), service.Once{})
+	r, _, err := e.service.CreateRoutine(t.Context(), owner, []byte(strings.Replace(markedRoutine, "markdescription", "nothing", 1)), service.Idempotency{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := e.service.ReplaceRoutine(t.Context(), owner, r.ID, []byte(markedRoutine), nil); err != nil {
 		t.Fatal(err)
 	}
-	archived, _, err := e.service.CreateRoutine(t.Context(), owner, []byte(markedRoutine), service.Once{})
+	archived, _, err := e.service.CreateRoutine(t.Context(), owner, []byte(markedRoutine), service.Idempotency{})
 	if err != nil {
 		t.Fatal(err)
 	}

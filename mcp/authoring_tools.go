@@ -117,7 +117,7 @@ func (s *Server) createRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.
 	if err != nil {
 		return s.builtinError(ctx, "create_routine", err)
 	}
-	r, warnings, err := s.service.CreateRoutine(ctx, wire.PrincipalOf(ctx), text, service.Once{})
+	r, warnings, err := s.service.CreateRoutine(ctx, wire.PrincipalOf(ctx), text, service.Idempotency{})
 	if err != nil {
 		return s.builtinError(ctx, "create_routine", err)
 	}

@@ -182,7 +182,7 @@ func annOrganization(t testing.TB, s *Server) *organization {
 
 func create(t *testing.T, s *service.Service, p routine.Principal, definition string) *routine.Routine {
 	t.Helper()
-	r, _, err := s.CreateRoutine(t.Context(), p, []byte(definition), service.Once{})
+	r, _, err := s.CreateRoutine(t.Context(), p, []byte(definition), service.Idempotency{})
 	if err != nil {
 		t.Fatalf("create %s: %v", definition, err)
 	}

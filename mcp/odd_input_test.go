@@ -51,7 +51,7 @@ func TestManyOddNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		definition := []byte(`{"name":` + string(text) + `,"description":"Odd.","operations":[{"type":"return_html"}]}`)
-		made, _, err := h.service.CreateRoutine(t.Context(), ann, definition, service.Once{})
+		made, _, err := h.service.CreateRoutine(t.Context(), ann, definition, service.Idempotency{})
 		if routine.CodeOf(err) == routine.CodeInvalid {
 			continue
 		}

@@ -96,7 +96,7 @@ func roteForNoop(b *testing.B) (*noopServer, string) {
 			b.Error(err)
 		}
 	})
-	if _, _, err := core.CreateRoutine(b.Context(), ann, []byte(named("only")), service.Once{}); err != nil {
+	if _, _, err := core.CreateRoutine(b.Context(), ann, []byte(named("only")), service.Idempotency{}); err != nil {
 		b.Fatal(err)
 	}
 	secret, _, err := core.CreateToken(b.Context(), ann, 0)

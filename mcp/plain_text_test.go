@@ -54,7 +54,7 @@ func TestAgentsSeeNoInvisibleCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newTestServer(t).with(t, Config{Authoring: true})
-	r, _, err := h.service.CreateRoutine(t.Context(), ann, text, service.Once{})
+	r, _, err := h.service.CreateRoutine(t.Context(), ann, text, service.Idempotency{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -240,7 +240,7 @@ func bigStore(t testing.TB, n int) routine.Store {
 	t.Cleanup(func() { _ = store.Close() })
 	core := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 	for i := range n {
-		if _, _, err := core.CreateRoutine(t.Context(), ann, fmt.Appendf(nil, ordinary, i), service.Once{}); err != nil {
+		if _, _, err := core.CreateRoutine(t.Context(), ann, fmt.Appendf(nil, ordinary, i), service.Idempotency{}); err != nil {
 			t.Fatal(err)
 		}
 	}

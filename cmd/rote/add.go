@@ -93,7 +93,7 @@ func (c *addCommand) store(ctx context.Context, s *service.Service, p routine.Pr
 	r *routine.Routine, did string, warnings []routine.Problem, err error) {
 
 	if c.New {
-		r, warnings, err = s.CreateRoutine(ctx, p, f.text, service.Once{})
+		r, warnings, err = s.CreateRoutine(ctx, p, f.text, service.Idempotency{})
 		return r, "created", warnings, err
 	}
 	find, key := s.RoutineNamed, f.name

@@ -62,7 +62,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 			case "publish":
 				_, err = s.PublishRoutine(t.Context(), c.Caller, id, true, nil)
 			case "create":
-				_, _, err = s.CreateRoutine(t.Context(), c.Caller, []byte(private), service.Once{})
+				_, _, err = s.CreateRoutine(t.Context(), c.Caller, []byte(private), service.Idempotency{})
 			case "validate":
 				_, _, err = s.Validate(t.Context(), c.Caller, []byte(private))
 			case "execute":

@@ -10,13 +10,13 @@ import (
 
 // CreateRoutine checks text and saves it as an active routine of p. A call that is
 // repeated under its idempotency key returns what the first one returned; the zero
-// Once has no key. The problems are warnings. CodeUnauthenticated, CodeForbidden,
+// Idempotency has no key. The problems are warnings. CodeUnauthenticated, CodeForbidden,
 // CodeInvalid, CodeTooLarge, CodeIdempotencyMismatch.
-func (s *Service) CreateRoutine(ctx context.Context, p routine.Principal, text []byte, once Once) (*routine.Routine, []routine.Problem, error) {
+func (s *Service) CreateRoutine(ctx context.Context, p routine.Principal, text []byte, i Idempotency) (*routine.Routine, []routine.Problem, error) {
 	if err := may(p, toCreate, nil); err != nil {
 		return nil, nil, err
 	}
-	key, err := once.record(p, "create", s.now())
+	key, err := i.record(p, "create", s.now())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,8 +26,8 @@ type Call struct {
 	// CallbackURL, if not empty, receives a webhook when the execution ends. Only Start
 	// accepts it.
 	CallbackURL string
-	// Once, if it has a key, prevents a repeated call from running the routine again.
-	Once Once
+	// Idempotency, if it has a key, prevents a repeated call from running the routine again.
+	Idempotency Idempotency
 	// Progress, if not nil, is called before each operation. It runs on the goroutine of
 	// the run and must not block.
 	Progress func(routine.Progress)
@@ -78,7 +78,7 @@ func (s *Service) Execute(ctx context.Context, p routine.Principal, id string, c
 		return run.execution, run.err
 	case <-patience:
 	case <-ctx.Done():
-		if !call.Detach && call.Once.Key == "" {
+		if !call.Detach && call.Idempotency.Key == "" {
 			run.cancel(routine.CauseOf(ctx))
 			<-run.ended
 			return run.execution, run.err
@@ -139,7 +139,7 @@ func (s *Service) startRun(ctx context.Context, p routine.Principal, id string, 
 	if err := may(p, toExecute, nil); err != nil {
 		return nil, nil, err
 	}
-	key, err := call.Once.record(p, "execute "+id, s.now())
+	key, err := call.Idempotency.record(p, "execute "+id, s.now())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,10 +13,10 @@ import (
 // maxIdempotencyKey is the longest key in bytes.
 const maxIdempotencyKey = 255
 
-// Once makes a call idempotent: a call that is repeated with the same key returns what came
-// of the first call, and does not do the work again. The zero value has no key and does
-// nothing.
-type Once struct {
+// Idempotency makes a call idempotent: a call that is repeated with the same key returns
+// what came of the first call, and does not do the work again. The zero value has no key
+// and does nothing.
+type Idempotency struct {
 	// Key is chosen by the caller. Keys of other organizations, users or projects, and of
 	// tokens with other allowed hosts, are different keys.
 	Key string
@@ -26,17 +26,17 @@ type Once struct {
 
 // record returns the record of the call, in which doing tells apart calls of different
 // kinds with the same body. It is nil without a key. CodeInvalid for an invalid key.
-func (o Once) record(p routine.Principal, doing string, now time.Time) (*routine.IdempotencyKey, error) {
-	if o.Key == "" {
+func (i Idempotency) record(p routine.Principal, doing string, now time.Time) (*routine.IdempotencyKey, error) {
+	if i.Key == "" {
 		return nil, nil
 	}
-	if len(o.Key) > maxIdempotencyKey || !printable(o.Key) {
+	if len(i.Key) > maxIdempotencyKey || !printable(i.Key) {
 		return nil, routine.Errorf(routine.CodeInvalid, "an idempotency key has at most %d printable ASCII characters", maxIdempotencyKey)
 	}
 	h := sha256.New()
 	h.Write([]byte(doing + "\n"))
-	h.Write(o.Body)
-	return &routine.IdempotencyKey{OrganizationID: p.OrganizationID, UserID: p.UserID, ProjectID: p.ProjectID, Reach: reachOf(p), Key: o.Key,
+	h.Write(i.Body)
+	return &routine.IdempotencyKey{OrganizationID: p.OrganizationID, UserID: p.UserID, ProjectID: p.ProjectID, Reach: reachOf(p), Key: i.Key,
 		Fingerprint: [sha256.Size]byte(h.Sum(nil)), CreatedAt: now}, nil
 }
 

@@ -17,13 +17,15 @@ import (
 	"rote/routine/service"
 )
 
-func once(key, body string) service.Once { return service.Once{Key: key, Body: []byte(body)} }
+func once(key, body string) service.Idempotency {
+	return service.Idempotency{Key: key, Body: []byte(body)}
+}
 
 func TestCreateOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := two(t, routinetest.NewStore())
 		text := definitionOf(`{"type":"press","key":"Enter"}`, "") // has a warning
-		create := func(s *service.Service, o service.Once) (string, error) {
+		create := func(s *service.Service, o service.Idempotency) (string, error) {
 			r, warnings, err := s.CreateRoutine(t.Context(), ann, []byte(text), o)
 			if err != nil {
 				return "", err
@@ -61,7 +63,7 @@ func TestExecuteOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := two(t, routinetest.NewStore())
 		r, other := create(t, here, ann, nap), create(t, here, ann, nap)
-		call := service.Call{Once: once("k", "{}")}
+		call := service.Call{Idempotency: once("k", "{}")}
 		first := make(chan *routine.Execution, 1)
 		go func() {
 			e, err := here.Execute(t.Context(), ann, r.ID, call)
@@ -88,7 +90,7 @@ func TestExecuteOnce(t *testing.T) {
 		}
 		for name, again := range map[string]func() error{
 			"another body": func() error {
-				_, err := there.Execute(t.Context(), ann, r.ID, service.Call{Once: once("k", "{ }")})
+				_, err := there.Execute(t.Context(), ann, r.ID, service.Call{Idempotency: once("k", "{ }")})
 				return err
 			},
 			"another routine": func() error { _, err := there.Execute(t.Context(), ann, other.ID, call); return err },
@@ -113,7 +115,7 @@ func TestExecuteOnceOutlivesItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := two(t, routinetest.NewStore())
 		r := create(t, here, ann, nap)
-		call := service.Call{Once: once("k", "{}")}
+		call := service.Call{Idempotency: once("k", "{}")}
 		ctx, leave := context.WithCancel(t.Context())
 		left := make(chan *routine.Execution, 1)
 		go func() {
@@ -147,7 +149,7 @@ func TestExecuteOnceKeepsFailuresOfRunsOnly(t *testing.T) {
 	b := &routinetest.Browser{OpenError: routine.Errorf(routine.CodeBrowserUnavailable, "no browser")}
 	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b})
 	r := create(t, s, ann, private)
-	call := service.Call{Once: once("k", "{}"), Timeout: time.Hour}
+	call := service.Call{Idempotency: once("k", "{}"), Timeout: time.Hour}
 	if _, err := s.Execute(t.Context(), ann, r.ID, call); routine.CodeOf(err) != routine.CodeInvalid {
 		t.Fatal(err)
 	}
@@ -170,7 +172,7 @@ func TestCallsAtOnceRunOnce(t *testing.T) {
 		for i := range 32 {
 			all.Go(func() {
 				s := []*service.Service{here, there}[i%2]
-				if _, err := s.Execute(t.Context(), ann, r.ID, service.Call{Once: once("k", "")}); err != nil && routine.CodeOf(err) != routine.CodeConflict {
+				if _, err := s.Execute(t.Context(), ann, r.ID, service.Call{Idempotency: once("k", "")}); err != nil && routine.CodeOf(err) != routine.CodeConflict {
 					t.Error(err)
 				}
 			})
@@ -191,7 +193,7 @@ func TestAnswerOfAnotherTokensCall(t *testing.T) {
 	other.Scopes, other.TokenID = routine.ScopeExecutionsRun, "b"
 	reader.Scopes, reader.TokenID = routine.ScopeExecutionsRun|routine.ScopeExecutionsRead, "c"
 	r := create(t, s, ann, private)
-	call := service.Call{Once: once("k", "{}")}
+	call := service.Call{Idempotency: once("k", "{}")}
 	first, err := s.Execute(t.Context(), runner, r.ID, call)
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +222,7 @@ func TestKeysOfOtherCallers(t *testing.T) {
 		return p
 	}
 	same := with(func(*routine.Principal) {})
-	call := service.Call{Once: once("k", "{}")}
+	call := service.Call{Idempotency: once("k", "{}")}
 	execution, err := s.Execute(t.Context(), same, r.ID, call)
 	if err != nil {
 		t.Fatal(err)

@@ -122,7 +122,7 @@ func TestCreateWarnsOfNamesakes(t *testing.T) {
 	for _, row := range []struct{ name, description, code string }{
 		{"a", "d", "duplicate_routine"}, {"a", "another", "duplicate_name"}, {"b", "d", ""},
 	} {
-		_, warnings, err := s.CreateRoutine(t.Context(), ann, named(row.name, row.description), service.Once{})
+		_, warnings, err := s.CreateRoutine(t.Context(), ann, named(row.name, row.description), service.Idempotency{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestCreateWarnsOfNamesakes(t *testing.T) {
 			t.Errorf("%v does not name %s", warnings, first.ID)
 		}
 	}
-	if _, warnings, err := s.CreateRoutine(t.Context(), bob, named("a", "d"), service.Once{}); err != nil || len(warnings) != 0 {
+	if _, warnings, err := s.CreateRoutine(t.Context(), bob, named("a", "d"), service.Idempotency{}); err != nil || len(warnings) != 0 {
 		t.Errorf("another organization is told of ann's: %v, %v", warnings, err)
 	}
 }

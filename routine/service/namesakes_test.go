@@ -65,16 +65,16 @@ func TestNamesakesAreReadOneAtATime(t *testing.T) {
 			note := `{"type":"return_html","x-note":"` + strings.Repeat(letter, routine.MaxDefinitionBytes/2) + `"}`
 			return []byte(strings.Replace(private, `{"type":"return_html"}`, note, 1))
 		}
-		once := service.Once{Key: "k", Body: []byte("k")}
+		once := service.Idempotency{Key: "k", Body: []byte("k")}
 		if _, _, err := s.CreateRoutine(t.Context(), ann, large("a"), once); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.CreateRoutine(t.Context(), ann, large("b"), service.Once{}); err != nil {
+		if _, _, err := s.CreateRoutine(t.Context(), ann, large("b"), service.Idempotency{}); err != nil {
 			t.Fatal(err)
 		}
 		var all sync.WaitGroup
 		all.Go(func() {
-			_, warnings, err := s.CreateRoutine(t.Context(), ann, large("a"), service.Once{})
+			_, warnings, err := s.CreateRoutine(t.Context(), ann, large("a"), service.Idempotency{})
 			if err != nil || len(warnings) != 1 || warnings[0].Code != "duplicate_routine" {
 				t.Errorf("%v, %v", warnings, err)
 			}
@@ -97,7 +97,7 @@ func TestLargerNamesakesAreNotRead(t *testing.T) {
 		store := &slowReads{Store: routinetest.NewStore()}
 		s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
 		create(t, s, ann, strings.Replace(private, `{"type":"return_html"}`, `{"type":"return_html","x-note":"more"}`, 1))
-		_, warnings, err := s.CreateRoutine(t.Context(), ann, []byte(private), service.Once{})
+		_, warnings, err := s.CreateRoutine(t.Context(), ann, []byte(private), service.Idempotency{})
 		if err != nil || len(warnings) != 1 || warnings[0].Code != "duplicate_name" || store.read != 0 {
 			t.Errorf("%v, %v, %d definitions were read", warnings, err, store.read)
 		}

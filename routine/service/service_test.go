@@ -26,7 +26,7 @@ var (
 
 func create(t *testing.T, s *service.Service, p routine.Principal, text string) *routine.Routine {
 	t.Helper()
-	r, _, err := s.CreateRoutine(t.Context(), p, []byte(text), service.Once{})
+	r, _, err := s.CreateRoutine(t.Context(), p, []byte(text), service.Idempotency{})
 	if err != nil {
 		t.Fatal(err)
 	}

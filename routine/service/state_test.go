@@ -90,7 +90,7 @@ func TestUnusableKeyFile(t *testing.T) {
 	store, ann := routinetest.NewStore(), routine.Principal{UserID: "ann", OrganizationID: "o", ProjectID: "p", Scopes: routine.DefaultScopes}
 	var log bytes.Buffer
 	s := service.New(service.Config{Store: keylessStore{store}, Browser: &routinetest.Browser{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	r, _, err := s.CreateRoutine(t.Context(), ann, []byte(keeping), service.Once{})
+	r, _, err := s.CreateRoutine(t.Context(), ann, []byte(keeping), service.Idempotency{})
 	if err != nil {
 		t.Fatal(err)
 	}
