@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// evidenceTime bounds how much longer a failed run takes.
+// evidenceTime bounds the extra time that evidence adds to a failed run.
 const evidenceTime = 1500 * time.Millisecond
 
-// maxInspected bounds the secrets that a page is searched for, in bytes of all their
-// spellings. It takes too long to search for more.
+// maxInspected bounds the secrets for which a page is searched, in bytes of all
+// spellings. A search for more takes too long.
 const maxInspected = 256 << 10
 
-// inspect gathers evidence of a failure on the run's page, also when the run's
-// time is over. One that was cancelled or whose service stops is not kept
-// waiting for it. There is none when the secrets are more than maxInspected.
+// inspect collects evidence of a failure on the run's page, even after the run's
+// timeout. There is none if the run was cancelled, if the service stops, or if the
+// secrets exceed maxInspected.
 func (r *runner) inspect(ctx context.Context, o routine.Operation) *routine.Evidence {
 	if unwanted(ctx) || r.hidden.size() > maxInspected {
 		return nil
@@ -51,7 +51,7 @@ func (r *runner) inspect(ctx context.Context, o routine.Operation) *routine.Evid
 	return e
 }
 
-// failedLine is the line of the operation's script at which it threw; nil when
+// failedLine returns the line of the operation's script at which it threw, or nil if
 // that is not known.
 func (r *runner) failedLine(o routine.Operation) *routine.ScriptLine {
 	op, err := operation.Decode(o)
@@ -70,7 +70,7 @@ func (r *runner) failedLine(o routine.Operation) *routine.ScriptLine {
 // lineEnds makes all line ends of JavaScript the same.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// unwanted tells that ctx has ended for another reason than the time.
+// unwanted reports whether ctx has ended for another reason than its deadline.
 func unwanted(ctx context.Context) bool {
 	return ctx.Err() != nil && routine.CodeOf(routine.CauseOf(ctx)) != routine.CodeTimeout
 }
@@ -143,12 +143,12 @@ var (
 	credential = regexp.MustCompile(`(?i)([?&#;][^=&#\s]*(?:` + strings.Join(operation.CredentialWords, "|") + `)[^=&#\s]*=)[^&#\s]*`)
 )
 
-// hideCredentials masks those that URLs in a text carry.
+// hideCredentials masks the credentials in URLs in a text.
 func hideCredentials(text string) string {
 	return credential.ReplaceAllString(userinfo.ReplaceAllString(text, "://"), "${1}"+routine.Masked)
 }
 
-// maxNearest is how many elements an error names.
+// maxNearest bounds how many elements an error names.
 const maxNearest = 4
 
 // hintOf returns what the evidence adds to the error, because most readers see nothing
@@ -160,8 +160,8 @@ func hintOf(e *routine.Evidence, o routine.Operation, err *routine.Error) string
 	return nearestElements(e, o, err)
 }
 
-// nearestElements names what could have been meant by the selector of a search for an
-// element.
+// nearestElements names the elements that could have been meant by the selector of a
+// failed search.
 func nearestElements(e *routine.Evidence, o routine.Operation, err *routine.Error) string {
 	code, limit := err.Code, "timeout_ms"
 	var search *routine.Error

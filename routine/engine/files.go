@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// takeFiles takes the files that the pages were sent by the end of an operation.
-// The last one is the result of the run, unless an operation after the click has
-// set another.
+// takeFiles takes the files that the pages received during an operation. The last file
+// becomes the result of the run, unless an operation after the click has set another.
 func (r *runner) takeFiles(ctx context.Context, last bool) error {
 	k, _ := operation.KindOf(r.Record.Type)
 	if k.Ends() {
@@ -39,7 +38,8 @@ func (r *runner) takeFiles(ctx context.Context, last bool) error {
 	return err
 }
 
-// unusedName is a name for another file of the run: "a.csv", "a (2).csv".
+// unusedName returns a name that no file of the run has: "a (2).csv" if there is an
+// "a.csv".
 func (r *runner) unusedName(name string) string {
 	if name == "" {
 		name = "download"
@@ -59,5 +59,5 @@ func (r *runner) unusedName(name string) string {
 	return unused
 }
 
-// maxFileName is how long the name of a file may be, in bytes.
+// maxFileName bounds the name of a file in bytes.
 const maxFileName = 200

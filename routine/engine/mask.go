@@ -12,26 +12,26 @@ import (
 	"rote/routine/placeholder"
 )
 
-// secrets hides the values of "x-secret" parameters, and of the HttpOnly cookies
-// that a run has read, in what the run tells of itself: records, warnings, errors.
-// The data is the routine's own answer and stays as it is.
+// secrets hides the values of secret parameters, and of the HttpOnly cookies that a
+// run has read, in everything that the run reports: records, warnings and errors. The
+// result's data is not masked: it is the routine's own answer.
 //
-// Texts are compared without regard to case, white space and escapes. What is cut
-// off before or after a "…" is recognized by the part that is left. Numbers are
-// compared by their value, and host names in punycode by what they spell. The zero
-// value hides nothing. A value never changes.
+// Texts are compared without regard to case, white space and escapes. Next to a "…"
+// the remaining part of a truncated secret is recognized too. Numbers are compared by
+// value, and host names in punycode in their decoded form. The zero value hides
+// nothing. A value of this type never changes.
 type secrets struct {
 	// texts are the secrets in all their spellings.
 	texts []string
 	*maskIndex
 }
 
-// minSecret is the shortest value, in bytes, that is looked for inside longer text.
-// A shorter one would hide most of the text, so it is hidden only where it is all of
-// the text.
+// minSecret is the length in bytes of the shortest secret that is masked inside a
+// longer text. A shorter one would mask most of the text, so it is masked only if it
+// is the whole text.
 const minSecret = 3
 
-// secretsOf are the values of the secret parameters.
+// secretsOf returns the values of the secret parameters.
 func secretsOf(ps []routine.Parameter, v routine.Values) secrets {
 	var all []string
 	for _, p := range ps {
@@ -56,7 +56,8 @@ func secretTokens(ps []routine.Parameter) map[string]bool {
 	return names
 }
 
-// with is s with more texts.
+// with returns s extended by texts, longest first so that no secret is masked only in
+// part.
 func (s secrets) with(texts []string) secrets {
 	all := append(slices.Clone(s.texts), texts...)
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
@@ -67,7 +68,7 @@ func (s secrets) with(texts []string) secrets {
 	return secrets{all, newMaskIndex(all)}
 }
 
-// size is the number of bytes of all spellings.
+// size returns the number of bytes of all spellings.
 func (s secrets) size() int {
 	n := 0
 	for _, t := range s.texts {
@@ -76,8 +77,9 @@ func (s secrets) size() int {
 	return n
 }
 
-// tree is x with its texts masked. Details hold these types and no others. The names
-// in a map of texts come from outside, as those of headers do, and are masked too.
+// tree returns x with its texts masked. The details of records have these types only.
+// Keys of a map of texts come from outside, as those of headers do, and are masked
+// too.
 func (s secrets) tree(x any) any {
 	switch x := x.(type) {
 	case string:
@@ -108,7 +110,7 @@ func (s secrets) tree(x any) any {
 	return x
 }
 
-// result masks all that r tells beside its data.
+// result masks everything in r except its data.
 func (s secrets) result(r *routine.Result) {
 	if s.maskIndex == nil {
 		return
@@ -131,7 +133,7 @@ func (s secrets) result(r *routine.Result) {
 	}
 }
 
-// record is o masked; it shares nothing that changes with o.
+// record returns o masked. The result shares nothing mutable with o.
 func (s secrets) record(o routine.OperationRecord) routine.OperationRecord {
 	if o.Error != nil {
 		o.Error = new(s.text(*o.Error))
@@ -148,8 +150,8 @@ func (s secrets) record(o routine.OperationRecord) routine.OperationRecord {
 	return o
 }
 
-// err is the run's error with its texts masked. The cause is kept only where logs
-// show it: when the error is internal.
+// err returns a run's error with its texts masked. It keeps the cause only if that is
+// for the log, as for an internal error.
 func (s secrets) err(err error) error {
 	if s.maskIndex == nil || err == nil {
 		return err
@@ -166,8 +168,8 @@ func (s secrets) err(err error) error {
 	return shown
 }
 
-// barely is a text without what masks put between its characters: only letters and
-// digits, in lower case.
+// barely returns the letters and digits of a text in lower case: "12-34 Ab" becomes
+// "1234ab". Input masks put other characters between them.
 func barely(text string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsLetter(c) || unicode.IsDigit(c) {

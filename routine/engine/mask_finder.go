@@ -1,11 +1,11 @@
 package engine
 
-// maxIndexed is how many bytes of a text a finder keeps in its tree. Of a longer
-// text it finds the beginning, and then compares the rest.
+// maxIndexed is how many bytes of a text the tree of a finder contains. Of a longer
+// text the tree has the beginning, and the rest is compared afterwards.
 const maxIndexed = 256
 
-// finder finds many texts at once, in time linear to what it looks through
-// (Aho and Corasick).
+// finder searches for many texts at once, in time linear in the searched text. It is
+// an Aho-Corasick automaton.
 type finder struct {
 	texts []string
 	nodes []finderNode // the first is the root
@@ -16,13 +16,13 @@ type finder struct {
 	node map[int]int32
 }
 
-// finderNode stands for the beginning of a text.
+// finderNode stands for the beginning of one or more texts.
 type finderNode struct {
 	child, sibling int32 // 0: none
-	// fail is the node of the longest beginning with which this one ends.
+	// fail is the node of the longest other beginning that is a suffix of this one.
 	fail int32
-	// found is one more than the index of the longest text with which this
-	// beginning ends; 0: with none.
+	// found is the index plus one of the longest text that is a suffix of this
+	// beginning; 0 if there is none.
 	found int32
 	depth int32
 	c     byte
@@ -77,8 +77,8 @@ func (f *finder) child(n int32, c byte) int32 {
 	return n
 }
 
-// step is the node of the longest beginning with which the text read so far and c
-// end.
+// step returns the node of the longest beginning that is a suffix of the text read so
+// far plus c.
 func (f *finder) step(n int32, c byte) int32 {
 	for {
 		if child := f.child(n, c); child != 0 || n == 0 {
@@ -88,9 +88,10 @@ func (f *finder) step(n int32, c byte) int32 {
 	}
 }
 
-// each calls found with every place in text at which one of the texts is, in
-// order of their ends but for those within a longer one. Of a text of more than
-// maxIndexed bytes the beginning is enough, with as much as follows of it.
+// each calls found with the offsets of every occurrence of one of the texts, in the
+// order of their ends, except those inside a longer one. For a text of more than
+// maxIndexed bytes its first maxIndexed bytes are enough; to includes as much of the
+// rest as occurs.
 func (f *finder) each(text []byte, found func(from, to int)) {
 	n := int32(0)
 	compared := 0 // up to here the rests of long texts have been compared, so that no byte is twice
@@ -111,7 +112,8 @@ func (f *finder) each(text []byte, found func(from, to int)) {
 	}
 }
 
-// commonPrefix is how many bytes two texts have in common at their beginning.
+// commonPrefix returns the number of bytes that two texts have in common at their
+// start.
 func commonPrefix(text []byte, other string) int {
 	n := 0
 	for n < len(text) && n < len(other) && text[n] == other[n] {
@@ -120,7 +122,7 @@ func commonPrefix(text []byte, other string) int {
 	return n
 }
 
-// beginning is how many bytes at the end of text are the beginning of one of the
+// beginning returns how many bytes at the end of text are the beginning of one of the
 // texts.
 func (f *finder) beginning(text []byte) int {
 	n := int32(0)

@@ -12,11 +12,14 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// maskIndex finds secrets in texts, in time linear to the text.
+// maskIndex finds secrets in texts, in time linear in the text. With the secret
+// "Tr0ub4dor" it finds "tr0ub%34dor" in a URL: the text is unescaped and folded, the
+// folded secret "tr0ub4dor" is found, and the view maps its offsets back to the
+// original text.
 type maskIndex struct {
-	folded []string        // what is looked for inside longer text
-	alone  map[string]bool // folded; what is hidden where it is all of the text
-	exact  []string        // what has next to nothing left when it is folded
+	folded []string        // searched inside longer texts
+	alone  map[string]bool // folded; masked if they are the whole text
+	exact  []string        // secrets that are too short when folded
 	values map[string]bool // of the secrets that are numbers, without sign
 	heads  *finder
 	tails  *finder // of the texts reversed
@@ -62,14 +65,15 @@ func reverse(text []byte) []byte {
 }
 
 const (
-	// maxUnescaped is how many times escapes are decoded: a URL in JSON in a URL.
+	// maxUnescaped is how many times escapes are decoded, enough for a URL in JSON in
+	// a URL.
 	maxUnescaped = 3
-	// maskedAtOnce is about how many bytes are looked through at once, which bounds
-	// the memory that it takes.
+	// maskedAtOnce is about how many bytes are searched at once, which bounds the
+	// memory.
 	maskedAtOnce = 1 << 20
 )
 
-// text is t with secrets replaced.
+// text returns t with secrets replaced by [routine.Masked].
 func (x *maskIndex) text(t string) string {
 	if x == nil || t == "" {
 		return t
@@ -95,7 +99,8 @@ func (x *maskIndex) text(t string) string {
 	}
 }
 
-// places are the parts of t that tell a secret; all reports that it is all of t.
+// places returns the parts of t that reveal a secret. all reports whether that is all
+// of t.
 func (x *maskIndex) places(t string) (found []place, all bool) {
 	for v, times := viewOf(t), 0; v != nil && times <= maxUnescaped; v, times = v.unescaped(), times+1 {
 		f := v.folded()
@@ -122,7 +127,7 @@ func (x *maskIndex) places(t string) (found []place, all bool) {
 	return append(found, x.hosts(t)...), false
 }
 
-// replaced is t with the places masked.
+// replaced returns t with the places masked.
 func replaced(t string, found []place) string {
 	if len(found) == 0 {
 		return t
@@ -143,8 +148,8 @@ func replaced(t string, found []place) string {
 
 var ellipsis = []byte("…")
 
-// find gives the places in a folded text that tell a secret or, before and after an
-// ellipsis, the part of one that is left. They are in order and do not overlap.
+// find returns the places in a folded text that contain a secret or, before and after
+// an ellipsis, the remaining part of one. They are sorted and do not overlap.
 func (x *maskIndex) find(text []byte) []place {
 	var found []place
 	x.heads.each(text, func(from, to int) { found = joined(found, place{from, to}) })
@@ -184,8 +189,7 @@ func (x *maskIndex) find(text []byte) []place {
 	return all
 }
 
-// joined adds a place to a list whose places do not overlap and end before it or
-// in it, and joins those that overlap.
+// joined adds a place to a sorted list and merges it with those that it overlaps.
 func joined(list []place, p place) []place {
 	for len(list) > 0 && list[len(list)-1].to > p.from {
 		p.from, p.to = min(p.from, list[len(list)-1].from), max(p.to, list[len(list)-1].to)
@@ -194,7 +198,7 @@ func joined(list []place, p place) []place {
 	return append(list, p)
 }
 
-// holds reports whether part is from the middle of a secret.
+// holds reports whether part occurs inside a secret.
 func (x *maskIndex) holds(part []byte) bool {
 	return len(part) >= minSecret && slices.ContainsFunc(x.folded, func(f string) bool { return strings.Contains(f, string(part)) })
 }
@@ -204,8 +208,9 @@ var (
 	wholeNumber = regexp.MustCompile(`^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*$`)
 )
 
-// magnitudes are what a text is worth as a number, without its sign: exactly, and
-// rounded as scripts and JSON readers do. None when it is no number.
+// magnitudes returns the canonical values of a text as a number without its sign: the
+// exact one, and the one rounded to a float64 as scripts do. It returns none if text
+// is no number.
 func magnitudes(text string) []string {
 	if len(text) > routine.MaxNumberText || !wholeNumber.MatchString(text) {
 		return nil
@@ -221,7 +226,7 @@ func magnitudes(text string) []string {
 	return values
 }
 
-// numbers are the places of numbers in t that are worth as much as a secret.
+// numbers returns the places of numbers in t whose value is that of a secret.
 func (x *maskIndex) numbers(t string) []place {
 	if len(x.values) == 0 {
 		return nil
@@ -256,7 +261,8 @@ func (x *maskIndex) numbers(t string) []place {
 
 var punycode = regexp.MustCompile(`(?i)xn--[a-z0-9-]{1,59}`)
 
-// hosts are the places of labels of host names in t that spell a secret in punycode.
+// hosts returns the places of labels of host names in t that contain a secret in
+// punycode.
 func (x *maskIndex) hosts(t string) []place {
 	var found []place
 	for _, at := range punycode.FindAllStringIndex(t, -1) {

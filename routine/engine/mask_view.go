@@ -10,18 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// view is a text in another form. It knows where in the original text each of its
-// bytes comes from.
+// view is a text in another form, for example unescaped. It maps each of its bytes to
+// its origin in the original text.
 type view struct {
 	text  []byte
 	spans []viewSpan // in order, without gaps
 }
 
-// viewSpan maps the bytes of a view from at on, up to the next viewSpan. When it has as
-// many bytes as the original from from to to, they map one to one.
+// viewSpan maps the bytes of a view from at to the next span's at. If they are as many
+// as the original bytes between from and to, they map one to one; otherwise all to the
+// whole part.
 type viewSpan struct{ at, from, to int }
 
-// viewOf is the text as it is.
+// viewOf returns a view of the unchanged text.
 func viewOf(text string) *view {
 	return &view{[]byte(text), []viewSpan{{0, 0, len(text)}}}
 }
@@ -39,14 +40,14 @@ func (v *view) add(text []byte, from, to int) {
 	v.text = append(v.text, text...)
 }
 
-// origins finds where the bytes of a view come from. Positions only grow from
+// origins maps positions of a view to the original. Positions must not decrease from
 // call to call.
 type origins struct {
 	v *view
 	n int // the viewSpan of the last position
 }
 
-// of is the part of the original that the bytes from i to j come from.
+// of returns the part of the original from which the bytes i to j come.
 func (o *origins) of(i, j int) (from, to int) {
 	spans := o.v.spans
 	for o.n+1 < len(spans) && spans[o.n+1].at <= i {
@@ -61,7 +62,8 @@ func (o *origins) of(i, j int) (from, to int) {
 	return from, to
 }
 
-// within is where the bytes from i to j of one span come from.
+// within returns the part of the original from which the bytes i to j of one span
+// come.
 func (v *view) within(n, i, j int) (from, to int) {
 	s := v.spans[n]
 	if v.end(n)-s.at != s.to-s.from {
@@ -70,7 +72,7 @@ func (v *view) within(n, i, j int) (from, to int) {
 	return s.from + i - s.at, s.from + j - s.at
 }
 
-// end is where a span ends in the view.
+// end returns the end of a span in the view.
 func (v *view) end(n int) int {
 	if n+1 < len(v.spans) {
 		return v.spans[n+1].at
@@ -78,7 +80,7 @@ func (v *view) end(n int) int {
 	return len(v.text)
 }
 
-// alike is how many bytes from i on, at least one, map one to one and are of a kind.
+// alike returns how many bytes from i, at least one, map one to one and are of a kind.
 func (o *origins) alike(i int, kind *[256]bool) int {
 	from, to := o.of(i, i+1)
 	text := o.v.text[i:o.v.end(o.n)]
@@ -92,7 +94,7 @@ func (o *origins) alike(i int, kind *[256]bool) int {
 	return n
 }
 
-// keptASCII are the bytes of ASCII that fold keeps.
+// keptASCII are the ASCII characters that fold keeps.
 var keptASCII = func() (kept [256]bool) {
 	for c := range utf8.RuneSelf {
 		kept[c] = !dropped(rune(c))
@@ -100,8 +102,8 @@ var keptASCII = func() (kept [256]bool) {
 	return kept
 }()
 
-// folded is v in the form in which texts are compared: in lower case and without
-// what is lost or added when a text is shown on one line, put into a URL or typed.
+// folded returns v as it is compared: in lower case, and without characters that are
+// lost or added when a text is shown on one line, put into a URL, or typed.
 func (v *view) folded() *view {
 	f := &view{text: make([]byte, 0, len(v.text))}
 	at := origins{v: v}
@@ -131,8 +133,8 @@ func (v *view) folded() *view {
 	return f
 }
 
-// dropped reports whether texts are compared without r: white space, what is not
-// seen, and the plus sign, which stands for a space in forms.
+// dropped reports whether r is ignored in comparisons: white space, invisible
+// characters, and the plus sign, which encodes a space in forms.
 func dropped(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r <= ' ' || r == '+' || r == 0x7f
@@ -140,7 +142,7 @@ func dropped(r rune) bool {
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf)
 }
 
-// fold is a text in the form in which texts are compared.
+// fold returns a text as it is compared: "First\nSecond" becomes "firstsecond".
 func fold(text string) string {
 	return strings.Map(func(r rune) rune {
 		if dropped(r) {
@@ -150,7 +152,7 @@ func fold(text string) string {
 	}, text)
 }
 
-// literal are the bytes with which no escape begins.
+// literal are the bytes that do not begin an escape.
 var literal = func() (plain [256]bool) {
 	for c := range plain {
 		plain[c] = c != '%' && c != '\\' && c != '&'
@@ -158,8 +160,8 @@ var literal = func() (plain [256]bool) {
 	return plain
 }()
 
-// unescaped is v with the escapes of URLs, of strings in JSON and programs, and of
-// HTML decoded once; nil when there are none.
+// unescaped returns v with the escapes of URLs, of JSON and program strings, and of
+// HTML decoded once: "a%26amp;b" becomes "a&amp;b". It returns nil if there are none.
 func (v *view) unescaped() *view {
 	if !bytes.ContainsAny(v.text, `%\&`) {
 		return nil
@@ -184,10 +186,10 @@ func (v *view) unescaped() *view {
 	return u
 }
 
-// maxEntity bounds the length of a character reference of HTML, in bytes.
+// maxEntity bounds the length of an HTML character reference in bytes.
 const maxEntity = 33
 
-// decodeEscape decodes the escape with which text begins and gives its length; 0 when
+// decodeEscape decodes the escape at the start of text and returns its length; 0 if
 // there is none.
 func decodeEscape(text []byte) (decoded []byte, length int) {
 	switch text[0] {
@@ -246,7 +248,7 @@ func decodeBackslash(text []byte) (decoded []byte, length int) {
 	return text[1 : 1+n], 1 + n
 }
 
-// hexadecimal reads so many digits of text from a place on.
+// hexadecimal reads a number of hexadecimal digits of text at an offset.
 func hexadecimal(text []byte, at, digits int) (rune, bool) {
 	if len(text) < at+digits {
 		return 0, false

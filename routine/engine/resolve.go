@@ -15,9 +15,8 @@ import (
 	"rote/routine/placeholder"
 )
 
-// fill puts values in the place of op's placeholders: parameters, and what the
-// run and its page hold. A storage token without value stays as it is written,
-// with a warning.
+// fill replaces op's placeholders by values of parameters, of the run and of its page.
+// A storage token without a value stays as it is written, with a warning.
 func (r *runner) fill(ctx context.Context, op operation.Action) error {
 	var failed error
 	resolve := func(t placeholder.Token) (any, bool) {
@@ -99,15 +98,15 @@ const (
 	maxShownTexts = 1 << 20
 )
 
-// shorten gives as much of a text as placeholder_resolution has room for. What is
-// cut off leaves a "…".
+// shorten returns as much of a text as placeholder_resolution has room for. A text
+// that is cut ends with "…".
 func (r *runner) shorten(text string) string {
 	short := routine.Truncate(text, min(maxShownText, max(maxShownTexts-r.shownBytes, 0)))
 	r.shownBytes += len(short)
 	return short
 }
 
-// read finds the text of a storage token; secret tells that it must not be
+// read returns the text of a storage token. secret reports whether it must not be
 // shown.
 func (r *runner) read(ctx context.Context, t placeholder.Token) (text string, found, secret bool, err error) {
 	switch t.Source {
@@ -134,8 +133,8 @@ func (r *runner) read(ctx context.Context, t placeholder.Token) (text string, fo
 	return text, found, false, err
 }
 
-// cookie reads what the browser would send to the current page, decoded where
-// that works.
+// cookie returns a cookie that the browser would send to the current page, with its
+// value decoded if possible.
 func (r *runner) cookie(ctx context.Context, name string) (string, bool, bool, error) {
 	cookies, err := r.Page.SentCookies(ctx)
 	if err != nil {
@@ -187,7 +186,8 @@ func (r *runner) HideCookies(cookies []routine.Cookie) {
 // Within reports whether text holds a secret.
 func (r *runner) Within(text string) bool { return r.hidden.text(text) != text }
 
-// FormattedWithin reports whether text holds a secret that a page has formatted.
+// FormattedWithin reports whether text contains a secret that a page has formatted, as
+// in "1234 5678" for "12345678".
 func (r *runner) FormattedWithin(text string) bool {
 	bare := barely(text)
 	return slices.ContainsFunc(r.hidden.texts, func(secret string) bool {

@@ -14,16 +14,16 @@ import (
 	"strings"
 )
 
-// minEncoded is the shortest text that is looked for in base64 and hexadecimal,
-// where a shorter one would be found by chance.
+// minEncoded is the length of the shortest text that is searched in base64 and
+// hexadecimal. A shorter one would be found by chance.
 const minEncoded = 6
 
-// maxSpelled is up to how many bytes a text is looked for in other spellings: each
-// takes as much memory again.
+// maxSpelled is the length in bytes up to which a text is searched in other spellings.
+// Each spelling takes as much memory again.
 const maxSpelled = 64 << 10
 
-// spellings are the ways in which URLs, forms, JSON, HTML, headers and scripts
-// write a text, as it is first.
+// spellings returns text itself, first, and its encodings in URLs, forms, JSON, HTML,
+// headers and scripts.
 func spellings(text string) []string {
 	if len(text) > maxSpelled {
 		return []string{text}
@@ -48,7 +48,7 @@ func spellings(text string) []string {
 // maxHostName is how long the name of a host can be, in bytes.
 const maxHostName = 255
 
-// addresses are how browsers write a text that is the name of a host or a URL.
+// addresses returns how browsers write a text that is a host name or a URL.
 func addresses(text string) []string {
 	var all []string
 	if len(text) <= maxHostName {
@@ -76,7 +76,7 @@ func addresses(text string) []string {
 	return append(all, u.String())
 }
 
-// quotings are text and how it stands between the quotes of JSON and of Go.
+// quotings returns text and its form between the quotes of JSON and Go strings.
 func quotings(text string) []string {
 	all := []string{text}
 	inScript, _ := json.Marshal(text) // with < as \u003c
@@ -86,22 +86,20 @@ func quotings(text string) []string {
 	return all
 }
 
-// inBase64 is what base64 makes of text with so many bytes before it, without
-// the characters that other bytes have a part in.
+// inBase64 returns the base64 of text when before bytes precede it, without the
+// characters that depend on neighbouring bytes.
 func inBase64(alphabet *base64.Encoding, text string, before int) string {
 	encoded := alphabet.EncodeToString(append(make([]byte, before), text...))
 	return encoded[(before*8+5)/6 : (before+len(text))*8/6]
 }
 
-// escapeComponent is encodeURIComponent, which leaves some marks that Go
-// escapes and escapes some that Go leaves.
+// escapeComponent escapes text like encodeURIComponent in JavaScript.
 func escapeComponent(text string) string {
 	t := strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
 	return strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(t)
 }
 
-// queryOf is text as a browser puts it into the query of a URL: only what could
-// not stand there is escaped.
+// queryOf escapes text like a browser in the query of a URL.
 func queryOf(text string) string {
 	var b strings.Builder
 	for i := range len(text) {
