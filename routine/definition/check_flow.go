@@ -21,11 +21,11 @@ func (c *checker) flow() {
 		popups = c.popups(i, popups)
 		slept += operation.PauseOf(op)
 		k := c.kinds[i]
-		if blank && operation.NeedsPage(k, op) && !c.guessing && c.problems.count == 0 {
+		if blank && operation.ActsOnPage(k, op) && !c.guessing && c.problems.count == 0 {
 			c.warn(routine.Problem{Pointer: operationPointer(i), Code: "blank_page",
 				Message: "acts on an empty page: nothing before it opens one", Hint: "begin with navigate"})
 		}
-		blank = blank && !k.OpensPage && !operation.NeedsPage(k, op) // once is enough
+		blank = blank && !k.OpensPage && !operation.ActsOnPage(k, op) // once is enough
 		if !c.guessing {
 			c.returnKey(operationPointer(i), operation.LoadedKey(op), stored)
 		}

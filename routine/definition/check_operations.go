@@ -78,7 +78,7 @@ func (c *checker) operation(i int, k operation.Kind, n *node, sound bool) {
 		return
 	}
 	c.ops[i], c.kinds[i], c.definition.Operations = op, k, append(c.definition.Operations, o)
-	if !c.spend(operation.EffortOf(op), func() string { return operationPointer(i) }) {
+	if !c.spend(operation.CheckCost(op), func() string { return operationPointer(i) }) {
 		return
 	}
 	for _, p := range operation.Check(op) {

@@ -27,12 +27,12 @@ const (
 
 const secretNote = "Secret: it is masked wherever it is shown or stored."
 
-// Schema is a parameter in JSON Schema 2020-12, with keywords that mean
-// the same in every draft and to every reader.
+// Schema is the JSON Schema (2020-12) of a parameter. It has only keywords that mean
+// the same in all drafts and to all readers.
 type Schema struct {
 	Type string `json:"type"`
-	// Description is left to whoever shows the schema: how long it may be is
-	// theirs to know.
+	// Description is set by the caller that shows the schema, which knows how long it
+	// may be.
 	Description string            `json:"description,omitempty"`
 	Format      string            `json:"format,omitempty"`
 	MinLength   *int              `json:"minLength,omitempty"`
@@ -46,8 +46,8 @@ type Schema struct {
 	MinItems int             `json:"minItems,omitempty"`
 	MaxItems int             `json:"maxItems,omitempty"`
 	Default  json.RawMessage `json:"default,omitempty"`
-	// Examples are those of the author, else the value that was seen in use. A
-	// secret has none, and no default.
+	// Examples are those of the author, or else the observed value. A secret parameter
+	// has neither examples nor a default.
 	Examples  []json.RawMessage `json:"examples,omitempty"`
 	WriteOnly bool              `json:"writeOnly,omitempty"`
 
@@ -55,8 +55,9 @@ type Schema struct {
 	Notes []string `json:"-"`
 }
 
-// Schema describes the values that the parameter takes. It guides callers:
-// [Bind] decides, and takes numbers and booleans that are spelt as strings too.
+// SchemaOf returns the JSON Schema of the values that a parameter takes. It only
+// guides callers: [Bind] decides, and also accepts numbers and booleans that are
+// written as strings.
 func SchemaOf(p *routine.Parameter) Schema {
 	var rules routine.Validation
 	if p.Validation != nil {

@@ -25,9 +25,9 @@ func readDocument(text []byte, body bool) *document {
 	// A comma too many or a comment hides everything behind it: read on as if it
 	// were not there.
 	var mended []finding
-	for doc.broken && len(mended) < maxMended && len(text) <= maxMendedText {
+	for doc.broken && len(mended) < maxRepairs && len(text) <= maxRepairedText {
 		last := doc.found.list[len(doc.found.list)-1]
-		without, ok := mend(text, last.offset)
+		without, ok := repair(text, last.offset)
 		if !ok {
 			break
 		}
@@ -41,19 +41,19 @@ func readDocument(text []byte, body bool) *document {
 	return doc
 }
 
-// maxMended bounds how often a text is read anew, and maxMendedText how long it
+// maxRepairs bounds how often a text is read anew, and maxMendedText how long it
 // can be for that.
 const (
-	// maxMended bounds how often a text is read again after a repair, and
+	// maxRepairs bounds how often a text is read again after a repair, and
 	// maxMendedText the length of such a text in bytes.
-	maxMended     = 20
-	maxMendedText = 64 << 10
+	maxRepairs      = 20
+	maxRepairedText = 64 << 10
 )
 
-// mend overwrites with blanks what other formats allow and JSON does not: a comma
+// repair overwrites with blanks what other formats allow and JSON does not: a comma
 // before a closing bracket, or a comment. The text after it keeps its position. It
 // reports whether there was such a thing at the offset.
-func mend(text []byte, at int) ([]byte, bool) {
+func repair(text []byte, at int) ([]byte, bool) {
 	rest := text[at:]
 	end := 0
 	switch {

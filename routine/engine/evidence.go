@@ -140,7 +140,7 @@ var (
 	userinfo = regexp.MustCompile(`://[^/?#\s]*@`)
 	// credential is a part of a query or fragment whose name says that its
 	// value is a secret.
-	credential = regexp.MustCompile(`(?i)([?&#;][^=&#\s]*(?:` + strings.Join(operation.CredentialWords, "|") + `)[^=&#\s]*=)[^&#\s]*`)
+	credential = regexp.MustCompile(`(?i)([?&#;][^=&#\s]*(?:` + operation.CredentialPattern + `)[^=&#\s]*=)[^&#\s]*`)
 )
 
 // hideCredentials masks the credentials in URLs in a text.

@@ -14,9 +14,9 @@ import (
 func (r *runner) takeFiles(ctx context.Context, last bool) error {
 	k, _ := operation.KindOf(r.Record.Type)
 	if k.Ends() {
-		r.fixed = true
+		r.resultSet = true
 	} else if k.SendsFiles {
-		r.fixed = false
+		r.resultSet = false
 	}
 	files, err := r.Page.Files(ctx, last && k.SendsFiles)
 	var names []string
@@ -25,7 +25,7 @@ func (r *runner) takeFiles(ctx context.Context, last bool) error {
 		f.ContentType = r.hidden.text(f.ContentType)
 		r.files = append(r.files, f)
 		names = append(names, f.Name)
-		if r.fixed {
+		if r.resultSet {
 			continue
 		}
 		if err := r.SetFile(f); err != nil {
@@ -33,7 +33,7 @@ func (r *runner) takeFiles(ctx context.Context, last bool) error {
 		}
 	}
 	if len(names) > 0 {
-		r.Detail("files", names)
+		r.SetDetail("files", names)
 	}
 	return err
 }

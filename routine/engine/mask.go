@@ -168,9 +168,9 @@ func (s secrets) err(err error) error {
 	return shown
 }
 
-// barely returns the letters and digits of a text in lower case: "12-34 Ab" becomes
+// lettersAndDigits returns the letters and digits of a text in lower case: "12-34 Ab" becomes
 // "1234ab". Input masks put other characters between them.
-func barely(text string) string {
+func lettersAndDigits(text string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsLetter(c) || unicode.IsDigit(c) {
 			return unicode.ToLower(c)

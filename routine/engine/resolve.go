@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -49,7 +50,8 @@ func (r *runner) fill(ctx context.Context, op operation.Action) error {
 	if failed != nil {
 		return failed
 	}
-	if bad, ok := operation.InvalidValueIn(err); ok {
+	var bad *placeholder.InvalidValueError
+	if errors.As(err, &bad) {
 		return routine.Errorf(routine.CodeInvalid, "the value of %s does not fit here: %s", bad.Token.Raw, bad.Reason)
 	}
 	return err
@@ -183,15 +185,15 @@ func (r *runner) HideCookies(cookies []routine.Cookie) {
 	r.hide(texts...)
 }
 
-// Within reports whether text holds a secret.
-func (r *runner) Within(text string) bool { return r.hidden.text(text) != text }
+// ContainsSecret reports whether text holds a secret.
+func (r *runner) ContainsSecret(text string) bool { return r.hidden.text(text) != text }
 
-// FormattedWithin reports whether text contains a secret that a page has formatted, as
+// ContainsFormattedSecret reports whether text contains a secret that a page has formatted, as
 // in "1234 5678" for "12345678".
-func (r *runner) FormattedWithin(text string) bool {
-	bare := barely(text)
+func (r *runner) ContainsFormattedSecret(text string) bool {
+	bare := lettersAndDigits(text)
 	return slices.ContainsFunc(r.hidden.texts, func(secret string) bool {
-		s := barely(secret)
+		s := lettersAndDigits(secret)
 		return len(s) >= minSecret && strings.Contains(bare, s)
 	})
 }

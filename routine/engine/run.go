@@ -1,6 +1,6 @@
-// Package engine runs one definition on one page: it fills in placeholders, does the
-// operations in order under their limits, records them, masks secrets in what it
-// records, and gathers evidence of a failure. It knows neither rows nor callers.
+// Package engine runs one definition on one page: it fills in placeholders, runs the
+// operations in order within their limits, records them, masks secrets in the records,
+// and gathers evidence of a failure. It knows nothing of the store or of who called.
 package engine
 
 import (
@@ -38,7 +38,7 @@ type Outcome struct {
 	Files []routine.File
 }
 
-// NewResult is the result of a run that has not begun.
+// NewResult returns the result of a run that has not started.
 func NewResult() *routine.Result {
 	return &routine.Result{PlaceholderResolution: map[string]*string{}, OperationsMetadata: []routine.OperationRecord{}}
 }
@@ -84,10 +84,10 @@ type runner struct {
 	now        func() time.Time
 	progress   func(routine.Progress)
 	files      []routine.File // that the pages were sent
-	// fixed reports whether an operation has set the result since the last click:
-	// a file does not replace it then.
-	fixed    bool
-	recorded func(routine.OperationRecord) // is called with each operation that has ended
+	// resultSet reports whether an operation has set the result since the last click.
+	// A file does not replace it then.
+	resultSet bool
+	recorded  func(routine.OperationRecord) // is called with each operation that has ended
 }
 
 // recoverPanic calls do and turns a panic into an internal error.
@@ -171,17 +171,18 @@ func (r *runner) do(ctx context.Context, o routine.Operation) error {
 	return err
 }
 
-// mergeTimeout returns end, the run's timeout error, extended by what the operation
-// that it ended was waiting for.
-func mergeTimeout(end, of error) error {
-	e, o := routine.AsError(end), routine.AsError(of)
+// mergeTimeout returns timeout, the run's timeout error, extended by what the
+// interrupted operation was waiting for. It returns timeout unchanged if operationErr
+// does not say that.
+func mergeTimeout(timeout, operationErr error) error {
+	e, o := routine.AsError(timeout), routine.AsError(operationErr)
 	waited := o.Code == routine.CodeElementNotFound || o.Code == routine.CodeElementNotActionable || o.Code == routine.CodeTimeout
 	if e.Code != routine.CodeTimeout || !waited || o == e {
-		return end
+		return timeout
 	}
-	var found *routine.Error
-	if errors.As(o.Cause, &found) && found.Code == o.Code { // without the limit of its own, which has not come
-		o = found
+	var inner *routine.Error
+	if errors.As(o.Cause, &inner) && inner.Code == o.Code { // without the operation's own limit, which it did not reach
+		o = inner
 	}
 	return &routine.Error{Code: e.Code, Message: e.Message + ": " + o.Message, Cause: o}
 }

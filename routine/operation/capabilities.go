@@ -7,15 +7,15 @@ import (
 )
 
 // Action is an operation that is ready to run: decoded, with its defaults filled in.
-// What only some kinds can do is in the optional interfaces below.
+// The interfaces below are for what only some kinds can do.
 type Action interface {
 	// Do runs the operation on the page of r. ctx ends with the operation's own limit
 	// or with the run's, whichever comes first.
 	Do(ctx context.Context, r *Run) error
 }
 
-// What only some kinds of operations can do is an optional interface here, beside
-// the function through which others ask for it.
+// Each optional ability of an action is an interface in this file, followed by the
+// function that asks for it.
 
 // limited has a time limit of its own.
 type limited interface {
@@ -68,8 +68,9 @@ type yielding interface {
 // elementOptional needs a page only if it names an element.
 type elementOptional interface{ element() string }
 
-// NeedsPage reports whether an action of kind k acts on the content of the page.
-func NeedsPage(k Kind, a Action) bool {
+// ActsOnPage reports whether an action of kind k acts on the content of the page.
+// Unlike [Kind.NeedsPage] it takes the fields of the action into account.
+func ActsOnPage(k Kind, a Action) bool {
 	e, optional := a.(elementOptional)
 	return k.NeedsPage && (!optional || e.element() != "")
 }
@@ -96,37 +97,37 @@ func PauseOf(a Action) time.Duration {
 	return 0
 }
 
-// checked has rules that JSON Schema cannot express.
-type checked interface{ check() []routine.Problem }
+// checker has rules that JSON Schema cannot express.
+type checker interface{ check() []routine.Problem }
 
 // Check returns the problems of an action beyond those that its schema finds. Pointers
 // are relative to the operation.
 func Check(a Action) []routine.Problem {
-	if c, ok := a.(checked); ok {
+	if c, ok := a.(checker); ok {
 		return c.check()
 	}
 	return nil
 }
 
-// warning may be valid but probably not as intended.
-type warning interface{ warnings() []routine.Problem }
+// warner may be valid but probably a mistake.
+type warner interface{ warnings() []routine.Problem }
 
-// Warnings returns what is valid in an action but probably not as intended. Pointers
-// are relative to the operation.
+// Warnings returns what is valid in an action but probably a mistake. Pointers are
+// relative to the operation.
 func Warnings(a Action) []routine.Problem {
-	if d, ok := a.(warning); ok {
+	if d, ok := a.(warner); ok {
 		return d.warnings()
 	}
 	return nil
 }
 
 // costly has a check whose cost its templates do not show.
-type costly interface{ effort() int }
+type costly interface{ checkCost() int }
 
-// EffortOf returns the cost of Check, in units of about half a microsecond.
-func EffortOf(a Action) int {
+// CheckCost returns the cost of Check, in units of about half a microsecond.
+func CheckCost(a Action) int {
 	if c, ok := a.(costly); ok {
-		return c.effort()
+		return c.checkCost()
 	}
 	return 0
 }

@@ -87,7 +87,7 @@ func missingPlaces(t *testing.T, k Kind) []string {
 		t.Fatal(err)
 	}
 	need(strings.Contains(string(readme), "(schemas/operations/"+k.Name+".json)"), "README.md, the list of operations")
-	need(slices.Contains([]Effect{EffectReads, EffectNeutral, EffectChanges, EffectOfRequest}, k.Effect), "the table of kinds, Effect")
+	need(slices.Contains([]Effect{EffectReads, effectNeutral, EffectChanges, effectOfRequest}, k.Effect), "the table of kinds, Effect")
 	op := k.new()
 	_, yields := op.(yielding)
 	need(yields == k.Ends(), "resultName and the table of kinds, Result")

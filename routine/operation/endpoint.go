@@ -33,7 +33,7 @@ func (e *endpoint) UnmarshalJSON(text []byte) error {
 	return d.Decode((*plain)(e))
 }
 
-func (e *endpoint) effort() int { return headerEffort * len(e.Headers) }
+func (e *endpoint) checkCost() int { return headerEffort * len(e.Headers) }
 
 func (e *endpoint) check() []routine.Problem {
 	var problems []routine.Problem

@@ -35,21 +35,21 @@ type Effect string
 const (
 	// EffectReads: the operation changes nothing on the site.
 	EffectReads Effect = "reads"
-	// EffectNeutral means that the operation changes the page only. The site does not
+	// effectNeutral means that the operation changes the page only. The site does not
 	// learn of it before a later operation.
-	EffectNeutral Effect = "neutral"
+	effectNeutral Effect = "neutral"
 	// EffectChanges: the operation may change something on the site.
 	EffectChanges Effect = "changes"
-	// EffectOfRequest: the effect depends on the method of the operation's
+	// effectOfRequest: the effect depends on the method of the operation's
 	// request; see [Effect.With].
-	EffectOfRequest Effect = "request"
+	effectOfRequest Effect = "request"
 )
 
 // With returns the effect of an operation that makes a request with a method;
 // empty: the default method, or no request.
 func (e Effect) With(method string) Effect {
 	switch {
-	case e != EffectOfRequest:
+	case e != effectOfRequest:
 		return e
 	case ChangesSite(method):
 		return EffectChanges
@@ -78,12 +78,12 @@ const (
 var kinds = []Kind{
 	{Name: "navigate", Effect: EffectReads, OpensPage: true, new: func() Action { return &opNavigate{} }},
 	{Name: "sleep", Effect: EffectReads, new: func() Action { return &opSleep{} }},
-	{Name: "fetch", Effect: EffectOfRequest, OpensPage: true, new: func() Action { return &opFetch{Endpoint: newEndpoint()} }},
+	{Name: "fetch", Effect: effectOfRequest, OpensPage: true, new: func() Action { return &opFetch{Endpoint: newEndpoint()} }},
 	{Name: "return", Effect: EffectReads, Result: ResultValue, new: func() Action { return &opReturn{} }},
 	{Name: "click", Effect: EffectChanges, NeedsPage: true, SendsFiles: true, new: func() Action {
 		return &opClick{Button: "left", ClickCount: 1, TimeoutMS: defaultTimeoutMS, EnsureVisible: true}
 	}},
-	{Name: "input_text", Effect: EffectNeutral, NeedsPage: true, SendsFiles: true, new: func() Action {
+	{Name: "input_text", Effect: effectNeutral, NeedsPage: true, SendsFiles: true, new: func() Action {
 		return &opInputText{TimeoutMS: defaultTimeoutMS}
 	}},
 	{Name: "press", Effect: EffectChanges, SendsFiles: true, new: func() Action { return &opPress{} }},
@@ -95,16 +95,16 @@ var kinds = []Kind{
 		return &opReturnHTML{Scope: "page", TimeoutMS: defaultTimeoutMS}
 	}},
 	{Name: "get_cookies", Effect: EffectReads, new: func() Action { return &opGetCookies{DomainFilter: "*"} }},
-	{Name: "download", Effect: EffectOfRequest, OpensPage: true, Result: ResultFile, new: func() Action {
+	{Name: "download", Effect: effectOfRequest, OpensPage: true, Result: ResultFile, new: func() Action {
 		return &opDownload{Endpoint: newEndpoint()}
 	}},
 	{Name: "js_evaluate", Effect: EffectChanges, new: func() Action { return &opJSEvaluate{TimeoutSeconds: 5} }},
 }
 
-// defaultTimeoutMS is the interface's default timeout_ms.
+// defaultTimeoutMS is the default of timeout_ms in schemas/operations.
 const defaultTimeoutMS = 20000
 
-// Kinds returns the types of operations in the order of the interface.
+// Kinds returns the types of operations in the order of README's list.
 func Kinds() iter.Seq[Kind] { return slices.Values(kinds) }
 
 // indexOfKind returns the index in kinds of the type with a name, or -1.
@@ -112,7 +112,8 @@ func indexOfKind(name string) int {
 	return slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
 }
 
-// KindNames returns the types of operations in the order of the interface.
+// KindNames returns the names of the types of operations in the order of README's
+// list.
 func KindNames() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {

@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// opClick is the operation click. Its fields are described in
+// schemas/operations/click.json.
 type opClick struct {
 	Selector      string          `json:"selector" fill:"selector"`
 	Button        string          `json:"button"`
@@ -47,9 +49,9 @@ func withLimit(err error, ms routine.Integer) error {
 
 // noteFound records what a selector matched, and warns if it matched several elements.
 func (r *Run) noteFound(selector string, f routine.Match) {
-	r.Detail("matches", f.Matches)
+	r.SetDetail("matches", f.Matches)
 	if f.Skipped > 0 {
-		r.Detail("skipped", f.Skipped)
+		r.SetDetail("skipped", f.Skipped)
 	}
 	r.warnOfMatches(selector, f.Matches, f.Skipped)
 }

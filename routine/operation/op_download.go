@@ -5,6 +5,8 @@ import (
 	"rote/routine"
 )
 
+// opDownload is the operation download. Its fields are described in
+// schemas/operations/download.json.
 type opDownload struct {
 	Endpoint endpoint `json:"endpoint"`
 	Filename string   `json:"filename" fill:"filename"`
@@ -34,4 +36,4 @@ func (o *opDownload) Do(ctx context.Context, r *Run) error {
 
 func (o *opDownload) warnings() []routine.Problem { return o.Endpoint.warnings() }
 
-func (o *opDownload) effort() int { return o.Endpoint.effort() }
+func (o *opDownload) checkCost() int { return o.Endpoint.checkCost() }

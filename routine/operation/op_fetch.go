@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"rote/routine"
 	"rote/routine/sanitize"
-	"strings"
 	"unicode/utf8"
 )
 
+// opFetch is the operation fetch. Its fields are described in
+// schemas/operations/fetch.json.
 type opFetch struct {
 	Endpoint   endpoint        `json:"endpoint"`
 	SessionKey string          `json:"session_storage_key" fill:"text"`
@@ -76,33 +77,14 @@ func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []by
 // fetch makes the endpoint's request and notes both heads in the record.
 func (r *Run) fetch(ctx context.Context, e *endpoint) (routine.Response, error) {
 	f := e.fetch()
-	r.Detail("request", map[string]any{"method": f.Method, "url": f.URL, "headers": maskHeaders(f.Headers)})
+	r.SetDetail("request", map[string]any{"method": f.Method, "url": f.URL, "headers": maskHeaders(f.Headers)})
 	response, err := r.Page.Fetch(ctx, f, r.MaxResult)
 	if err != nil {
 		return response, err
 	}
-	r.Detail("response", map[string]any{"status": response.Status, "url": response.URL,
+	r.SetDetail("response", map[string]any{"status": response.Status, "url": response.URL,
 		"headers": maskHeaders(response.Headers), "bytes": len(response.Body)})
 	return response, nil
-}
-
-// CredentialWords are words, in lower case, in names of headers and query parameters
-// whose values are credentials.
-var CredentialWords = []string{"authorization", "cookie", "token", "api-key", "apikey", "secret", "password", "csrf", "xsrf"}
-
-// maskHeaders masks the values of headers that contain credentials.
-func maskHeaders(headers map[string]string) map[string]string {
-	shown := make(map[string]string, len(headers))
-	for name, value := range headers {
-		lower := strings.ToLower(name)
-		for _, secret := range CredentialWords {
-			if strings.Contains(lower, secret) {
-				value = routine.Masked
-			}
-		}
-		shown[name] = value
-	}
-	return shown
 }
 
 // warnings warns of the sanitizer's paths, in which nothing is filled in, too.
@@ -126,7 +108,7 @@ func (o *opFetch) warnings() []routine.Problem {
 	return problems
 }
 
-// effort counts every string of the sanitizer for a path.
-func (o *opFetch) effort() int {
-	return jsonPathEffort*bytes.Count(o.Sanitizer, []byte{'"'})/2 + o.Endpoint.effort()
+// checkCost counts every string of the sanitizer for a path.
+func (o *opFetch) checkCost() int {
+	return jsonPathEffort*bytes.Count(o.Sanitizer, []byte{'"'})/2 + o.Endpoint.checkCost()
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 )
 
+// opGetCookies is the operation get_cookies. Its fields are described in
+// schemas/operations/get_cookies.json.
 type opGetCookies struct {
 	SessionKey   string `json:"session_storage_key" fill:"text"`
 	DomainFilter string `json:"domain_filter" fill:"text"`
@@ -50,7 +52,7 @@ func (o *opGetCookies) Do(ctx context.Context, r *Run) error {
 		r.Warn(noCookie(o.DomainFilter, fault, cookies))
 	}
 	r.Secrets.HideCookies(kept)
-	r.Detail("cookies", len(kept))
+	r.SetDetail("cookies", len(kept))
 	// Not mirrored: HttpOnly values stay out of the page's reach.
 	return r.store(ctx, o.SessionKey, routine.JSONText(kept), false)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// opInputText is the operation input_text. Its fields are described in
+// schemas/operations/input_text.json.
 type opInputText struct {
 	Selector  string          `json:"selector" fill:"selector"`
 	Text      string          `json:"text" fill:"text"`
@@ -37,7 +39,7 @@ func (o *opInputText) Do(ctx context.Context, r *Run) error {
 		for i, f := range t.Files {
 			uploaded[i] = f.String()
 		}
-		r.Detail("uploaded", uploaded)
+		r.SetDetail("uploaded", uploaded)
 		if len(t.Files) == 0 {
 			return nil // the parameter is optional and has no value
 		}
@@ -80,7 +82,7 @@ const maxShownValue = 200
 // field hides it, where a secret was typed, and where it holds a secret that the page
 // has formatted.
 func (r *Run) shownValue(f routine.Match, typed string) string {
-	if f.Secret || r.Secrets.FormattedWithin(f.Value) || r.Secrets.Within(typed) {
+	if f.Secret || r.Secrets.ContainsFormattedSecret(f.Value) || r.Secrets.ContainsSecret(typed) {
 		return routine.Masked
 	}
 	return strconv.Quote(routine.Truncate(f.Value, maxShownValue))

@@ -10,6 +10,8 @@ import (
 	"rote/routine/javascript/facts"
 )
 
+// opJSEvaluate is the operation js_evaluate. Its fields are described in
+// schemas/operations/js_evaluate.json.
 type opJSEvaluate struct {
 	JS             string  `json:"js" fill:"script"`
 	TimeoutSeconds float64 `json:"timeout_seconds"`
@@ -25,7 +27,7 @@ func (o *opJSEvaluate) limit() (time.Duration, string) {
 func (o *opJSEvaluate) Do(ctx context.Context, r *Run) error {
 	e, err := r.Page.Evaluate(ctx, routine.Script{Text: o.JS, Limit: routine.Seconds(o.TimeoutSeconds), Facts: facts.Prove(o.JS)})
 	if len(e.Console) > 0 {
-		r.Detail("console", e.Console)
+		r.SetDetail("console", e.Console)
 	}
 	r.FailedAt = e.Failed
 	if errors.Is(err, routine.ErrOperationLimit) {

@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// opNavigate is the operation navigate. Its fields are described in
+// schemas/operations/navigate.json.
 type opNavigate struct {
 	URL    string  `json:"url" fill:"url"`
 	Settle float64 `json:"sleep_after_navigation_seconds"`
@@ -22,8 +24,8 @@ func (o *opNavigate) Do(ctx context.Context, r *Run) error {
 	if err != nil {
 		return err
 	}
-	r.Detail("url", routine.WithoutUser(n.URL))
-	r.Detail("status", n.Status)
+	r.SetDetail("url", routine.WithoutUser(n.URL))
+	r.SetDetail("status", n.Status)
 	if n.Status >= 400 {
 		r.Warn(routine.DescribeStatus(n.URL, n.Status))
 	}

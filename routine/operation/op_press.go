@@ -9,6 +9,8 @@ import (
 	"rote/routine/keyboard"
 )
 
+// opPress is the operation press. Its fields are described in
+// schemas/operations/press.json.
 type opPress struct {
 	Key string `json:"key" fill:"text"`
 }

@@ -6,6 +6,8 @@ import (
 	"rote/routine"
 )
 
+// opReturn is the operation return. Its fields are described in
+// schemas/operations/return.json.
 type opReturn struct {
 	SessionKey string `json:"session_storage_key" fill:"text"`
 }

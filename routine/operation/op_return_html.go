@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// opReturnHTML is the operation return_html. Its fields are described in
+// schemas/operations/return_html.json.
 type opReturnHTML struct {
 	Scope     string          `json:"scope"`
 	Selector  string          `json:"selector" fill:"selector"`
@@ -41,7 +43,7 @@ func (o *opReturnHTML) Do(ctx context.Context, r *Run) error {
 		return withLimit(err, o.TimeoutMS)
 	}
 	if o.element() != "" {
-		r.Detail("matches", matches)
+		r.SetDetail("matches", matches)
 		r.warnOfMatches(o.element(), matches, 0)
 	}
 	return r.setData(routine.RawJSON(html), len(html))

@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// opScroll is the operation scroll. Its fields are described in
+// schemas/operations/scroll.json.
 type opScroll struct {
 	Selector  string          `json:"selector" fill:"selector"`
 	X         *float64        `json:"x"`

@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// opSleep is the operation sleep. Its fields are described in
+// schemas/operations/sleep.json.
 type opSleep struct {
 	TimeoutSeconds float64 `json:"timeout_seconds"`
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// opWaitForURL is the operation wait_for_url. Its fields are described in
+// schemas/operations/wait_for_url.json.
 type opWaitForURL struct {
 	URLRegex  string          `json:"url_regex" fill:"regexp"`
 	TimeoutMS routine.Integer `json:"timeout_ms"`
@@ -41,6 +43,6 @@ func (o *opWaitForURL) Do(ctx context.Context, r *Run) error {
 	if err != nil {
 		return err
 	}
-	r.Detail("url", url)
+	r.SetDetail("url", url)
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// ResultInfo describes the result of a routine as far as its definition tells.
+// ResultInfo describes the result of a routine, as known from its definition.
 type ResultInfo struct {
 	// Kind is the form of the data of a completed run; empty if there is none.
 	Kind ResultKind
@@ -14,7 +14,7 @@ type ResultInfo struct {
 	Name string
 }
 
-// ResultOf returns the result set by the last operation of d that sets one.
+// ResultOf describes the result of d: that of its last operation that sets one.
 func ResultOf(d *routine.Definition) ResultInfo {
 	for _, o := range slices.Backward(d.Operations) {
 		op, err := Decode(o)

@@ -39,11 +39,11 @@ type Run struct {
 type Secrets interface {
 	// HideCookies makes the values of HttpOnly cookies secret from now on.
 	HideCookies([]routine.Cookie)
-	// Within reports whether text holds a secret.
-	Within(text string) bool
-	// FormattedWithin reports whether text holds a secret also with other
+	// ContainsSecret reports whether text holds a secret.
+	ContainsSecret(text string) bool
+	// ContainsFormattedSecret reports whether text holds a secret also with other
 	// characters between its letters and digits, as an input mask writes it.
-	FormattedWithin(text string) bool
+	ContainsFormattedSecret(text string) bool
 }
 
 // SetFile makes a file the result of the run, until another operation sets one.
@@ -59,13 +59,15 @@ func (r *Run) SetFile(f routine.File) error {
 	return nil
 }
 
-func (r *Run) Detail(name string, value any) {
+// SetDetail sets a detail in the record of the running operation.
+func (r *Run) SetDetail(name string, value any) {
 	if r.Record.Details == nil {
 		r.Record.Details = map[string]any{}
 	}
 	r.Record.Details[name] = value
 }
 
+// Warn adds a warning to the result.
 func (r *Run) Warn(text string) {
 	r.Result.Warnings = append(r.Result.Warnings, text)
 }
@@ -91,7 +93,7 @@ func (r *Run) store(ctx context.Context, key, text string, mirror bool) error {
 			"or raise --max-result", r.valueBytes, r.MaxResult)
 	}
 	r.Values[key] = text
-	r.Detail("stored", map[string]any{"key": key, "bytes": len(text)})
+	r.SetDetail("stored", map[string]any{"key": key, "bytes": len(text)})
 	if !mirror {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package operation
 
 import (
-	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -210,8 +209,8 @@ func replaceObject(x map[string]any, pointer string, place placeholder.Place, pu
 	return out, nil
 }
 
-// KeyClash is the error that two keys of an object are equal after placeholders were
-// filled in.
+// KeyClash is the error if two keys of an object become equal when their placeholders
+// are filled.
 type KeyClash struct {
 	Pointer string // of the second
 	Keys    string // both, as written
@@ -222,11 +221,4 @@ func (e *KeyClash) Error() string { return e.Unwrap().Error() }
 // Unwrap returns the error with which a run ends.
 func (e *KeyClash) Unwrap() error {
 	return routine.Errorf(routine.CodeInvalid, "two keys of the object at %s become the same", e.Pointer[:strings.LastIndexByte(e.Pointer, '/')])
-}
-
-// InvalidValueIn returns the first error in the chain of err that says that a value is
-// not allowed in its place.
-func InvalidValueIn(err error) (*placeholder.InvalidValueError, bool) {
-	var bad *placeholder.InvalidValueError
-	return bad, errors.As(err, &bad)
 }
