@@ -19,6 +19,7 @@ func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, er
 	return n, p.failure(ctx, err)
 }
 
+// navigate does the work of Navigate, without turning its error into that of a run.
 func (p *page) navigate(ctx context.Context, url string) (routine.Navigation, error) {
 	before := p.now().loader
 	defer p.throughWorker()()

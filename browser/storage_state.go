@@ -99,6 +99,7 @@ func (p *page) State(ctx context.Context) ([]byte, error) {
 	return state, p.failure(ctx, err)
 }
 
+// save does the work of State, without turning its error into that of a run.
 func (p *page) save(ctx context.Context) ([]byte, error) {
 	cookies, err := p.cookiesToSave(ctx)
 	if err != nil {

@@ -54,7 +54,7 @@ func newHostPolicy(allowed, origins []string) hostPolicy {
 // service. All loopback names do.
 func (g hostPolicy) allowsHost(host string) bool {
 	name, _ := splitHost(host)
-	return g.any || isLoopback(name) || containsHost(g.hosts, host)
+	return g.any || isLoopbackName(name) || containsHost(g.hosts, host)
 }
 
 // containsHost reports whether a set of name and name:port entries contains
@@ -104,7 +104,8 @@ func splitHost(host string) (name, port string) {
 	return strings.ToLower(strings.TrimSuffix(name, ".")), port
 }
 
-func isLoopback(name string) bool {
+// isLoopbackName reports whether a host name or address always means this machine.
+func isLoopbackName(name string) bool {
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") { // RFC 6761
 		return true
 	}

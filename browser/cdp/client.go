@@ -168,6 +168,8 @@ type message struct {
 	Error     *Error                `json:"error"`
 }
 
+// read hands each answer to the future that waits for it and each event to its session,
+// until the transport ends. It is the only reader of the transport.
 func (c *Client) read() {
 	defer close(c.ended)
 	for {

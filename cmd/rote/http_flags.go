@@ -41,7 +41,7 @@ func (f *httpFlags) setDefaults(l net.Listener) {
 		return
 	}
 	f.RateLimit = new(number(defaultRateLimit))
-	if isLoopback(l) {
+	if listensOnLoopback(l) {
 		f.RateLimit = new(number(0))
 	}
 }

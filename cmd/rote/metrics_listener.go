@@ -28,7 +28,7 @@ func listenForMetrics(addr string, allowedHosts []string, m *httpapi.Metrics, lo
 	if err != nil {
 		return nil, fmt.Errorf("listen for metrics: %w (choose another address with --metrics-addr)", err)
 	}
-	if !isLoopback(l) {
+	if !listensOnLoopback(l) {
 		allowedHosts = []string{"*"} // scrapers may use any name or address
 		log.Warn("everybody who reaches --metrics-addr can read the metrics without a token: listen on 127.0.0.1, or let only your Prometheus through",
 			"address", l.Addr().String())

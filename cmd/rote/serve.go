@@ -48,7 +48,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 		return fmt.Errorf("listen: %w (choose another with --addr)", err)
 	}
 	c.setDefaults(listener)
-	if c.Auth == "off" && !isLoopback(listener) {
+	if c.Auth == "off" && !listensOnLoopback(listener) {
 		return errors.Join(fmt.Errorf("--auth off would let everybody who reaches %s act as %s: use tokens, or listen on 127.0.0.1", listener.Addr(), g.User),
 			listener.Close())
 	}
@@ -161,7 +161,8 @@ func createFirstToken(ctx context.Context, a *app, g *globals, s streams) error 
 	return nil
 }
 
-func isLoopback(l net.Listener) bool {
+// listensOnLoopback reports whether only programs of this machine reach a listener.
+func listensOnLoopback(l net.Listener) bool {
 	a, ok := l.Addr().(*net.TCPAddr)
 	return ok && a.IP.IsLoopback()
 }

@@ -26,10 +26,10 @@ const inputFileSchema = `{"type":"object","properties":{` +
 	`"required":["name","type","base64"],"additionalProperties":false}`
 
 // filesNote states a limit for which JSON Schema has no keyword.
-var filesNote = fmt.Sprintf("Files to upload, together at most %s.", sizeOf(routine.MaxInputFileBytes))
+var filesNote = fmt.Sprintf("Files to upload, together at most %s.", formatMiB(routine.MaxInputFileBytes))
 
-// sizeOf returns a number of bytes as text in MiB.
-func sizeOf(bytes int) string { return fmt.Sprintf("%v MiB", float64(bytes)/(1<<20)) }
+// formatMiB returns a number of bytes as text in MiB.
+func formatMiB(bytes int) string { return fmt.Sprintf("%v MiB", float64(bytes)/(1<<20)) }
 
 // convertFiles converts a decoded JSON value to files. The value is a list of objects
 // or one object, or a string that contains such JSON.
@@ -119,7 +119,7 @@ func isMediaType(text string) bool {
 // decodeFile decodes the base64 content of a file. which names the file in messages.
 func decodeFile(text, which string, room int) ([]byte, *fault) {
 	tooLarge := func() *fault {
-		return faultf("too_large", "%s is too large: the files of a call have at most %s together", which, sizeOf(routine.MaxInputFileBytes))
+		return faultf("too_large", "%s is too large: the files of a call have at most %s together", which, formatMiB(routine.MaxInputFileBytes))
 	}
 	if base64.StdEncoding.DecodedLen(len(text)) > room+2 { // 2 for the padding
 		return nil, tooLarge()
@@ -145,7 +145,7 @@ func checkFiles(d *routine.Definition, values routine.Values, found *report) {
 		for i, f := range files {
 			if room -= len(f.Data); room < 0 {
 				found.add(valueProblem(p.Name, "too_large", fmt.Sprintf("goes over the limit with file %d (%s): the files of a call have at most %s together",
-					i+1, routine.Truncate(f.Name, 60), sizeOf(routine.MaxInputFileBytes))))
+					i+1, routine.Truncate(f.Name, 60), formatMiB(routine.MaxInputFileBytes))))
 				return
 			}
 		}

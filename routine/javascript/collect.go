@@ -12,6 +12,7 @@ type collector struct {
 	self *Function // the innermost function with its own this
 }
 
+// collect notes what a node assigns, calls and declares, and goes on with its children.
 func (c *collector) collect(n js.INode) {
 	switch n := n.(type) {
 	case *js.Var:

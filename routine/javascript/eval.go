@@ -6,6 +6,8 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
+// eval returns what is known of the value of an expression, and remembers it. After
+// stepsLeft steps nothing more is found out.
 func (f *flow) eval(e js.IExpr) value {
 	e = Unwrap(e)
 	if v, ok := f.done[e]; ok {
@@ -24,6 +26,8 @@ func (f *flow) eval(e js.IExpr) value {
 	return v
 }
 
+// evalExpr returns what is known of the value of an expression: which global object,
+// function or text it may be. Callers use eval, which remembers the answer.
 func (f *flow) evalExpr(e js.IExpr) value {
 	switch n := e.(type) {
 	case *js.Var:

@@ -102,6 +102,8 @@ func (p *prover) ask(q question, prove func() bool) bool {
 	}
 }
 
+// prove reports whether every value that the expression can have is known to have the
+// property. For a kind of expression that it does not know the answer is false.
 func (p *prover) prove(what property, e js.IExpr) bool {
 	switch n := e.(type) {
 	case *js.Var:
