@@ -134,7 +134,7 @@ func (s *Server) routineID(ctx context.Context, key string) string {
 	if strings.HasPrefix(key, "Routine_") || !toolNames.MatchString(key) {
 		return key
 	}
-	id, err := s.service.ToolHolder(ctx, p, key)
+	id, err := s.service.ToolOwner(ctx, p, key)
 	if err != nil { // the caller gets an error when it reads the routine
 		return key
 	}

@@ -21,7 +21,7 @@ const (
 	toListTools
 	toReadExecutions
 	toCancel
-	toManageWebhooks
+	toReadWebhookSecret
 	toReadStatistics
 )
 
@@ -50,10 +50,10 @@ var accessRules = map[action]accessRule{
 	toExecute:     {doing: "executing a routine", scope: routine.ScopeExecutionsRun, notArchived: true},
 	toListTools:   {doing: "listing tools", scope: routine.ScopeExecutionsRun, token: true},
 
-	toReadExecutions: {doing: "reading executions", scope: routine.ScopeExecutionsRead, token: true},
-	toCancel:         {doing: "cancelling an execution", scope: routine.ScopeExecutionsRun, token: true},
-	toManageWebhooks: {doing: "reading the webhook secret", scope: routine.ScopeAdmin, token: true},
-	toReadStatistics: {doing: "reading the metrics", scope: routine.ScopeAdmin, token: true},
+	toReadExecutions:    {doing: "reading executions", scope: routine.ScopeExecutionsRead, token: true},
+	toCancel:            {doing: "cancelling an execution", scope: routine.ScopeExecutionsRun, token: true},
+	toReadWebhookSecret: {doing: "reading the webhook secret", scope: routine.ScopeAdmin, token: true},
+	toReadStatistics:    {doing: "reading the metrics", scope: routine.ScopeAdmin, token: true},
 }
 
 // object has the properties of a routine or an execution on which access depends.

@@ -23,8 +23,8 @@ const (
 	maxWaiting = 64 << 20
 	// maxAnonymousWaiting is how many calls without a token may wait.
 	maxAnonymousWaiting = 64
-	// maxAdmissionWait is how long a call waits to be admitted.
-	maxAdmissionWait = 10 * time.Second
+	// maxParseWait is how long a call waits to be admitted.
+	maxParseWait = 10 * time.Second
 
 	// smallDefinition is the size in bytes up to which a definition is small. A stored
 	// definition that is small is read without admission.
@@ -37,15 +37,15 @@ const (
 	listedDefinition = 8 << 10
 )
 
-// admission limits how many large definitions are worked on at the same time, so that many
+// parseLimiter limits how many large definitions are worked on at the same time, so that many
 // calls at once cannot use up the memory. Calls without a token are admitted one at a time
 // and cannot delay the others.
-type admission struct {
+type parseLimiter struct {
 	small, large, anonymous gate
 }
 
-func newAdmission() *admission {
-	return &admission{
+func newParseLimiter() *parseLimiter {
+	return &parseLimiter{
 		small:     gate{semaphore: semaphore.NewWeighted(maxAdmittedSmall), capacity: maxAdmittedSmall, maxWaiting: maxWaiting},
 		large:     gate{semaphore: semaphore.NewWeighted(maxAdmitted), capacity: maxAdmitted, maxWaiting: maxWaiting},
 		anonymous: gate{semaphore: semaphore.NewWeighted(1), capacity: 1, maxWaiting: maxAnonymousWaiting},
@@ -55,22 +55,22 @@ func newAdmission() *admission {
 // admit waits until p may parse or decode a text of size bytes. The caller calls done
 // afterwards. CodeBusy when too many calls wait or the wait takes too long; the cause of ctx
 // when it ends.
-func (a *admission) admit(ctx context.Context, p routine.Principal, size int) (done func(), err error) {
+func (l *parseLimiter) admit(ctx context.Context, p routine.Principal, size int) (done func(), err error) {
 	switch {
 	case p.Anonymous():
-		return a.anonymous.enter(ctx, 1)
+		return l.anonymous.enter(ctx, 1)
 	case size <= smallDefinition:
-		return a.small.enter(ctx, int64(size))
+		return l.small.enter(ctx, int64(size))
 	}
-	return a.large.enter(ctx, int64(size))
+	return l.large.enter(ctx, int64(size))
 }
 
 // admitList is admit for a list of at most limit routines.
-func (a *admission) admitList(ctx context.Context, p routine.Principal, limit int) (done func(), err error) {
+func (l *parseLimiter) admitList(ctx context.Context, p routine.Principal, limit int) (done func(), err error) {
 	if p.Anonymous() {
-		return a.anonymous.enter(ctx, 1)
+		return l.anonymous.enter(ctx, 1)
 	}
-	return a.small.enter(ctx, int64(limit)*listedDefinition)
+	return l.small.enter(ctx, int64(limit)*listedDefinition)
 }
 
 // gate is a weighted semaphore with a limit on the weight that waits.
@@ -90,9 +90,9 @@ func (g *gate) enter(ctx context.Context, weight int64) (leave func(), err error
 	}
 	defer g.waiting.Add(-weight)
 	if g.waiting.Add(weight) > g.maxWaiting {
-		return nil, errAdmission
+		return nil, errParseLimit
 	}
-	waiting, cancel := context.WithTimeoutCause(ctx, maxAdmissionWait, errAdmission)
+	waiting, cancel := context.WithTimeoutCause(ctx, maxParseWait, errParseLimit)
 	defer cancel()
 	if g.semaphore.Acquire(waiting, weight) != nil {
 		return nil, routine.CauseOf(waiting)
@@ -100,6 +100,6 @@ func (g *gate) enter(ctx context.Context, weight int64) (leave func(), err error
 	return leave, nil
 }
 
-// errAdmission is the error of a call that was not admitted in time.
-var errAdmission = &routine.Error{Code: routine.CodeBusy, RetryAfter: time.Second,
+// errParseLimit is the error of a call that was not admitted in time.
+var errParseLimit = &routine.Error{Code: routine.CodeBusy, RetryAfter: time.Second,
 	Message: "the service is working on as many large routines as it can: try again"}

@@ -15,7 +15,7 @@ var (
 
 func TestAdmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAdmission()
+		a := newParseLimiter()
 		enter := func(p routine.Principal, size int) func() {
 			t.Helper()
 			done, err := a.admit(t.Context(), p, size)
@@ -55,14 +55,14 @@ func TestAdmission(t *testing.T) {
 
 func TestAdmissionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAdmission()
+		a := newParseLimiter()
 		done, err := a.admit(t.Context(), nobody, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
 		_, err = a.admit(t.Context(), nobody, 1)
-		if e := routine.AsError(err); e.Code != routine.CodeBusy || e.RetryAfter <= 0 || time.Since(began) != maxAdmissionWait {
+		if e := routine.AsError(err); e.Code != routine.CodeBusy || e.RetryAfter <= 0 || time.Since(began) != maxParseWait {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

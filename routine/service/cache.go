@@ -78,7 +78,7 @@ func (s *Service) admitStored(ctx context.Context, p routine.Principal, id strin
 	if err != nil || size <= smallDefinition {
 		return func() {}, err
 	}
-	return s.admission.admit(ctx, p, size)
+	return s.parseLimiter.admit(ctx, p, size)
 }
 
 // readToken reads a token, from the cache if possible. What the token refers to is

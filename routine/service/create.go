@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// CreateRoutine checks text and saves it as an active routine of p. A call that is
-// repeated under its idempotency key returns what the first one returned; the zero
-// Idempotency has no key. The problems are warnings. CodeUnauthenticated, CodeForbidden,
-// CodeInvalid, CodeTooLarge, CodeIdempotencyMismatch.
+// CreateRoutine checks text and saves it as an active routine of p. A call that repeats an
+// idempotency key returns the routine that the first call created. The problems are
+// warnings. CodeUnauthenticated, CodeForbidden, CodeInvalid, CodeTooLarge, CodeBusy,
+// CodeIdempotencyMismatch.
 func (s *Service) CreateRoutine(ctx context.Context, p routine.Principal, text []byte, i Idempotency) (*routine.Routine, []routine.Problem, error) {
 	if err := may(p, toCreate, nil); err != nil {
 		return nil, nil, err
@@ -24,7 +24,7 @@ func (s *Service) CreateRoutine(ctx context.Context, p routine.Principal, text [
 	if err != nil {
 		return nil, warnings, err
 	}
-	r, err := s.createOnce(ctx, p, key, d)
+	r, err := s.saveNewOnce(ctx, p, key, d)
 	if err != nil {
 		return nil, warnings, err
 	}
@@ -35,17 +35,17 @@ func (s *Service) CreateRoutine(ctx context.Context, p routine.Principal, text [
 	return r, append(warnings, duplicate...), nil
 }
 
-// createOnce saves a routine made from d, unless a call with the key has already
-// done so: then it gives that routine, as p may see it.
-func (s *Service) createOnce(ctx context.Context, p routine.Principal, key *routine.IdempotencyKey, d *routine.Definition) (*routine.Routine, error) {
-	if r, err := s.routineMade(ctx, p, key, d); r != nil || err != nil {
+// saveNewOnce saves a new routine with the definition d. If an earlier call with the key has
+// done so, it returns the routine of that call, as p may see it.
+func (s *Service) saveNewOnce(ctx context.Context, p routine.Principal, key *routine.IdempotencyKey, d *routine.Definition) (*routine.Routine, error) {
+	if r, err := s.findRoutineByKey(ctx, p, key, d); r != nil || err != nil {
 		return r, err
 	}
 	r := s.newRoutine(p, d)
 	r.Key = key
 	err := s.saveNew(ctx, r)
-	if errors.Is(err, routine.ErrKeyTaken) { // just now, by another
-		return s.routineMade(ctx, p, key, d)
+	if errors.Is(err, routine.ErrKeyTaken) { // by a call that came at the same time
+		return s.findRoutineByKey(ctx, p, key, d)
 	}
 	if err != nil {
 		return nil, storeError(ctx, "create routine", err)
@@ -53,15 +53,15 @@ func (s *Service) createOnce(ctx context.Context, p routine.Principal, key *rout
 	return routineAnswer(r, p), nil
 }
 
-// newRoutine makes an active routine of p from d. It has no tool name yet.
+// newRoutine returns an active routine of p with the definition d. It has no tool name yet.
 func (s *Service) newRoutine(p routine.Principal, d *routine.Definition) *routine.Routine {
 	now := s.now().Unix()
 	return &routine.Routine{ID: "Routine_" + uuid.Must(uuid.NewV7()).String(), Definition: *d, CreatedBy: p.UserID, ProjectID: p.ProjectID,
 		OrganizationID: p.OrganizationID, Status: routine.StatusActive, CreatedAt: now, UpdatedAt: now, Version: 1}
 }
 
-// saveNew gives r a tool name that is free in its organization and saves it. The
-// error is the store's.
+// saveNew sets a tool name for r that is free in its organization, and saves r. The error is
+// the store's.
 func (s *Service) saveNew(ctx context.Context, r *routine.Routine) (err error) {
 	for attempt := range 3 {
 		r.ToolName = toolName(r.Name, r.ID, attempt)
@@ -72,9 +72,9 @@ func (s *Service) saveNew(ctx context.Context, r *routine.Routine) (err error) {
 	return err
 }
 
-// routineMade is the routine that a call with k's key has created from d, as it
-// was then and as p may see it; nil: there is none.
-func (s *Service) routineMade(ctx context.Context, p routine.Principal, k *routine.IdempotencyKey, d *routine.Definition) (*routine.Routine, error) {
+// findRoutineByKey returns the routine that an earlier call with k's key created from d, as it
+// was then and as p may see it. It is nil if there was no such call.
+func (s *Service) findRoutineByKey(ctx context.Context, p routine.Principal, k *routine.IdempotencyKey, d *routine.Definition) (*routine.Routine, error) {
 	id, err := s.findByKey(ctx, k)
 	if err != nil || id == "" {
 		return nil, err

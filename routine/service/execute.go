@@ -262,7 +262,7 @@ func (s *Service) runAndRecord(ctx context.Context, run *activeRun) {
 			s.saveLater(run.execution)
 		}
 	}()
-	err := s.waitForPlace(ctx, run)
+	err := s.waitForTurn(ctx, run)
 	if err == nil {
 		err = s.runOnPage(ctx, run)
 		s.keepFiles(ctx, run.execution, run.files)
@@ -272,9 +272,9 @@ func (s *Service) runAndRecord(ctx context.Context, run *activeRun) {
 	run.err = err
 }
 
-// waitForPlace waits until the queue lets the run start, and records that it has
+// waitForTurn waits until the queue lets the run start, and records that it has
 // started.
-func (s *Service) waitForPlace(ctx context.Context, run *activeRun) error {
+func (s *Service) waitForTurn(ctx context.Context, run *activeRun) error {
 	if err := run.ticket.wait(ctx); err != nil {
 		e := routine.AsError(err)
 		return &routine.Error{Code: e.Code, Message: e.Message + ", waiting for a free browser", Cause: e}

@@ -47,7 +47,7 @@ func (s *Service) Maintain(ctx context.Context) {
 			err = errors.Join(err, s.saveProgress(ctx))
 		}
 		if round%recoveryRounds == 0 {
-			err = errors.Join(err, s.saveUnsaved(ctx), s.recover(ctx))
+			err = errors.Join(err, s.saveUnsaved(ctx), s.endAbandonedExecutions(ctx))
 		}
 		if round%pruneRounds == firstPrune {
 			err = errors.Join(err, s.prune(ctx))

@@ -43,7 +43,7 @@ func (s *Service) find(ctx context.Context, p routine.Principal, do action, id s
 }
 
 // Routines lists the routines that match f and that p may read, newest first, each as Routine
-// returns it. The number counts all matches. Routines sets the organization of f itself. A
+// returns it, and the total number without f.Limit. It ignores f.OrganizationID and f.Public. A
 // routine with a large definition is listed without its parameters and operations, see
 // Routine.Omitted. CodeForbidden, CodeBusy.
 func (s *Service) Routines(ctx context.Context, p routine.Principal, f routine.RoutineFilter) ([]*routine.Routine, int, error) {
@@ -52,7 +52,7 @@ func (s *Service) Routines(ctx context.Context, p routine.Principal, f routine.R
 	}
 	f.OrganizationID, f.Public = p.OrganizationID, true
 	f.MaxDefinition = maxListedDefinition
-	done, err := s.admission.admitList(ctx, p, f.Limit)
+	done, err := s.parseLimiter.admitList(ctx, p, f.Limit)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -199,7 +199,7 @@ func (s *Service) PatchRoutine(ctx context.Context, p routine.Principal, id stri
 	var warnings []routine.Problem
 	r, err := s.change(ctx, p, id, expected, func(r *routine.Routine) error {
 		status := r.Status
-		done, err := s.admission.admit(ctx, p, len(text)+r.Size())
+		done, err := s.parseLimiter.admit(ctx, p, len(text)+r.Size())
 		if err != nil {
 			return err
 		}

@@ -30,11 +30,11 @@ type Service struct {
 	hasAdmin   bool
 
 	// What limits work that runs at the same time.
-	maxResult  int64
-	queue      *queue     // of executions
-	admission  *admission // of calls that parse definitions
-	largeTexts *turns     // of runs whose sanitizers work on a large text
-	transfers  *turns     // of runs that move large data out of their pages
+	maxResult    int64
+	queue        *queue        // of executions
+	parseLimiter *parseLimiter // of calls that parse definitions
+	largeTexts   *turns        // of runs whose sanitizers work on a large text
+	transfers    *turns        // of runs that move large data out of their pages
 
 	routines      cache[string, routine.Routine] // by id
 	tokens        cache[[32]byte, routine.Token] // by hash
@@ -79,17 +79,17 @@ type Config struct {
 // New returns a Service. It must be closed before its Store and Browser.
 func New(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now,
-		maxResult:  c.MaxResult,
-		queue:      newQueue(max(c.Concurrency, 1), max(c.Queue, 0)),
-		admission:  newAdmission(),
-		largeTexts: newTurns(1),
-		transfers:  newTurns(maxTransfers()),
-		routines:   newCache[string, routine.Routine](),
-		tokens:     newCache[[32]byte, routine.Token](),
-		running:    map[string]*activeRun{},
-		unsaved:    map[string]*routine.Execution{},
-		used:       map[string]time.Time{},
-		stopping:   make(chan struct{})}
+		maxResult:    c.MaxResult,
+		queue:        newQueue(max(c.Concurrency, 1), max(c.Queue, 0)),
+		parseLimiter: newParseLimiter(),
+		largeTexts:   newTurns(1),
+		transfers:    newTurns(maxTransfers()),
+		routines:     newCache[string, routine.Routine](),
+		tokens:       newCache[[32]byte, routine.Token](),
+		running:      map[string]*activeRun{},
+		unsaved:      map[string]*routine.Execution{},
+		used:         map[string]time.Time{},
+		stopping:     make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -109,14 +109,14 @@ func New(c Config) *Service {
 // Recover ends the executions that processes left open that no longer run. It is called
 // once before the first execution; Maintain repeats it. CodeStoreUnavailable.
 func (s *Service) Recover(ctx context.Context) error {
-	if err := s.recover(ctx); err != nil {
+	if err := s.endAbandonedExecutions(ctx); err != nil {
 		return storeError(ctx, "recover executions", err)
 	}
 	return nil
 }
 
-// recover is Recover with the error of the store.
-func (s *Service) recover(ctx context.Context) error {
+// endAbandonedExecutions is Recover with the error of the store.
+func (s *Service) endAbandonedExecutions(ctx context.Context) error {
 	n, err := s.store.RecoverExecutions(ctx, s.now())
 	if n > 0 {
 		s.log.WarnContext(ctx, "ended executions that a crash had left open", "count", n)
@@ -174,7 +174,7 @@ func (s *Service) Close(ctx context.Context) {
 // Validate checks the body of a validate call of p, which has one of the forms of
 // definition.ParseBody, and saves nothing. CodeInvalid with problems, CodeTooLarge, CodeBusy.
 func (s *Service) Validate(ctx context.Context, p routine.Principal, body []byte) (*routine.Definition, []routine.Problem, error) {
-	done, err := s.admission.admit(ctx, p, len(body))
+	done, err := s.parseLimiter.admit(ctx, p, len(body))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -184,7 +184,7 @@ func (s *Service) Validate(ctx context.Context, p routine.Principal, body []byte
 
 // parse is definition.Parse as soon as p is admitted. CodeBusy too.
 func (s *Service) parse(ctx context.Context, p routine.Principal, text []byte) (*routine.Definition, []routine.Problem, error) {
-	done, err := s.admission.admit(ctx, p, len(text))
+	done, err := s.parseLimiter.admit(ctx, p, len(text))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,8 +21,8 @@ func (s *Service) Tools(ctx context.Context, p routine.Principal) ([]*routine.Ro
 	return rs, nil
 }
 
-// Tool reads a routine of p's organization for the list of its tools. What it
-// refers to is shared. CodeNotFound, CodeForbidden, CodeBusy.
+// Tool returns a routine of p's organization for the list of its tools. Callers must not
+// change what it refers to. CodeUnauthenticated, CodeNotFound, CodeForbidden, CodeBusy.
 func (s *Service) Tool(ctx context.Context, p routine.Principal, id string) (*routine.Routine, error) {
 	return s.find(ctx, p, toListTools, id)
 }
@@ -38,13 +38,13 @@ func (s *Service) ToolsStamp(ctx context.Context) (int64, error) {
 	return now.Routines, nil
 }
 
-// everyStatus is a filter that routines of all statuses match.
+// everyStatus selects routines of all statuses.
 var everyStatus = []routine.Status{routine.StatusDraft, routine.StatusActive, routine.StatusArchived}
 
-// ToolHolder returns the id of the routine of p's organization that has a tool name. A
-// routine never loses its tool name, whether it is published or not. CodeNotFound,
+// ToolOwner returns the id of the routine of p's organization that has this tool name. A
+// routine keeps its tool name for life, published or not. CodeNotFound,
 // CodeUnauthenticated; CodeForbidden when p may neither read nor change routines.
-func (s *Service) ToolHolder(ctx context.Context, p routine.Principal, name string) (string, error) {
+func (s *Service) ToolOwner(ctx context.Context, p routine.Principal, name string) (string, error) {
 	if err := may(p, toChange, nil); err != nil {
 		if p.Anonymous() {
 			return "", err

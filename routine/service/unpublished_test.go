@@ -31,7 +31,7 @@ func TestUnpublishedToolsAreFoundByName(t *testing.T) {
 		{"another organization", other, r.ToolName, routine.CodeNotFound, "", 0},
 		{"nobody", routine.Principal{}, r.ToolName, routine.CodeUnauthenticated, routine.CodeUnauthenticated, 0},
 	} {
-		id, err := s.ToolHolder(t.Context(), row.by, row.tool)
+		id, err := s.ToolOwner(t.Context(), row.by, row.tool)
 		if routine.CodeOf(err) != row.holder || (id == r.ID) != (row.holder == "") {
 			t.Errorf("%s: %q %v", row.name, id, err)
 		}

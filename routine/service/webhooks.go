@@ -56,7 +56,7 @@ func (s *Service) checkCallback(ctx context.Context, p routine.Principal, to str
 // organization, in the form of Standard Webhooks: whsec_ and base64. The secret is created
 // at the first call. CodeUnauthenticated; CodeForbidden unless p is an admin.
 func (s *Service) WebhookSecret(ctx context.Context, p routine.Principal) (string, error) {
-	if err := may(p, toManageWebhooks, nil); err != nil {
+	if err := may(p, toReadWebhookSecret, nil); err != nil {
 		return "", err
 	}
 	secret, err := s.webhookSecret(ctx, p.OrganizationID)
