@@ -3,11 +3,9 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"regexp"
-	"runtime/debug"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -92,7 +90,7 @@ func catchPanic(next http.Handler) http.Handler {
 			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(p)
 			}
-			err := routine.Internal("handle request", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			err := routine.Internal("handle request", routine.PanicError(p))
 			if ww, ok := w.(middleware.WrapResponseWriter); ok && ww.Status() != 0 {
 				requestInfoOf(r.Context()).recordProblem(problemOf(err), err)
 				panic(http.ErrAbortHandler)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/google/uuid"
@@ -96,7 +95,7 @@ func (c *caller) answer(ctx context.Context, e *routine.Execution, err error, p 
 }
 
 func panicError(p any) error {
-	return routine.Internal("call tool", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+	return routine.Internal("call tool", routine.PanicError(p))
 }
 
 // logInternal logs internal errors and errors of the store with their cause; the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 )
 
@@ -74,6 +75,10 @@ func Errorf(code Code, format string, args ...any) *Error {
 func Internal(doing string, err error) *Error {
 	return &Error{Code: CodeInternal, Message: "internal error", Cause: fmt.Errorf("%s: %w", doing, err)}
 }
+
+// PanicError returns the value of a recovered panic as an error with the stack of the
+// panic. It is called in the deferred function that recovers.
+func PanicError(value any) error { return fmt.Errorf("panic: %v\n%s", value, debug.Stack()) }
 
 // Error returns the message, or for an internal error the cause: it is logged, not
 // shown.

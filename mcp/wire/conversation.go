@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -179,7 +178,7 @@ func (c *conversation) handle(ctx context.Context, p routine.Principal, e envelo
 	defer func() {
 		if p := recover(); p != nil {
 			incident := uuid.NewString()
-			c.log.ErrorContext(ctx, "mcp message", "incident", incident, "error", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			c.log.ErrorContext(ctx, "mcp message", "incident", incident, "error", routine.PanicError(p))
 			response = errorResponse(e.ID, mcp.INTERNAL_ERROR, "internal error, incident "+incident)
 		}
 	}()

@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -96,7 +94,7 @@ func (h *HTTP) recoverPanic(r *http.Request) {
 		return
 	}
 	if err, ok := p.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
-		h.options.Log.ErrorContext(r.Context(), "mcp request", "error", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		h.options.Log.ErrorContext(r.Context(), "mcp request", "error", routine.PanicError(p))
 	}
 	panic(http.ErrAbortHandler)
 }

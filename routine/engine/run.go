@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"rote/routine"
 	"rote/routine/operation"
-	"runtime/debug"
 	"time"
 )
 
@@ -94,7 +93,7 @@ type runner struct {
 func (r *runner) recoverPanic(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = routine.Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			err = routine.Internal("run", routine.PanicError(p))
 		}
 	}()
 	return do()

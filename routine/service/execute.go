@@ -8,7 +8,6 @@ import (
 	"rote/routine"
 	"rote/routine/definition"
 	"rote/routine/engine"
-	"runtime/debug"
 	"time"
 
 	"github.com/google/uuid"
@@ -256,7 +255,7 @@ func (s *Service) runAndRecord(ctx context.Context, run *activeRun) {
 	defer func() { s.observer.ExecutionEnded(run.execution) }()
 	defer func() {
 		if p := recover(); p != nil {
-			run.err = routine.Internal("keep the ledger", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			run.err = routine.Internal("keep the ledger", routine.PanicError(p))
 			s.log.ErrorContext(ctx, "execution could not be saved", "execution_id", run.execution.ID, "error", run.err)
 			s.setEnd(run.execution, run.err)
 			s.saveLater(run.execution)
@@ -295,7 +294,7 @@ func (s *Service) runOnPage(ctx context.Context, run *activeRun) (err error) {
 	e.Result = engine.NewResult()
 	defer func() {
 		if p := recover(); p != nil {
-			err = engine.RedactError(run.definition, run.values, routine.Internal("run", fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
+			err = engine.RedactError(run.definition, run.values, routine.Internal("run", routine.PanicError(p)))
 		}
 	}()
 	options, err := s.pageOptions(ctx, run.caller, run.definition)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"rote/routine"
-	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -79,7 +78,7 @@ func (s *Service) setEnd(e *routine.Execution, err error) {
 func (s *Service) saveEnd(ctx context.Context, e *routine.Execution) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			err = routine.PanicError(p)
 		}
 	}()
 	saving, cancel := context.WithTimeout(ctx, saveTimeout)
