@@ -2,7 +2,7 @@ package routine
 
 import "time"
 
-// Bounds of a run's timeout. package service enforces the timeout of each run.
+// Bounds of a run's timeout. Service.trackRun of package service enforces the timeout.
 const (
 	DefaultRunTimeout = 60 * time.Second
 	MinRunTimeout     = 1 * time.Second

@@ -120,7 +120,9 @@ func TestCreateWarnsOfNamesakes(t *testing.T) {
 	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
 	first := create(t, s, ann, string(named("a", "d")))
 	for _, row := range []struct{ name, description, code string }{
-		{"a", "d", "duplicate_routine"}, {"a", "another", "duplicate_name"}, {"b", "d", ""},
+		{name: "a", description: "d", code: "duplicate_routine"},
+		{name: "a", description: "another", code: "duplicate_name"},
+		{name: "b", description: "d", code: ""},
 	} {
 		_, warnings, err := s.CreateRoutine(t.Context(), ann, named(row.name, row.description), service.Idempotency{})
 		if err != nil {

@@ -338,15 +338,22 @@ func TestClose(t *testing.T) {
 
 func TestToolNames(t *testing.T) {
 	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: &routinetest.Browser{}})
-	for _, r := range []struct{ name, want string }{
-		{"Search the Shop!", "search_the_shop"}, {"Café Über", "cafe_uber"}, {"Größe", "grosse"}, {"日本", "routine_?????"}, {"2 fast", "routine_2_fast"},
-		{"search_routines", "search_routines_?????"}, {"Search the shop", "search_the_shop_?????"},
-		{strings.Repeat("long ", 20), "long_long_long_long_long_long_long_long"}, {strings.Repeat("x", 60), strings.Repeat("x", 40)},
+	// The order matters: the last row has the name of the first.
+	for _, r := range []struct{ promise, name, want string }{
+		{"words become lower case", "Search the Shop!", "search_the_shop"},
+		{"accents are removed", "Café Über", "cafe_uber"},
+		{"letters without a decomposition are replaced", "Größe", "grosse"},
+		{"a name without letters gets one", "日本", "routine_?????"},
+		{"a digit cannot come first", "2 fast", "routine_2_fast"},
+		{"the name of a built-in tool gets a suffix", "search_routines", "search_routines_?????"},
+		{"a long name is truncated at a word", strings.Repeat("long ", 20), "long_long_long_long_long_long_long_long"},
+		{"a long word is truncated", strings.Repeat("x", 60), strings.Repeat("x", 40)},
+		{"a name that is taken gets a suffix", "Search the shop", "search_the_shop_?????"},
 	} {
 		text, _ := json.Marshal(r.name)
 		got := create(t, s, ann, strings.Replace(private, `"n"`, string(text), 1)).ToolName
 		if len(got) > 40 || !matches(r.want, got) {
-			t.Errorf("%s: %s, want %s", r.name, got, r.want)
+			t.Errorf("%s: %s gives %s, want %s", r.promise, r.name, got, r.want)
 		}
 	}
 }
