@@ -11,13 +11,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// extensionPrefix begins the names of fields that the interface does not have.
-// Those that the schemas declare are rote's own; others are kept and mean
-// nothing.
+// extensionPrefix begins the names of extension fields. Those that the schemas declare
+// are rote's own; all others are kept and have no effect.
 const extensionPrefix = "x-"
 
-// extensionPlaces are the kinds of operations, or "a parameter", that have each
-// of rote's own fields.
+// extensionPlaces returns, for each of rote's own fields, the kinds of operations that
+// have it; "a parameter" stands for parameters.
 var extensionPlaces = sync.OnceValue(func() map[string][]string {
 	places := map[string][]string{}
 	note := func(s *jsonschema.Schema, place string) {
@@ -38,9 +37,9 @@ var extensionPlaces = sync.OnceValue(func() map[string][]string {
 	return places
 })
 
-// extensions reports the fields of n that are rote's own and belong elsewhere,
-// and warns of names that are nearly those of n's own: either would have no
-// effect. what names n, pointer is its place.
+// extensions reports those of rote's own fields that do not belong in n, and warns of
+// names similar to those that do: neither would have an effect. what names n, pointer
+// is its position.
 func (c *checker) extensions(s *jsonschema.Schema, n *node, what, pointer string) {
 	if s.Ref != nil {
 		s = s.Ref
@@ -67,7 +66,7 @@ func (c *checker) extensions(s *jsonschema.Schema, n *node, what, pointer string
 	}
 }
 
-// filesParameter checks that the x-files of operation i names a parameter whose
+// filesParameter checks that the x-files field of operation i names a parameter whose
 // values are files.
 func (c *checker) filesParameter(i int, n *node) {
 	field := n.member("x-files")
@@ -98,7 +97,7 @@ func (c *checker) holdsFiles(name string) bool {
 	return slices.ContainsFunc(c.definition.Parameters, func(p routine.Parameter) bool { return p.Name == name && p.Type == routine.TypeFiles })
 }
 
-// undeclaredFiles says what a name in x-files that is not declared was meant to be.
+// undeclaredFiles suggests what an undeclared name in x-files was meant to be.
 func (c *checker) undeclaredFiles(name string) string {
 	if bare := strings.Trim(name, "{} "); bare != name && c.declared[bare] {
 		c.used[bare] = true
@@ -111,8 +110,8 @@ func (c *checker) undeclaredFiles(name string) string {
 	return fmt.Sprintf(`declare it in parameters: {"name": %q, "type": "x-files", "description": "…"}`, routine.Truncate(strings.Trim(name, "{} "), 60))
 }
 
-// extensionElsewhere says which kinds of operations have a field of rote's own
-// that takes the value; empty: none has.
+// extensionElsewhere names the kinds of operations that have one of rote's own fields
+// and accept the value, or returns an empty string.
 func extensionElsewhere(field, value string) string {
 	var places []string
 	for k := range operation.Kinds() {
@@ -126,7 +125,7 @@ func extensionElsewhere(field, value string) string {
 	return fmt.Sprintf("%q belongs to %s", value, strings.Join(places, ", "))
 }
 
-// extensionNames are rote's own fields in a schema, in order.
+// extensionNames returns rote's own fields in a schema, sorted.
 func extensionNames(s *jsonschema.Schema) []string {
 	names := []string{}
 	for name := range s.Properties {

@@ -108,8 +108,8 @@ func SchemaOf(p *routine.Parameter) Schema {
 	return s
 }
 
-// publishable reports whether a schema may hold a value: one of at most limit
-// bytes, without invisible characters.
+// publishable reports whether a schema may contain a value: it has at most limit bytes
+// and no invisible characters.
 func publishable(value json.RawMessage, limit int) bool {
 	var text string
 	if len(value) > limit {
@@ -120,8 +120,8 @@ func publishable(value json.RawMessage, limit int) bool {
 	return at < 0
 }
 
-// visibleLiteral is a JSON value with its characters written as they are,
-// where the author wrote some of them as escapes.
+// visibleLiteral returns a JSON value without the escapes of printable characters that
+// the author used.
 func visibleLiteral(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) != nil {
@@ -130,9 +130,9 @@ func visibleLiteral(value json.RawMessage) string {
 	return routine.JSONText(text)
 }
 
-// ParametersSchema is the schema of the object with the values of a call, the
-// parameters in the order of their declaration. describe completes the schema
-// of each. It fails only on what [Parse] would not have let through.
+// ParametersSchema returns the JSON Schema of the object with the values of a call,
+// with the parameters in the order of their declaration. describe may complete the
+// schema of each parameter. It fails only for parameters that [Parse] refuses.
 func ParametersSchema(parameters []routine.Parameter, describe func(*routine.Parameter, *Schema)) (json.RawMessage, error) {
 	var properties bytes.Buffer
 	required := []string{}
@@ -165,7 +165,7 @@ func (s *Schema) note(format string, args ...any) {
 	s.Notes = append(s.Notes, routine.PlainText(fmt.Sprintf(format, args...)))
 }
 
-// text adds what holds for values that are strings.
+// text adds the keywords for values that are strings.
 func (s *Schema) text(kind routine.ParameterType, rules routine.Validation) {
 	s.MinLength, s.MaxLength = rules.MinLength, rules.MaxLength
 	switch kind {
@@ -187,8 +187,8 @@ func (s *Schema) text(kind routine.ParameterType, rules routine.Validation) {
 	}
 }
 
-// bound is a limit as a schema can have it; one that is too long for readers
-// goes into words.
+// bound returns a bound for the schema. It describes one that is too long for other
+// readers in words instead.
 func (s *Schema) bound(word string, n json.Number) json.Number {
 	if n == "" {
 		return ""
@@ -224,8 +224,8 @@ func (s *Schema) enum(p *routine.Parameter, rules routine.Validation) {
 	}
 }
 
-// noteValues says how many values there are to choose from, and shows the first
-// ones.
+// noteValues says in words how many values there are to choose from, and shows the
+// first ones.
 func (s *Schema) noteValues(all []json.RawMessage) {
 	var shown []string
 	size := 0
@@ -246,8 +246,8 @@ func (s *Schema) noteValues(all []json.RawMessage) {
 	}
 }
 
-// pattern publishes an expression that every validator can read. Others are
-// told in words, and checked by Bind all the same.
+// pattern publishes an expression that all validators can read. It describes others in
+// words; Bind checks all of them.
 func (s *Schema) pattern(expr string) {
 	if expr == "" {
 		return
@@ -259,8 +259,8 @@ func (s *Schema) pattern(expr string) {
 	s.note("It must match the expression %s.", routine.Truncate(routine.EscapeInvisible(routine.OneLine(expr)), maxNotedPattern))
 }
 
-// literal is a declared value as one of the property's type: authors may spell
-// numbers and booleans as strings, and choices as numbers.
+// literal converts a declared value to the property's type: authors may write numbers
+// and booleans as strings, and choices as numbers.
 func (s *Schema) literal(raw json.RawMessage) json.RawMessage {
 	if raw == nil {
 		return nil

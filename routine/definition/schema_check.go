@@ -17,8 +17,8 @@ import (
 	"rote/schemas"
 )
 
-// shapes are the published schemas, compiled. The lists of a routine are apart
-// from what is in them, which is checked one by one.
+// shapes are the published schemas, compiled. The schemas of lists are separate from
+// those of their items, because each item is checked by itself.
 type shapes struct {
 	routine               *jsonschema.Schema
 	operations, operation *jsonschema.Schema
@@ -26,8 +26,8 @@ type shapes struct {
 	kinds                 map[string]*jsonschema.Schema
 }
 
-// loadShapes compiles the embedded schemas once. They are part of the program,
-// so one that does not compile is a programmer's error.
+// loadShapes compiles the embedded schemas once. They are part of the program, so it
+// panics if one does not compile.
 var loadShapes = sync.OnceValue(func() *shapes {
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft2020
@@ -53,40 +53,41 @@ var loadShapes = sync.OnceValue(func() *shapes {
 	return s
 })
 
+// listAndItem returns the schema of a list without that of its items, and the latter.
 func listAndItem(s *jsonschema.Schema) (list, item *jsonschema.Schema) {
 	alone := *s
 	alone.Items2020 = nil
 	return &alone, s.Items2020
 }
 
-// shapeCheck holds a value against a schema. The library compiles schemas; this
-// walks them, because the walk has to give one problem a fault, in the order of
-// the text and with its place, and must not cost more for a thousand faults
-// than for one. It knows the keywords that package schemas uses; a test holds
-// it against the library's own verdict.
+// shapeCheck checks a value against a schema. The jsonschema library only compiles the
+// schemas. Its own validation does not report one problem for each fault, in the order
+// of the text and with its position, at a cost that is bounded for thousands of
+// faults. shapeCheck knows the keywords that package schemas uses; a test compares its
+// verdicts with the library's.
 type shapeCheck struct {
 	doc   *document
 	found *report
 	path  routine.Pointer
 	what  string // names the value at the start of the path in messages
-	root  int    // how long the path was there
+	root  int    // length of the path at that value
 }
 
-// at begins with the value at a path; what names it.
+// at sets the path of the value to check. what names that value in messages.
 func (c *shapeCheck) at(what string, segments ...routine.PointerStep) {
 	c.path = append(c.path[:0], segments...)
 	c.what, c.root = what, len(segments)
 }
 
-// bad marks a value as bad, and tells whether to say why.
-func (c *shapeCheck) bad(n *node) bool {
+// markBad marks a value as bad, and reports whether its problem needs a message.
+func (c *shapeCheck) markBad(n *node) bool {
 	n.bad = true
-	return c.telling()
+	return c.wantsMessage()
 }
 
-// telling tells whether the next problem is worth its words; else it is
-// counted.
-func (c *shapeCheck) telling() bool {
+// wantsMessage reports whether the next problem needs a message. If not, because there
+// are enough problems already, it counts the problem.
+func (c *shapeCheck) wantsMessage() bool {
 	if c.found.full() {
 		c.found.count++
 		return false
@@ -94,13 +95,13 @@ func (c *shapeCheck) telling() bool {
 	return true
 }
 
-// say reports a problem with the value that is looked at.
+// say records a problem of the current value.
 func (c *shapeCheck) say(n *node, code, hint, format string, args ...any) {
 	c.found.add(finding{offset: int(n.start),
 		Problem: routine.Problem{Pointer: c.path.String(), Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}})
 }
 
-// value checks n and marks as bad what has a fault.
+// value checks n and everything inside it, and marks faulty values as bad.
 func (c *shapeCheck) value(s *jsonschema.Schema, n *node) {
 	if n.bad {
 		return
@@ -132,7 +133,7 @@ func (c *shapeCheck) hasType(s *jsonschema.Schema, n *node) bool {
 			return true
 		}
 	}
-	if c.bad(n) {
+	if c.markBad(n) {
 		c.say(n, "type", typeHint(c.name(), s, n), "must be %s, not %s", typeNames(s.Types), c.doc.show(n))
 	}
 	return false
@@ -168,7 +169,7 @@ func (c *shapeCheck) object(s *jsonschema.Schema, n *node) {
 		}
 	}
 	for _, name := range s.Required {
-		if n.member(name) == nil && c.telling() {
+		if n.member(name) == nil && c.wantsMessage() {
 			c.say(n, "required", c.doc.takeFor(n, name, []string{name}), "%s needs the field %q", c.subject(), name)
 		}
 	}
@@ -197,11 +198,11 @@ func matchesAny(s *jsonschema.Schema, name string) bool {
 }
 
 func (c *shapeCheck) list(s *jsonschema.Schema, n *node) {
-	if len(n.items()) < s.MinItems && c.bad(n) {
+	if len(n.items()) < s.MinItems && c.markBad(n) {
 		c.say(n, "minItems", "", "must hold at least %d", s.MinItems)
 	}
 	if s.MaxItems >= 0 && len(n.items()) > s.MaxItems {
-		if c.bad(n) {
+		if c.markBad(n) {
 			c.say(n, "maxItems", "", "must hold at most %d, not %d", s.MaxItems, len(n.items()))
 		}
 		return
@@ -223,27 +224,27 @@ func (c *shapeCheck) text(s *jsonschema.Schema, n *node) {
 	}
 	switch {
 	case s.Constant != nil && s.Constant[0] != n.text:
-		if c.bad(n) {
+		if c.markBad(n) {
 			c.say(n, "const", "", "must be %v, not %s", s.Constant[0], c.doc.show(n))
 		}
 	case s.Enum != nil && !isOneOf(s.Enum, n.text):
-		if c.bad(n) {
+		if c.markBad(n) {
 			c.notInEnum(s, n)
 		}
 	case length < s.MinLength && length == 0:
-		if c.bad(n) {
+		if c.markBad(n) {
 			c.say(n, "minLength", "", "must not be empty")
 		}
 	case length < s.MinLength:
-		if c.bad(n) {
+		if c.markBad(n) {
 			c.say(n, "minLength", "", "must have at least %d characters, not %d", s.MinLength, length)
 		}
 	case s.MaxLength >= 0 && length > s.MaxLength:
-		if c.bad(n) {
+		if c.markBad(n) {
 			c.say(n, "maxLength", "", "must have at most %d characters, not %d", s.MaxLength, length)
 		}
 	case s.Pattern != nil && !s.Pattern.MatchString(n.text):
-		if c.bad(n) {
+		if c.markBad(n) {
 			c.say(n, "pattern", nameHint(s, n.text), "must match %s, unlike %s", s.Pattern, c.doc.show(n))
 		}
 	}
@@ -265,7 +266,7 @@ func (c *shapeCheck) number(s *jsonschema.Schema, n *node) {
 	case math.Abs(f) > 1<<53 && slices.Contains(s.Types, "integer"):
 		code, message = "number_range", "is too large a number: "
 	}
-	if code != "" && c.bad(n) {
+	if code != "" && c.markBad(n) {
 		c.say(n, code, unitHint(c.name(), s, x), "%s%s", message, c.doc.show(n))
 	}
 }

@@ -64,12 +64,12 @@ func namesOf(s *jsonschema.Schema, n *node) *fieldNames {
 	return f
 }
 
-// unknownField reports a field that an object does not have. When it is clear
-// which one was meant, it is taken for that, so that its value is checked too
-// and the field is not missing besides.
+// unknownField reports a field that an object does not have. If it is clear which
+// field was meant, the value is checked as that one, which is then not reported as
+// missing.
 func (c *shapeCheck) unknownField(names *fieldNames, k *key) {
 	k.bad = true
-	if !c.telling() {
+	if !c.wantsMessage() {
 		return
 	}
 	p := finding{offset: int(k.start), Problem: routine.Problem{Pointer: c.path.String() + "/" + routine.EscapePointer(k.name), Code: "unknown_field",
@@ -82,9 +82,10 @@ func (c *shapeCheck) unknownField(names *fieldNames, k *key) {
 	c.found.add(p)
 }
 
-// takeFor looks in n, which lacks a field, for another that was meant to be it,
-// and takes it for that, so that its faults are told in the same answer. missing
-// are all fields that n lacks.
+// takeFor looks in n, which has no field with a required name, for another field that
+// was probably meant to be it. That field is then checked as the required one, so that
+// its faults are reported in the same answer. missing are all required fields that n
+// does not have.
 func (d *document) takeFor(n *node, field string, missing []string) (hint string) {
 	for i := range n.keys()[:min(len(n.keys()), routine.MaxSuggestionCandidates)] {
 		k := &n.kids.keys[i]
@@ -97,8 +98,8 @@ func (d *document) takeFor(n *node, field string, missing []string) (hint string
 	return ""
 }
 
-// hint says what a field that an object does not have was meant to be: a field
-// that it lacks, then that is meant, or one of an object inside it.
+// hint suggests what an unknown field was meant to be: a missing field of the object,
+// which is then meant, or a field of an object inside it.
 func (f *fieldNames) hint(name string) (hint, meant string) {
 	for _, field := range f.known {
 		inner := f.schema.Properties[field]
@@ -119,7 +120,8 @@ func (f *fieldNames) hint(name string) (hint, meant string) {
 	return "its fields are " + strings.Join(plain, ", "), ""
 }
 
-// unitNote warns of a field that counts in another unit than the one meant.
+// unitNote returns a note that a field counts in another unit than the one probably
+// meant.
 func unitNote(name, near string) string {
 	if strings.HasSuffix(near, "_ms") && !strings.HasSuffix(name, "ms") && !strings.Contains(name, "milli") {
 		return " It counts milliseconds"
@@ -130,8 +132,8 @@ func unitNote(name, near string) string {
 	return ""
 }
 
-// notInEnum reports a string that is none of those allowed. When it is clear
-// which one was meant, it is taken for that.
+// notInEnum reports a string that is none of the allowed ones. If it is clear which
+// one was meant, the string is taken for that.
 func (c *shapeCheck) notInEnum(s *jsonschema.Schema, n *node) {
 	names := make([]string, len(s.Enum))
 	for i, e := range s.Enum {
@@ -152,7 +154,7 @@ func (c *shapeCheck) notInEnum(s *jsonschema.Schema, n *node) {
 
 var anyPlaceholder = regexp.MustCompile(`^\s*\{\{.*\}\}\s*$`)
 
-// typeHint says how a value of the wrong type was probably meant.
+// typeHint suggests how a value of the wrong type was probably meant.
 func typeHint(name string, s *jsonschema.Schema, n *node) string {
 	text := strings.TrimSpace(n.text)
 	spelt := &node{}
@@ -183,8 +185,8 @@ func typeHint(name string, s *jsonschema.Schema, n *node) string {
 	return ""
 }
 
-// unitHint guesses that a number out of bounds was meant in another unit than
-// its field's.
+// unitHint suggests that a number out of bounds was meant in another unit than its
+// field's.
 func unitHint(name string, s *jsonschema.Schema, x *big.Rat) string {
 	thousand := big.NewRat(1000, 1)
 	switch {
@@ -200,12 +202,12 @@ func unitHint(name string, s *jsonschema.Schema, x *big.Rat) string {
 	return ""
 }
 
-// decimal writes a number with at most three decimals, as many as it needs.
+// decimal returns a number with at most three decimals and no trailing zeros.
 func decimal(x *big.Rat) string {
 	return strings.TrimSuffix(strings.TrimRight(x.FloatString(3), "0"), ".")
 }
 
-// nameHint proposes a name that a pattern for names takes.
+// nameHint suggests a name that matches the pattern for names.
 func nameHint(s *jsonschema.Schema, text string) string {
 	proposal := strings.Trim(notInNames.ReplaceAllString(routine.Truncate(text, 60), "_"), "_")
 	if proposal != "" && proposal[0] >= '0' && proposal[0] <= '9' {

@@ -65,7 +65,8 @@ func redirected(asked, from string) bool {
 	return err == nil && (begin.Host != end.Host || strings.TrimSuffix(begin.Path, "/") != strings.TrimSuffix(end.Path, "/"))
 }
 
-// FileName is what a download's literal name becomes; empty when that is none.
+// FileName returns the file name for a download that is named text, or an empty string
+// if nothing valid is left of it.
 func FileName(text string) string {
 	t, _ := placeholder.Parse(text, placeholder.Filename)
 	name, err := t.FillText(nil)

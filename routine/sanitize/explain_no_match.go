@@ -9,15 +9,17 @@ import (
 )
 
 const (
-	// maxShownNames are told of an object in which a name was looked for.
+	// maxShownNames bounds how many names of an object's members a warning lists.
 	maxShownNames = 12
-	// maxMissSteps bounds the values looked at to say why a path matches nothing.
+	// maxMissSteps bounds the values that are visited to explain why a path matches
+	// nothing.
 	maxMissSteps = 100_000
 )
 
-// explainNoMatch says why a path selects nothing: what stands where its first step
-// leads nowhere. It is empty where that may well be so, as with the items of a
-// list that has none, or one that a filter leaves none of.
+// explainNoMatch explains why a path selects nothing: it describes the value at which
+// the first failing step of the path was applied, as in "json_path $.items matches
+// nothing; the response has total, products". It returns an empty string if no match
+// is normal, as for the items of an empty list or a filter that excludes all.
 func (s *pathSearch) explainNoMatch(x *jsonPath) string {
 	steps := s.steps
 	defer func() { s.steps = steps }()
@@ -53,7 +55,7 @@ func (s *pathSearch) explainNoMatch(x *jsonPath) string {
 	return ""
 }
 
-// placeOf names what the first steps of a path lead to.
+// placeOf names the value to which the first n steps of a path lead.
 func placeOf(x jp.Expr, n int) string {
 	if _, open := x[n-1].(jp.Descent); n == 1 || open {
 		return "the response"
@@ -61,7 +63,7 @@ func placeOf(x jp.Expr, n int) string {
 	return routine.Truncate(x[:n].String(), routine.MaxShownURL)
 }
 
-// contents says in a few words what a value is.
+// contents describes a value in a few words.
 func (s *pathSearch) contents(n jsonNodeID) (words string, err error) {
 	defer func() { err = searchError(&jsonPath{}, recover()) }()
 	switch s.doc.kind(n) {
@@ -75,7 +77,7 @@ func (s *pathSearch) contents(n jsonNodeID) (words string, err error) {
 	return "is " + string(s.doc.raw(n)), nil
 }
 
-// memberNames names the first members of an object.
+// memberNames lists the names of the first members of an object.
 func (s *pathSearch) memberNames(n jsonNodeID) string {
 	var shown []string
 	for child := range s.doc.children(n) {

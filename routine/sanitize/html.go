@@ -13,34 +13,34 @@ import (
 )
 
 const (
-	// maxHTML bounds the HTML that is looked at, in bytes. A tag of many attributes
-	// takes some sixteen times its size while it is read.
+	// maxHTML bounds the size of HTML in bytes. A tag with many attributes takes some
+	// sixteen times its size while it is read.
 	maxHTML = 4 << 20
-	// tokensPerCheck is how many tokens are read between two looks at the context.
+	// tokensPerCheck is how many tokens are read between two checks of the context.
 	tokensPerCheck = 256
 )
 
-// htmlHandler is what becomes of the parts of a page. Text comes with its white
-// space as the page has it.
+// htmlHandler receives the parts of a page. The white space of a text is that of the
+// page.
 type htmlHandler interface {
 	text(text []byte)
 	start(tag htmlTag)
 	end(name string)
-	// full reports whether no more is wanted.
+	// full reports whether the handler needs no more parts.
 	full() bool
 }
 
-// htmlTag is a start tag.
+// htmlTag is a start tag with those of its attributes that are in wantedAttributes.
 type htmlTag struct {
 	name  string
 	attrs map[string]string // those of wantedAttributes
 }
 
-// wantedAttributes are the attributes that a handler uses.
+// wantedAttributes are the attributes that handlers use.
 var wantedAttributes = map[string]bool{"href": true, "src": true, "alt": true, "title": true, "class": true, "start": true, "colspan": true, "rowspan": true}
 
-// htmlSource gives the HTML of a step's input: the text, or what a JSON string
-// holds, as json_path leaves one.
+// htmlSource returns the HTML of a step's input: the text itself, or the value of a
+// JSON string, which is the output of a json_path step.
 func htmlSource(step string, text []byte) ([]byte, error) {
 	if bytes.HasPrefix(text, []byte{'"'}) && jsontext.Value(text).IsValid() {
 		text = unquoteJSON(bytes.TrimSpace(text))
@@ -52,10 +52,10 @@ func htmlSource(step string, text []byte) ([]byte, error) {
 	return text, nil
 }
 
-// readHTML calls the handler for the visible parts of a page in their order. No
-// tree is built: a few bytes of faulty HTML can make a tree of any size, and
-// building it cannot be interrupted. What HTML leaves out, such as end tags of
-// paragraphs, is the handler's concern.
+// readHTML calls the handler for the visible parts of a page in order. It builds no
+// tree: a few bytes of faulty HTML can make a tree of any size, and building it cannot
+// be interrupted. Handlers must cope with omitted tags, such as the end tags of
+// paragraphs.
 func readHTML(ctx context.Context, text []byte, h htmlHandler) error {
 	z := html.NewTokenizer(bytes.NewReader(text))
 	var hidden hiddenElement
@@ -91,7 +91,7 @@ func readHTML(ctx context.Context, text []byte, h htmlHandler) error {
 	return nil
 }
 
-// readTag reads the tag that the tokenizer has found.
+// readTag reads the tag at which the tokenizer is.
 func readTag(z *html.Tokenizer) htmlTag {
 	name, more := z.TagName()
 	tag := htmlTag{name: tagName(name)}
@@ -112,7 +112,7 @@ func readTag(z *html.Tokenizer) htmlTag {
 	return tag
 }
 
-// tagName is the name of an element. A known one is not copied.
+// tagName returns the name of an element. It does not allocate for known ones.
 func tagName(name []byte) string {
 	if known := atom.Lookup(name); known != 0 {
 		return known.String()
@@ -120,8 +120,7 @@ func tagName(name []byte) string {
 	return string(name)
 }
 
-// hiddenElement is the outermost open element whose content no reader of the
-// page sees.
+// hiddenElement is the outermost open element whose content is not visible.
 type hiddenElement struct {
 	name  string // empty: none is open
 	depth int    // how many of that name are open
@@ -132,13 +131,13 @@ type hiddenElement struct {
 var hiddenElements = map[string]bool{"script": true, "style": true, "noscript": true, "template": true, "title": true, "svg": true,
 	"iframe": true, "noembed": true, "noframes": true}
 
-// endsSVG are elements that end an svg element that was not closed.
+// endsSVG are the elements that end an unclosed svg element.
 var endsSVG = map[string]bool{"body": true, "blockquote": true, "br": true, "div": true, "dl": true, "h1": true, "h2": true, "h3": true, "h4": true,
 	"h5": true, "h6": true, "hr": true, "img": true, "li": true, "ol": true, "p": true, "pre": true, "span": true, "table": true, "ul": true}
 
 func (e *hiddenElement) open() bool { return e.name != "" }
 
-// start takes a start tag and reports whether it is hidden.
+// start handles a start tag and reports whether the element is hidden.
 func (e *hiddenElement) start(name string) bool {
 	switch {
 	case e.name == "" && hiddenElements[name]:
@@ -153,7 +152,7 @@ func (e *hiddenElement) start(name string) bool {
 	return e.open()
 }
 
-// end takes an end tag and reports whether it is hidden.
+// end handles an end tag and reports whether the element is hidden.
 func (e *hiddenElement) end(name string) bool {
 	if !e.open() {
 		return hiddenElements[name]
@@ -166,8 +165,7 @@ func (e *hiddenElement) end(name string) bool {
 	return true
 }
 
-// htmlText gives what a reader of the page would see: its text, with blocks on
-// lines of their own.
+// htmlText returns the visible text of a page, with each block on lines of its own.
 func htmlText(ctx context.Context, text []byte) ([]byte, error) {
 	text, err := htmlSource("html_to_text", text)
 	if err != nil {
@@ -183,7 +181,8 @@ func htmlText(ctx context.Context, text []byte) ([]byte, error) {
 // textWriter writes the text of a page.
 type textWriter struct {
 	out []byte
-	// gap comes before the next character: 0, a space or a line feed.
+	// gap is written before the next character: a space, a line feed, or 0 for
+	// nothing.
 	gap byte
 }
 

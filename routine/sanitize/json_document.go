@@ -17,35 +17,36 @@ import (
 )
 
 const (
-	// maxJSONValues bounds the values of a response that is looked into. Each
-	// takes 12 bytes beside the text.
+	// maxJSONValues bounds the values of a response that is searched. Each takes 12
+	// bytes besides the text.
 	maxJSONValues = 4_000_000
-	// maxPathDepth bounds the nesting of a response that is looked into.
+	// maxPathDepth bounds the nesting of a response that is searched.
 	maxPathDepth = 500
-	// maxPathText bounds the bytes that come out, where the run sets no limit.
+	// maxPathText bounds the output in bytes if the run sets no limit.
 	maxPathText = 64 << 20
 )
 
-// jsonDocument is an index of a JSON text: where each value begins, and which
-// values are inside which. The values themselves stay in the text, so that a
-// document of many small values takes little more memory than its text.
+// jsonDocument is an index of a JSON text: it has the offset of each value and which
+// values are inside which. The values themselves stay in the text, so a document of
+// many small values takes little more memory than its text.
 type jsonDocument struct {
 	text  []byte
 	nodes []jsonNode
-	// replaced has, for a member whose name comes again in its object, the member
-	// whose value counts. The later one is removed.
+	// replaced maps a member whose name occurs again in its object to the last member
+	// of that name, whose value counts. The later members are removed.
 	replaced map[jsonNodeID]jsonNodeID
 	removed  []uint64 // a bit for each node; nil: none is removed
 }
 
-// jsonNode is one value.
+// jsonNode is one value. In {"a":[1]} the nodes are the object, the array and 1; the
+// array has name 1, start 5 and end 3, because no node follows it.
 type jsonNode struct {
 	name  uint32 // offset of the quote that begins the member's name; noName for no member
 	start uint32 // offset of the value
 	end   uint32 // the node after this one and all that is inside it
 }
 
-// jsonNodeID is the index of a node. The nodes inside another follow it.
+// jsonNodeID is the index of a node. The nodes inside a node follow it.
 type jsonNodeID uint32
 
 const (
@@ -53,8 +54,8 @@ const (
 	noName              = math.MaxUint32
 )
 
-// readJSON indexes a JSON text. Duplicate names and invalid UTF-8 are accepted,
-// as a browser does. Each pass over the text takes time linear in its size.
+// readJSON indexes a JSON text. Like a browser it accepts duplicate names and invalid
+// UTF-8. Its time is linear in the size of the text.
 func readJSON(ctx context.Context, text []byte) (*jsonDocument, error) {
 	if len(text) >= noName {
 		return nil, fmt.Errorf("it has more than %d bytes", uint32(noName))
@@ -78,8 +79,8 @@ func readJSON(ctx context.Context, text []byte) (*jsonDocument, error) {
 	return b.doc, nil
 }
 
-// countJSON counts the values of a JSON text, and refuses too many of them and
-// those that nest too deep.
+// countJSON counts the values of a JSON text. It returns an error if there are too
+// many or if they are nested too deeply.
 func countJSON(text []byte) (int, error) {
 	values, depth := 1, 0
 	for i := 0; i < len(text); i++ {
@@ -105,12 +106,12 @@ func countJSON(text []byte) (int, error) {
 	return values, nil
 }
 
-// errManyValues refuses what would take too much memory to look into.
+// errManyValues refuses a response whose index would take too much memory.
 var errManyValues = routine.Errorf(routine.CodeResultTooLarge,
 	"the response has more than %d JSON values, which is the limit of json_path and drop: ask the site for fewer, or pick the values in the page with js_evaluate",
 	maxJSONValues)
 
-// skipSpace gives the offset of the first byte from i on that is no white space.
+// skipSpace returns the offset of the first byte from i that is not white space.
 func skipSpace(text []byte, i int) int {
 	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
 		i++
@@ -118,7 +119,7 @@ func skipSpace(text []byte, i int) int {
 	return i
 }
 
-// stringEnd gives the offset behind the JSON string that begins at i.
+// stringEnd returns the offset after the JSON string that begins at i.
 func stringEnd(text []byte, i int) int {
 	for i++; i < len(text); i++ {
 		switch text[i] {
@@ -131,7 +132,7 @@ func stringEnd(text []byte, i int) int {
 	return len(text)
 }
 
-// scalarEnd gives the offset behind the number, true, false or null at i.
+// scalarEnd returns the offset after the number, true, false or null at i.
 func scalarEnd(text []byte, i int) int {
 	for ; i < len(text); i++ {
 		switch text[i] {
@@ -142,13 +143,13 @@ func scalarEnd(text []byte, i int) int {
 	return i
 }
 
-// jsonIndexer fills in the nodes of a document from valid JSON.
+// jsonIndexer adds the nodes of valid JSON to a document.
 type jsonIndexer struct {
 	doc  *jsonDocument
 	seed maphash.Seed
 }
 
-// value adds the value at offset i and gives the offset behind it.
+// value adds the value at offset i and returns the offset after it.
 func (b *jsonIndexer) value(i int, name uint32) int {
 	d := b.doc
 	id := len(d.nodes)
@@ -168,8 +169,8 @@ func (b *jsonIndexer) value(i int, name uint32) int {
 	return i
 }
 
-// inside adds what is inside the object or array at offset i and gives the
-// offset behind it.
+// inside adds the values inside the object or array at offset i and returns the offset
+// after it.
 func (b *jsonIndexer) inside(i int, object bool) int {
 	text := b.doc.text
 	for i = skipSpace(text, i+1); text[i] != '}' && text[i] != ']'; {
@@ -187,8 +188,9 @@ func (b *jsonIndexer) inside(i int, object bool) int {
 	return i + 1
 }
 
-// replaceNames sees to names that come twice in an object: the place of the
-// first and the value of the last count.
+// replaceNames handles names that occur twice in an object: the member keeps its first
+// position and takes the last value. {"a":1,"b":2,"a":3} is read as {"a":3,"b":2}. The
+// first 8 names are compared directly, more of them by a hash.
 func (b *jsonIndexer) replaceNames(object jsonNodeID) {
 	d := b.doc
 	var few [8]jsonNodeID
@@ -233,7 +235,7 @@ func (b *jsonIndexer) replaceNames(object jsonNodeID) {
 	}
 }
 
-// value gives the node whose value counts for n.
+// value returns the node whose value counts for n; see replaced.
 func (d *jsonDocument) value(n jsonNodeID) jsonNodeID {
 	if d.replaced != nil {
 		if last, ok := d.replaced[n]; ok {
@@ -243,7 +245,7 @@ func (d *jsonDocument) value(n jsonNodeID) jsonNodeID {
 	return n
 }
 
-// children are the members or items of a node that were not removed.
+// children iterates over the members or items of a node that were not removed.
 func (d *jsonDocument) children(n jsonNodeID) iter.Seq[jsonNodeID] {
 	return func(yield func(jsonNodeID) bool) {
 		n = d.value(n)
@@ -255,7 +257,7 @@ func (d *jsonDocument) children(n jsonNodeID) iter.Seq[jsonNodeID] {
 	}
 }
 
-// remove takes a node away. The root stays.
+// remove removes a node. It ignores the root.
 func (d *jsonDocument) remove(n jsonNodeID) {
 	if n == rootNode {
 		return
@@ -273,10 +275,10 @@ func (d *jsonDocument) isRemoved(n jsonNodeID) bool {
 	return int(n/64) < len(d.removed) && d.removed[n/64]&(1<<(n%64)) != 0
 }
 
-// kind is the first byte of a node's value: one of {["tfn-0123456789.
+// kind returns the first byte of a node's value: one of {["tfn-0123456789.
 func (d *jsonDocument) kind(n jsonNodeID) byte { return d.text[d.nodes[d.value(n)].start] }
 
-// raw is a scalar as the text spells it.
+// raw returns the text of a scalar.
 func (d *jsonDocument) raw(n jsonNodeID) []byte {
 	start := int(d.nodes[d.value(n)].start)
 	if d.text[start] == '"' {
@@ -285,13 +287,13 @@ func (d *jsonDocument) raw(n jsonNodeID) []byte {
 	return d.text[start:scalarEnd(d.text, start)]
 }
 
-// name is a member's name.
+// name returns a member's name.
 func (d *jsonDocument) name(n jsonNodeID) []byte {
 	start := int(d.nodes[n].name)
 	return unquoteJSON(d.text[start:stringEnd(d.text, start)])
 }
 
-// named reports whether a member has the name.
+// named reports whether a member has a name.
 func (d *jsonDocument) named(n jsonNodeID, name string) bool {
 	text := d.text[d.nodes[n].name+1:]
 	if len(text) > len(name) && text[len(name)] == '"' && string(text[:len(name)]) == name {
@@ -300,7 +302,7 @@ func (d *jsonDocument) named(n jsonNodeID, name string) bool {
 	return string(d.name(n)) == name
 }
 
-// unquoteJSON gives the text of a JSON string.
+// unquoteJSON returns the value of a JSON string.
 func unquoteJSON(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]
@@ -309,8 +311,9 @@ func unquoteJSON(quoted []byte) []byte {
 	return text
 }
 
-// scalar is the value of a node that is no object and no array: nil, a bool, an
-// int64, a float64, a string, or a json.Number where the others would lose digits.
+// scalar returns the value of a node that is neither object nor array: nil, a bool, an
+// int64, a float64, a string, or a json.Number if the other number types would lose
+// digits.
 func (d *jsonDocument) scalar(n jsonNodeID) any {
 	raw := d.raw(n)
 	switch raw[0] {
@@ -326,7 +329,8 @@ func (d *jsonDocument) scalar(n jsonNodeID) any {
 	return pathNumber(string(raw))
 }
 
-// pathNumber is a number that filters can compare, where that loses no digits.
+// pathNumber returns a number as an int64 or float64, which filters compare, or as a
+// json.Number if these would lose digits.
 func pathNumber(text string) any {
 	if i, err := strconv.ParseInt(text, 10, 64); err == nil && text != "-0" {
 		return i

@@ -15,7 +15,7 @@ type jsonWriter struct {
 	out    []byte
 }
 
-// write gives what use writes. CodeResultTooLarge beyond limit bytes; 0: beyond
+// write returns what use writes. CodeResultTooLarge if that exceeds limit bytes; 0:
 // maxPathText.
 func (s *pathSearch) write(limit int64, use func(*jsonWriter)) (out []byte, err error) {
 	if limit <= 0 {
@@ -41,8 +41,8 @@ func (s *pathSearch) write(limit int64, use func(*jsonWriter)) (out []byte, err 
 	return w.out, nil
 }
 
-// selected writes what a path has selected: the value of one that names one
-// place, null when nothing is there; else the list of all.
+// selected writes what a path has selected. If the path can select one value only,
+// that is the value, or null if there is none; otherwise it is a list.
 func (w *jsonWriter) selected(x *jsonPath, found []jsonNodeID) {
 	switch {
 	case !x.single():
@@ -66,7 +66,7 @@ func (w *jsonWriter) list(nodes []jsonNodeID) {
 	w.out = append(w.out, ']')
 }
 
-// node writes a node and what is inside it.
+// node writes a node with everything inside it.
 func (w *jsonWriter) node(n jsonNodeID) {
 	d := w.search.doc
 	w.search.step(1)
@@ -108,7 +108,7 @@ func (w *jsonWriter) quoted(raw []byte) {
 	w.out, _ = jsontext.AppendQuote(w.out, unquoteJSON(raw)) // it is valid UTF-8
 }
 
-// number writes a number, 20.00 as 20 where that loses no digits.
+// number writes a number in its shortest form, 20.00 as 20, unless that loses digits.
 func (w *jsonWriter) number(raw []byte) {
 	w.search.step(len(raw) / 64)
 	if !bytes.ContainsAny(raw, ".eE") && string(raw) != "-0" {

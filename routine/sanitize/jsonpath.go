@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// maxPathSteps bounds the values that one data_sanitizer step looks at: with
-	// .. twice in a path they are many more than the response has.
+	// maxPathSteps bounds the values that one step visits. A path with .. twice visits
+	// many more values than the response has.
 	maxPathSteps = 30_000_000
 	// maxPathMatches bounds the values that one path selects.
 	maxPathMatches = 4_000_000
 	// maxJSONPath bounds the length of one expression in bytes.
 	maxJSONPath = 1000
-	// stepsPerCheck is how many steps pass between two looks at the context.
+	// stepsPerCheck is how many values are visited between two checks of the context.
 	stepsPerCheck = 4096
 )
 
@@ -28,16 +28,16 @@ var (
 	errPathSteps = errors.New("it goes through too many values")
 )
 
-// jsonPath is a compiled JSONPath expression. The library parses it; it is
-// evaluated here, because the library's own evaluation cannot be interrupted,
-// compares all pairs of what two paths of a filter select, and panics on null.
+// jsonPath is a compiled JSONPath expression. The library jp parses it; this package
+// evaluates it, because the library's own evaluation cannot be interrupted, compares
+// all pairs of values that two paths in a filter select, and panics on null.
 type jsonPath struct {
 	expr    jp.Expr
 	filters map[*jp.Filter]*pathCondition
 }
 
-// compileJSONPath parses an expression. The hint says how to write what the
-// author probably meant.
+// compileJSONPath compiles an expression. hint says how to write what the author
+// probably meant.
 func compileJSONPath(text string) (x *jsonPath, hint string, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the parser panics on some faulty expressions
@@ -67,33 +67,33 @@ func compileJSONPath(text string) (x *jsonPath, hint string, err error) {
 	return x, "", nil
 }
 
-// single reports whether the path names one place, so that its value stands
-// alone and not in a list.
+// single reports whether the path can select one value only. Its result is then that
+// value and not a list.
 func (x *jsonPath) single() bool { return x.expr.Normal() }
 
 func (x *jsonPath) String() string { return x.expr.String() }
 
-// pathSearch evaluates the paths of one data_sanitizer step on a document. Its
-// methods panic with a pathStop when the context ends or a bound is reached;
-// find, remove and write turn that into an error.
+// pathSearch evaluates the paths of one step on a document. Its methods panic with a
+// pathStop if the context ends or a limit is reached; find, remove and write recover
+// it and return an error.
 type pathSearch struct {
 	ctx     context.Context
 	doc     *jsonDocument
 	steps   int // how many are left
 	unasked int // steps since the context was last asked
-	// absolute has the values of the paths in filters that begin at the root.
+	// absolute caches the values of paths in filters that begin at the root.
 	absolute map[*pathCondition][]any
 	pattern  *regexp.Regexp // the last that a filter compiled from a text
 }
 
-// pathStop is what the methods of a pathSearch panic with.
+// pathStop is the value with which the methods of a pathSearch panic.
 type pathStop struct{ err error }
 
 func newPathSearch(ctx context.Context, doc *jsonDocument) *pathSearch {
 	return &pathSearch{ctx: ctx, doc: doc, steps: maxPathSteps, absolute: map[*pathCondition][]any{}}
 }
 
-// step counts n values that are looked at.
+// step counts n visited values.
 func (s *pathSearch) step(n int) {
 	s.steps -= n
 	if s.steps < 0 {
@@ -107,7 +107,8 @@ func (s *pathSearch) step(n int) {
 	}
 }
 
-// searchError turns what was recovered from a search of x into an error.
+// searchError converts a value recovered from the search of x to an error. It panics
+// again with any value but a pathStop.
 func searchError(x *jsonPath, recovered any) error {
 	if recovered == nil {
 		return nil
@@ -124,13 +125,13 @@ func searchError(x *jsonPath, recovered any) error {
 		routine.Truncate(x.String(), 60), stop.err)
 }
 
-// find gives the nodes that the path selects, in the order of the response.
+// find returns the nodes that the path selects, in the order of the response.
 func (s *pathSearch) find(x *jsonPath) (found []jsonNodeID, err error) {
 	defer func() { err = searchError(x, recover()) }()
 	return s.collect(x, x.expr, rootNode), nil
 }
 
-// collect gives what the parts of x select from a node.
+// collect returns the nodes that parts of x select from a node.
 func (s *pathSearch) collect(x *jsonPath, parts jp.Expr, from jsonNodeID) []jsonNodeID {
 	var found []jsonNodeID
 	s.walk(x, parts, from, func(n jsonNodeID) {
@@ -142,7 +143,7 @@ func (s *pathSearch) collect(x *jsonPath, parts jp.Expr, from jsonNodeID) []json
 	return found
 }
 
-// remove takes away what the path selects.
+// remove removes what the path selects from the document.
 func (s *pathSearch) remove(x *jsonPath) error {
 	found, err := s.find(x)
 	if err != nil {
@@ -155,7 +156,7 @@ func (s *pathSearch) remove(x *jsonPath) error {
 	return nil
 }
 
-// walk calls emit for each node that the parts select from n.
+// walk calls emit for each node that parts select from n.
 func (s *pathSearch) walk(x *jsonPath, parts jp.Expr, n jsonNodeID, emit func(jsonNodeID)) {
 	s.step(1)
 	if len(parts) == 0 {
@@ -202,7 +203,7 @@ func (s *pathSearch) walk(x *jsonPath, parts jp.Expr, n jsonNodeID, emit func(js
 	}
 }
 
-// each calls use for the members of an object or the items of an array.
+// each calls use for each member of an object or item of an array.
 func (s *pathSearch) each(n jsonNodeID, use func(jsonNodeID)) {
 	for child := range s.doc.children(n) {
 		s.step(1)
@@ -210,7 +211,7 @@ func (s *pathSearch) each(n jsonNodeID, use func(jsonNodeID)) {
 	}
 }
 
-// child calls use with the member of an object that has the name.
+// child calls use with the member of an object that has a name.
 func (s *pathSearch) child(n jsonNodeID, name string, use func(jsonNodeID)) {
 	if s.doc.kind(n) != '{' {
 		return
@@ -224,7 +225,7 @@ func (s *pathSearch) child(n jsonNodeID, name string, use func(jsonNodeID)) {
 	}
 }
 
-// item calls use with an item of an array; a negative index counts from the end.
+// item calls use with an item of an array. A negative index counts from the end.
 func (s *pathSearch) item(n jsonNodeID, index int, use func(jsonNodeID)) {
 	if s.doc.kind(n) != '[' {
 		return
@@ -243,15 +244,15 @@ func (s *pathSearch) item(n jsonNodeID, index int, use func(jsonNodeID)) {
 	}
 }
 
-// size is the number of members or items.
+// size returns the number of members or items.
 func (s *pathSearch) size(n jsonNodeID) int {
 	size := 0
 	s.each(n, func(jsonNodeID) { size++ })
 	return size
 }
 
-// slice calls use for the items of an array from a start to before an end, which
-// count from the array's end where they are negative.
+// slice calls use for the items of an array from a start to before an end. Negative
+// ones count from the end of the array.
 func (s *pathSearch) slice(n jsonNodeID, part jp.Slice, use func(jsonNodeID)) {
 	if s.doc.kind(n) != '[' {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/ohler55/ojg/jp"
 )
 
-// pathCondition is an expression of a filter.
+// pathCondition is an expression in a filter.
 type pathCondition struct {
 	op          string // empty: a constant or a path
 	left, right *pathCondition
@@ -21,21 +21,20 @@ type pathCondition struct {
 	regexp      *regexp.Regexp // of the operator =~, where the pattern is a constant
 }
 
-// noValue is the value of a path that selects nothing. A filter writes it
+// noValue is the value of a path that selects nothing. In a filter it is written
 // "Nothing".
 type noValue struct{}
 
-// container is an object or array as the value of a path in a filter. It equals
-// itself alone.
+// container is an object or array as a value in a filter. It equals only itself.
 type container jsonNodeID
 
-// unaryOperators take one operand, all others two.
+// unaryOperators have one operand; all others have two.
 var unaryOperators = map[string]bool{"!": true, "(": true, "length": true, "count": true}
 
 const (
-	// maxFilterValues bounds the values that one operand of a filter has at once.
+	// maxFilterValues bounds the values of one operand of a filter.
 	maxFilterValues = 100_000
-	// maxFilterText bounds a text that a filter puts together, in bytes.
+	// maxFilterText bounds a text that a filter concatenates, in bytes.
 	maxFilterText = 1 << 20
 )
 
@@ -44,7 +43,7 @@ var (
 	errFilterText   = fmt.Errorf("a filter makes a text of more than %d bytes", maxFilterText)
 )
 
-// compileFilters compiles the filters of a path and of the paths in them.
+// compileFilters compiles the filters of a path and of the paths inside them.
 func (x *jsonPath) compileFilters(expr jp.Expr) error {
 	for _, part := range expr {
 		if f, ok := part.(*jp.Filter); ok {
@@ -58,10 +57,10 @@ func (x *jsonPath) compileFilters(expr jp.Expr) error {
 	return nil
 }
 
-// compileFilter reads what the library has parsed. The library shows a filter as
-// a tree, but as one of operators that all have two operands: flattened, the tree
-// gives the operators and operands in the order in which they were written, each
-// operator first.
+// compileFilter converts a filter that the library has parsed. The library's tree
+// treats every operator as one with two operands, so its shape is wrong for unary
+// ones. Flattened, it yields each operator before its operands, which readCondition
+// reads again. The library reads !@.a && @.b as ! && @.a @.b, see negation.
 func compileFilter(f *jp.Filter) (*pathCondition, error) {
 	form, err := inspectFilter(f)
 	if err != nil {
@@ -86,8 +85,8 @@ func compileFilter(f *jp.Filter) (*pathCondition, error) {
 // pathOperator is an operator in a flattened filter.
 type pathOperator string
 
-// inspectFilter gives the library's tree of a filter. The library has none for a
-// filter that is a value without an operator.
+// inspectFilter returns the library's tree of a filter. The library panics for a
+// filter that is a value without an operator, which is therefore wrapped in one.
 func inspectFilter(f *jp.Filter) (form *jp.Form, err error) {
 	defer func() {
 		if recover() != nil {
@@ -101,7 +100,7 @@ func inspectFilter(f *jp.Filter) (form *jp.Form, err error) {
 	return f.Inspect(), nil
 }
 
-// readCondition reads an operator with its operands, or a value, and gives the
+// readCondition reads an operator with its operands, or a value. It also returns the
 // parts that follow.
 func readCondition(parts []any) (*pathCondition, []any, error) {
 	if len(parts) == 0 {
@@ -136,8 +135,9 @@ func readCondition(parts []any) (*pathCondition, []any, error) {
 	return c, rest, nil
 }
 
-// negation gives the condition that ! before c means. The library reads !a && b
-// as !(a && b), although ! belongs to a alone. Written brackets are an operator.
+// negation returns the condition for ! before c. The library parses !a && b as !(a &&
+// b), although ! applies to a only: negation moves it there. Written brackets are an
+// operator of their own.
 func negation(c *pathCondition) *pathCondition {
 	if c.op == "&&" || c.op == "||" {
 		c.left = negation(c.left)
@@ -146,8 +146,8 @@ func negation(c *pathCondition) *pathCondition {
 	return &pathCondition{op: "!", left: c}
 }
 
-// fromRoot reports whether the path of a filter begins at the root of the
-// document, and not at the value that the filter looks at.
+// fromRoot reports whether a path in a filter begins at the root of the document, and
+// not at the value that the filter tests.
 func (x *jsonPath) fromRoot() bool {
 	for _, part := range x.expr {
 		switch part.(type) {
@@ -160,8 +160,8 @@ func (x *jsonPath) fromRoot() bool {
 	return false
 }
 
-// meets reports whether a node meets a condition. A path alone asks whether it
-// selects anything, null and false included.
+// meets reports whether a node meets a condition. A path alone is met if it selects
+// anything, even null or false.
 func (s *pathSearch) meets(x *jsonPath, c *pathCondition, n jsonNodeID) bool {
 	s.step(1)
 	switch c.op {
@@ -180,8 +180,8 @@ func (s *pathSearch) meets(x *jsonPath, c *pathCondition, n jsonNodeID) bool {
 	return slices.Contains(s.values(x, c, n), any(true))
 }
 
-// values are those of an operand: as many as its path selects, one noValue where
-// it selects none.
+// values returns the values of an operand: those that its path selects, or one noValue
+// if it selects none.
 func (s *pathSearch) values(x *jsonPath, c *pathCondition, n jsonNodeID) []any {
 	s.step(1)
 	switch {
@@ -215,7 +215,7 @@ func (s *pathSearch) values(x *jsonPath, c *pathCondition, n jsonNodeID) []any {
 	return []any{false}
 }
 
-// pathValues are the values that the path of a filter selects.
+// pathValues returns the values that a path in a filter selects.
 func (s *pathSearch) pathValues(c *pathCondition, n jsonNodeID) []any {
 	if !c.path.fromRoot() {
 		return s.scalars(s.collect(c.path, c.path.expr, n))
@@ -228,7 +228,7 @@ func (s *pathSearch) pathValues(c *pathCondition, n jsonNodeID) []any {
 	return all
 }
 
-// scalars are the values of nodes, or one noValue for none.
+// scalars returns the values of nodes, or one noValue if there are none.
 func (s *pathSearch) scalars(found []jsonNodeID) []any {
 	if len(found) == 0 {
 		return []any{noValue{}}
@@ -250,7 +250,8 @@ func (s *pathSearch) scalars(found []jsonNodeID) []any {
 	return all
 }
 
-// lengths are the number of bytes of texts, of members and of items.
+// lengths returns the number of bytes of texts, of members of objects and of items of
+// arrays.
 func (s *pathSearch) lengths(x *jsonPath, c *pathCondition, n jsonNodeID) []any {
 	values := s.values(x, c, n)
 	all := make([]any, len(values))
@@ -269,7 +270,7 @@ func (s *pathSearch) lengths(x *jsonPath, c *pathCondition, n jsonNodeID) []any 
 	return all
 }
 
-// compares reports whether a comparison of two values holds.
+// compares reports whether a comparison of two values is true.
 func (s *pathSearch) compares(c *pathCondition, left, right any) bool {
 	order, ordered := compareValues(left, right)
 	switch c.op {
@@ -304,7 +305,7 @@ func (s *pathSearch) compares(c *pathCondition, left, right any) bool {
 	return s.matches(c, left, right) // =~, match and search
 }
 
-// sizeOf is the size of a text, an object or an array.
+// sizeOf returns the size of a text, object or array; false for other values.
 func (s *pathSearch) sizeOf(v any) (int, bool) {
 	switch v := v.(type) {
 	case string:
@@ -317,8 +318,8 @@ func (s *pathSearch) sizeOf(v any) (int, bool) {
 	return 0, false
 }
 
-// matches reports whether a text matches a pattern: all of it for match, any
-// part of it else. A pattern that is none matches nothing.
+// matches reports whether a text matches a pattern: match requires a match of the
+// whole text, other operators of a part. An invalid pattern matches nothing.
 func (s *pathSearch) matches(c *pathCondition, left, right any) bool {
 	text, ok := left.(string)
 	if !ok {
@@ -333,8 +334,8 @@ func (s *pathSearch) matches(c *pathCondition, left, right any) bool {
 	return pattern.MatchReader(&stepReader{s, text})
 }
 
-// compilePattern compiles the pattern of an operator; nil when it is none. Most
-// filters use the same one again and again.
+// compilePattern compiles the pattern of an operator, or returns nil if it is invalid.
+// It caches the last one, because most filters use the same again and again.
 func (s *pathSearch) compilePattern(op string, pattern any) *regexp.Regexp {
 	text, _ := pattern.(string)
 	if text == "" || len(text) > maxJSONPath {
@@ -354,7 +355,8 @@ func (s *pathSearch) compilePattern(op string, pattern any) *regexp.Regexp {
 	return s.pattern
 }
 
-// stepReader reads a text for a regular expression, and counts it.
+// stepReader reads a text for a regular expression and counts each character as a
+// step.
 type stepReader struct {
 	search *pathSearch
 	text   string

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// equalValues reports whether two values of a filter are the same. Numbers are
-// compared by their worth, objects and arrays are equal to themselves alone.
+// equalValues reports whether two values in a filter are equal. Numbers are compared
+// by value; objects and arrays are equal only to themselves.
 func equalValues(left, right any) bool {
 	if order, ok := compareValues(left, right); ok {
 		return order == 0
@@ -23,7 +23,7 @@ func equalValues(left, right any) bool {
 	return false
 }
 
-// compareValues orders two numbers or two texts. False when they are neither.
+// compareValues orders two numbers or two texts; false for other values.
 func compareValues(left, right any) (order int, ok bool) {
 	switch l := left.(type) {
 	case string:
@@ -55,7 +55,7 @@ func compareValues(left, right any) (order int, ok bool) {
 	return l.Cmp(r), true
 }
 
-// ratOf is the exact worth of a number.
+// ratOf returns the exact value of a number.
 func ratOf(v any) (*big.Rat, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -69,8 +69,8 @@ func ratOf(v any) (*big.Rat, bool) {
 	return nil, false
 }
 
-// arithmetic applies an operator to each pair of values. A pair to which it does
-// not apply gives noValue.
+// arithmetic applies an operator to each pair of values. The result is noValue for a
+// pair to which the operator does not apply.
 func (s *pathSearch) arithmetic(op string, left, right []any) []any {
 	var all []any
 	for _, l := range left {

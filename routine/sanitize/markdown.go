@@ -9,20 +9,21 @@ import (
 )
 
 const (
-	// maxMarkdown bounds what comes out of html_to_markdown, in bytes: deep lists
-	// make much Markdown of a few bytes.
+	// maxMarkdown bounds the output of html_to_markdown in bytes: nested lists make
+	// much Markdown from few bytes.
 	maxMarkdown = 16 << 20
-	// maxShownNesting is how many lists and quotes indent a line.
+	// maxShownNesting bounds how many lists and quotes indent a line.
 	maxShownNesting = 16
-	// maxNestingLook is how many open lists and quotes an end tag looks through.
+	// maxNestingLook bounds how many open lists and quotes are searched for the one
+	// that an end tag closes.
 	maxNestingLook = 64
-	// maxLinkParts is how often the target of one link is written: once for each
-	// block in it.
+	// maxLinkParts bounds how often the target of one link is written: once for each
+	// block inside the link.
 	maxLinkParts = 8
 )
 
-// htmlMarkdown gives the page as Markdown: headings, links, lists and tables
-// stay. Its time and memory are linear in the size of the page.
+// htmlMarkdown converts a page to Markdown with its headings, links, lists and tables.
+// Its time and memory are linear in the size of the page.
 func htmlMarkdown(ctx context.Context, text []byte) ([]byte, error) {
 	text, err := htmlSource("html_to_markdown", text)
 	if err != nil {
@@ -45,9 +46,9 @@ func htmlMarkdown(ctx context.Context, text []byte) ([]byte, error) {
 	return w.line.out, nil
 }
 
-// markdownWriter writes Markdown block by block. HTML leaves out end tags and
-// nests elements wrongly; so elements are counted, and a block ends where the
-// next one begins.
+// markdownWriter writes Markdown block by block. In HTML, end tags may be missing and
+// elements may be nested wrongly. Therefore open elements are only counted, and a
+// block ends where the next one begins.
 type markdownWriter struct {
 	line  markdownLine
 	boxes []markdownBox // the open lists, items and quotes
@@ -57,26 +58,26 @@ type markdownWriter struct {
 	pre     *markdownCode // the open pre element
 	code    *markdownCode // the open code element
 	table   *markdownTable
-	// plainTables tells of each table, in order, whether it is one of text in
-	// rows and columns.
+	// plainTables reports for each table, in order, whether it has text in rows and
+	// columns, and is not used for layout.
 	plainTables []bool
 	tables      int // how many have begun
 	textareas   int
 }
 
-// markdownBox is a list, an item of one, or a quote.
+// markdownBox is an open list, list item or quote.
 type markdownBox struct {
 	kind byte // 'l', 'i', 'q'
 	// ordered and next number the items of a list.
 	ordered bool
 	next    int
-	// marker is written before the first line of an item, white space of its
-	// width before the others.
+	// marker is written before the first line of an item. Its other lines are indented
+	// by the marker's width.
 	marker string
 	begun  bool
 }
 
-// markdownCode gathers the text of a code or pre element.
+// markdownCode collects the text of a code or pre element.
 type markdownCode struct {
 	text     []byte
 	language string
@@ -102,7 +103,7 @@ func (w *markdownWriter) text(text []byte) {
 	}
 }
 
-// inline is where text goes: the open cell of a table, or the line.
+// inline returns where text is written: the open table cell or the current line.
 func (w *markdownWriter) inline() *markdownLine {
 	if w.table != nil && w.table.cell != nil {
 		return &w.table.line
@@ -149,7 +150,7 @@ func (w *markdownWriter) start(tag htmlTag) {
 	}
 }
 
-// startInPre takes a start tag inside a pre element, whose text alone counts.
+// startInPre handles a start tag inside a pre element, of which only the text counts.
 func (w *markdownWriter) startInPre(tag htmlTag) {
 	switch tag.name {
 	case "br":
@@ -161,7 +162,8 @@ func (w *markdownWriter) startInPre(tag htmlTag) {
 	}
 }
 
-// codeLanguage is the language that the classes of a code element name.
+// codeLanguage returns the language named by the classes of a code element, or an
+// empty string.
 func codeLanguage(classes string) string {
 	for class := range strings.FieldsSeq(classes) {
 		for _, before := range []string{"language-", "lang-"} {
@@ -224,8 +226,8 @@ func (w *markdownWriter) startContainer(tag htmlTag) {
 	}
 }
 
-// breakBlock ends the line: 1 begins a new one, 2 leaves one empty before it.
-// Headings, cells and what is in front of a table have one line.
+// breakBlock ends the line. With gap 1 a new line begins, with 2 there is an empty
+// line between. A heading stays on one line.
 func (w *markdownWriter) breakBlock(gap int) {
 	line := w.inline()
 	if w.heading > 0 && line == &w.line {
@@ -296,7 +298,7 @@ func (w *markdownWriter) endBlock(name string) {
 	}
 }
 
-// markdownBlock reports whether an element begins a line of its own.
+// markdownBlock reports whether an element begins on a line of its own.
 func markdownBlock(name string) bool { return name == "td" || name == "th" || !inlineElements[name] }
 
 func (w *markdownWriter) endHeading() {
@@ -315,7 +317,7 @@ func (w *markdownWriter) endCode() {
 	}
 }
 
-// endPre writes a code block, whose lines stay as they are.
+// endPre writes a code block with its lines unchanged.
 func (w *markdownWriter) endPre() {
 	code := w.pre
 	w.pre = nil
@@ -337,7 +339,7 @@ func (w *markdownWriter) endPre() {
 	line.endLine(2)
 }
 
-// longestRun is how often a byte stands in a row.
+// longestRun returns the length of the longest sequence of a byte.
 func longestRun(text []byte, b byte) int {
 	longest, run := 0, 0
 	for _, c := range text {

@@ -10,8 +10,8 @@ func (w *markdownWriter) push(b markdownBox) {
 	}
 }
 
-// pop closes the innermost box of a kind with all that is in it. The end tag of
-// an item does not reach out of its list.
+// pop closes the innermost box of a kind with everything inside it. The end tag of an
+// item closes no item outside the innermost list.
 func (w *markdownWriter) pop(kind byte) {
 	for i := len(w.boxes) - 1; i >= max(len(w.boxes)-maxNestingLook, 0); i-- {
 		if w.boxes[i].kind == kind {
@@ -44,7 +44,7 @@ func (w *markdownWriter) inItem() bool {
 	return len(w.boxes) > 0 && w.boxes[len(w.boxes)-1].kind == 'i'
 }
 
-// startItem begins an item of the innermost list, or of none, and ends the one
+// startItem begins an item of the innermost list, if there is one, and ends the item
 // before.
 func (w *markdownWriter) startItem() {
 	list := -1
@@ -65,8 +65,8 @@ func (w *markdownWriter) startItem() {
 	w.push(markdownBox{kind: 'i', marker: marker})
 }
 
-// prefix appends what the lists and quotes put before a line. A marker is written
-// once, and not on lines that are empty.
+// prefix appends what lists and quotes write before a line. A marker is written once,
+// and not on empty lines.
 func (w *markdownWriter) prefix(out []byte, empty bool) []byte {
 	shown := 0
 	for i := range w.boxes {

@@ -8,23 +8,24 @@ import (
 	"unicode/utf8"
 )
 
-// markdownLine writes the text of a page as Markdown, and escapes what Markdown
-// would take for its own marks.
+// markdownLine writes the text of a page as Markdown and escapes characters that
+// Markdown would interpret.
 type markdownLine struct {
 	out []byte
-	// prefix appends what stands before each line; nil: nothing.
+	// prefix appends what is written before each line; it may be nil.
 	prefix func(out []byte, empty bool) []byte
-	// opening is written before the first text of the next line, as # of a heading.
+	// opening is written before the first text of the next line, such as the # of a
+	// heading.
 	opening string
 	// gap is how many line feeds come before the next text: 0, 1 or 2.
 	gap int
-	// hard: the next line feed is a line break of the page.
+	// hard reports whether the next line feed is a line break of the page.
 	hard bool
-	// space: white space comes before the next text.
+	// space reports whether white space precedes the next text.
 	space bool
-	// begun: the line has text.
+	// begun reports whether the line has text.
 	begun bool
-	// cell: the text is in one cell of a table, where a line cannot end.
+	// cell reports whether the text is inside a table cell, where a line cannot end.
 	cell bool
 
 	bold, italic int // how many such elements are open
@@ -48,7 +49,8 @@ func (l *markdownLine) endLine(gap int) {
 	}
 }
 
-// hardBreak ends the line where the page does; two in a row leave one empty.
+// hardBreak ends the line at a line break of the page. Two of them in a row make an
+// empty line.
 func (l *markdownLine) hardBreak() {
 	before := l.hard
 	l.endLine(1)
@@ -58,8 +60,8 @@ func (l *markdownLine) hardBreak() {
 	}
 }
 
-// begin writes what comes before text: line feeds, prefixes, white space, and
-// the marks that open or close there.
+// begin writes what precedes text: line feeds, prefixes, white space, and the marks
+// that open or close there.
 func (l *markdownLine) begin() {
 	if l.gap > 0 {
 		l.feed()
@@ -103,7 +105,7 @@ func (l *markdownLine) begin() {
 	}
 }
 
-// wanted are the marks that text at this place has.
+// wanted returns the marks that text at this position must have.
 func (l *markdownLine) wanted() []byte {
 	marks := l.marks[:0]
 	if l.link != nil && (l.link.parts < maxLinkParts || slices.Contains(l.open, 'l')) {
@@ -157,7 +159,7 @@ func (l *markdownLine) close(i int) {
 	}
 }
 
-// endLink ends the open link. One without text is written by its target alone.
+// endLink ends the open link. A link without text is written with its target only.
 func (l *markdownLine) endLink() {
 	if l.link == nil {
 		return
@@ -171,7 +173,7 @@ func (l *markdownLine) endLink() {
 	l.link = nil
 }
 
-// raw writes text that is Markdown already.
+// raw writes text that is already Markdown.
 func (l *markdownLine) raw(text string) {
 	l.begin()
 	l.out = append(l.out, text...)
@@ -188,7 +190,7 @@ func (l *markdownLine) image(attrs map[string]string) {
 	}
 }
 
-// code writes text as code in a line.
+// code writes text as inline code.
 func (l *markdownLine) code(text []byte) {
 	words := bytes.Fields(text)
 	if len(words) == 0 {
@@ -215,10 +217,11 @@ func (l *markdownLine) code(text []byte) {
 var urlEscaper = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "|", "%7C",
 	"\n", "%0A", "\r", "%0D", "\t", "%09")
 
-// markdownURL is a URL as it may stand in a link.
+// markdownURL escapes a URL for a link.
 func markdownURL(url string) string { return urlEscaper.Replace(strings.TrimSpace(url)) }
 
-// markdownTitle is the title of a link, with the space before it.
+// markdownTitle returns the title of a link with a space before it, or an empty
+// string.
 func markdownTitle(title string) string {
 	title = strings.Join(strings.Fields(title), " ")
 	if title == "" {
@@ -227,7 +230,7 @@ func markdownTitle(title string) string {
 	return ` "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "|", `\|`).Replace(title) + `"`
 }
 
-// words writes text of the page, each run of white space as one space.
+// words writes text of the page, with each run of white space as one space.
 func (l *markdownLine) words(text []byte) {
 	for len(text) > 0 {
 		space := bytes.IndexFunc(text, func(r rune) bool { return !unicode.IsSpace(r) })
@@ -267,7 +270,8 @@ func listMark(word []byte) bool {
 	return len(bytes.Trim(word[:end], "0123456789")) == 0
 }
 
-// word writes a word. first tells that it begins a line, last that it ends a text.
+// word writes a word. first reports whether it begins a line, last whether it ends a
+// text.
 func (l *markdownLine) word(word []byte, first, last bool) {
 	if first && onlyOf(word, "#-=+~") {
 		l.out = append(l.out, '\\') // no heading, line or fence
@@ -301,7 +305,7 @@ func (l *markdownLine) word(word []byte, first, last bool) {
 	}
 }
 
-// onlyOf reports whether a word is one of the characters, repeated.
+// onlyOf reports whether a word consists of one of the characters, repeated.
 func onlyOf(word []byte, characters string) bool {
 	return strings.IndexByte(characters, word[0]) >= 0 && (len(word) > 1 || word[0] == '#') && len(bytes.Trim(word, string(word[:1]))) == 0
 }

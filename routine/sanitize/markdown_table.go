@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// maxSpan is up to which column the spans of cells are followed.
+// maxSpan is the column up to which the spans of cells are respected.
 const maxSpan = 64
 
-// tableFinder tells the tables that hold text in rows and columns from those
-// that are layout: they hold tables, lists, headings or other blocks.
+// tableFinder finds out which tables have text in rows and columns. The others are
+// used for layout: they contain tables, lists, headings or other blocks.
 type tableFinder struct {
 	tables []bool // whether each is plain, in the order of their start tags
 	open   []int  // indices of tables
@@ -38,16 +38,16 @@ func (f *tableFinder) end(name string) {
 	}
 }
 
-// markdownTable gathers the rows of one table.
+// markdownTable collects the rows of one table.
 type markdownTable struct {
 	header []string // the first row where its cells are headers
 	body   []byte   // the other rows, each ended by a line feed
 	any    bool     // a row was read
 	wide   int      // cells of the longest row
-	// below is how many rows each column is still taken for by a cell above.
+	// below is, for each column, how many more rows a cell above spans.
 	below []int
 	row   []markdownCell // of the row that is read
-	// cell is the one that is read, and line its text; nil: none.
+	// cell is the open cell and line its text; nil if none is open.
 	cell *markdownCell
 	line markdownLine
 }
@@ -59,8 +59,7 @@ type markdownCell struct {
 	columns, rows int // how many it takes
 }
 
-// startTable begins a table, or what is none in Markdown: its cells become
-// paragraphs.
+// startTable begins a table. The cells of a layout table become paragraphs instead.
 func (w *markdownWriter) startTable() {
 	plain := w.plainTables[w.tables-1]
 	w.breakBlock(2)
@@ -69,7 +68,7 @@ func (w *markdownWriter) startTable() {
 	}
 }
 
-// startInTable takes the start tag of a block inside a table.
+// startInTable handles the start tag of a block inside a table.
 func (w *markdownWriter) startInTable(tag htmlTag) {
 	switch tag.name {
 	case "td", "th":
@@ -86,7 +85,7 @@ func (w *markdownWriter) startInTable(tag htmlTag) {
 	}
 }
 
-// endInTable takes the end tag of a block inside a table.
+// endInTable handles the end tag of a block inside a table.
 func (w *markdownWriter) endInTable(name string) {
 	switch name {
 	case "td", "th":
@@ -98,7 +97,7 @@ func (w *markdownWriter) endInTable(name string) {
 	}
 }
 
-// span is how many columns or rows a cell takes.
+// span returns how many columns or rows a cell spans.
 func span(attribute string) int {
 	if n, err := strconv.Atoi(attribute); err == nil && n > 1 {
 		return n
@@ -116,8 +115,7 @@ func (t *markdownTable) endCell() {
 	}
 }
 
-// endRow adds the row that was read, with the cells that reach into it from
-// above.
+// endRow adds the row that was read, with empty cells where cells above span into it.
 func (t *markdownTable) endRow() {
 	t.endCell()
 	row := t.row
@@ -156,7 +154,7 @@ func (t *markdownTable) endRow() {
 	t.any = true
 }
 
-// appendRow appends a line of a table.
+// appendRow appends a row of a table.
 func appendRow(out []byte, cells []string) []byte {
 	for _, c := range cells {
 		out = append(append(append(out, "| "...), c...), ' ')
@@ -164,8 +162,8 @@ func appendRow(out []byte, cells []string) []byte {
 	return append(out, '|')
 }
 
-// endTable writes the open table. A table in Markdown has a header, which is as
-// wide as the longest row; it is empty when there is none.
+// endTable writes the open table. A table in Markdown must have a header as wide as
+// the longest row. It is empty if the page's table has none.
 func (w *markdownWriter) endTable() {
 	if w.table == nil {
 		w.breakBlock(2) // of a table that is layout

@@ -1,6 +1,6 @@
-// Package sanitize cuts a response down before it is stored: by JSONPath, from HTML
-// to text or Markdown, to a length. Every step ends with its context, and takes a time
-// that grows linearly with the text.
+// Package sanitize reduces a response before it is stored: by JSONPath, from HTML to
+// text or Markdown, or to a length. Every step ends when its context does, and takes
+// time linear in the size of the text.
 package sanitize
 
 import (
@@ -14,18 +14,18 @@ import (
 	"unicode/utf8"
 )
 
-// Step shrinks a response before it is stored, so that an agent reads
-// the part it needs.
+// Step is one step of a data_sanitizer. It reduces a response to the part that an
+// agent needs.
 type Step struct {
 	Type     string   `json:"type"`
 	Path     string   `json:"path"`
 	Paths    []string `json:"paths"`
 	MaxChars int      `json:"max_chars"`
 
-	compiled []*jsonPath // of path or paths; nil for one that is faulty
+	compiled []*jsonPath // from path or paths; nil for a faulty one
 }
 
-// UnmarshalJSON takes max_chars in any spelling of a whole number.
+// UnmarshalJSON accepts max_chars in any spelling of a whole number.
 func (s *Step) UnmarshalJSON(text []byte) error {
 	type plain Step
 	read := struct {
@@ -37,8 +37,8 @@ func (s *Step) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Parse reads data_sanitizer: one step or a list applied in order. A
-// step that is null had a faulty shape, of which the checker has said enough.
+// Parse reads data_sanitizer: one step, or a list of steps to apply in order. A step
+// that is null had a faulty shape, which the schema check has reported.
 func Parse(raw json.RawMessage) ([]*Step, []routine.Problem) {
 	var steps []*Step
 	at := func(int) string { return "/data_sanitizer" }
@@ -62,12 +62,13 @@ func Parse(raw json.RawMessage) ([]*Step, []routine.Problem) {
 	return steps, problems
 }
 
-// sanitizerFields are the fields that go with each type.
+// sanitizerFields are the fields of each type of step.
 var sanitizerFields = map[string][]string{
 	"json_path": {"path", "paths"}, "drop": {"paths"}, "truncate": {"max_chars"}, "html_to_text": {}, "html_to_markdown": {},
 }
 
-// prepare compiles the step's paths and checks that it has what its type needs.
+// prepare compiles the step's paths and checks that it has the fields that its type
+// needs.
 func (s *Step) prepare(pointer string) []routine.Problem {
 	var problems []routine.Problem
 	add := func(at, code, hint, format string, args ...any) {
@@ -75,7 +76,7 @@ func (s *Step) prepare(pointer string) []routine.Problem {
 	}
 	fields, known := sanitizerFields[s.Type]
 	if !known {
-		return nil // its shape has said so
+		return nil // the schema check has reported it
 	}
 	given := map[string]bool{"path": s.Path != "", "paths": len(s.Paths) > 0, "max_chars": s.MaxChars > 0}
 	needed := len(fields) > 0
@@ -100,7 +101,7 @@ func (s *Step) prepare(pointer string) []routine.Problem {
 	return problems
 }
 
-// compile reads the step's paths.
+// compile compiles the step's paths.
 func (s *Step) compile(pointer string) []routine.Problem {
 	paths, at := s.Paths, func(i int) string { return pointer + "/paths/" + strconv.Itoa(i) }
 	if s.Path != "" && s.Type == "json_path" {
@@ -110,7 +111,7 @@ func (s *Step) compile(pointer string) []routine.Problem {
 	for i, p := range paths {
 		if p == "" {
 			s.compiled = append(s.compiled, nil)
-			continue // its shape has said so
+			continue // the schema check has reported it
 		}
 		x, hint, err := compileJSONPath(p)
 		if err == nil && s.Type == "drop" && len(x.expr) < 2 {
@@ -124,9 +125,9 @@ func (s *Step) compile(pointer string) []routine.Problem {
 	return problems
 }
 
-// Apply gives what the step makes of a text of valid UTF-8, and warns of what is
-// likely a mistake. It ends soon after ctx, with the context's cause. limit
-// bounds what json_path and drop make, in bytes; 0: by maxPathText.
+// Apply returns the result of the step for a text of valid UTF-8. It calls warn for
+// likely mistakes. It ends soon after ctx, with the context's cause. limit bounds the
+// output of json_path and drop in bytes; 0: maxPathText.
 func (s *Step) Apply(ctx context.Context, text []byte, limit int64, warn func(string)) ([]byte, error) {
 	switch s.Type {
 	case "json_path":
@@ -143,7 +144,7 @@ func (s *Step) Apply(ctx context.Context, text []byte, limit int64, warn func(st
 	return nil, routine.Errorf(routine.CodeInternal, "sanitizer %q", s.Type)
 }
 
-// truncate keeps the first n characters.
+// truncate returns the first n characters.
 func truncate(text []byte, n int) []byte {
 	end := 0
 	for ; n > 0 && end < len(text); n-- {
@@ -153,8 +154,8 @@ func truncate(text []byte, n int) []byte {
 	return text[:end]
 }
 
-// pick keeps what the paths select: with path the value where that names one
-// place, else a list; with paths an object of such.
+// pick returns what the paths select: with path the value itself if path can select
+// only one, else a list; with paths an object that has such a value for each path.
 func (s *Step) pick(ctx context.Context, text []byte, limit int64, warn func(string)) ([]byte, error) {
 	search, err := s.read(ctx, text)
 	if err != nil {
@@ -193,7 +194,7 @@ func (s *Step) pick(ctx context.Context, text []byte, limit int64, warn func(str
 	})
 }
 
-// drop removes what the paths select and keeps the rest.
+// drop removes what the paths select.
 func (s *Step) drop(ctx context.Context, text []byte, limit int64) ([]byte, error) {
 	search, err := s.read(ctx, text)
 	if err != nil {
@@ -210,7 +211,7 @@ func (s *Step) drop(ctx context.Context, text []byte, limit int64) ([]byte, erro
 	})
 }
 
-// read decodes a JSON response.
+// read indexes a JSON response.
 func (s *Step) read(ctx context.Context, text []byte) (*pathSearch, error) {
 	doc, err := readJSON(ctx, text)
 	var known *routine.Error
