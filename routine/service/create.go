@@ -45,7 +45,11 @@ func (s *Service) saveNewOnce(ctx context.Context, p routine.Principal, key *rou
 	r.Key = key
 	err := s.saveNew(ctx, r)
 	if errors.Is(err, routine.ErrKeyTaken) { // by a call that came at the same time
-		return s.findRoutineByKey(ctx, p, key, d)
+		r, err := s.findRoutineByKey(ctx, p, key, d)
+		if r == nil && err == nil {
+			err = errKeyExpired
+		}
+		return r, err
 	}
 	if err != nil {
 		return nil, storeError(ctx, "create routine", err)

@@ -162,6 +162,9 @@ func (s *Service) startRun(ctx context.Context, p routine.Principal, id string, 
 		end()
 		if errors.Is(err, routine.ErrKeyTaken) { // by a call that came at the same time
 			before, err = s.findExecutionByKey(ctx, p, key)
+			if before == nil && err == nil {
+				err = errKeyExpired
+			}
 		}
 		return nil, before, err
 	}

@@ -61,6 +61,11 @@ func printable(text string) bool {
 	return true
 }
 
+// errKeyExpired is returned if a key was taken when a row was saved and is gone when it
+// is read: its time ended in between.
+var errKeyExpired = &routine.Error{Code: routine.CodeConflict, Message: "the idempotency key has just expired: send the request again",
+	RetryAfter: time.Second}
+
 // findByKey returns the id of the routine or execution that an earlier call with k's key
 // created. It is empty if there was no such call or k is nil. CodeIdempotencyMismatch when
 // the earlier call was a different one.

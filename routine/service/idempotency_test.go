@@ -253,3 +253,32 @@ func TestKeysOfOtherCallers(t *testing.T) {
 		}
 	}
 }
+
+// expiring is a store in which each key is taken when a row is saved, and has expired when
+// it is looked for.
+type expiring struct{ routine.Store }
+
+func (expiring) CreateRoutine(context.Context, *routine.Routine) error { return routine.ErrKeyTaken }
+func (expiring) CreateExecution(context.Context, *routine.Execution) error {
+	return routine.ErrKeyTaken
+}
+func (expiring) FindByKey(context.Context, *routine.IdempotencyKey) (string, [32]byte, error) {
+	return "", [32]byte{}, routine.ErrNotFound
+}
+
+func TestKeyThatExpiresMeanwhileIsAConflict(t *testing.T) {
+	store := routinetest.NewStore()
+	text := definitionOf(`{"type":"press","key":"Enter"}`, "")
+	r := create(t, service.New(service.Config{Store: store, Browser: &routinetest.Browser{}}), ann, text)
+	s := service.New(service.Config{Store: expiring{store}, Browser: &routinetest.Browser{}})
+	if _, _, err := s.CreateRoutine(t.Context(), ann, []byte(text), once("k", text)); routine.CodeOf(err) != routine.CodeConflict {
+		t.Error("create:", err)
+	}
+	call := service.Call{Idempotency: once("k", "")}
+	if _, err := s.Execute(t.Context(), ann, r.ID, call); routine.CodeOf(err) != routine.CodeConflict {
+		t.Error("execute:", err)
+	}
+	if _, err := s.Start(t.Context(), ann, r.ID, call); routine.CodeOf(err) != routine.CodeConflict {
+		t.Error("start:", err)
+	}
+}
