@@ -94,7 +94,7 @@ const MaxSuggestionCandidates = 100
 // maxCompared bounds how many bytes of two texts are compared, which bounds the cost.
 const maxCompared = 64
 
-// differentLength is the difference of the lengths of what distance compares.
+// differentLength returns the difference of the lengths that distance compares.
 func differentLength(a, b string) int {
 	d := min(len(a), maxCompared) - min(len(b), maxCompared)
 	return max(d, -d)

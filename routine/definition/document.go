@@ -31,7 +31,7 @@ type node struct {
 	// bad: a problem has been reported for this value, and what follows from
 	// it is not worth another.
 	bad bool
-	// taken: a string was taken for text, which is what was probably meant.
+	// taken reports whether a misspelt value was replaced by the one probably meant.
 	taken      bool
 	start, end int32
 	text       string // the value of a string, or the spelling of a number

@@ -115,7 +115,7 @@ func TestSchemaOfFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := SchemaOf(&d.Parameters[0])
+	s := schemaOf(&d.Parameters[0])
 	if got := routine.JSONText(s); got != `{"type":"array","items":`+inputFileSchema+`,"minItems":1,"maxItems":10}` {
 		t.Error(got)
 	}

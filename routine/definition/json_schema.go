@@ -55,10 +55,10 @@ type Schema struct {
 	Notes []string `json:"-"`
 }
 
-// SchemaOf returns the JSON Schema of the values that a parameter takes. It only
+// schemaOf returns the JSON Schema of the values that a parameter takes. It only
 // guides callers: [Bind] decides, and also accepts numbers and booleans that are
 // written as strings.
-func SchemaOf(p *routine.Parameter) Schema {
+func schemaOf(p *routine.Parameter) Schema {
 	var rules routine.Validation
 	if p.Validation != nil {
 		rules = *p.Validation
@@ -138,7 +138,7 @@ func ParametersSchema(parameters []routine.Parameter, describe func(*routine.Par
 	required := []string{}
 	for i := range parameters {
 		p := &parameters[i]
-		s := SchemaOf(p)
+		s := schemaOf(p)
 		describe(p, &s)
 		if i > 0 {
 			properties.WriteByte(',')

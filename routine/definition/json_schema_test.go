@@ -58,7 +58,10 @@ func TestParameterSchema(t *testing.T) {
 			if err := json.Unmarshal([]byte(row.parameter), &p); err != nil {
 				t.Fatal(err)
 			}
-			s := definition.SchemaOf(&p)
+			var s definition.Schema
+			if _, err := definition.ParametersSchema([]routine.Parameter{p}, func(_ *routine.Parameter, of *definition.Schema) { s = *of }); err != nil {
+				t.Fatal(err)
+			}
 			got, err := json.Marshal(s)
 			if notes := strings.Join(s.Notes, " "); err != nil || string(got) != row.want || notes != row.notes {
 				t.Errorf("error %v\n got %s %q\nwant %s %q", err, got, notes, row.want, row.notes)

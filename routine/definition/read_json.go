@@ -22,7 +22,7 @@ import (
 // the wrapper does not count as a level of nesting.
 func readDocument(text []byte, body bool) *document {
 	doc := readOnce(text, body)
-	// A comma too many or a comment hides everything behind it: read on as if it
+	// A superfluous comma or a comment hides everything after it: read on as if it
 	// were not there.
 	var mended []finding
 	for doc.broken && len(mended) < maxRepairs && len(text) <= maxRepairedText {
@@ -87,7 +87,7 @@ func readOnce(text []byte, body bool) *document {
 	r.dirty = !utf8.Valid(text) || bytes.Contains(text, []byte(`\ud`)) || bytes.Contains(text, []byte(`\uD`))
 	var err error
 	if doc.root, err = r.value(); err == nil {
-		// What stands behind the value need not be JSON to be too much.
+		// Any text after the value is a fault, even text that is not JSON.
 		if rest := r.next(); rest < len(doc.src) {
 			r.fault(rest, routine.Problem{Code: "trailing_text", Message: "text after the end of the JSON value: remove it"})
 		}

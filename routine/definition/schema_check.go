@@ -280,7 +280,7 @@ func isOneOf(list []any, text string) bool {
 	return false
 }
 
-// name is the field that is looked at.
+// name returns the field that is being checked.
 func (c *shapeCheck) name() string {
 	if len(c.path) == 0 {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// show is a node as a message quotes it: short, and one line.
+// show returns a node as a message quotes it: short and on one line.
 func (d *document) show(n *node) string {
 	raw := d.src[n.start:n.end]
 	switch {
@@ -27,7 +27,7 @@ func (d *document) show(n *node) string {
 	return routine.Truncate(raw, 60)
 }
 
-// typeNames are the types of a schema in words.
+// typeNames returns the types of a schema in words.
 func typeNames(types []string) string {
 	words := map[string]string{"object": "an object", "array": "an array", "string": "a string", "number": "a number",
 		"integer": "an integer", "boolean": "true or false", "null": "null"}
@@ -47,8 +47,8 @@ func alternatives(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// fieldNames are the fields that an object can have, and those of them that it
-// lacks.
+// fieldNames are the names of the fields that a schema declares, and of those that an
+// object does not have.
 type fieldNames struct {
 	schema         *jsonschema.Schema
 	known, missing []string

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Options are what a run is given beside the definition, the values and the page.
+// Options are the settings of a run besides its definition, values and page.
 type Options struct {
 	// MaxResult bounds the bytes of the result and, separately, those of all
 	// session values; 0: no bound.
@@ -27,8 +27,8 @@ type Options struct {
 	Recorded func(routine.OperationRecord)
 }
 
-// Outcome is what a run leaves, in which secrets are masked. The data of the
-// result is the routine's own answer and stays as it is.
+// Outcome is the outcome of a run. Secrets are masked in it, except in the data of the
+// result, which is the routine's own answer.
 type Outcome struct {
 	Result *routine.Result
 	// Evidence is that of the failure; nil: there is none.

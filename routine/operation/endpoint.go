@@ -116,8 +116,8 @@ func (e *endpoint) fetch() routine.Fetch {
 	return f
 }
 
-// formEncode writes an object as a form: arrays repeat their key, other values
-// are their text.
+// formEncode encodes an object as a form. An array becomes one field for each item, so
+// that {"a":["x","y"]} becomes a=x&a=y.
 func formEncode(body map[string]any) string {
 	form := url.Values{}
 	for k, v := range body {

@@ -61,8 +61,8 @@ func (o *opInputText) Do(ctx context.Context, r *Run) error {
 	return nil
 }
 
-// difference says how the text of the element differs from what was typed; value is
-// that text as it may be shown.
+// difference describes how the text of the element differs from what was typed. value
+// is that text as it may be shown.
 func (o *opInputText) difference(f routine.Match, value string) string {
 	switch {
 	case f.Arrived == routine.ArrivedNothing && f.Value == "":
@@ -78,9 +78,9 @@ func (o *opInputText) difference(f routine.Match, value string) string {
 // maxShownValue is how many characters of a field's value a warning shows.
 const maxShownValue = 200
 
-// shownValue is the value of a field as a warning shows it. It is masked where the
-// field hides it, where a secret was typed, and where it holds a secret that the page
-// has formatted.
+// shownValue returns the value of a field as a warning shows it. It is masked if the
+// field hides it, if a secret was typed, or if it contains a secret that the page has
+// formatted.
 func (r *Run) shownValue(f routine.Match, typed string) string {
 	if f.Secret || r.Secrets.ContainsFormattedSecret(f.Value) || r.Secrets.ContainsSecret(typed) {
 		return routine.Masked

@@ -34,7 +34,7 @@ func (o *opPress) check() []routine.Problem {
 	return []routine.Problem{p}
 }
 
-// keysLike are the keys whose names begin like the misspelt one.
+// keysLike returns the keys whose names begin like a misspelt one.
 func keysLike(name string) []string {
 	var like []string
 	for _, k := range keyboard.Names() {

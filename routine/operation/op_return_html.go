@@ -29,7 +29,8 @@ func (o *opReturnHTML) check() []routine.Problem {
 
 func (o *opReturnHTML) resultName() string { return o.element() }
 
-// element is the selector of what is read; empty: the page.
+// element returns the selector of the element to read, or an empty string for the
+// page.
 func (o *opReturnHTML) element() string {
 	if o.Scope == "element" {
 		return o.Selector
