@@ -103,7 +103,7 @@ func bindParameter(p *routine.Parameter, n *node, m *matchBudget) (any, []fault)
 			return nil, nil
 		}
 	}
-	return newValueChecker(p, m).value(v)
+	return newValueChecker(p, m).apply(v)
 }
 
 func valueProblem(name, code, message string) finding {

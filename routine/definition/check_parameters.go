@@ -72,20 +72,20 @@ func (c *checker) declaration(base string, p *routine.Parameter, n *node) {
 	r := p.Rules()
 	if low, ok := routine.ExactNumber(r.MinValue); ok {
 		if high, ok := routine.ExactNumber(r.MaxValue); ok && low.Cmp(high) > 0 {
-			d.add(d.at("min_value"), "range", "min_value %s is over max_value %s", r.MinValue, r.MaxValue)
+			d.add(d.rulePointer("min_value"), "range", "min_value %s is over max_value %s", r.MinValue, r.MaxValue)
 		}
 	}
 	if r.MinLength != nil && r.MaxLength != nil && *r.MinLength > *r.MaxLength {
-		d.add(d.at("min_length"), "range", "min_length %d is over max_length %d", *r.MinLength, *r.MaxLength)
+		d.add(d.rulePointer("min_length"), "range", "min_length %d is over max_length %d", *r.MinLength, *r.MaxLength)
 	}
 	if p.Type == routine.TypeDate && r.Format != "" && !validDateFormat(r.Format) {
-		c.add(routine.Problem{Pointer: base + d.at("format"), Code: "format",
+		c.add(routine.Problem{Pointer: base + d.rulePointer("format"), Code: "format",
 			Message: fmt.Sprintf("%s is no date format: write the tokens YYYY MM DD HH mm ss with separators between them", routine.Show(r.Format)),
 			Hint:    `as in "DD/MM/YYYY"`})
 		return // its values cannot be judged
 	}
 	if r.Pattern != "" {
-		at := base + d.at("pattern")
+		at := base + d.rulePointer("pattern")
 		if !c.spend(patternEffort+2*min(len(r.Pattern), pattern.MaxLength), func() string { return at }) {
 			return
 		}
@@ -95,7 +95,7 @@ func (c *checker) declaration(base string, p *routine.Parameter, n *node) {
 		}
 	}
 	if p.Type == routine.TypeEnum && len(r.EnumValues) == 0 {
-		if given, _, _ := n.find(d.at("enum_values")); !given.bad {
+		if given, _, _ := n.find(d.rulePointer("enum_values")); !given.bad {
 			c.add(routine.Problem{Pointer: base, Code: "required", Message: "an enum parameter needs enum_values",
 				Hint: `as in "validation": {"enum_values": ["small", "large"]}`})
 		}
@@ -119,9 +119,9 @@ func (d *parameterCheck) add(at, code, format string, args ...any) {
 	d.c.add(routine.Problem{Pointer: d.base + at, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-// at returns the pointer of a rule, which may be inside "validation" or next to
+// rulePointer returns the pointer of a rule, which may be inside "validation" or next to
 // "type".
-func (d *parameterCheck) at(rule string) string {
+func (d *parameterCheck) rulePointer(rule string) string {
 	if d.node.member("validation").member(rule) != nil {
 		return "/validation/" + rule
 	}
@@ -159,11 +159,12 @@ func (d *parameterCheck) unusedRules() {
 		"min_length": isNumber || isFiles || d.Type == routine.TypeBoolean, "max_length": isNumber || isFiles || d.Type == routine.TypeBoolean,
 		"pattern": isFiles, "enum_values": isFiles}
 	for _, rule := range routine.ValidationFields {
-		n, _, _ := d.node.find(d.at(rule))
+		n, _, _ := d.node.find(d.rulePointer(rule))
 		if !useless[rule] || n == d.node || n == d.node.member("validation") || n.kind == 'n' || n.bad {
 			continue
 		}
-		d.c.warn(routine.Problem{Pointer: d.base + d.at(rule), Code: "unused_rule", Message: fmt.Sprintf("%s does nothing for a parameter of type %s", rule, d.Type)})
+		d.c.warn(routine.Problem{Pointer: d.base + d.rulePointer(rule), Code: "unused_rule",
+			Message: fmt.Sprintf("%s does nothing for a parameter of type %s", rule, d.Type)})
 	}
 }
 
@@ -175,7 +176,7 @@ func (d *parameterCheck) ownValues() {
 		if n == nil || n.bad || n.kind == 'n' || d.c.problems.full() {
 			return
 		}
-		if _, faults := j.value(n.value()); len(faults) > 0 {
+		if _, faults := j.apply(n.value()); len(faults) > 0 {
 			d.add(pointer, faults[0].code, "%s %s", what, faults[0].message)
 		}
 	}
@@ -190,7 +191,7 @@ func (d *parameterCheck) ownValues() {
 		}
 	}
 	if d.Type != routine.TypeFiles {
-		each(d.at("enum_values"), "the value")
+		each(d.rulePointer("enum_values"), "the value")
 	}
 	each("/examples", "the example")
 }

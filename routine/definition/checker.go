@@ -115,15 +115,15 @@ func (c *checker) place(p *finding) {
 
 // shapeOf checks the value of a field of the routine against a schema.
 func (c *checker) shapeOf(s *jsonschema.Schema, n *node, field string) {
-	c.shape.at("", routine.PointerStep{Name: field, Index: -1})
-	c.shape.value(s, n)
+	c.shape.startAt("", routine.PointerStep{Name: field, Index: -1})
+	c.shape.checkValue(s, n)
 }
 
 // shapeAt checks item i of a list of the routine against a schema. what names the item
 // in messages, as in "a parameter".
 func (c *checker) shapeAt(s *jsonschema.Schema, n *node, list string, i int, what string) {
-	c.shape.at(what, routine.PointerStep{Name: list, Index: -1}, routine.PointerStep{Index: i})
-	c.shape.value(s, n)
+	c.shape.startAt(what, routine.PointerStep{Name: list, Index: -1}, routine.PointerStep{Index: i})
+	c.shape.checkValue(s, n)
 }
 
 func operationPointer(i int) string { return "/operations/" + strconv.Itoa(i) }

@@ -22,9 +22,6 @@ func Parse(text []byte) (*routine.Definition, []routine.Problem, error) {
 	return parse(doc, &doc.root)
 }
 
-// wrapperKey is the field of the body of a validate call that may contain the routine.
-const wrapperKey = "routine_json"
-
 // ParseBody is Parse for the body of a validate call: the routine itself, or an
 // object whose key routine_json holds the routine, as an object or as a string
 // of JSON. Lines count in the body, or inside that string; pointers are relative

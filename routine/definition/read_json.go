@@ -15,6 +15,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// wrapperKey is the field of the body of a validate call that may contain the routine.
+const wrapperKey = "routine_json"
+
 // readDocument reads one JSON value strictly. Duplicate keys, text after the value,
 // invalid UTF-8, unpaired surrogates, deep nesting and very long numbers are problems.
 // All of them are reported: only a syntax error ends the reading. A leading byte-order
@@ -86,7 +89,7 @@ func readOnce(text []byte, body bool) *document {
 		d: jsontext.NewDecoder(bytes.NewBuffer(text[doc.start:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	r.dirty = !utf8.Valid(text) || bytes.Contains(text, []byte(`\ud`)) || bytes.Contains(text, []byte(`\uD`))
 	var err error
-	if doc.root, err = r.value(); err == nil {
+	if doc.root, err = r.readValue(); err == nil {
 		// Any text after the value is a fault, even text that is not JSON.
 		if rest := r.next(); rest < len(doc.src) {
 			r.fault(rest, routine.Problem{Code: "trailing_text", Message: "text after the end of the JSON value: remove it"})
@@ -135,8 +138,8 @@ func (r *reader) fault(offset int, p routine.Problem) {
 	r.doc.found.add(finding{offset: offset, Problem: p})
 }
 
-// value reads the next value.
-func (r *reader) value() (n node, err error) {
+// readValue reads the next value.
+func (r *reader) readValue() (n node, err error) {
 	start := r.next()
 	tok, err := r.d.ReadToken()
 	if err != nil {
@@ -190,7 +193,7 @@ func (r *reader) object() (*kids, error) {
 		if wrapped {
 			r.limit++
 		}
-		v, err := r.value()
+		v, err := r.readValue()
 		if wrapped {
 			r.limit--
 		}
@@ -227,7 +230,7 @@ func (r *reader) array() (*kids, error) {
 	nodes := len(r.nodes)
 	for i := 0; r.d.PeekKind() != ']'; i++ {
 		r.path.Item(i)
-		v, err := r.value()
+		v, err := r.readValue()
 		if err != nil {
 			return nil, err
 		}

@@ -73,8 +73,8 @@ type shapeCheck struct {
 	root  int    // length of the path at that value
 }
 
-// at sets the path of the value to check. what names that value in messages.
-func (c *shapeCheck) at(what string, segments ...routine.PointerStep) {
+// startAt sets the path of the value to check. what names that value in messages.
+func (c *shapeCheck) startAt(what string, segments ...routine.PointerStep) {
 	c.path = append(c.path[:0], segments...)
 	c.what, c.root = what, len(segments)
 }
@@ -95,14 +95,14 @@ func (c *shapeCheck) wantsMessage() bool {
 	return true
 }
 
-// say records a problem of the current value.
-func (c *shapeCheck) say(n *node, code, hint, format string, args ...any) {
+// addProblem records a problem of the current value.
+func (c *shapeCheck) addProblem(n *node, code, hint, format string, args ...any) {
 	c.found.add(finding{offset: int(n.start),
 		Problem: routine.Problem{Pointer: c.path.String(), Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}})
 }
 
-// value checks n and everything inside it, and marks faulty values as bad.
-func (c *shapeCheck) value(s *jsonschema.Schema, n *node) {
+// checkValue checks n and everything inside it, and marks faulty values as bad.
+func (c *shapeCheck) checkValue(s *jsonschema.Schema, n *node) {
 	if n.bad {
 		return
 	}
@@ -110,7 +110,7 @@ func (c *shapeCheck) value(s *jsonschema.Schema, n *node) {
 		return
 	}
 	if s.Ref != nil {
-		c.value(s.Ref, n)
+		c.checkValue(s.Ref, n)
 	}
 	if n.bad {
 		return
@@ -134,7 +134,7 @@ func (c *shapeCheck) hasType(s *jsonschema.Schema, n *node) bool {
 		}
 	}
 	if c.markBad(n) {
-		c.say(n, "type", typeHint(c.name(), s, n), "must be %s, not %s", typeNames(s.Types), c.doc.show(n))
+		c.addProblem(n, "type", typeHint(c.name(), s, n), "must be %s, not %s", typeNames(s.Types), c.doc.show(n))
 	}
 	return false
 }
@@ -170,7 +170,7 @@ func (c *shapeCheck) object(s *jsonschema.Schema, n *node) {
 	}
 	for _, name := range s.Required {
 		if n.member(name) == nil && c.wantsMessage() {
-			c.say(n, "required", c.doc.takeFor(n, name, []string{name}), "%s needs the field %q", c.subject(), name)
+			c.addProblem(n, "required", c.doc.takeFor(n, name, []string{name}), "%s needs the field %q", c.subject(), name)
 		}
 	}
 	for i := range n.keys() {
@@ -183,7 +183,7 @@ func (c *shapeCheck) object(s *jsonschema.Schema, n *node) {
 			continue
 		}
 		c.path.Member(k.name)
-		c.value(inner, &n.kids.nodes[i])
+		c.checkValue(inner, &n.kids.nodes[i])
 		c.path.Pop()
 	}
 }
@@ -199,11 +199,11 @@ func matchesAny(s *jsonschema.Schema, name string) bool {
 
 func (c *shapeCheck) list(s *jsonschema.Schema, n *node) {
 	if len(n.items()) < s.MinItems && c.markBad(n) {
-		c.say(n, "minItems", "", "must hold at least %d", s.MinItems)
+		c.addProblem(n, "minItems", "", "must hold at least %d", s.MinItems)
 	}
 	if s.MaxItems >= 0 && len(n.items()) > s.MaxItems {
 		if c.markBad(n) {
-			c.say(n, "maxItems", "", "must hold at most %d, not %d", s.MaxItems, len(n.items()))
+			c.addProblem(n, "maxItems", "", "must hold at most %d, not %d", s.MaxItems, len(n.items()))
 		}
 		return
 	}
@@ -212,7 +212,7 @@ func (c *shapeCheck) list(s *jsonschema.Schema, n *node) {
 	}
 	for i := range n.items() {
 		c.path.Item(i)
-		c.value(s.Items2020, &n.kids.nodes[i])
+		c.checkValue(s.Items2020, &n.kids.nodes[i])
 		c.path.Pop()
 	}
 }
@@ -225,7 +225,7 @@ func (c *shapeCheck) text(s *jsonschema.Schema, n *node) {
 	switch {
 	case s.Constant != nil && s.Constant[0] != n.text:
 		if c.markBad(n) {
-			c.say(n, "const", "", "must be %v, not %s", s.Constant[0], c.doc.show(n))
+			c.addProblem(n, "const", "", "must be %v, not %s", s.Constant[0], c.doc.show(n))
 		}
 	case s.Enum != nil && !isOneOf(s.Enum, n.text):
 		if c.markBad(n) {
@@ -233,19 +233,19 @@ func (c *shapeCheck) text(s *jsonschema.Schema, n *node) {
 		}
 	case length < s.MinLength && length == 0:
 		if c.markBad(n) {
-			c.say(n, "minLength", "", "must not be empty")
+			c.addProblem(n, "minLength", "", "must not be empty")
 		}
 	case length < s.MinLength:
 		if c.markBad(n) {
-			c.say(n, "minLength", "", "must have at least %d characters, not %d", s.MinLength, length)
+			c.addProblem(n, "minLength", "", "must have at least %d characters, not %d", s.MinLength, length)
 		}
 	case s.MaxLength >= 0 && length > s.MaxLength:
 		if c.markBad(n) {
-			c.say(n, "maxLength", "", "must have at most %d characters, not %d", s.MaxLength, length)
+			c.addProblem(n, "maxLength", "", "must have at most %d characters, not %d", s.MaxLength, length)
 		}
 	case s.Pattern != nil && !s.Pattern.MatchString(n.text):
 		if c.markBad(n) {
-			c.say(n, "pattern", nameHint(s, n.text), "must match %s, unlike %s", s.Pattern, c.doc.show(n))
+			c.addProblem(n, "pattern", nameHint(s, n.text), "must match %s, unlike %s", s.Pattern, c.doc.show(n))
 		}
 	}
 }
@@ -267,7 +267,7 @@ func (c *shapeCheck) number(s *jsonschema.Schema, n *node) {
 		code, message = "number_range", "is too large a number: "
 	}
 	if code != "" && c.markBad(n) {
-		c.say(n, code, unitHint(c.name(), s, x), "%s%s", message, c.doc.show(n))
+		c.addProblem(n, code, unitHint(c.name(), s, x), "%s%s", message, c.doc.show(n))
 	}
 }
 

@@ -85,7 +85,7 @@ func TestShapesAgreeWithTheLibrary(t *testing.T) {
 					continue // of keys that stand twice the library sees one only
 				}
 				found := &report{}
-				(&shapeCheck{doc: doc, found: found}).value(schema, &doc.root)
+				(&shapeCheck{doc: doc, found: found}).checkValue(schema, &doc.root)
 				err := schema.Validate(v)
 				if (err != nil) != (found.count > 0) {
 					t.Fatalf("%s: %s\nthe library: %v\nwe: %v", name, text, err, found.list)

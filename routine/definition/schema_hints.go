@@ -146,7 +146,7 @@ func (c *shapeCheck) notInEnum(s *jsonschema.Schema, n *node) {
 	if hint == "" {
 		hint = extensionElsewhere(c.name(), n.text)
 	}
-	c.say(n, "enum", hint, "must be one of %s, not %s", strings.Join(names, ", "), routine.Show(n.text))
+	c.addProblem(n, "enum", hint, "must be one of %s, not %s", strings.Join(names, ", "), routine.Show(n.text))
 	if near != "" {
 		n.text, n.taken, n.bad = near, true, false
 	}

@@ -134,8 +134,8 @@ func (j *valueChecker) rule(name, text string) string {
 	return text
 }
 
-// value converts a decoded JSON value to the parameter's type and applies its rules.
-func (j *valueChecker) value(v any) (any, []fault) {
+// apply converts a decoded JSON value to the parameter's type and applies its rules.
+func (j *valueChecker) apply(v any) (any, []fault) {
 	value, f := j.convert(v)
 	if f != nil {
 		return nil, []fault{*f}

@@ -106,7 +106,7 @@ func redactEvidence(e *routine.Evidence, hidden secrets) {
 	if e.Script != nil {
 		e.Script.Text = shown(e.Script.Text, maxEvidenceLine)
 	}
-	e.Console, e.FailedRequests = last(e.Console, maxEvidenceList), last(e.FailedRequests, maxEvidenceList)
+	e.Console, e.FailedRequests = lastOf(e.Console, maxEvidenceList), lastOf(e.FailedRequests, maxEvidenceList)
 	for i, line := range e.Console {
 		e.Console[i] = shown(line, maxEvidenceLine)
 	}
@@ -133,7 +133,7 @@ func jsonSize(e *routine.Evidence) int {
 	return len(text)
 }
 
-func last[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
+func lastOf[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
 var (
 	// userinfo is the part of a URL before the host.

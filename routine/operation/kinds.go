@@ -33,14 +33,14 @@ func (k Kind) Ends() bool { return k.Result != "" }
 type Effect string
 
 const (
-	// EffectReads: the operation changes nothing on the site.
+	// EffectReads means that the operation changes nothing on the site.
 	EffectReads Effect = "reads"
 	// effectNeutral means that the operation changes the page only. The site does not
 	// learn of it before a later operation.
 	effectNeutral Effect = "neutral"
-	// EffectChanges: the operation may change something on the site.
+	// EffectChanges means that the operation may change something on the site.
 	EffectChanges Effect = "changes"
-	// effectOfRequest: the effect depends on the method of the operation's
+	// effectOfRequest means that the effect depends on the method of the operation's
 	// request; see [Effect.With].
 	effectOfRequest Effect = "request"
 )

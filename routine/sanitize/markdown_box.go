@@ -15,7 +15,7 @@ func (w *markdownWriter) push(b markdownBox) {
 func (w *markdownWriter) pop(kind byte) {
 	for i := len(w.boxes) - 1; i >= max(len(w.boxes)-maxNestingLook, 0); i-- {
 		if w.boxes[i].kind == kind {
-			w.truncate(i)
+			w.closeBoxes(i)
 			gap := 2
 			if kind == 'i' || w.inItem() {
 				gap = 1
@@ -30,8 +30,8 @@ func (w *markdownWriter) pop(kind byte) {
 	}
 }
 
-// truncate keeps the first n boxes.
-func (w *markdownWriter) truncate(n int) {
+// closeBoxes closes all boxes but the first n.
+func (w *markdownWriter) closeBoxes(n int) {
 	for _, b := range w.boxes[n:] {
 		if b.kind == 'l' {
 			w.lists--
@@ -50,7 +50,7 @@ func (w *markdownWriter) startItem() {
 	list := -1
 	for i := len(w.boxes) - 1; i >= max(len(w.boxes)-maxNestingLook, 0); i-- {
 		if w.boxes[i].kind == 'i' {
-			w.truncate(i)
+			w.closeBoxes(i)
 		} else if w.boxes[i].kind == 'l' {
 			list = i
 			break

@@ -97,12 +97,12 @@ func (s *Step) prepare(pointer string) []routine.Problem {
 	if s.Type == "json_path" && given["path"] && given["paths"] {
 		add("/paths", "conflict", "", "give path or paths, not both")
 	}
-	problems = append(problems, s.compile(pointer)...)
+	problems = append(problems, s.compilePaths(pointer)...)
 	return problems
 }
 
-// compile compiles the step's paths.
-func (s *Step) compile(pointer string) []routine.Problem {
+// compilePaths compiles the step's paths.
+func (s *Step) compilePaths(pointer string) []routine.Problem {
 	paths, at := s.Paths, func(i int) string { return pointer + "/paths/" + strconv.Itoa(i) }
 	if s.Path != "" && s.Type == "json_path" {
 		paths, at = []string{s.Path}, func(int) string { return pointer + "/path" }
@@ -157,7 +157,7 @@ func truncate(text []byte, n int) []byte {
 // pick returns what the paths select: with path the value itself if path can select
 // only one, else a list; with paths an object that has such a value for each path.
 func (s *Step) pick(ctx context.Context, text []byte, limit int64, warn func(string)) ([]byte, error) {
-	search, err := s.read(ctx, text)
+	search, err := s.index(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (s *Step) pick(ctx context.Context, text []byte, limit int64, warn func(str
 
 // drop removes what the paths select.
 func (s *Step) drop(ctx context.Context, text []byte, limit int64) ([]byte, error) {
-	search, err := s.read(ctx, text)
+	search, err := s.index(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -211,8 +211,8 @@ func (s *Step) drop(ctx context.Context, text []byte, limit int64) ([]byte, erro
 	})
 }
 
-// read indexes a JSON response.
-func (s *Step) read(ctx context.Context, text []byte) (*pathSearch, error) {
+// index indexes a JSON response.
+func (s *Step) index(ctx context.Context, text []byte) (*pathSearch, error) {
 	doc, err := readJSON(ctx, text)
 	var known *routine.Error
 	if errors.As(err, &known) {
