@@ -18,7 +18,8 @@ const (
 
 // Execution is one run of a routine, as it is stored and as callers receive it.
 type Execution struct {
-	ID             string          `json:"execution_id"`
+	ID string `json:"execution_id"`
+	// RoutineID is empty and RoutineVersion 0 if the definition was not saved.
 	RoutineID      string          `json:"routine_id"`
 	RoutineName    string          `json:"routine_name"`
 	RoutineVersion int             `json:"routine_version"`

@@ -18,6 +18,7 @@ const (
 	toCreate
 	toChange
 	toExecute
+	toExecuteUnsaved
 	toListTools
 	toReadExecutions
 	toCancel
@@ -50,6 +51,8 @@ var accessRules = map[action]accessRule{
 	toExecute:     {doing: "executing a routine", scope: routine.ScopeExecutionsRun, notArchived: true},
 	toListTools:   {doing: "listing tools", scope: routine.ScopeExecutionsRun, token: true},
 
+	// It also needs the right toExecute: see MayExecuteUnsaved.
+	toExecuteUnsaved:    {doing: "executing a routine that is not saved", scope: routine.ScopeRoutinesWrite, token: true},
 	toReadExecutions:    {doing: "reading executions", scope: routine.ScopeExecutionsRead, token: true},
 	toCancel:            {doing: "cancelling an execution", scope: routine.ScopeExecutionsRun, token: true},
 	toReadWebhookSecret: {doing: "reading the webhook secret", scope: routine.ScopeAdmin, token: true},

@@ -15,6 +15,9 @@ import (
 
 // Call is the request for one execution.
 type Call struct {
+	// Definition, if not nil, is an unsaved definition to run: see ParseUnsaved. Execute
+	// and Start then run no stored routine, and their id is empty.
+	Definition *routine.Definition
 	// Parameters is a JSON object of parameter names and values; empty means none.
 	Parameters json.RawMessage
 	// Timeout limits the whole run, including the wait for a free browser. It is from
@@ -43,7 +46,7 @@ type Call struct {
 // retryInFlight is the Retry-After of a repeated call whose first call still runs.
 const retryInFlight = 2 * time.Second
 
-// Execute runs a routine and returns when the run has ended. If the run fails, it
+// Execute runs a routine, or the definition of the call, and returns when the run has ended. If the run fails, it
 // returns the execution and an error whose code says why. If no execution is returned,
 // nothing was run: see Start for the codes; also CodeConflict while the first call with
 // the same idempotency key still runs.
@@ -106,7 +109,8 @@ func (s *Service) Start(ctx context.Context, p routine.Principal, id string, cal
 }
 
 // RunOnce runs a definition that is not stored, for example a file on the command line.
-// The execution is not stored either, and does not wait in the queue.
+// The execution is not stored either, and does not wait in the queue. Callers over a
+// network use Execute with Call.Definition.
 func (s *Service) RunOnce(ctx context.Context, p routine.Principal, d *routine.Definition, call Call) (*routine.Execution, error) {
 	timeout, err := call.runTimeout()
 	if err != nil {
@@ -135,7 +139,7 @@ func (s *Service) RunOnce(ctx context.Context, p routine.Principal, d *routine.D
 // idempotency key has started it already, startRun returns the execution of that call as
 // before, and no run.
 func (s *Service) startRun(ctx context.Context, p routine.Principal, id string, call Call) (_ *activeRun, before *routine.Execution, _ error) {
-	if err := may(p, toExecute, nil); err != nil {
+	if err := s.mayStart(p, call); err != nil {
 		return nil, nil, err
 	}
 	key, err := call.Idempotency.record(p, "execute "+id, s.now())
@@ -180,12 +184,12 @@ func (s *Service) startRun(ctx context.Context, p routine.Principal, id string, 
 	return run, nil, nil
 }
 
-// prepareRun reads the routine, checks the call and returns the run that it asks for,
+// prepareRun reads the stored routine, if the call runs one, checks the call and returns the run that it asks for,
 // with its timeout. Nothing is started or stored yet.
 func (s *Service) prepareRun(ctx context.Context, p routine.Principal, id string, call Call, key *routine.IdempotencyKey) (
 	*activeRun, time.Duration, error) {
 
-	r, err := s.find(ctx, p, toExecute, id)
+	r, err := s.routineToRun(ctx, p, id, call)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -178,7 +178,7 @@ func warnNotKept(e *routine.Execution, files []routine.File) {
 	for _, f := range files {
 		if e.Result != nil && (!e.Result.IsBase64 || e.Result.Filename != f.Name) {
 			e.Result.Warnings = append(e.Result.Warnings,
-				fmt.Sprintf("the file %s is not kept: only runs of stored routines keep files beside their result", f.Name))
+				fmt.Sprintf("the file %s is not kept: only executions in the ledger keep files beside their result", f.Name))
 		}
 	}
 }
