@@ -137,7 +137,7 @@ func TestMissingRightIsReportedBeforeBodyErrors(t *testing.T) {
 	e := newEnv(t)
 	reader := e.tokenOf(t, routine.Principal{UserID: "r", OrganizationID: admin.OrganizationID, ProjectID: "p", Scopes: routine.ScopeRoutinesRead})
 	plain := map[string]string{"Content-Type": "text/plain"}
-	for _, to := range [][2]string{{"POST", "/routines/"}, {"PATCH", "/routines/$private"}, {"POST", "/routines/$private/restore"}} {
+	for _, to := range [][2]string{{"POST", "/routines/"}, {"PATCH", "/routines/$private"}, {"POST", "/routines/$private/restore"}, {"POST", "/executions/"}} {
 		for name, row := range map[string]scenario{
 			"no JSON":    {body: "{", status: 401},
 			"no type":    {body: "{}", headers: plain, status: 401},

@@ -113,7 +113,7 @@ func (a *api) routes() map[string]methodHandlers {
 		"/routines/{routine_id}/execute":            {http.MethodPost: a.authenticated(a.executeRoutine)},
 
 		"/routines/{routine_id}/executions":       {http.MethodGet: a.authenticated(a.listRoutineExecutions)},
-		"/executions":                             {http.MethodGet: a.authenticated(a.listExecutions)},
+		"/executions":                             {http.MethodGet: a.authenticated(a.listExecutions), http.MethodPost: a.authenticated(a.executeUnsaved)},
 		"/executions/{execution_id}":              {http.MethodGet: a.authenticated(a.readExecution)},
 		"/executions/{execution_id}/cancel":       {http.MethodPost: a.authenticated(a.cancelExecution)},
 		"/executions/{execution_id}/events":       {http.MethodGet: a.authenticated(a.executionEvents)},

@@ -27,11 +27,33 @@ type jsonField struct {
 	name string
 	// read stores the value and reports whether it is valid. If not, a problem with
 	// code and message is reported.
-	read          func(jsontext.Value) bool
+	read          func(jsonValue) bool
 	code, message string
 	// requiredHint makes the field required and says what to write if it is
 	// missing. Empty: the field is optional.
 	requiredHint string
+}
+
+// jsonValue is the value of a field with its position in the body. Line and column
+// count from 1, the column in characters.
+type jsonValue struct {
+	jsontext.Value
+	line, column int
+}
+
+// moveProblems changes the positions of problems from those in the value alone to those
+// in the body.
+func (v jsonValue) moveProblems(problems []routine.Problem) {
+	for i := range problems {
+		p := &problems[i]
+		switch {
+		case p.Line == 0: // it has no position
+			continue
+		case p.Line == 1:
+			p.Column += v.column - 1
+		}
+		p.Line += v.line - 1
+	}
 }
 
 // readJSONObject reads a body that is an object with the given fields, and
@@ -69,7 +91,10 @@ func readJSONObject(text []byte, hint string, fields ...jsonField) error {
 		if i < 0 {
 			add(at, routine.Problem{Pointer: "/" + routine.EscapePointer(string(key)), Code: "unknown_field",
 				Message: fmt.Sprintf("the body has no field %q", routine.Truncate(string(key), maxShownChars)), Hint: hint})
-		} else if f := fields[i]; !f.read(bytes.Clone(value)) {
+			continue
+		}
+		line, column := lineColumn(text, atValue)
+		if f := fields[i]; !f.read(jsonValue{bytes.Clone(value), line, column}) {
 			add(atValue, routine.Problem{Pointer: "/" + f.name, Code: f.code, Message: f.message})
 		}
 	}

@@ -63,6 +63,7 @@ POST:fail         /routines/$routine/execute             403             403    
 POST:missing      /routines/$routine/execute             403             403             403             400p            403
 POST              /executions/$ended/cancel              401             403             403             200             403
 POST              /executions/$failed/cancel             401             403             403             200             403
+POST:unsaved      /executions/                           401             403             403             403             403
 GET               /executions/                           401             403             403             403             200fpv
 GET               /routines/$routine/executions          401             403             403             403             200fpv
 GET               /executions/$ended                     401             403             403             403             200prv
@@ -100,6 +101,7 @@ var rightsBodies = map[string]string{
 	"async":                 markedCall("?markvalue"),
 	"fail":                  markedCall("fail/timeout?markvalue"),
 	"missing":               `{"parameters": {}}`,
+	"unsaved":               `{"routine": ` + markedRoutine + `, "parameters": {"markparameter": "https://shop.example/?markvalue"}}`,
 }
 
 func markedCall(page string) string {

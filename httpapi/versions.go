@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"rote/routine"
 )
 
@@ -58,8 +56,8 @@ func (a *api) restoreRoutine(q *request) (response, error) {
 		return response{}, err
 	}
 	version := 0
-	if err := readJSONObject(text, `its one field is version, as in {"version": 1}`, jsonField{"version", func(value jsontext.Value) bool {
-		version, err = strconv.Atoi(string(value))
+	if err := readJSONObject(text, `its one field is version, as in {"version": 1}`, jsonField{"version", func(value jsonValue) bool {
+		version, err = strconv.Atoi(string(value.Value))
 		return err == nil
 	}, "type", "version must be the number of a version", `it is the number of the version to go back to, as in {"version": 1}`}); err != nil {
 		return response{}, err

@@ -168,6 +168,8 @@ func TestPrism(t *testing.T) {
 	}
 	id := p.routines(string(search))
 	p.executions(id)
+	unsaved := fmt.Sprintf(`{"routine":%s,"parameters":{"site":%q,"query":"lamp"}}`, search, p.shop)
+	p.say("executeUnsaved", "POST", "/executions/", unsaved, ok(201, "LAMP-04", `"routine_id":""`))
 	p.refusals(id)
 	p.say("readRoutineByName", "GET", "/routines/by-name/"+p.nameOf(id), "", ok(200, id))
 	named := fmt.Sprintf(note, "by its name")
