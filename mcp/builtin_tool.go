@@ -22,8 +22,9 @@ type builtin struct {
 	name, title, description string
 	// advice is appended to the description.
 	advice []advice
-	// schema is the JSON Schema of the arguments.
-	schema string
+	// schema is the JSON Schema of the arguments. authoringSchema, if not empty, takes
+	// its place on servers with the tools that write routines.
+	schema, authoringSchema string
 	// scope is required to see and to call the tool.
 	scope routine.Scopes
 	// readOnly: the tool changes nothing, neither here nor on a site. openWorld: it
@@ -50,7 +51,11 @@ func (s *Server) builtins() []builtin {
 
 // tool returns the builtin as it is registered with mcp-go.
 func (b builtin) tool(s *Server) server.ServerTool {
-	t := mcp.NewToolWithRawSchema(b.name, b.description, json.RawMessage(b.schema))
+	schema := b.schema
+	if s.authoring && b.authoringSchema != "" {
+		schema = b.authoringSchema
+	}
+	t := mcp.NewToolWithRawSchema(b.name, b.description, json.RawMessage(schema))
 	t.Title = b.title
 	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: new(b.readOnly), DestructiveHint: new(b.destructive), OpenWorldHint: new(b.openWorld)}
 	return server.ServerTool{Tool: t, Handler: func(ctx context.Context, q mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {

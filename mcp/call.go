@@ -43,6 +43,7 @@ type caller struct {
 	readOnly   bool
 	parameters []string
 	operations int
+	definition *routine.Definition // if it is not saved; the id is then empty
 }
 
 func newCaller(s *Server, e *entry) *caller {
@@ -64,7 +65,7 @@ func (c *caller) handle(ctx context.Context, request mcp.CallToolRequest) (resul
 // answers that the run continues.
 func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameters json.RawMessage, patience time.Duration) *mcp.CallToolResult {
 	r := c.server.startReporter(ctx, request, c.operations)
-	e, err := c.server.service.Execute(ctx, wire.PrincipalOf(ctx), c.id, service.Call{Via: routine.ViaMCP, Parameters: parameters,
+	e, err := c.server.service.Execute(ctx, wire.PrincipalOf(ctx), c.id, service.Call{Via: routine.ViaMCP, Definition: c.definition, Parameters: parameters,
 		Timeout: routine.MaxRunTimeout, Progress: r.progress(), Queued: r.queued(), Patience: patience, Detach: c.server.detach})
 	r.stop()
 	result := c.answer(ctx, e, err, dataRange{})

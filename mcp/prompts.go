@@ -61,9 +61,13 @@ func (s *Server) addPrompts(m *server.MCPServer) {
 			if err != nil {
 				return nil, s.handlerError(ctx, err, mcp.INVALID_PARAMS)
 			}
+			source := routineURI(e.RoutineID)
+			if e.RoutineID == "" { // it was run without being saved
+				source = "the definition that was run (it was not saved)"
+			}
 			var c truncator
 			record := c.fit(location{name: "execution"}, cleanJSON(routine.RawJSON(e)), maxResult/2)
-			return promptResult("Find out why a run failed", fmt.Sprintf(debugText, e.ID, clean(e.RoutineName), record, routineURI(e.RoutineID))), nil
+			return promptResult("Find out why a run failed", fmt.Sprintf(debugText, e.ID, clean(e.RoutineName), record, source)), nil
 		})
 }
 

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"sync"
 	"time"
@@ -30,8 +29,9 @@ func runTools() []builtin {
 			description: "Run a routine that is not listed as a tool of its own. It may act on a live site.",
 			advice: []advice{{"get_execution", "A run that takes longer than wait_seconds goes on: get_execution gives its result.",
 				"A run that takes longer than wait_seconds goes on: " + unreadable + "."}},
-			schema: `{"type":"object","properties":{` + idArgument + `,"parameters":{"type":"object","description":"Values by name, as describe_routine tells"},` +
-				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end"}},"required":["id"],"additionalProperties":false}`},
+			schema: `{"type":"object","properties":{` + idArgument + `,` + runArguments + `},"required":["id"],"additionalProperties":false}`,
+			authoringSchema: `{"type":"object","properties":{` + idArgument + `,"routine":{"type":"object",` +
+				`"description":"Instead of id: a definition, as in validate_routine, to run once without saving it"},` + runArguments + `},"additionalProperties":false}`},
 		{name: "get_execution", title: "Get an execution", scope: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).getExecution,
 			description: "The result of a run: waits for its end, or tells how far it is after wait_seconds. Of a failed run, also what was on the page. " +
 				"For the rest of data that was cut, make the call that the cut answer names in next.",
@@ -170,29 +170,6 @@ func (s *Server) routine(ctx context.Context, id string) (*entry, error) {
 		return nil, err
 	}
 	return newEntry(r), nil
-}
-
-func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
-	var a struct {
-		ID         string          `json:"id"`
-		Parameters json.RawMessage `json:"parameters"`
-		Wait       *lenientInt     `json:"wait_seconds"`
-	}
-	err := decode(q, &a)
-	var r *entry
-	if err == nil {
-		r, err = s.routine(ctx, a.ID)
-	}
-	if err != nil {
-		return s.builtinError(ctx, "run_routine", err)
-	}
-	if string(a.Parameters) == "null" {
-		a.Parameters = nil
-	}
-	if o, err := s.organization(wire.PrincipalOf(ctx)); err == nil {
-		o.registry.markUsed(r.id)
-	}
-	return newCaller(s, r).run(ctx, q, a.Parameters, s.waitTime(a.Wait))
 }
 
 func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
