@@ -85,7 +85,7 @@ func (p *page) outline(ctx context.Context, v *frameView, i routine.Inspection, 
 	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime)
 	defer cancel()
 	return inHelper[pageOutline](bounded, v, evidenceScript+".outline", map[string]any{
-		"selector": i.Selector, "operation": i.Operation, "secrets": i.Secrets, "text": maxText,
+		"selector": i.Selector, "use": string(i.Use), "secrets": i.Secrets, "text": maxText,
 		"grace": grace.Milliseconds(), "budget": (p.b.outlineTime / 6).Milliseconds()})
 }
 

@@ -201,13 +201,13 @@
   }
 
   // reads reports whether the operation accepts any element, visible or not.
-  const reads = o => o.operation === 'return_html' || o.operation === 'scroll';
+  const reads = o => o.use === 'read';
 
   // suits is positive if e is of the kind that the operation acts on.
-  function suits(e, operation) {
+  function suits(e, use) {
     const search = e.type === 'search' || e.closest('[role=search]') ? -0.6 : 0; // most pages have one, and few routines use it
-    if (operation === 'input_text') return (editable(e) ? 3 : -2) + search;
-    if (operation !== 'click') return 0;
+    if (use === 'text') return (editable(e) ? 3 : -2) + search;
+    if (use !== 'click') return 0;
     if (search) return 0;
     if (buttonInput(e) || /^(button|menuitem|tab|switch|checkbox|radio)$/.test(role(e))) return 1.2;
     return role(e) === 'link' ? 0.8 : 0;
@@ -226,7 +226,7 @@
       }
     };
     const of = (...names) => [...w.words.keys()].filter(word => word.length > 2).flatMap(word => names.map(n => `[${n}*="${word}" i]`)).join(',') || ':not(*)';
-    const box = o.operation === 'click' || o.operation === 'input_text' ? acted : ':not(*)'; // an element around those cannot be acted on
+    const box = o.use === 'click' || o.use === 'text' ? acted : ':not(*)'; // an element around those cannot be acted on
     const alike = e => likeness(e, w) >= 2 && !e.querySelector(box);
     add(of('id', 'name', ...tests), 300, alike);
     if (reads(o)) { // then other elements count too, even if only half of the name is the same
@@ -249,7 +249,7 @@
       if (/^(html|body|head|script|style|link|meta|title|template)$/.test(e.localName)) continue;
       const match = found.some(f => f.e === e), within = w.scope && w.scope !== e && inside(e, w.scope);
       const like = likeness(e, w);
-      const points = (match ? 10 : 0) + like + suits(e, o.operation) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0)
+      const points = (match ? 10 : 0) + like + suits(e, o.use) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0)
         - (e.matches(acted) === reads(o) ? 0.5 : 0);
       list.push({ e, frames, where, match, points, akin: match || like >= 2 });
     }
@@ -261,7 +261,7 @@
   // trouble is why a person could not act on e; null if there is no reason. An element that
   // only has to be scrolled to is fine.
   function trouble({ e, frames }, o) {
-    const typing = o.operation === 'input_text';
+    const typing = o.use === 'text';
     const t = target(e, typing);
     const why = t.why || unable(e, typing) || (typing ? untypable(e) : null);
     if (why) return why;
@@ -299,9 +299,6 @@
     }
   }
 
-  // acts reports whether the operation searches an element or waits for the page. For others
-  // (scripts, return, fetch) a list of elements is useless.
-  const acts = /^(click|input_text|press|scroll|wait_for_url|return_html|)$/;
   // usableLater reports whether the trouble may end, unlike that of a trap.
   const usableLater = / (covered|disabled|read-only|inert|moving)/;
   // favourLikeTrap adds points to usable elements if the selector matches only invisible ones.
@@ -310,7 +307,7 @@
     for (const c of list) {
       if (c.match || c.trouble) continue;
       c.points += likeness(c.e, called) / 2 + (c.e.localName === trap.localName ? 1 : 0);
-      c.akin ||= suits(c.e, o.operation) > 0;
+      c.akin ||= suits(c.e, o.use) > 0;
     }
   }
 
@@ -333,7 +330,7 @@
     }
     look();
     end = performance.now() + o.budget;
-    const list = !acts.test(o.operation) ? [] : weigh(o, wanted(o.selector), found).sort(order).slice(0, maxJudged);
+    const list = !o.use ? [] : weigh(o, wanted(o.selector), found).sort(order).slice(0, maxJudged);
     end = performance.now() + o.budget;
     let judged = 0;
     for (const c of list) {

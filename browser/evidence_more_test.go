@@ -11,16 +11,20 @@ import (
 // names the visible ones to use instead.
 func TestEvidenceNamesVisibleElementsForTraps(t *testing.T) {
 	const rest = `<a href=/>Home</a><a href=/help>Help</a>`
-	for name, c := range map[string]struct{ html, operation, selector, want string }{
-		"a hidden field":         {rest + `<form><input name=email style="display:none"><input id=contact placeholder="Your e-mail"><input name=zip></form>`, "input_text", "[name=email]", "#contact"},
-		"a field off the screen": {rest + `<form><input name=website style="position:absolute;left:-9999px"><input id=f1 aria-label="Web address"></form>`, "input_text", "input[name=website]", "#f1"},
-		"a transparent field":    {rest + `<form><input name=phone type=tel style="opacity:0"><input id=tel type=tel></form>`, "input_text", "[name=phone]", "#tel"},
+	for name, c := range map[string]struct {
+		html           string
+		use            routine.ElementUse
+		selector, want string
+	}{
+		"a hidden field":         {rest + `<form><input name=email style="display:none"><input id=contact placeholder="Your e-mail"><input name=zip></form>`, "text", "[name=email]", "#contact"},
+		"a field off the screen": {rest + `<form><input name=website style="position:absolute;left:-9999px"><input id=f1 aria-label="Web address"></form>`, "text", "input[name=website]", "#f1"},
+		"a transparent field":    {rest + `<form><input name=phone type=tel style="opacity:0"><input id=tel type=tel></form>`, "text", "[name=phone]", "#tel"},
 		"a button without size":  {rest + `<button id=send style="width:0;height:0;padding:0;border:0;overflow:hidden"></button><button class=go>Submit it</button>`, "click", "#send", "button.go"},
 		"a hidden link":          {rest + `<div hidden><a id=buy href=/b>Order now</a></div><button class=purchase>Order now!</button>`, "click", "#buy", "button.purchase"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := openPage(t, site(t, map[string]any{"/": c.html})+"/").Evidence(testContext(t), routine.Inspection{Operation: c.operation, Selector: c.selector})
+			e := openPage(t, site(t, map[string]any{"/": c.html})+"/").Evidence(testContext(t), routine.Inspection{Use: c.use, Selector: c.selector})
 			var usable []string
 			matched := false
 			for _, x := range e.Elements {
@@ -36,13 +40,11 @@ func TestEvidenceNamesVisibleElementsForTraps(t *testing.T) {
 	}
 }
 
-// After operations that look for no element the evidence lists none.
+// After an operation that needs no element the evidence lists none.
 func TestEvidenceListsNoElementsForOtherOperations(t *testing.T) {
 	p := openPage(t, site(t, map[string]any{"/": `<header><a href=/>Home</a></header><main>Sold out</main>`})+"/")
-	for _, operation := range []string{"js_evaluate", "return", "fetch", "download", "get_cookies", "navigate"} {
-		if e := p.Evidence(testContext(t), routine.Inspection{Operation: operation}); e.Elements == nil || len(e.Elements) > 0 || e.Text != "Sold out" {
-			t.Errorf("%s: %+v", operation, e)
-		}
+	if e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseNone}); e.Elements == nil || len(e.Elements) > 0 || e.Text != "Sold out" {
+		t.Errorf("%+v", e)
 	}
 }
 
@@ -66,7 +68,7 @@ func TestEvidenceTextHasFramesAndShadowRoots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := openPage(t, site(t, map[string]any{"/": c.html})+"/")
-			if e := p.Evidence(testContext(t), routine.Inspection{Operation: "return"}); strings.TrimSpace(e.Text) != c.want {
+			if e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseNone}); strings.TrimSpace(e.Text) != c.want {
 				t.Errorf("got  %q\nwant %q", e.Text, c.want)
 			}
 		})

@@ -24,7 +24,7 @@ func TestEvidenceOfAnElementThatIsThere(t *testing.T) {
 		{"/alike", "#b", "#b a.other"},
 	} {
 		var got []string
-		for _, x := range openPage(t, url+r.at).Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: r.selector}).Elements {
+		for _, x := range openPage(t, url+r.at).Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: r.selector}).Elements {
 			got = append(got, x.Selector)
 		}
 		if strings.Join(got, " ") != r.want {
@@ -40,7 +40,7 @@ func TestEvidenceLabels(t *testing.T) {
 	p := openPage(t, site(t, map[string]any{"/": `<form><input type=checkbox name=ok>
 		<label>Colour <select name=c><option>Red<option>Green</select></label><select name=d><option>One<option>Two</select>
 		<button>Go</button></form>`})+"/")
-	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#submit"})
+	e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#submit"})
 	texts := map[string]string{}
 	for _, x := range e.Elements {
 		texts[x.Selector] = x.Text
@@ -57,7 +57,7 @@ func TestEvidenceOfRequestsWithoutAnswer(t *testing.T) {
 	p := openPage(t, url+"/")
 	eval(t, p, `(async () => { while (document.title !== 'done') await new Promise(r => setTimeout(r, 5)) })()`)
 	said := map[string]string{}
-	for _, f := range p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#b"}).FailedRequests {
+	for _, f := range p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#b"}).FailedRequests {
 		said[f.URL] = f.Error
 	}
 	if e := said["http://169.254.169.254/x"]; !strings.Contains(e, "169.254.169.254") {

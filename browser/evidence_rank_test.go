@@ -9,11 +9,15 @@ import (
 
 // renamed are pages whose element, the one with data-right, is called otherwise
 // than the selector of a routine has it.
-var renamed = []struct{ name, operation, html, selector string }{
+var renamed = []struct {
+	name           string
+	use            routine.ElementUse
+	html, selector string
+}{
 	{"login button", "click", `<header><a href=/signup class="btn">Sign up</a></header><form><input name=u><input type=password name=p>
 		<a href=/forgot>Forgot password?</a><button type=submit class="btn btn-primary" data-right>Sign in</button></form>
 		<button class="btn btn-google">Continue with Google</button>`, "#login-btn"},
-	{"username field", "input_text", `<form role=search><input type=search name=q placeholder=Search></form><form>
+	{"username field", "text", `<form role=search><input type=search name=q placeholder=Search></form><form>
 		<input id=email name=email type=email placeholder="Email address" data-right><input type=password name=password></form>`,
 		"input[name=username]"},
 	{"search icon", "click", `<button aria-label="Open menu">=</button><input name=q><button aria-label="Search" data-right>
@@ -34,8 +38,8 @@ var renamed = []struct{ name, operation, html, selector string }{
 	{"edit row", "click", `<table><tr><td>a<td><a class="action-edit" href="/users/6/edit" data-right>Edit</a>
 		<a class=action-del href="/users/6/del">Delete</a><tr><td>b<td><a class="action-edit" href="/users/7/edit">Edit</a></table>`, "td:nth-child(3) a.edit"},
 	{"continue", "click", `<button id=btn-back>Back</button><button id=btn-next data-right>Continue</button>`, "#continue"},
-	{"country", "input_text", `<input name=q><select name="shipping_state"><option>x</select><select name="shipping_country" data-right><option>x</select>`, "select#country"},
-	{"password", "input_text", `<input name=q><input name=user><input type=password id=user_pass data-right><button>Go</button>`, "#pw"},
+	{"country", "text", `<input name=q><select name="shipping_state"><option>x</select><select name="shipping_country" data-right><option>x</select>`, "select#country"},
+	{"password", "text", `<input name=q><input name=user><input type=password id=user_pass data-right><button>Go</button>`, "#pw"},
 	{"nested shadow", "click", `<my-app></my-app><button>Other</button><script>
 		const a = document.querySelector('my-app').attachShadow({mode:'open'});
 		a.innerHTML = '<my-login></my-login><button>Help</button>';
@@ -52,11 +56,11 @@ var renamed = []struct{ name, operation, html, selector string }{
 	{"typo", "click", `<button id=cancel>Cancel</button><button id=submit-order data-right>Order</button>`, "#sumbit-order"},
 	{"react id", "click", `<button id=":r1:" aria-label="Close dialog" data-right>x</button><button id=":r3:">Save</button>`, "#:r7:"},
 	{"tab", "click", `<div role=tab tabindex=0>Overview</div><div role=tab tabindex=-1 data-right>Reviews (12)</div><div role=tab tabindex=-1>Specs</div>`, "#reviews-tab"},
-	{"result text", "return_html", `<div id=main><div class="results-list" data-right><p>x</p></div><div class=ads>x</div></div><a href=/>x</a>`, "#results"},
-	{"price", "return_html", `<div class="product"><h1>x</h1><span class="product-price__current" data-right>9.99</span><span class="shipping">1.00</span></div><button>Buy</button>`, ".price"},
+	{"result text", "read", `<div id=main><div class="results-list" data-right><p>x</p></div><div class=ads>x</div></div><a href=/>x</a>`, "#results"},
+	{"price", "read", `<div class="product"><h1>x</h1><span class="product-price__current" data-right>9.99</span><span class="shipping">1.00</span></div><button>Buy</button>`, ".price"},
 	{"card", "click", `<ul><li class="card"><h3>A</h3><a href=/a>A</a><button class="card__add" data-right>Add to cart</button></li>
 		<li class="card"><h3>B</h3><a href=/b>B</a><button class="card__add">Add to cart</button></li></ul>`, ".product-card:first-child .add"},
-	{"newsletter", "input_text", `<form id=login><input type=email name=login placeholder=E-mail><input type=password name=p></form>
+	{"newsletter", "text", `<form id=login><input type=email name=login placeholder=E-mail><input type=password name=p></form>
 		<form class=newsletter><input type=email id=nl-mail placeholder="you@example.com" data-right><button>Go</button></form>`,
 		"#newsletter_email"},
 	{"submit link", "click", `<a href=/jobs>Jobs</a><button>Upload CV</button><a class="btn submit" role=button href=#s data-right>Submit application</a>`, "button[type=submit]"},
@@ -64,7 +68,7 @@ var renamed = []struct{ name, operation, html, selector string }{
 		<button aria-label="Next page" data-right>›</button></nav><a href=/>Home</a>`, ".pagination .next a"},
 	{"sort", "click", `<button id=filterButton>Filters</button><button aria-haspopup=listbox id=sortMenuButton data-right>Sort by: Relevance</button>`, "#dropdown-sort"},
 	{"qa", "click", `<button data-qa="auth.google">Google</button><button data-qa="auth.submit" data-right>Log in</button><a href=/forgot>Forgot?</a>`, "[data-qa=login-submit]"},
-	{"search field", "input_text", `<input name=zip placeholder=ZIP><input role=combobox aria-label="Search products" name=s data-right>`, "input#search"},
+	{"search field", "text", `<input name=zip placeholder=ZIP><input role=combobox aria-label="Search products" name=s data-right>`, "input#search"},
 	{"close", "click", `<div role=dialog><h2>Hi</h2><button class="dlg-x" aria-label="Close" data-right>x</button><button>Learn more</button></div><button>Other</button>`, ".modal .close"},
 }
 
@@ -84,7 +88,7 @@ func TestEvidenceRanksTheRightElementFirst(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			p := openPage(t, fmt.Sprintf("%s/%d", url, i))
-			e := p.Evidence(testContext(t), routine.Inspection{Operation: r.operation, Selector: r.selector})
+			e := p.Evidence(testContext(t), routine.Inspection{Use: r.use, Selector: r.selector})
 			for _, x := range e.Elements {
 				if x.Problem != "" {
 					continue

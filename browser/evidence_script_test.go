@@ -24,7 +24,7 @@ func TestEvidenceAfterAScriptThatChangedThePage(t *testing.T) {
 		t.Fatal("the script left nothing behind, so this test shows nothing")
 	}
 	start := time.Now()
-	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#c"})
+	e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#c"})
 	if e.Screenshot == nil || len(e.Elements) != 2 || e.Title != "T" {
 		t.Errorf("%+v after %v", e, time.Since(start))
 	}

@@ -91,7 +91,7 @@ func TestEvidenceNamesTheRightSelector(t *testing.T) {
 				t.Fatal("the click did not fail")
 			}
 			close(gates[i])
-			e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: m.selector})
+			e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: m.selector})
 			problem := ""
 			var usable []string
 			for _, x := range e.Elements {
@@ -180,7 +180,7 @@ func TestScreenshotShowsNoSecret(t *testing.T) {
 		html += fmt.Sprintf(`<div style="left:%dpx;top:%dpx">%s</div>`, 420*(i/19), 40*(i%19), strings.ReplaceAll(r.html, "CODED", coded))
 	}
 	p := openPage(t, site(t, map[string]any{"/": html})+"/")
-	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#b", Secrets: []string{"s3cret", "s3%63ret", coded[70:76], "4711"}})
+	e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#b", Secrets: []string{"s3cret", "s3%63ret", coded[70:76], "4711"}})
 	if e.Screenshot == nil {
 		t.Fatal("there is no screenshot")
 	}
@@ -223,7 +223,7 @@ func TestEvidenceOfElements(t *testing.T) {
 <button aria-label="s3cret words"><svg></svg></button><button>` + strings.Repeat("x", 55) + `s3cret</button><button data-testid=s3cret-7>t</button>
 <button id=item-48213 class="is-open css-1a2b3c">Odd</button><ul><li><button>Del</button></li><li><button>Del</button></li></ul>
 <span style="cursor:pointer" class=chip>Chip <b>1</b></span><button name='a"b\\c'>Quote</button>`})+"/")
-	e := p.Evidence(testContext(t), routine.Inspection{Operation: "input_text", Selector: "#user", Secrets: []string{"s3cret"}})
+	e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseText, Selector: "#user", Secrets: []string{"s3cret"}})
 	want := []routine.Element{
 		{Selector: `input[name="user"]`, Role: "textbox"},
 		{Selector: "#note", Role: "textbox"}, {Selector: "#editor", Role: "textbox"}, {Selector: `input[name="pw"]`, Role: "textbox"},
@@ -232,7 +232,7 @@ func TestEvidenceOfElements(t *testing.T) {
 		t.Errorf("%s %q", diff, e.Title)
 	}
 	p = openPage(t, p.now().url)
-	e = p.Evidence(testContext(t), routine.Inspection{Operation: "click", Secrets: []string{"s3cret"}})
+	e = p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Secrets: []string{"s3cret"}})
 	want = []routine.Element{
 		{Selector: `input[value="Send"]`, Role: "button", Text: "Send"},
 		{Selector: "#agree", Role: "checkbox", Text: "I agree"},
@@ -266,7 +266,7 @@ func TestEvidenceOfFrames(t *testing.T) {
 	if _, err := p.HTML(testContext(t), ".pay"); err != nil { // it is there
 		t.Fatal(err)
 	}
-	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "iframe #pay"})
+	e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "iframe #pay"})
 	want := []routine.Element{{Selector: "button.pay", Role: "button", Text: "Pay", Where: "in a frame of " + strings.TrimPrefix(bank, "http://")},
 		{Selector: "button.back", Role: "button", Text: "Back"}}
 	if diff := cmp.Diff(want, e.Elements); diff != "" || e.Screenshot == nil || e.Text != "Back | Pay Back" {
@@ -282,7 +282,7 @@ func TestEvidenceOfFrames(t *testing.T) {
 func TestEvidenceSelectorsHoldNoValues(t *testing.T) {
 	p := openPage(t, site(t, map[string]any{"/": `<input value=typed><a href="/reset?token=abc">Reset</a><a href="/a?page=2">Next</a>
 <input type=radio name=size value=l><input type=radio name=size value=m><div class=box tabindex=0>Note <textarea>private</textarea></div><button id="a$b" class="a$b" name="a$b">Mine</button>`})+"/")
-	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Secrets: []string{"a$b"}})
+	e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Secrets: []string{"a$b"}})
 	want := []routine.Element{
 		{Selector: `input[value="l"]`, Role: "radio"}, {Selector: `input[value="m"]`, Role: "radio"}, {Selector: "button", Role: "button", Text: "Mine"},
 		{Selector: "a:nth-of-type(1)", Role: "link", Text: "Reset"}, {Selector: `a[href="/a?page=2"]`, Role: "link", Text: "Next"},
@@ -303,7 +303,7 @@ func TestEvidenceOfWhatWentWrong(t *testing.T) {
 	})
 	p := openPage(t, url+"/")
 	eval(t, p, `(async () => { while (document.title !== 'done') await new Promise(r => setTimeout(r, 5)) })()`)
-	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#b"})
+	e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#b"})
 	if got := strings.Join(e.Console, "|"); got != "log: start 1|exception: Uncaught ReferenceError: none is not defined (line 1)" {
 		t.Errorf("console %s", got)
 	}
@@ -327,7 +327,7 @@ func TestEvidenceOfPagesThatDoNotAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		eval(t, p, hang)
-		e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#c"})
+		e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#c"})
 		if e.URL != url+"/" || e.Title != "T" || len(e.Elements) != 1 || e.Screenshot == nil {
 			t.Errorf("%+v", e)
 		}
@@ -335,7 +335,7 @@ func TestEvidenceOfPagesThatDoNotAnswer(t *testing.T) {
 	t.Run("hung, and time is short", func(t *testing.T) {
 		p := openPage(t, url+"/")
 		eval(t, p, hang)
-		if e := p.Evidence(shortContext(t), routine.Inspection{Operation: "click", Selector: "#c"}); e.URL != url+"/" || e.Elements != nil || e.Screenshot != nil {
+		if e := p.Evidence(shortContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#c"}); e.URL != url+"/" || e.Elements != nil || e.Screenshot != nil {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -364,7 +364,7 @@ func TestEvidenceOfPagesThatDoNotAnswer(t *testing.T) {
 // On a page of any size the likeliest is found.
 func TestEvidenceOfAHugePage(t *testing.T) {
 	p := openPage(t, site(t, map[string]any{"/": strings.Repeat(`<p class="row buy"><button class=x>buy</button></p>`, 20000) + `<button id=buy-now>Buy</button>`})+"/")
-	e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#buy"})
+	e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#buy"})
 	if len(e.Elements) == 0 || e.Elements[0].Selector != "#buy-now" {
 		t.Errorf("%+v", e.Elements)
 	}

@@ -32,7 +32,7 @@ func TestEvidenceQuotesThePage(t *testing.T) {
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			e := openPage(t, url+"/"+strings.ReplaceAll(r.name, " ", "-")).Evidence(testContext(t), routine.Inspection{Operation: "click", Secrets: []string{"s3cret"}})
+			e := openPage(t, url+"/"+strings.ReplaceAll(r.name, " ", "-")).Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Secrets: []string{"s3cret"}})
 			if e.Text != r.want {
 				t.Errorf("got  %q\nwant %q", e.Text, r.want)
 			}
@@ -50,15 +50,17 @@ func TestEvidenceForReadingOperations(t *testing.T) {
 		"/class": `<button>Go</button><div id=x><ul class=hits><li>1</ul></div><div class=search-reslts hidden>2</div>`,
 	})
 	for _, r := range []struct {
-		at, operation, selector string
-		want                    []string // the first
+		at       string
+		use      routine.ElementUse
+		selector string
+		want     []string // the first
 	}{
-		{"/table", "return_html", "table#tab", []string{"#t"}},
-		{"/table", "scroll", "#table", []string{"#t"}},
-		{"/class", "return_html", "ul.results", []string{"ul.hits"}},
-		{"/none", "return_html", "#tab", nil},
+		{"/table", routine.UseRead, "table#tab", []string{"#t"}},
+		{"/table", routine.UseRead, "#table", []string{"#t"}},
+		{"/class", routine.UseRead, "ul.results", []string{"ul.hits"}},
+		{"/none", routine.UseRead, "#tab", nil},
 	} {
-		e := openPage(t, p+r.at).Evidence(testContext(t), routine.Inspection{Operation: r.operation, Selector: r.selector})
+		e := openPage(t, p+r.at).Evidence(testContext(t), routine.Inspection{Use: r.use, Selector: r.selector})
 		var got []string
 		for _, x := range e.Elements[:min(len(e.Elements), len(r.want))] {
 			got = append(got, x.Selector)
@@ -68,7 +70,7 @@ func TestEvidenceForReadingOperations(t *testing.T) {
 		}
 	}
 	// What is not shown can be read all the same.
-	e := openPage(t, p+"/class").Evidence(testContext(t), routine.Inspection{Operation: "return_html", Selector: ".search-results"})
+	e := openPage(t, p+"/class").Evidence(testContext(t), routine.Inspection{Use: routine.UseRead, Selector: ".search-results"})
 	if x := e.Elements[0]; x.Selector != "div.search-reslts" || x.Problem != "" {
 		t.Errorf("%+v", e.Elements)
 	}

@@ -62,7 +62,7 @@ func TestPagesCannotUndoTheBlanking(t *testing.T) {
 				t.Run(row.name, func(t *testing.T) {
 					t.Parallel()
 					p := guardedPage(t, b, site(t, map[string]any{"/": `<!doctype html><title>T</title><style>* { font: 20px serif }</style>` + row.html})+"/")
-					e := p.Evidence(testContext(t), routine.Inspection{Operation: "click", Selector: "#none", Secrets: []string{"s3cret"}})
+					e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#none", Secrets: []string{"s3cret"}})
 					if e.Screenshot == nil {
 						if row.seen || row.name != "a transition between two views" {
 							t.Fatal("there is no screenshot")

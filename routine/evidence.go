@@ -75,12 +75,30 @@ type Screenshot struct {
 
 // Inspection says which evidence a page should gather.
 type Inspection struct {
-	// Operation is the type of the failed operation and Selector its selector, empty
-	// if it has none.
-	Operation, Selector string
+	// Use is what the failed operation needs an element for, and Selector its selector,
+	// empty if it has none.
+	Use      ElementUse
+	Selector string
 	// Secrets are the texts that the evidence must not show.
 	Secrets []string
 }
+
+// ElementUse is what an operation needs an element of the page for. Evidence lists the
+// elements that suit it.
+type ElementUse string
+
+const (
+	// UseNone: the operation needs no element, as a request or a script does.
+	UseNone ElementUse = ""
+	// UseClick: the operation clicks an element.
+	UseClick ElementUse = "click"
+	// UseText: the operation types into an element.
+	UseText ElementUse = "text"
+	// UseRead: the operation takes any element, visible or not.
+	UseRead ElementUse = "read"
+	// UsePage: the operation acts on the page or waits for it, whatever the element.
+	UsePage ElementUse = "page"
+)
 
 // ScreenshotFile is the name of the file in which an execution's screenshot is kept.
 const ScreenshotFile = "screenshot.jpg"

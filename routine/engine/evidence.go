@@ -35,7 +35,8 @@ func (r *runner) inspect(ctx context.Context, o routine.Operation) *routine.Evid
 		}
 	})
 	defer stop()
-	i := routine.Inspection{Operation: o.Type(), Secrets: r.hidden.texts}
+	k, _ := operation.KindOf(o.Type())
+	i := routine.Inspection{Use: k.Use, Secrets: r.hidden.texts}
 	if r.op != nil {
 		operation.EachTemplate(r.op, func(s operation.Site) {
 			if s.Place == placeholder.Selector {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rote/routine"
 	"rote/schemas"
 )
 
@@ -93,6 +94,9 @@ func missingPlaces(t *testing.T, k Kind) []string {
 	need(yields == k.Ends(), "resultName and the table of kinds, Result")
 	_, optional := op.(elementOptional)
 	need(!optional || k.NeedsPage, "element and the table of kinds, NeedsPage")
+	_, selects := reflect.TypeOf(op).Elem().FieldByName("Selector")
+	one := slices.Contains([]routine.ElementUse{routine.UseClick, routine.UseText, routine.UseRead}, k.Use)
+	need(selects == one, "Selector and the table of kinds, Use")
 	return missing
 }
 
@@ -121,7 +125,7 @@ func TestKindsAreInEveryPlace(t *testing.T) {
 }
 
 // opFourteenth is a kind of operation that has a row and nothing else.
-type opFourteenth struct{}
+type opFourteenth struct{ Selector string }
 
 func (*opFourteenth) Do(context.Context, *Run) error { return nil }
 func (*opFourteenth) resultName() string             { return "" }
@@ -131,7 +135,8 @@ func (*opFourteenth) element() string                { return "" }
 func TestForgottenPlacesOfAKindAreNamed(t *testing.T) {
 	want := []string{"schemas/operations/fourteenth.json", "routine/operation/op_fourteenth.go", "schemas/routine.json, the enum of type",
 		"schemas/routine.json, the description of type", "README.md, the list of operations", "the table of kinds, Effect",
-		"resultName and the table of kinds, Result", "element and the table of kinds, NeedsPage"}
+		"resultName and the table of kinds, Result", "element and the table of kinds, NeedsPage",
+		"Selector and the table of kinds, Use"}
 	got := missingPlaces(t, Kind{Name: "fourteenth", new: func() Action { return &opFourteenth{} }})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("missing places (-want +got):\n%s", diff)

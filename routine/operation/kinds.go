@@ -3,6 +3,8 @@ package operation
 import (
 	"iter"
 	"slices"
+
+	"rote/routine"
 )
 
 // Kind describes one type of operation. The fields that authors set are described in
@@ -19,6 +21,8 @@ type Kind struct {
 	// SendsFiles reports whether the operation may make the site send a file, as a
 	// click on a download link does.
 	SendsFiles bool
+	// Use is what the operation needs an element of the page for.
+	Use routine.ElementUse
 	// Result is the form of the result that the operation sets; empty if it sets none.
 	Result ResultKind
 	// new makes an action with the defaults filled in.
@@ -80,18 +84,18 @@ var kinds = []Kind{
 	{Name: "sleep", Effect: EffectReads, new: func() Action { return &opSleep{} }},
 	{Name: "fetch", Effect: effectOfRequest, OpensPage: true, new: func() Action { return &opFetch{Endpoint: newEndpoint()} }},
 	{Name: "return", Effect: EffectReads, Result: ResultValue, new: func() Action { return &opReturn{} }},
-	{Name: "click", Effect: EffectChanges, NeedsPage: true, SendsFiles: true, new: func() Action {
+	{Name: "click", Effect: EffectChanges, Use: routine.UseClick, NeedsPage: true, SendsFiles: true, new: func() Action {
 		return &opClick{Button: "left", ClickCount: 1, TimeoutMS: defaultTimeoutMS, EnsureVisible: true}
 	}},
-	{Name: "input_text", Effect: effectNeutral, NeedsPage: true, SendsFiles: true, new: func() Action {
+	{Name: "input_text", Effect: effectNeutral, Use: routine.UseText, NeedsPage: true, SendsFiles: true, new: func() Action {
 		return &opInputText{TimeoutMS: defaultTimeoutMS}
 	}},
-	{Name: "press", Effect: EffectChanges, SendsFiles: true, new: func() Action { return &opPress{} }},
-	{Name: "wait_for_url", Effect: EffectReads, NeedsPage: true, new: func() Action { return &opWaitForURL{TimeoutMS: defaultTimeoutMS} }},
-	{Name: "scroll", Effect: EffectReads, NeedsPage: true, new: func() Action {
+	{Name: "press", Effect: EffectChanges, Use: routine.UsePage, SendsFiles: true, new: func() Action { return &opPress{} }},
+	{Name: "wait_for_url", Effect: EffectReads, Use: routine.UsePage, NeedsPage: true, new: func() Action { return &opWaitForURL{TimeoutMS: defaultTimeoutMS} }},
+	{Name: "scroll", Effect: EffectReads, Use: routine.UseRead, NeedsPage: true, new: func() Action {
 		return &opScroll{Behavior: "auto", TimeoutMS: defaultTimeoutMS}
 	}},
-	{Name: "return_html", Effect: EffectReads, NeedsPage: true, Result: ResultHTML, new: func() Action {
+	{Name: "return_html", Effect: EffectReads, Use: routine.UseRead, NeedsPage: true, Result: ResultHTML, new: func() Action {
 		return &opReturnHTML{Scope: "page", TimeoutMS: defaultTimeoutMS}
 	}},
 	{Name: "get_cookies", Effect: EffectReads, new: func() Action { return &opGetCookies{DomainFilter: "*"} }},

@@ -75,8 +75,8 @@ func TestErrorOfReadingSuggestsNoElement(t *testing.T) {
 // The page gets the selector of the failed operation with its values filled in.
 func TestInspection(t *testing.T) {
 	for operation, want := range map[string]routine.Inspection{
-		`{"type":"click","selector":"#b-{{n}}"}`:               {Operation: "click", Selector: "#b-7", Secrets: []string{"tr2"}},
-		`{"type":"return","session_storage_key":"{{k}}{{n}}"}`: {Operation: "return", Secrets: []string{"tr2"}},
+		`{"type":"click","selector":"#b-{{n}}"}`:               {Use: routine.UseClick, Selector: "#b-7", Secrets: []string{"tr2"}},
+		`{"type":"return","session_storage_key":"{{k}}{{n}}"}`: {Secrets: []string{"tr2"}},
 	} {
 		var got routine.Inspection
 		page := routinetest.Page{Click: failingClick(routine.CodeElementNotFound),
