@@ -19,8 +19,10 @@ A routine is JSON: name, description (what it does and what it gives, for an age
 2. Look at the pages, if you can, to find selectors that last (ids, names, data attributes, roles), not positions.
 3. Make everything that changes from call to call a parameter, and use it as {{name}}. Mark secrets with "x-secret": true.
 4. Wait for what has to be there (wait_for_url, timeout_ms) rather than sleep. End with return, return_html or download.
-5. Check it with validate_routine and mend every problem that it tells; then save it with create_routine, or hand the JSON over if there is no such tool.
-6. Run it once with values that change nothing, and read the result. If it fails, the text says which operation and why.`
+5. Check it with validate_routine and mend every problem that it tells.
+6. Run it once with values that change nothing, and read the result. Where run_routine has the argument routine, it runs the definition without saving it. ` +
+	`If the run fails, the text says which operation and why.
+7. Save it with create_routine, or hand the JSON over if there is no such tool.`
 
 const debugText = `Find out why execution %s of the routine %q failed, and what to change.
 

@@ -59,6 +59,12 @@ func TestRunRoutineRunsUnsavedDefinition(t *testing.T) {
 	if list.Total != 3 || list.Executions[0].RoutineName != "lookup" || list.Executions[0].RoutineID != "" {
 		t.Errorf("%+v", list)
 	}
+	var q mcp.GetPromptRequest
+	q.Params.Name, q.Params.Arguments = "author_routine", map[string]string{"goal": "look an item up"}
+	prompt, err := c.GetPrompt(t.Context(), q)
+	if err != nil || !strings.Contains(string(routine.RawJSON(prompt)), "Where run_routine has the argument routine, it runs the definition without saving it.") {
+		t.Errorf("author_routine does not tell of it: %s, %v", routine.RawJSON(prompt), err)
+	}
 	create(t, h.service, ann, lookup)
 	if result, text := callTool(t, c, "run_routine", map[string]any{"id": "lookup", "routine": nil, "parameters": arguments}); result.IsError {
 		t.Errorf("a saved routine, with routine null: %s", text)
