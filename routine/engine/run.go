@@ -141,7 +141,8 @@ func (r *runner) endOperation(ctx context.Context, o routine.Operation, err erro
 
 // do decodes an operation, fills in its placeholders and does it within the operation's
 // own time limit. If ctx, the context of the run, has ended, its cause is the error,
-// whatever error the operation returned.
+// whatever error the operation returned. If the operation is skipped, do notes the reason
+// in its record and returns no error.
 func (r *runner) do(ctx context.Context, o routine.Operation) error {
 	op, err := operation.Decode(o)
 	r.op = op
@@ -160,6 +161,10 @@ func (r *runner) do(ctx context.Context, o routine.Operation) error {
 	}
 	if err = r.fill(limitCtx, op); err == nil {
 		err = op.Do(limitCtx, &r.Run)
+	}
+	if err != nil && ctx.Err() == nil && operation.Skips(op, err) {
+		r.Record.Details = map[string]any{"skipped": true, "reason": routine.AsError(err).Message}
+		err = nil
 	}
 	if err == nil && operation.PopupOf(o) == operation.ClosePopup {
 		err = r.Page.ClosePopup(ctx)

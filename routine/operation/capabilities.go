@@ -86,6 +86,27 @@ func ScriptOf(a Action) (string, bool) {
 	return "", false
 }
 
+// skippable can be marked as optional by the author ("x-optional"). The run then
+// continues without it if its element does not come.
+type skippable interface {
+	isOptional() bool
+	// setTimeout sets timeout_ms.
+	setTimeout(ms routine.Integer)
+}
+
+// Skips reports whether the run skips an action that has failed with err and continues:
+// the action is optional, and its element was not there or not actionable.
+func Skips(a Action, err error) bool {
+	s, ok := a.(skippable)
+	return ok && s.isOptional() && aboutElement(err)
+}
+
+// aboutElement reports whether err says that an element was not there or not actionable.
+func aboutElement(err error) bool {
+	code := routine.CodeOf(err)
+	return code == routine.CodeElementNotFound || code == routine.CodeElementNotActionable
+}
+
 // sleeping pauses for a fixed time.
 type sleeping interface{ sleeps() time.Duration }
 

@@ -17,10 +17,22 @@ type opClick struct {
 	EnsureVisible bool            `json:"ensure_visible"`
 	Hover         []string        `json:"x-hover" fill:"selector"`
 	Popup         string          `json:"x-popup"`
+	Optional      bool            `json:"x-optional"`
 }
 
 func (o *opClick) subject() string                { return o.Selector }
 func (o *opClick) limit() (time.Duration, string) { return o.TimeoutMS.Milliseconds(), "timeout_ms" }
+func (o *opClick) isOptional() bool               { return o.Optional }
+func (o *opClick) setTimeout(ms routine.Integer)  { o.TimeoutMS = ms }
+
+func (o *opClick) check() []routine.Problem {
+	if !o.Optional || o.Popup != FollowPopup {
+		return nil
+	}
+	return []routine.Problem{{Pointer: "/x-optional", Code: "conflict",
+		Message: "a click that follows a window cannot be optional: if it were skipped, the operations after it would act on the wrong page",
+		Hint:    "leave out x-optional or x-popup"}}
+}
 
 func (o *opClick) Do(ctx context.Context, r *Run) error {
 	found, err := r.Page.Click(ctx, routine.Click{Selector: o.Selector, Button: o.Button, Count: int(o.ClickCount), EnsureVisible: o.EnsureVisible, Hover: o.Hover,
@@ -37,13 +49,10 @@ func (o *opClick) Do(ctx context.Context, r *Run) error {
 
 // withLimit adds to the error of a failed search for an element how long it lasted.
 func withLimit(err error, ms routine.Integer) error {
-	if err == nil {
-		return nil
-	}
-	e := routine.AsError(err)
-	if e.Code != routine.CodeElementNotFound && e.Code != routine.CodeElementNotActionable {
+	if !aboutElement(err) {
 		return err
 	}
+	e := routine.AsError(err)
 	return &routine.Error{Code: e.Code, Message: fmt.Sprintf("%s after %d ms", e.Message, ms), Cause: err}
 }
 

@@ -16,13 +16,16 @@ type opInputText struct {
 	Clear     bool            `json:"clear"`
 	TimeoutMS routine.Integer `json:"timeout_ms"`
 	// Files names the parameter whose files are handed in instead of a text.
-	Files string `json:"x-files"`
+	Files    string `json:"x-files"`
+	Optional bool   `json:"x-optional"`
 }
 
 func (o *opInputText) subject() string { return o.Selector }
 func (o *opInputText) limit() (time.Duration, string) {
 	return o.TimeoutMS.Milliseconds(), "timeout_ms"
 }
+func (o *opInputText) isOptional() bool              { return o.Optional }
+func (o *opInputText) setTimeout(ms routine.Integer) { o.TimeoutMS = ms }
 
 func (o *opInputText) check() []routine.Problem {
 	if o.Files == "" || o.Text == "" {

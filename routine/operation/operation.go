@@ -34,8 +34,17 @@ func Decode(o routine.Operation) (Action, error) {
 			routine.Quote(routine.Truncate(o.Type(), 60)))
 	}
 	op := kinds[i].new()
-	return op, routine.DecodeJSON(o.Raw(), op)
+	err := routine.DecodeJSON(o.Raw(), op)
+	if s, ok := op.(skippable); ok && s.isOptional() {
+		s.setTimeout(optionalTimeoutMS)
+		err = routine.DecodeJSON(o.Raw(), op) // a timeout_ms of the author replaces the default
+	}
+	return op, err
 }
+
+// optionalTimeoutMS is the default of timeout_ms with "x-optional". It is short because
+// a run without the element waits that long.
+const optionalTimeoutMS = 2000
 
 // Describe returns a short description of the operation for progress reports and logs,
 // as in "click #search". Placeholders are shown as written.
