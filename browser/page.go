@@ -56,6 +56,8 @@ type page struct {
 	downloads downloads      // downloads.go
 	storage   projectStorage // storage_state.go
 	clipboard string         // clipboard.go: JSON of what the run has copied, see copied
+	// acceptsDialogs reports whether dialogs are accepted; otherwise they are dismissed.
+	acceptsDialogs atomic.Bool // dialogs.go; needs no lock
 }
 
 // openTime and disposeTime bound the creation and the disposal of a context. Both take

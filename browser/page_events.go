@@ -3,7 +3,6 @@ package browser
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -175,12 +174,7 @@ func (p *page) sessionEvent(session proto.TargetSessionID, method string, params
 	switch method {
 	case "Page.javascriptDialogOpening":
 		if e, ok := cdp.Decode[proto.PageJavascriptDialogOpening](params); ok {
-			// beforeunload dialogs are accepted; otherwise the navigation would hang.
-			leave := e.Type == proto.PageDialogTypeBeforeunload
-			p.i.client.Send(session, "Page.handleJavaScriptDialog", proto.PageHandleJavaScriptDialog{Accept: leave})
-			if !leave {
-				p.warn(fmt.Sprintf("the page opened a dialog (%s), which was dismissed: %.200q", e.Type, e.Message))
-			}
+			p.answerDialog(session, &e)
 		}
 	case "Page.fileChooserOpened":
 		p.noteChooser(session, params)

@@ -37,6 +37,10 @@ type Page interface {
 	Type(ctx context.Context, t Typing) (Match, error)
 	// Press presses a key or chord, as in "Enter" or "Control+A".
 	Press(ctx context.Context, key string) error
+	// AcceptDialogs sets whether the JavaScript dialogs (alert, confirm, prompt) that the
+	// run's pages open from now on are accepted, a prompt with its default text. At first
+	// they are dismissed.
+	AcceptDialogs(accept bool)
 	// Scroll scrolls the window, or the element when it names one.
 	Scroll(ctx context.Context, s Scroll) error
 	// OuterHTML returns the HTML of the first element that the selector matches, for

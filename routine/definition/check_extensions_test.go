@@ -84,6 +84,12 @@ func TestExtensionsAreChecked(t *testing.T) {
 			`{"type":"click","selector":"#b","x-optional":false,"x-popup":"follow"},{"type":"press","key":"Tab","x-popup":"close"}`, ``},
 		{"a misspelt optional", ``, `{"type":"click","selector":"#b","x-optionl":true}`,
 			`/operations/1/x-optionl unknown_extension: "x-optionl" is kept and has no effect (did you mean "x-optional"?)`},
+		{"dialogs", ``, `{"type":"click","selector":"#b","x-dialog":"accept","x-optional":true},{"type":"press","key":"Enter","x-dialog":"accept"}`, ``},
+		{"dialogs with another answer", ``, `{"type":"press","key":"Enter","x-dialog":"dismiss"}`,
+			`/operations/1/x-dialog enum: must be one of accept, not "dismiss"`},
+		{"dialogs, and no text", ``, `{"type":"click","selector":"#b","x-dialog":true}`, `/operations/1/x-dialog type: must be a string, not true`},
+		{"dialogs on another kind", ``, `{"type":"input_text","selector":"#i","text":"x","x-dialog":"accept"}`,
+			`/operations/1/x-dialog misplaced_field: input_text has no field "x-dialog" (it belongs to click, press)`},
 		{"a name of the author's own", ``, `{"type":"click","selector":"#b","x-author":"ann"}`, ``},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -145,7 +145,7 @@ func TestForgottenPlacesOfAKindAreNamed(t *testing.T) {
 
 // unfilled are the text fields that take no placeholders (SEMANTICS section 2).
 var unfilled = map[string]bool{"type": true, "method": true, "credentials": true, "button": true, "scope": true,
-	"behavior": true, "description": true, "x-popup": true, "x-files": true}
+	"behavior": true, "description": true, "x-popup": true, "x-files": true, "x-dialog": true}
 
 // Each property of a schema has a field and back, each default of a schema is
 // the factory's value, and each text field says what place it is.

@@ -18,6 +18,7 @@ type opClick struct {
 	Hover         []string        `json:"x-hover" fill:"selector"`
 	Popup         string          `json:"x-popup"`
 	Optional      bool            `json:"x-optional"`
+	Dialog        string          `json:"x-dialog"`
 }
 
 func (o *opClick) subject() string                { return o.Selector }
@@ -35,6 +36,7 @@ func (o *opClick) check() []routine.Problem {
 }
 
 func (o *opClick) Do(ctx context.Context, r *Run) error {
+	defer r.answerDialogs(o.Dialog)()
 	found, err := r.Page.Click(ctx, routine.Click{Selector: o.Selector, Button: o.Button, Count: int(o.ClickCount), EnsureVisible: o.EnsureVisible, Hover: o.Hover,
 		FollowPopup: o.Popup == FollowPopup})
 	if err != nil {

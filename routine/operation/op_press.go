@@ -12,7 +12,8 @@ import (
 // opPress is the operation press. Its fields are described in
 // schemas/operations/press.json.
 type opPress struct {
-	Key string `json:"key" fill:"text"`
+	Key    string `json:"key" fill:"text"`
+	Dialog string `json:"x-dialog"`
 }
 
 func (o *opPress) subject() string { return o.Key }
@@ -45,4 +46,7 @@ func keysLike(name string) []string {
 	return like
 }
 
-func (o *opPress) Do(ctx context.Context, r *Run) error { return r.Page.Press(ctx, o.Key) }
+func (o *opPress) Do(ctx context.Context, r *Run) error {
+	defer r.answerDialogs(o.Dialog)()
+	return r.Page.Press(ctx, o.Key)
+}

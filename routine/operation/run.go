@@ -72,6 +72,20 @@ func (r *Run) Warn(text string) {
 	r.Result.Warnings = append(r.Result.Warnings, text)
 }
 
+// acceptDialog is the value of x-dialog: dialogs that open during the operation are
+// accepted.
+const acceptDialog = "accept"
+
+// answerDialogs makes the page answer dialogs as x-dialog says. stop makes it dismiss
+// them again.
+func (r *Run) answerDialogs(dialog string) (stop func()) {
+	if dialog != acceptDialog {
+		return func() {}
+	}
+	r.Page.AcceptDialogs(true)
+	return func() { r.Page.AcceptDialogs(false) }
+}
+
 // setData makes data the result of the run, until another operation sets one. size is
 // the number of bytes before encoding.
 func (r *Run) setData(data json.RawMessage, size int) error {

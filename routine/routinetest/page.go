@@ -148,6 +148,8 @@ func (p *page) Press(_ context.Context, key string) error {
 	return nil
 }
 
+func (p *page) AcceptDialogs(accept bool) { p.record("accept dialogs %v", accept) }
+
 func (p *page) Scroll(_ context.Context, s routine.Scroll) error {
 	if s.Y == nil {
 		p.record("scroll %s", s.Selector)

@@ -32,6 +32,26 @@ func TestExtensionsReachThePage(t *testing.T) {
 	}
 }
 
+// Dialogs are accepted during the operations that have x-dialog only, also when these
+// fail.
+func TestDialogsAreAcceptedDuringTheOperation(t *testing.T) {
+	t.Parallel()
+	var did []string
+	_, err := runOnce(t, routinetest.Page{Actions: &did}, `{"type":"press","key":"Tab"},{"type":"press","key":"Enter","x-dialog":"accept"},
+		{"type":"click","selector":"#b","x-dialog":"accept"},{"type":"click","selector":"#b"}`, ``, `{}`)
+	want := []string{"press Tab", "accept dialogs true", "press Enter", "accept dialogs false",
+		"accept dialogs true", "click #b left×1", "accept dialogs false", "click #b left×1"}
+	if err != nil || !slices.Equal(did, want) {
+		t.Errorf("%v\ngot  %q\nwant %q", err, did, want)
+	}
+	did = nil
+	_, err = runOnce(t, routinetest.Page{Actions: &did, Click: failingClick(routine.CodeElementNotFound)},
+		`{"type":"click","selector":"#b","x-dialog":"accept"}`, ``, `{}`)
+	if want := []string{"accept dialogs true", "click #b left×1", "accept dialogs false"}; err == nil || !slices.Equal(did, want) {
+		t.Errorf("%v\ngot  %q\nwant %q", err, did, want)
+	}
+}
+
 // The files of a call reach the page; an optional parameter without value does
 // nothing. The record of the operation names them, and no content.
 func TestFilesReachThePage(t *testing.T) {
