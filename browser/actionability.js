@@ -11,7 +11,7 @@ Object.assign(globalThis.rote, (() => {
     const t = o.typing ? taker(e, frames, o.text) : { why: unable(e, false), frames, field: e };
     const over = (o.typing ? [t.e ?? e] : [e, ...labels(e)]).filter(n => !unseen(n));
     const why = t.final ? t.why : (over.length ? null : unseen(e)) || t.why;
-    if (why) return { why, final: t.final };
+    if (why) return { why, final: t.final, list: t.list };
     frames = t.frames ?? frames;
     for (const f of frames) {
       const hidden = unseen(f);
@@ -33,7 +33,8 @@ Object.assign(globalThis.rote, (() => {
   // act waits until a match of the selector is actionable and returns where. After a slice
   // of time it returns the reason why there is none, so that the caller always knows the
   // latest one. final reports that no match ever will be actionable. seen is the last
-  // reason, even if no element matches any more.
+  // reason, even if no element matches any more. options are the choices of a list that does
+  // not have the wanted one, and unchanged is for how many ms all such lists have been the same.
   async function act(selector, o) {
     rote.keepClipboard();
     const end = performance.now() + o.slice;
@@ -41,6 +42,7 @@ Object.assign(globalThis.rote, (() => {
     for (;;) {
       const found = all(selector, 1000);
       let first = null, skipped = 0, maybe = null, final = found.length > 0 && document.readyState !== 'loading';
+      let options = null, unchanged = found.length ? Infinity : 0;
       const ready = r => {
         globalThis.roteTarget = r.e;
         globalThis.roteDrop = r.on;
@@ -56,12 +58,14 @@ Object.assign(globalThis.rote, (() => {
         if (!r.why && !r.unsure) return ready(r);
         maybe ??= r.why ? o.typing && await besides(f, r, o) : { ...r, skipped };
         final &&= r.final;
+        unchanged = Math.min(unchanged, r.list?.unchanged ?? 0);
+        options ??= first ? null : r.list?.labels;
         first ??= r.why;
         if (++skipped >= 50 && performance.now() >= end) break; // as many matches as the time allows
       }
       if (maybe) return ready(maybe);
       seen = first ?? seen;
-      if (final || performance.now() >= end) return { ok: false, matches: found.length, why: first, seen, final };
+      if (final || performance.now() >= end) return { ok: false, matches: found.length, why: first, seen, final, options, unchanged };
       await change();
     }
   }

@@ -36,6 +36,11 @@ type actionPoint struct {
 	Seen string `json:"seen"`
 	// Final reports whether no match will ever be actionable.
 	Final bool `json:"final"`
+	// Options are the choices of a list that does not have the wanted one; nil otherwise.
+	Options []string `json:"options"`
+	// Unchanged is for how many ms the choices of all matching lists have been the same. It is 0
+	// if a match is no list without the wanted option, or may still be filled.
+	Unchanged float64 `json:"unchanged"`
 	// Gone reports whether the time is over and nothing matches any more.
 	Gone bool `json:"-"`
 	// Set reports whether the element takes files as it is, without a click.
@@ -46,7 +51,7 @@ type actionPoint struct {
 }
 
 func (s actionPoint) asFound() routine.Match {
-	return routine.Match{Matches: s.Matches, Skipped: s.Skipped, Final: s.Final}
+	return routine.Match{Matches: s.Matches, Skipped: s.Skipped, Final: s.Final, Options: s.Options}
 }
 
 // options are those of a search for an element.
@@ -70,10 +75,12 @@ type options struct {
 func (p *page) actionable(ctx context.Context, selector string, o options) (actionPoint, error) {
 	var last actionPoint
 	var seen sighting
+	lists := newListWatch(p)
 	o.Slice = firstSlice
 	for answered := false; ; answered = true {
 		asked := time.Now()
 		s, err := p.locate(ctx, selector, o)
+		s.Final = s.Final || err == nil && lists.isComplete(s)
 		switch {
 		case err == nil && s.OK && p.now().navigating():
 			if err := p.awaitRest(ctx); err != nil {
@@ -122,6 +129,13 @@ func (p *page) locate(ctx context.Context, selector string, o options) (actionPo
 			continue
 		}
 		s.Final = (s.Final || s.Matches == 0 && all.Final) && (all.Final || all.Matches == 0)
+		s.Unchanged = 0 // the requests of its scripts are not seen
+		if s.Matches == 0 {
+			s.Unchanged = all.Unchanged
+		}
+		if s.Matches == 0 || all.Matches > 0 {
+			s.Options = all.Options
+		}
 		s.Skipped += all.Matches
 		s.Matches += all.Matches
 		if all.Why != "" && !s.OK {

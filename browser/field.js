@@ -32,6 +32,24 @@ Object.assign(rote.inner, (() => {
     return '(it has ' + labels.slice(0, 20).join(', ') + (labels.length > 20 ? `, and ${labels.length - 20} more)` : ')');
   }
 
+  // seen holds, for each list that does not have the wanted option, its choices and the time
+  // since which it has had them.
+  const seen = new WeakMap();
+
+  // offered describes a list that does not have the wanted option: the labels of its choices,
+  // and for how many ms they have not changed. The time is 0 for a list that may still be
+  // filled: while the document is loading, and when the list has fewer than two choices.
+  function offered(e) {
+    const all = choices(e), labels = all.slice(0, 50).map(o => o.label.trim().slice(0, 100));
+    if (document.readyState !== 'complete' || all.length < 2) {
+      seen.delete(e);
+      return { labels, unchanged: 0 };
+    }
+    const now = performance.now(), state = JSON.stringify(all.map(o => [o.label, o.value]));
+    if (seen.get(e)?.state !== state) seen.set(e, { state, since: now });
+    return { labels, unchanged: now - seen.get(e).since };
+  }
+
   const isField = e => untypable(e) === null && e.localName !== 'select';
   const takesText = e => !!e && isField(e) && (e.isContentEditable || !e.readOnly && !e.matches(':disabled'));
   const isMultiline = e => e.isContentEditable || e.localName === 'textarea';
@@ -83,11 +101,9 @@ Object.assign(rote.inner, (() => {
   function taker(e, frames, text) {
     if (untypable(e) === null) {
       const t = target(e, true), why = t.why || unable(e, true);
-      return why === 'is read-only' ? unsure(e, why) : why ? { why } : { ...t, why: untypable(e, text) };
-    }
-    if (e.localName === 'select') {
-      const t = target(e, true);
-      return { ...t, why: t.why || unable(e, true) || untypable(e, text) };
+      if (why) return why === 'is read-only' ? unsure(e, why) : { why };
+      const missing = untypable(e, text);
+      return missing ? { why: missing, list: offered(e) } : t;
     }
     const never = untypable(e), held = e.localName === 'input' ? [] : [...inside(e, frames)];
     const fields = held.filter(f => f.e !== e && isField(f.e) && !(f.e.isContentEditable && f.e.parentElement?.isContentEditable));

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -354,7 +355,7 @@ func TestTypedDiffers(t *testing.T) {
 			t.Parallel()
 			p := openPage(t, site(t, map[string]any{"/": x.html}))
 			found, err := p.Type(testContext(t), routine.Typing{Selector: "#i", Text: x.text})
-			if x.want.Matches = 1; err != nil || found != x.want {
+			if x.want.Matches = 1; err != nil || !reflect.DeepEqual(found, x.want) {
 				t.Fatalf("%+v %v, want %+v", found, err, x.want)
 			}
 		})

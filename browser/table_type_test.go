@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,14 @@ func TestInputText(t *testing.T) {
 			}, is: `"one,on,b,two,true"`,
 			then: `[...[...document.querySelectorAll('input,select'), document.querySelector('iframe').contentDocument.querySelector('input')]
 				.map(e => e.value), document.querySelector('#c').checked].join()`},
+		{name: "no choice of a list that stands still, without the whole wait", html: `<select id=i><option>One<option>Two</select>`,
+			do: func(a *attempt) error {
+				found, err := a.p.Type(testContext(a.t), routine.Typing{Selector: "#i", Text: "x"})
+				if !found.Final || !slices.Equal(found.Options, []string{"One", "Two"}) {
+					a.t.Errorf("found %+v", found)
+				}
+				return err
+			}, code: no, words: `"#i" has no option "x" (it has "One", "Two")`},
 		{name: "no choice of an empty list", html: `<select id=i></select>`, do: type_("x"), code: no, words: `nothing to choose yet`},
 	})
 }

@@ -191,6 +191,9 @@ type Match struct {
 	// Final reports, with an error of Type, that a longer wait would not have helped
 	// and was not made.
 	Final bool
+	// Options are, with an error of Type, the choices of a list that does not have the
+	// wanted one, at most 50; nil if that is not the reason.
+	Options []string
 	// Differs reports, for Type, that the control's text afterwards is not the typed
 	// one. Arrived says how it differs.
 	Differs bool

@@ -48,6 +48,9 @@ func (o *opInputText) Do(ctx context.Context, r *Run) error {
 		}
 	}
 	found, err := r.Page.Type(ctx, t)
+	if err != nil && len(found.Options) > 0 {
+		r.SetDetail("options", found.Options)
+	}
 	if err != nil && found.Final {
 		return err
 	}
