@@ -24,17 +24,18 @@ var nextSteps = map[routine.Code]string{
 	routine.CodeCancelled: "call again if the result is still wanted",
 	routine.CodeElementNotFound: "check the arguments; if they are right, the page has changed or a login or consent page stands before it, " +
 		"and the routine's selector needs its author",
-	routine.CodeElementNotActionable: "something covers or disables the element, such as a consent banner; check the arguments, then tell the routine's author",
-	routine.CodeNavigationFailed:     "check the arguments, then call again later: the site may be down",
-	routine.CodeNetworkError:         "call again later: the site may be down",
-	routine.CodeHTTPError:            "check the arguments; the site refused the request, so calling again unchanged is unlikely to help",
-	routine.CodeEgressDenied:         "do not call again: the operator of this server has to allow the host (--allow-host)",
-	routine.CodeScriptError:          "check the arguments; if they are right, the page has changed and the routine's script needs its author",
-	routine.CodeScriptBlocked:        "do not call again: the routine's script needs its author",
-	routine.CodeValueMissing:         "check the arguments; if they are right, the page has changed and the routine needs its author",
-	routine.CodeResultTooLarge:       "call again with arguments that give less, or the routine has to return less",
-	routine.CodeBrowserCrashed:       "call again once; if it crashes again, tell the operator",
-	routine.CodeInterrupted:          "call again",
+	routine.CodeElementNotActionable: "check the arguments; if they are right, act on the reason in the message: a covered element may have a consent or login page " +
+		"before it, and a disabled one may need another field first, which the routine's author has to add",
+	routine.CodeNavigationFailed: "check the arguments, then call again later: the site may be down",
+	routine.CodeNetworkError:     "call again later: the site may be down",
+	routine.CodeHTTPError:        "check the arguments; the site refused the request, so calling again unchanged is unlikely to help",
+	routine.CodeEgressDenied:     "do not call again: the operator of this server has to allow the host (--allow-host)",
+	routine.CodeScriptError:      "check the arguments; if they are right, the page has changed and the routine's script needs its author",
+	routine.CodeScriptBlocked:    "do not call again: the routine's script needs its author",
+	routine.CodeValueMissing:     "check the arguments; if they are right, the page has changed and the routine needs its author",
+	routine.CodeResultTooLarge:   "call again with arguments that give less, or the routine has to return less",
+	routine.CodeBrowserCrashed:   "call again once; if it crashes again, tell the operator",
+	routine.CodeInterrupted:      "call again",
 
 	routine.CodeRateLimited:        "call again later",
 	routine.CodeBusy:               "call again later",
@@ -78,6 +79,9 @@ func (c *caller) failureText(ctx context.Context, e *routine.Execution, err erro
 		fmt.Fprintf(&b, " Warnings of the page: %s.", truncate(routine.OneLine(clean(strings.Join(e.Result.Warnings, "; "))), maxFailureText/4))
 	}
 	step := nextStep(f)
+	if lacksOption(failedRecord(e)) {
+		step = missingOptionStep
+	}
 	if names := sideEffects(e, c.readOnly); names != "" {
 		step = cautiousNextStep(e, names, step)
 	}
@@ -108,6 +112,15 @@ func failedRecord(e *routine.Execution) *routine.OperationRecord {
 	}
 	return nil
 }
+
+// missingOptionStep says what an agent can do when a list does not have the option that
+// an operation wanted.
+const missingOptionStep = "call again with one of the options that the message names, if an argument gives the option; " +
+	"otherwise the list has changed and the routine needs its author"
+
+// lacksOption reports whether an operation has failed because a list did not have the
+// wanted option. Such a record has the options that there were.
+func lacksOption(r *routine.OperationRecord) bool { return r != nil && r.Details["options"] != nil }
 
 func nextStep(f *routine.Error) string {
 	step := nextSteps[f.Code]
