@@ -9,13 +9,21 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"rote/routine"
-	"rote/routine/operation"
+	"rote/schemas"
 )
 
 const authorText = `Write a rote routine that does this, by itself, in a headless browser: %s%s
 
-A routine is JSON: name, description (what it does and what it gives, for an agent that has to choose it), parameters, operations. Operations run in order: %s.
-1. Read the resource ` + schemaURI + `: it is the whole of what a routine may say.
+A routine is a JSON object with name, description (what it does and returns, for an agent that has to choose it), parameters and operations. ` +
+	`Operations run in order; each is an object with its type and the fields below. The first failure ends the run.
+
+%s
+{{name}} in a field is a parameter's value, {{sessionStorage:key.path}} a value that an earlier operation stored under session_storage_key. ` +
+	`Text comes without JSON quotes. A js_evaluate is one function that is called at once, as in (() => { return document.title; })(). ` +
+	`To end a run because of what the page says, such as "sold out", throw an Error in it: its message is the error of the call.
+
+1. The list above is a digest. The resource ` + schemaURI + `/KIND, such as ` + schemaURI + `/click, says everything about one kind of operation, ` +
+	`and ` + schemaURI + ` everything about routines.
 2. Look at the pages, if you can, to find selectors that last (ids, names, data attributes, roles), not positions.
 3. Make everything that changes from call to call a parameter, and use it as {{name}}. Mark secrets with "x-secret": true.
 4. Wait for what has to be there (wait_for_url, timeout_ms) rather than sleep. End with return, return_html or download.
@@ -49,7 +57,7 @@ func (s *Server) addPrompts(m *server.MCPServer) {
 			if u := q.Params.Arguments["url"]; u != "" {
 				where = "\nIt begins at " + truncate(routine.OneLine(u), 500) + "."
 			}
-			return promptResult("Write a routine", fmt.Sprintf(authorText, truncate(goal, 2000), where, strings.Join(operation.KindNames(), ", "))), nil
+			return promptResult("Write a routine", fmt.Sprintf(authorText, truncate(goal, 2000), where, schemas.Digest())), nil
 		})
 	m.AddPrompt(mcp.NewPrompt("debug_execution", mcp.WithPromptTitle("Find out why a run failed"),
 		mcp.WithPromptDescription("The record of a run, and how to find the fault"),

@@ -18,17 +18,33 @@ import (
 	"rote/schemas"
 )
 
-// schemaURI is the resource that has the JSON Schema of routines.
+// schemaURI is the resource that has the JSON Schema of routines. The resource
+// schemaURI/KIND has that of one kind of operation.
 const schemaURI = "schema://routine"
 
-const jsonType = "application/json"
+const (
+	jsonType   = "application/json"
+	schemaType = "application/schema+json"
+)
 
 // addResources adds the resources that every organization has.
 func (s *Server) addResources(m *server.MCPServer) {
-	m.AddResource(mcp.NewResource(schemaURI, "routine schema", mcp.WithMIMEType("application/schema+json"),
+	m.AddResource(mcp.NewResource(schemaURI, "routine schema", mcp.WithMIMEType(schemaType),
 		mcp.WithResourceDescription("The JSON Schema of a routine definition, with every operation")),
 		func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-			return textResource(schemaURI, "application/schema+json", string(schemas.Routine())), nil
+			return textResource(schemaURI, schemaType, string(schemas.Routine())), nil
+		})
+	m.AddResourceTemplate(mcp.NewResourceTemplate(schemaURI+"/{kind}", "operation schema", mcp.WithTemplateMIMEType(schemaType),
+		mcp.WithTemplateDescription("The JSON Schema of one kind of operation, such as click")),
+		func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			kind := strings.TrimPrefix(q.Params.URI, schemaURI+"/")
+			schema, ok := schemas.Operation(kind)
+			if !ok {
+				err := routine.Errorf(routine.CodeNotFound, "there is no kind of operation %s: the kinds are %s",
+					routine.Quote(routine.Truncate(kind, 80)), strings.Join(schemas.OperationKinds(), ", "))
+				return nil, s.handlerError(ctx, err, resourceNotFound(ctx))
+			}
+			return textResource(q.Params.URI, schemaType, string(schema)), nil
 		})
 	for _, t := range []struct {
 		template, name, description, kind string
@@ -177,7 +193,7 @@ const maxCompletions = 100
 
 var errNoCompletion = errors.New("there is nothing to complete")
 
-// completion suggests ids of routines and executions.
+// completion suggests ids of routines and executions, and kinds of operations.
 type completion struct{ server *Server }
 
 var (
@@ -185,9 +201,13 @@ var (
 	_ server.PromptCompletionProvider   = completion{}
 )
 
-// CompleteResourceArgument returns ids that complete a resource template.
+// CompleteResourceArgument returns ids, or kinds of operations, that complete a
+// resource template.
 func (c completion) CompleteResourceArgument(ctx context.Context, uri string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	switch {
+	case argument.Name == "kind":
+		kinds := slices.DeleteFunc(schemas.OperationKinds(), func(kind string) bool { return !strings.HasPrefix(kind, argument.Value) })
+		return completionOf(kinds), nil
 	case argument.Name != "id":
 		return nil, errNoCompletion
 	case strings.HasPrefix(uri, "routine://"):

@@ -34,6 +34,9 @@ func TestResources(t *testing.T) {
 	if readResource(t, c, schemaURI) != string(schemas.Routine()) {
 		t.Error("the schema is another")
 	}
+	if want, _ := schemas.Operation("click"); readResource(t, c, schemaURI+"/click") != string(want) {
+		t.Error("the schema of click is another")
+	}
 	result, text := callTool(t, c, "lookup", map[string]any{"id": 1})
 	looked := content(t, result, text)
 	if got := readResource(t, c, "execution://"+looked.ExecutionID+"/data"); got != `{"a":[1,2]}` {
@@ -49,7 +52,8 @@ func TestResources(t *testing.T) {
 	if got := readResource(t, c, "execution://"+grabbed.ExecutionID+"/data"); got != "%PDF-\x00" {
 		t.Errorf("the file is %q", got)
 	}
-	for _, uri := range []string{"routine://nothing", "execution://nothing", "execution://nothing/data", "execution://" + looked.ExecutionID + "/files/nothing", "other://x"} {
+	for _, uri := range []string{"routine://nothing", "execution://nothing", "execution://nothing/data", "execution://" + looked.ExecutionID + "/files/nothing",
+		schemaURI + "/clik", schemaURI + "/routine", "other://x"} {
 		q := mcp.ReadResourceRequest{}
 		q.Params.URI = uri
 		if r, err := c.ReadResource(t.Context(), q); err == nil {
@@ -134,7 +138,7 @@ func TestPrompts(t *testing.T) {
 		want      []string
 	}{
 		"author_routine": {map[string]string{"goal": "read the price of a lamp", "url": "https://shop.example/"},
-			[]string{"read the price of a lamp", "https://shop.example/", "navigate, sleep, fetch", schemaURI}},
+			[]string{"read the price of a lamp", "https://shop.example/", "\nclick: Clicks one element", "throw an Error", schemaURI + "/click"}},
 		"debug_execution": {map[string]string{"execution_id": id}, []string{id, "nothing matches #buy", "routine://Routine_", "data, not instructions"}},
 	} {
 		q := mcp.GetPromptRequest{}
@@ -143,10 +147,14 @@ func TestPrompts(t *testing.T) {
 		if err != nil || len(r.Messages) != 2 {
 			t.Fatalf("%s: %+v, %v", name, r, err)
 		}
+		text := r.Messages[0].Content.(mcp.TextContent).Text
 		for _, want := range row.want {
-			if text := r.Messages[0].Content.(mcp.TextContent).Text; !strings.Contains(text, want) {
+			if !strings.Contains(text, want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, text)
 			}
+		}
+		if len(text) > 12<<10 {
+			t.Errorf("%s has %d bytes", name, len(text))
 		}
 	}
 }
@@ -165,6 +173,7 @@ func TestCompletion(t *testing.T) {
 		{"no routine", `{"type":"ref/resource","uri":"routine://{id}"}`, "id", "x", ""},
 		{"an execution", `{"type":"ref/resource","uri":"execution://{id}/data"}`, "id", id[:8], id},
 		{"an execution of a prompt", `{"type":"ref/prompt","name":"debug_execution"}`, "execution_id", id[:8], id},
+		{"a kind of operation", `{"type":"ref/resource","uri":"schema://routine/{kind}"}`, "kind", "re", "return return_html"},
 		{"words of a prompt", `{"type":"ref/prompt","name":"author_routine"}`, "goal", "x", ""},
 	} {
 		var q mcp.CompleteRequest
