@@ -147,6 +147,7 @@ type routineDescription struct {
 	Parameters  json.RawMessage `json:"parameters"`
 	Operations  []string        `json:"operations"`
 	Result      string          `json:"result"`
+	Definition  json.RawMessage `json:"definition,omitempty"`
 }
 
 func (e *entry) describe() []byte {
@@ -162,13 +163,34 @@ func (e *entry) describeWith(schema json.RawMessage, note string) []byte {
 		Note: note, Parameters: schema, Operations: e.steps, Result: e.result})
 }
 
-// withoutOperations returns the description for a caller who may run the routine
-// but not read it.
-func (e *entry) withoutOperations() routineDescription {
+// describedValue returns the result of described as a value.
+func (e *entry) describedValue() routineDescription {
 	var d routineDescription
 	if err := json.Unmarshal(e.described(), &d); err != nil {
 		d = routineDescription{ID: e.id, Tool: e.tool, Name: e.name} // what was encoded here can be decoded
 	}
+	return d
+}
+
+// withoutOperations returns the description for a caller who may run the routine
+// but not read it.
+func (e *entry) withoutOperations() routineDescription {
+	d := e.describedValue()
 	d.Operations = []string{}
+	return d
+}
+
+// withDefinition returns the description with the definition, in which invisible
+// characters are escaped. A definition that is too large for an answer is left out:
+// the note says where it can be read.
+func (e *entry) withDefinition(definition *routine.Definition) routineDescription {
+	d := e.describedValue()
+	text := routine.EscapeInvisible(routine.JSONText(definition))
+	if room := maxResult - len(routine.RawJSON(d)) - len(`,"definition":`); len(text) > room {
+		d.Note = strings.TrimSpace(fmt.Sprintf("%s The definition has %d bytes, which is too large for an answer: read the resource %s.",
+			d.Note, len(text), routineURI(e.id)))
+		return d
+	}
+	d.Definition = json.RawMessage(text)
 	return d
 }

@@ -23,28 +23,29 @@ func runTools() []builtin {
 			schema: `{"type":"object","properties":{"query":{"type":"string","description":"Words, as in: flight prices"},` +
 				`"limit":{"type":"integer","minimum":1,"maximum":50,"default":10}},"additionalProperties":false}`},
 		{name: "describe_routine", title: "Describe a routine", scope: routine.ScopeExecutionsRun, readOnly: true, handle: (*Server).describeRoutine,
-			description: "A routine's parameters as JSON Schema, its operations and the shape of its result.",
-			schema:      `{"type":"object","properties":{` + idArgument + `},"required":["id"],"additionalProperties":false}`},
+			description: "A routine's parameters as JSON Schema, a line on each operation, and the shape of its result. With definition, also the JSON to change.",
+			schema: `{"type":"object","properties":{` + idArgument + `,"definition":{"type":"boolean",` +
+				`"description":"Add the whole definition, as its author wrote it"}},"required":["id"],"additionalProperties":false}`},
 		{name: "run_routine", title: "Run a routine", scope: routine.ScopeExecutionsRun, destructive: true, openWorld: true, handle: (*Server).runRoutine,
 			description: "Run a routine that is not listed as a tool of its own. It may act on a live site.",
-			advice: []advice{{"get_execution", "A run that takes longer than wait_seconds goes on: get_execution gives its result.",
-				"A run that takes longer than wait_seconds goes on: " + unreadable + "."}},
+			advice: []advice{{"get_execution", "A run that takes longer than wait_seconds continues: get_execution returns its result.",
+				"A run that takes longer than wait_seconds continues: " + unreadable + "."}},
 			schema: `{"type":"object","properties":{` + idArgument + `,` + runArguments + `},"required":["id"],"additionalProperties":false}`,
 			authoringSchema: `{"type":"object","properties":{` + idArgument + `,"routine":{"type":"object",` +
 				`"description":"Instead of id: a definition, as in validate_routine, to run once without saving it"},` + runArguments + `},"additionalProperties":false}`},
 		{name: "get_execution", title: "Get an execution", scope: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).getExecution,
-			description: "The result of a run: waits for its end, or tells how far it is after wait_seconds. Of a failed run, also what was on the page. " +
-				"For the rest of data that was cut, make the call that the cut answer names in next.",
+			description: "The result of a run, or its progress if it has not ended after wait_seconds. For a failed run, also what was on the page. " +
+				"To read the rest of data that was truncated, make the call in next.",
 			schema: `{"type":"object","properties":{"execution_id":{"type":"string"},"path":{"type":"string","description":"JSON pointer into data, as in /items"},` +
 				`"offset":{"type":"integer","minimum":0,"description":"Items, members or characters to skip"},"limit":{"type":"integer","minimum":1},` +
 				`"rest_of":{"type":"string",` +
 				`"description":"As next gives it: the answer is a page of what this JSON pointer leads to, and names the call for the next page"},` +
 				`"text_offset":{"type":"integer","minimum":0,` +
 				`"description":"As next gives it: data is a piece of the JSON text of what path leads to, from this character on"},` +
-				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end of a run that goes on; 0: how far it is now"},` +
-				`"screenshot":{"type":"boolean","description":"Of a failed run, a picture of the page too"}},"required":["execution_id"],"additionalProperties":false}`},
+				`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end of the run; 0: return its progress at once"},` +
+				`"screenshot":{"type":"boolean","description":"For a failed run, add a picture of the page"}},"required":["execution_id"],"additionalProperties":false}`},
 		{name: "cancel_execution", title: "Cancel an execution", scope: routine.ScopeExecutionsRun, destructive: true, handle: (*Server).cancelExecution,
-			description: "End a run that goes on. What it did on the site stays done.",
+			description: "Cancel a run. Changes that it has made on the site stay.",
 			schema:      `{"type":"object","properties":{"execution_id":{"type":"string"}},"required":["execution_id"],"additionalProperties":false}`},
 	}
 }
@@ -132,15 +133,23 @@ func containsAll(text string, words []string) bool {
 
 func (s *Server) describeRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
 	var a struct {
-		ID string `json:"id"`
+		ID         string      `json:"id"`
+		Definition lenientBool `json:"definition"`
 	}
 	err := decode(q, &a)
 	var r *entry
 	if err == nil {
 		r, err = s.routine(ctx, a.ID)
 	}
+	var stored *routine.Routine
+	if err == nil && bool(a.Definition) {
+		stored, err = s.service.Routine(ctx, wire.PrincipalOf(ctx), r.id)
+	}
 	if err != nil {
 		return s.builtinError(ctx, "describe_routine", err)
+	}
+	if stored != nil {
+		return structuredResult(newEntry(stored).withDefinition(&stored.Definition))
 	}
 	if !wire.PrincipalOf(ctx).Has(routine.ScopeRoutinesRead) {
 		return structuredResult(r.withoutOperations())
