@@ -174,12 +174,45 @@ func (o *organization) unlisten() {
 func (o *organization) watch(ctx context.Context) {
 	tick := time.NewTicker(o.interval)
 	defer tick.Stop()
+	var changes changeSeries
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			o.registry.refresh(ctx)
+		case now := <-tick.C:
+			if stamp, err := o.registry.server.service.ToolsStamp(ctx); err != nil || changes.ended(stamp, now) {
+				o.registry.refresh(ctx) // if the store does not answer, it logs the error
+			}
 		}
 	}
+}
+
+// maxSeries is how long changes of routines may follow each other before they are
+// published although there may be more.
+const maxSeries = 2 * time.Second
+
+// changeSeries recognizes the end of a series of changes, so that clients are notified
+// once for all of them.
+type changeSeries struct {
+	stamp int64     // of the routines at the last look
+	began time.Time // zero: no change was seen since the last end
+}
+
+// ended reports whether the routines, which are looked at regularly, have not changed
+// since the last look, or have been changing for maxSeries. stamp is that of the
+// routines now.
+func (c *changeSeries) ended(stamp int64, now time.Time) bool {
+	if stamp == c.stamp {
+		c.began = time.Time{}
+		return true
+	}
+	c.stamp = stamp
+	if c.began.IsZero() {
+		c.began = now
+	}
+	if now.Sub(c.began) < maxSeries {
+		return false
+	}
+	c.began = time.Time{}
+	return true
 }

@@ -96,10 +96,16 @@ func (r *registry) refresh(ctx context.Context) {
 //
 // Calls of other tools may change the list at the same time, so the tool stays
 // listed until endLookup is called, after mcp-go has looked it up.
+//
+// Tools that change routines read them from the store, so they need no refresh: the
+// changes of a series of such calls are published together.
 func (r *registry) refreshBeforeCall(ctx context.Context, name string) {
 	r.viewMu.Lock()
 	r.pendingLookups[name]++
 	r.viewMu.Unlock()
+	if b, own := r.server.ownTools[name]; own && b.scope == routine.ScopeRoutinesWrite {
+		return
+	}
 	r.refresh(ctx)
 	if e := r.find(name); e != nil && wire.PrincipalOf(ctx).Has(routine.ScopeExecutionsRun) && r.markUsed(e.id) {
 		r.refresh(ctx)

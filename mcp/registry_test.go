@@ -86,6 +86,83 @@ func TestIdleSessionIsNotifiedOfChanges(t *testing.T) {
 	}
 }
 
+// A client is notified once of several routines that are saved one after the other.
+func TestSeriesOfSavesIsAnnouncedOnce(t *testing.T) {
+	h := newTestServer(t)
+	p := initialized(t, newServer(t, Config{Service: h.service, RefreshInterval: time.Second, Authoring: true}))
+	announced := 0
+	const saves = 10
+	for i := range saves {
+		id := fmt.Sprint(i)
+		p.send(call(id, "create_routine", `{"routine": `+strings.ReplaceAll(named("saved "+id), "\n", "")+`}`))
+		for m := p.next(); string(m.ID) != id; m = p.next() {
+			announced++
+		}
+	}
+	if m := p.next(); m.Method != "notifications/tools/list_changed" {
+		t.Errorf("got %.300s", m.raw)
+	}
+	p.send(`{"jsonrpc":"2.0","id":100,"method":"tools/list"}`)
+	if m := p.result("100"); strings.Count(m.raw, `"rote/routine-id"`) != saves || announced != 0 {
+		t.Errorf("%d announcements before the last save, then the list %.300s", announced, m.raw)
+	}
+}
+
+// Routines that change all the time are published nevertheless.
+func TestSeriesOfChangesEnds(t *testing.T) {
+	start := time.Now()
+	for _, row := range []struct {
+		name   string
+		stamps []int64 // one a second
+		want   string  // where the series has ended
+	}{
+		{"no change", []int64{0, 0}, "01"},
+		{"one change", []int64{0, 1, 1, 1}, "023"},
+		{"two changes", []int64{0, 1, 2, 2}, "03"},
+		{"without end", []int64{0, 1, 2, 3, 4, 5, 6}, "036"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var c changeSeries
+			got := ""
+			for i, stamp := range row.stamps {
+				if c.ended(stamp, start.Add(time.Duration(i)*time.Second)) {
+					got += fmt.Sprint(i)
+				}
+			}
+			if got != row.want {
+				t.Errorf("ended at %s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
+// A draft is no tool, so no client needs to know of it.
+func TestDraftIsNotAnnounced(t *testing.T) {
+	h := newTestServer(t, named("draft"))
+	change := func(patch string) {
+		t.Helper()
+		list, _, err := h.service.Routines(t.Context(), ann, routine.RoutineFilter{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := h.service.PatchRoutine(t.Context(), ann, list[0].ID, []byte(patch), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(`{"routine_status": "draft"}`)
+	p := initialized(t, h.Server)
+	for i := range 3 {
+		change(fmt.Sprintf(`{"description": "Reads the page %d."}`, i))
+		p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		p.result("1")
+	}
+	change(`{"routine_status": "active"}`)
+	p.send(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	if methods := p.next().Method + p.next().Method; methods != "notifications/tools/list_changed" {
+		t.Errorf("after it became active came %q, want one notification and one answer", methods)
+	}
+}
+
 func TestBrokenRoutinesDoNotBreakTheList(t *testing.T) {
 	h := newTestServer(t, named("good"), named("bad"))
 	p := initialized(t, h.Server)
