@@ -160,7 +160,7 @@ func (m methodHandlers) dispatch(q *request) (response, error) {
 // options answers OPTIONS. The Allow header has been set.
 func (m methodHandlers) options(q *request) (response, error) {
 	if m[http.MethodPatch] != nil {
-		q.w.Header().Set("Accept-Patch", mergePatchTypes)
+		q.w.Header().Set("Accept-Patch", patchTypes)
 	}
 	return response{status: http.StatusNoContent}, nil
 }

@@ -35,8 +35,33 @@ func TestPatch(t *testing.T) {
 		{"no body", "PATCH", path, "$admin", nil, "", 400, []string{`"code":"json_syntax"`}, nil},
 		{"no such change of status", "PATCH", "/routines/$archived", "$admin", nil, `{"routine_status": "draft"}`, 409, []string{`"code":"conflict"`, "only active"}, nil},
 		{"what is archived", "PATCH", "/routines/$archived", "$admin", nil, rename, 409, []string{"make it active"}, nil},
-		{"another kind of patch", "PATCH", path, "$admin", map[string]string{"Content-Type": "application/json-patch+json"}, `[]`, 415, nil, nil},
+		{"another kind of patch", "PATCH", path, "$admin", map[string]string{"Content-Type": "application/diff+json"}, `[]`, 415, []string{"json-patch+json"}, nil},
 		{"too large", "PATCH", path, "$admin", nil, strings.Repeat(" ", 5<<20), 413, []string{`"code":"too_large"`}, nil},
+	})
+}
+
+func TestJSONPatch(t *testing.T) {
+	const path = "/routines/$private"
+	with := func(name, value string) map[string]string {
+		return map[string]string{"Content-Type": "application/json-patch+json", name: value}
+	}
+	plain := with("Accept", "application/json")
+	rename := `[{"op": "replace", "path": "/name", "value": "renamed"}]`
+	runAll(t, newEnv(t), []scenario{
+		{"without token", "PATCH", path, "", plain, rename, 401, nil, nil},
+		{"of another organization", "PATCH", path, "$guest", plain, rename, 403, nil, nil},
+		{"the version is another", "PATCH", path, "$admin", with("If-Match", `"2"`), rename, 412, nil, nil},
+		{"no list", "PATCH", path, "$admin", plain, `{"name": "renamed"}`, 400, []string{"must be a list of steps"}, nil},
+		{"an unknown step", "PATCH", path, "$admin", plain, `[{"op": "change", "path": "/name"}]`, 400, []string{`"pointer":"/0/op"`}, nil},
+		{"a path that leads nowhere", "PATCH", path, "$admin", plain, `[{"op": "remove", "path": "/operations/99"}]`, 400, []string{`"pointer":"/0"`}, nil},
+		{"a test that fails", "PATCH", path, "$admin", plain, `[{"op": "test", "path": "/name", "value": "other"}, ` + rename[1:], 400, []string{`"pointer":"/0"`}, nil},
+		{"an invalid result", "PATCH", path, "$admin", plain, `[{"op": "replace", "path": "/name", "value": ""}]`, 400,
+			[]string{`"pointer":"/name","code":"minLength"`}, nil},
+		{"what is archived", "PATCH", "/routines/$archived", "$admin", plain, rename, 409, []string{"make it active"}, nil},
+		{"a change", "PATCH", path, "$admin", with("If-Match", `"1"`), rename, 200, []string{`"name":"renamed"`, `"version":2`, `"warnings":[]`}, nil},
+		{"nothing new", "PATCH", path, "$admin", plain, `[{"op": "test", "path": "/name", "value": "renamed"}]`, 200, []string{`"version":2`}, nil},
+		{"the status", "PATCH", path, "$admin", plain, `[{"op": "replace", "path": "/routine_status", "value": "draft"}]`, 200,
+			[]string{`"routine_status":"draft"`}, nil},
 	})
 }
 

@@ -119,7 +119,7 @@ func TestMethods(t *testing.T) {
 			got := e.must(t, "OPTIONS", path, nil, "")
 			patch := ""
 			if strings.Contains(allow, "PATCH") {
-				patch = "application/merge-patch+json, application/json"
+				patch = "application/merge-patch+json, application/json, application/json-patch+json"
 			}
 			if got.status != 204 || got.header.Get("Allow") != allow || got.header.Get("Accept-Patch") != patch || got.body != "" || got.header.Get("Content-Type") != "" {
 				t.Errorf("%d %v %s", got.status, got.header, got.body)

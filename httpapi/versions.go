@@ -4,24 +4,32 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"rote/routine"
 )
 
-// mergePatchTypes are the media types of a patch. application/json-patch+json
-// is not supported.
-const mergePatchTypes = "application/merge-patch+json, application/json"
+// jsonPatchType is the media type of a JSON Patch (RFC 6902), patchTypes are those of all
+// patches. The others are those of a JSON Merge Patch (RFC 7396).
+const (
+	jsonPatchType = "application/json-patch+json"
+	patchTypes    = "application/merge-patch+json, application/json, " + jsonPatchType
+)
 
 func (a *api) patchRoutine(q *request) (response, error) {
 	if err := a.service.MayChange(q.principal); err != nil {
 		return response{}, err
 	}
-	if mediaType, _, err := mime.ParseMediaType(q.Header.Get("Content-Type")); err == nil && mediaType != "application/merge-patch+json" &&
-		mediaType != "application/json" {
-		q.w.Header().Set("Accept-Patch", mergePatchTypes)
-		return response{}, routine.Errorf(routine.CodeUnsupportedMediaType, "the body must be a JSON Merge Patch: send one of %s", mergePatchTypes)
+	mediaType, _, err := mime.ParseMediaType(q.Header.Get("Content-Type"))
+	if err == nil && !slices.Contains(strings.Split(patchTypes, ", "), mediaType) {
+		q.w.Header().Set("Accept-Patch", patchTypes)
+		return response{}, routine.Errorf(routine.CodeUnsupportedMediaType, "the body must be a JSON Merge Patch or a JSON Patch: send one of %s", patchTypes)
+	}
+	patch := a.service.PatchRoutine
+	if mediaType == jsonPatchType {
+		patch = a.service.JSONPatchRoutine
 	}
 	text, err := q.readBody()
 	if err != nil {
@@ -31,7 +39,7 @@ func (a *api) patchRoutine(q *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	r, warnings, err := a.service.PatchRoutine(q.Context(), q.principal, q.routineID(), text, expected)
+	r, warnings, err := patch(q.Context(), q.principal, q.routineID(), text, expected)
 	return a.changeResponse(q, r, warnings, err)
 }
 
@@ -163,5 +171,5 @@ func (a *api) readVersion(q *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	return response{status: http.StatusOK, body: document{"application/json-patch+json", fmt.Appendln(nil, string(patch))}}, nil
+	return response{status: http.StatusOK, body: document{jsonPatchType, fmt.Appendln(nil, string(patch))}}, nil
 }

@@ -16,15 +16,18 @@ const expectedArgument = `"expected_version":{"type":"integer","minimum":1,"desc
 
 const idArgument = `"id":{"type":"string","description":"Tool name, or Routine_… id"}`
 
+const patchArgument = `"patch":{"type":"array","description":"JSON Patch (RFC 6902) of the definition, as in ` +
+	`[{\"op\":\"replace\",\"path\":\"/operations/1/selector\",\"value\":\"#buy\"}]","items":{"type":"object"}}`
+
 // publishingTools returns the tools that change stored routines.
 func publishingTools() []builtin {
 	return []builtin{
 		{name: "update_routine", title: "Change a routine", scope: routine.ScopeRoutinesWrite, destructive: true, handle: (*Server).updateRoutine,
-			description: "Put a new definition in place of a routine's own, as its next version. The tool keeps its name. " +
-				"Without id, the routine that has the definition's name is changed, or created when there is none.",
+			description: "Save the next version of a routine: a new definition (routine), or changes to the present one (patch, with id). " +
+				"The tool keeps its name. With routine and without id, the routine with the definition's name is changed, or created if there is none.",
 			schema: `{"type":"object","properties":{"id":{"type":"string",` +
 				`"description":"Tool name, or Routine_… id; left out: the routine that has the definition's name"},` +
-				routineArgument + `,` + expectedArgument + `},"required":["routine"],"additionalProperties":false}`},
+				routineArgument + `,` + patchArgument + `,` + expectedArgument + `},"additionalProperties":false}`},
 		{name: "publish_routine", title: "Publish a routine", scope: routine.ScopeRoutinesWrite, handle: (*Server).publishRoutine,
 			description: "Turn on or off that a routine is a tool. Turning it on also makes it active.",
 			schema: `{"type":"object","properties":{` + idArgument + `,"on":{"type":"boolean"},` + expectedArgument +
@@ -39,9 +42,22 @@ func (s *Server) updateRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.
 	var a struct {
 		ID       string         `json:"id"`
 		Routine  definitionText `json:"routine"`
+		Patch    definitionText `json:"patch"`
 		Expected *lenientInt    `json:"expected_version"`
 	}
 	return s.changeRoutine(ctx, q, &a, nil, func() (*routine.Routine, []routine.Problem, error) {
+		if len(a.Patch) > 0 {
+			text, err := a.Patch.text()
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case len(a.Routine) > 0:
+				return nil, nil, routine.Errorf(routine.CodeInvalid, "give either routine or patch, not both")
+			case a.ID == "":
+				return nil, nil, errNoID
+			}
+			return s.service.JSONPatchRoutine(ctx, wire.PrincipalOf(ctx), s.routineID(ctx, a.ID), text, expectedVersions(a.Expected))
+		}
 		text, err := a.Routine.text()
 		if err != nil {
 			return nil, nil, err

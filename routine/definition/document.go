@@ -21,7 +21,7 @@ type document struct {
 	broken bool   // it is no JSON at all: root is not to be used
 	taken  bool   // a key was taken for another name
 	// own is how many bytes of src the caller wrote if src is a patch merged into a
-	// definition (see mergedInto); 0: all.
+	// definition (see mergedInto); 0: all of it; negative: none.
 	own int
 }
 

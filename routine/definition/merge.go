@@ -12,7 +12,7 @@ const (
 	tagsField   = "tags"
 )
 
-// Merged is a definition to which a merge patch was applied.
+// Merged is a definition to which a patch was applied.
 type Merged struct {
 	Definition routine.Definition
 	// Status is the one that the patch names; empty: none.
@@ -39,22 +39,32 @@ func Merge(old *routine.Definition, text []byte) (*Merged, []routine.Problem, er
 	doc := readDocument(merged, false)
 	doc.own = own
 	doc.found = patch.found // of a text that had to be mended, too
-	m := &Merged{}
-	if n := patch.root.member(statusField); n != nil {
-		m.Status = routine.Status(n.text)
-		if n.kind != '"' || !m.Status.Valid() {
-			doc.found.add(finding{offset: int(n.start), Problem: routine.Problem{Pointer: "/" + statusField, Code: "enum",
-				Message: "must be draft, active or archived, not " + patch.show(n)}})
-		}
-	}
-	d, warnings, err := parse(doc, &doc.root)
+	m, warnings, err := doc.parseMerged()
 	if err != nil {
 		return nil, warnings, err
 	}
-	m.Definition = *d
 	if patch.root.member(tagsField) == nil {
 		m.Definition.Tags = old.Tags
 	}
+	return m, warnings, nil
+}
+
+// parseMerged checks the text of a definition to which a patch was applied, together with
+// its routine_status if it has one.
+func (d *document) parseMerged() (*Merged, []routine.Problem, error) {
+	m := &Merged{}
+	if n := d.root.member(statusField); n != nil {
+		m.Status = routine.Status(n.text)
+		if n.kind != '"' || !m.Status.Valid() {
+			d.found.add(finding{offset: int(n.start), Problem: routine.Problem{Pointer: "/" + statusField, Code: "enum",
+				Message: "must be draft, active or archived, not " + d.show(n)}})
+		}
+	}
+	definition, warnings, err := parse(d, &d.root)
+	if err != nil {
+		return nil, warnings, err
+	}
+	m.Definition = *definition
 	return m, warnings, nil
 }
 

@@ -173,7 +173,7 @@ func patchProblems(text []byte, status routine.Status, found []routine.Problem) 
 		return withhold(found, nil)
 	}
 	r := routine.Routine{Definition: *d, Status: status}
-	own, err := applyPatch(&r, text)
+	own, err := applyMergePatch(&r, text)
 	if err != nil {
 		own = append(own, routine.AsError(err).Problems...)
 	}

@@ -204,7 +204,7 @@ func (s *Service) PatchRoutine(ctx context.Context, p routine.Principal, id stri
 			return err
 		}
 		defer done()
-		warnings, err = applyPatch(r, text)
+		warnings, err = applyMergePatch(r, text)
 		if may(p, toRead, nil) != nil {
 			warnings, err = withheldProblems(warnings, err, func(found []routine.Problem) []routine.Problem { return patchProblems(text, status, found) })
 		}
@@ -213,19 +213,53 @@ func (s *Service) PatchRoutine(ctx context.Context, p routine.Principal, id stri
 	return r, warnings, err
 }
 
-// applyPatch applies a merge patch to r. It returns the warnings also when it returns an
-// error.
-func applyPatch(r *routine.Routine, text []byte) ([]routine.Problem, error) {
+// applyMergePatch applies a merge patch to r. It returns the warnings also when it returns
+// an error.
+func applyMergePatch(r *routine.Routine, text []byte) ([]routine.Problem, error) {
 	m, warnings, err := definition.Merge(&r.Definition, text)
 	if err != nil {
 		return warnings, err
 	}
+	return warnings, setMerged(r, m)
+}
+
+// setMerged gives r the definition and the status that a patch has led to.
+func setMerged(r *routine.Routine, m *definition.Merged) error {
 	was := *r
 	r.Definition = m.Definition
 	if err := setStatus(r, cmp.Or(m.Status, was.Status)); err != nil || was.Status != routine.StatusArchived || sameContent(&was, r) {
-		return warnings, err
+		return err
 	}
-	return warnings, requireNotArchived(r)
+	return requireNotArchived(r)
+}
+
+// JSONPatchRoutine applies a JSON Patch (RFC 6902) to the definition and routine_status of
+// a routine, in the form in which DiffVersions compares them. Its test operations can
+// reveal the definition, so p must be allowed to read the routine, too. Otherwise it is as
+// PatchRoutine, see there for expected and the errors.
+func (s *Service) JSONPatchRoutine(ctx context.Context, p routine.Principal, id string, text []byte, expected []int) (
+	*routine.Routine, []routine.Problem, error) {
+
+	if err := may(p, toRead, nil); err != nil {
+		return nil, nil, err
+	}
+	if err := definition.CheckSize(text); err != nil {
+		return nil, nil, err
+	}
+	var warnings []routine.Problem
+	r, err := s.change(ctx, p, id, expected, func(r *routine.Routine) error {
+		done, err := s.parseLimiter.admit(ctx, p, len(text)+r.Size())
+		if err != nil {
+			return err
+		}
+		defer done()
+		var m *definition.Merged
+		if m, warnings, err = definition.ApplyJSONPatch(&r.Definition, r.Status, text); err != nil {
+			return err
+		}
+		return setMerged(r, m)
+	})
+	return r, warnings, err
 }
 
 // sameContent reports whether two routines have the same status and definition.
