@@ -153,7 +153,7 @@ func TestPrompts(t *testing.T) {
 				t.Errorf("%s lacks %q:\n%s", name, want, text)
 			}
 		}
-		if len(text) > 12<<10 {
+		if len(text) > 15<<10 {
 			t.Errorf("%s has %d bytes", name, len(text))
 		}
 	}

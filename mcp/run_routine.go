@@ -12,7 +12,7 @@ import (
 )
 
 // runArguments are the arguments of run_routine besides the routine.
-const runArguments = `"parameters":{"type":"object","description":"Values by name, as describe_routine tells"},` +
+const runArguments = `"parameters":{"type":"object","description":"Values by name; describe_routine lists them"},` +
 	`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end"}`
 
 func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
