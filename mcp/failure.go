@@ -24,8 +24,9 @@ var nextSteps = map[routine.Code]string{
 	routine.CodeCancelled: "call again if the result is still wanted",
 	routine.CodeElementNotFound: "check the arguments; if they are right, the page has changed or a login or consent page stands before it, " +
 		"and the routine's selector needs its author",
-	routine.CodeElementNotActionable: "check the arguments; if they are right, act on the reason in the message: a covered element may have a consent or login page " +
-		"before it, and a disabled one may need another field first, which the routine's author has to add",
+	routine.CodeElementNotActionable: "check the arguments; if they are right, act on the reason in the message: " +
+		"a covered element may have a consent or login page before it, " +
+		"and a disabled one may need another field first, which the routine's author has to add",
 	routine.CodeNavigationFailed: "check the arguments, then call again later: the site may be down",
 	routine.CodeNetworkError:     "call again later: the site may be down",
 	routine.CodeHTTPError:        "check the arguments; the site refused the request, so calling again unchanged is unlikely to help",
