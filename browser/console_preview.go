@@ -18,7 +18,7 @@ const (
 	maxThrown = 2000
 )
 
-// exceptionText describes what was thrown, without the stack.
+// exceptionText returns a text for the thrown value, without its stack.
 func exceptionText(x cdp.ExceptionDetails) string {
 	text := cmp.Or(previewed(x.Exception.Preview), x.Exception.Description)
 	if text == "" {

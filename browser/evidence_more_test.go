@@ -16,11 +16,13 @@ func TestEvidenceNamesVisibleElementsForTraps(t *testing.T) {
 		use            routine.ElementUse
 		selector, want string
 	}{
-		"a hidden field":         {rest + `<form><input name=email style="display:none"><input id=contact placeholder="Your e-mail"><input name=zip></form>`, "text", "[name=email]", "#contact"},
-		"a field off the screen": {rest + `<form><input name=website style="position:absolute;left:-9999px"><input id=f1 aria-label="Web address"></form>`, "text", "input[name=website]", "#f1"},
-		"a transparent field":    {rest + `<form><input name=phone type=tel style="opacity:0"><input id=tel type=tel></form>`, "text", "[name=phone]", "#tel"},
-		"a button without size":  {rest + `<button id=send style="width:0;height:0;padding:0;border:0;overflow:hidden"></button><button class=go>Submit it</button>`, "click", "#send", "button.go"},
-		"a hidden link":          {rest + `<div hidden><a id=buy href=/b>Order now</a></div><button class=purchase>Order now!</button>`, "click", "#buy", "button.purchase"},
+		"a hidden field": {rest + `<form><input name=email style="display:none"><input id=contact placeholder="Your e-mail"><input name=zip></form>`,
+			"text", "[name=email]", "#contact"},
+		"a field off the screen": {rest + `<form><input name=website style="position:absolute;left:-9999px"><input id=f1 aria-label="Web address"></form>`,
+			"text", "input[name=website]", "#f1"},
+		"a transparent field":   {rest + `<form><input name=phone type=tel style="opacity:0"><input id=tel type=tel></form>`, "text", "[name=phone]", "#tel"},
+		"a button without size": {rest + `<button id=send style="width:0;height:0;padding:0;border:0;overflow:hidden"></button><button class=go>Submit it</button>`, "click", "#send", "button.go"},
+		"a hidden link":         {rest + `<div hidden><a id=buy href=/b>Order now</a></div><button class=purchase>Order now!</button>`, "click", "#buy", "button.purchase"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -38,7 +38,8 @@ var renamed = []struct {
 	{"edit row", "click", `<table><tr><td>a<td><a class="action-edit" href="/users/6/edit" data-right>Edit</a>
 		<a class=action-del href="/users/6/del">Delete</a><tr><td>b<td><a class="action-edit" href="/users/7/edit">Edit</a></table>`, "td:nth-child(3) a.edit"},
 	{"continue", "click", `<button id=btn-back>Back</button><button id=btn-next data-right>Continue</button>`, "#continue"},
-	{"country", "text", `<input name=q><select name="shipping_state"><option>x</select><select name="shipping_country" data-right><option>x</select>`, "select#country"},
+	{"country", "text", `<input name=q><select name="shipping_state"><option>x</select><select name="shipping_country" data-right><option>x</select>`,
+		"select#country"},
 	{"password", "text", `<input name=q><input name=user><input type=password id=user_pass data-right><button>Go</button>`, "#pw"},
 	{"nested shadow", "click", `<my-app></my-app><button>Other</button><script>
 		const a = document.querySelector('my-app').attachShadow({mode:'open'});
@@ -57,7 +58,8 @@ var renamed = []struct {
 	{"react id", "click", `<button id=":r1:" aria-label="Close dialog" data-right>x</button><button id=":r3:">Save</button>`, "#:r7:"},
 	{"tab", "click", `<div role=tab tabindex=0>Overview</div><div role=tab tabindex=-1 data-right>Reviews (12)</div><div role=tab tabindex=-1>Specs</div>`, "#reviews-tab"},
 	{"result text", "read", `<div id=main><div class="results-list" data-right><p>x</p></div><div class=ads>x</div></div><a href=/>x</a>`, "#results"},
-	{"price", "read", `<div class="product"><h1>x</h1><span class="product-price__current" data-right>9.99</span><span class="shipping">1.00</span></div><button>Buy</button>`, ".price"},
+	{"price", "read", `<div class="product"><h1>x</h1><span class="product-price__current" data-right>9.99</span><span class="shipping">1.00</span></div><button>Buy</button>`,
+		".price"},
 	{"card", "click", `<ul><li class="card"><h3>A</h3><a href=/a>A</a><button class="card__add" data-right>Add to cart</button></li>
 		<li class="card"><h3>B</h3><a href=/b>B</a><button class="card__add">Add to cart</button></li></ul>`, ".product-card:first-child .add"},
 	{"newsletter", "text", `<form id=login><input type=email name=login placeholder=E-mail><input type=password name=p></form>

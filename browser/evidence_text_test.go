@@ -32,7 +32,8 @@ func TestEvidenceQuotesThePage(t *testing.T) {
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			e := openPage(t, url+"/"+strings.ReplaceAll(r.name, " ", "-")).Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Secrets: []string{"s3cret"}})
+			p := openPage(t, url+"/"+strings.ReplaceAll(r.name, " ", "-"))
+			e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Secrets: []string{"s3cret"}})
 			if e.Text != r.want {
 				t.Errorf("got  %q\nwant %q", e.Text, r.want)
 			}

@@ -25,8 +25,8 @@ func newListWatch(r scriptRequests) *listWatch {
 	return &listWatch{requests: r, made: made, quiet: time.Now()}
 }
 
-// isComplete reports whether what was found is a list that does not have the wanted option and
-// is not expected to get it. It must be called after each look at the page, because it only
+// isComplete reports whether s is a list that does not have the wanted option and is not
+// expected to get it. It must be called after each look at the page, because it only
 // notices requests between two calls.
 func (w *listWatch) isComplete(s actionPoint) bool {
 	if made, underWay := w.requests.scriptRequests(); underWay || made != w.made {

@@ -17,7 +17,7 @@ import (
 )
 
 // page is a tab in the browser context of a run, behind the run's own proxy. Its parts
-// are described where they are used; mu guards what is in them, unless they say otherwise.
+// are described where they are used; mu guards their fields, unless they say otherwise.
 //
 // The page of a popup shares the context and the proxy of the run. What belongs to the
 // whole run is kept by the run's first page, under its lock. A popup's lock may be held

@@ -13,7 +13,7 @@ import (
 // request.
 const maxRequestTraces = 1000
 
-// denials is what is known of the requests that the egress policy may have refused.
+// denials has the requests that the egress policy may have refused.
 type denials struct {
 	document string                   // URL of the main document's last request, redirects included
 	requests map[string]*requestTrace // by request id, while an operation makes a request

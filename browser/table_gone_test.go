@@ -89,7 +89,8 @@ func TestElementsThatDisappearWhileWaitedFor(t *testing.T) {
 			do = press
 		}
 		rows[i].do = func(a *attempt) error { // on a slow machine it is done again, on the page as it was
-			again, err := cdp.Evaluate(a.ctx, a.p, proto.RuntimeEvaluate{Expression: `(() => { const again = name; name = 'tried'; return again })()`, ReturnByValue: true})
+			again, err := cdp.Evaluate(a.ctx, a.p, proto.RuntimeEvaluate{
+				Expression: `(() => { const again = name; name = 'tried'; return again })()`, ReturnByValue: true})
 			if err != nil {
 				return err
 			}

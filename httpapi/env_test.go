@@ -104,8 +104,9 @@ func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 	log := slog.New(slog.NewJSONHandler(e.log, nil))
 	metrics := httpapi.NewMetrics()
 	c := envConfig{
-		http:    httpapi.Config{Log: log, Metrics: metrics},
-		service: service.Config{Store: e.store, Browser: e.browser, Observer: metrics, Concurrency: 4, AdminToken: adminToken, Now: func() time.Time { return routinetest.Time }},
+		http: httpapi.Config{Log: log, Metrics: metrics},
+		service: service.Config{Store: e.store, Browser: e.browser, Observer: metrics, Concurrency: 4, AdminToken: adminToken,
+			Now: func() time.Time { return routinetest.Time }},
 	}
 	for _, edit := range edits {
 		edit(&c)

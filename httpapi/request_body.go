@@ -62,7 +62,7 @@ func checkMediaType(h http.Header) error {
 
 // Limits on reading the rest of a refused body.
 const (
-	// drainBytes and drainTimeout bound what is read of a body that was refused.
+	// drainBytes and drainTimeout limit how much of a refused body is read, and for how long.
 	drainBytes   = 8 << 20
 	drainTimeout = 2 * time.Second
 )

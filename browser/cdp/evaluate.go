@@ -44,8 +44,8 @@ type ExceptionError struct{ ExceptionDetails }
 // maxExceptionText bounds the text of the error, in characters.
 const maxExceptionText = 2000
 
-// Error describes on one line what was thrown, without its stack. Of a thrown object that
-// is no error it has only the kind: its properties are in its preview.
+// Error describes the thrown value on one line, without its stack. If an object that is no
+// error was thrown, only its kind is given: its properties are in its preview.
 func (e *ExceptionError) Error() string {
 	text, _, _ := strings.Cut(e.Exception.Description, "\n    at ")
 	if text == "" {
@@ -54,7 +54,7 @@ func (e *ExceptionError) Error() string {
 	return fmt.Sprintf("%.*s", maxExceptionText, strings.Join(strings.Fields(text), " "))
 }
 
-// ExceptionDetails says what was thrown and where. Line and Column count from 0 or from 1,
+// ExceptionDetails describes a thrown value and its place in the script. Line and Column count from 0 or from 1,
 // depending on how the exception came about.
 type ExceptionDetails struct {
 	Text      string       `json:"text"`

@@ -60,8 +60,8 @@
 // the page held, the others with none. These methods wait for nothing but locks, and the
 // guard holds none of its own while it waits for an answer of the browser. The guard's own
 // goroutine handles the events that were posted, in their order, and may wait for the
-// browser. The run's goroutine calls the other methods, and whoever disposes of the page
-// calls Stop.
+// browser. The run's goroutine calls the other methods, and Stop is
+// called by the goroutine that disposes of the page.
 package guard
 
 import (
