@@ -50,8 +50,10 @@ Object.assign(globalThis.rote, (() => {
         const clicked = !o.typing || !isSet(r.e);
         if (o.typing) enter(r.e, r.over, r.unsure);
         if (o.press && clicked) rote.arm(r.e, r.over, found.windows, r.frames, r.moving);
-        if (o.press && !o.typing) rote.expect(r.e, r.over, selector, found.map(f => f.e), found.windows);
-        return { ok: true, x: r.x, y: r.y, matches: found.length, skipped: r.skipped ?? skipped, clicked, why: r.unsure };
+        const watched = !!o.press && !o.typing;
+        if (watched) rote.expect(r.e, r.over, selector, found.map(f => f.e), found.windows);
+        else rote.lost();
+        return { ok: true, x: r.x, y: r.y, matches: found.length, skipped: r.skipped ?? skipped, clicked, watched, why: r.unsure };
       };
       for (const f of found) {
         const r = await sure(f, () => judge(f, o));
@@ -164,25 +166,31 @@ Object.assign(globalThis.rote, (() => {
   }
 
   // html is the outer HTML of the element that was found, or of the document; null if the
-  // element was removed since, maybe with its document.
-  function html(selector) {
+  // element was removed since, maybe with its document. With search, the first match is found
+  // first; the result is null if nothing matches.
+  function html(selector, search) {
     if (!selector) return { html: document.documentElement?.outerHTML ?? '', matches: 0 };
+    const found = all(selector, 1000);
+    if (search) globalThis.roteTarget = found[0]?.e;
     const e = globalThis.roteTarget;
-    return e?.isConnected ? { html: e.outerHTML, matches: all(selector, 1000).length } : null;
+    return e?.isConnected ? { html: e.outerHTML, matches: found.length } : null;
   }
 
   // --- before the run
 
-  // rehearse renders what most pages contain, and removes it again.
+  // rehearse renders what most pages contain, and removes it again. endRehearsal removes it
+  // at once.
+  let stage;
   async function rehearse() {
-    const stage = document.createElement('div');
+    stage = document.createElement('div');
     stage.innerHTML = '<h1>Aa</h1><p>Aa <b>Aa</b> <input value=Aa> <button>Aa</button> <a href=#>Aa</a></p><pre>Aa</pre>';
     document.body.append(stage);
     await rote.frame();
     await rote.frame();
-    stage.remove();
+    endRehearsal();
     await rote.frame();
   }
+  function endRehearsal() { stage?.remove(); }
 
-  return { rehearse, act, through, present, scroll, lookup, storageKeys, mirror, html };
+  return { rehearse, endRehearsal, act, through, present, scroll, lookup, storageKeys, mirror, html };
 })());

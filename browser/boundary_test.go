@@ -178,9 +178,9 @@ func eventually(t *testing.T, within time.Duration, what string, done func() boo
 }
 
 // leave opens the pages of all ways in the browser: one with most of them in frames,
-// and one each for those that need a page of their own. It calls told until every
-// way that must be reported has been.
-func leave(t *testing.T, b *Browser, home string, told func(p *page, n int) bool, must func(way) bool) {
+// and one each for those that need a page of their own, unless alone is false. It calls told
+// until every way that must be reported has been.
+func leave(t *testing.T, b *Browser, home string, alone bool, told func(p *page, n int) bool, must func(way) bool) {
 	t.Helper()
 	visit := func(path string, of func(n int) bool) (unheard []int) {
 		p := mustOpen(t, b)
@@ -214,7 +214,7 @@ func leave(t *testing.T, b *Browser, home string, told func(p *page, n int) bool
 	}
 	certain("/all", func(n int) bool { return !ways[n].top })
 	for n, w := range ways {
-		if w.top {
+		if w.top && alone {
 			certain(fmt.Sprintf("/way?%d", n), func(m int) bool { return m == n })
 		}
 	}
@@ -228,14 +228,20 @@ func TestPagesReachNoForbiddenAddress(t *testing.T) {
 		rs := forbidden(t, len(ways))
 		home := leavers(t, rs)
 		b := withPolicy(t, executable, egress.Listed, strings.TrimPrefix(home, "http://"))
-		leave(t, b, home, func(p *page, n int) bool { _, ok := p.proxy.Denied("http://" + rs[n].tcp.String()); return ok },
-			func(w way) bool { return w.shows == everywhere || w.shows == inShell && !full })
-		for n, r := range rs {
-			if r.total() != 0 {
-				t.Errorf("%s reached the other side: %d connections, %d packets", ways[n].name, r.conns.Load(), r.packs.Load())
-			}
-		}
+		leaveInVain(t, b, home, rs, full, true)
 	})
+}
+
+// leaveInVain tries the ways out, and wants none of them to get there.
+func leaveInVain(t *testing.T, b *Browser, home string, rs []*reached, full, alone bool) {
+	t.Helper()
+	leave(t, b, home, alone, func(p *page, n int) bool { _, ok := p.proxy.Denied("http://" + rs[n].tcp.String()); return ok },
+		func(w way) bool { return w.shows == everywhere || w.shows == inShell && !full })
+	for n, r := range rs {
+		if r.total() != 0 {
+			t.Errorf("%s reached the other side: %d connections, %d packets", ways[n].name, r.conns.Load(), r.packs.Load())
+		}
+	}
 }
 
 // The control: where everything is allowed, the same scripts do arrive.
@@ -244,7 +250,7 @@ func TestWaysReachTheSinkWithoutTheProxy(t *testing.T) {
 	eachBrowser(t, func(t *testing.T, executable string, _ bool) {
 		rs := forbidden(t, len(ways))
 		home := leavers(t, rs)
-		leave(t, withPolicy(t, executable, egress.Any), home, func(_ *page, n int) bool { return rs[n].total() > 0 },
+		leave(t, withPolicy(t, executable, egress.Any), home, true, func(_ *page, n int) bool { return rs[n].total() > 0 },
 			func(w way) bool { return w.shows == everywhere })
 	})
 }
@@ -260,8 +266,12 @@ func TestSpellingsOfAnAddress(t *testing.T) {
 			for (const s of ` + string(list) + `) for (const scheme of ['http', 'https']) {
 				left++; const i = new Image(); i.onload = i.onerror = end; i.src = scheme + '://' + s + ':` + port + `/'
 			}</script>`})
-		for _, mode := range []egress.Mode{egress.Listed, egress.Public} {
-			b := withPolicy(t, executable, mode, strings.TrimPrefix(home, "http://"))
+		host := strings.TrimPrefix(home, "http://")
+		browsers := map[string]*Browser{"listed": withPolicy(t, executable, egress.Listed, host), "public": withPolicy(t, executable, egress.Public, host)}
+		if *whole {
+			browsers["that rote did not start"] = farAway(t, executable, listed(t, host))
+		}
+		for mode, b := range browsers {
 			p := mustOpen(t, b)
 			if _, err := p.Navigate(testContext(t), home+"/"); err != nil {
 				t.Fatal(err)
@@ -300,17 +310,23 @@ func TestNamesThatMove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := New(Config{Executable: executable, Egress: policy.WithResolver(resolver), Warm: 1})
-		t.Cleanup(b.Close)
-		p := mustOpen(t, b)
-		for _, name := range []string{"mixed.test", "moves.test"} {
-			if _, err := p.Navigate(testContext(t), "http://"+name+":"+port+"/"); err != nil {
-				t.Fatal(err)
-			}
+		ours := New(Config{Executable: executable, Egress: policy.WithResolver(resolver), Warm: 1})
+		t.Cleanup(ours.Close)
+		browsers := map[string]*Browser{"moves.test": ours}
+		if *whole {
+			browsers["moves.elsewhere.test"] = farAway(t, executable, policy.WithResolver(resolver))
 		}
-		for range 3 {
-			_, err := p.Fetch(testContext(t), routine.Fetch{URL: "/again", Method: "GET"}, 1000)
-			wantCode(t, err, routine.CodeEgressDenied, "moves.test:"+port+" (127.0.0.1)")
+		for moves, b := range browsers {
+			p := mustOpen(t, b)
+			for _, name := range []string{"mixed.test", moves} {
+				if _, err := p.Navigate(testContext(t), "http://"+name+":"+port+"/"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 3 {
+				_, err := p.Fetch(testContext(t), routine.Fetch{URL: "/again", Method: "GET"}, 1000)
+				wantCode(t, err, routine.CodeEgressDenied, moves+":"+port+" (127.0.0.1)")
+			}
 		}
 		if asked("moves.test") < 3 || public.Connections() == 0 || secret.Connections() != 0 {
 			t.Fatalf("%d look-ups, %d connections to the allowed side, %d to the other", asked("moves.test"), public.Connections(), secret.Connections())

@@ -29,10 +29,15 @@ func own(t *testing.T) *Browser {
 
 func mustOpen(t *testing.T, b *Browser) *page {
 	t.Helper()
+	return mustOpenWith(t, b, routine.PageOptions{})
+}
+
+func mustOpenWith(t *testing.T, b *Browser, o routine.PageOptions) *page {
+	t.Helper()
 	if missing(b) {
 		skipFull(t)
 	}
-	p, err := b.Open(testContext(t), routine.PageOptions{})
+	p, err := b.Open(testContext(t), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,20 +81,21 @@ func waitIdle(t *testing.T, b *Browser) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		i := b.current
-		return len(b.instances) == 1 && b.instances[i] && i.users == 0 && len(i.ready) == b.config.Warm
+		return len(b.instances) == 1 && b.instances[i] && i.users == 0 && len(i.ready) == b.readyContexts(i)
 	})
 	b.mu.Lock()
 	i := b.current
+	ready := b.readyContexts(i)
 	b.mu.Unlock()
 	contexts, err := proto.TargetGetBrowserContexts{}.Call(i.client.Browser(testContext(t)))
-	if err != nil || len(contexts.BrowserContextIDs) != b.config.Warm {
-		t.Fatalf("%d contexts, want the %d ready ones: %v", len(contexts.BrowserContextIDs), b.config.Warm, err)
+	if err != nil || len(contexts.BrowserContextIDs) != ready {
+		t.Fatalf("%d contexts, want the %d ready ones: %v", len(contexts.BrowserContextIDs), ready, err)
 	}
 	targets, err := proto.TargetGetTargets{}.Call(i.client.Browser(testContext(t)))
-	if err != nil || len(targets.TargetInfos) != b.config.Warm+1 { // one came with the browser
-		t.Fatalf("%d targets, want %d: %v", len(targets.TargetInfos), b.config.Warm+1, err)
+	if err != nil || len(targets.TargetInfos) != ready+1 { // one came with the browser
+		t.Fatalf("%d targets, want %d: %v", len(targets.TargetInfos), ready+1, err)
 	}
-	if requests, sessions := i.client.InUse(); requests > 0 || sessions != 1+b.config.Warm {
+	if requests, sessions := i.client.InUse(); requests > 0 || sessions != 1+ready {
 		t.Errorf("%d requests and %d sessions are remembered", requests, sessions)
 	}
 }

@@ -33,21 +33,19 @@ func (t *targets) declineChallenges(ctx context.Context) error {
 }
 
 // answerPaused continues a request that the browser has paused, unless it is that of a
-// refused popup, and declines a challenge. It runs on the reading goroutine.
+// refused popup or its type is blocked, and answers a challenge. It runs on the reading goroutine.
 func (t *targets) answerPaused(method string, params json.RawMessage) {
-	e, ok := cdp.Decode[struct {
-		ID    proto.FetchRequestID `json:"requestId"`
-		Frame proto.PageFrameID    `json:"frameId"`
-	}](params)
+	e, ok := cdp.Decode[pausedRequest](params)
 	switch {
 	case !ok:
+	case method == "Fetch.requestPaused" && t.blocks(e.Frame, e.Type):
+		t.client.Send("", "Fetch.failRequest", proto.FetchFailRequest{RequestID: e.ID, ErrorReason: proto.NetworkErrorReasonBlockedByClient}).Forget()
 	case method == "Fetch.requestPaused" && t.isRefused(e.Frame):
 		t.client.Send("", "Fetch.failRequest", proto.FetchFailRequest{RequestID: e.ID, ErrorReason: proto.NetworkErrorReasonBlockedByClient})
 		t.closeTarget(proto.TargetTargetID(e.Frame))
 	case method == "Fetch.requestPaused":
 		t.client.Send("", "Fetch.continueRequest", proto.FetchContinueRequest{RequestID: e.ID})
 	case method == "Fetch.authRequired":
-		t.client.Send("", "Fetch.continueWithAuth", proto.FetchContinueWithAuth{RequestID: e.ID,
-			AuthChallengeResponse: &proto.FetchAuthChallengeResponse{Response: proto.FetchAuthChallengeResponseResponseCancelAuth}})
+		t.client.Send("", "Fetch.continueWithAuth", proto.FetchContinueWithAuth{RequestID: e.ID, AuthChallengeResponse: t.answerChallenge(e)})
 	}
 }

@@ -30,8 +30,8 @@ var (
 // copied. It is random and not visible to pages.
 var tellRun = "rote" + rand.Text()
 
-// clipboardEverywhere lets pages write to the run's clipboard.
-var clipboardEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: strings.ReplaceAll(clipboardAPISource, "TELL", tellRun)}
+// clipboardScript lets pages write to the run's clipboard.
+var clipboardScript = withoutComments(strings.ReplaceAll(clipboardAPISource, "TELL", tellRun))
 
 // maxClipboard is the size limit of our code in pages, as a warning names it.
 const maxClipboard = "1 MiB"

@@ -9,17 +9,24 @@ globalThis.rote = (() => {
   // another origin, which have a helper of their own.
   const documentIn = e => /^(iframe|frame|object)$/.test(e.localName) ? e.contentDocument : null;
 
-  // all returns every match in tree order, each with the frames that contain it.
+  // Elements with these names can have neither a shadow root nor a document in them. The
+  // browser leaves them out faster than a script that has to look at each.
+  const mayHold = ':not(html,head,meta,link,script,style,title,form,label,input,button,option,a,img,ul,li,table,tbody,tr,td,br,svg,path)';
+
+  // all returns every match in tree order, each with the frames that contain it, and the
+  // windows, documents and shadow roots that were searched.
   function all(selector, max) {
     const found = [];
     found.windows = [window];
+    found.roots = [];
     if (window !== top && frameElement) return found; // the frame around it has searched here
     const visit = (root, frames) => {
       if (found.length >= max) return;
+      found.roots.push(root);
       for (const e of root.querySelectorAll(selector)) {
         if (found.length < max) found.push({ e, frames });
       }
-      for (const e of root.querySelectorAll('*')) {
+      for (const e of root.querySelectorAll(mayHold)) {
         if (e.shadowRoot) visit(e.shadowRoot, frames);
         const inner = documentIn(e);
         if (!inner) continue;
@@ -31,8 +38,17 @@ globalThis.rote = (() => {
     return found;
   }
 
+  // A form has its fields as properties, so that one named matches hides the form's own
+  // method. Elements that may be forms are therefore asked with these functions.
+  const { matches, getAttribute, closest, querySelector, querySelectorAll } = Element.prototype;
+  const is = (e, selector) => matches.call(e, selector);
+  const attribute = (e, name) => getAttribute.call(e, name);
+  const around = (e, selector) => closest.call(e, selector);
+  const first = (e, selector) => querySelector.call(e, selector);
+  const every = (e, selector) => [...querySelectorAll.call(e, selector)];
+
   const describe = e => {
-    const id = e.id ? '#' + e.id : '';
+    const name = attribute(e, 'id'), id = name ? '#' + name : '';
     const cls = !id && typeof e.className === 'string' && e.className.trim() ? '.' + e.className.trim().split(/\s+/).slice(0, 2).join('.') : '';
     return e.localName + id + cls;
   };
@@ -57,5 +73,5 @@ globalThis.rote = (() => {
     setTimeout(done);
   });
 
-  return { inner: { tell, all, documentIn, describe, up, flat } };
+  return { inner: { tell, all, documentIn, is, attribute, around, first, every, describe, up, flat } };
 })();

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,9 +21,13 @@ import (
 const maxDownloads = 20
 
 // downloadStartTime is how long after a click, and after the requests that it made, a
-// download may still begin. requestTime bounds the wait for those requests.
+// download may still begin. nextDownloadTime is how long after the start of a download
+// another one of the same click may begin; maxLateDownload bounds it on a machine that is so busy
+// that pages do not keep up. requestTime bounds the wait for those requests.
 const (
 	downloadStartTime = 500 * time.Millisecond
+	nextDownloadTime  = 100 * time.Millisecond
+	maxLateDownload   = 2 * time.Second
 	requestTime       = 3 * time.Second
 )
 
@@ -61,16 +65,25 @@ type downloads struct {
 	number   int
 }
 
-// downloadDirectory is where the browser puts the files of the run.
+// sharesFiles reports whether the browser has a directory whose files we can read. The protocol
+// has no way to read a file of the browser and to remove it afterwards.
+func (p *page) sharesFiles() bool { return p.i.process.Home() != "" }
+
+// downloadDirectory is where the browser puts the files of the run, if it shares files.
 func (p *page) downloadDirectory() string {
-	return filepath.Join(p.i.process.Home(), "downloads", string(p.context))
+	return filepath.Join(p.i.process.Home(), p.downloadsBelowHome())
 }
 
 // allowDownloads makes the browser store the files that the run's pages download, and
-// send events about them.
-func (p *page) allowDownloads(ctx context.Context) error {
-	return proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorAllowAndName,
-		BrowserContextID: p.context, DownloadPath: p.downloadDirectory(), EventsEnabled: true}.Call(p.i.client.Browser(ctx))
+// send events about them. If it shares no files, it stores none and only sends the events. It
+// does not wait for the answer.
+func (p *page) allowDownloads() *cdp.Future {
+	if !p.sharesFiles() {
+		return p.i.client.Send("", "Browser.setDownloadBehavior", proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorDeny,
+			BrowserContextID: p.context, EventsEnabled: true})
+	}
+	return p.i.client.Send("", "Browser.setDownloadBehavior", proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorAllowAndName,
+		BrowserContextID: p.context, DownloadPath: p.downloadDirectory(), EventsEnabled: true})
 }
 
 // downloadEvent handles the browser's events about the downloads of all runs. The page that
@@ -82,7 +95,7 @@ func (t *targets) downloadEvent(method string, params json.RawMessage) {
 		switch {
 		case method == "Browser.downloadProgress":
 			p.update(func(*navState) { p.downloadProgress(&on) })
-		case p.hasFrame(begun.FrameID):
+		case fileID.MatchString(begun.GUID) && p.hasFrame(begun.FrameID):
 			p.update(func(*navState) { p.downloadStarted(&begun) })
 		}
 	}
@@ -149,18 +162,7 @@ func (p *page) cancelDownload(id string) {
 
 // trackRequests tracks the requests of a page's scripts, which often fetch the data of a
 // file, and records the media types of documents.
-func (p *page) trackRequests(method string, params json.RawMessage) {
-	var e struct {
-		ID       string                    `json:"requestId"`
-		Type     proto.NetworkResourceType `json:"type"`
-		Response struct {
-			URL  string `json:"url"`
-			Type string `json:"mimeType"`
-		} `json:"response"`
-	}
-	if json.Unmarshal(params, &e) != nil {
-		return
-	}
+func (p *page) trackRequests(method string, e *requestEvent) {
 	first := p.first()
 	first.mu.Lock()
 	defer first.mu.Unlock()
@@ -177,11 +179,11 @@ func (p *page) trackRequests(method string, params json.RawMessage) {
 			}
 		}
 	case "Network.responseReceived":
-		if e.Type == proto.NetworkResourceTypeDocument && len(d.types) < maxRequestTraces {
+		if e.Type == proto.NetworkResourceTypeDocument && e.Response != nil && len(d.types) < maxRequestTraces {
 			if d.types == nil {
 				d.types = map[string]string{}
 			}
-			d.types[e.Response.URL] = e.Response.Type
+			d.types[e.Response.URL] = e.Response.MIMEType
 		}
 	default:
 		if _, known := d.requests[e.ID]; known {
@@ -197,7 +199,7 @@ func (p *page) trackRequests(method string, params json.RawMessage) {
 func (t *tabs) Files(ctx context.Context, last bool) ([]routine.File, error) {
 	p := t.first
 	if last {
-		if err := p.awaitDownload(ctx); err != nil {
+		if err := p.awaitDownload(ctx, t.current(ctx)); err != nil {
 			return nil, err
 		}
 	}
@@ -237,6 +239,10 @@ func (p *page) takeDownloads(ended []*download) ([]routine.File, error) {
 		d.returned = true
 		contentType := p.downloads.types[d.url]
 		p.mu.Unlock()
+		if !p.sharesFiles() {
+			return files, routine.Errorf(routine.CodeBrowserUnavailable, "the file %q was not downloaded, because the browser runs elsewhere and shares no "+
+				"directory with rote: add #downloads=DIRECTORY to its --browser-url, or run this on a browser of rote's own machine", routine.Truncate(d.name, 100))
+		}
 		switch d.ended {
 		case downloadTooLarge:
 			return files, routine.Errorf(routine.CodeResultTooLarge,
@@ -245,12 +251,10 @@ func (p *page) takeDownloads(ended []*download) ([]routine.File, error) {
 			return files, routine.Errorf(routine.CodeNetworkError, "the file %q did not arrive: its download from %s broke off after %d bytes",
 				routine.Truncate(d.name, 100), routine.ShownURL(d.url), d.received)
 		}
-		file := filepath.Join(p.downloadDirectory(), d.id)
-		data, err := os.ReadFile(file)
+		data, err := p.readDownload(d.id)
 		if err != nil {
-			return files, routine.Internal("read a downloaded file", err)
+			return files, p.unreadable(d.name, err)
 		}
-		_ = os.Remove(file) // otherwise it is removed at the end of the run
 		contentType = cmp.Or(contentType, typesByExtension[strings.ToLower(filepath.Ext(d.name))], "application/octet-stream")
 		files = append(files, routine.File{FileInfo: routine.FileInfo{Name: d.name, ContentType: contentType, Size: int64(len(data))}, Data: data})
 	}
@@ -259,7 +263,7 @@ func (p *page) takeDownloads(ended []*download) ([]routine.File, error) {
 
 // awaitDownload waits for a download to start: while requests of scripts and the documents
 // of popups are under way, and a little longer.
-func (p *page) awaitDownload(ctx context.Context) error {
+func (p *page) awaitDownload(ctx context.Context, acting *page) error {
 	answered, cancel := context.WithTimeoutCause(ctx, requestTime, errLoadBound)
 	defer cancel()
 	err := p.waitFor(answered, func(navState) (bool, error) {
@@ -271,7 +275,56 @@ func (p *page) awaitDownload(ctx context.Context) error {
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
-	return p.awaitDownloadStart(ctx, downloadStartTime)
+	if err := p.awaitDownloadStart(ctx, downloadStartTime); err != nil {
+		return err
+	}
+	return p.awaitMoreDownloads(ctx, acting)
+}
+
+// awaitMoreDownloads waits, if a download has started, until nextDownloadTime has passed
+// without the start of another one. On a busy machine, the timers of the page that is acted on
+// and the events of the browser are late. Then the wait is repeated, for maxLateDownload at most.
+func (p *page) awaitMoreDownloads(ctx context.Context, acting *page) error {
+	lastStart := time.Now()
+	for started := p.startedDownloads(); started > 0 && time.Since(lastStart) < maxLateDownload; {
+		late, err := p.awaitNextDownload(ctx, acting, started)
+		if ctx.Err() != nil {
+			return err
+		}
+		switch now := p.startedDownloads(); {
+		case now > started:
+			started, lastStart = now, time.Now()
+		case err != nil || !late:
+			return nil // no other one: the next wait reports what may be wrong with the page
+		}
+	}
+	return nil
+}
+
+// awaitNextDownload waits for nextDownloadTime, by our clock and by a timer of the page that is
+// acted on, or until more downloads have started. late reports whether the machine is so busy that
+// the timer took much longer.
+func (p *page) awaitNextDownload(ctx context.Context, acting *page, started int) (late bool, err error) {
+	begun := time.Now()
+	timer := acting.Send(acting.afterTimer(nextDownloadTime))
+	defer timer.Forget()
+	quiet, cancel := context.WithTimeoutCause(ctx, nextDownloadTime, errLoadBound)
+	defer cancel()
+	err = p.waitFor(quiet, func(navState) (bool, error) { return p.startedDownloads() > started, nil })
+	if !errors.Is(err, errLoadBound) {
+		return false, err
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, maxLateDownload, errLoadBound)
+	defer cancel()
+	_, _ = acting.Await(bounded, timer) // a document that is gone has no timers either
+	return time.Since(begun) > nextDownloadTime*11/10, nil
+}
+
+// startedDownloads returns how many downloads have started so far.
+func (p *page) startedDownloads() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.downloads.list)
 }
 
 // typesByExtension are the media types of files without a Content-Type.
@@ -305,14 +358,4 @@ func (p *page) awaitDownloadStart(ctx context.Context, atMost time.Duration) err
 		return nil
 	}
 	return err
-}
-
-// removeDownloads deletes the files of the run that are still on the disk.
-func (p *page) removeDownloads() {
-	p.mu.Lock()
-	begun := len(p.downloads.list)
-	p.mu.Unlock()
-	if begun > 0 {
-		_ = os.RemoveAll(p.downloadDirectory())
-	}
 }

@@ -46,7 +46,9 @@ type actionPoint struct {
 	// Set reports whether the element takes files as it is, without a click.
 	Set bool `json:"set"`
 	// Clicked reports whether a click gives the element the focus for typing.
-	Clicked bool       `json:"clicked"`
+	Clicked bool `json:"clicked"`
+	// Watched reports whether the helper watches if the click reaches the element.
+	Watched bool       `json:"watched"`
 	view    *frameView // the view of the element's frame
 }
 
@@ -59,9 +61,10 @@ type options struct {
 	Typing bool `json:"typing"`
 	// Files are the files to hand in, if there are any.
 	Files []carriedFile `json:"files,omitempty"`
-	// Text is the text that will be typed. A list must have an option of that text.
-	Text   string `json:"text"`
-	Scroll bool   `json:"scroll"`
+	// Text is the text that will be typed. A list must have an option of that text. If it is
+	// nil, the text is not told, and a list may have any options.
+	Text   *string `json:"text,omitempty"`
+	Scroll bool    `json:"scroll"`
 	// Press makes the helper observe where the next press lands.
 	Press bool `json:"press"`
 	// Unsteady reports whether a press has missed the element, so that it has to be

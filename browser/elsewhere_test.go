@@ -3,6 +3,8 @@ package browser
 import (
 	"bufio"
 	"context"
+	"net"
+	"net/url"
 	"os/exec"
 	"regexp"
 	"syscall"
@@ -19,13 +21,23 @@ import (
 // webSocket is a connection to a browser that rote has not started.
 type webSocket struct{ *rod.WebSocket }
 
-func (s webSocket) Write(message []byte) error { return s.Send(message) }
+func (s webSocket) Write(messages ...[]byte) error {
+	for _, m := range messages {
+		if err := s.Send(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // elsewhere is a browser that rote has not started, and a launcher that connects to
 // it.
 type elsewhere struct {
 	url, home string
-	client    *cdp.Client
+	far       bool // it is not on this machine
+	// between, if it is set, returns the transport to use in place of the one to the browser.
+	between func(cdp.Transport) cdp.Transport
+	client  *cdp.Client
 }
 
 func (e *elsewhere) Find() (string, error) { return e.url, nil }
@@ -35,24 +47,43 @@ func (e *elsewhere) Start(ctx context.Context, url string) (process, error) {
 	if err := s.Connect(ctx, url, nil); err != nil {
 		return nil, err
 	}
-	e.client = cdp.NewClient(s)
+	var t cdp.Transport = s
+	if e.between != nil {
+		t = e.between(s)
+	}
+	e.client = cdp.NewClient(t)
 	return e, nil
 }
 
-func (e *elsewhere) Client() *cdp.Client { return e.client }
-func (e *elsewhere) Home() string        { return e.home }
-func (e *elsewhere) MemoryUse() int64    { return 0 }
+func (e *elsewhere) Client() *cdp.Client            { return e.client }
+func (e *elsewhere) Home() string                   { return e.home }
+func (e *elsewhere) MemoryUse() int64               { return 0 }
+func (e *elsewhere) AvailableMemory() (int64, bool) { return 0, false }
 func (e *elsewhere) LowerPriorities(_ context.Context, already map[int]bool) map[int]bool {
 	return already
 }
 func (e *elsewhere) Output() string                 { return "" }
 func (e *elsewhere) EndReason(time.Duration) string { return "" }
 func (e *elsewhere) Close()                         { e.client.Close() }
+func (e *elsewhere) RemoteAddr() net.Addr {
+	u, err := url.Parse(e.url)
+	if err != nil {
+		return nil
+	}
+	a, err := net.ResolveTCPAddr("tcp", u.Host)
+	if err != nil {
+		return nil
+	}
+	return a
+}
 
-// listening starts a browser that is driven through a port and returns its address.
-func listening(t *testing.T) string {
+func (e *elsewhere) SharesLoopback() bool { return !e.far }
+
+// listening starts a browser with these flags that is driven through a port, and returns its
+// address. An empty executable is the one that Find finds.
+func listening(t *testing.T, executable string, flags []string) string {
 	t.Helper()
-	executable, err := chromium.Find("")
+	executable, err := chromium.Find(executable)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +96,7 @@ func listening(t *testing.T) string {
 			t.Error(err)
 		}
 	})
-	cmd := exec.Command(executable, "--headless=new", "--no-sandbox", "--remote-debugging-port=0", "--user-data-dir="+profile.Path, "about:blank")
+	cmd := exec.Command(executable, append(flags, "--no-sandbox", "--remote-debugging-port=0", "--user-data-dir="+profile.Path, "about:blank")...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	said, err := cmd.StderrPipe()
 	if err != nil {
@@ -83,23 +114,4 @@ func listening(t *testing.T) string {
 	}
 	t.Fatal("the browser does not say where it listens: ", lines.Err())
 	return ""
-}
-
-// Pages need no process of ours: a launcher may connect to a browser through any transport.
-func TestBrowserElsewhere(t *testing.T) {
-	t.Parallel()
-	b := New(Config{Egress: shared.config.Egress, Warm: 1, Log: complaints})
-	b.launcher = &elsewhere{url: listening(t), home: t.TempDir()}
-	t.Cleanup(b.Close)
-	p := mustOpen(t, b)
-	formTask(t, p, site(t, map[string]any{"/form": form})+"/form")
-	a := &attempt{t: t, p: p, ctx: testContext(t)}
-	if _, err := p.Navigate(testContext(t), site(t, map[string]any{"/": `<a id=b href=f>x</a>`, "/f": sends("a.csv", "text/csv", "a,b")})+"/"); err != nil {
-		t.Fatal(err)
-	}
-	if err := brings("a.csv text/csv a,b")(a); err != nil {
-		t.Fatal(err)
-	}
-	p.Close()
-	waitIdle(t, b)
 }

@@ -1,37 +1,18 @@
 // Runs in the helper's world, only after an operation has failed: finds the elements of
-// the page that may have been meant. pageText is the function of evidence_text.js.
+// the page that may have been meant. elements and selectors are the objects of elements.js
+// and selectors.js, pageText is the function of evidence_text.js.
 (() => {
   'use strict';
-  const { documentIn, describe, up, hit, target, unable, untypable, point, inView } = rote.inner;
-  const maxElements = 15, maxText = 60, maxSelector = 150;
-  const maxOwn = 20000; // characters of an element's text; a longer one is no label
+  const { is, around: closest, first, up, hit, target, unable, untypable, point, inView } = rote.inner;
+  const { roots, findRoots, matches, testIds, actionable, read, editable, buttonInput, role, label, hide, setSecrets } = elements;
+  const { selectorOf } = selectors;
+  const maxElements = 15, maxText = 60;
   const maxJudged = 30; // of the likeliest candidates that are examined closely
 
   // The evidence of a page of any size is ready in time: after a minimum of work, each step
   // ends when its time is over.
   let end;
   const late = (done, enough) => done >= enough && performance.now() > end;
-
-  let roots; // the document, open shadow roots and frames of the same origin
-  function look() {
-    roots = [];
-    const visit = (root, frames, where) => {
-      roots.push({ root, frames, where });
-      for (const e of root.querySelectorAll('*')) {
-        if (e.shadowRoot) visit(e.shadowRoot, frames, 'in the shadow root of ' + describe(e));
-        const inner = documentIn(e);
-        if (inner) visit(inner, [...frames, e], 'in the frame ' + describe(e));
-      }
-    };
-    visit(document, [], window === top ? '' : 'in a frame of ' + (location.host || location.protocol));
-  }
-
-  const matches = selector => roots.flatMap(root => {
-    try { return [...root.root.querySelectorAll(selector)].slice(0, 20).map(e => ({ e, root })); } catch { return []; } // not a selector
-  });
-
-  // --- secrets are replaced in texts before those are truncated
-  let holds, hide, longest;
 
   // --- the words of the failed selector
   // spellings are synonyms that many sites use.
@@ -82,100 +63,7 @@
     return short > 3 && slips(a, b) <= (short > 6 ? 2 : 1) ? 0.6 : 0;
   }
 
-  // --- the labels of elements
-  const tests = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
-  const read = (e, name) => e.getAttribute(name) ?? '';
-  const classes = e => read(e, 'class').split(/\s+/).filter(Boolean);
-  const editable = e => untypable(e) === null;
-  const buttonInput = e => e.localName === 'input' && /^(submit|button|reset)$/.test(e.type);
-  // offered are the options of a list, as text.
-  const offered = e => [...e.options].slice(0, 20).map(o => o.label.trim()).filter(Boolean).join(', ');
-  // beside is the text of a label without the options of its control.
-  const beside = l => [...l.querySelectorAll('select')].reduce((text, list) => text.replace(list.textContent, ' '), l.textContent);
-
-  // label is what a person reads on or beside the element, never its value.
-  function label(e) {
-    const by = read(e, 'aria-labelledby').split(/\s+/).filter(Boolean).map(id => e.getRootNode().getElementById?.(id)?.textContent ?? '').join(' ');
-    const skipped = editable(e) || e.querySelector('textarea,[contenteditable]') || e.textContent.length > maxOwn;
-    const own = e.localName === 'select' ? offered(e) : skipped ? '' : e.textContent;
-    const said = [read(e, 'aria-label'), by, ...[...e.labels ?? []].map(beside), buttonInput(e) ? read(e, 'value') : '', own,
-      read(e, 'placeholder'), read(e, 'alt'), e.querySelector('img[alt]')?.alt ?? '', read(e, 'title')];
-    return said.map(s => hide(s).replace(/\s+/g, ' ').trim()).find(Boolean) ?? '';
-  }
-
-  const inputRoles = {
-    checkbox: 'checkbox', radio: 'radio', submit: 'button', button: 'button', reset: 'button', image: 'button', range: 'slider',
-    number: 'spinbutton', search: 'searchbox', file: 'file',
-  };
-  function role(e) {
-    if (e.hasAttribute('role')) return read(e, 'role');
-    if (e.localName === 'input') return inputRoles[e.type] ?? 'textbox';
-    return { a: 'link', textarea: 'textbox', select: 'combobox', summary: 'button' }[e.localName] ?? (e.isContentEditable ? 'textbox' : e.localName);
-  }
-
-  // --- a selector that matches only this element
-  const unique = selector => {
-    let n = 0;
-    for (const { root } of roots) if ((n += root.querySelectorAll(selector).length) > 1) return false;
-    return n === 1;
-  };
-
-  // volatile matches names that a build tool or the page's state generates, which will be
-  // different the next time.
-  const states = /^(active|open|opened|hover|focus|focused|selected|disabled|enabled|loading|hidden|visible|show|error)$/i;
-  const volatile = name => /\d{4,}|^[:_]|^(ember|radix|react|mui|css|sc|jsx)-?|^(is|has)-/i.test(name) || states.test(name)
-    || name.split(/[-_]/).some(p => p.length > 4 && /\d/.test(p.slice(0, -1)) && /[a-z]/i.test(p));
-
-  const attribute = (name, value) => value && value.length <= maxText && !holds(value) && !/[\p{Cc}{}]/u.test(value)
-    ? `[${name}="${value.replace(/["\\]/g, '\\$&')}"]` : null;
-
-  // names are the simple selectors that match e, the most stable ones first.
-  function names(e) {
-    const tag = CSS.escape(e.localName), s = [], id = e.id && !holds(e.id) && '#' + CSS.escape(e.id);
-    if (id && !volatile(e.id)) s.push(id);
-    for (const a of tests) s.push(attribute(a, read(e, a)));
-    const own = classes(e).filter(c => !volatile(c) && !holds(c)).slice(0, 6).map(c => '.' + CSS.escape(c));
-    const some = (...names) => { for (const n of names) { const a = attribute(n, read(e, n)); if (a) s.push(tag + a); } };
-    some('name', 'aria-label');
-    for (const c of own) s.push(tag + c);
-    some('placeholder', 'title', 'alt', 'for');
-    if (buttonInput(e)) some('value');
-    const notForSelectors = /^(#|javascript:)|[?&#;][^=]*(authorization|cookie|token|api-?key|secret|password|csrf|xsrf)[^=]*=/i;
-    if (e.localName === 'a' && !notForSelectors.test(read(e, 'href'))) some('href');
-    for (let i = 1; i < own.length; i++) for (let j = 0; j < i; j++) s.push(tag + own[j] + own[i]);
-    some('type', 'role');
-    if (e.type === 'radio' || e.type === 'checkbox') some('value'); // that of a text field is what was typed
-    s.push(tag, id && volatile(e.id) ? id : null);
-    return s.filter(n => n && n.length <= maxSelector);
-  }
-
-  function place(e) {
-    const tag = CSS.escape(e.localName), same = [...e.parentNode.children].filter(n => n.localName === e.localName);
-    return same.length > 1 ? `${tag}:nth-of-type(${same.indexOf(e) + 1})` : tag;
-  }
-
-  function selectorOf(e) {
-    const own = names(e);
-    const alone = own.find(unique);
-    if (alone) return alone;
-    for (let n = e.parentElement; n && n !== document.body; n = n.parentElement) {
-      for (const above of names(n).slice(0, 4)) {
-        const both = own.slice(0, 6).map(s => above + ' ' + s).find(unique);
-        if (both && both.length <= maxSelector) return both;
-      }
-    }
-    let path = place(e);
-    for (let n = e.parentElement; n; n = n.parentElement) {
-      if (unique(path)) return path.length <= maxSelector ? path : null;
-      path = (names(n).find(unique) ?? place(n)) + ' > ' + path;
-    }
-    return unique(path) && path.length <= maxSelector ? path : null;
-  }
-
   // --- weighing
-  const acted = 'a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio],' +
-    '[role=switch],[role=tab],[role=menuitem],[role=option],[role=combobox],[role=textbox],[role=searchbox],' +
-    '[onclick],[contenteditable]:not([contenteditable=false]),[tabindex]:not([tabindex="-1"])';
   // ending matches the labels of buttons that close overlays.
   const ending = new RegExp('^[×✕✖x]$|\\b(close|dismiss|accept|agree|allow|ok|okay|got it|no thanks|' +
     'schließen|akzeptieren|zustimmen|fermer|accepter|cerrar|aceptar)\\b', 'i');
@@ -184,12 +72,17 @@
   const inside = (e, box) => { for (let n = e; n; n = up(n) ?? n.ownerDocument.defaultView.frameElement) if (n === box) return true; return false; };
   const best = (word, of) => of.reduce((top, o) => Math.max(top, alike(word, o)), 0);
 
+  // around are the names of the nearest ancestors of e.
+  function around(e) {
+    let names = '';
+    for (let n = up(e), i = 0; n && i < 4; n = up(n), i++) names += ` ${read(n, 'id')} ${read(n, 'class')}`;
+    return names;
+  }
+
   // likeness is how well the names of e and its ancestors match the words of the selector.
   function likeness(e, w) {
-    const called = words([e.id, read(e, 'name'), read(e, 'class'), ...tests.map(t => read(e, t))].join(' '));
-    let around = '';
-    for (let n = up(e), i = 0; n && i < 4; n = up(n), i++) around += ` ${n.id} ${read(n, 'class')}`;
-    const above = words(around);
+    const called = words([read(e, 'id'), read(e, 'name'), read(e, 'class'), ...testIds.map(t => read(e, t))].join(' '));
+    const above = words(around(e));
     const said = words([e.localName, role(e), label(e).slice(0, 200), read(e, 'href').slice(0, 200),
       read(e, 'type') || (e.localName === 'button' && e.form ? e.type : '')].join(' '));
     let points = 0;
@@ -200,12 +93,24 @@
     return points;
   }
 
+  // likest says which part of e resembles the words of the selector the most.
+  function likest(e, w) {
+    const parts = { id: read(e, 'id'), name: read(e, 'name'), 'test id': testIds.map(t => read(e, t)).join(' '), class: read(e, 'class'),
+      text: label(e).slice(0, 200), address: read(e, 'href').slice(0, 200), surroundings: around(e) };
+    let most = 0, which = 'kind';
+    for (const [part, text] of Object.entries(parts)) {
+      const own = words(text), points = [...w.words].reduce((sum, [word, weight]) => sum + weight * best(word, own), 0);
+      if (points > most) [most, which] = [points, part];
+    }
+    return which;
+  }
+
   // reads reports whether the operation accepts any element, visible or not.
   const reads = o => o.use === 'read';
 
   // suits is positive if e is of the kind that the operation acts on.
   function suits(e, use) {
-    const search = e.type === 'search' || e.closest('[role=search]') ? -0.6 : 0; // most pages have one, and few routines use it
+    const search = e.type === 'search' || closest(e, '[role=search]') ? -0.6 : 0; // most pages have one, and few routines use it
     if (use === 'text') return (editable(e) ? 3 : -2) + search;
     if (use !== 'click') return 0;
     if (search) return 0;
@@ -214,7 +119,7 @@
   }
 
   // pool collects the elements to compare with the selector: its matches, those with
-  // similar names, and those that can be acted on.
+  // similar names, and those that can be actionable on.
   function pool(o, w, found) {
     const all = new Map(found.map(f => [f.e, f.root]));
     const add = (selector, max, fits = () => true) => {
@@ -226,15 +131,15 @@
       }
     };
     const of = (...names) => [...w.words.keys()].filter(word => word.length > 2).flatMap(word => names.map(n => `[${n}*="${word}" i]`)).join(',') || ':not(*)';
-    const box = o.use === 'click' || o.use === 'text' ? acted : ':not(*)'; // an element around those cannot be acted on
-    const alike = e => likeness(e, w) >= 2 && !e.querySelector(box);
-    add(of('id', 'name', ...tests), 300, alike);
+    const box = o.use === 'click' || o.use === 'text' ? actionable : ':not(*)'; // an element around those cannot be actionable on
+    const alike = e => likeness(e, w) >= 2 && !first(e, box);
+    add(of('id', 'name', ...testIds), 300, alike);
     if (reads(o)) { // then other elements count too, even if only half of the name is the same
       if (w.tag) add(w.tag, 300);
       add('[id],[class]', 1500, e => likeness(e, w) >= 0.5);
       add('main,article,section[id],table,ul[id],h1,output', 50);
     }
-    add(acted, 500);
+    add(actionable, 500);
     add(of('class'), 300, alike);
     const points = e => e && getComputedStyle(e).cursor === 'pointer';
     add('div,span,li,td,img,svg,p,i', 500, e => points(e) && !points(e.parentElement));
@@ -250,7 +155,7 @@
       const match = found.some(f => f.e === e), within = w.scope && w.scope !== e && inside(e, w.scope);
       const like = likeness(e, w);
       const points = (match ? 10 : 0) + like + suits(e, o.use) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0)
-        - (e.matches(acted) === reads(o) ? 0.5 : 0);
+        - (is(e, actionable) === reads(o) ? 0.5 : 0);
       list.push({ e, frames, where, match, points, akin: match || like >= 2 });
     }
     return list;
@@ -291,8 +196,8 @@
       for (const c of list) {
         if (c.match) continue;
         const before = c.points;
-        if (cover && (inside(c.e, cover) || c.e.closest(modal))) c.points += ending.test(label(c.e)) ? 8 : 6;
-        if (disabled && c.e.form && c.e.form === m.e.form && c.e.matches(':invalid')) c.points += 6;
+        if (cover && (inside(c.e, cover) || closest(c.e, modal))) c.points += ending.test(label(c.e)) ? 8 : 6;
+        if (disabled && c.e.form && c.e.form === m.e.form && is(c.e, ':invalid')) c.points += 6;
         if (text && text === label(c.e)) c.points += 5;
         c.akin ||= c.points > before;
       }
@@ -303,7 +208,8 @@
   const usableLater = / (covered|disabled|read-only|inert|moving)/;
   // favourLikeTrap adds points to usable elements if the selector matches only invisible ones.
   function favourLikeTrap(list, trap, o) {
-    const called = { words: new Map(words([trap.id, read(trap, 'name'), read(trap, 'class'), label(trap), read(trap, 'type')].join(' ')).map(w => [w, 1])) };
+    const names = [read(trap, 'id'), read(trap, 'name'), read(trap, 'class'), label(trap), read(trap, 'type')].join(' ');
+    const called = { words: new Map(words(names).map(w => [w, 1])) };
     for (const c of list) {
       if (c.match || c.trouble) continue;
       c.points += likeness(c.e, called) / 2 + (c.e.localName === trap.localName ? 1 : 0);
@@ -321,14 +227,14 @@
   // that matches nothing gets a little more time, to find an element that came too late for
   // the operation.
   async function outline(o) {
-    ({ holds, hide, longest } = findSecrets(o.secrets));
-    look();
+    const { longest } = setSecrets(o.secrets);
+    findRoots();
     let found = o.selector ? matches(o.selector) : [];
     for (const until = performance.now() + o.grace; o.selector && !found.length && performance.now() < until;) {
       await change();
       found = matches(o.selector);
     }
-    look();
+    findRoots();
     end = performance.now() + o.budget;
     const list = !o.use ? [] : weigh(o, wanted(o.selector), found).sort(order).slice(0, maxJudged);
     end = performance.now() + o.budget;
@@ -344,26 +250,29 @@
     const traps = list.filter(c => c.match);
     if (traps.length && traps.every(c => c.trouble && !usableLater.test(c.trouble))) favourLikeTrap(list, traps[0].e, o);
     end = performance.now() + o.budget;
-    const elements = [];
+    const listed = [];
+    selectors.setHurry(performance.now() + o.budget / 2);
     for (const c of list.sort(order)) {
-      if (elements.length === maxElements || late(elements.length, 3)) break;
+      if (listed.length === maxElements || late(listed.length, 3)) break;
       if (c.trouble === undefined) continue; // not examined
       if (c.trouble && !c.match && c.points < 2) continue; // hidden and not similar
       if (found.length && !c.akin) continue; // the selector has matches, so only related elements help
-      const selector = selectorOf(c.e);
-      if (!selector) continue;
-      elements.push({ selector, role: hide(role(c.e)).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where),
+      const best = selectorOf(c.e);
+      if (!best) continue;
+      listed.push({ selector: best.selector, role: hide(role(c.e)).slice(0, 30), text: label(c.e).slice(0, maxText), where: hide(c.where),
         problem: hide(c.trouble ?? ''), matched: c.match, points: c.points });
     }
     end = performance.now() + o.budget / 3;
-    return { title: document.title, text: pageText({ roots, inside, late, hide, longest }, o.text), elements };
+    return { title: document.title, elements: listed, ...pageText({ roots, late, hide, longest }, o.text) };
   }
 
-  // count is how many elements each of the selectors matches here.
-  function count(selectors) {
-    look();
-    return selectors.map(s => matches(s).length);
+  // resembling are the elements that resemble what the selector names, the likeliest first.
+  function resembling(o) {
+    end = performance.now() + o.budget;
+    const w = wanted(o.selector);
+    const list = weigh(o, w, matches(o.selector)).filter(c => c.akin).sort(order).slice(0, maxJudged);
+    return list.map(({ e, points }) => ({ e, points, which: likest(e, w) }));
   }
 
-  return { outline, count };
+  return { outline, resembling };
 })()

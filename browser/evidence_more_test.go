@@ -20,9 +20,11 @@ func TestEvidenceNamesVisibleElementsForTraps(t *testing.T) {
 			"text", "[name=email]", "#contact"},
 		"a field off the screen": {rest + `<form><input name=website style="position:absolute;left:-9999px"><input id=f1 aria-label="Web address"></form>`,
 			"text", "input[name=website]", "#f1"},
-		"a transparent field":   {rest + `<form><input name=phone type=tel style="opacity:0"><input id=tel type=tel></form>`, "text", "[name=phone]", "#tel"},
-		"a button without size": {rest + `<button id=send style="width:0;height:0;padding:0;border:0;overflow:hidden"></button><button class=go>Submit it</button>`, "click", "#send", "button.go"},
-		"a hidden link":         {rest + `<div hidden><a id=buy href=/b>Order now</a></div><button class=purchase>Order now!</button>`, "click", "#buy", "button.purchase"},
+		"a transparent field": {rest + `<form><input name=phone type=tel style="opacity:0"><input id=tel type=tel></form>`, "text", "[name=phone]", "#tel"},
+		"a button without size": {rest + `<button id=send style="width:0;height:0;padding:0;border:0;overflow:hidden"></button>` +
+			`<button class=go>Submit it</button>`, "click", "#send", "button.go"},
+		"a hidden link": {rest + `<div hidden><a id=buy href=/b>Order now</a></div>` +
+			`<button class=purchase>Order now!</button>`, "click", "#buy", "button.purchase"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +64,7 @@ func TestEvidenceTextHasFramesAndShadowRoots(t *testing.T) {
 			"1 2"},
 		"a slot":                    {`<x-b><p>given</p></x-b>` + shadow("x-b", `<p>before</p><slot></slot><p>after</p>`), "before given after"},
 		"a slot that nothing fills": {`<x-b></x-b>` + shadow("x-b", `<slot>else</slot>`), "else"},
-		"a frame":                   {`<p>a</p><iframe srcdoc="<p>in the frame</p>"></iframe><p>b</p>`, "a in the frame b"},
+		"a frame":                   {`<p>a</p><iframe srcdoc="<p>in the frame</p>"></iframe><p>b</p>`, "a b | in the frame"},
 		"a frame beside main":       {`<main>shop</main><iframe srcdoc="<p>declined</p>"></iframe>`, "shop | declined"},
 		"a hidden frame":            {`<p>a</p><iframe style="display:none" srcdoc="<p>no</p>"></iframe>`, "a"},
 		"a frame in a shadow root":  {`<x-b></x-b>` + shadow("x-b", `<iframe srcdoc='<p>deep</p>'></iframe>`), "deep"},

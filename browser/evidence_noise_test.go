@@ -19,7 +19,7 @@ func TestEvidenceOfAnElementThatIsThere(t *testing.T) {
 	})
 	for _, r := range []struct{ at, selector, want string }{
 		{"/disabled", "#b", "#b"},
-		{"/several", ".b", "button:nth-of-type(4) button:nth-of-type(3)"},
+		{"/several", ".b", "body > button:nth-of-type(4) body > button:nth-of-type(3)"},
 		{"/covered", "#b", "#b button.ok"},
 		{"/alike", "#b", "#b a.other"},
 	} {

@@ -58,7 +58,8 @@ var renamed = []struct {
 	{"react id", "click", `<button id=":r1:" aria-label="Close dialog" data-right>x</button><button id=":r3:">Save</button>`, "#:r7:"},
 	{"tab", "click", `<div role=tab tabindex=0>Overview</div><div role=tab tabindex=-1 data-right>Reviews (12)</div><div role=tab tabindex=-1>Specs</div>`, "#reviews-tab"},
 	{"result text", "read", `<div id=main><div class="results-list" data-right><p>x</p></div><div class=ads>x</div></div><a href=/>x</a>`, "#results"},
-	{"price", "read", `<div class="product"><h1>x</h1><span class="product-price__current" data-right>9.99</span><span class="shipping">1.00</span></div><button>Buy</button>`,
+	{"price", "read", `<div class="product"><h1>x</h1><span class="product-price__current" data-right>9.99</span>` +
+		`<span class="shipping">1.00</span></div><button>Buy</button>`,
 		".price"},
 	{"card", "click", `<ul><li class="card"><h3>A</h3><a href=/a>A</a><button class="card__add" data-right>Add to cart</button></li>
 		<li class="card"><h3>B</h3><a href=/b>B</a><button class="card__add">Add to cart</button></li></ul>`, ".product-card:first-child .add"},

@@ -121,72 +121,96 @@ func TestEvidenceNamesTheRightSelector(t *testing.T) {
 	}
 }
 
+// shownRows are elements of a page, some of which show a secret: seen reports whether a
+// screenshot may show the element's text.
+var shownRows = []shownRow{
+	{"text", `<p>plain</p>`, true},
+	{"a field", `<input value=plain>`, true},
+	{"a password", `<input type=password value=anything>`, false},
+	{"a one-time code", `<input autocomplete="section-a one-time-code" value=123456>`, false},
+	{"a field that holds a secret", `<input value="my s3cret key">`, false},
+	{"a text area that holds a secret", `<textarea>s3cret</textarea>`, false},
+	{"text that holds a secret", `<p>Hello s3cret!</p>`, false},
+	{"a hint in a field", `<input placeholder=s3cret>`, false},
+	{"a choice", `<select><option>s3cret</select>`, false},
+	{"text that holds it in parts", `<p>s3<i style="visibility:visible">cr</i>et</p>`, false},
+	{"in another spelling", `<p>s3%63ret</p>`, false},
+	{"in a shadow root", `<b-x></b-x><script>document.querySelector('b-x').attachShadow({mode: 'open'}).innerHTML = '<p>s3cret</p>'</script>`, false},
+	{"in a frame", `<iframe style="border:0" srcdoc="<p>s3cret</p>"></iframe>`, false},
+	{"in a frame of another origin", `<iframe style="border:0" src="data:text/html,s3cret"></iframe>`, false},
+	{"drawn", `<canvas id=c></canvas><script>
+		{const x = document.getElementById('c').getContext('2d'); x.font = '30px serif'; x.fillText('s3cret', 0, 30)}</script>`, false},
+	{"a choice by its label", `<select><option label="my s3cret">x</select>`, false},
+	{"a group of choices", `<select size=3><optgroup label=s3cret><option>x</select>`, false},
+	{"another choice", `<select><option>x</select>`, true},
+	{"in front of it", `<style>#before::before { content: attr(data-x) }</style><p id=before data-x=s3cret></p>`, false},
+	{"behind it", `<style>#after::after { content: "my S3" "cret"; visibility: visible }</style><p id=after></p>`, false},
+	{"partly in front of it", `<style>#half::before { content: "s3" }</style><p id=half>cret</p>`, false},
+	{"escaped", `<style>#escaped::before { content: "\73 3cret" }</style><p id=escaped></p>`, false},
+	{"around a box of none", `<style>#none { display: contents } #none::before { content: "s3cret" }</style><p id=none></p>`, false},
+	{"quotes", `<style>#quotes { quotes: "s3cret" "x" } #quotes::before { content: open-quote }</style><p id=quotes></p>`, false},
+	{"a bullet", `<ul style="margin: 0; padding-left: 200px; list-style-type: 's3cret'"><li></li></ul>`, false},
+	{"a text in front of it", `<style>#plain::before { content: "plain" }</style><p id=plain></p>`, true},
+	{"a number of a list", `<ol start=4711 style="margin: 0; padding-left: 100px"><li></li></ol>`, false},
+	{"a counter", `<style>#counter { counter-reset: n 4711 } #counter::before { content: counter(n) }</style><p id=counter></p>`, false},
+	{"a number in other words", `<p>4,711.00</p>`, false},
+	{"another number", `<p>47</p>`, true},
+	{"a missing image", `<img alt=s3cret style="width: 200px; height: 38px" src="/none">`, false},
+	{"a button", `<input type=submit value="s3cret">`, false},
+	{"a background",
+		`<p style='height: 40px; background: url("data:image/svg+xml,<svg xmlns=%22http://www.w3.org/2000/svg%22><text y=%2230%22>s3cret</text></svg>")'></p>`,
+		false},
+	{"a coded background", `<style>#coded::before { content: ""; display: block; height: 40px;
+		background: url("data:image/svg+xml;base64,CODED") }</style><p id=coded></p>`, false},
+	{"an image", `<img style="height: 40px" src='data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"><text y="30">s%33cret</text></svg>'>`, false},
+	{"another image", `<img style="height: 40px" src='data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"><text y="30">plain</text></svg>'>`, true},
+	{"a drawing", `<svg height=40><defs><text id=drawn y=30>s3cret</text></defs><use href="#drawn"/></svg>`, false},
+	{"folded white space", `<p>s3 cret</p>`, false},
+	{"in capitals", `<p style="text-transform: uppercase">s3cret</p>`, false},
+	{"in a closed shadow root", `<b-z></b-z><script>document.querySelector('b-z').attachShadow({mode: 'closed'}).innerHTML = '<p>s3cret</p>'</script>`, false},
+	{"in a closed one in a frame", `<iframe style="border:0" srcdoc="<b-z><template shadowrootmode=closed>s3cret</template></b-z>"></iframe>`, false},
+	{"in a closed one in a closed one",
+		`<b-v><template shadowrootmode=closed><b-w><template shadowrootmode=closed><p>s3cret</template></b-w></template></b-v>`, false},
+	{"between shadow and light",
+		`<b-y>cret</b-y><script>document.querySelector('b-y').attachShadow({mode: 'open'}).innerHTML = '<p>s3<slot></slot></p>'</script>`, false},
+	{"one that the page shows again", `<p id=again>s3cret</p>` +
+		`<script>setInterval(() => document.getElementById('again').removeAttribute('style'))</script>`, false},
+	{"one with a slow style", `<p style="transition:all 9s;visibility:visible!important">s3cret</p>`, false},
+}
+
+type shownRow struct {
+	name, html string
+	seen       bool
+}
+
 // The picture shows what is in view, but no secret: each row is an element at a
 // place of its own, which is dark in the picture when its text is seen.
 func TestScreenshotShowsNoSecret(t *testing.T) {
-	rows := []struct {
-		name, html string
-		seen       bool
-	}{
-		{"text", `<p>plain</p>`, true},
-		{"a field", `<input value=plain>`, true},
-		{"a password", `<input type=password value=anything>`, false},
-		{"a one-time code", `<input autocomplete="section-a one-time-code" value=123456>`, false},
-		{"a field that holds a secret", `<input value="my s3cret key">`, false},
-		{"a text area that holds a secret", `<textarea>s3cret</textarea>`, false},
-		{"text that holds a secret", `<p>Hello s3cret!</p>`, false},
-		{"a hint in a field", `<input placeholder=s3cret>`, false},
-		{"a choice", `<select><option>s3cret</select>`, false},
-		{"text that holds it in parts", `<p>s3<i style="visibility:visible">cr</i>et</p>`, false},
-		{"in another spelling", `<p>s3%63ret</p>`, false},
-		{"in a shadow root", `<b-x></b-x><script>document.querySelector('b-x').attachShadow({mode: 'open'}).innerHTML = '<p>s3cret</p>'</script>`, false},
-		{"in a frame", `<iframe style="border:0" srcdoc="<p>s3cret</p>"></iframe>`, false},
-		{"in a frame of another origin", `<iframe style="border:0" src="data:text/html,s3cret"></iframe>`, false},
-		{"drawn", `<canvas id=c></canvas><script>{const x = document.getElementById('c').getContext('2d'); x.font = '30px serif'; x.fillText('s3cret', 0, 30)}</script>`, false},
-		{"a choice by its label", `<select><option label="my s3cret">x</select>`, false},
-		{"a group of choices", `<select size=3><optgroup label=s3cret><option>x</select>`, false},
-		{"another choice", `<select><option>x</select>`, true},
-		{"in front of it", `<style>#before::before { content: attr(data-x) }</style><p id=before data-x=s3cret></p>`, false},
-		{"behind it", `<style>#after::after { content: "my S3" "cret"; visibility: visible }</style><p id=after></p>`, false},
-		{"partly in front of it", `<style>#half::before { content: "s3" }</style><p id=half>cret</p>`, false},
-		{"escaped", `<style>#escaped::before { content: "\73 3cret" }</style><p id=escaped></p>`, false},
-		{"around a box of none", `<style>#none { display: contents } #none::before { content: "s3cret" }</style><p id=none></p>`, false},
-		{"quotes", `<style>#quotes { quotes: "s3cret" "x" } #quotes::before { content: open-quote }</style><p id=quotes></p>`, false},
-		{"a bullet", `<ul style="margin: 0; padding-left: 200px; list-style-type: 's3cret'"><li></li></ul>`, false},
-		{"a text in front of it", `<style>#plain::before { content: "plain" }</style><p id=plain></p>`, true},
-		{"a number of a list", `<ol start=4711 style="margin: 0; padding-left: 100px"><li></li></ol>`, false},
-		{"a counter", `<style>#counter { counter-reset: n 4711 } #counter::before { content: counter(n) }</style><p id=counter></p>`, false},
-		{"a number in other words", `<p>4,711.00</p>`, false},
-		{"another number", `<p>47</p>`, true},
-		{"a missing image", `<img alt=s3cret style="width: 200px; height: 38px" src="/none">`, false},
-		{"a button", `<input type=submit value="s3cret">`, false},
-		{"a background", `<p style='height: 40px; background: url("data:image/svg+xml,<svg xmlns=%22http://www.w3.org/2000/svg%22><text y=%2230%22>s3cret</text></svg>")'></p>`, false},
-		{"a coded background", `<style>#coded::before { content: ""; display: block; height: 40px; background: url("data:image/svg+xml;base64,CODED") }</style><p id=coded></p>`, false},
-		{"an image", `<img style="height: 40px" src='data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"><text y="30">s%33cret</text></svg>'>`, false},
-		{"another image", `<img style="height: 40px" src='data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"><text y="30">plain</text></svg>'>`, true},
-		{"a drawing", `<svg height=40><defs><text id=drawn y=30>s3cret</text></defs><use href="#drawn"/></svg>`, false},
-		{"folded white space", `<p>s3 cret</p>`, false},
-		{"in capitals", `<p style="text-transform: uppercase">s3cret</p>`, false},
-		{"in a closed shadow root", `<b-z></b-z><script>document.querySelector('b-z').attachShadow({mode: 'closed'}).innerHTML = '<p>s3cret</p>'</script>`, false},
-		{"in a closed one in a frame", `<iframe style="border:0" srcdoc="<b-z><template shadowrootmode=closed>s3cret</template></b-z>"></iframe>`, false},
-		{"in a closed one in a closed one", `<b-v><template shadowrootmode=closed><b-w><template shadowrootmode=closed><p>s3cret</template></b-w></template></b-v>`, false},
-		{"between shadow and light", `<b-y>cret</b-y><script>document.querySelector('b-y').attachShadow({mode: 'open'}).innerHTML = '<p>s3<slot></slot></p>'</script>`, false},
-		{"one that the page shows again", `<p id=again>s3cret</p><script>setInterval(() => document.getElementById('again').removeAttribute('style'))</script>`, false},
-		{"one with a slow style", `<p style="transition:all 9s;visibility:visible!important">s3cret</p>`, false},
+	p, secrets := pageOfRows(t, shownRows)
+	e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#b", Secrets: secrets})
+	if e.Screenshot == nil {
+		t.Fatal("there is no screenshot")
 	}
+	checkRows(t, shownRows, e.Screenshot)
+}
+
+// pageOfRows is a page with the rows, and its secrets.
+func pageOfRows(t *testing.T, rows []shownRow) (*page, []string) {
+	t.Helper()
 	coded := base64.StdEncoding.EncodeToString([]byte(`<svg xmlns="http://www.w3.org/2000/svg"><text y="30">s3cret</text></svg>`))
 	html := `<style>* {font: 20px serif} div {position: absolute; left: 0; height: 40px; width: 400px; overflow: hidden} p, input, textarea {margin: 0; border: 0; outline: 0}</style>`
 	for i, r := range rows {
 		html += fmt.Sprintf(`<div style="left:%dpx;top:%dpx">%s</div>`, 420*(i/19), 40*(i%19), strings.ReplaceAll(r.html, "CODED", coded))
 	}
-	p := openPage(t, site(t, map[string]any{"/": html})+"/")
-	e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#b", Secrets: []string{"s3cret", "s3%63ret", coded[70:76], "4711"}})
-	if e.Screenshot == nil {
-		t.Fatal("there is no screenshot")
-	}
-	picture, err := jpeg.Decode(bytes.NewReader(e.Screenshot.Data))
-	if err != nil || picture.Bounds().Dx() != e.Screenshot.Width || picture.Bounds().Dy() != e.Screenshot.Height || e.Screenshot.Size != len(e.Screenshot.Data) {
-		t.Fatalf("%+v %v %v", e.Screenshot.ContentType, picture.Bounds(), err)
+	return openPage(t, site(t, map[string]any{"/": html})+"/"), []string{"s3cret", "s3%63ret", coded[70:76], "4711"}
+}
+
+// checkRows checks which of the rows a screenshot shows.
+func checkRows(t *testing.T, rows []shownRow, s *routine.Screenshot) {
+	t.Helper()
+	picture, err := jpeg.Decode(bytes.NewReader(s.Data))
+	if err != nil || picture.Bounds().Dx() != s.Width || picture.Bounds().Dy() != s.Height || s.Size != len(s.Data) {
+		t.Fatalf("%+v %v %v", s.ContentType, picture.Bounds(), err)
 	}
 	for i, r := range rows {
 		seen := false
@@ -237,11 +261,11 @@ func TestEvidenceOfElements(t *testing.T) {
 		{Selector: `input[value="Send"]`, Role: "button", Text: "Send"},
 		{Selector: "#agree", Role: "checkbox", Text: "I agree"},
 		{Selector: "body > button:nth-of-type(1)", Role: "button", Text: "*** words"},
-		{Selector: "button:nth-of-type(2)", Role: "button", Text: strings.Repeat("x", 55) + "***"},
-		{Selector: "button:nth-of-type(3)", Role: "button", Text: "t"},
+		{Selector: "body > button:nth-of-type(2)", Role: "button", Text: strings.Repeat("x", 55) + "***"},
+		{Selector: "body > button:nth-of-type(3)", Role: "button", Text: "t"},
 		{Selector: "#item-48213", Role: "button", Text: "Odd"},
-		{Selector: "li:nth-of-type(1) > button", Role: "button", Text: "Del"},
-		{Selector: "li:nth-of-type(2) > button", Role: "button", Text: "Del"},
+		{Selector: "ul > li:nth-of-type(1) > button", Role: "button", Text: "Del"},
+		{Selector: "ul > li:nth-of-type(2) > button", Role: "button", Text: "Del"},
 		{Selector: `button[name="a\"b\\\\c"]`, Role: "button", Text: "Quote"},
 		{Selector: `input[name="user"]`, Role: "textbox"}, {Selector: "#note", Role: "textbox"}, {Selector: "#editor", Role: "textbox"}, {Selector: `input[name="pw"]`, Role: "textbox"},
 		{Selector: "span.chip", Role: "span", Text: "Chip 1"},
@@ -285,8 +309,8 @@ func TestEvidenceSelectorsHoldNoValues(t *testing.T) {
 	e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Secrets: []string{"a$b"}})
 	want := []routine.Element{
 		{Selector: `input[value="l"]`, Role: "radio"}, {Selector: `input[value="m"]`, Role: "radio"}, {Selector: "button", Role: "button", Text: "Mine"},
-		{Selector: "a:nth-of-type(1)", Role: "link", Text: "Reset"}, {Selector: `a[href="/a?page=2"]`, Role: "link", Text: "Next"},
-		{Selector: "input:nth-of-type(1)", Role: "textbox"}, {Selector: "div.box", Role: "div"}, {Selector: "textarea", Role: "textbox"},
+		{Selector: "body > a:nth-of-type(1)", Role: "link", Text: "Reset"}, {Selector: `a[href="/a?page=2"]`, Role: "link", Text: "Next"},
+		{Selector: "body > input:nth-of-type(1)", Role: "textbox"}, {Selector: "div.box", Role: "div"}, {Selector: "textarea", Role: "textbox"},
 	}
 	if diff := cmp.Diff(want, e.Elements); diff != "" {
 		t.Error(diff)

@@ -23,6 +23,14 @@ func TestEvidenceQuotesThePage(t *testing.T) {
 		{"nothing but what stands around", `<header>Down for <br>repair</header>`, "Down for repair"},
 		{"a shadow root", `<x-a></x-a><p>b</p><script>document.querySelector('x-a').attachShadow({mode:'open'}).innerHTML = '<p role=alert>No</p>'</script>`, "No b"},
 		{"nothing", ``, ""},
+		{"a header that only its name tells", `<div class="site-header"><a>Home</a> <a>Deals</a> <button>Menu</button></div>` +
+			`<div id=sideNav><a>One</a> <a>Two</a></div>
+			<div><p>Your order</p></div><div class=card-header>Total</div>`, "Your order Total | Home Deals Menu | One Two"},
+		{"a main part in a shadow root", `<x-app></x-app><script>document.querySelector('x-app').attachShadow({mode:'open'}).innerHTML =
+			'<div>Skip</div><header>Shop</header><main><p>Cart</p></main>'</script>`, "Cart"},
+		{"a frame of a long page", `<p>` + strings.Repeat("word ", 100) + `</p><iframe srcdoc="<header>Bank</header><p>Sign in here</p>"></iframe>`,
+			strings.TrimSpace(strings.Repeat("word ", 57)) + " | Sign in here"},
+		{"a frame with all that matters", `<header>Shop</header><iframe srcdoc="<main>Sign in here</main>"></iframe>`, "Sign in here | Shop"},
 	}
 	pages := map[string]any{}
 	for _, r := range rows {
@@ -74,5 +82,25 @@ func TestEvidenceForReadingOperations(t *testing.T) {
 	e := openPage(t, p+"/class").Evidence(testContext(t), routine.Inspection{Use: routine.UseRead, Selector: ".search-results"})
 	if x := e.Elements[0]; x.Selector != "div.search-reslts" || x.Problem != "" {
 		t.Errorf("%+v", e.Elements)
+	}
+}
+
+// What a frame of another origin says comes before the header of the page, and has room
+// beside a long text.
+func TestEvidenceQuotesFrames(t *testing.T) {
+	t.Parallel()
+	bank := site(t, map[string]any{"/": `<header>Bank</header><main>Sign in here</main><button class=pay>Pay</button>`})
+	frame := `<iframe width=600 height=300 src="` + bank + `"></iframe>`
+	for html, want := range map[string]string{
+		`<header>Shop</header>` + frame:                       "Sign in here | Shop",
+		`<p>` + strings.Repeat("word ", 100) + `</p>` + frame: strings.Repeat("word ", 56) + "word… | Sign in here",
+	} {
+		p := openPage(t, site(t, map[string]any{"/": html})+"/")
+		if _, err := p.HTML(testContext(t), ".pay"); err != nil { // it is there
+			t.Fatal(err)
+		}
+		if e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick}); e.Text != want {
+			t.Errorf("got  %q\nwant %q", e.Text, want)
+		}
 	}
 }

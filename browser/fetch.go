@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -23,11 +24,15 @@ type request struct {
 	Headers     map[string]string `json:"headers"`
 	Body        *string           `json:"body"`
 	Credentials string            `json:"credentials"`
+	// Origin, if not empty, is that of the document in which alone the request is made.
+	Origin string `json:"origin,omitempty"`
 }
 
 type response struct {
 	// Served: no request was made, as a service worker may answer it.
-	Served  bool              `json:"served"`
+	Served bool `json:"served"`
+	// Moved: no request was made, as the document is of another origin.
+	Moved   bool              `json:"moved"`
 	Error   string            `json:"error"`
 	CSP     bool              `json:"csp"` // the page's content security policy forbids it
 	Status  int               `json:"status"`
@@ -48,16 +53,33 @@ type bodyPart struct {
 }
 
 // Fetch makes the request from inside the page. If the page is blank, it first goes to
-// the site of the URL.
+// the site of the URL, or with RequestsOnly to an empty document of its origin.
 func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error) {
 	if err := p.awaitRest(ctx); err != nil {
 		return routine.Response{}, err
 	}
-	if p.now().url != "about:blank" || p.asPopup.opener != nil { // the opener may have written the document of a blank popup
-		r, _, err := p.fetch(ctx, f, max)
-		return r, err
+	if err := p.checkExposed(ctx, "no request may be made"); err != nil {
+		return routine.Response{}, err
 	}
-	origin, err := p.goToOrigin(ctx, f.URL)
+	blank := p.now().url == "about:blank" && p.asPopup.opener == nil // an opener may have written a blank popup's document
+	if blank && f.Release != nil {
+		if err := checkRequest(f.Release, f.URL); err != nil {
+			return routine.Response{}, err
+		}
+	}
+	switch {
+	case p.withoutSite:
+		return p.fetchWithoutSite(ctx, f, max, blank)
+	case blank:
+		return p.fetchFromSite(ctx, f, max, f.URL)
+	}
+	r, _, err := p.fetch(ctx, f, max)
+	return r, err
+}
+
+// fetchFromSite goes to the site of a URL and makes the request there.
+func (p *page) fetchFromSite(ctx context.Context, f routine.Fetch, max int64, site string) (routine.Response, error) {
+	origin, err := p.goToOrigin(ctx, site)
 	if err != nil {
 		return routine.Response{}, err
 	}
@@ -87,9 +109,21 @@ func (p *page) fetch(ctx context.Context, f routine.Fetch, max int64) (_ routine
 	if q.Credentials == "" {
 		q.Credentials = "same-origin"
 	}
+	var sent *releasedRequest
+	if f.Release != nil {
+		var end func()
+		var err error
+		if sent, end, err = p.releaseRequest(ctx, &q, f.Release); err != nil {
+			return routine.Response{}, false, p.failure(ctx, err)
+		}
+		defer end()
+	}
 	asked := p.traceRequests()
 	from := asHelper
-	r, err := requests[response](ctx, p, from, "request", q, max, true)
+	r, err := requests[response](ctx, p, from, "request", q, max, sent == nil)
+	if err == nil && r.Moved {
+		err = cdp.ErrGone
+	}
 	if err == nil && r.Served {
 		from = asPage
 		end := p.throughWorker()
@@ -101,6 +135,9 @@ func (p *page) fetch(ctx context.Context, f routine.Fetch, max int64) (_ routine
 		body, err = p.readBody(ctx, from, f, r, max)
 	}
 	became := asked(r.URL)
+	if refused := sent.refusal(); refused != nil {
+		return routine.Response{}, false, refused
+	}
 	if r.CSP && became.first == became.last {
 		return routine.Response{}, true, p.fetchError(f, r, became)
 	}
@@ -128,8 +165,6 @@ const (
 // keptRequest is the constant of each document that holds what makes requests as the
 // page. As with keptStringify, it is kept before the page's own code runs.
 var keptRequest = "rote" + rand.Text()
-
-var requestEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: "const " + keptRequest + " = " + requestSource}
 
 // requests calls a function of request.js.
 func requests[R any](ctx context.Context, p *page, from requester, function string, args ...any) (R, error) {
@@ -217,34 +252,37 @@ func (p *page) fetchError(f routine.Fetch, r response, became requestTrace) erro
 	if denied, ok := p.proxy.Denied(became.last); ok {
 		return denied
 	}
-	why := r.Error
-	known, ok := p.proxy.Failure(became.last)
-	switch {
-	case r.CSP:
+	why := cmp.Or(p.whyFailed(became.last, became.failure), r.Error)
+	if r.CSP {
 		why = "the Content-Security-Policy of the page forbids it: navigate to a page that allows it, or to the URL's own site"
-	case became.failure.CORS != nil:
-		why = fmt.Sprintf("the server does not let pages of this origin read it (CORS, %s): navigate to the URL's own site first", became.failure.CORS.Error)
-	case became.failure.Blocked != "":
-		why = "the browser blocked it (" + became.failure.Blocked + ")"
-	case ok:
-		why = known
-	case became.failure.Error != "":
-		why = explainNetError(became.failure.Error)
 	}
 	return routine.Errorf(routine.CodeNetworkError, "%s %s failed: %s", f.Method, routine.ShownURL(f.URL), why)
+}
+
+// whyFailed explains why a request got no answer; empty if that is not known.
+func (p *page) whyFailed(url string, failure loadingFailed) string {
+	known, ok := p.proxy.Failure(url)
+	switch {
+	case failure.CORS != nil:
+		return fmt.Sprintf("the server does not let pages of this origin read it (CORS, %s): navigate to the URL's own site first", failure.CORS.Error)
+	case failure.Blocked != "":
+		return "the browser blocked it (" + failure.Blocked + ")"
+	case ok:
+		return known
+	case failure.Error != "":
+		return explainNetError(failure.Error)
+	}
+	return ""
 }
 
 // goToOrigin opens the root page of the request's site, so that the request is made with
 // the site's cookies and origin. If the site has no page there, like many APIs, it opens
 // an empty document of that origin instead. If the site cannot be reached, the request
 // itself will fail and say so.
-func (p *page) goToOrigin(ctx context.Context, to string) (origin string, _ error) {
-	u, err := url.Parse(to)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", routine.Errorf(routine.CodeNavigationFailed,
-			"%q is no absolute http or https URL, and no page is open that it could be relative to: navigate first", routine.ShownURL(to))
+func (p *page) goToOrigin(ctx context.Context, to string) (origin string, err error) {
+	if origin, err = originOf(to); err != nil {
+		return "", err
 	}
-	origin = u.Scheme + "://" + u.Host
 	_, err = p.Navigate(ctx, origin+"/")
 	if err == nil {
 		var there bool
@@ -256,6 +294,16 @@ func (p *page) goToOrigin(ctx context.Context, to string) (origin string, _ erro
 		return "", p.failure(ctx, err)
 	}
 	return origin, p.openEmpty(ctx, origin)
+}
+
+// originOf is the origin of the URL of a request that is made from a blank page.
+func originOf(to string) (string, error) {
+	u, err := url.Parse(to)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", routine.Errorf(routine.CodeNavigationFailed,
+			"%q is no absolute http or https URL, and no page is open that it could be relative to: navigate first", routine.ShownURL(to))
+	}
+	return u.Scheme + "://" + u.Host, nil
 }
 
 // openEmpty opens an empty document of an origin, without a request to it.

@@ -44,6 +44,9 @@ type upload struct {
 // is none, nor leads to one, is clicked, and the input that then asks for a file
 // chooser takes them; else they are dropped onto it.
 func (p *page) handIn(ctx context.Context, t routine.Typing) (routine.Match, error) {
+	if err := p.checkExposed(ctx, "no files may be handed in"); err != nil {
+		return routine.Match{Final: true}, err
+	}
 	u := &upload{page: p, t: t}
 	o := options{Scroll: true, Press: true}
 	for _, f := range t.Files {

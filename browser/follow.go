@@ -60,13 +60,16 @@ func (t *tabs) followPopup(ctx context.Context, selector string, before openWind
 		}
 		return err
 	}
-	if popup == nil || popup.isClosed() {
+	if popup == nil {
 		return nil
 	}
 	popup.mu.Lock()
 	popup.asPopup.followed = true
 	popup.recordVisit(popup.nav.state.url)
 	popup.mu.Unlock()
+	if popup.isClosed() {
+		return nil
+	}
 	err = popup.awaitFirstDocument(ctx)
 	if popup.isClosed() {
 		return nil
@@ -76,7 +79,8 @@ func (t *tabs) followPopup(ctx context.Context, selector string, before openWind
 }
 
 // popupSince is the first popup that was opened since then, or else an earlier one that is
-// not followed and has navigated since then; nil if there is none.
+// not followed and has navigated since then, or else one that was opened since then and is
+// closed again; nil if there is none.
 func (p *page) popupSince(before openWindows) *page {
 	var again *page
 	for _, popup := range p.openPopups() {
@@ -88,7 +92,17 @@ func (p *page) popupSince(before openWindows) *page {
 			again = popup
 		}
 	}
-	return again
+	if again != nil {
+		return again
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, popup := range p.windows.unwarned {
+		if popup.asPopup.number > before.opened {
+			return popup
+		}
+	}
+	return nil
 }
 
 // awaitFirstDocument waits for the first document of a window.

@@ -32,6 +32,10 @@ func (v *frameView) Send(m proto.Request) *cdp.Future {
 	return v.p.i.client.Send(v.session, m.ProtoReq(), m)
 }
 
+func (v *frameView) SendAll(ms ...proto.Request) []*cdp.Future {
+	return v.p.i.client.SendAll(v.session, ms...)
+}
+
 func (v *frameView) Await(ctx context.Context, f *cdp.Future) ([]byte, error) {
 	return v.p.Await(ctx, f)
 }
@@ -40,14 +44,20 @@ func (v *frameView) Await(ctx context.Context, f *cdp.Future) ([]byte, error) {
 // has none yet, and a document that may not run scripts (CSP sandbox) has one without
 // the helper.
 func (v *frameView) world(ctx context.Context) (proto.RuntimeExecutionContextID, error) {
+	id, _, err := v.worldOrNew(ctx)
+	return id, err
+}
+
+// worldOrNew is world. made reports whether the world was created, without the helper.
+func (v *frameView) worldOrNew(ctx context.Context) (id proto.RuntimeExecutionContextID, made bool, err error) {
 	v.p.mu.Lock()
-	id := v.helper
+	id = v.helper
 	v.p.mu.Unlock()
 	if id != 0 {
-		return id, nil
+		return id, false, nil
 	}
-	made, err := cdp.Call[proto.PageCreateIsolatedWorldResult](ctx, v, proto.PageCreateIsolatedWorld{FrameID: v.frame, WorldName: helperName})
-	return made.ExecutionContextID, err
+	created, err := cdp.Call[proto.PageCreateIsolatedWorldResult](ctx, v, proto.PageCreateIsolatedWorld{FrameID: v.frame, WorldName: helperName})
+	return created.ExecutionContextID, true, err
 }
 
 // ask calls a function of the helper that only reads and returns no promise, without

@@ -123,21 +123,29 @@ func (p *page) frameMoved(e *proto.TargetAttachedToTarget, around proto.PageFram
 	}
 	p.mu.Unlock()
 	c.Listen(e.SessionID, func(method string, params json.RawMessage) {
+		if method == "Fetch.requestPaused" && p.answerPaused(e.SessionID, params) {
+			return
+		}
 		if g := p.currentGuard(); g != nil {
 			g.PostFrame(e.SessionID, method, params)
 		}
+		p.logRequests(e.SessionID, method, params)
 		if p.countConsole(method, params) {
 			p.sessionEvent(e.SessionID, method, params)
 		}
 	})
 	v.Send(proto.PageEnable{})
 	v.Send(proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true})
+	if p.first().log.Load() != nil {
+		enableLog(v).Forget()
+	}
 	if known {
 		v.Send(proto.RuntimeEnable{})
 		v.Send(proto.RuntimeAddBinding{Name: tellRun})
 		v.Send(helperEverywhere)
 		v.Send(clipboardEverywhere)
 	}
+	p.pauseSession(e.SessionID)
 	if g := p.currentGuard(); g != nil {
 		g.PauseFrame(e.SessionID)
 	}

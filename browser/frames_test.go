@@ -35,7 +35,7 @@ func holdUp(t *testing.T, c *cdp.Client) (release func()) {
 	t.Helper()
 	held, released := make(chan struct{}), make(chan struct{})
 	hold := sync.OnceFunc(func() { close(held); <-released })
-	c.Observe(func(proto.TargetSessionID, string) { hold() })
+	c.Observe(func(proto.TargetSessionID, string, string) { hold() })
 	go c.Send("", "Browser.getVersion", nil)
 	<-held
 	return func() { close(released); c.Observe(nil) }

@@ -73,7 +73,7 @@ func TestSpeedWithoutIdleGaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := opened.(*tabs).first
-		p.i.client.Observe(func(session proto.TargetSessionID, event string) {
+		p.i.client.Observe(func(session proto.TargetSessionID, _, event string) {
 			if session == p.session && slices.Contains(awaited, event) {
 				a.happens()
 			}

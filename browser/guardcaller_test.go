@@ -96,7 +96,7 @@ func TestPagesRegisterListenersAtFullSpeed(t *testing.T) {
 	for _, path := range []string{"/", "/wrapped"} {
 		p := mustOpen(t, b)
 		var pauses atomic.Int64
-		p.i.client.Observe(func(session proto.TargetSessionID, event string) {
+		p.i.client.Observe(func(session proto.TargetSessionID, _, event string) {
 			if session == p.session && event == "Debugger.paused" {
 				pauses.Add(1)
 			}

@@ -47,12 +47,26 @@ var (
 	requestSource string
 )
 
-// helper is the code of the helper. It may be evaluated twice. Its value is a primitive,
-// so that the page keeps no object for us.
-func helper() string {
-	sources := []string{domSource, visibleSource, pointSource, bringSource, fieldSource, filesSource, actionabilitySource, motionSource, endlessMotionSource,
-		pressSource, lostClickSource, typingSource, shortcutSource, clipboardSource, "Object.assign(rote, " + requestSource + ");"}
-	return "if (!globalThis.rote) { const tellRun = globalThis." + tellRun + ";" + strings.Join(sources, "") + "} 0"
+// withoutComments returns a script without its indentation, its empty lines and the lines
+// that are comments, because each page gets a copy of it. No template literal of the script
+// may span lines.
+func withoutComments(script string) string {
+	var kept []string
+	for line := range strings.Lines(script) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// helperScript is the code of the helper. It may be evaluated twice. Its value is a
+// primitive, so that the page keeps no object for us.
+var helperScript = "if (!globalThis.rote) { const tellRun = globalThis." + tellRun + ";\n" + withoutComments(helperSource()) + "\n} 0"
+
+func helperSource() string {
+	return strings.Join([]string{domSource, visibleSource, pointSource, bringSource, fieldSource, filesSource, actionabilitySource, motionSource,
+		endlessMotionSource, pressSource, lostClickSource, typingSource, shortcutSource, clipboardSource, "Object.assign(rote, " + requestSource + ");"}, "\n")
 }
 
 // helperName is the name of the helper's world.
@@ -60,7 +74,16 @@ const helperName = "helper"
 
 // helperEverywhere adds the helper to each new document before its scripts run, which
 // saves a round trip.
-var helperEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: helper(), WorldName: helperName}
+var helperEverywhere = cdp.Prepare(proto.PageAddScriptToEvaluateOnNewDocument{Source: helperScript, WorldName: helperName})
+
+// Our code in the page's own world is added to each new document in the same way: what
+// operations use there later, in constants that the page cannot reach, and the methods that
+// write to the clipboard. Frames with a session of their own only need the latter.
+var (
+	pageCodeEverywhere = cdp.Prepare(proto.PageAddScriptToEvaluateOnNewDocument{Source: "const " + keptStringify + " = " + withoutComments(stringifyScript) +
+		";\nconst " + keptRequest + " = " + withoutComments(requestSource) + ";\n" + clipboardScript})
+	clipboardEverywhere = cdp.Prepare(proto.PageAddScriptToEvaluateOnNewDocument{Source: clipboardScript})
+)
 
 // viewer is a page or a view of a frame.
 type viewer interface{ viewed() *frameView }
@@ -94,7 +117,7 @@ func callHelper[R any](ctx context.Context, in viewer, inTask func() bool, funct
 	}
 	// The document may be replaced between looking up the world and using it.
 	for attempt := 0; ; attempt++ {
-		id, err := v.world(ctx)
+		id, made, err := v.worldOrNew(ctx)
 		if err != nil {
 			return result, cdp.AsGone(err)
 		}
@@ -102,9 +125,12 @@ func callHelper[R any](ctx context.Context, in viewer, inTask func() bool, funct
 		if inTask() {
 			expression = inNewTask(called)
 		}
+		if made { // as the same text as for new documents, so that V8 compiles it once
+			v.Send(proto.RuntimeEvaluate{ContextID: id, Expression: helperScript}).Forget()
+		}
 		value, err := cdp.Evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, AwaitPromise: true, ReturnByValue: true, Expression: expression})
 		if attempt < 3 && notLoaded(err) {
-			if _, err := cdp.Evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, Expression: helper()}); err != nil && !errors.Is(cdp.AsGone(err), cdp.ErrGone) {
+			if _, err := cdp.Evaluate(ctx, v, proto.RuntimeEvaluate{ContextID: id, Expression: helperScript}); err != nil && !errors.Is(cdp.AsGone(err), cdp.ErrGone) {
 				return result, err
 			}
 			continue

@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
 )
 
 // Every kind of document has the helper, and has it when its load event fires.
@@ -54,4 +57,31 @@ func TestHelperIsThereWithTheDocument(t *testing.T) {
 			t.Fatal(got)
 		}
 	})
+}
+
+// The helper without its comments is the same program.
+func TestScriptsKeepTheirCodeWithoutComments(t *testing.T) {
+	for name, source := range map[string]string{"helper": helperSource(), "clipboard": clipboardAPISource,
+		"stringify": "const f = " + stringifyScript, "request": "const f = " + requestSource} {
+		short := withoutComments(source)
+		if len(short) > len(source)*4/5 || strings.Contains(short, "\n ") || strings.Contains(short, "\n//") {
+			t.Errorf("%s: %d bytes of %d are left", name, len(short), len(source))
+		}
+		if program(t, short) != program(t, source) {
+			t.Errorf("%s has changed", name)
+		}
+	}
+	if got, want := withoutComments("// a\n\n  x = 1 // b\n\ty()\n"), "x = 1 // b\ny()"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// program is the syntax tree of a script, written out.
+func program(t *testing.T, source string) string {
+	t.Helper()
+	tree, err := js.Parse(parse.NewInputString(source), js.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree.JSString()
 }

@@ -137,6 +137,11 @@ func (p *page) Press(ctx context.Context, text string) error {
 	if err := p.awaitRest(ctx); err != nil {
 		return err
 	}
+	if copies(keys) {
+		if err := p.checkExposed(ctx, "nothing may be copied"); err != nil {
+			return err
+		}
+	}
 	before := p.now()
 	if _, err := help[any](ctx, p, "readyForKeys"); err != nil && !errors.Is(err, cdp.ErrGone) {
 		return p.failure(ctx, err)
@@ -148,6 +153,9 @@ func (p *page) Press(ctx context.Context, text string) error {
 		}
 	}
 	if pastes, textOnly := pastes(keys); pastes {
+		if err := p.checkClipboard(); err != nil {
+			return err
+		}
 		if err := p.handClipboard(ctx, textOnly); err != nil {
 			return p.failure(ctx, err)
 		}

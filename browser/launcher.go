@@ -22,6 +22,9 @@ type process interface {
 	// MemoryUse is the memory of the browser's processes that outlive a run, in bytes; 0 if
 	// it is not known.
 	MemoryUse() int64
+	// AvailableMemory is how much more memory the processes of its machine may use, in bytes;
+	// false if it is not known.
+	AvailableMemory() (int64, bool)
 	// LowerPriorities lowers the priority of the processes of pages that have used much
 	// processor time, but for those in already. It returns the ids of all processes with a
 	// lower priority.

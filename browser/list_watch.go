@@ -26,14 +26,27 @@ func newListWatch(r scriptRequests) *listWatch {
 }
 
 // isComplete reports whether s is a list that does not have the wanted option and is not
-// expected to get it. It must be called after each look at the page, because it only
-// notices requests between two calls.
+// expected to get it. It must be called after each look at the page, like quietFor.
 func (w *listWatch) isComplete(s actionPoint) bool {
+	quiet, unchanged := w.quietFor(), time.Duration(s.Unchanged*float64(time.Millisecond))
+	return !s.OK && min(unchanged, quiet) >= listQuietTime
+}
+
+// quietFor is for how long no request was made. It must be called often, because it only
+// notices requests between two calls.
+func (w *listWatch) quietFor() time.Duration {
 	if made, underWay := w.requests.scriptRequests(); underWay || made != w.made {
 		w.made, w.quiet = made, time.Now()
 	}
-	unchanged := time.Duration(s.Unchanged * float64(time.Millisecond))
-	return !s.OK && min(unchanged, time.Since(w.quiet)) >= listQuietTime
+	return time.Since(w.quiet)
+}
+
+// requestsUnderWay counts the requests of the run's scripts that have no answer yet.
+func (p *page) requestsUnderWay() int {
+	first := p.first()
+	first.mu.Lock()
+	defer first.mu.Unlock()
+	return len(first.downloads.requests)
 }
 
 // scriptRequests returns how many requests the scripts of the run's pages have made, and

@@ -9,26 +9,24 @@ Object.assign(globalThis.rote, (() => {
   // expect observes the next click in all windows that the helper can access. The click is
   // on e, or on over, which represents it. matches are all matches of its selector.
   function expect(e, over, selector, matches, windows) {
-    expected?.off();
-    const c = { e, over, selector, text: e.textContent, before: new WeakSet(matches), down: null, up: false, reached: false, kept: null };
-    const ours = n => n.nodeType === Node.ELEMENT_NODE && (serves(n, over) || serves(n, e));
-    const see = event => {
-      if (!event.isTrusted) return;
-      const on = event.composedPath()[0];
-      if (event.type === 'mousedown') {
-        if (!c.down) [c.down, c.at] = [event, over.getBoundingClientRect()];
-      } else if (!c.down) return;
-      else if (event.type === 'blur' || event.type === 'change') c.kept ??= e.isConnected;
-      else if (on.nodeType === Node.ELEMENT_NODE && ours(on)) c[event.type === 'mouseup' ? 'up' : 'reached'] = true;
-      else if (event.type !== 'mouseup' && fate(c)) { // the click event is on a common ancestor of both places
-        event.preventDefault();
-        event.stopImmediatePropagation();
-      }
-    };
-    const each = change => { for (const w of windows) for (const name of events) w[change](name, see, { capture: true, passive: false }); };
-    each('addEventListener');
-    c.off = () => each('removeEventListener');
-    expected = c;
+    for (const w of windows) for (const name of events) w.addEventListener(name, see, { capture: true, passive: false }); // they stay, like those of arm
+    expected = { e, over, selector, text: e.textContent, before: new WeakSet(matches), down: null, up: false, reached: false, kept: null };
+  }
+
+  // see notes what an event says of the click that is expected, if one is.
+  function see(event) {
+    const c = expected;
+    if (!c || !event.isTrusted) return;
+    const on = event.composedPath()[0], ours = n => n.nodeType === Node.ELEMENT_NODE && (serves(n, c.over) || serves(n, c.e));
+    if (event.type === 'mousedown') {
+      if (!c.down) [c.down, c.at] = [event, c.over.getBoundingClientRect()];
+    } else if (!c.down) return;
+    else if (event.type === 'blur' || event.type === 'change') c.kept ??= c.e.isConnected;
+    else if (ours(on)) c[event.type === 'mouseup' ? 'up' : 'reached'] = true;
+    else if (event.type !== 'mouseup' && fate(c)) { // the click event is on a common ancestor of both places
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
   }
 
   // fate says how a click was lost; null if it was not. An element that is gone, hidden or
@@ -51,7 +49,6 @@ Object.assign(globalThis.rote, (() => {
   // lost says how the last click was lost, or is null, after its events were dispatched.
   function lost() {
     const c = expected;
-    c?.off();
     expected = null;
     return c && fate(c);
   }

@@ -32,6 +32,28 @@ type page struct {
 	// attachedTo is closed when target and session are known.
 	attachedTo chan struct{}
 	closing    sync.Once
+	// priming reports whether prime is at work; it needs no lock. credentialsGiven reports whether
+	// the browser has got the credentials of the proxy; only the reading goroutine uses it.
+	priming          atomic.Bool // prime.go
+	credentialsGiven bool
+	// withoutSite reports whether Fetch opens no page of the site. Only the run's goroutine
+	// uses it.
+	withoutSite bool
+	// preparable reports whether pages can be prepared for runs like the page's.
+	preparable bool
+	// requestsTo is the origin of the empty document that the page has, for a run that only
+	// makes requests and keeps no state; empty if it has none.
+	requestsTo string
+
+	// Guarded by Browser.mu.
+
+	// rehearsed reports whether the page was rehearsed, while it was ready; rehearsal is
+	// the one under way.
+	rehearsed bool
+	rehearsal *rehearsal
+	endedAt   time.Time // when its run has ended
+	// runEnded frees what the run has on the Browser; nil while the page has no run.
+	runEnded func()
 
 	mu       sync.Mutex
 	nav      navigation    // page_events.go
@@ -45,6 +67,8 @@ type page struct {
 	trace    trace         // trace.go
 	chooser  *chooser      // files.go: what the page has asked for while files are handed in
 	asPopup  popupState    // popups.go
+	// sending is the request with secrets that is under way; nil if there is none.
+	sending atomic.Pointer[releasedRequest] // released_request.go; needs no lock
 
 	// Of the run, and so of its first page only.
 
@@ -56,8 +80,15 @@ type page struct {
 	downloads downloads      // downloads.go
 	storage   projectStorage // storage_state.go
 	clipboard string         // clipboard.go: JSON of what the run has copied, see copied
+	released  releases       // secret_exposed.go
 	// acceptsDialogs reports whether dialogs are accepted; otherwise they are dismissed.
 	acceptsDialogs atomic.Bool // dialogs.go; needs no lock
+	// log are the run's requests; nil if they are not recorded.
+	log atomic.Pointer[requestLog] // request_log.go; needs no lock
+	// blocks are the types of resources that are not loaded; nil if all are loaded.
+	blocks atomic.Pointer[blockedTypes] // block.go; needs no lock
+	// watch has the secrets that requests must not carry; nil if there are none.
+	watch atomic.Pointer[secretWatch] // secret_watch.go; needs no lock
 }
 
 // openTime and disposeTime bound the creation and the disposal of a context. Both take
@@ -67,17 +98,24 @@ const (
 	disposeTime = 2 * time.Second
 )
 
-// newPage creates a context with a page that is ready to be used.
-func newPage(b *Browser, i *instance) (*page, error) {
-	proxy, err := egress.Listen(b.config.Egress, b.limits())
+// newPage creates a context with a page that is ready to be used, under an egress policy.
+func newPage(b *Browser, i *instance, policy *egress.Policy) (*page, error) {
+	proxy, err := b.openProxy(i, policy)
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("listen for its proxy: %w", err))
 	}
 	p := blankPage(b, i, proxy)
 	ctx, cancel := context.WithTimeout(context.Background(), openTime)
 	defer cancel()
-	if err := p.open(ctx, "http://"+proxy.Addr()); err != nil {
+	err = p.open(ctx, "http://"+proxy.Addr())
+	if err == nil {
+		err = p.prime(ctx, primeTime)
+	}
+	if err != nil {
 		_ = p.disposeContext()
+		if ctx.Err() != nil {
+			return nil, unavailable(fmt.Errorf("open a page: %w", silentError{openTime}))
+		}
 		return nil, fmt.Errorf("open a page: %w", p.failure(ctx, err))
 	}
 	return p, nil
@@ -85,7 +123,7 @@ func newPage(b *Browser, i *instance) (*page, error) {
 
 func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
 	p := &page{b: b, i: i, proxy: proxy, attachedTo: make(chan struct{}), input: inputState{acting: &atomic.Bool{}},
-		nav: navigation{state: navState{url: "about:blank", lifecycle: map[string]bool{}}, changed: make(chan struct{})},
+		nav: navigation{state: navState{url: "about:blank"}, changed: make(chan struct{})},
 		end: pageEnd{dead: make(chan struct{})}, guarding: guarding{realms: map[proto.RuntimeExecutionContextID]bool{}}}
 	p.frames = frameTree{top: &frameView{p: p}, reach: map[proto.PageFrameID]*frameView{}}
 	p.tabs = &tabs{first: p}
@@ -95,7 +133,14 @@ func blankPage(b *Browser, i *instance, proxy *egress.Proxy) *page {
 // startRun assigns a ready page to a run: its egress rules, its stored state and its
 // options.
 func (p *page) startRun(ctx context.Context, o routine.PageOptions) error {
-	p.turn = o.Turn
+	if err := p.b.stopRehearsal(ctx, p); err != nil {
+		return p.failure(ctx, err)
+	}
+	p.turn, p.withoutSite = o.Turn, o.RequestsOnly
+	p.preparable = canPrepare(o)
+	if o.Lifetime > 0 {
+		p.proxy.SetTime(o.Lifetime)
+	}
 	if len(o.AllowedHosts) > 0 {
 		if err := p.proxy.Narrow(o.AllowedHosts); err != nil {
 			return routine.Errorf(routine.CodeForbidden, "the hosts that the caller's runs are limited to: %w", err)
@@ -104,26 +149,43 @@ func (p *page) startRun(ctx context.Context, o routine.PageOptions) error {
 	p.mu.Lock()
 	p.downloads.maxBytes = o.MaxFiles
 	p.mu.Unlock()
-	if !o.KeepState {
-		return nil
+	if o.Watch {
+		if err := p.watchRequests(ctx); err != nil {
+			return p.failure(ctx, err)
+		}
 	}
-	return p.failure(ctx, p.restore(ctx, o.State))
+	if o.KeepState {
+		if err := p.restore(ctx, o.State); err != nil {
+			return p.failure(ctx, err)
+		}
+	}
+	return p.failure(ctx, p.blockTypes(ctx, o.Block))
 }
 
 // open creates the context and its page. All traffic of the context uses the proxy.
 func (p *page) open(ctx context.Context, proxy string) error {
 	browser := p.i.client.Browser(ctx)
-	made, err := proto.TargetCreateBrowserContext{ProxyServer: proxy, ProxyBypassList: "<-loopback>"}.Call(browser)
+	made, err := proto.TargetCreateBrowserContext{ProxyServer: proxy, ProxyBypassList: "<-loopback>", DisposeOnDetach: true}.Call(browser)
 	if err != nil {
 		return err
 	}
+	if !fileID.MatchString(string(made.BrowserContextID)) {
+		return fmt.Errorf("the browser gave a context the id %q", routine.Truncate(string(made.BrowserContextID), 100))
+	}
 	p.context = made.BrowserContextID
 	p.i.targets.register(p)
-	if err := p.allowDownloads(ctx); err != nil {
+	allowed := p.allowDownloads()
+	opened := p.i.client.Send("", "Target.createTarget", proto.TargetCreateTarget{URL: "about:blank", BrowserContextID: p.context})
+	if _, err := allowed.Wait(ctx); err != nil {
 		return err
 	}
-	if _, err := (proto.TargetCreateTarget{URL: "about:blank", BrowserContextID: p.context}).Call(browser); err != nil {
-		return err
+	select { // it is attached before createTarget is answered
+	case <-p.attachedTo:
+	case a := <-opened.Answer():
+		if a.Err != nil {
+			return a.Err
+		}
+	case <-ctx.Done():
 	}
 	select {
 	case <-p.attachedTo:
@@ -132,9 +194,7 @@ func (p *page) open(ctx context.Context, proxy string) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return cdp.CallAll(ctx, p, append(eachPage,
-		proto.RuntimeRunIfWaitingForDebugger{},
-	)...)
+	return cdp.CallAll(ctx, p, append(eachPage, proto.RuntimeRunIfWaitingForDebugger{})...)
 }
 
 // eachPage are the requests that set up each page before its scripts run: they enable
@@ -142,8 +202,8 @@ func (p *page) open(ctx context.Context, proxy string) error {
 // full Chromium draw the page also behind another window of the run.
 var eachPage = []proto.Request{
 	proto.EmulationSetFocusEmulationEnabled{Enabled: true},
-	proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.RuntimeEnable{}, networkEnable{}, proto.RuntimeAddBinding{Name: tellRun},
-	helperEverywhere, clipboardEverywhere, stringifyEverywhere, requestEverywhere,
+	proto.PageEnable{}, proto.RuntimeEnable{}, networkEnable{}, proto.RuntimeAddBinding{Name: tellRun},
+	helperEverywhere, pageCodeEverywhere,
 	proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true},
 }
 
@@ -160,11 +220,16 @@ func (networkEnable) MarshalJSON() ([]byte, error) {
 }
 
 // Send writes a request to the page's session and does not wait for the answer.
-func (p *page) Send(m proto.Request) *cdp.Future {
-	if strings.HasPrefix(m.ProtoReq(), "Input.") {
-		p.input.sent.Add(1)
+func (p *page) Send(m proto.Request) *cdp.Future { return p.SendAll(m)[0] }
+
+// SendAll is Send for several requests, which are written together.
+func (p *page) SendAll(ms ...proto.Request) []*cdp.Future {
+	for _, m := range ms {
+		if strings.HasPrefix(m.ProtoReq(), "Input.") {
+			p.input.sent.Add(1)
+		}
 	}
-	return p.i.client.Send(p.session, m.ProtoReq(), m)
+	return p.i.client.SendAll(p.session, ms...)
 }
 
 // errCrashed is the error of calls to a page whose renderer has crashed.
@@ -211,12 +276,15 @@ func (p *page) failure(ctx context.Context, err error) error {
 	return err
 }
 
-// Close disposes of the context in the background, so that the run's result need not
-// wait for that. Further calls do nothing.
-func (p *page) Close() { p.closing.Do(func() { p.b.disposePage(p) }) }
+// Close ends the network of the page and disposes of its context in the background, so that
+// the run's result need not wait for that. Further calls do nothing.
+func (p *page) Close() { p.closing.Do(func() { p.b.endPage(p) }) }
 
 func (p *page) disposeContext() error {
 	p.i.targets.unregister(p)
+	if l := p.log.Load(); l != nil {
+		l.stop()
+	}
 	defer p.proxy.Close()
 	defer p.removeDownloads()
 	p.mu.Lock()
@@ -236,7 +304,10 @@ func (p *page) disposeContext() error {
 	} else {
 		err = proto.TargetDisposeBrowserContext{BrowserContextID: p.context}.Call(p.i.client.Browser(ctx))
 	}
-	if errors.Is(err, cdp.ErrClosed) {
+	switch {
+	case err == nil:
+		p.i.targets.disposed(p)
+	case errors.Is(err, cdp.ErrClosed):
 		return nil // the browser has ended, and the context with it
 	}
 	return err

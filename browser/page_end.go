@@ -1,6 +1,10 @@
 package browser
 
-import "rote/browser/cdp"
+import (
+	"github.com/go-rod/rod/lib/proto"
+
+	"rote/browser/cdp"
+)
 
 // pageEnd says whether and why the page can no longer be used. Why the run was blocked is
 // kept by the first page.
@@ -68,4 +72,16 @@ func (p *page) errBlocked() error {
 	first.mu.Lock()
 	defer first.mu.Unlock()
 	return first.end.blocked
+}
+
+// stopScripts stops the timers and events of the run's pages and their frames. A task that is
+// at work and workers continue.
+func (p *page) stopScripts() {
+	stop := proto.EmulationSetScriptExecutionDisabled{Value: true}
+	for _, own := range append(p.openPopups(), p) {
+		own.Send(stop).Forget()
+		for _, session := range (guardAdapter{own}).FrameSessions() {
+			p.i.client.Send(session, stop.ProtoReq(), stop).Forget()
+		}
+	}
 }

@@ -3,7 +3,6 @@ package browser
 import (
 	"context"
 	"encoding/json"
-	"maps"
 
 	"github.com/go-rod/rod/lib/proto"
 
@@ -26,9 +25,8 @@ type navigation struct {
 type navState struct {
 	url    string
 	loader string // of the current document
-	// lifecycle holds the lifecycle events of loader so far, such as DOMContentLoaded and
-	// load.
-	lifecycle map[string]bool
+	// loaded reports whether that document has fired its load event.
+	loaded bool
 	// bodyBroke reports whether the document's body broke off, so that no load event will
 	// come.
 	bodyBroke bool
@@ -59,10 +57,16 @@ func (s navState) navigating() bool { return s.pending > 0 || s.current != "" }
 // event handles the events of the page's session. It runs on the reading goroutine, so
 // it must not wait for anything.
 func (p *page) event(method string, params json.RawMessage) {
-	if !p.countConsole(method, params) {
+	if p.answerPrime(method, params) || !p.countConsole(method, params) {
 		return
 	}
-	p.trace.note(method, params)
+	if method == "Fetch.requestPaused" && p.answerPaused(p.session, params) {
+		return
+	}
+	if !p.isBlockedLoad(method, params) {
+		p.trace.note(method, params)
+	}
+	p.logRequests(p.session, method, params)
 	if guard.Handles(method) {
 		if g := p.currentGuard(); g != nil {
 			g.Post(method, params)
@@ -72,26 +76,15 @@ func (p *page) event(method string, params json.RawMessage) {
 	case "Page.frameNavigated":
 		p.frameEvent(p.session, method, params)
 		p.navigation(method, params)
-	case "Page.navigatedWithinDocument", "Page.lifecycleEvent", "Page.frameRequestedNavigation", "Page.frameStartedNavigating", "Page.frameStoppedLoading":
+	case "Page.navigatedWithinDocument", "Page.loadEventFired", "Page.frameRequestedNavigation", "Page.frameStartedNavigating", "Page.frameStoppedLoading":
 		p.navigation(method, params)
-	case "Network.responseReceived":
-		p.trackRequests(method, params)
-		if e, ok := cdp.Decode[proto.NetworkResponseReceived](params); ok && e.Response != nil {
-			if e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.FrameID) {
-				p.update(func(s *navState) { s.status, s.statusOf = e.Response.Status, string(e.LoaderID) })
-			}
-			if e.Response.Status >= 400 {
-				p.trace.refused(&e)
-			}
+	case "Network.responseReceived", "Network.requestWillBeSent", "Network.loadingFinished":
+		if e, ok := cdp.Decode[requestEvent](params); ok {
+			p.requestEvent(method, &e)
 		}
-	case "Network.requestWillBeSent":
-		p.noteRequest(params)
-		p.trackRequests(method, params)
-	case "Network.loadingFinished":
-		p.trackRequests(method, params)
 	case "Network.loadingFailed":
-		p.trackRequests(method, params)
 		if e, ok := cdp.Decode[loadingFailed](params); ok {
+			p.trackRequests(method, &requestEvent{ID: e.ID})
 			p.noteFailure(e)
 		}
 	case "Runtime.consoleAPICalled":
@@ -126,10 +119,8 @@ func (p *page) navigation(method string, params json.RawMessage) {
 		if e, ok := cdp.Decode[proto.PageNavigatedWithinDocument](params); ok && p.isMain(e.FrameID) {
 			p.update(func(s *navState) { s.url = e.URL })
 		}
-	case "Page.lifecycleEvent":
-		if e, ok := cdp.Decode[proto.PageLifecycleEvent](params); ok && p.isMain(e.FrameID) {
-			p.update(func(s *navState) { s.newDocument(string(e.LoaderID)); s.lifecycle[string(e.Name)] = true })
-		}
+	case "Page.loadEventFired": // of the main frame
+		p.update(func(s *navState) { s.loaded = true })
 	case "Page.frameRequestedNavigation":
 		if e, ok := cdp.Decode[proto.PageFrameRequestedNavigation](params); ok && p.isMain(e.FrameID) &&
 			e.Disposition == proto.PageClientNavigationDispositionCurrentTab {
@@ -144,6 +135,7 @@ func (p *page) navigation(method string, params json.RawMessage) {
 					s.requests++
 				}
 				s.current, s.lastStarted, s.currentURL, s.failure = e.LoaderID, e.LoaderID, e.URL, ""
+				p.noteStarted(e)
 			})
 		}
 	case "Page.frameStoppedLoading":
@@ -167,6 +159,9 @@ type startedNavigating struct {
 func (e *startedNavigating) within() bool {
 	return e.Type == "sameDocument" || e.Type == "historySameDocument"
 }
+
+// restores reports whether the browser may fill the fields of the document as they were.
+func (e *startedNavigating) restores() bool { return e.Type != "differentDocument" }
 
 // sessionEvent handles the events that any session of the page may send: of dialogs,
 // frames, execution contexts and workers.
@@ -214,12 +209,12 @@ func (p *page) sessionEvent(session proto.TargetSessionID, method string, params
 
 func (p *page) isMain(frame proto.PageFrameID) bool { return string(frame) == string(p.target) }
 
-// newDocument records a new document, whose lifecycle starts from the beginning.
+// newDocument records a new document, which has yet to load.
 func (s *navState) newDocument(loader string) {
 	if s.loader == loader {
 		return
 	}
-	s.loader, s.lifecycle, s.bodyBroke = loader, map[string]bool{}, false
+	s.loader, s.loaded, s.bodyBroke = loader, false, false
 }
 
 func (p *page) update(change func(*navState)) {
@@ -282,9 +277,7 @@ func (p *page) Warnings() []string {
 func (p *page) now() navState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := p.nav.state
-	s.lifecycle = maps.Clone(s.lifecycle)
-	return s
+	return p.nav.state
 }
 
 // waitFor waits until the state satisfies done, which is asked at once and

@@ -137,7 +137,20 @@ func (p guardAdapter) MainFrame() proto.PageFrameID { return proto.PageFrameID(p
 func (p guardAdapter) Acting() bool { return p.input.acting.Load() }
 
 // FetchAhead takes no lock but one of the proxy.
-func (p guardAdapter) FetchAhead(on bool) { p.proxy.FetchAhead(on) }
+func (p guardAdapter) FetchAhead(on bool) { p.proxy.FetchAhead(on && !p.isWatched()) }
+
+// BypassWorker takes the lock of the client.
+func (p guardAdapter) BypassWorker(on bool) {
+	p.Send(proto.NetworkSetBypassServiceWorker{Bypass: on || p.isWatched()}).Forget()
+}
+
+// PausePatterns takes no lock.
+func (p guardAdapter) PausePatterns(session proto.TargetSessionID) []*proto.FetchRequestPattern {
+	if session == "" {
+		return p.ownPausePatterns()
+	}
+	return p.pausePatterns()
+}
 
 // Block takes the lock of each page of the run, one after the other, and in that of the
 // first page the lock of the client.

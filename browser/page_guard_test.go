@@ -16,6 +16,7 @@ func TestGuardMayCallPageUnderItsLock(t *testing.T) {
 	defer p.mu.Unlock()
 	for name, call := range map[string]func(guardAdapter){
 		"Send":       func(g guardAdapter) { g.Send(proto.RuntimeEvaluate{Expression: "1"}) },
+		"SendAll":    func(g guardAdapter) { g.SendAll(proto.RuntimeEvaluate{Expression: "1"}) },
 		"SendTo":     func(g guardAdapter) { g.SendTo(p.session, proto.RuntimeEvaluate{Expression: "1"}) },
 		"MainFrame":  func(g guardAdapter) { g.MainFrame() },
 		"Acting":     func(g guardAdapter) { g.Acting() },

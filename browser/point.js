@@ -1,7 +1,7 @@
 // Finds points where an element can be hit, in the coordinates of the top viewport.
 Object.assign(rote.inner, (() => {
   'use strict';
-  const { describe, up, seat, boxes, partBoxes, isControl } = rote.inner;
+  const { is, describe, up, seat, boxes, partBoxes, isControl } = rote.inner;
 
   // hit is the topmost element at a point of e's document, through open shadow roots. For
   // slotted text the browser returns the host; hit returns the slot.
@@ -31,7 +31,7 @@ Object.assign(rote.inner, (() => {
   const takes = 'a[href],button,input,select,textarea,summary,label,' +
     '[role=button],[role=link],[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=option]';
   const clickTarget = n => {
-    while (n && !n.matches(takes)) n = up(n);
+    while (n && !is(n, takes)) n = up(n);
     return n;
   };
 
@@ -48,7 +48,7 @@ Object.assign(rote.inner, (() => {
   function idle(n, e) {
     for (; n && n !== e; n = up(n)) {
       if (isControl(n) && n.matches(':disabled')) return `is disabled at every place that shows (${describe(n)})`;
-      if (e.localName === 'label' && n !== e.control && n.matches('a[href],button,input,select,textarea')) return 'is covered by ' + describe(n);
+      if (e.localName === 'label' && n !== e.control && is(n, 'a[href],button,input,select,textarea')) return 'is covered by ' + describe(n);
     }
     return null;
   }
@@ -97,7 +97,6 @@ Object.assign(rote.inner, (() => {
   // and around it, then everywhere. An image map area or a shape is somewhere in its box.
   const around = [[.5, .5], [.25, .5], [.75, .5], [.5, .25], [.5, .75]];
   const raster = n => Array.from({ length: n * n }, (_, i) => [(i % n + .5) / n, (Math.floor(i / n) + .5) / n]);
-  const coarse = raster(10), fine = raster(40);
   const maxBoxes = 20; // boxes of one element in which points are tried
 
   // clip is the part of the viewport in which e can be visible: the intersection of the
@@ -141,7 +140,8 @@ Object.assign(rote.inner, (() => {
     for (const r of rs) for (const f of around) yield at(r, f);
     for (const r of shown(e, partBoxes(e))) for (const f of around) yield at(r, f);
     if (typeof e.isPointInStroke === 'function') yield* along(e);
-    for (const r of rs) for (const f of shape ? fine : coarse) yield at(r, f);
+    const everywhere = raster(shape ? 40 : 10);
+    for (const r of rs) for (const f of everywhere) yield at(r, f);
   }
 
   // along are points on the line of an SVG shape.

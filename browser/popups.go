@@ -37,6 +37,8 @@ type popupState struct {
 	reachesOpener bool
 	// followed reports whether the run follows it or has.
 	followed bool
+	// ofLoaded reports whether a document that may hold a secret has opened it.
+	ofLoaded bool
 }
 
 // first is the run's first page.
@@ -90,6 +92,7 @@ func (p *page) popupAttached(e *proto.TargetAttachedToTarget) {
 		return
 	}
 	popup := opener.newPopup(e)
+	popup.asPopup.ofLoaded = opener.isLoaded()
 	p.update(func(*navState) {
 		if w.open == nil {
 			w.open = map[proto.TargetSessionID]*page{}
@@ -101,6 +104,13 @@ func (p *page) popupAttached(e *proto.TargetAttachedToTarget) {
 	})
 	for _, m := range eachPage {
 		popup.Send(m)
+	}
+	if p.log.Load() != nil {
+		enableLog(popup).Forget()
+	}
+	popup.pauseSession(popup.session)
+	if p.isWatched() {
+		popup.Send(proto.NetworkSetBypassServiceWorker{Bypass: true}).Forget()
 	}
 	if g == nil {
 		p.i.client.ResumeTarget(e)
@@ -200,6 +210,9 @@ func (p *page) popupClosed(session proto.TargetSessionID) {
 	for _, f := range popup.currentFrames() {
 		p.i.client.Unlisten(f.session)
 	}
+	if l := p.log.Load(); l != nil {
+		l.abandon(func(r *loggedRequest) bool { return r.page == popup })
+	}
 	popup.mu.Lock()
 	popup.end.closed = true
 	popup.mu.Unlock()
@@ -241,15 +254,30 @@ func (p *page) openPopups() []*page {
 // closePopups closes all popups but p and its openers, because a script could act in them
 // unseen if the page has kept references to them.
 func (p *page) closePopups(ctx context.Context) error {
-	others := func() []*page {
-		return slices.DeleteFunc(p.openPopups(), func(popup *page) bool {
-			for own := p; own != nil; own = own.asPopup.opener {
-				if own == popup {
-					return true
-				}
+	return p.closeThose(ctx, func(popup *page) bool {
+		for own := p; own != nil; own = own.asPopup.opener {
+			if own == popup {
+				return false
 			}
-			return false
-		})
+		}
+		return true
+	}, "popups that were closed before the script, as it is not proved to only read: %d",
+		routine.Errorf(routine.CodeScriptBlocked, "a popup of the page's does not close, and a script could act in it unseen"))
+}
+
+// closeLoadedPopups closes the popups that were opened by documents that may have held a
+// secret, except those that the run follows.
+func (p *page) closeLoadedPopups(ctx context.Context) error {
+	return p.closeThose(ctx, func(popup *page) bool { return popup.asPopup.ofLoaded && !popup.isFollowed() },
+		"popups that were closed because a page with a secret had opened them: %d",
+		routine.Errorf(routine.CodeSecretExposed, "a popup of a page with a secret does not close, and it could have the secret: leave the page first"))
+}
+
+// closeThose closes the popups for which chosen reports true and waits for that. warning has
+// their number; unclosed is the error if one stays open.
+func (p *page) closeThose(ctx context.Context, chosen func(*page) bool, warning string, unclosed error) error {
+	others := func() []*page {
+		return slices.DeleteFunc(p.openPopups(), func(popup *page) bool { return !chosen(popup) })
 	}
 	popups := others()
 	if len(popups) == 0 {
@@ -258,9 +286,8 @@ func (p *page) closePopups(ctx context.Context) error {
 	for _, popup := range popups {
 		p.closePopup(popup.session)
 	}
-	p.warn(fmt.Sprintf("popups that were closed before the script, as it is not proved to only read: %d", len(popups)))
-	bounded, cancel := context.WithTimeoutCause(ctx, popupTime, routine.Errorf(routine.CodeScriptBlocked,
-		"a popup of the page's does not close, and a script could act in it unseen"))
+	p.warn(fmt.Sprintf(warning, len(popups)))
+	bounded, cancel := context.WithTimeoutCause(ctx, popupTime, unclosed)
 	defer cancel()
 	return p.first().waitFor(bounded, func(navState) (bool, error) { return len(others()) == 0, nil })
 }

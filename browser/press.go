@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/go-rod/rod/lib/proto"
 
@@ -17,6 +18,10 @@ const outside = -1
 
 // pressure is the pressure of pointer events of a mouse whose button is down.
 const pressure = 0.5
+
+// reportTime is how long the helper's report of a press is waited for after the press was
+// answered. Usually it comes within a millisecond; otherwise the helper is asked.
+const reportTime = 5 * time.Millisecond
 
 // pressMouse moves the mouse to the spot and clicks. If the first press reaches something
 // else, press returns its description and clicks nothing.
@@ -39,7 +44,8 @@ func (p *page) pressMouse(ctx context.Context, s actionPoint, c routine.Click, b
 		return "", err
 	}
 	defer judged.Forget()
-	moved, pressed := p.Send(move), p.Send(at(down, 1))
+	sent := p.SendAll(move, at(down, 1))
+	moved, pressed := sent[0], sent[1]
 	defer moved.Forget()
 	defer pressed.Forget()
 	hit, seen, err := p.landed(ctx, s, before, judged, pressed)
@@ -80,6 +86,11 @@ func (p *page) landed(ctx context.Context, s actionPoint, before navState, judge
 	case a := <-pressed.Answer():
 		if ignoreGone(a.Err) != nil {
 			return "", false, a.Err
+		}
+		select { // the report may be on the way
+		case a := <-judged.Answer():
+			return judgement(a)
+		case <-time.After(reportTime):
 		}
 	case <-p.end.dead:
 		return "", false, errCrashed

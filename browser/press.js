@@ -14,36 +14,39 @@ Object.assign(globalThis.rote, (() => {
   function arm(e, over, windows, frames, moving) {
     disarm();
     const places = () => [over, ...frames].map(n => n.getBoundingClientRect());
-    const press = { landed: null, leaving: false }, before = places();
+    const press = { e, over, moving, places, before: places(), landed: null, leaving: false };
     press.judged = new Promise(done => { press.tell = done; });
-    const judge = event => {
-      if (!event.isTrusted) return;
-      if (event.type === 'pointermove') {
-        press.near = places();
-        return;
-      }
-      if (press.landed === null) {
-        if (event.type !== 'pointerdown' && event.type !== 'mousedown') return;
-        const n = event.composedPath()[0];
-        press.at = { x: event.clientX, y: event.clientY, on: n };
-        if (press.leaving) press.landed = 'another page'; // a person would see that the page navigates, and press nothing
-        else if (n.nodeType !== 1) press.landed = 'the page';
-        else if (!serves(n, over) && !serves(n, e)) press.landed = describe(n);
-        else press.landed = !moving && moved(before, press.near ?? before, places(), over) ? 'it on the move' : '';
-        press.tell(press.landed);
-      }
-      if (press.landed === '') return disarm();
-      event.preventDefault();
-      event.stopImmediatePropagation();
-    };
-    const each = change => { for (const w of windows) for (const name of events) w[change](name, judge, { capture: true, passive: false }); };
     const leave = event => { if (!event.destination.sameDocument && event.downloadRequest === null) press.leaving = true; };
     const around = windows.filter(w => holds(w, e.ownerDocument.defaultView));
     const leaves = change => { for (const w of around) w.navigation?.[change]('navigate', leave); };
-    each('addEventListener');
     leaves('addEventListener');
-    press.off = () => { each('removeEventListener'); leaves('removeEventListener'); };
+    press.off = () => leaves('removeEventListener');
+    // These stay, because removing them and adding them again takes longer than all the events.
+    for (const w of windows) for (const name of events) w.addEventListener(name, judge, { capture: true, passive: false });
     armed = last = press;
+  }
+
+  // judge decides where the press lands that is expected, if one is.
+  function judge(event) {
+    const press = armed;
+    if (!press || !event.isTrusted) return;
+    if (event.type === 'pointermove') {
+      press.near = press.places();
+      return;
+    }
+    if (press.landed === null) {
+      if (event.type !== 'pointerdown' && event.type !== 'mousedown') return;
+      const n = event.composedPath()[0], { over, before } = press;
+      press.at = { x: event.clientX, y: event.clientY, on: n };
+      if (press.leaving) press.landed = 'another page'; // a person would see that the page navigates, and press nothing
+      else if (n.nodeType !== 1) press.landed = 'the page';
+      else if (!serves(n, over) && !serves(n, press.e)) press.landed = describe(n);
+      else press.landed = !press.moving && moved(before, press.near ?? before, press.places(), over) ? 'it on the move' : '';
+      press.tell(press.landed);
+    }
+    if (press.landed === '') return disarm();
+    event.preventDefault();
+    event.stopImmediatePropagation();
   }
 
   // moved reports whether an element has moved since it was checked, given its boxes and

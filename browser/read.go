@@ -12,18 +12,30 @@ import (
 	"rote/routine"
 )
 
+// outerHTML is the outer HTML of an element or a document, and the number of matches.
+type outerHTML struct {
+	HTML    string `json:"html"`
+	Matches int    `json:"matches"`
+}
+
 // OuterHTML returns the outer HTML of the document or of the first match, and the number
 // of matches.
 func (p *page) OuterHTML(ctx context.Context, selector string) (string, int, error) {
-	for {
+	if err := p.awaitRest(ctx); err != nil {
+		return "", 0, err
+	}
+	if err := p.checkExposed(ctx, "HTML may not be read"); err != nil {
+		return "", 0, err
+	}
+	if found, err := help[*outerHTML](ctx, p, "html", selector, selector != ""); err == nil && found != nil {
+		return found.HTML, found.Matches, nil
+	}
+	for { // it is not there yet, or in a frame of another origin
 		in, err := p.inView(ctx, selector)
 		if err != nil {
 			return "", 0, err
 		}
-		found, err := help[*struct {
-			HTML    string `json:"html"`
-			Matches int    `json:"matches"`
-		}](ctx, in, "html", selector)
+		found, err := help[*outerHTML](ctx, in, "html", selector)
 		switch {
 		case err != nil && (ctx.Err() != nil || !errors.Is(err, cdp.ErrGone)):
 			return "", 0, p.failure(ctx, err)
@@ -67,6 +79,9 @@ func (p *page) Cookies(ctx context.Context) ([]routine.Cookie, error) {
 	if err := p.awaitRest(ctx); err != nil { // a page that is loading may set some
 		return nil, err
 	}
+	if err := p.checkExposed(ctx, "cookies may not be read"); err != nil {
+		return nil, err
+	}
 	all, err := proto.StorageGetCookies{BrowserContextID: p.context}.Call(p.i.client.Browser(ctx))
 	if err != nil {
 		return nil, p.failure(ctx, err)
@@ -77,6 +92,9 @@ func (p *page) Cookies(ctx context.Context) ([]routine.Cookie, error) {
 // SentCookies returns the cookies that the browser would send to the current page.
 func (p *page) SentCookies(ctx context.Context) ([]routine.Cookie, error) {
 	if err := p.awaitRest(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.checkExposed(ctx, "cookies may not be read"); err != nil {
 		return nil, err
 	}
 	sent, err := cdp.Call[proto.NetworkGetCookiesResult](ctx, p, proto.NetworkGetCookies{Urls: []string{p.now().url}})
@@ -126,7 +144,13 @@ const readProperty = `(path => {
 // Lookup reads a text from the page: a storage entry, the content of a meta tag, or a
 // property of window.
 func (p *page) Lookup(ctx context.Context, from routine.Source, name string) (string, bool, error) {
+	if p.withoutSite && from == routine.FromSessionStorage {
+		return "", false, nil
+	}
 	err := p.awaitRest(ctx)
+	if err == nil {
+		err = p.checkExposed(ctx, "values of the page may not be read")
+	}
 	if err != nil {
 		return "", false, err
 	}
@@ -151,6 +175,9 @@ const (
 
 // StorageKeys returns the first keys of the page's sessionStorage.
 func (p *page) StorageKeys(ctx context.Context) ([]string, error) {
+	if err := p.checkExposed(ctx, "values of the page may not be read"); err != nil {
+		return nil, err
+	}
 	keys, err := help[[]string](ctx, p, "storageKeys", maxStorageKeys, maxStorageKey)
 	return keys, p.failure(ctx, err)
 }
@@ -175,7 +202,7 @@ const maxMirrored = 5 << 20
 // Mirror writes an entry to the page's sessionStorage. A text that is too long for it is
 // not sent to the browser.
 func (p *page) Mirror(ctx context.Context, key, text string) error {
-	if !fitsStorage(text) {
+	if p.withoutSite || !fitsStorage(text) { // nothing reads an empty document of ours
 		return nil
 	}
 	_, err := help[any](ctx, p, "mirror", key, text)

@@ -1,13 +1,20 @@
 // Runs in the helper's world before a screenshot is taken, and hides what it must not
 // show: passwords always; if the run has secrets, also what shows one, and what may show
-// one but cannot be read. Frames of other origins run their own copy.
-secrets => {
+// one but cannot be read. Frames of other origins run their own copy. The result is the
+// viewport, with the number of elements that were hidden.
+//
+// If undo is true, the page is used afterwards: what is changed is recorded for unmask.js,
+// nothing is removed, and what a call before has hidden is not hidden again. sealed are then
+// the hosts of closed shadow roots, which must be hidden as well.
+(secrets, undo) => {
   'use strict';
   const { all } = rote.inner;
   const { any, numeric, fold, holds, holdsFolded } = findSecrets(secrets);
-  const sealed = /\b(current-password|new-password|one-time-code|cc-number|cc-csc)\b/;
+  const masks = undo ? globalThis.roteMasks ??= new Map() : new Map(); // the style attribute of each hidden element
+  const secretFields = /\b(current-password|new-password|one-time-code|cc-number|cc-csc)\b/;
   const images = ['background-image', 'border-image-source', 'list-style-image', 'mask-image', 'content'];
 
+  const count = { hidden: 0 };
   const styleOf = (e, pseudo) => e.ownerDocument.defaultView.getComputedStyle(e, pseudo);
   const parent = e => e.assignedSlot ?? e.parentElement ?? e.getRootNode().host;
 
@@ -17,7 +24,9 @@ secrets => {
 
   // vanish records that e is to be hidden, unless it is hidden already. Nothing changes
   // until everything was read, because reading styles after each change takes long.
-  const doomed = new Set(), hidden = new Set();
+  const styleAttribute = e => Element.prototype.getAttribute.call(e, 'style'); // a field of a form may be called getAttribute
+  const concealed = e => styleOf(e).display === 'none' || styleOf(e).opacity === '0' && styleOf(e).visibility === 'hidden';
+  const doomed = new Set(), hidden = new Set([...masks.keys()].filter(e => e.isConnected && concealed(e)));
   function vanish(e) {
     while (!e.style) { // such as an XML element
       e = parent(e);
@@ -34,15 +43,30 @@ secrets => {
     const removed = [...doomed].filter(e => styleOf(e).display === 'contents' || e.matches(topLayer));
     const none = ['transition', 'animation', ...images.slice(0, -1)].map(name => name + ': none !important');
     const unseen = [';visibility: hidden !important', 'opacity: 0 !important', ...none].join(';');
+    if (undo) for (const e of doomed) if (!masks.has(e)) masks.set(e, styleAttribute(e));
     for (const e of doomed) e.style.cssText += unseen;
     for (const e of removed) e.style.cssText += ';display: none !important';
     const visible = [...doomed].filter(e => {
       const style = styleOf(e);
       return style.display !== 'none' && (style.opacity !== '0' || style.visibility !== 'hidden' || removed.includes(e));
     });
+    if (undo && visible.length) throw new Error('a part of the page stays visible');
     for (const e of visible) e.remove();
     for (const e of doomed) hidden.add(e);
+    count.hidden += doomed.size;
     doomed.clear();
+  }
+
+  // hideSealed hides the hosts of closed shadow roots. Their styles are those of the root, and
+  // they may have contents in the top layer, so that only display: none will do.
+  function hideSealed() {
+    for (const e of globalThis.roteSealed ?? []) {
+      if (!e.isConnected || styleOf(e).display === 'none') continue;
+      if (!masks.has(e)) masks.set(e, styleAttribute(e));
+      e.style.cssText += ';display: none !important';
+      if (styleOf(e).display !== 'none') throw new Error('a closed shadow root stays visible');
+      count.hidden++;
+    }
   }
 
   // hideRaised records elements in the top layer that belong to hidden ones.
@@ -87,7 +111,7 @@ secrets => {
 
   // ordinals are the numbers of list items.
   const ordinals = new Map();
-  function count(list) {
+  function number(list) {
     const items = [...list.children].filter(c => c.localName === 'li');
     let n = list.hasAttribute('start') ? list.start : list.reversed ? items.length : 1;
     for (const item of items) {
@@ -166,12 +190,13 @@ secrets => {
   // look records what is to be hidden.
   function look() {
     for (const { e } of all('input,textarea', Infinity)) {
-      if (e.type === 'password' || sealed.test(e.autocomplete)) vanish(e);
+      if (e.type === 'password' || secretFields.test(e.autocomplete)) vanish(e);
     }
+    for (const e of globalThis.roteReleased ?? []) if (e.isConnected) vanish(e); // a secret was typed into it
     if (!any) return;
     const everything = all('*', Infinity);
     for (const { e } of everything) if (/^(canvas|object|embed|video|fencedframe)$/.test(e.localName)) vanish(e);
-    if (numeric) for (const { e } of everything) if (e.localName === 'ol') count(e);
+    if (numeric) for (const { e } of everything) if (e.localName === 'ol') number(e);
     shown.clear();
     for (const root of new Set(everything.map(f => f.e.ownerDocument.documentElement))) {
       if (root.matches(':active-view-transition')) throw new Error('pictures of the page are shown in place of it');
@@ -183,9 +208,10 @@ secrets => {
 
   // The page may have style rules that apply to hidden elements, so it is checked again.
   const maxLooks = 4;
+  if (undo) hideSealed();
   for (let looks = 1; look(), doomed.size > 0; looks++) {
     if (looks === maxLooks) throw new Error('the page shows more whenever something is hidden');
     hide();
   }
-  return { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight };
+  return { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight, hidden: count.hidden };
 }

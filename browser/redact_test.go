@@ -62,6 +62,7 @@ func TestPagesCannotUndoTheBlanking(t *testing.T) {
 				t.Run(row.name, func(t *testing.T) {
 					t.Parallel()
 					p := guardedPage(t, b, site(t, map[string]any{"/": `<!doctype html><title>T</title><style>* { font: 20px serif }</style>` + row.html})+"/")
+					checkCapture(t, p, row.seen)
 					e := p.Evidence(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#none", Secrets: []string{"s3cret"}})
 					if e.Screenshot == nil {
 						if row.seen || row.name != "a transition between two views" {
@@ -75,6 +76,26 @@ func TestPagesCannotUndoTheBlanking(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// checkCapture checks that a screenshot of a page that is used afterwards shows no secret
+// either, or is refused, and that the page is as before.
+func checkCapture(t *testing.T, p *page, seen bool) {
+	t.Helper()
+	const contents = `(() => [...document.querySelectorAll('*')].map(e => e.getAttribute('style')))()`
+	before := eval(t, p, contents)
+	picture, err := p.Capture(testContext(t), []string{"s3cret"})
+	switch {
+	case err != nil && (seen || routine.CodeOf(err) != routine.CodeForbidden):
+		t.Error(err)
+	case err == nil:
+		if dark := darkPixels(t, picture); (dark > 0) != seen {
+			t.Errorf("%d pixels are dark in the picture of the living page", dark)
+		}
+	}
+	if after := eval(t, p, contents); after != before {
+		t.Errorf("the page was %s and is %s", before, after)
 	}
 }
 

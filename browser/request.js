@@ -19,8 +19,10 @@
   }
 
   // request sends a request and returns the response with the first part of its body. If
-  // unserved is set and a service worker could answer, it only returns { served: true }.
+  // unserved is set and a service worker could answer, it only returns { served: true }. If
+  // the document is not of f.origin, it returns { moved: true }.
   async function request(f, max, unserved) {
+    if (f.origin && self.origin !== f.origin) return { moved: true };
     if (unserved && served()) return { served: true };
     let answer, dropped = [], url = f.url, csp = false;
     const forbidden = e => { csp ||= e.effectiveDirective === 'connect-src'; };

@@ -1,11 +1,8 @@
 package browser
 
 import (
-	"encoding/json"
-
 	"github.com/go-rod/rod/lib/proto"
 
-	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -38,21 +35,43 @@ type loadingFailed struct {
 	} `json:"corsErrorStatus"`
 }
 
+// requestEvent is the part of the events of a request that a page needs of each request.
+type requestEvent struct {
+	ID      string                    `json:"requestId"`
+	Loader  string                    `json:"loaderId"`
+	Frame   proto.PageFrameID         `json:"frameId"`
+	Type    proto.NetworkResourceType `json:"type"`
+	Request struct {
+		URL string `json:"url"`
+	} `json:"request"`
+	Response *struct {
+		URL      string `json:"url"`
+		Status   int    `json:"status"`
+		MIMEType string `json:"mimeType"`
+	} `json:"response"`
+}
+
+// requestEvent handles the event of a request that is sent, answered or finished.
+func (p *page) requestEvent(method string, e *requestEvent) {
+	if method == "Network.requestWillBeSent" {
+		p.noteRequest(e)
+	}
+	p.trackRequests(method, e)
+	if e.Response == nil {
+		return
+	}
+	if e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.Frame) {
+		p.update(func(s *navState) { s.status, s.statusOf = e.Response.Status, e.Loader })
+	}
+	if e.Response.Status >= 400 {
+		p.trace.refused(e.ID, e.Response.URL, e.Response.Status)
+	}
+}
+
 // noteRequest records the current URL of the page's document and of the requests that
 // are made while an operation makes one. Only the browser knows the redirects, so this
 // is how a refusal by the egress policy is recognised as that of the operation.
-func (p *page) noteRequest(params json.RawMessage) {
-	e, ok := cdp.Decode[struct {
-		ID      string                    `json:"requestId"`
-		Frame   proto.PageFrameID         `json:"frameId"`
-		Type    proto.NetworkResourceType `json:"type"`
-		Request struct {
-			URL string `json:"url"`
-		} `json:"request"`
-	}](params)
-	if !ok {
-		return
-	}
+func (p *page) noteRequest(e *requestEvent) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.Type == proto.NetworkResourceTypeDocument && p.isMain(e.Frame) {

@@ -27,7 +27,9 @@ func withSecrets(expression string) string {
 }
 
 // viewport is the visible part of the document, in CSS pixels.
-type viewport struct{ X, Y, Width, Height float64 }
+type viewport struct {
+	X, Y, Width, Height float64
+}
 
 // Screenshots are tried in these ways until one is small enough.
 var screenshots = []struct {
@@ -58,21 +60,31 @@ func (p *page) screenshot(ctx context.Context, secrets []string) *routine.Screen
 			return nil
 		}
 	}
+	picture, err := p.takePicture(ctx, seen)
+	if err != nil {
+		return nil
+	}
+	return picture
+}
+
+// takePicture takes a screenshot of the viewport as it is. It is nil if even the coarsest one
+// is too large.
+func (p *page) takePicture(ctx context.Context, seen viewport) (*routine.Screenshot, error) {
 	for _, try := range screenshots {
 		picture, err := cdp.Call[proto.PageCaptureScreenshotResult](ctx, p, proto.PageCaptureScreenshot{
 			Format: proto.PageCaptureScreenshotFormatJpeg, Quality: &try.quality,
 			Clip: &proto.PageViewport{X: seen.X, Y: seen.Y, Width: seen.Width, Height: seen.Height, Scale: try.scale}, FromSurface: true})
 		if err != nil {
-			return nil
+			return nil, err
 		}
 		if len(picture.Data) > maxScreenshot {
 			continue
 		}
 		size, err := jpeg.DecodeConfig(bytes.NewReader(picture.Data))
 		if err != nil {
-			return nil
+			return nil, err
 		}
-		return &routine.Screenshot{ContentType: "image/jpeg", Width: size.Width, Height: size.Height, Size: len(picture.Data), Data: picture.Data}
+		return &routine.Screenshot{ContentType: "image/jpeg", Width: size.Width, Height: size.Height, Size: len(picture.Data), Data: picture.Data}, nil
 	}
-	return nil
+	return nil, nil
 }

@@ -45,6 +45,9 @@ func (p *page) Evaluate(ctx context.Context, s routine.Script) (routine.Evaluati
 	if err := p.awaitRest(ctx); err != nil {
 		return routine.Evaluation{}, err
 	}
+	if err := p.checkExposed(ctx, "a script may not run"); err != nil {
+		return routine.Evaluation{}, err
+	}
 	p.mu.Lock()
 	p.console.lines = []string{}
 	p.mu.Unlock()
@@ -148,9 +151,6 @@ var stringifyScript string
 // keptStringify is the name of a constant in each document that holds the function of
 // stringifyScript. It is random and a property of no object, so page code cannot reach it.
 var keptStringify = "rote" + rand.Text()
-
-// stringifyEverywhere defines that constant in each new document before its scripts run.
-var stringifyEverywhere = proto.PageAddScriptToEvaluateOnNewDocument{Source: "const " + keptStringify + " = " + stringifyScript}
 
 // stringify encodes an object as JSON in the page. Functions and other values without
 // JSON give undefined.

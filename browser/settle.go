@@ -77,6 +77,9 @@ func (p *page) awaitArrival(ctx context.Context) error {
 // starts. A timer or the answer to a request may have made it navigate since the last
 // operation.
 func (p *page) awaitRest(ctx context.Context) error {
+	if err := p.closeLoadedPopups(ctx); err != nil {
+		return err
+	}
 	p.comeToFront()
 	if s := p.now(); s.url == "about:blank" && !s.navigating() || p.atRest(s) {
 		return nil
@@ -169,28 +172,47 @@ func (p *page) awaitLoad(ctx context.Context, loader string) (finished, stays bo
 	bounded, cancel := context.WithTimeoutCause(ctx, p.b.loadBound, errLoadBound)
 	defer cancel()
 	gone := func(s navState) bool { return s.navigating() || s.loader != loader }
-	err = p.waitFor(bounded, func(s navState) (bool, error) { return s.lifecycle["load"] || s.bodyBroke || gone(s), nil })
+	err = p.waitFor(bounded, func(s navState) (bool, error) { return s.loaded || s.bodyBroke || gone(s), nil })
 	if errors.Is(err, errLoadBound) {
 		err = nil
 	}
 	s := p.now()
-	return s.lifecycle["load"] && s.loader == loader, !gone(s), err
+	return s.loaded && s.loader == loader, !gone(s), err
 }
 
 // awaitHandlers waits until the page has handled the events that were sent to it, and has
-// requested the navigations that result from them. It returns early when a navigation was
-// requested.
+// requested the navigations that result from them. It returns early when a navigation is
+// under way.
 func (p *page) awaitHandlers(ctx context.Context, before navState) error {
-	// By the time that an evaluation is answered, the page has requested its navigations.
-	// The browser process starts steps in the history, so it is asked as well.
-	for _, settled := range []*cdp.Future{p.nextTask(), p.Send(proto.PageGetNavigationHistory{})} {
-		defer settled.Forget()
-		asked, err := p.awaitRequestedNavigation(ctx, before, settled)
-		if asked || err != nil {
+	for range maxFollowed {
+		requested, err := p.awaitTasks(ctx, before)
+		if !requested || err != nil {
 			return err
 		}
+		now := p.now()
+		if now.navigating() || now.loader != before.loader {
+			return nil
+		}
+		// The navigation is already cancelled, maybe for another one that the page has not
+		// requested yet: a form whose handler sets location.
+		before = now
 	}
 	return nil
+}
+
+// awaitTasks waits until the page has run the tasks that are due. It reports whether the page
+// has requested a navigation, and returns early when it has.
+func (p *page) awaitTasks(ctx context.Context, before navState) (requested bool, err error) {
+	// By the time that an evaluation is answered, the page has requested its navigations.
+	// The browser process starts steps in the history, so it is asked as well.
+	for _, settled := range p.SendAll(p.nextTask(), proto.PageGetNavigationHistory{}) {
+		defer settled.Forget()
+		requested, err := p.awaitRequestedNavigation(ctx, before, settled)
+		if requested || err != nil {
+			return requested, err
+		}
+	}
+	return false, nil
 }
 
 // awaitLoadHandlers waits until the handlers of a document's load event have run, which may navigate.
@@ -205,17 +227,21 @@ func (p *page) awaitLoadHandlers(ctx context.Context, before navState) error {
 	return err
 }
 
-// nextTask evaluates a promise that is fulfilled after the timers that are due, because
+// nextTask is the evaluation of a promise that is fulfilled after the timers that are due, because
 // handlers often defer their work with a timer. Like [frameView.ask], it does not pause the
 // page.
-func (p *page) nextTask() *cdp.Future {
+func (p *page) nextTask() proto.Request { return p.afterTimer(0) }
+
+// afterTimer is the evaluation of a promise that is fulfilled by a timer of the page.
+func (p *page) afterTimer(d time.Duration) proto.Request {
 	p.mu.Lock()
 	id := p.frames.top.helper
 	p.mu.Unlock()
 	if id == 0 {
-		return p.Send(proto.RuntimeEvaluate{Expression: "0", DisableBreaks: true})
+		return proto.RuntimeEvaluate{Expression: "0", DisableBreaks: true}
 	}
-	return p.Send(proto.RuntimeEvaluate{ContextID: id, Expression: "new Promise(done => setTimeout(done))", AwaitPromise: true, DisableBreaks: true})
+	return proto.RuntimeEvaluate{ContextID: id, Expression: fmt.Sprintf("new Promise(done => setTimeout(done, %d))", d.Milliseconds()),
+		AwaitPromise: true, DisableBreaks: true}
 }
 
 // awaitRequestedNavigation reports whether the page has requested a navigation by the time that settled is

@@ -181,9 +181,7 @@ func (p *page) onBlankPages(ctx context.Context, do func(visit func(origin strin
 // document, so that do can use the storage of an origin without a request to it. The page
 // has no history afterwards.
 func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin string) error) error) error {
-	p.mu.Lock()
-	p.storage.blank = true
-	p.mu.Unlock()
+	p.setBlank(true)
 	err := cdp.CallAll(ctx, p, cdp.RawRequest("Network.setBypassServiceWorker", map[string]any{"bypass": true}),
 		cdp.RawRequest("Fetch.enable", map[string]any{"patterns": []any{map[string]any{"urlPattern": "*"}}}))
 	if err == nil {
@@ -192,11 +190,9 @@ func (p *page) answeringBlank(ctx context.Context, do func(visit func(origin str
 			return err
 		})
 	}
-	p.mu.Lock()
-	p.storage.blank = false
-	p.mu.Unlock()
-	return errors.Join(err, cdp.CallAll(ctx, p, cdp.RawRequest("Fetch.disable", struct{}{}), proto.PageResetNavigationHistory{},
-		cdp.RawRequest("Network.setBypassServiceWorker", map[string]any{"bypass": false})))
+	p.setBlank(false)
+	return errors.Join(err, cdp.CallAll(ctx, p, p.pauseOwn(), proto.PageResetNavigationHistory{},
+		cdp.RawRequest("Network.setBypassServiceWorker", map[string]any{"bypass": p.isWatched()})))
 }
 
 // answerBlank answers a request that was paused for answeringBlank: documents are empty,
@@ -218,8 +214,11 @@ func (p *page) answerBlank(params json.RawMessage) {
 	}
 	p.Send(cdp.RawRequest("Fetch.fulfillRequest", map[string]any{"requestId": e.ID, "responseCode": 200,
 		"responseHeaders": []any{map[string]any{"name": "Content-Type", "value": "text/html"}},
-		"body":            base64.StdEncoding.EncodeToString([]byte("<!doctype html>"))}))
+		"body":            base64.StdEncoding.EncodeToString([]byte(emptyDocument))}))
 }
+
+// emptyDocument names an icon, because full Chromium asks the site for one otherwise.
+const emptyDocument = `<!doctype html><link rel=icon href="data:,">`
 
 // recordVisit records the site of a document whose storage is to be saved, of a popup only if
 // the run follows it. p.mu is held.

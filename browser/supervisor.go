@@ -2,7 +2,8 @@ package browser
 
 import (
 	"context"
-	"fmt"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -24,12 +25,22 @@ type processLifetime struct {
 	// does not is replaced, and killed after patience, so that its runs may still finish
 	// if only the machine was slow.
 	watch, answer, patience time.Duration
+	// measure is how often its memory is measured, which takes tens of milliseconds of
+	// processor time.
+	measure time.Duration
+	// forget is how long a browser elsewhere has to forget an earlier connection to it.
+	forget time.Duration
 }
 
 var defaultLifetime = processLifetime{
 	runs: 1000, age: time.Hour, memory: 768 << 20,
-	watch: 5 * time.Second, answer: 2 * time.Second, patience: 10 * time.Second,
+	watch: 5 * time.Second, answer: 2 * time.Second, patience: 10 * time.Second, measure: 30 * time.Second,
+	forget: 2 * time.Second,
 }
+
+// spareMemory is how many bytes of memory the machine must have left for more ready contexts
+// than [Config.Warm]. A context takes 15 MiB.
+const spareMemory = 512 << 20
 
 // instance is a started browser with its ready pages.
 type instance struct {
@@ -38,14 +49,32 @@ type instance struct {
 	targets *targets
 	born    time.Time
 	failed  chan struct{} // closed when it was given up because of a failure
+	// others are the contexts of other programs that have left when we connected.
+	others map[proto.BrowserBrowserContextID]bool
+	// suspects are those that seemed to be another program's at the last check. Only supervise
+	// uses them.
+	suspects []proto.BrowserBrowserContextID
+	// throughGateway reports whether it reaches the proxies of its runs through the gateway,
+	// because it is not on this machine.
+	throughGateway bool
+	// unverified reports whether it is used although it may not confine its pages.
+	unverified atomic.Bool
 
 	// Guarded by Browser.mu.
-	ready   []*page
-	filling bool
-	users   int // pages in use, and background work on it
-	runs    int
-	memory  int64 // bytes, when last measured
-	retired bool
+	ready    []*page
+	prepared preparedPages        // prepared_pages.go
+	waiting  []chan newPageResult // runs that wait for a page, the first of them first
+	creating int                  // pages, which those runs or later ones will get
+	ended    []*page              // of runs that have ended, whose contexts still exist
+	idleWork bool                 // a goroutine does such work
+	recheck  bool                 // a timer will call recheckIdleWork
+	users    int                  // pages in use, and background work on it
+	runs     int
+	memory   int64 // bytes, when last measured
+	// lowMemory reports whether the machine has little memory left, as last measured.
+	lowMemory bool
+	retired   bool
+	silent    bool // a browser elsewhere has not answered the last check
 }
 
 // alive reports whether the connection is open and the browser has answered the last
@@ -64,96 +93,17 @@ func (b *Browser) due(i *instance) bool {
 	return i.runs >= b.lifetime.runs || time.Since(i.born) >= b.lifetime.age || i.memory > b.lifetime.memory
 }
 
-// After maxFailures failures within failureWindow, the next start is delayed.
-const (
-	maxFailures   = 5
-	failureWindow = time.Minute
-)
-
-// start is a browser that is starting. It continues if a caller that waits for
-// it gives up.
-type start struct {
-	done   chan struct{}
-	err    error // set before done is closed, as is silent
-	silent bool  // the browser did not answer
-	cancel context.CancelFunc
-}
-
-// startInstance starts an instance in the background, or returns the start under way. b.mu is
-// held.
-func (b *Browser) startInstance() (*start, error) {
-	if b.starting != nil {
-		return b.starting, nil
-	}
-	now := time.Now()
-	for len(b.failures) > 0 && now.Sub(b.failures[0]) > failureWindow {
-		b.failures = b.failures[1:]
-	}
-	if len(b.failures) >= maxFailures {
-		err := fmt.Errorf("it failed %d times within a minute, and is started again a minute after", maxFailures)
-		if b.startFailure != nil {
-			err = fmt.Errorf("%w. The last start: %w", err, b.startFailure)
-		}
-		return nil, unavailable(err)
-	}
-	executable, err := b.launcher.Find()
-	if err != nil {
-		return nil, unavailable(fmt.Errorf("find one (rote browser install gets it): %w", err))
-	}
-	within := b.startBounds.first
-	if isSilent(b.startFailure) {
-		within = b.startBounds.next
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s := &start{done: make(chan struct{}), cancel: cancel}
-	b.starting = s
-	successor := b.current != nil
-	b.work.Go(func() {
-		defer close(s.done)
-		defer cancel()
-		i, err := b.launch(ctx, executable, within)
-		if err != nil {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.starting, b.startFailure = nil, err
-			s.err, s.silent = unavailable(err), isSilent(err)
-			b.noteFailure()
-			if !b.closed {
-				b.config.Log.Error("the browser did not start", "error", err)
-			}
-			return
-		}
-		b.config.Log.Info("browser started", "executable", executable)
-		for successor && b.makeReady(i) {
-		}
-		s.err = b.setCurrent(i)
-	})
-	return s, nil
-}
-
-// launch starts a browser. It fails with a silentError if that does not answer in time.
-func (b *Browser) launch(ctx context.Context, executable string, within time.Duration) (*instance, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, within, silentError{within})
-	defer cancel()
-	p, err := b.launcher.Start(ctx, executable)
-	if err != nil {
-		return nil, err
-	}
-	t, err := attachTargets(ctx, p.Client())
-	if err != nil {
-		p.Close()
-		return nil, fmt.Errorf("set up %s: %w", executable, err)
-	}
-	return &instance{process: p, client: p.Client(), targets: t, born: time.Now(), failed: make(chan struct{})}, nil
-}
-
 // setCurrent makes i the current instance.
 func (b *Browser) setCurrent(i *instance) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.starting, b.startFailure = nil, nil
+	b.starting, b.startFailure, b.leftBy = nil, nil, i.targets
 	b.instances[i] = true
 	b.counts.Starts++
+	if b.breaker != nil {
+		b.breaker.succeeded(time.Now())
+	}
+	defer b.notify()
 	if b.closed {
 		b.retire(i)
 		return errClosing
@@ -173,18 +123,24 @@ func (b *Browser) setCurrent(i *instance) error {
 func (b *Browser) supervise(i *instance) {
 	tick := time.NewTicker(b.lifetime.watch)
 	defer tick.Stop()
+	memory, measured := int64(0), time.Now()
 	for {
 		select {
 		case <-i.client.Done():
 			how := i.process.EndReason(b.lifetime.answer)
 			b.replaceFailed(i, true)
-			if how != "" {
+			switch {
+			case how != "" && b.remote:
+				b.config.Log.Error("the connection to the browser was lost, and the runs on it fail", "connection", i.client.Err())
+			case how != "":
 				b.config.Log.Error("the browser ended by itself and is replaced", "how", how, "connection", i.client.Err(), "said", i.process.Output())
 			}
 			return
 		case <-tick.C:
 		}
-		if !i.answers(b.lifetime.answer) {
+		if b.remote {
+			b.checkRemote(i)
+		} else if !i.answers(b.lifetime.answer) {
 			b.config.Log.Error("the browser does not answer and is replaced", "after", b.lifetime.answer)
 			b.replaceFailed(i, false)
 			if !i.answers(b.lifetime.patience) {
@@ -196,9 +152,13 @@ func (b *Browser) supervise(i *instance) {
 				return
 			}
 		}
-		memory := i.process.MemoryUse()
+		if time.Since(measured) >= b.lifetime.measure {
+			memory, measured = i.process.MemoryUse(), time.Now()
+		}
+		available, known := i.process.AvailableMemory()
 		b.mu.Lock()
-		i.memory = memory
+		i.memory, i.lowMemory = memory, known && available < spareMemory
+		b.startIdleWork(i) // the number of contexts that should be ready may have changed
 		if b.current == i && b.due(i) {
 			_, _ = b.startInstance()
 		}
@@ -271,6 +231,10 @@ func (b *Browser) giveUp(i *instance) {
 func (b *Browser) noteFailure() {
 	b.failures = append(b.failures, time.Now())
 	b.counts.Failures++
+	if b.breaker != nil && b.breaker.failed(time.Now()) && !b.closed {
+		b.config.Log.Warn("the browser failed repeatedly and gets no runs for a while", "time", b.breaker.delay)
+	}
+	b.notify()
 }
 
 // BrowserStatistics counts the starts and ends so far.
@@ -290,44 +254,37 @@ func (b *Browser) retire(i *instance) {
 	if b.current == i {
 		b.current = nil
 	}
-	for _, p := range i.ready {
+	b.notify()
+	for _, p := range slices.Concat(i.ready, i.prepared.pages) {
 		b.work.Go(p.proxy.Close)
 	}
-	i.ready = nil
+	i.ready, i.prepared.pages = nil, nil
+	for len(i.ended) > 0 {
+		b.disposeFirstEnded(i)
+	}
 	b.closeIfUnused(i)
 }
 
-// disposePage disposes of a page and then releases its place on the instance.
-func (b *Browser) disposePage(p *page) {
-	dispose := func() {
-		err := p.disposeContext()
-		if err != nil {
-			b.config.Log.Warn("a context could not be disposed of; its browser is replaced", "error", err)
-		}
-		b.release(p.i, err != nil)
-	}
+// giveBack is release for a run that got no page.
+func (b *Browser) giveBack(i *instance, suspect bool) {
 	b.mu.Lock()
-	closed := b.closed
-	if !closed {
-		b.work.Go(dispose)
-	}
+	b.workEnded()
 	b.mu.Unlock()
-	if closed { // Close no longer waits for background work
-		dispose()
-	}
+	b.release(i, suspect)
 }
 
 // release releases a place on the instance. suspect reports whether the instance should
-// not be used any more.
+// not be used any more. A browser elsewhere is used nonetheless, until checkRemote finds that it
+// does not answer: another connection would reach the same one, and end the runs on this one.
 func (b *Browser) release(i *instance, suspect bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	i.users--
-	if suspect {
+	if suspect && !b.remote {
 		b.retire(i)
 	}
 	b.closeIfUnused(i)
-	b.fillReady(i)
+	b.startIdleWork(i)
 }
 
 // closeIfUnused closes a retired instance without users. b.mu is held.

@@ -22,7 +22,7 @@ func TestReplacedBrowser(t *testing.T) {
 	for name, limit := range map[string]func(*processLifetime){
 		"by count":  func(l *processLifetime) { l.runs = 3 },
 		"by age":    func(l *processLifetime) { l.age = 500 * time.Millisecond },
-		"by memory": func(l *processLifetime) { l.memory = 1 },
+		"by memory": func(l *processLifetime) { l.memory, l.measure = 1, 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -57,6 +57,8 @@ func TestClickReaches(t *testing.T) {
 				}
 				return err
 			}},
+		{name: "in a form whose fields have the names of methods", html: `<form onsubmit="return false"><input name=matches><input name=getAttribute>
+			<input name=closest><input name=id><button id=b type=button onclick="say('b')"><i>x</i></button></form>`, log: "b;"},
 		{name: "an SVG shape", html: `<svg width=90 height=90><circle id=b cx=45 cy=45 r=30 onclick="say('b')"/></svg>`, log: "b;"},
 		{name: "an area of an image", html: `<div style="height:3000px"></div>` + imageMap, log: "b;"},
 		{name: "the rest of an image", html: imageMap, do: func(a *attempt) error { return a.click("#rest") }, log: "rest;"},

@@ -28,7 +28,7 @@ func TestDesktopTable(t *testing.T) {
 				// A watched script, such as that of want, closes the popup.
 				eventually(a.t, testTime, "the popup has loaded", func() bool {
 					popups := a.p.openPopups()
-					return len(popups) == 1 && popups[0].now().url == a.site+"in" && popups[0].now().lifecycle["load"]
+					return len(popups) == 1 && popups[0].now().url == a.site+"in" && popups[0].now().loaded
 				})
 				return err
 			}},

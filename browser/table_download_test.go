@@ -82,6 +82,11 @@ func TestClicksBringFiles(t *testing.T) {
 			do:   brings("later.csv text/csv a,b")},
 		{name: "two at once", html: `<script>` + save + `</script>` + opens(`save(new Blob(['1']), 'a.txt'); save(new Blob(['2']), 'a.txt')`),
 			do: brings("a.txt text/plain 1", "a.txt text/plain 2")},
+		{name: "one soon after the other", html: `<script>` + save + `</script>` + opens(`save(new Blob(['1']), 'a.txt');
+			setTimeout(() => save(new Blob(['2']), 'b.txt'), 30)`), do: brings("a.txt text/plain 1", "b.txt text/plain 2")},
+		{name: "one soon after the other while the page is busy", html: `<script>` + save + `</script>` + opens(`save(new Blob(['1']), 'a.txt');
+			setTimeout(() => { for (const begun = performance.now(); performance.now() < begun + 300;); }, 10);
+			setTimeout(() => save(new Blob(['2']), 'b.txt'), 30)`), do: brings("a.txt text/plain 1", "b.txt text/plain 2")},
 		{name: "an empty file", html: `<a id=b href=f>x</a>`, site: map[string]any{"f": sends("e.bin", "application/octet-stream", "")},
 			do: brings("e.bin application/octet-stream ")},
 		{name: "none", html: b + `>x</button>`, do: brings(), log: "b;"},

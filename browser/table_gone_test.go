@@ -88,13 +88,19 @@ func TestElementsThatDisappearWhileWaitedFor(t *testing.T) {
 		if do == nil {
 			do = press
 		}
-		rows[i].do = func(a *attempt) error { // on a slow machine it is done again, on the page as it was
+		// On a slow machine it is done again, on the page as it was: with the mouse over nothing, which
+		// would otherwise reach the element as soon as it is there.
+		away := proto.InputDispatchMouseEvent{Type: proto.InputDispatchMouseEventTypeMouseMoved, Button: proto.InputMouseButtonNone}
+		rows[i].do = func(a *attempt) error {
 			again, err := cdp.Evaluate(a.ctx, a.p, proto.RuntimeEvaluate{
 				Expression: `(() => { const again = name; name = 'tried'; return again })()`, ReturnByValue: true})
 			if err != nil {
 				return err
 			}
 			if string(again.Value) != `""` {
+				if err := cdp.CallAll(a.ctx, a.p, away); err != nil {
+					return err
+				}
 				if _, err := a.p.Navigate(a.ctx, a.site); err != nil {
 					return err
 				}

@@ -139,6 +139,9 @@ func TestSeveralNavigationsAreFollowedToTheLast(t *testing.T) {
 			html: `<form action=next><input id=i name=a onkeydown="if (event.key === 'Enter') location = 'next?a=x'"></form>`, site: site(nil), do: enter,
 			url: "next?a=x", log: "loaded;"},
 		row{name: "a navigation that is stopped leaves the page", html: `<button id=b onclick="location = 'next'; stop()">x</button>`, site: site(nil), url: "./"},
+		row{name: "another page, after one that was given up before the wait", html: `x`,
+			site: site(map[string]any{"hang": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}), do: leaveTwice,
+			url: "next", log: "loaded;"},
 		row{name: "a link that is a download, after a page that is given up", html: `<a id=b href=file onclick="location = 'one'">x</a>`,
 			site: site(map[string]any{"file": file}), url: "./"},
 		row{name: "a page that leads nowhere after one that is given up", html: `<a id=b href="http://127.0.0.1:18998/" onclick="location = 'one'">x</a>`,
@@ -155,6 +158,25 @@ func TestSeveralNavigationsAreFollowedToTheLast(t *testing.T) {
 			site: map[string]any{"again": `<script>location.reload()</script>`}, url: "again", warns: "times in a row"},
 	)
 	holds(t, rows)
+}
+
+// leaveTwice navigates to a page that is given up, and then by a timer to another one. Only then
+// it waits, as an operation does after its action.
+func leaveTwice(a *attempt) error {
+	before := a.p.now()
+	for _, step := range []struct {
+		do         proto.Request
+		navigating bool
+	}{{proto.RuntimeEvaluate{Expression: "void (location = 'hang')"}, true}, {proto.PageStopLoading{}, false}} {
+		if err := cdp.CallAll(a.ctx, a.p, step.do); err != nil {
+			return err
+		}
+		if err := a.p.waitFor(a.ctx, func(s navState) (bool, error) { return (s.current != "") == step.navigating, nil }); err != nil {
+			return err
+		}
+	}
+	defer a.p.Send(proto.RuntimeEvaluate{Expression: "setTimeout(() => location = 'next')"}).Forget()
+	return a.p.follow(a.ctx, before)
 }
 
 // Rows in which the page leaves by itself between two operations: the second one

@@ -119,6 +119,18 @@ func TestPopupsAreFollowed(t *testing.T) {
 			do: func(a *attempt) error {
 				return all(func() error { return a.popup("#b") }, func() error { return a.onTab("#d") })
 			}},
+		{name: "that its opener closes before it is followed",
+			html: opens(`window.open('next').close()`) + `<button id=d onclick="say('d')">d</button>`, site: site, log: "d;",
+			do: func(a *attempt) error {
+				before := a.p.currentWindows()
+				return all(func() error { return a.onTab("#b") },
+					func() error {
+						return a.p.waitFor(a.ctx, func(navState) (bool, error) {
+							return a.p.currentWindows().opened > before.opened && len(a.p.openPopups()) == 0, nil
+						})
+					},
+					func() error { return a.p.tabs.followPopup(a.ctx, "#b", before) }, func() error { return a.onTab("#d") })
+			}},
 		{name: "that a key closes", html: opens(`window.open('keys')`) + `<button id=d onclick="say('d')">d</button>`, log: "d;",
 			site: map[string]any{"keys": `<script>onkeydown = e => e.key === 'Escape' && close()</script>`},
 			do: func(a *attempt) error {

@@ -85,16 +85,21 @@ var (
 // that it names leave out fewer rows.
 func selected() bool { return flag.Lookup("test.run").Value.String() != "" }
 
+// sampleOf is of how many rows of a table the shell takes one by default.
+const sampleOf = 30
+
 // sampled reports whether row i of a table is left out. Without -whole, the shell
-// takes every sixth row, or all when -run is given. Full Chromium, which is
-// slower, takes every 24th, and those are rows that the shell leaves out.
-// The rows of one kind follow each other in a table, so each kind is represented.
-func sampled(b *Browser, i int) bool { return currentScope().leavesOut(b != shared, i, 6) }
+// takes every 30th row, or all when -run is given. Full Chromium, which is
+// slower, takes every 60th, and those are rows that the shell leaves out.
+// The rows of one kind follow each other in a table, so most kinds are represented.
+func sampled(b *Browser, i int) bool { return currentScope().leavesOut(b != shared, i, sampleOf) }
 
 // sampledWatched reports whether row i is left out of a table of scripts that
 // are watched. Such a row takes several times as long as others, so without
-// -whole the shell takes every twelfth, or every second when -run is given.
-func sampledWatched(b *Browser, i int) bool { return currentScope().leavesOut(b != shared, i, 12) }
+// -whole the shell takes every 60th, or every second when -run is given.
+func sampledWatched(b *Browser, i int) bool {
+	return currentScope().leavesOut(b != shared, i, 2*sampleOf)
+}
 
 // scope is what the command line says about how much is tried.
 type scope struct{ whole, rest, selected bool }
@@ -106,13 +111,13 @@ func currentScope() scope { return scope{*whole, *rest, selected()} }
 func (s scope) leavesOut(full bool, i, oneOf int) bool {
 	byDefault := i%oneOf == 0
 	if full {
-		byDefault = i%24 == 11
+		byDefault = i%(2*sampleOf) == sampleOf-1
 	}
 	switch {
 	case s.whole:
 		return s.rest && byDefault
 	case s.selected && !full:
-		return i%(oneOf/6) != 0
+		return i%(oneOf/sampleOf) != 0
 	default:
 		return !byDefault
 	}
@@ -173,11 +178,14 @@ func serveRow(w http.ResponseWriter, r *http.Request, rows []row) {
 	}
 }
 
-func (r *row) hold(t *testing.T, b *Browser, base string) {
+func (r *row) hold(t *testing.T, b *Browser, base string) { r.holdOn(t, mustOpen(t, b), base) }
+
+// holdOn is hold on a new page.
+func (r *row) holdOn(t *testing.T, p *page, base string) {
 	if r.then == "" && r.log == "" && r.url == "" && r.code == "" {
 		t.Fatal("the row expects nothing")
 	}
-	a := &attempt{t: t, p: mustOpen(t, b), ctx: testContext(t), site: base}
+	a := &attempt{t: t, p: p, ctx: testContext(t), site: base}
 	if r.opened() {
 		if _, err := a.p.Navigate(a.ctx, base); err != nil {
 			t.Fatal(err)

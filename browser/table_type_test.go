@@ -36,6 +36,8 @@ func TestInputText(t *testing.T) {
 	no := routine.CodeElementNotActionable
 	holds(t, []row{
 		{name: "an empty field", html: `<input id=i>`, do: type_("Ada"), then: value, is: `"Ada"`},
+		{name: "in a form whose fields have the names of methods", html: `<form><input name=matches><input name=getAttribute><input name=closest>
+			<input name=id><label>x <input id=i></label></form>`, do: type_("Ada"), then: value, is: `"Ada"`},
 		{name: "adds at the end", html: `<input id=i value=ab>`, do: type_("cd"), then: value, is: `"abcd"`},
 		{name: "clear replaces", html: `<input id=i value=ab>`, do: over("cd"), then: value, is: `"cd"`},
 		{name: "clear with nothing empties", html: `<input id=i value=ab oninput="say(this.value)">`, do: over(""), log: ";"},

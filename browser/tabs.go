@@ -2,8 +2,10 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"rote/browser/cdp"
 	"rote/routine"
 )
 
@@ -85,6 +87,17 @@ func (t *tabs) Navigate(ctx context.Context, url string) (routine.Navigation, er
 
 func (t *tabs) URL(ctx context.Context) (string, error) { return t.current(ctx).URL(ctx) }
 
+func (t *tabs) Usable(ctx context.Context) error {
+	p := t.current(ctx)
+	switch {
+	case p.usable():
+		return nil
+	case !p.i.alive():
+		return p.failure(context.WithoutCancel(ctx), cdp.ErrClosed)
+	}
+	return p.failure(context.WithoutCancel(ctx), errCrashed)
+}
+
 func (t *tabs) WaitURL(ctx context.Context, match func(url string) (bool, error)) (string, error) {
 	return onCurrent(ctx, t, func(p *page) (string, error) { return p.WaitURL(ctx, match) })
 }
@@ -164,7 +177,27 @@ func (t *tabs) Warnings() []string {
 	return w
 }
 
+func (t *tabs) Requests(ctx context.Context, after int) (routine.RequestLog, error) {
+	l := t.first.log.Load()
+	if l == nil {
+		return routine.RequestLog{}, errors.New("the page was opened without PageOptions.Watch, which records its requests")
+	}
+	return l.list(ctx, after)
+}
+
+func (t *tabs) ConsoleErrors(since time.Time) []string {
+	lines := t.first.trace.errorsSince(since)
+	for _, p := range t.seen {
+		lines = append(lines, p.trace.errorsSince(since)...)
+	}
+	return lines
+}
+
 func (t *tabs) Denials() []routine.Denial { return t.first.Denials() }
+
+func (t *tabs) BlockedRequests() map[string]int { return t.first.BlockedRequests() }
+
+func (t *tabs) Unverified() bool { return t.first.i.unverified.Load() }
 
 func (t *tabs) State(ctx context.Context) ([]byte, error) { return t.first.State(ctx) }
 

@@ -22,6 +22,8 @@ type targets struct {
 	mu sync.Mutex
 	// pages are the first pages of runs, by their context.
 	pages map[proto.BrowserBrowserContextID]*page
+	// contexts are those that were created and whose disposal the browser has not confirmed.
+	contexts map[proto.BrowserBrowserContextID]bool
 	// refused are the popups that are being closed before they load anything.
 	refused map[proto.TargetTargetID]bool
 	// pausesRequests reports whether the browser pauses the requests of all pages.
@@ -31,7 +33,8 @@ type targets struct {
 // attachTargets makes the browser announce its targets. Every new page and worker waits
 // until it is resumed, so that it can be set up before its first script runs.
 func attachTargets(ctx context.Context, c *cdp.Client) (*targets, error) {
-	t := &targets{client: c, pages: map[proto.BrowserBrowserContextID]*page{}, refused: map[proto.TargetTargetID]bool{}}
+	t := &targets{client: c, pages: map[proto.BrowserBrowserContextID]*page{}, contexts: map[proto.BrowserBrowserContextID]bool{},
+		refused: map[proto.TargetTargetID]bool{}}
 	c.Listen("", t.event)
 	err := proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true}.Call(c.Browser(ctx))
 	if err != nil {
@@ -44,7 +47,28 @@ func attachTargets(ctx context.Context, c *cdp.Client) (*targets, error) {
 func (t *targets) register(p *page) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pages[p.context] = p
+	t.pages[p.context], t.contexts[p.context] = p, true
+}
+
+// created notes a context of ours that no run uses.
+func (t *targets) created(c proto.BrowserBrowserContextID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.contexts[c] = true
+}
+
+// disposed notes that the context of a page is gone.
+func (t *targets) disposed(p *page) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.contexts, p.context)
+}
+
+// leftContexts are the contexts that may still exist.
+func (t *targets) leftContexts() []proto.BrowserBrowserContextID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Keys(t.contexts))
 }
 
 func (t *targets) unregister(p *page) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-rod/rod/lib/proto"
 
@@ -56,10 +57,17 @@ func (t *trace) note(method string, params json.RawMessage) {
 }
 
 // refused records a response whose status says that the request failed.
-func (t *trace) refused(e *proto.NetworkResponseReceived) {
+func (t *trace) refused(id, url string, status int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.fail(string(e.RequestID), routine.FailedRequest{URL: e.Response.URL, Status: e.Response.Status})
+	t.fail(id, routine.FailedRequest{URL: url, Status: status})
+}
+
+// forget deletes all recorded events.
+func (t *trace) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.console, t.asked, t.failed = nil, nil, nil
 }
 
 // fail records a failed request, with its method and URL if they are still known. t.mu is
@@ -100,6 +108,27 @@ func (t *trace) read(script scriptSource) (console []string, failed []routine.Fa
 		}
 	}
 	return console, append([]routine.FailedRequest{}, t.failed...)
+}
+
+// errorsSince returns the errors of the console since a time, oldest first.
+func (t *trace) errorsSince(since time.Time) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var lines []string
+	for _, m := range t.console {
+		e, ok := cdp.Decode[struct {
+			Type proto.RuntimeConsoleAPICalledType `json:"type"`
+			// Timestamp is in milliseconds since 1970.
+			Timestamp float64 `json:"timestamp"`
+		}](m.params)
+		if !ok || e.Timestamp < float64(since.UnixMicro())/1000 || m.method == "Runtime.consoleAPICalled" && e.Type != proto.RuntimeConsoleAPICalledTypeError {
+			continue
+		}
+		if line, ok := consoleLine(m, scriptSource{}); ok {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 func consoleLine(m consoleEvent, script scriptSource) (string, bool) {

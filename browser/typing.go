@@ -27,6 +27,8 @@ type fieldState struct {
 	Chord bool `json:"chord"`
 	Mac   bool `json:"mac"` // chords use Meta
 	Empty bool `json:"empty"`
+	// inserted is the outcome if the text has secrets, which are not typed key by key.
+	inserted insertion
 }
 
 // typingResult is the result of typing.
@@ -77,8 +79,14 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Match, error
 	if len(t.Files) > 0 {
 		return p.handIn(ctx, t)
 	}
+	if err := checkRelease(t); err != nil {
+		return routine.Match{Final: true}, err
+	}
 	t.Text = lineEnds.Replace(t.Text)
-	y := &typist{page: p, t: t, o: options{Typing: true, Text: t.Text, Scroll: true, Press: true}}
+	y := &typist{page: p, t: t, o: options{Typing: true, Text: &t.Text, Scroll: true, Press: true}}
+	if t.Release != nil && t.Release.Rules != nil {
+		y.o.Text = nil // frames of other sites are searched too
+	}
 	for {
 		s, err := y.find(ctx)
 		switch {
@@ -150,6 +158,7 @@ func (y *typist) attempt(ctx context.Context, s actionPoint) (found routine.Matc
 	case err != nil && ctx.Err() != nil && !errors.Is(err, errCrashed):
 		return found, true, y.orRemoved(ctx, y.t.Selector, cmp.Or(y.when, atFocus), y.unfocused(s))
 	case err != nil:
+		found.Final = routine.CodeOf(err) == routine.CodeSecretDenied
 		return found, true, y.failure(ctx, err)
 	case missed != "":
 		y.why, y.when, y.o.Unsteady = "was not under the mouse any more when the button went down: it reached "+missed, beforePress, true
@@ -185,6 +194,11 @@ func (p *page) focusField(ctx context.Context, s actionPoint, t routine.Typing, 
 			return how, missed, err
 		}
 	}
+	if t.Release != nil {
+		how.inserted, err = p.insertSecret(ctx, s, t)
+		how.How = how.inserted.How
+		return how, "", err
+	}
 	how, err = help[fieldState](ctx, s.view, "prepare", t.Text, t.Clear)
 	return how, "", err
 }
@@ -204,7 +218,7 @@ func (y *typist) typeText(ctx context.Context, s actionPoint, how fieldState, be
 	if y.now().loader != before.loader {
 		return found, true, nil // typing has opened another page
 	}
-	now, err := help[typingResult](ctx, s.view, "typed")
+	now, err := y.result(ctx, s.view, how.inserted)
 	if err == nil && (how.Chord || how.Multiline) {
 		now, err = y.repair(ctx, s.view, y.t, how, now)
 	}
@@ -218,8 +232,19 @@ func (y *typist) typeText(ctx context.Context, s actionPoint, how fieldState, be
 		y.why, y.when = "was replaced while the text was typed", "while the text was typed"
 		return found, false, nil
 	}
-	found.Differs, found.Arrived, found.Value, found.Secret = now.As != "", routine.Arrival(now.As), now.Value, now.Secret
+	found.Differs, found.Arrived, found.Value, found.Secret = now.As != "", routine.Arrival(now.As), now.Value, now.Secret || y.t.Release != nil
 	return found, true, nil
+}
+
+// result is what the field has after the typing.
+func (y *typist) result(ctx context.Context, v *frameView, done insertion) (typingResult, error) {
+	switch {
+	case done.Boxes && done.Whole:
+		return typingResult{}, nil
+	case done.Boxes:
+		return typingResult{As: string(routine.ArrivedChanged)}, nil
+	}
+	return help[typingResult](ctx, v, "typed")
 }
 
 // insert types the text at the caret. An editor gets several lines as a paste, because it

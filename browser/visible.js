@@ -1,7 +1,7 @@
 // Checks whether a person could act on an element: the result is the reason why not, or null.
 Object.assign(rote.inner, (() => {
   'use strict';
-  const { describe, up, flat } = rote.inner;
+  const { is, attribute, describe, up, flat } = rote.inner;
   const minOpacity = 0.1; // less is invisible to a person
   const minBox = 2; // px
   const maxParts = 50; // parts of an element without a box of its own that are examined
@@ -62,7 +62,7 @@ Object.assign(rote.inner, (() => {
     if (!r || !text && !/^(input|select)$/.test(e.localName)) return false;
     if (text && e.tabIndex < 0) return false;
     for (let n = e, i = 0; n && i < maxAround; n = up(n)) {
-      if (text && n.getAttribute('aria-hidden') === 'true') return false;
+      if (text && attribute(n, 'aria-hidden') === 'true') return false;
       if (n === e || boxless(n)) continue;
       if (!near(n.getBoundingClientRect(), r)) return false;
       if (!hidden(n)) {
@@ -188,12 +188,12 @@ Object.assign(rote.inner, (() => {
   // to, is disabled.
   function unable(e, typing) {
     for (let n = e, free = false; n; n = up(n)) {
-      if (n.getAttribute('aria-disabled') === 'true') return 'is disabled (aria-disabled)';
+      if (attribute(n, 'aria-disabled') === 'true') return 'is disabled (aria-disabled)';
       if (free) continue;
-      if (isControl(n) && n.matches(':disabled')) return n === e ? 'is disabled' : `is in ${describe(n)}, which is disabled`;
+      if (isControl(n) && is(n, ':disabled')) return n === e ? 'is disabled' : `is in ${describe(n)}, which is disabled`;
       const control = n.localName === 'label' && n.control;
       if (control && control.matches(':disabled,[aria-disabled="true"]')) return `is the label of ${describe(control)}, which is disabled`;
-      free = isControl(n) || n.localName === 'label' || n.matches('a[href],summary'); // handles the click, whatever contains it
+      free = isControl(n) || n.localName === 'label' || is(n, 'a[href],summary'); // handles the click, whatever contains it
     }
     return typing && e.readOnly && !e.isContentEditable ? 'is read-only' : null;
   }
@@ -212,5 +212,5 @@ Object.assign(rote.inner, (() => {
     return label ? { e: label, why: null } : { e, why };
   }
 
-  return { seat, holder, unseen, boxes, partBoxes, unable, isControl, labels, target };
+  return { seat, holder, unseen, clippedAway, boxes, partBoxes, unable, isControl, labels, target };
 })());

@@ -181,12 +181,15 @@ func TestMalformedIDs(t *testing.T) {
 	e := newEnv(t)
 	for _, id := range []string{"x", "Routine_", "Routine_ROUTINE_1", "%00", "%ff", "%2e%2e", "'%20OR%201=1%20--", "%25", "%22", strings.Repeat("9", 4000),
 		strings.ToUpper(e.names.Replace("$private")), e.names.Replace("$private") + "%00"} {
-		bodies := map[string]string{"/routines/{routine_id}": `{"tags":[]}`, "/routines/{routine_id}/execute": call("x"), "/routines/{routine_id}/restore": `{"version":1}`}
+		bodies := map[string]string{"/routines/{routine_id}": `{"tags":[]}`, "/routines/{routine_id}/execute": call("x"),
+			"/routines/{routine_id}/restore":  `{"version":1}`,
+			"/lessons/{lesson_id}/operations": `{"operation":{}}`, "/lessons/{lesson_id}/undo": `{"to":1}`,
+			"/lessons/{lesson_id}/save": `{}`}
 		published().each(404, func(method, path string) {
 			if !strings.Contains(path, "_id}") {
 				return
 			}
-			asked := strings.NewReplacer("{routine_id}", id, "{execution_id}", id, "{version}", "1", "{name}", "n").Replace(path)
+			asked := strings.NewReplacer("{routine_id}", id, "{execution_id}", id, "{lesson_id}", id, "{schedule_id}", id, "{version}", "1", "{name}", "n").Replace(path)
 			scenario{"", method, asked, "$admin", nil, bodies[path], 404, []string{`"code":"not_found"`}, nil}.run(t, e)
 		})
 	}

@@ -1,13 +1,17 @@
 package httpapi
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"html"
+	"io"
 	"io/fs"
 	"net/http"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
-	swaggerFiles "github.com/swaggo/files/v2"
+	swagger "github.com/swaggest/swgui/v5/static"
 
 	"rote/routine"
 )
@@ -40,11 +44,11 @@ const docsStart = `SwaggerUIBundle({
 `
 
 // docsFiles are the files of Swagger UI that the page uses, with their media
-// types.
-var docsFiles = map[string]string{
-	"swagger-ui.css":       "text/css; charset=utf-8",
-	"swagger-ui-bundle.js": "text/javascript; charset=utf-8",
-	"favicon-32x32.png":    "image/png",
+// types. The module embeds texts compressed.
+var docsFiles = map[string]struct{ file, mediaType string }{
+	"swagger-ui.css":       {"swagger-ui.css.gz", "text/css; charset=utf-8"},
+	"swagger-ui-bundle.js": {"swagger-ui-bundle.js.gz", "text/javascript; charset=utf-8"},
+	"favicon-32x32.png":    {"favicon-32x32.png", "image/png"},
 }
 
 // docs returns a page with the API reference, from which calls can be tried. It
@@ -59,13 +63,26 @@ func (a *api) docsFile(q *request) (response, error) {
 	if name == "start.js" {
 		return response{status: http.StatusOK, body: document{"text/javascript; charset=utf-8", []byte(docsStart)}}, nil
 	}
-	mediaType, known := docsFiles[name]
+	asset, known := docsFiles[name]
 	if !known {
 		return a.notFound(q)
 	}
-	text, err := fs.ReadFile(swaggerFiles.FS, name)
+	data, err := readAsset(asset.file)
 	if err != nil {
-		return response{}, routine.Internal("read "+name, err)
+		return response{}, routine.Internal("read "+asset.file, err)
 	}
-	return response{status: http.StatusOK, body: document{mediaType, text}}, nil
+	return response{status: http.StatusOK, body: document{asset.mediaType, data}}, nil
+}
+
+// readAsset reads a file of Swagger UI and decompresses it if its name ends in .gz.
+func readAsset(name string) ([]byte, error) {
+	data, err := fs.ReadFile(swagger.FS, name)
+	if err != nil || !strings.HasSuffix(name, ".gz") {
+		return data, err
+	}
+	text, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(text)
 }

@@ -47,6 +47,7 @@ type env struct {
 	service *service.Service
 	store   *watchedStore
 	browser *fakeBrowser
+	lessons *fakeLessons
 	log     *logBuffer
 	pairs   []string // of placeholders and their values
 	base    string   // of all paths
@@ -100,11 +101,11 @@ func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 		t.Fatal(err)
 	}
 	e := &env{store: &watchedStore{Store: db, created: make(chan string, 100), finished: make(chan *routine.Execution, 100)},
-		browser: newFakeBrowser(), log: &logBuffer{}}
+		browser: newFakeBrowser(), lessons: &fakeLessons{}, log: &logBuffer{}}
 	log := slog.New(slog.NewJSONHandler(e.log, nil))
 	metrics := httpapi.NewMetrics()
 	c := envConfig{
-		http: httpapi.Config{Log: log, Metrics: metrics},
+		http: httpapi.Config{Log: log, Metrics: metrics, Lessons: e.lessons},
 		service: service.Config{Store: e.store, Browser: e.browser, Observer: metrics, Concurrency: 4, AdminToken: adminToken,
 			Now: func() time.Time { return routinetest.Time }},
 	}
@@ -151,7 +152,13 @@ func (e *env) seed(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.pairs = []string{"$private", create(readPage), "$public", create(strings.Replace(readPage, "{", `{"is_public": true,`, 1)),
+	keeper := admin
+	keeper.Scopes |= routine.ScopeSecretsWrite
+	keeperToken, _, err := e.service.CreateToken(ctx, keeper, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.pairs = []string{"$keeper", keeperToken, "$private", create(readPage), "$public", create(strings.Replace(readPage, "{", `{"is_public": true,`, 1)),
 		"$archived", archived.ID, "$admin", adminToken, "$guest", guestToken}
 	e.names = strings.NewReplacer(e.pairs...)
 }

@@ -55,10 +55,11 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 	for status, codes := range map[int]string{
 		400: "invalid", 413: "too_large", 415: "unsupported_media_type",
 		401: "unauthenticated", 403: "forbidden",
-		404: "not_found", 409: "conflict", 412: "precondition_failed", 422: "idempotency_mismatch",
+		404: "not_found", 409: "conflict value_required lesson_limit page_lost", 412: "precondition_failed", 422: "idempotency_mismatch not_proved",
 		500: "timeout cancelled element_not_found element_not_actionable navigation_failed network_error http_error egress_denied" +
-			" script_error script_blocked value_missing result_too_large browser_crashed interrupted internal",
-		429: "rate_limited", 503: "busy browser_unavailable shutting_down store_unavailable",
+			" script_error script_blocked value_missing result_too_large browser_crashed interrupted internal" +
+			" secret_missing secret_denied secret_exposed",
+		429: "rate_limited", 503: "busy browser_unavailable shutting_down store_unavailable secret_unavailable",
 	} {
 		for code := range strings.FieldsSeq(codes) {
 			want[routine.Code(code)] = status

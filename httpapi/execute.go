@@ -110,7 +110,8 @@ func idempotencyOf(h http.Header, body []byte) (service.Idempotency, error) {
 func readCall(text []byte) (call service.Call, err error) {
 	fields := callFields(&call)
 	fields[0].requiredHint = `without any values it is {"parameters": {}}`
-	err = readJSONObject(text, `its fields are parameters, timeout_seconds and callback_url; values go into parameters, as in {"parameters": {"name": "value"}}`,
+	err = readJSONObject(text,
+		`its fields are parameters, timeout_seconds, callback_url and outline; values go into parameters, as in {"parameters": {"name": "value"}}`,
 		fields...)
 	return call, err
 }
@@ -124,14 +125,14 @@ func readUnsavedCall(text []byte) (call service.Call, definition jsonValue, err 
 	}, "type", "routine must be an object with the definition",
 		`it is the definition to run, as in {"routine": {"name": "…", "description": "…", "operations": […]}}`}
 	err = readJSONObject(text,
-		`its fields are routine, parameters, timeout_seconds and callback_url; the definition goes into routine, the values into parameters`,
+		`its fields are routine, parameters, timeout_seconds, callback_url and outline; the definition goes into routine, the values into parameters`,
 		append([]jsonField{routineField}, callFields(&call)...)...)
 	return call, definition, err
 }
 
 // callFields returns the fields of a call's body that are the same for stored
-// routines and for unsaved definitions: parameters, timeout_seconds and
-// callback_url. All are optional.
+// routines and for unsaved definitions: parameters, timeout_seconds, callback_url
+// and outline. All are optional.
 func callFields(call *service.Call) []jsonField {
 	return []jsonField{
 		{"parameters", func(value jsonValue) bool {
@@ -147,6 +148,10 @@ func callFields(call *service.Call) []jsonField {
 			call.CallbackURL = string(text)
 			return value.Kind() == '"' && call.CallbackURL != ""
 		}, "type", "callback_url must be a string with a URL", ""},
+		{"outline", func(value jsonValue) bool {
+			call.Outline = value.Kind() == 't'
+			return call.Outline || value.Kind() == 'f'
+		}, "type", "outline must be true or false", ""},
 	}
 }
 

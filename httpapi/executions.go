@@ -39,6 +39,7 @@ func executionFilter(query *query) (f routine.ExecutionFilter) {
 	f.Limit, f.Offset = query.limitAndOffset()
 	f.Status = routine.ExecutionStatus(query.oneOf("status", string(routine.ExecutionPending), string(routine.ExecutionRunning),
 		string(routine.ExecutionCompleted), string(routine.ExecutionFailed)))
+	f.ScheduleID = query.text("schedule_id")
 	return f
 }
 

@@ -51,6 +51,7 @@ func TestListExecutions(t *testing.T) {
 		{"of a routine", "GET", "/routines/$private/executions", "$admin", nil, "", 200, both, []string{`"result"`}},
 		{"of a routine, by filter", "GET", "/executions?routine_id=$private", "$admin", nil, "", 200, both, nil},
 		{"of another routine", "GET", "/routines/$public/executions/", "$admin", nil, "", 200, []string{`{"items":[],"total":0`}, nil},
+		{"of no schedule", "GET", "/executions?schedule_id=Schedule_x", "$admin", nil, "", 200, []string{`"total":0`}, nil},
 		{"of no routine", "GET", "/executions?routine_id=%27%25", "$admin", nil, "", 200, []string{`"total":0`}, nil},
 		{"by status", "GET", "/executions?status=failed", "$admin", nil, "", 200, []string{`"execution_id":"$failed"`, `"total":1`, `"error_code":"timeout"`}, nil},
 		{"of a routine by status", "GET", "/routines/$private/executions?status=completed", "$admin", nil, "", 200, []string{`"execution_id":"$completed"`, `"total":1`}, nil},

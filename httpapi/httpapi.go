@@ -44,6 +44,8 @@ type Config struct {
 	// Admission is shared with the other front ends on the listener. If nil, it is
 	// made from the values above.
 	Admission *Admission
+	// Lessons, if not nil, adds the paths of lessons.
+	Lessons Lessons
 	// Metrics counts the requests. It is served at /metrics to callers with the
 	// scope admin; [NewMetricsHandler] serves it without a token. If nil, there are
 	// no metrics.
@@ -55,6 +57,7 @@ const defaultMaxBody = 4 << 20
 // api is the front end with all defaults filled in.
 type api struct {
 	service      *service.Service
+	lessons      Lessons // nil without its paths
 	log          *slog.Logger
 	maxBody      int64
 	base         string
@@ -66,7 +69,26 @@ type api struct {
 // NewHandler returns the handler of all paths of the front end. It also answers
 // unknown paths, so other handlers must be mounted outside of it.
 func NewHandler(c Config) http.Handler {
-	a := &api{service: c.Service, log: c.Log, maxBody: c.MaxBody, admission: c.Admission, metrics: c.Metrics, routineCache: newRoutineCache()}
+	a := newAPI(c)
+	return a.router(c, a.routes(), a.notFound)
+}
+
+// NewWorkerHandler returns the handler of a process without front ends: its health, its
+// readiness and its metrics, which need no token.
+func NewWorkerHandler(c Config) http.Handler {
+	a := newAPI(c)
+	return a.router(c, map[string]methodHandlers{
+		"/healthz": {http.MethodGet: a.health},
+		"/readyz":  {http.MethodGet: a.ready},
+		"/metrics": {http.MethodGet: a.readOpenMetrics},
+	}, func(*request) (response, error) {
+		return response{}, routine.Errorf(routine.CodeNotFound, "there is nothing at this path: a worker has /healthz, /readyz and /metrics")
+	})
+}
+
+// newAPI fills in the defaults.
+func newAPI(c Config) *api {
+	a := &api{service: c.Service, lessons: c.Lessons, log: c.Log, maxBody: c.MaxBody, admission: c.Admission, metrics: c.Metrics, routineCache: newRoutineCache()}
 	if a.admission == nil {
 		a.admission = NewAdmission(c)
 	}
@@ -82,14 +104,19 @@ func NewHandler(c Config) http.Handler {
 	if a.metrics != nil {
 		a.metrics.registry.MustRegister(serviceCollector{a.service})
 	}
+	return a
+}
+
+// router returns the handler of some paths.
+func (a *api) router(c Config, routes map[string]methodHandlers, notFound handler) http.Handler {
 	r := chi.NewRouter()
 	r.Use(a.startRequest, catchPanic, a.requireAllowedHost)
 	if len(c.CORSOrigins) > 0 {
 		r.Use(corsHandler(c.CORSOrigins))
 	}
 	r.Use(ignoreMethod)
-	r.NotFound(a.handle(a.notFound))
-	for pattern, m := range a.routes() {
+	r.NotFound(a.handle(notFound))
+	for pattern, m := range routes {
 		r.Get(a.base+pattern, a.handle(m.dispatch))
 		if !strings.HasSuffix(pattern, "*") {
 			r.Get(a.base+pattern+"/", a.handle(m.dispatch))
@@ -119,6 +146,15 @@ func (a *api) routes() map[string]methodHandlers {
 		"/executions/{execution_id}/events":       {http.MethodGet: a.authenticated(a.executionEvents)},
 		"/executions/{execution_id}/files/{name}": {http.MethodGet: a.authenticated(a.readExecutionFile)},
 
+		"/schedules": {http.MethodGet: a.authenticated(a.listSchedules), http.MethodPost: a.authenticated(a.createSchedule)},
+		"/schedules/{schedule_id}": {http.MethodGet: a.authenticated(a.readSchedule), http.MethodPatch: a.authenticated(a.patchSchedule),
+			http.MethodDelete: a.authenticated(a.deleteSchedule)},
+
+		"/secrets": {http.MethodGet: a.authenticated(a.listSecrets)},
+		"/secrets/{name}": {http.MethodGet: a.authenticated(a.readSecret), http.MethodPut: a.authenticated(a.saveSecret),
+			http.MethodDelete: a.authenticated(a.deleteSecret)},
+		"/secrets/{name}/uses": {http.MethodGet: a.authenticated(a.listSecretUses)},
+
 		"/healthz":      {http.MethodGet: a.health},
 		"/readyz":       {http.MethodGet: a.ready},
 		"/schemas/*":    {http.MethodGet: a.schema},
@@ -128,6 +164,9 @@ func (a *api) routes() map[string]methodHandlers {
 	}
 	if a.metrics != nil {
 		all["/metrics"] = methodHandlers{http.MethodGet: a.authenticated(a.readMetrics)}
+	}
+	if a.lessons != nil {
+		maps.Copy(all, a.lessonRoutes())
 	}
 	return all
 }
@@ -160,7 +199,11 @@ func (m methodHandlers) dispatch(q *request) (response, error) {
 // options answers OPTIONS. The Allow header has been set.
 func (m methodHandlers) options(q *request) (response, error) {
 	if m[http.MethodPatch] != nil {
-		q.w.Header().Set("Accept-Patch", patchTypes)
+		types := patchTypes
+		if strings.Contains(q.URL.Path, "/schedules/") {
+			types = mergePatchTypes
+		}
+		q.w.Header().Set("Accept-Patch", types)
 	}
 	return response{status: http.StatusNoContent}, nil
 }

@@ -11,13 +11,15 @@ func withKey(key string) map[string]string {
 
 func TestIdempotencyKey(t *testing.T) {
 	e := newEnv(t)
-	const create, execute = "/routines/", "/routines/$private/execute"
+	const create, execute, schedule = "/routines/", "/routines/$private/execute", "/schedules"
+	const daily = `{"routine_id": "$private", "cron": "0 7 * * *", "parameters": {"page": "https://shop.example/"}}`
 	for _, row := range []struct {
 		name, path, body string
 		status           int
 	}{
 		{"create", create, readPage, 201},
 		{"execute", execute, call("x"), 201},
+		{"schedule", schedule, daily, 201},
 		{"a run that failed", execute, call("fail/timeout"), 500},
 	} {
 		first := e.must(t, "POST", row.path, withKey(row.name), row.body)
@@ -31,6 +33,9 @@ func TestIdempotencyKey(t *testing.T) {
 	runAll(t, e, []scenario{
 		{"of another user", "POST", create, "$guest", map[string]string{"Idempotency-Key": "create"}, readPage, 201, []string{`"created_by":"gus"`}, nil},
 		{"empty", "POST", create, "$admin", map[string]string{"Idempotency-Key": ""}, readPage, 400, []string{"Idempotency-Key"}, nil},
+		{"one schedule", "GET", schedule, "$admin", nil, "", 200, []string{`"total":1,`}, nil},
+		{"a key of another kind of call", "POST", schedule, "", withKey("create"), daily, 422, []string{`"code":"idempotency_mismatch"`}, nil},
+		{"too long for a schedule", "POST", schedule, "", withKey(strings.Repeat("k", 256)), daily, 400, []string{"255"}, nil},
 		{"too long", "POST", execute, "$admin", withKey(strings.Repeat("k", 256)), call("x"), 400, []string{"255"}, nil},
 		{"what was refused may be asked again", "POST", create, "", withKey("k"), noDescription, 400, nil, nil},
 		{"with a body that is right", "POST", create, "", withKey("k"), readPage, 201, nil, nil},

@@ -18,14 +18,14 @@ const maxShownName = 64
 
 // listPage is one page of a list.
 type listPage[T any] struct {
-	Items  []T `json:"items"`
-	Total  int `json:"total"`
+	Items []T `json:"items"`
+	routine.Total
 	Limit  int `json:"limit"`
 	Offset int `json:"offset"`
 }
 
 // pageResponse returns one page of a list and sets links to the neighboring
-// pages (RFC 8288).
+// pages (RFC 8288). total is that of a [routine.Store].
 func pageResponse[T any](q *request, items []T, total, limit, offset int) response {
 	var links []string
 	link := func(rel string, offset int) {
@@ -36,17 +36,23 @@ func pageResponse[T any](q *request, items []T, total, limit, offset int) respon
 		u.RawQuery = values.Encode()
 		links = append(links, fmt.Sprintf("<%s>; rel=%q", u.RequestURI(), rel))
 	}
+	counted := routine.NewTotal(total)
+	exact := counted.TotalExact == nil
 	if offset > 0 {
 		link("first", 0)
-		link("prev", max(0, min(offset-limit, (total-1)/limit*limit))) // from beyond the end to the last page
+		before := offset - limit
+		if exact || len(items) == 0 { // from beyond the end to the last page that is known
+			before = min(before, (counted.Total-1)/limit*limit)
+		}
+		link("prev", max(0, before))
 	}
-	if offset < total-limit {
+	if exact && offset < total-limit || !exact && len(items) == limit {
 		link("next", offset+limit)
 	}
 	if len(links) > 0 {
 		q.w.Header().Set("Link", strings.Join(links, ", "))
 	}
-	return response{status: http.StatusOK, body: listPage[T]{nonNil(items), total, limit, offset}}
+	return response{status: http.StatusOK, body: listPage[T]{nonNil(items), counted, limit, offset}}
 }
 
 // query reads the parameters of a URL and collects all their problems.

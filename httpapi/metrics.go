@@ -31,12 +31,21 @@ type Metrics struct {
 	queueTimes   prometheus.Histogram
 	denials      prometheus.Counter
 	webhooks     *prometheus.CounterVec
+	// Of jobs.
+	jobs     *prometheus.CounterVec
+	jobWaits prometheus.Histogram
+	// Of lessons.
+	lessonsOpen      prometheus.Gauge
+	lessons          *prometheus.CounterVec
+	lessonOperations *prometheus.CounterVec
 }
 
 // Histogram buckets in seconds. A run takes at most 300 s.
 var (
 	requestBuckets = []float64{.001, .005, .025, .1, .5, 2.5, 10, 60, 300}
 	runBuckets     = []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300}
+	// A queued run waits for an hour by default.
+	waitBuckets = []float64{.05, .25, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600}
 )
 
 // NewMetrics returns the Metrics for one handler.
@@ -58,11 +67,28 @@ func NewMetrics() *Metrics {
 			Help: "Requests of runs that the egress policy refused."}),
 		webhooks: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "rote_webhook_attempts_total",
 			Help: "Attempts to deliver a webhook, by what came of them."}, []string{"outcome"}),
+		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "rote_jobs_total",
+			Help: "Jobs that were handed to this process, by kind and outcome."}, []string{"kind", "outcome"}),
+		jobWaits: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "rote_job_wait_seconds", Buckets: waitBuckets,
+			Help: "Time that asynchronous runs waited in the queue of the database, for those that this process took."}),
+		lessonsOpen: prometheus.NewGauge(prometheus.GaugeOpts{Name: "rote_lessons_open",
+			Help: "Lessons that have a page."}),
+		lessons: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "rote_lessons_total",
+			Help: "Lessons whose page was closed, by the reason."}, []string{"end"}),
+		lessonOperations: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "rote_lesson_operations_total",
+			Help: "Operations that were tried in lessons, by type and by whether they worked."}, []string{"type", "ok"}),
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.requestDurations, m.inFlight, m.executions, m.runDurations, m.queueTimes, m.denials, m.webhooks)
+		m.requests, m.requestDurations, m.inFlight, m.executions, m.runDurations, m.queueTimes, m.denials, m.webhooks, m.jobs, m.jobWaits,
+		m.lessonsOpen, m.lessons, m.lessonOperations)
 	for _, outcome := range []routine.WebhookOutcome{routine.WebhookDelivered, routine.WebhookRetried, routine.WebhookGivenUp} {
 		m.webhooks.WithLabelValues(string(outcome)) // exported as 0 from the start
+	}
+	for _, kind := range []routine.JobKind{routine.JobRun, routine.JobWebhook} {
+		m.jobs.WithLabelValues(string(kind), string(routine.JobDone))
+	}
+	for _, end := range []routine.LessonEnd{routine.LessonSaved, routine.LessonEnded, routine.LessonIdle, routine.LessonLost} {
+		m.lessons.WithLabelValues(string(end))
 	}
 	return m
 }
@@ -88,6 +114,28 @@ func (m *Metrics) ExecutionEnded(e *routine.Execution) {
 
 // WebhookSent counts an attempt to deliver a webhook.
 func (m *Metrics) WebhookSent(o routine.WebhookOutcome) { m.webhooks.WithLabelValues(string(o)).Inc() }
+
+// JobEnded counts a job.
+func (m *Metrics) JobEnded(kind routine.JobKind, o routine.JobOutcome) {
+	m.jobs.WithLabelValues(string(kind), string(o)).Inc()
+}
+
+// RunDequeued records the time that a run waited in the queue.
+func (m *Metrics) RunDequeued(waited time.Duration) { m.jobWaits.Observe(waited.Seconds()) }
+
+// LessonStarted counts a lesson as open.
+func (m *Metrics) LessonStarted() { m.lessonsOpen.Inc() }
+
+// LessonEnded counts the end of a lesson.
+func (m *Metrics) LessonEnded(end routine.LessonEnd) {
+	m.lessonsOpen.Dec()
+	m.lessons.WithLabelValues(string(end)).Inc()
+}
+
+// LessonOperation counts an operation that was tried in a lesson.
+func (m *Metrics) LessonOperation(operationType string, ok bool) {
+	m.lessonOperations.WithLabelValues(operationType, strconv.FormatBool(ok)).Inc()
+}
 
 // Measure counts the requests of another handler on the same listener under one
 // path. A nil Metrics counts nothing.
@@ -142,13 +190,16 @@ var (
 	waitingDesc      = newDesc("rote_executions_waiting", "Executions that wait for a browser.")
 	waitingLimitDesc = newDesc("rote_executions_waiting_limit", "How many executions may wait; one more is refused (--queue).")
 	storeDesc        = newDesc("rote_database_bytes", "Size of the database's file and log.")
+	jobsWaitingDesc  = prometheus.NewDesc("rote_jobs_waiting", "Jobs in the database that wait for any process, by kind.", []string{"kind"}, nil)
 	startsDesc       = newDesc("rote_browser_starts_total", "Browser processes that came up.")
 	failuresDesc     = newDesc("rote_browser_failures_total", "Browser processes that did not come up, died or had to be killed.")
 	replacementsDesc = newDesc("rote_browser_replacements_total", "Browser processes that were replaced because of their age.")
+	endpointsDesc    = prometheus.NewDesc("rote_browser_endpoints", "Browsers of --browser-url.", []string{"state"}, nil)
 )
 
 func (l serviceCollector) Describe(all chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{runningDesc, runningLimitDesc, waitingDesc, waitingLimitDesc, storeDesc, startsDesc, failuresDesc, replacementsDesc} {
+	for _, d := range []*prometheus.Desc{runningDesc, runningLimitDesc, waitingDesc, waitingLimitDesc, storeDesc, jobsWaitingDesc,
+		startsDesc, failuresDesc, replacementsDesc, endpointsDesc} {
 		all <- d
 	}
 }
@@ -165,6 +216,11 @@ func (l serviceCollector) Collect(all chan<- prometheus.Metric) {
 	if s.StoreBytes >= 0 {
 		gauge(storeDesc, float64(s.StoreBytes))
 	}
+	for kind, n := range map[routine.JobKind]int{routine.JobRun: s.WaitingRuns, routine.JobWebhook: s.WaitingWebhooks} {
+		if n >= 0 {
+			all <- prometheus.MustNewConstMetric(jobsWaitingDesc, prometheus.GaugeValue, float64(n), string(kind))
+		}
+	}
 	if s.Browser == nil {
 		return
 	}
@@ -174,6 +230,11 @@ func (l serviceCollector) Collect(all chan<- prometheus.Metric) {
 	counter(startsDesc, s.Browser.Starts)
 	counter(failuresDesc, s.Browser.Failures)
 	counter(replacementsDesc, s.Browser.Replacements)
+	if e := s.Browser.Endpoints; e != nil {
+		for state, n := range map[string]int{"ready": e.Ready, "connecting": e.Connecting, "busy": e.Busy, "down": e.Down} {
+			all <- prometheus.MustNewConstMetric(endpointsDesc, prometheus.GaugeValue, float64(n), state)
+		}
+	}
 }
 
 // readMetrics writes the metrics in the text format of Prometheus.
@@ -181,6 +242,12 @@ func (a *api) readMetrics(q *request) (response, error) {
 	if err := a.service.MayReadStatistics(q.principal); err != nil {
 		return response{}, err
 	}
+	a.metrics.serve(q.w, q.Request)
+	return response{alreadyWritten: true}, nil
+}
+
+// readOpenMetrics is readMetrics without a token.
+func (a *api) readOpenMetrics(q *request) (response, error) {
 	a.metrics.serve(q.w, q.Request)
 	return response{alreadyWritten: true}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
@@ -59,14 +60,23 @@ func value(families map[string]*dto.MetricFamily, name string, labels ...string)
 type countingBrowser struct{ routine.Browser }
 
 func (countingBrowser) BrowserStatistics() routine.BrowserStatistics {
-	return routine.BrowserStatistics{Starts: 5, Failures: 2, Replacements: 3}
+	return routine.BrowserStatistics{Starts: 5, Failures: 2, Replacements: 3, Endpoints: &routine.EndpointStatistics{Ready: 2, Busy: 1, Down: 4}}
 }
 
 // Every series has the value of what was done.
 func TestMetrics(t *testing.T) {
+	var observer routine.Observer
 	e := newEnv(t, func(c *envConfig) {
 		c.service.Browser, c.service.Concurrency, c.service.Queue = countingBrowser{c.service.Browser}, 1, 7
+		observer = c.service.Observer
 	})
+	observer.LessonStarted()
+	observer.LessonStarted()
+	observer.LessonEnded(routine.LessonIdle)
+	observer.LessonOperation("click", true)
+	observer.LessonOperation("click", true)
+	observer.JobEnded(routine.JobRun, routine.JobTaken)
+	observer.RunDequeued(time.Second)
 	for _, s := range []scenario{
 		{"", "GET", "/routines/$private", "$admin", nil, "", 200, nil, nil},
 		{"", "GET", "/routines/$private/", "$admin", nil, "", 200, nil, nil},
@@ -100,7 +110,16 @@ func TestMetrics(t *testing.T) {
 		{1, "rote_execution_duration_seconds", []string{"status", "failed"}},
 		{3, "rote_execution_wait_seconds", nil},
 		{3, "rote_egress_denials_total", nil},
+		{1, "rote_lessons_open", nil},
+		{1, "rote_lessons_total", []string{"end", "idle"}},
+		{0, "rote_lessons_total", []string{"end", "saved"}},
+		{2, "rote_lesson_operations_total", []string{"type", "click", "ok", "true"}},
 		{0, "rote_webhook_attempts_total", []string{"outcome", "delivered"}},
+		{0, "rote_jobs_total", []string{"kind", "run", "outcome", "done"}},
+		{1, "rote_jobs_total", []string{"kind", "run", "outcome", "taken"}},
+		{1, "rote_job_wait_seconds", nil},
+		{0, "rote_jobs_waiting", []string{"kind", "run"}},
+		{0, "rote_jobs_waiting", []string{"kind", "webhook"}},
 		{0, "rote_executions_running", nil},
 		{1, "rote_executions_running_limit", nil},
 		{0, "rote_executions_waiting", nil},
@@ -108,6 +127,10 @@ func TestMetrics(t *testing.T) {
 		{5, "rote_browser_starts_total", nil},
 		{2, "rote_browser_failures_total", nil},
 		{3, "rote_browser_replacements_total", nil},
+		{2, "rote_browser_endpoints", []string{"state", "ready"}},
+		{0, "rote_browser_endpoints", []string{"state", "connecting"}},
+		{1, "rote_browser_endpoints", []string{"state", "busy"}},
+		{4, "rote_browser_endpoints", []string{"state", "down"}},
 	} {
 		if v := value(got, row.name, row.labels...); v != row.want {
 			t.Errorf("%s%q is %v, want %v", row.name, row.labels, v, row.want)

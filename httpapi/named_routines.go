@@ -28,16 +28,9 @@ func (a *api) putRoutine(q *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	var condition service.PutCondition
-	if condition.Versions, err = ifMatchVersions(q.Header); err != nil {
+	condition, err := putCondition(q.Header, "the routine")
+	if err != nil {
 		return response{}, err
-	}
-	if given := q.Header.Values("If-None-Match"); len(given) > 0 {
-		if strings.TrimSpace(strings.Join(given, ",")) != "*" {
-			return response{}, routine.Errorf(routine.CodeInvalid,
-				"If-None-Match can only be * here: it creates the routine and never changes one. To change a known version, send If-Match")
-		}
-		condition.New = true
 	}
 	r, created, warnings, err := a.service.PutRoutine(q.Context(), q.principal, q.pathParameter("name"), text, condition)
 	got, err := a.changeResponse(q, r, warnings, err)
@@ -45,4 +38,20 @@ func (a *api) putRoutine(q *request) (response, error) {
 		got.status, got.location = http.StatusCreated, a.base+"/routines/"+r.ID
 	}
 	return got, err
+}
+
+// putCondition returns what If-Match and If-None-Match ask of the stored thing that a PUT
+// changes.
+func putCondition(h http.Header, what string) (condition service.PutCondition, err error) {
+	if condition.Versions, err = ifMatchVersions(h); err != nil {
+		return condition, err
+	}
+	if given := h.Values("If-None-Match"); len(given) > 0 {
+		if strings.TrimSpace(strings.Join(given, ",")) != "*" {
+			return condition, routine.Errorf(routine.CodeInvalid,
+				"If-None-Match can only be * here: it creates %s and never changes one. To change a known version, send If-Match", what)
+		}
+		condition.New = true
+	}
+	return condition, nil
 }

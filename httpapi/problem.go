@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"rote/routine"
+	"rote/routine/lesson"
 )
 
 // codeMethodNotAllowed is the only code that is not one of the core.
@@ -26,6 +27,11 @@ var statuses = map[routine.Code]int{
 	routine.CodeConflict:            http.StatusConflict,
 	routine.CodePreconditionFailed:  http.StatusPreconditionFailed,
 	routine.CodeIdempotencyMismatch: http.StatusUnprocessableEntity,
+	routine.CodeValueRequired:       http.StatusConflict,
+
+	routine.CodeLessonLimit: http.StatusConflict,
+	routine.CodePageLost:    http.StatusConflict,
+	routine.CodeNotProved:   http.StatusUnprocessableEntity,
 
 	routine.CodeTimeout:              http.StatusInternalServerError,
 	routine.CodeCancelled:            http.StatusInternalServerError,
@@ -41,6 +47,11 @@ var statuses = map[routine.Code]int{
 	routine.CodeResultTooLarge:       http.StatusInternalServerError,
 	routine.CodeBrowserCrashed:       http.StatusInternalServerError,
 	routine.CodeInterrupted:          http.StatusInternalServerError,
+
+	routine.CodeSecretMissing:     http.StatusInternalServerError,
+	routine.CodeSecretDenied:      http.StatusInternalServerError,
+	routine.CodeSecretExposed:     http.StatusInternalServerError,
+	routine.CodeSecretUnavailable: http.StatusServiceUnavailable,
 
 	routine.CodeRateLimited:        http.StatusTooManyRequests,
 	routine.CodeBusy:               http.StatusServiceUnavailable,
@@ -66,6 +77,10 @@ type errorDetails struct {
 	// validation is true if a definition was validated and found invalid.
 	validation bool
 	execution  *routine.Execution
+	// saved is what was saved of a lesson that is not proved.
+	saved *lesson.Saved
+	// status, if not 0, is the status of the response instead of that of the code.
+	status int
 }
 
 func (f *errorDetails) Unwrap() error { return f.error }
@@ -81,6 +96,7 @@ type problem struct {
 	Errors    []routine.Problem  `json:"errors,omitempty"`
 	Warnings  []routine.Problem  `json:"warnings,omitempty"`
 	Execution *routine.Execution `json:"execution,omitempty"`
+	Saved     *lesson.Saved      `json:"saved,omitempty"`
 	RequestID string             `json:"request_id"`
 }
 
@@ -92,6 +108,9 @@ func problemOf(err error) problem {
 	var f *errorDetails
 	if errors.As(err, &f) {
 		p.Warnings, p.Execution = f.warnings, f.execution
+		if e.Code == routine.CodeNotProved {
+			p.Saved = f.saved
+		}
 		if f.validation && e.Code == routine.CodeInvalid {
 			p.Valid = new(false)
 		}
@@ -100,6 +119,9 @@ func problemOf(err error) problem {
 	if p.Execution != nil {
 		// All failed runs have the same status, whatever their error code.
 		p.Status = http.StatusInternalServerError
+	}
+	if f != nil && f.status != 0 {
+		p.Status = f.status
 	}
 	p.Title = http.StatusText(p.Status)
 	return p

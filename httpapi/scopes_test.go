@@ -71,6 +71,28 @@ GET               /executions/$failed                    401             403    
 GET               /executions/$ended/events              401             403             403             403             200pv
 GET               /executions/$failed/events             401             403             403             403             200fpv
 GET               /executions/$failed/files/screenshot.jpg 401             403             403             403             200
+GET               /schedules/                            401             403             403             403             200pv
+POST              /schedules/                            401             403             403             201             403
+POST:unfit        /schedules/                            401             403             403             400p            403
+GET               /schedules/$schedule                   401             403             403             403             200pv
+PATCH:pause       /schedules/$schedule                   401             403             403             200             403
+DELETE            /schedules/$schedule                   401             403             403             204             403
+GET               /secrets/                              401             403             403             403             403
+GET               /secrets/shop                          401             403             403             403             403
+PUT:secret        /secrets/shop                          401             403             403             403             403
+DELETE            /secrets/shop                          401             403             403             403             403
+GET               /secrets/shop/uses                     401             403             403             403             403
+GET               /lessons/                              401             403             403             403             403
+POST              /lessons/                              401             403             403             403             403
+GET               /lessons/$lesson                       401             403             403             403             403
+DELETE            /lessons/$lesson                       401             403             403             403             403
+GET               /lessons/$lesson/snapshot              401             403             403             403             403
+GET               /lessons/$lesson/picture               401             403             403             403             403
+GET               /lessons/$lesson/requests              401             403             403             403             403
+GET               /lessons/$lesson/requests/7            401             403             403             403             403
+POST              /lessons/$lesson/operations            401             403             403             403             403
+POST              /lessons/$lesson/save                  401             403             403             403             403
+POST              /lessons/$lesson/undo                  401             403             403             403             403
 GET               /metrics                               401             403             403             403             403
 GET               /healthz                               200             200             200             200             200
 GET               /readyz                                200             200             200             200             200
@@ -87,6 +109,7 @@ var rightsBodies = map[string]string{
 	"named":                 strings.Replace(markedRoutine, "marktag", "another", 1),
 	"new":                   strings.Replace(markedRoutine, `"marked"`, `"marked2"`, 1),
 	"bad":                   strings.Replace(markedRoutine, `"scope": "element"`, `"markoperation": 1`, 1),
+	"secret":                `{"value": "x", "hosts": ["shop.example"]}`,
 	"PATCH":                 `{}`,
 	"draft":                 `{"routine_status": "draft"}`,
 	"description":           `{"description": "Something else."}`,
@@ -98,6 +121,9 @@ var rightsBodies = map[string]string{
 	"restore":               `{"version": 1}`,
 	"none":                  `{"version": 9}`,
 	"execute":               markedCall("?markvalue"),
+	"schedules":             `{"routine_id": "$routine", "cron": "@daily", ` + strings.TrimPrefix(markedCall("?markvalue"), "{"),
+	"unfit":                 `{"routine_id": "$routine", "cron": "@daily"}`,
+	"pause":                 `{"enabled": false}`,
 	"async":                 markedCall("?markvalue"),
 	"fail":                  markedCall("fail/timeout?markvalue"),
 	"missing":               `{"parameters": {}}`,
@@ -137,7 +163,7 @@ func TestScopesLimitReading(t *testing.T) {
 					headers["X-Service-Token"] = e.tokenOf(t, routine.Principal{UserID: "bob", OrganizationID: "acme", ProjectID: "prices", Scopes: scopes})
 				}
 				path := names.Replace(fields[1])
-				got := e.must(t, method, path, headers, rightsBody(method, name, fields[1]))
+				got := e.must(t, method, path, headers, names.Replace(rightsBody(method, name, fields[1])))
 				if shown := statusAndMarks(got); shown != fields[2+i] {
 					t.Errorf("%s, want %s\n%v\n%s", shown, fields[2+i], got.header, got.body)
 				}
@@ -206,13 +232,19 @@ func (e *env) markedObjects(t *testing.T, owner routine.Principal) *strings.Repl
 		}
 		return execution.ID
 	}
-	return strings.NewReplacer("$routine", r.ID, "$archived", archived.ID, "$ended", run(rightsBodies["execute"]), "$failed", run(rightsBodies["fail"]))
+	scheduled, err := e.service.CreateSchedule(t.Context(), owner, []byte(strings.ReplaceAll(rightsBodies["schedules"], "$routine", r.ID)), service.Idempotency{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer("$lesson", lessonID, "$schedule", scheduled.ID, "/picture", "/screenshot.jpg",
+		"$routine", r.ID, "$archived", archived.ID, "$ended", run(rightsBodies["execute"]), "$failed", run(rightsBodies["fail"]))
 }
 
 // rightsPath is a path of rightsTable as the description spells it.
 func rightsPath(path string) string {
 	path, _, _ = strings.Cut(path, "?")
-	return strings.NewReplacer("$routine", "{routine_id}", "$archived", "{routine_id}", "$ended", "{execution_id}", "$failed", "{execution_id}",
+	return strings.NewReplacer("/secrets/shop", "/secrets/{name}", "$lesson", "{lesson_id}", "$schedule", "{schedule_id}", "/picture", "/screenshot.jpg",
+		"/requests/7", "/requests/{number}", "$routine", "{routine_id}", "$archived", "{routine_id}", "$ended", "{execution_id}", "$failed", "{execution_id}",
 		"versions/1", "versions/{version}", "versions/2", "versions/{version}", "screenshot.jpg", "{name}",
 		"routine.json", "{file}", "by-name/marked2", "by-name/{name}", "by-name/marked", "by-name/{name}").Replace(path)
 }

@@ -49,6 +49,7 @@ func TestExecuteUnsaved(t *testing.T) {
 		{"the definition itself", "POST", path, "$admin", nil, noDescription, 400,
 			[]string{`"pointer":"/name"`, `"code":"unknown_field"`, "the definition goes into routine"}, nil},
 		{"no object", "POST", path, "$admin", nil, `[]`, 400, []string{"an object with the field routine"}, nil},
+		{"with an outline", "POST", path, "$admin", nil, strings.Replace(unsaved("x"), "{", `{"outline": true, `, 1), 201, []string{`"outline":"From the page`}, nil},
 		{"no timeout", "POST", path, "$admin", nil, strings.Replace(unsaved("x"), "{", `{"timeout_seconds": 0, `, 1), 400,
 			[]string{`"pointer":"/timeout_seconds"`}, nil},
 		{"a callback for a call that waits", "POST", path, "$admin", nil, strings.Replace(unsaved("x"), "{", `{"callback_url": "https://a.example/", `, 1), 400,
@@ -59,7 +60,7 @@ func TestExecuteUnsaved(t *testing.T) {
 			Scopes: routine.ScopeRoutinesWrite | routine.ScopeExecutionsRun}), nil, unsaved("x"), 201, []string{`"data":"<b>`}, nil},
 
 		{"nothing is saved", "GET", "/routines/?status=all", "$admin", nil, "", 200, []string{`"total":3,`}, nil},
-		{"the ledger has all runs", "GET", "/executions/?limit=1", "$admin", nil, "", 200, []string{`"routine_id":""`, `"total":7,`}, nil},
+		{"the ledger has all runs", "GET", "/executions/?limit=1", "$admin", nil, "", 200, []string{`"routine_id":""`, `"total":8,`}, nil},
 		{"the runs belong to no routine", "GET", "/routines/$private/executions", "$admin", nil, "", 200, []string{`"total":0,`}, nil},
 	})
 }

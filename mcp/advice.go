@@ -19,7 +19,7 @@ type advice struct{ tool, text, otherwise string }
 
 // offers reports whether a caller sees one of the service's own tools.
 func (s *Server) offers(p routine.Principal, tool string) bool {
-	return slices.ContainsFunc(s.builtins(), func(b builtin) bool { return b.name == tool && p.Has(b.scope) })
+	return slices.ContainsFunc(s.builtins(), func(b builtin) bool { return b.name == tool && b.allows(p) })
 }
 
 // advise returns the text of a for the caller.
@@ -62,5 +62,8 @@ func (s *Server) instructions(ctx context.Context) string {
 	}
 	wait := s.advise(ctx, advice{"get_execution", "call get_execution as next says, and do not run the routine again.",
 		"do not run the routine again. To read its result, " + unreadable + "."})
-	return strings.NewReplacer("FIND", find, "WAIT", wait).Replace(instructions)
+	teach := s.advise(ctx, advice{tool: "start_lesson", text: "To make a routine for a web task that none does, " +
+		"or to mend one that fails, open its page with start_lesson: " +
+		"you do the task there once, and save_lesson makes the routine of it.\n"})
+	return strings.NewReplacer("FIND", find, "WAIT", wait, "TEACH", teach).Replace(instructions)
 }

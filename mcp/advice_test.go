@@ -27,9 +27,9 @@ func TestTextsNameOnlyToolsOfTheCaller(t *testing.T) {
 	for _, scopes := range []routine.Scopes{routine.ScopeExecutionsRun, routine.ScopeExecutionsRead, routine.ScopeRoutinesRead, routine.ScopeRoutinesWrite,
 		routine.ScopeExecutionsRun | routine.ScopeExecutionsRead, routine.ScopeExecutionsRun | routine.ScopeRoutinesWrite,
 		routine.ScopeRoutinesRead | routine.ScopeRoutinesWrite, routine.DefaultScopes} {
-		for _, config := range []Config{{}, {ReadOnly: true}, {Authoring: true}, {Authoring: true, ReadOnly: true}} {
+		for _, config := range []Config{{}, {ReadOnly: true}, {Authoring: true}, {Authoring: true, ReadOnly: true}, {Lessons: newFakeLessons()}} {
 			config.SoftDeadline = 50 * time.Millisecond
-			t.Run(fmt.Sprintf("%v %v %v", scopes, config.ReadOnly, config.Authoring), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%v %v %v %v", scopes, config.ReadOnly, config.Authoring, config.Lessons != nil), func(t *testing.T) {
 				p := ann
 				p.Scopes = scopes
 				texts, tools := everythingTold(t, h.with(t, config), p, failedRun)

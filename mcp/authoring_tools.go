@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -15,9 +16,9 @@ import (
 const routineArgument = `"routine":{"type":"object","description":"The definition: name, description, parameters, operations; the resource ` + schemaURI +
 	` is its JSON Schema"}`
 
-// authoringTools returns the tools that write routines and list their runs.
+// authoringTools returns the tools that write routines, list their runs, schedule them and list secrets.
 func authoringTools() []builtin {
-	return append([]builtin{
+	return slices.Concat([]builtin{
 		{name: "validate_routine", title: "Check a routine", scope: routine.ScopeRoutinesRead, readOnly: true, handle: (*Server).validateRoutine,
 			description: "Check a routine definition without saving it. Tells every problem at once, each with its JSON pointer and what to do.",
 			schema:      `{"type":"object","properties":{` + routineArgument + `},"required":["routine"],"additionalProperties":false}`},
@@ -27,9 +28,10 @@ func authoringTools() []builtin {
 		{name: "list_executions", title: "List executions", scope: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).listExecutions,
 			description: "The runs of routines, newest first, without their data.",
 			schema: `{"type":"object","properties":{"routine_id":{"type":"string","description":"Tool name, or Routine_… id; left out: all"},` +
+				`"schedule_id":{"type":"string","description":"Schedule_… id; left out: all"},` +
 				`"status":{"type":"string","enum":["pending","running","completed","failed"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},` +
 				`"offset":{"type":"integer","minimum":0}},"additionalProperties":false}`},
-	}, publishingTools()...)
+	}, publishingTools(), scheduleTools(), secretTools())
 }
 
 // validation is the result of validate_routine.
@@ -138,13 +140,15 @@ type executionRow struct {
 
 func (s *Server) listExecutions(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
 	var a struct {
-		Routine string     `json:"routine_id"`
-		Status  string     `json:"status"`
-		Limit   lenientInt `json:"limit"`
-		Offset  lenientInt `json:"offset"`
+		Routine  string     `json:"routine_id"`
+		Schedule string     `json:"schedule_id"`
+		Status   string     `json:"status"`
+		Limit    lenientInt `json:"limit"`
+		Offset   lenientInt `json:"offset"`
 	}
 	err := decode(q, &a)
-	f := routine.ExecutionFilter{Status: routine.ExecutionStatus(a.Status), Limit: min(int(a.Limit), routine.MaxPageLimit), Offset: max(int(a.Offset), 0)}
+	f := routine.ExecutionFilter{ScheduleID: a.Schedule, Status: routine.ExecutionStatus(a.Status),
+		Limit: min(int(a.Limit), routine.MaxPageLimit), Offset: max(int(a.Offset), 0)}
 	if f.Limit <= 0 {
 		f.Limit = routine.DefaultPageLimit
 	}
@@ -173,6 +177,6 @@ func (s *Server) listExecutions(ctx context.Context, q mcp.CallToolRequest) *mcp
 	}
 	return structuredResult(struct {
 		Executions []executionRow `json:"executions"`
-		Total      int            `json:"total"`
-	}{rows, total})
+		routine.Total
+	}{rows, routine.NewTotal(total)})
 }

@@ -99,4 +99,8 @@ func TestAuthoring(t *testing.T) {
 	if list.Total != 1 || len(list.Executions) != 1 || list.Executions[0].RoutineName != "made" {
 		t.Errorf("%+v", list)
 	}
+	own(t, c, "list_executions", map[string]any{"routine_id": "made", "schedule_id": "Schedule_x"}, &list)
+	if list.Total != 0 {
+		t.Errorf("of a schedule that started none: %+v", list)
+	}
 }

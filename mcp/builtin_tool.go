@@ -25,18 +25,24 @@ type builtin struct {
 	// schema is the JSON Schema of the arguments. authoringSchema, if not empty, takes
 	// its place on servers with the tools that write routines.
 	schema, authoringSchema string
-	// scope is required to see and to call the tool.
+	// scope has the scopes that are required to see and to call the tool.
 	scope routine.Scopes
 	// readOnly: the tool changes nothing, neither here nor on a site. openWorld: it
 	// accesses sites.
 	readOnly, destructive, openWorld bool
-	handle                           func(s *Server, ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult
+	// nextSteps says what to do after an error with a code; other codes have the same
+	// next step for all tools.
+	nextSteps map[routine.Code]string
+	handle    func(s *Server, ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult
 }
 
 // builtins returns the tools that the server's toolsets have, in the order in
 // which an agent uses them.
 func (s *Server) builtins() []builtin {
 	list := runTools()
+	if s.lessons != nil && !s.readOnly {
+		list = append(list, lessonTools()...)
+	}
 	if s.authoring {
 		list = append(list, authoringTools()...)
 	}
@@ -47,6 +53,11 @@ func (s *Server) builtins() []builtin {
 		}
 	}
 	return kept
+}
+
+// allows reports whether the caller has all scopes that the tool needs.
+func (b builtin) allows(p routine.Principal) bool {
+	return p.Has(routine.ScopeAdmin) || p.Scopes&b.scope == b.scope
 }
 
 // tool returns the builtin as it is registered with mcp-go.
@@ -72,7 +83,7 @@ func (b builtin) tool(s *Server) server.ServerTool {
 func (s *Server) builtinError(ctx context.Context, tool string, err error) *mcp.CallToolResult {
 	f := routine.AsError(s.logInternal(ctx, "", err))
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s failed: %s [%s].", tool, strings.TrimRight(truncate(clean(f.Message), maxFailureText), "."), f.Code)
+	fmt.Fprintf(&b, "%s failed: %s [%s].", tool, strings.TrimRight(truncate(clean(f.Headline()), maxFailureText), "."), f.Code)
 	for i, p := range f.Problems {
 		if i == maxProblems {
 			fmt.Fprintf(&b, "\nand %d more", len(f.Problems)-i)
@@ -80,7 +91,7 @@ func (s *Server) builtinError(ctx context.Context, tool string, err error) *mcp.
 		}
 		b.WriteString("\n" + truncate(clean(problemLine(p)), maxFailureText/4))
 	}
-	if step := s.builtinNextStep(ctx, f); step != "" {
+	if step := s.builtinNextStep(ctx, tool, f); step != "" {
 		b.WriteString("\nNext: " + step + ".")
 	}
 	return errorResult(b.String())
@@ -99,7 +110,13 @@ func problemLine(p routine.Problem) string {
 }
 
 // builtinNextStep returns what an agent can do after a builtin has failed, or "".
-func (s *Server) builtinNextStep(ctx context.Context, f *routine.Error) string {
+func (s *Server) builtinNextStep(ctx context.Context, tool string, f *routine.Error) string {
+	if step := s.ownTools[tool].nextSteps[f.Code]; step != "" {
+		return step
+	}
+	if f.Code == routine.CodeBusy && f.RetryAfter == 0 {
+		return "" // waiting does not help, and the message says what to do
+	}
 	switch f.Code {
 	case routine.CodeNotFound:
 		return s.advise(ctx, advice{"search_routines", "search_routines finds routines by what they do; ids of executions stand in the answers of calls",
@@ -156,7 +173,14 @@ func typeName(t reflect.Type) string {
 	case reflect.TypeFor[lenientBool]():
 		return "boolean"
 	}
-	return t.Kind().String()
+	switch t.Kind() {
+	case reflect.Slice:
+		return "list"
+	case reflect.Map, reflect.Struct:
+		return "object"
+	default:
+		return t.Kind().String()
+	}
 }
 
 // argumentNames returns the names of the arguments that a struct is decoded from.

@@ -44,6 +44,7 @@ type caller struct {
 	parameters []string
 	operations int
 	definition *routine.Definition // if it is not saved; the id is then empty
+	outline    bool                // add what is on the last page
 }
 
 func newCaller(s *Server, e *entry) *caller {
@@ -66,10 +67,11 @@ func (c *caller) handle(ctx context.Context, request mcp.CallToolRequest) (resul
 func (c *caller) run(ctx context.Context, request mcp.CallToolRequest, parameters json.RawMessage, patience time.Duration) *mcp.CallToolResult {
 	r := c.server.startReporter(ctx, request, c.operations)
 	e, err := c.server.service.Execute(ctx, wire.PrincipalOf(ctx), c.id, service.Call{Via: routine.ViaMCP, Definition: c.definition, Parameters: parameters,
-		Timeout: routine.MaxRunTimeout, Progress: r.progress(), Queued: r.queued(), Patience: patience, Detach: c.server.detach})
+		Timeout: routine.MaxRunTimeout, Progress: r.progress(), Queued: r.queued(), Patience: patience, Detach: c.server.detach,
+		Outline: c.outline})
 	r.stop()
 	result := c.answer(ctx, e, err, dataRange{})
-	if e != nil && e.Evidence != nil && c.server.offers(wire.PrincipalOf(ctx), "get_execution") {
+	if e != nil && e.Evidence != nil && c.mendAdvice(ctx, e, err) == "" && c.server.offers(wire.PrincipalOf(ctx), "get_execution") {
 		words, _ := result.Content[0].(mcp.TextContent)
 		words.Text += " To mend the routine: get_execution tells what was on the page."
 		result.Content[0] = words

@@ -18,7 +18,12 @@ type Client struct{ c *client.Client }
 // Start starts the command and initializes a session. What the child writes to
 // its standard error goes to log.
 func Start(ctx context.Context, log io.Writer, version, command string, args ...string) (*Client, error) {
-	c, err := client.NewStdioMCPClientWithOptions(command, nil, args, transport.WithCommandStderrWriter(log))
+	return StartWithEnv(ctx, log, version, nil, command, args...)
+}
+
+// StartWithEnv is Start with variables that are added to the environment.
+func StartWithEnv(ctx context.Context, log io.Writer, version string, env []string, command string, args ...string) (*Client, error) {
+	c, err := client.NewStdioMCPClientWithOptions(command, env, args, transport.WithCommandStderrWriter(log))
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", command, err)
 	}
@@ -48,22 +53,36 @@ func (c *Client) Tools(ctx context.Context) ([]string, error) {
 // Call calls a tool and returns its structured result. If the tool reports an
 // error, Call returns an error with the tool's text.
 func (c *Client) Call(ctx context.Context, tool string, arguments any) (json.RawMessage, error) {
+	r, _, err := c.call(ctx, tool, arguments)
+	if err != nil {
+		return nil, err
+	}
+	return r.RawStructuredContent, nil // not decoded, which would round numbers
+}
+
+// Text calls a tool and returns the text of its result. Errors are as for Call.
+func (c *Client) Text(ctx context.Context, tool string, arguments any) (string, error) {
+	_, text, err := c.call(ctx, tool, arguments)
+	return text, err
+}
+
+func (c *Client) call(ctx context.Context, tool string, arguments any) (*protocol.CallToolResult, string, error) {
 	q := protocol.CallToolRequest{}
 	q.Params.Name, q.Params.Arguments = tool, arguments
 	r, err := c.c.CallTool(ctx, q)
 	if err != nil {
-		return nil, err
+		return nil, "", err
+	}
+	text := ""
+	if len(r.Content) > 0 {
+		if t, ok := r.Content[0].(protocol.TextContent); ok {
+			text = t.Text
+		}
 	}
 	if r.IsError {
-		text := "no reason given"
-		if len(r.Content) > 0 {
-			if t, ok := r.Content[0].(protocol.TextContent); ok {
-				text = t.Text
-			}
-		}
-		return nil, fmt.Errorf("%s: %s", tool, text)
+		return nil, "", fmt.Errorf("%s: %s", tool, text)
 	}
-	return r.RawStructuredContent, nil // not decoded, which would round numbers
+	return r, text, nil
 }
 
 // Close ends the child by closing its standard input, and waits for it.

@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +21,12 @@ var nextSteps = map[routine.Code]string{
 	routine.CodeConflict:  "ask for the tool list again",
 	routine.CodeNotFound:  "ask for the tool list again",
 	routine.CodeForbidden: "use another tool; this one is not yours to run",
+
+	routine.CodeValueRequired: "ask a person to set the secret again with its values",
+
+	routine.CodeLessonLimit: "save the lesson or end it, and start another one",
+	routine.CodePageLost:    "undo_operations opens the page again and does the kept operations; save_lesson saves them",
+	routine.CodeNotProved:   "mend the routine in the lesson and save it again",
 
 	routine.CodeTimeout:   "call once more in case the site was slow; if that fails too, the routine needs longer limits",
 	routine.CodeCancelled: "call again if the result is still wanted",
@@ -37,6 +45,11 @@ var nextSteps = map[routine.Code]string{
 	routine.CodeResultTooLarge:   "call again with arguments that give less, or the routine has to return less",
 	routine.CodeBrowserCrashed:   "call again once; if it crashes again, tell the operator",
 	routine.CodeInterrupted:      "call again",
+
+	routine.CodeSecretMissing:     "do not send a password yourself: ask a person to set the secret as the message says",
+	routine.CodeSecretDenied:      "do not call again: the secret is for other hosts or fields, so the routine or the secret needs its author",
+	routine.CodeSecretExposed:     "the routine needs its author: submit the form or leave the page before anything reads it",
+	routine.CodeSecretUnavailable: "call again later; if it fails again, tell the operator",
 
 	routine.CodeRateLimited:        "call again later",
 	routine.CodeBusy:               "call again later",
@@ -91,7 +104,25 @@ func (c *caller) failureText(ctx context.Context, e *routine.Execution, err erro
 	} else {
 		b.WriteString(" Next, for a caller who may run routines: " + step + ".")
 	}
+	b.WriteString(c.mendAdvice(ctx, e, err))
 	return b.String()
+}
+
+// otherFaults are the codes of operations that fail although nothing in the routine has
+// to be changed.
+var otherFaults = []routine.Code{routine.CodeCancelled, routine.CodeInterrupted, routine.CodeBrowserCrashed, routine.CodeEgressDenied, routine.CodeInternal}
+
+// mendAdvice returns the line with the call that opens the page on which an operation
+// failed with err, for a caller who may change the routine; else it is empty.
+func (c *caller) mendAdvice(ctx context.Context, e *routine.Execution, err error) string {
+	if c.id == "" || failedRecord(e) == nil || slices.Contains(otherFaults, routine.CodeOf(err)) ||
+		!c.server.offers(wire.PrincipalOf(ctx), "start_lesson") {
+		return ""
+	}
+	return fmt.Sprintf("\nTo mend it: start_lesson %s", routine.RawJSON(struct {
+		Routine   string `json:"routine"`
+		Execution string `json:"execution"`
+	}{cmp.Or(c.tool, c.id), e.ID}))
 }
 
 // failedIndex returns the index of the operation that failed, or -1.

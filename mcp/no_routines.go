@@ -14,15 +14,21 @@ import (
 // routine gets one: with the caller's own tools, or else from the operator.
 func (s *Server) noRoutinesMessage(p routine.Principal) string {
 	const words = "No routine is published here yet, so there is nothing to run. "
-	if create := s.ownTools["create_routine"]; s.authoring && !s.readOnly && p.Has(create.scope) {
-		validate := ""
-		if s.offers(p, "validate_routine") {
-			validate = ", and validate_routine checks them"
-		}
-		return words + "Write one and store it with create_routine; the resource schema://routine describes definitions" + validate + "."
+	validate := ""
+	if s.offers(p, "validate_routine") {
+		validate = ", and validate_routine checks them"
+	}
+	create := "store it with create_routine; the resource " + schemaURI + " describes definitions" + validate + "."
+	switch teach, author := s.offers(p, "start_lesson"), s.offers(p, "create_routine"); {
+	case teach && author:
+		return words + "Make one on a live page, which start_lesson opens; or write one and " + create
+	case teach:
+		return words + "Make one on a live page: start_lesson opens it, and save_lesson stores the routine."
+	case author:
+		return words + "Write one and " + create
 	}
 	return words + "The operator of this server adds one with: " + s.addCommand +
-		". With --toolsets authoring this server also has tools with which you can create routines."
+		". With --toolsets teach,authoring this server also has tools with which you can create routines."
 }
 
 // addNoRoutinesHint puts noRoutinesMessage into the instructions for organizations

@@ -45,9 +45,13 @@ func TestNoRoutinesHint(t *testing.T) {
 		wants string
 		not   string
 	}{
-		{"without tools to write with", Config{}, ann, "The operator of this server adds one with: rote add FILE. With --toolsets authoring", "create_routine"},
+		{"without tools to write with", Config{}, ann, "The operator of this server adds one with: rote add FILE. With --toolsets teach,authoring", "create_routine"},
 		{"on this machine", Config{AddCommand: "rote add FILE --db /home/ann/rote.db"}, ann, "rote add FILE --db /home/ann/rote.db. With", "create_routine"},
 		{"with tools to write with", Config{Authoring: true}, ann, "store it with create_routine", "operator"},
+		{"with lessons", Config{Lessons: newFakeLessons()}, ann, "Make one on a live page: start_lesson", "operator"},
+		{"with lessons and tools to write with", Config{Lessons: newFakeLessons(), Authoring: true}, ann,
+			"which start_lesson opens; or write one and store it", "operator"},
+		{"with lessons, for a token that may not write", Config{Lessons: newFakeLessons()}, runner, "The operator of this server adds one", "start_lesson"},
 		{"a token that may not write", Config{Authoring: true}, runner, "The operator of this server adds one", "create_routine"},
 		{"read only", Config{Authoring: true, ReadOnly: true}, ann, "The operator of this server adds one", "create_routine"},
 	} {

@@ -78,6 +78,24 @@ func (r *reporter) progress() func(routine.Progress) {
 	}
 }
 
+// continuousProgress is progress for a call that may do a list of operations several
+// times, as a proof does: the numbers of the later times continue those of the
+// earlier ones.
+func (r *reporter) continuousProgress() func(routine.Progress) {
+	report := r.progress()
+	if report == nil {
+		return nil
+	}
+	done, last := 0, routine.Progress{Index: -1}
+	return func(p routine.Progress) {
+		if p.Index <= last.Index {
+			done += last.Total
+		}
+		last = p
+		report(routine.Progress{Index: done + p.Index, Total: done + p.Total, Operation: p.Operation})
+	}
+}
+
 // event handles an event of an execution that another call has started.
 func (r *reporter) event(e routine.Event) error {
 	done := 0

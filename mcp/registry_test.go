@@ -1,11 +1,13 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,6 +85,23 @@ func TestIdleSessionIsNotifiedOfChanges(t *testing.T) {
 	create(t, h.service, ann, named("new"))
 	if m := p.next(); m.Method != "notifications/tools/list_changed" {
 		t.Errorf("got %.300s", m.raw)
+	}
+}
+
+// An idle session is notified too if the service gets signals of changes.
+func TestIdleSessionIsNotifiedBySignals(t *testing.T) {
+	h := newTestServer(t)
+	ctx, stop := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { h.service.Maintain(ctx) })
+	t.Cleanup(func() { stop(); done.Wait() })
+	waitUntil(t, "the service listens to the store", func() bool { return h.service.Changed() != nil })
+	p := initialized(t, newServer(t, Config{Service: h.service, RefreshInterval: time.Millisecond}))
+	for _, name := range []string{"first", "second"} {
+		create(t, h.service, ann, named(name))
+		if m := p.next(); m.Method != "notifications/tools/list_changed" {
+			t.Errorf("after %s came %.300s", name, m.raw)
+		}
 	}
 }
 

@@ -36,6 +36,7 @@ type answer struct {
 	ExecutionID string                  `json:"execution_id"`
 	Status      routine.ExecutionStatus `json:"status"`
 	DurationMS  int64                   `json:"duration_ms"`
+	Unverified  bool                    `json:"unverified,omitempty"`
 	Operations  *operationsDone         `json:"operations,omitempty"`
 	Next        *nextCall               `json:"next,omitempty"`
 	Truncated   *truncation             `json:"truncated,omitempty"`
@@ -43,6 +44,7 @@ type answer struct {
 	Note        string                  `json:"note,omitempty"`
 	Part        *dataRange              `json:"part,omitempty"`
 	Warnings    []string                `json:"warnings"`
+	Outline     string                  `json:"outline,omitempty"`
 	Data        json.RawMessage         `json:"data"`
 	// whole is all data of the execution; Data may be a part of it.
 	whole json.RawMessage
@@ -96,7 +98,11 @@ func (c *caller) succeeded(ctx context.Context, e *routine.Execution, p dataRang
 	}
 	var contents []mcp.Content
 	if r := e.Result; r != nil {
+		a.Unverified = r.Unverified
 		a.warn(r.Warnings)
+		if p == (dataRange{}) {
+			a.Outline = cleanData(r.Outline)
+		}
 		if r.IsBase64 {
 			contents = a.addDownload(c.server, e)
 		} else if len(r.Data) > 0 {

@@ -66,6 +66,18 @@ func TestLongResultsSayWhatWasTruncated(t *testing.T) {
 	}
 }
 
+// A run on a browser that may not confine its pages is marked.
+func TestUnverifiedRunsAreMarked(t *testing.T) {
+	h := newTestServer(t, lookup)
+	h.browser.Page.Response = routinetest.Answer("application/json", "1")
+	for _, unverified := range []bool{false, true} {
+		h.browser.Page.Unverified = unverified
+		if _, text := callTool(t, connect(t, h.Server), "lookup", map[string]any{"id": 1}); strings.Contains(text, `"unverified":true`) != unverified {
+			t.Errorf("unverified %v: %s", unverified, text)
+		}
+	}
+}
+
 func TestDownloads(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("p", 40000)
 	for _, row := range []struct {

@@ -53,7 +53,7 @@ type entry struct {
 func newEntry(r *routine.Routine) *entry {
 	e := &entry{id: r.ID, tool: r.ToolName, name: clean(r.Name), authorDescription: truncate(clean(r.Description), maxAuthorDescription),
 		description: toolDescription(&r.Definition), version: r.Version,
-		updatedAt: r.UpdatedAt, status: r.Status, readOnly: readsOnly(r.Operations), operations: len(r.Operations), steps: operationSummaries(r.Operations),
+		updatedAt: r.UpdatedAt, status: r.Status, readOnly: operation.ReadOnly(r.Operations), operations: len(r.Operations), steps: operationSummaries(r.Operations),
 		result: strings.TrimPrefix(resultShape(&r.Definition), "Result: "), searchText: searchTextOf(r)}
 	for i, p := range r.Parameters {
 		if i == maxNamedParameters {
@@ -80,8 +80,8 @@ var errTooLargeForATool = fmt.Errorf("the schema of its parameters has more than
 func operationSummaries(operations []routine.Operation) []string {
 	steps := []string{}
 	size := 0
-	for _, o := range operations {
-		step := truncate(routine.OneLine(clean(operation.Describe(o))), 100)
+	for _, text := range operation.DescribeAll(operations[:min(len(operations), maxOperations+1)]) {
+		step := truncate(routine.OneLine(clean(text)), 100)
 		if size += len(step); len(steps) == maxOperations || size > maxDescribedSteps {
 			return append(steps, "…")
 		}

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -23,26 +22,6 @@ const maxResultSize = 100000
 // toolNames matches the tool names that every client accepts. Any other name makes
 // some clients drop the whole list.
 var toolNames = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-
-// readsOnly reports whether the operations change nothing on a site.
-func readsOnly(operations []routine.Operation) bool {
-	for _, o := range operations {
-		if k, known := operation.KindOf(o.Type()); !known || k.Effect.With(methodOf(o)) != operation.EffectReads {
-			return false
-		}
-	}
-	return true
-}
-
-// methodOf returns the HTTP method of an operation's request. It is empty for the
-// default method.
-func methodOf(o routine.Operation) string {
-	var s struct{ Endpoint struct{ Method string } }
-	if text, err := o.MarshalJSON(); err == nil {
-		_ = json.Unmarshal(text, &s) // a stored operation is well-formed
-	}
-	return s.Endpoint.Method
-}
 
 // toolDescription returns the author's description, followed by what a call
 // returns.

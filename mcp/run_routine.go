@@ -13,7 +13,8 @@ import (
 
 // runArguments are the arguments of run_routine besides the routine.
 const runArguments = `"parameters":{"type":"object","description":"Values by name; describe_routine lists them"},` +
-	`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end"}`
+	`"wait_seconds":{"type":"integer","minimum":0,"maximum":45,"description":"How long to wait for the end"},` +
+	`"outline":{"type":"boolean","description":"Add what is on the last page"}`
 
 func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
 	var a struct {
@@ -21,6 +22,7 @@ func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.Cal
 		Routine    definitionText  `json:"routine"`
 		Parameters json.RawMessage `json:"parameters"`
 		Wait       *lenientInt     `json:"wait_seconds"`
+		Outline    lenientBool     `json:"outline"`
 	}
 	err := decode(q, &a)
 	var c *caller
@@ -37,6 +39,7 @@ func (s *Server) runRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.Cal
 	if string(a.Parameters) == "null" {
 		a.Parameters = nil
 	}
+	c.outline = bool(a.Outline)
 	return c.run(ctx, q, a.Parameters, s.waitTime(a.Wait))
 }
 

@@ -116,9 +116,9 @@ func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp
 	}
 	return structuredResult(struct {
 		Routines []searchHit `json:"routines"`
-		Total    int         `json:"total"`
-		Next     string      `json:"next,omitempty"`
-	}{list, total, next})
+		routine.Total
+		Next string `json:"next,omitempty"`
+	}{list, routine.NewTotal(total), next})
 }
 
 // containsAll reports whether all words occur in a text. Both are in lower case.

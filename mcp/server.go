@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,6 +45,9 @@ type Config struct {
 	// MaxListed limits how many routines are listed as tools of their own (40). The
 	// others are found with search_routines.
 	MaxListed int
+	// Lessons, if not nil, adds the tools that make routines on a live page. ReadOnly
+	// leaves them out.
+	Lessons Lessons
 	// Authoring adds the tools that write routines.
 	Authoring bool
 	// ReadOnly leaves out all tools that change anything, here or on a site.
@@ -76,6 +80,7 @@ type Server struct {
 	transport       wire.Options
 	softDeadline    time.Duration
 	maxListed       int
+	lessons         Lessons // nil without its tools
 	authoring       bool
 	readOnly        bool
 	detach          bool
@@ -99,13 +104,13 @@ func New(c Config) (*Server, error) {
 	s := &Server{service: c.Service, version: c.Version, log: cmp.Or(c.Log, slog.New(slog.DiscardHandler)),
 		refreshInterval: cmp.Or(c.RefreshInterval, defaultRefreshInterval), reportInterval: reportInterval,
 		softDeadline: cmp.Or(c.SoftDeadline, defaultSoftDeadline), maxListed: cmp.Or(c.MaxListed, defaultMaxListed),
-		authoring: c.Authoring, readOnly: c.ReadOnly, detach: c.DetachOnCancel, embedFiles: c.EmbedFiles,
+		lessons: c.Lessons, authoring: c.Authoring, readOnly: c.ReadOnly, detach: c.DetachOnCancel, embedFiles: c.EmbedFiles,
 		addCommand: cmp.Or(c.AddCommand, "rote add FILE"), ownTools: map[string]builtin{}, organizations: map[string]*organization{}}
 	s.transport = wire.Options{Peer: s.peer, Log: s.log, MaxMessage: cmp.Or(c.MaxMessage, defaultMaxMessage)}
 	if c.FileDir != nil {
 		s.local = &localFiles{dir: c.FileDir, limit: maxLocal}
 	}
-	for _, b := range append(runTools(), authoringTools()...) {
+	for _, b := range slices.Concat(runTools(), lessonTools(), authoringTools()) {
 		s.ownTools[b.name] = b
 	}
 	return s, nil

@@ -22,9 +22,10 @@ var codesWithoutEffect = map[routine.Code]bool{
 }
 
 // sideEffects names the operations of a failed run that may have had an effect on
-// the site, as in "operation 2 (click)". It is empty if none had.
+// the site, as in "operation 2 (click)". It is empty if none had, as in a routine that
+// is known to be read-only.
 func sideEffects(e *routine.Execution, readOnly bool) string {
-	if e == nil {
+	if e == nil || readOnly {
 		return ""
 	}
 	var names []string
@@ -33,7 +34,7 @@ func sideEffects(e *routine.Execution, readOnly bool) string {
 			names = append(names, fmt.Sprintf("operation %d (%s)", r.Index+1, r.Type))
 		}
 	}
-	if e.ErrorCode == routine.CodeInterrupted && !readOnly {
+	if e.ErrorCode == routine.CodeInterrupted {
 		names = append(names, "the operation that was interrupted") // it has no record
 	}
 	if more := len(names) - maxNamedOperations; more > 0 {

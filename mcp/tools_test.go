@@ -54,6 +54,7 @@ func TestToolsGolden(t *testing.T) {
 	h := newTestServer(t, published...)
 	golden(t, h.Server, "tools.golden.json")
 	golden(t, newTestServer(t).with(t, Config{Authoring: true}).Server, "authoring.golden.json")
+	golden(t, newTestServer(t).with(t, Config{Lessons: newFakeLessons()}).Server, "teach.golden.json")
 }
 
 // golden holds the list of tools against a file.

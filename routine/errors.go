@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 )
 
@@ -26,6 +27,16 @@ const (
 	CodePreconditionFailed  Code = "precondition_failed"
 	CodeIdempotencyMismatch Code = "idempotency_mismatch"
 
+	// CodeValueRequired means that the rules of a secret can be changed only by a caller who
+	// gives its values anew.
+	CodeValueRequired Code = "value_required"
+
+	// Of lessons: too many tries or operations; the page is gone; the routine was saved
+	// as a draft, because the run that should prove it failed or gave something else.
+	CodeLessonLimit Code = "lesson_limit"
+	CodePageLost    Code = "page_lost"
+	CodeNotProved   Code = "not_proved"
+
 	CodeTimeout              Code = "timeout"
 	CodeCancelled            Code = "cancelled"
 	CodeElementNotFound      Code = "element_not_found"
@@ -40,6 +51,13 @@ const (
 	CodeResultTooLarge       Code = "result_too_large"
 	CodeBrowserCrashed       Code = "browser_crashed"
 	CodeInterrupted          Code = "interrupted"
+
+	// Of secrets: there is none of this name or no such field; it may not go there; a page
+	// still shows it; its value cannot be read.
+	CodeSecretMissing     Code = "secret_missing"
+	CodeSecretDenied      Code = "secret_denied"
+	CodeSecretExposed     Code = "secret_exposed"
+	CodeSecretUnavailable Code = "secret_unavailable"
 
 	CodeRateLimited        Code = "rate_limited"
 	CodeBusy               Code = "busy"
@@ -173,6 +191,17 @@ func Invalid(what string, problems []Problem) *Error {
 		msg = fmt.Sprintf("1 problem in the %s: %s", what, problems[0])
 	}
 	return &Error{Code: CodeInvalid, Message: msg, Problems: problems}
+}
+
+// Headline returns the message without the problems that it quotes, for a text that lists
+// them.
+func (e *Error) Headline() string {
+	if len(e.Problems) == 0 {
+		return e.Message
+	}
+	first := e.Problems[0].String()
+	text := strings.TrimSuffix(strings.TrimSuffix(e.Message, ": "+first), ", first "+first)
+	return text
 }
 
 // ErrOperationLimit marks the cause with which a context ends when an operation

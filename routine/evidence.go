@@ -7,8 +7,8 @@ package routine
 type Evidence struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
-	// Text is the beginning of the page's visible text, its alerts first, in at most
-	// 300 characters.
+	// Text is the beginning of the page's visible text, in at most 300 characters: alerts
+	// first, then the main content and that of frames, and headers and menus last.
 	Text string `json:"text,omitempty"`
 	// Elements are the elements that the operation's selector could have meant, the
 	// most likely first. The list is empty for operations that look for no element,

@@ -47,8 +47,10 @@ type Execution struct {
 	CreatedBy string `json:"created_by"`
 	TokenID   string `json:"token_id,omitempty"`
 	Via       Via    `json:"via"`
+	// ScheduleID is the schedule that started the run; empty if none did.
+	ScheduleID string `json:"schedule_id,omitempty"`
 	// OperationsDone counts the operations that have ended, of OperationsTotal. The
-	// count of a run in another process may be a second old.
+	// count of a run in another process may be a few seconds old.
 	OperationsDone  int `json:"operations_done"`
 	OperationsTotal int `json:"operations_total"`
 	// Files describes the files that the run saved besides its result, in the order of
@@ -59,21 +61,51 @@ type Execution struct {
 	// Withheld reports whether the caller may not read the execution. It then answers
 	// a call that acted on it, and has ID, Status and OrganizationID only.
 	Withheld bool `json:"-"`
-	// Key and Callback are saved with a new execution and not read back.
+	// Key and Callback are saved with a new execution. Key is not read back, and of Callback
+	// at most the URL, by ClaimExecution.
 	Key      *IdempotencyKey `json:"-"`
 	Callback *Callback       `json:"-"`
+	// QueuedCall, of a new pending execution, is the call that any process may claim and
+	// run later, in a form that only the service knows; nil: the process that creates the
+	// execution runs it. It is saved encrypted and not read back.
+	QueuedCall []byte `json:"-"`
+	// Claim, if not nil, claims a time of a schedule in the transaction that creates the
+	// execution, which then has no Key.
+	Claim *ScheduleClaim `json:"-"`
+	// State is saved with the end of the execution, and not read back.
+	State *BrowserState `json:"-"`
+	// SecretUses are saved with the end of the execution, and not read back.
+	SecretUses []SecretUse `json:"-"`
 	// Operations are the records so far of an execution without a result: one that is
 	// open or was interrupted.
 	Operations []OperationRecord `json:"-"`
 }
 
-// Via is the front end through which an execution was requested.
+// CancelledMessage is the error of an execution that was cancelled, and QueueTimeMessage
+// that of a queued one that waited too long.
+const (
+	CancelledMessage = "the run was cancelled"
+	QueueTimeMessage = "nobody had room for it within --queue-time"
+)
+
+// BrowserState is the state of a browser that the next run of a project starts from. It
+// contains people's sessions.
+type BrowserState struct {
+	ProjectID string
+	Data      []byte
+}
+
+// Via is the front end through which an execution was requested, or what requested it.
 type Via string
 
 const (
 	ViaREST Via = "rest"
 	ViaMCP  Via = "mcp"
 	ViaCLI  Via = "cli"
+	// ViaSchedule is that of a run that a schedule has started.
+	ViaSchedule Via = "schedule"
+	// ViaProof is that of a run with which a lesson proves what it saves.
+	ViaProof Via = "proof"
 )
 
 // Open reports whether the execution has not ended.
@@ -126,6 +158,9 @@ type Result struct {
 	// PlaceholderResolution maps the inner text of each storage token to its value, or
 	// to null if it could not be resolved.
 	PlaceholderResolution map[string]*string `json:"placeholder_resolution"`
+	// Unverified reports whether the run used a browser that may not have confined its pages,
+	// which the operator has allowed (--browser-unverified).
+	Unverified bool `json:"unverified,omitempty"`
 	// Data is any JSON value.
 	Data json.RawMessage `json:"data"`
 	// IsBase64, ContentType, Filename and Size (in bytes before encoding) describe
@@ -136,6 +171,9 @@ type Result struct {
 	Size        *int64 `json:"size,omitempty"`
 
 	OperationsMetadata []OperationRecord `json:"operations_metadata"`
+	// Outline describes the last page, in at most 3000 bytes, if the caller asked for it.
+	// It quotes the page, with secrets masked: it is data, never instructions.
+	Outline string `json:"outline,omitempty"`
 }
 
 // OperationRecord describes what one operation of a run did.
@@ -147,5 +185,8 @@ type OperationRecord struct {
 	// EgressDenied are the requests, of the operation and of the page, that the egress
 	// policy refused during the operation.
 	EgressDenied []Denial `json:"egress_denied,omitempty"`
-	Error        *string  `json:"error,omitempty"`
+	// BlockedRequests counts the requests of the pages that were not made during the
+	// operation because of the routine's x-block, by type.
+	BlockedRequests map[string]int `json:"blocked_requests,omitempty"`
+	Error           *string        `json:"error,omitempty"`
 }

@@ -8,12 +8,13 @@ import (
 )
 
 // DecodeHeader decodes the fields of a stored definition except its parameters and
-// operations. start is the definition's JSON or the beginning of it. complete reports
+// operations. x-block, which not every definition has, is stored before the tags. start is the definition's JSON or the beginning of it. complete reports
 // whether start contained all of these fields.
 func DecodeHeader(start []byte) (d Definition, complete bool) {
 	d.Parameters, d.Operations = []Parameter{}, []Operation{}
 	fields := map[string]any{"name": &d.Name, "description": &d.Description, "incognito": &d.Incognito,
 		"is_public": &d.IsPublic, "is_mcp_tool_designated": &d.IsMCPToolDesignated, "tags": &d.Tags}
+	optional := map[string]any{"x-block": &d.Block}
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(start))
 	if _, err := decoder.ReadToken(); err != nil {
 		return d, false
@@ -28,7 +29,11 @@ func DecodeHeader(start []byte) (d Definition, complete bool) {
 		if err != nil {
 			return d, false
 		}
-		if into, ok := fields[field]; ok {
+		into, ok := fields[field]
+		if !ok {
+			into, ok = optional[field]
+		}
+		if ok {
 			if json.Unmarshal(value, into) != nil {
 				return d, false
 			}

@@ -20,6 +20,10 @@ type Browser interface {
 // Page is one tab of a browser, with what the operations of a run need. One goroutine
 // uses it. Every method returns when ctx ends, even if the page hangs; its error is
 // then context.Cause(ctx) or wraps it. Comments name the codes of other errors.
+//
+// While a document has a secret that was typed with a [Release] with rules, the methods that
+// could read it back fail with CodeSecretExposed: Evaluate, OuterHTML, Fetch, Lookup,
+// StorageKeys, Cookies, SentCookies, Type with files, and Press of keys that copy.
 type Page interface {
 	// Navigate goes to an http or https URL and waits for the load event.
 	// CodeNavigationFailed, CodeEgressDenied.
@@ -95,6 +99,12 @@ type Page interface {
 	Warnings() []string
 	// Denials returns the requests that were refused since the last call, by host.
 	Denials() []Denial
+	// BlockedRequests returns how many requests of each type in PageOptions.Block have
+	// failed since the last call; nil if there were none.
+	BlockedRequests() map[string]int
+	// Unverified reports whether the browser of the page may not confine it to its own network
+	// and process, which the operator has allowed.
+	Unverified() bool
 	// State returns what the next run may start from: cookies, and the local storage
 	// of the sites that the page visited. Only Close may follow.
 	State(ctx context.Context) ([]byte, error)
@@ -122,6 +132,25 @@ type PageOptions struct {
 	// it has the piece; further calls of release do nothing. If Turn is nil, a page
 	// never waits.
 	Turn func(ctx context.Context) (release func(), err error)
+	// Watch records the requests that the pages make, for [Teachable.Requests].
+	Watch bool
+	// RequestsOnly reports whether the run makes requests to one origin and does nothing else
+	// with the page than read cookies. From a blank page, Fetch then opens an empty document
+	// of that origin instead of the site's page. If the site answers a GET or HEAD request that
+	// sends cookies with an error status, or not at all, Fetch opens the site's page and makes
+	// the request again, because the site may expect the cookies that its page sets.
+	RequestsOnly bool
+	// RequestsTo is the origin of those requests; empty if there are none.
+	RequestsTo string
+	// Block names the types of resources that the pages do not load: "image", "font" and
+	// "media".
+	Block []string
+	// Lesson reports whether the page is for a lesson, which may stay open for long and holds no
+	// place of a run.
+	Lesson bool
+	// Lifetime is how long the page may use the network, from its first connection; 0: a
+	// little longer than the longest run.
+	Lifetime time.Duration
 }
 
 // Denial counts the requests to one host that the egress policy refused.
@@ -176,6 +205,10 @@ type Typing struct {
 	Text     string
 	// Clear replaces the existing text. Otherwise the text is added at its end.
 	Clear bool
+	// Release, if not nil, means that Text has secrets. It is then inserted in one step that
+	// no script of the page can divert, after the checks of the release's rules, and never
+	// with key events. CodeSecretDenied.
+	Release *Release
 	// Files, if there are any, are handed in instead of a text: to a file input, which
 	// may be hidden, to an element that opens a file chooser when clicked, or to one
 	// on which files can be dropped.
@@ -247,6 +280,10 @@ type Fetch struct {
 	Headers     map[string]string
 	Body        *string // may be nil
 	Credentials string
+	// Release, if not nil, means that the request has secrets. Each hop of it is checked
+	// before it is sent: with rules, it may go to their hosts only; without, to the origin
+	// of URL only. CodeSecretDenied.
+	Release *Release
 }
 
 // Response is the response to a Fetch. Body has the raw bytes.

@@ -3,8 +3,9 @@ package routine
 import (
 	"bytes"
 	"encoding/json"
-	"rote/routine/placeholder"
 	"strings"
+
+	"rote/routine/placeholder"
 )
 
 // ParameterType is the type of a parameter's values.
@@ -39,6 +40,9 @@ type Parameter struct {
 	Observed   json.RawMessage `json:"observed_value,omitempty"`
 	// Secret ("x-secret") masks the value wherever it is shown or stored.
 	Secret bool `json:"x-secret,omitempty"`
+	// FromSecret ("x-from-secret") names the stored secret, as in "shop.password", whose value
+	// the parameter has if a call gives none; empty: there is none.
+	FromSecret string `json:"x-from-secret,omitempty"`
 	// Extra are fields of the author's own, whose names begin with "x-". They are kept
 	// unchanged.
 	Extra map[string]json.RawMessage `json:"-"`
@@ -131,7 +135,7 @@ func (v Validation) MarshalJSON() ([]byte, error) {
 	return withOwnFields(JSONText(plain(v)), v.Extra), nil
 }
 
-// ownFields returns an object's "x-" fields except x-secret.
+// ownFields returns an object's "x-" fields except x-secret and x-from-secret.
 func ownFields(text []byte) (map[string]json.RawMessage, error) {
 	if !bytes.Contains(text, []byte("x-")) && !bytes.Contains(text, []byte(`\u`)) {
 		return nil, nil // most have none
@@ -141,7 +145,7 @@ func ownFields(text []byte) (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 	for k := range all {
-		if !strings.HasPrefix(k, "x-") || k == "x-secret" {
+		if !strings.HasPrefix(k, "x-") || k == "x-secret" || k == "x-from-secret" {
 			delete(all, k)
 		}
 	}
@@ -194,6 +198,10 @@ func (v Validation) or(w Validation) Validation {
 	v.Extra = w.Extra
 	return v
 }
+
+// Needed reports whether a call must give a value: the parameter is required, and neither a
+// default nor a stored secret supplies one.
+func (p *Parameter) Needed() bool { return p.Required && p.Default == nil && p.FromSecret == "" }
 
 // Rules returns the parameter's rules; none if it declares no validation.
 func (p *Parameter) Rules() Validation {

@@ -33,14 +33,18 @@ const (
 	ScopeExecutionsRun
 	ScopeExecutionsRead
 	ScopeAdmin
+	// ScopeSecretsRead is for reading everything about secrets but their values, which
+	// nobody can read. ScopeSecretsWrite is for saving and deleting them.
+	ScopeSecretsRead
+	ScopeSecretsWrite
 )
 
 // DefaultScopes are the scopes of a token that is created without naming any: all but
-// ScopeAdmin.
-const DefaultScopes = ScopeRoutinesRead | ScopeRoutinesWrite | ScopeExecutionsRun | ScopeExecutionsRead
+// ScopeSecretsWrite and ScopeAdmin.
+const DefaultScopes = ScopeRoutinesRead | ScopeRoutinesWrite | ScopeExecutionsRun | ScopeExecutionsRead | ScopeSecretsRead
 
 // scopeNames are the names of the scopes, by bit from the lowest.
-var scopeNames = []string{"routines:read", "routines:write", "executions:run", "executions:read", "admin"}
+var scopeNames = []string{"routines:read", "routines:write", "executions:run", "executions:read", "admin", "secrets:read", "secrets:write"}
 
 // ParseScopes returns the set of the scopes with these names. An unknown name is
 // CodeInvalid.

@@ -44,14 +44,16 @@ func (s Status) Valid() bool { return s == StatusDraft || s == StatusActive || s
 // Definition is the part of a routine that its author writes. It comes from
 // definition.Parse only, which has checked it.
 type Definition struct {
-	Name                string      `json:"name"`
-	Description         string      `json:"description"`
-	Incognito           bool        `json:"incognito"`
-	IsPublic            bool        `json:"is_public"`
-	IsMCPToolDesignated bool        `json:"is_mcp_tool_designated"`
-	Tags                []string    `json:"tags"`
-	Parameters          []Parameter `json:"parameters"`
-	Operations          []Operation `json:"operations"`
+	Name                string `json:"name"`
+	Description         string `json:"description"`
+	Incognito           bool   `json:"incognito"`
+	IsPublic            bool   `json:"is_public"`
+	IsMCPToolDesignated bool   `json:"is_mcp_tool_designated"`
+	// Block names the resources that the pages of a run do not load; nil: all are loaded.
+	Block      []string    `json:"x-block,omitempty"`
+	Tags       []string    `json:"tags"`
+	Parameters []Parameter `json:"parameters"`
+	Operations []Operation `json:"operations"`
 }
 
 // Routine is a definition with the service's own data about it.

@@ -24,9 +24,14 @@ var (
 // Comments name the errors above that a method can return.
 type Store interface {
 	ExecutionStore
+	QueueStore
 	RoutineStore
 	WebhookStore
+	JobStore
 	StateStore
+	ScheduleStore
+	SecretStore
+	SessionStore
 
 	// FindByKey returns the id of what k's user created with k's key less than
 	// IdempotencyTime before k.CreatedAt, and the fingerprint of that call.
@@ -37,6 +42,8 @@ type Store interface {
 	CreateToken(ctx context.Context, t *Token) error
 	// TokenByHash returns a token, even if it is revoked or expired. ErrNotFound.
 	TokenByHash(ctx context.Context, hash [32]byte) (*Token, error)
+	// TokenByID returns a token, even if it is revoked or expired. ErrNotFound.
+	TokenByID(ctx context.Context, id string) (*Token, error)
 	// Tokens lists all tokens, oldest first.
 	Tokens(ctx context.Context) ([]*Token, error)
 	// RevokeToken is idempotent: the time of the first revocation is kept.
@@ -49,10 +56,38 @@ type Store interface {
 	// Changes counts the changes by all processes that were saved before the call. It
 	// is much cheaper than reading a row.
 	Changes(ctx context.Context) (Changes, error)
+	// Signals calls heard for each request to cancel one of this Store's own executions,
+	// and when routines or tokens have changed, soon after it happened in any process.
+	// A call begins with all requests that are open. A signal may come twice, and a
+	// change may be signalled that nobody made. Signals keep their order.
+	// Signals returns nil when ctx ends, and an error if the store does not answer: the
+	// caller then calls it again. It calls heard from one goroutine; heard must not
+	// block.
+	Signals(ctx context.Context, heard func(Signal)) error
 	// Size returns the bytes that the store takes on disk; 0 if it is only in memory.
 	Size() (int64, error)
 	// Ping returns nil if the store answers.
 	Ping(ctx context.Context) error
+}
+
+// MaxTotal is the largest total of a list that is counted exactly. For a list with more
+// matches a Store returns MaxTotal+1: to count them all, it would read all of them.
+const MaxTotal = 10_000
+
+// Total is how many matches a list has, as callers receive it.
+type Total struct {
+	// Total is at most MaxTotal.
+	Total int `json:"total"`
+	// TotalExact is false if there are more matches than Total, and otherwise nil.
+	TotalExact *bool `json:"total_exact,omitempty"`
+}
+
+// NewTotal returns the total that callers receive for the total of a [Store].
+func NewTotal(total int) Total {
+	if total <= MaxTotal {
+		return Total{Total: total}
+	}
+	return Total{Total: MaxTotal, TotalExact: new(false)}
 }
 
 // Token lets its bearer act as a principal.
@@ -73,6 +108,15 @@ type Token struct {
 // Valid reports whether the token can be used at a time.
 func (t *Token) Valid(now time.Time) bool {
 	return t.RevokedAt == nil && (t.ExpiresAt == nil || now.Before(*t.ExpiresAt))
+}
+
+// Signal is something that processes that share a [Store] must learn soon.
+type Signal struct {
+	// Cancel is the id of an open execution for which RequestCancel was called; empty
+	// in a signal of another kind.
+	Cancel string
+	// Changed reports whether the counts of Changes may have grown.
+	Changed bool
 }
 
 // Changes counts the changes to a [Store]. Equal counts mean equal content, and counts

@@ -7,35 +7,39 @@ import (
 
 // ExecutionStore is the part of a [Store] that keeps executions.
 type ExecutionStore interface {
-	// CreateExecution saves e, which may have ended already, with its idempotency key
-	// and its callback but without its files. If it returns ErrKeyTaken, nothing is
-	// saved.
+	// CreateExecution saves e, which may be running or have ended already, with its
+	// idempotency key, its callback and its queued call but without its files, and makes its
+	// claim. If it returns ErrKeyTaken or ErrNotDue, nothing is saved. It takes one commit,
+	// and so does each other method that changes one execution.
 	CreateExecution(ctx context.Context, e *Execution) error
-	// StartExecution sets a pending execution to running. ErrNotFound; ErrFinal if it
-	// has ended.
+	// StartExecution sets a pending execution to running. It is called for executions
+	// that had to wait; others are created as running. ErrNotFound; ErrFinal if it has
+	// ended.
 	StartExecution(ctx context.Context, id string, at time.Time) error
-	// SaveOperations replaces the saved records of an open execution. ErrNotFound;
-	// ErrFinal.
-	SaveOperations(ctx context.Context, id string, records []OperationRecord) error
-	// FinishExecution ends an open execution with e's status, result, error and times.
-	// It succeeds exactly once and then returns ErrFinal. ErrNotFound.
+	// SaveProgress replaces the saved records of executions, by their ids, with one
+	// statement for all of them. It skips executions that have ended or do not exist.
+	// After a crash of the machine the last call may be lost.
+	SaveProgress(ctx context.Context, records map[string][]OperationRecord) error
+	// FinishExecution ends an open execution with e's status, result, error and times,
+	// saves e's SecretUses, and replaces the browser state of the project with e's State, if
+	// it is not nil: all of this or nothing. If two runs end at once, the state of the last one stays. It
+	// succeeds exactly once and then returns ErrFinal. ErrNotFound; ErrStateKey, which
+	// can be returned only if there is a State.
 	FinishExecution(ctx context.Context, e *Execution) error
 	// Execution returns one execution with the descriptions of its files. ErrNotFound.
 	Execution(ctx context.Context, id string) (*Execution, error)
 	// Executions returns the executions that f selects, newest first (ties by id), and
-	// the total number of matches. The executions have no results, operations,
+	// the total number of matches, at most MaxTotal+1. The executions have no results, operations,
 	// evidence and files, and no parameters of more than MaxListedParameters bytes.
 	Executions(ctx context.Context, f ExecutionFilter) ([]*Execution, int, error)
 
-	// RequestCancel asks the process that runs an open execution to cancel it. It is
-	// idempotent. ErrNotFound; ErrFinal.
+	// RequestCancel asks the process that runs an open execution to cancel it. A queued
+	// execution, which no process has, has failed with CodeCancelled when it returns. It
+	// is idempotent. ErrNotFound; ErrFinal.
 	RequestCancel(ctx context.Context, id string, at time.Time) error
-	// CancelRequests returns the ids of this Store's own open executions for which
-	// RequestCancel was called.
-	CancelRequests(ctx context.Context) ([]string, error)
 	// RecoverExecutions fails, with CodeInterrupted, all executions that a process
 	// left open when it died, and returns their number. It leaves executions of living
-	// processes open, including its own.
+	// processes open, including its own, and those that are queued.
 	RecoverExecutions(ctx context.Context, at time.Time) (int, error)
 
 	// Prune deletes executions that have ended and that retention no longer keeps at
@@ -62,9 +66,9 @@ type Retention struct {
 // ExecutionFilter selects executions of one organization.
 type ExecutionFilter struct {
 	OrganizationID string
-	// RoutineID and Status narrow the selection if they are not empty.
-	RoutineID string
-	Status    ExecutionStatus
+	// RoutineID, ScheduleID and Status narrow the selection if they are not empty.
+	RoutineID, ScheduleID string
+	Status                ExecutionStatus
 	// Limit is the maximum number to return; zero or less: all. Offset is how many to
 	// skip.
 	Limit, Offset int

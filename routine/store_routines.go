@@ -26,7 +26,7 @@ type RoutineStore interface {
 	// definition; version 0 is the newest. ErrNotFound.
 	DefinitionSize(ctx context.Context, id string, version int) (int, error)
 	// Routines returns the routines that f selects, newest first (ties by id, so that
-	// pages never overlap), and the total number of matches.
+	// pages never overlap), and the total number of matches, at most MaxTotal+1.
 	Routines(ctx context.Context, f RoutineFilter) ([]*Routine, int, error)
 	// UpdateRoutine saves the definition, status and time of r as the version
 	// r.Version, made by a user. If several callers save the same version, one

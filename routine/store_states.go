@@ -14,13 +14,13 @@ var ErrSealed = errors.New("sealed with another key")
 var ErrStateKey = errors.New("state key")
 
 // StateStore is the part of a [Store] that keeps one browser state for each project.
-// Runs of routines that are not incognito start from it. It contains people's
-// sessions, so a Store must encrypt it.
+// Runs of routines that are not incognito start from it, and replace it with their ends:
+// see FinishExecution. It contains people's sessions, so a Store must encrypt it.
 type StateStore interface {
 	// ProjectState returns a project's state; nil if there is none. ErrSealed,
 	// ErrStateKey.
 	ProjectState(ctx context.Context, organizationID, projectID string) ([]byte, error)
-	// SaveProjectState replaces the state. If two runs end at once, the last to save
-	// wins. ErrStateKey.
-	SaveProjectState(ctx context.Context, organizationID, projectID string, state []byte, at time.Time) error
+	// SaveProjectState replaces the state after a run that has no execution in the store.
+	// ErrStateKey.
+	SaveProjectState(ctx context.Context, organizationID string, state *BrowserState, at time.Time) error
 }

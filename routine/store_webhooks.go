@@ -107,6 +107,8 @@ type Callback struct {
 	URL string
 	// AllowedHosts are the caller's.
 	AllowedHosts []string
+	// Notify selects the ends that are reported; empty: every end.
+	Notify Notify
 }
 
 // Webhook is a callback of an execution that has ended, due for an attempt to deliver
@@ -129,8 +131,10 @@ type WebhookStore interface {
 	// due longest.
 	ClaimWebhooks(ctx context.Context, c WebhookClaim) ([]*Webhook, error)
 	// SettleWebhook saves the outcome of an attempt and the time of the next one; nil:
-	// there is none.
-	SettleWebhook(ctx context.Context, id, outcome string, next *time.Time) error
+	// there is none. It changes nothing if a later attempt has been claimed meanwhile.
+	SettleWebhook(ctx context.Context, id string, attempt int, outcome string, next *time.Time) error
+	// CountDueWebhooks returns the number of webhooks that are due and are not being sent.
+	CountDueWebhooks(ctx context.Context, now time.Time) (int, error)
 	// WebhookSecret returns the secret of an organization. If it has none, fresh is
 	// saved and returned.
 	WebhookSecret(ctx context.Context, organizationID string, fresh []byte) ([]byte, error)

@@ -6,7 +6,12 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"golang.org/x/net/idna"
 )
+
+// HostNames maps the names of hosts as browsers do.
+var HostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 
 // originWithUser matches the beginning of a URL with user information: its scheme
 // (group 1), and the user name and password (group 2).
@@ -38,6 +43,10 @@ func unescaped(text string) string {
 	}
 	return text
 }
+
+// DecodedURL returns a URL for a comparison: with spaces and other characters in one
+// spelling.
+func DecodedURL(u string) string { return unescaped(strings.ReplaceAll(u, "+", "%20")) }
 
 // DescribeStatus says with which HTTP status a URL was answered. For 401 it adds how
 // to give credentials.

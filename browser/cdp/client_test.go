@@ -38,8 +38,10 @@ func (b *fakeBrowser) Read() ([]byte, error) {
 	}
 }
 
-func (b *fakeBrowser) Write(message []byte) error {
-	b.sent <- string(message)
+func (b *fakeBrowser) Write(messages ...[]byte) error {
+	for _, m := range messages {
+		b.sent <- string(m)
+	}
 	return b.writeErr
 }
 
@@ -109,6 +111,27 @@ func TestEventsGoToTheirSession(t *testing.T) {
 		}
 		if _, sessions := c.InUse(); sessions != 1 {
 			t.Errorf("%d sessions have a sink", sessions)
+		}
+	})
+}
+
+// An observer sees each message in either direction.
+func TestObserve(t *testing.T) {
+	connect(t, func(t *testing.T, c *Client, b *fakeBrowser) {
+		var seen []string
+		c.Observe(func(session proto.TargetSessionID, request, event string) {
+			seen = append(seen, fmt.Sprintf("%s-%s-%s", session, request, event))
+		})
+		c.Send("S", "Page.enable", nil).Forget()
+		<-b.sent
+		b.says <- `{"method":"B","params":{},"sessionId":"S"}`
+		b.says <- `{"id":1,"result":{},"sessionId":"S"}`
+		synctest.Wait()
+		c.Observe(nil)
+		b.says <- `{"method":"C","params":{},"sessionId":"S"}`
+		synctest.Wait()
+		if got, want := strings.Join(seen, " "), "S-Page.enable- S--B S--"; got != want {
+			t.Errorf("saw %q, want %q", got, want)
 		}
 	})
 }

@@ -17,10 +17,11 @@ const writeTime = 5 * time.Second
 // TCP port is open that another local process could attach to, and Chromium
 // ends when our end closes.
 type Pipe struct {
-	mu sync.Mutex // serialises writes
-	w  *os.File
-	r  *os.File
-	in *bufio.Reader
+	mu  sync.Mutex // serialises writes
+	w   pipeEnd
+	out []byte // what was written last, for its memory
+	r   pipeEnd
+	in  *bufio.Reader
 	// limit is the length up to which a message is read, in bytes.
 	limit int64
 }
@@ -28,20 +29,40 @@ type Pipe struct {
 // NewPipe returns the transport that reads messages from r and writes them to w. It reads
 // messages of at most limit bytes; 0 means MaxMessage.
 func NewPipe(r, w *os.File, limit int64) *Pipe {
-	return &Pipe{w: w, r: r, in: bufio.NewReaderSize(r, 1<<16), limit: cmp.Or(limit, MaxMessage)}
+	p := &Pipe{w: newPipeEnd(w), r: newPipeEnd(r), limit: cmp.Or(limit, MaxMessage)}
+	p.in = bufio.NewReaderSize(p.r, 1<<16)
+	return p
 }
 
 // Write implements [Transport]. It takes at most writeTime.
-func (p *Pipe) Write(message []byte) error {
+func (p *Pipe) Write(messages ...[]byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// A browser that reads no more must not block callers beyond their own limits. After
-	// half a message the connection is unusable, so it ends.
-	_ = p.w.SetWriteDeadline(time.Now().Add(writeTime))
-	_, err := p.w.Write(append(message, 0))
+	p.out = p.out[:0]
+	for _, m := range messages {
+		p.out = append(append(p.out, m...), 0)
+	}
+	err := p.write(p.out)
 	if err != nil {
 		_ = p.Close()
 	}
+	if cap(p.out) > maxKeptBuffer {
+		p.out = nil
+	}
+	return err
+}
+
+// write writes b, with a deadline if it has to wait: a browser that reads no more must not
+// block callers beyond their own limits. After an error the connection is unusable, because
+// half a message may have been written.
+func (p *Pipe) write(b []byte) error {
+	n := p.w.writeAtOnce(b)
+	if n == len(b) {
+		return nil
+	}
+	_ = p.w.SetWriteDeadline(time.Now().Add(writeTime))
+	_, err := p.w.Write(b[n:])
+	_ = p.w.SetWriteDeadline(time.Time{}) // else writeAtOnce would find it expired
 	return err
 }
 
@@ -101,9 +122,9 @@ type Transport interface {
 	// beginning and the end of it, at least headBytes and endBytes. Any other error ends the
 	// connection.
 	Read() ([]byte, error)
-	// Write sends a message. It may keep and change the slice, and must not block for long.
-	// After an error the connection is unusable.
-	Write(message []byte) error
+	// Write sends messages in order. It must not keep or change the slices, and must not
+	// block for long. After an error the connection is unusable.
+	Write(messages ...[]byte) error
 	// Close ends the connection, and with it a read under way. It may be called repeatedly.
 	Close() error
 }

@@ -12,6 +12,8 @@ import (
 type Session interface {
 	// Send writes a request and does not wait for its answer.
 	Send(m proto.Request) *Future
+	// SendAll is Send for several requests, which are written together and in order.
+	SendAll(ms ...proto.Request) []*Future
 	// Await returns the answer. It fails when ctx ends or the target can answer no more.
 	Await(ctx context.Context, f *Future) ([]byte, error)
 }
@@ -28,11 +30,7 @@ func Call[R any](ctx context.Context, s Session, m proto.Request) (R, error) {
 
 // CallAll sends requests in order and waits for all answers.
 func CallAll(ctx context.Context, s Session, ms ...proto.Request) error {
-	fs := make([]*Future, len(ms))
-	for i, m := range ms {
-		fs[i] = s.Send(m)
-	}
-	for i, f := range fs {
+	for i, f := range s.SendAll(ms...) {
 		if _, err := s.Await(ctx, f); err != nil {
 			return fmt.Errorf("%s: %w", ms[i].ProtoReq(), err)
 		}

@@ -27,3 +27,6 @@ func (p *Process) MemoryUse() int64 {
 	}
 	return held
 }
+
+// AvailableMemory is not known here.
+func (p *Process) AvailableMemory() (int64, bool) { return 0, false }

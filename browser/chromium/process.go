@@ -110,7 +110,7 @@ func (p *Process) launch(executable string, c confinement) error {
 		_ = errors.Join(theirIn.Close(), ourOut.Close())
 		return err
 	}
-	p.cmd = withMemoryLimit(c.memory, executable, flags(p.home, c.sandbox))
+	p.cmd = withMemoryLimit(c.memory, executable, Flags(p.home, c.sandbox))
 	p.cmd.ExtraFiles = []*os.File{theirIn, theirOut} // file descriptors 3 and 4
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = dieWithParent()

@@ -21,15 +21,18 @@ const (
 // is called before the name is resolved, because a DNS query already sends a
 // message to the owner of the name.
 func (p *Policy) checkName(t target) error {
+	if p.reserved.hasName(t) {
+		return fmt.Errorf("%s", reasonReserved)
+	}
 	if slices.ContainsFunc(p.deny, t.matchesName) {
 		return fmt.Errorf("%s", reasonDenied)
 	}
 	if _, err := netip.ParseAddr(t.host); err == nil {
 		return nil
 	}
-	for _, list := range p.restrictions {
-		if !t.mayMatch(list) {
-			return fmt.Errorf("%s", reasonOutsideHosts)
+	for _, r := range p.restrictions {
+		if !t.mayMatch(r.rules) {
+			return fmt.Errorf("%s", r.reason)
 		}
 	}
 	if p.mode == Listed && !t.mayMatch(p.allow) {
@@ -52,6 +55,9 @@ func (p *Policy) checkAddress(t target, to netip.AddrPort) error {
 	port := strconv.Itoa(int(to.Port()))
 	ends := endpointsOf(to.Addr())
 	addr := ends[0]
+	if p.reserved.hasAddress(ends, to.Port()) {
+		return fmt.Errorf("%s", reasonReserved)
+	}
 	for _, r := range p.deny {
 		for _, end := range ends {
 			if r.matchesAddr(end, port) {
@@ -62,9 +68,9 @@ func (p *Policy) checkAddress(t target, to netip.AddrPort) error {
 	holds := func(list []rule) bool {
 		return slices.ContainsFunc(list, func(r rule) bool { return t.matchesName(r) || r.matchesAddr(addr, port) })
 	}
-	for _, list := range p.restrictions {
-		if !holds(list) {
-			return fmt.Errorf("%s", reasonOutsideHosts)
+	for _, r := range p.restrictions {
+		if !holds(r.rules) {
+			return fmt.Errorf("%s", r.reason)
 		}
 	}
 	if p.mode == Any || holds(p.allow) {

@@ -19,42 +19,54 @@ import (
 const maxHeaderBytes = 256 << 10
 
 var (
-	errNotProxied     = errors.New("asked as a server, not as a proxy")
 	errInvalidRequest = errors.New("no HTTP request")
+	errProxyStatus    = errors.New("status 407 is for proxies only")
 )
+
+// notProxiedError is the error of a request that was made to the proxy as to a server.
+type notProxiedError struct{ path string }
+
+func (e notProxiedError) Error() string { return "asked as a server, not as a proxy" }
 
 // accept serves the browser's connections until the listener is closed.
 func (p *Proxy) accept() {
+	acceptAll(p.ctx, p.listener, func(conn net.Conn) {
+		if p.addConn(conn) {
+			p.goroutines.Go(func() { p.serve(newBrowserConn(conn), nil) })
+		} else {
+			_ = conn.Close()
+		}
+	})
+}
+
+// acceptAll calls accepted with each connection until the listener is closed and ctx has ended.
+func acceptAll(ctx context.Context, l net.Listener, accepted func(net.Conn)) {
 	for pause := time.Duration(0); ; {
-		conn, err := p.listener.Accept()
+		conn, err := l.Accept()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil: // for example out of file descriptors: retry later
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
 			select {
-			case <-p.ctx.Done():
+			case <-ctx.Done():
 				return
 			case <-time.After(pause):
 			}
 			continue
 		}
 		pause = 0
-		p.startTimer()
-		if p.addConn(conn) {
-			p.goroutines.Go(func() { p.serve(conn) })
-		} else {
-			_ = conn.Close()
-		}
+		accepted(conn)
 	}
 }
 
-// startTimer starts the timer of Limits.Time at the first connection.
+// startTimer starts the timer of Limits.Time at the first request.
 func (p *Proxy) startTimer() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.timer == nil && p.limits.Time > 0 && p.ctx.Err() == nil {
-		p.timer = time.AfterFunc(p.limits.Time, func() { p.endByLimit("", "the run has been open for more than "+p.limits.Time.String()) })
+		limit := p.limits.Time
+		p.timer = time.AfterFunc(limit, func() { p.endByLimit("", "the page has been open for more than "+limit.String()) })
 	}
 }
 
@@ -62,7 +74,7 @@ func (p *Proxy) startTimer() {
 // because net/http would answer requests with URLs that it cannot parse on
 // behalf of the site, and browsers and sites are less strict.
 type browserConn struct {
-	p    *Proxy
+	p    *Proxy // nil until the proxy is known
 	conn net.Conn
 	in   *bufio.Reader
 	out  *bufio.Writer
@@ -71,27 +83,44 @@ type browserConn struct {
 	bodyDone chan struct{}
 }
 
-// serve handles the requests of one connection until it ends.
-func (p *Proxy) serve(conn net.Conn) {
-	defer p.removeConn(conn)
-	defer conn.Close()
-	c := &browserConn{p: p, conn: conn, in: bufio.NewReaderSize(conn, 16<<10), out: bufio.NewWriterSize(conn, 16<<10)}
-	for again := true; again; {
+func newBrowserConn(conn net.Conn) *browserConn {
+	return &browserConn{conn: conn, in: bufio.NewReaderSize(conn, 16<<10), out: bufio.NewWriterSize(conn, 16<<10)}
+}
+
+// serve handles the requests of one connection until it ends, beginning with first if it is
+// not nil.
+func (p *Proxy) serve(c *browserConn, first *http.Request) {
+	defer p.removeConn(c.conn)
+	defer c.conn.Close()
+	c.p = p
+	for again := first == nil || c.handle(first); again; {
 		q, err := c.readRequest()
-		switch {
-		case errors.Is(err, errNotProxied):
-			_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\nthis is a proxy\n")
-			return
-		case err != nil: // no response, because it would look like one of the site
-			return
-		case q.Method == http.MethodConnect:
-			c.tunnel(q.Host)
-			return
-		case p.blockPrefetch.Load() && strings.HasPrefix(q.Header.Get("Sec-Purpose"), "prefetch"):
+		if err != nil {
+			c.refuseInvalid(err, p.noteDirect)
 			return
 		}
-		again = c.forward(q)
+		again = c.handle(q)
 	}
+}
+
+// handle answers a request. It returns false if the connection must be closed.
+func (c *browserConn) handle(q *http.Request) bool {
+	switch {
+	case !c.p.accepts(q):
+		return c.askForCredentials(q, true)
+	case c.p.isPrime(q):
+		_, _ = io.WriteString(c.conn, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+		return false
+	}
+	c.p.startTimer()
+	switch {
+	case q.Method == http.MethodConnect:
+		c.tunnel(q.Host)
+		return false
+	case c.p.blockPrefetch.Load() && strings.HasPrefix(q.Header.Get("Sec-Purpose"), "prefetch"):
+		return false
+	}
+	return c.forward(q)
 }
 
 // readRequest reads the header of a request. Its body is read from the
@@ -111,7 +140,7 @@ func (c *browserConn) readRequest() (*http.Request, error) {
 	_ = c.conn.SetReadDeadline(time.Time{})
 	method, uri, protocol := splitRequestLine(line)
 	if strings.HasPrefix(uri, "/") {
-		return nil, errNotProxied
+		return nil, notProxiedError{uri}
 	}
 	// The URL is parsed here, the rest of the header by net/http.
 	q, err := http.ReadRequest(bufio.NewReader(io.MultiReader(strings.NewReader(method+" / "+protocol+"\r\n"), bytes.NewReader(rest))))
@@ -196,25 +225,26 @@ func removeHopByHop(h http.Header) {
 	}
 }
 
-// requestBody returns the request's body. atEnd is called once when all of it
-// has been read; then the connection can be read again.
+// requestBody returns the request's body. atEnd is called once, together with the last of its
+// bytes and not with the end that follows them: the server may have answered before somebody
+// reads that end. From then on the connection can be read again.
 func (c *browserConn) requestBody(length int64, atEnd func()) io.ReadCloser {
 	if length == 0 {
 		atEnd()
 		return http.NoBody
 	}
-	return &notifyingBody{Reader: io.LimitReader(c.in, length), onEOF: sync.OnceFunc(atEnd)}
+	return &notifyingBody{io.LimitedReader{R: c.in, N: length}, sync.OnceFunc(atEnd)}
 }
 
 type notifyingBody struct {
-	io.Reader
-	onEOF func()
+	io.LimitedReader
+	atEnd func()
 }
 
 func (b *notifyingBody) Read(into []byte) (int, error) {
-	n, err := b.Reader.Read(into)
-	if errors.Is(err, io.EOF) {
-		b.onEOF()
+	n, err := b.LimitedReader.Read(into)
+	if b.N == 0 || errors.Is(err, io.EOF) { // all of it, or the browser has disconnected
+		b.atEnd()
 	}
 	return n, err
 }
@@ -247,6 +277,11 @@ func (c *browserConn) forward(q *http.Request) bool {
 		return false
 	}
 	defer response.Body.Close()
+	if response.StatusCode == http.StatusProxyAuthRequired && c.p.entry != nil {
+		// The browser would believe that the proxy refuses its credentials, and forget them.
+		c.p.recordFailure(q.URL.Host, errProxyStatus)
+		return false
+	}
 	removeHopByHop(response.Header)
 	response.Proto, response.ProtoMajor, response.ProtoMinor = "HTTP/1.1", 1, 1
 	response.Close = last || !whole.Load()

@@ -38,7 +38,7 @@ func (p *Policy) Judge(ctx context.Context, rawURL string) error {
 	if resolver == nil {
 		resolver = net.DefaultResolver
 	}
-	addrs, err := resolver.LookupNetIP(ctx, "ip", t.host)
+	addrs, err := resolver.LookupNetIP(ctx, "ip", resolvedName(t.host, t.host))
 	if err != nil {
 		return routine.Errorf(routine.CodeNetworkError, "the name %.200s cannot be resolved", t.host)
 	}

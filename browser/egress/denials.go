@@ -31,6 +31,18 @@ func (d *denials) add(n routine.Denial) {
 		}
 		d.hosts[n.Host] = n
 	}
+	d.addToList(n)
+}
+
+// list adds a request that was refused for another reason than its host.
+func (d *denials) list(n routine.Denial) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.addToList(n)
+}
+
+// addToList adds a denial to those that takeAll returns. d.mu is held.
+func (d *denials) addToList(n routine.Denial) {
 	for i := range d.listed {
 		if l := &d.listed[i]; l.Host == n.Host && l.Address == n.Address && l.Reason == n.Reason {
 			l.Count++

@@ -64,12 +64,22 @@ func (p *Policy) dial(ctx context.Context, network, address string) (net.Conn, e
 		}
 		return nil
 	}}
-	conn, err := d.DialContext(ctx, network, address)
+	conn, err := d.DialContext(ctx, network, net.JoinHostPort(resolvedName(t.host, host), port))
 	var r *refusal
 	if errors.As(err, &r) {
 		return nil, r // without the dialer's wrapping
 	}
 	return conn, err
+}
+
+// resolvedName returns the name to look up for a host, given in its canonical spelling
+// and as it was requested. Names below localhost are this machine, as in browsers: no
+// name server is asked for them, and many know none.
+func resolvedName(canonical, requested string) string {
+	if strings.HasSuffix(canonical, ".localhost") {
+		return "localhost"
+	}
+	return requested
 }
 
 // Client returns a client for requests of this process, such as webhooks, under

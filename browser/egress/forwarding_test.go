@@ -120,6 +120,26 @@ func TestProxyKeepsConnections(t *testing.T) {
 	}
 }
 
+// A server may answer as soon as it has the last byte of a request's body. The proxy knows by
+// then that the browser has sent all of it, and keeps the connection.
+func TestRequestBodyEndsWithItsLastByte(t *testing.T) {
+	c := &browserConn{in: bufio.NewReader(strings.NewReader("bodyGET /"))}
+	ended := 0
+	body := c.requestBody(4, func() { ended++ })
+	for _, want := range []struct {
+		read  string
+		ended int
+	}{{"bo", 0}, {"dy", 1}} {
+		part := make([]byte, 2)
+		if _, err := io.ReadFull(body, part); err != nil || string(part) != want.read || ended != want.ended {
+			t.Fatalf("read %q, %v; the end was reported %d times, want %q and %d", part, err, ended, want.read, want.ended)
+		}
+	}
+	if more, err := io.ReadAll(body); len(more) > 0 || err != nil || ended != 1 {
+		t.Fatalf("%q %v after the end, which was reported %d times", more, err, ended)
+	}
+}
+
 // The proxy passes on each part of a response at once. If the browser cancels a
 // request, the proxy cancels it at the site.
 func TestProxyStreams(t *testing.T) {

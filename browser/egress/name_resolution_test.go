@@ -112,3 +112,41 @@ func TestSpellingsOfLoopback(t *testing.T) {
 		t.Fatalf("%d connections reached loopback", n)
 	}
 }
+
+// Names below localhost are loopback without a look-up, and need a rule as every
+// private address does.
+func TestNamesBelowLocalhost(t *testing.T) {
+	port, _, loopback := egresstest.TwoSides(t)
+	resolver, asked := egresstest.Names(t, func(string, int) []string { return []string{"127.0.0.2"} })
+	for _, row := range []struct {
+		allow []string
+		host  string
+		want  bool
+	}{
+		{[]string{"*.localhost"}, "shop.localhost", true},
+		{[]string{"*.localhost:" + port}, "A.Shop.LOCALHOST.", true},
+		{[]string{"shop.localhost"}, "shop.localhost", true},
+		{[]string{"shop.localhost"}, "bank.localhost", false},
+		{nil, "shop.localhost", false},
+	} {
+		p := policy(t, Listed, row.allow, nil).WithResolver(resolver)
+		_, client := through(t, p)
+		url := "http://" + row.host + ":" + port + "/"
+		r, err := client.Get(url)
+		if err == nil {
+			r.Body.Close()
+		}
+		if (err == nil) != row.want {
+			t.Errorf("allowed %v: %s gave %v", row.allow, url, err)
+		}
+		if err := p.Judge(t.Context(), url); (err == nil) != row.want {
+			t.Errorf("allowed %v: %s is judged %v", row.allow, url, err)
+		}
+	}
+	if n := loopback.Connections(); n != 3 {
+		t.Errorf("%d connections reached loopback", n)
+	}
+	if n := asked("shop.localhost") + asked("a.shop.localhost"); n != 0 {
+		t.Errorf("%d look-ups", n)
+	}
+}

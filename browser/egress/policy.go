@@ -30,14 +30,15 @@ const (
 )
 
 // Policy is what runs may reach. Deny rules override allow rules, and both
-// override the mode. It is immutable.
+// override the mode. It is immutable, but for the addresses of Reserve.
 type Policy struct {
 	mode        Mode
 	allow, deny []rule
 	// restrictions are further lists, each of which must contain the host too.
-	restrictions [][]rule
+	restrictions []restriction
 	public       *ssrf.Guardian
 	resolver     *net.Resolver // nil: the system's resolver
+	reserved     *reservedPlaces
 }
 
 // NewPolicy parses the rules: "host", "*.host" (all its subdomains),
@@ -49,7 +50,8 @@ func NewPolicy(mode Mode, allow, deny []string) (*Policy, error) {
 	default:
 		return nil, fmt.Errorf("egress %q: use public, listed or any", mode)
 	}
-	p := &Policy{mode: mode, public: ssrf.New(ssrf.WithPorts(80, 443))}
+	p := &Policy{mode: mode, public: ssrf.New(ssrf.WithPorts(80, 443)),
+		reserved: &reservedPlaces{names: map[target]int{}, addresses: map[netip.AddrPort]int{}}}
 	var err error
 	if p.allow, err = parseRules(allow); err != nil {
 		return nil, err
@@ -65,9 +67,20 @@ func (p *Policy) Narrow(hosts []string) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.restrict(restriction{rules, reasonOutsideHosts}), nil
+}
+
+// restriction is a list of hosts, and why a host that it does not contain is denied.
+type restriction struct {
+	rules  []rule
+	reason string
+}
+
+// restrict returns a copy of p with one more restriction.
+func (p *Policy) restrict(r restriction) *Policy {
 	narrow := *p
-	narrow.restrictions = append(slices.Clip(p.restrictions), rules)
-	return &narrow, nil
+	narrow.restrictions = append(slices.Clip(p.restrictions), r)
+	return &narrow
 }
 
 // WithResolver returns a copy of p that resolves names with r instead of the

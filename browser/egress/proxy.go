@@ -2,6 +2,7 @@ package egress
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -20,20 +21,23 @@ import (
 type Limits struct {
 	// Bytes is the total of both directions, including the bytes of TLS.
 	Bytes int64
-	// Time starts with the first connection of the browser.
+	// Time starts with the first request of the browser.
 	Time time.Duration
 }
 
-// Proxy is the only way from a run to the network. Its port identifies the run.
+// Proxy is the only way from a run to the network. Its port identifies the run, or the
+// credentials of each request do, if the proxy is one of a [Gateway].
 type Proxy struct {
 	limits        Limits
 	policy        atomic.Pointer[Policy]
-	listener      net.Listener
+	listener      net.Listener // nil if entry is set
+	entry         *entry       // at the gateway; nil for a proxy with a port of its own
 	transport     *http.Transport
 	denials       denials
 	failures      failures
 	transferred   atomic.Int64
 	blockPrefetch atomic.Bool     // reject prefetch requests
+	directPath    string          // of DirectURL
 	ctx           context.Context // canceled by Close
 	cancel        context.CancelFunc
 	goroutines    sync.WaitGroup
@@ -42,6 +46,8 @@ type Proxy struct {
 	conns       map[net.Conn]bool
 	timer       *time.Timer // for Limits.Time
 	limitReason string      // the limit that was exceeded; all further requests are denied
+	// directRequests are those of DirectRequests.
+	directRequests []string
 }
 
 // Listen starts a proxy on a loopback port.
@@ -50,16 +56,28 @@ func Listen(policy *Policy, limits Limits) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{limits: limits, listener: l, conns: map[net.Conn]bool{}}
-	p.policy.Store(policy)
-	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.transport = &http.Transport{DialContext: p.dial, DisableCompression: true, MaxIdleConnsPerHost: 6, IdleConnTimeout: idleTimeout}
+	p := newProxy(policy, limits)
+	p.listener = l
 	p.goroutines.Go(p.accept)
 	return p, nil
 }
 
-// Addr returns the address on which the proxy listens.
-func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+// newProxy returns a proxy without a listener.
+func newProxy(policy *Policy, limits Limits) *Proxy {
+	p := &Proxy{limits: limits, conns: map[net.Conn]bool{}, directPath: "/" + rand.Text() + "/"}
+	p.policy.Store(policy)
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.transport = &http.Transport{DialContext: p.dial, DisableCompression: true, MaxIdleConnsPerHost: 6, IdleConnTimeout: idleTimeout}
+	return p
+}
+
+// Addr returns the address at which the browser reaches the proxy.
+func (p *Proxy) Addr() string {
+	if p.entry != nil {
+		return p.entry.gateway.address
+	}
+	return p.listener.Addr().String()
+}
 
 // Narrow restricts the run to these hosts, in addition to the policy so far. It
 // must be called before the run's first request.
@@ -69,6 +87,14 @@ func (p *Proxy) Narrow(hosts []string) error {
 		p.policy.Store(narrow)
 	}
 	return err
+}
+
+// SetTime replaces the Time of the proxy's Limits. It must be called before the run's first
+// request.
+func (p *Proxy) SetTime(limit time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.limits.Time = limit
 }
 
 // FetchAhead sets whether prefetch requests (Sec-Purpose: prefetch) are
@@ -123,7 +149,8 @@ func (p *Proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 		p.denials.add(d)
 		return nil, deniedError(d)
 	}
-	conn, err := p.policy.Load().dial(ctx, network, address)
+	policy := p.policy.Load()
+	conn, err := policy.dial(ctx, network, address)
 	var r *refusal
 	if errors.As(err, &r) {
 		p.denials.add(r.denial)
@@ -137,7 +164,8 @@ func (p *Proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 	if !p.addConn(m) {
 		return nil, errors.Join(net.ErrClosed, m.Close())
 	}
-	if _, over := p.checkLimit(address); over { // exceeded during the dial
+	_, over := p.checkLimit(address)
+	if now := p.policy.Load(); over || now != policy && !now.allowsConnection(m) { // since the dial began
 		return nil, errors.Join(net.ErrClosed, m.Close())
 	}
 	return m, nil
@@ -224,9 +252,15 @@ func (p *Proxy) removeConn(c net.Conn) {
 	delete(p.conns, c)
 }
 
-// Close closes the proxy and all its connections and waits for its goroutines.
-func (p *Proxy) Close() {
+// Disconnect closes all connections, and every further one at once. The port stays reserved
+// until Close, so that no other proxy gets it while the browser still uses it for this run.
+// Credentials become invalid.
+func (p *Proxy) Disconnect() {
+	if p.entry != nil {
+		p.entry.gateway.remove(p)
+	}
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.cancel()
 	if p.timer != nil {
 		p.timer.Stop()
@@ -234,8 +268,14 @@ func (p *Proxy) Close() {
 	for c := range p.conns {
 		_ = unwrapConn(c).Close()
 	}
-	p.mu.Unlock()
-	_ = p.listener.Close()
+}
+
+// Close closes the proxy and all its connections and waits for its goroutines.
+func (p *Proxy) Close() {
+	p.Disconnect()
+	if p.listener != nil {
+		_ = p.listener.Close()
+	}
 	p.transport.CloseIdleConnections()
 	p.goroutines.Wait()
 }

@@ -154,3 +154,27 @@ func TestProxyRejectsServerRequests(t *testing.T) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 }
+
+// After Disconnect nothing passes, and the port is still taken.
+func TestDisconnect(t *testing.T) {
+	host, hits := sink(t, func(http.ResponseWriter, *http.Request) {})
+	proxy, client := through(t, policy(t, Listed, []string{host}, nil))
+	get := func() error {
+		r, err := client.Get("http://" + host)
+		if err == nil {
+			_ = r.Body.Close()
+		}
+		return err
+	}
+	if err := get(); err != nil || hits.Load() != 1 {
+		t.Fatal(err)
+	}
+	proxy.Disconnect()
+	if err := get(); err == nil || hits.Load() != 1 {
+		t.Errorf("answered after Disconnect: %v", err)
+	}
+	if l, err := net.Listen("tcp", proxy.Addr()); err == nil {
+		_ = l.Close()
+		t.Error("the port is free before Close")
+	}
+}

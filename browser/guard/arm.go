@@ -173,7 +173,11 @@ func (g *Guard) DocumentReplaced() {
 	}
 	g.setBypass(false)
 	g.page.FetchAhead(true)
-	g.page.Send(proto.FetchDisable{})
+	if patterns := g.page.PausePatterns(""); len(patterns) > 0 { // without a gap, in which some would be loaded
+		g.page.Send(proto.FetchEnable{Patterns: patterns})
+	} else {
+		g.page.Send(proto.FetchDisable{})
+	}
 	g.page.Send(proto.DebuggerDisable{})
 	g.documentState = newDocumentState()
 }

@@ -72,6 +72,14 @@ func (p *fakePage) underNoLock(method string) {
 
 func (p *fakePage) Send(m proto.Request) *cdp.Future { return p.sendTo(pageSession, m) }
 
+func (p *fakePage) SendAll(ms ...proto.Request) []*cdp.Future {
+	var sent []*cdp.Future
+	for _, m := range ms {
+		sent = append(sent, p.Send(m))
+	}
+	return sent
+}
+
 func (p *fakePage) SendTo(session proto.TargetSessionID, m proto.Request) { p.sendTo(session, m) }
 
 func (p *fakePage) sendTo(session proto.TargetSessionID, m proto.Request) *cdp.Future {
@@ -87,6 +95,10 @@ func (p *fakePage) Await(ctx context.Context, f *cdp.Future) ([]byte, error) {
 func (p *fakePage) MainFrame() proto.PageFrameID { return "main" }
 func (p *fakePage) Acting() bool                 { return false }
 func (p *fakePage) FetchAhead(bool)              {}
+
+func (p *fakePage) BypassWorker(on bool) { p.Send(proto.NetworkSetBypassServiceWorker{Bypass: on}) }
+
+func (p *fakePage) PausePatterns(proto.TargetSessionID) []*proto.FetchRequestPattern { return nil }
 
 func (p *fakePage) Block(err error) {
 	p.underNoLock("Block")
@@ -151,16 +163,18 @@ type answers struct {
 	once sync.Once
 }
 
-func (a *answers) Write(message []byte) error {
-	var request struct{ ID int }
-	if err := json.Unmarshal(message, &request); err != nil {
-		return err
+func (a *answers) Write(messages ...[]byte) error {
+	for _, m := range messages {
+		var request struct{ ID int }
+		if err := json.Unmarshal(m, &request); err != nil {
+			return err
+		}
+		answer, err := json.Marshal(map[string]any{"id": request.ID, "result": struct{}{}})
+		if err != nil {
+			return err
+		}
+		a.ch <- answer
 	}
-	answer, err := json.Marshal(map[string]any{"id": request.ID, "result": struct{}{}})
-	if err != nil {
-		return err
-	}
-	a.ch <- answer
 	return nil
 }
 

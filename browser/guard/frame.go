@@ -87,7 +87,8 @@ func (g *Guard) PauseFrame(session proto.TargetSessionID) {
 // pauseDocuments makes the document requests of a frame with a process of its own wait for
 // the guard. The page's session does not pause them.
 func (g *Guard) pauseDocuments(session proto.TargetSessionID) {
-	g.page.SendTo(session, proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*", ResourceType: proto.NetworkResourceTypeDocument}}})
+	documents := &proto.FetchRequestPattern{URLPattern: "*", ResourceType: proto.NetworkResourceTypeDocument}
+	g.page.SendTo(session, proto.FetchEnable{Patterns: append([]*proto.FetchRequestPattern{documents}, g.page.PausePatterns(session)...)})
 }
 
 // mayNavigate reports whether the script may use the location of a frame.

@@ -56,7 +56,7 @@ func TestPageIsCalledUnderTheAllowedLocksOnly(t *testing.T) {
 		p.mu.Unlock()
 
 		for method := range reflect.TypeFor[Page]().Methods() {
-			under := []string{"Send", "SendTo", "MainFrame", "Acting", "FetchAhead"}
+			under := []string{"Send", "SendAll", "SendTo", "MainFrame", "Acting", "FetchAhead", "PausePatterns", "BypassWorker"}
 			if !p.called[method.Name] && !slices.Contains(under, method.Name) {
 				t.Errorf("%s was not called: call the guard so that it is", method.Name)
 			}

@@ -26,6 +26,13 @@ type Page interface {
 	Acting() bool
 	// FetchAhead sets whether the run's proxy may connect before a request is made.
 	FetchAhead(on bool)
+	// BypassWorker makes the requests of the page go past its service worker, or through it
+	// again if nothing else needs them to go past it.
+	BypassWorker(on bool)
+	// PausePatterns are the requests that a session of the page or of a frame pauses whether
+	// the page is guarded or not: when it pauses others it must pause them as well. Empty is
+	// the page's own session.
+	PausePatterns(session proto.TargetSessionID) []*proto.FetchRequestPattern
 
 	// Block ends the run with err: no page of it is resumed any more. It must not wait,
 	// because it is also called by the goroutine that reads the browser's messages.

@@ -1,8 +1,6 @@
 package guard
 
 import (
-	"github.com/go-rod/rod/lib/proto"
-
 	"rote/routine"
 )
 
@@ -26,7 +24,7 @@ func (g *Guard) bypassWorkers(s routine.Script) {
 func (g *Guard) setBypass(on bool) {
 	if g.bypasses != on {
 		g.bypasses = on
-		g.page.Send(proto.NetworkSetBypassServiceWorker{Bypass: on})
+		g.page.BypassWorker(on)
 	}
 }
 
@@ -38,12 +36,12 @@ func (g *Guard) ThroughWorker() (end func()) {
 	if !g.bypasses {
 		return func() {}
 	}
-	g.page.Send(proto.NetworkSetBypassServiceWorker{Bypass: false})
+	g.page.BypassWorker(false)
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if g.bypasses { // else another document has come
-			g.page.Send(proto.NetworkSetBypassServiceWorker{Bypass: true})
+			g.page.BypassWorker(true)
 		}
 	}
 }

@@ -46,6 +46,7 @@ var shownCode = regexp.MustCompile(`\[([a-z_]+)\]`)
 // TestWhoMayDoWhatOverMCP is the access matrix over MCP: real tokens, another
 // maker's client, the whole server.
 func TestWhoMayDoWhatOverMCP(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	s := r.serve("--toolsets", "authoring")
 	store, err := sqlite.Open(t.Context(), filepath.Join(r.home, ".local/share/rote/rote.db"))

@@ -34,7 +34,7 @@ func (c *addCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	if err != nil {
 		return err
 	}
-	a, err := openApp(ctx, g, s)
+	a, err := openAppWithoutBrowser(ctx, g, s, mayCreate)
 	if err != nil {
 		return err
 	}

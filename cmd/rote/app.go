@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -18,6 +17,8 @@ import (
 	"rote/browser/chromium"
 	"rote/browser/egress"
 	"rote/routine"
+	"rote/routine/lesson"
+	"rote/routine/postgres"
 	"rote/routine/service"
 	"rote/routine/sqlite"
 )
@@ -26,61 +27,121 @@ import (
 type app struct {
 	log     *slog.Logger
 	streams streams
-	store   *sqlite.Store
-	browser *browser.Browser
+	store   database
+	// browser is nil for commands that open no pages.
+	browser anyBrowser
+	// gateway is nil without --egress-listen, and for commands that open no pages.
+	gateway *egress.Gateway
 	service *service.Service
+	// lessons is nil for commands without lessons.
+	lessons  *lesson.Lessons
+	observer routine.Observer
+	// drainTime is how long runs may continue after the first signal to stop.
+	drainTime time.Duration
 	// stopMaintenance stops the maintenance of the service and waits for it.
 	stopMaintenance func()
 }
 
-// drainTimeout is how long runs may continue after the first signal to stop.
-const drainTimeout = 10 * time.Second
+// defaultDrainTime is the drain time of commands without --drain-time.
+const defaultDrainTime = 10 * time.Second
 
 // openApp creates the app and fails executions that a crash has left open. The
 // browser is started on first use.
-func openApp(ctx context.Context, g *globals, s streams, options ...sqlite.Option) (*app, error) {
-	return newApp(ctx, g, s, service.Config{}, options...)
+func openApp(ctx context.Context, g *globals, s streams, use databaseUse) (*app, error) {
+	return newApp(ctx, g, s, service.Config{}, use, &runFlags{DrainTime: duration(defaultDrainTime)})
 }
 
-// openServerApp is openApp for a server. Only a server sends webhooks and
-// deletes old executions: other processes with the same database may have other
+// openAppWithoutBrowser is openApp for commands that open no pages. They can be used while a
+// server has the address of --egress-listen and the browsers of --browser-url.
+func openAppWithoutBrowser(ctx context.Context, g *globals, s streams, use databaseUse) (*app, error) {
+	if _, err := g.egressPolicy(); err != nil {
+		return nil, err // wrong flags are an error of every command
+	}
+	return newApp(ctx, g, s, service.Config{Browser: noBrowser{}}, use, &runFlags{DrainTime: duration(defaultDrainTime)})
+}
+
+// noBrowser is the browser of commands that open no pages.
+type noBrowser struct{}
+
+func (noBrowser) Open(context.Context, routine.PageOptions) (routine.Page, error) {
+	return nil, routine.Errorf(routine.CodeBrowserUnavailable, "this command opens no pages")
+}
+
+// openServerApp is openApp for a server. Only a server sends webhooks, starts the runs of
+// schedules and deletes old executions: other processes with the same database may have other
 // rules or none.
-func openServerApp(ctx context.Context, g *globals, s streams, o routine.Observer, keep routine.Retention) (*app, error) {
+func openServerApp(ctx context.Context, g *globals, s streams, o routine.Observer, keep routine.Retention, f *runFlags) (*app, error) {
 	policy, err := g.egressPolicy()
 	if err != nil {
 		return nil, err
 	}
-	return newApp(ctx, g, s, service.Config{Sender: webhookSender{policy}, Observer: o, Retention: keep})
+	c := service.Config{Sender: webhookSender{policy}, Observer: o, Retention: keep, Schedules: true}
+	return newApp(ctx, g, s, c, mayCreate, f)
 }
 
-// newApp completes c with the settings that all commands share.
-func newApp(ctx context.Context, g *globals, s streams, c service.Config, options ...sqlite.Option) (*app, error) {
-	a := &app{log: s.logger(), streams: s}
-	policy, err := g.egressPolicy()
+// newApp completes c with the settings that all commands share, and with a browser and a queue
+// of jobs unless it has one.
+func newApp(ctx context.Context, g *globals, s streams, c service.Config, use databaseUse, f *runFlags) (*app, error) {
+	a := &app{log: s.logger(), streams: s, observer: c.Observer, drainTime: time.Duration(f.DrainTime)}
+	name, err := g.databaseName()
 	if err != nil {
 		return nil, err
 	}
-	path, err := g.databasePath()
-	if err != nil {
+	if c.Providers, err = g.providers(); err != nil {
 		return nil, err
 	}
-	if a.store, err = sqlite.Open(ctx, path, append(options, g.stateKeyOption()...)...); err != nil {
+	if a.store, err = g.openDatabase(ctx, s, use); err != nil {
 		return nil, err
 	}
-	concurrency := cmp.Or(int(g.Concurrency), 2*runtime.NumCPU())
-	a.browser = browser.New(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), MaxMemory: int64(g.MaxMemory),
-		Warm: min(concurrency, runtime.NumCPU()), Log: a.log})
-	c.Store, c.Browser, c.Log, c.Concurrency, c.Queue = a.store, a.browser, a.log, concurrency, int(g.Queue)
+	c.Concurrency = cmp.Or(int(g.Concurrency), 2*runtime.NumCPU())
+	if c.Browser == nil {
+		if err := a.openBrowser(g, &c); err != nil {
+			return nil, errors.Join(err, a.store.Close())
+		}
+	}
+	f.apply(&c, postgres.IsURL(g.DB))
+	if c.Jobs == nil {
+		c.Jobs = jobQueue(a.store, c.Sender != nil)
+	}
+	c.Store, c.Log, c.Queue = a.store, a.log, int(g.Queue)
 	c.MaxResult, c.AdminToken = int64(g.MaxResult), os.Getenv(adminTokenVariable)
 	a.service = service.New(c)
 	a.startMaintenance(ctx)
 	if err := a.service.Recover(ctx); err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
-			err = sqlite.WithRemedy(fmt.Errorf("database %s: %w", path, cause))
+			err = sqlite.WithRemedy(fmt.Errorf("database %s: %w", name, cause))
 		}
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
+}
+
+// openBrowser opens the browsers of runs, and the listener of --egress-listen if some of them
+// need it. All slots together are the default of c.Concurrency.
+func (a *app) openBrowser(g *globals, c *service.Config) error {
+	policy, err := g.egressPolicy()
+	if err != nil {
+		return err
+	}
+	endpoints, err := g.endpoints()
+	if err != nil {
+		return err
+	}
+	if a.gateway, err = g.openGateway(endpoints); err != nil {
+		return err
+	}
+	if a.gateway != nil {
+		if err := a.gateway.Reserve(policy); err != nil {
+			return err
+		}
+	}
+	if g.Concurrency == 0 && len(endpoints) > 0 {
+		c.Concurrency = totalSlots(endpoints)
+	}
+	a.browser = openBrowser(browser.Config{Executable: g.BrowserPath, Egress: policy, MaxTraffic: int64(g.MaxTraffic), MaxMemory: int64(g.MaxMemory),
+		Gateway: a.gateway, Unverified: g.BrowserUnverified, Warm: min(c.Concurrency, runtime.NumCPU()), Log: a.log}, endpoints)
+	c.Browser = a.browser
+	return nil
 }
 
 // adminTokenVariable is the environment variable with a token for everything. A
@@ -101,8 +162,15 @@ func (a *app) warnOfShortToken() {
 // checkBrowser returns an error if --browser is not an executable, because all
 // runs would fail. Without --browser, one can still be installed later.
 func (g *globals) checkBrowser() error {
+	endpoints, err := g.endpoints()
+	if err != nil {
+		return err
+	}
 	if g.BrowserPath == "" {
 		return nil
+	}
+	if !usesLocalBrowser(endpoints) {
+		return errors.New("--browser names a browser of this machine, and --browser-url only others: leave --browser out, or add --browser-url local")
 	}
 	if _, err := chromium.Find(g.BrowserPath); err != nil {
 		return fmt.Errorf("--browser: %w", err)
@@ -115,6 +183,19 @@ func (g *globals) egressPolicy() (*egress.Policy, error) {
 	return egress.NewPolicy(egress.Mode(g.Egress), g.AllowHost, g.DenyHost)
 }
 
+// openLessons makes the lessons of the app. It completes c with the parts of the app.
+func (a *app) openLessons(c lesson.Config) {
+	c.Service, c.Log, c.Observer = a.service, a.log, a.observer
+	a.lessons = lesson.New(c)
+}
+
+// closeLessons ends all lessons.
+func (a *app) closeLessons() {
+	if a.lessons != nil {
+		a.lessons.Close()
+	}
+}
+
 // startMaintenance starts the maintenance of the service. It continues after
 // ctx ends until Close, as runs do.
 func (a *app) startMaintenance(ctx context.Context) {
@@ -124,13 +205,19 @@ func (a *app) startMaintenance(ctx context.Context) {
 	a.stopMaintenance = func() { stop(); done.Wait() }
 }
 
-// Close closes the runs, the browser and the database, in this order.
+// Close closes the lessons, the runs, the browser and the database, in this order.
 func (a *app) Close() error {
-	ctx, cancel := a.streams.graceContext(context.Background(), drainTimeout)
+	ctx, cancel := a.streams.graceContext(context.Background(), a.drainTime)
 	defer cancel()
+	a.closeLessons()
 	a.stopRuns(ctx)
 	a.stopMaintenance()
-	a.browser.Close()
+	if a.browser != nil {
+		a.browser.Close()
+	}
+	if a.gateway != nil {
+		a.gateway.Close()
+	}
 	return a.store.Close()
 }
 
@@ -138,34 +225,6 @@ func (a *app) Close() error {
 // because the user can read the database anyway.
 func (g *globals) localPrincipal() routine.Principal {
 	return routine.Principal{UserID: g.User, OrganizationID: g.Organization, ProjectID: g.Project, Scopes: routine.DefaultScopes | routine.ScopeAdmin}
-}
-
-// stateKeyOption sets the file with the key of browser states, if --state-key
-// is given.
-func (g *globals) stateKeyOption() []sqlite.Option {
-	if g.StateKey == "" {
-		return nil
-	}
-	return []sqlite.Option{sqlite.KeyFile(g.StateKey)}
-}
-
-// databasePath returns the path of the database.
-func (g *globals) databasePath() (string, error) {
-	if g.DB != "" {
-		return g.DB, nil
-	}
-	dir := os.Getenv("XDG_DATA_HOME")
-	if dir == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("no place for the database: %w; name one with --db", err)
-		}
-		dir = filepath.Join(home, ".local", "share")
-		if runtime.GOOS == "darwin" {
-			dir = filepath.Join(home, "Library", "Application Support")
-		}
-	}
-	return filepath.Join(dir, "rote", "rote.db"), nil
 }
 
 // logger returns a log in text on a terminal and in JSON otherwise.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"rote/routine/postgres"
 	"rote/routine/sqlite"
 )
 
@@ -15,6 +16,13 @@ type backupCommand struct {
 // Run copies the database while it is in use. To restore it, start rote with
 // --db FILE, or move FILE and FILE.files to where the database was.
 func (c *backupCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
+	if postgres.IsURL(g.DB) {
+		url, schema := postgres.DumpSource(g.DB)
+		if schema != "" {
+			schema = " -n " + shellQuoted(schema)
+		}
+		return fmt.Errorf("a Postgres database is copied with its own program: pg_dump -Fc -f %s%s -d %s", shellQuoted(c.File), schema, shellQuoted(url))
+	}
 	path, err := g.databasePath()
 	if err != nil {
 		return err

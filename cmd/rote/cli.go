@@ -20,19 +20,27 @@ type cli struct {
 
 	Demo     demoCommand     `cmd:"" help:"Run a routine on a practice site, over REST and MCP, and show where the time goes."`
 	Serve    serveCommand    `cmd:"" help:"Serve REST, and MCP over HTTP, on one listener."`
+	Worker   workerCommand   `cmd:"" help:"Do asynchronous and scheduled runs of a Postgres database, without REST and MCP."`
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Serve MCP over standard input and output."`
 	Run      runCommand      `cmd:"" help:"Run a routine once and print its data."`
+	Teach    teachCommand    `cmd:"" help:"Make a routine by doing its task once on a live page."`
 	Validate validateCommand `cmd:"" help:"Check routine files."`
 
 	Add        addCommand        `cmd:"" help:"Store routine files: new routines, or next versions of those with the same name."`
 	List       listCommand       `cmd:"" help:"List the stored routines."`
 	Show       showCommand       `cmd:"" help:"Print a stored routine."`
+	Mend       mendCommand       `cmd:"" help:"Find what could take the place of an operation that no longer works."`
+	Schedule   scheduleCommand   `cmd:"" help:"Run stored routines at the times of cron expressions."`
 	Executions executionsCommand `cmd:"" help:"List past and present executions, or print one."`
 
+	Secret  secretCommand  `cmd:"" help:"Store passwords, keys and logins that routines use and nobody can read."`
 	Token   tokenCommand   `cmd:"" help:"Manage service tokens."`
 	Webhook webhookCommand `cmd:"" help:"Show the secret that webhooks are signed with."`
 	Browser browserCommand `cmd:"" help:"Find, install or check the browser."`
+	Key     keyCommand     `cmd:"" help:"Make, list and change the keys that encrypt browser states and secrets."`
+	Migrate migrateCommand `cmd:"" help:"Update the schema of a Postgres database."`
 	Backup  backupCommand  `cmd:"" help:"Copy the database, also while it is in use."`
+	Copy    copyCommand    `cmd:"" help:"Copy a SQLite file into an empty Postgres database."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -41,21 +49,33 @@ type configFile string
 
 // globals are the flags of all commands.
 type globals struct {
-	DB           string   `name:"db" help:"SQLite file (rote.db in the user's data directory)." placeholder:"FILE"`
-	StateKey     string   `help:"Key file for the browser state of projects, created on first use (DB.key)." placeholder:"FILE"`
+	DB            string `name:"db" help:"SQLite file (rote.db in the user's data directory), or postgres://USER@HOST/DATABASE." placeholder:"FILE"`
+	DBDirect      string `name:"db-direct" help:"Address of the same database without the connection pooler of --db." placeholder:"URL"`
+	DBConnections count  `name:"db-connections" help:"Most connections to Postgres for queries; three more are for signs of life and notifications." default:"4"`
+	Migrate       string `help:"auto: update the schema of Postgres at the start. off: refuse an old one." default:"auto" enum:"auto,off"`
+	StateKey      string `help:"Key file for browser states and secrets, or env:NAME; with SQLite, DB.key is made on first use." placeholder:"FILE"`
+
+	secretProviderFlags `embed:""`
+
 	BrowserPath  string   `name:"browser" help:"Browser executable (headless shell, else Chromium or Chrome, where found)." placeholder:"FILE"`
-	Concurrency  count    `help:"Runs at once (2 × cores)." placeholder:"N"`
+	BrowserURL   []string `name:"browser-url" help:"Running browser to connect to: http://HOST:9222#slots=4, ws://…, or local. Repeatable." placeholder:"URL"`
+	Concurrency  count    `help:"Runs at once (2 × cores, or the slots of --browser-url)." placeholder:"N"`
 	Queue        number   `help:"Runs that may wait, half of them of one organization; more fail as busy." default:"100"`
 	Egress       string   `help:"What runs may reach: public (internet and allowed hosts), listed (allowed hosts), any." default:"public" enum:"public,listed,any"`
 	AllowHost    []string `help:"Host that runs may reach: host, *.host, host:port or CIDR. Repeatable." placeholder:"HOST"`
 	DenyHost     []string `help:"Host that runs may not reach; wins over --allow-host. Repeatable." placeholder:"HOST"`
-	MaxTraffic   size     `help:"Most bytes that one run may send and receive." default:"1GiB"`
-	MaxMemory    size     `help:"Most memory of one page's process (Linux)." default:"2GiB"`
-	User         string   `help:"The local user: of mcp, run and demo." default:"local"`
-	Organization string   `help:"The local user's organization." default:"default"`
-	Project      string   `help:"The local user's project." default:"default"`
-	MaxBody      size     `help:"Largest request body." default:"4MiB"`
-	MaxResult    size     `help:"Largest data of one run." default:"32MiB"`
+	EgressListen string   `help:"Listener through which browsers that rote did not start reach the network." placeholder:"ADDR"`
+	// EgressAddress is empty for that of EgressListen.
+	EgressAddress string `help:"--egress-listen as these browsers see it." placeholder:"HOST:PORT"`
+	// BrowserUnverified is [browser.Config.Unverified].
+	BrowserUnverified bool   `help:"Use browsers that rote did not start also if they are not verified to confine their pages; marks the results."`
+	MaxTraffic        size   `help:"Most bytes that one run may send and receive." default:"1GiB"`
+	MaxMemory         size   `help:"Most memory of one page's process (Linux)." default:"2GiB"`
+	User              string `help:"The local user: of mcp, run and demo." default:"local"`
+	Organization      string `help:"The local user's organization." default:"default"`
+	Project           string `help:"The local user's project." default:"default"`
+	MaxBody           size   `help:"Largest request body." default:"4MiB"`
+	MaxResult         size   `help:"Largest data of one run." default:"32MiB"`
 }
 
 // checkNames rejects an empty name of the local user. An empty organization

@@ -7,6 +7,7 @@ import (
 )
 
 func TestCommandLine(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	for args, want := range map[string]struct {
 		code      int
@@ -41,6 +42,10 @@ func TestCommandLine(t *testing.T) {
 		"run x -p q=1 -p q=2":                                  {1, "", "-p q is given twice"},
 		"token create --user a\x01b":                           {1, "", "control characters"},
 		"serve --help":                                         {0, "127.0.0.1:8080", ""},
+		"worker":                                               {1, "", "name it with --db postgres://"},
+		"worker --async 0 --db postgres://a@127.0.0.1:1/x":     {1, "", "without work"},
+		"serve --addr 127.0.0.1:0 --async 1":                   {1, "", "--async is for a Postgres database"},
+		"serve --addr 127.0.0.1:0 --drain-time 0s":             {2, "", "--drain-time"},
 		"token list --allow-host a/b":                          {1, "", "host:port"},
 		"token create --expires soon":                          {2, "", "90d"},
 		"token create --expires 200000d":                       {2, "", "from 1s to 36500d: write 90d"},

@@ -7,6 +7,7 @@ import (
 
 // A file of flags is understood wholly or refused, with its line.
 func TestInvalidConfigFiles(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	for _, row := range []struct{ name, text, says string }{
 		{"misspelt", "db: x\negres: listed\n", `config.yaml:2: no flag is named "egres"; did you mean "egress"?`},
@@ -18,7 +19,7 @@ func TestInvalidConfigFiles(t *testing.T) {
 		{"no number", "queue: many\n", `config.yaml:1: queue: `},
 		{"no size, for another command", "\nkeep-size: much\n", `config.yaml:2: keep-size: "much" is no size`},
 		{"not of its values", "egress: lsted\n", `config.yaml:1: egress is public or listed or any, not "lsted"`},
-		{"not of its values, in a list", "toolsets: [run, all]\n", `config.yaml:1: toolsets is run or authoring, not "all"`},
+		{"not of its values, in a list", "toolsets: [run, all]\n", `config.yaml:1: toolsets is run or teach or authoring, not "all"`},
 		{"a list for one value", "user: [a, b]\n", `config.yaml:1: user takes one value`},
 		{"flags for one value", "user: {a: b}\n", `config.yaml:1: user takes one value`},
 		{"no value", "allow-host:\n", `config.yaml:1: allow-host takes a value or a list of them`},
@@ -75,6 +76,7 @@ serve:
 
 // A list is in one environment variable.
 func TestListsInEnvironment(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	c := r.command("token", "create", "--user", "ann")
 	c.Env = append(c.Env, "ROTE_ALLOW_HOST=a.example:1, b.example", "ROTE_REACH=a.example:1,10.0.0.0/8\tb.example", "ROTE_SCOPE=executions:run,routines:read", "ROTE_DENY_HOST=")

@@ -32,3 +32,56 @@ func TestMissingDatabaseIsNotCreated(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A key with a mistake is refused. It is not shown, and does not become the name of a file.
+func TestMalformedStateKeyIsNotShown(t *testing.T) {
+	const key = "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U="
+	for name, value := range map[string]string{
+		"without its end":    strings.TrimSuffix(key, "="),
+		"URL-safe":           "-_" + key[2:],
+		"too long":           key[:20] + "x" + key[20:],
+		"in quotes":          `"` + key + `"`,
+		"hexadecimal":        strings.Repeat("0123456789abcdef", 4),
+		"with a slash":       key[:10] + "/" + key[10:],
+		"begins with /":      "/" + key[2:],
+		"with a line break":  key[:20] + "\n" + key[20:40],
+		"with a slash twice": "/" + key[2:20] + "/" + key[20:43],
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRote(t)
+			r.env = []string{stateKeyVariable + "=" + value}
+			out, errs, code := r.run("token", "list", "--db", filepath.Join(r.home, "rote.db"))
+			if code != 1 || !strings.Contains(errs, stateKeyVariable) || !strings.Contains(errs, "rote key new") {
+				t.Errorf("exit %d, %s\n%s", code, out, errs)
+			}
+			if strings.Contains(out+errs, value[5:15]) {
+				t.Errorf("the key is shown: %s\n%s", out, errs)
+			}
+		})
+	}
+}
+
+// A path that could be a key by its characters is a path if its file or its directory
+// exists.
+func TestLongPathIsNoStateKey(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("directoryofthekeysofallservers", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	existing := strings.Repeat("a", minKeyChars)
+	if err := os.WriteFile(existing, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string]bool{
+		existing:                         false,
+		strings.Repeat("b", minKeyChars): true,
+		"directoryofthekeysofallservers/thekeyofall":   false,
+		"adirectorythatdoesnotexist/thekeyofallofthem": true,
+		"./" + strings.Repeat("b", minKeyChars):        false,
+		"/etc/rote/state.key":                          false,
+	} {
+		if got := looksLikeKey(value); got != want {
+			t.Errorf("%s: %t, want %t", value, got, want)
+		}
+	}
+}

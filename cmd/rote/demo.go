@@ -158,8 +158,9 @@ func (d *demo) start(ctx context.Context, g *globals, at string) (func() error, 
 	own := *g
 	own.DB, own.BrowserPath = filepath.Join(d.dir.Path, "rote.db"), d.executable
 	own.Egress, own.AllowHost = "listed", []string{shop.address}
+	own.BrowserURL, own.EgressListen, own.EgressAddress, own.BrowserUnverified = nil, "", "", false
 	quiet := streams{d.s.in, d.s.out, io.Discard, d.s.stopNow, warningLog(d.s.err)}
-	if d.app, err = openApp(ctx, &own, quiet); err != nil {
+	if d.app, err = openApp(ctx, &own, quiet, mayCreate); err != nil {
 		return nil, errors.Join(err, shop.stop())
 	}
 	end := func() error { return errors.Join(d.app.Close(), shop.stop()) }
@@ -195,7 +196,7 @@ func listen(ctx context.Context, at string, h http.Handler) (*loopbackServer, er
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { done <- serve(ctx, l, h, streams{}, func(context.Context) {}) }()
+	go func() { done <- serve(ctx, l, h, streams{}, defaultDrainTime, func(context.Context) {}) }()
 	return &loopbackServer{l.Addr().String(), func() error { cancel(); return <-done }}, nil
 }
 

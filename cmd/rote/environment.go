@@ -75,7 +75,7 @@ func warnOfUnknownVariables(log io.Writer, root *kong.Node) {
 // settingVariables returns the names of all variables that rote reads for any
 // command.
 func settingVariables(root *kong.Node) []string {
-	names := []string{adminTokenVariable}
+	names := []string{adminTokenVariable, browserTokenVariable}
 	for _, flag := range root.Flags {
 		names = append(names, flag.Envs...)
 	}

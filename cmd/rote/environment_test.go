@@ -25,6 +25,7 @@ func (r *rote) runWith(variables []string, args ...string) (stdout, stderr strin
 // Flags that belong to one invocation are not taken from the environment: a
 // variable that another program has set must not change what a command does.
 func TestInvocationFlagsIgnoreEnvironment(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	invalid := r.file("invalid.json", `{"name":"x"}`)
 	valid := r.file("valid.json", `{"name":"t","description":"d","operations":[{"type":"js_evaluate","js":"(() => 7)()","session_storage_key":"k"},
@@ -56,7 +57,7 @@ func TestInvocationFlagsIgnoreEnvironment(t *testing.T) {
 // The flags that say what one invocation does, rather than how rote works, are
 // not settings.
 func TestInvocationFlags(t *testing.T) {
-	invocation := []string{"help", "version", "param", "json", "output", "query", "keep", "id", "new", "status", "limit"}
+	invocation := []string{"help", "version", "param", "json", "output", "query", "keep", "id", "new", "status", "limit", "proxy", "port"}
 	var flags cli
 	parser, err := newParser(&flags, streams{out: new(bytes.Buffer), err: new(bytes.Buffer)})
 	if err != nil {
@@ -86,6 +87,7 @@ func TestInvocationFlags(t *testing.T) {
 // A variable that begins with ROTE_ and sets nothing is reported, without its
 // value, and does not stop the command.
 func TestUnknownVariables(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	for variable, want := range map[string]string{
 		"ROTE_EGRES=s3cret":     `environment variable ROTE_EGRES is ignored: rote has no such setting; did you mean "ROTE_EGRESS"?`,

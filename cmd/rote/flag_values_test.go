@@ -72,6 +72,7 @@ func TestFlagValues(t *testing.T) {
 // The local user must belong to an organization, because an empty name would
 // match the public routines of all others.
 func TestLocalUserHasNames(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	for _, args := range [][]string{{"mcp", "--organization", ""}, {"mcp", "--organization="}, {"list", "--user", ""}, {"token", "create", "--project", ""}} {
 		if _, errs, code := r.run(args...); code != 2 || !strings.Contains(errs, "must not be empty") {

@@ -70,6 +70,7 @@ func (r *rote) follow(text string) (stdout string) {
 // server that has the routine and may reach the shop, as has rote serve with the
 // same settings.
 func TestReadmeFirstRoutine(t *testing.T) {
+	t.Parallel()
 	r, text := newcomer(t)
 	shown := r.follow(text)
 	snippets := stdioSnippets(t, section(t, text, "For agents: MCP"))
@@ -121,7 +122,8 @@ func (s *server) curl(part string) {
 	sh := exec.CommandContext(s.t.Context(), "sh", "-c", script)
 	sh.Dir, sh.Env = filepath.Join(s.home, "rote"), []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TOKEN=" + s.token}
 	out, err := sh.CombinedOutput()
-	if err != nil || strings.Count(script, "curl ") != 2 || !strings.Contains(string(out), id) || !strings.Contains(string(out), "Clip-on Reading Lamp") {
+	if err != nil || strings.Count(script, "curl ") != 3 || !strings.Contains(string(out), id) || !strings.Contains(string(out), "Clip-on Reading Lamp") ||
+		!strings.Contains(string(out), `{"id":"Schedule_`) {
 		s.t.Errorf("%v\n%s\n%s", err, script, out)
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"rote/routine"
 	"rote/routine/service"
-	"rote/routine/sqlite"
 )
 
 type listCommand struct {
@@ -86,11 +85,12 @@ func (c *showCommand) Run(ctx context.Context, g *globals, s streams) error {
 }
 
 type executionsCommand struct {
-	ID      string `arg:"" optional:"" help:"Show all of this execution." placeholder:"ID"`
-	Routine string `help:"Only executions of this routine." placeholder:"NAME|ID" env:"-"`
-	Status  string `help:"pending, running, completed or failed." enum:",pending,running,completed,failed" default:"" env:"-"`
-	Limit   count  `help:"How many executions at most (20)." placeholder:"N" env:"-"`
-	JSON    bool   `name:"json" help:"Print the executions as a JSON array." env:"-"`
+	ID       string `arg:"" optional:"" help:"Show all of this execution." placeholder:"ID"`
+	Routine  string `help:"Only executions of this routine." placeholder:"NAME|ID" env:"-"`
+	Schedule string `help:"Only executions that this schedule started." placeholder:"ID" env:"-"`
+	Status   string `help:"pending, running, completed or failed." enum:",pending,running,completed,failed" default:"" env:"-"`
+	Limit    count  `help:"How many executions at most (20)." placeholder:"N" env:"-"`
+	JSON     bool   `name:"json" help:"Print the executions as a JSON array." env:"-"`
 }
 
 // Run lists the executions of the organization, newest first, or prints one of
@@ -104,7 +104,7 @@ func (c *executionsCommand) Run(ctx context.Context, g *globals, s streams) erro
 			}
 			return printJSON(s.out, e)
 		}
-		f := routine.ExecutionFilter{Status: routine.ExecutionStatus(c.Status), Limit: cmp.Or(int(c.Limit), routine.DefaultPageLimit)}
+		f := routine.ExecutionFilter{ScheduleID: c.Schedule, Status: routine.ExecutionStatus(c.Status), Limit: cmp.Or(int(c.Limit), routine.DefaultPageLimit)}
 		if c.Routine != "" {
 			r, err := findRoutine(ctx, service, g.localPrincipal(), c.Routine)
 			if err != nil {
@@ -135,8 +135,13 @@ func (c *executionsCommand) Run(ctx context.Context, g *globals, s streams) erro
 }
 
 // withDatabase calls use with the service of an existing database.
-func withDatabase(ctx context.Context, g *globals, s streams, use func(*service.Service) error) (err error) {
-	a, err := openApp(ctx, g, s, sqlite.MustExist())
+func withDatabase(ctx context.Context, g *globals, s streams, use func(*service.Service) error) error {
+	return openService(ctx, g, s, mustExist, use)
+}
+
+// openService calls use with the service of a database.
+func openService(ctx context.Context, g *globals, s streams, database databaseUse, use func(*service.Service) error) (err error) {
+	a, err := openAppWithoutBrowser(ctx, g, s, database)
 	if err != nil {
 		return err
 	}
@@ -171,6 +176,10 @@ func tableCell(text string) string {
 // printed.
 func printOmitted(s streams, shown, total int) {
 	if total > shown {
-		fmt.Fprintf(s.err, "%d of %d are shown: raise --limit to see more\n", shown, total)
+		counted, more := routine.NewTotal(total), ""
+		if counted.TotalExact != nil {
+			more = "more than "
+		}
+		fmt.Fprintf(s.err, "%d of %s%d are shown: raise --limit to see more\n", shown, more, counted.Total)
 	}
 }

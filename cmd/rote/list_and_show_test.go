@@ -11,6 +11,7 @@ import (
 // TestStoreRoutines stores routines from files and reads them back, with the
 // command line alone.
 func TestStoreRoutines(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	write := func(name, text string) string {
 		path := filepath.Join(r.home, name)
@@ -44,6 +45,7 @@ func TestStoreRoutines(t *testing.T) {
 		{"show what is not there", []string{"show", "nothing"}, 1, "", "rote list"},
 		{"run by name", []string{"run", "read it", "-p", "site=" + r.shop}, 0, "<html", ""},
 		{"executions", []string{"executions", "--routine", "read it"}, 0, "completed", ""},
+		{"executions of a schedule that has none", []string{"executions", "--schedule", "Schedule_x", "--json"}, 0, "[]\n", ""},
 		{"another one of the name", []string{"add", "--new", second}, 0, "created read it", "duplicate_routine"},
 		{"a name that two have", []string{"add", first}, 1, "", "several routines are named"},
 		{"a part of a list", []string{"list", "--limit", "1"}, 0, "NAME", "1 of 3 are shown"},

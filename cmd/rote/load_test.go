@@ -37,6 +37,10 @@ type load struct {
 
 	calls, acks atomic.Int64
 	acked       chan struct{} // told of acknowledgements
+	// mustAnswer makes it an error if a server does not answer that is not draining.
+	mustAnswer bool
+	draining   sync.Map     // servers, from before they are told to stop
+	drained    atomic.Int64 // calls that these did not do
 
 	mu       sync.Mutex
 	created  map[string]string // routine id by key; empty: not known yet
@@ -93,11 +97,16 @@ func (l *load) run(ctx context.Context, workers int) {
 
 func (l *load) key() string { return fmt.Sprintf("k%d", l.calls.Add(1)) }
 
-// try calls any of the servers. False: no answer came.
+// try calls any of the servers. False: no answer came, or the server is stopping.
 func (l *load) try(method, path, body string, headers ...string) (int, map[string]any, bool) {
 	s := l.servers[l.random.IntN(len(l.servers))].Load()
 	status, answer, err := s.try(method, path, body, headers...)
-	if err != nil {
+	if _, draining := l.draining.Load(s); err != nil || draining && answer["code"] == "shutting_down" {
+		if draining {
+			l.drained.Add(1)
+		} else if l.mustAnswer {
+			l.t.Errorf("%s %s: %v", method, path, err)
+		}
 		return 0, nil, false
 	}
 	if text := fmt.Sprint(answer); strings.Contains(text, "locked") || status == 503 && answer["code"] != "busy" {

@@ -78,7 +78,7 @@ func (s streams) graceContext(ctx context.Context, d time.Duration) (context.Con
 }
 
 // run executes one command line and returns its exit code: 0 for success, 1 for
-// failure, 2 for an invalid command line.
+// failure, 2 for an invalid command line, 3 if a person has to decide.
 func run(ctx context.Context, args []string, s streams) int {
 	command, g, err := parse(args, s)
 	if errors.Is(err, errHelp) {
@@ -94,6 +94,9 @@ func run(ctx context.Context, args []string, s streams) int {
 	}
 	if !errors.Is(err, errReported) {
 		fmt.Fprintf(s.err, "rote: %v\n", withCause(err))
+	}
+	if errors.Is(err, errNotCertain) {
+		return 3
 	}
 	return 1
 }

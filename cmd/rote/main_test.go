@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	code := m.Run()
+	code := postgresServer.Main(m)
 	if err := remove(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -52,13 +52,14 @@ type rote struct {
 	home string
 	shop string
 	life time.Duration // of a command, at most
+	env  []string      // of commands, besides what all have
 }
 
 func newRote(t *testing.T) *rote {
 	t.Helper()
 	shop := httptest.NewServer(practice.NewSite())
 	t.Cleanup(func() { shop.CloseClientConnections(); shop.Close() })
-	r := &rote{t, t.TempDir(), shop.URL, testTime}
+	r := &rote{t: t, home: t.TempDir(), shop: shop.URL, life: testTime}
 	if err := os.Mkdir(filepath.Join(r.home, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +79,7 @@ func (r *rote) command(args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, os.Args[0], args...)
 	c.Env = []string{beRote + "=1", "HOME=" + r.home, "TMPDIR=" + filepath.Join(r.home, "tmp"), "PATH=" + os.Getenv("PATH"),
 		"ROTE_ALLOW_HOST=" + strings.TrimPrefix(r.shop, "http://")}
+	c.Env = append(c.Env, r.env...)
 	return c
 }
 
@@ -172,7 +174,20 @@ func (r *rote) serve(args ...string) *server {
 // start is serve of a command that change has changed.
 func (r *rote) start(change func(*exec.Cmd), args ...string) *server {
 	r.t.Helper()
-	s := &server{rote: r, cmd: r.command(append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...), log: &output{more: make(chan struct{}, 1)}}
+	return r.launch("serve", "serving", change, args...)
+}
+
+// worker starts a worker on a free port and waits until it answers.
+func (r *rote) worker(args ...string) *server {
+	r.t.Helper()
+	return r.launch("worker", "working", func(*exec.Cmd) {}, args...)
+}
+
+// launch starts a server on a free port and waits for the message of its log that it
+// answers.
+func (r *rote) launch(command, message string, change func(*exec.Cmd), args ...string) *server {
+	r.t.Helper()
+	s := &server{rote: r, cmd: r.command(append([]string{command, "--addr", "127.0.0.1:0"}, args...)...), log: &output{more: make(chan struct{}, 1)}}
 	change(s.cmd)
 	s.out = &output{more: make(chan struct{}, 1)}
 	s.cmd.Stdout, s.cmd.Stderr = s.out, s.log
@@ -187,14 +202,14 @@ func (r *rote) start(change func(*exec.Cmd), args ...string) *server {
 		}
 	})
 	s.url = s.log.wait(r.t, func(log string) string {
-		_, after, found := strings.Cut(log, `"msg":"serving","url":"`)
+		_, after, found := strings.Cut(log, `"msg":"`+message+`","url":"`)
 		if !found {
 			return ""
 		}
 		url, _, _ := strings.Cut(after, `"`)
 		return url
 	})
-	if noDatabase != nil { // then there is a first token
+	if noDatabase != nil && len(r.env) == 0 { // then there is a first token
 		s.token = strings.TrimSpace(s.out.wait(r.t, func(out string) string {
 			if strings.HasSuffix(out, "\n") {
 				return out

@@ -11,30 +11,36 @@ import (
 	"time"
 
 	"rote/browser/tempdir"
+	"rote/routine/postgres"
 )
 
 type mcpCommand struct {
 	mcpFlags
+	lessonFlags
+	Toolsets []string `help:"Tools in addition to routines: run (always), teach, authoring." default:"run,teach" enum:"run,teach,authoring" placeholder:"NAME"`
 }
 
 // Run serves until the client closes standard input, the parent process ends or
 // a signal arrives. Only protocol messages are written to standard output.
 func (c *mcpCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
-	if err := g.checkBrowser(); err != nil {
+	if err := errors.Join(g.checkBrowser(), g.requireStateKey()); err != nil {
 		return err
 	}
-	a, err := openApp(ctx, g, s)
+	a, err := openApp(ctx, g, s, mayCreate)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
+	if err := c.lessonFlags.open(a, g, int(c.Lessons)); err != nil {
+		return err
+	}
 	files := &fileDir{}
 	defer func() { err = errors.Join(err, files.remove()) }()
 	add, err := addCommandLine(g)
 	if err != nil {
 		return err
 	}
-	server, err := c.server(a, g, files.path, add)
+	server, err := c.server(a, g, c.Toolsets, files.path, add)
 	if err != nil {
 		return err
 	}
@@ -48,14 +54,16 @@ func (c *mcpCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 // addCommandLine returns the command that stores a routine in the database and
 // the organization of g.
 func addCommandLine(g *globals) (string, error) {
-	path, err := g.databasePath()
+	name, err := g.databaseName()
 	if err != nil {
 		return "", err
 	}
-	if path, err = filepath.Abs(path); err != nil {
-		return "", err
+	if !postgres.IsURL(name) {
+		if name, err = filepath.Abs(name); err != nil {
+			return "", err
+		}
 	}
-	line := "rote add FILE --db " + shellQuoted(path)
+	line := "rote add FILE --db " + shellQuoted(name)
 	if g.Organization != "default" {
 		line += " --organization " + shellQuoted(g.Organization)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"rote/mcp"
@@ -11,18 +12,18 @@ type mcpFlags struct {
 	SoftDeadline duration `name:"mcp-soft-deadline" help:"Time after which a tool call returns while its run continues." default:"45s"`
 	OnCancel     string   `name:"mcp-on-cancel" help:"What a cancelled or abandoned tool call does to its run: stop or detach." default:"stop" enum:"stop,detach"`
 	MaxTools     count    `name:"mcp-max-tools" help:"Routines that are listed as tools; the others are found with search_routines." default:"40"`
-	Toolsets     []string `help:"Tools in addition to routines: run (always) or authoring." default:"run" enum:"run,authoring" placeholder:"NAME"`
 	ReadOnly     bool     `help:"Leave out every tool that may change something, here or on a site."`
 	EmbedFiles   bool     `help:"Put files of up to 1 MiB into tool results. Some clients cannot take them."`
 }
 
-// server returns the MCP server for the app's service. fileDir and addCommand
+// server returns the MCP server for the app's service and lessons. fileDir and addCommand
 // are as in [mcp.Config]; they are nil and empty for remote clients.
-func (f *mcpFlags) server(a *app, g *globals, fileDir func() (string, error), addCommand string) (*mcp.Server, error) {
+func (f *mcpFlags) server(a *app, g *globals, toolsets []string, fileDir func() (string, error), addCommand string) (*mcp.Server, error) {
 	c := mcp.Config{Service: a.service, Version: version(), Log: a.log, MaxMessage: int(g.MaxBody), SoftDeadline: time.Duration(f.SoftDeadline),
 		MaxListed: int(f.MaxTools), ReadOnly: f.ReadOnly, DetachOnCancel: f.OnCancel == "detach", EmbedFiles: f.EmbedFiles, FileDir: fileDir, AddCommand: addCommand}
-	for _, name := range f.Toolsets {
-		c.Authoring = c.Authoring || name == "authoring"
+	c.Authoring = slices.Contains(toolsets, "authoring")
+	if a.lessons != nil && slices.Contains(toolsets, "teach") {
+		c.Lessons = a.lessons
 	}
 	return mcp.New(c)
 }

@@ -40,6 +40,7 @@ func (s *server) tool(name, arguments string) string {
 
 // Both front ends are on one listener, below one base path, behind one door.
 func TestServeMCP(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	s := r.serve("--base-path", "/rote/")
 	s.url = strings.TrimSuffix(s.url, "/")
@@ -104,6 +105,7 @@ const grab = `{"name":"grab","description":"Downloads a page of the shop.","para
 // A client of rote mcp gets the path of a result file and can read the file
 // until rote mcp ends.
 func TestResultFileOnDisk(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	s := r.serve()
 	if status, answer := s.call("POST", "/routines/", grab); status != 201 {

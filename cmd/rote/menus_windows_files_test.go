@@ -25,6 +25,7 @@ var exportPages = map[string]string{
 // A file behind a menu and in a window of its own reaches programs and agents: as
 // the data of the run, and as a file of its execution.
 func TestMenusWindowsAndFilesOverBothFrontEnds(t *testing.T) {
+	t.Parallel()
 	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, exportPages[r.URL.Path])

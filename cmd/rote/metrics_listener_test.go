@@ -11,6 +11,7 @@ import (
 // Metrics need a token, on loopback too: a proxy makes requests of anybody come
 // from there. Only the listener of --metrics-addr serves them without.
 func TestMetricsListener(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	url := regexp.MustCompile(`"msg":"serving metrics","url":"([^"]*)"`)
 	for addr, warns := range map[string]bool{"127.0.0.1:0": false, "0.0.0.0:0": true} {

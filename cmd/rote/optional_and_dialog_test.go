@@ -16,6 +16,7 @@ const accountPage = `<button id=delete onclick="done.textContent = confirm('Dele
 
 // One routine works with and without a consent banner, and confirms what the page asks.
 func TestOptionalClickAndAcceptedDialog(t *testing.T) {
+	t.Parallel()
 	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, accountPage)

@@ -17,8 +17,17 @@ func (c *runCommand) parameters(in io.Reader, limit int64) (json.RawMessage, err
 	if c.Routine == "-" {
 		r.inputUse = "the routine"
 	}
+	values, err := parameterTexts(c.Param, r)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(values)
+}
+
+// parameterTexts returns the values of -p by name.
+func parameterTexts(params []string, r valueReader) (map[string]string, error) {
 	values := map[string]string{}
-	for _, p := range c.Param {
+	for _, p := range params {
 		name, text, ok := strings.Cut(p, "=")
 		if !ok {
 			return nil, fmt.Errorf("-p %s: write name=value, name=@FILE or name=-", p)
@@ -32,7 +41,7 @@ func (c *runCommand) parameters(in io.Reader, limit int64) (json.RawMessage, err
 		}
 		values[name] = value
 	}
-	return json.Marshal(values)
+	return values, nil
 }
 
 // valueReader reads parameter values from files and standard input.

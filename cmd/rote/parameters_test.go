@@ -29,6 +29,7 @@ func (r *rote) runWithInput(input string, args ...string) (stdout, stderr string
 // Values come from files and from standard input, so that a secret need not be
 // on the command line, where every user of the machine can read it.
 func TestParametersFromFiles(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	out, errs, code := r.runWithInput("42\n", "run", r.file("echo.json", echo), "-p", "secret=@"+r.file("secret", "s3cret\n"), "-p", "count=-", "-p", "text=@@home")
 	var got any
@@ -65,6 +66,7 @@ func TestParametersFromFiles(t *testing.T) {
 // A value that cannot be read is an error before anything runs. The error names
 // the parameter and the file.
 func TestUnreadableParameters(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	file := r.file("echo.json", echo)
 	nowhere, invalid := filepath.Join(r.home, "nowhere"), r.file("latin1", "caf\xe9")
@@ -103,6 +105,7 @@ func TestArgumentsMustBeUTF8(t *testing.T) {
 // A secret that comes from a file or from standard input is in no argument and
 // no environment variable of any process while the run lasts.
 func TestSecretsAreNotInProcessLists(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	const secret = "nowhere-but-in-the-page"
 	routine := r.file("slow.json", `{"name":"slow","description":"Waits.","parameters":[{"name":"secret","type":"string","x-secret":true},{"name":"site","type":"url"}],

@@ -170,6 +170,9 @@ func TestPrism(t *testing.T) {
 	p.executions(id)
 	unsaved := fmt.Sprintf(`{"routine":%s,"parameters":{"site":%q,"query":"lamp"}}`, search, p.shop)
 	p.say("executeUnsaved", "POST", "/executions/", unsaved, ok(201, "LAMP-04", `"routine_id":""`))
+	p.lessons()
+	p.schedules(id)
+	p.secrets()
 	p.refusals(id)
 	p.say("readRoutineByName", "GET", "/routines/by-name/"+p.nameOf(id), "", ok(200, id))
 	named := fmt.Sprintf(note, "by its name")
@@ -183,6 +186,54 @@ func TestPrism(t *testing.T) {
 		p.say(operation, "GET", path, "", ok(200))
 	}
 	p.complete()
+}
+
+// lessons makes a routine on the shop's page, up to a dry run of saving it.
+func (p *proxied) lessons() {
+	p.t.Helper()
+	p.say("startLesson", "POST", "/lessons/", `{}`, ok(400, `"code":"invalid"`))
+	lesson := "/lessons/" + field(p.t, p.say("startLesson", "POST", "/lessons/", fmt.Sprintf(`{"url":%q}`, p.shop), ok(201)), "lesson")
+	p.say("listLessons", "GET", "/lessons/", "", ok(200, lesson[len("/lessons/"):]))
+	p.say("readLesson", "GET", lesson, "", ok(200, `"state":"open"`))
+	p.say("readSnapshot", "GET", lesson+"/snapshot", "", ok(200, "#search"), "Accept", "application/json")
+	p.say("readLessonScreenshot", "GET", lesson+"/screenshot.jpg", "", ok(200))
+	search := `{"operations":[{"type":"input_text","selector":"#q","text":"{{query}}"},{"type":"click","selector":"#search"}],"values":{"query":"lamp"}}`
+	p.say("tryOperations", "POST", lesson+"/operations", search, ok(200, `"ok":true`))
+	p.say("tryOperations", "POST", lesson+"/operations", `{"operation":{"type":"click","selector":"#none","timeout_ms":50}}`, ok(200, `"ok":false`))
+	p.say("listRequests", "GET", lesson+"/requests?find=lamp", "", ok(200, "/api/search"))
+	p.say("readRequest", "GET", lesson+"/requests/1", "", ok(200, `"operations":`))
+	p.say("undoOperations", "POST", lesson+"/undo", `{"to":2,"replay":false}`, ok(200, `"dropped":1`))
+	p.say("saveLesson", "POST", lesson+"/save", `{"dry_run":true}`, ok(200, `"saved":false`))
+	p.say("endLesson", "DELETE", lesson, "", ok(200))
+	p.say("readLesson", "GET", lesson, "", ok(404, `"code":"not_found"`))
+}
+
+// schedules makes, changes and deletes a schedule.
+func (p *proxied) schedules(id string) {
+	p.t.Helper()
+	yearly := fmt.Sprintf(`{"routine_id":%q,"cron":"@yearly","parameters":{"site":%q,"query":"lamp"}}`, id, p.shop)
+	created := p.say("createSchedule", "POST", "/schedules/", yearly, ok(201), "Idempotency-Key", "third")
+	at := "/schedules/" + field(p.t, created, "id")
+	p.say("createSchedule", "POST", "/schedules/", strings.Replace(yearly, "@yearly", "0 99 * * *", 1), ok(400, `"pointer":"/cron"`))
+	p.say("listSchedules", "GET", "/schedules/?limit=1&routine_id="+id, "", ok(200, `"total":1`))
+	p.say("readSchedule", "GET", at, "", ok(200, `"enabled":true`))
+	p.say("changeSchedule", "PATCH", at, `{"enabled":false}`, ok(200, `"next_at":null`), "Content-Type", "application/merge-patch+json")
+	p.say("deleteSchedule", "DELETE", at, "", ok(204))
+	p.say("readSchedule", "GET", at, "", ok(404))
+}
+
+// secrets sets, reads and deletes a secret.
+func (p *proxied) secrets() {
+	p.t.Helper()
+	const at = "/secrets/shop"
+	p.say("saveSecret", "PUT", at, `{"hosts":["shop.example"],"fields":{"username":"ann","password":"hunter2-very-secret"}}`, ok(201, `"version":1`))
+	p.say("saveSecret", "PUT", at, `{"hosts":["other.example"]}`, ok(409, `"code":"value_required"`))
+	p.say("saveSecret", "PUT", at, `{"fields":{"pin":null}}`, ok(412), "If-Match", `"9"`)
+	p.say("listSecrets", "GET", "/secrets/?limit=1", "", ok(200, `"total":1`))
+	p.say("readSecret", "GET", at, "", ok(200, `"name":"password"`))
+	p.say("listSecretUses", "GET", at+"/uses", "", ok(200, `"what":"saved"`))
+	p.say("deleteSecret", "DELETE", at, "", ok(204))
+	p.say("readSecret", "GET", at, "", ok(404))
 }
 
 // nameOf is the name of a routine, as part of a path.

@@ -13,6 +13,7 @@ import (
 )
 
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	out, errs, code := r.run("demo")
 	if code != 0 || !strings.Contains(out, "REST and MCP gave the same data.") || !strings.Contains(out, `"LAMP-03"`) {
@@ -35,6 +36,7 @@ func TestDemo(t *testing.T) {
 
 // The commands that the demo shows for going on by hand work as they stand.
 func TestDemoKeepsShopRunning(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	c := r.command("demo", "--keep")
 	out := &output{more: make(chan struct{}, 1)}
@@ -88,6 +90,7 @@ func TestDemoWithMissingBrowser(t *testing.T) {
 }
 
 func TestRunFile(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	rows := []struct {
 		name      string
@@ -128,6 +131,7 @@ func TestRunFile(t *testing.T) {
 
 // A failed run prints the state of the page to stderr.
 func TestRunPrintsEvidence(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	wrong := r.file("wrong.json", `{"name":"w","description":"d","parameters":[{"name":"site"}],"operations":[
 		{"type":"navigate","url":"{{site}}/"},{"type":"click","selector":"#serch-button","timeout_ms":200},{"type":"return_html"}]}`)
@@ -304,6 +308,7 @@ func waitNone(t *testing.T, text string) {
 // A run that is not incognito finds the cookies and storage that the last such
 // run of the project left, also in another process. Other projects do not.
 func TestSavedState(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	routine := r.file("count.json", `{"name":"count","description":"Counts its runs in the shop's own storage.","incognito":false,
 		"parameters":[{"name":"site","type":"url"}],

@@ -13,13 +13,14 @@ import (
 	"rote/routine"
 	"rote/routine/definition"
 	"rote/routine/service"
-	"rote/routine/sqlite"
 )
 
 type runCommand struct {
 	Routine string        `arg:"" help:"A routine file, - for standard input, or the name or id of a stored routine." placeholder:"FILE|NAME|ID"`
 	Param   []string      `short:"p" help:"Parameter; =@FILE reads a file, =- stdin; =@@TEXT is @TEXT. Repeatable." placeholder:"NAME=VALUE" sep:"none" env:"-"`
+	Secret  []runSecret   `help:"Secret for this run only: NAME[.FIELD][@HOST,…]=FILE, or =- for stdin. Repeatable." placeholder:"SECRET" sep:"none" env:"-"`
 	Timeout time.Duration `help:"Timeout of the run, 1s to 300s." default:"60s"`
+	Outline bool          `help:"Also say on standard error what is on the last page." env:"-"`
 	JSON    bool          `name:"json" help:"Print the whole execution as JSON." xor:"output" env:"-"`
 	Output  string        `short:"o" help:"New file for the data or download; - is standard output." placeholder:"FILE" xor:"output" env:"-"`
 }
@@ -29,22 +30,26 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 	if err != nil {
 		return err
 	}
+	given, err := givenSecrets(c.Secret, s.in)
+	if err != nil {
+		return err
+	}
 	if !routine.ValidRunTimeout(c.Timeout.Seconds()) {
 		return fmt.Errorf("--timeout must be from %v to %v, not %v", routine.MinRunTimeout, routine.MaxRunTimeout, c.Timeout)
 	}
 	if _, err := os.Lstat(c.Output); c.Output != "" && c.Output != "-" && err == nil {
 		return fmt.Errorf("--output %s is there already: name a new file", c.Output)
 	}
-	var options []sqlite.Option
+	use := mayCreate
 	if c.stored() {
-		options = append(options, sqlite.MustExist())
+		use = mustExist
 	}
-	a, err := openApp(ctx, g, s, options...)
+	a, err := openApp(ctx, g, s, use)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	call := service.Call{Via: routine.ViaCLI, Parameters: parameters, Timeout: c.Timeout, Progress: func(p routine.Progress) {
+	call := service.Call{Via: routine.ViaCLI, Parameters: parameters, Timeout: c.Timeout, Outline: c.Outline, Secrets: given, Progress: func(p routine.Progress) {
 		fmt.Fprintf(s.err, "%d/%d %s\n", p.Index+1, p.Total, p.Operation)
 	}}
 	e, err := c.execute(ctx, a, g, s, call)

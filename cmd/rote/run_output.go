@@ -17,7 +17,16 @@ func (c *runCommand) print(e *routine.Execution, s streams) error {
 		return printJSON(s.out, withoutRoutine(e))
 	}
 	printEvidence(s.err, e.Evidence)
-	if e.Status != routine.ExecutionCompleted || e.Result.Data == nil {
+	if e.Status != routine.ExecutionCompleted {
+		return nil
+	}
+	if e.Result.Unverified {
+		fmt.Fprintln(s.err, "warning: the browser was not verified to confine its pages (--browser-unverified)")
+	}
+	if e.Result.Outline != "" {
+		fmt.Fprintln(s.err, e.Result.Outline)
+	}
+	if e.Result.Data == nil {
 		return nil
 	}
 	for _, w := range e.Result.Warnings {

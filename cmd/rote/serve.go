@@ -14,28 +14,32 @@ import (
 	"rote/httpapi"
 	"rote/mcp/wire"
 	"rote/routine"
+	"rote/routine/postgres"
 )
 
 type serveCommand struct {
 	mcpFlags
+	lessonFlags
+	Toolsets    []string `help:"MCP tools in addition to routines: run (always), teach, authoring." default:"run" enum:"run,teach,authoring" placeholder:"NAME"`
 	Addr        string   `help:"Address to listen on." default:"127.0.0.1:8080"`
 	MetricsAddr string   `help:"Additional address for /metrics without a token, as in 127.0.0.1:9464." placeholder:"ADDR"`
 	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
 	AllowedHost []string `help:"Name of the service, as host, host:port or origin. Its pages may use the service too. Repeatable." placeholder:"HOST"`
 	KeepAge     days     `help:"How long executions are kept." default:"30d"`
 	KeepSize    size     `help:"Bytes of results and files that are kept; the oldest executions are deleted first." default:"10GiB"`
-	Auth        string   `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
+	runFlags
+	Auth string `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
 	httpFlags
 }
 
 func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
-	if err := c.check(); err != nil {
+	if err := errors.Join(c.httpFlags.check(), c.runFlags.check(g)); err != nil {
 		return err
 	}
 	if c.Auth == "off" && slices.Contains(c.AllowedHost, "*") {
 		return fmt.Errorf("--auth off with --allowed-host * would let every web page that you open act as %s: name the hosts", g.User)
 	}
-	if err := g.checkBrowser(); err != nil {
+	if err := errors.Join(g.checkBrowser(), g.requireStateKey()); err != nil {
 		return err
 	}
 	if base := strings.Trim(c.BasePath, "/"); base != "" {
@@ -53,11 +57,14 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 			listener.Close())
 	}
 	metrics := httpapi.NewMetrics()
-	a, err := openServerApp(ctx, g, s, metrics, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize)})
+	a, err := openServerApp(ctx, g, s, metrics, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize)}, &c.runFlags)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
+	if err := c.lessonFlags.open(a, g, min(int(c.Lessons), maxLessonsPerUser)); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	if c.Auth == "token" {
 		a.warnOfShortToken()
 		if err := createFirstToken(ctx, a, g, s); err != nil {
@@ -74,7 +81,8 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	}
 	defer func() { err = errors.Join(err, scraped.Close()) }()
 	a.log.Info("serving", "url", "http://"+listener.Addr().String()+c.BasePath)
-	return serve(ctx, listener, h, s, func(ctx context.Context) {
+	return serve(ctx, listener, h, s, a.drainTime, func(ctx context.Context) {
+		a.closeLessons()
 		a.stopRuns(ctx)
 		tools.Close() // after the runs, so that their responses can still be sent
 	})
@@ -83,11 +91,14 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 // handler returns the handler for REST and MCP, which share one admission.
 func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics) (http.Handler, *wire.HTTP, error) {
 	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath, Metrics: metrics}
-	c.apply(&config)
+	c.httpFlags.apply(&config)
+	if a.lessons != nil && !c.ReadOnly {
+		config.Lessons = a.lessons
+	}
 	if c.Auth == "off" {
 		config.Local = new(g.localPrincipal())
 	}
-	server, err := c.server(a, g, nil, "")
+	server, err := c.server(a, g, c.Toolsets, nil, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -111,8 +122,9 @@ func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics) (ht
 const responseTimeout = 5 * time.Second
 
 // serve serves until ctx ends. Then it stops accepting requests, calls drain to
-// end the runs that open requests wait for, and waits for their responses.
-func serve(ctx context.Context, l net.Listener, h http.Handler, s streams, drain func(context.Context)) error {
+// end the runs that open requests wait for, whose context ends after drainTime, and
+// waits for their responses.
+func serve(ctx context.Context, l net.Listener, h http.Handler, s streams, drainTime time.Duration, drain func(context.Context)) error {
 	server := httpapi.NewServer(l.Addr().String(), h)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
@@ -121,7 +133,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, s streams, drain
 		return err
 	case <-ctx.Done():
 	}
-	draining, cancel := s.graceContext(ctx, drainTimeout)
+	draining, cancel := s.graceContext(ctx, drainTime)
 	defer cancel()
 	ending, cancelEnding := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelEnding()
@@ -151,6 +163,10 @@ func createFirstToken(ctx context.Context, a *app, g *globals, s streams) error 
 	tokens, err := a.service.Tokens(ctx)
 	if err != nil || len(tokens) > 0 {
 		return err
+	}
+	if postgres.IsURL(g.DB) { // of several servers that start at once, each would create one
+		a.log.Warn("the database has no service token: create one with rote token create, or set " + adminTokenVariable)
+		return nil
 	}
 	secret, _, err := a.service.CreateToken(ctx, g.localPrincipal(), 0)
 	if err != nil {

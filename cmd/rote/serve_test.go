@@ -20,6 +20,7 @@ const endless = `{"name":"endless","description":"Waits for ever.","parameters":
 	{"type":"navigate","url":"{{site}}/"},{"type":"js_evaluate","js":"(async () => { for (;;) await new Promise(r => setTimeout(r, 50)) })()","timeout_seconds":10}]}`
 
 func TestServe(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	s := r.serve()
 	if !strings.HasPrefix(s.token, "rote_") || strings.Contains(s.log.String(), s.token) {
@@ -182,6 +183,7 @@ func TestStoppedServerInterruptsLongRuns(t *testing.T) {
 
 // The page of /docs works in a browser that gets nothing but what rote serves.
 func TestDocs(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	s := r.serve()
 	file := r.file("docs.json", `{"name":"docs","description":"Opens one call in the docs.","operations":[

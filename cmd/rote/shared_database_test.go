@@ -33,6 +33,7 @@ func (s *server) stored(name string) string {
 // A run that is asked for with a callback tells its receiver of its end, signed
 // with the secret that the program shows.
 func TestWebhook(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	type delivery struct {
 		header http.Header
@@ -83,30 +84,43 @@ func (s *server) async(path, body string) (int, map[string]any) {
 	return status, answer
 }
 
-// Two servers are one: a run is cancelled and watched through the one that does
-// not have it.
+// Two servers are one, on either database: a run is cancelled and watched through the one
+// that does not have it, and agents of one learn of a tool that was made through the other.
 func TestServersShareExecutions(t *testing.T) {
-	r := newRote(t)
-	has, other := r.serve(), r.serve()
-	other.token = has.token
-	status, answer := has.async("/routines/"+has.made(endless), `{"parameters": {"site": "`+r.shop+`"}}`)
-	if status != 202 {
-		t.Fatalf("%d %v", status, answer)
+	for name, newRote := range map[string]func(*testing.T) *rote{"SQLite": newRote, "Postgres": newPostgresRote} {
+		t.Run(name, func(t *testing.T) {
+			r := newRote(t)
+			has, other := r.serve(), r.serve()
+			if has.token == "" { // Postgres
+				has.token = r.newToken()
+			}
+			other.token = has.token
+			changes := other.changes()
+			status, answer := has.async("/routines/"+has.made(endless), `{"parameters": {"site": "`+r.shop+`"}}`)
+			if status != 202 {
+				t.Fatalf("%d %v", status, answer)
+			}
+			path := "/executions/" + answer["execution_id"].(string)
+			events := other.events(path)
+			events.wait(t, func(text string) string { return found(text, `"status":"running"`) })
+			begin := time.Now()
+			if status, answer := other.call("POST", path+"/cancel", ""); status != 200 || answer["error_code"] != "cancelled" {
+				t.Errorf("%d %v", status, answer)
+			}
+			// It is to take 2 s at most; this machine may have much else to do.
+			took := time.Since(begin)
+			t.Logf("cancelled after %v", took)
+			if took > testTime/2 {
+				t.Errorf("cancelled after %v", took)
+			}
+			events.wait(t, func(text string) string { return found(text, `"error_code":"cancelled"`) })
+
+			begin = time.Now()
+			has.stored("page_text")
+			changes.wait(t, func(text string) string { return found(text, "notifications/tools/list_changed") })
+			t.Logf("a tool was announced after %v", time.Since(begin))
+		})
 	}
-	path := "/executions/" + answer["execution_id"].(string)
-	events := other.events(path)
-	events.wait(t, func(text string) string { return found(text, `"status":"running"`) })
-	begin := time.Now()
-	if status, answer := other.call("POST", path+"/cancel", ""); status != 200 || answer["error_code"] != "cancelled" {
-		t.Errorf("%d %v", status, answer)
-	}
-	// It is to take 2 s at most; this machine may have much else to do.
-	took := time.Since(begin)
-	t.Logf("cancelled after %v", took)
-	if took > testTime/2 {
-		t.Errorf("cancelled after %v", took)
-	}
-	events.wait(t, func(text string) string { return found(text, `"error_code":"cancelled"`) })
 }
 
 func found(text, part string) string {
@@ -123,6 +137,28 @@ func (s *server) events(path string) *output {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return s.stream(q)
+}
+
+// changes reads what an agent is told about changes of the tools, from now on.
+func (s *server) changes() *output {
+	s.t.Helper()
+	q, err := http.NewRequestWithContext(s.t.Context(), "POST", s.url+"/mcp", strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen",
+		"params": {"notifications": {"toolsListChanged": true}, "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+		"io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"}, "io.modelcontextprotocol/clientCapabilities": {}}}}`))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"} {
+		q.Header.Set(name, value)
+	}
+	return s.stream(q)
+}
+
+// stream reads an endless response as it comes.
+func (s *server) stream(q *http.Request) *output {
+	s.t.Helper()
 	q.Header.Set("X-Service-Token", s.token)
 	r, err := http.DefaultClient.Do(q)
 	if err != nil {

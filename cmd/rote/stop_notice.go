@@ -16,7 +16,7 @@ const maxNamedRuns = 5
 // ended or ctx has.
 func (a *app) stopRuns(ctx context.Context) {
 	if running := a.service.InFlight(); len(running) > 0 {
-		fmt.Fprintln(a.streams.err, stopNotice(running, drainTimeout))
+		fmt.Fprintln(a.streams.err, stopNotice(running, a.drainTime))
 	}
 	a.service.Close(ctx)
 }

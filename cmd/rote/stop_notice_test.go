@@ -30,7 +30,7 @@ func TestStopNotice(t *testing.T) {
 	for i := range 8 {
 		running = append(running, &routine.Execution{ID: fmt.Sprint("id", i), RoutineName: "a\n" + strings.Repeat("b", 100)})
 	}
-	notice := stopNotice(running, drainTimeout)
+	notice := stopNotice(running, defaultDrainTime)
 	if !strings.Contains(notice, "8 runs in flight: id0 of ") || !strings.Contains(notice, "id4 of ") || strings.Contains(notice, "id5") ||
 		!strings.Contains(notice, ", and 3 more. ") || strings.Contains(notice, "\n") || len(notice) > 700 {
 		t.Error(notice)

@@ -66,7 +66,7 @@ func TestServerStoppedTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := <-answered // which is there before the browser has ended
-	if took := time.Since(start); took > drainTimeout/2 {
+	if took := time.Since(start); took > defaultDrainTime/2 {
 		t.Errorf("took %v", took)
 	}
 	_ = s.cmd.Wait()
@@ -91,7 +91,7 @@ func TestHungBrowserDoesNotDelayStop(t *testing.T) {
 	s.waitClosed()
 	start := time.Now()
 	s.stop(syscall.SIGTERM)
-	if took := time.Since(start); took > drainTimeout/2 {
+	if took := time.Since(start); took > defaultDrainTime/2 {
 		t.Errorf("took %v\n%s", took, s.log)
 	}
 }

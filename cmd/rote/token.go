@@ -5,15 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"rote/browser/egress"
 	"rote/routine"
-	"rote/routine/sqlite"
 )
 
 type tokenCommand struct {
@@ -26,7 +23,7 @@ type tokenCommand struct {
 // --project.
 type tokenCreate struct {
 	Expires days     `help:"Time to live, as in 90d or 12h (unlimited)." placeholder:"TIME"`
-	Scope   []string `help:"routines:read, routines:write, executions:run, executions:read (these four) or admin. Repeatable." placeholder:"SCOPE"`
+	Scope   []string `help:"routines:read|write, executions:run|read, secrets:read (these five), secrets:write or admin. Repeatable." placeholder:"SCOPE"`
 	Reach   []string `help:"Restrict its runs to this host, as in --allow-host. Repeatable." placeholder:"HOST"`
 }
 
@@ -35,18 +32,17 @@ func (c *tokenCreate) Run(ctx context.Context, g *globals, s streams) (err error
 	if err != nil {
 		return err
 	}
-	path, err := g.databasePath()
+	created, err := g.createsFile()
 	if err != nil {
 		return err
 	}
-	_, missing := os.Stat(path)
-	a, err := openApp(ctx, g, s)
+	a, err := openAppWithoutBrowser(ctx, g, s, mayCreate)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	if errors.Is(missing, fs.ErrNotExist) {
-		fmt.Fprintf(s.err, "rote: %s is a new database\n", path)
+	if created != "" {
+		fmt.Fprintf(s.err, "rote: %s is a new database\n", created)
 	}
 	secret, t, err := a.service.CreateToken(ctx, p, time.Duration(c.Expires))
 	if err != nil {
@@ -75,7 +71,7 @@ func (c *tokenCreate) principal(g *globals) (routine.Principal, error) {
 type tokenList struct{}
 
 func (c *tokenList) Run(ctx context.Context, g *globals, s streams) (err error) {
-	a, err := openApp(ctx, g, s, sqlite.MustExist())
+	a, err := openAppWithoutBrowser(ctx, g, s, mustExist)
 	if err != nil {
 		return err
 	}
@@ -114,7 +110,7 @@ type tokenRevoke struct {
 }
 
 func (c *tokenRevoke) Run(ctx context.Context, g *globals, s streams) (err error) {
-	a, err := openApp(ctx, g, s, sqlite.MustExist())
+	a, err := openAppWithoutBrowser(ctx, g, s, mustExist)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ const uploadPage = `<label id=choose>Choose a file<input type=file name=f accept
 // A routine that takes files is described, called and answered over REST and MCP; the
 // site gets the very bytes, and the ledger does not keep them.
 func TestFilesAreUploadedOverBothFrontEnds(t *testing.T) {
+	t.Parallel()
 	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != "POST" {
 			w.Header().Set("Content-Type", "text/html")

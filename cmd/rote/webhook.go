@@ -9,7 +9,6 @@ import (
 	"net/url"
 
 	"rote/browser/egress"
-	"rote/routine/sqlite"
 )
 
 type webhookCommand struct {
@@ -20,7 +19,7 @@ type webhookSecretCommand struct{}
 
 // Run prints only the secret to standard output.
 func (c *webhookSecretCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
-	a, err := openApp(ctx, g, s, sqlite.MustExist())
+	a, err := openAppWithoutBrowser(ctx, g, s, mustExist)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ type stream struct {
 	control *http.ResponseController
 	broken  func()      // called when the client does not read
 	alive   *keepAlives // nil: the client does not accept events
+	header  http.Header // what mcp-go sets, which WriteHeader copies to w
 	id      requestID
 	code    *errorCode
 	written atomic.Bool // something was, since the last tick
@@ -45,7 +47,7 @@ var (
 // newStream makes the answer to a request, which alive keeps open. The caller
 // closes it before the request ends.
 func newStream(w http.ResponseWriter, alive *keepAlives, broken func()) *stream {
-	s := &stream{w: w, control: http.NewResponseController(w), broken: broken, alive: alive}
+	s := &stream{w: w, control: http.NewResponseController(w), broken: broken, alive: alive, header: http.Header{}}
 	if alive != nil {
 		s.written.Store(true)
 		alive.add(s)
@@ -56,19 +58,26 @@ func newStream(w http.ResponseWriter, alive *keepAlives, broken func()) *stream 
 // CanStream reports whether the client accepts events.
 func (s *stream) CanStream() bool { return s.alive != nil }
 
-// Header returns the header of the answer.
-func (s *stream) Header() http.Header { return s.w.Header() }
+// Header returns the header that mcp-go sets. It is not the header of w, because a
+// comment may start the answer at the same time.
+func (s *stream) Header() http.Header { return s.header }
 
 // WriteHeader starts the answer, unless it has started as a stream of events.
 func (s *stream) WriteHeader(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	native := strings.HasPrefix(s.w.Header().Get("Content-Type"), eventStream)
+	s.start(status)
+}
+
+// start writes the header that mcp-go has set. s.mu must be held.
+func (s *stream) start(status int) {
+	native := strings.HasPrefix(s.header.Get("Content-Type"), eventStream)
 	if s.headerSent {
 		s.framing = s.events && !native
 		return
 	}
 	s.headerSent, s.events = true, native
+	maps.Copy(s.w.Header(), s.header)
 	s.w.WriteHeader(status)
 }
 
@@ -79,7 +88,9 @@ func (s *stream) Write(b []byte) (int, error) {
 	if s.framing {
 		return s.body.Write(b)
 	}
-	s.headerSent = true
+	if !s.headerSent {
+		s.start(http.StatusOK)
+	}
 	if s.events {
 		s.extendDeadline()
 	}

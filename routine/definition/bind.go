@@ -85,7 +85,7 @@ func unknownNames(d *routine.Definition, doc *document, found *report) {
 }
 
 // bindParameter returns the parameter's value, or the faults of the one given. n is
-// nil if there is none; null means the same.
+// nil if there is none; null means the same. The value is nil if a stored secret supplies it.
 func bindParameter(p *routine.Parameter, n *node, m *matchBudget) (any, []fault) {
 	var v any
 	if n != nil {
@@ -97,7 +97,7 @@ func bindParameter(p *routine.Parameter, n *node, m *matchBudget) (any, []fault)
 			if err := routine.DecodeJSON(p.Default, &v); err != nil {
 				return nil, []fault{{"default", "has a default that cannot be read"}}
 			}
-		case p.Required:
+		case p.Needed():
 			return nil, []fault{{"required", "is required"}}
 		default:
 			return nil, nil

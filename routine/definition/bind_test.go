@@ -342,3 +342,20 @@ func TestPatternsNeverHang(t *testing.T) {
 
 // slowPatterns take a backtracking matcher years with some texts.
 var slowPatterns = slices.Repeat([]string{`^(a+)+$`, `^(a|aa)+$`, `^(a*)*b`, `(.*)*x`, `(x+x+)+y`}, 3)
+
+func TestStoredSecretsAreForLessons(t *testing.T) {
+	for _, rules := range []string{`"type": "string", "x-secret": true`, `"type": "integer"`, `"type": "boolean"`,
+		`"type": "enum", "validation": {"enum_values": ["a"]}`} {
+		_, err := Bind(definitionWith(t, `{"name": "p", `+rules+`}`, pressP), json.RawMessage(`{"p": {"secret": "SHOP_PIN"}}`))
+		want := `"p" must be the value itself: {"secret": NAME} names a stored secret, which only lessons can use`
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "SHOP_PIN") {
+			t.Errorf("%s: %v", rules, err)
+		}
+	}
+	for _, given := range []string{`{"secret": 5}`, `{"secret": "a", "more": 1}`, `["secret"]`} {
+		_, err := Bind(definitionWith(t, `{"name": "p", "type": "string"}`, pressP), json.RawMessage(`{"p": `+given+`}`))
+		if err == nil || !strings.Contains(err.Error(), "must be a string, not") {
+			t.Errorf("%s: %v", given, err)
+		}
+	}
+}

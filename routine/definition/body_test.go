@@ -2,9 +2,10 @@ package definition
 
 import (
 	"encoding/json"
-	"rote/routine"
 	"strings"
 	"testing"
+
+	"rote/routine"
 
 	"github.com/google/go-cmp/cmp"
 )

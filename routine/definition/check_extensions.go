@@ -2,11 +2,12 @@ package definition
 
 import (
 	"fmt"
-	"rote/routine"
-	"rote/routine/operation"
 	"slices"
 	"strings"
 	"sync"
+
+	"rote/routine"
+	"rote/routine/operation"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
@@ -16,7 +17,7 @@ import (
 const extensionPrefix = "x-"
 
 // extensionPlaces returns, for each of rote's own fields, the kinds of operations that
-// have it; "a parameter" stands for parameters.
+// have it; "a parameter" stands for parameters, "the routine itself" for its top level.
 var extensionPlaces = sync.OnceValue(func() map[string][]string {
 	places := map[string][]string{}
 	note := func(s *jsonschema.Schema, place string) {
@@ -30,12 +31,17 @@ var extensionPlaces = sync.OnceValue(func() map[string][]string {
 		}
 	}
 	s := loadShapes()
+	note(s.routine, "the routine itself")
 	note(s.parameter, "a parameter")
 	for k := range operation.Kinds() {
 		note(s.kinds[k.Name], k.Name)
 	}
 	return places
 })
+
+// maxComparedExtensions bounds how many fields of an author's own are compared with rote's
+// names, in one object. Comparing takes longer than all other checks of such a field.
+const maxComparedExtensions = 1000
 
 // extensions reports those of rote's own fields that do not belong in n, and warns of
 // names similar to those that do: neither would have an effect. what names n, pointer
@@ -45,6 +51,7 @@ func (c *checker) extensions(s *jsonschema.Schema, n *node, what, pointer string
 		s = s.Ref
 	}
 	var own []string
+	compared := 0
 	for i := range n.keys() {
 		k := &n.kids.keys[i]
 		if _, known := s.Properties[k.name]; known || k.bad || !strings.HasPrefix(k.name, extensionPrefix) {
@@ -54,6 +61,9 @@ func (c *checker) extensions(s *jsonschema.Schema, n *node, what, pointer string
 		if places, elsewhere := extensionPlaces()[k.name]; elsewhere {
 			c.put(&c.problems, finding{offset: int(k.start), Problem: routine.Problem{Pointer: at, Code: "misplaced_field",
 				Message: fmt.Sprintf("%s has no field %q", what, k.name), Hint: "it belongs to " + strings.Join(places, ", ")}})
+			continue
+		}
+		if compared++; compared > maxComparedExtensions {
 			continue
 		}
 		if own == nil {

@@ -1,9 +1,10 @@
 package definition
 
 import (
-	"rote/routine"
 	"strings"
 	"testing"
+
+	"rote/routine"
 )
 
 // The fields that rote adds to operations are checked like all others: their

@@ -25,7 +25,7 @@ func (c *checker) fields() {
 	d := &c.definition
 	*d = routine.Definition{Incognito: true, IsMCPToolDesignated: true, Tags: []string{}, Parameters: []routine.Parameter{}}
 	fields := map[string]any{"name": &d.Name, "description": &d.Description, "incognito": &d.Incognito,
-		"is_public": &d.IsPublic, "is_mcp_tool_designated": &d.IsMCPToolDesignated, "tags": &d.Tags}
+		"is_public": &d.IsPublic, "is_mcp_tool_designated": &d.IsMCPToolDesignated, "tags": &d.Tags, blockField: &d.Block}
 	for i, k := range c.root.keys() {
 		n := &c.root.kids.nodes[i]
 		if k.bad {
@@ -48,6 +48,9 @@ func (c *checker) fields() {
 			_ = json.Unmarshal(c.doc.sound(n), into)
 		}
 	}
+	if len(d.Block) == 0 {
+		d.Block = nil
+	}
 }
 
 // unknownTop warns of an unknown field of the routine: it is dropped, so a misspelt
@@ -68,7 +71,7 @@ func (c *checker) unknownTop(k *key, missing []string) {
 		near = routine.Nearest(k.name, slices.Sorted(maps.Keys(loadShapes().routine.Properties)))
 	}
 	switch {
-	case strings.HasPrefix(k.name, "x-"):
+	case strings.HasPrefix(k.name, extensionPrefix) && near != blockField:
 		p.Hint = "put it into an operation, a parameter or an endpoint, where fields that begin with x- are kept"
 	case k.name == wrapperKey:
 		p.Hint = "the routine itself is the body: leave the wrapper out"

@@ -2,9 +2,11 @@ package definition
 
 import (
 	"fmt"
+	"slices"
+	"time"
+
 	"rote/routine"
 	"rote/routine/operation"
-	"time"
 )
 
 // flow checks the operations in their sequence: which session values they store and
@@ -100,6 +102,10 @@ func (c *checker) noResult() {
 			return
 		}
 	}
-	c.warn(routine.Problem{Pointer: "/operations", Code: "no_result", Message: "no operation yields a result: data will be null",
+	message := "no operation yields a result: data will be null"
+	if slices.ContainsFunc(c.kinds, func(k operation.Kind) bool { return k.SendsFiles }) {
+		message += " unless the page sends a file"
+	}
+	c.warn(routine.Problem{Pointer: "/operations", Code: "no_result", Message: message,
 		Hint: "end with " + alternatives(operation.EndingKinds())})
 }

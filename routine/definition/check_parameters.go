@@ -19,6 +19,11 @@ var reservedNames = map[string]bool{
 	string(placeholder.WindowProperty): true,
 }
 
+// ValidName reports whether a parameter may have the name.
+func ValidName(name string) bool {
+	return !reservedNames[name] && loadShapes().parameter.Validate(map[string]any{"name": name}) == nil
+}
+
 // parameters checks and decodes the declarations of parameters, including that each
 // default and example obeys the parameter's own rules.
 func (c *checker) parameters(list *node) {
@@ -66,6 +71,7 @@ func (c *checker) declaration(base string, p *routine.Parameter, n *node) {
 	}
 	d.conflicts()
 	d.shownSecrets()
+	d.storedSecret()
 	if typed {
 		d.unusedRules()
 	}

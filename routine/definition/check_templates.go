@@ -71,6 +71,7 @@ func (c *checker) template(i int, s operation.Site) {
 	if strings.Contains(s.Text, "{{") {
 		t, faults = placeholder.Parse(s.Text, s.Place)
 		c.placeholders(pointer(), s, t.Tokens(), faults)
+		c.secretPlaces(pointer(), i, s, t)
 	}
 	for _, f := range literalProblems(s, t, faults) {
 		f.Pointer = pointer()

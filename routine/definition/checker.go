@@ -32,8 +32,10 @@ type checker struct {
 	// names of all declarations could be read.
 	declared, used map[string]bool
 	namesKnown     bool
-	effort         int
-	matching       matchBudget
+	// fromSecret are the names of the parameters whose value a stored secret may supply.
+	fromSecret map[string]bool
+	effort     int
+	matching   matchBudget
 	// places and last cache the lookups for the previous problem, because problems of
 	// one value often follow each other.
 	places stringOffset
@@ -50,7 +52,7 @@ type checker struct {
 }
 
 func newChecker(doc *document, root *node) *checker {
-	c := &checker{doc: doc, root: root, problems: doc.found, declared: map[string]bool{}, used: map[string]bool{}, namesKnown: true}
+	c := &checker{doc: doc, root: root, problems: doc.found, declared: map[string]bool{}, used: map[string]bool{}, fromSecret: map[string]bool{}, namesKnown: true}
 	c.shape = shapeCheck{doc: doc, found: &c.problems}
 	return c
 }

@@ -2,12 +2,13 @@ package definition
 
 import (
 	"encoding/json"
-	"rote/routine"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"rote/routine"
 
 	"github.com/go-json-experiment/json/jsontext"
 )

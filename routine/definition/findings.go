@@ -3,10 +3,11 @@ package definition
 import (
 	"cmp"
 	"fmt"
-	"rote/routine"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"rote/routine"
 )
 
 const (

@@ -3,9 +3,10 @@ package definition
 import (
 	"encoding/base64"
 	"fmt"
-	"rote/routine"
 	"strings"
 	"testing"
+
+	"rote/routine"
 )
 
 // uploading is a definition that hands in the files of two parameters.

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
+
 	"rote/routine"
 	"rote/routine/pattern"
-	"strings"
 )
 
 const (
@@ -25,7 +26,10 @@ const (
 	maxNotedValues = 60
 )
 
-const secretNote = "Secret: it is masked wherever it is shown or stored."
+const (
+	secretNote     = "Secret: it is masked wherever it is shown or stored."
+	fromSecretNote = "Leave it out: a stored secret supplies the value."
+)
 
 // Schema is the JSON Schema (2020-12) of a parameter. It has only keywords that mean
 // the same in all drafts and to all readers.
@@ -85,6 +89,9 @@ func schemaOf(p *routine.Parameter) Schema {
 	s.pattern(rules.Pattern)
 	if s.WriteOnly = p.Secret; p.Secret {
 		s.note(secretNote)
+		if p.FromSecret != "" {
+			s.note(fromSecretNote)
+		}
 		return s
 	}
 	if value := s.literal(p.Default); len(value) > 0 && !publishable(value, maxSchemaValue) {
@@ -148,7 +155,7 @@ func ParametersSchema(parameters []routine.Parameter, describe func(*routine.Par
 			return nil, fmt.Errorf("schema of parameter %q: %w", p.Name, err)
 		}
 		fmt.Fprintf(&properties, "%s:%s", routine.JSONText(p.Name), text)
-		if p.Required && p.Default == nil {
+		if p.Needed() {
 			required = append(required, p.Name)
 		}
 	}

@@ -2,10 +2,11 @@ package definition
 
 import (
 	"fmt"
-	"rote/routine"
 	"slices"
 	"strings"
 	"testing"
+
+	"rote/routine"
 
 	"github.com/google/go-cmp/cmp"
 )

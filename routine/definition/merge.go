@@ -3,13 +3,15 @@ package definition
 import (
 	"encoding/json"
 	"maps"
-	"rote/routine"
 	"slices"
+
+	"rote/routine"
 )
 
 const (
 	statusField = "routine_status"
 	tagsField   = "tags"
+	blockField  = "x-block"
 )
 
 // Merged is a definition to which a patch was applied.
@@ -86,6 +88,9 @@ func (d *document) mergedInto(was *routine.Definition) (text []byte, own int, er
 	}
 	if d.root.member(tagsField) == nil {
 		delete(fields, tagsField)
+	}
+	if fields[blockField] == nil { // a patch may remove it all the same
+		fields[blockField] = json.RawMessage("[]")
 	}
 	own = int(d.root.end) - 1
 	text = []byte(d.src[:own])

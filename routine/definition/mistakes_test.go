@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"rote/routine"
 	"strings"
 	"testing"
+
+	"rote/routine"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -6,6 +6,7 @@ package definition
 
 import (
 	"fmt"
+
 	"rote/routine"
 )
 

@@ -1,9 +1,10 @@
 package definition
 
 import (
-	"rote/routine"
 	"strings"
 	"testing"
+
+	"rote/routine"
 )
 
 // marked is a text with marks where its problems are, and these as "pointer

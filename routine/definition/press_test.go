@@ -2,9 +2,10 @@ package definition
 
 import (
 	"fmt"
-	"rote/routine"
 	"strings"
 	"testing"
+
+	"rote/routine"
 )
 
 func TestPressNamesAKey(t *testing.T) {

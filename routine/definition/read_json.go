@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"rote/routine"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"rote/routine"
 
 	"github.com/go-json-experiment/json/jsontext"
 )

@@ -6,9 +6,10 @@ import (
 	"maps"
 	"math/big"
 	"regexp"
-	"rote/routine"
 	"slices"
 	"strings"
+
+	"rote/routine"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )

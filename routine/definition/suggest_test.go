@@ -1,9 +1,10 @@
 package definition
 
 import (
+	"testing"
+
 	"rote/routine"
 	"rote/routine/operation"
-	"testing"
 )
 
 func TestNearestIsWhatWasMeant(t *testing.T) {

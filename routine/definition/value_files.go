@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"mime"
-	"rote/routine"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"rote/routine"
 )
 
 // Limits of the texts that describe a file, in bytes.

@@ -6,11 +6,12 @@ import (
 	"net/mail"
 	"net/url"
 	"regexp"
-	"rote/routine"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"rote/routine"
 )
 
 // fault is what is wrong with a value: a stable code, and a message that continues a
@@ -25,6 +26,9 @@ func faultf(code, format string, args ...any) *fault {
 // that spell a number, integer or boolean exactly, because language models send them.
 // Numbers keep their digits.
 func (j *valueChecker) convert(v any) (any, *fault) {
+	if namesStoredSecret(v) {
+		return nil, faultf("type", `must be the value itself: {"secret": NAME} names a stored secret, which only lessons can use`)
+	}
 	switch j.Type {
 	case routine.TypeInteger, routine.TypeNumber:
 		return j.convertNumber(v)
@@ -46,6 +50,14 @@ func (j *valueChecker) convert(v any) (any, *fault) {
 		return nil, faultf("type", "must be a string, not %s", j.show(v))
 	}
 	return s, j.checkText(s)
+}
+
+// namesStoredSecret reports whether a value is an object like {"secret": "NAME"}, with which
+// lessons use a secret that the operator has stored.
+func namesStoredSecret(v any) bool {
+	object, ok := v.(map[string]any)
+	_, named := object["secret"].(string)
+	return ok && named && len(object) == 1
 }
 
 // checkText checks the format of the textual types, such as email and url.

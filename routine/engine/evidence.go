@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
+	"time"
+
 	"rote/routine"
 	"rote/routine/operation"
 	"rote/routine/placeholder"
-	"strings"
-	"time"
 )
 
 // evidenceTime bounds the extra time that evidence adds to a failed run.
@@ -44,7 +45,7 @@ func (r *runner) inspect(ctx context.Context, o routine.Operation) *routine.Evid
 			}
 		})
 	}
-	e := r.Page.Evidence(bounded, i)
+	e := r.evidenceOf(bounded, i)
 	if e != nil {
 		e.Script = r.failedLine(o)
 	}
@@ -155,7 +156,8 @@ const maxNearest = 4
 // hintOf returns what the evidence adds to the error, because most readers see nothing
 // but the error: the line of the script, or what could have been meant.
 func hintOf(e *routine.Evidence, o routine.Operation, err *routine.Error) string {
-	if e != nil && e.Script != nil && e.Script.Text != "" {
+	// The script of a text form was generated. Its message says what it looks for.
+	if e != nil && e.Script != nil && e.Script.Text != "" && !operation.IsTextForm(o) {
 		return fmt.Sprintf("; line %d is: %s", e.Script.Line, e.Script.Text)
 	}
 	return nearestElements(e, o, err)

@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
+
 	"rote/routine"
 	"rote/routine/operation"
-	"strings"
 )
 
 // takeFiles takes the files that the pages received during an operation. The last file
@@ -23,6 +24,9 @@ func (r *runner) takeFiles(ctx context.Context, last bool) error {
 	for _, f := range files {
 		f.Name = r.unusedName(operation.FileName(r.hidden.text(f.Name)))
 		f.ContentType = r.hidden.text(f.ContentType)
+		if err := r.concealFile(&f); err != nil {
+			return err
+		}
 		r.files = append(r.files, f)
 		names = append(names, f.Name)
 		if r.resultSet {

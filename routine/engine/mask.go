@@ -10,6 +10,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/placeholder"
+	"rote/routine/spelling"
 )
 
 // secrets hides the values of secret parameters, and of the HttpOnly cookies that a
@@ -31,29 +32,24 @@ type secrets struct {
 // is the whole text.
 const minSecret = 3
 
-// secretsOf returns the values of the secret parameters.
+// secretsOf returns the values of the secret parameters as secrets.
 func secretsOf(ps []routine.Parameter, v routine.Values) secrets {
+	return secrets{}.with(secretTexts(ps, v))
+}
+
+// secretTexts returns the values of the secret parameters in all their spellings.
+func secretTexts(ps []routine.Parameter, v routine.Values) []string {
 	var all []string
 	for _, p := range ps {
 		if files, ok := v[p.Name].([]routine.InputFile); ok && p.Secret {
 			for _, f := range files {
-				all = append(all, spellings(f.Name)...)
+				all = append(all, spelling.All(f.Name)...)
 			}
 		} else if text := placeholder.Format(v[p.Name]); p.Secret && text != "" {
-			all = append(all, spellings(text)...)
+			all = append(all, spelling.All(text)...)
 		}
 	}
-	return secrets{}.with(all)
-}
-
-func secretTokens(ps []routine.Parameter) map[string]bool {
-	names := map[string]bool{}
-	for _, p := range ps {
-		if p.Secret {
-			names[p.Name] = true
-		}
-	}
-	return names
+	return all
 }
 
 // with returns s extended by texts, longest first so that no secret is masked only in
@@ -127,7 +123,7 @@ func (s secrets) result(r *routine.Result) {
 	for _, t := range r.PlaceholderResolution {
 		pointed(t)
 	}
-	r.Filename, r.ContentType = s.text(r.Filename), s.text(r.ContentType)
+	r.Filename, r.ContentType, r.Outline = s.text(r.Filename), s.text(r.ContentType), s.text(r.Outline)
 	for i := range r.OperationsMetadata {
 		r.OperationsMetadata[i] = s.record(r.OperationsMetadata[i])
 	}

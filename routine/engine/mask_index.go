@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"regexp"
-	"rote/routine"
 	"slices"
-	"strconv"
 	"strings"
+
+	"rote/routine"
+	"rote/routine/spelling"
 
 	"golang.org/x/net/idna"
 )
@@ -44,7 +45,7 @@ func newMaskIndex(texts []string) *maskIndex {
 		if f != "" {
 			x.alone[f] = true
 		}
-		for _, value := range magnitudes(text) {
+		for _, value := range spelling.Magnitudes(text) {
 			x.values[value] = true
 		}
 	}
@@ -203,28 +204,7 @@ func (x *maskIndex) holds(part []byte) bool {
 	return len(part) >= minSecret && slices.ContainsFunc(x.folded, func(f string) bool { return strings.Contains(f, string(part)) })
 }
 
-var (
-	looseNumber = regexp.MustCompile(`^(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?`)
-	wholeNumber = regexp.MustCompile(`^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*$`)
-)
-
-// magnitudes returns the canonical values of a text as a number without its sign: the
-// exact one, and the one rounded to a float64 as scripts do. It returns none if text
-// is no number.
-func magnitudes(text string) []string {
-	if len(text) > routine.MaxNumberText || !wholeNumber.MatchString(text) {
-		return nil
-	}
-	n := strings.Trim(text, "+- \t\r\n\f\v")
-	if !routine.FitsNumber(n) {
-		return nil
-	}
-	values := []string{routine.CanonicalNumber(n)}
-	if f, err := strconv.ParseFloat(n, 64); err == nil {
-		values = append(values, routine.CanonicalNumber(strconv.FormatFloat(f, 'g', -1, 64)))
-	}
-	return values
-}
+var looseNumber = regexp.MustCompile(`^(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?`)
 
 // numbers returns the places of numbers in t whose value is that of a secret.
 func (x *maskIndex) numbers(t string) []place {

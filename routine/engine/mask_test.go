@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"html"
 	"net/url"
-	"rote/routine"
-	"rote/routine/routinetest/stopwatch"
 	"strings"
 	"testing"
 	"time"
+
+	"rote/routine"
+	"rote/routine/routinetest/stopwatch"
 
 	"golang.org/x/net/idna"
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,30 +15,37 @@ import (
 	"rote/routine"
 	"rote/routine/operation"
 	"rote/routine/placeholder"
+	"rote/routine/spelling"
 )
 
 // fill replaces op's placeholders by values of parameters, of the run and of its page.
 // A storage token without a value stays as it is written, with a warning.
 func (r *runner) fill(ctx context.Context, op operation.Action) error {
 	var failed error
+	var site operation.Site // that is being filled
 	resolve := func(t placeholder.Token) (any, bool) {
-		v, found, err := r.resolve(ctx, t)
+		v, found, err := r.resolve(ctx, t, site)
 		if err != nil && failed == nil {
 			failed = err
 		}
 		return v, found
 	}
 	written := map[string]bool{} // of secret values, as their places have them
+	var storedTexts []string     // of stored secrets, likewise
 	defer func() {
 		var all []string
 		for text := range written {
-			all = append(all, quotings(text)...)
+			all = append(all, spelling.Quoted(text)...)
 		}
 		r.hidden = r.hidden.with(all)
+		r.stored = r.stored.with(storedTexts)
 	}()
 	filling := &placeholder.Filling{Resolve: resolve, Room: routine.MaxFilledBytes, Put: func(t placeholder.Token, text string) {
 		if text = strings.Trim(text, `" `); text != "" && r.secret[t.Key] {
 			written[text] = true
+			if _, stored := r.storedSecret(t); stored {
+				storedTexts = append(storedTexts, text)
+			}
 		}
 	}}
 	err := operation.ReplaceTemplates(op, func(s operation.Site) (any, error) {
@@ -45,11 +53,17 @@ func (r *runner) fill(ctx context.Context, op operation.Action) error {
 		if t.Literal() && s.Place != placeholder.Filename {
 			return s.Text, nil
 		}
-		return filling.Fill(t)
+		if err := r.checkPlace(s, t); err != nil {
+			return nil, err
+		}
+		site = s
+		filled, err := filling.Fill(t)
+		return filled, cmp.Or(failed, err)
 	})
 	if failed != nil {
 		return failed
 	}
+	r.Release = r.use.release
 	var bad *placeholder.InvalidValueError
 	if errors.As(err, &bad) {
 		return routine.Errorf(routine.CodeInvalid, "the value of %s does not fit here: %s", bad.Token.Raw, bad.Reason)
@@ -57,10 +71,19 @@ func (r *runner) fill(ctx context.Context, op operation.Action) error {
 	return err
 }
 
-func (r *runner) resolve(ctx context.Context, t placeholder.Token) (any, bool, error) {
+// resolve returns the value of a token of a site.
+func (r *runner) resolve(ctx context.Context, t placeholder.Token, s operation.Site) (any, bool, error) {
+	if ref, stored := r.storedSecret(t); stored {
+		text, err := r.readSecret(ctx, ref)
+		r.secret[t.Key] = true
+		return text, err == nil, err
+	}
 	switch t.Source {
 	case placeholder.Parameter:
 		v, found := r.Parameters[t.Name]
+		if r.secret[t.Name] && operation.GivesOut(r.Record.Type, s) {
+			r.useParameter(v)
+		}
 		return v, found, nil
 	case placeholder.UUID:
 		return uuid.NewString(), true, nil
@@ -74,6 +97,7 @@ func (r *runner) resolve(ctx context.Context, t placeholder.Token) (any, bool, e
 	if err != nil {
 		return nil, false, err
 	}
+	text = r.Conceal(text) // a page of another site gets no copy of a secret
 	if !found || text == "" {
 		if fallback, ok := t.FallbackText(); ok {
 			text, found, secret = fallback, true, false
@@ -161,10 +185,10 @@ func (r *runner) hide(texts ...string) {
 	var all []string
 	size := 0
 	for _, text := range texts {
-		if size += len(text); size > maxSpelled { // a page can set cookies of megabytes
+		if size += len(text); size > spelling.Max { // a page can set cookies of megabytes
 			all = append(all, text)
 		} else if text != "" {
-			all = append(all, spellings(text)...)
+			all = append(all, spelling.All(text)...)
 		}
 	}
 	r.hidden = r.hidden.with(all)

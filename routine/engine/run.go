@@ -7,9 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
 	"rote/routine"
 	"rote/routine/operation"
-	"time"
 )
 
 // Options are the settings of a run besides its definition, values and page.
@@ -25,16 +26,23 @@ type Options struct {
 	// in which secrets are masked. Both may be nil.
 	Progress func(routine.Progress)
 	Recorded func(routine.OperationRecord)
+	// Outline adds what is on the last page to the result of a run that completes.
+	Outline bool
+	// Secrets reads the stored secrets that placeholders refer to; nil: there are none.
+	Secrets routine.SecretReader
 }
 
-// Outcome is the outcome of a run. Secrets are masked in it, except in the data of the
-// result, which is the routine's own answer.
+// Outcome is the outcome of a run. Secrets are masked in it. The data of the result and the
+// files are the routine's own answer: in them, only the values of stored secrets are masked.
 type Outcome struct {
 	Result *routine.Result
 	// Evidence is that of the failure; nil: there is none.
 	Evidence *routine.Evidence
 	// Files are those that the pages were sent.
 	Files []routine.File
+	// SecretUses are the uses and the refusals of stored secrets. They do not say who called,
+	// nor for what execution.
+	SecretUses []routine.SecretUse
 }
 
 // NewResult returns the result of a run that has not started.
@@ -46,22 +54,20 @@ func NewResult() *routine.Result {
 // its error. A panic is an internal error. The outcome is never nil: it has what was done
 // before the failure.
 func Run(ctx context.Context, d *routine.Definition, values routine.Values, page routine.Page, o Options) (*Outcome, error) {
-	r := &runner{Run: operation.Run{Page: page, Parameters: values, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult,
-		LargeText: o.LargeText}, total: len(d.Operations),
-		now: o.Now, progress: o.Progress, recorded: o.Recorded, hidden: secretsOf(d.Parameters, values), secret: secretTokens(d.Parameters)}
-	r.Secrets = r
-	err := r.recoverPanic(func() error {
-		for i, o := range d.Operations {
-			r.startOperation(i, o)
-			if err := r.endOperation(ctx, o, r.do(ctx, o)); err != nil {
-				return err
-			}
-		}
-		r.Result.OK = true
-		return nil
-	})
+	r := newRunner(page, o)
+	r.evidenceOf = page.Evidence
+	r.setValues(d.Parameters, values)
+	r.Result.Unverified = page.Unverified()
+	err := r.recoverPanic(func() error { return r.all(ctx, d.Operations) })
+	if exposed := r.concealAll(); exposed != nil && err == nil {
+		err = exposed
+		r.Result.OK, r.Result.Error = false, new(routine.AsError(err).Message)
+	}
+	if err == nil && o.Outline {
+		err = r.recoverPanic(func() error { r.addOutline(ctx); return nil })
+	}
 	r.hidden.result(r.Result)
-	return &Outcome{r.Result, r.evidence, r.files}, r.hidden.err(err)
+	return &Outcome{r.Result, r.evidence, r.files, r.uses}, r.hidden.err(err)
 }
 
 // RedactError masks the values of the secret parameters in an error.
@@ -69,24 +75,84 @@ func RedactError(d *routine.Definition, values routine.Values, err error) error 
 	return secretsOf(d.Parameters, values).err(err)
 }
 
-// runner runs the operations of one definition on a page. One goroutine uses it,
-// and nothing of it outlives the execution.
+// runner runs operations on a page: those of one definition, or those of a [Session]. One
+// goroutine uses it at a time.
 type runner struct {
 	operation.Run
-	total      int              // operations of the definition
+	// evidenceOf collects the evidence of a failure, as [routine.Page.Evidence] does.
+	evidenceOf func(context.Context, routine.Inspection) *routine.Evidence
 	started    time.Time        // when the running operation was started
 	shownBytes int              // of the texts in placeholder_resolution
 	op         operation.Action // that is running, its placeholders filled in
 	hidden     secrets
-	secret     map[string]bool   // the keys of the tokens whose values are among hidden
-	evidence   *routine.Evidence // of the failure
-	now        func() time.Time
-	progress   func(routine.Progress)
-	files      []routine.File // that the pages were sent
+	// stored are the values of stored secrets, which are also among hidden. They are masked in
+	// data, files and session values, too.
+	stored     secrets
+	reader     routine.SecretReader
+	fromSecret map[string]routine.SecretReference // by the name of the parameter whose value is that of a stored secret
+	use        secretUse
+	// texts are the stored secrets that a session has read; nil in a run, which needs none later.
+	texts    map[routine.SecretReference]string
+	uses     []routine.SecretUse
+	secret   map[string]bool   // the keys of the tokens whose values are among hidden
+	evidence *routine.Evidence // of the failure
+	now      func() time.Time
+	progress func(routine.Progress)
+	files    []routine.File // that the pages were sent
 	// resultSet reports whether an operation has set the result since the last click.
 	// A file does not replace it then.
 	resultSet bool
 	recorded  func(routine.OperationRecord) // is called with each operation that has ended
+}
+
+// newRunner returns a runner without values.
+func newRunner(page routine.Page, o Options) *runner {
+	r := &runner{Run: operation.Run{Page: page, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
+		secret: map[string]bool{}, now: o.Now, progress: o.Progress, recorded: o.Recorded,
+		reader: o.Secrets}
+	r.Secrets = r
+	return r
+}
+
+// setValues sets the values of the parameters. Those of secret parameters are hidden from
+// now on.
+func (r *runner) setValues(ps []routine.Parameter, values routine.Values) {
+	r.Parameters = values
+	r.hidden = r.hidden.with(secretTexts(ps, values))
+	r.fromSecret = map[string]routine.SecretReference{}
+	for _, p := range ps {
+		if ref, ok := routine.ParseSecretReference(p.FromSecret); ok && values[p.Name] == nil {
+			r.fromSecret[p.Name] = ref
+		}
+		if p.Secret {
+			r.secret[p.Name] = true
+		}
+	}
+}
+
+// all does the operations of a definition in order, until the first one fails.
+func (r *runner) all(ctx context.Context, operations []routine.Operation) error {
+	for i, o := range operations {
+		if r.progress != nil {
+			r.progress(routine.Progress{Index: i, Total: len(operations), Operation: r.hidden.text(operation.Describe(o))})
+		}
+		if err := r.step(ctx, i, o, i == len(operations)-1); err != nil {
+			e := routine.AsError(err)
+			message := fmt.Sprintf("operation %d of %d (%s): %s", i+1, len(operations), o.Type(), e.Message)
+			r.Result.Error = &message
+			return &routine.Error{Code: e.Code, Message: message, Cause: err}
+		}
+	}
+	r.Result.OK = true
+	return nil
+}
+
+// step does one operation and completes its record. index is its number in the record; last
+// reports whether none follows. If the operation failed, the runner has the evidence, and
+// the message of the error names what could have been meant.
+func (r *runner) step(ctx context.Context, index int, o routine.Operation, last bool) error {
+	r.startOperation(index, o)
+	return r.endOperation(ctx, o, r.do(ctx, o), last)
 }
 
 // recoverPanic calls do and turns a panic into an internal error.
@@ -99,22 +165,20 @@ func (r *runner) recoverPanic(do func() error) (err error) {
 	return do()
 }
 
-// startOperation reports the progress of the run and starts the record of an operation.
+// startOperation starts the record of an operation.
 func (r *runner) startOperation(index int, o routine.Operation) {
-	if r.progress != nil {
-		r.progress(routine.Progress{Index: index, Total: r.total, Operation: operation.Describe(o)})
-	}
 	r.Result.OperationsMetadata = append(r.Result.OperationsMetadata, routine.OperationRecord{Index: index, Type: o.Type()})
-	r.Record = &r.Result.OperationsMetadata[index]
+	r.Record = &r.Result.OperationsMetadata[len(r.Result.OperationsMetadata)-1]
+	r.FailedAt, r.op, r.use, r.Release = routine.Place{}, nil, secretUse{}, nil
 	r.started = r.now()
 }
 
 // endOperation takes the files that arrived during an operation and completes its record.
 // err is the error of the operation. If it or the files failed, endOperation collects the
-// evidence and returns the error of the run.
-func (r *runner) endOperation(ctx context.Context, o routine.Operation, err error) error {
+// evidence and returns the error with what it adds.
+func (r *runner) endOperation(ctx context.Context, o routine.Operation, err error, last bool) error {
 	if err == nil {
-		err = r.takeFiles(ctx, r.Record.Index == r.total-1)
+		err = r.takeFiles(ctx, last)
 	}
 	r.Record.DurationSeconds = r.now().Sub(r.started).Seconds()
 	for _, w := range r.Page.Warnings() {
@@ -123,6 +187,7 @@ func (r *runner) endOperation(ctx context.Context, o routine.Operation, err erro
 	if denied := r.Page.Denials(); len(denied) > 0 {
 		r.Record.EgressDenied = denied
 	}
+	r.Record.BlockedRequests = r.Page.BlockedRequests()
 	if err != nil {
 		r.Record.Error = new(routine.AsError(err).Message)
 	}
@@ -134,9 +199,7 @@ func (r *runner) endOperation(ctx context.Context, o routine.Operation, err erro
 	}
 	e := routine.AsError(err)
 	r.evidence = r.inspect(ctx, o)
-	message := fmt.Sprintf("operation %d of %d (%s): %s", r.Record.Index+1, r.total, o.Type(), e.Message) + hintOf(r.evidence, o, e)
-	r.Result.Error = &message
-	return &routine.Error{Code: e.Code, Message: message, Cause: err}
+	return &routine.Error{Code: e.Code, Message: e.Message + hintOf(r.evidence, o, e), Cause: err}
 }
 
 // do decodes an operation, fills in its placeholders and does it within the operation's
@@ -159,9 +222,7 @@ func (r *runner) do(ctx context.Context, o routine.Operation) error {
 		limitCtx, cancel = context.WithTimeoutCause(ctx, d, cause)
 		defer cancel()
 	}
-	if err = r.fill(limitCtx, op); err == nil {
-		err = op.Do(limitCtx, &r.Run)
-	}
+	err = r.fillAndDo(limitCtx, op)
 	if err != nil && ctx.Err() == nil && operation.Skips(op, err) {
 		r.Record.Details = map[string]any{"skipped": true, "reason": routine.AsError(err).Message}
 		err = nil
@@ -171,6 +232,22 @@ func (r *runner) do(ctx context.Context, o routine.Operation) error {
 	}
 	if err != nil && ctx.Err() != nil {
 		return mergeTimeout(routine.CauseOf(ctx), err)
+	}
+	return err
+}
+
+// fillAndDo fills in the placeholders of an operation and does it.
+func (r *runner) fillAndDo(ctx context.Context, op operation.Action) (err error) {
+	host := ""
+	defer func() { r.recordUses(host, err) }() // also after a panic
+	if err = r.fill(ctx, op); err == nil {
+		if len(r.use.refs) > 0 {
+			host = r.destination(ctx, op)
+		}
+		err = op.Do(ctx, &r.Run)
+	}
+	if err == nil {
+		err = r.concealData()
 	}
 	return err
 }

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
-	"rote/routine"
 	"strings"
 	"testing"
+
+	"rote/routine"
 )
 
 // A secret is hidden in all spellings that can appear in records of a run.

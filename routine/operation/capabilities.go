@@ -2,8 +2,9 @@ package operation
 
 import (
 	"context"
-	"rote/routine"
 	"time"
+
+	"rote/routine"
 )
 
 // Action is an operation that is ready to run: decoded, with its defaults filled in.
@@ -57,6 +58,9 @@ func LoadedKey(a Action) string {
 	}
 	return ""
 }
+
+// requesting makes a request.
+type requesting interface{ request() *endpoint }
 
 // yielding sets the result of the run.
 type yielding interface {

@@ -5,9 +5,10 @@ import (
 	"mime"
 	"net/url"
 	"path/filepath"
+	"strings"
+
 	"rote/routine"
 	"rote/routine/placeholder"
-	"strings"
 )
 
 // anyFile are content types that servers send for all kinds of files.

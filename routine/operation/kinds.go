@@ -18,6 +18,9 @@ type Kind struct {
 	// OpensPage reports whether a page is open after the operation. That includes
 	// requests, which first open the origin of their URL.
 	OpensPage bool
+	// RequestsOnly reports whether the operation needs no more of the page than requests of
+	// its origin; see [NeedsSite].
+	RequestsOnly bool
 	// SendsFiles reports whether the operation may make the site send a file, as a
 	// click on a download link does.
 	SendsFiles bool
@@ -81,9 +84,11 @@ const (
 // interface. TestKindsAreInEveryPlace names what a new row still needs.
 var kinds = []Kind{
 	{Name: "navigate", Effect: EffectReads, OpensPage: true, new: func() Action { return &opNavigate{} }},
-	{Name: "sleep", Effect: EffectReads, new: func() Action { return &opSleep{} }},
-	{Name: "fetch", Effect: effectOfRequest, OpensPage: true, new: func() Action { return &opFetch{Endpoint: newEndpoint()} }},
-	{Name: "return", Effect: EffectReads, Result: ResultValue, new: func() Action { return &opReturn{} }},
+	{Name: "sleep", Effect: EffectReads, RequestsOnly: true, new: func() Action { return &opSleep{} }},
+	{Name: "fetch", Effect: effectOfRequest, OpensPage: true, RequestsOnly: true, new: func() Action {
+		return &opFetch{Endpoint: newEndpoint()}
+	}},
+	{Name: "return", Effect: EffectReads, RequestsOnly: true, Result: ResultValue, new: func() Action { return &opReturn{} }},
 	{Name: "click", Effect: EffectChanges, Use: routine.UseClick, NeedsPage: true, SendsFiles: true, new: func() Action {
 		return &opClick{Button: "left", ClickCount: 1, TimeoutMS: defaultTimeoutMS, EnsureVisible: true}
 	}},
@@ -98,8 +103,8 @@ var kinds = []Kind{
 	{Name: "return_html", Effect: EffectReads, Use: routine.UseRead, NeedsPage: true, Result: ResultHTML, new: func() Action {
 		return &opReturnHTML{Scope: "page", TimeoutMS: defaultTimeoutMS}
 	}},
-	{Name: "get_cookies", Effect: EffectReads, new: func() Action { return &opGetCookies{DomainFilter: "*"} }},
-	{Name: "download", Effect: effectOfRequest, OpensPage: true, Result: ResultFile, new: func() Action {
+	{Name: "get_cookies", Effect: EffectReads, RequestsOnly: true, new: func() Action { return &opGetCookies{DomainFilter: "*"} }},
+	{Name: "download", Effect: effectOfRequest, OpensPage: true, RequestsOnly: true, Result: ResultFile, new: func() Action {
 		return &opDownload{Endpoint: newEndpoint()}
 	}},
 	{Name: "js_evaluate", Effect: EffectChanges, new: func() Action { return &opJSEvaluate{TimeoutSeconds: 5} }},

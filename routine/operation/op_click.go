@@ -3,8 +3,9 @@ package operation
 import (
 	"context"
 	"fmt"
-	"rote/routine"
 	"time"
+
+	"rote/routine"
 )
 
 // opClick is the operation click. Its fields are described in

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+
 	"rote/routine"
 )
 
@@ -14,6 +15,7 @@ type opDownload struct {
 
 func (o *opDownload) subject() string          { return o.Endpoint.URL }
 func (o *opDownload) resultName() string       { return o.Filename }
+func (o *opDownload) request() *endpoint       { return &o.Endpoint }
 func (o *opDownload) check() []routine.Problem { return o.Endpoint.check() }
 
 func (o *opDownload) Do(ctx context.Context, r *Run) error {

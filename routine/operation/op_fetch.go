@@ -5,9 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
+
 	"rote/routine"
 	"rote/routine/sanitize"
-	"unicode/utf8"
 )
 
 // opFetch is the operation fetch. Its fields are described in
@@ -21,6 +22,7 @@ type opFetch struct {
 func (o *opFetch) subject() string   { return o.Endpoint.Method + " " + o.Endpoint.URL }
 func (o *opFetch) storesKey() string { return o.SessionKey }
 
+func (o *opFetch) request() *endpoint { return &o.Endpoint }
 func (o *opFetch) check() []routine.Problem {
 	problems := o.Endpoint.check()
 	_, faults := sanitize.Parse(o.Sanitizer)
@@ -77,6 +79,7 @@ func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []by
 // fetch makes the endpoint's request and notes both heads in the record.
 func (r *Run) fetch(ctx context.Context, e *endpoint) (routine.Response, error) {
 	f := e.fetch()
+	f.Release = r.Release
 	r.SetDetail("request", map[string]any{"method": f.Method, "url": f.URL, "headers": maskHeaders(f.Headers)})
 	response, err := r.Page.Fetch(ctx, f, r.MaxResult)
 	if err != nil {

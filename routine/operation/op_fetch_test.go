@@ -3,8 +3,9 @@ package operation
 import (
 	"bytes"
 	"context"
-	"rote/routine"
 	"testing"
+
+	"rote/routine"
 )
 
 // Only sanitizers that work on a large text wait for a turn, and give it back.

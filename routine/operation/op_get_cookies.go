@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
-	"rote/routine"
 	"slices"
 	"strings"
+
+	"rote/routine"
 )
 
 // opGetCookies is the operation get_cookies. Its fields are described in
@@ -114,7 +115,7 @@ func parseDomainFilter(text string) (f domainFilter, fault string) {
 	case strings.ContainsAny(domain, " \t\r\n,;"):
 		return "", "is more than one domain, or has white space"
 	}
-	ascii, err := HostNames.ToASCII(domain)
+	ascii, err := routine.HostNames.ToASCII(domain)
 	if err != nil || !domainPattern.MatchString(ascii) {
 		return "", "is no domain"
 	}

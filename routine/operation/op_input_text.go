@@ -3,9 +3,10 @@ package operation
 import (
 	"context"
 	"fmt"
-	"rote/routine"
 	"strconv"
 	"time"
+
+	"rote/routine"
 )
 
 // opInputText is the operation input_text. Its fields are described in
@@ -35,7 +36,7 @@ func (o *opInputText) check() []routine.Problem {
 }
 
 func (o *opInputText) Do(ctx context.Context, r *Run) error {
-	t := routine.Typing{Selector: o.Selector, Text: o.Text, Clear: o.Clear}
+	t := routine.Typing{Selector: o.Selector, Text: o.Text, Clear: o.Clear, Release: r.Release}
 	if o.Files != "" {
 		t.Files, _ = r.Parameters[o.Files].([]routine.InputFile)
 		uploaded := make([]string, len(t.Files))
@@ -46,6 +47,9 @@ func (o *opInputText) Do(ctx context.Context, r *Run) error {
 		if len(t.Files) == 0 {
 			return nil // the parameter is optional and has no value
 		}
+	}
+	if t.Release == nil && r.Secrets.ContainsSecret(o.Text) { // of an HttpOnly cookie, for instance
+		t.Release = &routine.Release{Texts: []routine.Hidden{routine.Hidden(o.Text)}}
 	}
 	found, err := r.Page.Type(ctx, t)
 	if err != nil && len(found.Options) > 0 {

@@ -2,8 +2,9 @@ package operation
 
 import (
 	"context"
-	"rote/routine"
 	"time"
+
+	"rote/routine"
 )
 
 // opNavigate is the operation navigate. Its fields are described in

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"encoding/json"
+
 	"rote/routine"
 )
 

@@ -2,8 +2,9 @@ package operation
 
 import (
 	"context"
-	"rote/routine"
 	"time"
+
+	"rote/routine"
 )
 
 // opReturnHTML is the operation return_html. Its fields are described in

@@ -2,9 +2,10 @@ package operation
 
 import (
 	"encoding/json"
-	"rote/routine"
 	"strings"
 	"testing"
+
+	"rote/routine"
 )
 
 // A value that is nested too deeply for readers stays text, so that the

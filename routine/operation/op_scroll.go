@@ -2,8 +2,9 @@ package operation
 
 import (
 	"context"
-	"rote/routine"
 	"time"
+
+	"rote/routine"
 )
 
 // opScroll is the operation scroll. Its fields are described in

@@ -2,8 +2,9 @@ package operation
 
 import (
 	"context"
-	"rote/routine"
 	"time"
+
+	"rote/routine"
 )
 
 // opSleep is the operation sleep. Its fields are described in

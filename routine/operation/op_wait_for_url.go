@@ -3,9 +3,10 @@ package operation
 import (
 	"context"
 	"errors"
+	"time"
+
 	"rote/routine"
 	"rote/routine/pattern"
-	"time"
 )
 
 // opWaitForURL is the operation wait_for_url. Its fields are described in

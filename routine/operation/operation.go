@@ -4,7 +4,9 @@
 package operation
 
 import (
+	"cmp"
 	"encoding/json"
+
 	"rote/routine"
 )
 
@@ -47,14 +49,41 @@ func Decode(o routine.Operation) (Action, error) {
 const optionalTimeoutMS = 2000
 
 // Describe returns a short description of the operation for progress reports and logs,
-// as in "click #search". Placeholders are shown as written.
-func Describe(o routine.Operation) string {
+// as in "click #search". Placeholders are shown as written. An operation of a text form is
+// shown with the text, if it has it.
+func Describe(o routine.Operation) string { return describe(o, textTarget(o)) }
+
+// DescribeAll returns the short descriptions of operations in order. The second operation of
+// a text form is shown with the text that the script before it looks for.
+func DescribeAll(operations []routine.Operation) []string {
+	list := make([]string, len(operations))
+	before := ""
+	for i, o := range operations {
+		target := textTarget(o)
+		if o.Type() == "js_evaluate" {
+			list[i], before = describe(o, target), target
+			continue
+		}
+		list[i], before = describe(o, cmp.Or(before, target)), ""
+	}
+	return list
+}
+
+// describe describes an operation. target names the element of its text form; empty if it
+// is not known.
+func describe(o routine.Operation, target string) string {
 	op, err := Decode(o)
 	if err != nil {
 		return o.Type()
 	}
-	if d, ok := op.(described); ok && d.subject() != "" {
-		return o.Type() + " " + d.subject()
+	d, ok := op.(described)
+	switch {
+	case target != "" && o.Type() == "js_evaluate":
+		return o.Type() + " finds " + target
+	case !ok || d.subject() == "":
+		return o.Type()
+	case target != "" && d.subject() == MarkSelector:
+		return o.Type() + " " + target + " (by its text)"
 	}
-	return o.Type()
+	return o.Type() + " " + d.subject()
 }

@@ -1,8 +1,9 @@
 package operation
 
 import (
-	"rote/routine"
 	"slices"
+
+	"rote/routine"
 )
 
 // ResultInfo describes the result of a routine, as known from its definition.

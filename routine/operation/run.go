@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"rote/routine"
 	"slices"
 	"strings"
+
+	"rote/routine"
 )
 
 // Run is the state of one execution on which its operations act.
@@ -28,6 +29,9 @@ type Run struct {
 	// calls release afterwards.
 	LargeText func(ctx context.Context) (release func(), err error)
 	Secrets   Secrets
+	// Release is the permission to type or send the secrets of the running operation; nil: it
+	// has none.
+	Release *routine.Release
 	// FailedAt is the place in the script of a js_evaluate at which it threw;
 	// zero: not known.
 	FailedAt routine.Place
@@ -39,6 +43,8 @@ type Run struct {
 type Secrets interface {
 	// HideCookies makes the values of HttpOnly cookies secret from now on.
 	HideCookies([]routine.Cookie)
+	// Conceal returns a text that the run stores, with the values of stored secrets masked.
+	Conceal(text string) string
 	// ContainsSecret reports whether text holds a secret.
 	ContainsSecret(text string) bool
 	// ContainsFormattedSecret reports whether text holds a secret also with other
@@ -101,6 +107,7 @@ func (r *Run) setData(data json.RawMessage, size int) error {
 // page's sessionStorage, where the author's scripts can read it. MaxResult bounds all
 // values together.
 func (r *Run) store(ctx context.Context, key, text string, mirror bool) error {
+	text = r.Secrets.Conceal(text)
 	r.valueBytes += int64(len(text) - len(r.Values[key]))
 	if r.MaxResult > 0 && r.valueBytes > r.MaxResult {
 		return routine.Errorf(routine.CodeResultTooLarge, "the session values of the run have %d bytes, the limit is %d: store less (data_sanitizer), "+

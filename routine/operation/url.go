@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"rote/routine"
-	"rote/routine/placeholder"
 	"strings"
 
-	"golang.org/x/net/idna"
+	"rote/routine"
+	"rote/routine/placeholder"
 )
 
 // webURL returns an error unless s is an absolute http or https URL. Runs open no
@@ -67,9 +66,6 @@ func doubtfulRequestURL(url string) (message, hint string) {
 	}
 	return "", ""
 }
-
-// HostNames maps the names of hosts as browsers do.
-var HostNames = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 
 // HasToken reports whether a text has a placeholder.
 func HasToken(text string) bool {

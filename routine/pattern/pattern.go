@@ -7,10 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"rote/routine"
 	"strings"
 	"sync"
 	"time"
+
+	"rote/routine"
 
 	"github.com/dlclark/regexp2/v2"
 )

@@ -2,10 +2,11 @@ package pattern
 
 import (
 	"regexp"
-	"rote/routine"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"rote/routine"
 )
 
 // maxPortableLength bounds a pattern in a published schema, in bytes.

@@ -3,6 +3,7 @@ package placeholder
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +11,8 @@ var (
 	parameterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	prefixWord    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 	prefixes      = []Source{SessionStorage, LocalStorage, Cookie, Meta, WindowProperty}
+	// secretPrefixes are also allowed as names of parameters.
+	secretPrefixes = []Source{Secret, TOTP}
 )
 
 // Parse parses text as a template. Invalid tokens stay plain text, as does a
@@ -131,7 +134,10 @@ func readToken(inner string, place Place) (*Token, *Fault) {
 	if isPrefix(prefix) {
 		return readPath(Source(prefix), path, raw, place)
 	}
-	near := suggestPrefix(prefix)
+	if Source(prefix).FromSecret() {
+		return readSecret(Source(prefix), path, raw, place)
+	}
+	near := suggestPrefix(prefix, place)
 	if near == "" && place == Script {
 		return nil, nil // a label in nested blocks
 	}
@@ -194,14 +200,7 @@ func endsInEscape(text string) bool {
 	return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1
 }
 
-func isPrefix(word string) bool {
-	for _, p := range prefixes {
-		if string(p) == word {
-			return true
-		}
-	}
-	return false
-}
+func isPrefix(word string) bool { return slices.Contains(prefixes, Source(word)) }
 
 // displayToken returns a token for an error message, truncated.
 func displayToken(inner string) string {

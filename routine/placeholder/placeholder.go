@@ -7,6 +7,7 @@ package placeholder
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 )
@@ -40,12 +41,19 @@ const (
 	Cookie            Source = "cookie"
 	Meta              Source = "meta"
 	WindowProperty    Source = "windowProperty"
+	// Secret is the value of a stored secret's field, and TOTP the one-time code of its key.
+	Secret Source = "secret"
+	TOTP   Source = "totp"
 )
+
+// FromSecret reports whether tokens of the source stand for a text of a stored secret.
+func (s Source) FromSecret() bool { return slices.Contains(secretPrefixes, s) }
 
 // Token is one placeholder of a template.
 type Token struct {
 	Source Source
-	// Name is the parameter's name, or the path after the prefix. It is empty for
+	// Name is the parameter's name, or the path after the prefix: for Secret, the name of
+	// the secret, optionally followed by a dot and the name of its field. It is empty for
 	// UUID and EpochMilliseconds.
 	Name string
 	// Fallback is the text after "||", or nil. It is used if the value is missing
@@ -84,6 +92,9 @@ const (
 	CodeEmpty = "empty_placeholder"
 	// CodeNotAllowed means that this kind of token is not allowed in this place.
 	CodeNotAllowed = "placeholder_not_allowed"
+	// CodeSecretName means that the text after secret: or totp: cannot be the name
+	// of a secret.
+	CodeSecretName = "secret_name"
 )
 
 // Fault is a problem with a token that was found when the template was parsed.
@@ -130,6 +141,7 @@ type hole struct {
 	// double quotes of an older syntax. They stay if the token is not resolved.
 	before, after string
 	escape        escaper
+	inQuery       bool // of a URL
 }
 
 // escaper returns the text to insert for a value, or the reason why the value

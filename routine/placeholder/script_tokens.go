@@ -3,6 +3,7 @@ package placeholder
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/tdewolff/parse/v2"
@@ -183,4 +184,26 @@ func (r *tokenization) startsRegexp() bool {
 func (r *tokenization) nextChoice() bool {
 	r.choicesSeen++
 	return r.choicesSeen > len(r.choices) || !r.choices[r.choicesSeen-1]
+}
+
+// Span is a part of a text, in bytes.
+type Span struct{ Start, End int }
+
+// ScriptStrings returns where the string literals of a script are, with their quotes, in
+// order. It returns none if that is not certain.
+func ScriptStrings(script string) []Span {
+	var found []Span
+	for i, tokens := range tokenizations(script) {
+		var strings []Span
+		for _, t := range tokens {
+			if t.tt == js.StringToken {
+				strings = append(strings, Span{t.start, t.end})
+			}
+		}
+		if i > 0 && !slices.Equal(found, strings) {
+			return nil
+		}
+		found = strings
+	}
+	return found
 }

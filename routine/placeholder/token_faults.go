@@ -2,6 +2,7 @@ package placeholder
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -35,9 +36,9 @@ func unknownPrefixFault(raw, prefix, near string) *Fault {
 		f.Hint = fmt.Sprintf("did you mean %q?", near+":")
 		return f
 	}
-	words := make([]string, len(prefixes))
-	for i, p := range prefixes {
-		words[i] = string(p) + ":"
+	var words []string
+	for _, p := range slices.Concat(prefixes, secretPrefixes) {
+		words = append(words, string(p)+":")
 	}
 	f.Hint = "the prefixes are " + strings.Join(words, ", ")
 	return f
@@ -57,14 +58,18 @@ func unknownTokenFault(raw, name string, place Place) *Fault {
 }
 
 // suggestPrefix returns the prefix that word is probably a misspelling of, or
-// "".
-func suggestPrefix(word string) string {
+// "". In a script, where the word may be a label, it is none of a stored secret.
+func suggestPrefix(word string, place Place) string {
 	fold := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(word))
 	if fold == "window" {
 		return string(WindowProperty)
 	}
 	best, least := "", 3
-	for _, p := range prefixes {
+	candidates := prefixes
+	if place != Script {
+		candidates = slices.Concat(prefixes, secretPrefixes)
+	}
+	for _, p := range candidates {
 		// A short prefix is similar to too many words.
 		if d := editDistance(fold, strings.ToLower(string(p))); d < min(least, len(p)/3+1) {
 			best, least = string(p), d

@@ -35,6 +35,7 @@ func (t *Template) prepareURL() {
 		return
 	}
 	t.trimURL()
+	t.findQuery()
 	text := t.textWithHoleMarks()
 	if text == string([]byte{holeMark}) {
 		t.holes[0].escape = func(v any) (string, string) { return Format(v), "" }

@@ -18,6 +18,7 @@ var executionPromises = []promise{
 	{"a pending execution is started", pendingIsStarted},
 	{"a running execution is not started again", runningIsNotStarted},
 	{"an ended execution is not started", endedIsNotStarted},
+	{"an execution that is created as running is like one that was started", createdRunning},
 	{"a pending or running execution is finished", openIsFinished},
 	{"an ended execution is not finished again", endedIsFinal},
 	{"an execution is not finished into an open status", finishNeedsFinalStatus},
@@ -120,6 +121,25 @@ func endedIsNotStarted(t *testing.T, s routine.Store) {
 		wantErr(t, "StartExecution", s.StartExecution(t.Context(), e.ID, Time.Add(time.Hour)), routine.ErrFinal)
 		wantExecution(t, s, e)
 	}
+}
+
+func createdRunning(t *testing.T, s routine.Store) {
+	e := create(t, s, func(e *routine.Execution) {
+		e.Status, e.StartedAt = routine.ExecutionRunning, new(Time.Add(time.Millisecond))
+		e.Key = key()
+		withCallback(e)
+	})
+	if err := s.StartExecution(t.Context(), e.ID, Time); err == nil {
+		t.Error("it was started again")
+	}
+	wantMade(t, s, key(), e.ID)
+	must(t, s.RequestCancel(t.Context(), e.ID, Time))
+	wantCancelHeard(t, s, e.ID)
+	e.Key, e.Callback = nil, nil
+	wantExecution(t, s, e)
+	must(t, s.FinishExecution(t.Context(), Ended(e)))
+	equal(t, "due webhooks", due(t, s, Time.Add(time.Hour)), map[string]int{e.ID: 1})
+	wantExecution(t, s, Ended(e))
 }
 
 func openIsFinished(t *testing.T, s routine.Store) {

@@ -47,6 +47,10 @@ var makers = map[string]func(t *testing.T, s routine.Store, k *routine.Idempoten
 		e := Execution(t, func(e *routine.Execution) { e.Key = k })
 		return e.ID, s.CreateExecution(t.Context(), e)
 	},
+	"schedule": func(t *testing.T, s routine.Store, k *routine.IdempotencyKey) (string, error) {
+		sc := Schedule(t, func(sc *routine.Schedule) { sc.Key = k })
+		return sc.ID, s.CreateSchedule(t.Context(), sc, 9)
+	},
 }
 
 func keyIsKept(t *testing.T, s routine.Store) {
@@ -70,6 +74,8 @@ func keyIsTaken(t *testing.T, s routine.Store) {
 		wantErr(t, "Routine", err, routine.ErrNotFound)
 		_, err = s.Execution(t.Context(), id)
 		wantErr(t, "Execution", err, routine.ErrNotFound)
+		_, err = s.Schedule(t.Context(), id)
+		wantErr(t, "Schedule", err, routine.ErrNotFound)
 	}
 	wantMade(t, s, key(), first)
 }
@@ -124,5 +130,7 @@ func keyNeedsWhatIsMade(t *testing.T, s routine.Store) {
 	must(t, s.CreateRoutine(t.Context(), there))
 	again := Routine(t, func(r *routine.Routine) { r.ToolName, r.Key = there.ToolName, key() })
 	wantErr(t, "CreateRoutine", s.CreateRoutine(t.Context(), again), routine.ErrToolNameTaken)
+	tooMany := Schedule(t, func(sc *routine.Schedule) { sc.Key = key() })
+	wantErr(t, "CreateSchedule", s.CreateSchedule(t.Context(), tooMany, 0), routine.ErrScheduleLimit)
 	wantMade(t, s, key(), "")
 }

@@ -14,7 +14,8 @@ import (
 var ledgerPromises = []promise{
 	{"the records so far are read back until the end", operationsAreKept},
 	{"the records of an execution that has ended are not saved", operationsAreFinal},
-	{"a cancel request is found while its execution is open", cancelIsFound},
+	{"the records of many executions are saved at once, whatever they contain", progressOfMany},
+	{"a save of no progress succeeds", progressOfNone},
 	{"an execution that has ended is not asked to end", cancelNeedsOpen},
 	{"executions are listed newest first, ties by id, without results", executionOrder},
 	{"parameters are listed as far as they are not large", largeParameters},
@@ -36,7 +37,7 @@ var records = []routine.OperationRecord{
 func operationsAreKept(t *testing.T, s routine.Store) {
 	e := create(t, s)
 	for n := range records {
-		must(t, s.SaveOperations(t.Context(), e.ID, records[:n+1]))
+		saveProgress(t, s, e, records[:n+1])
 		e.Operations, e.OperationsDone = records[:n+1], n+1
 		wantExecution(t, s, e)
 	}
@@ -49,28 +50,61 @@ func operationsAreKept(t *testing.T, s routine.Store) {
 func operationsAreFinal(t *testing.T, s routine.Store) {
 	e := create(t, s)
 	must(t, s.FinishExecution(t.Context(), Failed(e)))
-	wantErr(t, "SaveOperations", s.SaveOperations(t.Context(), e.ID, records), routine.ErrFinal)
-	wantErr(t, "SaveOperations", s.SaveOperations(t.Context(), "no-such-id", records), routine.ErrNotFound)
+	open := create(t, s)
+	must(t, s.SaveProgress(t.Context(), map[string][]routine.OperationRecord{e.ID: records, "no-such-id": records, open.ID: records}))
 	wantExecution(t, s, Failed(e))
+	open.Operations, open.OperationsDone = records, len(records)
+	wantExecution(t, s, open)
 }
 
-func cancelIsFound(t *testing.T, s routine.Store) {
-	e, other := create(t, s), create(t, s)
-	wantRequests := func(want ...string) {
-		t.Helper()
-		got, err := s.CancelRequests(t.Context())
+// saveProgress saves the records of one execution.
+func saveProgress(t *testing.T, s routine.Store, e *routine.Execution, records []routine.OperationRecord) {
+	t.Helper()
+	must(t, s.SaveProgress(t.Context(), map[string][]routine.OperationRecord{e.ID: records}))
+}
+
+// progressOfMany saves records that a Store could damage when it saves many in one
+// statement.
+func progressOfMany(t *testing.T, s routine.Store) {
+	var deep any = "deep"
+	for range 1500 {
+		deep = []any{deep}
+	}
+	all := map[string][]routine.OperationRecord{}
+	var want []*routine.Execution
+	for i, details := range []map[string]any{
+		nil,
+		{"quotes": `"'\\ $1 ?1 {{x}}`},
+		{"control": "nul \x00 tab \t line \u2028 emoji 🙂 end"},
+		{"large": strings.Repeat("é", 1<<17)},
+		{"deep": deep},
+	} {
+		pending, running := create(t, s), create(t, s, func(e *routine.Execution) { e.Status, e.StartedAt = routine.ExecutionRunning, new(Time) })
+		for _, e := range []*routine.Execution{pending, running} {
+			for n := range i {
+				e.Operations = append(e.Operations, routine.OperationRecord{Index: n, Type: "click", DurationSeconds: 0.1, Details: details})
+			}
+			e.OperationsDone = i
+			all[e.ID] = e.Operations
+			want = append(want, e)
+		}
+	}
+	other := create(t, s)
+	must(t, s.SaveProgress(t.Context(), all))
+	for _, e := range append(want, other) {
+		got, err := s.Execution(t.Context(), e.ID)
 		must(t, err)
-		equal(t, "cancel requests", got, want)
+		equal(t, "operations done", got.OperationsDone, e.OperationsDone)
+		// As text, because comparing the deep value takes minutes.
+		got.Operations = append([]routine.OperationRecord{}, got.Operations...)
+		if text, wanted := routine.JSONText(got.Operations), routine.JSONText(append([]routine.OperationRecord{}, e.Operations...)); text != wanted {
+			t.Errorf("records %.100s of %d bytes, want %.100s of %d bytes", text, len(text), wanted, len(wanted))
+		}
 	}
-	wantRequests()
-	for range 2 {
-		must(t, s.RequestCancel(t.Context(), e.ID, Time))
-		wantRequests(e.ID)
-	}
-	wantExecution(t, s, e)
-	must(t, s.FinishExecution(t.Context(), Failed(e)))
-	wantRequests()
-	wantExecution(t, s, other)
+}
+
+func progressOfNone(t *testing.T, s routine.Store) {
+	must(t, s.SaveProgress(t.Context(), nil))
 }
 
 func cancelNeedsOpen(t *testing.T, s routine.Store) {
@@ -117,7 +151,7 @@ func executionOrder(t *testing.T, s routine.Store) {
 	}
 	tieB, newest, oldest, tieA := at("b", Time), at("0", Time.Add(time.Microsecond)), at("z", Time.Add(-time.Hour)), at("a", Time)
 	must(t, s.FinishExecution(t.Context(), Ended(tieB)))
-	must(t, s.SaveOperations(t.Context(), oldest.ID, records))
+	saveProgress(t, s, oldest, records)
 	oldest.OperationsDone = len(records)
 	wantListed(t, s, routine.ExecutionFilter{}, 4, newest, Ended(tieB), tieA, oldest)
 }
@@ -137,6 +171,14 @@ func executionFilters(t *testing.T, s routine.Store) {
 	wantListed(t, s, routine.ExecutionFilter{RoutineID: "%"}, 0)
 	wantListed(t, s, routine.ExecutionFilter{Status: routine.ExecutionPending}, 2, b, a)
 	wantListed(t, s, routine.ExecutionFilter{RoutineID: "r", Status: routine.ExecutionCompleted}, 1, c)
+	scheduled := create(t, s, func(e *routine.Execution) {
+		e.RoutineID, e.ScheduleID, e.CreatedAt = "r", "Schedule_1", Time.Add(time.Hour)
+	})
+	create(t, s, func(e *routine.Execution) { e.ScheduleID = "Schedule_2" })
+	wantListed(t, s, routine.ExecutionFilter{ScheduleID: "Schedule_1"}, 1, scheduled)
+	wantListed(t, s, routine.ExecutionFilter{ScheduleID: "Schedule_1", RoutineID: "r", Status: routine.ExecutionPending}, 1, scheduled)
+	wantListed(t, s, routine.ExecutionFilter{ScheduleID: "Schedule_1", Status: routine.ExecutionFailed}, 0)
+	wantListed(t, s, routine.ExecutionFilter{ScheduleID: "Schedule_'%"}, 0)
 }
 
 func executionPages(t *testing.T, s routine.Store) {

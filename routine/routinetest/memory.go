@@ -17,29 +17,40 @@ var _ routine.Store = (*Store)(nil)
 // the contract that TestStore states; what it holds is gone with the process,
 // so there is never anything to recover.
 type Store struct {
-	mu         sync.Mutex
-	routines   map[string]*routine.Routine
-	versions   map[string][]*routine.Version // by routine id, oldest first
-	executions map[string]*execution
-	tokens     map[string]*routine.Token
-	changes    routine.Changes
-	keys       map[keyOf]madeBy
-	webhooks   map[string]*webhook
-	secrets    map[string][]byte // by organization
-	states     map[projectOf][]byte
+	mu             sync.Mutex
+	routines       map[string]*routine.Routine
+	versions       map[string][]*routine.Version // by routine id, oldest first
+	executions     map[string]*execution
+	tokens         map[string]*routine.Token
+	changes        routine.Changes
+	keys           map[keyOf]madeBy
+	webhooks       map[string]*webhook
+	webhookSecrets map[string][]byte // by organization
+	states         map[projectOf][]byte
+	listeners      map[*listener]bool // of signals
+	repeated       map[routine.JobKind]time.Time
+	schedules      map[string]*schedule
+	secrets        map[secretOf]*secret
+	sessions       map[secretOf]*session
+	secretUses     []routine.SecretUse
 }
 
 // NewStore returns an empty Store.
 func NewStore() *Store {
 	return &Store{
-		routines:   map[string]*routine.Routine{},
-		versions:   map[string][]*routine.Version{},
-		executions: map[string]*execution{},
-		tokens:     map[string]*routine.Token{},
-		keys:       map[keyOf]madeBy{},
-		webhooks:   map[string]*webhook{},
-		secrets:    map[string][]byte{},
-		states:     map[projectOf][]byte{},
+		routines:       map[string]*routine.Routine{},
+		versions:       map[string][]*routine.Version{},
+		executions:     map[string]*execution{},
+		tokens:         map[string]*routine.Token{},
+		keys:           map[keyOf]madeBy{},
+		webhooks:       map[string]*webhook{},
+		webhookSecrets: map[string][]byte{},
+		states:         map[projectOf][]byte{},
+		listeners:      map[*listener]bool{},
+		repeated:       map[routine.JobKind]time.Time{},
+		schedules:      map[string]*schedule{},
+		secrets:        map[secretOf]*secret{},
+		sessions:       map[secretOf]*session{},
 	}
 }
 
@@ -75,6 +86,15 @@ func (s *Store) TokenByHash(_ context.Context, hash [32]byte) (*routine.Token, e
 	return nil, fmt.Errorf("token: %w", routine.ErrNotFound)
 }
 
+func (s *Store) TokenByID(_ context.Context, id string) (*routine.Token, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.tokens[id]; t != nil {
+		return copyToken(t), nil
+	}
+	return nil, fmt.Errorf("token: %w", routine.ErrNotFound)
+}
+
 func (s *Store) Tokens(context.Context) ([]*routine.Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,6 +111,7 @@ func (s *Store) Tokens(context.Context) ([]*routine.Token, error) {
 func (s *Store) RevokeToken(_ context.Context, id string, at time.Time) error {
 	return s.changeToken(id, func(t *routine.Token) {
 		s.changes.Tokens++
+		s.signal(routine.Signal{Changed: true})
 		if t.RevokedAt == nil {
 			t.RevokedAt = copyTime(&at)
 		}

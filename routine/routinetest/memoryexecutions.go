@@ -17,6 +17,9 @@ type execution struct {
 	*routine.Execution
 	cancelled bool
 	files     map[string]*routine.File
+	// queued reports whether no process has it. Its call may be lost.
+	queued bool
+	call   []byte
 }
 
 func (s *Store) CreateExecution(_ context.Context, e *routine.Execution) error {
@@ -27,7 +30,15 @@ func (s *Store) CreateExecution(_ context.Context, e *routine.Execution) error {
 	}
 	kept, err := copyExecution(e)
 	if err == nil {
+		err = checkQueuedCall(e)
+	}
+	if err == nil {
 		err = s.take(e.Key, e.ID)
+	}
+	if err == nil && e.Claim != nil {
+		err = s.move(e.Claim, func(sc *schedule) {
+			sc.LastAt, sc.LastExecutionID = copyTime(&e.Claim.Due), e.ID
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("create execution: %w", err)
@@ -36,8 +47,8 @@ func (s *Store) CreateExecution(_ context.Context, e *routine.Execution) error {
 		id := fmt.Sprint("msg_", len(s.webhooks))
 		s.webhooks[id] = &webhook{Webhook: routine.Webhook{ID: id, ExecutionID: e.ID, Callback: *e.Callback}, due: copyTime(&e.CreatedAt)}
 	}
-	kept.Files, kept.Key, kept.Callback = nil, nil, nil
-	s.executions[e.ID] = &execution{Execution: kept, files: map[string]*routine.File{}}
+	kept.Files, kept.Key, kept.Callback, kept.QueuedCall, kept.Claim, kept.SecretUses = nil, nil, nil, nil, nil, nil
+	s.executions[e.ID] = &execution{Execution: kept, files: map[string]*routine.File{}, queued: e.QueuedCall != nil, call: slices.Clone(e.QueuedCall)}
 	return nil
 }
 
@@ -51,48 +62,55 @@ func (s *Store) StartExecution(_ context.Context, id string, at time.Time) error
 	})
 }
 
-func (s *Store) SaveOperations(_ context.Context, id string, records []routine.OperationRecord) error {
-	return s.change("save operations of execution", id, func(e *execution) error {
-		var err error
-		e.OperationsDone = len(records)
-		e.Operations, err = copyJSON(records)
-		return err
-	})
+func (s *Store) SaveProgress(_ context.Context, records map[string][]routine.OperationRecord) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, all := range records {
+		e, there := s.executions[id]
+		if !there || !e.Open() {
+			continue
+		}
+		copied, err := copyJSON(all)
+		if err != nil {
+			return fmt.Errorf("save progress: %w", err)
+		}
+		e.Operations, e.OperationsDone = copied, len(copied)
+	}
+	return nil
 }
 
 func (s *Store) FinishExecution(_ context.Context, end *routine.Execution) error {
 	if end.Open() {
 		return fmt.Errorf("finish execution: %q is not a final status", end.Status)
 	}
+	state := end.State
 	end, err := copyExecution(end)
 	if err != nil {
 		return fmt.Errorf("finish execution: %w", err)
 	}
 	return s.change("finish execution", end.ID, func(e *execution) error {
+		if state != nil {
+			s.states[projectOf{e.OrganizationID, state.ProjectID}] = slices.Clone(state.Data)
+		}
 		e.Status, e.Result, e.Error, e.ErrorCode = end.Status, end.Result, end.Error, end.ErrorCode
 		e.StartedAt, e.CompletedAt, e.DurationSeconds = end.StartedAt, end.CompletedAt, end.DurationSeconds
 		e.OperationsDone, e.Operations, e.Evidence = end.OperationsDone, nil, end.Evidence
+		e.queued, e.call = false, nil
+		s.saveSecretUses(end.SecretUses)
 		return nil
 	})
 }
 
-func (s *Store) RequestCancel(_ context.Context, id string, _ time.Time) error {
+func (s *Store) RequestCancel(_ context.Context, id string, at time.Time) error {
 	return s.change("request cancel of execution", id, func(e *execution) error {
+		if e.queued {
+			e.fail(routine.CodeCancelled, routine.CancelledMessage, at)
+			return nil
+		}
 		e.cancelled = true
+		s.signal(routine.Signal{Cancel: id})
 		return nil
 	})
-}
-
-func (s *Store) CancelRequests(context.Context) ([]string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var ids []string
-	for id, e := range s.executions {
-		if e.Open() && e.cancelled {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
 }
 
 func (s *Store) Execution(_ context.Context, id string) (*routine.Execution, error) {
@@ -118,7 +136,8 @@ func (s *Store) Executions(_ context.Context, f routine.ExecutionFilter) ([]*rou
 	defer s.mu.Unlock()
 	list := []*routine.Execution{}
 	for _, e := range s.executions {
-		if e.OrganizationID == f.OrganizationID && (f.RoutineID == "" || e.RoutineID == f.RoutineID) && (f.Status == "" || e.Status == f.Status) {
+		if e.OrganizationID == f.OrganizationID && (f.RoutineID == "" || e.RoutineID == f.RoutineID) && (f.Status == "" || e.Status == f.Status) &&
+			(f.ScheduleID == "" || e.ScheduleID == f.ScheduleID) {
 			c, err := copyExecution(e.Execution)
 			if err != nil {
 				return nil, 0, err
@@ -133,7 +152,7 @@ func (s *Store) Executions(_ context.Context, f routine.ExecutionFilter) ([]*rou
 	slices.SortFunc(list, func(a, b *routine.Execution) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
-	total := len(list)
+	total := min(len(list), routine.MaxTotal+1)
 	return pageOf(list, f.Limit, f.Offset), total, nil
 }
 

@@ -57,7 +57,7 @@ func (s *Store) Routines(_ context.Context, f routine.RoutineFilter) ([]*routine
 	slices.SortFunc(list, func(a, b *routine.Routine) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
-	total := len(list)
+	total := min(len(list), routine.MaxTotal+1)
 	list = pageOf(list, f.Limit, f.Offset)
 	for i, r := range list {
 		var err error
@@ -145,6 +145,7 @@ func (s *Store) keep(r *routine.Routine, at int64, by string) error {
 		return err
 	}
 	s.changes.Routines++
+	s.signal(routine.Signal{Changed: true})
 	s.routines[r.ID] = r
 	s.versions[r.ID] = append(s.versions[r.ID], &routine.Version{
 		Number: r.Version, Status: r.Status, CreatedAt: at, CreatedBy: by, Definition: &of.Definition})

@@ -38,10 +38,21 @@ func (s *Store) ClaimWebhooks(_ context.Context, c routine.WebhookClaim) ([]*rou
 	return chosen, nil
 }
 
-func (s *Store) SettleWebhook(_ context.Context, id, _ string, next *time.Time) error {
+func (s *Store) CountDueWebhooks(_ context.Context, now time.Time) (n int, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w := s.webhooks[id]; w != nil {
+	for _, hook := range s.webhooks {
+		if hook.due != nil && !hook.due.After(now) && !s.executions[hook.ExecutionID].Open() {
+			n++
+		}
+	}
+	return n, nil
+}
+
+func (s *Store) SettleWebhook(_ context.Context, id string, attempt int, _ string, next *time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.webhooks[id]; w != nil && w.Attempt == attempt {
 		w.due = copyTime(next)
 	}
 	return nil
@@ -50,8 +61,19 @@ func (s *Store) SettleWebhook(_ context.Context, id, _ string, next *time.Time) 
 func (s *Store) WebhookSecret(_ context.Context, organizationID string, fresh []byte) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.secrets[organizationID] == nil {
-		s.secrets[organizationID] = slices.Clone(fresh)
+	if s.webhookSecrets[organizationID] == nil {
+		s.webhookSecrets[organizationID] = slices.Clone(fresh)
 	}
-	return slices.Clone(s.secrets[organizationID]), nil
+	return slices.Clone(s.webhookSecrets[organizationID]), nil
+}
+
+func (s *Store) ClaimRepeated(_ context.Context, kind routine.JobKind, now, next time.Time) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	until, last := s.repeated[kind], now.Add(2*next.Sub(now))
+	if until.After(now) && !until.After(last) {
+		return false, nil
+	}
+	s.repeated[kind] = next
+	return true, nil
 }

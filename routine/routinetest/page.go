@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"net/url"
 	"slices"
+	"time"
 
 	"rote/routine"
 )
@@ -45,7 +47,30 @@ type Page struct {
 	Warnings []string
 	// Denials are those since the last call.
 	Denials []routine.Denial
-	State   []byte
+	// Blocked are those since the last call.
+	Blocked map[string]int
+	// Unverified is whether the browser may not confine the page.
+	Unverified bool
+	State      []byte
+
+	// What the methods of [routine.Teachable] answer. Look nil: the URL and no lines.
+	// Describe nil: one element matched. FindElements, Nearest, Requests and PageValues
+	// nil: nothing. Capture nil: an empty picture. WaitQuiet nil: the page is quiet.
+	Look         func(context.Context, routine.Look) (routine.Seen, error)
+	Describe     func(ctx context.Context, selector string, use routine.ElementUse) (routine.ElementDescription, error)
+	FindElements func(context.Context, routine.ElementQuery) ([]routine.FoundElement, error)
+	Nearest      func(context.Context, routine.Inspection) ([]routine.Element, error)
+	Capture      func(ctx context.Context, secrets []string) (*routine.Screenshot, error)
+	WaitQuiet    func(context.Context) (time.Duration, error)
+	Requests     func(ctx context.Context, after int) (routine.RequestLog, error)
+	PageValues   func(context.Context) (routine.PageValues, error)
+	// ConsoleErrors are what ConsoleErrors returns, whatever the time.
+	ConsoleErrors []string
+	// Unusable, if set, is what Usable returns.
+	Unusable error
+
+	// Releases, if set, records the permissions to type or send secrets.
+	Releases *[]routine.Release
 
 	// Actions, if set, records in order what the page was asked to do, as in
 	// "navigate https://shop.example/". Reading the page is no action. A test may
@@ -133,6 +158,9 @@ func (p *page) Click(ctx context.Context, c routine.Click) (routine.Match, error
 }
 
 func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Match, error) {
+	if err := p.release(t.Release, p.url); err != nil {
+		return routine.Match{Final: true}, err
+	}
 	p.record("type %s=%s", t.Selector, t.Text)
 	for _, f := range t.Files {
 		p.record("hand in %s: %s", f, f.Data)
@@ -141,6 +169,29 @@ func (p *page) Type(ctx context.Context, t routine.Typing) (routine.Match, error
 		return p.answers.Type(ctx, t)
 	}
 	return routine.Match{Matches: 1}, nil
+}
+
+// release records the permission to give a text to a URL, which may be relative to the page,
+// and returns CodeSecretDenied if its rules forbid that. release may be nil.
+func (p *page) release(release *routine.Release, to string) error {
+	if release == nil {
+		return nil
+	}
+	if p.answers.Releases != nil {
+		*p.answers.Releases = append(*p.answers.Releases, *release)
+	}
+	base, err := url.Parse(p.url)
+	if err != nil {
+		return err
+	}
+	address, err := base.Parse(to)
+	if err != nil {
+		return err
+	}
+	if release.Rules != nil && !release.Rules.Allows(address.String()) {
+		return routine.Errorf(routine.CodeSecretDenied, "secret %s is not for %s", release.Secret, address.Host)
+	}
+	return nil
 }
 
 func (p *page) Press(_ context.Context, key string) error {
@@ -173,6 +224,9 @@ func (p *page) SentCookies(context.Context) ([]routine.Cookie, error) {
 }
 
 func (p *page) Fetch(ctx context.Context, f routine.Fetch, max int64) (routine.Response, error) {
+	if err := p.release(f.Release, f.URL); err != nil {
+		return routine.Response{}, err
+	}
 	body := "no body"
 	if f.Body != nil {
 		body = *f.Body
@@ -243,6 +297,14 @@ func (p *page) Denials() []routine.Denial {
 	p.answers.Denials = nil
 	return denials
 }
+
+func (p *page) BlockedRequests() map[string]int {
+	blocked := p.answers.Blocked
+	p.answers.Blocked = nil
+	return blocked
+}
+
+func (p *page) Unverified() bool { return p.answers.Unverified }
 
 func (p *page) State(context.Context) ([]byte, error) { return p.answers.State, nil }
 

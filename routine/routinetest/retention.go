@@ -122,7 +122,7 @@ func pruneKeepsWebhooks(t *testing.T, s routine.Store) {
 	wantPruned(t, s, r, Time.Add(time.Hour), 0)
 	claimed, err := s.ClaimWebhooks(t.Context(), claim(Time, 1))
 	must(t, err)
-	must(t, s.SettleWebhook(t.Context(), claimed[0].ID, "status 200", nil))
+	must(t, s.SettleWebhook(t.Context(), claimed[0].ID, claimed[0].Attempt, "status 200", nil))
 	wantPruned(t, s, r, Time.Add(time.Hour), 1)
 }
 

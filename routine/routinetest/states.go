@@ -18,11 +18,28 @@ func (s *Store) ProjectState(_ context.Context, organizationID, projectID string
 	return slices.Clone(s.states[projectOf{organizationID, projectID}]), nil
 }
 
-func (s *Store) SaveProjectState(_ context.Context, organizationID, projectID string, state []byte, _ time.Time) error {
+func (s *Store) SaveProjectState(_ context.Context, organizationID string, state *routine.BrowserState, _ time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.states[projectOf{organizationID, projectID}] = slices.Clone(state)
+	s.states[projectOf{organizationID, state.ProjectID}] = slices.Clone(state.Data)
 	return nil
+}
+
+// SaveState saves the browser state of a project, as a run does that ends.
+func SaveState(t *testing.T, s routine.Store, organizationID, projectID, state string) {
+	t.Helper()
+	e := Execution(t, func(e *routine.Execution) { e.OrganizationID = organizationID })
+	must(t, s.CreateExecution(t.Context(), e))
+	e = Ended(e)
+	e.State = &routine.BrowserState{ProjectID: projectID, Data: []byte(state)}
+	must(t, s.FinishExecution(t.Context(), e))
+}
+
+func wantState(t *testing.T, s routine.Store, organizationID, projectID, want string) {
+	t.Helper()
+	if got, err := s.ProjectState(t.Context(), organizationID, projectID); string(got) != want || err != nil {
+		t.Errorf("state of %s/%s: %q %v, want %q", organizationID, projectID, got, err, want)
+	}
 }
 
 var statePromises = []promise{
@@ -35,14 +52,32 @@ var statePromises = []promise{
 		for _, w := range []struct{ organization, project, state string }{
 			{"o", "p", "first"}, {"o", "p", "second"}, {"o", "q", "of q"}, {"other", "p", "of other"}, {"o p", "", "odd"}, {"", "o p", "odder"},
 		} {
-			must(t, s.SaveProjectState(t.Context(), w.organization, w.project, []byte(w.state), time.Unix(1, 0)))
+			SaveState(t, s, w.organization, w.project, w.state)
 		}
 		for _, w := range []struct{ organization, project, state string }{
 			{"o", "p", "second"}, {"o", "q", "of q"}, {"other", "p", "of other"}, {"other", "q", ""}, {"o p", "", "odd"}, {"", "o p", "odder"},
 		} {
-			if got, err := s.ProjectState(t.Context(), w.organization, w.project); string(got) != w.state || err != nil {
-				t.Errorf("%s/%s: %q %v, want %q", w.organization, w.project, got, err, w.state)
+			wantState(t, s, w.organization, w.project, w.state)
+		}
+	}},
+	{"a state may have no execution", func(t *testing.T, s routine.Store) {
+		SaveState(t, s, "acme", "p", "first")
+		must(t, s.SaveProjectState(t.Context(), "acme", &routine.BrowserState{ProjectID: "p", Data: []byte("second")}, Time))
+		wantState(t, s, "acme", "p", "second")
+		must(t, s.SaveProjectState(t.Context(), "acme", &routine.BrowserState{ProjectID: "q", Data: []byte("third")}, Time))
+		wantState(t, s, "acme", "q", "third")
+	}},
+	{"a state is saved only if its execution ends with it", func(t *testing.T, s routine.Store) {
+		SaveState(t, s, "acme", "p", "first")
+		late, lost := create(t, s), Execution(t)
+		must(t, s.FinishExecution(t.Context(), Failed(late)))
+		for _, e := range []*routine.Execution{late, lost} {
+			e = Ended(e)
+			e.State = &routine.BrowserState{ProjectID: "p", Data: []byte("second")}
+			if err := s.FinishExecution(t.Context(), e); err == nil {
+				t.Error("an execution that is final or missing was finished")
 			}
+			wantState(t, s, "acme", "p", "first")
 		}
 	}},
 }

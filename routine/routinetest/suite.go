@@ -31,11 +31,18 @@ func TestStore(t *testing.T, open func(t *testing.T) routine.Store) {
 		{"changes", changePromises},
 		{"executions", executionPromises},
 		{"ledger", ledgerPromises},
+		{"queue", queuePromises},
+		{"signals", signalPromises},
 		{"webhooks", webhookPromises},
+		{"repeated jobs", repeatedPromises},
+		{"schedules", schedulePromises},
 		{"retention", retentionPromises},
 		{"tokens", tokenPromises},
 		{"idempotency keys", keyPromises},
 		{"project states", statePromises},
+		{"secrets", secretPromises},
+		{"sessions", sessionPromises},
+		{"texts", textPromises},
 		{"store", []promise{{"an open store answers a ping", pings}}},
 	} {
 		t.Run(group.name, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 )
 
 var tokenPromises = []promise{
-	{"a token is found by its hash, whole", tokenIsKept},
-	{"an unknown hash is not found", tokenNotFound},
+	{"a token is found by its hash and by its id, whole", tokenIsKept},
+	{"an unknown hash or id is not found", tokenNotFound},
 	{"a token that is revoked or expired is found", invalidTokenIsFound},
 	{"tokens are listed oldest first, ties by id", tokenOrder},
 	{"revoking is idempotent and keeps the first time", revokeIsIdempotent},
@@ -24,6 +24,9 @@ func wantToken(t *testing.T, s routine.Store, want *routine.Token) {
 	got, err := s.TokenByHash(t.Context(), want.Hash)
 	must(t, err)
 	equal(t, "token", got, want)
+	got, err = s.TokenByID(t.Context(), want.ID)
+	must(t, err)
+	equal(t, "token by its id", got, want)
 }
 
 func tokenIsKept(t *testing.T, s routine.Store) {
@@ -45,6 +48,10 @@ func tokenNotFound(t *testing.T, s routine.Store) {
 	k.Hash[31]++
 	_, err := s.TokenByHash(t.Context(), k.Hash)
 	wantErr(t, "TokenByHash", err, routine.ErrNotFound)
+	for _, id := range []string{"no-such-id", "", "\x00"} {
+		_, err = s.TokenByID(t.Context(), id)
+		wantErr(t, "TokenByID", err, routine.ErrNotFound)
+	}
 }
 
 func invalidTokenIsFound(t *testing.T, s routine.Store) {

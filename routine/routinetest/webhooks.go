@@ -11,6 +11,7 @@ var webhookPromises = []promise{
 	{"a webhook is due when its execution has ended", webhookIsDue},
 	{"a webhook that was claimed is due again when its time is over", webhookIsClaimed},
 	{"a webhook that was settled is due when it should be tried again", webhookIsSettled},
+	{"a late result of an earlier attempt at a webhook changes nothing", webhookIsSettledLate},
 	{"no more webhooks are claimed than asked for", webhookLimit},
 	{"organizations take turns with their webhooks", webhookTurns},
 	{"the hosts of an organization take turns", webhookHostTurns},
@@ -77,11 +78,32 @@ func webhookIsSettled(t *testing.T, s routine.Store) {
 	id := endedWithCallback(t, s)
 	claimed, err := s.ClaimWebhooks(t.Context(), claim(Time, 1))
 	must(t, err)
-	must(t, s.SettleWebhook(t.Context(), claimed[0].ID, "status 500", new(Time.Add(time.Hour))))
+	must(t, s.SettleWebhook(t.Context(), claimed[0].ID, 1, "status 500", new(Time.Add(time.Hour))))
 	equal(t, "before", due(t, s, Time.Add(time.Minute)), map[string]int{})
 	equal(t, "then", due(t, s, Time.Add(time.Hour)), map[string]int{id: 2})
-	must(t, s.SettleWebhook(t.Context(), claimed[0].ID, "status 200", nil))
+	must(t, s.SettleWebhook(t.Context(), claimed[0].ID, 2, "status 200", nil))
 	equal(t, "ever", due(t, s, Time.Add(1000*time.Hour)), map[string]int{})
+}
+
+func webhookIsSettledLate(t *testing.T, s routine.Store) {
+	endedWithCallback(t, s)
+	claimOne := func(now time.Time) *routine.Webhook {
+		t.Helper()
+		claimed, err := s.ClaimWebhooks(t.Context(), claim(now, 1))
+		must(t, err)
+		if len(claimed) != 1 {
+			t.Fatalf("%d webhooks are due, want 1", len(claimed))
+		}
+		return claimed[0]
+	}
+	first := claimOne(Time)
+	second := claimOne(Time.Add(time.Minute))
+	must(t, s.SettleWebhook(t.Context(), first.ID, first.Attempt, "status 200", nil))
+	third := claimOne(Time.Add(2 * time.Minute))
+	equal(t, "attempt", third.Attempt, 3)
+	must(t, s.SettleWebhook(t.Context(), third.ID, third.Attempt, "status 200", nil))
+	must(t, s.SettleWebhook(t.Context(), second.ID, second.Attempt, "status 500", new(Time.Add(time.Hour))))
+	equal(t, "after it was delivered", due(t, s, Time.Add(1000*time.Hour)), map[string]int{})
 }
 
 func webhookLimit(t *testing.T, s routine.Store) {

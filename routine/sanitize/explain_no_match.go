@@ -2,8 +2,9 @@ package sanitize
 
 import (
 	"fmt"
-	"rote/routine"
 	"strings"
+
+	"rote/routine"
 
 	"github.com/ohler55/ojg/jp"
 )

@@ -2,10 +2,11 @@ package sanitize
 
 import (
 	"encoding/json"
-	"rote/routine"
 	"slices"
 	"strings"
 	"testing"
+
+	"rote/routine"
 
 	"github.com/google/go-cmp/cmp"
 )

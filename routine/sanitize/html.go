@@ -3,9 +3,10 @@ package sanitize
 import (
 	"bytes"
 	"context"
-	"rote/routine"
 	"unicode"
 	"unicode/utf8"
+
+	"rote/routine"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/net/html"

@@ -10,8 +10,9 @@ import (
 	"io"
 	"iter"
 	"math"
-	"rote/routine"
 	"strconv"
+
+	"rote/routine"
 
 	"github.com/go-json-experiment/json/jsontext"
 )

@@ -3,6 +3,7 @@ package sanitize
 import (
 	"bytes"
 	"errors"
+
 	"rote/routine"
 
 	"github.com/go-json-experiment/json/jsontext"

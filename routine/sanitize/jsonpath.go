@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"rote/routine"
 	"strings"
+
+	"rote/routine"
 
 	"github.com/ohler55/ojg/jp"
 )

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"math/big"
-	"rote/routine"
 	"strings"
+
+	"rote/routine"
 )
 
 // equalValues reports whether two values in a filter are equal. Numbers are compared

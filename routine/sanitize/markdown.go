@@ -3,9 +3,10 @@ package sanitize
 import (
 	"bytes"
 	"context"
-	"rote/routine"
 	"strconv"
 	"strings"
+
+	"rote/routine"
 )
 
 const (

@@ -8,10 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"rote/routine"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"rote/routine"
 )
 
 // Step is one step of a data_sanitizer. It reduces a response to the part that an

@@ -2,8 +2,9 @@ package selector
 
 import (
 	"fmt"
-	"rote/routine"
 	"strings"
+
+	"rote/routine"
 
 	"github.com/tdewolff/parse/v2/css"
 )

@@ -4,8 +4,9 @@ package selector
 
 import (
 	"fmt"
-	"rote/routine"
 	"strings"
+
+	"rote/routine"
 
 	input "github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/css"

@@ -2,9 +2,10 @@ package service
 
 import (
 	"fmt"
+	"slices"
+
 	"rote/routine"
 	"rote/routine/definition"
-	"slices"
 )
 
 // action is a kind of call that has access rules of its own.
@@ -24,6 +25,13 @@ const (
 	toCancel
 	toReadWebhookSecret
 	toReadStatistics
+	toTeach
+	toSchedule
+	toReadSchedules
+	toReadSecrets
+	toSaveSecret
+	toSaveSharedSecret
+	toSaveReference
 )
 
 // accessRule says who may do an action.
@@ -52,10 +60,19 @@ var accessRules = map[action]accessRule{
 	toListTools:   {doing: "listing tools", scope: routine.ScopeExecutionsRun, token: true},
 
 	// It also needs the right toExecute: see MayExecuteUnsaved.
-	toExecuteUnsaved:    {doing: "executing a routine that is not saved", scope: routine.ScopeRoutinesWrite, token: true},
+	toExecuteUnsaved: {doing: "executing a routine that is not saved", scope: routine.ScopeRoutinesWrite, token: true},
+
+	// It also needs the right toExecute: see MayTeach.
+	toTeach:             {doing: "making a routine on a live page", scope: routine.ScopeRoutinesWrite, token: true},
 	toReadExecutions:    {doing: "reading executions", scope: routine.ScopeExecutionsRead, token: true},
 	toCancel:            {doing: "cancelling an execution", scope: routine.ScopeExecutionsRun, token: true},
+	toSchedule:          {doing: "changing schedules", scope: routine.ScopeExecutionsRun, token: true},
+	toReadSchedules:     {doing: "reading schedules", scope: routine.ScopeExecutionsRead, token: true},
 	toReadWebhookSecret: {doing: "reading the webhook secret", scope: routine.ScopeAdmin, token: true},
+	toReadSecrets:       {doing: "reading secrets", scope: routine.ScopeSecretsRead, token: true},
+	toSaveSecret:        {doing: "changing secrets", scope: routine.ScopeSecretsWrite, token: true},
+	toSaveSharedSecret:  {doing: "changing a secret of the whole organization", scope: routine.ScopeAdmin, token: true},
+	toSaveReference:     {doing: "referring to a value outside of rote", scope: routine.ScopeAdmin, token: true},
 	toReadStatistics:    {doing: "reading the metrics", scope: routine.ScopeAdmin, token: true},
 }
 
@@ -72,6 +89,10 @@ func routineObject(r *routine.Routine) *object {
 
 func executionObject(e *routine.Execution) *object {
 	return &object{kind: "execution", organization: e.OrganizationID}
+}
+
+func scheduleObject(sc *routine.Schedule) *object {
+	return &object{kind: "schedule", organization: sc.OrganizationID}
 }
 
 // MayCreate returns nil if p may create routines, so that a front end can refuse a call
@@ -129,7 +150,7 @@ func withoutValues(p routine.Parameter) routine.Parameter {
 // declaresValues reports whether a parameter is secret and its declaration has rules,
 // values or extra fields, which withoutValues removes.
 func declaresValues(p routine.Parameter) bool {
-	return p.Secret && (p.Validation != nil || p.Default != nil || p.Examples != nil || p.Observed != nil || p.Extra != nil)
+	return p.Secret && (p.Validation != nil || p.Default != nil || p.Examples != nil || p.Observed != nil || p.FromSecret != "" || p.Extra != nil)
 }
 
 // The right to act on an object is not the right to read it: a token may change routines
@@ -153,6 +174,15 @@ func executionAnswer(e *routine.Execution, p routine.Principal) *routine.Executi
 		return e
 	}
 	return &routine.Execution{ID: e.ID, Status: e.Status, OrganizationID: e.OrganizationID, Withheld: true}
+}
+
+// scheduleAnswer returns sc as the answer to a call of p that changed it. If p may not read
+// executions, the settings and what came of them are withheld.
+func scheduleAnswer(sc *routine.Schedule, p routine.Principal) *routine.Schedule {
+	if may(p, toReadSchedules, scheduleObject(sc)) == nil {
+		return sc
+	}
+	return &routine.Schedule{ID: sc.ID, Enabled: sc.Enabled, NextAt: sc.NextAt, OrganizationID: sc.OrganizationID, Withheld: true}
 }
 
 // sampleDefinition is a definition without any problem. A patch of a routine that the

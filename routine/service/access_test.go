@@ -98,7 +98,7 @@ func TestListsShowWhatIsPublicOrOfTheOrganization(t *testing.T) {
 }
 
 func TestScopes(t *testing.T) {
-	all := []string{"routines:read", "routines:write", "executions:run", "executions:read", "admin"}
+	all := []string{"routines:read", "routines:write", "executions:run", "executions:read", "admin", "secrets:read"}
 	got, err := routine.ParseScopes(all)
 	if err != nil || got != routine.DefaultScopes|routine.ScopeAdmin || got.String() != strings.Join(all, " ") {
 		t.Errorf("%v %v", got, err)

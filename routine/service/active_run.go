@@ -3,10 +3,14 @@ package service
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
-	"rote/routine"
 	"slices"
 	"sync"
+	"time"
+
+	"rote/routine"
+	"rote/routine/engine"
 )
 
 // activeRun is a run that waits or runs in this process.
@@ -15,8 +19,19 @@ type activeRun struct {
 	definition *routine.Definition
 	values     routine.Values
 	progress   func(routine.Progress) // Call.Progress; may be nil
-	ticket     *ticket                // the run's entry in the queue; nil for RunOnce
-	cancel     context.CancelCauseFunc
+	// completed is Call.Ended; it may be nil.
+	completed func(context.Context, routine.Page)
+	outline   bool                   // Call.Outline
+	given     map[string]GivenSecret // Call.Secrets
+	ticket    *ticket                // the run's entry in the queue; nil for RunOnce
+	cancel    context.CancelCauseFunc
+	// timeout limits the run, from its acceptance or, if async is set, from its start.
+	timeout time.Duration
+	async   bool
+	// queuedCall is the call of a run that is queued in the store; nil for any other.
+	queuedCall []byte
+	// refused is why a run that was claimed from the queue cannot be run; nil if it can.
+	refused error
 
 	// accepted is the execution as it was when the call was accepted.
 	accepted *routine.Execution
@@ -34,6 +49,10 @@ type activeRun struct {
 	events  []routine.Event
 	records []routine.OperationRecord
 	changed chan struct{} // closed and replaced with each event
+	// startedAt is when the run got its place in the queue. It is set before the
+	// execution is stored if the run does not wait, and else when it has waited.
+	startedAt *time.Time
+
 	// savedRecords is how many records are stored. Only Maintain uses it.
 	savedRecords int
 }
@@ -42,6 +61,22 @@ func newActiveRun(e *routine.Execution, caller routine.Principal) *activeRun {
 	run := &activeRun{accepted: new(*e), execution: e, caller: caller, ended: make(chan struct{}), changed: make(chan struct{})}
 	run.emitStatus()
 	return run
+}
+
+// requestsOnly reports whether the run only makes requests, and its caller does not ask for an
+// outline of the page. It returns the origin of the requests. The run that proves a routine is
+// no exception: it has to be like those that follow.
+func (run *activeRun) requestsOnly() (origin string, only bool) {
+	if run.outline {
+		return "", false
+	}
+	return engine.RequestsOnly(run.definition)
+}
+
+// withTimeout returns a context that ends with CodeTimeout after the timeout of the run.
+func (run *activeRun) withTimeout(ctx context.Context) (_ context.Context, stop func()) {
+	return context.WithTimeoutCause(ctx, run.timeout, &routine.Error{Code: routine.CodeTimeout,
+		Message: fmt.Sprintf("the run took longer than its timeout_seconds of %v", run.timeout.Seconds())})
 }
 
 // closePage closes the page of the run, if there is one. It is called after the end of

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+
 	"rote/routine"
 
 	"github.com/google/uuid"
@@ -28,11 +29,34 @@ func (s *Service) CreateRoutine(ctx context.Context, p routine.Principal, text [
 	if err != nil {
 		return nil, warnings, err
 	}
+	return r, s.addNamesakes(ctx, p, r, warnings), nil
+}
+
+// addNamesakes adds a warning if other routines have the name of a new one.
+func (s *Service) addNamesakes(ctx context.Context, p routine.Principal, r *routine.Routine, warnings []routine.Problem) []routine.Problem {
 	duplicate, err := s.warnOfNamesakes(ctx, p, r)
 	if err != nil {
 		s.log.WarnContext(ctx, "cannot look for routines of the same name", "routine_id", r.ID, "error", err)
 	}
-	return r, append(warnings, duplicate...), nil
+	return append(warnings, duplicate...)
+}
+
+// CreateDraft checks text and saves it as a draft of p, which can be run but is not published.
+// The problems are warnings. The codes of CreateRoutine.
+func (s *Service) CreateDraft(ctx context.Context, p routine.Principal, text []byte) (*routine.Routine, []routine.Problem, error) {
+	if err := may(p, toCreate, nil); err != nil {
+		return nil, nil, err
+	}
+	d, warnings, err := s.parse(ctx, p, text)
+	if err != nil {
+		return nil, warnings, err
+	}
+	r := s.newRoutine(p, d)
+	r.Status = routine.StatusDraft
+	if err := s.saveNew(ctx, r); err != nil {
+		return nil, warnings, storeError(ctx, "create draft", err)
+	}
+	return routineAnswer(r, p), s.addNamesakes(ctx, p, r, warnings), nil
 }
 
 // saveNewOnce saves a new routine with the definition d. If an earlier call with the key has

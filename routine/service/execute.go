@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
+
 	"rote/routine"
 	"rote/routine/definition"
-	"rote/routine/engine"
-	"time"
 
 	"github.com/google/uuid"
 )
@@ -20,8 +20,9 @@ type Call struct {
 	Definition *routine.Definition
 	// Parameters is a JSON object of parameter names and values; empty means none.
 	Parameters json.RawMessage
-	// Timeout limits the whole run, including the wait for a free browser. It is from
-	// routine.MinRunTimeout to routine.MaxRunTimeout; 0 means routine.DefaultRunTimeout.
+	// Timeout limits the whole run: with Execute including the wait for a free browser, and
+	// with Start from its start. It is from routine.MinRunTimeout to routine.MaxRunTimeout;
+	// 0 means routine.DefaultRunTimeout.
 	Timeout time.Duration
 	// Via is the interface through which the call came. It is stored with the execution.
 	Via routine.Via
@@ -33,6 +34,19 @@ type Call struct {
 	// Progress, if not nil, is called before each operation. It runs on the goroutine of
 	// the run and must not block.
 	Progress func(routine.Progress)
+	// Ended, if not nil, is called with the page after all operations are done, before it is
+	// closed. It runs on the goroutine of the run, within its time, and must not close the
+	// page. It is not called if the run fails.
+	Ended func(ctx context.Context, page routine.Page)
+	// Version is the version of the stored routine that runs; 0: the newest.
+	Version int
+	// Secrets are secrets for this run only, by name. They win over stored ones. Start does
+	// not take any.
+	Secrets map[string]GivenSecret
+	// schedule, if not nil, is what a call of a schedule needs besides.
+	schedule *scheduledCall
+	// Outline adds an outline of the last page to the result of a run that completes.
+	Outline bool
 	// Queued, if not nil, is called once if the run has to wait for a browser. Its
 	// argument returns how many runs are ahead in the queue at that moment.
 	Queued func(ahead func() int)
@@ -57,7 +71,7 @@ const retryInFlight = 2 * time.Second
 //
 // The steps are Execute or Start, startRun, runAndRecord, runOnPage, engine.Run.
 func (s *Service) Execute(ctx context.Context, p routine.Principal, id string, call Call) (*routine.Execution, error) {
-	run, before, err := s.startRun(ctx, p, id, call)
+	run, before, err := s.startRun(ctx, p, id, call, false)
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +109,18 @@ func (s *Service) Execute(ctx context.Context, p routine.Principal, id string, c
 
 // Start starts a run of a routine and returns its pending execution as soon as that is
 // stored. The run continues after ctx has ended, until it is done, its timeout is over,
-// it is cancelled or the service closes. A call that repeats an idempotency key returns
-// the execution of the first call in its present state.
+// it is cancelled or the service closes. If processes share their runs, any of them runs
+// it. It waits for a place for at most Config.QueueTime, which does not count into its
+// timeout. A call that repeats an idempotency key returns the execution of the first call
+// in its present state.
 //
 // CodeNotFound, CodeForbidden, CodeConflict (archived), CodeInvalid, CodeBusy,
 // CodeIdempotencyMismatch, CodeShuttingDown, CodeStoreUnavailable.
 func (s *Service) Start(ctx context.Context, p routine.Principal, id string, call Call) (*routine.Execution, error) {
-	run, before, err := s.startRun(ctx, p, id, call)
+	if s.shareRuns {
+		return s.enqueue(ctx, p, id, call)
+	}
+	run, before, err := s.startRun(ctx, p, id, call, true)
 	if err != nil || before != nil {
 		return before, err
 	}
@@ -122,38 +141,34 @@ func (s *Service) RunOnce(ctx context.Context, p routine.Principal, d *routine.D
 	}
 	run := newActiveRun(&routine.Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineName: d.Name, Status: routine.ExecutionPending, CreatedAt: s.now(),
 		Parameters: values.Mask(d.Parameters), Via: call.Via, OperationsTotal: len(d.Operations)}, p)
-	run.definition, run.values, run.progress = d, values, call.Progress
-	ctx, end, err := s.trackRun(ctx, run, timeout)
+	run.definition, run.values, run.progress, run.outline = d, values, call.Progress, call.Outline
+	run.timeout, run.given = timeout, call.Secrets
+	ctx, end, err := s.trackRun(ctx, run)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	defer run.closePage()
 	err = s.runOnPage(ctx, run)
+	s.saveProjectState(ctx, run)
 	warnNotKept(run.execution, run.files)
 	s.setEnd(run.execution, err)
+	s.recordSecretUses(ctx, run.execution.SecretUses)
 	return run.execution, err
 }
 
 // startRun starts the run that a call asks for. If an earlier call with the same
 // idempotency key has started it already, startRun returns the execution of that call as
-// before, and no run.
-func (s *Service) startRun(ctx context.Context, p routine.Principal, id string, call Call) (_ *activeRun, before *routine.Execution, _ error) {
-	if err := s.mayStart(p, call); err != nil {
-		return nil, nil, err
-	}
-	key, err := call.Idempotency.record(p, "execute "+id, s.now())
-	if err != nil {
-		return nil, nil, err
-	}
-	if before, err = s.findExecutionByKey(ctx, p, key); before != nil || err != nil {
+// before, and no run. async reports whether the caller does not wait for the run.
+func (s *Service) startRun(ctx context.Context, p routine.Principal, id string, call Call, async bool) (
+	_ *activeRun, before *routine.Execution, _ error) {
+
+	run, before, err := s.prepareCall(ctx, p, id, call)
+	if err != nil || before != nil {
 		return nil, before, err
 	}
-	run, timeout, err := s.prepareRun(ctx, p, id, call, key)
-	if err != nil {
-		return nil, nil, err
-	}
-	running, end, err := s.trackRun(context.WithoutCancel(ctx), run, timeout)
+	run.async = async
+	running, end, err := s.trackRun(context.WithoutCancel(ctx), run)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -161,15 +176,10 @@ func (s *Service) startRun(ctx context.Context, p routine.Principal, id string, 
 		end()
 		return nil, nil, err
 	}
-	if err := s.createExecution(running, run.execution); err != nil {
+	if err := s.createExecution(running, run); err != nil {
 		run.ticket.leave()
 		end()
-		if errors.Is(err, routine.ErrKeyTaken) { // by a call that came at the same time
-			before, err = s.findExecutionByKey(ctx, p, key)
-			if before == nil && err == nil {
-				err = errKeyExpired
-			}
-		}
+		before, err = s.executionOfTakenKey(ctx, run, err)
 		return nil, before, err
 	}
 	if call.Queued != nil && !run.ticket.isRunning() {
@@ -184,33 +194,65 @@ func (s *Service) startRun(ctx context.Context, p routine.Principal, id string, 
 	return run, nil, nil
 }
 
-// prepareRun reads the stored routine, if the call runs one, checks the call and returns the run that it asks for,
-// with its timeout. Nothing is started or stored yet.
-func (s *Service) prepareRun(ctx context.Context, p routine.Principal, id string, call Call, key *routine.IdempotencyKey) (
-	*activeRun, time.Duration, error) {
+// prepareCall returns the run that a call asks for, or the execution of an earlier call with
+// the same idempotency key. Nothing is started or stored yet.
+func (s *Service) prepareCall(ctx context.Context, p routine.Principal, id string, call Call) (_ *activeRun, before *routine.Execution, _ error) {
+	if err := s.mayStart(p, call); err != nil {
+		return nil, nil, err
+	}
+	key, err := call.Idempotency.record(p, "execute "+id, s.now())
+	if err != nil {
+		return nil, nil, err
+	}
+	if before, err = s.findExecutionByKey(ctx, p, key); before != nil || err != nil {
+		return nil, before, err
+	}
+	run, err := s.prepareRun(ctx, p, id, call, key)
+	return run, nil, err
+}
 
+// executionOfTakenKey returns the execution of a call with the same idempotency key that
+// came at the same time as the call of run, if err says so, and otherwise err.
+func (s *Service) executionOfTakenKey(ctx context.Context, run *activeRun, err error) (*routine.Execution, error) {
+	if !errors.Is(err, routine.ErrKeyTaken) {
+		return nil, err
+	}
+	before, err := s.findExecutionByKey(ctx, run.caller, run.execution.Key)
+	if before == nil && err == nil {
+		err = errKeyExpired
+	}
+	return before, err
+}
+
+// prepareRun reads the stored routine, if the call runs one, checks the call and returns the run that it asks for.
+func (s *Service) prepareRun(ctx context.Context, p routine.Principal, id string, call Call, key *routine.IdempotencyKey) (*activeRun, error) {
 	r, err := s.routineToRun(ctx, p, id, call)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	timeout, err := call.runTimeout()
 	if err != nil {
-		return nil, 0, err
+		return nil, err
+	}
+	if err := call.schedule.checkSecrets(r); err != nil {
+		return nil, err
 	}
 	values, err := definition.Bind(&r.Definition, call.Parameters)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	callback, err := s.checkCallback(ctx, p, call.CallbackURL)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	e := &routine.Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineID: r.ID, RoutineName: r.Name, RoutineVersion: r.Version,
 		Status: routine.ExecutionPending, CreatedAt: s.now(), Parameters: values.Mask(r.Parameters), CreatedBy: p.UserID, TokenID: p.TokenID, Via: call.Via,
 		OperationsTotal: len(r.Operations), OrganizationID: r.OrganizationID, Key: key, Callback: callback}
+	call.schedule.addTo(e)
 	run := newActiveRun(e, p)
-	run.definition, run.values, run.progress = &r.Definition, values, call.Progress
-	return run, timeout, nil
+	run.definition, run.values, run.progress, run.completed, run.outline = &r.Definition, values, call.Progress, call.Ended, call.Outline
+	run.timeout, run.given = timeout, call.Secrets
+	return run, nil
 }
 
 // runTimeout returns the timeout of the run: the call's own, or the default. CodeInvalid
@@ -230,17 +272,19 @@ func (c Call) runTimeout() (time.Duration, error) {
 // errStopping is returned for calls that come after Close.
 var errStopping = &routine.Error{Code: routine.CodeShuttingDown, Message: "the service is stopping: try again", RetryAfter: 5 * time.Second}
 
-// trackRun enforces the timeout of a run: it returns a context that ends with
-// CodeTimeout after timeout. It also registers the run, so that Cancel and Close can end
-// that context. The caller calls end when the run has ended. CodeShuttingDown.
-func (s *Service) trackRun(ctx context.Context, run *activeRun, timeout time.Duration) (_ context.Context, end func(), _ error) {
+// trackRun registers a run, so that Cancel and Close can end the context that it returns.
+// That of a run whose caller waits ends also with its timeout; for any other run,
+// runAndRecord enforces it. The caller calls end when the run has ended. CodeShuttingDown.
+func (s *Service) trackRun(ctx context.Context, run *activeRun) (_ context.Context, end func(), _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped() {
 		return nil, nil, errStopping
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, timeout, &routine.Error{Code: routine.CodeTimeout,
-		Message: fmt.Sprintf("the run took longer than its timeout_seconds of %v", timeout.Seconds())})
+	stop := func() {}
+	if !run.async {
+		ctx, stop = run.withTimeout(ctx)
+	}
 	ctx, run.cancel = context.WithCancelCause(ctx)
 	id := run.execution.ID
 	s.running[id] = run
@@ -270,59 +314,44 @@ func (s *Service) runAndRecord(ctx context.Context, run *activeRun) {
 	}()
 	err := s.waitForTurn(ctx, run)
 	if err == nil {
+		if run.async {
+			var stop func()
+			ctx, stop = run.withTimeout(ctx)
+			defer stop()
+		}
 		err = s.runOnPage(ctx, run)
 		s.keepFiles(ctx, run.execution, run.files)
 		s.keepScreenshot(ctx, run.execution)
 	}
-	s.recordEnd(ctx, run, err)
-	run.err = err
+	run.err = s.recordEnd(ctx, run, err)
 }
 
 // waitForTurn waits until the queue lets the run start, and records that it has
-// started.
+// started, unless it was stored as running already.
 func (s *Service) waitForTurn(ctx context.Context, run *activeRun) error {
-	if err := run.ticket.wait(ctx); err != nil {
-		e := routine.AsError(err)
-		return &routine.Error{Code: e.Code, Message: e.Message + ", waiting for a free browser", Cause: e}
+	if run.refused != nil {
+		return run.refused
 	}
-	started := s.now()
-	if err := s.store.StartExecution(ctx, run.execution.ID, started); err != nil {
-		return storeError(ctx, "start execution", err)
+	if run.startedAt == nil {
+		waiting, stop := ctx, func() {}
+		if run.async {
+			waiting, stop = context.WithTimeoutCause(ctx, s.queueTime, errQueueTime)
+		}
+		err := run.ticket.wait(waiting)
+		stop()
+		if errors.Is(err, errQueueTime) {
+			return err
+		}
+		if err != nil {
+			e := routine.AsError(err)
+			return &routine.Error{Code: e.Code, Message: e.Message + ", waiting for a free browser", Cause: e}
+		}
+		run.startedAt = new(s.now())
+		if err := s.store.StartExecution(ctx, run.execution.ID, *run.startedAt); err != nil {
+			return storeError(ctx, "start execution", err)
+		}
 	}
-	run.execution.Status, run.execution.StartedAt = routine.ExecutionRunning, &started
+	run.execution.Status, run.execution.StartedAt = routine.ExecutionRunning, run.startedAt
 	run.emitStatus()
 	return nil
-}
-
-// runOnPage opens a page, which the caller closes, and runs the definition on it. It
-// sets the result, the evidence and the files of the run, also when it fails.
-func (s *Service) runOnPage(ctx context.Context, run *activeRun) (err error) {
-	e := run.execution
-	e.Result = engine.NewResult()
-	defer func() {
-		if p := recover(); p != nil {
-			err = engine.RedactError(run.definition, run.values, routine.Internal("run", routine.PanicError(p)))
-		}
-	}()
-	options, err := s.pageOptions(ctx, run.caller, run.definition)
-	if err != nil {
-		return err
-	}
-	page, err := s.browser.Open(ctx, options)
-	s.browserHealth.record(err, s.now())
-	if err != nil {
-		if ctx.Err() != nil {
-			e := routine.AsError(routine.CauseOf(ctx))
-			return &routine.Error{Code: e.Code, Message: e.Message + ", waiting for the browser to open a page", Cause: e}
-		}
-		return err
-	}
-	run.page = page
-	outcome, err := engine.Run(ctx, run.definition, run.values, page, engine.Options{MaxResult: s.maxResult, Now: s.now,
-		LargeText: s.largeTexts.forOrganization(run.caller.OrganizationID), Progress: run.progress, Recorded: run.emitOperation})
-	e.Result, e.Evidence, run.files = outcome.Result, outcome.Evidence, outcome.Files
-	if err == nil && options.KeepState {
-		s.saveProjectState(ctx, run.caller, page, e.Result)
-	}
-	return err
 }

@@ -3,8 +3,9 @@ package service
 import (
 	"context"
 	"errors"
-	"rote/routine"
 	"time"
+
+	"rote/routine"
 )
 
 const (
@@ -128,7 +129,7 @@ func (s *Service) Cancel(ctx context.Context, p routine.Principal, id string) (*
 }
 
 // errCancelled is the error of a run that Cancel has ended.
-var errCancelled = &routine.Error{Code: routine.CodeCancelled, Message: "the run was cancelled"}
+var errCancelled = &routine.Error{Code: routine.CodeCancelled, Message: routine.CancelledMessage}
 
 // Wait waits until an execution of any process has ended, until ctx ends, or until
 // Close. If the execution has ended, Wait returns what Execute would have returned; if it

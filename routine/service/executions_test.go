@@ -254,3 +254,33 @@ func TestUnsavedEndIsReadableWithoutTheStore(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// endedByAnother is a store in which another process ends each execution before its own
+// process does.
+type endedByAnother struct{ routine.Store }
+
+func (s endedByAnother) FinishExecution(ctx context.Context, e *routine.Execution) error {
+	lost := *e
+	lost.Status, lost.ErrorCode, lost.Error, lost.Result = routine.ExecutionFailed, routine.CodeInterrupted, new("the process died"), nil
+	if err := s.Store.FinishExecution(ctx, &lost); err != nil {
+		return err
+	}
+	return s.Store.FinishExecution(ctx, e)
+}
+
+// A run whose execution another process has ended is answered as it is recorded.
+func TestRunThatAnotherProcessHasEnded(t *testing.T) {
+	store := endedByAnother{routinetest.NewStore()}
+	s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{}})
+	e, err := s.Execute(t.Context(), ann, create(t, s, ann, private).ID, service.Call{})
+	if routine.CodeOf(err) != routine.CodeInterrupted {
+		t.Fatal(e, err)
+	}
+	kept, err := s.Execution(t.Context(), ann, e.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(kept, e); diff != "" || e.Status != routine.ExecutionFailed || e.Result != nil {
+		t.Errorf("kept and answered differ: %s", diff)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/service"
 )
 
 // The fields that rote adds to operations reach the page with their placeholders
@@ -146,5 +147,30 @@ func TestFilesOfClicks(t *testing.T) {
 	}
 	if _, err := runOnce(t, p, click, ``, `{}`); routine.CodeOf(err) != routine.CodeResultTooLarge {
 		t.Error(err)
+	}
+}
+
+// A file that arrives beside a result is kept, and a warning names it.
+func TestWarningOfAFileBesideTheResult(t *testing.T) {
+	t.Parallel()
+	file := routine.File{FileInfo: routine.FileInfo{Name: "a.csv", ContentType: "text/csv", Size: 3}, Data: []byte("a,b")}
+	for operations, want := range map[string][]string{
+		`{"type":"click","selector":"#b"}`: nil,
+		`{"type":"click","selector":"#b"},{"type":"return_html"}`: {"the page sent the file a.csv, " +
+			"which is not the result, because an operation set that: it is kept with the execution"},
+	} {
+		given := false
+		b := &routinetest.Browser{Page: routinetest.Page{HTML: "<p>", Files: func(context.Context, bool) ([]routine.File, error) {
+			if given {
+				return nil, nil
+			}
+			given = true
+			return []routine.File{file}, nil
+		}}}
+		s := service.New(service.Config{Store: routinetest.NewStore(), Browser: b})
+		e, err := s.Execute(t.Context(), ann, create(t, s, ann, definitionOf(operations, "")).ID, service.Call{})
+		if err != nil || !slices.Equal(e.Result.Warnings, want) || len(e.Files) != 1 {
+			t.Errorf("%s: %q, files %v, %v", operations, e.Result.Warnings, e.Files, err)
+		}
 	}
 }

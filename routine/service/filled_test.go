@@ -165,3 +165,37 @@ func TestHTTPOnlyCookiesOfGetCookiesAreHidden(t *testing.T) {
 		}
 	}
 }
+
+// A request that has values of secret parameters says so, and which, as the page judges where
+// its redirects lead.
+func TestRequestsSayWhichSecretsTheyHave(t *testing.T) {
+	for endpoint, want := range map[string]string{
+		`{"url":"https://a.test/?k={{k}}"}`:                                          "key-1",
+		`{"url":"https://a.test/","headers":{"X-K":"{{k}}","X-N":"n={{n}}"}}`:        "key-1 42",
+		`{"url":"https://{{o}}:{{k}}@a.test/"}`:                                      "key-1",
+		`{"url":"https://a.test/","method":"POST","body":{"k":"{{k}}","o":"{{o}}"}}`: "key-1",
+		`{"url":"https://a.test/","method":"POST","body":["{{k}}","{{n}}"]}`:         "key-1 42",
+		`{"url":"https://a.test/","method":"POST","body":"{{n}}"}`:                   "42",
+		`{"url":"https://a.test/?o={{o}}"}`:                                          "",
+	} {
+		for _, operation := range []string{`{"type":"fetch","endpoint":` + endpoint + `}`, `{"type":"download","filename":"{{k}}","endpoint":` + endpoint + `}`} {
+			var got []string
+			page := routinetest.Page{Fetch: func(_ context.Context, f routine.Fetch, _ int64) (routine.Response, error) {
+				if f.Release != nil {
+					for _, text := range f.Release.Texts {
+						got = append(got, string(text))
+					}
+					if f.Release.Rules != nil || f.Release.Secret != "" || len(got) == 0 {
+						t.Errorf("%s: %+v", operation, f.Release)
+					}
+				}
+				return routine.Response{URL: f.URL, Status: 200}, nil
+			}}
+			_, err := runOnce(t, page, operation+`,{"type":"sleep","timeout_seconds":0}`,
+				`{"name":"k","x-secret":true},{"name":"n","type":"integer","x-secret":true},{"name":"o"}`, `{"k":"key-1","n":42,"o":"open"}`)
+			if err != nil || strings.Join(got, " ") != want {
+				t.Errorf("%s: %q, want %q: %v", operation, got, want, err)
+			}
+		}
+	}
+}

@@ -1,9 +1,11 @@
 package service
 
 import (
-	"rote/routine"
+	"context"
 	"sync"
 	"time"
+
+	"rote/routine"
 )
 
 const (
@@ -15,6 +17,9 @@ const (
 	// can prove that the browser works again.
 	unhealthyTime = 30 * time.Second
 )
+
+// countTimeout is how long Statistics waits for the store.
+const countTimeout = 2 * time.Second
 
 // browserHealth remembers how the last attempts to open a page ended.
 type browserHealth struct {
@@ -68,6 +73,18 @@ func (s *Service) MayReadStatistics(p routine.Principal) error { return may(p, t
 func (s *Service) Statistics() routine.Statistics {
 	t := routine.Statistics{RunningLimit: s.queue.places, WaitingLimit: s.queue.limit, StoreBytes: -1}
 	t.Running, t.Waiting = s.queue.counts()
+	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
+	defer cancel()
+	queued, err := s.store.CountQueued(ctx)
+	for _, n := range queued {
+		t.WaitingRuns += n
+	}
+	if err != nil {
+		t.WaitingRuns = -1
+	}
+	if t.WaitingWebhooks, err = s.store.CountDueWebhooks(ctx, s.now()); err != nil {
+		t.WaitingWebhooks = -1
+	}
 	if size, err := s.store.Size(); err == nil {
 		t.StoreBytes = size
 	}

@@ -4,10 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"rote/routine"
 	"slices"
 	"strings"
 	"time"
+
+	"rote/routine"
 )
 
 // maxIdempotencyKey is the longest key in bytes.

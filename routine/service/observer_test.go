@@ -17,6 +17,7 @@ import (
 
 // watcher is an Observer that counts.
 type watcher struct {
+	routine.NoObserver
 	mu     sync.Mutex
 	counts map[string]int
 }

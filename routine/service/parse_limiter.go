@@ -2,9 +2,10 @@ package service
 
 import (
 	"context"
-	"rote/routine"
 	"sync/atomic"
 	"time"
+
+	"rote/routine"
 
 	"golang.org/x/sync/semaphore"
 )

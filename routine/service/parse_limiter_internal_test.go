@@ -2,10 +2,11 @@ package service
 
 import (
 	"context"
-	"rote/routine"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"rote/routine"
 )
 
 var (

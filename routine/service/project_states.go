@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
 	"rote/routine"
 )
 
@@ -11,7 +12,7 @@ import (
 // not incognito starts with the saved browser state of the caller's project, whoever wrote
 // the routine. CodeStoreUnavailable.
 func (s *Service) pageOptions(ctx context.Context, caller routine.Principal, d *routine.Definition) (routine.PageOptions, error) {
-	o := routine.PageOptions{AllowedHosts: caller.AllowedHosts, KeepState: !d.Incognito, MaxFiles: s.maxResult,
+	o := routine.PageOptions{AllowedHosts: caller.AllowedHosts, KeepState: !d.Incognito, Block: d.Block, MaxFiles: s.maxResult,
 		Turn: s.transfers.forOrganization(caller.OrganizationID)}
 	if d.Incognito {
 		return o, nil
@@ -33,24 +34,40 @@ func (s *Service) pageOptions(ctx context.Context, caller routine.Principal, d *
 	return o, nil
 }
 
-// saveProjectState saves the browser state of a completed run for the next run of the
-// caller's project. If that fails, the run has still done its work: the result gets a
-// warning.
-func (s *Service) saveProjectState(ctx context.Context, caller routine.Principal, page routine.Page, result *routine.Result) {
+// readProjectState reads the browser state of a completed run from its page. It is saved
+// with the end of the execution, for the next run of the project.
+func (s *Service) readProjectState(ctx context.Context, e *routine.Execution, projectID string, page routine.Page) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	state, err := page.State(ctx)
-	if err == nil {
-		err = s.store.SaveProjectState(ctx, caller.OrganizationID, caller.ProjectID, state, s.now())
+	e.State = &routine.BrowserState{ProjectID: projectID}
+	var err error
+	if e.State.Data, err = page.State(ctx); err != nil {
+		s.dropState(ctx, e, err)
 	}
-	var known *routine.Error
-	switch {
-	case err == nil:
-	case errors.As(err, &known):
-		result.Warnings = append(result.Warnings, "the browser state was not saved: "+known.Message)
-	default:
+}
+
+// saveProjectState saves the browser state of a completed run that is not stored.
+func (s *Service) saveProjectState(ctx context.Context, run *activeRun) {
+	if run.execution.State == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	if err := s.store.SaveProjectState(ctx, run.caller.OrganizationID, run.execution.State, s.now()); err != nil {
+		s.dropState(ctx, run.execution, err)
+	}
+}
+
+// dropState leaves out the browser state of a run that has done its work, because of err.
+// The result gets a warning.
+func (s *Service) dropState(ctx context.Context, e *routine.Execution, err error) {
+	projectID := e.State.ProjectID
+	e.State = nil
+	warning := fmt.Sprintf("the browser state was not saved for the next run of project %s: the service's log says why", routine.Quote(projectID))
+	if known, ok := errors.AsType[*routine.Error](err); ok {
+		warning = "the browser state was not saved: " + known.Message
+	} else {
 		s.log.ErrorContext(ctx, "browser state could not be saved", "error", err)
-		result.Warnings = append(result.Warnings, fmt.Sprintf("the browser state was not saved for the next run of project %s: the service's log says why",
-			routine.Quote(caller.ProjectID)))
 	}
+	e.Result.Warnings = append(e.Result.Warnings, warning)
 }

@@ -5,10 +5,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"rote/routine"
 	"slices"
 	"sync"
 	"time"
+
+	"rote/routine"
 )
 
 // queue decides which executions run and which wait. It is fair between organizations: a
@@ -86,10 +87,16 @@ func (q *queue) enter(organization string) (*ticket, error) {
 func (q *queue) full(own, free int) error {
 	message := fmt.Sprintf("the queue is full: %d executions run and %d wait. Call again later", q.running, q.waiting)
 	if free > 0 {
-		message = fmt.Sprintf("too many executions of your organization wait already: %d. "+
-			"The rest of the queue (%d) is kept for other organizations. Call again when some of yours have ended", own, free)
+		return tooManyWaiting(own, free)
 	}
 	return &routine.Error{Code: routine.CodeBusy, Message: message, RetryAfter: time.Second}
+}
+
+// tooManyWaiting returns the error for an execution of an organization with own waiting
+// executions, of at most free.
+func tooManyWaiting(own, free int) error {
+	return &routine.Error{Code: routine.CodeBusy, RetryAfter: time.Second, Message: fmt.Sprintf("too many executions of your organization wait already: %d. "+
+		"The rest of the queue (%d) is kept for other organizations. Call again when some of yours have ended", own, free)}
 }
 
 // serve moves waiting tickets to free places.

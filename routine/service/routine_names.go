@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"rote/routine"
 	"slices"
 	"strings"
+
+	"rote/routine"
 )
 
 // maxNamesakes limits how many routines of one name are read.

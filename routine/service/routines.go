@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"rote/routine"
-	"rote/routine/definition"
 	"slices"
 	"strings"
+
+	"rote/routine"
+	"rote/routine/definition"
 )
 
 // Routine returns one routine. For callers outside its organization the declarations of its
@@ -205,6 +206,9 @@ func (s *Service) PatchRoutine(ctx context.Context, p routine.Principal, id stri
 		}
 		defer done()
 		warnings, err = applyMergePatch(r, text)
+		if err == nil {
+			warnings = s.withUnknownSecrets(ctx, p, &r.Definition, warnings)
+		}
 		if may(p, toRead, nil) != nil {
 			warnings, err = withheldProblems(warnings, err, func(found []routine.Problem) []routine.Problem { return patchProblems(text, status, found) })
 		}
@@ -257,6 +261,7 @@ func (s *Service) JSONPatchRoutine(ctx context.Context, p routine.Principal, id 
 		if m, warnings, err = definition.ApplyJSONPatch(&r.Definition, r.Status, text); err != nil {
 			return err
 		}
+		warnings = s.withUnknownSecrets(ctx, p, &m.Definition, warnings)
 		return setMerged(r, m)
 	})
 	return r, warnings, err

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"rote/routine"
 	"slices"
 	"time"
+
+	"rote/routine"
 )
 
 // saveTimeout limits one write of an execution or its files to the store.
@@ -17,31 +18,54 @@ const saveTimeout = 10 * time.Second
 const unsavedWarning = "the database did not answer when the run ended: the execution is recorded as soon as it does. " +
 	"The run itself is done: do not repeat it because of this"
 
-// createExecution stores a new execution. It does not use the context of the caller:
-// otherwise, after a caller has gone, nobody could know whether the row exists. The
-// error wraps ErrKeyTaken if another execution has the idempotency key.
-func (s *Service) createExecution(ctx context.Context, e *routine.Execution) error {
+// createExecution stores the execution of a new run: as running if the run has its place
+// in the queue already, so that it need not be changed a moment later, and otherwise as
+// pending. Callers are told that it is pending first, in either case.
+//
+// It does not use the context of the caller: otherwise, after a caller has gone, nobody
+// could know whether the row exists. The error wraps ErrKeyTaken if another execution has
+// the idempotency key.
+func (s *Service) createExecution(ctx context.Context, run *activeRun) error {
+	e := *run.execution
+	e.QueuedCall = run.queuedCall
+	if run.queuedCall == nil && run.ticket.isRunning() {
+		run.startedAt = new(s.now())
+		e.Status, e.StartedAt = routine.ExecutionRunning, run.startedAt
+	}
 	saving, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
-	if err := s.store.CreateExecution(saving, e); err != nil {
+	if err := s.store.CreateExecution(saving, &e); err != nil {
 		return storeError(ctx, "create execution", err)
 	}
 	return nil
 }
 
 // recordEnd stores and logs the end of a run that ended with err, or completed if err is
-// nil. It works also after ctx has ended. A store that does not answer is not a failure
-// of the run, because a caller who got an error would run the routine again: the
-// execution is saved later, and its result has a warning.
-func (s *Service) recordEnd(ctx context.Context, run *activeRun, err error) {
+// nil. It works also after ctx has ended, and returns the error of the run. A store that
+// does not answer is not a failure of the run, because a caller who got an error would run
+// the routine again: the execution is saved later, and its result has a warning. If another
+// process has ended the execution, because this one looked dead, its end is that of the run.
+func (s *Service) recordEnd(ctx context.Context, run *activeRun, err error) error {
 	e := run.execution
 	s.setEnd(e, err)
 	saveErr := s.saveEnd(context.WithoutCancel(ctx), e)
+	if errors.Is(saveErr, routine.ErrStateKey) {
+		s.dropState(ctx, e, saveErr)
+		saveErr = s.saveEnd(context.WithoutCancel(ctx), e)
+	}
 	attrs := []any{"execution_id", e.ID, "routine_id", e.RoutineID, "status", e.Status, "duration_seconds", *e.DurationSeconds}
 	if err != nil {
 		attrs = append(attrs, "code", e.ErrorCode)
 		if cause := routine.HiddenCause(err); cause != nil {
 			attrs = append(attrs, "error", cause)
+		}
+	}
+	if errors.Is(saveErr, routine.ErrFinal) {
+		if stored := s.storedEnd(ctx, e.ID); stored != nil {
+			s.log.WarnContext(ctx, "the end of a run was not recorded, because another process has ended its execution", append(attrs, "recorded", stored.ErrorCode)...)
+			*e = *stored
+			run.emitStatus()
+			return failureOf(e)
 		}
 	}
 	if saveErr != nil {
@@ -54,12 +78,25 @@ func (s *Service) recordEnd(ctx context.Context, run *activeRun, err error) {
 		s.log.InfoContext(ctx, "execution", attrs...)
 	}
 	run.emitStatus()
+	return err
+}
+
+// storedEnd returns the execution with this id as it is stored, also after ctx has ended.
+// It returns nil if the store does not answer.
+func (s *Service) storedEnd(ctx context.Context, id string) *routine.Execution {
+	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	e, err := s.store.Execution(reading, id)
+	if err != nil || e.Open() {
+		return nil
+	}
+	return e
 }
 
 // setEnd sets the status, the time and the error with which an execution ended.
 func (s *Service) setEnd(e *routine.Execution, err error) {
 	at := s.now()
-	took := at.Sub(e.CreatedAt).Seconds()
+	took := max(at.Sub(e.CreatedAt), 0).Seconds() // clocks may differ, and be set back
 	e.Status, e.CompletedAt, e.DurationSeconds = routine.ExecutionCompleted, &at, &took
 	if e.Result != nil {
 		e.OperationsDone = len(e.Result.OperationsMetadata)
@@ -68,7 +105,7 @@ func (s *Service) setEnd(e *routine.Execution, err error) {
 		return
 	}
 	failure := routine.AsError(err)
-	e.Status, e.Error, e.ErrorCode = routine.ExecutionFailed, &failure.Message, failure.Code
+	e.Status, e.Error, e.ErrorCode, e.State = routine.ExecutionFailed, &failure.Message, failure.Code, nil
 	if e.Result != nil {
 		e.Result.OK, e.Result.Error = false, &failure.Message
 	}
@@ -108,7 +145,13 @@ func (s *Service) saveUnsaved(ctx context.Context) error {
 	s.mu.Unlock()
 	var faults []error
 	for _, e := range all {
-		if err := s.saveEnd(ctx, e); err != nil && !errors.Is(err, routine.ErrFinal) {
+		err := s.saveEnd(ctx, e)
+		if errors.Is(err, routine.ErrStateKey) {
+			stateless := *e // others read e
+			stateless.State = nil
+			err = s.saveEnd(ctx, &stateless)
+		}
+		if err != nil && !errors.Is(err, routine.ErrFinal) {
 			faults = append(faults, err)
 			continue
 		}
@@ -137,7 +180,8 @@ func (s *Service) saveUnsavedAtExit(ctx context.Context) {
 }
 
 // keepFiles stores the files that the pages of a run downloaded as files of its
-// execution. A file that cannot be stored becomes a warning in the result.
+// execution. A file that cannot be stored becomes a warning in the result, and so does one
+// that arrived although an operation has set the result: its author may not expect it.
 func (s *Service) keepFiles(ctx context.Context, e *routine.Execution, files []routine.File) {
 	for i := range files {
 		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
@@ -149,6 +193,10 @@ func (s *Service) keepFiles(ctx context.Context, e *routine.Execution, files []r
 			continue
 		}
 		e.Files = append(e.Files, files[i].FileInfo)
+		if e.Result.OK && e.Result.Data != nil && !e.Result.IsBase64 {
+			e.Result.Warnings = append(e.Result.Warnings,
+				fmt.Sprintf("the page sent the file %s, which is not the result, because an operation set that: it is kept with the execution", files[i].Name))
+		}
 	}
 }
 

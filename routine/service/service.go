@@ -4,15 +4,19 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"maps"
-	"rote/routine"
-	"rote/routine/definition"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"rote/routine"
+	"rote/routine/definition"
+	"rote/routine/jobs"
 )
 
 // Service has everything that a front end can do. It alone applies the rules about who may
@@ -21,8 +25,11 @@ type Service struct {
 	store     routine.Store
 	browser   routine.Browser
 	sender    routine.Sender
+	jobs      routine.JobQueue
+	providers []routine.SecretProvider
 	observer  routine.Observer
 	retention routine.Retention
+	schedules bool // Config.Schedules
 	log       *slog.Logger
 	now       func() time.Time
 
@@ -32,6 +39,7 @@ type Service struct {
 	// What limits work that runs at the same time.
 	maxResult    int64
 	queue        *queue        // of executions
+	storeQueue   storeQueue    // of executions that processes share
 	parseLimiter *parseLimiter // of calls that parse definitions
 	largeTexts   *turns        // of runs whose sanitizers work on a large text
 	transfers    *turns        // of runs that move large data out of their pages
@@ -39,15 +47,22 @@ type Service struct {
 	routines      cache[string, routine.Routine] // by id
 	tokens        cache[[32]byte, routine.Token] // by hash
 	browserHealth browserHealth
+	changes       changeSignals
 
 	mu      sync.Mutex
 	running map[string]*activeRun         // by execution id
+	claims  map[*atomic.Bool]string       // ids of the executions that are being claimed; see awaitCancel
 	unsaved map[string]*routine.Execution // ended executions that are not saved yet, by id
 	used    map[string]time.Time          // when the last use of a token was recorded, by token id
 	// done counts the active runs and the records of token uses, for which Close waits.
 	done sync.WaitGroup
 
 	stopping chan struct{} // closed when no more calls are taken
+
+	shareRuns bool
+	async     int
+	queueTime time.Duration
+	runMade   chan struct{} // receives after this process has queued an execution
 }
 
 // Config has the parts and settings of a Service. Store and Browser are required; the zero
@@ -60,14 +75,30 @@ type Config struct {
 	// Concurrency is how many executions run at the same time (default 1), Queue how many
 	// more may wait (default none).
 	Concurrency, Queue int
+	// ShareRuns makes Start save runs in the queue of the store, from which each process
+	// takes them that has Async. Otherwise Start runs them in this process, and they end
+	// with it.
+	ShareRuns bool
+	// Async is how many runs from the queue of the store this process does at once, of its
+	// Concurrency; 0: none.
+	Async int
+	// QueueTime is how long the runs of Start may wait for a place; 0 means an hour.
+	QueueTime time.Duration
 	// MaxResult limits the bytes of one run's data before encoding; 0 means no limit.
 	MaxResult int64
 	// Sender sends webhooks; nil means that calls with a callback URL are refused.
 	Sender routine.Sender
+	// Jobs hands out the work that the store keeps for later; nil means that the store is
+	// asked for it at intervals.
+	Jobs routine.JobQueue
+	// Providers have the values of secrets that are not in the store.
+	Providers []routine.SecretProvider
 	// Observer is called for executions and webhooks; nil means no observer.
 	Observer routine.Observer
 	// Retention says which executions Maintain keeps.
 	Retention routine.Retention
+	// Schedules makes Maintain start the runs of the schedules that are due.
+	Schedules bool
 	// AdminToken is the secret of a token for the user admin of the organization and
 	// project default, with every scope; empty means that there is no such token.
 	AdminToken string
@@ -78,7 +109,8 @@ type Config struct {
 
 // New returns a Service. It must be closed before its Store and Browser.
 func New(c Config) *Service {
-	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, observer: c.Observer, retention: c.Retention, log: c.Log, now: c.Now,
+	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, jobs: c.Jobs, providers: c.Providers, observer: c.Observer, retention: c.Retention,
+		schedules: c.Schedules, log: c.Log, now: c.Now,
 		maxResult:    c.MaxResult,
 		queue:        newQueue(max(c.Concurrency, 1), max(c.Queue, 0)),
 		parseLimiter: newParseLimiter(),
@@ -87,9 +119,12 @@ func New(c Config) *Service {
 		routines:     newCache[string, routine.Routine](),
 		tokens:       newCache[[32]byte, routine.Token](),
 		running:      map[string]*activeRun{},
+		claims:       map[*atomic.Bool]string{},
 		unsaved:      map[string]*routine.Execution{},
 		used:         map[string]time.Time{},
-		stopping:     make(chan struct{})}
+		stopping:     make(chan struct{}),
+		shareRuns:    c.ShareRuns, async: c.Async, queueTime: cmp.Or(c.QueueTime, defaultQueueTime),
+		runMade: make(chan struct{}, 1)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -99,6 +134,9 @@ func New(c Config) *Service {
 	if s.now == nil {
 		// As times are stored, so that an answer has the same times each time.
 		s.now = func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+	}
+	if s.jobs == nil {
+		s.jobs = &jobs.Poller{Store: s.store, Log: s.log, Now: s.now}
 	}
 	if c.AdminToken != "" {
 		s.adminToken, s.hasAdmin = hashToken(c.AdminToken), true
@@ -179,7 +217,11 @@ func (s *Service) Validate(ctx context.Context, p routine.Principal, body []byte
 		return nil, nil, err
 	}
 	defer done()
-	return definition.ParseBody(body)
+	d, warnings, err := definition.ParseBody(body)
+	if err != nil {
+		return d, warnings, err
+	}
+	return d, s.withUnknownSecrets(ctx, p, d, warnings), nil
 }
 
 // parse is definition.Parse as soon as p is admitted. CodeBusy too.
@@ -189,7 +231,11 @@ func (s *Service) parse(ctx context.Context, p routine.Principal, text []byte) (
 		return nil, nil, err
 	}
 	defer done()
-	return definition.Parse(text)
+	d, warnings, err := definition.Parse(text)
+	if err != nil {
+		return d, warnings, err
+	}
+	return d, s.withUnknownSecrets(ctx, p, d, warnings), nil
 }
 
 // Ready returns nil if calls are accepted, the store answers and the browser opens pages. It

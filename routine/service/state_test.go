@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,11 +32,31 @@ func (keylessStore) ProjectState(context.Context, string, string) ([]byte, error
 	return nil, fmt.Errorf("%w: /etc/key can be used by other users", routine.ErrStateKey)
 }
 
-// fullStore cannot save states.
-type fullStore struct{ *routinetest.Store }
+// lockedStore cannot encrypt states.
+type lockedStore struct{ *routinetest.Store }
 
-func (fullStore) SaveProjectState(context.Context, string, string, []byte, time.Time) error {
-	return errors.New("disk full")
+func (lockedStore) SaveProjectState(context.Context, string, *routine.BrowserState, time.Time) error {
+	return fmt.Errorf("seal: %w: /etc/key is gone", routine.ErrStateKey)
+}
+
+func (s lockedStore) FinishExecution(ctx context.Context, e *routine.Execution) error {
+	if e.State != nil {
+		return fmt.Errorf("seal: %w: /etc/key is gone", routine.ErrStateKey)
+	}
+	return s.Store.FinishExecution(ctx, e)
+}
+
+// lateStore saves no end of an execution until it is open.
+type lateStore struct {
+	*routinetest.Store
+	open *atomic.Bool
+}
+
+func (s lateStore) FinishExecution(ctx context.Context, e *routine.Execution) error {
+	if !s.open.Load() {
+		return errors.New("disk full")
+	}
+	return s.Store.FinishExecution(ctx, e)
 }
 
 const keeping = `{"name":"n","description":"d","incognito":false,"operations":[{"type":"navigate","url":"https://shop.test/"}]}`
@@ -79,10 +100,64 @@ func TestSavedState(t *testing.T) {
 	if routine.CodeOf(err) != routine.CodeStoreUnavailable || !strings.Contains(err.Error(), "--state-key") {
 		t.Fatal(err)
 	}
-	_, e, err := run(fullStore{store}, ann, keeping, routinetest.Page{})
-	if err != nil || len(e.Result.Warnings) == 0 || !strings.Contains(strings.Join(e.Result.Warnings, ""), "was not saved") {
+	_, e, err := run(lockedStore{store}, ann, keeping, routinetest.Page{State: []byte("unsealed")})
+	wantStateWarning(t, e, err)
+}
+
+func wantStateWarning(t *testing.T, e *routine.Execution, err error) {
+	t.Helper()
+	warnings := strings.Join(e.Result.Warnings, "")
+	if err != nil || !strings.Contains(warnings, "was not saved for the next run") || strings.Contains(warnings, "/etc") {
 		t.Fatal(e.Result.Warnings, err)
 	}
+}
+
+// executeKeeping stores a routine that keeps the browser state, and runs it.
+func executeKeeping(t *testing.T, s *service.Service) *routine.Execution {
+	t.Helper()
+	ann := routine.Principal{UserID: "ann", OrganizationID: "o", ProjectID: "p", Scopes: routine.DefaultScopes}
+	r, _, err := s.CreateRoutine(t.Context(), ann, []byte(keeping), service.Idempotency{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := s.Execute(t.Context(), ann, r.ID, service.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// A run whose state cannot be encrypted ends as completed, without a state.
+func TestStateThatCannotBeEncrypted(t *testing.T) {
+	store := routinetest.NewStore()
+	s := service.New(service.Config{Store: lockedStore{store}, Browser: &routinetest.Browser{Page: routinetest.Page{State: []byte("unsealed")}}})
+	defer s.Close(t.Context())
+	e := executeKeeping(t, s)
+	wantStateWarning(t, e, nil)
+	stored, err := store.Execution(t.Context(), e.ID)
+	if err != nil || stored.Status != routine.ExecutionCompleted {
+		t.Fatal(stored, err)
+	}
+	wantStateWarning(t, stored, nil)
+}
+
+// A run whose end is not saved leaves no state, until the end is saved.
+func TestStateIsSavedWithTheEnd(t *testing.T) {
+	store := lateStore{routinetest.NewStore(), new(atomic.Bool)}
+	want := func(want string) {
+		t.Helper()
+		if state, err := store.ProjectState(t.Context(), "o", "p"); err != nil || string(state) != want {
+			t.Fatalf("state %q, want %q: %v", state, want, err)
+		}
+	}
+	s := service.New(service.Config{Store: store, Browser: &routinetest.Browser{Page: routinetest.Page{State: []byte("of the run")}}})
+	executeKeeping(t, s)
+	want("")
+	store.open.Store(true)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	s.Maintain(ended) // saves what is left at its end
+	want("of the run")
 }
 
 // Why a key file cannot be used is for the service's owner, and not for callers.

@@ -7,11 +7,12 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
-	"rote/routine"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"rote/routine"
 
 	"github.com/google/uuid"
 )
@@ -43,6 +44,21 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (routine.Prin
 	p := t.Principal
 	p.TokenID = t.ID
 	return p, nil
+}
+
+// validToken returns the token with an id, or nil if there is none or it is not valid at a
+// time. CodeStoreUnavailable.
+func (s *Service) validToken(ctx context.Context, id string, now time.Time) (*routine.Token, error) {
+	t, err := s.store.TokenByID(ctx, id)
+	switch {
+	case errors.Is(err, routine.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, storeError(ctx, "read token", err)
+	case !t.Valid(now):
+		return nil, nil
+	}
+	return t, nil
 }
 
 // lastUsePrecision is the precision of a token's last use. To record each use would make

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"rote/routine"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"rote/routine"
 )
 
 // An organization whose work waits is given its turn after the next work of each

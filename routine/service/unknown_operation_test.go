@@ -2,10 +2,11 @@ package service_test
 
 import (
 	"encoding/json"
+	"testing"
+
 	"rote/routine"
 	"rote/routine/routinetest"
 	"rote/routine/service"
-	"testing"
 )
 
 // A stored definition with an operation that this version does not know loads, so

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+
 	"rote/routine"
 )
 
@@ -45,5 +46,15 @@ func (s *Service) routineToRun(ctx context.Context, p routine.Principal, id stri
 	if call.Definition != nil {
 		return &routine.Routine{Definition: *call.Definition, OrganizationID: p.OrganizationID}, nil
 	}
-	return s.find(ctx, p, toExecute, id)
+	r, err := s.find(ctx, p, toExecute, id)
+	if err != nil || call.Version == 0 || call.Version == r.Version {
+		return r, err
+	}
+	v, err := s.version(ctx, p, r, call.Version)
+	if err != nil {
+		return nil, err
+	}
+	earlier := *r
+	earlier.Definition, earlier.Version = *v.Definition, v.Number
+	return &earlier, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+
 	"rote/routine"
 
 	"github.com/wI2L/jsondiff"

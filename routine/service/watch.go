@@ -2,9 +2,10 @@ package service
 
 import (
 	"context"
-	"rote/routine"
 	"slices"
 	"time"
+
+	"rote/routine"
 )
 
 // Sequence numbers of events: accepted, running, one for each operation of the routine,
@@ -20,7 +21,7 @@ func endedSequence(e *routine.Execution) int { return operationSequence(e.Operat
 
 // Watch calls send for each event of an execution after a sequence number, oldest first:
 // past events at once, later ones when they happen. after 0 means all events. Events of
-// an execution in another process may come a second late.
+// an execution in another process may come a few seconds late.
 //
 // Watch returns nil after the event of the end, the error of send, the cause of ctx when
 // it ends, CodeShuttingDown after Close, or an error with a code of Execution.

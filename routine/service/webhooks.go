@@ -8,9 +8,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
-	"rote/routine"
 	"strconv"
 	"time"
+
+	"rote/routine"
 )
 
 const (
@@ -18,9 +19,6 @@ const (
 	maxCallbackURL = 2048
 	// sendTimeout limits one attempt to send a webhook.
 	sendTimeout = 10 * time.Second
-	// leaseTime is how long a process has to send and settle a webhook. After that
-	// another process may send it.
-	leaseTime = 30 * time.Second
 )
 
 // checkCallback returns the callback of an execute call of p, or nil if the call has no

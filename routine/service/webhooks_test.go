@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -293,6 +294,41 @@ func TestRetention(t *testing.T) {
 		}
 		if _, total, err := s.Executions(t.Context(), ann, routine.ExecutionFilter{}); err != nil || total != 2 {
 			t.Errorf("%d are kept, %v", total, err)
+		}
+	})
+}
+
+// prunings is a store that counts the calls of Prune by retention.
+type prunings struct {
+	*routinetest.Store
+	mu    sync.Mutex
+	calls map[routine.Retention]int
+}
+
+func (p *prunings) Prune(ctx context.Context, r routine.Retention, now time.Time) (int, error) {
+	p.mu.Lock()
+	p.calls[r]++
+	p.mu.Unlock()
+	return p.Store.Prune(ctx, r, now)
+}
+
+// A process that keeps all executions does not prevent others from deleting theirs, and
+// removes what nobody needs.
+func TestRetentionOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &prunings{Store: routinetest.NewStore(), calls: map[routine.Retention]int{}}
+		_, stopFirst := maintained(store, &receiver{})
+		defer stopFirst()
+		time.Sleep(time.Minute) // of the test's own clock
+		day := routine.Retention{Age: 24 * time.Hour}
+		_, stopSecond := maintained(store, &receiver{}, func(c *service.Config) { c.Retention = day })
+		defer stopSecond()
+		time.Sleep(time.Minute)
+		store.mu.Lock()
+		defer store.mu.Unlock()
+		want := map[routine.Retention]int{{}: 1, day: 1}
+		if !maps.Equal(store.calls, want) {
+			t.Errorf("pruned %v, want %v", store.calls, want)
 		}
 	})
 }

@@ -25,6 +25,9 @@ type changeCounter struct {
 	// to the connection.
 	seenVersion int64
 	lastChanges routine.Changes
+	// commitsSeen grows when a read finds that something was committed since the
+	// read before it.
+	commitsSeen atomic.Uint64
 }
 
 // Changes returns how often routines and tokens have been changed.
@@ -65,6 +68,7 @@ func (w *changeCounter) read(ctx context.Context, pool *sql.DB) (_ routine.Chang
 	err = w.countsStmt.QueryRowContext(ctx).Scan(&w.lastChanges.Routines, &w.lastChanges.Tokens)
 	if err == nil {
 		w.seenVersion = version
+		w.commitsSeen.Add(1)
 	}
 	return w.lastChanges, err
 }

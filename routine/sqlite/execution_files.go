@@ -17,7 +17,7 @@ func (s *Store) PutFile(ctx context.Context, executionID string, f *routine.File
 		return fmt.Errorf("put file: %w", err)
 	}
 	defer data.discard()
-	return s.changeExecution(ctx, "put file of execution", executionID, func(tx *sql.Tx) error {
+	return s.changeExecution(ctx, "put file of execution", executionID, func(tx writer) error {
 		if err := data.moveIntoPlace(); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/rows"
 )
 
 // A key that was stored before keys had projects stays valid for the project and
@@ -47,7 +48,7 @@ func TestMigrationKeepsCallerOfIdempotencyKeys(t *testing.T) {
 				organization, user = "default", "admin"
 			}
 			_, err := write.ExecContext(ctx, `INSERT INTO idempotency_keys (organization_id, user_id, key, fingerprint, made_id, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-				organization, user, key, make([]byte, 32), made, micros(routinetest.Time))
+				organization, user, key, make([]byte, 32), made, rows.Micros(routinetest.Time))
 			must(t, err)
 		}
 	})

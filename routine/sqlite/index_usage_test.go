@@ -9,6 +9,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/rows"
 )
 
 func TestRoutineListsUseIndexes(t *testing.T) {
@@ -71,6 +72,27 @@ func TestOpenExecutionsUseIndex(t *testing.T) {
 	}
 }
 
+func TestExecutionsOfAScheduleUseIndex(t *testing.T) {
+	s := open(t, tempPath(t))
+	where, args := executionMatches(routine.ExecutionFilter{OrganizationID: "acme", ScheduleID: "s", Status: routine.ExecutionFailed})
+	for _, plan := range []string{explain(t, s, countQuery(`SELECT 1`+where), args), explain(t, s, executionPageQuery(where), append(args, 20, 0))} {
+		if !strings.Contains(plan, "INDEX executions_of_schedule (schedule_id=?)") {
+			t.Errorf("does not use the index:\n%s", plan)
+		}
+	}
+}
+
+func TestDueSchedulesUseIndexes(t *testing.T) {
+	s := open(t, tempPath(t))
+	plan := explain(t, s, dueSchedules, []any{1, rows.WrongClock, 10})
+	for _, want := range []string{"SEARCH schedules USING COVERING INDEX schedules_due (next_at<?)",
+		"SEARCH schedules USING COVERING INDEX schedules_moved (moved_at>?)", "SEARCH s USING INDEX sqlite_autoindex_schedules_1 (id=?)"} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("no %s in\n%s", want, plan)
+		}
+	}
+}
+
 // explain returns the plan, a line a step, with the step's parent in front.
 func explain(t *testing.T, s *Store, query string, args []any) string {
 	t.Helper()
@@ -126,7 +148,7 @@ func BenchmarkRoutinesOf100000(b *testing.B) {
 func fill(b *testing.B, s *Store, n int) {
 	b.Helper()
 	d := routinetest.Definition(b)
-	definition, err := encode(d)
+	definition, err := rows.Encode(d)
 	must(b, err)
 	words := d.SearchText()
 	tx, err := s.write.BeginTx(b.Context(), nil)
@@ -194,7 +216,7 @@ func BenchmarkClaimOf50000Webhooks(b *testing.B) {
 				INSERT INTO executions
 					(id, organization_id, routine_id, routine_name, routine_version, status, error_code, created_by, owner, created_at)
 				VALUES (?, 'acme', 'r', 'n', 1, 'failed', '', '', '', ?)`,
-				id, micros(e.CreatedAt))
+				id, rows.Micros(e.CreatedAt))
 			if err != nil {
 				return err
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"rote/routine"
+	"rote/routine/rows"
 )
 
 // owner marks this process as the owner of the executions that it creates. An open
@@ -44,10 +45,10 @@ const ownerInfix = ".owner-"
 const (
 	// The condition on status must be written as in the partial index
 	// executions_open, otherwise SQLite does not use the index.
-	selectOpenOwners = `SELECT DISTINCT owner FROM executions WHERE status IN ('pending', 'running')`
+	selectOpenOwners = `SELECT DISTINCT owner FROM executions WHERE status IN ('pending', 'running') AND owner <> ''`
 	failOpenOfOwner  = `
 		UPDATE executions SET status = ?, error = ?, error_code = ?, completed_at = ?,
-			duration_seconds = (? - created_at) / 1000000.0
+			duration_seconds = max(? - created_at, 0) / 1000000.0
 		WHERE owner = ? AND status IN ('pending', 'running')`
 )
 
@@ -159,8 +160,8 @@ func (s *Store) recoverFrom(ctx context.Context, id string, at time.Time) (int, 
 	defer func() { _ = lock.Close() }()
 
 	done, err := s.write.ExecContext(ctx, failOpenOfOwner,
-		routine.ExecutionFailed, "the process that ran it ended before the run did", routine.CodeInterrupted,
-		micros(at), micros(at), id)
+		routine.ExecutionFailed, rows.Interrupted, routine.CodeInterrupted,
+		rows.Micros(at), rows.Micros(at), id)
 	if err != nil {
 		return 0, err
 	}

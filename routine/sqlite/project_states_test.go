@@ -8,9 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"rote/routine"
+	"rote/routine/routinetest"
+	"rote/routine/rows"
 )
 
 func openAt(t *testing.T, path string, options ...Option) *Store {
@@ -23,19 +24,12 @@ func openAt(t *testing.T, path string, options ...Option) *Store {
 	return s
 }
 
-func saveState(t *testing.T, s *Store, project, state string) {
-	t.Helper()
-	if err := s.SaveProjectState(t.Context(), "o", project, []byte(state), time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestProjectStatesAreEncrypted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rote.db")
 	s := openAt(t, path)
 	const state = "a session cookie that nobody may read"
-	saveState(t, s, "p", state)
-	saveState(t, s, "q", state)
+	routinetest.SaveState(t, s, "o", "p", state)
+	routinetest.SaveState(t, s, "o", "q", state)
 	key := path + ".key"
 	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatal(info, err)
@@ -73,7 +67,7 @@ func TestProjectStatesAreEncrypted(t *testing.T) {
 		}
 	})
 	t.Run("another key", func(t *testing.T) {
-		elsewhere := openAt(t, path, KeyFile(filepath.Join(t.TempDir(), "key")))
+		elsewhere := openAt(t, path, Key(rows.KeyFile(filepath.Join(t.TempDir(), "key"))))
 		if _, err := elsewhere.ProjectState(t.Context(), "o", "q"); !errors.Is(err, routine.ErrSealed) {
 			t.Fatal(err)
 		}
@@ -82,8 +76,12 @@ func TestProjectStatesAreEncrypted(t *testing.T) {
 		if err := os.Rename(key, key+".away"); err != nil {
 			t.Fatal(err)
 		}
-		if err := again.SaveProjectState(t.Context(), "o", "new", []byte("x"), time.Unix(1, 0)); err == nil {
-			t.Error("a second key was made")
+		e := routinetest.Execution(t)
+		must(t, again.CreateExecution(t.Context(), e))
+		e = routinetest.Ended(e)
+		e.State = &routine.BrowserState{ProjectID: "new", Data: []byte("x")}
+		if err := again.FinishExecution(t.Context(), e); !errors.Is(err, routine.ErrStateKey) {
+			t.Errorf("a second key was made: %v", err)
 		}
 		if err := os.Rename(key+".away", key); err != nil {
 			t.Fatal(err)
@@ -97,10 +95,12 @@ func TestProjectStatesAreEncrypted(t *testing.T) {
 		if err := os.WriteFile(file, []byte("short"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := openAt(t, path, KeyFile(file)).ProjectState(t.Context(), "o", "q"); !errors.Is(err, routine.ErrStateKey) || !strings.Contains(err.Error(), "does not hold a key") {
+		_, err := openAt(t, path, Key(rows.KeyFile(file))).ProjectState(t.Context(), "o", "q")
+		if !errors.Is(err, routine.ErrStateKey) || !strings.Contains(err.Error(), "does not hold a key") {
 			t.Fatal(err)
 		}
-		if _, err := openAt(t, path, KeyFile(t.TempDir())).ProjectState(t.Context(), "o", "q"); !errors.Is(err, routine.ErrStateKey) || !strings.Contains(err.Error(), "is no file") {
+		_, err = openAt(t, path, Key(rows.KeyFile(t.TempDir()))).ProjectState(t.Context(), "o", "q")
+		if !errors.Is(err, routine.ErrStateKey) || !strings.Contains(err.Error(), "is no file") {
 			t.Fatal(err)
 		}
 	})
@@ -110,20 +110,20 @@ func TestProjectStatesAreEncrypted(t *testing.T) {
 func TestConcurrentFirstSavesShareOneKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rote.db")
 	openAt(t, path)
-	s := sealer{path + ".key"}
+	s := rows.Sealer{Keys: rows.KeyFile(path + ".key")}
 	var all sync.WaitGroup
-	sealed := make([][]byte, 8)
+	sealed := make([]rows.Sealed, 8)
 	for i := range sealed {
 		all.Go(func() {
 			var err error
-			if sealed[i], err = s.seal([]byte("text"), "place", true); err != nil {
+			if sealed[i], err = s.Seal([]byte("text"), "place", true); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
 	for _, b := range sealed {
-		if text, err := s.open(b, "place"); string(text) != "text" {
+		if text, err := s.Open(b, "place"); string(text) != "text" {
 			t.Fatal(err)
 		}
 	}

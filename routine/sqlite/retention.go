@@ -14,6 +14,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"rote/routine"
+	"rote/routine/rows"
 )
 
 // countAllSizes adds the parameters and the evidence to the sizes of executions
@@ -26,7 +27,7 @@ var countAllSizes = goose.NewGoMigration(9, &goose.GoFunc{RunTx: func(ctx contex
 
 // pruneBatch limits how many executions one transaction deletes, so that other
 // writers wait only for milliseconds.
-const pruneBatch = 200
+const pruneBatch = 100
 
 // tempMaxAge is the age at which a temporary file is considered left behind by
 // a crash. Writing one takes seconds.
@@ -34,13 +35,14 @@ const tempMaxAge = time.Hour
 
 // Prune deletes the executions that retention does not keep, expired
 // idempotency keys and unreferenced files. It returns the number of deleted
-// executions.
+// executions. A clock that is wrong deletes little: see retentionClock.
 func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (int, error) {
+	now = s.clock.bound(ctx, now, r.Age)
 	before, err := s.pruneLimit(ctx, r, now)
 	if err != nil {
-		return 0, wrap("prune executions", err)
+		return 0, rows.Wrap("prune executions", err)
 	}
-	alive := micros(now.Add(-routine.IdempotencyTime))
+	alive := rows.Micros(now.Add(-routine.IdempotencyTime))
 	total := 0
 	for {
 		var n int64
@@ -58,7 +60,7 @@ func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (
 			return err
 		})
 		if err != nil {
-			return total, wrap("prune executions", err)
+			return total, rows.Wrap("prune executions", err)
 		}
 		total += int(n)
 		if n < pruneBatch {
@@ -66,9 +68,9 @@ func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (
 		}
 	}
 	if _, err := s.write.ExecContext(ctx, `DELETE FROM idempotency_keys WHERE created_at <= ?`, alive); err != nil {
-		return total, wrap("prune idempotency keys", err)
+		return total, rows.Wrap("prune idempotency keys", err)
 	}
-	return total, wrap("sweep files", s.removeUnusedBlobs(ctx, now))
+	return total, rows.Wrap("sweep files", s.removeUnusedBlobs(ctx, now))
 }
 
 // pruneLimit returns the creation time in microseconds before which executions
@@ -76,7 +78,7 @@ func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (
 func (s *Store) pruneLimit(ctx context.Context, r routine.Retention, now time.Time) (int64, error) {
 	var before int64
 	if r.Age > 0 {
-		before = micros(now.Add(-r.Age))
+		before = rows.Micros(now.Add(-r.Age))
 	}
 	if r.Size <= 0 {
 		return before, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"rote/routine"
+	"rote/routine/rows"
 )
 
 // maxTagsPerStatement is below SQLite's limit of values in one statement.
@@ -49,15 +50,15 @@ func (s *Store) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routi
 	defer func() { _ = tx.Rollback() }()
 
 	query, args := routinePageQuery(f)
-	rows, err := tx.QueryContext(ctx, query, args...)
+	found, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list routines: %w", err)
 	}
-	defer rows.Close()
+	defer found.Close()
 	list := []*routine.Routine{}
 	var incomplete []int // indexes in list
-	for rows.Next() {
-		r, complete, err := scanRoutine(rows.Scan)
+	for found.Next() {
+		r, complete, err := rows.ScanRoutine(found.Scan)
 		if err != nil {
 			return nil, 0, fmt.Errorf("list routines: %w", err)
 		}
@@ -66,31 +67,32 @@ func (s *Store) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routi
 		}
 		list = append(list, r)
 	}
-	if err := rows.Err(); err != nil {
+	if err := found.Err(); err != nil {
 		return nil, 0, fmt.Errorf("list routines: %w", err)
 	}
-	_ = rows.Close() // rows.Err has reported any error
+	_ = found.Close() // found.Err has reported any error
 	for _, i := range incomplete {
-		if list[i], _, err = scanRoutine(tx.QueryRowContext(ctx, selectRoutine(`definition`, `0`)+`WHERE id = ?`, list[i].ID).Scan); err != nil {
+		if list[i], _, err = rows.ScanRoutine(tx.QueryRowContext(ctx, selectRoutine(`definition`, `0`)+`WHERE id = ?`, list[i].ID).Scan); err != nil {
 			return nil, 0, fmt.Errorf("list routines: %w", err)
 		}
 		list[i].OmitDetails()
 	}
 	// On the last page the total is known without a count.
 	if n := len(list); (f.Limit <= 0 || n < f.Limit) && (n > 0 || f.Offset == 0) {
-		return list, f.Offset + n, nil
+		return list, min(f.Offset+n, routine.MaxTotal+1), nil
 	}
 	var total int
 	matches, args := routineMatchQuery(f)
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM (`+matches+`)`, args...).Scan(&total); err != nil {
+	if err := tx.QueryRowContext(ctx, countQuery(matches), args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("count routines: %w", err)
 	}
 	return list, total, nil
 }
 
-// maxHeaderBytes is how much of a large definition is read to find its header,
-// which is stored first.
-const maxHeaderBytes = 128 << 10
+// countQuery returns a query for the number of rows of another one, at most MaxTotal+1.
+func countQuery(query string) string {
+	return fmt.Sprintf(`SELECT count(*) FROM (%s LIMIT %d)`, query, routine.MaxTotal+1)
+}
 
 // routinePageQuery returns a query that chooses the page using indexes only,
 // and reads only the rows of that page.
@@ -106,7 +108,7 @@ func routinePageQuery(f routine.RoutineFilter) (query string, args []any) {
 		definition = `NULL`
 	case f.MaxDefinition > 0:
 		partial = fmt.Sprintf(`octet_length(definition) > %d`, f.MaxDefinition)
-		definition = fmt.Sprintf(`CASE WHEN %s THEN substr(CAST(definition AS BLOB), 1, %d) ELSE definition END`, partial, maxHeaderBytes)
+		definition = fmt.Sprintf(`CASE WHEN %s THEN substr(CAST(definition AS BLOB), 1, %d) ELSE definition END`, partial, rows.MaxHeaderBytes)
 	}
 	query = `WITH page AS (` + matches + ` ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?)` +
 		selectRoutine(definition, partial) + `JOIN page USING (id) ORDER BY page.created_at DESC, id DESC`
@@ -154,10 +156,7 @@ func routineSubsetQuery(f routine.RoutineFilter, condition string, value ...any)
 	case f.Unpublished:
 		add(`(status <> 'active' OR is_mcp_tool_designated = 0)`)
 	default:
-		statuses := f.Statuses
-		if statuses == nil {
-			statuses = []routine.Status{routine.StatusDraft, routine.StatusActive}
-		}
+		statuses := rows.ListedStatuses(f)
 		marks := strings.TrimSuffix(strings.Repeat(`?, `, len(statuses)), `, `)
 		add(`status IN (` + marks + `)`)
 		for _, status := range statuses {
@@ -185,24 +184,24 @@ func routineSubsetQuery(f routine.RoutineFilter, condition string, value ...any)
 // fillListColumns fills the columns and tags that lists search, for routines
 // saved before they existed.
 var fillListColumns = goose.NewGoMigration(5, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-	rows, err := tx.QueryContext(ctx, `
+	found, err := tx.QueryContext(ctx, `
 		SELECT id, definition FROM routines JOIN routine_versions v ON v.routine_id = id AND v.version = routines.version`)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	defer found.Close()
 	definitions := map[string]routine.Definition{}
-	for rows.Next() {
+	for found.Next() {
 		var id string
 		var definition []byte
-		if err := rows.Scan(&id, &definition); err != nil {
+		if err := found.Scan(&id, &definition); err != nil {
 			return err
 		}
 		if definitions[id], err = routine.DecodeDefinition(definition); err != nil {
 			return err
 		}
 	}
-	if err := rows.Err(); err != nil {
+	if err := found.Err(); err != nil {
 		return err
 	}
 	for id, d := range definitions {

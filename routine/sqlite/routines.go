@@ -9,6 +9,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"rote/routine"
+	"rote/routine/rows"
 )
 
 // CreateRoutine saves r and its first version. It returns
@@ -107,7 +108,7 @@ func whyRoutineUnchanged(ctx context.Context, tx *sql.Tx, id string) error {
 // commitVersion saves the current state of r as a version and commits the
 // transaction.
 func commitVersion(ctx context.Context, tx *sql.Tx, r *routine.Routine, at int64, by string) error {
-	definition, err := encode(r.Definition)
+	definition, err := rows.Encode(r.Definition)
 	if err != nil {
 		return fmt.Errorf("encode definition: %w", err)
 	}
@@ -135,7 +136,7 @@ func selectRoutine(definition, partial string) string {
 
 // Routine reads one routine. It returns [routine.ErrNotFound].
 func (s *Store) Routine(ctx context.Context, id string) (*routine.Routine, error) {
-	r, _, err := scanRoutine(s.read.QueryRowContext(ctx, selectRoutine(`definition`, `0`)+`WHERE id = ?`, id).Scan)
+	r, _, err := rows.ScanRoutine(s.read.QueryRowContext(ctx, selectRoutine(`definition`, `0`)+`WHERE id = ?`, id).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("routine %s: %w", id, routine.ErrNotFound)
 	}
@@ -158,31 +159,4 @@ func (s *Store) DefinitionSize(ctx context.Context, id string, version int) (siz
 		return 0, fmt.Errorf("read size of definition: %w", err)
 	}
 	return size, nil
-}
-
-// scanRoutine reads a row of selectRoutine. If only the start of the definition
-// was read, it decodes the header; complete reports whether the start contained
-// all of it.
-func scanRoutine(scan func(...any) error) (r *routine.Routine, complete bool, err error) {
-	r = &routine.Routine{}
-	var (
-		definition []byte
-		partial    bool
-	)
-	err = scan(&r.ID, &r.OrganizationID, &r.ProjectID, &r.CreatedBy, &r.ToolName, &r.Status, &r.Version,
-		&r.CreatedAt, &r.UpdatedAt, &definition, &partial)
-	switch {
-	case err != nil:
-		return nil, false, err
-	case definition == nil:
-		return r, true, nil
-	case partial:
-		r.Definition, complete = routine.DecodeHeader(definition)
-		r.OmitDetails()
-		return r, complete, nil
-	}
-	if r.Definition, err = routine.DecodeDefinition(definition); err != nil {
-		return nil, false, fmt.Errorf("decode definition of routine %s: %w", r.ID, err)
-	}
-	return r, true, nil
 }

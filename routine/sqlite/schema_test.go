@@ -3,14 +3,17 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/rows"
 )
 
 func TestOpenRefusesForeignAndNewerFiles(t *testing.T) {
@@ -148,7 +151,7 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 	}
 	kept, err := s.TokenByHash(t.Context(), token.Hash)
 	must(t, err)
-	if kept.Scopes != routine.DefaultScopes || len(kept.AllowedHosts) != 0 || kept.LastUsedAt != nil {
+	if kept.Scopes != routine.DefaultScopes&^routine.ScopeSecretsRead || len(kept.AllowedHosts) != 0 || kept.LastUsedAt != nil {
 		t.Errorf("%+v", kept)
 	}
 }
@@ -201,7 +204,7 @@ func sizeOf(t *testing.T, s *Store, e *routine.Execution) int {
 
 func writeFirstSchema(t *testing.T, path string, r *routine.Routine, k *routine.Token) {
 	t.Helper()
-	definition, err := encode(r.Definition)
+	definition, err := rows.Encode(r.Definition)
 	must(t, err)
 	writeSchema(t, path, 1, func(write *sql.DB) {
 		_, err := write.ExecContext(t.Context(), `
@@ -216,7 +219,81 @@ func writeFirstSchema(t *testing.T, path string, r *routine.Routine, k *routine.
 		must(t, err)
 		_, err = write.ExecContext(t.Context(), `
 			INSERT INTO tokens (id, hash, user_id, organization_id, project_id, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-			k.ID, k.Hash[:], k.UserID, k.OrganizationID, k.ProjectID, micros(k.CreatedAt))
+			k.ID, k.Hash[:], k.UserID, k.OrganizationID, k.ProjectID, rows.Micros(k.CreatedAt))
 		must(t, err)
 	})
+}
+
+// A webhook that was saved before there were repeated jobs is handed out, and the jobs are
+// repeated.
+func TestMigrationAddsJobs(t *testing.T) {
+	path := tempPath(t)
+	writeSchema(t, path, 12, func(write *sql.DB) {
+		_, err := write.ExecContext(t.Context(), `
+			INSERT INTO executions (id, routine_id, routine_name, routine_version, status, error_code, created_at, created_by, organization_id, owner)
+			VALUES ('e', 'r', 'name', 1, 'failed', 'timeout', 1, 'ann', 'acme', 'o');
+			INSERT INTO webhooks (id, execution_id, organization_id, host, url, allowed_hosts, due_at, attempts)
+			VALUES ('msg_1', 'e', 'acme', 'a.example', 'https://a.example/', '[]', 1, 2)`)
+		must(t, err)
+	})
+	s := open(t, path)
+	claimed, err := s.ClaimWebhooks(t.Context(), routine.WebhookClaim{Now: routinetest.Time, Until: routinetest.Time, Limit: 9, PerOrganization: 9, PerHost: 9})
+	must(t, err)
+	if len(claimed) != 1 || claimed[0].ID != "msg_1" || claimed[0].Attempt != 3 {
+		t.Errorf("%+v", claimed)
+	}
+	for _, want := range []bool{true, false} {
+		if mine, err := s.ClaimRepeated(t.Context(), routine.JobPrune, routinetest.Time, routinetest.Time.Add(time.Hour)); mine != want || err != nil {
+			t.Errorf("claimed %t, %v; want %t", mine, err, want)
+		}
+	}
+}
+
+// Executions that were saved before there was a queue keep their owner, and others can be
+// queued.
+func TestMigrationAddsQueue(t *testing.T) {
+	path := tempPath(t)
+	writeSchema(t, path, 13, func(write *sql.DB) {
+		_, err := write.ExecContext(t.Context(), `
+			INSERT INTO executions (id, routine_id, routine_name, routine_version, status, error_code, created_at, created_by, organization_id, owner)
+			VALUES ('e', 'r', 'name', 1, 'pending', '', 1, 'ann', 'acme', 'o')`)
+		must(t, err)
+	})
+	s := open(t, path)
+	if _, _, err := s.ClaimExecution(t.Context(), "e", routinetest.Time, routinetest.QueueTime); !errors.Is(err, routine.ErrTaken) {
+		t.Errorf("claim of an execution that was not queued: %v", err)
+	}
+	e := routinetest.Execution(t, func(e *routine.Execution) { e.QueuedCall = []byte("call") })
+	must(t, s.CreateExecution(t.Context(), e))
+	if _, call, err := s.ClaimExecution(t.Context(), e.ID, routinetest.Time, routinetest.QueueTime); string(call) != "call" || err != nil {
+		t.Errorf("call %q, %v", call, err)
+	}
+}
+
+// A database that was made before there were schedules takes them, and keeps its executions
+// and webhooks.
+func TestMigrationAddsSchedules(t *testing.T) {
+	path := tempPath(t)
+	writeSchema(t, path, 14, func(write *sql.DB) {
+		_, err := write.ExecContext(t.Context(), `
+			INSERT INTO executions (id, routine_id, routine_name, routine_version, status, error_code, created_at, created_by, organization_id, owner)
+			VALUES ('e', 'r', 'name', 1, 'failed', 'timeout', 1, 'ann', 'acme', 'o');
+			INSERT INTO webhooks (id, execution_id, organization_id, host, url, allowed_hosts, due_at)
+			VALUES ('msg_1', 'e', 'acme', 'a.example', 'https://a.example/', '[]', 1)`)
+		must(t, err)
+	})
+	s := open(t, path)
+	e, err := s.Execution(t.Context(), "e")
+	must(t, err)
+	claimed, err := s.ClaimWebhooks(t.Context(), routine.WebhookClaim{Now: routinetest.Time, Until: routinetest.Time, Limit: 9, PerOrganization: 9, PerHost: 9})
+	must(t, err)
+	if e.ScheduleID != "" || len(claimed) != 1 || claimed[0].Notify != "" {
+		t.Errorf("%+v, %+v", e, claimed)
+	}
+	must(t, s.CreateSchedule(t.Context(), routinetest.Schedule(t), 1))
+	due, _, err := s.DueSchedules(t.Context(), routinetest.Time.Add(time.Hour), 9)
+	must(t, err)
+	if len(due) != 1 {
+		t.Errorf("%d schedules are due", len(due))
+	}
 }

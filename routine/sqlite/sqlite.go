@@ -8,16 +8,17 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -25,6 +26,7 @@ import (
 	"modernc.org/sqlite"
 
 	"rote/routine"
+	"rote/routine/rows"
 )
 
 const (
@@ -45,21 +47,26 @@ type Store struct {
 	// Goroutines that wait for the connection respect their contexts, which
 	// SQLite's own waiting does not. Reads do not wait for it.
 	write, read *sql.DB
+	prepared    sync.Map // *sql.Stmt by query, of the write connection
 	owner       owner
 	changes     changeCounter
-	sealer      sealer
+	sealer      rows.Sealer
+	clock       retentionClock
 	mustExist   bool // do not create a database
 }
 
 // Option is an option of [Open].
 type Option func(*Store)
 
-// KeyFile sets the file with the key that encrypts browser states: 32 random
-// bytes in base64. The default is PATH.key. The file is created on first use.
-func KeyFile(path string) Option { return func(s *Store) { s.sealer.keyFile = path } }
+// Key sets the source of the key that encrypts browser states. The default is
+// the file PATH.key, which is created on first use.
+func Key(source rows.KeySource) Option { return func(s *Store) { s.sealer.Keys = source } }
 
 // MustExist makes [Open] fail if there is no database.
 func MustExist() Option { return func(s *Store) { s.mustExist = true } }
+
+// Log sets the logger of what an operator should know. The default discards it.
+func Log(log *slog.Logger) Option { return func(s *Store) { s.clock.log = log } }
 
 // Open opens the database at path and migrates its schema to the current
 // version. It creates a missing database with mode 0600 in a directory with
@@ -74,7 +81,7 @@ func Open(ctx context.Context, path string, options ...Option) (*Store, error) {
 }
 
 func openStore(ctx context.Context, path string, options []Option) (*Store, error) {
-	s := &Store{owner: owner{id: uuid.NewString()}}
+	s := &Store{owner: owner{id: uuid.NewString()}, clock: retentionClock{log: slog.New(slog.DiscardHandler)}}
 	for _, o := range options {
 		o(s)
 	}
@@ -82,7 +89,10 @@ func openStore(ctx context.Context, path string, options []Option) (*Store, erro
 	if s.path, err = resolvePath(path, s.mustExist); err != nil {
 		return nil, err
 	}
-	path, s.sealer.keyFile = s.path, cmp.Or(s.sealer.keyFile, s.path+".key")
+	path = s.path
+	if s.sealer.Keys == nil {
+		s.sealer.Keys = rows.KeyFile(path + ".key")
+	}
 	if s.write, err = openPool(writeDSN(path), 1); err != nil {
 		return nil, err
 	}
@@ -90,6 +100,9 @@ func openStore(ctx context.Context, path string, options []Option) (*Store, erro
 		return nil, errors.Join(err, s.write.Close())
 	}
 	if err := s.prepareSchema(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if err := s.startClock(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -221,25 +234,4 @@ func (s *Store) lockDatabase(ctx context.Context) (release func(), err error) {
 func hasCode(err error, code int) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code() == code
-}
-
-// micros and nullMicros convert times for storage, truncated to microseconds.
-func micros(t time.Time) int64 { return t.UnixMicro() }
-
-func nullMicros(t *time.Time) *int64 {
-	if t == nil {
-		return nil
-	}
-	us := micros(*t)
-	return &us
-}
-
-func fromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
-
-func fromNullMicros(us *int64) *time.Time {
-	if us == nil {
-		return nil
-	}
-	t := fromMicros(*us)
-	return &t
 }

@@ -3,18 +3,17 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"rote/routine"
+	"rote/routine/rows"
 )
 
 // CreateToken saves t.
 func (s *Store) CreateToken(ctx context.Context, t *routine.Token) error {
-	hosts, err := encode(append([]string{}, t.AllowedHosts...))
+	hosts, err := rows.Encode(append([]string{}, t.AllowedHosts...))
 	if err != nil {
 		return fmt.Errorf("create token: encode hosts: %w", err)
 	}
@@ -23,7 +22,7 @@ func (s *Store) CreateToken(ctx context.Context, t *routine.Token) error {
 			created_at, expires_at, revoked_at, last_used_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.ID, t.Hash[:], t.UserID, t.OrganizationID, t.ProjectID, t.Scopes.String(), hosts,
-		micros(t.CreatedAt), nullMicros(t.ExpiresAt), nullMicros(t.RevokedAt), nullMicros(t.LastUsedAt))
+		rows.Micros(t.CreatedAt), rows.NullMicros(t.ExpiresAt), rows.NullMicros(t.RevokedAt), rows.NullMicros(t.LastUsedAt))
 	if err != nil {
 		return fmt.Errorf("create token: %w", err)
 	}
@@ -37,7 +36,16 @@ const selectToken = `
 
 // TokenByHash finds a token, valid or not. It returns [routine.ErrNotFound].
 func (s *Store) TokenByHash(ctx context.Context, hash [32]byte) (*routine.Token, error) {
-	t, err := scanToken(s.read.QueryRowContext(ctx, selectToken+`WHERE hash = ?`, hash[:]).Scan)
+	return s.tokenWhere(ctx, `hash = ?`, hash[:])
+}
+
+// TokenByID finds a token, valid or not. It returns [routine.ErrNotFound].
+func (s *Store) TokenByID(ctx context.Context, id string) (*routine.Token, error) {
+	return s.tokenWhere(ctx, `id = ?`, id)
+}
+
+func (s *Store) tokenWhere(ctx context.Context, condition string, argument any) (*routine.Token, error) {
+	t, err := rows.ScanToken(s.read.QueryRowContext(ctx, selectToken+`WHERE `+condition, argument).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("token: %w", routine.ErrNotFound)
 	}
@@ -49,20 +57,20 @@ func (s *Store) TokenByHash(ctx context.Context, hash [32]byte) (*routine.Token,
 
 // Tokens lists all tokens, oldest first.
 func (s *Store) Tokens(ctx context.Context) ([]*routine.Token, error) {
-	rows, err := s.read.QueryContext(ctx, selectToken+`ORDER BY created_at, id`)
+	found, err := s.read.QueryContext(ctx, selectToken+`ORDER BY created_at, id`)
 	if err != nil {
 		return nil, fmt.Errorf("list tokens: %w", err)
 	}
-	defer rows.Close()
+	defer found.Close()
 	tokens := []*routine.Token{}
-	for rows.Next() {
-		t, err := scanToken(rows.Scan)
+	for found.Next() {
+		t, err := rows.ScanToken(found.Scan)
 		if err != nil {
 			return nil, fmt.Errorf("list tokens: %w", err)
 		}
 		tokens = append(tokens, t)
 	}
-	if err := rows.Err(); err != nil {
+	if err := found.Err(); err != nil {
 		return nil, fmt.Errorf("list tokens: %w", err)
 	}
 	return tokens, nil
@@ -81,7 +89,7 @@ func (s *Store) UseToken(ctx context.Context, id string, at time.Time) error {
 }
 
 func (s *Store) changeToken(ctx context.Context, doing, id, set string, at time.Time) error {
-	done, err := s.write.ExecContext(ctx, `UPDATE tokens SET `+set+` WHERE id = ?2`, micros(at), id)
+	done, err := s.write.ExecContext(ctx, `UPDATE tokens SET `+set+` WHERE id = ?2`, rows.Micros(at), id)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
@@ -93,28 +101,4 @@ func (s *Store) changeToken(ctx context.Context, doing, id, set string, at time.
 		return fmt.Errorf("%s %s: %w", doing, id, routine.ErrNotFound)
 	}
 	return nil
-}
-
-func scanToken(scan func(...any) error) (*routine.Token, error) {
-	var (
-		t                      routine.Token
-		hash, hosts            []byte
-		scopes                 string
-		created                int64
-		expires, revoked, used *int64
-	)
-	err := scan(&t.ID, &hash, &t.UserID, &t.OrganizationID, &t.ProjectID, &scopes, &hosts, &created, &expires, &revoked, &used)
-	if err != nil {
-		return nil, err
-	}
-	if t.Scopes, err = routine.ParseScopes(strings.Fields(scopes)); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(hosts, &t.AllowedHosts); err != nil {
-		return nil, fmt.Errorf("decode allowed hosts of token %s: %w", t.ID, err)
-	}
-	copy(t.Hash[:], hash)
-	t.CreatedAt = fromMicros(created)
-	t.ExpiresAt, t.RevokedAt, t.LastUsedAt = fromNullMicros(expires), fromNullMicros(revoked), fromNullMicros(used)
-	return &t, nil
 }

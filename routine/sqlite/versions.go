@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"rote/routine"
+	"rote/routine/rows"
 )
 
 // Versions lists the versions of a routine without their definitions, newest
@@ -22,22 +23,22 @@ func (s *Store) Versions(ctx context.Context, id string, limit, offset int) ([]*
 	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM routine_versions WHERE routine_id = ?`, id).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("count versions: %w", err)
 	}
-	rows, err := tx.QueryContext(ctx, `
+	found, err := tx.QueryContext(ctx, `
 		SELECT version, status, created_at, created_by FROM routine_versions
 		WHERE routine_id = ? ORDER BY version DESC LIMIT ? OFFSET ?`, id, limit, offset)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list versions: %w", err)
 	}
-	defer rows.Close()
+	defer found.Close()
 	list := []*routine.Version{}
-	for rows.Next() {
+	for found.Next() {
 		v := &routine.Version{}
-		if err := rows.Scan(&v.Number, &v.Status, &v.CreatedAt, &v.CreatedBy); err != nil {
+		if err := found.Scan(&v.Number, &v.Status, &v.CreatedAt, &v.CreatedBy); err != nil {
 			return nil, 0, fmt.Errorf("list versions: %w", err)
 		}
 		list = append(list, v)
 	}
-	if err := rows.Err(); err != nil {
+	if err := found.Err(); err != nil {
 		return nil, 0, fmt.Errorf("list versions: %w", err)
 	}
 	return list, total, nil
@@ -45,23 +46,14 @@ func (s *Store) Versions(ctx context.Context, id string, limit, offset int) ([]*
 
 // Version reads one version of a routine. It returns [routine.ErrNotFound].
 func (s *Store) Version(ctx context.Context, id string, number int) (*routine.Version, error) {
-	var (
-		v          routine.Version
-		definition []byte
-	)
-	err := s.read.QueryRowContext(ctx, `
+	v, err := rows.ScanVersion(s.read.QueryRowContext(ctx, `
 		SELECT version, status, created_at, created_by, definition FROM routine_versions
-		WHERE routine_id = ? AND version = ?`, id, number).Scan(&v.Number, &v.Status, &v.CreatedAt, &v.CreatedBy, &definition)
+		WHERE routine_id = ? AND version = ?`, id, number).Scan, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("version %d of routine %s: %w", number, id, routine.ErrNotFound)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read version: %w", err)
 	}
-	d, err := routine.DecodeDefinition(definition)
-	if err != nil {
-		return nil, fmt.Errorf("decode version %d of routine %s: %w", number, id, err)
-	}
-	v.Definition = &d
-	return &v, nil
+	return v, nil
 }

@@ -5,28 +5,29 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/pressly/goose/v3"
 
 	"rote/routine"
+	"rote/routine/rows"
 )
 
 // saveCallback saves the webhook of an execution, in the transaction that saves
 // the execution.
-func saveCallback(ctx context.Context, tx *sql.Tx, e *routine.Execution) error {
+func saveCallback(ctx context.Context, tx writer, e *routine.Execution) error {
 	if e.Callback == nil {
 		return nil
 	}
-	hosts, err := encode(e.Callback.AllowedHosts)
+	hosts, err := rows.Encode(e.Callback.AllowedHosts)
 	if err != nil {
 		return err
 	}
 	target := routine.WebhookTargetOf(e.OrganizationID, e.Callback.URL)
-	_, err = tx.ExecContext(ctx, `INSERT INTO webhooks (id, execution_id, organization_id, host, url, allowed_hosts, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		"msg_"+uuid.NewString(), e.ID, target.OrganizationID, target.Host, e.Callback.URL, hosts, micros(e.CreatedAt))
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO webhooks (id, execution_id, organization_id, host, url, allowed_hosts, due_at, notify) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		"msg_"+uuid.NewString(), e.ID, target.OrganizationID, target.Host, e.Callback.URL, hosts, rows.Micros(e.CreatedAt), e.Callback.Notify)
 	return err
 }
 
@@ -42,20 +43,20 @@ var addWebhookTargets = goose.NewGoMigration(12, &goose.GoFunc{RunTx: func(ctx c
 	if err != nil {
 		return err
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT DISTINCT url FROM webhooks WHERE due_at IS NOT NULL`)
+	found, err := tx.QueryContext(ctx, `SELECT DISTINCT url FROM webhooks WHERE due_at IS NOT NULL`)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	defer found.Close()
 	var urls []string
-	for rows.Next() {
+	for found.Next() {
 		var url string
-		if err := rows.Scan(&url); err != nil {
+		if err := found.Scan(&url); err != nil {
 			return err
 		}
 		urls = append(urls, url)
 	}
-	if err := rows.Err(); err != nil {
+	if err := found.Err(); err != nil {
 		return err
 	}
 	for _, url := range urls {
@@ -89,7 +90,7 @@ const dueWebhooks = `
 func (s *Store) ClaimWebhooks(ctx context.Context, c routine.WebhookClaim) ([]*routine.Webhook, error) {
 	due, err := s.dueWebhooks(ctx, c)
 	if err != nil || len(due) == 0 {
-		return nil, wrap("find webhooks", err)
+		return nil, rows.Wrap("find webhooks", err)
 	}
 	var claimed []*routine.Webhook
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
@@ -97,8 +98,8 @@ func (s *Store) ClaimWebhooks(ctx context.Context, c routine.WebhookClaim) ([]*r
 			var hosts []byte
 			err := tx.QueryRowContext(ctx, `
 				UPDATE webhooks SET due_at = ?, attempts = attempts + 1 WHERE id = ? AND due_at <= ?
-				RETURNING execution_id, url, allowed_hosts, attempts`, micros(c.Until), w.ID, micros(c.Now)).
-				Scan(&w.ExecutionID, &w.URL, &hosts, &w.Attempt)
+				RETURNING execution_id, url, allowed_hosts, attempts, notify`, rows.Micros(c.Until), w.ID, rows.Micros(c.Now)).
+				Scan(&w.ExecutionID, &w.URL, &hosts, &w.Attempt, &w.Notify)
 			if errors.Is(err, sql.ErrNoRows) {
 				continue
 			}
@@ -113,7 +114,7 @@ func (s *Store) ClaimWebhooks(ctx context.Context, c routine.WebhookClaim) ([]*r
 		return nil
 	})
 	if err != nil {
-		return nil, wrap("claim webhooks", err)
+		return nil, rows.Wrap("claim webhooks", err)
 	}
 	return claimed, nil
 }
@@ -121,25 +122,35 @@ func (s *Store) ClaimWebhooks(ctx context.Context, c routine.WebhookClaim) ([]*r
 // dueWebhooks returns the webhooks from which c may choose, with only their ids
 // and targets.
 func (s *Store) dueWebhooks(ctx context.Context, c routine.WebhookClaim) (due []*routine.Webhook, err error) {
-	rows, err := s.read.QueryContext(ctx, dueWebhooks, micros(c.Now), min(c.Limit, c.PerOrganization, c.PerHost))
+	found, err := s.read.QueryContext(ctx, dueWebhooks, rows.Micros(c.Now), min(c.Limit, c.PerOrganization, c.PerHost))
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	for rows.Next() {
+	defer found.Close()
+	for found.Next() {
 		w := &routine.Webhook{}
-		if err := rows.Scan(&w.ID, &w.Target.OrganizationID, &w.Target.Host); err != nil {
+		if err := found.Scan(&w.ID, &w.Target.OrganizationID, &w.Target.Host); err != nil {
 			return nil, err
 		}
 		due = append(due, w)
 	}
-	return due, rows.Err()
+	return due, found.Err()
 }
 
-// SettleWebhook saves the outcome of an attempt.
-func (s *Store) SettleWebhook(ctx context.Context, id, outcome string, next *time.Time) error {
-	_, err := s.write.ExecContext(ctx, `UPDATE webhooks SET outcome = ?, due_at = ? WHERE id = ?`, outcome, nullMicros(next), id)
-	return wrap("settle webhook", err)
+// CountDueWebhooks counts the webhooks that are due.
+func (s *Store) CountDueWebhooks(ctx context.Context, now time.Time) (n int, err error) {
+	err = s.read.QueryRowContext(ctx, `
+		SELECT count(*) FROM webhooks JOIN executions ON executions.id = execution_id
+		WHERE due_at IS NOT NULL AND due_at <= ? AND status IN ('completed', 'failed')`, rows.Micros(now)).Scan(&n)
+	return n, rows.Wrap("count due webhooks", err)
+}
+
+// SettleWebhook saves the outcome of an attempt, unless a later one has been
+// claimed.
+func (s *Store) SettleWebhook(ctx context.Context, id string, attempt int, outcome string, next *time.Time) error {
+	_, err := s.write.ExecContext(ctx, `UPDATE webhooks SET outcome = ?, due_at = ? WHERE id = ? AND attempts = ?`,
+		outcome, rows.NullMicros(next), id, attempt)
+	return rows.Wrap("settle webhook", err)
 }
 
 // WebhookSecret returns the secret of an organization. If it has none, fresh is
@@ -148,7 +159,7 @@ func (s *Store) WebhookSecret(ctx context.Context, organizationID string, fresh 
 	const query = `SELECT secret FROM webhook_secrets WHERE organization_id = ?`
 	err = s.read.QueryRowContext(ctx, query, organizationID).Scan(&secret)
 	if !errors.Is(err, sql.ErrNoRows) {
-		return secret, wrap("read webhook secret", err)
+		return secret, rows.Wrap("read webhook secret", err)
 	}
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO webhook_secrets (organization_id, secret) VALUES (?, ?) ON CONFLICT DO NOTHING`, organizationID, fresh)
@@ -157,13 +168,5 @@ func (s *Store) WebhookSecret(ctx context.Context, organizationID string, fresh 
 		}
 		return tx.QueryRowContext(ctx, query, organizationID).Scan(&secret)
 	})
-	return secret, wrap("make webhook secret", err)
-}
-
-// wrap adds what was being done to err, if err is not nil.
-func wrap(doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return secret, rows.Wrap("make webhook secret", err)
 }

@@ -15,6 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	relayIfAsked(os.Stderr) // the test program is the relay too
 	remove, err := scratch.Use()
 	if err != nil {
 		panic(err)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 )
 
@@ -138,7 +140,11 @@ func (t *tab) task(ctx context.Context, url string) (text string, err error) {
 // addFloors adds the bare protocol, in a context that was created in advance,
 // as rote does, and in a new one.
 func (b *bench) addFloors(ctx context.Context, e engine) error {
-	w, err := startWire(e.path)
+	profile, err := os.MkdirTemp("", "rote-bench-profile-")
+	if err != nil {
+		return err
+	}
+	w, err := startWire(exec.Command(e.path, leanFlags(profile)...), profile)
 	if err != nil {
 		return err
 	}
@@ -156,12 +162,17 @@ func (b *bench) addFloors(ctx context.Context, e engine) error {
 		return err
 	}})
 	b.add(&contender{name: floorFresh, engine: e.name, calls: 1, run: func(ctx context.Context) (string, error) {
-		t, err := w.open(ctx)
-		if err != nil {
-			return "", err
-		}
-		text, err := t.task(ctx, b.site.url())
-		return text, errors.Join(err, t.close(ctx))
+		return w.freshTask(ctx, b.site.url())
 	}})
 	return nil
+}
+
+// freshTask does the task in a new context.
+func (w *wire) freshTask(ctx context.Context, url string) (string, error) {
+	t, err := w.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	text, err := t.task(ctx, url)
+	return text, errors.Join(err, t.close(ctx))
 }

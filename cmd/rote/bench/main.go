@@ -4,6 +4,17 @@
 //
 //	go run ./cmd/rote/bench
 //
+//	go run ./cmd/rote/bench -throughput
+//
+// measures instead how many runs a second rote and the bare protocol do for several
+// callers at once, what each run takes, and how soon a burst of calls after a quiet time is
+// answered.
+//
+//	go run ./cmd/rote/bench -model -db postgres://USER@HOST/DATABASE -window 15s
+//
+// measures what 20 services with 50 runs each, whose browsers only take time, do to one
+// Postgres database, and fails if that is more than promised.
+//
 // The task has five steps: open a form, type into it, click its button, wait for
 // the URL that the click leads to, read the result. It needs Node and npm for the
 // public tools, which it installs into the user's cache directory. It exits with
@@ -31,6 +42,7 @@ const settleTime = 500 * time.Millisecond
 const warmUp = 3
 
 func main() {
+	relayIfAsked(os.Stderr)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx)
 	stop()
@@ -45,11 +57,27 @@ func run(ctx context.Context) (err error) {
 	shell := flag.String("shell", "/usr/lib/chromium/chromium-headless-shell", "the headless shell")
 	full := flag.String("full", "/usr/lib/chromium/chromium", "full Chromium; empty: leave it out")
 	peers := flag.Bool("peers", true, "measure the public tools too (needs Node and npm)")
+	throughput := flag.Bool("throughput", false, "measure several callers at once")
+	var o throughputOptions
+	flag.StringVar(&o.callers, "callers", "1,2,4,8,16", "how many callers, with -throughput; empty: only bursts")
+	flag.DurationVar(&o.window, "window", 4*time.Second, "how long one measurement takes, with -throughput or -model")
+	flag.IntVar(&o.burst, "burst", 8, "how many calls come at once after a quiet time, with -throughput; 0: leave it out")
+	flag.DurationVar(&o.quiet, "quiet", 10*time.Second, "how long that quiet time is")
+	model := flag.Bool("model", false, "measure what many replicas take of one Postgres database")
+	var m modelOptions
+	flag.StringVar(&m.db, "db", "", "address of an empty Postgres database on this machine, with -model")
+	flag.IntVar(&m.replicas, "replicas", 20, "how many services, with -model")
+	flag.IntVar(&m.slots, "slots", 50, "how many runs at once of each service, with -model")
+	flag.DurationVar(&m.run, "run", 2*time.Second, "how long a run is in its browser on average, with -model")
 	flag.Parse()
+	o.rounds = *rounds
+	if m.window = o.window; *model {
+		return runModel(ctx, m, os.Stdout)
+	}
 
 	b := &bench{rest: settleTime, progress: os.Stderr}
 	defer func() { err = errors.Join(err, b.close()) }()
-	if err := b.prepare(ctx, *peers); err != nil {
+	if err := b.prepare(ctx, *peers && !*throughput); err != nil {
 		return err
 	}
 	engines := []engine{{"shell", *shell}}
@@ -60,9 +88,15 @@ func run(ctx context.Context) (err error) {
 		if _, err := os.Stat(e.path); err != nil {
 			return fmt.Errorf("%w (name another with -%s)", err, e.name)
 		}
+		if *throughput {
+			continue
+		}
 		if err := b.addContenders(ctx, e, *peers); err != nil {
 			return fmt.Errorf("%s: %w", e.name, err)
 		}
+	}
+	if *throughput {
+		return b.runThroughput(ctx, engines, o)
 	}
 	if err := b.measure(ctx, *rounds); err != nil {
 		return err
@@ -148,9 +182,12 @@ func (b *bench) measure(ctx context.Context, rounds int) error {
 }
 
 // pause waits until the machine is idle again.
-func (b *bench) pause(ctx context.Context) error {
+func (b *bench) pause(ctx context.Context) error { return pause(ctx, b.rest) }
+
+// pause waits for a time.
+func pause(ctx context.Context, d time.Duration) error {
 	select {
-	case <-time.After(b.rest):
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,32 +64,65 @@ func (b *bench) addContenders(ctx context.Context, e engine, peers bool) error {
 // addRote adds a REST call of rote serve and an MCP call of rote mcp, each with
 // its own browser.
 func (b *bench) addRote(ctx context.Context, e engine) error {
-	flags := []string{"--db", filepath.Join(b.dir, e.name+".db"), "--browser", e.path, "--egress", "listed", "--allow-host", b.site.address}
-	token := rand.Text()
-	api, err := b.serve(token, flags)
+	server, err := b.startREST(ctx, e)
 	if err != nil {
 		return err
+	}
+	b.add(&contender{name: oursREST, engine: e.name, calls: 1, run: server.run})
+	agent, err := b.startMCP(ctx, e) // with the database in which the routine is stored
+	if err != nil {
+		return err
+	}
+	b.add(&contender{name: oursMCP, engine: e.name, calls: 1, run: agent.run})
+	return nil
+}
+
+// frontEnd is a running rote with a call that does the task.
+type frontEnd struct {
+	pid int
+	run func(context.Context) (string, error)
+}
+
+func (b *bench) flags(e engine) []string {
+	return []string{"--db", filepath.Join(b.dir, e.name+".db"), "--browser", e.path, "--egress", "listed", "--allow-host", b.site.address}
+}
+
+// startREST starts rote serve and stores the routine.
+func (b *bench) startREST(ctx context.Context, e engine) (*frontEnd, error) {
+	token := rand.Text()
+	api, pid, err := b.serve(token, b.flags(e))
+	if err != nil {
+		return nil, err
 	}
 	var created struct{ ID string }
 	if err := post(ctx, api+"/routines/", token, routineDefinition(b.site.url()), &created); err != nil {
-		return err
+		return nil, err
 	}
-	b.add(&contender{name: oursREST, engine: e.name, calls: 1, run: func(ctx context.Context) (string, error) {
+	return &frontEnd{pid, func(ctx context.Context) (string, error) {
 		var execution struct{ Result struct{ Data string } }
 		err := post(ctx, api+"/routines/"+created.ID+"/execute", token, []byte(`{"parameters": {"name": "`+visitor+`"}}`), &execution)
 		return execution.Result.Data, err
-	}})
+	}}, nil
+}
+
+// startMCP starts rote mcp on the database of a REST front end with the same engine.
+func (b *bench) startMCP(ctx context.Context, e engine) (*frontEnd, error) {
 	var log bytes.Buffer
-	agent, err := mcp.Start(ctx, &log, "bench", b.rote, append([]string{"mcp"}, flags...)...)
+	agent, err := mcp.Start(ctx, &log, "bench", b.rote, append([]string{"mcp"}, b.flags(e)...)...)
 	if err != nil {
-		return fmt.Errorf("rote mcp: %w\n%s", err, log.String())
+		return nil, fmt.Errorf("rote mcp: %w\n%s", err, log.String())
 	}
 	b.addCleanup(agent.Close)
-	b.add(&contender{name: oursMCP, engine: e.name, calls: 1, run: func(ctx context.Context) (string, error) {
+	pid, err := childOf(os.Getpid(), func(command []string) bool {
+		return command[0] == b.rote && command[1] == "mcp" && slices.Contains(command, b.flags(e)[1])
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &frontEnd{pid, func(ctx context.Context) (string, error) {
 		answer, err := agent.Call(ctx, "greet", map[string]any{"name": visitor})
 		return string(answer), err
-	}})
-	return nil
+	}}, nil
 }
 
 // startTimeout limits how long rote serve may take to start.
@@ -97,16 +131,16 @@ const startTimeout = 10 * time.Second
 // servingLine matches the log line with the address of rote serve.
 var servingLine = regexp.MustCompile(`"msg":"serving","url":"([^"]+)"`)
 
-// serve starts rote serve with a token and returns its URL.
-func (b *bench) serve(token string, flags []string) (string, error) {
+// serve starts rote serve with a token and returns its URL and process id.
+func (b *bench) serve(token string, flags []string) (url string, pid int, err error) {
 	server := exec.Command(b.rote, append([]string{"serve", "--addr", "127.0.0.1:0"}, flags...)...)
 	server.Env = append(os.Environ(), "ROTE_SERVICE_TOKEN="+token)
 	log, err := server.StderrPipe()
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if err := server.Start(); err != nil {
-		return "", err
+		return "", 0, err
 	}
 	late := time.AfterFunc(startTimeout, func() { _ = server.Process.Kill() })
 	defer late.Stop()
@@ -120,11 +154,11 @@ func (b *bench) serve(token string, flags []string) (string, error) {
 				rest.Wait()
 				return errors.Join(err, server.Wait())
 			})
-			return m[1], nil
+			return m[1], server.Process.Pid, nil
 		}
 		fmt.Fprintln(&said, lines.Text())
 	}
-	return "", fmt.Errorf("rote serve did not come up: %w\n%s", server.Wait(), said.String())
+	return "", 0, fmt.Errorf("rote serve did not come up: %w\n%s", server.Wait(), said.String())
 }
 
 // post makes a REST call and decodes the response.

@@ -18,13 +18,13 @@ const (
 	devtoolsMCP   = "chrome-devtools-mcp, a call a step"
 )
 
-// quantile returns the duration that the fraction f of the runs did not exceed.
-func (c *contender) quantile(f float64) time.Duration {
-	sorted := slices.Sorted(slices.Values(c.times))
+// quantile returns the duration that the fraction f of the times did not exceed.
+func quantile(times []time.Duration, f float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(times))
 	return sorted[int(f*float64(len(sorted)-1))]
 }
 
-func (c *contender) median() time.Duration { return c.quantile(0.5) }
+func (c *contender) median() time.Duration { return quantile(c.times, 0.5) }
 
 func (b *bench) find(engine, name string) *contender {
 	for _, c := range b.contenders {
@@ -43,7 +43,7 @@ func (b *bench) table() string {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	for _, c := range b.contenders {
 		floor := b.find(c.engine, floorReady)
-		fmt.Fprintf(&t, "| %s | %s | %d | %.0f | %.0f | %.1f |\n", c.name, c.engine, c.calls, ms(c.median()), ms(c.quantile(0.95)),
+		fmt.Fprintf(&t, "| %s | %s | %d | %.0f | %.0f | %.1f |\n", c.name, c.engine, c.calls, ms(c.median()), ms(quantile(c.times, 0.95)),
 			float64(c.median())/float64(floor.median()))
 	}
 	return t.String()

@@ -19,6 +19,7 @@ type wire struct {
 
 	mu      sync.Mutex
 	id      int
+	crossed traffic
 	answers map[int]chan envelope
 	events  map[string]chan envelope // by session
 }
@@ -37,11 +38,36 @@ type envelope struct {
 // object is the parameters of a call.
 type object = map[string]any
 
-func startWire(executable string) (*wire, error) {
-	dir, err := os.MkdirTemp("", "rote-bench-profile-")
-	if err != nil {
-		return nil, err
+// traffic counts what passes between a browser and its client, in both directions.
+type traffic struct{ messages, bytes float64 }
+
+func (t traffic) minus(u traffic) traffic { return traffic{t.messages - u.messages, t.bytes - u.bytes} }
+
+// leanFlags are the command line of a browser that has as little to do as possible.
+func leanFlags(profile string) []string {
+	args := []string{"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + profile, "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--disable-extensions", "--hide-scrollbars", "--disable-gpu", "--window-size=1280,800"}
+	if os.Geteuid() == 0 {
+		args = append(args, "--no-sandbox")
 	}
+	return append(args, "about:blank")
+}
+
+// add counts one message.
+func (t *traffic) add(bytes int) {
+	t.messages++
+	t.bytes += float64(bytes)
+}
+
+// traffic returns what has passed so far.
+func (w *wire) traffic() traffic {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.crossed
+}
+
+// startWire starts a browser, whose profile directory is removed at the end.
+func startWire(browser *exec.Cmd, profile string) (*wire, error) {
 	theirIn, out, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -50,13 +76,7 @@ func startWire(executable string) (*wire, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + dir, "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--disable-extensions", "--hide-scrollbars", "--disable-gpu", "--window-size=1280,800"}
-	if os.Geteuid() == 0 {
-		args = append(args, "--no-sandbox")
-	}
-	w := &wire{browser: exec.Command(executable, append(args, "about:blank")...), dir: dir, out: out,
-		answers: map[int]chan envelope{}, events: map[string]chan envelope{}}
+	w := &wire{browser: browser, dir: profile, out: out, answers: map[int]chan envelope{}, events: map[string]chan envelope{}}
 	w.browser.ExtraFiles = []*os.File{theirIn, theirOut}
 	if err := w.browser.Start(); err != nil {
 		return nil, err
@@ -85,6 +105,7 @@ func (w *wire) read(in *os.File) {
 			continue
 		}
 		w.mu.Lock()
+		w.crossed.add(len(text))
 		answer, events := w.answers[e.ID], w.events[e.Session]
 		delete(w.answers, e.ID)
 		w.mu.Unlock()
@@ -113,6 +134,7 @@ func (w *wire) send(session, method string, params object) (chan envelope, error
 	}
 	answer := make(chan envelope, 1)
 	w.answers[w.id] = answer
+	w.crossed.add(len(text) + 1)
 	_, err = w.out.Write(append(text, 0))
 	return answer, err
 }

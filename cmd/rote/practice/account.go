@@ -141,14 +141,14 @@ func (s *Site) showAccount(w http.ResponseWriter, r *http.Request) {
 func (s *Site) listOrders(w http.ResponseWriter, r *http.Request) {
 	current, ok := s.sessions.fromRequest(r)
 	if !ok {
-		writeJSON(w, http.StatusForbidden, apiError{"sign in first"})
+		WriteJSON(w, http.StatusForbidden, apiError{"sign in first"})
 		return
 	}
 	if r.Header.Get("X-CSRF-Token") != current.csrfToken {
-		writeJSON(w, http.StatusForbidden, apiError{"the X-CSRF-Token header is missing or wrong"})
+		WriteJSON(w, http.StatusForbidden, apiError{"the X-CSRF-Token header is missing or wrong"})
 		return
 	}
-	writeJSON(w, http.StatusOK, ordersResponse{Orders: orders()})
+	WriteJSON(w, http.StatusOK, ordersResponse{Orders: orders()})
 }
 
 type apiError struct {

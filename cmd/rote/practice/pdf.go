@@ -6,16 +6,21 @@ import (
 	"strings"
 )
 
-// invoicePDF returns the invoice of an order: one A4 page of plain text in a
-// standard font.
+// invoicePDF returns the invoice of an order.
 func invoicePDF(o order) []byte {
-	content := pageContent("Invoice "+o.ID, []string{
+	return PDF("Invoice "+o.ID, []string{
 		"Corner Shop, 1 Loopback Lane",
 		"Customer: Ada Lovelace",
 		"Date: " + o.Placed,
 		"Items: " + o.Items,
 		"Total: " + o.Total.String() + " " + o.Currency,
 	})
+}
+
+// PDF returns a file with one A4 page of ASCII text in a standard font: a heading and
+// lines.
+func PDF(heading string, lines []string) []byte {
+	content := pageContent(heading, lines)
 	return assemblePDF([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>",
 		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",

@@ -61,7 +61,7 @@ func (s *Site) showSearch(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Site) searchProducts(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query().Get("q")
-	writeJSON(w, http.StatusOK, searchResponse{Query: query, Products: findProducts(query)})
+	WriteJSON(w, http.StatusOK, searchResponse{Query: query, Products: findProducts(query)})
 }
 
 func (s *Site) showProduct(w http.ResponseWriter, r *http.Request) {
@@ -97,7 +97,8 @@ func (s *Site) render(w http.ResponseWriter, status int, page string, data any) 
 	_, _ = buf.WriteTo(w) // the visitor may have left
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
+// WriteJSON writes a value as JSON with a line end.
+func WriteJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		http.Error(w, "the answer could not be made", http.StatusInternalServerError)

@@ -77,6 +77,7 @@ func (p *prover) callMember(object js.IExpr, name string, args []js.Arg) {
 		p.callNamespace(space, name, args)
 		return
 	}
+	p.commands = p.commands || commandNames[name] && !p.isOwnReceiver(object)
 	switch {
 	case readingMethods[name]:
 	case callbackMethods[name] > 0:
@@ -94,6 +95,10 @@ func (p *prover) callMember(object js.IExpr, name string, args []js.Arg) {
 		if a := arg(2); len(args) > 2 && (a == nil || !p.is(inert, a)) {
 			p.namedCall(name, args)
 		}
+	case markingMethods[name]:
+		if !p.isMark(args) {
+			p.namedCall(name, args)
+		}
 	case collectionMethods[name]:
 		if !p.is(collected, object) {
 			p.namedCall(name, args)
@@ -107,6 +112,30 @@ func (p *prover) callMember(object js.IExpr, name string, args []js.Arg) {
 	default:
 		p.namedCall(name, args)
 	}
+}
+
+// isMark reports whether the arguments are the name of the mark attribute and a value that is
+// not called.
+func (p *prover) isMark(args []js.Arg) bool {
+	if len(args) == 0 || len(args) > 2 || args[0].Rest || len(args) == 2 && (args[1].Rest || !p.is(inert, args[1].Value)) {
+		return false
+	}
+	names, ok := p.possibleStrings(args[0].Value)
+	return ok && len(names) == 1 && names[0] == markAttribute
+}
+
+// isOwnReceiver reports whether the object of a method call is a value of the script, a text or
+// web storage, so that the method is a native one.
+func (p *prover) isOwnReceiver(object js.IExpr) bool {
+	if call, ok := javascript.Unwrap(object).(*js.CallExpr); ok {
+		if dot, ok := javascript.Unwrap(call.X).(*js.DotExpr); ok {
+			switch javascript.MemberName(dot) {
+			case "reverse", "sort": // they return the list itself
+				return p.isOwnReceiver(dot.X)
+			}
+		}
+	}
+	return p.is(own, object) || p.is(textual, object) || p.is(collected, object) || isFree(object, "localStorage") || isFree(object, "sessionStorage")
 }
 
 // checkBorrowed checks Array.prototype.map.call(list, f) and similar calls.

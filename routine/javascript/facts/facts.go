@@ -12,7 +12,7 @@
 // What is proved, each on its own:
 //
 //   - Reads: the script only calls functions that read, compute, wait or scroll,
-//     or that write web storage. It never calls a value of unknown origin, stores
+//     or that write web storage or the attribute data-rote-mark. It never calls a value of unknown origin, stores
 //     none under a name that the language calls by itself (toString, then), and
 //     assigns to nothing but its own variables and objects.
 //   - not Draws: the script makes no change to the document that could make the
@@ -58,10 +58,16 @@ import (
 // set if they are certain, because the guard of the browser relies on them.
 type Facts struct {
 	// Reads is true if the script only reads the document, storage and the page's
-	// data, computes and waits. Everything that it calls is known by name to do no
+	// data, computes, waits and marks elements with the attribute data-rote-mark. Everything that it calls is known by name to do no
 	// more, on whatever object. (A page can replace these functions by its own,
 	// which then runs with the page's rights.)
 	Reads bool
+	// NativeOnly is true if, besides, the script calls no function that an application is
+	// likely to have made: a method with a name such as push, next or search, which natives
+	// have as well, is only called on values of the script's own. The guard does not need
+	// that, because code of the page has the rights of the page. It tells whether the script
+	// makes the page do something.
+	NativeOnly bool
 
 	still bool            // it does not change what the browser loads
 	names map[string]bool // members and globals that it can access
@@ -110,13 +116,14 @@ func Prove(script string) (facts Facts) {
 		p.draws = p.draws || p.setsValue && p.names[name] // the value of an attribute node
 	}
 	callsAnything := p.readUnknown && p.calledUnknown
-	return Facts{Reads: p.reads, still: !p.draws && !callsAnything, names: p.names, named: !callsAnything}
+	return Facts{Reads: p.reads, NativeOnly: p.reads && !p.commands, still: !p.draws && !callsAnything, names: p.names, named: !callsAnything}
 }
 
 // prover walks a script and looks for code that contradicts its facts.
 type prover struct {
 	*javascript.Program
 	reads, draws bool
+	commands     bool // it may call a method of the page that is named like a command
 	names        map[string]bool
 	// readUnknown is true if a value may have been read by a name that is not in the
 	// text (a computed member, a list of all values). calledUnknown is true if an

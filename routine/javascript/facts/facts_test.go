@@ -36,6 +36,21 @@ func TestLegitimateScriptsAreProved(t *testing.T) {
 
 // abuses are bodies of functions that seem to only read and do more.
 var abuses = []string{
+	// the mark attribute, and what looks like it
+	`document.images[0].setAttribute('src', 'http://evil.example/x')`,
+	`document.images[0].setAttribute('data-rote-mark2', 'x')`,
+	`document.images[0].setAttribute(document.title, 'http://evil.example/x')`,
+	`document.images[0].setAttribute(...['src', 'http://evil.example/x'])`,
+	`document.images[0].setAttribute('data-rote-mark' && 'src', 'http://evil.example/x')`,
+	`let k = 'data-rote-mark'; k = 'src'; document.images[0].setAttribute(k, 'http://evil.example/x')`,
+	`document.images[0].setAttribute(1 ? 'src' : 'data-rote-mark', 'http://evil.example/x')`,
+	`document.images[0].removeAttribute('sandbox')`,
+	`document.images[0].setAttribute('data-rote-mark', Object.values(window)[7])`,
+	`document.images[0].setAttribute('data-rote-mark', { toString: Object.values(window)[7] })`,
+	`const o = { setAttribute: Object.values(window)[7] }; o.setAttribute('data-rote-mark', 'x')`,
+	`const o = {}; o.removeAttribute = Object.values(window)[7]; o.removeAttribute('data-rote-mark')`,
+	`document.images[0].setAttributeNS(null, 'data-rote-mark', 'x')`,
+	`document.images[0].toggleAttribute('data-rote-mark')`,
 	// a value without a name in the text is called by the script or by the language
 	`const f = Object.values(window)[7]; f('x')`,
 	`const f = Object.values(window)[7]; return ['x'].map(f)`,

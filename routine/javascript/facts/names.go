@@ -72,6 +72,10 @@ scroll scrollTo scrollBy scrollIntoView scrollIntoViewIfNeeded
 next getAll getAsString
 `)
 
+// commandNames are those of readingMethods and callbackMethods that an application may well
+// have as the names of its own commands, or that change the object, which a page may watch.
+var commandNames = set(`push pop shift unshift reverse fill splice sort search next repeat setItem removeItem`)
+
 // callbackMethods are methods that call their first arguments, with the number
 // of these.
 var callbackMethods = map[string]int{
@@ -86,8 +90,15 @@ var (
 	collections       = set("Map Set WeakMap WeakSet URLSearchParams")
 )
 
+// markingMethods are methods that only set or remove an attribute. With the name of the mark
+// attribute, by which rote's own scripts mark an element for the operation that follows, the
+// browser loads nothing and calls no handler of the script.
+var markingMethods = set("setAttribute removeAttribute")
+
+const markAttribute = "data-rote-mark"
+
 func isMethod(name string) bool {
-	return readingMethods[name] || callbackMethods[name] > 0 || collectionMethods[name] || name == "replace" || name == "replaceAll" ||
+	return markingMethods[name] || readingMethods[name] || callbackMethods[name] > 0 || collectionMethods[name] || name == "replace" || name == "replaceAll" ||
 		name == "bind" || name == "call" || name == "apply"
 }
 

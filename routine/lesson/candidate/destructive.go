@@ -1,0 +1,69 @@
+package candidate
+
+import (
+	"strings"
+	"unicode"
+)
+
+// destructiveWords are the beginnings of words in the names of controls that do what
+// cannot be undone, in common languages, by what they do. Those of languages without spaces
+// may be anywhere in a name.
+var destructiveWords = []struct {
+	does  string
+	words []string
+}{
+	{"deletes or removes", strings.Fields(`delet remov eras destroy discard purge wipe lösch loesch entfern supprim effac elimin borrar borre excluir exclu apagar
+		rimuov cancella verwijder radera slett slet fjern usuń usun usuw удал стереть smazat odstran poista sil törl διαγρα
+		αφαίρ حذف מחק 删除 刪除 移除 清空 削除 消去 삭제 제거`)},
+	{"pays for", strings.Fields(`pay payment bezahl zahlung zahlungspflichtig payer paiement régler pagar pagamento pago paga betal zapłać zaplac
+		płatność оплат заплат zaplat maksa öde fizet πληρω ادفع דفع שלם 支付 付款 付费 缴费 支払 결제 지불`)},
+	{"buys or orders", strings.Fields(`buy purchas order kauf kostenpflichtig bestell achet acheter command comprar compra pedir pedido acquist ordina compre
+		kopen koop bestel köp kjøp køb kup zamów купи заказ 购买 購買 下单 購入 注文 구매 주문`)},
+	{"cancels or revokes", strings.Fields(`cancel revok terminat deactivat withdraw stornier abbrech abbruch kündig kuendig widerruf deaktivier annul résili resili
+		désactiv anular cancelar annull annuleer annuler opzeg avbryt anuluj отмен iptal zruš peru ακύρω إلغاء ביטול 取消 注销 解約 退会
+		취소 해지`)},
+	{"unsubscribes from", strings.Fields(`unsubscri unfollow abbestell abmeld désabon desabon désinscri desinscri disiscri afmeld uitschrijv avsluta wypisz отпис
+		退订 退訂 購読解除 구독취소`)},
+}
+
+// Destructive says what a control does by its new name, if that has a destructive word
+// and the old name has none for the same; else it is empty.
+func Destructive(old, name string) string {
+	for _, group := range destructiveWords {
+		if hasWord(name, group.words) && !hasWord(old, group.words) {
+			return group.does
+		}
+	}
+	return ""
+}
+
+// hasWord reports whether a word of text begins with one of the beginnings. Those that are
+// not written with letters of an alphabet may be anywhere.
+func hasWord(text string, beginnings []string) bool {
+	text = strings.ToLower(text)
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
+	for _, b := range beginnings {
+		if !inAlphabet(b) {
+			if strings.Contains(text, b) {
+				return true
+			}
+			continue
+		}
+		for _, w := range words {
+			if strings.HasPrefix(w, b) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inAlphabet reports whether a word is of a language that writes spaces between words.
+func inAlphabet(word string) bool {
+	for _, r := range word {
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,72 @@
+package routine
+
+import (
+	"context"
+	"errors"
+	"strings"
+)
+
+// ErrProviderDenied means that a provider does not allow rote to read a value.
+var ErrProviderDenied = errors.New("the provider refused")
+
+// SecretProvider reads values that an operator keeps outside of the store.
+type SecretProvider interface {
+	// Scheme is what the references of the provider begin with, as in "env".
+	Scheme() string
+	// ReadSecret returns the present value. It is called each time a run needs it.
+	// ErrNotFound if there is none, ErrProviderDenied; with any other error the provider
+	// cannot be used at present. No error contains the value.
+	ReadSecret(ctx context.Context, ref ProviderReference) (Hidden, error)
+}
+
+// ProviderReference names a value at a provider.
+type ProviderReference struct {
+	// OrganizationID and ProjectID are those of the secret; ProjectID is empty for a secret
+	// of the whole organization.
+	OrganizationID, ProjectID string
+	// Path is the reference without its scheme and the colon after it.
+	Path string
+}
+
+// The schemes of references.
+const (
+	SchemeEnvironment = "env"
+	SchemeFile        = "file"
+	SchemeVault       = "vault"
+	SchemeOnePassword = "op"
+)
+
+// ReferenceSchemes are all schemes of references.
+func ReferenceSchemes() []string {
+	return []string{SchemeEnvironment, SchemeFile, SchemeVault, SchemeOnePassword}
+}
+
+// maxReference limits the bytes of a reference.
+const maxReference = 500
+
+// CheckReference returns why a text cannot be a reference to a value at a provider, or "".
+func CheckReference(text string) (wrong string) {
+	scheme, path, _ := strings.Cut(text, ":")
+	known := false
+	for _, s := range ReferenceSchemes() {
+		known = known || s == scheme
+	}
+	switch {
+	case !known:
+		return "must begin with " + strings.Join(ReferenceSchemes(), ":, ") + ":, as in env:SHOP_PASSWORD"
+	case len(text) > maxReference:
+		return "is too long"
+	case strings.Trim(path, "/") == "":
+		return "names no value after " + scheme + ":"
+	case strings.ContainsAny(path, "%\\") || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return `must not contain %, \, spaces or control characters`
+	case scheme != SchemeOnePassword && strings.HasPrefix(path, "/"):
+		return "must not be an absolute path"
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if part == ".." || part == "." {
+			return `must not contain the path element ` + Quote(part)
+		}
+	}
+	return ""
+}

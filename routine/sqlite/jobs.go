@@ -1,0 +1,30 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"rote/routine"
+	"rote/routine/rows"
+)
+
+// ClaimRepeated claims a repeated job until next, unless it is claimed. It
+// writes only if it may succeed.
+func (s *Store) ClaimRepeated(ctx context.Context, kind routine.JobKind, now, next time.Time) (bool, error) {
+	last := rows.Micros(now.Add(2 * next.Sub(now))) // a claim until later has expired
+	var claimed bool
+	err := s.read.QueryRowContext(ctx,
+		`SELECT EXISTS (SELECT 1 FROM repeated_jobs WHERE kind = ? AND claimed_until > ? AND claimed_until <= ?)`, kind, rows.Micros(now), last).Scan(&claimed)
+	if err != nil || claimed {
+		return false, rows.Wrap("read repeated job", err)
+	}
+	done, err := s.write.ExecContext(ctx, `
+		INSERT INTO repeated_jobs (kind, claimed_until) VALUES (?1, ?3)
+		ON CONFLICT DO UPDATE SET claimed_until = excluded.claimed_until
+			WHERE claimed_until <= ?2 OR claimed_until > ?4`, kind, rows.Micros(now), rows.Micros(next), last)
+	if err != nil {
+		return false, rows.Wrap("claim repeated job", err)
+	}
+	n, err := done.RowsAffected()
+	return n == 1, rows.Wrap("claim repeated job", err)
+}
