@@ -70,7 +70,7 @@ var arrows = map[string][]string{
 	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "cmd/rote/practice", "httpapi", "mcp", "mcp/wire",
 		"routine", "routine/definition", "routine/lesson", "routine/operation", "routine/postgres", "routine/provider", "routine/rows",
 		"routine/service", "routine/sqlite"},
-	"cmd/rote/practice":       {},
+	"cmd/rote/practice":       {"routine/totp"},
 	"cmd/rote/practice/teach": {"cmd/rote/practice"},
 
 	// For tests and measurements.

@@ -25,6 +25,8 @@ const (
 type session struct {
 	csrfToken string
 	nickname  string
+	// stage is how far a visitor of the members' shop has logged in.
+	stage stage
 }
 
 // sessions are the signed-in users by the id in the cookie. If there are too
@@ -35,7 +37,8 @@ type sessions struct {
 	order []string
 }
 
-func (ss *sessions) start(nickname string) (id string) {
+// start starts a session with a new csrfToken and returns its id.
+func (ss *sessions) start(s session) (id string) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if ss.byID == nil {
@@ -46,9 +49,22 @@ func (ss *sessions) start(nickname string) (id string) {
 		ss.order = ss.order[1:]
 	}
 	id = rand.Text()
-	ss.byID[id] = session{csrfToken: rand.Text(), nickname: nickname}
+	s.csrfToken = rand.Text()
+	ss.byID[id] = s
 	ss.order = append(ss.order, id)
 	return id
+}
+
+// startCookie starts a session and returns the cookie that carries its id.
+func (ss *sessions) startCookie(s session) *http.Cookie {
+	return &http.Cookie{Name: sessionCookie, Value: ss.start(s), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
+}
+
+// endAll ends all sessions.
+func (ss *sessions) endAll() {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	ss.byID, ss.order = nil, nil
 }
 
 // fromRequest returns the session of the request's cookie.
@@ -57,6 +73,10 @@ func (ss *sessions) fromRequest(r *http.Request) (session, bool) {
 	if err != nil {
 		return session{}, false
 	}
+	return ss.fromCookie(cookie)
+}
+
+func (ss *sessions) fromCookie(cookie *http.Cookie) (session, bool) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	found, ok := ss.byID[cookie.Value]
@@ -98,13 +118,7 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
 	if names := form["nickname"]; len(names) > 0 {
 		nickname = names[len(names)-1]
 	}
-	http.SetCookie(w, &http.Cookie{
-		Name:     sessionCookie,
-		Value:    s.sessions.start(nickname),
-		Path:     "/",
-		HttpOnly: true,
-		SameSite: http.SameSiteLaxMode,
-	})
+	http.SetCookie(w, s.sessions.startCookie(session{nickname: nickname}))
 	http.Redirect(w, r, "/account", http.StatusSeeOther)
 }
 

@@ -187,9 +187,9 @@ func TestOldestSessionEndsWhenFull(t *testing.T) {
 		req.AddCookie(&http.Cookie{Name: sessionCookie, Value: id})
 		return req
 	}
-	first, second := site.sessions.start(""), site.sessions.start("")
+	first, second := site.sessions.start(session{}), site.sessions.start(session{})
 	for range maxSessions - 1 {
-		site.sessions.start("")
+		site.sessions.start(session{})
 	}
 	if _, ok := site.sessions.fromRequest(request(first)); ok {
 		t.Error("the oldest session is still there")

@@ -2,7 +2,8 @@
 // ones: results that a script loads later, a history-API address, a sign-in
 // with trap fields, a token in a meta element, a file that needs a session. It
 // has no external dependencies, so `rote demo` works without internet access.
-// The package also contains example routines for the site.
+// The package also contains example routines for the site, and Members, a shop that
+// asks for a one-time code.
 package practice
 
 import (
@@ -19,21 +20,29 @@ var templateFiles embed.FS
 //go:embed assets
 var assetFiles embed.FS
 
+// pages are the templates of pages by name.
+type pages map[string]*template.Template
+
+// parsePages parses the templates of pages, with the layout that they share.
+func parsePages(names ...string) pages {
+	ps := pages{}
+	for _, name := range names {
+		ps[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
+	}
+	return ps
+}
+
 // Site serves the shop. Sessions are kept in memory. It is safe for concurrent
 // use.
 type Site struct {
+	pages
 	mux      *http.ServeMux
-	pages    map[string]*template.Template
 	sessions sessions
 }
 
 // NewSite returns a shop without sessions.
 func NewSite() *Site {
-	s := &Site{mux: http.NewServeMux(), pages: map[string]*template.Template{}}
-	for _, name := range []string{"search", "product", "login", "account", "message"} {
-		s.pages[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
-	}
-
+	s := &Site{mux: http.NewServeMux(), pages: parsePages("search", "product", "login", "account", "message")}
 	s.mux.HandleFunc("GET /{$}", s.showSearch)
 	s.mux.HandleFunc("GET /api/search", s.searchProducts)
 	s.mux.HandleFunc("GET /product/{sku}", s.showProduct)
@@ -50,9 +59,13 @@ func NewSite() *Site {
 // ServeHTTP disables caching, because a cached page would show the state of an
 // earlier run.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	setHeaders(w)
+	s.mux.ServeHTTP(w, r)
+}
+
+func setHeaders(w http.ResponseWriter) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	s.mux.ServeHTTP(w, r)
 }
 
 func (s *Site) showSearch(w http.ResponseWriter, _ *http.Request) {
@@ -86,9 +99,9 @@ type message struct {
 }
 
 // render writes a complete page or an error.
-func (s *Site) render(w http.ResponseWriter, status int, page string, data any) {
+func (ps pages) render(w http.ResponseWriter, status int, page string, data any) {
 	var buf bytes.Buffer
-	if err := s.pages[page].ExecuteTemplate(&buf, "layout.html", data); err != nil {
+	if err := ps[page].ExecuteTemplate(&buf, "layout.html", data); err != nil {
 		http.Error(w, "the page could not be made", http.StatusInternalServerError)
 		return
 	}
