@@ -13,54 +13,16 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 
 	"rote/browser/cdp"
-	"rote/routine"
+	"rote/routine/browserstate"
 )
-
-// Limits of a saved state.
-const (
-	maxOrigins    = 100
-	maxStateBytes = 4 << 20
-)
-
-// storageState is the state of a context that is kept for the next run of its project.
-type storageState struct {
-	Cookies []storedCookie `json:"cookies"`
-	Storage []storedOrigin `json:"storage"`
-}
 
 // projectStorage is what the run reads and writes of its project's state.
 type projectStorage struct {
 	// restored is the state that the context was opened with. Only the run's goroutine
 	// uses it.
-	restored storageState
+	restored browserstate.State
 	visited  map[string]bool // the sites to save the storage of; nil: nothing is saved
 	blank    bool            // documents are empty ones of ours
-}
-
-// storedCookie is a cookie as Storage.setCookies takes it.
-type storedCookie struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Domain string `json:"domain,omitempty"`
-	// URL replaces the domain of a host-only cookie.
-	URL          string          `json:"url,omitempty"`
-	Path         string          `json:"path"`
-	Expires      float64         `json:"expires,omitempty"` // Unix seconds; 0 for a session cookie
-	Secure       bool            `json:"secure"`
-	HTTPOnly     bool            `json:"httpOnly"`
-	SameSite     string          `json:"sameSite,omitempty"`
-	Priority     string          `json:"priority,omitempty"`
-	SourceScheme string          `json:"sourceScheme,omitempty"`
-	SourcePort   int             `json:"sourcePort,omitempty"`
-	PartitionKey json.RawMessage `json:"partitionKey,omitempty"`
-}
-
-// storedOrigin is the local storage of a site. Items are [key, value] pairs as JSON that
-// the page's JSON.stringify has written. They are not decoded, because a text may contain
-// what Go strings cannot, such as half a surrogate pair.
-type storedOrigin struct {
-	Origin string          `json:"origin"`
-	Items  json.RawMessage `json:"items"`
 }
 
 // restore writes a saved state to the page's context.
@@ -71,10 +33,12 @@ func (p *page) restore(ctx context.Context, state []byte) error {
 	if len(state) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(state, &p.storage.restored); err != nil {
-		return fmt.Errorf("read the saved state: %w", err)
+	restored, err := browserstate.Parse(state)
+	if err != nil {
+		return err
 	}
-	_, err := p.Await(ctx, p.i.client.Send("", "Storage.setCookies", map[string]any{"browserContextId": p.context, "cookies": p.storage.restored.Cookies}))
+	p.storage.restored = *restored
+	_, err = p.Await(ctx, p.i.client.Send("", "Storage.setCookies", map[string]any{"browserContextId": p.context, "cookies": p.storage.restored.Cookies}))
 	if err != nil {
 		return fmt.Errorf("set the saved cookies: %w", err)
 	}
@@ -109,7 +73,8 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 	visited := p.storage.visited
 	p.storage.visited = nil
 	p.mu.Unlock()
-	state := storageState{Cookies: cookies, Storage: slices.DeleteFunc(p.storage.restored.Storage, func(o storedOrigin) bool { return visited[o.Origin] })}
+	state := browserstate.State{Cookies: cookies, Storage: p.storage.restored.Storage}
+	state.Storage = slices.DeleteFunc(state.Storage, func(o browserstate.Origin) bool { return visited[o.Origin] })
 	err = p.onBlankPages(ctx, func(visit func(origin string) error) error {
 		for origin := range visited {
 			if err := visit(origin); err != nil {
@@ -124,7 +89,7 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 				return err
 			}
 			if *items != "[]" {
-				state.Storage = append(state.Storage, storedOrigin{origin, json.RawMessage(*items)})
+				state.Storage = append(state.Storage, browserstate.Origin{Origin: origin, Items: json.RawMessage(*items)})
 			}
 		}
 		return nil
@@ -132,21 +97,17 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(state.Storage, func(a, b storedOrigin) int { return strings.Compare(a.Origin, b.Origin) })
-	b, err := json.Marshal(state)
-	if err == nil && len(b) > maxStateBytes {
-		err = routine.Errorf(routine.CodeResultTooLarge, "cookies and local storage have %d bytes, at most %d are kept", len(b), maxStateBytes)
-	}
-	return b, err
+	slices.SortFunc(state.Storage, func(a, b browserstate.Origin) int { return strings.Compare(a.Origin, b.Origin) })
+	return state.Encode()
 }
 
-func (p *page) cookiesToSave(ctx context.Context) ([]storedCookie, error) {
+func (p *page) cookiesToSave(ctx context.Context) ([]browserstate.Cookie, error) {
 	b, err := p.Await(ctx, p.i.client.Send("", "Storage.getCookies", map[string]any{"browserContextId": p.context}))
 	if err != nil {
 		return nil, fmt.Errorf("read the cookies: %w", err)
 	}
 	var all struct {
-		Cookies []storedCookie `json:"cookies"`
+		Cookies []browserstate.Cookie `json:"cookies"`
 	}
 	if err := json.Unmarshal(b, &all); err != nil {
 		return nil, err
@@ -155,11 +116,7 @@ func (p *page) cookiesToSave(ctx context.Context) ([]storedCookie, error) {
 		c := &all.Cookies[i]
 		c.Expires = max(c.Expires, 0)
 		if !strings.HasPrefix(c.Domain, ".") {
-			scheme := "http"
-			if c.Secure {
-				scheme = "https"
-			}
-			c.URL, c.Domain = (&url.URL{Scheme: scheme, Host: c.Domain, Path: c.Path}).String(), ""
+			c.ForHost(c.Domain)
 		}
 	}
 	return all.Cookies, nil
@@ -231,7 +188,7 @@ func (p *page) recordVisit(document string) {
 		}
 		return
 	}
-	if p.storage.visited == nil || p.storage.blank || len(p.storage.visited) >= maxOrigins {
+	if p.storage.visited == nil || p.storage.blank || len(p.storage.visited) >= browserstate.MaxOrigins {
 		return
 	}
 	if u, err := url.Parse(document); err == nil && (u.Scheme == "http" || u.Scheme == "https") {

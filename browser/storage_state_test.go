@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/browserstate"
 )
 
 // keeping opens a page whose state is wanted at the end.
@@ -102,7 +103,7 @@ func TestStateIsKept(t *testing.T) {
 func TestStateIsBounded(t *testing.T) {
 	t.Parallel()
 	p := keeping(t, nil)
-	if _, err := p.Navigate(testContext(t), site(t, map[string]any{"/": `<script>localStorage.a = 'ä'.repeat(` + fmt.Sprint(maxStateBytes/2) + `)</script>`})+"/"); err != nil {
+	if _, err := p.Navigate(testContext(t), site(t, map[string]any{"/": `<script>localStorage.a = 'ä'.repeat(` + fmt.Sprint(browserstate.MaxBytes/2) + `)</script>`})+"/"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := p.State(testContext(t))

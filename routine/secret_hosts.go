@@ -138,6 +138,16 @@ func (r *SecretRules) Allows(origin string) bool {
 	})
 }
 
+// AllowsCookie reports whether a cookie of a host belongs to Hosts, or with domain one of that
+// domain, which is written without the dot in front. Ports and schemes do not matter.
+func (r *SecretRules) AllowsCookie(host string, domain bool) bool {
+	name, _, ok := splitSecretHost(host)
+	return ok && slices.ContainsFunc(r.Hosts, func(text string) bool {
+		h, err := ParseSecretHost(text)
+		return err == nil && (h.matches(name, h.port) || domain && h.subdomains && name == h.name)
+	})
+}
+
 func (h SecretHost) matches(name, port string) bool {
 	if h.port != "" && h.port != port {
 		return false

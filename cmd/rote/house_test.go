@@ -33,11 +33,13 @@ var arrows = map[string][]string{
 		"routine/selector", "schemas"},
 	"routine/requests": {"routine", "routine/operation", "routine/placeholder"},
 
-	"routine/engine":  {"routine", "routine/operation", "routine/placeholder", "routine/spelling"},
-	"routine/cron":    {"routine"},
-	"routine/jobs":    {"routine"},
-	"routine/totp":    {},
-	"routine/service": {"routine", "routine/cron", "routine/definition", "routine/engine", "routine/jobs", "routine/totp"},
+	"routine/engine": {"routine", "routine/operation", "routine/placeholder", "routine/spelling"},
+	"routine/cron":   {"routine"},
+	"routine/jobs":   {"routine"},
+	"routine/totp":   {},
+
+	"routine/browserstate": {"routine"},
+	"routine/service":      {"routine", "routine/cron", "routine/definition", "routine/engine", "routine/jobs", "routine/totp"},
 
 	// The parts of a lesson that know no lesson.
 	"routine/lesson/jsonobject": {"routine"},
@@ -60,7 +62,7 @@ var arrows = map[string][]string{
 	"browser/chromium": {"browser/cdp", "browser/tempdir"},
 	"browser/egress":   {"routine"},
 	"browser/guard":    {"browser/cdp", "routine", "routine/javascript"},
-	"browser": {"browser/cdp", "browser/chromium", "browser/egress", "browser/guard", "routine", "routine/javascript",
+	"browser": {"browser/cdp", "browser/chromium", "browser/egress", "browser/guard", "routine", "routine/browserstate", "routine/javascript",
 		"routine/keyboard", "routine/spelling"},
 
 	// The front ends, which are independent of each other, and the program.
