@@ -45,6 +45,19 @@ func (p *page) OuterHTML(ctx context.Context, selector string) (string, int, err
 	}
 }
 
+// Present reports whether an element matches the selector, as soon as the page is at rest.
+func (p *page) Present(ctx context.Context, selector string) (bool, error) {
+	for {
+		if err := p.awaitRest(ctx); err != nil {
+			return false, err
+		}
+		v, err := p.match(ctx, selector, 0)
+		if err == nil || ctx.Err() != nil || !errors.Is(err, cdp.ErrGone) {
+			return err == nil && v != nil, selectorError(selector, p.failure(ctx, err))
+		}
+	}
+}
+
 // inView waits for the page and for a match of the selector, and says which view it
 // is in; that of the page where the selector is empty.
 func (p *page) inView(ctx context.Context, selector string) (*frameView, error) {

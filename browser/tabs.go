@@ -98,6 +98,10 @@ func (t *tabs) Usable(ctx context.Context) error {
 	return p.failure(context.WithoutCancel(ctx), errCrashed)
 }
 
+func (t *tabs) Present(ctx context.Context, selector string) (bool, error) {
+	return onCurrent(ctx, t, func(p *page) (bool, error) { return p.Present(ctx, selector) })
+}
+
 func (t *tabs) WaitURL(ctx context.Context, match func(url string) (bool, error)) (string, error) {
 	return onCurrent(ctx, t, func(p *page) (string, error) { return p.WaitURL(ctx, match) })
 }

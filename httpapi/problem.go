@@ -53,6 +53,9 @@ var statuses = map[routine.Code]int{
 	routine.CodeSecretExposed:     http.StatusInternalServerError,
 	routine.CodeSecretUnavailable: http.StatusServiceUnavailable,
 
+	routine.CodeSessionExpired:     http.StatusInternalServerError,
+	routine.CodeSessionLoginFailed: http.StatusInternalServerError,
+
 	routine.CodeRateLimited:        http.StatusTooManyRequests,
 	routine.CodeBusy:               http.StatusServiceUnavailable,
 	routine.CodeBrowserUnavailable: http.StatusServiceUnavailable,

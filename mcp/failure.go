@@ -51,6 +51,9 @@ var nextSteps = map[routine.Code]string{
 	routine.CodeSecretExposed:     "the routine needs its author: submit the form or leave the page before anything reads it",
 	routine.CodeSecretUnavailable: "call again later; if it fails again, tell the operator",
 
+	routine.CodeSessionExpired:     "call again: if the session has a login routine, the next run logs in; otherwise ask a person to log in",
+	routine.CodeSessionLoginFailed: "do not call again and again: a person has to look why the login fails, because more tries may lock the account",
+
 	routine.CodeRateLimited:        "call again later",
 	routine.CodeBusy:               "call again later",
 	routine.CodeBrowserUnavailable: "tell the operator of this server to run: rote browser check",

@@ -59,6 +59,10 @@ const (
 	CodeSecretExposed     Code = "secret_exposed"
 	CodeSecretUnavailable Code = "secret_unavailable"
 
+	// Of saved sessions: the site has ended the login; the login routine has failed.
+	CodeSessionExpired     Code = "session_expired"
+	CodeSessionLoginFailed Code = "session_login_failed"
+
 	CodeRateLimited        Code = "rate_limited"
 	CodeBusy               Code = "busy"
 	CodeBrowserUnavailable Code = "browser_unavailable"

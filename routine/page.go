@@ -30,6 +30,8 @@ type Page interface {
 	Navigate(ctx context.Context, url string) (Navigation, error)
 	// URL returns the current URL, about:blank before the first navigation.
 	URL(ctx context.Context) (string, error)
+	// Present reports whether an element, visible or not, matches the selector now.
+	Present(ctx context.Context, selector string) (bool, error)
 	// WaitURL waits until match accepts the current URL and returns that URL. An error
 	// of match ends the wait.
 	WaitURL(ctx context.Context, match func(url string) (bool, error)) (string, error)

@@ -30,6 +30,11 @@ type Options struct {
 	Outline bool
 	// Secrets reads the stored secrets that placeholders refer to; nil: there are none.
 	Secrets routine.SecretReader
+	// SignedOut, if not nil, returns an error with CodeSessionExpired if the page shows that
+	// the site has ended the login. See signedout.go for when it is asked.
+	SignedOut func(context.Context, routine.Page) error
+	// Repeatable reports whether the caller repeats a run that ends with Outcome.Repeat.
+	Repeatable bool
 }
 
 // Outcome is the outcome of a run. Secrets are masked in it. The data of the result and the
@@ -43,6 +48,10 @@ type Outcome struct {
 	// SecretUses are the uses and the refusals of stored secrets. They do not say who called,
 	// nor for what execution.
 	SecretUses []routine.SecretUse
+	// Repeat reports whether the site had ended the login before an operation acted, so that
+	// the run may be repeated on a new page after a login. The operation that noticed it is not
+	// recorded.
+	Repeat bool
 }
 
 // NewResult returns the result of a run that has not started.
@@ -67,7 +76,7 @@ func Run(ctx context.Context, d *routine.Definition, values routine.Values, page
 		err = r.recoverPanic(func() error { r.addOutline(ctx); return nil })
 	}
 	r.hidden.result(r.Result)
-	return &Outcome{r.Result, r.evidence, r.files, r.uses}, r.hidden.err(err)
+	return &Outcome{r.Result, r.evidence, r.files, r.uses, r.login.repeat}, r.hidden.err(err)
 }
 
 // RedactError masks the values of the secret parameters in an error.
@@ -103,13 +112,14 @@ type runner struct {
 	// A file does not replace it then.
 	resultSet bool
 	recorded  func(routine.OperationRecord) // is called with each operation that has ended
+	login     loginWatch
 }
 
 // newRunner returns a runner without values.
 func newRunner(page routine.Page, o Options) *runner {
 	r := &runner{Run: operation.Run{Page: page, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
 		secret: map[string]bool{}, now: o.Now, progress: o.Progress, recorded: o.Recorded,
-		reader: o.Secrets}
+		reader: o.Secrets, login: loginWatch{signedOut: o.SignedOut, repeatable: o.Repeatable}}
 	r.Secrets = r
 	return r
 }
@@ -152,7 +162,11 @@ func (r *runner) all(ctx context.Context, operations []routine.Operation) error 
 // the message of the error names what could have been meant.
 func (r *runner) step(ctx context.Context, index int, o routine.Operation, last bool) error {
 	r.startOperation(index, o)
-	return r.endOperation(ctx, o, r.do(ctx, o), last)
+	err := r.doLoggedIn(ctx, o)
+	if r.login.repeat {
+		return err
+	}
+	return r.endOperation(ctx, o, err, last)
 }
 
 // recoverPanic calls do and turns a panic into an internal error.

@@ -46,3 +46,12 @@ func ReadOnly(operations []routine.Operation) bool {
 	}
 	return true
 }
+
+// Acts reports whether a run that has done the operation may not start again from its first
+// one: the site may have learned of it, or have sent a file that it sends once.
+func Acts(o routine.Operation) bool {
+	k, known := KindOf(o.Type())
+	var fields struct{ Endpoint struct{ Method string } }
+	_ = json.Unmarshal(o.Raw(), &fields) // a stored operation is well-formed
+	return !known || k.Effect.With(fields.Endpoint.Method) != EffectReads || k.Result == ResultFile
+}

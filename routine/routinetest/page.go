@@ -20,6 +20,8 @@ type Page struct {
 	// Navigate nil: every navigation arrives with this status; 0: 200.
 	Status   int
 	Navigate func(ctx context.Context, url string) (routine.Navigation, error)
+	// Present nil: nothing matches.
+	Present func(ctx context.Context, selector string) (bool, error)
 	// WaitURL nil: it waits until ctx ends if the URL does not match.
 	WaitURL func(ctx context.Context, match func(url string) (bool, error)) (string, error)
 	// Click nil: one element matched.
@@ -134,6 +136,13 @@ func (p *page) Navigate(ctx context.Context, url string) (routine.Navigation, er
 }
 
 func (p *page) URL(context.Context) (string, error) { return p.url, nil }
+
+func (p *page) Present(ctx context.Context, selector string) (bool, error) {
+	if p.answers.Present != nil {
+		return p.answers.Present(ctx, selector)
+	}
+	return false, nil
+}
 
 func (p *page) WaitURL(ctx context.Context, match func(string) (bool, error)) (string, error) {
 	if p.answers.WaitURL != nil {
