@@ -90,6 +90,9 @@ func (s *Server) URL(database string) string {
 	return "postgres://rote@/" + database + "?host=" + url.QueryEscape(s.dir)
 }
 
+// Dir returns the directory of the server's data, log and socket.
+func (s *Server) Dir() string { return s.dir }
+
 // Program returns the path of one of the programs of PostgreSQL.
 func (s *Server) Program(name string) string { return filepath.Join(s.bin, name) }
 
