@@ -196,3 +196,24 @@ func TestSessionsHideSecrets(t *testing.T) {
 		t.Errorf("a session with copied secrets gives %s", html.Result.Data)
 	}
 }
+
+// A sanitizer works on an answer in which stored secrets are masked: it could change one in a way
+// in which it is not found any more, or find out by a filter what it begins with.
+func TestSanitizersSeeNoStoredSecret(t *testing.T) {
+	for _, row := range []struct{ name, answer, sanitizer, want string }{
+		{"a tag in the secret is dropped", "<p>key " + planted + " end</p>", `{"type":"html_to_text"}`, `"key *** end"`},
+		{"a filter of the text", routine.JSONText(map[string]any{"a": []any{map[string]string{"key": planted}}}),
+			`{"type":"json_path","path":"$.a[?@.key>'p4'].key"}`, "[]"},
+		{"no step", "key " + planted, "null", `"key ***"`},
+	} {
+		r := runSecrets(t, routinetest.Page{Response: routine.Response{Body: []byte(row.answer)}}, newVault(), "", `{}`, openShop+
+			`{"type":"fetch","endpoint":{"url":"/","headers":{"a":"{{secret:shop.password}}"}},"session_storage_key":"k","data_sanitizer":`+row.sanitizer+`},
+			{"type":"return","session_storage_key":"k"}`)
+		if r.err != nil || string(r.outcome.Result.Data) != row.want {
+			t.Errorf("%s: %v, %s, want %s", row.name, r.err, r.outcome.Result.Data, row.want)
+		}
+		if found := r.exposes(planted, "p4ss"); len(found) > 0 {
+			t.Errorf("%s: %q in %s", row.name, found, r.seen)
+		}
+	}
+}

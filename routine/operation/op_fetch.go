@@ -52,7 +52,8 @@ func (o *opFetch) Do(ctx context.Context, r *Run) error {
 // the text's memory.
 const maxLightText = 1 << 20
 
-// sanitize applies the data_sanitizer to a response and returns the text to store.
+// sanitize applies the data_sanitizer to a response and returns the text to store. Stored secrets
+// are masked before, because a step could change one in a way in which it is not found.
 func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []byte) (string, error) {
 	steps, _ := sanitize.Parse(sanitizer)
 	if len(steps) > 0 && len(body) > maxLightText {
@@ -66,6 +67,9 @@ func (r *Run) sanitize(ctx context.Context, sanitizer json.RawMessage, body []by
 	text := bytes.TrimPrefix(body, []byte("\ufeff"))
 	if !utf8.Valid(text) {
 		text = bytes.ToValidUTF8(text, []byte("�"))
+	}
+	if len(steps) > 0 {
+		text = []byte(r.Secrets.Conceal(string(text)))
 	}
 	for _, s := range steps {
 		var err error

@@ -28,7 +28,7 @@ func TestLargeTextsTakeTurns(t *testing.T) {
 				taken++
 				return func() { released++ }, nil
 			}
-			r := &Run{LargeText: turn, Result: &routine.Result{}}
+			r := &Run{LargeText: turn, Secrets: noSecrets{}, Result: &routine.Result{}}
 			if text, err := r.sanitize(t.Context(), []byte(row.sanitizer), row.body); err != nil || text == "" {
 				t.Errorf("%d bytes, %v", len(text), err)
 			}
@@ -48,3 +48,8 @@ func TestWaitForATurnEndsWithTheRun(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
 }
+
+// noSecrets are the secrets of a run that has none.
+type noSecrets struct{ Secrets }
+
+func (noSecrets) Conceal(text string) string { return text }
