@@ -15,12 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"rote/browser/chromium"
 	"rote/browser/egress"
 	"rote/routine"
 	"rote/routine/javascript/facts"
+	"rote/routine/routinetest/leakcheck"
 	"rote/routine/routinetest/scratch"
 )
 
@@ -57,7 +56,7 @@ func testMain(m *testing.M) int {
 	if fullChromium.Browser != nil {
 		fullChromium.Close()
 	}
-	if err := errors.Join(scratch.CheckGone(chromium.ProfilePrefix), removeTemp(), goleak.Find()); err != nil {
+	if err := errors.Join(scratch.CheckGone(chromium.ProfilePrefix), removeTemp(), leakcheck.Find()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}

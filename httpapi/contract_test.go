@@ -17,8 +17,8 @@ import (
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 	v3 "github.com/pb33f/libopenapi/datamodel/high/v3"
-	"go.uber.org/goleak"
 
+	"rote/routine/routinetest/leakcheck"
 	"rote/schemas"
 )
 
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 			status = 1
 		}
 	}
-	if err := goleak.Find(); err != nil && status == 0 {
+	if err := leakcheck.Find(); err != nil && status == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		status = 1
 	}

@@ -17,6 +17,7 @@ import (
 	"rote/httpapi"
 	"rote/mcp/wire"
 	"rote/routine"
+	"rote/routine/routinetest/leakcheck"
 )
 
 var (
@@ -60,7 +61,7 @@ func newHTTPFixtureWith(t *testing.T, change func(*httpFixture), definitions ...
 		f.http.Close()
 		http.DefaultClient.CloseIdleConnections()
 		listener.Close()
-		if err := goleak.Find(before); err != nil {
+		if err := leakcheck.Find(before); err != nil {
 			t.Error(err)
 		}
 	})

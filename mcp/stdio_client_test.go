@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rote/routine"
+	"rote/routine/routinetest/leakcheck"
 )
 
 // syncBuffer takes log lines.
@@ -70,11 +71,13 @@ func serveAs(t *testing.T, s *Server, p routine.Principal) *serving {
 	}()
 	t.Cleanup(func() {
 		_ = inW.Close()
+		// A client that has closed reads no more, but a notification may still come.
+		go func() { _, _ = io.Copy(io.Discard, outR) }()
 		if err := v.wait(); err != nil {
 			t.Errorf("ServeStdio: %v", err)
 		}
 		stop()
-		if err := goleak.Find(before); err != nil {
+		if err := leakcheck.Find(before); err != nil {
 			t.Error(err)
 		}
 	})

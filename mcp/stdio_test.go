@@ -12,6 +12,7 @@ import (
 
 	"rote/mcp/wire"
 	"rote/routine"
+	"rote/routine/routinetest/leakcheck"
 	"rote/routine/service"
 )
 
@@ -256,7 +257,7 @@ func TestStuckOutputEndsServeStdio(t *testing.T) {
 	}
 	waitUntil(t, "the page is closed", func() bool { return h.browser.Closed() == h.browser.Opened() })
 	close(out)
-	if err := goleak.Find(before); err != nil {
+	if err := leakcheck.Find(before); err != nil {
 		t.Error(err)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"rote/routine/routinetest/leakcheck"
 	"rote/routine/routinetest/scratch"
 )
 
@@ -23,7 +22,7 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
-	if err := errors.Join(scratch.CheckGone(ProfilePrefix), removeTemp(), goleak.Find()); err != nil {
+	if err := errors.Join(scratch.CheckGone(ProfilePrefix), removeTemp(), leakcheck.Find()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}

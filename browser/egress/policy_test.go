@@ -5,10 +5,10 @@ import (
 	"net/netip"
 	"testing"
 
-	"go.uber.org/goleak"
+	"rote/routine/routinetest/leakcheck"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leakcheck.Main(m) }
 
 func policy(t *testing.T, mode Mode, allow, deny []string) *Policy {
 	t.Helper()

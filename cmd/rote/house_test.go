@@ -78,6 +78,7 @@ var arrows = map[string][]string{
 	// For tests and measurements.
 	"routine/routinetest":              {"routine", "routine/definition"},
 	"routine/routinetest/budget":       {"routine", "routine/routinetest", "routine/service"},
+	"routine/routinetest/leakcheck":    {},
 	"routine/routinetest/optional":     {},
 	"routine/routinetest/postgrestest": {},
 	"routine/routinetest/scratch":      {},

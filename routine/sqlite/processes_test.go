@@ -10,10 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"rote/routine"
 	"rote/routine/routinetest"
+	"rote/routine/routinetest/leakcheck"
 )
 
 // Tests that need a second process start this test binary again, as a child
@@ -33,7 +32,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	leakcheck.Main(m)
 }
 
 const (

@@ -1,15 +1,16 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"rote/browser/chromium"
+	"rote/routine/routinetest/leakcheck"
 	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/scratch"
 )
@@ -20,12 +21,12 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if err := remove(); err != nil {
-			panic(err)
-		}
-		os.Exit(code)
-	}))
+	code := m.Run()
+	if err := errors.Join(remove(), leakcheck.Find()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // A run through rote's REST and MCP costs little more than the bare protocol.
