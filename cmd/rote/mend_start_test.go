@@ -67,18 +67,18 @@ const (
 		{"type":"input_text","selector":"#q","text":"{{word}}","timeout_ms":2000,"x-target":{"role":"textbox","name":"Word"},"x-alternatives":["input[name=\"q\"]"]},
 		{"type":"click","selector":"#go","timeout_ms":2000,"x-target":{"role":"button","name":"Search"},"x-alternatives":["button.go"]},
 		{"type":"return_html","scope":"element","selector":"#hits"}]`
-	searchBlind = `[{"type":"navigate","url":"SHOP/"},{"type":"input_text","selector":"#q","text":"{{word}}","timeout_ms":500},
-		{"type":"click","selector":"#go","timeout_ms":500},{"type":"return_html","scope":"element","selector":"#hits"}]`
+	searchBlind = `[{"type":"navigate","url":"SHOP/"},{"type":"input_text","selector":"#q","text":"{{word}}","timeout_ms":2000},
+		{"type":"click","selector":"#go","timeout_ms":2000},{"type":"return_html","scope":"element","selector":"#hits"}]`
 	coveredTaught = `[{"type":"navigate","url":"SHOP/covered"},{"type":"click","selector":"#more","timeout_ms":2000,"x-target":{"role":"link","name":"More"}},
 		{"type":"return_html","scope":"element","selector":".hit"}]`
 	loginParameter = `[{"name":"pin","type":"string","x-secret":true,"description":"PIN"}]`
 	loginBlind     = `[{"type":"navigate","url":"SHOP/login"},{"type":"input_text","selector":"[name=pin]","text":"{{pin}}"},{"type":"click","selector":"#enter"},
-		{"type":"wait_for_url","url_regex":"/welcome$","timeout_ms":500},{"type":"return_html","scope":"element","selector":"#hello"}]`
+		{"type":"wait_for_url","url_regex":"/welcome$","timeout_ms":2000},{"type":"return_html","scope":"element","selector":"#hello"}]`
 	cartTaught = `[{"type":"navigate","url":"SHOP/cart"},
 		{"type":"click","selector":"#add","x-target":{"role":"button","name":"Add to cart"},"x-acting":["POST /cart"]},
-		{"type":"click","selector":"#done","timeout_ms":500,"x-target":{"role":"link","name":"Done"}},{"type":"return_html","scope":"element","selector":".hit"}]`
+		{"type":"click","selector":"#done","timeout_ms":2000,"x-target":{"role":"link","name":"Done"}},{"type":"return_html","scope":"element","selector":".hit"}]`
 	cartBlind = `[{"type":"navigate","url":"SHOP/cart"},{"type":"click","selector":"#add"},
-		{"type":"click","selector":"#done","timeout_ms":500},{"type":"return_html","scope":"element","selector":".hit"}]`
+		{"type":"click","selector":"#done","timeout_ms":2000},{"type":"return_html","scope":"element","selector":".hit"}]`
 	cartScript = `[{"type":"navigate","url":"SHOP/cart"},
 		{"type":"js_evaluate","js":"(() => document.querySelector('#done').textContent)()","session_storage_key":"k"},{"type":"return","session_storage_key":"k"}]`
 	listFetch = `[{"type":"navigate","url":"SHOP/list"},{"type":"fetch","endpoint":{"url":"/api/items?sort=name"},"session_storage_key":"items"},
@@ -101,7 +101,7 @@ func TestMendCandidates(t *testing.T) {
 		{"a renamed field, without notes", wordParameter, searchBlind, `{"word":"Lamp"}`, "", nil, 2, `input[name="word"]`, `"text":"{{word}}"`, false},
 		{"a dialog", `[]`, coveredTaught, `{}`, "", nil, 2, "#ok", `{"type":"click","selector":"#ok","x-optional":true}`, false},
 		{"another URL", loginParameter, loginBlind, `{"pin":"1234"}`, `"1234"`, nil, 4, "", `/start/[^/?#]+`, false},
-		{"after a click that acts", `[]`, cartTaught, `{}`, "", new(2), 3, "#finished", `"timeout_ms":500`, true},
+		{"after a click that acts", `[]`, cartTaught, `{}`, "", new(2), 3, "#finished", `"timeout_ms":2000`, true},
 		{"a script", `[]`, cartScript, `{}`, "", nil, 2, "#finished", `querySelector(\"#finished\").textContent`, false},
 		{"another endpoint", `[]`, listFetch, `{}`, "", nil, 2, "", `"url":"/api/v2/items?sort=name"`, false},
 	}

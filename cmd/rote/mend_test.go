@@ -32,7 +32,7 @@ func TestMendCommand(t *testing.T) {
 	shop := newMendShop(t)
 	r := newRote(t)
 	r.shop = shop.URL
-	const list = `[{"type":"navigate","url":"SHOP/cart"},{"type":"click","selector":"#done","timeout_ms":500,"x-target":{"role":"link","name":"Done"}},
+	const list = `[{"type":"navigate","url":"SHOP/cart"},{"type":"click","selector":"#done","timeout_ms":2000,"x-target":{"role":"link","name":"Done"}},
 		{"type":"return_html","scope":"element","selector":".hit"}]`
 	r.broken(shop, "list", `[]`, list)
 	out, errs, code := r.run("mend", "list")

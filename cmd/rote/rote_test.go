@@ -134,12 +134,12 @@ func TestRunPrintsEvidence(t *testing.T) {
 	t.Parallel()
 	r := newRote(t)
 	wrong := r.file("wrong.json", `{"name":"w","description":"d","parameters":[{"name":"site"}],"operations":[
-		{"type":"navigate","url":"{{site}}/"},{"type":"click","selector":"#serch-button","timeout_ms":200},{"type":"return_html"}]}`)
+		{"type":"navigate","url":"{{site}}/"},{"type":"click","selector":"#serch-button","timeout_ms":2000},{"type":"return_html"}]}`)
 	out, errs, code := r.run("run", wrong, "-p", "site="+r.shop)
 	if code != 1 || out != "" {
 		t.Fatalf("exit %d\n%s\n%s", code, out, errs)
 	}
-	for _, words := range []string{"the page was at " + r.shop + "/ \"", "\nit has:\n  ", "(click): no element matches \"#serch-button\" after 200 ms; nearest: "} {
+	for _, words := range []string{"the page was at " + r.shop + "/ \"", "\nit has:\n  ", "(click): no element matches \"#serch-button\" after 2 s; nearest: "} {
 		if !strings.Contains(errs, words) {
 			t.Errorf("no %q in\n%s", words, errs)
 		}
