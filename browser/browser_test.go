@@ -53,12 +53,12 @@ func waitGone(t *testing.T, pid int) {
 }
 
 // soon waits until something holds, which it must do within half a minute.
-func soon(t *testing.T, what string, holds func() bool) {
+func soon(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.After(testTime / 2)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for !holds() {
+	for !condition() {
 		select {
 		case <-tick.C:
 		case <-deadline:
