@@ -80,7 +80,7 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 			if err := visit(origin); err != nil {
 				return err
 			}
-			v, err := cdp.Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: "JSON.stringify(Object.entries(localStorage))", ReturnByValue: true})
+			v, err := cdp.Evaluate(ctx, p, proto.RuntimeEvaluate{Expression: readStorage, ReturnByValue: true})
 			if err != nil {
 				return fmt.Errorf("read the storage of %s: %w", origin, err)
 			}
@@ -100,6 +100,10 @@ func (p *page) save(ctx context.Context) ([]byte, error) {
 	slices.SortFunc(state.Storage, func(a, b browserstate.Origin) int { return strings.Compare(a.Origin, b.Origin) })
 	return state.Encode()
 }
+
+// readStorage reads each entry by its number, because Object.entries leaves out those whose
+// names are members of every Storage, such as "length".
+const readStorage = `JSON.stringify(Array.from(localStorage, (_, i) => [localStorage.key(i), localStorage.getItem(localStorage.key(i))]))`
 
 func (p *page) cookiesToSave(ctx context.Context) ([]browserstate.Cookie, error) {
 	b, err := p.Await(ctx, p.i.client.Send("", "Storage.getCookies", map[string]any{"browserContextId": p.context}))

@@ -38,7 +38,7 @@ func ParseSecretHost(text string) (SecretHost, error) {
 		return refused("a secret cannot be for a range of addresses: write each host")
 	}
 	rest, subdomains := strings.CutPrefix(rest, "*.")
-	name, port, ok := splitSecretHost(rest)
+	name, port, ok := SplitHost(rest)
 	switch _, err := netip.ParseAddr(name); {
 	case !ok:
 		return refused("write host, *.host, host:port or http://host, without a path and without a user name")
@@ -50,9 +50,10 @@ func ParseSecretHost(text string) (SecretHost, error) {
 	return SecretHost{name: name, subdomains: subdomains, port: port, plain: plain}, nil
 }
 
-// splitSecretHost returns the host as a browser writes it, and the port; false if it is none
-// or is written in a way that a browser would change into an address.
-func splitSecretHost(text string) (name, port string, ok bool) {
+// SplitHost returns a host as a browser writes it, without the brackets of an IPv6 address and
+// without a dot at its end, and the port; false if it is none or is written in a way that a
+// browser would change into an address.
+func SplitHost(text string) (name, port string, ok bool) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`*/\?#@%`, r) }) {
 		return "", "", false
 	}
@@ -125,7 +126,7 @@ func (r *SecretRules) Allows(origin string) bool {
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || strings.HasSuffix(u.Hostname(), ".") || strings.HasSuffix(u.Host, ":") {
 		return false
 	}
-	name, port, ok := splitSecretHost(u.Host)
+	name, port, ok := SplitHost(u.Host)
 	if !ok {
 		return false
 	}
@@ -141,7 +142,7 @@ func (r *SecretRules) Allows(origin string) bool {
 // AllowsCookie reports whether a cookie of a host belongs to Hosts, or with domain one of that
 // domain, which is written without the dot in front. Ports and schemes do not matter.
 func (r *SecretRules) AllowsCookie(host string, domain bool) bool {
-	name, _, ok := splitSecretHost(host)
+	name, _, ok := SplitHost(host)
 	return ok && slices.ContainsFunc(r.Hosts, func(text string) bool {
 		h, err := ParseSecretHost(text)
 		return err == nil && (h.matches(name, h.port) || domain && h.subdomains && name == h.name)
