@@ -153,7 +153,8 @@ func (a *api) routes() map[string]methodHandlers {
 		"/secrets": {http.MethodGet: a.authenticated(a.listSecrets)},
 		"/secrets/{name}": {http.MethodGet: a.authenticated(a.readSecret), http.MethodPut: a.authenticated(a.saveSecret),
 			http.MethodDelete: a.authenticated(a.deleteSecret)},
-		"/secrets/{name}/uses": {http.MethodGet: a.authenticated(a.listSecretUses)},
+		"/secrets/{name}/codes": {http.MethodPost: a.authenticated(a.giveCode)},
+		"/secrets/{name}/uses":  {http.MethodGet: a.authenticated(a.listSecretUses)},
 
 		"/healthz":      {http.MethodGet: a.health},
 		"/readyz":       {http.MethodGet: a.ready},

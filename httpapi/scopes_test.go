@@ -81,6 +81,7 @@ GET               /secrets/                              401             403    
 GET               /secrets/shop                          401             403             403             403             403
 PUT:secret        /secrets/shop                          401             403             403             403             403
 DELETE            /secrets/shop                          401             403             403             403             403
+POST              /secrets/shop/codes                    401             403             403             403             403
 GET               /secrets/shop/uses                     401             403             403             403             403
 GET               /lessons/                              401             403             403             403             403
 POST              /lessons/                              401             403             403             403             403

@@ -97,6 +97,21 @@ func (a *api) deleteSecret(q *request) (response, error) {
 	return response{status: http.StatusNoContent}, nil
 }
 
+// giveCode does not use Idempotency-Key: no trace of the code may be kept.
+func (a *api) giveCode(q *request) (response, error) {
+	if err := a.service.MayGiveCode(q.principal); err != nil {
+		return response{}, err
+	}
+	text, err := q.readBody()
+	if err != nil {
+		return response{}, err
+	}
+	if err := a.service.GiveCode(q.Context(), q.principal, routine.ViaREST, q.pathParameter("name"), text); err != nil {
+		return response{}, err
+	}
+	return response{status: http.StatusNoContent}, nil
+}
+
 func (a *api) listSecretUses(q *request) (response, error) {
 	query, err := parseQuery(q.URL)
 	if err != nil {

@@ -88,7 +88,7 @@ func (r *reporter) continuousProgress() func(routine.Progress) {
 	}
 	done, last := 0, routine.Progress{Index: -1}
 	return func(p routine.Progress) {
-		if p.Index <= last.Index {
+		if p.Index <= last.Index && p.WaitsFor == "" {
 			done += last.Total
 		}
 		last = p
@@ -167,6 +167,11 @@ func (r *reporter) run() {
 			continue
 		}
 		for _, p := range r.takeQueue() {
+			if p.WaitsFor != "" {
+				at.operation = p.Operation
+				r.send(at.heartbeat(time.Since(began), r))
+				continue
+			}
 			began, at = time.Now(), runPosition{index: p.Index, operation: p.Operation, begun: true}
 			r.send(progressParams{Progress: float64(p.Index), Total: p.Total, Message: at.message(p.Total)})
 			tick.Reset(r.interval)

@@ -85,6 +85,9 @@ func (s *Server) running(ctx context.Context, e *routine.Execution) *mcp.CallToo
 	} else {
 		a.Note = "the run goes on; do not run the routine again" + end + ". To read its result, " + unreadable
 	}
+	if name := e.WaitsForCodeOf; name != "" {
+		a.Note = fmt.Sprintf("the run waits for a one-time code of secret %s that the site has sent to a person: ask for: rote secret code %s. %s", name, name, a.Note)
+	}
 	return a.result()
 }
 

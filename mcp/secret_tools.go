@@ -13,7 +13,7 @@ import (
 // through the model.
 func secretTools() []builtin {
 	return []builtin{{name: "list_secrets", title: "List secrets", scope: routine.ScopeSecretsRead, readOnly: true, handle: (*Server).listSecrets,
-		description: "Secrets that routines may use: {{secret:NAME.FIELD}}, {{totp:NAME}}. Only people set them.",
+		description: "Secrets that routines may use: {{secret:NAME.FIELD}}, {{totp:NAME}}, {{code:NAME}}. Only people set them.",
 		schema:      `{"type":"object","additionalProperties":false}`}}
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -44,6 +45,15 @@ func TestSecretsOverMCP(t *testing.T) {
 	call("log_in", "***", nil)
 	call("list_executions", `"completed"`, nil)
 	call("describe_routine", "{{secret:shop.password}}", map[string]any{"id": "log_in", "definition": true})
+
+	// The answer about a run that waits for a code says what to ask the person for.
+	waits := json.RawMessage(`{"name": "n", "description": "d", "operations": [{"type": "navigate", "url": "https://shop.example/"},
+		{"type": "input_text", "selector": "#p", "text": "{{code:shop}}", "timeout_ms": 60000}]}`)
+	call("run_routine", "the run waits for a one-time code of secret shop that the site has sent to a person: ask for: rote secret code shop",
+		map[string]any{"routine": waits, "wait_seconds": 1})
+	if err := h.service.GiveCode(t.Context(), keeper, routine.ViaREST, "shop", []byte(`{"code": "`+value+`"}`)); err != nil {
+		t.Fatal(err)
+	}
 	tools, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
 	if err != nil {
 		t.Fatal(err)

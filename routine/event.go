@@ -11,9 +11,12 @@ type Event struct {
 	Operation *OperationRecord
 }
 
-// Progress reports that an operation is about to start.
+// Progress reports that an operation is about to start, or that it waits for a person.
 type Progress struct {
 	// Index counts from 0.
 	Index, Total int
 	Operation    string
+	// WaitsFor is the secret for which the operation, which has started, waits for a one-time
+	// code that a person has to give; empty: it does not wait.
+	WaitsFor string
 }

@@ -53,6 +53,9 @@ type Execution struct {
 	// count of a run in another process may be a few seconds old.
 	OperationsDone  int `json:"operations_done"`
 	OperationsTotal int `json:"operations_total"`
+	// WaitsForCodeOf is the secret for which the running operation waits for a one-time code
+	// that a person has to give; empty if it does not. Only the process of the run knows it.
+	WaitsForCodeOf string `json:"waits_for_code_of,omitempty"`
 	// Files describes the files that the run saved besides its result, in the order of
 	// their names.
 	Files []FileInfo `json:"files,omitempty"`

@@ -109,10 +109,11 @@ type SecretField struct {
 // SecretReference names what a placeholder of a definition stands for.
 type SecretReference struct {
 	Name string
-	// Field is empty for a one-time code of the secret's key.
+	// Field is empty for a one-time code.
 	Field string
-	// Code reports whether a one-time code is wanted, {{totp:NAME}}.
-	Code bool
+	// Code reports whether a one-time code is wanted: one of the secret's key, {{totp:NAME}},
+	// or, if Sent is set, one that a site sends to a person who gives it, {{code:NAME}}.
+	Code, Sent bool
 }
 
 // ParseSecretReference reads a reference like "shop" or "shop.password". It returns false if
@@ -129,6 +130,8 @@ func SecretReferenceOf(t placeholder.Token) (SecretReference, bool) {
 		return ParseSecretReference(t.Name)
 	case placeholder.TOTP:
 		return SecretReference{Name: t.Name, Code: true}, true
+	case placeholder.SentCode:
+		return SecretReference{Name: t.Name, Code: true, Sent: true}, true
 	}
 	return SecretReference{}, false
 }
@@ -136,12 +139,32 @@ func SecretReferenceOf(t placeholder.Token) (SecretReference, bool) {
 // String returns the placeholder of the reference, as in "{{secret:shop.password}}".
 func (r SecretReference) String() string {
 	switch {
+	case r.Sent:
+		return "{{code:" + r.Name + "}}"
 	case r.Code:
 		return "{{totp:" + r.Name + "}}"
 	case r.Field == ValueField:
 		return "{{secret:" + r.Name + "}}"
 	}
 	return "{{secret:" + r.Name + "." + r.Field + "}}"
+}
+
+// The fields that uses of one-time codes have: TOTPField, which is also the name of the field
+// with the key of the codes, and SentCodeField.
+const (
+	TOTPField     = "totp"
+	SentCodeField = "code"
+)
+
+// UsedField returns the field that the uses of the reference have.
+func (r SecretReference) UsedField() string {
+	switch {
+	case r.Sent:
+		return SentCodeField
+	case r.Code:
+		return TOTPField
+	}
+	return r.Field
 }
 
 // MissingSecret returns the error CodeSecretMissing for a reference of a project, which may be
@@ -152,6 +175,7 @@ func MissingSecret(projectID string, r SecretReference) *Error {
 		project = " for project " + projectID
 	}
 	switch {
+	case r.Sent:
 	case r.Code:
 		option = " --totp"
 	case r.Field != ValueField && r.Field != "":
@@ -164,7 +188,7 @@ func MissingSecret(projectID string, r SecretReference) *Error {
 type SecretReader interface {
 	// ReadSecret returns a value with the rules for its release. CodeSecretMissing,
 	// CodeSecretDenied (the caller or the routine may not use it), CodeSecretUnavailable,
-	// CodeTimeout if ctx ends while it waits for the next one-time code.
+	// CodeTimeout if ctx ends while it waits for a one-time code.
 	ReadSecret(ctx context.Context, ref SecretReference) (SecretValue, error)
 }
 
@@ -198,7 +222,7 @@ type Release struct {
 type SecretUse struct {
 	At                        time.Time
 	OrganizationID, ProjectID string
-	// What is the action, as in "typed", "sent", "saved", "deleted".
+	// What is the action, as in "typed", "sent", "saved", "deleted", "code given".
 	What string
 	// Name and Field are those of the secret.
 	Name, Field string

@@ -9,6 +9,9 @@ import (
 // ErrChanged means that somebody else has changed the row since the caller read it.
 var ErrChanged = errors.New("changed by somebody else")
 
+// MaxCodes limits the codes of a secret that wait for their use.
+const MaxCodes = 10
+
 // SecretStore is the part of a [Store] that keeps secrets. A Store encrypts their values. A
 // projectID is exact: "" means the secrets of the whole organization.
 type SecretStore interface {
@@ -33,6 +36,14 @@ type SecretStore interface {
 	// TakeCodeStep records that the one-time code of a time step was used, and reports whether
 	// nobody had used that or a later one. ErrNotFound.
 	TakeCodeStep(ctx context.Context, organizationID, projectID, name, field string, step int64) (bool, error)
+
+	// SaveCode keeps a one-time code that was sent to a person for a time from now on, encrypted.
+	// A secret has at most MaxCodes, and loses the oldest. ErrNotFound if there is no such
+	// secret; ErrSealed, ErrStateKey.
+	SaveCode(ctx context.Context, of *Secret, code Hidden, valid time.Duration) error
+	// TakeCode deletes the newest code of a secret and returns it. Nobody else gets that.
+	// ErrNotFound if there is none; ErrSealed, ErrStateKey.
+	TakeCode(ctx context.Context, of *Secret) (Hidden, error)
 
 	// RecordSecretUses saves uses that belong to no execution that is still open.
 	// FinishExecution saves those of the execution that it ends.

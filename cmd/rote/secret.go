@@ -16,6 +16,7 @@ import (
 
 type secretCommand struct {
 	Set    secretSet    `cmd:"" help:"Store a password, a key or a login. Its values are asked for, or read from standard input, one per line."`
+	Code   secretCode   `cmd:"" help:"Give a one-time code that came by mail or SMS to the run that waits for it. It is asked for, or read from standard input."`
 	List   secretList   `cmd:"" help:"List the secrets, without their values."`
 	Show   secretShow   `cmd:"" help:"Print everything about a secret but its values."`
 	Test   secretTest   `cmd:"" help:"Check that the values of a secret can be read, without showing them."`
@@ -182,6 +183,28 @@ func (c *secretSet) addValues(settings map[string]any, fields []string, s stream
 		settings["fields"] = given
 	}
 	return nil
+}
+
+type secretCode struct {
+	Name string `arg:"" help:"The name of the secret for which the run waits, as in {{code:NAME}}." placeholder:"NAME"`
+}
+
+// Run keeps a code for five minutes, until a run uses it.
+func (c *secretCode) Run(ctx context.Context, g *globals, s streams) error {
+	return withDatabase(ctx, g, s, func(service *service.Service) error {
+		if _, err := service.Secret(ctx, g.localPrincipal(), c.Name, nil); err != nil {
+			return withSecretList(err)
+		}
+		values, err := askSecrets(c.Name, []string{routine.SentCodeField}, s)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(values)
+		if err != nil {
+			return err
+		}
+		return withSecretList(service.GiveCode(ctx, g.localPrincipal(), routine.ViaCLI, c.Name, text))
+	})
 }
 
 type secretList struct {

@@ -71,6 +71,12 @@ func TestSecretCommands(t *testing.T) {
 	say("", []string{"secret", "list"}, 0, "password pin=env: username", "")
 	say("", []string{"secret", "show", "shop"}, 0, `"description": "The shop"`, "")
 	say("", []string{"secret", "show", "bank"}, 1, "", "rote secret list")
+	say("", []string{"secret", "code", "bank"}, 1, "", "rote secret list")
+	say("12 34 56\n", []string{"secret", "code", "shop"}, 0, "", "")
+	say("", []string{"run", r.file("code.json", `{"name": "n", "description": "d", "operations": [{"type": "navigate", "url": "`+site.URL+`/"},
+		{"type": "input_text", "selector": "#p", "text": "{{code:shop}}"}, {"type": "click", "selector": "#go"},
+		{"type": "return_html", "scope": "element", "selector": "h1"}]}`)}, 0, "with ***", "")
+	say("", []string{"secret", "uses", "shop"}, 0, "code given", "")
 	say("", []string{"secret", "uses", "shop"}, 0, "typed", "")
 	for _, file := range allFiles(t, r.home) {
 		for _, spelled := range spelling.All(password) {

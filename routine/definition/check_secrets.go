@@ -40,7 +40,7 @@ func (c *checker) secretPlaces(pointer string, i int, s operation.Site, t *place
 		if !supplied && !token.Source.FromSecret() {
 			continue
 		}
-		code := token.Source == placeholder.TOTP
+		code := token.Source != placeholder.Secret && !supplied
 		if operation.TakesSecret(c.kinds[i].Name, s, t, n, code) {
 			continue
 		}

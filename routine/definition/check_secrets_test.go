@@ -41,10 +41,10 @@ func TestPlacesOfSecrets(t *testing.T) {
 		{"file name", `{"type": "download", "endpoint": {"url": "/"}, "filename": "SECRET.pdf"}`, "/filename"},
 		{"HTML", `{"type": "return_html", "scope": "element", "selector": "#SECRET"}`, "/selector"},
 	} {
-		for _, token := range []string{"{{secret:shop}}", "{{secret:shop.password}}", "{{totp:shop}}", "{{p}}"} {
+		for _, token := range []string{"{{secret:shop}}", "{{secret:shop.password}}", "{{totp:shop}}", "{{code:shop}}", "{{p}}"} {
 			bad := row.bad
 			if bad == "code" {
-				bad = map[bool]string{true: "/endpoint/url"}[strings.Contains(token, "totp")]
+				bad = map[bool]string{true: "/endpoint/url"}[strings.Contains(token, "totp") || strings.Contains(token, "code")]
 			}
 			want := []string{}
 			if bad != "" {

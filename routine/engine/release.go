@@ -62,6 +62,9 @@ func (r *runner) readSecret(ctx context.Context, ref routine.SecretReference) (s
 	if r.reader == nil {
 		return "", routine.MissingSecret("", ref)
 	}
+	if ref.Sent {
+		r.showWait(ref.Name)
+	}
 	v, err := r.reader.ReadSecret(ctx, ref)
 	if err != nil {
 		return "", err
@@ -210,7 +213,7 @@ func (r *runner) recordUses(host string, err error) {
 		what = "typed"
 	}
 	for _, ref := range r.use.refs {
-		use := routine.SecretUse{At: r.now(), What: what, Name: ref.Name, Field: ref.Field, Outcome: "ok", Host: r.hidden.text(host), Operation: r.Record.Index + 1}
+		use := routine.SecretUse{At: r.now(), What: what, Name: ref.Name, Field: ref.UsedField(), Outcome: "ok", Host: r.hidden.text(host), Operation: r.Record.Index + 1}
 		if err != nil {
 			use.Outcome, use.Reason = string(routine.CodeOf(err)), r.hidden.text(routine.AsError(err).Message)
 		}

@@ -105,7 +105,9 @@ func TestRefusedSecrets(t *testing.T) {
 		{name: "no secrets at all", operation: `{"type":"input_text","selector":"#p","text":"{{totp:shop}}"}`,
 			reader: func(*vault) routine.SecretReader { return nil }, code: routine.CodeSecretMissing,
 			message: "there is no secret shop: ask a person to run: rote secret set shop --host HOST --totp", uses: []routine.SecretUse{{What: "typed",
-				Name: "shop"}}},
+				Name: "shop", Field: "totp"}}},
+		{name: "no code", operation: `{"type":"input_text","selector":"#p","text":"{{code:shop}}"}`, code: routine.CodeSecretMissing,
+			message: "rote secret set shop --host HOST", uses: []routine.SecretUse{{What: "typed", Name: "shop", Field: "code"}}},
 		{name: "unavailable", operation: `{"type":"input_text","selector":"#p","text":"{{secret:shop.password}}"}`,
 			reader: func(v *vault) routine.SecretReader {
 				v.fails = routine.Errorf(routine.CodeSecretUnavailable, "vault does not answer")
@@ -154,7 +156,7 @@ func TestSecretsAreReadLate(t *testing.T) {
 	}}
 	r := runSecrets(t, page, v, "", `{}`, openShop+`{"type":"click","selector":"#login"},`+typesPassword+
 		`{"type":"fetch","endpoint":{"url":"https://api.shop.test/","headers":{"a":"{{totp:shop}}"}}}`)
-	want := []string{"3 typed shop password ok shop.test", "4 sent shop  ok api.shop.test"}
+	want := []string{"3 typed shop password ok shop.test", "4 sent shop totp ok api.shop.test"}
 	var got []string
 	for _, u := range r.outcome.SecretUses {
 		got = append(got, fmt.Sprintf("%d %s %s %s %s %s", u.Operation, u.What, u.Name, u.Field, u.Outcome, u.Host))

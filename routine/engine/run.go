@@ -90,6 +90,7 @@ type runner struct {
 	operation.Run
 	// evidenceOf collects the evidence of a failure, as [routine.Page.Evidence] does.
 	evidenceOf func(context.Context, routine.Inspection) *routine.Evidence
+	total      int              // how many operations there are
 	started    time.Time        // when the running operation was started
 	shownBytes int              // of the texts in placeholder_resolution
 	op         operation.Action // that is running, its placeholders filled in
@@ -142,6 +143,7 @@ func (r *runner) setValues(ps []routine.Parameter, values routine.Values) {
 
 // all does the operations of a definition in order, until the first one fails.
 func (r *runner) all(ctx context.Context, operations []routine.Operation) error {
+	r.total = len(operations)
 	for i, o := range operations {
 		if r.progress != nil {
 			r.progress(routine.Progress{Index: i, Total: len(operations), Operation: r.hidden.text(operation.Describe(o))})
@@ -155,6 +157,14 @@ func (r *runner) all(ctx context.Context, operations []routine.Operation) error 
 	}
 	r.Result.OK = true
 	return nil
+}
+
+// showWait reports that the running operation waits for a one-time code of a secret.
+func (r *runner) showWait(secret string) {
+	if r.progress != nil {
+		r.progress(routine.Progress{Index: r.Record.Index, Total: r.total, WaitsFor: secret,
+			Operation: fmt.Sprintf("waiting for a one-time code of secret %s, which a person has to give: rote secret code %s", secret, secret)})
+	}
 }
 
 // step does one operation and completes its record. index is its number in the record; last

@@ -94,7 +94,8 @@ func (r *requestsOnly) readsPage(op Action) bool {
 		t, _ := placeholder.Parse(s.Text, s.Place)
 		for _, token := range t.Tokens() {
 			switch token.Source {
-			case placeholder.Parameter, placeholder.UUID, placeholder.EpochMilliseconds, placeholder.Secret, placeholder.TOTP:
+			case placeholder.Parameter, placeholder.UUID, placeholder.EpochMilliseconds, placeholder.Secret, placeholder.TOTP,
+				placeholder.SentCode:
 			case placeholder.SessionStorage:
 				reads = reads || !r.holds(token.Name)
 			default:

@@ -12,7 +12,7 @@ var (
 	prefixWord    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 	prefixes      = []Source{SessionStorage, LocalStorage, Cookie, Meta, WindowProperty}
 	// secretPrefixes are also allowed as names of parameters.
-	secretPrefixes = []Source{Secret, TOTP}
+	secretPrefixes = []Source{Secret, TOTP, SentCode}
 )
 
 // Parse parses text as a template. Invalid tokens stay plain text, as does a

@@ -41,9 +41,11 @@ const (
 	Cookie            Source = "cookie"
 	Meta              Source = "meta"
 	WindowProperty    Source = "windowProperty"
-	// Secret is the value of a stored secret's field, and TOTP the one-time code of its key.
-	Secret Source = "secret"
-	TOTP   Source = "totp"
+	// Secret is the value of a stored secret's field, TOTP the one-time code of its key, and
+	// SentCode a one-time code that a site sends by mail or SMS and that a person gives.
+	Secret   Source = "secret"
+	TOTP     Source = "totp"
+	SentCode Source = "code"
 )
 
 // FromSecret reports whether tokens of the source stand for a text of a stored secret.
@@ -92,7 +94,7 @@ const (
 	CodeEmpty = "empty_placeholder"
 	// CodeNotAllowed means that this kind of token is not allowed in this place.
 	CodeNotAllowed = "placeholder_not_allowed"
-	// CodeSecretName means that the text after secret: or totp: cannot be the name
+	// CodeSecretName means that the text after secret:, totp: or code: cannot be the name
 	// of a secret.
 	CodeSecretName = "secret_name"
 )

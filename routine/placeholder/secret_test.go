@@ -20,6 +20,7 @@ func TestSecretTokens(t *testing.T) {
 		{"{{ secret : shop.pass-word_2 }}", Token{Source: Secret, Name: "shop.pass-word_2", Key: "secret:shop.pass-word_2"}},
 		{"{{totp:shop}}", Token{Source: TOTP, Name: "shop", Key: "totp:shop"}},
 		{"{{secret}}", Token{Source: Parameter, Name: "secret", Key: "secret"}},
+		{"{{ code:shop }}", Token{Source: SentCode, Name: "shop", Key: "code:shop"}},
 		{"{{code}}", Token{Source: Parameter, Name: "code", Key: "code"}},
 		{"{{totp}}", Token{Source: Parameter, Name: "totp", Key: "totp"}},
 	} {
@@ -52,7 +53,8 @@ func TestSecretFaults(t *testing.T) {
 		{"{{secret:a b}}", URL, CodeSecretName, "{{secret:NAME}}"},
 		{"{{totp:shop.key}}", Text, CodeSecretName, "{{totp:NAME}}"},
 		{"{{totp:é}}", Text, CodeSecretName, "{{totp:NAME}}"},
-		{"{{code:shop}}", Text, CodeUnknownPrefix, "totp:"},
+		{"{{code:shop.key}}", Text, CodeSecretName, "{{code:NAME}}"},
+		{"{{pin:shop}}", Text, CodeUnknownPrefix, "code:"},
 		{"(() => '{{secret:shop.password}}')()", Script, CodeNotAllowed, "input_text"},
 		{"(() => '{{totp:shop}}')()", Script, CodeNotAllowed, "one-time code"},
 		{"{{secrt:shop}}", Text, CodeUnknownPrefix, `"secret:"`},

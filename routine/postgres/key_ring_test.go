@@ -92,6 +92,7 @@ func fillSealed(t *testing.T, s routine.Store) *sealedSample {
 		must(t, s.CreateExecution(t.Context(), routinetest.Execution(t, func(e *routine.Execution) { e.QueuedCall = []byte("call") })))
 	}
 	must(t, s.SaveSession(t.Context(), routinetest.Session(), []byte("cookies"), 0))
+	must(t, s.SaveCode(t.Context(), sample.secrets[0], "123456", time.Hour))
 	schedule := routinetest.Schedule(t)
 	must(t, s.CreateSchedule(t.Context(), schedule, 9))
 	sample.schedule = schedule.ID
@@ -188,6 +189,9 @@ func TestKeyRotationIsStopped(t *testing.T) {
 			t.Errorf("%d rows are encrypted, want %d", sealedCount(t, s), count)
 		}
 		sample.check(t, s)
+		if code, err := s.TakeCode(t.Context(), sample.secrets[0]); code != "123456" || err != nil {
+			t.Errorf("one-time code %q, %v", string(code), err)
+		}
 		queued, err := s.QueuedExecutions(t.Context(), 9)
 		must(t, err)
 		for _, q := range queued {
@@ -197,6 +201,27 @@ func TestKeyRotationIsStopped(t *testing.T) {
 		}
 		if len(queued) != projectsOfSample {
 			t.Errorf("%d executions are queued", len(queued))
+		}
+	})
+}
+
+// Codes that have expired are deleted with what else is no longer kept.
+func TestCodesArePruned(t *testing.T) {
+	onBothStores(t, func(t *testing.T, open func(rows.KeySource) keyedStore) {
+		ring := newRing(t, 1)
+		s := open(func(bool) (rows.Ring, error) { return ring, nil })
+		secret := routinetest.Secret()
+		must(t, s.SaveSecret(t.Context(), secret, 0))
+		must(t, s.SaveCode(t.Context(), secret, "111111", 0))
+		must(t, s.SaveCode(t.Context(), secret, "222222", time.Hour))
+		before := sealedCount(t, s)
+		_, err := s.Prune(t.Context(), routine.Retention{}, time.Now())
+		must(t, err)
+		if n := sealedCount(t, s); n != before-1 {
+			t.Errorf("%d encrypted rows before, %d after, want one less", before, n)
+		}
+		if code, err := s.TakeCode(t.Context(), secret); code != "222222" || err != nil {
+			t.Errorf("%q, %v", string(code), err)
 		}
 	})
 }
@@ -292,6 +317,7 @@ func TestDumpHasNoSecrets(t *testing.T) {
 	const value = "vX9 correct&horse battery"
 	secret := routinetest.Secret(func(s *routine.Secret) { s.Fields[0].Value = value })
 	must(t, s.SaveSecret(t.Context(), secret, 0))
+	must(t, s.SaveCode(t.Context(), secret, value, time.Hour))
 	must(t, s.SaveSession(t.Context(), routinetest.Session(), []byte(value), 0))
 	must(t, s.SaveProjectState(t.Context(), "acme", &routine.BrowserState{ProjectID: "p", Data: []byte(value)}, routinetest.Time))
 	dump, err := exec.CommandContext(t.Context(), server.Program("pg_dump"), "-d", url).Output()

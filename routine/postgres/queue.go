@@ -33,7 +33,7 @@ func (s *Store) sealCall(ctx context.Context, call []byte, executionID string) (
 
 // queueWait is how many microseconds a queued execution has waited, by the clock of the
 // database. One whose call was lost has waited since its creation.
-const queueWait = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+const queueWait = databaseMicros + `
 	- coalesce((SELECT queued_at FROM execution_calls WHERE execution_id = executions.id), executions.created_at)`
 
 // claim makes an owner that has a row run a queued execution. Its last columns are the sealed

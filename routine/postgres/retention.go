@@ -26,7 +26,7 @@ const (
 )
 
 // Prune deletes the executions that retention does not keep, with their files, and expired
-// idempotency keys. It returns the number of deleted executions. Several processes may
+// idempotency keys and one-time codes. It returns the number of deleted executions. Several processes may
 // prune at once: each skips the rows that another deletes. A process whose clock is ahead
 // of the database's deletes by the time of the database.
 func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (int, error) {
@@ -57,14 +57,16 @@ func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (
 	if _, err = s.exec(ctx, `DELETE FROM ledger_sizes WHERE hour <= $1::bigint / 3600000000`, before); err != nil {
 		return total, rows.Wrap("forget sizes", err)
 	}
-	_, err = s.exec(ctx, `DELETE FROM idempotency_keys WHERE created_at <= $1`, expiredKeys(now))
-	return total, rows.Wrap("prune idempotency keys", err)
+	if _, err = s.exec(ctx, `DELETE FROM idempotency_keys WHERE created_at <= $1`, expiredKeys(now)); err != nil {
+		return total, rows.Wrap("prune idempotency keys", err)
+	}
+	return total, s.pruneCodes(ctx)
 }
 
 // databaseClock returns the time of the database.
 func (s *Store) databaseClock(ctx context.Context) (time.Time, error) {
 	var micros int64
-	err := s.queryRow(ctx, `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`).Scan(&micros)
+	err := s.queryRow(ctx, `SELECT `+databaseMicros).Scan(&micros)
 	return time.UnixMicro(micros).UTC(), err
 }
 

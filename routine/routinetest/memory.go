@@ -33,6 +33,7 @@ type Store struct {
 	secrets        map[secretOf]*secret
 	sessions       map[secretOf]*session
 	secretUses     []routine.SecretUse
+	codes          []code
 }
 
 // NewStore returns an empty Store.

@@ -120,6 +120,7 @@ func (s *Store) DeleteSecret(_ context.Context, organizationID, projectID, name 
 		return fmt.Errorf("delete secret %s: %w", name, routine.ErrNotFound)
 	}
 	delete(s.secrets, of)
+	s.codes = slices.DeleteFunc(s.codes, func(c code) bool { return c.of == of })
 	return nil
 }
 
@@ -135,6 +136,46 @@ func (s *Store) TakeCodeStep(_ context.Context, organizationID, projectID, name,
 	}
 	found.steps[field] = step
 	return true, nil
+}
+
+// code is a one-time code that was sent to a person.
+type code struct {
+	of      secretOf
+	text    routine.Hidden
+	expires time.Time
+}
+
+func (s *Store) SaveCode(_ context.Context, of *routine.Secret, text routine.Hidden, valid time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	added := code{secretOf{of.OrganizationID, of.ProjectID, of.Name}, text, time.Now().Add(valid)}
+	if s.secrets[added.of] == nil {
+		return fmt.Errorf("save one-time code of secret %s: %w", of.Name, routine.ErrNotFound)
+	}
+	s.codes = append(s.codes, added)
+	kept := 0
+	for i, c := range slices.Backward(s.codes) {
+		if c.of != added.of {
+			continue
+		}
+		if kept++; kept > routine.MaxCodes {
+			s.codes = slices.Delete(s.codes, i, i+1)
+		}
+	}
+	return nil
+}
+
+func (s *Store) TakeCode(_ context.Context, of *routine.Secret) (routine.Hidden, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.codes = slices.DeleteFunc(s.codes, func(c code) bool { return !time.Now().Before(c.expires) })
+	for i, c := range slices.Backward(s.codes) {
+		if c.of == (secretOf{of.OrganizationID, of.ProjectID, of.Name}) {
+			s.codes = slices.Delete(s.codes, i, i+1)
+			return c.text, nil
+		}
+	}
+	return "", fmt.Errorf("take one-time code of secret %s: %w", of.Name, routine.ErrNotFound)
 }
 
 func (s *Store) RecordSecretUses(_ context.Context, uses []routine.SecretUse) error {

@@ -57,6 +57,8 @@ var secretPromises = []promise{
 	{"a deleted secret is gone with its values", secretIsDeleted},
 	{"a field has a value or a reference", secretReference},
 	{"a time step of one-time codes is taken once, and no earlier one afterwards", codeStepIsTakenOnce},
+	{"a code is given to one run, the newest first, until it expires or its secret is deleted", codeIsTakenOnce},
+	{"a secret keeps a limited number of codes", codesAreLimited},
 	{"long values and those of any bytes are kept", longSecretValues},
 	{"uses are listed newest first, and pruned", secretUses},
 	{"uses are saved with the end of their execution, or not at all", secretUsesOfExecution},
@@ -226,6 +228,75 @@ func codeStepIsTakenOnce(t *testing.T, s routine.Store) {
 	}
 	_, err := s.TakeCodeStep(t.Context(), "acme", "p", "shop", "none", 1)
 	wantErr(t, "step of no field", err, routine.ErrNotFound)
+}
+
+func takeCode(t *testing.T, s routine.Store, of *routine.Secret, want routine.Hidden) {
+	t.Helper()
+	got, err := s.TakeCode(t.Context(), of)
+	must(t, err)
+	if got != want {
+		t.Errorf("took %q, want %q", string(got), string(want))
+	}
+}
+
+func codeIsTakenOnce(t *testing.T, s routine.Store) {
+	secret, other := Secret(), Secret(func(s *routine.Secret) { s.ProjectID = "" })
+	wantErr(t, "save a code of no secret", s.SaveCode(t.Context(), secret, "1", time.Hour), routine.ErrNotFound)
+	must(t, s.SaveSecret(t.Context(), secret, 0))
+	must(t, s.SaveSecret(t.Context(), other, 0))
+	none := func(of *routine.Secret) {
+		t.Helper()
+		_, err := s.TakeCode(t.Context(), of)
+		wantErr(t, "take", err, routine.ErrNotFound)
+	}
+	none(secret)
+	must(t, s.SaveCode(t.Context(), secret, "expired", 0))
+	none(secret)
+	for _, code := range []routine.Hidden{"111111", "222222"} {
+		must(t, s.SaveCode(t.Context(), secret, code, time.Hour))
+	}
+	none(other)
+	takeCode(t, s, secret, "222222")
+	taken := make(chan routine.Hidden, 8)
+	for _, err := range race(cap(taken), func(int) error {
+		code, err := s.TakeCode(t.Context(), secret)
+		taken <- code
+		return err
+	}) {
+		if err == nil {
+			continue
+		}
+		wantErr(t, "take at the same time", err, routine.ErrNotFound)
+	}
+	close(taken)
+	n := 0
+	for code := range taken {
+		if code != "" {
+			n++
+			equal(t, "code", string(code), "111111")
+		}
+	}
+	equal(t, "takers of one code", n, 1)
+	must(t, s.SaveCode(t.Context(), secret, "333333", time.Hour))
+	must(t, s.SaveSecret(t.Context(), Secret(func(s *routine.Secret) { s.Description = "changed" }), 1))
+	takeCode(t, s, secret, "333333")
+	must(t, s.SaveCode(t.Context(), secret, "444444", time.Hour))
+	must(t, s.DeleteSecret(t.Context(), "acme", "p", "shop"))
+	must(t, s.SaveSecret(t.Context(), secret, 0))
+	none(secret)
+}
+
+func codesAreLimited(t *testing.T, s routine.Store) {
+	secret := Secret()
+	must(t, s.SaveSecret(t.Context(), secret, 0))
+	for i := range routine.MaxCodes + 2 {
+		must(t, s.SaveCode(t.Context(), secret, routine.Hidden(fmt.Sprint(i)), time.Hour))
+	}
+	for i := range routine.MaxCodes {
+		takeCode(t, s, secret, routine.Hidden(fmt.Sprint(routine.MaxCodes+1-i)))
+	}
+	_, err := s.TakeCode(t.Context(), secret)
+	wantErr(t, "take one more", err, routine.ErrNotFound)
 }
 
 func longSecretValues(t *testing.T, s routine.Store) {

@@ -96,7 +96,7 @@ func (s Sealer) Open(sealed Sealed, place string) ([]byte, error) {
 type SealedKind struct {
 	// Name is for messages.
 	Name, Table string
-	// ID are the columns of the key of the table: two texts. The second may be a constant.
+	// ID are the columns of the key of the table: two texts. The second may be an expression.
 	ID [2]string
 	// Text and KeyID are the columns of a Sealed.
 	Text, KeyID string
@@ -109,6 +109,7 @@ var SealedKinds = []SealedKind{
 	{"queued executions", "execution_calls", [2]string{"execution_id", "''"}, "sealed", "key_id", callContext},
 	{"parameters of schedules", "schedules", [2]string{"id", "''"}, "sealed", "key_id", scheduleContext},
 	{"keys of secrets", "data_keys", [2]string{"id", "organization_id"}, "wrapped", "state_key_id", dataKeyContext},
+	{"one-time codes", "secret_codes", [2]string{"id", "organization_id || '/' || project_id || '/' || name"}, "sealed", "key_id", codeContext},
 }
 
 // Reseal encrypts a row of a kind again, with the first state key. a and b are the values of

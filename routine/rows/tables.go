@@ -40,6 +40,7 @@ var Tables = []Table{
 	{"data_keys", []string{"id", "organization_id", "wrapped", "state_key_id", "created_at", "retired_at"}},
 	{"secrets", SecretColumns},
 	{"secret_fields", []string{"organization_id", "project_id", "name", "field", "is_totp", "sealed", "key_id", "reference", "last_step"}},
+	{"secret_codes", []string{"id", "organization_id", "project_id", "name", "expires_at", "sealed", "key_id"}},
 	{"secret_uses", SecretUseColumns},
 	{"sessions", slices.Concat(SessionColumns, []string{"sealed", "key_id"})},
 }

@@ -32,6 +32,7 @@ const (
 	toSaveSecret
 	toSaveSharedSecret
 	toSaveReference
+	toGiveCode
 )
 
 // accessRule says who may do an action.
@@ -73,6 +74,7 @@ var accessRules = map[action]accessRule{
 	toSaveSecret:        {doing: "changing secrets", scope: routine.ScopeSecretsWrite, token: true},
 	toSaveSharedSecret:  {doing: "changing a secret of the whole organization", scope: routine.ScopeAdmin, token: true},
 	toSaveReference:     {doing: "referring to a value outside of rote", scope: routine.ScopeAdmin, token: true},
+	toGiveCode:          {doing: "giving a one-time code", scope: routine.ScopeSecretsWrite, token: true},
 	toReadStatistics:    {doing: "reading the metrics", scope: routine.ScopeAdmin, token: true},
 }
 

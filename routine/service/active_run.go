@@ -49,6 +49,8 @@ type activeRun struct {
 	events  []routine.Event
 	records []routine.OperationRecord
 	changed chan struct{} // closed and replaced with each event
+	// waitsFor is Execution.WaitsForCodeOf.
+	waitsFor string
 	// startedAt is when the run got its place in the queue. It is set before the
 	// execution is stored if the run does not wait, and else when it has waited.
 	startedAt *time.Time
@@ -102,10 +104,28 @@ func (run *activeRun) emit(e routine.Event) {
 	defer run.mu.Unlock()
 	run.events = append(run.events, e)
 	if e.Operation != nil {
-		run.records = append(run.records, *e.Operation)
+		run.records, run.waitsFor = append(run.records, *e.Operation), ""
 	}
 	close(run.changed)
 	run.changed = make(chan struct{})
+}
+
+// showProgress reports the progress of the run to its caller, and notes what it waits for.
+func (run *activeRun) showProgress(p routine.Progress) {
+	run.mu.Lock()
+	run.waitsFor = p.WaitsFor
+	run.mu.Unlock()
+	if run.progress != nil {
+		run.progress(p)
+	}
+}
+
+// addProgress sets what e, the execution of the run, has of its progress.
+func (run *activeRun) addProgress(e *routine.Execution) {
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	e.Operations, e.WaitsForCodeOf = slices.Clone(run.records), run.waitsFor
+	e.OperationsDone = len(e.Operations)
 }
 
 // eventsAfter returns the events after a sequence number, and a channel that is closed
@@ -126,15 +146,14 @@ func (run *activeRun) operations() []routine.OperationRecord {
 // snapshot returns a copy of the execution in its present state.
 func (run *activeRun) snapshot() *routine.Execution {
 	run.mu.Lock()
-	defer run.mu.Unlock()
 	e := *run.accepted
 	for _, event := range run.events {
 		if event.Execution != nil {
 			e = *event.Execution
 		}
 	}
-	e.Operations = slices.Clone(run.records)
-	e.OperationsDone = len(e.Operations)
+	run.mu.Unlock()
+	run.addProgress(&e)
 	return &e
 }
 

@@ -54,8 +54,7 @@ func (s *Service) withActiveState(e *routine.Execution) *routine.Execution {
 	case unsaved != nil:
 		return unsaved
 	case run != nil:
-		e.Operations = run.operations()
-		e.OperationsDone = len(e.Operations)
+		run.addProgress(e)
 	}
 	return e
 }

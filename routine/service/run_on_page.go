@@ -38,7 +38,7 @@ func (s *Service) runOnPage(ctx context.Context, run *activeRun) (err error) {
 	}
 	run.page = page
 	outcome, err := engine.Run(ctx, run.definition, run.values, page, engine.Options{MaxResult: s.maxResult, Now: s.now,
-		LargeText: s.largeTexts.forOrganization(run.caller.OrganizationID), Progress: run.progress, Recorded: run.emitOperation,
+		LargeText: s.largeTexts.forOrganization(run.caller.OrganizationID), Progress: run.showProgress, Recorded: run.emitOperation,
 		Outline: run.outline, Secrets: secrets})
 	e.Result, e.Evidence, run.files, e.SecretUses = outcome.Result, outcome.Evidence, outcome.Files, outcome.SecretUses
 	if err == nil && run.completed != nil {

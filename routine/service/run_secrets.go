@@ -81,6 +81,10 @@ func (r *secretReader) find(ctx context.Context, ref routine.SecretReference) (*
 		}
 		return sec, routine.SecretField{}, routine.Errorf(routine.CodeSecretDenied, "secret %s is for certain routines only, and %s is none of them", ref.Name, which)
 	}
+	if ref.Sent && sec.Version == 0 {
+		return sec, routine.SecretField{}, routine.Errorf(routine.CodeSecretMissing, "the secret %s of this call is not stored, and codes are given for stored "+
+			"secrets only: ask a person to run: rote secret set %s", ref.Name, ref.Name)
+	}
 	f, err := fieldOf(sec, ref)
 	return sec, f, err
 }
@@ -123,7 +127,7 @@ func missingSecret(d *routine.Definition, projectID, name string) *routine.Error
 	command := "rote secret set " + name + " --host " + cmp.Or(definition.HostOfSecret(d, name), "HOST")
 	for _, ref := range definition.SecretsOf(d) {
 		switch {
-		case ref.Name != name:
+		case ref.Name != name || ref.Sent:
 		case ref.Code:
 			command += " --totp"
 		case ref.Field != routine.ValueField:
@@ -156,10 +160,13 @@ func (r *secretReader) readOnce(ctx context.Context, ref routine.SecretReference
 		return routine.SecretValue{}, err
 	}
 	text := field.Value
-	if text == "" {
+	switch {
+	case ref.Sent:
+		text, err = r.service.sentCode(ctx, sec)
+	case text == "":
 		text, err = r.service.secretValue(ctx, sec, field)
 	}
-	if err == nil && ref.Code {
+	if err == nil && ref.Code && !ref.Sent {
 		text, err = r.nextCode(ctx, sec, field, text)
 	}
 	if slow := ref.Code || field.Reference != ""; err == nil && slow { // the store compares the version of other values
@@ -260,13 +267,21 @@ func (r *secretReader) nextCode(ctx context.Context, sec *routine.Secret, f rout
 				return routine.Hidden(key.Code(step)), nil
 			}
 		}
-		timer := time.NewTimer(end.Sub(now))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			e := routine.AsError(routine.CauseOf(ctx))
-			return "", &routine.Error{Code: e.Code, Message: e.Message + ", waiting for the next one-time code of secret " + sec.Name, Cause: e}
+		if err := waitForCode(ctx, end.Sub(now), "the next one-time code of secret "+sec.Name); err != nil {
+			return "", err
 		}
+	}
+}
+
+// waitForCode waits for some time. If ctx ends before, its error says for what the run waited.
+func waitForCode(ctx context.Context, d time.Duration, what string) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		e := routine.AsError(routine.CauseOf(ctx))
+		return &routine.Error{Code: e.Code, Message: e.Message + ", waiting for " + what, Cause: e}
 	}
 }

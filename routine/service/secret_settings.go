@@ -24,7 +24,7 @@ const (
 )
 
 // totpField is the name of the field that has the key of one-time codes.
-const totpField = "totp"
+const totpField = routine.TOTPField
 
 // secretChange has the settings that a call gives for a secret, and their problems.
 type secretChange struct {

@@ -109,7 +109,7 @@ func (s *Service) TestSecret(ctx context.Context, p routine.Principal, name stri
 // refused returns the record of a run that may not use a secret.
 func (r *secretReader) refused(ref routine.SecretReference, err error) routine.SecretUse {
 	failure := routine.AsError(err)
-	return routine.SecretUse{At: r.service.now(), What: "read", Name: ref.Name, Field: ref.Field, Outcome: string(failure.Code), Reason: failure.Message}
+	return routine.SecretUse{At: r.service.now(), What: "read", Name: ref.Name, Field: ref.UsedField(), Outcome: string(failure.Code), Reason: failure.Message}
 }
 
 // complete adds to the records of a run who made it. e is nil for a lesson.
@@ -121,9 +121,6 @@ func (r *secretReader) complete(ctx context.Context, uses []routine.SecretUse, e
 			use.ProjectID = project
 		} else if sec, err := r.service.findSecret(ctx, r.caller, use.Name, nil); err == nil {
 			use.ProjectID = sec.ProjectID
-		}
-		if use.Field == "" {
-			use.Field = totpField
 		}
 		if e != nil {
 			use.ExecutionID, use.RoutineID, use.RoutineVersion, use.Via = e.ID, e.RoutineID, e.RoutineVersion, e.Via

@@ -42,8 +42,12 @@ func (s *Service) withUnknownSecrets(ctx context.Context, p routine.Principal, d
 	return warnings
 }
 
-// fieldOf returns the field of a secret that a reference names. CodeSecretMissing.
+// fieldOf returns the field of a secret that a reference names. No field has the codes that are
+// sent to people. CodeSecretMissing.
 func fieldOf(sec *routine.Secret, ref routine.SecretReference) (routine.SecretField, error) {
+	if ref.Sent {
+		return routine.SecretField{Name: routine.SentCodeField}, nil
+	}
 	for _, f := range sec.Fields {
 		if f.TOTP && ref.Code || !ref.Code && f.Name == ref.Field && !f.TOTP {
 			return f, nil

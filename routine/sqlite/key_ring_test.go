@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"rote/routine"
 	"rote/routine/routinetest"
@@ -131,6 +132,7 @@ func TestNoFileHasSecrets(t *testing.T) {
 	must(t, s.SaveSecret(t.Context(), other, 0))
 	must(t, s.DeleteSecret(t.Context(), "acme", "p", "deleted"))
 	routinetest.SaveState(t, s, "acme", "p", value)
+	must(t, s.SaveCode(t.Context(), routinetest.Secret(), value, time.Hour))
 	_, err := s.RotateDataKey(t.Context(), "acme", routinetest.Time)
 	must(t, err)
 	must(t, s.Backup(t.Context(), filepath.Join(dir, "copy.db")))

@@ -34,7 +34,7 @@ const pruneBatch = 100
 const tempMaxAge = time.Hour
 
 // Prune deletes the executions that retention does not keep, expired
-// idempotency keys and unreferenced files. It returns the number of deleted
+// idempotency keys and one-time codes, and unreferenced files. It returns the number of deleted
 // executions. A clock that is wrong deletes little: see retentionClock.
 func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (int, error) {
 	now = s.clock.bound(ctx, now, r.Age)
@@ -69,6 +69,9 @@ func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (
 	}
 	if _, err := s.write.ExecContext(ctx, `DELETE FROM idempotency_keys WHERE created_at <= ?`, alive); err != nil {
 		return total, rows.Wrap("prune idempotency keys", err)
+	}
+	if err := s.pruneCodes(ctx); err != nil {
+		return total, err
 	}
 	return total, rows.Wrap("sweep files", s.removeUnusedBlobs(ctx, now))
 }
