@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -56,7 +57,7 @@ func TestCIStepsFollowTestreport(t *testing.T) {
 	if begin < 0 || end < begin {
 		t.Fatal("the beginning of .ci/run was not found")
 	}
-	head := strings.Replace(string(script[begin:end]), `cd "$(dirname "$0")/.."`, "", 1)
+	head := strings.Replace(string(script[begin:end]), `cd "$(dirname "$0")/.."`, "cd ../..", 1)
 	const fake = `go() { echo "go $*" >&2; if [ "$1" = test ]; then return 1; fi; cat; return $REPORTED; }` + "\n"
 	for reported, want := range map[string]string{"0": "after\n", "1": ""} {
 		c := exec.Command("bash", "-c", head+"\n"+fake+"FLAG=x tests -run=TestA ./a\necho after")
@@ -75,5 +76,27 @@ func TestCIStepsFollowTestreport(t *testing.T) {
 	}
 	if want := "set +o pipefail\ngo run ./cmd/rote browser install && go test "; !strings.Contains(string(script), want) {
 		t.Errorf(".ci/run has no %q", want)
+	}
+}
+
+// A command that fails once is run again and named; one that fails twice ends the script.
+func TestCIRunsCommandsAgain(t *testing.T) {
+	for _, row := range []struct {
+		failures         int
+		want, flaky, end string
+	}{
+		{0, "", "", "after\n"},
+		{1, "once more: attempt\n", "FLAKY attempt\n", "after\n"},
+		{2, "once more: attempt\n", "", ""},
+	} {
+		record := filepath.Join(t.TempDir(), "flaky")
+		c := exec.Command("bash", "-c", `set -euo pipefail; . ../../.ci/again; sleep() { :; }; n=0; attempt() { n=$((n + 1)); [ "$n" -gt "$FAILURES" ]; }
+			again attempt; echo after`)
+		c.Env = append(os.Environ(), fmt.Sprint("FAILURES=", row.failures), "ROTE_TEST_FLAKY="+record)
+		out, err := c.Output()
+		flaky, _ := os.ReadFile(record)
+		if string(out) != row.want+row.end || string(flaky) != row.flaky || (err == nil) != (row.end != "") {
+			t.Errorf("%d failures: %v, %q, recorded %q", row.failures, err, out, flaky)
+		}
 	}
 }
