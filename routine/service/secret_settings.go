@@ -1,15 +1,12 @@
 package service
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"rote/routine"
 	"rote/routine/totp"
@@ -18,7 +15,6 @@ import (
 // Limits of one secret.
 const (
 	maxSecretFields      = 20
-	maxSecretHosts       = 50
 	maxSecretRoutines    = 100
 	maxSecretDescription = 1000
 )
@@ -28,9 +24,7 @@ const totpField = routine.TOTPField
 
 // secretChange has the settings that a call gives for a secret, and their problems.
 type secretChange struct {
-	problems []routine.Problem
-	// settings are the values of the JSON object by name.
-	settings map[string]json.RawMessage
+	settingsChange
 	// project reports whether the secret is one of the caller's project and not of the whole
 	// organization.
 	project bool
@@ -46,22 +40,11 @@ var secretSettings = []string{"value", "fields", "totp", "references", "hosts", 
 // readSecretChange reads the text of a JSON object. Problems name fields, never values. An
 // error means that the text is no such object.
 func readSecretChange(text []byte) (*secretChange, error) {
-	c := &secretChange{settings: map[string]json.RawMessage{}, project: true, given: map[string]*routine.SecretField{}}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if !jsontext.Value(text).IsValid() || json.Unmarshal(text, &c.settings) != nil || routine.FirstByte(text) != '{' {
-		return nil, routine.Invalid("secret", []routine.Problem{{Code: "json_syntax",
-			Message: `the secret must be a JSON object, as in {"hosts": ["shop.example"], "fields": {"password": "…"}}, with each field once`}})
+	change, err := readSettingsObject("secret", `{"hosts": ["shop.example"], "fields": {"password": "…"}}`, text, secretSettings)
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.settings)) {
-		if !slices.Contains(secretSettings, name) {
-			hint := routine.DidYouMean(name, secretSettings)
-			if hint == "" {
-				hint = "the settings are " + strings.Join(secretSettings, ", ")
-			}
-			c.add("/"+routine.EscapePointer(routine.Truncate(name, 80)), "unknown_field",
-				fmt.Sprintf("a secret has no setting %s", routine.Quote(routine.Truncate(name, 80))), hint)
-		}
-	}
+	c := &secretChange{settingsChange: *change, project: true, given: map[string]*routine.SecretField{}}
 	if value, ok := c.settings["project"]; ok {
 		c.read("project", "must be true (the caller's project) or false (the whole organization)", json.Unmarshal(value, &c.project) == nil)
 	}
@@ -80,17 +63,6 @@ func readSecretChange(text []byte) (*secretChange, error) {
 	})
 	c.eachField("references", c.readReference)
 	return c, nil
-}
-
-func (c *secretChange) add(pointer, code, message, hint string) {
-	c.problems = append(c.problems, routine.Problem{Pointer: pointer, Code: code, Message: message, Hint: hint})
-}
-
-// read adds a problem with a setting unless it is ok.
-func (c *secretChange) read(name, wrong string, ok bool) {
-	if !ok {
-		c.add("/"+name, "type", name+" "+wrong, "")
-	}
 }
 
 // eachField calls read for each member of a setting that is an object of field names.
@@ -207,7 +179,7 @@ func (c *secretChange) apply(sec *routine.Secret) {
 	if len(sec.Fields) > maxSecretFields {
 		c.add("/fields", "too_large", fmt.Sprintf("a secret has at most %d fields", maxSecretFields), "")
 	}
-	c.applyHosts(sec)
+	c.readHosts(&sec.Hosts, "may receive the secret")
 	if value, ok := c.settings["field_rule"]; ok {
 		wrong := readOneOf(value, &sec.Field, routine.FieldPassword, routine.FieldAny, routine.FieldNone)
 		c.read("field_rule", wrong, wrong == "")
@@ -226,39 +198,6 @@ func (c *secretChange) apply(sec *routine.Secret) {
 			string(value) == "null" || readText(value, &text) && utf8.RuneCountInString(text) <= maxSecretDescription)
 		sec.Description = text
 	}
-}
-
-func (c *secretChange) applyHosts(sec *routine.Secret) {
-	if value, ok := c.settings["hosts"]; ok {
-		list, read := readTexts(value)
-		c.read("hosts", fmt.Sprintf(`must be a list of at most %d hosts, as in ["shop.example"]`, maxSecretHosts), read && len(list) <= maxSecretHosts)
-		for i, text := range list {
-			host, err := routine.ParseSecretHost(text)
-			if err != nil {
-				c.add(fmt.Sprintf("/hosts/%d", i), "value", err.Error(), "")
-			}
-			list[i] = host.String()
-		}
-		sec.Hosts = list
-	}
-	if len(sec.Hosts) == 0 && !slices.ContainsFunc(c.problems, func(p routine.Problem) bool { return strings.HasPrefix(p.Pointer, "/hosts") }) {
-		c.add("", "required", `hosts is missing: give the hosts that may receive the secret, as in "hosts": ["shop.example"]`, "")
-	}
-}
-
-// readBool reads a setting that is true or false; null is false.
-func (c *secretChange) readBool(name string, into *bool) {
-	if value, ok := c.settings[name]; ok {
-		*into = false
-		c.read(name, "must be true or false", json.Unmarshal(value, into) == nil)
-	}
-}
-
-// readTexts reads a list of texts without duplicates; null is an empty list.
-func readTexts(value json.RawMessage) (list []string, ok bool) {
-	ok = json.Unmarshal(value, &list) == nil
-	slices.Sort(list)
-	return slices.Compact(list), ok
 }
 
 // widening returns the names of the fields of sec that the call does not give anew, if it

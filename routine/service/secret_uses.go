@@ -44,9 +44,14 @@ func (s *Service) SecretUses(ctx context.Context, p routine.Principal, name stri
 		}
 		projectID = sec.ProjectID
 	}
-	uses, total, err := s.store.SecretUses(ctx, p.OrganizationID, projectID, name, limit, offset)
+	return s.listUses(ctx, p.OrganizationID, projectID, name, limit, offset)
+}
+
+// listUses lists what is recorded under a name, newest first, and the total.
+func (s *Service) listUses(ctx context.Context, organizationID, projectID, name string, limit, offset int) ([]SecretUseInfo, int, error) {
+	uses, total, err := s.store.SecretUses(ctx, organizationID, projectID, name, limit, offset)
 	if err != nil {
-		return nil, 0, storeError(ctx, "list uses of secret", err)
+		return nil, 0, storeError(ctx, "list uses", err)
 	}
 	list := []SecretUseInfo{}
 	for _, u := range uses {

@@ -129,7 +129,7 @@ func (s *Service) saveSecret(ctx context.Context, p routine.Principal, via routi
 		return nil, false, err
 	}
 	created = before.Version == 0
-	if err := condition.check(before); err != nil {
+	if err := condition.check("secret", before.Name, before.Version); err != nil {
 		return nil, false, err
 	}
 	sec := *before
@@ -158,15 +158,16 @@ func (s *Service) saveSecret(ctx context.Context, p routine.Principal, via routi
 	return info, created, nil
 }
 
-// check returns nil if a stored secret is as a caller expects it. CodePreconditionFailed.
-func (c PutCondition) check(sec *routine.Secret) error {
+// check returns nil if a secret or a session is as a caller expects it. version is 0 if there is
+// none. CodePreconditionFailed.
+func (c PutCondition) check(what, name string, version int) error {
 	switch {
-	case c.New && sec.Version > 0:
-		return routine.Errorf(routine.CodePreconditionFailed, "there is a secret %s already", sec.Name)
-	case c.Versions != nil && sec.Version == 0:
-		return routine.Errorf(routine.CodePreconditionFailed, "there is no secret %s: leave out the condition to create it", sec.Name)
-	case c.Versions != nil && !slices.Contains(c.Versions, sec.Version):
-		return routine.Errorf(routine.CodePreconditionFailed, "the secret is at version %d: read it again and repeat the change on that", sec.Version)
+	case c.New && version > 0:
+		return routine.Errorf(routine.CodePreconditionFailed, "there is a %s %s already", what, name)
+	case c.Versions != nil && version == 0:
+		return routine.Errorf(routine.CodePreconditionFailed, "there is no %s %s: leave out the condition to create it", what, name)
+	case c.Versions != nil && !slices.Contains(c.Versions, version):
+		return routine.Errorf(routine.CodePreconditionFailed, "the %s is at version %d: read it again and repeat the change on that", what, version)
 	}
 	return nil
 }
