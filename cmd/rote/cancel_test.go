@@ -113,6 +113,7 @@ func (s *stdio) send(line string) { _, _ = io.WriteString(s.in, line+"\n") }
 // However a client of stdio disconnects, its page is closed, and when the
 // process ends, so does every Chromium.
 func TestStdioClientDisconnects(t *testing.T) {
+	t.Parallel()
 	r, site := newClingingRote(t)
 	s := r.serve()
 	if status, answer := s.call("POST", "/routines/", cling); status != 201 {

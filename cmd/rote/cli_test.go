@@ -68,6 +68,7 @@ func TestCommandLine(t *testing.T) {
 }
 
 func TestFlagsWinOverEnvironmentOverFile(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	config := r.file("config.yaml", "user: from-file\norganization: from-file\nproject: from-file\n")
 	c := r.command("token", "create", "--config", config, "--project", "from-flag")
@@ -81,6 +82,7 @@ func TestFlagsWinOverEnvironmentOverFile(t *testing.T) {
 }
 
 func TestStandardInput(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	for command, want := range map[string]string{"run": "-:3:15: error: ", "validate": "-:3:15: error: "} {
 		c := r.command(command, "-")
@@ -93,6 +95,7 @@ func TestStandardInput(t *testing.T) {
 
 // A base path is one however it is written.
 func TestBasePath(t *testing.T) {
+	t.Parallel()
 	s := newRote(t).serve("--base-path", "api/")
 	if !strings.HasSuffix(s.url, "/api") {
 		t.Errorf("serves at %s", s.url)

@@ -9,6 +9,7 @@ import (
 
 // Commands for an existing database do not create one for a mistyped name.
 func TestMissingDatabaseIsNotCreated(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	mistyped := filepath.Join(r.home, "typo", "rote.db")
 	for _, args := range []string{"backup " + filepath.Join(r.home, "copy.db"), "token list", "token revoke x", "webhook secret", "run Routine_01234567-89ab-7def-8123-456789abcdef"} {
@@ -35,6 +36,7 @@ func TestMissingDatabaseIsNotCreated(t *testing.T) {
 
 // A key with a mistake is refused. It is not shown, and does not become the name of a file.
 func TestMalformedStateKeyIsNotShown(t *testing.T) {
+	t.Parallel()
 	const key = "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U="
 	for name, value := range map[string]string{
 		"without its end":    strings.TrimSuffix(key, "="),

@@ -14,6 +14,7 @@ import (
 // The key of a database is replaced by commands while a process has it open, which can read
 // and save all the time.
 func TestKeyCommands(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	path := filepath.Join(r.home, "rote.db")
 	s, err := sqlite.Open(t.Context(), path)

@@ -63,6 +63,7 @@ func TestServeMCP(t *testing.T) {
 // REST and MCP share one rate limit. On loopback there is none unless a flag
 // sets it.
 func TestRateLimitOfBothFrontEnds(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	s := r.serve("--rate-limit", "2")
 	for _, want := range []string{"200", "200", "429"} {
@@ -78,6 +79,7 @@ func TestRateLimitOfBothFrontEnds(t *testing.T) {
 // Callers behind the proxy that --trusted-proxy names are counted by their own
 // addresses.
 func TestTrustedProxy(t *testing.T) {
+	t.Parallel()
 	s := newRote(t).serve("--rate-limit", "1", "--trusted-proxy", "127.0.0.0/8")
 	for _, row := range []struct {
 		caller string

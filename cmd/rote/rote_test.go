@@ -83,6 +83,7 @@ func TestDemoKeepsShopRunning(t *testing.T) {
 }
 
 func TestDemoWithMissingBrowser(t *testing.T) {
+	t.Parallel()
 	out, errs, code := newRote(t).run("demo", "--browser", "/nowhere/chromium")
 	if code != 1 || !strings.Contains(errs, "no such file") && !strings.Contains(errs, "no browser") {
 		t.Fatalf("exit %d\n%s\n%s", code, out, errs)
@@ -176,6 +177,7 @@ func TestSpeedOfRunCommand(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	bad := r.file("bad.json", "{\"name\": \"x\", \"description\": \"d\",\n \"operations\": [\n  {\"type\": \"click\", \"selecter\": \"#a\"}]}")
 	out, errs, code := r.run("validate", r.example("search_products"), bad, "nowhere.json")
@@ -193,6 +195,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	out, errs, code := r.run("token", "create", "--user", "ann", "--organization", "acme", "--project", "p", "--expires", "90d",
 		"--scope", "executions:run", "--scope", "routines:read", "--reach", "*.shop.example")
@@ -226,6 +229,7 @@ func TestTokens(t *testing.T) {
 }
 
 func TestMCPOverStdio(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	s := r.serve()
 	text, _ := os.ReadFile(r.example("search_products"))

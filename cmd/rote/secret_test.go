@@ -36,6 +36,7 @@ func loginSite(t *testing.T) *httptest.Server {
 // A person stores a password on the command line, and runs use it. Nothing that is printed or
 // stored has it.
 func TestSecretCommands(t *testing.T) {
+	t.Parallel()
 	const password = "hunter2-very-secret"
 	r, site := newRote(t), loginSite(t)
 	host := strings.TrimPrefix(site.URL, "http://")
@@ -116,6 +117,7 @@ func allFiles(t *testing.T, dir string) (all []namedText) {
 }
 
 func TestRunSecrets(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]runSecret{
 		"shop=-":                                {name: "shop", field: "value", file: "-"},
 		"shop.password@a.example,*.b.example=x": {name: "shop", field: "password", hosts: []string{"a.example", "*.b.example"}, file: "x"},

@@ -107,6 +107,7 @@ func openExecutions(t *testing.T, home string) int {
 }
 
 func TestKilledServer(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	s := r.serve()
 	var ids []string

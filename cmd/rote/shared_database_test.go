@@ -87,6 +87,7 @@ func (s *server) async(path, body string) (int, map[string]any) {
 // Two servers are one, on either database: a run is cancelled and watched through the one
 // that does not have it, and agents of one learn of a tool that was made through the other.
 func TestServersShareExecutions(t *testing.T) {
+	t.Parallel()
 	for name, newRote := range map[string]func(*testing.T) *rote{"SQLite": newRote, "Postgres": newPostgresRote} {
 		t.Run(name, func(t *testing.T) {
 			r := newRote(t)
@@ -173,6 +174,7 @@ func (s *server) stream(q *http.Request) *output {
 }
 
 func TestBackup(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	s := r.serve()
 	path := s.stored("page_text")

@@ -11,6 +11,7 @@ import (
 
 // A server that is asked to stop says what it waits for.
 func TestStoppingServerNamesRuns(t *testing.T) {
+	t.Parallel()
 	r := newRote(t)
 	s := r.serve()
 	answered := s.startNap()

@@ -151,6 +151,7 @@ func TestTeachOverREST(t *testing.T) {
 
 // An interrupt while rote teach waits for a command closes the page and ends the program.
 func TestTeachEndsOnInterrupt(t *testing.T) {
+	t.Parallel()
 	r := newRote(t) // which holds that nothing is left behind
 	c := r.command("teach", r.shop+"/")
 	in, err := c.StdinPipe()
@@ -174,6 +175,7 @@ func TestTeachEndsOnInterrupt(t *testing.T) {
 
 // Servers without lessons have neither their paths nor their tools.
 func TestServersWithoutLessons(t *testing.T) {
+	t.Parallel()
 	for _, flags := range [][]string{{"--lessons", "0"}, {"--read-only"}} {
 		s := newRote(t).serve(append(flags, "--toolsets", "run,teach")...)
 		if status, answer := s.call("GET", "/lessons/", ""); status != 404 {

@@ -8,6 +8,7 @@ import (
 
 // A token that opens everything and can be guessed is warned of.
 func TestShortAdminToken(t *testing.T) {
+	t.Parallel()
 	for token, warned := range map[string]bool{strings.Repeat("x", 23): true, strings.Repeat("x", 24): false} {
 		r := newRote(t)
 		if out, err := r.command("token", "create").CombinedOutput(); err != nil { // with a database there is no first token to wait for
