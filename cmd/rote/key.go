@@ -28,7 +28,7 @@ type keyStore interface {
 	// Reseal encrypts everything that is encrypted with another state key with the first one,
 	// and returns the number of rows.
 	Reseal(ctx context.Context) (int, error)
-	// RemoveKey makes the database refuse a state key. rows.ErrKeyInUse.
+	// RemoveKey makes the database refuse a state key. rows.ErrKeyInUse, rows.ErrKeyNotUsed.
 	RemoveKey(ctx context.Context, id string) error
 	// DataKeyOrganizations returns the organizations that have a data key.
 	DataKeyOrganizations(ctx context.Context) ([]string, error)
@@ -214,7 +214,7 @@ func (c *keyRotate) rotateData(ctx context.Context, store database, s streams) e
 
 type keyPrune struct{}
 
-// Run removes the keys with which nothing is encrypted from the file, except the first. The
+// Run removes the keys with which nothing is encrypted any more from the file, except the first. The
 // database refuses them before they are removed, so that a server with an older file cannot
 // encrypt anything with them.
 func (c *keyPrune) Run(ctx context.Context, g *globals, s streams) error {
@@ -231,6 +231,10 @@ func (c *keyPrune) Run(ctx context.Context, g *globals, s streams) error {
 				switch {
 				case errors.Is(err, rows.ErrKeyInUse):
 					fmt.Fprintf(s.err, "rote: the key %s stays, because something is encrypted with it: run rote key rotate first\n", id)
+					kept = append(kept, key)
+				case errors.Is(err, rows.ErrKeyNotUsed):
+					fmt.Fprintf(s.err, "rote: the key %s stays, because nothing was encrypted with it yet, so it may be a new one: if not, "+
+						"delete its line from %s\n", id, path)
 					kept = append(kept, key)
 				case err != nil:
 					return nil, err

@@ -65,6 +65,23 @@ func TestKeyCommands(t *testing.T) {
 		t.Errorf("keys %v after %s was removed", now, old)
 	}
 
+	// A key that is in the file for the change that follows stays.
+	next, err := rows.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	added, err := rows.ParseKeys(next)
+	if err == nil {
+		err = rows.EditKeyFile(path+".key", func(ring rows.Ring) (rows.Ring, error) { return append(ring, added...), nil })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run("prune", "the key "+added.IDs()[0]+" stays, because nothing was encrypted with it yet")
+	if err := rows.EditKeyFile(path+".key", func(ring rows.Ring) (rows.Ring, error) { return ring[:1], nil }); err != nil {
+		t.Fatal(err)
+	}
+
 	text, err := os.ReadFile(path + ".key")
 	if err != nil {
 		t.Fatal(err)

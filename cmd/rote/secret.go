@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,6 +45,9 @@ func (c *secretSet) Run(ctx context.Context, g *globals, s streams) error {
 		return fmt.Errorf("%s cannot be the name of a secret: a name is a letter, then up to 63 letters, digits, _ or -", routine.Quote(c.Name))
 	}
 	references, err := c.references()
+	if err == nil {
+		err = c.check()
+	}
 	if err != nil {
 		return err
 	}
@@ -83,6 +87,26 @@ func (c *secretSet) Run(ctx context.Context, g *globals, s streams) error {
 	})
 }
 
+// check checks what the flags say before any value is asked for.
+func (c *secretSet) check() error {
+	for _, host := range c.Host {
+		if _, err := routine.ParseSecretHost(host); err != nil {
+			return fmt.Errorf("--host: %w", err)
+		}
+	}
+	for i, field := range c.Field {
+		switch {
+		case field == totpField:
+			return errors.New("--field totp: give the key of one-time codes with --totp")
+		case !routine.ValidSecretName(field):
+			return fmt.Errorf("--field %s: the name of a field is a letter, then up to 63 letters, digits, _ or -", routine.Quote(field))
+		case slices.Contains(c.Field[:i], field):
+			return fmt.Errorf("--field names %s twice", field)
+		}
+	}
+	return nil
+}
+
 // references returns the references of --ref by field.
 func (c *secretSet) references() (map[string]string, error) {
 	all := map[string]string{}
@@ -93,6 +117,12 @@ func (c *secretSet) references() (map[string]string, error) {
 		}
 		if slices.Contains(c.Field, field) {
 			return nil, fmt.Errorf("--ref and --field both name %s: a field has a value or a reference", field)
+		}
+		if field == totpField && c.TOTP {
+			return nil, errors.New("--totp and --ref totp exclude each other: a field has a value or a reference")
+		}
+		if wrong := routine.CheckReference(ref); wrong != "" {
+			return nil, fmt.Errorf("--ref %s: the reference %s", text, wrong)
 		}
 		all[field] = ref
 	}

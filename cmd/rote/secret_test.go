@@ -58,6 +58,11 @@ func TestSecretCommands(t *testing.T) {
 		{"type": "click", "selector": "#go"}, {"type": "return_html", "scope": "element", "selector": "h1"}]}`)
 	say("", []string{"run", login}, 1, "", "rote secret set shop --host "+host+" --field username --field password")
 	say("", []string{"secret", "set", "shop"}, 1, "", "--host is missing")
+	for flags, want := range map[string]string{"--host *.co.uk": "many owners", "--host " + host + " --field a.b": "the name of a field",
+		"--host " + host + " --field a --field a": "twice", "--host " + host + " --field totp": "--totp", "--host " + host + " --ref a=b": "must begin with",
+		"--host " + host + " --ref totp=env:A --totp": "exclude each other", "--host " + host + " --routine none": "none"} {
+		say("", append([]string{"secret", "set", "shop"}, strings.Fields(flags)...), 1, "", want) // and not that there is no line to read
+	}
 	say("ann\n", []string{"secret", "set", "shop", "--host", host, "--field", "username", "--field", "password"}, 1, "", "too few lines")
 	say("ann\n"+password+"\n", []string{"secret", "set", "shop", "--host", host, "--field", "username", "--field", "password"}, 0, "created secret shop", "")
 	say("", []string{"run", login}, 0, "Welcome *** with ***", "")

@@ -183,7 +183,9 @@ func TestKeyRotationIsStopped(t *testing.T) {
 		_, err = s.Reseal(t.Context())
 		must(t, err)
 		for _, key := range ring[1:] {
-			must(t, s.RemoveKey(t.Context(), rows.KeyID(key)))
+			if err := s.RemoveKey(t.Context(), rows.KeyID(key)); !errors.Is(err, rows.ErrKeyNotUsed) { // a stop came before its first use
+				must(t, err)
+			}
 		}
 		if ring = ring[:1]; sealedCount(t, s) != count {
 			t.Errorf("%d rows are encrypted, want %d", sealedCount(t, s), count)

@@ -224,5 +224,9 @@ func CheckNewKey(ring Ring, known []string, removed bool) error {
 		"give every process the same with --state-key FILE or in ROTE_STATE_KEY", routine.ErrStateKey, strings.Join(ring.IDs(), ", "), strings.Join(known, ", "))
 }
 
+// ErrKeyNotUsed means that nothing was encrypted with a key that is to be removed, so it may
+// be one that processes will use from now on.
+var ErrKeyNotUsed = errors.New("nothing was encrypted with the key yet")
+
 // ErrKeyInUse means that something is encrypted with a key that is to be removed.
 var ErrKeyInUse = errors.New("something is encrypted with the key: run rote key rotate first")

@@ -227,7 +227,7 @@ func ScanFieldOfSecret(scan Scan, of *routine.Secret) (f SealedField, err error)
 func (s Sealer) ResealField(of *routine.Secret, f *SealedField, key *DataKey) ([]byte, error) {
 	text, err := s.OpenField(of, f)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("project %q: %w: set the secret again with its values, or delete it", of.ProjectID, err)
 	}
 	return s.sealWith(key, []byte(string(text)), fieldContext(of, f.Name, key))
 }

@@ -62,7 +62,7 @@ func (s Sealer) OpenSession(of *routine.Session, sealed []byte, key *DataKey) ([
 func (s Sealer) ResealSession(of *routine.Session, sealed []byte, key, next *DataKey) ([]byte, error) {
 	state, err := s.OpenSession(of, sealed, key)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("session %s of project %q: %w: log in again, or delete the session", of.Name, of.ProjectID, err)
 	}
 	return s.SealSession(of, state, next)
 }

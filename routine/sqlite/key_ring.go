@@ -154,14 +154,21 @@ func (s *Store) resealBatch(ctx context.Context, kind rows.SealedKind) (n int, e
 	return n, err
 }
 
-// RemoveKey makes the database refuse a state key with which nothing is encrypted. It returns
-// [rows.ErrKeyInUse].
+// RemoveKey makes the database refuse a state key with which nothing is encrypted any more. It
+// returns [rows.ErrKeyInUse] or [rows.ErrKeyNotUsed].
 func (s *Store) RemoveKey(ctx context.Context, id string) error {
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		for _, kind := range rows.SealedKinds { // rows that do not name their key
 			if list, err := sealedRows(ctx, tx, kind, kind.KeyID+` IS NULL`, 1); err != nil || len(list) > 0 {
 				return errors.Join(err, rows.ErrKeyInUse)
 			}
+		}
+		var known bool
+		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM key_ring WHERE id = ?1 UNION ALL SELECT 1 FROM removed_keys WHERE id = ?1)`, id).Scan(&known); err != nil {
+			return err
+		}
+		if !known {
+			return rows.ErrKeyNotUsed
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM key_ring WHERE id = ?`, id); err != nil {
 			return err

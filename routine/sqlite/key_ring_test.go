@@ -170,3 +170,19 @@ func wantNoFile(t *testing.T, dir, value string, n int) {
 		t.Errorf("%d files fewer than expected", n)
 	}
 }
+
+// A value that no key opens stops a rotation, and the error names its secret.
+func TestRotationNamesWhatItCannotOpen(t *testing.T) {
+	s := openAt(t, tempPath(t))
+	must(t, s.SaveSecret(t.Context(), routinetest.Secret(), 0))
+	_, err := s.write.ExecContext(t.Context(), `UPDATE secret_fields SET sealed = x'00' WHERE field = 'password'`)
+	must(t, err)
+	_, err = s.RotateDataKey(t.Context(), "acme", routinetest.Time)
+	if !errors.Is(err, routine.ErrSealed) || !strings.Contains(err.Error(), `project "p": decrypt field password of secret shop`) ||
+		!strings.Contains(err.Error(), "set the secret again") {
+		t.Error(err)
+	}
+	must(t, s.DeleteSecret(t.Context(), "acme", "p", "shop"))
+	_, err = s.RotateDataKey(t.Context(), "acme", routinetest.Time)
+	must(t, err)
+}
