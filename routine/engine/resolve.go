@@ -48,13 +48,13 @@ func (r *runner) fill(ctx context.Context, op operation.Action) error {
 			}
 		}
 	}}
+	if err := r.judgeSecrets(ctx, op); err != nil {
+		return err
+	}
 	err := operation.ReplaceTemplates(op, func(s operation.Site) (any, error) {
 		t, _ := placeholder.Parse(s.Text, s.Place)
 		if t.Literal() && s.Place != placeholder.Filename {
 			return s.Text, nil
-		}
-		if err := r.checkPlace(s, t); err != nil {
-			return nil, err
 		}
 		site = s
 		filled, err := filling.Fill(t)

@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -263,7 +264,7 @@ func (r *runner) do(ctx context.Context, o routine.Operation) error {
 // fillAndDo fills in the placeholders of an operation and does it.
 func (r *runner) fillAndDo(ctx context.Context, op operation.Action) (err error) {
 	host := ""
-	defer func() { r.recordUses(host, err) }() // also after a panic
+	defer func() { r.recordUses(cmp.Or(host, r.use.host), err) }() // also after a panic
 	if err = r.fill(ctx, op); err == nil {
 		if len(r.use.refs) > 0 {
 			host = r.destination(ctx, op)
@@ -287,6 +288,9 @@ func mergeTimeout(timeout, operationErr error) error {
 	}
 	var inner *routine.Error
 	if errors.As(o.Cause, &inner) && inner.Code == o.Code { // without the operation's own limit, which it did not reach
+		if inner == e {
+			return o // it is timeout with what the run was waiting for
+		}
 		o = inner
 	}
 	return &routine.Error{Code: e.Code, Message: e.Message + ": " + o.Message, Cause: o}

@@ -37,6 +37,13 @@ func newVault() *vault {
 			"typed": {Hosts: []string{"shop.test"}, Field: routine.FieldAny}}}
 }
 
+func (v *vault) SecretRules(_ context.Context, ref routine.SecretReference) (routine.Release, error) {
+	if v.rules[ref.Name] == nil && v.rules != nil {
+		return routine.Release{}, routine.MissingSecret("default", ref)
+	}
+	return routine.Release{Secret: ref.Name, Rules: v.rules[ref.Name], Username: ref.Field == "username", Code: ref.Code}, v.fails
+}
+
 func (v *vault) ReadSecret(_ context.Context, ref routine.SecretReference) (routine.SecretValue, error) {
 	v.reads = append(v.reads, ref.String())
 	if v.fails != nil {

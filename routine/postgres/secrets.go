@@ -216,11 +216,17 @@ func (s *Store) DeleteSecret(ctx context.Context, organizationID, projectID, nam
 	return rows.Wrap("delete secret "+name, err)
 }
 
+// CodeTime returns the time of the database.
+func (s *Store) CodeTime(ctx context.Context, _ time.Time) (time.Time, error) {
+	at, err := s.databaseClock(ctx)
+	return at, rows.Wrap("read the time of the database", err)
+}
+
 // TakeCodeStep records that the one-time code of a time step was used. It returns
 // [routine.ErrNotFound].
 func (s *Store) TakeCodeStep(ctx context.Context, organizationID, projectID, name, field string, step int64) (bool, error) {
 	of := append(secretKey(organizationID, projectID, name), value(field))
-	n, err := s.exec(ctx, `UPDATE secret_fields SET last_step = $5 `+ofSecret+` AND field = $4 AND coalesce(last_step < $5, true)`, append(of, step)...)
+	n, err := s.exec(ctx, `UPDATE secret_fields SET last_step = $5 `+ofSecret+` AND field = $4 AND coalesce(last_step < $5 OR last_step > $5 + $6, true)`, append(of, step, routine.MaxStepsAhead)...)
 	if err != nil || n > 0 {
 		return err == nil, rows.Wrap("use one-time code of secret "+name, err)
 	}

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/definition"
 	"rote/routine/routinetest"
 	"rote/routine/service"
+	"rote/routine/totp"
 )
 
 var caller = routine.Principal{UserID: "ann", OrganizationID: "acme", ProjectID: "p", Scopes: routine.DefaultScopes}
@@ -150,5 +152,40 @@ func TestRevocationIsSeenAtOnce(t *testing.T) {
 	must(t, first.RevokeToken(t.Context(), token.ID))
 	if _, err := second.Authenticate(t.Context(), secret); routine.CodeOf(err) != routine.CodeUnauthenticated {
 		t.Errorf("a revoked token: %v", err)
+	}
+}
+
+// Machines whose clocks are an hour wrong type the codes of now, each of a step of its own, and
+// nobody has to wait for an hour afterwards.
+func TestCodesAreMadeByTheDatabaseClock(t *testing.T) {
+	url := emptyDatabase(t)
+	key, err := totp.ParseKey("otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&period=10")
+	must(t, err)
+	keeper := caller
+	keeper.Scopes |= routine.ScopeSecretsWrite
+	last := int64(0)
+	for _, wrong := range []time.Duration{time.Hour, -time.Hour, 0} {
+		var typed string
+		s := service.New(service.Config{Store: open(t, url), Now: func() time.Time { return time.Now().Add(wrong) }, Browser: &routinetest.Browser{
+			Page: routinetest.Page{Type: func(_ context.Context, typing routine.Typing) (routine.Match, error) {
+				typed = typing.Text
+				return routine.Match{Matches: 1}, nil
+			}}}})
+		defer s.Close(t.Context())
+		if last == 0 {
+			_, _, err := s.SaveSecret(t.Context(), keeper, routine.ViaREST, "shop", []byte(`{"hosts": ["shop.example"], "totp": "`+key.URI()+`"}`),
+				service.PutCondition{})
+			must(t, err)
+		}
+		d, _, err := definition.Parse([]byte(`{"name": "n", "description": "d", "operations": [{"type": "navigate", "url": "https://shop.example/"},
+			{"type": "input_text", "selector": "#c", "text": "{{totp:shop}}", "timeout_ms": 30000}]}`))
+		must(t, err)
+		_, err = s.RunOnce(t.Context(), caller, d, service.Call{})
+		must(t, err)
+		step, _ := key.Step(time.Now())
+		if typed != key.Code(step) && typed != key.Code(step-1) || typed == key.Code(last) {
+			t.Errorf("with a clock that is %v wrong, %s was typed at step %d, after %d", wrong, typed, step, last)
+		}
+		last = step
 	}
 }

@@ -124,6 +124,8 @@ func (s *Store) DeleteSecret(_ context.Context, organizationID, projectID, name 
 	return nil
 }
 
+func (s *Store) CodeTime(_ context.Context, now time.Time) (time.Time, error) { return now, nil }
+
 func (s *Store) TakeCodeStep(_ context.Context, organizationID, projectID, name, field string, step int64) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +133,7 @@ func (s *Store) TakeCodeStep(_ context.Context, organizationID, projectID, name,
 	if found == nil || found.field(field) == nil {
 		return false, fmt.Errorf("use one-time code of secret %s: %w", name, routine.ErrNotFound)
 	}
-	if last, used := found.steps[field]; used && last >= step {
+	if last, used := found.steps[field]; used && last >= step && last <= step+routine.MaxStepsAhead {
 		return false, nil
 	}
 	found.steps[field] = step

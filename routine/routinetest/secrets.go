@@ -221,6 +221,12 @@ func codeStepIsTakenOnce(t *testing.T, s routine.Store) {
 	if take(9) || take(10) || !take(11) {
 		t.Error("an earlier step was taken, or a later one was not")
 	}
+	if take(11 - routine.MaxStepsAhead) {
+		t.Error("an earlier step was taken")
+	}
+	if !take(1000) || !take(11) || take(11) || take(10) {
+		t.Error("a step that a clock was far ahead has taken does not make room for the right ones, each once")
+	}
 	kept := Secret(func(s *routine.Secret) { s.Fields[1].Value = "" })
 	must(t, s.SaveSecret(t.Context(), kept, 1))
 	if take(11) {

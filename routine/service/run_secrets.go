@@ -175,9 +175,24 @@ func (r *secretReader) readOnce(ctx context.Context, ref routine.SecretReference
 	if err != nil {
 		return routine.SecretValue{}, err
 	}
+	release := releaseOf(sec, ref)
+	release.Texts = []routine.Hidden{text}
+	return routine.SecretValue{Text: text, Release: release}, nil
+}
+
+// SecretRules implements [routine.SecretReader].
+func (r *secretReader) SecretRules(ctx context.Context, ref routine.SecretReference) (routine.Release, error) {
+	sec, _, err := r.find(ctx, ref)
+	if err != nil {
+		return routine.Release{}, err
+	}
+	return releaseOf(sec, ref), nil
+}
+
+// releaseOf returns the permission to release a value of a secret, without its text.
+func releaseOf(sec *routine.Secret, ref routine.SecretReference) routine.Release {
 	rules := sec.SecretRules
-	return routine.SecretValue{Text: text, Release: routine.Release{Secret: sec.Name, Rules: &rules, Username: field.Name == "username" && !ref.Code,
-		Code: ref.Code, Texts: []routine.Hidden{text}}}, nil
+	return routine.Release{Secret: sec.Name, Rules: &rules, Username: ref.Field == "username", Code: ref.Code}
 }
 
 // checkUnchanged returns [routine.ErrChanged] if a secret is no longer the one that was found.
@@ -253,7 +268,10 @@ func (r *secretReader) nextCode(ctx context.Context, sec *routine.Secret, f rout
 		return "", routine.Errorf(routine.CodeSecretUnavailable, "the value of secret %s %w", sec.Name, err)
 	}
 	for {
-		now := r.service.now()
+		now, err := r.service.store.CodeTime(ctx, r.service.now())
+		if err != nil {
+			return "", r.service.secretError(ctx, "take one-time code", sec.Name, err)
+		}
 		step, end := key.Step(now)
 		if end.Sub(now) >= minCodeTime {
 			taken := f.Value != "" // that of the call has nobody else

@@ -112,6 +112,44 @@ func TestOneTimeCodeIsUsedOnce(t *testing.T) {
 	})
 }
 
+// Ten runs that want the code of the same time step get ten codes, each of a step of its own.
+func TestTenRunsGetTenCodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const runs = 10
+		typed := make(chan string, runs)
+		s := service.New(service.Config{Store: routinetest.NewStore(), Concurrency: runs, Browser: &routinetest.Browser{Page: routinetest.Page{
+			Type: func(_ context.Context, typing routine.Typing) (routine.Match, error) {
+				typed <- typing.Text + time.Now().Format(" 15:04:05")
+				return routine.Match{Matches: 1}, nil
+			}}}})
+		defer s.Close(t.Context())
+		saveSecret(t, s, keeper, "shop", `{"hosts": ["shop.example"], "totp": "JBSWY3DPEHPK3PXP"}`)
+		r := create(t, s, ann, definitionOf(`{"type":"navigate","url":"https://shop.example/"},`+
+			`{"type":"input_text","selector":"#c","text":"{{totp:shop}}","timeout_ms":300000}`, ""))
+		key, _ := totp.ParseKey("JBSWY3DPEHPK3PXP")
+		time.Sleep(29*time.Second + 900*time.Millisecond) // a tenth of a second before the next step
+		first, end := key.Step(time.Now())
+		if time.Until(end) > 3*time.Second {
+			t.Fatalf("the step ends at %v", end)
+		}
+		errs := make(chan error, runs)
+		for range runs {
+			go func() {
+				_, err := s.Execute(t.Context(), ann, r.ID, service.Call{Timeout: 300 * time.Second})
+				errs <- err
+			}()
+		}
+		for i := range int64(runs) {
+			if got, want := <-typed, key.Code(first+1+i)+end.Add(time.Duration(i)*30*time.Second).Format(" 15:04:05"); got != want {
+				t.Errorf("code %d is %s, want %s", i, got, want)
+			}
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 const typesValue = `{"type":"navigate","url":"https://shop.example/"},{"type":"input_text","selector":"#p","text":"{{secret:shop}}"},{"type":"return_html"}`
 
 // A secret of the call is for that run, and wins over a stored one.

@@ -25,7 +25,7 @@ func TestCodeThatWasSent(t *testing.T) {
 		defer other.Close(t.Context())
 		saveSecret(t, s, keeper, "shop", loginSecret)
 		r := create(t, s, ann, definitionOf(`{"type":"navigate","url":"https://shop.example/"},`+
-			`{"type":"input_text","selector":"#c","text":"{{code:shop}}","timeout_ms":60000}`, ""))
+			`{"type":"input_text","selector":"#c","text":"{{code:shop}}","timeout_ms":50000}`, ""))
 		give := func(code string) {
 			t.Helper()
 			if err := other.GiveCode(t.Context(), keeper, routine.ViaREST, "shop", fmt.Appendf(nil, `{"code": %q}`, code)); err != nil {
@@ -65,7 +65,7 @@ func TestCodeThatWasSent(t *testing.T) {
 
 		give("999999")
 		time.Sleep(5 * time.Minute)
-		const waited = "timeout_ms of 1m0s is over, waiting for a one-time code of secret shop: a person gives it with rote secret code shop"
+		const waited = "timeout_ms of 50s is over, waiting for a one-time code of secret shop: a person gives it with rote secret code shop"
 		if _, err := run(service.Call{}); routine.CodeOf(err) != routine.CodeTimeout || !strings.Contains(err.Error(), waited) {
 			t.Errorf("a code of five minutes ago: %v, %+v", err, released)
 		}
@@ -93,7 +93,7 @@ func TestEachCodeIsForOneRun(t *testing.T) {
 		defer s.Close(t.Context())
 		saveSecret(t, s, keeper, "shop", loginSecret)
 		r := create(t, s, ann, definitionOf(`{"type":"navigate","url":"https://shop.example/"},`+
-			`{"type":"input_text","selector":"#c","text":"{{code:shop}}","timeout_ms":60000}`, ""))
+			`{"type":"input_text","selector":"#c","text":"{{code:shop}}","timeout_ms":50000}`, ""))
 		errs := make(chan error, runs)
 		for range runs {
 			go func() {

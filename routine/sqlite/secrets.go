@@ -204,12 +204,15 @@ func (s *Store) DeleteSecret(ctx context.Context, organizationID, projectID, nam
 	return rows.Wrap("delete secret "+name, changedOne(done, err, routine.ErrNotFound))
 }
 
+// CodeTime returns now: all processes have the clock of one machine.
+func (s *Store) CodeTime(_ context.Context, now time.Time) (time.Time, error) { return now, nil }
+
 // TakeCodeStep records that the one-time code of a time step was used. It returns
 // [routine.ErrNotFound].
 func (s *Store) TakeCodeStep(ctx context.Context, organizationID, projectID, name, field string, step int64) (taken bool, err error) {
 	of := []any{organizationID, projectID, name, field}
 	done, err := s.write.ExecContext(ctx, `UPDATE secret_fields SET last_step = ?5
-		WHERE organization_id = ?1 AND project_id = ?2 AND name = ?3 AND field = ?4 AND coalesce(last_step < ?5, true)`, append(of, step)...)
+		WHERE organization_id = ?1 AND project_id = ?2 AND name = ?3 AND field = ?4 AND coalesce(last_step < ?5 OR last_step > ?5 + ?6, true)`, append(of, step, routine.MaxStepsAhead)...)
 	if err = changedOne(done, err, errStepTaken); !errors.Is(err, errStepTaken) {
 		return err == nil, rows.Wrap("use one-time code of secret "+name, err)
 	}
