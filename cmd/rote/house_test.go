@@ -236,9 +236,9 @@ type room struct {
 }
 
 // Some bans are on names rather than on packages. The proxy, the connection to a browser
-// elsewhere, the practice site and the demo's client speak HTTP by trade.
+// elsewhere, the providers of secrets, the practice site and the demo's client speak HTTP by trade.
 var rooms = []room{
-	{regexp.MustCompile(`http\.Status[A-Z]`), []string{"httpapi/", "mcp/", "browser/cdp/dial.go", "browser/egress/", "cmd/rote/"},
+	{regexp.MustCompile(`http\.Status[A-Z]`), []string{"httpapi/", "mcp/", "browser/cdp/dial.go", "browser/egress/", "routine/provider/", "cmd/rote/"},
 		"a status number is for what speaks HTTP: others give a code"},
 	{regexp.MustCompile(`"database/sql"`), []string{"routine/sqlite/", "routine/postgres/"}, "SQL is for the stores"},
 	{regexp.MustCompile(`"github.com/jackc/pgx/v5`), []string{"routine/postgres/", "routine/routinetest/postgrestest/", "cmd/rote/bench/"},

@@ -100,6 +100,51 @@ func TestSecretCommands(t *testing.T) {
 	}
 }
 
+// A value can be in Vault. It is read when a run needs it, and is in no file and no message.
+func TestSecretInVault(t *testing.T) {
+	const password, token = "hunter2-very-secret", "the-token-for-vault"
+	r, site := newRote(t), loginSite(t)
+	vault := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/kv/data/rote/default/default/shop" || r.Header.Get("X-Vault-Token") != token || r.Header.Get("X-Vault-Namespace") != "team" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		fmt.Fprintf(w, `{"data": {"data": {"password": %q}, "metadata": {"version": 1}}}`, password)
+	}))
+	defer vault.Close()
+	host := strings.TrimPrefix(site.URL, "http://")
+	r.env = append(r.env, "ROTE_ALLOW_HOST="+host, "ROTE_VAULT_ADDR="+vault.URL, "ROTE_VAULT_MOUNT=kv", "ROTE_VAULT_NAMESPACE=team",
+		"HTTP_PROXY=http://127.0.0.1:1", "ROTE_VAULT_TOKEN_FILE="+r.file("token", token+"\n"))
+	say := func(args []string, code int, out, errs string) {
+		t.Helper()
+		gotOut, gotErr, got := r.run(args...)
+		if got != code || !strings.Contains(gotOut, out) || !strings.Contains(gotErr, errs) {
+			t.Fatalf("%s: exit %d, want %d\n%s\n%s", strings.Join(args, " "), got, code, gotOut, gotErr)
+		}
+		if strings.Contains(gotOut+gotErr, password) || strings.Contains(gotOut+gotErr, token) {
+			t.Errorf("%s prints it:\n%s\n%s", strings.Join(args, " "), gotOut, gotErr)
+		}
+	}
+	login := r.file("login.json", `{"name": "log_in", "description": "Logs in.", "operations": [{"type": "navigate", "url": "`+site.URL+`/"},
+		{"type": "input_text", "selector": "#p", "text": "{{secret:shop.password}}"},
+		{"type": "click", "selector": "#go"}, {"type": "return_html", "scope": "element", "selector": "h1"}]}`)
+	say([]string{"secret", "set", "shop", "--host", host, "--ref", "password=vault:shop#password"}, 0, "created secret shop", "")
+	say([]string{"secret", "test", "shop"}, 0, "password\tok\n", "")
+	say([]string{"run", login}, 0, "Welcome  with ***", "")
+	say([]string{"secret", "set", "shop", "--ref", "password=vault:other#password"}, 0, "changed secret shop", "")
+	say([]string{"secret", "test", "shop"}, 1, "its operator has to allow it", "no policy allows")
+	say([]string{"secret", "list", "--vault-addr", ""}, 1, "", "need --vault-addr")
+	vault.Close()
+	say([]string{"secret", "test", "shop"}, 1, "cannot be read at vault: at present", "connection refused")
+	for _, file := range allFiles(t, r.home) {
+		for _, spelled := range spelling.All(password) {
+			if bytes.Contains(file.text, []byte(spelled)) {
+				t.Errorf("%s has the password", file.name)
+			}
+		}
+	}
+}
+
 type namedText struct {
 	name string
 	text []byte

@@ -1,5 +1,5 @@
-// Package provider reads the values of secrets from the environment of the process and from
-// mounted files.
+// Package provider reads the values of secrets from the environment of the process, from
+// mounted files, and from Vault or OpenBao.
 package provider
 
 import (
@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"rote/routine"
 )
@@ -24,6 +25,9 @@ type Environment struct {
 
 // Scheme returns "env".
 func (Environment) Scheme() string { return routine.SchemeEnvironment }
+
+// Unavailable returns 0.
+func (Environment) Unavailable(routine.ProviderReference) time.Duration { return 0 }
 
 // ReadSecret returns the value of a variable. ErrProviderDenied if it is not listed.
 func (e Environment) ReadSecret(_ context.Context, ref routine.ProviderReference) (routine.Hidden, error) {
@@ -52,6 +56,9 @@ func NewFiles(dir string) (*Files, error) {
 
 // Scheme returns "file".
 func (*Files) Scheme() string { return routine.SchemeFile }
+
+// Unavailable returns 0.
+func (*Files) Unavailable(routine.ProviderReference) time.Duration { return 0 }
 
 // ReadSecret returns the content of a file without one line break at its end. The file is
 // read each time, so that a value that has been replaced is the new one at once.

@@ -95,7 +95,7 @@ func (d *dueRound) handle(ctx context.Context, sc *routine.Schedule) error {
 	switch code := routine.CodeOf(err); {
 	case err == nil, errors.Is(err, routine.ErrNotDue):
 		return err
-	case code == routine.CodeBusy, code == routine.CodeShuttingDown:
+	case code == routine.CodeBusy, code == routine.CodeShuttingDown, code == routine.CodeSecretUnavailable:
 		return nil // a later round starts it
 	case code == routine.CodeStoreUnavailable && !errors.Is(err, routine.ErrSealed), code == routine.CodeInternal:
 		return err

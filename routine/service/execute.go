@@ -115,7 +115,8 @@ func (s *Service) Execute(ctx context.Context, p routine.Principal, id string, c
 // in its present state.
 //
 // CodeNotFound, CodeForbidden, CodeConflict (archived), CodeInvalid, CodeBusy,
-// CodeIdempotencyMismatch, CodeShuttingDown, CodeStoreUnavailable.
+// CodeIdempotencyMismatch, CodeShuttingDown, CodeStoreUnavailable; CodeSecretUnavailable if
+// the provider of a secret does not work at present.
 func (s *Service) Start(ctx context.Context, p routine.Principal, id string, call Call) (*routine.Execution, error) {
 	if s.shareRuns {
 		return s.enqueue(ctx, p, id, call)
@@ -239,6 +240,9 @@ func (s *Service) prepareRun(ctx context.Context, p routine.Principal, id string
 	}
 	values, err := definition.Bind(&r.Definition, call.Parameters)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.newSecretReader(p, r.ID, call.Secrets).checkProviders(ctx, &r.Definition, values); err != nil {
 		return nil, err
 	}
 	callback, err := s.checkCallback(ctx, p, call.CallbackURL)

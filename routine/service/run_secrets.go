@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"rote/routine"
@@ -45,21 +44,28 @@ func (s *Service) newSecretReader(caller routine.Principal, routineID string, gi
 
 // check returns nil if there are all secrets that a run of a definition needs, and the run may
 // use them; otherwise also the record of the refusal. It reads no value. CodeSecretMissing,
-// CodeSecretDenied, CodeStoreUnavailable.
+// CodeSecretDenied, CodeSecretUnavailable, CodeStoreUnavailable.
 func (r *secretReader) check(ctx context.Context, d *routine.Definition, values routine.Values) ([]routine.SecretUse, error) {
-	needed := *d
-	needed.Parameters = slices.DeleteFunc(slices.Clone(d.Parameters), func(p routine.Parameter) bool { return values[p.Name] != nil })
-	d = &needed
-	for _, ref := range definition.SecretsOf(d) {
-		sec, _, err := r.find(ctx, ref)
+	for _, ref := range neededSecrets(d, values) {
+		sec, f, err := r.find(ctx, ref)
 		if routine.CodeOf(err) == routine.CodeSecretMissing && sec == nil {
 			err = missingSecret(d, r.caller.ProjectID, ref.Name)
+		}
+		if err == nil {
+			err = r.service.checkProvider(sec, f)
 		}
 		if err != nil {
 			return []routine.SecretUse{r.refused(ref, err)}, err
 		}
 	}
 	return nil, nil
+}
+
+// neededSecrets returns the secrets that a run of a definition with these values needs.
+func neededSecrets(d *routine.Definition, values routine.Values) []routine.SecretReference {
+	needed := *d
+	needed.Parameters = slices.DeleteFunc(slices.Clone(d.Parameters), func(p routine.Parameter) bool { return values[p.Name] != nil })
+	return definition.SecretsOf(&needed)
 }
 
 // find returns a secret and its field for a run. If an error is about a secret that exists, it
@@ -220,42 +226,6 @@ func (s *Service) secretValue(ctx context.Context, sec *routine.Secret, f routin
 	}
 	return text, s.secretError(ctx, "read value of secret", sec.Name, err)
 }
-
-// providerTimeout limits one call of a provider.
-const providerTimeout = 5 * time.Second
-
-// providedValue reads the value of a field from its provider.
-func (s *Service) providedValue(ctx context.Context, sec *routine.Secret, f routine.SecretField) (routine.Hidden, error) {
-	scheme, path, _ := strings.Cut(f.Reference, ":")
-	at := slices.IndexFunc(s.providers, func(p routine.SecretProvider) bool { return p.Scheme() == scheme })
-	if at < 0 {
-		return "", routine.Errorf(routine.CodeSecretUnavailable, "the field %s of secret %s is at %s:, and this process does not use that provider: "+
-			"its operator has to configure it", f.Name, sec.Name, scheme)
-	}
-	reading, cancel := context.WithTimeoutCause(ctx, providerTimeout, errProviderTimeout)
-	defer cancel()
-	text, err := s.providers[at].ReadSecret(reading, routine.ProviderReference{OrganizationID: sec.OrganizationID, ProjectID: sec.ProjectID, Path: path})
-	about := fmt.Sprintf("the field %s of secret %s", f.Name, sec.Name)
-	switch {
-	case err == nil && text == "":
-		return "", routine.Errorf(routine.CodeSecretMissing, "%s is empty at %s:", about, scheme)
-	case err == nil && len(text) > routine.MaxSecretBytes:
-		return "", routine.Errorf(routine.CodeSecretUnavailable, "%s has more than %d bytes at %s:", about, routine.MaxSecretBytes, scheme)
-	case err == nil:
-		return text, nil
-	case ctx.Err() != nil:
-		return "", routine.CauseOf(ctx)
-	case errors.Is(err, routine.ErrNotFound):
-		return "", routine.Errorf(routine.CodeSecretMissing, "%s is not there at %s: its operator has to add it", about, f.Reference)
-	case errors.Is(err, routine.ErrProviderDenied):
-		return "", &routine.Error{Code: routine.CodeSecretUnavailable, Cause: err, Message: fmt.Sprintf("%s may not be read at %s: its operator has to allow it",
-			about, f.Reference)}
-	}
-	return "", &routine.Error{Code: routine.CodeSecretUnavailable, Cause: err, RetryAfter: providerTimeout,
-		Message: fmt.Sprintf("%s cannot be read at %s: at present: try again", about, scheme)}
-}
-
-var errProviderTimeout = errors.New("the provider did not answer in time")
 
 // minCodeTime is how long a one-time code must still be valid when it is made.
 const minCodeTime = 3 * time.Second

@@ -3,6 +3,7 @@ package service_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -187,9 +188,17 @@ type fakeProvider struct {
 	asked routine.ProviderReference
 	text  routine.Hidden
 	err   error
+	// down returns for how long it is unavailable for all values but that at known#x; nil: it works.
+	down func() time.Duration
 }
 
 func (*fakeProvider) Scheme() string { return "vault" }
+func (f *fakeProvider) Unavailable(ref routine.ProviderReference) time.Duration {
+	if f.down == nil || ref.Path == "known#x" {
+		return 0
+	}
+	return f.down()
+}
 func (f *fakeProvider) ReadSecret(_ context.Context, ref routine.ProviderReference) (routine.Hidden, error) {
 	f.asked = ref
 	return f.text, f.err
@@ -231,6 +240,62 @@ func TestValuesOfProviders(t *testing.T) {
 	tested, err := s.TestSecret(t.Context(), ann, "shop")
 	if err != nil || len(tested) != 2 || tested[0].Field != "pin" || routine.CodeOf(tested[0].Err) != routine.CodeSecretUnavailable || tested[1].Err != nil {
 		t.Errorf("%+v %v", tested, err)
+	}
+}
+
+// While the provider of a secret does not work, a run that needs the secret is refused before
+// it begins. A value that is still known and other runs are not concerned.
+func TestProviderIsDown(t *testing.T) {
+	p := &fakeProvider{text: "from the vault", down: func() time.Duration { return 7 * time.Second }}
+	browser := &routinetest.Browser{}
+	s := service.New(service.Config{Store: routinetest.NewStore(), Browser: browser, Providers: []routine.SecretProvider{p}})
+	defer s.Close(t.Context())
+	saveSecret(t, s, owner, "shop", `{"hosts": ["shop.example"], "references": {"value": "vault:shop#x"}}`)
+	saveSecret(t, s, owner, "known", `{"hosts": ["shop.example"], "references": {"value": "vault:known#x"}}`)
+	saveSecret(t, s, owner, "stored", `{"hosts": ["shop.example"], "value": "stored"}`)
+	routines := map[string]*routine.Routine{}
+	for _, name := range []string{"shop", "known", "stored"} {
+		routines[name] = create(t, s, ann, definitionOf(strings.Replace(typesValue, "secret:shop", "secret:"+name, 1), ""))
+	}
+	pin := create(t, s, ann, definitionOf(strings.Replace(typesValue, "{{secret:shop}}", "{{pin}}", 1), `{"name":"pin","x-secret":true,"x-from-secret":"shop"}`))
+	unsaved := parse(t, definitionOf(typesValue, ""))
+	for what, call := range map[string]func(service.Call) (*routine.Execution, error){
+		"execute": func(c service.Call) (*routine.Execution, error) {
+			return s.Execute(t.Context(), ann, routines["shop"].ID, c)
+		},
+		"start": func(c service.Call) (*routine.Execution, error) {
+			return s.Start(t.Context(), ann, routines["shop"].ID, c)
+		},
+		"unsaved": func(c service.Call) (*routine.Execution, error) {
+			c.Definition = unsaved
+			return s.Execute(t.Context(), ann, "", c)
+		},
+		"parameter": func(c service.Call) (*routine.Execution, error) { return s.Execute(t.Context(), ann, pin.ID, c) },
+	} {
+		e, err := call(service.Call{Idempotency: service.Idempotency{Key: what}})
+		if e != nil || routine.CodeOf(err) != routine.CodeSecretUnavailable || routine.AsError(err).RetryAfter != 7*time.Second {
+			t.Errorf("%s: %v %v", what, e, err)
+		}
+	}
+	if _, err := s.RunOnce(t.Context(), ann, unsaved, service.Call{}); routine.CodeOf(err) != routine.CodeSecretUnavailable || browser.Opened() != 0 {
+		t.Errorf("%v, %d pages opened", err, browser.Opened())
+	}
+	for _, ok := range []string{"known", "stored"} {
+		if _, err := s.Execute(t.Context(), ann, routines[ok].ID, service.Call{}); err != nil {
+			t.Errorf("%s: %v", ok, err)
+		}
+	}
+	if _, err := s.Execute(t.Context(), ann, pin.ID, service.Call{Parameters: json.RawMessage(`{"pin":"1234"}`)}); err != nil {
+		t.Error(err)
+	}
+	p.down = nil // the idempotency key of the refused call is free
+	if _, err := s.Execute(t.Context(), ann, routines["shop"].ID, service.Call{Idempotency: service.Idempotency{Key: "execute"}}); err != nil {
+		t.Error(err)
+	}
+	p.err = errors.New("connection refused")
+	e, err := s.Execute(t.Context(), ann, routines["shop"].ID, service.Call{})
+	if e == nil || e.Status != routine.ExecutionFailed || routine.CodeOf(err) != routine.CodeSecretUnavailable || strings.Contains(err.Error(), "refused") {
+		t.Errorf("%+v %v", e, err)
 	}
 }
 

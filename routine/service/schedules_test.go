@@ -306,6 +306,23 @@ func TestScheduledRunWaitsForRoom(t *testing.T) {
 	})
 }
 
+// A run whose secret cannot be read at the moment is started later, once.
+func TestScheduledRunWaitsForProvider(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		works := time.Now().Add(time.Hour + 3*time.Minute)
+		p := &fakeProvider{text: "from the vault", down: func() time.Duration { return max(time.Until(works), 0) }}
+		s := newScheduler(t, func(c *service.Config) { c.Providers = []routine.SecretProvider{p} })
+		saveSecret(t, s.Service, owner, "shop", `{"hosts": ["shop.example"], "references": {"value": "vault:shop#x"}}`)
+		s.add(t, ann, create(t, s.Service, ann, definitionOf(typesValue, "")).ID, `"cron": "0 1 * * *"`)
+		time.Sleep(2 * time.Hour)
+		at, all := s.runs(t)
+		wantTimes(t, "runs", at, "01 01:03")
+		if len(all) == 1 && all[0].Status != routine.ExecutionCompleted {
+			t.Errorf("%+v", all[0])
+		}
+	})
+}
+
 // A clock that was years ahead does not stop a schedule, and starts no run twice.
 func TestScheduleAfterAWrongClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
