@@ -132,8 +132,10 @@ func TestSecretInVault(t *testing.T) {
 	say([]string{"secret", "test", "shop"}, 0, "password\tok\n", "")
 	say([]string{"run", login}, 0, "Welcome  with ***", "")
 	say([]string{"secret", "set", "shop", "--ref", "password=vault:other#password"}, 0, "changed secret shop", "")
-	say([]string{"secret", "test", "shop"}, 1, "its operator has to allow it", "no policy allows")
+	say([]string{"secret", "test", "shop"}, 1, "its operator has to allow it", "may not read it")
 	say([]string{"secret", "list", "--vault-addr", ""}, 1, "", "need --vault-addr")
+	say([]string{"secret", "list", "--op-token-file", "token"}, 1, "", "needs --op-connect-host")
+	say([]string{"secret", "list", "--op-connect-host", "http://127.0.0.1:1"}, 1, "", "needs --op-token-file")
 	vault.Close()
 	say([]string{"secret", "test", "shop"}, 1, "cannot be read at vault: at present", "connection refused")
 	for _, file := range allFiles(t, r.home) {

@@ -96,6 +96,19 @@ func (c *client) send(ctx context.Context, method string, header http.Header, pa
 	return response.StatusCode, nil
 }
 
+// statusError returns the error for a status, nil for 200.
+func (c *client) statusError(status int) error {
+	switch status {
+	case http.StatusOK:
+		return nil
+	case http.StatusNotFound:
+		return routine.ErrNotFound
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("%w: %s answers with status %d: rote's token may not read it", routine.ErrProviderDenied, c.address, status)
+	}
+	return fmt.Errorf("%s answers with status %d", c.address, status)
+}
+
 // connectionError returns an error of a request without what it may quote of the answer.
 func (c *client) connectionError(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
@@ -140,6 +153,24 @@ func (t *tokenSource) token(ctx context.Context, refused routine.Hidden) (routin
 		t.current = token
 	}
 	return token, err
+}
+
+// send calls request with a token, and again with another token, if there is one, when the
+// status says that it is refused. It returns the last status.
+func (t *tokenSource) send(ctx context.Context, refusal int, request func(token routine.Hidden) (status int, err error)) (int, error) {
+	token, err := t.token(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	status, err := request(token)
+	if err != nil || status != refusal {
+		return status, err
+	}
+	next, err := t.token(ctx, token)
+	if err != nil || next == token {
+		return status, err
+	}
+	return request(next)
 }
 
 // readToken reads a file with a token. An agent may replace the file at any time.

@@ -1,5 +1,5 @@
 // Package provider reads the values of secrets from the environment of the process, from
-// mounted files, and from Vault or OpenBao.
+// mounted files, from Vault or OpenBao, and from 1Password Connect.
 package provider
 
 import (

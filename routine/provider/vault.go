@@ -87,27 +87,15 @@ func (v *vault) ReadSecret(ctx context.Context, ref routine.ProviderReference) (
 	if err != nil {
 		return "", err
 	}
-	token, err := v.tokens.token(ctx, "")
+	var entry vaultEntry
+	status, err := v.tokens.send(ctx, http.StatusForbidden, func(token routine.Hidden) (int, error) {
+		return v.get(ctx, v.header(token), path, nil, &entry)
+	})
+	if err == nil {
+		err = v.statusError(status)
+	}
 	if err != nil {
 		return "", err
-	}
-	var entry vaultEntry
-	status, err := v.get(ctx, v.header(token), path, nil, &entry)
-	if status == http.StatusForbidden {
-		refused := token
-		if token, err = v.tokens.token(ctx, refused); err == nil && token != refused {
-			status, err = v.get(ctx, v.header(token), path, nil, &entry)
-		}
-	}
-	switch {
-	case err != nil:
-		return "", err
-	case status == http.StatusNotFound:
-		return "", routine.ErrNotFound
-	case status == http.StatusForbidden:
-		return "", fmt.Errorf("%w: no policy allows rote's token to read %s", routine.ErrProviderDenied, strings.Join(path[1:], "/"))
-	case status != http.StatusOK:
-		return "", fmt.Errorf("%s answers with status %d", v.address, status)
 	}
 	return entry.value(field)
 }

@@ -230,6 +230,7 @@ func TestValuesOfProviders(t *testing.T) {
 		{"", fmt.Errorf("%w: no policy", routine.ErrProviderDenied), routine.CodeSecretUnavailable},
 		{"", context.DeadlineExceeded, routine.CodeSecretUnavailable},
 		{routine.Hidden(strings.Repeat("x", 70_000)), nil, routine.CodeSecretUnavailable},
+		{"otpauth://totp/Shop?secret=JBSWY3DPEHPK3PXP", nil, routine.CodeSecretUnavailable}, // a key is not typed
 	} {
 		p.text, p.err = row.text, row.err
 		if err := run(); routine.CodeOf(err) != row.want || strings.Contains(err.Error(), "xxx") {

@@ -75,6 +75,9 @@ func (s *Service) providedValue(ctx context.Context, sec *routine.Secret, f rout
 		return "", routine.Errorf(routine.CodeSecretMissing, "%s is empty at %s:", about, scheme)
 	case err == nil && len(text) > routine.MaxSecretBytes:
 		return "", routine.Errorf(routine.CodeSecretUnavailable, "%s has more than %d bytes at %s:", about, routine.MaxSecretBytes, scheme)
+	case err == nil && !f.TOTP && strings.HasPrefix(string(text), "otpauth://"):
+		return "", routine.Errorf(routine.CodeSecretUnavailable, "%s is the key of one-time codes, which is never typed or sent: "+
+			"make it the reference of the field totp, and use {{totp:%s}}", about, sec.Name)
 	case err == nil:
 		return text, nil
 	case ctx.Err() != nil:
