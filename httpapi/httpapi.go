@@ -156,6 +156,12 @@ func (a *api) routes() map[string]methodHandlers {
 		"/secrets/{name}/codes": {http.MethodPost: a.authenticated(a.giveCode)},
 		"/secrets/{name}/uses":  {http.MethodGet: a.authenticated(a.listSecretUses)},
 
+		"/sessions": {http.MethodGet: a.authenticated(a.listSessions)},
+		"/sessions/{name}": {http.MethodGet: a.authenticated(a.readSession), http.MethodPut: a.authenticated(a.saveSession),
+			http.MethodDelete: a.authenticated(a.deleteSession)},
+		"/sessions/{name}/state": {http.MethodPut: a.authenticated(a.importSession), http.MethodDelete: a.authenticated(a.clearSession)},
+		"/sessions/{name}/uses":  {http.MethodGet: a.authenticated(a.listSessionUses)},
+
 		"/healthz":      {http.MethodGet: a.health},
 		"/readyz":       {http.MethodGet: a.ready},
 		"/schemas/*":    {http.MethodGet: a.schema},

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,12 +15,13 @@ import (
 	"rote/routine/service"
 )
 
-// readBody reads the request's body and checks that its headers declare JSON.
-func (q *request) readBody() ([]byte, error) {
+// readBody reads the request's body and checks that its headers declare JSON or one of the other
+// media types.
+func (q *request) readBody(others ...string) ([]byte, error) {
 	if q.ContentLength == 0 {
 		return nil, nil // the JSON decoder reports what is missing
 	}
-	if err := checkMediaType(q.Header); err != nil {
+	if err := checkMediaType(q.Header, others...); err != nil {
 		return nil, err
 	}
 	limit, advice := q.maxBody, "make it smaller"
@@ -43,16 +45,17 @@ func (q *request) readBody() ([]byte, error) {
 	return text, nil
 }
 
-// checkMediaType accepts only uncompressed JSON in UTF-8. Requiring the media
+// checkMediaType accepts only uncompressed JSON in UTF-8, or one of the other media types. Requiring the media
 // type also blocks other sites' pages: a browser sends cross-origin JSON only
 // after a CORS preflight request, which is not granted.
-func checkMediaType(h http.Header) error {
+func checkMediaType(h http.Header, others ...string) error {
 	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return routine.Errorf(routine.CodeUnsupportedMediaType, "a body with Content-Encoding is not read: send it as it is")
 	}
 	mediaType, params, err := mime.ParseMediaType(h.Get("Content-Type"))
-	if err != nil || mediaType != "application/json" && !strings.HasSuffix(mediaType, "+json") {
-		return routine.Errorf(routine.CodeUnsupportedMediaType, "the body must be JSON: send Content-Type: application/json")
+	if err != nil || mediaType != "application/json" && !strings.HasSuffix(mediaType, "+json") && !slices.Contains(others, mediaType) {
+		types := strings.Join(append([]string{"application/json"}, others...), " or ")
+		return routine.Errorf(routine.CodeUnsupportedMediaType, "the body must be JSON: send Content-Type: %s", types)
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
 		return routine.Errorf(routine.CodeUnsupportedMediaType, "the body must be JSON in UTF-8, without another charset")

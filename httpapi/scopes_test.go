@@ -83,6 +83,13 @@ PUT:secret        /secrets/shop                          401             403    
 DELETE            /secrets/shop                          401             403             403             403             403
 POST              /secrets/shop/codes                    401             403             403             403             403
 GET               /secrets/shop/uses                     401             403             403             403             403
+GET               /sessions/                             401             403             403             403             403
+GET               /sessions/shop                         401             403             403             403             403
+PUT:session       /sessions/shop                         401             403             403             403             403
+DELETE            /sessions/shop                         401             403             403             403             403
+PUT:state         /sessions/shop/state                   401             403             403             403             403
+DELETE            /sessions/shop/state                   401             403             403             403             403
+GET               /sessions/shop/uses                    401             403             403             403             403
 GET               /lessons/                              401             403             403             403             403
 POST              /lessons/                              401             403             403             403             403
 GET               /lessons/$lesson                       401             403             403             403             403
@@ -111,6 +118,8 @@ var rightsBodies = map[string]string{
 	"new":                   strings.Replace(markedRoutine, `"marked"`, `"marked2"`, 1),
 	"bad":                   strings.Replace(markedRoutine, `"scope": "element"`, `"markoperation": 1`, 1),
 	"secret":                `{"value": "x", "hosts": ["shop.example"]}`,
+	"session":               `{"hosts": ["shop.example"]}`,
+	"state":                 `{"cookies": []}`,
 	"PATCH":                 `{}`,
 	"draft":                 `{"routine_status": "draft"}`,
 	"description":           `{"description": "Something else."}`,
@@ -244,7 +253,8 @@ func (e *env) markedObjects(t *testing.T, owner routine.Principal) *strings.Repl
 // rightsPath is a path of rightsTable as the description spells it.
 func rightsPath(path string) string {
 	path, _, _ = strings.Cut(path, "?")
-	return strings.NewReplacer("/secrets/shop", "/secrets/{name}", "$lesson", "{lesson_id}", "$schedule", "{schedule_id}", "/picture", "/screenshot.jpg",
+	return strings.NewReplacer("/secrets/shop", "/secrets/{name}", "/sessions/shop", "/sessions/{name}",
+		"$lesson", "{lesson_id}", "$schedule", "{schedule_id}", "/picture", "/screenshot.jpg",
 		"/requests/7", "/requests/{number}", "$routine", "{routine_id}", "$archived", "{routine_id}", "$ended", "{execution_id}", "$failed", "{execution_id}",
 		"versions/1", "versions/{version}", "versions/2", "versions/{version}", "screenshot.jpg", "{name}",
 		"routine.json", "{file}", "by-name/marked2", "by-name/{name}", "by-name/marked", "by-name/{name}").Replace(path)

@@ -66,7 +66,7 @@ var arrows = map[string][]string{
 		"routine/keyboard", "routine/spelling"},
 
 	// The front ends, which are independent of each other, and the program.
-	"httpapi":  {"routine", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
+	"httpapi":  {"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
 	"mcp/wire": {"routine"},
 	"mcp":      {"mcp/wire", "routine", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
 	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "cmd/rote/practice", "httpapi", "mcp", "mcp/wire",

@@ -173,6 +173,7 @@ func TestPrism(t *testing.T) {
 	p.lessons()
 	p.schedules(id)
 	p.secrets()
+	p.sessions()
 	p.refusals(id)
 	p.say("readRoutineByName", "GET", "/routines/by-name/"+p.nameOf(id), "", ok(200, id))
 	named := fmt.Sprintf(note, "by its name")
@@ -234,6 +235,23 @@ func (p *proxied) secrets() {
 	p.say("listSecretUses", "GET", at+"/uses", "", ok(200, `"what":"saved"`))
 	p.say("deleteSecret", "DELETE", at, "", ok(204))
 	p.say("readSecret", "GET", at, "", ok(404))
+}
+
+// sessions makes a session, imports a login in both formats and deletes it.
+func (p *proxied) sessions() {
+	p.t.Helper()
+	const at = "/sessions/shop"
+	p.say("saveSession", "PUT", at, `{"hosts":["shop.example"],"max_age":"12h"}`, ok(201, `"condition":"empty"`))
+	p.say("importSession", "PUT", at+"/state", `{"cookies":[{"name":"sid","value":"hunter2-session","domain":"shop.example","path":"/","expires":-1,
+		"httpOnly":true,"secure":true,"sameSite":"Lax"}],"origins":[]}`, ok(200, `"condition":"fresh"`))
+	p.say("importSession", "PUT", at+"/state", "# Netscape\nshop.example\tFALSE\t/\tTRUE\t0\tsid\tv\n", ok(200, `"left_out":[]`), "Content-Type", "text/plain")
+	p.say("saveSession", "PUT", at, `{"readable":true}`, ok(409, `"code":"value_required"`))
+	p.say("listSessions", "GET", "/sessions/?limit=1", "", ok(200, `"total":1`))
+	p.say("readSession", "GET", at, "", ok(200, `"cookies":1`))
+	p.say("listSessionUses", "GET", at+"/uses", "", ok(200, `"what":"imported"`))
+	p.say("clearSession", "DELETE", at+"/state", "", ok(204))
+	p.say("deleteSession", "DELETE", at, "", ok(204))
+	p.say("readSession", "GET", at, "", ok(404))
 }
 
 // nameOf is the name of a routine, as part of a path.

@@ -23,14 +23,14 @@ type SessionImport struct {
 func (s *Service) MaySaveSession(p routine.Principal) error { return may(p, toSaveSecret, nil) }
 
 // ImportSession replaces the state of a session by one that another program has exported, as
-// [browserstate.Import] reads it, as far as it belongs to the hosts of the session. A text with
-// hosts sets those too, and creates the session if there is none.
+// [browserstate.Import] reads it, as far as it belongs to the hosts of the session. hosts, or the
+// hosts that the text has, become those of the session, which is created if there is none.
 //
 // CodeUnauthenticated, CodeForbidden, CodeInvalid with problems, CodePreconditionFailed,
 // CodeConflict; CodeNotFound if there is no session and the text gives no hosts;
 // CodeSecretUnavailable if the key cannot be used.
-func (s *Service) ImportSession(ctx context.Context, p routine.Principal, via routine.Via, name string, text []byte, condition PutCondition) (
-	*SessionImport, error) {
+func (s *Service) ImportSession(ctx context.Context, p routine.Principal, via routine.Via, name string, text []byte, hosts []string,
+	condition PutCondition) (*SessionImport, error) {
 
 	if err := mayChangeSession(p, name); err != nil {
 		return nil, err
@@ -38,6 +38,9 @@ func (s *Service) ImportSession(ctx context.Context, p routine.Principal, via ro
 	imported, err := browserstate.Import(text, s.now())
 	if err != nil {
 		return nil, err
+	}
+	if len(hosts) > 0 {
+		imported.Hosts = hosts
 	}
 	var kept, rest *browserstate.State
 	session, err := s.changeSession(ctx, p, name, condition, func(session *routine.Session) ([]byte, error) {

@@ -29,7 +29,7 @@ func saveSession(t *testing.T, s *service.Service, name, text string) *service.S
 
 func importSession(t *testing.T, s *service.Service, name, text string) *service.SessionImport {
 	t.Helper()
-	got, err := s.ImportSession(t.Context(), keeper, routine.ViaREST, name, []byte(text), service.PutCondition{})
+	got, err := s.ImportSession(t.Context(), keeper, routine.ViaREST, name, []byte(text), nil, service.PutCondition{})
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -46,7 +46,7 @@ func refusedSave(t *testing.T, s *service.Service, text string, condition servic
 // refusedImport returns the code and the text of the error of an import.
 func refusedImport(t *testing.T, s *service.Service, text string) (routine.Code, string) {
 	t.Helper()
-	_, err := s.ImportSession(t.Context(), keeper, routine.ViaREST, "shop", []byte(text), service.PutCondition{})
+	_, err := s.ImportSession(t.Context(), keeper, routine.ViaREST, "shop", []byte(text), nil, service.PutCondition{})
 	return routine.CodeOf(err), fmt.Sprint(err)
 }
 
@@ -168,7 +168,7 @@ func TestSessionStateIsImported(t *testing.T) {
 		t.Errorf("stored: %s, %v", state, err)
 	}
 	got = importSession(t, s, "shop", "# Netscape\nshop.example\tFALSE\t/\tTRUE\t0\tsid\tv\n")
-	if got.UserAgent != "" || got.ExpiresAt != nil || got.Version != 2 {
+	if got.UserAgent != "" || got.ExpiresAt != nil || got.Version != 2 || len(got.LeftOut) != 0 {
 		t.Errorf("%+v", got.SessionInfo)
 	}
 	for text, want := range map[string]string{
@@ -247,7 +247,7 @@ func TestSessionsAreProtected(t *testing.T) {
 	importSession(t, s, "shop", exported+`, "hosts": ["shop.example"]}`)
 	calls := func(p routine.Principal) map[string]error {
 		_, _, save := s.SaveSession(t.Context(), p, routine.ViaREST, "shop", []byte(`{"mode": "shared"}`), service.PutCondition{Versions: []int{1}})
-		_, imported := s.ImportSession(t.Context(), p, routine.ViaREST, "shop", []byte("a"), service.PutCondition{})
+		_, imported := s.ImportSession(t.Context(), p, routine.ViaREST, "shop", []byte("a"), nil, service.PutCondition{})
 		_, _, list := s.Sessions(t.Context(), p, 1, 0)
 		_, read := s.Session(t.Context(), p, "shop")
 		_, _, uses := s.SessionUses(t.Context(), p, "shop", 1, 0)
