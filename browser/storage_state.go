@@ -110,20 +110,7 @@ func (p *page) cookiesToSave(ctx context.Context) ([]browserstate.Cookie, error)
 	if err != nil {
 		return nil, fmt.Errorf("read the cookies: %w", err)
 	}
-	var all struct {
-		Cookies []browserstate.Cookie `json:"cookies"`
-	}
-	if err := json.Unmarshal(b, &all); err != nil {
-		return nil, err
-	}
-	for i := range all.Cookies {
-		c := &all.Cookies[i]
-		c.Expires = max(c.Expires, 0)
-		if !strings.HasPrefix(c.Domain, ".") {
-			c.ForHost(c.Domain)
-		}
-	}
-	return all.Cookies, nil
+	return browserstate.ParseCookies(b)
 }
 
 // onBlankPages calls do with requests answered as in answeringBlank. Afterwards the page

@@ -19,6 +19,8 @@ type confinement struct {
 	memory int64
 	// cdp.MaxMessage bounds the messages that are read from it, in bytes; 0 for the usual bound.
 	maxMessage int64
+	// window is set for a browser with a window.
+	window *Window
 	// lacks describes which parts of the isolation are missing; empty if it is complete.
 	lacks string
 }

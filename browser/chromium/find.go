@@ -2,9 +2,6 @@ package chromium
 
 import (
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 )
 
@@ -32,16 +29,8 @@ func Find(explicit string) (string, error) {
 	if explicit != "" {
 		return findExplicit(explicit)
 	}
-	for _, c := range candidates() {
-		if !filepath.IsAbs(c) {
-			if path, err := exec.LookPath(c); err == nil {
-				return path, nil
-			}
-			continue
-		}
-		if info, err := os.Stat(c); err == nil && info.Mode().IsRegular() {
-			return c, nil
-		}
+	if path, ok := firstOf(candidates()); ok {
+		return path, nil
 	}
 	return "", ErrNotFound
 }

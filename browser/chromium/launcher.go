@@ -15,6 +15,8 @@ type Launcher struct {
 	// MaxMessage bounds the length of a message that is read from the browser, in bytes; 0
 	// for [cdp.MaxMessage].
 	MaxMessage int64
+	// Window is set for a browser with a window for a person; nil for one for runs.
+	Window *Window
 	// Warn is called with what the confinement lacks, what to do about it, and why no
 	// better one works. It is called once for each executable.
 	Warn func(lacks string, why error)
@@ -35,7 +37,7 @@ func (l *Launcher) Start(ctx context.Context, executable string) (*Process, erro
 	var why error
 	for {
 		c := l.left[0]
-		c.memory, c.maxMessage = l.MaxMemory, l.MaxMessage
+		c.memory, c.maxMessage, c.window = l.MaxMemory, l.MaxMessage, l.Window
 		p, err := startProcess(ctx, executable, c)
 		if err == nil {
 			if lacks := l.left[0].lacks; lacks != "" && !l.works {

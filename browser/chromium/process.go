@@ -91,6 +91,11 @@ func (p *Process) makeDirectories(c confinement) error {
 	if err := os.Mkdir(p.home, 0o700); err != nil {
 		return err
 	}
+	if c.window != nil {
+		if err := c.window.writeSettings(p.home, c); err != nil {
+			return err
+		}
+	}
 	if c.user == nil {
 		return nil
 	}
@@ -110,12 +115,12 @@ func (p *Process) launch(executable string, c confinement) error {
 		_ = errors.Join(theirIn.Close(), ourOut.Close())
 		return err
 	}
-	p.cmd = withMemoryLimit(c.memory, executable, Flags(p.home, c.sandbox))
+	p.cmd = withMemoryLimit(c.memory, executable, c.flags(p.home))
 	p.cmd.ExtraFiles = []*os.File{theirIn, theirOut} // file descriptors 3 and 4
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = dieWithParent()
 	p.cmd.SysProcAttr.Credential = c.user
-	p.cmd.Env, p.cmd.Dir = environment(p.home), p.home
+	p.cmd.Env, p.cmd.Dir = c.environment(p.home), p.home
 	p.cmd.WaitDelay = time.Second // its child processes may keep stderr open
 	started := make(chan error, 1)
 	go func() {
@@ -138,8 +143,19 @@ func (p *Process) launch(executable string, c confinement) error {
 	return nil
 }
 
+// flags are the command line of Chromium with a profile.
+func (c confinement) flags(profile string) []string {
+	if c.window != nil {
+		return c.window.flags(profile, c.sandbox)
+	}
+	return Flags(profile, c.sandbox)
+}
+
 // environment are the environment variables that Chromium gets: those that it needs.
-func environment(dir string) []string {
+func (c confinement) environment(dir string) []string {
+	if c.window != nil {
+		return c.window.environment(dir, c.user != nil)
+	}
 	return []string{"HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "TZ=" + os.Getenv("TZ")}
 }
 

@@ -62,6 +62,7 @@ var arrows = map[string][]string{
 	"browser/chromium": {"browser/cdp", "browser/tempdir"},
 	"browser/egress":   {"routine"},
 	"browser/guard":    {"browser/cdp", "routine", "routine/javascript"},
+	"browser/window":   {"browser/cdp", "browser/chromium", "routine/browserstate"},
 	"browser": {"browser/cdp", "browser/chromium", "browser/egress", "browser/guard", "routine", "routine/browserstate", "routine/javascript",
 		"routine/keyboard", "routine/spelling"},
 
@@ -247,7 +248,7 @@ var rooms = []room{
 	{regexp.MustCompile(`"github.com/go-rod/rod/`), []string{"browser/"}, "a rod type stays in browser"},
 	{regexp.MustCompile(`"github.com/mark3labs/mcp-go/`), []string{"mcp/"}, "an mcp-go type stays in mcp"},
 	{regexp.MustCompile(`"os/exec"`), []string{"browser/chromium/", "cmd/rote/", "routine/routinetest/"}, "the only program that the service starts is Chromium"},
-	{regexp.MustCompile(`"rote/browser/chromium"`), []string{"browser/launcher.go", "browser/verify.go", "cmd/rote/"},
+	{regexp.MustCompile(`"rote/browser/chromium"`), []string{"browser/launcher.go", "browser/verify.go", "browser/window/", "cmd/rote/"},
 		"pages use any browser that a launcher has started and that was verified"},
 	{regexp.MustCompile(`routine\.Store\b|service\.Service\b`), []string{"httpapi/", "mcp/", "cmd/", "routine/"}, "pages know neither store nor service"},
 }

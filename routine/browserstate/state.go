@@ -75,6 +75,24 @@ func (s *State) Encode() ([]byte, error) {
 	return text, err
 }
 
+// ParseCookies reads the answer of a browser to Storage.getCookies.
+func ParseCookies(answer []byte) ([]Cookie, error) {
+	var all struct {
+		Cookies []Cookie `json:"cookies"`
+	}
+	if err := json.Unmarshal(answer, &all); err != nil {
+		return nil, fmt.Errorf("read the cookies: %w", err)
+	}
+	for i := range all.Cookies {
+		c := &all.Cookies[i]
+		c.Expires = max(c.Expires, 0)
+		if !strings.HasPrefix(c.Domain, ".") {
+			c.ForHost(c.Domain)
+		}
+	}
+	return all.Cookies, nil
+}
+
 // ForHost makes the cookie one for a single host, as a browser writes it.
 func (c *Cookie) ForHost(host string) {
 	scheme := "http"
