@@ -45,7 +45,8 @@ type Proxy struct {
 	mu          sync.Mutex
 	conns       map[net.Conn]bool
 	timer       *time.Timer // for Limits.Time
-	limitReason string      // the limit that was exceeded; all further requests are denied
+	reached     func(host string)
+	limitReason string // the limit that was exceeded; all further requests are denied
 	// directRequests are those of DirectRequests.
 	directRequests []string
 }
@@ -97,6 +98,14 @@ func (p *Proxy) SetTime(limit time.Duration) {
 	p.limits.Time = limit
 }
 
+// Observe sets what is called with each host and port to which the run wants to connect; nil
+// calls nothing. It must be called before the run's first request.
+func (p *Proxy) Observe(reached func(host string)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reached = reached
+}
+
 // FetchAhead sets whether prefetch requests (Sec-Purpose: prefetch) are
 // allowed, which the browser makes for documents that it does not need yet. The
 // browser offers no way to turn them off. In TLS traffic they cannot be
@@ -145,6 +154,12 @@ func hostOf(rawURL string) (string, bool) {
 
 // dial connects to a server and counts the bytes of the connection.
 func (p *Proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	p.mu.Lock()
+	reached := p.reached
+	p.mu.Unlock()
+	if reached != nil {
+		reached(address)
+	}
 	if d, ok := p.checkLimit(address); ok {
 		p.denials.add(d)
 		return nil, deniedError(d)

@@ -20,7 +20,7 @@ type secretCommand struct {
 	Code   secretCode   `cmd:"" help:"Give a one-time code that came by mail or SMS to the run that waits for it. It is asked for, or read from standard input."`
 	List   secretList   `cmd:"" help:"List the secrets, without their values."`
 	Show   secretShow   `cmd:"" help:"Print everything about a secret but its values."`
-	Test   secretTest   `cmd:"" help:"Check that the values of a secret can be read, without showing them."`
+	Test   secretTest   `cmd:"" help:"Check that the values of a secret can be read, without showing them, and which hosts a routine needs."`
 	Uses   secretUses   `cmd:"" help:"List who used or changed a secret, newest first."`
 	Remove secretRemove `cmd:"" help:"Delete a secret with its values."`
 }
@@ -294,33 +294,6 @@ func (c *secretShow) Run(ctx context.Context, g *globals, s streams) error {
 			return withSecretList(err)
 		}
 		return printJSON(s.out, info)
-	})
-}
-
-type secretTest struct {
-	Name string `arg:"" help:"The name of a secret." placeholder:"NAME"`
-}
-
-// Run reads each value of a secret as a run does, and prints which can be read.
-func (c *secretTest) Run(ctx context.Context, g *globals, s streams) error {
-	return withDatabase(ctx, g, s, func(service *service.Service) error {
-		results, err := service.TestSecret(ctx, g.localPrincipal(), c.Name)
-		if err != nil {
-			return withSecretList(err)
-		}
-		failed := 0
-		for _, result := range results {
-			if result.Err != nil {
-				failed++
-				fmt.Fprintf(s.out, "%s\tfails: %s\n", result.Field, routine.AsError(result.Err).Message)
-				continue
-			}
-			fmt.Fprintf(s.out, "%s\tok\n", result.Field)
-		}
-		if failed > 0 {
-			return fmt.Errorf("%d of %d values cannot be read", failed, len(results))
-		}
-		return nil
 	})
 }
 

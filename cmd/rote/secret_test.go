@@ -147,6 +147,40 @@ func TestSecretInVault(t *testing.T) {
 	}
 }
 
+// With a routine, rote secret test runs it and lists the hosts that it needs, also those that
+// it may not reach.
+func TestSecretTestListsHosts(t *testing.T) {
+	const other = "127.0.0.2:18099"
+	r := newRote(t)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<h1>hello</h1><input id="p" type="password"><img src="http://%s/x.png">`, other)
+	}))
+	defer site.Close()
+	host := strings.TrimPrefix(site.URL, "http://")
+	r.env = append(r.env, "ROTE_ALLOW_HOST="+host, "SHOP_PASSWORD=hunter2-very-secret", "ROTE_SECRET_ENV=SHOP_PASSWORD")
+	login := r.file("login.json", `{"name": "log_in", "description": "Logs in.", "parameters": [{"name": "page", "description": "Which"}],
+		"operations": [{"type": "navigate", "url": "`+site.URL+`/{{page}}"}, {"type": "input_text", "selector": "#p", "text": "{{secret:shop}}"}]}`)
+	for _, args := range [][]string{{"add", login}, {"secret", "set", "shop", "--host", host, "--ref", "value=env:SHOP_PASSWORD"}} {
+		if out, errs, code := r.run(args...); code != 0 {
+			t.Fatal(args, out, errs)
+		}
+	}
+	out, errs, code := r.run("secret", "test", "shop", "--routine", "log_in", "-p", "page=login")
+	lines := []string{"value\tok\n", host + "\ta host of the secret\n", other + "\tno host of the secret: a confined run does not reach it\n"}
+	for _, line := range lines {
+		if !strings.Contains(out, line) {
+			t.Errorf("%q is missing in %q", line, out)
+		}
+	}
+	if code != 0 || strings.Count(out, "\n") != len(lines) || strings.Contains(out+errs, "hunter2") {
+		t.Errorf("exit %d\n%s\n%s", code, out, errs)
+	}
+	if _, errs, code := r.run("secret", "test", "shop", "--routine", "log_in"); code != 1 || !strings.Contains(errs, "page") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
 type namedText struct {
 	name string
 	text []byte

@@ -38,6 +38,9 @@ type Call struct {
 	// closed. It runs on the goroutine of the run, within its time, and must not close the
 	// page. It is not called if the run fails.
 	Ended func(ctx context.Context, page routine.Page)
+	// Reached, if not nil, is [routine.PageOptions.Reached] of the run's pages. Start does not
+	// take it.
+	Reached func(host string)
 	// Version is the version of the stored routine that runs; 0: the newest.
 	Version int
 	// Secrets are secrets for this run only, by name. They win over stored ones. Start does
@@ -255,7 +258,7 @@ func (s *Service) prepareRun(ctx context.Context, p routine.Principal, id string
 	call.schedule.addTo(e)
 	run := newActiveRun(e, p)
 	run.definition, run.values, run.progress, run.completed, run.outline = &r.Definition, values, call.Progress, call.Ended, call.Outline
-	run.timeout, run.given = timeout, call.Secrets
+	run.timeout, run.given, run.reached = timeout, call.Secrets, call.Reached
 	return run, nil
 }
 

@@ -27,6 +27,7 @@ func (s *Service) runOnPage(ctx context.Context, run *activeRun) (err error) {
 		return err
 	}
 	options.RequestsTo, options.RequestsOnly = run.requestsOnly()
+	options.Reached = run.reached
 	page, err := s.browser.Open(ctx, options)
 	s.browserHealth.record(err, s.now())
 	if err != nil {
