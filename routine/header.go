@@ -8,13 +8,14 @@ import (
 )
 
 // DecodeHeader decodes the fields of a stored definition except its parameters and
-// operations. x-block, which not every definition has, is stored before the tags. start is the definition's JSON or the beginning of it. complete reports
-// whether start contained all of these fields.
+// operations. session and x-block, which not every definition has, are stored before the tags.
+// start is the definition's JSON or the beginning of it. complete reports whether start
+// contained all of these fields.
 func DecodeHeader(start []byte) (d Definition, complete bool) {
 	d.Parameters, d.Operations = []Parameter{}, []Operation{}
 	fields := map[string]any{"name": &d.Name, "description": &d.Description, "incognito": &d.Incognito,
 		"is_public": &d.IsPublic, "is_mcp_tool_designated": &d.IsMCPToolDesignated, "tags": &d.Tags}
-	optional := map[string]any{"x-block": &d.Block}
+	optional := map[string]any{"session": &d.Session, "x-block": &d.Block}
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(start))
 	if _, err := decoder.ReadToken(); err != nil {
 		return d, false

@@ -9,19 +9,19 @@ import (
 	"rote/routine"
 )
 
-// The header of a definition has its x-block, also if only the beginning of the text is
-// there; a definition without one is complete all the same.
-func TestHeaderHasBlockedResources(t *testing.T) {
+// The header of a definition has its session and x-block, also if only the beginning of the text
+// is there; a definition without them is complete all the same.
+func TestHeaderHasOptionalFields(t *testing.T) {
 	t.Parallel()
-	for _, want := range [][]string{nil, {"image", "font"}} {
-		text, err := json.Marshal(routine.Definition{Name: "n", Block: want, Tags: []string{}, Parameters: []routine.Parameter{}, Operations: []routine.Operation{}})
+	for session, want := range map[string][]string{"": nil, "shop": {"image", "font"}} {
+		text, err := json.Marshal(routine.Definition{Name: "n", Session: session, Block: want, Tags: []string{}, Parameters: []routine.Parameter{}, Operations: []routine.Operation{}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		beginning, _, _ := strings.Cut(string(text), `"parameters"`)
 		d, complete := routine.DecodeHeader([]byte(beginning))
-		if !complete || !slices.Equal(d.Block, want) {
-			t.Errorf("%s: complete %v, blocks %q", beginning, complete, d.Block)
+		if !complete || d.Session != session || !slices.Equal(d.Block, want) {
+			t.Errorf("%s: complete %v, session %q, blocks %q", beginning, complete, d.Session, d.Block)
 		}
 	}
 }

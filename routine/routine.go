@@ -49,6 +49,9 @@ type Definition struct {
 	Incognito           bool   `json:"incognito"`
 	IsPublic            bool   `json:"is_public"`
 	IsMCPToolDesignated bool   `json:"is_mcp_tool_designated"`
+	// Session is the name of the saved session that runs use, which may have tokens of
+	// parameters; empty: none. With it Incognito is false.
+	Session string `json:"session,omitempty"`
 	// Block names the resources that the pages of a run do not load; nil: all are loaded.
 	Block      []string    `json:"x-block,omitempty"`
 	Tags       []string    `json:"tags"`

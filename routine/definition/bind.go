@@ -39,6 +39,7 @@ func Bind(d *routine.Definition, given json.RawMessage) (routine.Values, error) 
 	unknownNames(d, doc, found)
 	if found.count == 0 {
 		checkFiles(d, values, found)
+		checkSession(d, values, found)
 	}
 	if found.count == 0 {
 		checkPlaces(d, values, found)

@@ -15,6 +15,7 @@ func (c *checker) check() {
 	c.fields()
 	c.ignoredStatus()
 	c.parameters(c.root.member("parameters"))
+	c.session()
 	c.operations(c.root.member("operations"))
 	c.flow()
 	c.unusedParameters()

@@ -24,8 +24,8 @@ func (c *checker) fields() {
 	}
 	d := &c.definition
 	*d = routine.Definition{Incognito: true, IsMCPToolDesignated: true, Tags: []string{}, Parameters: []routine.Parameter{}}
-	fields := map[string]any{"name": &d.Name, "description": &d.Description, "incognito": &d.Incognito,
-		"is_public": &d.IsPublic, "is_mcp_tool_designated": &d.IsMCPToolDesignated, "tags": &d.Tags, blockField: &d.Block}
+	fields := map[string]any{"name": &d.Name, "description": &d.Description, incognitoField: &d.Incognito,
+		"is_public": &d.IsPublic, "is_mcp_tool_designated": &d.IsMCPToolDesignated, "tags": &d.Tags, blockField: &d.Block, sessionField: &d.Session}
 	for i, k := range c.root.keys() {
 		n := &c.root.kids.nodes[i]
 		if k.bad {

@@ -25,12 +25,15 @@ func ApplyJSONPatch(old *routine.Definition, status routine.Status, text []byte)
 	if err != nil {
 		return nil, nil, err
 	}
+	if slices.ContainsFunc(read, patchStep.setsSession) && !slices.ContainsFunc(read, func(s patchStep) bool { return s.names(incognitoField) }) {
+		read = append(read, patchStep{Op: new("remove"), Path: new("/" + incognitoField)}) // it follows from the session
+	}
 	steps, err := jsonpatch.DecodePatch(routine.RawJSON(read)) // not text: the library panics at a test without a value
 	if err != nil {
 		return nil, nil, patchProblem("", "json_patch", fmt.Sprintf("is no JSON Patch: %v", err))
 	}
 	before := *old
-	keepsTags := !slices.ContainsFunc(read, patchStep.namesTags)
+	keepsTags := !slices.ContainsFunc(read, func(s patchStep) bool { return s.names(tagsField) })
 	if keepsTags { // tags stored before they had limits must not prevent a change of other fields
 		before.Tags = []string{}
 	}
@@ -69,14 +72,19 @@ type patchStep struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// namesTags reports whether the step reads or changes the tags.
-func (s patchStep) namesTags() bool {
+// names reports whether the step reads or changes a field.
+func (s patchStep) names(field string) bool {
 	for _, pointer := range []*string{s.Path, s.From} {
-		if pointer != nil && strings.HasPrefix(*pointer, "/"+tagsField) {
+		if pointer != nil && strings.HasPrefix(*pointer, "/"+field) {
 			return true
 		}
 	}
 	return false
+}
+
+// setsSession reports whether the step sets or removes the session.
+func (s patchStep) setsSession() bool {
+	return *s.Path == "/"+sessionField && *s.Op != "test" || *s.Op == "move" && *s.From == "/"+sessionField
 }
 
 // readJSONPatch reads a JSON Patch and checks its shape. Paths must lead into the

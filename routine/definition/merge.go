@@ -89,8 +89,8 @@ func (d *document) mergedInto(was *routine.Definition) (text []byte, own int, er
 	if d.root.member(tagsField) == nil {
 		delete(fields, tagsField)
 	}
-	if fields[blockField] == nil { // a patch may remove it all the same
-		fields[blockField] = json.RawMessage("[]")
+	if session := d.root.member(sessionField); session != nil && (session.kind != 'n' || was.Session != "") {
+		delete(fields, incognitoField) // it follows from the session
 	}
 	own = int(d.root.end) - 1
 	text = []byte(d.src[:own])
@@ -98,7 +98,7 @@ func (d *document) mergedInto(was *routine.Definition) (text []byte, own int, er
 	for i, k := range d.root.keys() {
 		_, known := fields[k.name]
 		delete(fields, k.name)
-		removed := known && values[i].kind == 'n'
+		removed := values[i].kind == 'n' && (known || k.name == blockField || k.name == sessionField || k.name == incognitoField)
 		if i > 0 && (removed || !kept) {
 			blank(text[values[i-1].end:k.start]) // the comma
 		}
