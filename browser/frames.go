@@ -145,6 +145,7 @@ func (p *page) frameMoved(e *proto.TargetAttachedToTarget, around proto.PageFram
 		v.Send(helperEverywhere)
 		v.Send(clipboardEverywhere)
 	}
+	p.sendUserAgent(e.SessionID)
 	p.pauseSession(e.SessionID)
 	if g := p.currentGuard(); g != nil {
 		g.PauseFrame(e.SessionID)

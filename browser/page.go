@@ -89,6 +89,8 @@ type page struct {
 	blocks atomic.Pointer[blockedTypes] // block.go; needs no lock
 	// watch has the secrets that requests must not carry; nil if there are none.
 	watch atomic.Pointer[secretWatch] // secret_watch.go; needs no lock
+	// userAgent is that of the run; nil: that of the browser.
+	userAgent atomic.Pointer[string] // user_agent.go; needs no lock
 }
 
 // openTime and disposeTime bound the creation and the disposal of a context. Both take
@@ -154,6 +156,9 @@ func (p *page) startRun(ctx context.Context, o routine.PageOptions) error {
 		if err := p.watchRequests(ctx); err != nil {
 			return p.failure(ctx, err)
 		}
+	}
+	if err := p.setUserAgent(ctx, o.UserAgent); err != nil {
+		return p.failure(ctx, err)
 	}
 	if o.KeepState {
 		if err := p.restore(ctx, o.State); err != nil {

@@ -191,6 +191,7 @@ func (p *page) sessionEvent(session proto.TargetSessionID, method string, params
 			}](params)
 			p.frameMoved(&e, around.TargetInfo.ParentID)
 		default: // a worker of this page
+			p.sendUserAgent(e.SessionID)
 			p.i.client.ResumeTarget(&e)
 		}
 	case "Target.detachedFromTarget":

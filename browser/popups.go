@@ -108,6 +108,7 @@ func (p *page) popupAttached(e *proto.TargetAttachedToTarget) {
 	if p.log.Load() != nil {
 		enableLog(popup).Forget()
 	}
+	popup.sendUserAgent(popup.session)
 	popup.pauseSession(popup.session)
 	if p.isWatched() {
 		popup.Send(proto.NetworkSetBypassServiceWorker{Bypass: true}).Forget()

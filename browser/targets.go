@@ -122,6 +122,9 @@ func (t *targets) event(method string, params json.RawMessage) {
 		p.targetAttached(&e)
 		return
 	}
+	if p != nil { // a worker that is no single page's
+		p.sendUserAgent(e.SessionID)
+	}
 	t.client.ResumeTarget(&e)
 }
 

@@ -129,6 +129,8 @@ type PageOptions struct {
 	// State is the state that an earlier page left and this one starts from; nil:
 	// none. It is used with KeepState only.
 	State []byte
+	// UserAgent is that of all requests and scripts of the pages; empty: that of the browser.
+	UserAgent string
 	// Turn waits until the run may move the next piece of large data out of its page.
 	// If ctx ends first, it returns the context's cause. The page calls release once
 	// it has the piece; further calls of release do nothing. If Turn is nil, a page
