@@ -58,7 +58,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 		404: "not_found", 409: "conflict value_required lesson_limit page_lost", 412: "precondition_failed", 422: "idempotency_mismatch not_proved",
 		500: "timeout cancelled element_not_found element_not_actionable navigation_failed network_error http_error egress_denied" +
 			" script_error script_blocked value_missing result_too_large browser_crashed interrupted internal" +
-			" secret_missing secret_denied secret_exposed session_expired session_login_failed",
+			" secret_missing secret_denied secret_exposed session_missing session_expired session_login_failed",
 		429: "rate_limited", 503: "busy browser_unavailable shutting_down store_unavailable secret_unavailable",
 	} {
 		for code := range strings.FieldsSeq(codes) {

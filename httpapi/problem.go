@@ -52,6 +52,7 @@ var statuses = map[routine.Code]int{
 	routine.CodeSecretDenied:      http.StatusInternalServerError,
 	routine.CodeSecretExposed:     http.StatusInternalServerError,
 	routine.CodeSecretUnavailable: http.StatusServiceUnavailable,
+	routine.CodeSessionMissing:    http.StatusInternalServerError,
 
 	routine.CodeSessionExpired:     http.StatusInternalServerError,
 	routine.CodeSessionLoginFailed: http.StatusInternalServerError,

@@ -50,6 +50,7 @@ var nextSteps = map[routine.Code]string{
 	routine.CodeSecretDenied:      "do not call again: the secret is for other hosts or fields, so the routine or the secret needs its author",
 	routine.CodeSecretExposed:     "the routine needs its author: submit the form or leave the page before anything reads it",
 	routine.CodeSecretUnavailable: "call again later; if it fails again, tell the operator",
+	routine.CodeSessionMissing:    "ask a person to set the session as the message says, and to log in",
 
 	routine.CodeSessionExpired:     "call again: if the session has a login routine, the next run logs in; otherwise ask a person to log in",
 	routine.CodeSessionLoginFailed: "do not call again and again: a person has to look why the login fails, because more tries may lock the account",

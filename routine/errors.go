@@ -59,7 +59,9 @@ const (
 	CodeSecretExposed     Code = "secret_exposed"
 	CodeSecretUnavailable Code = "secret_unavailable"
 
-	// Of saved sessions: the site has ended the login; the login routine has failed.
+	// Of saved sessions: there is none of this name; the site has ended the login; the login
+	// routine has failed.
+	CodeSessionMissing     Code = "session_missing"
 	CodeSessionExpired     Code = "session_expired"
 	CodeSessionLoginFailed Code = "session_login_failed"
 

@@ -23,8 +23,9 @@ import (
 func (r *runner) fill(ctx context.Context, op operation.Action) error {
 	var failed error
 	var site operation.Site // that is being filled
+	var template *placeholder.Template
 	resolve := func(t placeholder.Token) (any, bool) {
-		v, found, err := r.resolve(ctx, t, site)
+		v, found, err := r.resolve(ctx, t, site, template)
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -56,7 +57,7 @@ func (r *runner) fill(ctx context.Context, op operation.Action) error {
 		if t.Literal() && s.Place != placeholder.Filename {
 			return s.Text, nil
 		}
-		site = s
+		site, template = s, t
 		filled, err := filling.Fill(t)
 		return filled, cmp.Or(failed, err)
 	})
@@ -71,8 +72,8 @@ func (r *runner) fill(ctx context.Context, op operation.Action) error {
 	return err
 }
 
-// resolve returns the value of a token of a site.
-func (r *runner) resolve(ctx context.Context, t placeholder.Token, s operation.Site) (any, bool, error) {
+// resolve returns the value of a token of a site, which has a template.
+func (r *runner) resolve(ctx context.Context, t placeholder.Token, s operation.Site, of *placeholder.Template) (any, bool, error) {
 	if ref, stored := r.storedSecret(t); stored {
 		text, err := r.readSecret(ctx, ref)
 		r.secret[t.Key] = true
@@ -92,6 +93,10 @@ func (r *runner) resolve(ctx context.Context, t placeholder.Token, s operation.S
 	}
 	if ctx.Err() != nil { // there may be thousands of tokens, and megabytes to read for each
 		return nil, false, routine.CauseOf(ctx)
+	}
+	if text, found, err := r.sessionCookie(ctx, t, s, of); found || err != nil {
+		r.Result.PlaceholderResolution[t.Key], r.secret[t.Key] = new(routine.Masked), true
+		return text, err == nil, err
 	}
 	text, found, secret, err := r.read(ctx, t)
 	if err != nil {
@@ -194,10 +199,15 @@ func (r *runner) hide(texts ...string) {
 	r.hidden = r.hidden.with(all)
 }
 
-// HideCookies makes the values of HttpOnly cookies secrets, as they are and decoded.
-func (r *runner) HideCookies(cookies []routine.Cookie) {
+// HideCookies makes the values of HttpOnly cookies secrets, as they are and decoded, and returns
+// the cookies with those of the session masked.
+func (r *runner) HideCookies(cookies []routine.Cookie) []routine.Cookie {
 	var texts []string
-	for _, c := range cookies {
+	shown := slices.Clone(cookies)
+	for i, c := range cookies {
+		if r.session.owns(c) {
+			shown[i].Value = routine.Masked
+		}
 		if !c.HTTPOnly || c.Value == "" {
 			continue
 		}
@@ -207,6 +217,8 @@ func (r *runner) HideCookies(cookies []routine.Cookie) {
 		}
 	}
 	r.hide(texts...)
+	r.hideSessionCookies(cookies)
+	return shown
 }
 
 // ContainsSecret reports whether text holds a secret.

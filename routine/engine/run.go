@@ -31,6 +31,9 @@ type Options struct {
 	Outline bool
 	// Secrets reads the stored secrets that placeholders refer to; nil: there are none.
 	Secrets routine.SecretReader
+	// Session says which cookies belong to the saved session of the run; nil: it has none, or
+	// one whose cookies may be shown.
+	Session *SessionCookies
 	// SignedOut, if not nil, returns an error with CodeSessionExpired if the page shows that
 	// the site has ended the login. See signedout.go for when it is asked.
 	SignedOut func(context.Context, routine.Page) error
@@ -98,10 +101,13 @@ type runner struct {
 	hidden     secrets
 	// stored are the values of stored secrets, which are also among hidden. They are masked in
 	// data, files and session values, too.
-	stored     secrets
-	reader     routine.SecretReader
-	fromSecret map[string]routine.SecretReference // by the name of the parameter whose value is that of a stored secret
-	use        secretUse
+	stored  secrets
+	reader  routine.SecretReader
+	session *SessionCookies // nil: there is nothing to hide
+	// hiddenCookies are the values of its cookies that are hidden.
+	hiddenCookies map[string]bool
+	fromSecret    map[string]routine.SecretReference // by the name of the parameter whose value is that of a stored secret
+	use           secretUse
 	// texts are the stored secrets that a session has read; nil in a run, which needs none later.
 	texts    map[routine.SecretReference]string
 	uses     []routine.SecretUse
@@ -121,8 +127,11 @@ type runner struct {
 func newRunner(page routine.Page, o Options) *runner {
 	r := &runner{Run: operation.Run{Page: page, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
 		secret: map[string]bool{}, now: o.Now, progress: o.Progress, recorded: o.Recorded,
-		reader: o.Secrets, login: loginWatch{signedOut: o.SignedOut, repeatable: o.Repeatable}}
+		reader: o.Secrets, session: o.Session, hiddenCookies: map[string]bool{}, login: loginWatch{signedOut: o.SignedOut, repeatable: o.Repeatable}}
 	r.Secrets = r
+	if o.Session != nil {
+		r.hideSessionValues(o.Session.Values)
+	}
 	return r
 }
 
@@ -205,6 +214,7 @@ func (r *runner) endOperation(ctx context.Context, o routine.Operation, err erro
 	if err == nil {
 		err = r.takeFiles(ctx, last)
 	}
+	r.hideNewCookies(ctx)
 	r.Record.DurationSeconds = r.now().Sub(r.started).Seconds()
 	for _, w := range r.Page.Warnings() {
 		r.Warn(w)

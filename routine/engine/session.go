@@ -16,7 +16,7 @@ type Session struct{ r *runner }
 // NewSession returns a session on a page, which the caller closes. The progress and the
 // records of o are not used.
 func NewSession(page routine.Page, o Options) *Session {
-	r := newRunner(page, Options{MaxResult: o.MaxResult, Now: o.Now, LargeText: o.LargeText, Secrets: o.Secrets})
+	r := newRunner(page, Options{MaxResult: o.MaxResult, Now: o.Now, LargeText: o.LargeText, Secrets: o.Secrets, Session: o.Session})
 	r.evidenceOf = func(ctx context.Context, i routine.Inspection) *routine.Evidence {
 		return nearestEvidence(ctx, page, i)
 	}

@@ -52,7 +52,7 @@ func (o *opGetCookies) Do(ctx context.Context, r *Run) error {
 	if len(kept) == 0 && o.DomainFilter != "*" {
 		r.Warn(noCookie(o.DomainFilter, fault, cookies))
 	}
-	r.Secrets.HideCookies(kept)
+	kept = r.Secrets.HideCookies(kept)
 	r.SetDetail("cookies", len(kept))
 	// Not mirrored: HttpOnly values stay out of the page's reach.
 	return r.store(ctx, o.SessionKey, routine.JSONText(kept), false)

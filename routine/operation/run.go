@@ -41,8 +41,9 @@ type Run struct {
 
 // Secrets are the texts that a run must not show.
 type Secrets interface {
-	// HideCookies makes the values of HttpOnly cookies secret from now on.
-	HideCookies([]routine.Cookie)
+	// HideCookies makes the values of HttpOnly cookies secret from now on. It returns the
+	// cookies as the run may store them: the values of those of its session are masked.
+	HideCookies([]routine.Cookie) []routine.Cookie
 	// Conceal returns a text that the run stores, with the values of stored secrets masked.
 	Conceal(text string) string
 	// ContainsSecret reports whether text holds a secret.

@@ -43,6 +43,9 @@ type activeRun struct {
 	ended     chan struct{}
 	// page is nil until it is opened. The goroutine of the run uses it.
 	page routine.Page
+	// session is the saved session of the run; nil: it has none. The goroutine of the run uses
+	// it.
+	session *runSession
 	// files are what the pages downloaded. They are stored after the run.
 	files []routine.File
 

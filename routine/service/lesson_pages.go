@@ -33,7 +33,7 @@ func (s *Service) OpenLessonPage(ctx context.Context, p routine.Principal, incog
 	if s.stopped() {
 		return nil, errStopping
 	}
-	o, err := s.pageOptions(ctx, p, &routine.Definition{Incognito: incognito, Block: block})
+	o, err := s.pageOptions(ctx, p, &routine.Definition{Incognito: incognito, Block: block}, nil)
 	if err != nil {
 		return nil, err
 	}

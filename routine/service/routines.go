@@ -207,7 +207,7 @@ func (s *Service) PatchRoutine(ctx context.Context, p routine.Principal, id stri
 		defer done()
 		warnings, err = applyMergePatch(r, text)
 		if err == nil {
-			warnings = s.withUnknownSecrets(ctx, p, &r.Definition, warnings)
+			warnings = s.withUnknown(ctx, p, &r.Definition, warnings)
 		}
 		if may(p, toRead, nil) != nil {
 			warnings, err = withheldProblems(warnings, err, func(found []routine.Problem) []routine.Problem { return patchProblems(text, status, found) })
@@ -261,7 +261,7 @@ func (s *Service) JSONPatchRoutine(ctx context.Context, p routine.Principal, id 
 		if m, warnings, err = definition.ApplyJSONPatch(&r.Definition, r.Status, text); err != nil {
 			return err
 		}
-		warnings = s.withUnknownSecrets(ctx, p, &m.Definition, warnings)
+		warnings = s.withUnknown(ctx, p, &m.Definition, warnings)
 		return setMerged(r, m)
 	})
 	return r, warnings, err

@@ -22,7 +22,10 @@ func (s *Service) runOnPage(ctx context.Context, run *activeRun) (err error) {
 	if e.SecretUses, err = secrets.check(ctx, run.definition, run.values); err != nil {
 		return err
 	}
-	options, err := s.pageOptions(ctx, run.caller, run.definition)
+	if err := s.openRunSession(ctx, run); err != nil {
+		return err
+	}
+	options, err := s.pageOptions(ctx, run.caller, run.definition, run.session)
 	if err != nil {
 		return err
 	}
@@ -40,13 +43,19 @@ func (s *Service) runOnPage(ctx context.Context, run *activeRun) (err error) {
 	run.page = page
 	outcome, err := engine.Run(ctx, run.definition, run.values, page, engine.Options{MaxResult: s.maxResult, Now: s.now,
 		LargeText: s.largeTexts.forOrganization(run.caller.OrganizationID), Progress: run.showProgress, Recorded: run.emitOperation,
-		Outline: run.outline, Secrets: secrets})
+		Outline: run.outline, Secrets: secrets, Session: run.session.cookies()})
 	e.Result, e.Evidence, run.files, e.SecretUses = outcome.Result, outcome.Evidence, outcome.Files, outcome.SecretUses
 	if err == nil && run.completed != nil {
 		run.completed(ctx, page)
 	}
-	if err == nil && options.KeepState {
+	switch {
+	case err != nil || !options.KeepState:
+	case run.session == nil:
 		s.readProjectState(ctx, e, run.caller.ProjectID, page)
+	default:
+		if warning := s.saveSession(ctx, run.session, page); warning != "" {
+			e.Result.Warnings = append(e.Result.Warnings, warning)
+		}
 	}
 	return err
 }

@@ -221,7 +221,13 @@ func (s *Service) Validate(ctx context.Context, p routine.Principal, body []byte
 	if err != nil {
 		return d, warnings, err
 	}
-	return d, s.withUnknownSecrets(ctx, p, d, warnings), nil
+	return d, s.withUnknown(ctx, p, d, warnings), nil
+}
+
+// withUnknown adds warnings for the secrets and the session of a definition that p's project
+// does not have.
+func (s *Service) withUnknown(ctx context.Context, p routine.Principal, d *routine.Definition, warnings []routine.Problem) []routine.Problem {
+	return s.withUnknownSession(ctx, p, d, s.withUnknownSecrets(ctx, p, d, warnings))
 }
 
 // parse is definition.Parse as soon as p is admitted. CodeBusy too.
@@ -235,7 +241,7 @@ func (s *Service) parse(ctx context.Context, p routine.Principal, text []byte) (
 	if err != nil {
 		return d, warnings, err
 	}
-	return d, s.withUnknownSecrets(ctx, p, d, warnings), nil
+	return d, s.withUnknown(ctx, p, d, warnings), nil
 }
 
 // Ready returns nil if calls are accepted, the store answers and the browser opens pages. It
