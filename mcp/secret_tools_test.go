@@ -42,6 +42,13 @@ func TestSecretsOverMCP(t *testing.T) {
 	call("list_secrets", `{"secrets":[{"name":"shop","fields":["password"],"totp":true,"hosts":["shop.example"],"field_rule":"password","requests":false,`+
 		`"description":"The shop"}],"total":1}`, nil)
 	call("list_secrets", "unknown field", map[string]any{"name": "shop"})
+	_, err = h.service.ImportSession(t.Context(), keeper, routine.ViaREST, "shop", []byte("shop.example\tFALSE\t/\tTRUE\t0\tsid\t"+value),
+		[]string{"shop.example"}, service.PutCondition{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call("list_sessions", `{"sessions":[{"name":"shop","hosts":["shop.example"],"mode":"shared","condition":"fresh"}],"total":1}`, nil)
+	call("list_sessions", "unknown field", map[string]any{"name": "shop"})
 	call("log_in", "***", nil)
 	call("list_executions", `"completed"`, nil)
 	call("describe_routine", "{{secret:shop.password}}", map[string]any{"id": "log_in", "definition": true})

@@ -34,6 +34,7 @@ type cli struct {
 	Executions executionsCommand `cmd:"" help:"List past and present executions, or print one."`
 
 	Secret  secretCommand  `cmd:"" help:"Store passwords, keys and logins that routines use and nobody can read."`
+	Session sessionCommand `cmd:"" help:"Save logins that routines use."`
 	Token   tokenCommand   `cmd:"" help:"Manage service tokens."`
 	Webhook webhookCommand `cmd:"" help:"Show the secret that webhooks are signed with."`
 	Browser browserCommand `cmd:"" help:"Find, install or check the browser."`

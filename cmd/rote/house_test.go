@@ -71,8 +71,8 @@ var arrows = map[string][]string{
 	"mcp/wire": {"routine"},
 	"mcp":      {"mcp/wire", "routine", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
 	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "cmd/rote/practice", "httpapi", "mcp", "mcp/wire",
-		"routine", "routine/definition", "routine/lesson", "routine/operation", "routine/postgres", "routine/provider", "routine/rows",
-		"routine/service", "routine/sqlite"},
+		"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/postgres", "routine/provider",
+		"routine/rows", "routine/service", "routine/sqlite"},
 	"cmd/rote/practice":       {"routine/totp"},
 	"cmd/rote/practice/teach": {"cmd/rote/practice"},
 

@@ -315,22 +315,27 @@ func (c *secretUses) Run(ctx context.Context, g *globals, s streams) error {
 		if err != nil {
 			return withSecretList(err)
 		}
-		if c.JSON {
-			return printJSON(s.out, uses)
-		}
-		w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "AT\tWHAT\tFIELD\tOUTCOME\tHOST\tEXECUTION\tOPERATION\tUSER\tREASON")
-		for _, u := range uses {
-			operation := "-"
-			if u.Operation > 0 {
-				operation = fmt.Sprint(u.Operation)
-			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", u.At.UTC().Format(time.DateTime), u.What, cmp.Or(u.Field, "-"), u.Outcome, cmp.Or(u.Host, "-"),
-				cmp.Or(u.ExecutionID, "-"), operation, cmp.Or(tableCell(u.UserID), "-"), cmp.Or(tableCell(u.Reason), "-"))
-		}
-		printOmitted(s, len(uses), total)
-		return w.Flush()
+		return printUses(s, uses, total, c.JSON)
 	})
+}
+
+// printUses prints uses of a secret or a session, as a table or as JSON.
+func printUses(s streams, uses []service.SecretUseInfo, total int, asJSON bool) error {
+	if asJSON {
+		return printJSON(s.out, uses)
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "AT\tWHAT\tFIELD\tOUTCOME\tHOST\tEXECUTION\tOPERATION\tUSER\tREASON")
+	for _, u := range uses {
+		operation := "-"
+		if u.Operation > 0 {
+			operation = fmt.Sprint(u.Operation)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", u.At.UTC().Format(time.DateTime), u.What, cmp.Or(u.Field, "-"), u.Outcome, cmp.Or(u.Host, "-"),
+			cmp.Or(u.ExecutionID, "-"), operation, cmp.Or(tableCell(u.UserID), "-"), cmp.Or(tableCell(u.Reason), "-"))
+	}
+	printOmitted(s, len(uses), total)
+	return w.Flush()
 }
 
 type secretRemove struct {
