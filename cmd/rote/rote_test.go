@@ -140,7 +140,7 @@ func TestRunPrintsEvidence(t *testing.T) {
 	if code != 1 || out != "" {
 		t.Fatalf("exit %d\n%s\n%s", code, out, errs)
 	}
-	for _, words := range []string{"the page was at " + r.shop + "/ \"", "\nit has:\n  ", "(click): no element matches \"#serch-button\" after 2 s; nearest: "} {
+	for _, words := range []string{"the page was at " + r.shop + "/ \"", "\nit has:\n  ", "(click): no element matches \"#serch-button\" after 2000 ms; nearest: "} {
 		if !strings.Contains(errs, words) {
 			t.Errorf("no %q in\n%s", words, errs)
 		}
