@@ -62,6 +62,9 @@ type Retention struct {
 	// Size bounds the bytes of all results, parameters, evidence and files. The oldest
 	// executions are deleted first. 0: no bound.
 	Size int64
+	// SecretUses is how long uses of secrets are kept; at least as long as executions, and 90
+	// days.
+	SecretUses time.Duration
 }
 
 // ExecutionFilter selects executions of one organization.

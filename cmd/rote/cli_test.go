@@ -50,6 +50,7 @@ func TestCommandLine(t *testing.T) {
 		"token create --expires soon":                          {2, "", "90d"},
 		"token create --expires 200000d":                       {2, "", "from 1s to 36500d: write 90d"},
 		"token create --expires 213504d":                       {2, "", "from 1s to 36500d: write 90d"},
+		"serve --audit-age 89d":                                {1, "", "at least 90d"},
 		"serve --keep-age 213504d":                             {2, "", "from 1s to 36500d: write 90d"},
 		"serve --queue 18446744073709551615":                   {2, "", "from 0 to 1000000"},
 		"serve --rate-limit 18446744073709551615":              {2, "", "from 0 to 1000000"},

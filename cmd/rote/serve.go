@@ -15,6 +15,7 @@ import (
 	"rote/mcp/wire"
 	"rote/routine"
 	"rote/routine/postgres"
+	"rote/routine/service"
 )
 
 type serveCommand struct {
@@ -26,6 +27,7 @@ type serveCommand struct {
 	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
 	AllowedHost []string `help:"Name of the service, as host, host:port or origin. Its pages may use the service too. Repeatable." placeholder:"HOST"`
 	KeepAge     days     `help:"How long executions are kept." default:"30d"`
+	AuditAge    days     `help:"How long uses of secrets are kept: at least 90d, and as long as executions." default:"90d"`
 	KeepSize    size     `help:"Bytes of results and files that are kept; the oldest executions are deleted first." default:"10GiB"`
 	runFlags
 	Auth string `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
@@ -35,6 +37,9 @@ type serveCommand struct {
 func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
 	if err := errors.Join(c.httpFlags.check(), c.runFlags.check(g)); err != nil {
 		return err
+	}
+	if time.Duration(c.AuditAge) < service.MinSecretUseAge {
+		return errors.New("--audit-age: uses of secrets are kept for at least 90d: write 90d or more")
 	}
 	if c.Auth == "off" && slices.Contains(c.AllowedHost, "*") {
 		return fmt.Errorf("--auth off with --allowed-host * would let every web page that you open act as %s: name the hosts", g.User)
@@ -57,7 +62,8 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 			listener.Close())
 	}
 	metrics := httpapi.NewMetrics()
-	a, err := openServerApp(ctx, g, s, metrics, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize)}, &c.runFlags)
+	a, err := openServerApp(ctx, g, s, metrics, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize),
+		SecretUses: time.Duration(c.AuditAge)}, &c.runFlags)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

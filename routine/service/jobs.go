@@ -62,13 +62,13 @@ func (s *Service) prune(ctx context.Context, _ *routine.Job) (routine.JobResult,
 		s.log.InfoContext(ctx, "deleted executions that are not kept any longer", "count", n)
 	}
 	if err == nil && s.retention.Age > 0 {
-		_, err = s.store.PruneSecretUses(ctx, s.now().Add(-max(s.retention.Age, minSecretUseAge)))
+		_, err = s.store.PruneSecretUses(ctx, s.now().Add(-max(s.retention.Age, s.retention.SecretUses, MinSecretUseAge)))
 	}
 	return routine.JobResult{}, err
 }
 
-// minSecretUseAge is how long uses of secrets are kept at least, also if executions are not.
-const minSecretUseAge = 90 * 24 * time.Hour
+// MinSecretUseAge is how long uses of secrets are kept at least, also if executions are not.
+const MinSecretUseAge = 90 * 24 * time.Hour
 
 // retryDelays is how long to wait after each failed attempt before the next. After the
 // last attempt, about a day after the first, the webhook is given up.

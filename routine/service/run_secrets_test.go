@@ -66,7 +66,16 @@ func TestRunUsesItsSecrets(t *testing.T) {
 		}
 	}
 	info, err := s.Secret(t.Context(), ann, "shop", nil)
-	if err != nil || info.LastUsedAt == nil {
+	if err != nil || info.LastUsedAt == nil || len(info.UsedBy) != 1 || info.UsedBy[0].RoutineID != r.ID {
+		t.Errorf("%+v %v", info, err)
+	}
+	// Neither many later changes nor many other routines hide them.
+	for i := range 101 {
+		saveSecret(t, s, keeper, "shop", fmt.Sprintf(`{"description": "%d"}`, i))
+		create(t, s, ann, fmt.Sprintf(`{"name": "other %d", "description": "d", "operations": [{"type": "navigate", "url": "https://shop.example/"}]}`, i))
+	}
+	info, err = s.Secret(t.Context(), ann, "shop", nil)
+	if err != nil || info.LastUsedAt == nil || len(info.UsedBy) != 1 {
 		t.Errorf("%+v %v", info, err)
 	}
 }

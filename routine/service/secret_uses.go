@@ -2,9 +2,11 @@ package service
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"rote/routine"
+	"rote/routine/definition"
 	"rote/routine/totp"
 )
 
@@ -59,6 +61,46 @@ func (s *Service) listUses(ctx context.Context, organizationID, projectID, name 
 			u.UserID, u.TokenID, u.Via})
 	}
 	return list, total, nil
+}
+
+// readTogether is how many uses or routines are read from the store at once.
+const readTogether = 100
+
+// lastUse returns when a run last got a value of a secret; nil if none did.
+func (s *Service) lastUse(ctx context.Context, sec *routine.Secret) (*time.Time, error) {
+	for offset := 0; ; offset += readTogether {
+		uses, _, err := s.store.SecretUses(ctx, sec.OrganizationID, sec.ProjectID, sec.Name, readTogether, offset)
+		if err != nil {
+			return nil, storeError(ctx, "list uses of secret", err)
+		}
+		for _, u := range uses {
+			if u.ExecutionID != "" && u.Outcome == outcomeOK {
+				return &u.At, nil
+			}
+		}
+		if len(uses) < readTogether {
+			return nil, nil
+		}
+	}
+}
+
+// usersOfSecret returns the routines of a secret's organization that refer to its name, except
+// archived ones. It reads all their definitions, so lists of secrets do not use it.
+func (s *Service) usersOfSecret(ctx context.Context, sec *routine.Secret) (users []SecretUser, _ error) {
+	for offset := 0; ; offset += readTogether {
+		list, _, err := s.store.Routines(ctx, routine.RoutineFilter{OrganizationID: sec.OrganizationID, Limit: readTogether, Offset: offset})
+		if err != nil {
+			return nil, storeError(ctx, "list routines that use a secret", err)
+		}
+		for _, r := range list {
+			if slices.ContainsFunc(definition.SecretsOf(&r.Definition), func(ref routine.SecretReference) bool { return ref.Name == sec.Name }) {
+				users = append(users, SecretUser{r.ID, r.Name})
+			}
+		}
+		if len(list) < readTogether {
+			return users, nil
+		}
+	}
 }
 
 // outcomeOK is the outcome of a use that was not refused.

@@ -13,7 +13,8 @@ import (
 // Uses of secrets are kept as long as executions, and for at least 90 days.
 func TestSecretUsesArePruned(t *testing.T) {
 	const day = 24 * time.Hour
-	for age, kept := range map[time.Duration]int{0: 4, day: 2, 120 * day: 3} {
+	for retention, kept := range map[routine.Retention]int{{}: 4, {Age: day}: 2, {Age: 120 * day}: 3, {Age: day, SecretUses: 120 * day}: 3,
+		{Age: day, SecretUses: day}: 2} {
 		synctest.Test(t, func(t *testing.T) {
 			store := routinetest.NewStore()
 			var uses []routine.SecretUse
@@ -23,11 +24,11 @@ func TestSecretUsesArePruned(t *testing.T) {
 			if err := store.RecordSecretUses(t.Context(), uses); err != nil {
 				t.Fatal(err)
 			}
-			_, stop := maintained(store, &receiver{}, func(c *service.Config) { c.Retention = routine.Retention{Age: age} })
+			_, stop := maintained(store, &receiver{}, func(c *service.Config) { c.Retention = retention })
 			time.Sleep(2 * time.Minute) // of the test's own clock
 			stop()
 			if _, n, err := store.SecretUses(t.Context(), "acme", "", "shop", 0, 0); n != kept || err != nil {
-				t.Errorf("with a retention of %s, %d uses are kept, want %d; %v", age, n, kept, err)
+				t.Errorf("with a retention of %v, %d uses are kept, want %d; %v", retention, n, kept, err)
 			}
 		})
 	}

@@ -29,11 +29,20 @@ type SecretInfo struct {
 	CreatedBy   string    `json:"created_by"`
 	UpdatedAt   time.Time `json:"updated_at"`
 	UpdatedBy   string    `json:"updated_by"`
+	// UsedBy are the routines that refer to the secret, without archived ones. Lists do not
+	// have it.
+	UsedBy []SecretUser `json:"used_by,omitempty"`
 	// LastUsedAt is when a run last got a value; nil if none did. Lists do not have it.
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
 	// Withheld reports whether the caller may not read secrets. Only the name, the project and
 	// the version are known to them.
 	Withheld bool `json:"-"`
+}
+
+// SecretUser is a routine that refers to a secret.
+type SecretUser struct {
+	RoutineID string `json:"routine_id"`
+	Name      string `json:"name"`
 }
 
 // SecretFieldInfo is a field of a secret without its value.
@@ -223,21 +232,12 @@ func (s *Service) Secret(ctx context.Context, p routine.Principal, name string, 
 		return nil, err
 	}
 	info := secretInfo(sec)
-	uses, _, err := s.store.SecretUses(ctx, sec.OrganizationID, sec.ProjectID, sec.Name, recentUses, 0)
-	if err != nil {
-		return nil, storeError(ctx, "list uses of secret", err)
+	if info.LastUsedAt, err = s.lastUse(ctx, sec); err != nil {
+		return nil, err
 	}
-	for _, u := range uses {
-		if u.ExecutionID != "" && u.Outcome == outcomeOK {
-			info.LastUsedAt = &u.At
-			break
-		}
-	}
-	return info, nil
+	info.UsedBy, err = s.usersOfSecret(ctx, sec)
+	return info, err
 }
-
-// recentUses is among how many uses the last one of a run is looked for.
-const recentUses = 50
 
 // readSecret reads a secret for a caller who may read secrets.
 func (s *Service) readSecret(ctx context.Context, p routine.Principal, name string, project *bool) (*routine.Secret, error) {
