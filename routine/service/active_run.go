@@ -25,7 +25,11 @@ type activeRun struct {
 	outline   bool                   // Call.Outline
 	given     map[string]GivenSecret // Call.Secrets
 	ticket    *ticket                // the run's entry in the queue; nil for RunOnce
-	cancel    context.CancelCauseFunc
+	// queuesAgain reports whether the run has given its place in the queue back, and has to wait
+	// for another one. waited is how long it has waited for its session, which counts into its timeout.
+	queuesAgain bool
+	waited      time.Duration
+	cancel      context.CancelCauseFunc
 	// timeout limits the run, from its acceptance or, if async is set, from its start.
 	timeout time.Duration
 	async   bool
@@ -46,6 +50,8 @@ type activeRun struct {
 	// session is the saved session of the run; nil: it has none. The goroutine of the run uses
 	// it.
 	session *runSession
+	// lease is that of its exclusive session; nil: it has none.
+	lease *routine.SessionLease
 	// files are what the pages downloaded. They are stored after the run.
 	files []routine.File
 
@@ -81,7 +87,7 @@ func (run *activeRun) requestsOnly() (origin string, only bool) {
 
 // withTimeout returns a context that ends with CodeTimeout after the timeout of the run.
 func (run *activeRun) withTimeout(ctx context.Context) (_ context.Context, stop func()) {
-	return context.WithTimeoutCause(ctx, run.timeout, &routine.Error{Code: routine.CodeTimeout,
+	return context.WithTimeoutCause(ctx, max(run.timeout-run.waited, 0), &routine.Error{Code: routine.CodeTimeout,
 		Message: fmt.Sprintf("the run took longer than its timeout_seconds of %v", run.timeout.Seconds())})
 }
 

@@ -319,7 +319,10 @@ func (s *Service) runAndRecord(ctx context.Context, run *activeRun) {
 			s.saveLater(run.execution)
 		}
 	}()
-	err := s.waitForTurn(ctx, run)
+	err := s.waitForSession(ctx, run)
+	if err == nil {
+		err = s.waitForTurn(ctx, run)
+	}
 	if err == nil {
 		if run.async {
 			var stop func()
@@ -339,7 +342,7 @@ func (s *Service) waitForTurn(ctx context.Context, run *activeRun) error {
 	if run.refused != nil {
 		return run.refused
 	}
-	if run.startedAt == nil {
+	if run.startedAt == nil || run.queuesAgain {
 		waiting, stop := ctx, func() {}
 		if run.async {
 			waiting, stop = context.WithTimeoutCause(ctx, s.queueTime, errQueueTime)
@@ -353,6 +356,8 @@ func (s *Service) waitForTurn(ctx context.Context, run *activeRun) error {
 			e := routine.AsError(err)
 			return &routine.Error{Code: e.Code, Message: e.Message + ", waiting for a free browser", Cause: e}
 		}
+	}
+	if run.startedAt == nil {
 		run.startedAt = new(s.now())
 		if err := s.store.StartExecution(ctx, run.execution.ID, *run.startedAt); err != nil {
 			return storeError(ctx, "start execution", err)

@@ -30,6 +30,7 @@ type queue struct {
 	shares  map[string]*share // by organizations with running or waiting executions
 	running int
 	waiting int
+	parked  int   // tickets that have given their place back for some time
 	entered int64 // tickets so far
 	served  int64 // tickets that got a place so far
 }
@@ -49,6 +50,7 @@ type ticket struct {
 	organization string
 	// running is closed when the ticket gets a place.
 	running chan struct{}
+	parked  bool
 	left    bool
 }
 
@@ -62,13 +64,8 @@ func newQueue(places, limit int) *queue {
 func (q *queue) enter(organization string) (*ticket, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	s := q.shares[organization]
-	if s == nil {
-		// A new organization comes after those that have waited longer, but before the
-		// one that got the last place.
-		s = &share{lastServed: q.served - 1}
-	}
-	free := q.limit - q.waiting
+	s := q.shareOf(organization)
+	free := q.limit - q.waiting - q.parked
 	runsAtOnce := q.waiting == 0 && q.running < q.places || q.mayExceed(s)
 	if !runsAtOnce && len(s.waiting) >= free {
 		return nil, q.full(len(s.waiting), free)
@@ -80,6 +77,16 @@ func (q *queue) enter(organization string) (*ticket, error) {
 	q.waiting++
 	q.serve()
 	return t, nil
+}
+
+// shareOf returns the share of an organization, or a new one.
+func (q *queue) shareOf(organization string) *share {
+	if s := q.shares[organization]; s != nil {
+		return s
+	}
+	// A new organization comes after those that have waited longer, but before the one that
+	// got the last place.
+	return &share{lastServed: q.served - 1}
 }
 
 // full returns the error for an execution of an organization with own waiting executions,
@@ -159,7 +166,7 @@ func (t *ticket) ahead() int {
 	q := t.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if t.left || t.isRunning() {
+	if t.left || t.parked || t.isRunning() {
 		return 0
 	}
 	var copies []*share
@@ -206,6 +213,16 @@ func (t *ticket) leave() {
 		return
 	}
 	t.left = true
+	if t.parked {
+		q.parked--
+		return
+	}
+	t.giveBack()
+}
+
+// giveBack frees the place of the ticket, in the queue or among the running ones. queue.mu is held.
+func (t *ticket) giveBack() {
+	q := t.queue
 	s := q.shares[t.organization]
 	if t.isRunning() {
 		s.running--
@@ -220,9 +237,34 @@ func (t *ticket) leave() {
 	q.serve()
 }
 
+// park gives the place of the ticket back until unpark. It still counts as one that waits.
+func (t *ticket) park() {
+	q := t.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t.giveBack()
+	t.parked, t.running = true, make(chan struct{})
+	q.parked++
+}
+
+// unpark makes a parked ticket wait for a place again, as the last of its organization. It is
+// never refused.
+func (t *ticket) unpark() {
+	q := t.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t.parked = false
+	q.parked--
+	s := q.shareOf(t.organization)
+	q.shares[t.organization] = s
+	s.waiting = append(s.waiting, t)
+	q.waiting++
+	q.serve()
+}
+
 // counts returns how many executions run and how many wait.
 func (q *queue) counts() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.running, q.waiting
+	return q.running, q.waiting + q.parked
 }

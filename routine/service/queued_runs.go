@@ -121,7 +121,7 @@ func (s *Service) runQueued(ctx context.Context, j *routine.Job) (routine.JobRes
 		return routine.JobResult{}, err
 	}
 	s.observer.RunDequeued(max(e.StartedAt.Sub(e.CreatedAt), 0)) // clocks may differ
-	if !s.runClaimed(ctx, e, call, err, cancelled) {
+	if !s.runClaimed(ctx, e, call, err, place, cancelled) {
 		return postponed, s.release(ctx, e.ID, call)
 	}
 	return routine.JobResult{}, nil
@@ -173,12 +173,12 @@ func (s *Service) cancelRun(id string) {
 
 // runClaimed runs or ends an execution that this process has claimed. It does neither, and
 // returns false, if the service stops before the run starts. claimErr is why its call cannot be
-// read; nil if it was. cancelled reports whether it was cancelled meanwhile.
-func (s *Service) runClaimed(ctx context.Context, e *routine.Execution, call []byte, claimErr error, cancelled *atomic.Bool) (done bool) {
+// read; nil if it was. place is its place in the queue. cancelled reports whether it was cancelled meanwhile.
+func (s *Service) runClaimed(ctx context.Context, e *routine.Execution, call []byte, claimErr error, place *ticket, cancelled *atomic.Bool) (done bool) {
 	startedAt := e.StartedAt
 	e.Status, e.StartedAt = routine.ExecutionPending, nil // as watchers have seen it last
 	run := newActiveRun(e, routine.Principal{OrganizationID: e.OrganizationID})
-	run.startedAt, run.async = startedAt, true
+	run.startedAt, run.async, run.ticket = startedAt, true, place
 	defer close(run.ended)
 	if run.refused = s.retryReadQueuedCall(ctx, run, call, claimErr); run.refused != nil {
 		if s.stopped() && routine.CodeOf(run.refused) == routine.CodeStoreUnavailable {

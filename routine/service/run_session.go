@@ -20,6 +20,8 @@ type runSession struct {
 	start *browserstate.State
 	// state is start as a text.
 	state []byte
+	// lease is that of a run with an exclusive session; nil: it needs none.
+	lease *routine.SessionLease
 }
 
 // missingSession returns the error for a session that a project does not have. It names the
@@ -159,6 +161,9 @@ func (s *Service) mergeSession(ctx context.Context, opened *runSession, page rou
 // run opened it: what the run has belongs to another login. [routine.ErrChanged] if the session
 // was changed meanwhile.
 func (s *Service) saveMerged(ctx context.Context, opened *runSession, before, mine *browserstate.State) error {
+	if err := s.checkLease(ctx, opened.lease); err != nil {
+		return err
+	}
 	now, stored, err := s.readSession(ctx, opened.OrganizationID, opened.ProjectID, opened.Name)
 	if routine.CodeOf(err) == routine.CodeSessionMissing {
 		return nil
@@ -207,8 +212,17 @@ func (s *Service) withUnknownSession(ctx context.Context, p routine.Principal, d
 // openRunSession opens the session of a run, if it has one, before its page is opened. See
 // openSession.
 func (s *Service) openRunSession(ctx context.Context, run *activeRun) (err error) {
-	if name := definition.SessionOf(run.definition, run.values); name != "" {
-		run.session, err = s.openSession(ctx, run.caller, name)
+	name := definition.SessionOf(run.definition, run.values)
+	if name == "" {
+		return nil
 	}
-	return err
+	if run.session, err = s.openSession(ctx, run.caller, name); err != nil {
+		return err
+	}
+	if run.session.Mode == routine.SessionExclusive && run.ticket == nil {
+		return routine.Errorf(routine.CodeConflict, "the session %s is for one run at a time, and a run of a file cannot reserve it: "+
+			"save the routine (rote add FILE) and run it by its name", name)
+	}
+	run.session.lease = run.lease
+	return nil
 }

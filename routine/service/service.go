@@ -46,6 +46,7 @@ type Service struct {
 
 	routines      cache[string, routine.Routine] // by id
 	tokens        cache[[32]byte, routine.Token] // by hash
+	sessionLines  sessionLines                   // of runs that wait for exclusive sessions
 	browserHealth browserHealth
 	changes       changeSignals
 
