@@ -76,6 +76,14 @@ type options struct {
 // actionable waits until a match of the selector can be acted on. If ctx ends first, the
 // error contains the latest reason why it cannot be.
 func (p *page) actionable(ctx context.Context, selector string, o options) (actionPoint, error) {
+	s, err := p.awaitActionable(ctx, selector, o)
+	if exposed := p.checkSelector(ctx, selector); exposed != nil {
+		return actionPoint{}, exposed
+	}
+	return s, err
+}
+
+func (p *page) awaitActionable(ctx context.Context, selector string, o options) (actionPoint, error) {
 	var last actionPoint
 	var seen sighting
 	lists := newListWatch(p)
@@ -255,6 +263,8 @@ func (p *page) awaitMatch(ctx context.Context, selector string) (*frameView, err
 		switch {
 		case err == nil && v != nil:
 			return v, nil
+		case routine.CodeOf(err) == routine.CodeSecretExposed:
+			return nil, err
 		case err == nil, errors.Is(err, cdp.ErrGone):
 		case ctx.Err() == nil:
 			return nil, selectorError(selector, p.failure(ctx, err))
@@ -270,12 +280,16 @@ func (p *page) awaitMatch(ctx context.Context, selector string) (*frameView, err
 }
 
 // match is the view of the first match; nil if nothing matches within wait ms.
+// CodeSecretExposed.
 func (p *page) match(ctx context.Context, selector string, wait int) (*frameView, error) {
 	frames := p.currentFrames()
 	if len(frames) > 0 {
 		wait = min(wait, frameSlice)
 	}
 	found, err := help[bool](ctx, p, "present", selector, wait)
+	if exposed := p.checkSelector(ctx, selector); exposed != nil {
+		return nil, exposed
+	}
 	if err != nil || found {
 		return p.frames.top, err
 	}

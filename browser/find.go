@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"slices"
+	"strings"
 
 	"rote/routine"
 )
@@ -45,6 +46,9 @@ func (t *tabs) FindElements(ctx context.Context, q routine.ElementQuery) ([]rout
 func (p *page) FindElements(ctx context.Context, q routine.ElementQuery) ([]routine.FoundElement, error) {
 	q.Secrets = p.withReleased(q.Secrets)
 	if err := p.awaitRest(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.checkSelector(ctx, strings.Join(q.Alternatives, ",")); err != nil {
 		return nil, err
 	}
 	asked := map[string]any{"target": q.Target, "alternatives": append([]string{}, q.Alternatives...), "lost": q.Lost, "use": string(q.Use), "secrets": q.Secrets,

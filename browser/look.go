@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -73,6 +74,9 @@ func (t *tabs) Look(ctx context.Context, l routine.Look) (routine.Seen, error) {
 func (p *page) Look(ctx context.Context, l routine.Look) (routine.Seen, error) {
 	l.Secrets = p.withReleased(l.Secrets)
 	if err := p.awaitRest(ctx); err != nil {
+		return routine.Seen{}, err
+	}
+	if err := cmp.Or(p.checkSelector(ctx, l.Scope), p.checkSelector(ctx, l.Extract)); err != nil {
 		return routine.Seen{}, err
 	}
 	seen, err := p.lookOnce(ctx, l)

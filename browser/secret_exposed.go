@@ -11,6 +11,7 @@ import (
 	"rote/browser/cdp"
 	"rote/routine"
 	"rote/routine/keyboard"
+	"rote/routine/selector"
 )
 
 var (
@@ -105,6 +106,25 @@ type soughtSecret struct {
 // what may not be done then, as in "a script may not run". Each operation that could read the
 // secret back calls it first. It costs nothing in a run that has typed no such secret.
 func (p *page) checkExposed(ctx context.Context, doing string) error {
+	return p.searchExposed(ctx, doing, nil)
+}
+
+// checkSelector fails if a selector compares what now holds a secret: by such selectors, an
+// author could find out what it begins with. It is called after the search for an element,
+// because a page may copy the secret meanwhile, and before anything is done with it.
+func (p *page) checkSelector(ctx context.Context, css string) error {
+	if !strings.ContainsAny(css, "[:") || len(p.releasedSecrets()) == 0 {
+		return nil
+	}
+	tested := selector.TestedBy(css)
+	if len(tested.Attributes) == 0 && !tested.Values {
+		return nil
+	}
+	return p.searchExposed(context.WithoutCancel(ctx), routine.Quote(css)+" may not be searched", &tested)
+}
+
+// searchExposed is checkExposed for all places, or for those that a selector compares.
+func (p *page) searchExposed(ctx context.Context, doing string, in *selector.Tested) error {
 	typed := p.releasedSecrets()
 	if len(typed) == 0 {
 		return nil
@@ -114,7 +134,7 @@ func (p *page) checkExposed(ctx context.Context, doing string) error {
 			continue
 		}
 		for _, v := range append([]*frameView{tab.frames.top}, tab.currentFrames()...) {
-			if err := v.checkExposed(ctx, typed, doing); err != nil {
+			if err := v.searchExposed(ctx, typed, doing, in); err != nil {
 				return err
 			}
 		}
@@ -122,9 +142,9 @@ func (p *page) checkExposed(ctx context.Context, doing string) error {
 	return nil
 }
 
-// checkExposed is that of page for one view. The view gets the texts of secrets that are for
+// searchExposed is that of page for one view. The view gets the texts of secrets that are for
 // its host and no others.
-func (v *frameView) checkExposed(ctx context.Context, typed []routine.Release, doing string) error {
+func (v *frameView) searchExposed(ctx context.Context, typed []routine.Release, doing string, in *selector.Tested) error {
 	origin := v.currentOrigin()
 	var sought []soughtSecret
 	for _, r := range typed {
@@ -144,7 +164,7 @@ func (v *frameView) checkExposed(ctx context.Context, typed []routine.Release, d
 	}
 	bounded, cancel := context.WithTimeout(ctx, frameTime)
 	defer cancel()
-	found, err := inHelper[*struct{ Name, Where string }](bounded, v, secretExposedScript, sought)
+	found, err := inHelper[*struct{ Name, Where string }](bounded, v, secretExposedScript, sought, in)
 	switch {
 	case errors.Is(err, cdp.ErrGone): // and with it what it held
 		return nil

@@ -2,7 +2,9 @@
 // view's documents that holds one of the secrets, whole or at least half of it and six
 // characters. secrets are objects with a name, texts, and fields: whether only fields count.
 // The result is the name of the secret and a description of the place; null if none holds one.
-(secrets => {
+// tested is what a selector compares: names of attributes ("*": any) and whether it asks for what
+// fields hold. If it is given, only these are searched.
+((secrets, tested) => {
   'use strict';
   const { all, describe } = rote.inner;
   const least = 6;
@@ -30,10 +32,26 @@
     return [...new Set([text, written(/[&<>\u00a0]/g), written(/[&"\u00a0]/g), written(/[&<>"\u00a0]/g)])];
   }
 
-  const found = all('input,textarea,[contenteditable]', Infinity);
+  // compared returns the attributes that the selector compares.
+  function compared() {
+    const names = tested.attributes.includes('*') ? null : tested.attributes;
+    const having = names ? names.map(n => `[${CSS.escape(n)}]`).join() || ':not(*)' : '*';
+    return all(having, Infinity).flatMap(({ e }) => [...e.attributes].filter(a => !names || names.includes(a.localName.toLowerCase()))
+      .map(a => ({ where: describe(e), value: a.value })));
+  }
+
+  const found = !tested || tested.values ? all('input,textarea,[contenteditable]', Infinity) : [];
   const held = found.map(({ e }) => ({ where: describe(e), value: e.value ?? e.textContent }));
   const boxes = found.filter(({ e }) => e.maxLength === 1);
   if (boxes.length) held.push({ where: describe(boxes[0].e), value: boxes.map(({ e }) => e.value).join('') });
+  if (tested) {
+    held.push(...compared());
+    for (const { name, texts } of secrets) {
+      const at = held.find(h => h.value && texts.some(text => holds(h.value, text)));
+      if (at) return { name, where: at.where };
+    }
+    return null;
+  }
   let href = location.href.replaceAll('+', ' ');
   try { href = decodeURIComponent(href); } catch { /* a page may write a % of its own */ }
   const markup = found.roots.map(r => r.documentElement ? r.documentElement.outerHTML : r.innerHTML ?? '');

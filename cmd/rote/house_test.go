@@ -64,7 +64,7 @@ var arrows = map[string][]string{
 	"browser/guard":    {"browser/cdp", "routine", "routine/javascript"},
 	"browser/window":   {"browser/cdp", "browser/chromium", "routine/browserstate"},
 	"browser": {"browser/cdp", "browser/chromium", "browser/egress", "browser/guard", "routine", "routine/browserstate", "routine/javascript",
-		"routine/keyboard", "routine/spelling"},
+		"routine/keyboard", "routine/selector", "routine/spelling"},
 
 	// The front ends, which are independent of each other, and the program.
 	"httpapi":  {"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},

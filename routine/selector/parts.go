@@ -68,17 +68,20 @@ func (p *parser) valueHint(value token) {
 // matcher consumes the operator of an attribute selector, such as = or ^=. It reports
 // whether there was one.
 func (p *parser) matcher() bool {
-	switch t := p.peek(); t.TokenType {
-	case css.IncludeMatchToken, css.DashMatchToken, css.PrefixMatchToken, css.SuffixMatchToken, css.SubstringMatchToken:
-	case css.DelimToken:
-		if t.text != "=" {
-			return false
-		}
-	default:
+	if !isMatcher(p.peek()) {
 		return false
 	}
 	p.next++
 	return true
+}
+
+// isMatcher reports whether a token is the operator of an attribute selector.
+func isMatcher(t token) bool {
+	switch t.TokenType {
+	case css.IncludeMatchToken, css.DashMatchToken, css.PrefixMatchToken, css.SuffixMatchToken, css.SubstringMatchToken:
+		return true
+	}
+	return t.TokenType == css.DelimToken && t.text == "="
 }
 
 // foreignPseudos maps pseudo-classes of jQuery, Playwright and Puppeteer, which no
