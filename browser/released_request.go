@@ -33,8 +33,9 @@ type releasedRequest struct {
 	inBody  bool
 
 	mu sync.Mutex
-	// id is that of the request in events; empty until it was made.
-	id     string
+	// ids are those of the request in events; none until it was made. The page can make a
+	// request that looks the same, which is judged like it.
+	ids    []string
 	denied *routine.Error
 }
 
@@ -133,9 +134,9 @@ func (r *releasedRequest) judge(e *pausedHop) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case e.Redirected == "" && r.id == "" && strings.EqualFold(e.Request.Method, r.method) && e.Request.URL == r.url:
-		r.id = e.Network
-	case r.id == "" || e.Network != r.id && !r.isPreflight(e):
+	case e.Redirected == "" && strings.EqualFold(e.Request.Method, r.method) && e.Request.URL == r.url && (r.isCarriedBy(e) || r.search.finds(r.url)):
+		r.ids = append(r.ids, e.Network)
+	case !slices.Contains(r.ids, e.Network) && (len(r.ids) == 0 || !r.isPreflight(e)):
 		return false
 	}
 	if r.allows(e) {
