@@ -86,7 +86,7 @@ func (s *echoSite) arrived() int {
 const echoForm = `<!doctype html><title>Shop</title><link rel=icon href="data:,"><form method=post action=/in>
 	<input id=u name=user autocomplete=off><input id=p name=password type=password><button id=go>Log in</button></form><script>
 	for (const event of ['pointerdown', 'focusin', 'beforeinput', 'input', 'change']) addEventListener(event, e => {
-		if (e.target.id === 'p') { const x = new XMLHttpRequest(); x.open('GET', '/at', false); x.send() } }, true)</script>`
+		if (e.target.name) { const x = new XMLHttpRequest(); x.open('GET', '/at', false); x.send() } }, true)</script>`
 
 func (s *echoSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)

@@ -74,14 +74,22 @@ func TestKilledWhileTyping(t *testing.T) {
 // from now on.
 func (s *echoSite) events(n int) <-chan struct{} {
 	reached := make(chan struct{})
+	s.atEvent(n, func() { close(reached) })
+	return reached
+}
+
+// atEvent makes the site do something at the nth event of its page's fields from now on, while
+// the page waits.
+func (s *echoSite) atEvent(n int, do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at = func() {
 		s.mu.Lock()
-		defer s.mu.Unlock()
-		if n--; n == 0 {
-			close(reached)
+		n--
+		now := n == 0
+		s.mu.Unlock()
+		if now {
+			do()
 		}
 	}
-	return reached
 }
