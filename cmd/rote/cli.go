@@ -33,6 +33,7 @@ type cli struct {
 	Schedule   scheduleCommand   `cmd:"" help:"Run stored routines at the times of cron expressions."`
 	Executions executionsCommand `cmd:"" help:"List past and present executions, or print one."`
 
+	Login   loginCommand   `cmd:"" help:"Log in to a site in a window, and save the login for routines."`
 	Secret  secretCommand  `cmd:"" help:"Store passwords, keys and logins that routines use and nobody can read."`
 	Session sessionCommand `cmd:"" help:"Save logins that routines use."`
 	Token   tokenCommand   `cmd:"" help:"Manage service tokens."`

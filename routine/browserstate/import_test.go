@@ -26,12 +26,12 @@ func TestImportOfPlaywright(t *testing.T) {
 		{"name": "old", "value": "v", "domain": "shop.example", "path": "/", "expires": 1000, "httpOnly": false, "secure": true, "sameSite": "Lax"}],
 		"origins": [{"origin": "https://Shop.example:443", "localStorage": [{"name": "k", "value": "a\u0022\u003cb\uD83D \ud83d\ude00"}, {"name": "", "value": ""}],
 			"indexedDB": [{"name": "db"}]}, {"origin": "http://127.0.0.1:8080", "localStorage": []}],
-		"hosts": ["shop.example"], "user_agent": "Agent/1"}`
+		"hosts": ["shop.example"], "user_agent": "Agent/1 (X11; Linux)"}`
 	got, err := Import([]byte(text), now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Imported{Hosts: []string{"shop.example"}, UserAgent: "Agent/1", State: &State{
+	want := &Imported{Hosts: []string{"shop.example"}, UserAgent: "Agent/1 (X11; Linux)", State: &State{
 		Cookies: []Cookie{
 			{Name: "sid", Value: "s1", URL: "https://shop.example/", Path: "/", Secure: true, HTTPOnly: true, SameSite: "Lax"},
 			{Name: "id", Domain: ".shop.example", Path: "/deep", Expires: 1774000000.5, SameSite: "Strict"},
@@ -185,7 +185,7 @@ func checkImport(t rapid.TB, text []byte) bool {
 	if got.State.Empty() {
 		return true
 	}
-	exported, err := got.State.Export(got.UserAgent)
+	exported, err := got.State.Export(got.Hosts, got.UserAgent)
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}

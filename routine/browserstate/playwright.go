@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -93,9 +94,10 @@ type partition struct {
 	CrossSite bool   `json:"hasCrossSiteAncestor"`
 }
 
-// Export returns the state as Playwright's storageState gives it, which Import reads.
-func (s *State) Export(userAgent string) ([]byte, error) {
-	out := storageState{Cookies: []exportedCookie{}, Origins: []exportedOrigin{}, UserAgent: userAgent}
+// Export returns the state as Playwright's storageState gives it, with the hosts of its session
+// and the user agent unless they are empty. Import reads it.
+func (s *State) Export(hosts []string, userAgent string) ([]byte, error) {
+	out := storageState{Cookies: []exportedCookie{}, Origins: []exportedOrigin{}, Hosts: hosts, UserAgent: userAgent}
 	for _, c := range s.Cookies {
 		e := exportedCookie{Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, Expires: c.Expires, HTTPOnly: c.HTTPOnly, Secure: c.Secure,
 			SameSite: c.SameSite}
@@ -157,7 +159,7 @@ func (r *reader) readJSON(text []byte, into *Imported) {
 	}
 	into.notKept(place{}, all.Others)
 	into.Hosts, into.UserAgent = all.Hosts, all.UserAgent
-	if unfit(all.UserAgent) || len(all.UserAgent) > maxUserAgent {
+	if strings.ContainsFunc(all.UserAgent, unicode.IsControl) || len(all.UserAgent) > maxUserAgent {
 		r.add(place{pointer: "/user_agent"}, "value", fmt.Sprintf("user_agent must be a text of at most %d bytes without control characters", maxUserAgent))
 	}
 }
