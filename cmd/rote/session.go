@@ -21,7 +21,7 @@ type sessionCommand struct {
 	Import sessionImport `cmd:"" help:"Import a login: what Playwright's storageState gives, or a cookies.txt."`
 	List   sessionList   `cmd:"" help:"List the sessions, without cookies."`
 	Show   sessionShow   `cmd:"" help:"Print everything about a session but its cookies."`
-	Uses   sessionUses   `cmd:"" help:"List who used or changed a session, newest first."`
+	Uses   sessionUses   `cmd:"" help:"List who changed a session, newest first."`
 	Clear  sessionClear  `cmd:"" help:"Delete the login of a session, which stays with its settings."`
 	Remove sessionRemove `cmd:"" help:"Delete a session with its login."`
 }
@@ -193,7 +193,7 @@ type sessionUses struct {
 	JSON  bool `name:"json" help:"Print the uses as a JSON array." env:"-"`
 }
 
-// Run lists the uses and changes of a session.
+// Run lists the changes of a session.
 func (c *sessionUses) Run(ctx context.Context, g *globals, s streams) error {
 	return withDatabase(ctx, g, s, func(service *service.Service) error {
 		uses, total, err := service.SessionUses(ctx, g.localPrincipal(), c.Name, cmp.Or(int(c.Limit), 100), 0)

@@ -188,7 +188,7 @@ func (s *Service) DeleteSession(ctx context.Context, p routine.Principal, via ro
 	return nil
 }
 
-// SessionUses lists who used or changed a session of p's project, newest first, also one that
+// SessionUses lists who changed a session of p's project, newest first, also one that
 // is deleted, and the total of a [routine.Store]. CodeUnauthenticated, CodeForbidden,
 // CodeNotFound if there is neither such a session nor a record of one.
 func (s *Service) SessionUses(ctx context.Context, p routine.Principal, name string, limit, offset int) ([]SecretUseInfo, int, error) {
