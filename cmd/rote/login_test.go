@@ -342,6 +342,44 @@ func TestLoginIntoDatabase(t *testing.T) {
 	}
 }
 
+// A run starts logged in, as the browser of the person, with the login that a server was sent.
+func TestRunWithLoginOfAPerson(t *testing.T) {
+	needsWindowed(t)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "sid", Value: fmt.Sprintf("%x", r.UserAgent()), Path: "/", HttpOnly: true})
+		http.Redirect(w, r, "/account", http.StatusSeeOther)
+	})
+	mux.HandleFunc("GET /account", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if c, err := r.Cookie("sid"); err != nil || c.Value != fmt.Sprintf("%x", r.UserAgent()) {
+			fmt.Fprint(w, "<h1>Log in first</h1>")
+			return
+		}
+		fmt.Fprint(w, "<h1>Welcome back</h1>")
+	})
+	site := httptest.NewServer(mux)
+	t.Cleanup(site.Close)
+	r := newRote(t)
+	token, errs, code := r.run("token", "create", "--scope", "secrets:read", "--scope", "secrets:write", "--scope", "executions:run")
+	if code != 0 {
+		t.Fatal(errs)
+	}
+	host := strings.TrimPrefix(site.URL, "http://")
+	server := r.serve("--allow-host", host)
+	t.Setenv(adminTokenVariable, strings.TrimSpace(token))
+	got := loginInWindow(t, func(v *visitor, _ *terminal) { v.does(`document.title === ""`) },
+		site.URL+"/login", "--session", "shop", "--server", server.url, "--until", "/account$")
+	if got.err != nil {
+		t.Fatalf("%v\n%s", got.err, got.errs)
+	}
+	file := r.file("account.json", `{"name": "account", "description": "Reads the account.", "session": "shop", "operations": [
+		{"type": "navigate", "url": "`+site.URL+`/account"}, {"type": "return_html", "scope": "element", "selector": "h1"}]}`)
+	if out, errs, code := r.run("run", file, "--allow-host", host); code != 0 || !strings.Contains(out, "Welcome back") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+}
+
 // What goes wrong leaves nothing at the server, and the person knows.
 func TestLoginSavesNothing(t *testing.T) {
 	needsWindowed(t)
