@@ -89,4 +89,7 @@ type SessionStore interface {
 	// purpose, and reports whether it has it then. The lease ends with the execution, however
 	// that ends. ErrNotFound.
 	LeaseSession(ctx context.Context, l SessionLease) (bool, error)
+	// SessionLessee returns the id of the open execution that has a session for a purpose, or
+	// an empty text if there is none.
+	SessionLessee(ctx context.Context, organizationID, projectID, name string, purpose LeasePurpose) (executionID string, err error)
 }

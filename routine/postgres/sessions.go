@@ -149,6 +149,18 @@ func (s *Store) LeaseSession(ctx context.Context, l routine.SessionLease) (lease
 	return leased && err == nil, rows.Wrap("lease session "+l.Name, err)
 }
 
+// SessionLessee returns the open execution that has a session for a purpose.
+func (s *Store) SessionLessee(ctx context.Context, organizationID, projectID, name string, purpose routine.LeasePurpose) (executionID string, err error) {
+	err = s.queryRow(ctx, `
+		SELECT e.id FROM session_leases l JOIN executions e ON e.id = l.execution_id
+		WHERE l.organization_id = $1 AND l.project_id = $2 AND l.name = $3 AND l.purpose = $4 AND e.status IN ('pending', 'running')`,
+		append(secretKey(organizationID, projectID, name), string(purpose))...).Scan(&executionID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = nil
+	}
+	return executionID, rows.Wrap("read lease of session "+name, err)
+}
+
 // resealSessions encrypts the states of some sessions of an organization with its data key, and
 // returns their number.
 func (s *Store) resealSessions(ctx context.Context, organizationID string, at time.Time) (n int, err error) {

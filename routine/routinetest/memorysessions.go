@@ -85,6 +85,16 @@ func (s *Store) DeleteSession(_ context.Context, organizationID, projectID, name
 	return nil
 }
 
+func (s *Store) SessionLessee(_ context.Context, organizationID, projectID, name string, purpose routine.LeasePurpose) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.sessions[secretOf{organizationID, projectID, name}]
+	if found == nil || s.executions[found.leases[purpose]] == nil || !s.executions[found.leases[purpose]].Open() {
+		return "", nil
+	}
+	return found.leases[purpose], nil
+}
+
 func (s *Store) LeaseSession(_ context.Context, l routine.SessionLease) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -104,6 +104,18 @@ func lease(t *testing.T, s routine.Store, purpose routine.LeasePurpose, e *routi
 	return leased
 }
 
+// lessee checks which execution has the session for a login; nil: none.
+func lessee(t *testing.T, s routine.Store, want *routine.Execution) {
+	t.Helper()
+	id := ""
+	if want != nil {
+		id = want.ID
+	}
+	if got, err := s.SessionLessee(t.Context(), "acme", "p", "shop", routine.LeaseForLogin); got != id || err != nil {
+		t.Errorf("the execution %q has the session for a login (%v), want %q", got, err, id)
+	}
+}
+
 func sessionIsDeleted(t *testing.T, s routine.Store) {
 	wantErr(t, "delete", s.DeleteSession(t.Context(), "acme", "p", "shop"), routine.ErrNotFound)
 	must(t, s.SaveSession(t.Context(), Session(), []byte("state"), 0))
@@ -124,6 +136,7 @@ func sessionIsDeleted(t *testing.T, s routine.Store) {
 func sessionLeases(t *testing.T, s routine.Store) {
 	must(t, s.SaveSession(t.Context(), Session(), nil, 0))
 	first, second := create(t, s), create(t, s)
+	lessee(t, s, nil)
 	if lease(t, s, routine.LeaseForRun, Execution(t)) {
 		t.Error("an unknown execution has the session")
 	}
@@ -135,10 +148,13 @@ func sessionLeases(t *testing.T, s routine.Store) {
 	if !lease(t, s, routine.LeaseForLogin, second) || lease(t, s, routine.LeaseForLogin, first) {
 		t.Error("not only the second execution has the session for a login")
 	}
+	lessee(t, s, second)
 	must(t, s.FinishExecution(t.Context(), Failed(first)))
 	if !lease(t, s, routine.LeaseForRun, second) || lease(t, s, routine.LeaseForRun, first) {
 		t.Error("the session was not free after its execution had ended, or one that has ended got it")
 	}
+	must(t, s.FinishExecution(t.Context(), Failed(second)))
+	lessee(t, s, nil)
 }
 
 func sessionRace(t *testing.T, s routine.Store) {

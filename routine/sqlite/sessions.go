@@ -152,6 +152,18 @@ func (s *Store) LeaseSession(ctx context.Context, l routine.SessionLease) (lease
 	return leased, rows.Wrap("lease session "+l.Name, err)
 }
 
+// SessionLessee returns the open execution that has a session for a purpose.
+func (s *Store) SessionLessee(ctx context.Context, organizationID, projectID, name string, purpose routine.LeasePurpose) (executionID string, err error) {
+	err = s.read.QueryRowContext(ctx, `
+		SELECT e.id FROM session_leases l JOIN executions e ON e.id = l.execution_id
+		WHERE l.organization_id = ? AND l.project_id = ? AND l.name = ? AND l.purpose = ? AND e.status IN ('pending', 'running')`,
+		organizationID, projectID, name, string(purpose)).Scan(&executionID)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return executionID, rows.Wrap("read lease of session "+name, err)
+}
+
 // resealSessions encrypts the states of some sessions of an organization with its data key, and
 // returns their number.
 func (s *Store) resealSessions(ctx context.Context, organizationID string, at time.Time) (n int, err error) {
