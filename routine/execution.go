@@ -49,6 +49,8 @@ type Execution struct {
 	Via       Via    `json:"via"`
 	// ScheduleID is the schedule that started the run; empty if none did.
 	ScheduleID string `json:"schedule_id,omitempty"`
+	// Session is the saved session of the run; nil: it has none.
+	Session *ExecutionSession `json:"session,omitempty"`
 	// OperationsDone counts the operations that have ended, of OperationsTotal. The
 	// count of a run in another process may be a few seconds old.
 	OperationsDone  int `json:"operations_done"`
@@ -91,6 +93,13 @@ const (
 	QueueTimeMessage = "nobody had room for it within --queue-time"
 )
 
+// ExecutionSession is the saved session of a run.
+type ExecutionSession struct {
+	Name string `json:"name"`
+	// LoginExecutionID is the login that the run started or waited for; empty: it needed none.
+	LoginExecutionID string `json:"login_execution_id,omitempty"`
+}
+
 // BrowserState is the state of a browser that the next run of a project starts from. It
 // contains people's sessions.
 type BrowserState struct {
@@ -109,6 +118,8 @@ const (
 	ViaSchedule Via = "schedule"
 	// ViaProof is that of a run with which a lesson proves what it saves.
 	ViaProof Via = "proof"
+	// ViaLogin is that of a login that a run with a saved session has started.
+	ViaLogin Via = "login"
 )
 
 // Open reports whether the execution has not ended.

@@ -33,6 +33,7 @@ const (
 	toSaveSharedSecret
 	toSaveReference
 	toGiveCode
+	toLogIn
 )
 
 // accessRule says who may do an action.
@@ -75,6 +76,7 @@ var accessRules = map[action]accessRule{
 	toSaveSharedSecret:  {doing: "changing a secret of the whole organization", scope: routine.ScopeAdmin, token: true},
 	toSaveReference:     {doing: "referring to a value outside of rote", scope: routine.ScopeAdmin, token: true},
 	toGiveCode:          {doing: "giving a one-time code", scope: routine.ScopeSecretsWrite, token: true},
+	toLogIn:             {doing: "logging in", scope: routine.ScopeSecretsWrite, token: true},
 	toReadStatistics:    {doing: "reading the metrics", scope: routine.ScopeAdmin, token: true},
 }
 

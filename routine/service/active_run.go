@@ -91,6 +91,17 @@ func (run *activeRun) withTimeout(ctx context.Context) (_ context.Context, stop 
 		Message: fmt.Sprintf("the run took longer than its timeout_seconds of %v", run.timeout.Seconds())})
 }
 
+// startAgain closes the page of the run and forgets its operations, because the run starts again
+// from the first one. Who watches it sees each operation once.
+func (run *activeRun) startAgain() {
+	run.closePage()
+	run.page, run.files = nil, nil
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	run.records = nil
+	run.events = slices.DeleteFunc(run.events, func(e routine.Event) bool { return e.Operation != nil })
+}
+
 // closePage closes the page of the run, if there is one. It is called after the end of
 // the run is saved, because closing keeps the browser busy and the caller of the run
 // waits for the save.

@@ -147,6 +147,9 @@ func (s *Service) RunOnce(ctx context.Context, p routine.Principal, d *routine.D
 		Parameters: values.Mask(d.Parameters), Via: call.Via, OperationsTotal: len(d.Operations)}, p)
 	run.definition, run.values, run.progress, run.outline = d, values, call.Progress, call.Outline
 	run.timeout, run.given = timeout, call.Secrets
+	if name := definition.SessionOf(d, values); name != "" {
+		run.execution.Session = &routine.ExecutionSession{Name: name}
+	}
 	ctx, end, err := s.trackRun(ctx, run)
 	if err != nil {
 		return nil, err
@@ -172,22 +175,31 @@ func (s *Service) startRun(ctx context.Context, p routine.Principal, id string, 
 		return nil, before, err
 	}
 	run.async = async
-	running, end, err := s.trackRun(context.WithoutCancel(ctx), run)
-	if err != nil {
+	if run.ticket, err = s.queue.enter(run.execution.OrganizationID); err != nil {
 		return nil, nil, err
 	}
-	if run.ticket, err = s.queue.enter(run.execution.OrganizationID); err != nil {
-		end()
-		return nil, nil, err
+	if err := s.launch(ctx, run, call.Queued); err != nil {
+		before, err = s.executionOfTakenKey(ctx, run, err)
+		return nil, before, err
+	}
+	return run, nil, nil
+}
+
+// launch stores the execution of a run, which has a ticket, and starts the run. queued is
+// Call.Queued. If it returns an error, nothing was started, and the ticket has left the queue.
+func (s *Service) launch(ctx context.Context, run *activeRun, queued func(ahead func() int)) error {
+	running, end, err := s.trackRun(context.WithoutCancel(ctx), run)
+	if err != nil {
+		run.ticket.leave()
+		return err
 	}
 	if err := s.createExecution(running, run); err != nil {
 		run.ticket.leave()
 		end()
-		before, err = s.executionOfTakenKey(ctx, run, err)
-		return nil, before, err
+		return err
 	}
-	if call.Queued != nil && !run.ticket.isRunning() {
-		call.Queued(run.ticket.ahead)
+	if queued != nil && !run.ticket.isRunning() {
+		queued(run.ticket.ahead)
 	}
 	go func() {
 		defer close(run.ended)
@@ -195,7 +207,7 @@ func (s *Service) startRun(ctx context.Context, p routine.Principal, id string, 
 		defer run.ticket.leave()
 		s.runAndRecord(running, run)
 	}()
-	return run, nil, nil
+	return nil
 }
 
 // prepareCall returns the run that a call asks for, or the execution of an earlier call with
@@ -255,6 +267,9 @@ func (s *Service) prepareRun(ctx context.Context, p routine.Principal, id string
 	e := &routine.Execution{ID: uuid.Must(uuid.NewV7()).String(), RoutineID: r.ID, RoutineName: r.Name, RoutineVersion: r.Version,
 		Status: routine.ExecutionPending, CreatedAt: s.now(), Parameters: values.Mask(r.Parameters), CreatedBy: p.UserID, TokenID: p.TokenID, Via: call.Via,
 		OperationsTotal: len(r.Operations), OrganizationID: r.OrganizationID, Key: key, Callback: callback}
+	if name := definition.SessionOf(&r.Definition, values); name != "" {
+		e.Session = &routine.ExecutionSession{Name: name}
+	}
 	call.schedule.addTo(e)
 	run := newActiveRun(e, p)
 	run.definition, run.values, run.progress, run.completed, run.outline = &r.Definition, values, call.Progress, call.Ended, call.Outline

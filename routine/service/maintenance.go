@@ -99,7 +99,7 @@ func (s *Service) saveProgress(ctx context.Context) error {
 		if run.accepted.CreatedAt.After(began) {
 			continue
 		}
-		if records := run.operations(); len(records) > run.savedRecords {
+		if records := run.operations(); len(records) != run.savedRecords {
 			progress[run.accepted.ID] = records
 			behind = append(behind, run)
 		}

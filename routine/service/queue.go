@@ -52,6 +52,10 @@ type ticket struct {
 	running chan struct{}
 	parked  bool
 	left    bool
+	// lent counts the tickets to which this one has lent its place, and lender is the one
+	// that has lent its place to this one.
+	lent   int
+	lender *ticket
 }
 
 func newQueue(places, limit int) *queue {
@@ -204,7 +208,18 @@ func (t *ticket) wait(ctx context.Context) error {
 	}
 }
 
-// leave removes the ticket from the queue and frees its place. A second call does nothing.
+// lend returns a ticket that runs in the place of t, which is free only when both have left.
+// The caller calls leave of it. t runs, and does not use its place until then.
+func (t *ticket) lend() *ticket {
+	q := t.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t.lent++
+	return &ticket{queue: q, number: t.number, organization: t.organization, running: t.running, lender: t}
+}
+
+// leave removes the ticket from the queue and frees its place, unless it is lent. A second call
+// does nothing.
 func (t *ticket) leave() {
 	q := t.queue
 	q.mu.Lock()
@@ -213,6 +228,15 @@ func (t *ticket) leave() {
 		return
 	}
 	t.left = true
+	if t.lender != nil {
+		t.lender.lent--
+		if t = t.lender; !t.left {
+			return
+		}
+	}
+	if t.lent > 0 {
+		return
+	}
 	if t.parked {
 		q.parked--
 		return

@@ -34,6 +34,8 @@ type secretReader struct {
 	routineID string
 	given     map[string]GivenSecret
 
+	// beforeRead, if not nil, is called once, before the first value is read.
+	beforeRead func(context.Context) error
 	// projects are the projects of the secrets that were found, by name.
 	projects map[string]string
 }
@@ -149,6 +151,12 @@ const maxSecretReads = 3
 // ReadSecret implements [routine.SecretReader]. A value is never released by rules of another
 // version of the secret.
 func (r *secretReader) ReadSecret(ctx context.Context, ref routine.SecretReference) (routine.SecretValue, error) {
+	if r.beforeRead != nil {
+		if err := r.beforeRead(ctx); err != nil {
+			return routine.SecretValue{}, err
+		}
+		r.beforeRead = nil
+	}
 	for range maxSecretReads {
 		v, err := r.readOnce(ctx, ref)
 		if !errors.Is(err, routine.ErrChanged) {

@@ -22,6 +22,10 @@ type runSession struct {
 	state []byte
 	// lease is that of a run with an exclusive session; nil: it needs none.
 	lease *routine.SessionLease
+	login sessionLogin
+	// isLogin reports whether the run logs in, and secretUsed whether it has used a secret, so
+	// that it is counted as a failure already.
+	isLogin, secretUsed bool
 }
 
 // missingSession returns the error for a session that a project does not have. It names the
@@ -186,7 +190,7 @@ func (s *Service) saveMerged(ctx context.Context, opened *runSession, before, mi
 	}
 	at := s.now()
 	now.SavedAt, now.ExpiresAt = &at, merged.Expiry()
-	if now.Condition == routine.SessionEmpty && now.Login == nil {
+	if now.Condition == routine.SessionEmpty && opened.login.Login == nil {
 		now.Condition = routine.SessionFresh // nobody but runs logs in
 	}
 	return s.store.SaveSession(ctx, now, text, now.Generation)
@@ -209,12 +213,16 @@ func (s *Service) withUnknownSession(ctx context.Context, p routine.Principal, d
 	return slices.Concat(warnings, []routine.Problem{{Pointer: "/session", Code: "unknown_session", Message: routine.AsError(err).Message}})
 }
 
-// openRunSession opens the session of a run, if it has one, before its page is opened. See
-// openSession.
-func (s *Service) openRunSession(ctx context.Context, run *activeRun) (err error) {
+// openRunSession opens the session of a run, if it has one, before its page is opened. It logs
+// in before that if the session needs it. See openSession and ensureLogin; errLoginDone if the run
+// is a login that is not needed any more.
+func (s *Service) openRunSession(ctx context.Context, run *activeRun, secrets *secretReader) (err error) {
 	name := definition.SessionOf(run.definition, run.values)
 	if name == "" {
 		return nil
+	}
+	if err = s.ensureLogin(ctx, run, name); err != nil {
+		return err
 	}
 	if run.session, err = s.openSession(ctx, run.caller, name); err != nil {
 		return err
@@ -224,5 +232,11 @@ func (s *Service) openRunSession(ctx context.Context, run *activeRun) (err error
 			"save the routine (rote add FILE) and run it by its name", name)
 	}
 	run.session.lease = run.lease
+	if run.session.login, err = readSessionLogin(run.session.Session); err != nil {
+		return err
+	}
+	if run.session.login.isLogin(run.execution.RoutineID) {
+		return s.beginLogin(ctx, run, secrets)
+	}
 	return nil
 }

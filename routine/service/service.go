@@ -52,6 +52,7 @@ type Service struct {
 
 	mu      sync.Mutex
 	running map[string]*activeRun         // by execution id
+	logins  map[sessionOf]*sharedLogin    // that runs of this process wait for
 	claims  map[*atomic.Bool]string       // ids of the executions that are being claimed; see awaitCancel
 	unsaved map[string]*routine.Execution // ended executions that are not saved yet, by id
 	used    map[string]time.Time          // when the last use of a token was recorded, by token id
@@ -120,6 +121,7 @@ func New(c Config) *Service {
 		routines:     newCache[string, routine.Routine](),
 		tokens:       newCache[[32]byte, routine.Token](),
 		running:      map[string]*activeRun{},
+		logins:       map[sessionOf]*sharedLogin{},
 		claims:       map[*atomic.Bool]string{},
 		unsaved:      map[string]*routine.Execution{},
 		used:         map[string]time.Time{},
