@@ -28,8 +28,8 @@ func TestRunsInSavedSession(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<link rel=icon href="data:,"><p>visit %d came with %s`, visits, sent)
 	}})
-	d, _, err := definition.Parse(fmt.Appendf(nil, `{"name":"n","description":"d","session":"shop","operations":[{"type":"navigate","url":%q},{"type":"navigate","url":%q},
-		{"type":"return_html","scope":"element","selector":"p"}]}`, strings.Replace(home, "127.0.0.1", "localhost", 1)+"/", home+"/"))
+	d, _, err := definition.Parse(fmt.Appendf(nil, `{"name":"n","description":"d","session":"shop","operations":[{"type":"navigate","url":%q},
+		{"type":"navigate","url":%q},{"type":"return_html","scope":"element","selector":"p"}]}`, strings.Replace(home, "127.0.0.1", "localhost", 1)+"/", home+"/"))
 	if err != nil {
 		t.Fatal(err)
 	}

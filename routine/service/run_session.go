@@ -31,7 +31,8 @@ type runSession struct {
 // missingSession returns the error for a session that a project does not have. It names the
 // command with which a person makes it.
 func missingSession(projectID, name string) *routine.Error {
-	return routine.Errorf(routine.CodeSessionMissing, "there is no session %s for project %s: ask a person to run: rote session set %s --host HOST", name, projectID, name)
+	return routine.Errorf(routine.CodeSessionMissing, "there is no session %s for project %s: ask a person to run: rote session set %s --host HOST",
+		name, projectID, name)
 }
 
 // findSession returns a session of p's project. CodeSessionMissing, CodeStoreUnavailable.

@@ -58,7 +58,8 @@ func TestExclusiveSession(t *testing.T) {
 		defer s.Close(context.Background())
 		opened := lengthy(b)
 		r := newExclusive(t, store, s)
-		other := create(t, s, ann, strings.Replace(definitionOf(`{"type":"navigate","url":"https://other.example/"},{"type":"return_html"}`, ""), `"name":"`, `"name":"other `, 1))
+		text := definitionOf(`{"type":"navigate","url":"https://other.example/"},{"type":"return_html"}`, "")
+		other := create(t, s, ann, strings.Replace(text, `"name":"`, `"name":"other `, 1))
 		var runs sync.WaitGroup
 		var mu sync.Mutex
 		waited := map[string]bool{}
