@@ -121,6 +121,16 @@ func loginFailed(session *routine.Session) *routine.Error {
 		"Find out why, then run: rote session login %s. The last one: %s", session.Failures, session.Name, session.Name, session.Reason)
 }
 
+// resetLogins forgets the logins that have failed, so that they are tried again.
+func resetLogins(session *routine.Session) {
+	if session.Condition == routine.SessionFailed {
+		session.Condition = routine.SessionStale
+	}
+	if session.Failures > 0 {
+		session.Failures, session.Reason = 0, ""
+	}
+}
+
 // updateSession saves what change does to a session, again if others change it meanwhile.
 // A state that is nil keeps the stored one. change may return false to save nothing.
 // [routine.ErrNotFound] if the session was deleted.

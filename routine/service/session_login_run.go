@@ -35,10 +35,7 @@ func (s *Service) LoginSession(ctx context.Context, p routine.Principal, name st
 		if now.Failures == 0 && now.Condition != routine.SessionFailed {
 			return false
 		}
-		now.Failures, now.Reason = 0, ""
-		if now.Condition == routine.SessionFailed {
-			now.Condition = routine.SessionStale
-		}
+		resetLogins(now)
 		return true
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 )
 
 // sessionSettings are the names of the settings of a session.
-var sessionSettings = []string{"hosts", "mode", "max_age", "readable"}
+var sessionSettings = []string{"hosts", "mode", "max_age", "readable", "login", "signed_out"}
 
 // readSessionChange reads the text of a JSON object. An error means that it is none.
 func readSessionChange(text []byte) (*settingsChange, error) {
@@ -86,6 +86,9 @@ type SessionInfo struct {
 	SavedAt    *time.Time `json:"saved_at"`
 	ExpiresAt  *time.Time `json:"expires_at"`
 	Version    int        `json:"version"`
+	// Login and SignedOut keep the session logged in; nil: they are not set.
+	Login     *LoginRoutine `json:"login,omitempty"`
+	SignedOut *SignedOut    `json:"signed_out,omitempty"`
 	// State says how much is saved for each host. Lists do not have it.
 	State []browserstate.Count `json:"state,omitempty"`
 	// Withheld reports whether the caller may not read sessions. Only the name and the version
@@ -98,6 +101,9 @@ func sessionInfo(s *routine.Session) *SessionInfo {
 		UserAgent: s.UserAgent, LoggedInAt: s.LoggedInAt, SavedAt: s.SavedAt, ExpiresAt: s.ExpiresAt, Version: s.Generation}
 	if s.MaxAge > 0 {
 		info.MaxAge = new(ageText(s.MaxAge))
+	}
+	if l, err := readSessionLogin(s); err == nil {
+		info.Login, info.SignedOut = l.Login, l.SignedOut
 	}
 	return info
 }

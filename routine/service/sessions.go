@@ -32,12 +32,15 @@ func (s *Service) SaveSession(ctx context.Context, p routine.Principal, via rout
 		}
 		created = session.Generation == 0
 		before := *session
-		if change.applyToSession(session); len(change.problems) > 0 {
+		change.applyToSession(session)
+		err = s.applyLogin(ctx, p, change, session)
+		if len(change.problems) > 0 {
 			return nil, routine.Invalid("session", change.problems)
 		}
-		if session.Condition == routine.SessionFailed {
-			session.Condition, session.Failures, session.Reason = routine.SessionStale, 0, ""
+		if err != nil {
+			return nil, err
 		}
+		resetLogins(session)
 		return nil, s.checkWidening(ctx, &before, session)
 	})
 	if session != nil {
