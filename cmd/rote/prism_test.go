@@ -233,6 +233,7 @@ func (p *proxied) secrets() {
 	p.say("listSecrets", "GET", "/secrets/?limit=1", "", ok(200, `"total":1`))
 	p.say("readSecret", "GET", at, "", ok(200, `"name":"password"`))
 	p.say("listSecretUses", "GET", at+"/uses", "", ok(200, `"what":"saved"`))
+	p.say("giveCode", "POST", at+"/codes", `{"code":"123456"}`, ok(204))
 	p.say("deleteSecret", "DELETE", at, "", ok(204))
 	p.say("readSecret", "GET", at, "", ok(404))
 }
