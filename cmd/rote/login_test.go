@@ -126,7 +126,9 @@ func (v *visitor) logIn() {
 	v.does(`!!document.querySelector("#done")`)
 }
 
+// closePage closes the page when it has loaded: while it loads, the browser may not close it.
 func (v *visitor) closePage() {
+	v.does(`document.readyState === "complete" && location.protocol === "http:"`)
 	v.call("", "Target.closeTarget", map[string]any{"targetId": v.target}, nil)
 }
 
