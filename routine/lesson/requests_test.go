@@ -147,8 +147,9 @@ func TestTrialKeepsSecretsToTheirHosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.tried(t, started.ID, TryRequest{Operations: raw(`{"type":"fetch","endpoint":{"url":"https://` + strings.TrimPrefix(host, "http://") +
-			`/","headers":{"X-Api-Key":"{{key}}"}}}`)}) // a lesson knows a secret once it was used
+		at := "https://" + strings.TrimPrefix(host, "http://") + "/" // a lesson knows a secret once it was used
+		c.tried(t, started.ID, TryRequest{Operations: raw(`{"type":"navigate","url":"`+at+`"}`,
+			`{"type":"fetch","endpoint":{"url":"`+at+`","headers":{"X-Api-Key":"{{key}}"}}}`, `{"type":"navigate","url":"`+shopPage+`"}`)})
 		fetches = nil
 		got, err := c.Request(t.Context(), author, started.ID, 1)
 		if err != nil {
