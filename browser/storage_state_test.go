@@ -103,7 +103,8 @@ func TestStateIsKept(t *testing.T) {
 func TestStateIsBounded(t *testing.T) {
 	t.Parallel()
 	p := keeping(t, nil)
-	if _, err := p.Navigate(testContext(t), site(t, map[string]any{"/": `<script>localStorage.a = 'ä'.repeat(` + fmt.Sprint(browserstate.MaxBytes/2) + `)</script>`})+"/"); err != nil {
+	pages := map[string]any{"/": fmt.Sprintf(`<script>localStorage.a = 'ä'.repeat(%d)</script>`, browserstate.MaxBytes/2)}
+	if _, err := p.Navigate(testContext(t), site(t, pages)+"/"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := p.State(testContext(t))

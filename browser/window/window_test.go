@@ -227,7 +227,7 @@ func TestPopupOfALogin(t *testing.T) {
 	}
 }
 
-// When the browser ends at once, there is what was read before.
+// If the browser ends at once, the state that was read before is kept.
 func TestQuitBrowser(t *testing.T) {
 	site := shop(t)
 	w := open(t, Config{URL: site + "/login", Headless: true})

@@ -231,9 +231,9 @@ func (d *loginDialog) yes(ctx context.Context, question string) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// choose prints what the browser has of each host, and returns what is kept and its hosts. It
-// asks about other hosts of the same sites. Those of other sites, such as the one that a
-// person logged in with, are left out.
+// choose returns the part of the state that is kept, and its hosts. It asks about other hosts of
+// the same sites, and leaves out those of other sites, such as the one that a person logged in
+// with.
 func (d *loginDialog) choose(ctx context.Context, state *browserstate.State, hosts []string) (*browserstate.State, []string, error) {
 	sites := map[string]bool{}
 	for _, h := range hosts {

@@ -75,7 +75,7 @@ func Import(text []byte, now time.Time) (*Imported, error) {
 // shapes says what Import reads.
 const shapes = `a state is a JSON object as Playwright's storageState gives it, {"cookies": […], "origins": […]}, or a cookies.txt of Netscape`
 
-// place is where a part of the text stands: a JSON pointer, or a line of cookies.txt.
+// place is the position of a part of the text: a JSON pointer, or a line of cookies.txt.
 type place struct {
 	pointer string
 	line    int

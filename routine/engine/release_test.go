@@ -145,7 +145,7 @@ func TestRefusedSecrets(t *testing.T) {
 	}
 }
 
-// What is refused is refused before anything is read: a one-time code is not used up, and no
+// An operation is refused before anything is read: a one-time code is not used up, and no
 // provider is asked.
 func TestRefusedBeforeReading(t *testing.T) {
 	const code = `"headers":{"a":"{{totp:shop}}"}}}`

@@ -10,7 +10,7 @@ import (
 
 // pageOptions returns the options with which the page of a run is opened. A run that is
 // not incognito starts with the state of its session or, if that is nil, with the saved browser
-// state of the caller's project, whoever wrote the routine. CodeStoreUnavailable.
+// state of the caller's project, independent of who wrote the routine. CodeStoreUnavailable.
 func (s *Service) pageOptions(ctx context.Context, caller routine.Principal, d *routine.Definition, session *runSession) (routine.PageOptions, error) {
 	o := routine.PageOptions{AllowedHosts: caller.AllowedHosts, KeepState: !d.Incognito, Block: d.Block, MaxFiles: s.maxResult,
 		Turn: s.transfers.forOrganization(caller.OrganizationID)}

@@ -2,7 +2,7 @@ package service
 
 import "testing"
 
-// A place that is lent is free when the lender and the borrower have left, whoever is last.
+// A place that is lent is free when both the lender and the borrower have left, in either order.
 func TestPlaceIsLent(t *testing.T) {
 	t.Parallel()
 	for _, borrowerFirst := range []bool{true, false} {

@@ -22,7 +22,7 @@ const (
 	sentCodeInterval = 500 * time.Millisecond
 )
 
-// sentCode is what is left of a code without the spaces between its parts.
+// sentCode matches a code without the spaces between its parts.
 var sentCode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // MayGiveCode returns nil if p may give one-time codes, so that a front end can refuse a call

@@ -13,7 +13,7 @@ import (
 // runs in the place that the run has in the queue: the run does not use it meanwhile, so that a
 // login never waits for runs that wait for it. Other runs of the session wait for its outcome,
 // those of this process for the end of the login, those of other processes for the end of the
-// lease that the login holds. The login goes on when the run that started it ends, because the
+// lease that the login holds. The login continues when the run that started it ends, because the
 // others depend on it.
 
 // sharedLogin is a login for whose end runs of this process wait.
