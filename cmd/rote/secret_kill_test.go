@@ -26,6 +26,7 @@ func TestKilledWhileTyping(t *testing.T) {
 	for name, newRote := range stores {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			skipSecondStore(t, name)
 			r, site, random := newRote(t), newEchoSite(t), seeded.Rand(t)
 			rounds := crashRounds(t)
 			r.life, r.shop = time.Duration(rounds+2)*testTime, site.URL
