@@ -49,9 +49,7 @@ func (c *runCommand) Run(ctx context.Context, g *globals, s streams) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	call := service.Call{Via: routine.ViaCLI, Parameters: parameters, Timeout: c.Timeout, Outline: c.Outline, Secrets: given, Progress: func(p routine.Progress) {
-		fmt.Fprintf(s.err, "%d/%d %s\n", p.Index+1, p.Total, p.Operation)
-	}}
+	call := service.Call{Via: routine.ViaCLI, Parameters: parameters, Timeout: c.Timeout, Outline: c.Outline, Secrets: given, Progress: printProgress(s)}
 	e, err := c.execute(ctx, a, g, s, call)
 	if e != nil {
 		if printing := c.print(e, s); printing != nil {

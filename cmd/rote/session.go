@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +17,7 @@ import (
 
 type sessionCommand struct {
 	Set    sessionSet    `cmd:"" help:"Create a session, or change the settings of one."`
+	Login  sessionLogin  `cmd:"" help:"Run the login routine of a session, also when logins have failed before."`
 	Import sessionImport `cmd:"" help:"Import a login: what Playwright's storageState gives, or a cookies.txt."`
 	List   sessionList   `cmd:"" help:"List the sessions, without cookies."`
 	Show   sessionShow   `cmd:"" help:"Print everything about a session but its cookies."`
@@ -29,53 +29,6 @@ type sessionCommand struct {
 // sessionName is the argument of commands about one session.
 type sessionName struct {
 	Name string `arg:"" help:"The name of a session." placeholder:"NAME"`
-}
-
-type sessionSet struct {
-	Name      string   `arg:"" help:"The name of the session, which routines refer to: \"session\": \"NAME\"." placeholder:"NAME"`
-	Host      []string `help:"Host whose login it is: host, *.host or host:port; http://host for a site without https. Repeatable." placeholder:"HOST" env:"-"`
-	Exclusive *bool    `help:"One run at a time uses it." negatable:"" env:"-"`
-	MaxAge    *string  `help:"How long a login is used, as in 12h; 0: as long as the site accepts it." placeholder:"TIME" env:"-"`
-	Readable  *bool    `help:"Runs may give the values of cookies that pages cannot read." negatable:"" env:"-"`
-}
-
-// Run creates a session or changes one. The settings whose flags are left out stay as they are.
-func (c *sessionSet) Run(ctx context.Context, g *globals, s streams) error {
-	settings := map[string]any{}
-	if len(c.Host) > 0 {
-		settings["hosts"] = c.Host
-	}
-	if c.Exclusive != nil {
-		settings["mode"] = routine.SessionShared
-		if *c.Exclusive {
-			settings["mode"] = routine.SessionExclusive
-		}
-	}
-	if c.MaxAge != nil {
-		settings["max_age"] = c.MaxAge
-		if *c.MaxAge == "0" {
-			settings["max_age"] = nil
-		}
-	}
-	if c.Readable != nil {
-		settings["readable"] = *c.Readable
-	}
-	text, err := json.Marshal(settings)
-	if err != nil {
-		return err
-	}
-	return openService(ctx, g, s, mayCreate, func(service *service.Service) error {
-		info, created, err := service.SaveSession(ctx, g.localPrincipal(), routine.ViaCLI, c.Name, text, onAnyVersion)
-		if err != nil {
-			return printAllProblems(s, err)
-		}
-		did := "changed"
-		if created {
-			did = "created"
-		}
-		_, err = fmt.Fprintf(s.out, "%s session %s for %s, version %d\n", did, info.Name, strings.Join(info.Hosts, ", "), info.Version)
-		return err
-	})
 }
 
 type sessionImport struct {

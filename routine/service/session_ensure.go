@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"rote/routine"
-	"rote/routine/definition"
 )
 
 // A run whose session needs a login logs in first. The login is an execution of its own, which
@@ -157,9 +156,8 @@ func (s *Service) startLogin(ctx context.Context, run *activeRun, session *routi
 	if err != nil {
 		return nil, err
 	}
-	if used := definition.SessionOf(login.definition, login.values); used != session.Name {
-		return nil, routine.Errorf(routine.CodeConflict, "the routine %s has the session %s and not %s: give it that session, or give the session another login routine",
-			l.RoutineID, routine.Quote(used), session.Name)
+	if err := checkUsesSession(session, login.definition, login.values, l.RoutineID); err != nil {
+		return nil, err
 	}
 	if run.ticket != nil {
 		login.ticket = run.ticket.lend()

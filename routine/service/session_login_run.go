@@ -7,12 +7,25 @@ import (
 
 	"rote/routine"
 	"rote/routine/browserstate"
+	"rote/routine/definition"
 )
 
 // LoginSession starts the login of a session, also after logins have failed, and returns its
-// pending execution. CodeUnauthenticated, CodeForbidden, CodeNotFound, CodeConflict (no login
-// routine) and the codes of Start.
-func (s *Service) LoginSession(ctx context.Context, p routine.Principal, name string, via routine.Via) (*routine.Execution, error) {
+// pending execution. The parameters of the call are those of the session. CodeUnauthenticated,
+// CodeForbidden, CodeNotFound, CodeConflict (no login routine) and the codes of Start.
+func (s *Service) LoginSession(ctx context.Context, p routine.Principal, name string, call Call) (*routine.Execution, error) {
+	return s.loginSession(ctx, p, name, call, s.Start)
+}
+
+// LoginSessionAndWait is LoginSession, and waits for the end of the login as Execute does.
+func (s *Service) LoginSessionAndWait(ctx context.Context, p routine.Principal, name string, call Call) (*routine.Execution, error) {
+	return s.loginSession(ctx, p, name, call, s.Execute)
+}
+
+// loginSession is LoginSession with Start or Execute.
+func (s *Service) loginSession(ctx context.Context, p routine.Principal, name string, call Call,
+	run func(context.Context, routine.Principal, string, Call) (*routine.Execution, error)) (*routine.Execution, error) {
+
 	if err := may(p, toLogIn, nil); err != nil {
 		return nil, err
 	}
@@ -31,6 +44,18 @@ func (s *Service) LoginSession(ctx context.Context, p routine.Principal, name st
 		return nil, routine.Errorf(routine.CodeConflict, "the session %s has no login routine: set it with rote session set %[1]s --login ROUTINE, "+
 			"or log in yourself with rote login", name)
 	}
+	p.Scopes |= routine.ScopeExecutionsRun // whoever may change the session may log in
+	r, err := s.routineToRun(ctx, p, l.Login.RoutineID, Call{})
+	if err != nil {
+		return nil, err
+	}
+	values, err := definition.Bind(&r.Definition, l.Login.Parameters)
+	if err == nil {
+		err = checkUsesSession(session, &r.Definition, values, r.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
 	err = s.updateSession(ctx, session, nil, func(now *routine.Session) bool {
 		if now.Failures == 0 && now.Condition != routine.SessionFailed {
 			return false
@@ -41,8 +66,18 @@ func (s *Service) LoginSession(ctx context.Context, p routine.Principal, name st
 	if err != nil {
 		return nil, storeError(ctx, "save session", err)
 	}
-	p.Scopes |= routine.ScopeExecutionsRun // whoever may change the session may log in
-	return s.Start(ctx, p, l.Login.RoutineID, Call{Parameters: l.Login.Parameters, Via: via})
+	call.Parameters = l.Login.Parameters
+	return run(ctx, p, l.Login.RoutineID, call)
+}
+
+// checkUsesSession returns CodeConflict if a login routine does not have the session for which it
+// is to log in.
+func checkUsesSession(session *routine.Session, d *routine.Definition, values routine.Values, id string) error {
+	if used := definition.SessionOf(d, values); used != session.Name {
+		return routine.Errorf(routine.CodeConflict, "the routine %s has the session %s and not %s: give it that session, or give the session another login routine",
+			id, routine.Quote(used), session.Name)
+	}
+	return nil
 }
 
 // errLoginDone is why a login does nothing.

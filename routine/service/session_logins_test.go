@@ -69,7 +69,7 @@ func TestFailingLoginIsTriedTwice(t *testing.T) {
 			}
 
 			l.site.set(func() { l.site.refuses = false })
-			e, err := l.services[0].LoginSession(t.Context(), l.caller, "shop", routine.ViaREST)
+			e, err := l.services[0].LoginSession(t.Context(), l.caller, "shop", service.Call{Via: routine.ViaREST})
 			if err != nil {
 				t.Fatal(err)
 			}
