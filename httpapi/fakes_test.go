@@ -18,6 +18,8 @@ type watchedStore struct {
 	finished  chan *routine.Execution
 	pingPanic bool
 	locked    atomic.Bool // no execution can be finished
+	// sessionChanged makes each change of a session come after one of somebody else.
+	sessionChanged bool
 }
 
 func (s *watchedStore) CreateExecution(ctx context.Context, e *routine.Execution) error {
@@ -33,6 +35,13 @@ func (s *watchedStore) FinishExecution(ctx context.Context, e *routine.Execution
 	err := s.Store.FinishExecution(ctx, e)
 	s.finished <- e
 	return err
+}
+
+func (s *watchedStore) SaveSession(ctx context.Context, session *routine.Session, state []byte, generation int) error {
+	if s.sessionChanged {
+		return routine.ErrChanged
+	}
+	return s.Store.SaveSession(ctx, session, state, generation)
 }
 
 func (s *watchedStore) Ping(ctx context.Context) error {

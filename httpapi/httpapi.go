@@ -160,6 +160,7 @@ func (a *api) routes() map[string]methodHandlers {
 		"/sessions/{name}": {http.MethodGet: a.authenticated(a.readSession), http.MethodPut: a.authenticated(a.saveSession),
 			http.MethodDelete: a.authenticated(a.deleteSession)},
 		"/sessions/{name}/state": {http.MethodPut: a.authenticated(a.importSession), http.MethodDelete: a.authenticated(a.clearSession)},
+		"/sessions/{name}/login": {http.MethodPost: a.authenticated(a.loginSession)},
 		"/sessions/{name}/uses":  {http.MethodGet: a.authenticated(a.listSessionUses)},
 
 		"/healthz":      {http.MethodGet: a.health},

@@ -89,6 +89,7 @@ PUT:session       /sessions/shop                         401             403    
 DELETE            /sessions/shop                         401             403             403             403             403
 PUT:state         /sessions/shop/state                   401             403             403             403             403
 DELETE            /sessions/shop/state                   401             403             403             403             403
+POST              /sessions/shop/login                   401             403             403             403             403
 GET               /sessions/shop/uses                    401             403             403             403             403
 GET               /lessons/                              401             403             403             403             403
 POST              /lessons/                              401             403             403             403             403

@@ -123,6 +123,14 @@ func (a *api) clearSession(q *request) (response, error) {
 	return response{status: http.StatusNoContent}, nil
 }
 
+func (a *api) loginSession(q *request) (response, error) {
+	e, err := a.service.LoginSession(q.Context(), q.principal, q.pathParameter("name"), service.Call{Via: routine.ViaREST})
+	if err != nil {
+		return response{}, err
+	}
+	return response{status: http.StatusAccepted, body: e, location: a.base + "/executions/" + e.ID}, nil
+}
+
 func (a *api) listSessionUses(q *request) (response, error) {
 	query, err := parseQuery(q.URL)
 	if err != nil {

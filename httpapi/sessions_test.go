@@ -3,6 +3,9 @@ package httpapi_test
 import (
 	"strings"
 	"testing"
+
+	"rote/routine"
+	"rote/routine/service"
 )
 
 func TestSessions(t *testing.T) {
@@ -60,4 +63,55 @@ func TestSessions(t *testing.T) {
 	if log := strings.Join(e.lines(), ""); strings.Contains(log, value) || strings.Contains(log, "shop.example") || !strings.Contains(log, "/sessions/{name}/state") {
 		t.Errorf("the log has something of a body:\n%s", log)
 	}
+}
+
+// Somebody who may change a session starts its login, also after logins have failed.
+func TestSessionLogin(t *testing.T) {
+	e := newEnv(t)
+	e.browser.Page.State = []byte(`{"cookies":[{"name":"sid","value":"v","url":"https://shop.example/","path":"/","secure":true}]}`)
+	const definition = `{"name":"log_in","description":"d","session":"shop","operations":[{"type":"navigate","url":"https://shop.example/"}]}`
+	r, _, err := e.service.CreateRoutine(t.Context(), admin, []byte(definition), service.Idempotency{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const at = "/sessions/shop/login"
+	runAll(t, e, []scenario{
+		{"no session", "POST", at, "$keeper", nil, "", 404, []string{`there is no session \"shop\" in project default`}, nil},
+		{"a session", "PUT", "/sessions/shop", "$keeper", nil, `{"hosts": ["shop.example"]}`, 201, nil, nil},
+		{"no login routine", "POST", at, "$keeper", nil, "", 409, []string{"rote session set shop --login ROUTINE"}, nil},
+		{"its login", "PUT", "/sessions/shop", "$keeper", nil, `{"login": {"routine_id": "` + r.ID + `"}}`, 200, nil, nil},
+		{"without a token", "POST", at, "", nil, "", 401, nil, nil},
+		{"without the scope", "POST", at, "$guest", nil, "", 403, []string{"secrets:write"}, nil},
+	})
+	failed, err := e.store.Session(t.Context(), admin.OrganizationID, admin.ProjectID, "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed.Condition, failed.Failures, failed.Reason = routine.SessionFailed, 2, "wrong password"
+	if err := e.store.SaveSession(t.Context(), failed, nil, failed.Generation); err != nil {
+		t.Fatal(err)
+	}
+	got := e.must(t, "POST", at, map[string]string{"X-Service-Token": "$keeper"}, "")
+	if got.status != 202 || !strings.Contains(got.body, `"status":"pending"`) || !strings.Contains(got.body, r.ID) {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	id := strings.TrimPrefix(got.header.Get("Location"), "/executions/")
+	if ended, err := e.service.Wait(t.Context(), admin, id); err != nil || ended.Status != routine.ExecutionCompleted {
+		t.Fatalf("the login: %+v, %v", ended, err)
+	}
+	runAll(t, e, []scenario{
+		{"logged in", "GET", "/sessions/shop", "$keeper", nil, "", 200, []string{`"condition":"fresh"`, `"failures":0`, `"cookies":1`}, []string{"wrong password"}},
+		{"it needs a value", "PATCH", "/routines/" + r.ID, "$keeper", nil, `{"parameters":[{"name":"n","type":"string","description":"d"}],` +
+			`"operations":[{"type":"navigate","url":"https://shop.example/{{n}}"}]}`, 200, nil, nil},
+		{"a value is missing", "POST", at, "$keeper", nil, "", 400, []string{`"n\" is required`}, nil},
+		{"another session", "PATCH", "/routines/" + r.ID, "$keeper", nil, `{"parameters":[],"session":"bank",` +
+			`"operations":[{"type":"navigate","url":"https://shop.example/"}]}`, 200, nil, nil},
+		{"not its routine any more", "POST", at, "$keeper", nil, "", 409, []string{`has the session \"bank\" and not shop`}, nil},
+	})
+	e.store.sessionChanged = true
+	runAll(t, e, []scenario{
+		{"a state at the same time", "PUT", "/sessions/shop/state", "$keeper", map[string]string{"Content-Type": "text/plain"},
+			"# Netscape\nshop.example\tFALSE\t/\tTRUE\t0\tsid\tv\n", 409, []string{"at the same time"}, nil},
+		{"cleared at the same time", "DELETE", "/sessions/shop/state", "$keeper", nil, "", 409, []string{"at the same time"}, nil},
+	})
 }

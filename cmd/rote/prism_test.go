@@ -250,6 +250,7 @@ func (p *proxied) sessions() {
 	p.say("listSessions", "GET", "/sessions/?limit=1", "", ok(200, `"total":1`))
 	p.say("readSession", "GET", at, "", ok(200, `"cookies":1`))
 	p.say("listSessionUses", "GET", at+"/uses", "", ok(200, `"what":"imported"`))
+	p.say("loginSession", "POST", at+"/login", "", ok(409, `"code":"conflict"`))
 	p.say("clearSession", "DELETE", at+"/state", "", ok(204))
 	p.say("deleteSession", "DELETE", at, "", ok(204))
 	p.say("readSession", "GET", at, "", ok(404))
