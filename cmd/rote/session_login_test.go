@@ -3,26 +3,12 @@ package main
 import (
 	"fmt"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
 	"rote/cmd/rote/practice"
 	"rote/routine/totp"
-)
-
-// The routines of these tests, with the address of the shop in the place of SITE.
-const (
-	logsInMembers = `{"name": "members_login", "description": "Logs in.", "session": "shop", "operations": [
-		{"type": "navigate", "url": "SITE/login"},
-		{"type": "input_text", "selector": "#username", "text": "{{secret:shop.username}}"},
-		{"type": "input_text", "selector": "#password", "text": "{{secret:shop.password}}"},
-		{"type": "click", "selector": "#log-in"},
-		{"type": "input_text", "selector": "#code", "text": "{{totp:shop}}", "timeout_ms": 60000},
-		{"type": "click", "selector": "#send-code"},
-		{"type": "wait_for_url", "url_regex": "/orders$"}]}`
-	readsMembersOrders = `{"name": "members_orders", "description": "Reads the orders.", "session": "shop", "operations": [
-		{"type": "navigate", "url": "SITE/orders"},
-		{"type": "return_html", "scope": "element", "selector": "#orders"}]}`
 )
 
 // A person sets and removes the login of a session on the command line, in both databases.
@@ -62,8 +48,8 @@ func TestSessionLoginSettings(t *testing.T) {
 	}
 }
 
-// A person stores the login of a shop with one-time codes. Routines then need one login for all
-// their runs, and the next one when the shop has ended it.
+// A person follows the README to log in to a shop with one-time codes. One login is enough for all
+// runs, and the next run logs in again when the shop or the person has ended it.
 func TestRoutinesStayLoggedIn(t *testing.T) {
 	t.Parallel()
 	const uri = "otpauth://totp/Shop:ada?secret=JBSWY3DPEHPK3PXP&period=5" // a new code every five seconds
@@ -77,16 +63,19 @@ func TestRoutinesStayLoggedIn(t *testing.T) {
 	r := newRote(t)
 	r.shop = site.URL
 	s := r.keeper()
-	mustRun := func(want, input string, args ...string) {
+	r.followLoggingIn(site.URL, "ada\ncorrect horse\n"+uri+"\n")
+	wantLogins := func(want int) {
 		t.Helper()
-		if out, errs, code := r.runWithInput(input, args...); code != 0 || !strings.Contains(out, want) {
-			t.Fatalf("%s: exit %d\n%s\n%s", strings.Join(args, " "), code, out, errs)
+		if shop.Logins() != want || shop.Refused() != 0 {
+			t.Fatalf("%d logins and %d refused, want %d and 0", shop.Logins(), shop.Refused(), want)
 		}
 	}
-	mustRun("created secret shop", "ada\ncorrect horse\n"+uri+"\n", "secret", "set", "shop", "--host", site.URL, "--field", "username", "--field", "password", "--totp")
-	s.made(strings.ReplaceAll(logsInMembers, "SITE", site.URL))
-	orders := s.made(strings.ReplaceAll(readsMembersOrders, "SITE", site.URL))
-	mustRun("created session shop", "", "session", "set", "shop", "--host", site.URL, "--login", "members_login", "--signed-out-url", "/login")
+	wantLogins(1)
+	status, list := s.call("GET", "/routines/?q=read_orders", "")
+	if status != 200 || list["total"] != 1.0 {
+		t.Fatalf("%d %v", status, list)
+	}
+	orders := list["items"].([]any)[0].(map[string]any)["id"].(string)
 	// readOrders runs the routine and checks whether the run needed a login.
 	readOrders := func(login bool) {
 		t.Helper()
@@ -99,22 +88,39 @@ func TestRoutinesStayLoggedIn(t *testing.T) {
 			t.Errorf("session of the run: %v, want a login: %t", session, login)
 		}
 	}
-	wantLogins := func(want int) {
-		t.Helper()
-		if shop.Logins() != want || shop.Refused() != 0 {
-			t.Fatalf("%d logins and %d refused, want %d and 0", shop.Logins(), shop.Refused(), want)
-		}
-	}
-	for i := range 20 {
-		readOrders(i == 0)
+	for range 20 {
+		readOrders(false)
 	}
 	wantLogins(1)
 	shop.EndSessions()
 	readOrders(true)
 	wantLogins(2)
-	shop.EndSessions()
-	mustRun("logged in to session shop", "", "session", "login", "shop")
+	if _, errs, code := r.run("session", "clear", "shop"); code != 0 {
+		t.Fatal(errs)
+	}
+	readOrders(true)
 	wantLogins(3)
-	readOrders(false)
-	wantLogins(3)
+}
+
+// followLoggingIn runs the commands of the README's section with the routines that it shows, for
+// the shop of a site. input are the values of the secret.
+func (r *rote) followLoggingIn(site, input string) {
+	r.t.Helper()
+	steps, _, _ := strings.Cut(section(r.t, readme(r.t), "Logging in"), "\n### ")
+	routines := blocks(strings.ReplaceAll(steps, "https://shop.example", site), "json")
+	if len(routines) != 2 {
+		r.t.Fatalf("the section has %d routines, want 2", len(routines))
+	}
+	local := strings.NewReplacer("shop.example", site, "log_in.json", r.file("log_in.json", routines[0]), "orders.json", r.file("orders.json", routines[1]))
+	wants := []string{"created secret shop", "", "created session shop", "logged in to session shop", "", "A-1001"}
+	commands := regexp.MustCompile(`(?m)^ {4}\./rote (.*)$`).FindAllStringSubmatch(steps, -1)
+	if len(commands) != len(wants) {
+		r.t.Fatalf("the section has %d commands, want %d", len(commands), len(wants))
+	}
+	for i, command := range commands {
+		out, errs, code := r.runWithInput(input, strings.Fields(local.Replace(command[1]))...)
+		if code != 0 || !strings.Contains(out, wants[i]) {
+			r.t.Fatalf("%s: exit %d\n%s\n%s", command[0], code, out, errs)
+		}
+	}
 }
