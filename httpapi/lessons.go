@@ -87,7 +87,8 @@ func (a *api) startLesson(q *request) (response, error) {
 	var s lesson.StartRequest
 	err := q.readFields(decoded("url", &s.URL, "a string"), decoded("routine", &s.Routine, "a string: an id or the name of a tool"),
 		decoded("execution", &s.Execution, "a string: the id of a failed run"), decoded("until", &s.Until, "a whole number"),
-		decoded("values", &s.Values, "an object of name to value"), decoded("incognito", &s.Incognito, "true or false"))
+		decoded("values", &s.Values, "an object of name to value"), decoded("incognito", &s.Incognito, "true or false"),
+		decoded("session", &s.Session, "a string: the name of a saved session"))
 	if err != nil {
 		return response{}, err
 	}

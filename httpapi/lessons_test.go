@@ -26,6 +26,7 @@ func TestLessonRequests(t *testing.T) {
 		{"POST", "/lessons", `{"routine": "buy", "execution": "e", "until": 0, "values": {"a": "b", "n": 12345678901234567890}, "incognito": false}`, 201,
 			lesson.StartRequest{Routine: "buy", Execution: "e", Until: new(0), Incognito: new(false),
 				Values: map[string]json.RawMessage{"a": json.RawMessage(`"b"`), "n": json.RawMessage(`12345678901234567890`)}}},
+		{"POST", "/lessons", `{"url": "https://shop.example/", "session": "shop"}`, 201, lesson.StartRequest{URL: "https://shop.example/", Session: "shop"}},
 		{"GET", "/lessons/", "", 200, "list"},
 		{"GET", lessonPath, "", 200, "get"},
 		{"GET", lessonPath + "/snapshot", "", 200, lesson.SnapshotRequest{}},
@@ -108,9 +109,10 @@ func TestLessonRefusals(t *testing.T) {
 	operations, undo := lessonPath+"/operations", lessonPath+"/undo"
 	runAll(t, e, []scenario{
 		{"an unknown field", "POST", "/lessons/", "$admin", nil, `{"link": "x"}`, 400,
-			[]string{`"pointer":"/link"`, "its fields are url, routine, execution, until, values, incognito"}, nil},
-		{"all faults at once", "POST", "/lessons/", "$admin", nil, `{"url": 1, "until": "x", "values": [], "incognito": null}`, 400,
-			[]string{`"pointer":"/url"`, `"pointer":"/until"`, `"pointer":"/values"`, `"pointer":"/incognito"`, "incognito must be true or false"}, nil},
+			[]string{`"pointer":"/link"`, "its fields are url, routine, execution, until, values, incognito, session"}, nil},
+		{"all faults at once", "POST", "/lessons/", "$admin", nil, `{"url": 1, "until": "x", "values": [], "incognito": null, "session": 1}`, 400,
+			[]string{`"pointer":"/url"`, `"pointer":"/until"`, `"pointer":"/values"`, `"pointer":"/incognito"`, "incognito must be true or false",
+				`"pointer":"/session"`}, nil},
 		{"no object", "POST", "/lessons/", "$admin", nil, `[]`, 400, nil, nil},
 		{"no JSON", "POST", "/lessons/", "$admin", map[string]string{"Content-Type": "text/plain"}, `{}`, 415, nil, nil},
 		{"an unknown parameter", "GET", "/lessons/?all=true", "$admin", nil, "", 400, []string{`"pointer":"/all"`}, nil},

@@ -53,7 +53,7 @@ const operationTypes = `E.g. {\"type\":\"click\",\"selector\":\"#go\"}. Types an
 func lessonTools() []builtin {
 	return []builtin{
 		{name: "start_lesson", title: "Open a page to teach a routine", scope: scopeTeach, destructive: true, openWorld: true, handle: (*Server).startLesson,
-			description: "Open a live page to work out a new routine step by step, or to mend a stored one: with routine, " +
+			description: "Open a live page to work out a new routine, or to mend a stored one: with routine, " +
 				"its operations run up to the one that failed (or until), and the page stays open there. Answers with the lesson's id and a snapshot. " +
 				"Then try_operation; save_lesson makes the routine.",
 			schema: `{"type":"object","properties":{"url":{"type":"string","description":"Where to begin; http or https"},` +
@@ -61,7 +61,8 @@ func lessonTools() []builtin {
 				`"execution":{"type":"string","description":"A failed run of it: stops before the operation that failed, with its values"},` +
 				`"until":{"type":"integer","minimum":0,"description":"How many operations of the routine to run"},` +
 				`"values":{"type":"object","description":"Values of its parameters by name"},` +
-				`"incognito":{"type":"boolean","description":"false: with the project's saved logins"}},"additionalProperties":false}`},
+				`"incognito":{"type":"boolean","description":"false: with saved logins"},` +
+				`"session":{"type":"string","description":"Saved session to start from; never changed"}},"additionalProperties":false}`},
 		{name: "take_snapshot", title: "Look at the page", scope: scopeTeach, readOnly: true,
 			nextSteps: lessonNextSteps, handle: (*Server).takeSnapshot,
 			description: "What is on the page now, as text: controls, headings, lists and tables, each line ending in | and the CSS selector to use in operations. " +
@@ -120,6 +121,7 @@ func (s *Server) startLesson(ctx context.Context, q mcp.CallToolRequest) *mcp.Ca
 		Until     *lenientInt                `json:"until"`
 		Values    map[string]json.RawMessage `json:"values"`
 		Incognito *lenientBool               `json:"incognito"`
+		Session   string                     `json:"session"`
 	}
 	if err := decode(q, &a); err != nil {
 		return s.builtinError(ctx, q.Params.Name, err)
@@ -129,7 +131,7 @@ func (s *Server) startLesson(ctx context.Context, q mcp.CallToolRequest) *mcp.Ca
 	}
 	r := s.startReporter(ctx, q, 0)
 	started, err := s.lessons.Start(ctx, wire.PrincipalOf(ctx), lesson.StartRequest{URL: a.URL, Routine: a.Routine, Execution: a.Execution,
-		Until: (*int)(a.Until), Values: a.Values, Incognito: (*bool)(a.Incognito), Progress: r.continuousProgress()})
+		Until: (*int)(a.Until), Values: a.Values, Incognito: (*bool)(a.Incognito), Session: a.Session, Progress: r.continuousProgress()})
 	r.stop()
 	if err != nil {
 		return s.builtinError(ctx, q.Params.Name, err)

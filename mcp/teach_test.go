@@ -35,6 +35,7 @@ func TestLessonTools(t *testing.T) {
 			lesson.StartRequest{Routine: id, Execution: "e1", Until: new(0), Incognito: new(false),
 				Values: map[string]json.RawMessage{"page": json.RawMessage(`"x"`), "n": json.RawMessage(`3`)}}, fake.started.Text()},
 		{"start_lesson", `{"routine":"unknown","incognito":true}`, lesson.StartRequest{Routine: "unknown", Incognito: new(true)}, fake.started.Text()},
+		{"start_lesson", `{"url":"https://shop.example/","session":"shop"}`, lesson.StartRequest{URL: "https://shop.example/", Session: "shop"}, fake.started.Text()},
 		{"take_snapshot", `{"lesson":"L"}`, about{"L", lesson.SnapshotRequest{}}, fake.snapshot.Text()},
 		{"take_snapshot", `{"lesson":"L","scope":"#a","find":"w","extract":"li","max_bytes":"900"}`,
 			about{"L", lesson.SnapshotRequest{Scope: "#a", Find: "w", Extract: "li", MaxBytes: 900}}, fake.snapshot.Text()},
@@ -71,7 +72,7 @@ func TestLessonToolsRefuseArguments(t *testing.T) {
 	fake := newFakeLessons()
 	c := connect(t, newTestServer(t).with(t, Config{Lessons: fake}).Server)
 	for _, row := range []struct{ tool, arguments, want string }{
-		{"start_lesson", `{"URl":1,"link":"x"}`, "valid are url, routine, execution, until, values, incognito"},
+		{"start_lesson", `{"URl":1,"link":"x"}`, "valid are url, routine, execution, until, values, incognito, session"},
 		{"start_lesson", `{"until":1.5}`, `"until" must be a whole number`},
 		{"list_network_requests", `{"id":1}`, "lesson is required"},
 		{"list_network_requests", `{"lesson":"L","id":"first"}`, `"id" must be a whole number`},

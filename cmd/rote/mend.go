@@ -104,6 +104,9 @@ func (c *mendCommand) print(started *lesson.Started, s streams) error {
 	if c.JSON {
 		return printJSON(s.out, started)
 	}
+	if started.SessionWarning != "" {
+		fmt.Fprintln(s.err, "Warning: "+started.SessionWarning+".")
+	}
 	if started.Failure == nil {
 		fmt.Fprintf(s.out, "All %d operations work.\n", len(started.Done))
 		return nil

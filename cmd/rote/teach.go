@@ -19,7 +19,8 @@ import (
 
 type teachCommand struct {
 	URL       string       `arg:"" optional:"" help:"Where the task begins."`
-	Incognito bool         `help:"Start without the saved logins of the project; --no-incognito or =false starts with them." default:"true" negatable:"" env:"-"`
+	Incognito *bool        `help:"Start without the saved logins of the project, as by default; --no-incognito or =false starts with them." negatable:"" env:"-"`
+	Session   string       `help:"Start from this saved session, which the saved routine gets; the lesson changes nothing in it." placeholder:"NAME" env:"-"`
 	Secret    []secretFlag `help:"Secret for fields and requests of hosts, as NAME@HOST[,HOST]=FILE. Repeatable." placeholder:"SECRET" sep:"none"`
 	JSON      bool         `name:"json" help:"Read a tool call as JSON from each line, and answer each with a line of JSON." env:"-"`
 }
@@ -56,8 +57,7 @@ func (c *teachCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 
 // startCall returns the call that starts the lesson.
 func (c *teachCommand) startCall() toolCall {
-	arguments := routine.RawJSON(lesson.StartRequest{URL: c.URL, Incognito: &c.Incognito})
-	return toolCall{"start_lesson", json.RawMessage(arguments)}
+	return toolCall{"start_lesson", routine.RawJSON(lesson.StartRequest{URL: c.URL, Incognito: c.Incognito, Session: c.Session})}
 }
 
 // readLines sends the lines of in, until it ends or ctx does.

@@ -99,7 +99,7 @@ func (f *fakeLessons) End(context.Context, routine.Principal, string) (lesson.In
 func teach(t *testing.T, f *fakeLessons, lines string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	c := teachCommand{URL: "https://shop.example/", Incognito: true}
+	c := teachCommand{URL: "https://shop.example/"}
 	err := c.serveLines(t.Context(), &lessonClient{lessons: f}, streams{in: strings.NewReader(lines), out: &out, err: io.Discard})
 	if !f.ended {
 		t.Errorf("%q: the lesson did not end", lines)
@@ -157,7 +157,7 @@ func TestTeachCommands(t *testing.T) {
 		if out, err := teach(t, f, line); err != nil {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}
-		want = append([]any{lesson.StartRequest{URL: "https://shop.example/", Incognito: new(true)}}, want...)
+		want = append([]any{lesson.StartRequest{URL: "https://shop.example/"}}, want...)
 		if diff := cmp.Diff(want, f.requests); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
@@ -334,5 +334,24 @@ func TestReadSecrets(t *testing.T) {
 	twice := flag("PIN@a.example=" + r.file("a", "one"))
 	if _, err := readSecrets([]secretFlag{twice, twice}, g); err == nil || !strings.Contains(err.Error(), "given twice") {
 		t.Error(err)
+	}
+}
+
+// The flags say what the lesson starts with.
+func TestTeachStartsWith(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                  `{"url":"https://shop.example/"}`,
+		"--incognito":       `{"url":"https://shop.example/","incognito":true}`,
+		"--no-incognito":    `{"url":"https://shop.example/","incognito":false}`,
+		"--incognito=false": `{"url":"https://shop.example/","incognito":false}`,
+		"--session shop":    `{"url":"https://shop.example/","session":"shop"}`,
+	} {
+		command, _, err := parse(append([]string{"teach", "https://shop.example/"}, strings.Fields(args)...), streams{out: io.Discard, err: io.Discard})
+		if err != nil {
+			t.Fatal(args, err)
+		}
+		if got := string(command.(*teachCommand).startCall().Arguments); got != want {
+			t.Errorf("%s starts with %s, want %s", args, got, want)
+		}
 	}
 }

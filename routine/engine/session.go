@@ -93,6 +93,10 @@ func (s *Session) done() Done {
 // Secrets returns the texts that must not be shown, in all their spellings.
 func (s *Session) Secrets() []string { return s.r.hidden.texts }
 
+// HideCookies hides also the values of those cookies of the saved session that the page was given
+// since the last operation.
+func (s *Session) HideCookies(ctx context.Context) { s.r.hideNewCookies(ctx) }
+
 // StoredSecret returns the text of a stored secret that an operation of the session has used,
 // to recognize it in what the page does. It must not be shown.
 func (s *Session) StoredSecret(ref routine.SecretReference) (string, bool) {

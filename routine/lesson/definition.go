@@ -55,6 +55,9 @@ func (l *lesson) assemble(q SaveRequest, base *routine.Routine) (*draft, error) 
 		d.definition = base.Definition
 		d.definition.Parameters = append([]routine.Parameter{}, base.Parameters...)
 	}
+	if l.newSession != "" {
+		d.definition.Session, d.definition.Incognito = l.newSession, false
+	}
 	d.fromSecret = map[string]string{}
 	for _, p := range l.parameters {
 		if g := l.given[p.Name]; g.from != "" {

@@ -9,6 +9,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/engine"
+	"rote/routine/service"
 )
 
 // livePage is the page of a lesson.
@@ -27,10 +28,18 @@ type lesson struct {
 	incognito bool
 	block     []string // routine.Definition.Block of the routine that is mended
 	createdAt time.Time
+	// newSession is the saved session that saving gives the routine; empty: a routine that is
+	// mended keeps its own, and a new one has none.
+	newSession string
 	// endedForIt is the id of the lesson that ended so that this one could be opened; empty
 	// if none did.
 	endedForIt string
 
+	// startsFrom is the saved session from which the page starts; empty: none.
+	startsFrom string
+	// sessionWarning says that nobody was logged in with that session when the last page was
+	// opened; empty: somebody was.
+	sessionWarning string
 	// page is nil while there is none. session runs operations on it; after the page is
 	// closed it still masks secrets.
 	page    livePage
@@ -149,7 +158,15 @@ const closeTime = 10 * time.Second
 // freshPage opens another page with the options of the lesson, which the caller closes, and
 // a session on it that hides the secrets of the lesson.
 func (l *lesson) freshPage(ctx context.Context) (livePage, *engine.Session, error) {
-	opened, err := l.lessons.service.OpenLessonPage(ctx, l.owner, l.incognito, l.block, l.lessons.total+closeTime)
+	start := service.LessonPage{Incognito: l.incognito, Block: l.block, Lifetime: l.lessons.total + closeTime}
+	if l.startsFrom != "" {
+		var err error
+		if start.Session, err = l.lessons.service.OpenLessonSession(ctx, l.owner, l.startsFrom, l.mendedRoutine); err != nil {
+			return nil, nil, err
+		}
+		l.sessionWarning = start.Session.Warning
+	}
+	opened, err := l.lessons.service.OpenLessonPage(ctx, l.owner, start)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,7 +175,7 @@ func (l *lesson) freshPage(ctx context.Context) (livePage, *engine.Session, erro
 		opened.Close()
 		return nil, nil, routine.Errorf(routine.CodeBrowserUnavailable, "this browser cannot describe its pages, as lessons need it")
 	}
-	session := engine.NewSession(page, l.lessons.service.LessonOptions(l.owner, l.lessons.secretsOf(l.owner)))
+	session := engine.NewSession(page, l.lessons.service.LessonOptions(l.owner, l.lessons.secretsOf(l.owner), start.Session))
 	if l.session != nil {
 		session.CopySecrets(l.session)
 	}
@@ -210,7 +227,7 @@ func (l *lesson) pageLost() *routine.Error {
 
 // info describes the lesson.
 func (l *lesson) info() Info {
-	i := Info{ID: l.id, State: l.state, Routine: l.mendedRoutine, Version: l.version, CreatedBy: l.owner.UserID, CreatedAt: l.createdAt,
+	i := Info{ID: l.id, State: l.state, Routine: l.mendedRoutine, Version: l.version, Session: l.startsFrom, CreatedBy: l.owner.UserID, CreatedAt: l.createdAt,
 		Operations: operations(l.kept, 1), Dropped: l.dropped, Saved: l.finished, EndsAt: l.closedAt.Add(keepTime)}
 	if len(l.remaining) > 0 {
 		i.Remaining = operations(l.remaining, len(l.kept)+1)

@@ -100,13 +100,13 @@ func (s *Lessons) Close() {
 // create makes an open lesson of p without a page yet. The caller uses it until release. If
 // too many lessons are open, the oldest lesson of p that is finished ends. CodeBusy if there is
 // none, CodeShuttingDown.
-func (s *Lessons) create(ctx context.Context, p routine.Principal, incognito bool, block []string) (
+func (s *Lessons) create(ctx context.Context, p routine.Principal, incognito bool, session string, block []string) (
 	_ context.Context, _ *lesson, release func(), _ error) {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &lesson{lessons: s, id: "Lesson_" + uuid.NewString(), owner: p, incognito: incognito, block: block, createdAt: s.now(),
-		given: map[string]givenValue{}}
+		newSession: session, startsFrom: session, given: map[string]givenValue{}}
 	if full, _ := s.full(p); full && !s.closed {
 		l.endedForIt = s.endFinished(p)
 	}

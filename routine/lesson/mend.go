@@ -22,7 +22,7 @@ func (s *Lessons) startMend(ctx context.Context, p routine.Principal, q StartReq
 	if q.Incognito != nil {
 		incognito = *q.Incognito
 	}
-	ctx, l, release, err := s.create(ctx, p, incognito, plan.definition.Block)
+	ctx, l, release, err := s.create(ctx, p, incognito && q.Session == "", q.Session, plan.definition.Block)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +48,12 @@ func (l *lesson) startMend(ctx context.Context, plan *mendPlan, q StartRequest) 
 	if _, _, err := l.valuesOf(operations[:plan.until]); err != nil {
 		return nil, err
 	}
+	if !l.incognito && l.newSession == "" {
+		var err error
+		if l.startsFrom, err = l.sessionOf(plan.definition); err != nil {
+			return nil, err
+		}
+	}
 	if err := l.openPage(ctx); err != nil {
 		return nil, err
 	}
@@ -58,7 +64,7 @@ func (l *lesson) startMend(ctx context.Context, plan *mendPlan, q StartRequest) 
 	if err != nil {
 		return nil, err
 	}
-	started := &Started{Done: done, Failure: plan.failure(), Ended: l.endedForIt, idle: l.lessons.idle}
+	started := &Started{Done: done, Failure: plan.failure(), SessionWarning: l.sessionWarning, Ended: l.endedForIt, idle: l.lessons.idle}
 	if plan.routine.Version != plan.version {
 		started.Newest = plan.routine.Version
 	}

@@ -131,6 +131,7 @@ func (l *lesson) settle(ctx context.Context) time.Duration {
 	if err != nil {
 		return 0 // the page is busy
 	}
+	l.session.HideCookies(ctx)
 	return quiet
 }
 

@@ -20,6 +20,9 @@ func (s *Lessons) Start(ctx context.Context, p routine.Principal, q StartRequest
 	if err := s.service.MayTeach(p); err != nil {
 		return nil, err
 	}
+	if err := q.checkSession(); err != nil {
+		return nil, err
+	}
 	switch mends := q.Routine != "" || q.Execution != ""; {
 	case mends && q.URL != "":
 		return nil, routine.Errorf(routine.CodeInvalid, "give either url or routine")
@@ -28,7 +31,7 @@ func (s *Lessons) Start(ctx context.Context, p routine.Principal, q StartRequest
 	case q.URL == "":
 		return nil, routine.Errorf(routine.CodeInvalid, "url is required: where the lesson begins; or routine, to mend one")
 	}
-	ctx, l, release, err := s.create(ctx, p, q.Incognito == nil || *q.Incognito, nil)
+	ctx, l, release, err := s.create(ctx, p, q.Session == "" && (q.Incognito == nil || *q.Incognito), q.Session, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +67,7 @@ func (l *lesson) start(ctx context.Context, p routine.Principal, q StartRequest)
 	if err != nil {
 		seen = nil // the page is busy: the author can look at it later
 	}
-	return &Started{Info: l.lessons.describe(l), Done: steps, Snapshot: seen, Ended: l.endedForIt, idle: l.lessons.idle}, nil
+	return &Started{Info: l.lessons.describe(l), Done: steps, Snapshot: seen, SessionWarning: l.sessionWarning, Ended: l.endedForIt, idle: l.lessons.idle}, nil
 }
 
 // callTime bounds the operations of one call. It is below the time after which clients of

@@ -342,6 +342,7 @@ func (s *Started) Text() string {
 		text += " Operations: " + strings.Join(done, " · ")
 	}
 	a.line("%s", text)
+	a.savedSession(s)
 	if s.Ended != "" {
 		a.line("%s, which was saved, was ended to open this one.", s.Ended)
 	}

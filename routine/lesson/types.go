@@ -32,8 +32,10 @@ type Info struct {
 	ID    string `json:"lesson"`
 	State State  `json:"state"`
 	// Routine and Version are those of the routine that is mended.
-	Routine   string    `json:"routine,omitempty"`
-	Version   int       `json:"version,omitempty"`
+	Routine string `json:"routine,omitempty"`
+	Version int    `json:"version,omitempty"`
+	// Session is the saved session from which the page starts; empty: none.
+	Session   string    `json:"session,omitempty"`
 	CreatedBy string    `json:"created_by"`
 	CreatedAt time.Time `json:"created_at"`
 	// EndsAt is when the lesson ends if nothing is asked of it before.
@@ -78,6 +80,10 @@ type StartRequest struct {
 	Values    map[string]json.RawMessage `json:"values,omitempty"`
 	// Incognito false starts with the project's saved cookies and storage. nil: true.
 	Incognito *bool `json:"incognito,omitempty"`
+	// Session is the name of the saved session from which the lesson's pages start, and that the
+	// saved routine has. The lesson changes nothing in it. Empty: that of the routine that is
+	// mended, unless Incognito is true, or none.
+	Session string `json:"session,omitempty"`
 	// Progress, if not nil, is called before each operation.
 	Progress func(routine.Progress) `json:"-"`
 }
@@ -91,6 +97,8 @@ type Started struct {
 	// Newest is the newest version of the routine that is mended, if that is not the one
 	// whose operations were done.
 	Newest int `json:"newest_version,omitempty"`
+	// SessionWarning says that nobody is logged in with the lesson's session, and what to do.
+	SessionWarning string `json:"session_warning,omitempty"`
 	// Ended is the id of a saved lesson that was ended to open this one.
 	Ended string `json:"ended_lesson,omitempty"`
 	// Failure and Candidates are there if a routine is mended.

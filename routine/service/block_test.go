@@ -33,7 +33,7 @@ func TestBlockReachesThePage(t *testing.T) {
 	if records[1].BlockedRequests != nil || len(e.Result.Warnings) > 0 {
 		t.Errorf("%v, warnings %q", records[1].BlockedRequests, e.Result.Warnings)
 	}
-	page, err := s.OpenLessonPage(t.Context(), routine.Principal{UserID: "ann"}, true, []string{"font"}, 0)
+	page, err := s.OpenLessonPage(t.Context(), routine.Principal{UserID: "ann"}, service.LessonPage{Incognito: true, Block: []string{"font"}})
 	if err != nil {
 		t.Fatal(err)
 	}
