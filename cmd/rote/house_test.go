@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"routine/totp":   {},
 
 	"routine/browserstate": {"routine"},
-	"routine/service":      {"routine", "routine/browserstate", "routine/cron", "routine/definition", "routine/engine", "routine/jobs",
+	"routine/service": {"routine", "routine/browserstate", "routine/cron", "routine/definition", "routine/engine", "routine/jobs",
 		"routine/pattern", "routine/selector", "routine/totp"},
 
 	// The parts of a lesson that know no lesson.
