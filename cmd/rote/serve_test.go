@@ -182,16 +182,18 @@ func TestStoppedServerInterruptsLongRuns(t *testing.T) {
 	endedInOrder(t, r, s, <-answered)
 }
 
-// The page of /docs works in a browser that gets nothing but what rote serves.
+// The page of /docs works in a browser that gets nothing but what rote serves. It is a heavy
+// page: beside two busy processes a click on it takes more than ten seconds.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	r := newRote(t)
+	r.life = 3 * testTime
 	s := r.serve()
 	file := r.file("docs.json", `{"name":"docs","description":"Opens one call in the docs.","operations":[
 		{"type":"navigate","url":"`+s.url+`/docs"},
-		{"type":"click","selector":"#operations-routines-executeRoutine .opblock-summary-control"},
+		{"type":"click","selector":"#operations-routines-executeRoutine .opblock-summary-control","timeout_ms":60000},
 		{"type":"return_html","scope":"element","selector":"#operations-routines-executeRoutine .opblock-body:has(.opblock-description-wrapper):has(.opblock-section-request-body pre)"}]}`)
-	out, log, code := r.run("run", file, "--allow-host", strings.TrimPrefix(s.url, "http://"))
+	out, log, code := r.run("run", file, "--timeout", "120s", "--allow-host", strings.TrimPrefix(s.url, "http://"))
 	if code != 0 || !strings.Contains(out, "Runs the routine and answers when it has ended") || !strings.Contains(out, "timeout_seconds") {
 		t.Fatalf("exit %d:\n%s\n%s", code, out, log)
 	}
