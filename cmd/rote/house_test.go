@@ -68,9 +68,10 @@ var arrows = map[string][]string{
 		"routine/keyboard", "routine/selector", "routine/spelling"},
 
 	// The front ends, which are independent of each other, and the program.
-	"httpapi":  {"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
-	"mcp/wire": {"routine"},
-	"mcp":      {"mcp/wire", "routine", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
+	"httpapi":         {"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
+	"httpapi/console": {},
+	"mcp/wire":        {"routine"},
+	"mcp":             {"mcp/wire", "routine", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
 	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "browser/window",
 		"cmd/rote/practice", "httpapi", "mcp", "mcp/wire",
 		"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/postgres", "routine/provider",
