@@ -48,7 +48,7 @@ type caller struct {
 }
 
 func newCaller(s *Server, e *entry) *caller {
-	return &caller{server: s, id: e.id, name: e.name, tool: e.tool, readOnly: e.readOnly, operations: e.operations, parameters: e.parameters}
+	return &caller{server: s, id: e.id, name: e.name, tool: e.tool.Name, readOnly: e.tool.Annotations.ReadOnly, operations: e.operations, parameters: e.parameters}
 }
 
 // handle answers a call of the tool. It never returns an error: mcp-go would send

@@ -12,6 +12,7 @@ import (
 	"rote/routine/routinetest/optional"
 	"rote/routine/routinetest/seeded"
 	"rote/routine/service"
+	"rote/routine/tool"
 )
 
 // oddName is a name that an author might give: words of any script, signs,
@@ -74,12 +75,12 @@ func TestManyOddNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := map[string]bool{}
-		for _, tool := range list.Tools {
-			id, ofRoutine := tool.Meta["rote/routine-id"].(string)
-			if ofRoutine && (names[id] != tool.Name || seen[tool.Name] || !toolNames.MatchString(tool.Name) || len(tool.Name) > 40) {
-				t.Fatalf("start %d: %s is %q, was %q", start, id, tool.Name, names[id])
+		for _, listed := range list.Tools {
+			id, ofRoutine := listed.Meta["rote/routine-id"].(string)
+			if ofRoutine && (names[id] != listed.Name || seen[listed.Name] || !tool.ValidName(listed.Name) || len(listed.Name) > 40) {
+				t.Fatalf("start %d: %s is %q, was %q", start, id, listed.Name, names[id])
 			}
-			seen[tool.Name] = true
+			seen[listed.Name] = true
 		}
 		if len(list.Tools) != n+len(runTools()) {
 			t.Errorf("start %d: %d tools", start, len(list.Tools))

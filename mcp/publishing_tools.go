@@ -10,6 +10,7 @@ import (
 	"rote/mcp/wire"
 	"rote/routine"
 	"rote/routine/service"
+	"rote/routine/tool"
 )
 
 const expectedArgument = `"expected_version":{"type":"integer","minimum":1,"description":"Fail if the routine is at another version"}`
@@ -147,7 +148,7 @@ func (s *Server) routineID(ctx context.Context, key string) string {
 			return r.id
 		}
 	}
-	if strings.HasPrefix(key, "Routine_") || !toolNames.MatchString(key) {
+	if strings.HasPrefix(key, "Routine_") || !tool.ValidName(key) {
 		return key
 	}
 	id, err := s.service.ToolOwner(ctx, p, key)

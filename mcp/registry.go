@@ -189,11 +189,11 @@ func (r *registry) selectListed(entries []*entry) (listed, unusable []*entry) {
 	r.viewMu.Lock()
 	defer r.viewMu.Unlock()
 	slices.SortFunc(entries, func(a, b *entry) int {
-		return cmp.Or(cmp.Compare(b.updatedAt, a.updatedAt), cmp.Compare(a.tool, b.tool))
+		return cmp.Or(cmp.Compare(b.updatedAt, a.updatedAt), cmp.Compare(a.tool.Name, b.tool.Name))
 	})
 	r.routines, r.byKey = entries, make(map[string]*entry, 2*len(entries))
 	for _, e := range entries {
-		r.byKey[e.tool], r.byKey[e.id] = e, e
+		r.byKey[e.tool.Name], r.byKey[e.id] = e, e
 	}
 	maps.DeleteFunc(r.lastUsed, func(id string, _ time.Time) bool { return r.byKey[id] == nil })
 	byUse := slices.Clone(entries)
@@ -206,7 +206,7 @@ func (r *registry) selectListed(entries []*entry) (listed, unusable []*entry) {
 		size := e.listedSize()
 		fits := len(listed) < r.server.maxListed && size <= room
 		switch {
-		case !fits && r.pendingLookups[e.tool] == 0:
+		case !fits && r.pendingLookups[e.tool.Name] == 0:
 		case r.unlistable(e) != nil:
 			unusable = append(unusable, e)
 		default:
@@ -221,8 +221,8 @@ func (r *registry) selectListed(entries []*entry) (listed, unusable []*entry) {
 
 // unlistable returns the reason why a routine cannot be a tool, or nil.
 func (r *registry) unlistable(e *entry) error {
-	if _, taken := r.server.ownTools[e.tool]; taken {
-		return fmt.Errorf("%s is a tool of the service's own", e.tool)
+	if _, taken := r.server.ownTools[e.tool.Name]; taken {
+		return fmt.Errorf("%s is a tool of the service's own", e.tool.Name)
 	}
 	return e.unlistable()
 }
@@ -282,14 +282,14 @@ func (r *registry) publish(ctx context.Context, list, unusable []*entry) {
 	var removed, gone []string // names of tools, URIs of resources
 	current := make(map[string]publishedState, len(list)+len(unusable))
 	for _, e := range unusable {
-		current[e.tool] = publishedState{revision{e.id, e.version, e.updatedAt}, false}
-		if r.known[e.tool] != current[e.tool] {
-			r.server.log.WarnContext(ctx, "routine cannot be a tool", "routine_id", e.id, "tool", e.tool, "error", r.unlistable(e))
+		current[e.tool.Name] = publishedState{revision{e.id, e.version, e.updatedAt}, false}
+		if r.known[e.tool.Name] != current[e.tool.Name] {
+			r.server.log.WarnContext(ctx, "routine cannot be a tool", "routine_id", e.id, "tool", e.tool.Name, "error", r.unlistable(e))
 		}
 	}
 	for _, e := range list {
-		current[e.tool] = publishedState{revision{e.id, e.version, e.updatedAt}, true}
-		if r.known[e.tool] != current[e.tool] {
+		current[e.tool.Name] = publishedState{revision{e.id, e.version, e.updatedAt}, true}
+		if r.known[e.tool.Name] != current[e.tool.Name] {
 			resources = append(resources, r.server.routineResource(e))
 			added = append(added, server.ServerTool{Tool: e.toTool(), Handler: newCaller(r.server, e).handle})
 		}

@@ -173,8 +173,8 @@ func routineURI(id string) string { return "routine://" + id }
 func (s *Server) routineResource(e *entry) server.ServerResource {
 	uri := routineURI(e.id)
 	name := truncate(routine.OneLine(e.name), 80)
-	if name != e.tool { // names must be unique, for clients and for the paging of lists
-		name += " (" + e.tool + ")"
+	if name != e.tool.Name { // names must be unique, for clients and for the paging of lists
+		name += " (" + e.tool.Name + ")"
 	}
 	return server.ServerResource{
 		Resource: mcp.NewResource(uri, name, mcp.WithMIMEType(jsonType), mcp.WithResourceDescription(truncate(routine.OneLine(e.authorDescription), 200))),
@@ -238,7 +238,7 @@ func (c completion) routines(ctx context.Context, prefix string) (*mcp.Completio
 		return completionOf(ids), nil
 	}
 	for _, r := range o.registry.lastChangedFirst() {
-		if strings.HasPrefix(r.id, prefix) || strings.HasPrefix(r.tool, prefix) {
+		if strings.HasPrefix(r.id, prefix) || strings.HasPrefix(r.tool.Name, prefix) {
 			ids = append(ids, r.id)
 		}
 	}

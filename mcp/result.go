@@ -198,6 +198,9 @@ func (a *answer) restCall(whole json.RawMessage, first []int) *nextCall {
 // [routine.PlainText].
 func clean(s string) string { return routine.PlainText(s) }
 
+// truncate is [routine.Shorten].
+func truncate(s string, n int) string { return routine.Shorten(s, n) }
+
 // cleanData removes control characters from page data and replaces bytes that are
 // not UTF-8. Other invisible characters can be part of the data.
 func cleanData(s string) string {

@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -9,13 +11,15 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"rote/routine"
+	"rote/routine/definition"
 	"rote/routine/operation"
+	"rote/routine/tool"
 )
 
 const (
-	// maxToolSchema limits the input schema of a listed tool, in bytes. A routine
-	// with a larger one is called with run_routine.
-	maxToolSchema = 16 << 10
+	// maxResultSize is published for clients that would otherwise cut results off. It
+	// exceeds maxResult, because clients escape the JSON once more.
+	maxResultSize = 100000
 	// maxDescribedSteps limits the operations that describe_routine lists, in
 	// bytes; maxOperations limits their number.
 	maxDescribedSteps = 8 << 10
@@ -32,29 +36,24 @@ const (
 // entry has what is needed to publish, find and describe a routine. It does not
 // hold the definition, which may be large.
 type entry struct {
-	id, tool, name    string
+	id, name          string
+	tool              *tool.Tool
 	authorDescription string // the author's description
-	description       string // of the tool
 	version           int
 	updatedAt         int64
 	status            routine.Status
-	readOnly          bool
 	operations        int
-	steps             []string // what the first operations do
-	result            string   // what a call returns
-	parameters        []string // the first names
-	schema            json.RawMessage
-	schemaErr         error        // why there is no schema
+	steps             []string     // what the first operations do
+	parameters        []string     // the first names
 	unlistable        func() error // why it cannot be a tool
 	searchText        string       // what a search looks at, in lower case
 	described         func() []byte
 }
 
 func newEntry(r *routine.Routine) *entry {
-	e := &entry{id: r.ID, tool: r.ToolName, name: clean(r.Name), authorDescription: truncate(clean(r.Description), maxAuthorDescription),
-		description: toolDescription(&r.Definition), version: r.Version,
-		updatedAt: r.UpdatedAt, status: r.Status, readOnly: operation.ReadOnly(r.Operations), operations: len(r.Operations), steps: operationSummaries(r.Operations),
-		result: strings.TrimPrefix(resultShape(&r.Definition), "Result: "), searchText: searchTextOf(r)}
+	e := &entry{id: r.ID, name: clean(r.Name), tool: tool.Of(r), authorDescription: truncate(clean(r.Description), maxAuthorDescription),
+		version: r.Version, updatedAt: r.UpdatedAt, status: r.Status,
+		operations: len(r.Operations), steps: operationSummaries(r.Operations), searchText: searchTextOf(r)}
 	for i, p := range r.Parameters {
 		if i == maxNamedParameters {
 			e.parameters = append(e.parameters, fmt.Sprintf("and %d more", len(r.Parameters)-i))
@@ -62,19 +61,14 @@ func newEntry(r *routine.Routine) *entry {
 		}
 		e.parameters = append(e.parameters, p.Name)
 	}
-	e.schema, e.schemaErr = inputSchema(r.Parameters)
 	e.described = sync.OnceValue(e.describe)
-	e.unlistable = sync.OnceValue(e.checkTool)
-	if len(e.schema) > maxToolSchema {
+	e.unlistable = sync.OnceValue(e.tool.Check)
+	if errors.Is(e.tool.SchemaError(), tool.ErrTooLarge) {
 		schema, note := shortSchema(r.Parameters)
-		e.schema, e.schemaErr = nil, errTooLargeForATool
 		e.described = func() []byte { return e.describeWith(schema, note) }
 	}
 	return e
 }
-
-// errTooLargeForATool is the schemaErr of a routine whose schema is too large.
-var errTooLargeForATool = fmt.Errorf("the schema of its parameters has more than %d bytes", maxToolSchema)
 
 // operationSummaries returns a line for each of the first operations.
 func operationSummaries(operations []routine.Operation) []string {
@@ -109,30 +103,42 @@ func searchTextOf(r *routine.Routine) string {
 	return strings.ToLower(b.String())
 }
 
-// checkTool returns the reason why the routine cannot be a tool, or nil. Clients
-// that cannot read one tool may drop the whole list.
-func (e *entry) checkTool() error {
-	if !toolNames.MatchString(e.tool) {
-		return fmt.Errorf("%q is no tool name that clients take", e.tool)
-	}
-	if e.schemaErr != nil {
-		return e.schemaErr
-	}
-	return checkCompiles(e.schema)
-}
-
-// toTool returns the tool that the routine is published as. The name of the tool
-// never changes, so that clients with an older list can still call it.
+// toTool returns the tool that the routine is published as.
 func (e *entry) toTool() mcp.Tool {
-	t := mcp.NewToolWithRawSchema(e.tool, e.description, e.schema)
-	t.Title = routine.OneLine(e.name)
-	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: new(e.readOnly), DestructiveHint: new(!e.readOnly), OpenWorldHint: new(true)}
+	t := mcp.NewToolWithRawSchema(e.tool.Name, e.tool.Description, e.tool.InputSchema)
+	t.Title = e.tool.Title
+	hints := &e.tool.Annotations
+	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &hints.ReadOnly, DestructiveHint: &hints.Destructive, OpenWorldHint: &hints.OpenWorld}
 	t.Meta = mcp.NewMetaFromMap(map[string]any{"rote/routine-id": e.id, "rote/version": e.version, "anthropic/maxResultSizeChars": maxResultSize})
 	return t
 }
 
 // listedSize returns about how many bytes the tool takes in a list.
-func (e *entry) listedSize() int { return len(e.schema) + len(e.description) + 512 }
+func (e *entry) listedSize() int { return len(e.tool.InputSchema) + len(e.tool.Description) + 512 }
+
+// shortSchema returns a schema of at most tool.MaxSchema bytes for parameters whose
+// schema is larger: without descriptions and values, and if necessary of the first
+// parameters only. note says what is missing.
+func shortSchema(parameters []routine.Parameter) (schema json.RawMessage, note string) {
+	const advice = "This routine has too many parameters to be a tool of its own: call it with run_routine. "
+	bare := func(_ *routine.Parameter, s *definition.Schema) {
+		*s = definition.Schema{Type: s.Type, Format: s.Format, Items: s.Items}
+	}
+	for n := min(len(parameters), tool.MaxSchema/len(`"p":{"type":"string"},`)); ; n /= 2 {
+		schema, err := definition.ParametersSchema(parameters[:n], bare)
+		if err != nil {
+			return routine.RawJSON(err.Error()), ""
+		}
+		switch {
+		case len(schema) > tool.MaxSchema:
+			continue
+		case n == len(parameters):
+			return schema, advice + "parameters leaves out their descriptions and rules."
+		}
+		schema = append(bytes.TrimSuffix(schema, []byte(`,"additionalProperties":false}`)), '}')
+		return schema, advice + fmt.Sprintf("parameters shows the first %d of %d, without their descriptions and rules.", n, len(parameters))
+	}
+}
 
 // routineDescription is the result of describe_routine.
 type routineDescription struct {
@@ -151,23 +157,23 @@ type routineDescription struct {
 }
 
 func (e *entry) describe() []byte {
-	if e.schemaErr != nil {
-		return e.describeWith(routine.RawJSON(e.schemaErr.Error()), "") // an older row: its schema is no tool's
+	if err := e.tool.SchemaError(); err != nil {
+		return e.describeWith(routine.RawJSON(err.Error()), "") // an older row: its schema is no tool's
 	}
-	return e.describeWith(e.schema, "")
+	return e.describeWith(e.tool.InputSchema, "")
 }
 
 func (e *entry) describeWith(schema json.RawMessage, note string) []byte {
-	return routine.RawJSON(routineDescription{ID: e.id, Tool: e.tool, Name: e.name, Description: e.authorDescription, Status: e.status,
-		Version: e.version, ReadOnly: e.readOnly,
-		Note: note, Parameters: schema, Operations: e.steps, Result: e.result})
+	return routine.RawJSON(routineDescription{ID: e.id, Tool: e.tool.Name, Name: e.name, Description: e.authorDescription, Status: e.status,
+		Version: e.version, ReadOnly: e.tool.Annotations.ReadOnly,
+		Note: note, Parameters: schema, Operations: e.steps, Result: e.tool.Result})
 }
 
 // describedValue returns the result of described as a value.
 func (e *entry) describedValue() routineDescription {
 	var d routineDescription
 	if err := json.Unmarshal(e.described(), &d); err != nil {
-		d = routineDescription{ID: e.id, Tool: e.tool, Name: e.name} // what was encoded here can be decoded
+		d = routineDescription{ID: e.id, Tool: e.tool.Name, Name: e.name} // what was encoded here can be decoded
 	}
 	return d
 }

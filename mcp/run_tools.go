@@ -63,7 +63,7 @@ type searchHit struct {
 }
 
 func (e *entry) searchHit() searchHit {
-	return searchHit{e.id, e.tool, truncate(routine.OneLine(e.name), 100), truncate(routine.OneLine(e.authorDescription), 200), e.readOnly, nil}
+	return searchHit{e.id, e.tool.Name, truncate(routine.OneLine(e.name), 100), truncate(routine.OneLine(e.authorDescription), 200), e.tool.Annotations.ReadOnly, nil}
 }
 
 func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {
@@ -206,7 +206,7 @@ func (s *Server) getExecution(ctx context.Context, q mcp.CallToolRequest) *mcp.C
 	c := &caller{server: s, id: e.RoutineID, name: e.RoutineName}
 	if o, err := s.organization(wire.PrincipalOf(ctx)); err == nil {
 		r := o.registry.find(e.RoutineID)
-		c.readOnly = r != nil && r.readOnly
+		c.readOnly = r != nil && r.tool.Annotations.ReadOnly
 	}
 	wanted := dataRange{Path: a.Path, Offset: max(int(a.Offset), 0), Limit: max(int(a.Limit), 0), RestOf: a.RestOf}
 	if a.TextOffset != nil {

@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rote/routine"
+	"rote/routine/tool"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -114,4 +117,39 @@ func TestToolsUseOnlyWhatClientsAccept(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What is listed is what package tool describes, so that other front ends can show it.
+func TestListedToolsAreThoseOfPackageTool(t *testing.T) {
+	h := newTestServer(t)
+	want := map[string]any{}
+	for _, d := range published {
+		r := create(t, h.service, ann, d)
+		want[r.ToolName] = jsonValue(t, routine.RawJSON(tool.Of(r)))
+	}
+	p := initialized(t, h.Server)
+	p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	var list struct{ Tools []map[string]any }
+	if err := json.Unmarshal(p.result("1").Result, &list); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]any{}
+	for _, listed := range list.Tools {
+		if _, ofRoutine := listed["_meta"]; ofRoutine {
+			delete(listed, "_meta")
+			got[listed["name"].(string)] = listed
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(want) != len(published) {
+		t.Errorf("(-package tool +tools/list):\n%s", diff)
+	}
+}
+
+// jsonValue returns a JSON text as a value.
+func jsonValue(t *testing.T, text []byte) (v any) {
+	t.Helper()
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

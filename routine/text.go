@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Masked replaces secret values in what is shown or stored.
@@ -23,6 +24,15 @@ func Truncate(s string, n int) string {
 		n--
 	}
 	return s
+}
+
+// Shorten returns s, or as much of it as fits into n characters together with the ellipsis
+// that marks the end.
+func Shorten(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return Truncate(s, max(n-1, 0))
 }
 
 // OneLine replaces each run of white space and control characters, which a terminal

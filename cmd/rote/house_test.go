@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 		"routine/sanitize"},
 	"routine/definition": {"routine", "routine/javascript", "routine/operation", "routine/pattern", "routine/placeholder",
 		"routine/selector", "schemas"},
+	"routine/tool":     {"routine", "routine/definition", "routine/operation"},
 	"routine/requests": {"routine", "routine/operation", "routine/placeholder"},
 
 	"routine/engine": {"routine", "routine/operation", "routine/placeholder", "routine/spelling"},
@@ -71,7 +72,8 @@ var arrows = map[string][]string{
 	"httpapi":         {"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
 	"httpapi/console": {},
 	"mcp/wire":        {"routine"},
-	"mcp":             {"mcp/wire", "routine", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
+	"mcp": {"mcp/wire", "routine", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "routine/tool",
+		"schemas"},
 	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "browser/window",
 		"cmd/rote/practice", "httpapi", "mcp", "mcp/wire",
 		"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/postgres", "routine/provider",

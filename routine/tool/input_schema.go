@@ -1,4 +1,4 @@
-package mcp
+package tool
 
 import (
 	"bytes"
@@ -33,30 +33,6 @@ func inputSchema(parameters []routine.Parameter) (json.RawMessage, error) {
 	return definition.ParametersSchema(parameters, describeProperty)
 }
 
-// shortSchema returns a schema of at most maxToolSchema bytes for parameters whose
-// schema is larger: without descriptions and values, and if necessary of the first
-// parameters only. note says what is missing.
-func shortSchema(parameters []routine.Parameter) (schema json.RawMessage, note string) {
-	const advice = "This routine has too many parameters to be a tool of its own: call it with run_routine. "
-	bare := func(_ *routine.Parameter, s *definition.Schema) {
-		*s = definition.Schema{Type: s.Type, Format: s.Format, Items: s.Items}
-	}
-	for n := min(len(parameters), maxToolSchema/len(`"p":{"type":"string"},`)); ; n /= 2 {
-		schema, err := definition.ParametersSchema(parameters[:n], bare)
-		if err != nil {
-			return routine.RawJSON(err.Error()), ""
-		}
-		switch {
-		case len(schema) > maxToolSchema:
-			continue
-		case n == len(parameters):
-			return schema, advice + "parameters leaves out their descriptions and rules."
-		}
-		schema = append(bytes.TrimSuffix(schema, []byte(`,"additionalProperties":false}`)), '}')
-		return schema, advice + fmt.Sprintf("parameters shows the first %d of %d, without their descriptions and rules.", n, len(parameters))
-	}
-}
-
 // checkCompiles checks that a text is a valid JSON Schema. mcp-go does not: one
 // invalid schema would make the whole list of tools fail. The keywords of
 // parameters mean the same in draft 7, which compiles in half the time.
@@ -76,15 +52,15 @@ func checkCompiles(schema []byte) error {
 func describeProperty(p *routine.Parameter, s *definition.Schema) {
 	example := ""
 	if len(s.Examples) > 0 && len(s.Examples[0]) <= maxExample {
-		example = clean(routine.OneLine(string(s.Examples[0])))
+		example = routine.PlainText(routine.OneLine(string(s.Examples[0])))
 	}
 	s.Examples, s.WriteOnly = nil, false
 	notes := strings.Join(s.Notes, " ")
-	text := truncate(routine.OneLine(clean(p.Description)), max(maxPropertyDescription-len([]rune(notes))-2, 0)) // a full stop and a blank
+	text := routine.Shorten(routine.OneLine(routine.PlainText(p.Description)), max(maxPropertyDescription-len([]rune(notes))-2, 0)) // a full stop and a blank
 	if text != "" && notes+example != "" && !strings.ContainsAny(text[len(text)-1:], ".!?") && !strings.HasSuffix(text, "…") {
 		text += "."
 	}
-	s.Description = truncate(strings.TrimSpace(text+" "+notes), maxPropertyDescription)
+	s.Description = routine.Shorten(strings.TrimSpace(text+" "+notes), maxPropertyDescription)
 	if example != "" {
 		s.Description = strings.TrimSpace(s.Description + " Example: " + example)
 	}
