@@ -1,6 +1,7 @@
 package chromium
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -165,5 +166,32 @@ func TestLessConfinement(t *testing.T) {
 	startBrowser(t, &Launcher{Warn: func(lacks string, why error) { said = append(said, lacks+" because "+why.Error()) }})
 	if len(said) != 1 || !strings.Contains(said[0], "runs as root") || !strings.Contains(said[0], closed+" is closed to other users") {
 		t.Fatal(said)
+	}
+}
+
+// A browser starts also where the temporary directory has a path that is longer than that of a
+// socket may be: full Chromium makes one there.
+func TestLongTemporaryDirectory(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("a", 100))
+	for _, dir := range []string{filepath.Dir(long), long} { // also for a user of the browser's own
+		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("TMPDIR", long)
+	for _, name := range []string{"", "/usr/lib/chromium/chromium"} {
+		path, err := Find(name)
+		if err != nil && name != "" {
+			t.Log(err) // there is no full Chromium
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := (&Launcher{Warn: func(lacks string, _ error) { t.Log(lacks) }}).Start(testContext(t), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Close()
 	}
 }

@@ -156,7 +156,21 @@ func (c confinement) environment(dir string) []string {
 	if c.window != nil {
 		return c.window.environment(dir, c.user != nil)
 	}
-	return []string{"HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "TZ=" + os.Getenv("TZ")}
+	return []string{"HOME=" + dir, "TMPDIR=" + temporaryOf(dir), "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "TZ=" + os.Getenv("TZ")}
+}
+
+// maxSocketDir is the length of the longest path in which full Chromium can make its socket. The
+// path of a socket has at most 103 bytes on macOS, and 107 on Linux.
+const maxSocketDir = 103 - len("/org.chromium.Chromium.XXXXXX/SingletonSocket")
+
+// temporaryOf returns the directory for the temporary files of a browser whose own directory, in
+// which it runs, is dir. Where its path is too long for a socket, full Chromium would not start:
+// there it gets the relative path.
+func temporaryOf(dir string) string {
+	if len(dir) > maxSocketDir {
+		return "."
+	}
+	return dir
 }
 
 // Close kills the process group, waits for it and removes its profile. It may

@@ -41,7 +41,7 @@ func (w *Window) flags(profile string, sandbox bool) []string {
 // itself is configured, because some are secrets. A user of its own gets a home of its own.
 func (w *Window) environment(home string, ownUser bool) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "ROTE_") })
-	env = append(env, "TMPDIR="+home)
+	env = append(env, "TMPDIR="+temporaryOf(home))
 	if ownUser {
 		env = append(env, "HOME="+home)
 	}
