@@ -47,7 +47,7 @@ func (p *page) Describe(ctx context.Context, selector string, use routine.Elemen
 	defer cancel()
 	first, err := p.describeIn(bounded, p.frames.top, asked)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		p.terminateScript()
+		p.interruptScript(ctx)
 		bounded, cancel = context.WithTimeout(ctx, p.b.outlineTime)
 		defer cancel()
 		first, err = p.describeIn(bounded, p.frames.top, asked)

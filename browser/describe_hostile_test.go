@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -42,19 +43,25 @@ func TestDescribeOnHostilePages(t *testing.T) {
 			t.Parallel()
 			p := openPage(t, site(t, map[string]any{"/": html})+"/")
 			for selector, use := range map[string]routine.ElementUse{"#b": routine.UseClick, "#i": routine.UseText} {
-				d, err := p.Describe(testContext(t), selector, use, []string{"s3cret"})
+				d, err := onceIdle(testContext(t), func(ctx context.Context) (routine.ElementDescription, error) {
+					return p.Describe(ctx, selector, use, []string{"s3cret"})
+				})
 				if err != nil || d.Matches != 1 || d.Selector == "" {
 					t.Errorf("%s: %+v %v", selector, d, err)
 				}
 				checkBounded(t, d, maxDescribed)
 			}
-			found, err := p.FindElements(testContext(t), routine.ElementQuery{Use: routine.UseClick, Lost: "#bb", Alternatives: []string{"#b"},
-				Target: routine.Target{Role: "button", Name: "Go", Near: "x"}})
+			found, err := onceIdle(testContext(t), func(ctx context.Context) ([]routine.FoundElement, error) {
+				return p.FindElements(ctx, routine.ElementQuery{Use: routine.UseClick, Lost: "#bb", Alternatives: []string{"#b"},
+					Target: routine.Target{Role: "button", Name: "Go", Near: "x"}})
+			})
 			if err != nil || len(found) == 0 || found[0].Alternative != 0 {
 				t.Errorf("%+v %v", found, err)
 			}
 			checkBounded(t, found, maxFoundJSON)
-			if _, err := p.Nearest(testContext(t), routine.Inspection{Use: routine.UseClick, Selector: "#bb"}); err != nil {
+			if _, err := onceIdle(testContext(t), func(ctx context.Context) ([]routine.Element, error) {
+				return p.Nearest(ctx, routine.Inspection{Use: routine.UseClick, Selector: "#bb"})
+			}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -97,7 +97,7 @@ func (p *page) Nearest(ctx context.Context, i routine.Inspection) ([]routine.Ele
 func (p *page) outlineOrStop(ctx context.Context, i routine.Inspection) (pageOutline, error) {
 	found, err := p.outline(ctx, p.frames.top, i, p.b.outlineTime/4)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		p.terminateScript()
+		p.interruptScript(ctx)
 		found, err = p.outline(ctx, p.frames.top, i, 0)
 	}
 	return found, err

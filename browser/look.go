@@ -81,7 +81,7 @@ func (p *page) Look(ctx context.Context, l routine.Look) (routine.Seen, error) {
 	}
 	seen, err := p.lookOnce(ctx, l)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		p.terminateScript()
+		p.interruptScript(ctx)
 		seen, err = p.lookOnce(ctx, l)
 	}
 	return seen, p.describeFailure(ctx, err)

@@ -26,8 +26,7 @@ const (
 	maxConsoleLine  = 1000
 )
 
-// probeTime is how long a page has to answer after a script was terminated before it
-// counts as hung.
+// probeTime is how long a page has to answer after a script was terminated.
 const probeTime = 2 * time.Second
 
 // consoleOutput is what the page writes to its console.
@@ -232,12 +231,20 @@ func isInternalError(err error) bool {
 // terminateScript terminates the script that the page is running. If the page does not answer
 // afterwards, it counts as crashed: its next call fails instead of hanging.
 func (p *page) terminateScript() {
-	p.Send(proto.RuntimeTerminateExecution{})
-	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
-	defer cancel()
-	if _, err := p.Await(ctx, p.Send(proto.RuntimeEvaluate{Expression: "1+1"})); ctx.Err() != nil && err != nil {
+	if !p.interruptScript(context.Background()) {
 		p.crash()
 	}
+}
+
+// interruptScript terminates the script that the page is running, and reports whether the
+// page answers within probeTime. It may answer later: no termination ends what the browser
+// itself does for the page, such as the layout of a large document.
+func (p *page) interruptScript(ctx context.Context) bool {
+	p.Send(proto.RuntimeTerminateExecution{})
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	_, err := p.Await(ctx, p.Send(proto.RuntimeEvaluate{Expression: "1+1"}))
+	return err == nil || ctx.Err() == nil
 }
 
 // noteConsole records what a running script writes to the console.
