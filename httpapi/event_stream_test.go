@@ -60,6 +60,19 @@ func TestIdleStreamSendsKeepAlive(t *testing.T) {
 	})
 }
 
+// An operation that begins has no id, so that Last-Event-ID stays that of the last event
+// that is sent again.
+func TestStreamTellsOfOperationThatBegins(t *testing.T) {
+	p := &paper{header: http.Header{}}
+	if err := (&eventStream{w: p}).send(routine.Event{Begun: &routine.BegunOperation{Index: 1, Type: "click", StartSeconds: .5}}); err != nil {
+		t.Fatal(err)
+	}
+	want := "event: operation_begun\ndata: {\"index\":1,\"type\":\"click\",\"start_seconds\":0.5}\n\n"
+	if p.text.String() != want {
+		t.Errorf("sent %q", p.text.String())
+	}
+}
+
 func TestStreamEndsWhenClientDisconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &eventStream{w: &paper{header: http.Header{}, torn: errors.New("connection reset")}}

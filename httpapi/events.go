@@ -107,14 +107,21 @@ func (s *eventStream) startResponse() {
 
 func (s *eventStream) send(e routine.Event) error {
 	name, value := "operation", any(e.Operation)
-	if e.Execution != nil {
+	switch {
+	case e.Execution != nil:
 		name, value = "execution", e.Execution.Summary()
+	case e.Begun != nil:
+		name, value = "operation_begun", e.Begun
 	}
 	data, err := routine.EncodeJSON(value) // without line breaks
 	if err != nil {
 		return err
 	}
-	return s.write(fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", e.Sequence, name, data))
+	text := fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data)
+	if e.Sequence > 0 { // without a number, the client's Last-Event-ID stays as it is
+		text = append(fmt.Appendf(nil, "id: %d\n", e.Sequence), text...)
+	}
+	return s.write(text)
 }
 
 func (s *eventStream) write(text []byte) error {

@@ -99,14 +99,17 @@ func (r *reporter) continuousProgress() func(routine.Progress) {
 // event handles an event of an execution that another call has started.
 func (r *reporter) event(e routine.Event) error {
 	done := 0
-	if e.Execution != nil {
+	switch {
+	case e.Begun != nil: // the end of the operation before it has said so
+		return nil
+	case e.Execution != nil:
 		r.mu.Lock()
 		r.total = e.Execution.OperationsTotal
 		r.mu.Unlock()
 		if e.Execution.Status != routine.ExecutionRunning {
 			return nil
 		}
-	} else {
+	default:
 		done = e.Operation.Index + 1
 	}
 	if total := r.operations(); done < total { // else the answer follows

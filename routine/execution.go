@@ -192,8 +192,11 @@ type Result struct {
 
 // OperationRecord describes what one operation of a run did.
 type OperationRecord struct {
-	Index           int            `json:"index"`
-	Type            string         `json:"type"`
+	Index int    `json:"index"`
+	Type  string `json:"type"`
+	// StartSeconds is how long after Execution.StartedAt the operation began; nil in a lesson,
+	// which has no execution, and in records of versions before this field.
+	StartSeconds    *float64       `json:"start_seconds,omitempty"`
 	DurationSeconds float64        `json:"duration_seconds"`
 	Details         map[string]any `json:"details,omitempty"`
 	// EgressDenied are the requests, of the operation and of the page, that the egress

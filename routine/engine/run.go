@@ -20,12 +20,17 @@ type Options struct {
 	// session values; 0: no bound.
 	MaxResult int64
 	Now       func() time.Time
+	// StartedAt is when the execution started: records say how long after it an operation
+	// began. nil: they do not say it.
+	StartedAt *time.Time
 	// LargeText waits until a sanitizer may work on a large text. The run calls
 	// release afterwards.
 	LargeText func(ctx context.Context) (release func(), err error)
-	// Progress is called before each operation, Recorded after it with its record,
-	// in which secrets are masked. Both may be nil.
+	// Progress is called before each operation, Begun when it has begun, if there is a
+	// StartedAt, and Recorded after it with its record, in which secrets are masked. Each may
+	// be nil.
 	Progress func(routine.Progress)
+	Begun    func(routine.BegunOperation)
 	Recorded func(routine.OperationRecord)
 	// Outline adds what is on the last page to the result of a run that completes.
 	Outline bool
@@ -114,8 +119,11 @@ type runner struct {
 	secret   map[string]bool   // the keys of the tokens whose values are among hidden
 	evidence *routine.Evidence // of the failure
 	now      func() time.Time
-	progress func(routine.Progress)
-	files    []routine.File // that the pages were sent
+	// startedAt is when the execution started; nil: it has no time.
+	startedAt *time.Time
+	progress  func(routine.Progress)
+	begun     func(routine.BegunOperation)
+	files     []routine.File // that the pages were sent
 	// resultSet reports whether an operation has set the result since the last click.
 	// A file does not replace it then.
 	resultSet bool
@@ -126,7 +134,7 @@ type runner struct {
 // newRunner returns a runner without values.
 func newRunner(page routine.Page, o Options) *runner {
 	r := &runner{Run: operation.Run{Page: page, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
-		secret: map[string]bool{}, now: o.Now, progress: o.Progress, recorded: o.Recorded,
+		secret: map[string]bool{}, now: o.Now, startedAt: o.StartedAt, progress: o.Progress, begun: o.Begun, recorded: o.Recorded,
 		reader: o.Secrets, session: o.Session, hiddenCookies: map[string]bool{}, login: loginWatch{signedOut: o.SignedOut, repeatable: o.Repeatable}}
 	r.Secrets = r
 	if o.Session != nil {
@@ -205,6 +213,14 @@ func (r *runner) startOperation(index int, o routine.Operation) {
 	r.Record = &r.Result.OperationsMetadata[len(r.Result.OperationsMetadata)-1]
 	r.FailedAt, r.op, r.use, r.Release = routine.Place{}, nil, secretUse{}, nil
 	r.started = r.now()
+	if r.startedAt == nil {
+		return
+	}
+	after := max(r.started.Sub(*r.startedAt), 0).Seconds() // clocks may differ, and be set back
+	r.Record.StartSeconds = &after
+	if r.begun != nil {
+		r.begun(routine.BegunOperation{Index: index, Type: o.Type(), StartSeconds: after})
+	}
 }
 
 // endOperation takes the files that arrived during an operation and completes its record.

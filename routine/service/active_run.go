@@ -58,6 +58,8 @@ type activeRun struct {
 	mu      sync.Mutex
 	events  []routine.Event
 	records []routine.OperationRecord
+	// begun is the operation that is running; nil: none is.
+	begun   *routine.BegunOperation
 	changed chan struct{} // closed and replaced with each event
 	// waitsFor is Execution.WaitsForCodeOf.
 	waitsFor string
@@ -98,7 +100,7 @@ func (run *activeRun) startAgain() {
 	run.page, run.files = nil, nil
 	run.mu.Lock()
 	defer run.mu.Unlock()
-	run.records = nil
+	run.records, run.begun = nil, nil
 	run.events = slices.DeleteFunc(run.events, func(e routine.Event) bool { return e.Operation != nil })
 }
 
@@ -119,14 +121,27 @@ func (run *activeRun) emitOperation(o routine.OperationRecord) {
 	run.emit(routine.Event{Sequence: operationSequence(o.Index), Operation: &o})
 }
 
+// emitBegun tells those who wait for an event of the operation that is running.
+func (run *activeRun) emitBegun(o routine.BegunOperation) {
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	run.begun = &o
+	run.wake()
+}
+
 // emit adds an event and wakes those who wait for one.
 func (run *activeRun) emit(e routine.Event) {
 	run.mu.Lock()
 	defer run.mu.Unlock()
-	run.events = append(run.events, e)
+	run.events, run.begun = append(run.events, e), nil
 	if e.Operation != nil {
 		run.records, run.waitsFor = append(run.records, *e.Operation), ""
 	}
+	run.wake()
+}
+
+// wake wakes those who wait for an event. run.mu must be held.
+func (run *activeRun) wake() {
 	close(run.changed)
 	run.changed = make(chan struct{})
 }
@@ -149,12 +164,12 @@ func (run *activeRun) addProgress(e *routine.Execution) {
 	e.OperationsDone = len(e.Operations)
 }
 
-// eventsAfter returns the events after a sequence number, and a channel that is closed
-// when there are more.
-func (run *activeRun) eventsAfter(sequence int) ([]routine.Event, <-chan struct{}) {
+// eventsAfter returns the events after a sequence number, the operation that is running, and
+// a channel that is closed when there are more.
+func (run *activeRun) eventsAfter(sequence int) ([]routine.Event, *routine.BegunOperation, <-chan struct{}) {
 	run.mu.Lock()
 	defer run.mu.Unlock()
-	return slices.Clone(eventsAfter(sequence, run.events)), run.changed
+	return slices.Clone(eventsAfter(sequence, run.events)), run.begun, run.changed
 }
 
 // operations returns the records of the operations that have ended so far.

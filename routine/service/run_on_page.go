@@ -61,7 +61,8 @@ func (s *Service) runOnNewPage(ctx context.Context, run *activeRun, secrets *sec
 	}
 	run.page = page
 	set := engine.Options{MaxResult: s.maxResult, Now: s.now,
-		LargeText: s.largeTexts.forOrganization(run.caller.OrganizationID), Progress: run.showProgress, Recorded: run.emitOperation,
+		LargeText: s.largeTexts.forOrganization(run.caller.OrganizationID), StartedAt: e.StartedAt,
+		Progress: run.showProgress, Begun: run.emitBegun, Recorded: run.emitOperation,
 		Outline: run.outline, Secrets: secrets, Session: run.session.cookies()}
 	set.SignedOut, set.Repeatable = run.session.watchLogin(mayRepeat)
 	outcome, err := engine.Run(ctx, run.definition, run.values, page, set)

@@ -21,7 +21,8 @@ func endedSequence(e *routine.Execution) int { return operationSequence(e.Operat
 
 // Watch calls send for each event of an execution after a sequence number, oldest first:
 // past events at once, later ones when they happen. after 0 means all events. Events of
-// an execution in another process may come a few seconds late.
+// an execution in another process may come a few seconds late, and none of them says that
+// an operation has begun.
 //
 // Watch returns nil after the event of the end, the error of send, the cause of ctx when
 // it ends, CodeShuttingDown after Close, or an error with a code of Execution.
@@ -43,18 +44,23 @@ func (s *Service) Watch(ctx context.Context, p routine.Principal, id string, aft
 			if err := send(event); err != nil {
 				return err
 			}
-			after = event.Sequence
+			after = max(after, event.Sequence) // the beginning of an operation has no number
 		}
 	}
 	return nil
 }
 
 // waitEvents returns a function that waits for events after a sequence number and
-// returns them.
+// returns them, and with them once the operation that is running.
 func (run *activeRun) waitEvents(ctx context.Context) func(after int) ([]routine.Event, error) {
+	var told *routine.BegunOperation
 	return func(after int) ([]routine.Event, error) {
 		for {
-			events, changed := run.eventsAfter(after)
+			events, begun, changed := run.eventsAfter(after)
+			if begun != nil && begun != told {
+				told = begun
+				events = append(events, routine.Event{Begun: begun})
+			}
 			if len(events) > 0 {
 				return events, nil
 			}

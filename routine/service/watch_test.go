@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"rote/routine"
 	"rote/routine/routinetest"
 	"rote/routine/service"
@@ -18,6 +20,9 @@ import (
 
 // told is an event in short form.
 func told(e routine.Event) string {
+	if e.Begun != nil {
+		return fmt.Sprintf("%s begins", e.Begun.Type)
+	}
 	if e.Operation != nil {
 		return fmt.Sprintf("%d %s", e.Sequence, e.Operation.Type)
 	}
@@ -38,7 +43,9 @@ func TestWatch(t *testing.T) {
 				if e.Execution != nil && e.Execution.Result != nil {
 					t.Error("an event has a result")
 				}
-				all = append(all, told(e))
+				if e.Begun == nil {
+					all = append(all, told(e))
+				}
 				return nil
 			}); err != nil {
 				t.Error(err)
@@ -62,6 +69,53 @@ func TestWatch(t *testing.T) {
 		mine := errors.New("mine")
 		if err := here.Watch(t.Context(), ann, e.ID, 0, func(routine.Event) error { return mine }); !errors.Is(err, mine) {
 			t.Error(err)
+		}
+	})
+}
+
+// Watchers in the process of a run learn of each operation when it begins, once, and the
+// records say when it began. The numbers of the other events stay as they are.
+func TestWatchTellsOfOperationsThatBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := two(t, routinetest.NewStore())
+		r := create(t, here, ann, definitionOf(`{"type":"sleep","timeout_seconds":2},{"type":"sleep","timeout_seconds":3},{"type":"sleep","timeout_seconds":1}`, ""))
+		e := start(t, here, r.ID)
+		type log struct {
+			service *service.Service
+			after   int
+			begins  []string
+		}
+		watchers := []*log{{service: here}, {service: here, after: 3}, {service: there}}
+		var all sync.WaitGroup
+		for _, w := range watchers {
+			all.Go(func() {
+				if err := w.service.Watch(t.Context(), ann, e.ID, w.after, func(e routine.Event) error {
+					if o := e.Begun; o != nil {
+						w.begins = append(w.begins, fmt.Sprintf("%d %s at %v after %d", o.Index, o.Type, o.StartSeconds, w.after))
+					}
+					w.after = max(w.after, e.Sequence)
+					return nil
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		want := []string{"0 sleep at 0 after 2", "1 sleep at 2 after 3", "2 sleep at 5 after 4"}
+		late := []string{"0 sleep at 0 after 3", "1 sleep at 2 after 3", "2 sleep at 5 after 4"}
+		if diff := cmp.Diff([][]string{want, late, nil}, [][]string{watchers[0].begins, watchers[1].begins, watchers[2].begins}); diff != "" {
+			t.Error(diff)
+		}
+		ended, err := there.Execution(t.Context(), ann, e.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var starts []float64
+		for _, o := range ended.Result.OperationsMetadata {
+			starts = append(starts, *o.StartSeconds)
+		}
+		if diff := cmp.Diff([]float64{0, 2, 5}, starts); diff != "" {
+			t.Errorf("the records' starts: %s", diff)
 		}
 	})
 }
