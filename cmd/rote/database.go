@@ -93,8 +93,12 @@ func (g *globals) databaseName() (string, error) {
 	return g.databasePath()
 }
 
-// databasePath returns the path of the SQLite file.
+// databasePath returns the path of the SQLite file. It fails for the address of a database of
+// another program, which would become the name of a file, with the password that it may have.
 func (g *globals) databasePath() (string, error) {
+	if scheme, _, ok := strings.Cut(g.DB, "://"); ok {
+		return "", fmt.Errorf("--db is the path of a SQLite file, or postgres://USER@HOST/DATABASE, and not %s://…", scheme)
+	}
 	if g.DB != "" {
 		return g.DB, nil
 	}

@@ -34,6 +34,27 @@ func TestMissingDatabaseIsNotCreated(t *testing.T) {
 	}
 }
 
+// The address of a database of another program does not become the name of a directory, which
+// would have its password in it.
+func TestAddressOfAnotherDatabase(t *testing.T) {
+	t.Parallel()
+	r := newRote(t)
+	for _, args := range []string{"token create", "serve --addr 127.0.0.1:0", "backup copy.db", "key list", "worker", "migrate"} {
+		for _, scheme := range []string{"mysql", "Postgres", "sqlite"} {
+			c := r.command(append(strings.Fields(args), "--db", scheme+"://ann:hunter2@db.example/rote")...)
+			c.Dir = r.home
+			text, err := c.CombinedOutput()
+			if err == nil || strings.Contains(string(text), "hunter2") || !strings.Contains(string(text), "postgres://USER@HOST/DATABASE") &&
+				!strings.Contains(string(text), "only a Postgres database is migrated") {
+				t.Errorf("%s with %s: %v %s", args, scheme, err, text)
+			}
+			if made, _ := filepath.Glob(filepath.Join(r.home, "*:")); len(made) != 0 {
+				t.Fatalf("%s made %v", args, made)
+			}
+		}
+	}
+}
+
 // A key with a mistake is refused. It is not shown, and does not become the name of a file.
 func TestMalformedStateKeyIsNotShown(t *testing.T) {
 	t.Parallel()

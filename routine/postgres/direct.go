@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -62,13 +61,4 @@ func orNone(schema *string) string {
 		return "no schema"
 	}
 	return *schema
-}
-
-// withPoolerRemedy adds to an error of PgBouncer what to do about it.
-func withPoolerRemedy(err error) error {
-	if err == nil || !strings.Contains(err.Error(), "unsupported startup parameter") {
-		return err
-	}
-	return errors.Join(err, errors.New("this is a connection pooler, which takes no settings: name the database itself with --db-direct, "+
-		"and set a search_path with ALTER ROLE … SET search_path"))
 }

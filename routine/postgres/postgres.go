@@ -123,10 +123,10 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	if err := s.checkDirect(ctx); err != nil {
-		return fmt.Errorf("%s: %w", s.name, withPoolerRemedy(err))
+		return fmt.Errorf("%s: %w", s.name, withRemedy(err))
 	}
 	if err := s.prepareSchema(ctx); err != nil {
-		return fmt.Errorf("%s: %w", s.name, withPoolerRemedy(err))
+		return fmt.Errorf("%s: %w", s.name, withRemedy(err))
 	}
 	return s.checkKey(ctx)
 }

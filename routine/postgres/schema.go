@@ -171,7 +171,7 @@ func Pending(ctx context.Context, c Config) (names []string, err error) {
 		err = state.check(known)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.name, err)
+		return nil, fmt.Errorf("%s: %w", s.name, withRemedy(err))
 	}
 	all, err := migrationNames()
 	for _, name := range all {

@@ -99,6 +99,27 @@ func TestOpenRefusesWhatItCannotUse(t *testing.T) {
 	}
 }
 
+// Errors of the server and of the network say what to do.
+func TestOpenNamesRemedies(t *testing.T) {
+	url := server.Database(t, "")
+	execute(t, url, `DROP ROLE IF EXISTS weak; CREATE ROLE weak LOGIN; REVOKE CREATE ON SCHEMA public FROM public`)
+	at, err := pgx.ParseConfig(url)
+	must(t, err)
+	for address, remedy := range map[string]string{
+		strings.Replace(url, at.Database, "nowhere", 1): `database "nowhere" does not exist (SQLSTATE 3D000): create it with createdb`,
+		strings.Replace(url, "//rote@", "//nobody@", 1): `role "nobody" does not exist (SQLSTATE 28000): check the user of --db`,
+		strings.Replace(url, "//rote@", "//weak@", 1):   "permission denied for schema public (SQLSTATE 42501): give the user of --db the database",
+		"postgres://rote@127.0.0.1:1/x?sslmode=disable": "connection refused: check the host and the port of --db",
+		"postgres://rote@none.invalid/x":                "check the host and the port of --db",
+	} {
+		wantRefusal(t, Config{URL: address}, remedy)
+	}
+	_, err = Pending(t.Context(), Config{URL: strings.Replace(url, at.Database, "nowhere", 1)})
+	if err == nil || !strings.Contains(err.Error(), "create it with createdb") {
+		t.Errorf("pending: %v", err)
+	}
+}
+
 // A process takes over a key ring that was changed while it runs, and works on while the file
 // is away. It does not encrypt with a key that is not of the database.
 func TestKeyFileChangesWhileInUse(t *testing.T) {
