@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,6 +61,8 @@ type rote struct {
 	shop string
 	life time.Duration // of a command, at most
 	env  []string      // of commands, besides what all have
+	// binary is the path of the program; empty: the one that is tested.
+	binary string
 }
 
 func newRote(t *testing.T) *rote {
@@ -83,7 +86,7 @@ func (r *rote) command(args ...string) *exec.Cmd {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), r.life)
 	r.t.Cleanup(cancel)
-	c := exec.CommandContext(ctx, os.Args[0], args...)
+	c := exec.CommandContext(ctx, cmp.Or(r.binary, os.Args[0]), args...)
 	c.Env = []string{beRote + "=1", "HOME=" + r.home, "TMPDIR=" + filepath.Join(r.home, "tmp"), "PATH=" + os.Getenv("PATH"),
 		"ROTE_ALLOW_HOST=" + strings.TrimPrefix(r.shop, "http://")}
 	c.Env = append(c.Env, r.env...)

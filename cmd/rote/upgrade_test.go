@@ -22,33 +22,89 @@ var nextSchema = []string{
 	`INSERT INTO rote_migrations (version_id, is_applied) SELECT max(version_id) + 1, true FROM rote_migrations`,
 }
 
+// upgrade is two servers with a Postgres database that are replaced under load. Only calls to a
+// server that is stopping may fail.
+type upgrade struct {
+	*rote
+	load   *load
+	visits *sink
+	token  string
+	end    func() // of the load
+}
+
+// newUpgrade starts the servers, of a program, and the load. A program of "" is the one that is
+// tested.
+func newUpgrade(t *testing.T, program string) *upgrade {
+	t.Helper()
+	u := &upgrade{rote: newPostgresRote(t), visits: &sink{counts: map[string]int{}}}
+	site := httptest.NewServer(u.visits)
+	t.Cleanup(site.Close)
+	u.life, u.binary = 2*testTime, program
+	u.env = append(u.env, "ROTE_ALLOW_HOST="+strings.TrimPrefix(site.URL, "http://"))
+	u.token = u.newToken()
+	u.load = newLoad(u.rote, u.server(), u.server())
+	u.load.shop, u.load.mustAnswer = site.URL, true
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { u.load.run(ctx, 8); close(done) }()
+	u.end = func() { stop(); <-done }
+	u.load.reach(20)
+	return u
+}
+
+// server starts a server of the program of this moment.
+func (u *upgrade) server() *server {
+	s := u.serve()
+	s.token = u.token
+	return s
+}
+
+// replace stops server i after another was started, which then takes its place.
+func (u *upgrade) replace(i int) {
+	u.t.Helper()
+	replacement, old := u.server(), u.load.servers[i].Load()
+	u.load.draining.Store(old, true)
+	old.stop(syscall.SIGTERM)
+	u.load.servers[i].Store(replacement)
+	u.load.reach(20)
+}
+
+// check ends the load. It fails the test if something that was acknowledged is not there, if a
+// run happened twice, or if one ended for another reason than a cancel.
+func (u *upgrade) check() {
+	u.t.Helper()
+	u.end()
+	l := u.load
+	l.settle()
+	l.check()
+	_, failed := l.servers[0].Load().call("GET", "/executions?status=failed&limit=100", "")
+	for _, item := range failed["items"].([]any) {
+		if e := item.(map[string]any); e["error_code"] != "cancelled" {
+			u.t.Errorf("%v", e)
+		}
+	}
+	u.visits.mu.Lock()
+	defer u.visits.mu.Unlock()
+	for tag, n := range u.visits.counts {
+		if n != 1 {
+			u.t.Errorf("%s was run %d times", tag, n)
+		}
+	}
+	for i := range l.servers {
+		l.servers[i].Load().stop(os.Interrupt)
+	}
+	u.t.Logf("%d routines, %d executions, %d versions, %d calls were drained", len(l.created), len(l.started), len(l.versions), l.drained.Load())
+}
+
 // Servers under load are replaced one by one, after a newer program has migrated their
-// database. Only calls to a server that is stopping may fail, no run happens twice and none is
-// interrupted. A program that the migrations since then do not support is refused at its
+// database. A program that the migrations since then do not support is refused at its
 // start, and servers that run already continue.
 func TestRollingUpgrade(t *testing.T) {
 	if os.Getenv("ROTE_TEST_CRASHES") == "" {
 		t.Skip("set ROTE_TEST_CRASHES for the tests that stop servers under load")
 	}
-	visits := &sink{counts: map[string]int{}}
-	site := httptest.NewServer(visits)
-	defer site.Close()
-	r := newPostgresRote(t)
-	r.life = 2 * testTime
-	token := r.newToken()
-	start := func() *server {
-		s := r.serve("--allow-host", strings.TrimPrefix(site.URL, "http://"))
-		s.token = token
-		return s
-	}
-	l := newLoad(r, start(), start())
-	l.shop, l.mustAnswer = site.URL, true
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { l.run(ctx, 8); close(done) }()
-	l.reach(20)
-
-	database, err := pgx.Connect(t.Context(), strings.TrimPrefix(r.env[0], "ROTE_DB="))
+	u := newUpgrade(t, "")
+	database, err := pgx.Connect(t.Context(), strings.TrimPrefix(u.env[0], "ROTE_DB="))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,14 +113,10 @@ func TestRollingUpgrade(t *testing.T) {
 		if _, err := database.Exec(t.Context(), change); err != nil {
 			t.Fatal(err)
 		}
-		l.reach(5)
+		u.load.reach(5)
 	}
-	for i := range l.servers {
-		replacement, old := start(), l.servers[i].Load()
-		l.draining.Store(old, true)
-		old.stop(syscall.SIGTERM)
-		l.servers[i].Store(replacement)
-		l.reach(20)
+	for i := range u.load.servers {
+		u.replace(i)
 	}
 
 	var version int
@@ -74,30 +126,37 @@ func TestRollingUpgrade(t *testing.T) {
 	}
 	refusal := fmt.Sprintf("a newer rote has changed its schema (version %d; this program knows %d): upgrade rote", version, version-1)
 	for _, args := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"worker", "--addr", "127.0.0.1:0"}, {"migrate"}, {"token", "list"}} {
-		if _, errs, code := r.run(args...); code != 1 || !strings.Contains(errs, refusal) {
+		if _, errs, code := u.run(args...); code != 1 || !strings.Contains(errs, refusal) {
 			t.Errorf("%v: exit %d %s", args, code, errs)
 		}
 	}
-	l.reach(20)
-	stop()
-	<-done
-	l.settle()
-	l.check()
-	_, failed := l.servers[0].Load().call("GET", "/executions?status=failed&limit=100", "")
-	for _, item := range failed["items"].([]any) {
-		if e := item.(map[string]any); e["error_code"] != "cancelled" {
-			t.Errorf("%v", e)
-		}
+	u.load.reach(20)
+	u.check()
+}
+
+// The same from an earlier program, which has made the database, to this one, whose rote migrate
+// brings the schema up to date while the earlier servers run. Then one server goes back to the
+// earlier program, and does its share on the newer schema.
+func TestUpgradeFromEarlierProgram(t *testing.T) {
+	earlier := os.Getenv("ROTE_TEST_EARLIER_PROGRAM")
+	if earlier == "" {
+		t.Skip("set ROTE_TEST_EARLIER_PROGRAM to the path of a rote with an earlier schema")
 	}
-	visits.mu.Lock()
-	defer visits.mu.Unlock()
-	for tag, n := range visits.counts {
-		if n != 1 {
-			t.Errorf("%s was run %d times", tag, n)
-		}
+	u := newUpgrade(t, earlier)
+	u.binary = ""
+	if out, errs, code := u.run("migrate", "--dry-run"); code != 0 || !strings.Contains(out, ".sql") {
+		t.Fatalf("the earlier program has no earlier schema: exit %d %s%s", code, out, errs)
 	}
-	for i := range l.servers {
-		l.servers[i].Load().stop(os.Interrupt)
+	if out, errs, code := u.run("migrate"); code != 0 {
+		t.Fatalf("migrate: exit %d %s%s", code, out, errs)
 	}
-	t.Logf("%d routines, %d executions, %d versions, %d calls were drained", len(l.created), len(l.started), len(l.versions), l.drained.Load())
+	u.load.reach(20)
+	for i := range u.load.servers {
+		u.replace(i)
+	}
+	u.binary = earlier
+	u.replace(0)
+	u.binary = ""
+	u.replace(0)
+	u.check()
 }
