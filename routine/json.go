@@ -41,6 +41,20 @@ func DecodeJSON(text []byte, into any) error {
 	return d.Decode(into)
 }
 
+// DecodeStored decodes a stored JSON object into a struct. newer reports whether the object has
+// fields that the struct does not have, because a newer version of rote has stored it. Types with
+// an UnmarshalJSON of their own decide about fields of theirs.
+func DecodeStored[T any](stored []byte, into *T) (newer bool, err error) {
+	d := json.NewDecoder(bytes.NewReader(stored))
+	d.DisallowUnknownFields()
+	if d.Decode(into) == nil {
+		return false, nil
+	}
+	*into = *new(T)
+	err = json.Unmarshal(stored, into)
+	return err == nil, err
+}
+
 // FirstByte returns the first byte of a JSON text after white space, or 0 if there is
 // none.
 func FirstByte(text []byte) byte {

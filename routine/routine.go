@@ -57,6 +57,19 @@ type Definition struct {
 	Tags       []string    `json:"tags"`
 	Parameters []Parameter `json:"parameters"`
 	Operations []Operation `json:"operations"`
+	// Newer reports whether the stored definition has fields that this version does not know,
+	// because a newer one has saved it. See [Definition.CheckKnown].
+	Newer bool `json:"-"`
+}
+
+// CheckKnown returns CodeInvalid if a newer version of rote has saved the definition, with
+// fields that this one does not know. It may be read without them, but not be run or changed,
+// because what they say would be lost.
+func (d *Definition) CheckKnown() error {
+	if !d.Newer {
+		return nil
+	}
+	return Errorf(CodeInvalid, "a newer version of rote has saved this routine, with fields that this version does not know: update rote")
 }
 
 // Routine is a definition with the service's own data about it.
@@ -106,9 +119,9 @@ func (d *Definition) SearchText() string {
 
 // DecodeDefinition decodes a stored definition. It does not repeat the checks of
 // definition.Parse.
-func DecodeDefinition(stored []byte) (Definition, error) {
-	var d Definition
-	err := json.Unmarshal(stored, &d)
+func DecodeDefinition(stored []byte) (d Definition, err error) {
+	newer, err := DecodeStored(stored, &d)
+	d.Newer = newer
 	return d, err
 }
 

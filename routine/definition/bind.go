@@ -17,6 +17,9 @@ import (
 // allowed in their place of the routine, such as a line break in a header or a slash
 // in a host name, before a browser is involved.
 func Bind(d *routine.Definition, given json.RawMessage) (routine.Values, error) {
+	if err := d.CheckKnown(); err != nil {
+		return nil, err
+	}
 	found := &report{}
 	doc, err := readValues(given, found)
 	if err != nil {

@@ -18,6 +18,7 @@ func copyRoutine(r *routine.Routine) (*routine.Routine, error) {
 	}
 	c := *r
 	c.Definition, err = routine.DecodeDefinition(text)
+	c.Newer = r.Newer
 	return &c, err
 }
 

@@ -227,8 +227,12 @@ func (s *Service) readQueuedCall(ctx context.Context, run *activeRun, stored []b
 	}
 	e := run.execution
 	var call queuedCall
-	if err := json.Unmarshal(stored, &call); err != nil {
+	newer, err := routine.DecodeStored(stored, &call)
+	switch {
+	case err != nil:
 		return routine.Internal("decode queued call", err)
+	case newer:
+		return routine.Errorf(routine.CodeInvalid, "a newer version of rote has queued this run, with what this version does not know: update rote")
 	}
 	if run.caller, err = call.principal(); err != nil {
 		return err

@@ -136,6 +136,9 @@ func (s *Service) change(ctx context.Context, p routine.Principal, id string, ex
 		if expected != nil && !slices.Contains(expected, was.Version) {
 			return nil, routine.Errorf(routine.CodePreconditionFailed, "the routine is at version %d: read it again and repeat the change on that", was.Version)
 		}
+		if err := was.CheckKnown(); err != nil {
+			return nil, err
+		}
 		r := *was
 		if err := edit(&r); err != nil {
 			return nil, err
