@@ -235,22 +235,28 @@ func (l *load) known(acknowledged map[string]string) []string {
 	return slices.Collect(maps.Keys(acknowledged))
 }
 
-// settle makes the calls again whose answers did not come, and waits until no
-// execution is open.
+// settle waits until no execution is open, and makes the calls again whose answers did not come.
+// A server may have no room for one now, or still do the first call.
 func (l *load) settle() {
 	l.t.Helper()
-	for _, key := range l.unknown(l.created) {
-		l.create(key)
-	}
-	for _, key := range l.unknown(l.started) {
-		l.execute(key, true)
-	}
-	deadline := time.Now().Add(testTime)
-	for _, status := range []string{"pending", "running"} {
-		for l.total("/executions?status="+status) > 0 {
-			if time.Now().After(deadline) {
-				l.t.Fatalf("executions are still %s", status)
-			}
+	deadline := time.Now().Add(2 * testTime)
+	for {
+		open := l.total("/executions?status=pending") + l.total("/executions?status=running")
+		created, started := l.unknown(l.created), l.unknown(l.started)
+		if open == 0 && len(created)+len(started) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			l.t.Fatalf("%d executions are still open, and the calls %v and %v were not answered", open, created, started)
+		}
+		if open > 0 {
+			continue
+		}
+		for _, key := range created {
+			l.create(key)
+		}
+		for _, key := range started {
+			l.execute(key, true)
 		}
 	}
 }
@@ -267,11 +273,6 @@ func (l *load) total(path string) int {
 // check holds what is there against what was acknowledged.
 func (l *load) check() {
 	l.t.Helper()
-	for _, acknowledged := range []map[string]string{l.created, l.started} {
-		if keys := l.unknown(acknowledged); len(keys) > 0 {
-			l.t.Errorf("never answered: %v", keys)
-		}
-	}
 	s := l.servers[0].Load()
 	for key, id := range l.created {
 		if status, answer := s.call("GET", "/routines/"+id, ""); status != 200 || answer["name"] != key {
@@ -287,6 +288,9 @@ func (l *load) check() {
 		if want := l.ended[id]; status != 200 || parameters["tag"] != key || want != "" && answer["status"] != want {
 			l.t.Errorf("execution of %s, %s: %d %v", key, want, status, answer)
 		}
+	}
+	if l.total("/executions?status=completed") == 0 {
+		l.t.Error("no run completed: the servers have no browser")
 	}
 	_, answer := s.call("GET", "/routines/"+l.patched, "")
 	if n := l.total("/routines/" + l.patched + "/versions"); float64(n) != answer["version"].(float64) {

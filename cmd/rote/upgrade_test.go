@@ -39,7 +39,7 @@ func newUpgrade(t *testing.T, program string) *upgrade {
 	u := &upgrade{rote: newPostgresRote(t), visits: &sink{counts: map[string]int{}}}
 	site := httptest.NewServer(u.visits)
 	t.Cleanup(site.Close)
-	u.life, u.binary = 2*testTime, program
+	u.life, u.binary = 4*testTime, program
 	u.env = append(u.env, "ROTE_ALLOW_HOST="+strings.TrimPrefix(site.URL, "http://"))
 	u.token = u.newToken()
 	u.load = newLoad(u.rote, u.server(), u.server())
@@ -52,9 +52,10 @@ func newUpgrade(t *testing.T, program string) *upgrade {
 	return u
 }
 
-// server starts a server of the program of this moment.
+// server starts a server of the program of this moment. This machine may have much else to do,
+// so the runs of a server that stops have a minute to end.
 func (u *upgrade) server() *server {
-	s := u.serve()
+	s := u.serve("--drain-time", "1m")
 	s.token = u.token
 	return s
 }
