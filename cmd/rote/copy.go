@@ -28,7 +28,7 @@ func (c *copyCommand) Run(ctx context.Context, g *globals, s streams) (err error
 	}
 	from, err := sqlite.Open(ctx, c.From, sqlite.MustExist())
 	if err != nil {
-		return err
+		return fmt.Errorf("--from: %w", err)
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
 	if _, err := from.RecoverExecutions(ctx, time.Now()); err != nil { // of processes that have died
