@@ -114,6 +114,8 @@ const (
 	ViaREST Via = "rest"
 	ViaMCP  Via = "mcp"
 	ViaCLI  Via = "cli"
+	// ViaConsole is that of a run that a person has started in the web console.
+	ViaConsole Via = "console"
 	// ViaSchedule is that of a run that a schedule has started.
 	ViaSchedule Via = "schedule"
 	// ViaProof is that of a run with which a lesson proves what it saves.
