@@ -17,6 +17,7 @@ type Admission struct {
 	local        *routine.Principal
 	hosts        hostPolicy
 	rate         *rateLimit
+	signInRate   *rateLimit
 	openRequests openRequests
 	proxies      trustedProxies
 }
@@ -24,7 +25,8 @@ type Admission struct {
 // NewAdmission uses the Service, Local, AllowedHosts, CORSOrigins, RateLimit
 // and TrustedProxies of c.
 func NewAdmission(c Config) *Admission {
-	return &Admission{service: c.Service, local: c.Local, hosts: newHostPolicy(c.AllowedHosts, c.CORSOrigins), rate: newRateLimit(c.RateLimit),
+	return &Admission{service: c.Service, local: c.Local, hosts: newHostPolicy(c.AllowedHosts, c.CORSOrigins),
+		rate: newRateLimit(c.RateLimit, "calls"), signInRate: newRateLimit(maxSignIns, "sign-ins"),
 		openRequests: openRequests{count: map[openRequestKey]int{}}, proxies: c.TrustedProxies}
 }
 
@@ -45,6 +47,14 @@ func (a *Admission) Caller(w http.ResponseWriter, r *http.Request) (routine.Prin
 		return routine.Principal{}, err
 	}
 	return p, unknown
+}
+
+// SignInAllowed counts an attempt to sign in to the console, whether it succeeds or not. It
+// returns CodeRateLimited, with RetryAfter, after ten attempts of the client address within
+// a minute, also if Config.RateLimit is 0. It sets the RateLimit headers of w. A front end
+// calls it before it authenticates the token.
+func (a *Admission) SignInAllowed(w http.ResponseWriter, r *http.Request) error {
+	return a.signInRate.count(w, r, routine.Principal{}, a.proxies.clientAddress(r))
 }
 
 // StartRequest counts a request of p as open until done is called. It returns

@@ -14,20 +14,24 @@ import (
 // rateWindow is the period of the rate limit.
 const rateWindow = time.Minute
 
+// maxSignIns is how often one address may try to sign in to the console in a window.
+const maxSignIns = 10
+
 // rateLimit limits the calls of each token, and of each address without a valid
 // token.
 type rateLimit struct {
 	maxCalls int
+	counted  string // what the calls are in error messages
 	limiter  *httprate.RateLimiter
 }
 
 // newRateLimit returns nil, which limits nothing, if calls is 0.
-func newRateLimit(calls int) *rateLimit {
+func newRateLimit(calls int, counted string) *rateLimit {
 	if calls <= 0 {
 		return nil
 	}
 	// httprate's own headers are not those of the draft.
-	return &rateLimit{calls, httprate.NewRateLimiter(calls, rateWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{}))}
+	return &rateLimit{calls, counted, httprate.NewRateLimiter(calls, rateWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{}))}
 }
 
 // count counts a call and sets the RateLimit headers
@@ -54,7 +58,7 @@ func (l *rateLimit) count(w http.ResponseWriter, r *http.Request, p routine.Prin
 	w.Header().Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, max(0, l.maxCalls-int(math.Ceil(used))), seconds))
 	if limited {
 		return &routine.Error{Code: routine.CodeRateLimited, RetryAfter: rateWindow,
-			Message: fmt.Sprintf("more than %d calls in %v: try again later", l.maxCalls, rateWindow)}
+			Message: fmt.Sprintf("more than %d %s in %v: try again later", l.maxCalls, l.counted, rateWindow)}
 	}
 	return nil
 }
