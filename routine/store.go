@@ -32,6 +32,7 @@ type Store interface {
 	ScheduleStore
 	SecretStore
 	SessionStore
+	SignInStore
 
 	// FindByKey returns the id of what k's user created with k's key less than
 	// IdempotencyTime before k.CreatedAt, and the fingerprint of that call.
@@ -46,6 +47,9 @@ type Store interface {
 	TokenByID(ctx context.Context, id string) (*Token, error)
 	// Tokens lists all tokens, oldest first.
 	Tokens(ctx context.Context) ([]*Token, error)
+	// OrganizationTokens returns the tokens of an organization, newest first, at most limit
+	// (zero or less: all) after offset, and their number, at most MaxTotal+1.
+	OrganizationTokens(ctx context.Context, organizationID string, limit, offset int) (tokens []*Token, total int, err error)
 	// RevokeToken is idempotent: the time of the first revocation is kept.
 	// ErrNotFound.
 	RevokeToken(ctx context.Context, id string, at time.Time) error

@@ -45,7 +45,7 @@ type ExecutionStore interface {
 	// Prune deletes executions that have ended and that retention no longer keeps at
 	// now, with their files, and returns their number. It keeps an execution while its
 	// idempotency key is valid, and until its webhook is delivered or given up. It also
-	// deletes one-time codes that have expired.
+	// deletes one-time codes that have expired, and sign-ins that are not valid any longer.
 	Prune(ctx context.Context, r Retention, now time.Time) (int, error)
 
 	// PutFile saves a file of an open execution and replaces one of the same name.

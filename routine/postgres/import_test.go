@@ -48,6 +48,7 @@ func newSample(t *testing.T) *sample {
 	must(t, s.CreateToken(ctx, k))
 	must(t, s.UseToken(ctx, k.ID, routinetest.Time))
 	must(t, s.RevokeToken(ctx, k.ID, routinetest.Time))
+	must(t, s.CreateSignIn(ctx, &routine.SignIn{Hash: sampleSignIn, TokenHash: k.Hash, CreatedAt: routinetest.Time, LastUsedAt: routinetest.Time}))
 	routinetest.SaveState(t, s, "acme", "prices", "state")
 	must(t, s.SaveSecret(ctx, routinetest.Secret(), 0))
 	must(t, s.SaveSession(ctx, routinetest.Session(), []byte("cookies"), 0))
@@ -88,6 +89,9 @@ func newSample(t *testing.T) *sample {
 	return s
 }
 
+// sampleSignIn is the hash of the sample's sign-in.
+var sampleSignIn = [32]byte{1, 2, 3}
+
 func sampleKey(key string) *routine.IdempotencyKey {
 	return &routine.IdempotencyKey{OrganizationID: "acme", UserID: "ann", ProjectID: "prices", Reach: "*.example", Key: key,
 		Fingerprint: [32]byte{1}, CreatedAt: routinetest.Time}
@@ -120,6 +124,8 @@ func (s *sample) reads(t *testing.T, store routine.Store) map[string]any {
 	}
 	tokens, err := store.Tokens(ctx)
 	add("tokens", tokens, err)
+	in, err := store.SignInByHash(ctx, sampleSignIn)
+	add("sign-in", in, err)
 	list, total, err := store.Executions(ctx, routine.ExecutionFilter{OrganizationID: "acme"})
 	add("executions", list, err)
 	add("total", total, nil)

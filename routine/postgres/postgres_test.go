@@ -47,7 +47,7 @@ func emptied(t testing.TB, name string) string {
 	defer c.Close(t.Context())
 	_, err = c.Exec(t.Context(), `
 		DELETE FROM webhooks; DELETE FROM execution_calls; DELETE FROM webhook_secrets; DELETE FROM execution_files; DELETE FROM executions; DELETE FROM owners;
-		DELETE FROM idempotency_keys; DELETE FROM routine_tags; DELETE FROM routine_versions; DELETE FROM routines; DELETE FROM tokens;
+		DELETE FROM idempotency_keys; DELETE FROM routine_tags; DELETE FROM routine_versions; DELETE FROM routines; DELETE FROM tokens; DELETE FROM sign_ins;
 		DELETE FROM project_states; DELETE FROM state_key; DELETE FROM repeated_jobs; DELETE FROM ledger_sizes; DELETE FROM schedules;
 		DELETE FROM secrets; DELETE FROM secret_uses; DELETE FROM sessions; DELETE FROM data_keys; DELETE FROM key_ring; DELETE FROM removed_keys;
 		DELETE FROM river_job; DELETE FROM river_leader; DELETE FROM river_queue; UPDATE changes SET count = 0`)

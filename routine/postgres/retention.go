@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,7 +27,7 @@ const (
 )
 
 // Prune deletes the executions that retention does not keep, with their files, and expired
-// idempotency keys and one-time codes. It returns the number of deleted executions. Several processes may
+// idempotency keys, one-time codes and sign-ins. It returns the number of deleted executions. Several processes may
 // prune at once: each skips the rows that another deletes. A process whose clock is ahead
 // of the database's deletes by the time of the database.
 func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (int, error) {
@@ -60,7 +61,7 @@ func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (
 	if _, err = s.exec(ctx, `DELETE FROM idempotency_keys WHERE created_at <= $1`, expiredKeys(now)); err != nil {
 		return total, rows.Wrap("prune idempotency keys", err)
 	}
-	return total, s.pruneCodes(ctx)
+	return total, errors.Join(s.pruneCodes(ctx), s.pruneSignIns(ctx, now))
 }
 
 // databaseClock returns the time of the database.

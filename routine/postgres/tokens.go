@@ -62,6 +62,20 @@ func (s *Store) Tokens(ctx context.Context) (tokens []*routine.Token, err error)
 	return tokens, rows.Wrap("list tokens", err)
 }
 
+// OrganizationTokens lists the tokens of an organization, newest first.
+func (s *Store) OrganizationTokens(ctx context.Context, organizationID string, limit, offset int) (tokens []*routine.Token, total int, err error) {
+	err = s.snapshot(ctx, func(ctx context.Context, q queryer) (err error) {
+		if err := q.QueryRow(ctx, `SELECT count(*) FROM (SELECT 1 FROM tokens WHERE organization_id = $1 LIMIT $2) AS counted`,
+			value(organizationID), routine.MaxTotal+1).Scan(&total); err != nil {
+			return err
+		}
+		tokens, err = collect(ctx, q, rows.ScanToken, selectToken+`WHERE organization_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
+			value(organizationID), limitOf(limit), offset)
+		return err
+	})
+	return tokens, total, rows.Wrap("list tokens", err)
+}
+
 // RevokeToken revokes a token. The time of the first call is kept. It returns
 // [routine.ErrNotFound].
 func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {

@@ -34,6 +34,7 @@ type Store struct {
 	sessions       map[secretOf]*session
 	secretUses     []routine.SecretUse
 	codes          []code
+	signIns        map[[32]byte]routine.SignIn
 }
 
 // NewStore returns an empty Store.
@@ -52,6 +53,7 @@ func NewStore() *Store {
 		schedules:      map[string]*schedule{},
 		secrets:        map[secretOf]*secret{},
 		sessions:       map[secretOf]*session{},
+		signIns:        map[[32]byte]routine.SignIn{},
 	}
 }
 
@@ -107,6 +109,13 @@ func (s *Store) Tokens(context.Context) ([]*routine.Token, error) {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return list, nil
+}
+
+func (s *Store) OrganizationTokens(ctx context.Context, organizationID string, limit, offset int) ([]*routine.Token, int, error) {
+	list, err := s.Tokens(ctx)
+	list = slices.DeleteFunc(list, func(t *routine.Token) bool { return t.OrganizationID != organizationID })
+	slices.Reverse(list)
+	return pageOf(list, limit, offset), min(len(list), routine.MaxTotal+1), err
 }
 
 func (s *Store) RevokeToken(_ context.Context, id string, at time.Time) error {

@@ -215,6 +215,7 @@ func (s *Store) Prune(_ context.Context, r routine.Retention, now time.Time) (in
 			n++
 		}
 	}
+	maps.DeleteFunc(s.signIns, func(_ [32]byte, in routine.SignIn) bool { return !in.Valid(now) })
 	return n, nil
 }
 

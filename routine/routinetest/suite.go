@@ -38,6 +38,7 @@ func TestStore(t *testing.T, open func(t *testing.T) routine.Store) {
 		{"schedules", schedulePromises},
 		{"retention", retentionPromises},
 		{"tokens", tokenPromises},
+		{"sign-ins", signInPromises},
 		{"idempotency keys", keyPromises},
 		{"project states", statePromises},
 		{"secrets", secretPromises},

@@ -12,6 +12,7 @@ var tokenPromises = []promise{
 	{"an unknown hash or id is not found", tokenNotFound},
 	{"a token that is revoked or expired is found", invalidTokenIsFound},
 	{"tokens are listed oldest first, ties by id", tokenOrder},
+	{"the tokens of an organization are listed newest first, in pages", organizationTokens},
 	{"revoking is idempotent and keeps the first time", revokeIsIdempotent},
 	{"the latest use of a token is kept", latestUseIsKept},
 	{"an unknown token is neither revoked nor used", unknownToken},
@@ -74,6 +75,36 @@ func tokenOrder(t *testing.T, s routine.Store) {
 	list, err := s.Tokens(t.Context())
 	must(t, err)
 	equal(t, "list", list, []*routine.Token{oldest, tieA, tieB, newest})
+}
+
+func organizationTokens(t *testing.T, s routine.Store) {
+	at := func(id, organization string, created time.Time) *routine.Token {
+		k := Token(t, func(k *routine.Token) { k.ID, k.OrganizationID, k.CreatedAt = id, organization, created })
+		must(t, s.CreateToken(t.Context(), k))
+		return k
+	}
+	at("0", "acme2", Time)
+	tieA, tieB, newest, oldest := at("a", "acme", Time), at("b", "acme", Time), at("c", "acme", Time.Add(time.Hour)), at("z", "acme", Time.Add(-time.Hour))
+	oldest.RevokedAt = new(Time)
+	must(t, s.RevokeToken(t.Context(), oldest.ID, Time))
+	for _, row := range []struct {
+		organization  string
+		limit, offset int
+		want          []*routine.Token
+		total         int
+	}{
+		{"acme", 0, 0, []*routine.Token{newest, tieB, tieA, oldest}, 4},
+		{"acme", 2, 1, []*routine.Token{tieB, tieA}, 4},
+		{"acme", 2, 3, []*routine.Token{oldest}, 4},
+		{"acme", 2, 4, nil, 4},
+		{"", 2, 0, nil, 0},
+		{"acm\x00", 2, 0, nil, 0},
+	} {
+		list, total, err := s.OrganizationTokens(t.Context(), row.organization, row.limit, row.offset)
+		must(t, err)
+		equal(t, "list", list, row.want)
+		equal(t, "total", total, row.total)
+	}
 }
 
 func revokeIsIdempotent(t *testing.T, s routine.Store) {

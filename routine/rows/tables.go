@@ -26,6 +26,7 @@ var Tables = []Table{
 	{"routine_tags", []string{"tag", "id", "organization_id", "status", "is_public", "is_mcp_tool_designated", "created_at"}},
 	{"tokens", []string{"id", "hash", "user_id", "organization_id", "project_id", "scopes", "allowed_hosts", "created_at", "expires_at",
 		"revoked_at", "last_used_at"}},
+	{"sign_ins", []string{"hash", "token_hash", "created_at", "last_used_at"}},
 	{"executions", []string{"id", "routine_id", "routine_name", "routine_version", "status", "result", "error", "error_code", "created_at",
 		"started_at", "completed_at", "duration_seconds", "parameters", "created_by", "token_id", "via", "operations_done",
 		"operations_total", "operations", "evidence", "cancel_requested_at", "size", "organization_id", "owner", "schedule_id"}},

@@ -20,7 +20,17 @@ import (
 // adminPrincipal is the principal of the admin token of the configuration.
 var adminPrincipal = routine.Principal{UserID: "admin", OrganizationID: "default", ProjectID: "default", Scopes: routine.DefaultScopes | routine.ScopeAdmin}
 
+// errInvalidToken is the answer to a call with a token that is unknown or not valid.
+var errInvalidToken = routine.Errorf(routine.CodeUnauthenticated, "the service token is invalid, expired or revoked")
+
 func hashToken(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
+
+// newSecret returns a text of 32 random bytes.
+func newSecret() string {
+	random := make([]byte, 32)
+	rand.Read(random) // never fails
+	return base64.RawURLEncoding.EncodeToString(random)
+}
 
 // Authenticate returns the principal of a token's secret. CodeUnauthenticated when the
 // token is unknown, expired or revoked; a revocation counts from the next call on.
@@ -28,7 +38,11 @@ func hashToken(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
 // Tokens are looked up by the hash of the secret. The time that this takes reveals nothing:
 // the hash of a similar secret is not similar.
 func (s *Service) Authenticate(ctx context.Context, secret string) (routine.Principal, error) {
-	hash := hashToken(secret)
+	return s.authenticate(ctx, hashToken(secret))
+}
+
+// authenticate is Authenticate for the token with a hash.
+func (s *Service) authenticate(ctx context.Context, hash [32]byte) (routine.Principal, error) {
 	if s.hasAdmin && subtle.ConstantTimeCompare(hash[:], s.adminToken[:]) == 1 {
 		return adminPrincipal, nil
 	}
@@ -38,7 +52,7 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (routine.Prin
 	}
 	now := s.now()
 	if err != nil || !t.Valid(now) {
-		return routine.Principal{}, routine.Errorf(routine.CodeUnauthenticated, "the service token is invalid, expired or revoked")
+		return routine.Principal{}, errInvalidToken
 	}
 	s.recordUse(ctx, t, now)
 	p := t.Principal
@@ -102,9 +116,7 @@ func (s *Service) CreateToken(ctx context.Context, p routine.Principal, validFor
 				routine.Quote(routine.Truncate(name, 80)))
 		}
 	}
-	random := make([]byte, 32)
-	rand.Read(random) // never fails
-	secret := "rote_" + base64.RawURLEncoding.EncodeToString(random)
+	secret := "rote_" + newSecret()
 	t := &routine.Token{ID: uuid.Must(uuid.NewV7()).String(), Hash: hashToken(secret), Principal: p, CreatedAt: s.now()}
 	t.TokenID = ""
 	if validFor > 0 {
@@ -117,7 +129,8 @@ func (s *Service) CreateToken(ctx context.Context, p routine.Principal, validFor
 	return secret, t, nil
 }
 
-// Tokens lists all tokens, oldest first.
+// Tokens lists all tokens, oldest first. It is for the command line, as CreateToken and
+// RevokeToken: they check no access. OrganizationTokens does.
 func (s *Service) Tokens(ctx context.Context) ([]*routine.Token, error) {
 	ts, err := s.store.Tokens(ctx)
 	if err != nil {

@@ -34,8 +34,8 @@ const pruneBatch = 100
 const tempMaxAge = time.Hour
 
 // Prune deletes the executions that retention does not keep, expired
-// idempotency keys and one-time codes, and unreferenced files. It returns the number of deleted
-// executions. A clock that is wrong deletes little: see retentionClock.
+// idempotency keys, one-time codes and sign-ins, and unreferenced files. It returns the number of
+// deleted executions. A clock that is wrong deletes little: see retentionClock.
 func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (int, error) {
 	now = s.clock.bound(ctx, now, r.Age)
 	before, err := s.pruneLimit(ctx, r, now)
@@ -70,7 +70,7 @@ func (s *Store) Prune(ctx context.Context, r routine.Retention, now time.Time) (
 	if _, err := s.write.ExecContext(ctx, `DELETE FROM idempotency_keys WHERE created_at <= ?`, alive); err != nil {
 		return total, rows.Wrap("prune idempotency keys", err)
 	}
-	if err := s.pruneCodes(ctx); err != nil {
+	if err := errors.Join(s.pruneCodes(ctx), s.pruneSignIns(ctx, now)); err != nil {
 		return total, err
 	}
 	return total, rows.Wrap("sweep files", s.removeUnusedBlobs(ctx, now))

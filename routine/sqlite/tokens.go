@@ -57,7 +57,26 @@ func (s *Store) tokenWhere(ctx context.Context, condition string, argument any) 
 
 // Tokens lists all tokens, oldest first.
 func (s *Store) Tokens(ctx context.Context) ([]*routine.Token, error) {
-	found, err := s.read.QueryContext(ctx, selectToken+`ORDER BY created_at, id`)
+	return s.listTokens(ctx, `ORDER BY created_at, id`)
+}
+
+// OrganizationTokens lists the tokens of an organization, newest first.
+func (s *Store) OrganizationTokens(ctx context.Context, organizationID string, limit, offset int) (tokens []*routine.Token, total int, err error) {
+	if err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM tokens WHERE organization_id = ? LIMIT ?)`,
+		organizationID, routine.MaxTotal+1).Scan(&total); err != nil {
+		return nil, 0, rows.Wrap("count tokens", err)
+	}
+	if limit <= 0 {
+		limit = -1
+	}
+	tokens, err = s.listTokens(ctx, organizationTokens, organizationID, limit, offset)
+	return tokens, total, err
+}
+
+const organizationTokens = `WHERE organization_id = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`
+
+func (s *Store) listTokens(ctx context.Context, which string, args ...any) ([]*routine.Token, error) {
+	found, err := s.read.QueryContext(ctx, selectToken+which, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list tokens: %w", err)
 	}
@@ -70,10 +89,7 @@ func (s *Store) Tokens(ctx context.Context) ([]*routine.Token, error) {
 		}
 		tokens = append(tokens, t)
 	}
-	if err := found.Err(); err != nil {
-		return nil, fmt.Errorf("list tokens: %w", err)
-	}
-	return tokens, nil
+	return tokens, rows.Wrap("list tokens", found.Err())
 }
 
 // RevokeToken revokes a token. The time of the first call is kept. It returns
