@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+
+	"rote/routine"
 )
 
 // target is the destination of a connection. The host is canonical.
@@ -41,12 +43,12 @@ func (p *Policy) checkName(t target) error {
 	return nil
 }
 
-func (t target) matchesName(r rule) bool { return r.matchesName(t.host, t.port) }
+func (t target) matchesName(r routine.HostRule) bool { return r.MatchesName(t.host, t.port) }
 
 // mayMatch reports whether a list could match the target, by its name or by one
 // of its addresses.
-func (t target) mayMatch(list []rule) bool {
-	return slices.ContainsFunc(list, func(r rule) bool { return t.matchesName(r) || r.prefix.IsValid() })
+func (t target) mayMatch(list []routine.HostRule) bool {
+	return slices.ContainsFunc(list, func(r routine.HostRule) bool { return t.matchesName(r) || r.IsAddress() })
 }
 
 // checkAddress checks the address of a connection that is about to be made. The
@@ -60,13 +62,13 @@ func (p *Policy) checkAddress(t target, to netip.AddrPort) error {
 	}
 	for _, r := range p.deny {
 		for _, end := range ends {
-			if r.matchesAddr(end, port) {
+			if r.MatchesAddress(end, port) {
 				return fmt.Errorf("%s", reasonDenied)
 			}
 		}
 	}
-	holds := func(list []rule) bool {
-		return slices.ContainsFunc(list, func(r rule) bool { return t.matchesName(r) || r.matchesAddr(addr, port) })
+	holds := func(list []routine.HostRule) bool {
+		return slices.ContainsFunc(list, func(r routine.HostRule) bool { return t.matchesName(r) || r.MatchesAddress(addr, port) })
 	}
 	for _, r := range p.restrictions {
 		if !holds(r.rules) {

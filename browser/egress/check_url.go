@@ -27,7 +27,7 @@ func (p *Policy) Judge(ctx context.Context, rawURL string) error {
 	if err != nil {
 		return routine.Errorf(routine.CodeInvalid, "port %.20q of the URL is none", port)
 	}
-	t := target{canonicalHost(u.Hostname()), port}
+	t := target{routine.CanonicalHost(u.Hostname()), port}
 	refuse := func(reason error) error {
 		return deniedError(routine.Denial{Host: net.JoinHostPort(t.host, port), Reason: reason.Error(), Count: 1})
 	}

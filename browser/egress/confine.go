@@ -39,7 +39,7 @@ func (p *Policy) allowsConnection(m *countingConn) bool {
 		return false
 	}
 	to, err := netip.ParseAddrPort(m.RemoteAddr().String())
-	t := target{canonicalHost(host), port}
+	t := target{routine.CanonicalHost(host), port}
 	return err == nil && p.checkName(t) == nil && p.checkAddress(t, to) == nil
 }
 

@@ -47,7 +47,7 @@ func (p *Policy) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	t := target{canonicalHost(host), port}
+	t := target{routine.CanonicalHost(host), port}
 	refuse := func(addr string, reason error) error {
 		return &refusal{routine.Denial{Host: net.JoinHostPort(t.host, port), Address: addr, Reason: reason.Error(), Count: 1}}
 	}

@@ -7,6 +7,8 @@ import (
 	"net"
 	"sync"
 	"syscall"
+
+	"rote/routine"
 )
 
 // maxFailures limits how many failures of a run are kept, so that a page cannot
@@ -27,7 +29,7 @@ func (f *failures) record(address string, err error) {
 	if split != nil || errors.Is(err, context.Canceled) || errors.Is(err, net.ErrClosed) {
 		return
 	}
-	key := net.JoinHostPort(canonicalHost(host), port)
+	key := net.JoinHostPort(routine.CanonicalHost(host), port)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err == nil {

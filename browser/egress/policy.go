@@ -10,11 +10,10 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"strconv"
-	"strings"
 
 	"code.dny.dev/ssrf"
-	"golang.org/x/net/idna"
+
+	"rote/routine"
 )
 
 // Mode says which hosts are allowed in addition to the listed ones.
@@ -33,7 +32,7 @@ const (
 // override the mode. It is immutable, but for the addresses of Reserve.
 type Policy struct {
 	mode        Mode
-	allow, deny []rule
+	allow, deny []routine.HostRule
 	// restrictions are further lists, each of which must contain the host too.
 	restrictions []restriction
 	public       *ssrf.Guardian
@@ -41,9 +40,7 @@ type Policy struct {
 	reserved     *reservedPlaces
 }
 
-// NewPolicy parses the rules: "host", "*.host" (all its subdomains),
-// "host:port" or a CIDR range. A host may be an address. Allowing a name allows
-// all addresses that it resolves to, including private ones.
+// NewPolicy parses the rules with [routine.ParseHostRule].
 func NewPolicy(mode Mode, allow, deny []string) (*Policy, error) {
 	switch mode {
 	case Public, Listed, Any:
@@ -72,7 +69,7 @@ func (p *Policy) Narrow(hosts []string) (*Policy, error) {
 
 // restriction is a list of hosts, and why a host that it does not contain is denied.
 type restriction struct {
-	rules  []rule
+	rules  []routine.HostRule
 	reason string
 }
 
@@ -91,88 +88,14 @@ func (p *Policy) WithResolver(r *net.Resolver) *Policy {
 	return &other
 }
 
-// rule matches a name or an address and, if set, a port.
-type rule struct {
-	name       string // lower case, without trailing dot; with subdomains set it starts with a dot
-	subdomains bool
-	prefix     netip.Prefix
-	port       string
-}
-
-func parseRules(texts []string) ([]rule, error) {
-	rules := make([]rule, 0, len(texts))
+func parseRules(texts []string) ([]routine.HostRule, error) {
+	rules := make([]routine.HostRule, 0, len(texts))
 	for _, text := range texts {
-		r, err := parseRule(text)
+		r, err := routine.ParseHostRule(text)
 		if err != nil {
 			return nil, err
 		}
 		rules = append(rules, r)
 	}
 	return rules, nil
-}
-
-func parseRule(text string) (rule, error) {
-	var r rule
-	if prefix, err := netip.ParsePrefix(text); err == nil {
-		r.prefix = unmapPrefix(prefix).Masked()
-		return r, nil
-	}
-	if _, rest, ok := strings.Cut(text, "://"); ok {
-		host, _, _ := strings.Cut(rest, "/")
-		return r, fmt.Errorf("host rule %q: leave out the scheme and the path: write %s", text, host)
-	}
-	host := text
-	if h, port, err := net.SplitHostPort(text); err == nil {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return r, fmt.Errorf("host rule %q: the port must be a number from 1 to 65535", text)
-		}
-		host, r.port = h, port
-	}
-	host = strings.Trim(host, "[]")
-	if addr, err := netip.ParseAddr(host); err == nil {
-		addr = addr.Unmap()
-		r.prefix = netip.PrefixFrom(addr, addr.BitLen())
-		return r, nil
-	}
-	name, below := strings.CutPrefix(host, "*.")
-	r.name, r.subdomains = canonicalHost(name), below
-	if r.name == "" || strings.ContainsAny(r.name, "*/:@? ") {
-		return r, fmt.Errorf("host rule %q: write host, *.host, host:port or a CIDR such as 10.0.0.0/8", text)
-	}
-	if r.subdomains {
-		r.name = "." + r.name
-	}
-	return r, nil
-}
-
-// unmapPrefix converts an IPv4-mapped IPv6 prefix to IPv4.
-func unmapPrefix(p netip.Prefix) netip.Prefix {
-	if p.Addr().Is4In6() && p.Bits() >= 96 {
-		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
-	}
-	return p
-}
-
-// canonicalHost returns a name as the browser requests it: in lower case and
-// ASCII, without trailing dots.
-func canonicalHost(host string) string {
-	host = strings.TrimRight(strings.ToLower(host), ".")
-	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
-		return ascii
-	}
-	return host // not valid under IDNA, such as "_dmarc.a.test"
-}
-
-func (r rule) matchesName(host, port string) bool {
-	if r.name == "" || r.port != "" && r.port != port {
-		return false
-	}
-	if r.subdomains {
-		return strings.HasSuffix(host, r.name)
-	}
-	return host == r.name
-}
-
-func (r rule) matchesAddr(addr netip.Addr, port string) bool {
-	return r.prefix.IsValid() && (r.port == "" || r.port == port) && r.prefix.Contains(addr)
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"rote/routine"
 	"rote/routine/routinetest/leakcheck"
 )
 
@@ -21,7 +22,7 @@ func policy(t *testing.T, mode Mode, allow, deny []string) *Policy {
 
 // allows is the policy's verdict on a host that resolves to an address.
 func (p *Policy) allows(host string, to netip.AddrPort) bool {
-	at := target{canonicalHost(host), fmt.Sprint(to.Port())}
+	at := target{routine.CanonicalHost(host), fmt.Sprint(to.Port())}
 	return p.checkName(at) == nil && p.checkAddress(at, to) == nil
 }
 

@@ -149,7 +149,7 @@ func hostOf(rawURL string) (string, bool) {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	return net.JoinHostPort(canonicalHost(u.Hostname()), port), true
+	return net.JoinHostPort(routine.CanonicalHost(u.Hostname()), port), true
 }
 
 // dial connects to a server and counts the bytes of the connection.

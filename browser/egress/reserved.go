@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+
+	"rote/routine"
 )
 
 // reservedPlaces are hosts and ports of rote itself and of its browsers. No rule allows them: with
@@ -39,7 +41,7 @@ func (r *reservedPlaces) add(address string, n int) error {
 		addTo(r.addresses, netip.AddrPortFrom(to.Addr().Unmap().WithZone(""), to.Port()), n)
 		return nil
 	}
-	addTo(r.names, target{canonicalHost(host), port}, n)
+	addTo(r.names, target{routine.CanonicalHost(host), port}, n)
 	return nil
 }
 
