@@ -34,6 +34,7 @@ const (
 	toSaveReference
 	toGiveCode
 	toLogIn
+	toManageTokens
 )
 
 // accessRule says who may do an action.
@@ -77,6 +78,7 @@ var accessRules = map[action]accessRule{
 	toSaveReference:     {doing: "referring to a value outside of rote", scope: routine.ScopeAdmin, token: true},
 	toGiveCode:          {doing: "giving a one-time code", scope: routine.ScopeSecretsWrite, token: true},
 	toLogIn:             {doing: "logging in", scope: routine.ScopeSecretsWrite, token: true},
+	toManageTokens:      {doing: "managing tokens", scope: routine.ScopeAdmin, token: true},
 	toReadStatistics:    {doing: "reading the metrics", scope: routine.ScopeAdmin, token: true},
 }
 
