@@ -140,7 +140,8 @@ func TestOneRunForAKey(t *testing.T) {
 	})
 }
 
-// A token that is revoked through one service is refused by the others at once.
+// A token that is revoked through one service is refused by the others at once, and its
+// sign-ins have ended.
 func TestRevocationIsSeenAtOnce(t *testing.T) {
 	url := emptyDatabase(t)
 	first, second := newReplica(t, url, nil), newReplica(t, url, nil)
@@ -149,9 +150,17 @@ func TestRevocationIsSeenAtOnce(t *testing.T) {
 	if p, err := second.Authenticate(t.Context(), secret); err != nil || p.UserID != "ann" {
 		t.Fatalf("%+v, %v", p, err)
 	}
+	signIn, _, err := first.SignIn(t.Context(), secret)
+	must(t, err)
+	if p, err := second.SignedIn(t.Context(), signIn); err != nil || p.TokenID != token.ID {
+		t.Fatalf("%+v, %v", p, err)
+	}
 	must(t, first.RevokeToken(t.Context(), token.ID))
 	if _, err := second.Authenticate(t.Context(), secret); routine.CodeOf(err) != routine.CodeUnauthenticated {
 		t.Errorf("a revoked token: %v", err)
+	}
+	if _, err := second.SignedIn(t.Context(), signIn); routine.CodeOf(err) != routine.CodeUnauthenticated {
+		t.Errorf("a sign-in with a revoked token: %v", err)
 	}
 }
 
