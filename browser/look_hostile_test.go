@@ -1,7 +1,9 @@
 package browser
 
 import (
+	"context"
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,17 @@ func field(t *testing.T, object json.RawMessage, name string) string {
 		t.Fatal(err)
 	}
 	return members[name]
+}
+
+// onceIdle does what asks a page for a description, again while the page is too busy to
+// answer, as it may be on a machine under load.
+func onceIdle[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
+	for {
+		answer, err := ask(ctx)
+		if ctx.Err() != nil || routine.CodeOf(err) != routine.CodeTimeout {
+			return answer, err
+		}
+	}
 }
 
 // Whatever a page does, a look has its size and ends in time.
@@ -95,4 +108,31 @@ func TestLookAtAMillionElements(t *testing.T) {
 	if !strings.Contains(seen.Text, "| #b") {
 		t.Errorf("the text is\n%s", seen.Text)
 	}
+}
+
+// A page that is busy with something that no termination of its script ends is not described,
+// but it has not crashed: it is described when that is over.
+func TestLookAtABusyPage(t *testing.T) {
+	t.Parallel()
+	waiting, answer := make(chan bool), make(chan bool)
+	b := own(t)
+	b.outlineTime = 200 * time.Millisecond
+	p := mustOpen(t, b)
+	url := site(t, map[string]any{"/slow": func(http.ResponseWriter, *http.Request) { waiting <- true; <-answer },
+		"/": `<button id=b>x</button><script>onload = () => setTimeout(() => {
+			const q = new XMLHttpRequest(); q.open('GET', '/slow', false); q.send() })</script>`})
+	if _, err := p.Navigate(testContext(t), url+"/"); err != nil {
+		t.Fatal(err)
+	}
+	<-waiting
+	_, err := p.Look(testContext(t), routine.Look{})
+	wantCode(t, err, routine.CodeTimeout, "the page is busy")
+	_, err = p.Describe(testContext(t), "#b", routine.UseClick, nil)
+	wantCode(t, err, routine.CodeTimeout, "the page is busy")
+	close(answer)
+	b.outlineTime = testTime
+	if text := look(t, p, routine.Look{}).Text; !strings.Contains(text, "| #b") {
+		t.Errorf("the text is\n%s", text)
+	}
+	eval(t, p, `1`)
 }

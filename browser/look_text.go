@@ -38,8 +38,12 @@ func seenText(s seenPage, l routine.Look) routine.Seen {
 	limit, order := lookLimit(l), dropOrder(all)
 	dropped := sort.Search(len(order), func(n int) bool { return len(lookText(s, remaining(all, order[:n]))) <= limit })
 	lines := remaining(all, order[:dropped])
+	text := lookText(s, lines)
+	if l.Find != "" && len(all) == 0 {
+		text += "no line has all of these words\n"
+	}
 	seen := routine.Seen{URL: s.URL, Title: routine.PlainText(s.Title), Total: len(s.Lines) + s.Omitted, Partial: s.Partial,
-		Text: truncateBytes(lookText(s, lines), limit), Lines: make([]routine.SeenLine, len(lines))}
+		Text: truncateBytes(text, limit), Lines: make([]routine.SeenLine, len(lines))}
 	for n, x := range lines {
 		seen.Lines[n] = x.SeenLine
 	}

@@ -209,6 +209,9 @@ func operationArguments(one definitionText, list []definitionText) ([]json.RawMe
 	var operations []json.RawMessage
 	for _, o := range list {
 		text, err := o.text()
+		if err == nil && !json.Valid(text) {
+			err = routine.Errorf(routine.CodeInvalid, `an operation is an object, as in {"type":"click","selector":"#go"}, not %s`, truncate(string(o), 60))
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -13,8 +14,10 @@ import (
 
 // requestsTool returns the tool that lists the requests of a lesson's page.
 func requestsTool() builtin {
+	nextSteps := maps.Clone(lessonNextSteps)
+	nextSteps[routine.CodeNotFound] = "list_network_requests without id lists the requests of a lesson; start_lesson opens one"
 	return builtin{name: "list_network_requests", title: "List the page's requests", scope: scopeTeach, readOnly: true,
-		nextSteps: lessonNextSteps, handle: (*Server).listNetworkRequests,
+		nextSteps: nextSteps, handle: (*Server).listNetworkRequests,
 		description: "The data requests (XHR, fetch, form posts) that the page has made, with the shapes of what went in and came out. " +
 			"With id: that request as a fetch operation, its tokens traced to where they come from. A fetch is usually the fastest and steadiest routine.",
 		schema: `{"type":"object","properties":{` + lessonArgument + `,"id":{"type":"integer","description":"Number in the list"},` +

@@ -80,6 +80,7 @@ func TestLessonToolsRefuseArguments(t *testing.T) {
 		{"save_lesson", `{"lesson":"L","titel":"x"}`, "valid are lesson, name, description, parameters, prove, other_values, expected_version, dry_run"},
 		{"take_snapshot", `{}`, "lesson is required: it is in the answer of start_lesson [invalid]"},
 		{"try_operation", `{"lesson":"L"}`, "give either operation or operations"},
+		{"try_operation", `{"lesson":"L","operation":"click #go"}`, `an operation is an object, as in {"type":"click","selector":"#go"}, not "click #go" [invalid]`},
 		{"try_operation", `{"lesson":"L","operation":null,"operations":[]}`, "give either operation or operations"},
 		{"try_operation", `{"lesson":"L","operation":{"type":"click"},"operations":[{"type":"click"}]}`, "give either operation or operations"},
 		{"undo_operations", `{"lesson":"L"}`, "to is required: how many operations to keep"},
@@ -147,6 +148,8 @@ func TestLessonErrors(t *testing.T) {
 			}
 			if notFound := routine.CodeOf(row.err) == routine.CodeNotFound; notFound && strings.Contains(text, "search_routines") == (tool != "start_lesson") {
 				t.Errorf("%s: %s", tool, text) // there it is a routine or an execution that was not found
+			} else if notFound && strings.Contains(text, "without id lists the requests") != (tool == "list_network_requests") {
+				t.Errorf("%s: %s", tool, text) // there it may be a request
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func (w *saving) otherValues() (map[string]any, error) {
 			return nil, err
 		}
 		if g.from != "" {
-			return nil, routine.Errorf(routine.CodeForbidden, "other_values cannot have a stored secret: leave out %s, "+
+			return nil, routine.Errorf(routine.CodeInvalid, "other_values cannot have a stored secret: leave out %s, "+
 				"and the second run has the value of the lesson, or give it another value", routine.Quote(routine.Truncate(name, 60)))
 		}
 		values[name] = g.value

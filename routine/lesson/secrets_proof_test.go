@@ -85,7 +85,7 @@ func TestProofKeepsSecretsToTheirHosts(t *testing.T) {
 		{name: "in a selector", start: bank, operation: `{"type":"click","selector":"#{{q}}"}`, values: `{"q":"x"}`, later: `{"q":{"secret":"PIN"}}`,
 			says: "/operations/2/selector: {{q}} is not allowed here", code: routine.CodeInvalid},
 		{name: "as another value", start: evil, operation: typed("q"), values: `{"q":"x"}`, q: SaveRequest{OtherValues: valuesOf(t, `{"q":{"secret":"PIN"}}`)},
-			says: `other_values cannot have a stored secret: leave out "q"`, code: routine.CodeForbidden},
+			says: `other_values cannot have a stored secret: leave out "q"`, code: routine.CodeInvalid},
 		{name: "with another URL", start: "{{u}}", operation: typed("pin"), values: `{"pin":{"secret":"PIN"},"u":"https://corner.bank/"}`,
 			q:    SaveRequest{OtherValues: valuesOf(t, `{"u":"https://evil.test/"}`)},
 			says: `secret PIN is not for evil.test`, code: routine.CodeNotProved, sent: true},

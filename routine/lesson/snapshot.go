@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"rote/routine"
 )
@@ -39,9 +40,16 @@ func (l *lesson) snapshot(ctx context.Context, q SnapshotRequest) (*Snapshot, er
 	return &Snapshot{Seen: seen, SameData: l.sameDataRequest(ctx, seen.Extraction)}, nil
 }
 
+// isErrorPage reports whether a URL is that of the page which the browser shows when it could
+// not open another one.
+func isErrorPage(url string) bool { return strings.HasPrefix(url, "chrome-error:") }
+
 // Text is the snapshot for a reader.
 func (s *Snapshot) Text() string {
-	if s.SameData == 0 {
+	switch {
+	case isErrorPage(s.Seen.URL):
+		return "No page is open, because the last one could not be opened: undo_operations does the kept operations again on a new page.\n"
+	case s.SameData == 0:
 		return s.Seen.Text
 	}
 	return fmt.Sprintf("The same data is in request %d: list_network_requests with id %d gives it as a fetch operation.\n%s", s.SameData, s.SameData, s.Seen.Text)

@@ -28,6 +28,8 @@ func (s *Lessons) Start(ctx context.Context, p routine.Principal, q StartRequest
 		return nil, routine.Errorf(routine.CodeInvalid, "give either url or routine")
 	case mends:
 		return s.startMend(ctx, p, q)
+	case q.Until != nil:
+		return nil, routine.Errorf(routine.CodeInvalid, "until is for a routine that is mended: give routine, not url")
 	case q.URL == "":
 		return nil, routine.Errorf(routine.CodeInvalid, "url is required: where the lesson begins; or routine, to mend one")
 	}

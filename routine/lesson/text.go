@@ -65,8 +65,11 @@ func (t *Tried) Text() string {
 	if a.left {
 		a.line("… and more that is left out here: take_snapshot, list_network_requests")
 	}
-	if t.PageLost != "" {
+	switch last := len(t.Steps) - 1; {
+	case t.PageLost != "":
 		a.line("page_lost: %s.", t.PageLost)
+	case last >= 0 && isErrorPage(t.Steps[last].URL):
+		a.line("No page is open now: undo_operations with to %d opens one and does the kept operations again.", len(t.Operations))
 	}
 	a.operations(t.Info)
 	a.pageBytes = 0 // the candidates have room of their own
@@ -227,7 +230,7 @@ func fieldText(f routine.Field) string {
 
 // what adds what an operation did to the page.
 func (a *answer) what(s Step) {
-	if s.Moved {
+	if s.Moved && !isErrorPage(s.URL) {
 		shown := s.URL
 		if s.sameOrigin {
 			shown = shortURL(shown)

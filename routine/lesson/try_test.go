@@ -116,6 +116,35 @@ Operations: 1 navigate /`)
 	}
 }
 
+// A page that could not be opened leaves none: answers say how to get one again.
+func TestTryLeavesNoPage(t *testing.T) {
+	c := newClassroom(t, routinetest.Page{
+		Look: func(context.Context, routine.Look) (routine.Seen, error) {
+			return routine.Seen{URL: "chrome-error://chromewebdata/"}, nil
+		},
+		Navigate: func(_ context.Context, url string) (n routine.Navigation, err error) {
+			if strings.Contains(url, "gone") {
+				err = routine.Errorf(routine.CodeNavigationFailed, "gone.test could not be opened")
+			}
+			return n, err
+		}})
+	id := c.start(t)
+	c.all[id].page = &errorPage{c.all[id].page}
+	got := c.tried(t, id, TryRequest{Operations: raw(`{"type":"navigate","url":"https://gone.test/"}`)})
+	if text := got.Text(); !strings.Contains(text, "\nNo page is open now: undo_operations with to 1 opens one") || strings.Contains(text, "chrome-error") {
+		t.Error(text)
+	}
+	seen, err := c.Snapshot(t.Context(), author, id, SnapshotRequest{})
+	if err != nil || !strings.Contains(seen.Text(), "No page is open, because the last one could not be opened: undo_operations") {
+		t.Errorf("%+v, %v", seen, err)
+	}
+}
+
+// errorPage is the page that the browser shows when it could not open another one.
+type errorPage struct{ livePage }
+
+func (e *errorPage) URL(context.Context) (string, error) { return "chrome-error://chromewebdata/", nil }
+
 func TestTriesThatAreRefused(t *testing.T) {
 	many := make([]json.RawMessage, 21)
 	for i := range many {

@@ -108,7 +108,7 @@ type tracer struct {
 func Trace(log routine.RequestLog, number int, from Origins) (*Traced, error) {
 	at := slices.IndexFunc(log.Requests, func(r routine.Request) bool { return r.Number == number })
 	if at < 0 {
-		return nil, routine.Errorf(routine.CodeNotFound, "there is no request %d: list_network_requests without id lists them", number)
+		return nil, routine.Errorf(routine.CodeNotFound, "there is no request %d", number)
 	}
 	r := &log.Requests[at]
 	t := &tracer{log: log.Requests, from: from, mask: newMask(from.Secrets), fetched: map[int]string{}, read: map[string]string{},
