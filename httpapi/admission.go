@@ -43,7 +43,7 @@ func (a *Admission) Caller(w http.ResponseWriter, r *http.Request) (routine.Prin
 	if routine.CodeOf(unknown) == routine.CodeStoreUnavailable {
 		return routine.Principal{}, unknown
 	}
-	if err := a.rate.count(w, r, p, a.proxies.clientAddress(r)); err != nil {
+	if err := a.Count(w, r, p); err != nil {
 		return routine.Principal{}, err
 	}
 	return p, unknown
@@ -55,6 +55,12 @@ func (a *Admission) Caller(w http.ResponseWriter, r *http.Request) (routine.Prin
 // calls it before it authenticates the token.
 func (a *Admission) SignInAllowed(w http.ResponseWriter, r *http.Request) error {
 	return a.signInRate.count(w, r, routine.Principal{}, a.proxies.clientAddress(r))
+}
+
+// Count counts a request of p against the rate limit and sets the RateLimit headers of w. It
+// is for callers who are authenticated by other means than Caller's. CodeRateLimited.
+func (a *Admission) Count(w http.ResponseWriter, r *http.Request, p routine.Principal) error {
+	return a.rate.count(w, r, p, a.proxies.clientAddress(r))
 }
 
 // StartRequest counts a request of p as open until done is called. It returns

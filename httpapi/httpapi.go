@@ -46,6 +46,9 @@ type Config struct {
 	Admission *Admission
 	// Lessons, if not nil, adds the paths of lessons.
 	Lessons Lessons
+	// Console, if not nil, serves the paths below BasePath/console. The front end checks the
+	// host, logs and counts these requests as its own. CORSOrigins may not read them.
+	Console http.Handler
 	// Metrics counts the requests. It is served at /metrics to callers with the
 	// scope admin; [NewMetricsHandler] serves it without a token. If nil, there are
 	// no metrics.
@@ -111,6 +114,9 @@ func newAPI(c Config) *api {
 func (a *api) router(c Config, routes map[string]methodHandlers, notFound handler) http.Handler {
 	r := chi.NewRouter()
 	r.Use(a.startRequest, catchPanic, a.requireAllowedHost)
+	if c.Console != nil {
+		r.Use(a.serveConsole(c.Console)) // before CORS
+	}
 	if len(c.CORSOrigins) > 0 {
 		r.Use(corsHandler(c.CORSOrigins))
 	}
@@ -123,6 +129,24 @@ func (a *api) router(c Config, routes map[string]methodHandlers, notFound handle
 		}
 	}
 	return r
+}
+
+// serveConsole returns middleware that passes the paths of the console to its handler. A
+// browser that asks for the address of the service itself is led to the console.
+func (a *api) serveConsole(console http.Handler) func(http.Handler) http.Handler {
+	path := a.base + "/console"
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/"):
+				console.ServeHTTP(w, r)
+			case strings.TrimSuffix(r.URL.Path, "/") == a.base && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html"):
+				http.Redirect(w, r, path+"/", http.StatusSeeOther)
+			default:
+				next.ServeHTTP(w, r)
+			}
+		})
+	}
 }
 
 // routes returns all paths. Each is served with and without a trailing slash.

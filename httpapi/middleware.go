@@ -31,6 +31,14 @@ func requestInfoOf(ctx context.Context) *requestInfo {
 	return x
 }
 
+// RecordProblem stores the code of an error that a handler of [Config].Console has shown, and
+// its cause, for the log line of the request.
+func RecordProblem(ctx context.Context, err error) {
+	if x := requestInfoOf(ctx); x != nil {
+		x.recordProblem(problemOf(err), err)
+	}
+}
+
 // recordProblem stores the code and the cause of an error for the log line. The
 // service has already logged why an execution failed.
 func (x *requestInfo) recordProblem(p problem, err error) {

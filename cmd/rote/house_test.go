@@ -70,12 +70,12 @@ var arrows = map[string][]string{
 
 	// The front ends, which are independent of each other, and the program.
 	"httpapi":         {"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
-	"httpapi/console": {},
+	"httpapi/console": {"httpapi", "routine", "routine/service"},
 	"mcp/wire":        {"routine"},
 	"mcp": {"mcp/wire", "routine", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "routine/tool",
 		"schemas"},
 	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "browser/window",
-		"cmd/rote/practice", "httpapi", "mcp", "mcp/wire",
+		"cmd/rote/practice", "httpapi", "httpapi/console", "mcp", "mcp/wire",
 		"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/postgres", "routine/provider",
 		"routine/rows", "routine/service", "routine/sqlite"},
 	"cmd/rote/practice":       {"routine/totp"},
@@ -179,6 +179,10 @@ var bans = []ban{
 	{"rote/browser", "github.com/go-rod/rod", "only rod's protocol and input tables are used: its own pages poll, lock and leak"},
 	{"rote/routine/sqlite", "github.com/go-rod/rod", "a rod type stays in browser"},
 	{"rote/routine/rows", "database/sql", "stores share how values are kept, not their SQL"},
+	{"rote/httpapi/console", "rote/browser", "a front end reaches pages through Service only"},
+	{"rote/httpapi/console", "rote/mcp", "front ends are independent of each other"},
+	{"rote/httpapi/console", "github.com/mark3labs/mcp-go", "an mcp-go type stays in mcp"},
+	{"rote/httpapi/console", "database/sql", "the console reads through Service only"},
 	{"rote/httpapi", "rote/browser", "a front end reaches pages through Service only"},
 	{"rote/mcp", "rote/browser", "a front end reaches pages through Service only"},
 }

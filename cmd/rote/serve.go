@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rote/httpapi"
+	"rote/httpapi/console"
 	"rote/mcp/wire"
 	"rote/routine"
 	"rote/routine/postgres"
@@ -30,7 +31,8 @@ type serveCommand struct {
 	AuditAge    days     `help:"How long uses of secrets are kept: at least 90d, and as long as executions." default:"90d"`
 	KeepSize    size     `help:"Bytes of results and files that are kept; the oldest executions are deleted first." default:"10GiB"`
 	runFlags
-	Auth string `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
+	Console string `help:"Web console at /console: on or off." default:"on" enum:"on,off"`
+	Auth    string `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
 	httpFlags
 }
 
@@ -73,7 +75,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	}
 	if c.Auth == "token" {
 		a.warnOfShortToken()
-		if err := createFirstToken(ctx, a, g, s); err != nil {
+		if err := c.createFirstToken(ctx, a, g, s, listener); err != nil {
 			return errors.Join(err, listener.Close())
 		}
 	}
@@ -86,7 +88,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, scraped.Close()) }()
-	a.log.Info("serving", "url", "http://"+listener.Addr().String()+c.BasePath)
+	a.log.Info("serving", c.addresses(listener)...)
 	return serve(ctx, listener, h, s, a.drainTime, func(ctx context.Context) {
 		a.closeLessons()
 		a.stopRuns(ctx)
@@ -109,6 +111,10 @@ func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics) (ht
 		return nil, nil, err
 	}
 	config.Admission = httpapi.NewAdmission(config)
+	if c.Console == "on" {
+		config.Console = console.New(console.Config{Service: a.service, Admission: config.Admission, Log: a.log, Local: config.Local,
+			BasePath: c.BasePath, MaxBody: int64(g.MaxBody)})
+	}
 	tools := server.NewHTTP(config.Admission, c.BasePath)
 	rest, measured := httpapi.NewHandler(config), map[string]http.Handler{}
 	for _, path := range tools.Paths() {
@@ -160,9 +166,28 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, s streams, drain
 	return err
 }
 
+// addresses returns the addresses of the service for its log line.
+func (c *serveCommand) addresses(l net.Listener) []any {
+	list := []any{"url", "http://" + l.Addr().String() + c.BasePath}
+	if c.Console == "on" {
+		list = append(list, "console", c.consoleURL(l)+"/")
+	}
+	return list
+}
+
+// consoleURL returns the address of the console. On loopback its name is one that no other
+// program of the machine uses, because cookies ignore ports.
+func (c *serveCommand) consoleURL(l net.Listener) string {
+	host := l.Addr().String()
+	if _, port, err := net.SplitHostPort(host); err == nil && listensOnLoopback(l) {
+		host = net.JoinHostPort("rote.localhost", port)
+	}
+	return "http://" + host + c.BasePath + "/console"
+}
+
 // createFirstToken creates the first token of a new database and prints only
 // the secret to standard output.
-func createFirstToken(ctx context.Context, a *app, g *globals, s streams) error {
+func (c *serveCommand) createFirstToken(ctx context.Context, a *app, g *globals, s streams, l net.Listener) error {
 	if os.Getenv(adminTokenVariable) != "" {
 		return nil
 	}
@@ -179,6 +204,9 @@ func createFirstToken(ctx context.Context, a *app, g *globals, s streams) error 
 		return err
 	}
 	fmt.Fprintln(s.err, "rote: this is a new database. Its first service token follows; it is not shown again. Send it as X-Service-Token.")
+	if c.Console == "on" && isTerminal(s.err) { // any other stream is a log, in which no token may be
+		fmt.Fprintf(s.err, "rote: to sign in to the console with it, open: %s/login#%s\n", c.consoleURL(l), secret)
+	}
 	fmt.Fprintln(s.out, secret)
 	return nil
 }
