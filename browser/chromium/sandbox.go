@@ -30,9 +30,6 @@ func explainStart(executable, said string, err error) error {
 			return &sandboxError{sandboxRemedy(executable)}
 		}
 	}
-	if strings.Contains(said, "Socket path too long") { // full Chromium makes one in its directory for temporary files
-		return errors.New("the path of the directory for temporary files is too long for the sockets of Chromium: set TMPDIR to a shorter one, such as /tmp")
-	}
 	return err
 }
 
