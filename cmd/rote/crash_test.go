@@ -99,8 +99,9 @@ func killUnderLoad(r *rote) {
 		stop()
 		<-done
 		l.settle()
+		t.Logf("round %d of %d has ended", round+1, rounds)
 		if t.Failed() {
-			t.Fatalf("in round %d of %d", round+1, rounds)
+			t.FailNow()
 		}
 	}
 	l.check()

@@ -247,7 +247,9 @@ func (l *load) settle() {
 			return
 		}
 		if time.Now().After(deadline) {
-			l.t.Fatalf("%d executions are still open, and the calls %v and %v were not answered", open, created, started)
+			_, pending := l.servers[0].Load().call("GET", "/executions?status=pending", "")
+			_, running := l.servers[0].Load().call("GET", "/executions?status=running", "")
+			l.t.Fatalf("%d executions are still open: %v %v; the calls %v and %v were not answered", open, pending, running, created, started)
 		}
 		if open > 0 {
 			continue
