@@ -13,7 +13,8 @@
 //	go run ./cmd/rote/bench -model -db postgres://USER@HOST/DATABASE -window 15s
 //
 // measures what 20 services with 50 runs each, whose browsers only take time, do to one
-// Postgres database, and fails if that is more than promised.
+// Postgres database, and fails if that is more than promised. The server needs
+// max_connections = 200.
 //
 // The task has five steps: open a form, type into it, click its button, wait for
 // the URL that the click leads to, read the result. It needs Node and npm for the
