@@ -1,0 +1,2 @@
+export * from "../../web/codemirror.mjs";
+export * from "../../web/types";

@@ -1,1 +1,0 @@
-export * from "../../codemirror.mjs";
