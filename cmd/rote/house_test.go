@@ -51,7 +51,7 @@ var arrows = map[string][]string{
 	"routine/lesson/parameters": {"routine", "routine/definition", "routine/javascript", "routine/pattern", "routine/placeholder"},
 	"routine/lesson": {"routine", "routine/definition", "routine/engine", "routine/javascript", "routine/lesson/candidate",
 		"routine/lesson/jsonobject", "routine/lesson/judge", "routine/lesson/parameters", "routine/lesson/textform", "routine/operation",
-		"routine/placeholder", "routine/requests", "routine/service"},
+		"routine/placeholder", "routine/requests", "routine/selector", "routine/service"},
 	"schemas": {},
 
 	// What the core's ports are filled with.

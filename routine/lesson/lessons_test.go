@@ -296,6 +296,19 @@ func TestLessonsThatDoNotStart(t *testing.T) {
 	}
 }
 
+func TestSnapshotsThatAreRefused(t *testing.T) {
+	c := newClassroom(t, routinetest.Page{})
+	id := c.start(t)
+	for says, q := range map[string]SnapshotRequest{
+		"give either scope or extract":                    {Scope: "form", Extract: "li"},
+		"scope is no CSS selector: nothing stands behind": {Scope: "form >"},
+		"extract is no CSS selector: unexpected =":        {Extract: "text=Lamps"},
+	} {
+		_, err := c.Snapshot(t.Context(), author, id, q)
+		wantError(t, err, routine.CodeInvalid, says)
+	}
+}
+
 // runUnsaved runs a definition of the author.
 func runUnsaved(t *testing.T, c *classroom, d *routine.Definition) error {
 	t.Helper()

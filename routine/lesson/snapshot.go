@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rote/routine"
+	"rote/routine/selector"
 )
 
 // Snapshot describes what is on the page of a lesson of p. CodeInvalid, CodeElementNotFound,
@@ -15,6 +16,9 @@ func (s *Lessons) Snapshot(ctx context.Context, p routine.Principal, id string, 
 	if q.Scope != "" && q.Extract != "" {
 		return nil, routine.Errorf(routine.CodeInvalid, "give either scope or extract")
 	}
+	if err := cmp.Or(checkSelector("scope", q.Scope), checkSelector("extract", q.Extract)); err != nil {
+		return nil, err
+	}
 	ctx, l, release, err := s.acquireWithPage(ctx, p, id, "a snapshot")
 	if err != nil {
 		return nil, err
@@ -22,6 +26,23 @@ func (s *Lessons) Snapshot(ctx context.Context, p routine.Principal, id string, 
 	defer release()
 	seen, err := l.snapshot(ctx, q)
 	return seen, l.checkPage(ctx, err)
+}
+
+// checkSelector returns an error if an argument that may be empty has a selector that is no
+// CSS.
+func checkSelector(argument, text string) error {
+	if text == "" {
+		return nil
+	}
+	fault := selector.Check(text)
+	if fault == nil {
+		return nil
+	}
+	message := argument + " " + fault.Message
+	if fault.Hint != "" {
+		message += "; " + fault.Hint
+	}
+	return routine.Errorf(routine.CodeInvalid, "%s", message)
 }
 
 // maxSameData is the room, in bytes, for the line about a request with the same data.
