@@ -70,7 +70,7 @@ var arrows = map[string][]string{
 
 	// The front ends, which are independent of each other, and the program.
 	"httpapi":         {"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
-	"httpapi/console": {"httpapi", "routine", "routine/service"},
+	"httpapi/console": {"httpapi", "routine", "routine/definition", "routine/operation", "routine/service", "routine/tool"},
 	"mcp/wire":        {"routine"},
 	"mcp": {"mcp/wire", "routine", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "routine/tool",
 		"schemas"},

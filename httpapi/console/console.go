@@ -34,6 +34,8 @@ type Config struct {
 	// BasePath is the prefix of all paths of the service, as in /rote. The console is at
 	// /console below it.
 	BasePath string
+	// Examples are routines that the page of an empty store offers; nil: none.
+	Examples []Example
 	// MaxBody limits the bytes of a posted form (4 MiB).
 	MaxBody int64
 }
@@ -46,6 +48,7 @@ type console struct {
 	local       *routine.Principal
 	base        string // with /console
 	maxBody     int64
+	examples    []Example
 	assets      *assets
 	pages       map[string]*template.Template
 	crossOrigin *http.CrossOriginProtection
@@ -55,7 +58,7 @@ const defaultMaxBody = 4 << 20
 
 // New returns the handler of all paths below BasePath/console.
 func New(c Config) http.Handler {
-	x := &console{service: c.Service, admission: c.Admission, log: c.Log, local: c.Local, maxBody: c.MaxBody,
+	x := &console{service: c.Service, admission: c.Admission, log: c.Log, local: c.Local, maxBody: c.MaxBody, examples: c.Examples,
 		crossOrigin: http.NewCrossOriginProtection()}
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)

@@ -12,7 +12,7 @@ import (
 // outline returns what a person finds on a page: headings, links, fields with their labels,
 // buttons, heads of tables, alerts and other texts, a line each. Times and random ids are
 // replaced by the caller.
-func outline(t *testing.T, page string) string {
+func outline(t testing.TB, page string) string {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(page))
 	if err != nil {

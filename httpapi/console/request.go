@@ -170,6 +170,9 @@ func (q *request) pathParameter(name string) string {
 // readForm reads the posted form. CodeInvalid, CodeTooLarge.
 func (q *request) readForm() error {
 	err := q.ParseForm()
+	if err == nil && strings.HasPrefix(q.Header.Get("Content-Type"), "multipart/form-data") {
+		err = q.ParseMultipartForm(q.maxBody)
+	}
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):

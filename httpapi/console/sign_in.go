@@ -115,6 +115,10 @@ func (q *request) signInAgain(e *routine.Error) page {
 		}
 		if q.readForm() == nil {
 			d.Definition = q.PostForm.Get(definitionField)
+			if version := q.PostForm.Get("version"); d.Definition != "" && version != "" { // the one that the text was made from
+				path, _, _ := strings.Cut(d.Next, "?")
+				d.Next = path + "?" + url.Values{"version": {version}}.Encode()
+			}
 		}
 	}
 	return signInView(d)

@@ -36,6 +36,7 @@ func (x *console) templateFunctions() template.FuncMap {
 	return template.FuncMap{
 		"to":       x.to,
 		"asset":    func(name string) string { return x.assets.path(x.base, name) },
+		"schema":   func() string { return strings.TrimSuffix(x.base, "/console") + "/schemas/routine.json" },
 		"query":    query,
 		"duration": duration,
 		"took":     took,
@@ -47,6 +48,7 @@ func (x *console) templateFunctions() template.FuncMap {
 		"short":    func(id string) string { return shortID(id) },
 		"add":      func(a, b int) int { return a + b },
 		"truncate": routine.Truncate,
+		"plain":    routine.PlainText,
 		"deref":    func(s *string) string { return *s },
 		"join":     strings.Join,
 		"may":      may,
