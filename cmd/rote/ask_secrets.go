@@ -60,17 +60,36 @@ func promptOf(field string) string {
 	return strings.ToUpper(field[:1]) + field[1:]
 }
 
-// linesOf returns a function that returns the lines of in, one for each of the fields.
+// linesOf returns a function that returns the lines of in, one for each of the fields. A single
+// field gets all of in, which may have several lines, without the last line break.
 func linesOf(in io.Reader, fields []string) func(string) (string, error) {
 	lines := bufio.NewReader(io.LimitReader(in, int64(len(fields)+1)*(routine.MaxSecretBytes+2)))
-	return func(string) (string, error) {
+	few := fmt.Errorf("standard input has too few lines: it needs one for each of %s", strings.Join(fields, ", "))
+	if len(fields) == 1 {
+		return func(string) (string, error) {
+			text, err := io.ReadAll(lines)
+			if err == nil && len(text) == 0 {
+				err = few
+			}
+			return withoutLineEnd(string(text)), err
+		}
+	}
+	return func(field string) (string, error) {
 		line, err := lines.ReadString('\n')
 		if errors.Is(err, io.EOF) && line == "" {
-			return "", fmt.Errorf("standard input has too few lines: it needs one for each of %s", strings.Join(fields, ", "))
+			return "", few
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", err
 		}
-		return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), nil
+		if _, err := lines.Peek(1); err == nil && field == fields[len(fields)-1] {
+			return "", fmt.Errorf("standard input has more lines than fields (%s): set a field that has several lines in a call of its own, with --field %s",
+				strings.Join(fields, ", "), field)
+		}
+		return withoutLineEnd(line), nil
 	}
+}
+
+func withoutLineEnd(text string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 }

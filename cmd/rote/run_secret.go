@@ -73,7 +73,7 @@ func readGivenSecret(file string, in io.Reader) (string, error) {
 		return readSecret(file)
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxSecret+3))
-	value := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	value := withoutLineEnd(string(text))
 	switch {
 	case err != nil:
 		return "", err

@@ -63,8 +63,10 @@ func TestSecretCommands(t *testing.T) {
 		"--host " + host + " --ref totp=env:A --totp": "exclude each other", "--host " + host + " --routine none": "none"} {
 		say("", append([]string{"secret", "set", "shop"}, strings.Fields(flags)...), 1, "", want) // and not that there is no line to read
 	}
-	say("ann\n", []string{"secret", "set", "shop", "--host", host, "--field", "username", "--field", "password"}, 1, "", "too few lines")
-	say("ann\n"+password+"\n", []string{"secret", "set", "shop", "--host", host, "--field", "username", "--field", "password"}, 0, "created secret shop", "")
+	set := []string{"secret", "set", "shop", "--host", host, "--field", "username", "--field", "password"}
+	say("ann\n", set, 1, "", "too few lines")
+	say("ann\n"+password+"\nmore\n", set, 1, "", "more lines than fields")
+	say("ann\n"+password+"\n", set, 0, "created secret shop", "")
 	say("", []string{"run", login}, 0, "Welcome *** with ***", "")
 	say("", []string{"add", login}, 0, "created log_in", "")
 	say("", []string{"run", "log_in", "--json"}, 0, "Welcome *** with ***", "")
