@@ -23,6 +23,8 @@ import (
 const softMemoryLimit = 400 << 20
 
 func main() {
+	// A core dump would have the secrets that the program uses. Its browsers get the same limit.
+	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(softMemoryLimit)
 	}
