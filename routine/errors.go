@@ -179,9 +179,14 @@ type Problem struct {
 
 // String returns the problem in one line: its pointer, message and hint.
 func (p Problem) String() string {
+	return p.in("routine")
+}
+
+// in is String for a problem in a thing, which it names in parentheses if the problem is in all of it.
+func (p Problem) in(what string) string {
 	at := p.Pointer
 	if at == "" {
-		at = "(routine)"
+		at = "(" + what + ")"
 	}
 	if p.Hint != "" {
 		return at + ": " + p.Message + "; " + p.Hint
@@ -192,9 +197,9 @@ func (p Problem) String() string {
 // Invalid returns the error for a list of at least one problem. what names the faulty
 // thing, as in "routine"; the message quotes the first problem.
 func Invalid(what string, problems []Problem) *Error {
-	msg := fmt.Sprintf("%d problems in the %s, first %s", len(problems), what, problems[0])
+	msg := fmt.Sprintf("%d problems in the %s, first %s", len(problems), what, problems[0].in(what))
 	if len(problems) == 1 {
-		msg = fmt.Sprintf("1 problem in the %s: %s", what, problems[0])
+		msg = fmt.Sprintf("1 problem in the %s: %s", what, problems[0].in(what))
 	}
 	return &Error{Code: CodeInvalid, Message: msg, Problems: problems}
 }

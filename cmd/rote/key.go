@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"text/tabwriter"
@@ -94,7 +95,10 @@ func (c *keyList) Run(ctx context.Context, g *globals, s streams) error {
 			return err
 		}
 		ring, err := source(false)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && len(uses) == 0:
+			fmt.Fprintln(s.err, "rote: "+noKeyYet)
+		case err != nil:
 			fmt.Fprintf(s.err, "rote: the keys cannot be read: %v\n", err)
 		}
 		for _, id := range ring.IDs() {
@@ -118,6 +122,18 @@ func (c *keyList) Run(ctx context.Context, g *globals, s streams) error {
 		}
 		return out.Flush()
 	})
+}
+
+// noKeyYet says why there is no key file.
+const noKeyYet = "there is no state key yet: the first secret, session or queued run makes one"
+
+// editKeys changes the keys of a file. See rows.EditKeyFile.
+func editKeys(path string, edit func(rows.Ring) (rows.Ring, error)) error {
+	err := rows.EditKeyFile(path, edit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s, or it is not at %s: %w", noKeyYet, path, err)
+	}
+	return err
 }
 
 // withDatabase calls use with the database of --db, which must exist.
@@ -167,7 +183,7 @@ func (g *globals) addKey(ctx context.Context, store database, s streams) error {
 	if err != nil {
 		return err
 	}
-	return rows.EditKeyFile(path, func(ring rows.Ring) (rows.Ring, error) {
+	return editKeys(path, func(ring rows.Ring) (rows.Ring, error) {
 		uses, err := store.StateKeys(ctx)
 		if err != nil {
 			return nil, err
@@ -223,7 +239,7 @@ func (c *keyPrune) Run(ctx context.Context, g *globals, s streams) error {
 		return err
 	}
 	return g.withDatabase(ctx, s, func(store database) error {
-		return rows.EditKeyFile(path, func(ring rows.Ring) (rows.Ring, error) {
+		return editKeys(path, func(ring rows.Ring) (rows.Ring, error) {
 			kept := ring[:1:1]
 			for _, key := range ring[1:] {
 				id := rows.KeyID(key)

@@ -22,6 +22,11 @@ func TestKeyCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	for _, args := range []string{"list", "rotate", "prune"} {
+		if out, errs, _ := r.run("key", args, "--db", path); !strings.Contains(errs, "there is no state key yet") {
+			t.Errorf("%s without a key: %s%s", args, out, errs)
+		}
+	}
 	version := 0
 	save := func() {
 		t.Helper()

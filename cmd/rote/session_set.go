@@ -32,6 +32,10 @@ func (c *sessionSet) Run(ctx context.Context, g *globals, s streams) error {
 	}
 	return openService(ctx, g, s, mayCreate, func(service *service.Service) error {
 		p := g.localPrincipal()
+		_, err := service.Session(ctx, p, c.Name)
+		if routine.CodeOf(err) == routine.CodeNotFound && routine.ValidSecretName(c.Name) && len(c.Host) == 0 {
+			return fmt.Errorf("--host is missing: name the hosts that the login is for, as in rote session set %s --host shop.example", c.Name)
+		}
 		settings := c.settings()
 		if err := c.addLogin(ctx, service, p, settings); err != nil {
 			return err

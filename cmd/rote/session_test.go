@@ -32,7 +32,7 @@ func testSessionCommands(t *testing.T, r *rote) {
 		"origins": [{"origin": "https://shop.example", "localStorage": [], "indexedDB": []}]}`)
 	lines := r.file("cookies.txt", "# Netscape\nshop.example\tFALSE\t/\tTRUE\t0\tsid\t"+value+"\n")
 	say(1, "rote session import shop "+state+" --host HOST", "session", "import", "shop", state)
-	say(1, "hosts is missing", "session", "set", "shop")
+	say(1, "rote session set shop --host shop.example", "session", "set", "shop")
 	say(0, "created session shop for shop.example, version 1", "session", "set", "shop", "--host", "shop.example", "--max-age", "12h", "--exclusive")
 	say(0, "LEFT OUT     COOKIES  LOCAL STORAGE\nads.example  1        -\n", "session", "import", "shop", state)
 	say(0, "/origins/0/indexedDB", "session", "import", "shop", state)
