@@ -44,6 +44,9 @@ type Options struct {
 	SignedOut func(context.Context, routine.Page) error
 	// Repeatable reports whether the caller repeats a run that ends with Outcome.Repeat.
 	Repeatable bool
+	// MayGoOn, if not nil, is called before each operation. Its error is that of the operation,
+	// which is not done.
+	MayGoOn func(context.Context) error
 }
 
 // Outcome is the outcome of a run. Secrets are masked in it. The data of the result and the
@@ -129,14 +132,19 @@ type runner struct {
 	resultSet bool
 	recorded  func(routine.OperationRecord) // is called with each operation that has ended
 	login     loginWatch
+	mayGoOn   func(context.Context) error
 }
 
 // newRunner returns a runner without values.
 func newRunner(page routine.Page, o Options) *runner {
 	r := &runner{Run: operation.Run{Page: page, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
 		secret: map[string]bool{}, now: o.Now, startedAt: o.StartedAt, progress: o.Progress, begun: o.Begun, recorded: o.Recorded,
-		reader: o.Secrets, session: o.Session, hiddenCookies: map[string]bool{}, login: loginWatch{signedOut: o.SignedOut, repeatable: o.Repeatable}}
+		reader: o.Secrets, session: o.Session, hiddenCookies: map[string]bool{}, login: loginWatch{signedOut: o.SignedOut, repeatable: o.Repeatable},
+		mayGoOn: o.MayGoOn}
 	r.Secrets = r
+	if r.mayGoOn == nil {
+		r.mayGoOn = func(context.Context) error { return nil }
+	}
 	if o.Session != nil {
 		r.hideSessionValues(o.Session.Values)
 	}
@@ -190,7 +198,10 @@ func (r *runner) showWait(secret string) {
 // the message of the error names what could have been meant.
 func (r *runner) step(ctx context.Context, index int, o routine.Operation, last bool) error {
 	r.startOperation(index, o)
-	err := r.doLoggedIn(ctx, o)
+	err := r.mayGoOn(ctx)
+	if err == nil {
+		err = r.doLoggedIn(ctx, o)
+	}
 	if r.login.repeat {
 		return err
 	}

@@ -52,6 +52,8 @@ type activeRun struct {
 	session *runSession
 	// lease is that of its exclusive session; nil: it has none.
 	lease *routine.SessionLease
+	// leasedAt is when it was leased.
+	leasedAt time.Time
 	// files are what the pages downloaded. They are stored after the run.
 	files []routine.File
 

@@ -65,6 +65,7 @@ func (s *Service) runOnNewPage(ctx context.Context, run *activeRun, secrets *sec
 		Progress: run.showProgress, Begun: run.emitBegun, Recorded: run.emitOperation,
 		Outline: run.outline, Secrets: secrets, Session: run.session.cookies()}
 	set.SignedOut, set.Repeatable = run.session.watchLogin(mayRepeat)
+	set.MayGoOn = s.stillLeased(run)
 	outcome, err := engine.Run(ctx, run.definition, run.values, page, set)
 	e.Result, e.Evidence, run.files, e.SecretUses = outcome.Result, outcome.Evidence, outcome.Files, outcome.SecretUses
 	if err == nil && run.completed != nil {

@@ -88,7 +88,7 @@ func (s *Service) waitForSession(ctx context.Context, run *activeRun) error {
 		e := routine.AsError(routine.CauseOf(ctx))
 		return &routine.Error{Code: e.Code, Message: e.Message + ", waiting for session " + name, Cause: e}
 	}
-	run.lease = lease
+	run.lease, run.leasedAt = lease, time.Now()
 	if run.queuesAgain {
 		run.ticket.unpark()
 	}
@@ -139,6 +139,35 @@ func (s *Service) checkLease(ctx context.Context, lease *routine.SessionLease) e
 		err = routine.Errorf(routine.CodeInterrupted, "another run has got it meanwhile, because this one looked dead")
 	}
 	return err
+}
+
+// leaseProofTime is how old the proof that a run has its lease may be when an operation begins. It is
+// less than the time after which other processes take this one for dead.
+const leaseProofTime = 5 * time.Second
+
+// stillLeased returns what tells before each operation of a run whether the run still has its
+// lease. A process that was frozen may have lost it to a run that now uses the session, and then
+// the operation must not be done (CodeInterrupted). If the store does not answer, nobody else gets
+// the lease either. It is nil for a run without a lease.
+func (s *Service) stillLeased(run *activeRun) func(context.Context) error {
+	if run.lease == nil {
+		return nil
+	}
+	proved := run.leasedAt
+	return func(ctx context.Context) error {
+		if time.Since(proved) < leaseProofTime {
+			return nil
+		}
+		asked := time.Now()
+		err := s.checkLease(ctx, run.lease)
+		if routine.CodeOf(err) == routine.CodeInterrupted {
+			return routine.Errorf(routine.CodeInterrupted, "the session %s: %w", run.lease.Name, err)
+		}
+		if err == nil {
+			proved = asked
+		}
+		return nil
+	}
 }
 
 // logsIn reports whether a routine is the one that logs in for a session. Its run needs no lease of

@@ -196,3 +196,32 @@ func TestLostLeaseSavesNothing(t *testing.T) {
 	_, _ = c.run(stateText("shop.example sid=of-a-lost-run"))
 	c.want("after a lost run", "shop.example sid=first-value", 1)
 }
+
+// A run that was frozen, while another process has ended its execution, does no operation any more.
+// A store that does not answer ends no run.
+func TestLostLeaseEndsRun(t *testing.T) {
+	for _, lost := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newSessions(t, nil, exclusive)
+			clicks := 0
+			c.browser.Page.Click = func(context.Context, routine.Click) (routine.Match, error) {
+				clicks++
+				return routine.Match{Matches: 1}, nil
+			}
+			c.browser.Page.Navigate = func(_ context.Context, url string) (routine.Navigation, error) {
+				list, _, err := c.store.Executions(t.Context(), routine.ExecutionFilter{OrganizationID: "acme", Limit: 1})
+				if err == nil && lost {
+					err = c.store.FinishExecution(t.Context(), routinetest.Failed(list[0]))
+				}
+				time.Sleep(10 * time.Second) // frozen, for the clock of the test
+				return routine.Navigation{URL: url, Status: 200}, err
+			}
+			r := create(t, c.service, ann, `{"name":"clicks","description":"d","session":"shop","operations":[`+
+				`{"type":"navigate","url":"https://shop.example/"},{"type":"click","selector":"#buy"}]}`)
+			_, err := c.service.Execute(t.Context(), ann, r.ID, service.Call{})
+			if want := map[bool]int{true: 0, false: 1}[lost]; clicks != want || lost && err == nil || !lost && err != nil {
+				t.Errorf("lost %t: %d clicks, want %d; %v", lost, clicks, want, err)
+			}
+		})
+	}
+}
