@@ -79,7 +79,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 			return errors.Join(err, listener.Close())
 		}
 	}
-	h, tools, err := c.handler(a, g, metrics)
+	h, tools, err := c.handler(a, g, metrics, listener)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -97,7 +97,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 }
 
 // handler returns the handler for REST and MCP, which share one admission.
-func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics) (http.Handler, *wire.HTTP, error) {
+func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics, l net.Listener) (http.Handler, *wire.HTTP, error) {
 	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath, Metrics: metrics}
 	c.httpFlags.apply(&config)
 	if a.lessons != nil && !c.ReadOnly {
@@ -113,7 +113,7 @@ func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics) (ht
 	config.Admission = httpapi.NewAdmission(config)
 	if c.Console == "on" {
 		config.Console = console.New(console.Config{Service: a.service, Admission: config.Admission, Log: a.log, Local: config.Local,
-			BasePath: c.BasePath, MaxBody: int64(g.MaxBody)})
+			BasePath: c.BasePath, MaxBody: int64(g.MaxBody), About: c.about(g, l)})
 	}
 	tools := server.NewHTTP(config.Admission, c.BasePath)
 	rest, measured := httpapi.NewHandler(config), map[string]http.Handler{}

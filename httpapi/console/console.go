@@ -38,6 +38,9 @@ type Config struct {
 	Examples []Example
 	// MaxBody limits the bytes of a posted form (4 MiB).
 	MaxBody int64
+	// About returns what the page of the health says about the service; nil: nothing. It is
+	// for administrators.
+	About func() []Fact
 }
 
 // console is the front end with all defaults filled in.
@@ -49,6 +52,7 @@ type console struct {
 	base        string // with /console
 	maxBody     int64
 	examples    []Example
+	about       func() []Fact
 	assets      *assets
 	pages       map[string]*template.Template
 	crossOrigin *http.CrossOriginProtection
@@ -59,7 +63,7 @@ const defaultMaxBody = 4 << 20
 // New returns the handler of all paths below BasePath/console.
 func New(c Config) http.Handler {
 	x := &console{service: c.Service, admission: c.Admission, log: c.Log, local: c.Local, maxBody: c.MaxBody, examples: c.Examples,
-		crossOrigin: http.NewCrossOriginProtection()}
+		about: c.About, crossOrigin: http.NewCrossOriginProtection()}
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)
 	}

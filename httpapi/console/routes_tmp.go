@@ -4,8 +4,6 @@ import "github.com/go-chi/chi/v5"
 
 // Each of these is to be replaced by the file of its pages.
 func (x *console) executionRoutes(chi.Router) {}
-func (x *console) tokenRoutes(chi.Router)     {}
-func (x *console) healthRoutes(chi.Router)    {}
 func (x *console) secretRoutes(chi.Router)    {}
 func (x *console) sessionRoutes(chi.Router)   {}
 func (x *console) scheduleRoutes(chi.Router)  {}

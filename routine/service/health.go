@@ -68,6 +68,24 @@ func hideBrowserFault(err error) error {
 // CodeUnauthenticated, CodeForbidden.
 func (s *Service) MayReadStatistics(p routine.Principal) error { return may(p, toReadStatistics, nil) }
 
+// Condition says which parts of the service work; nil: the part works.
+type Condition struct{ Store, Browser *routine.Error }
+
+// Condition returns the condition of the service for a page that people open often. Other than
+// Ready, it starts no browser: the browser counts as working until runs cannot open pages.
+// CodeUnauthenticated, CodeForbidden.
+func (s *Service) Condition(ctx context.Context, p routine.Principal) (Condition, error) {
+	if err := may(p, toReadStatistics, nil); err != nil {
+		return Condition{}, err
+	}
+	var c Condition
+	if err := s.store.Ping(ctx); err != nil {
+		c.Store = routine.AsError(storeError(ctx, "ping", err))
+	}
+	c.Browser = routine.AsError(s.browserHealth.check(s.now()))
+	return c, nil
+}
+
 // Statistics returns the present load of the service. It is cheap enough to be called
 // every few seconds. A size that the store cannot tell is -1.
 func (s *Service) Statistics() routine.Statistics {
