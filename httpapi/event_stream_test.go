@@ -41,13 +41,13 @@ func TestIdleStreamSendsKeepAlive(t *testing.T) {
 		p := &paper{header: http.Header{}}
 		events, ended := make(chan routine.Event), make(chan error, 1)
 		go func() {
-			time.Sleep(2*keepAliveInterval + time.Second) // of the test's own clock
+			time.Sleep(2*KeepAliveInterval + time.Second) // of the test's own clock
 			events <- routine.Event{Sequence: 3, Operation: &routine.OperationRecord{Type: "click"}}
 			ended <- nil
 		}()
-		s := &eventStream{w: p}
-		s.startResponse()
-		if got, err := s.forward(events, ended); err != nil || !got.alreadyWritten {
+		s := NewEventStream(p)
+		s.Start()
+		if got, err := forwardEvents(s, false, events, ended); err != nil || !got.alreadyWritten {
 			t.Fatal(got, err)
 		}
 		want := ":\n\n:\n\nid: 3\nevent: operation\ndata: {\"index\":0,\"type\":\"click\",\"duration_seconds\":0}\n\n"
@@ -64,7 +64,7 @@ func TestIdleStreamSendsKeepAlive(t *testing.T) {
 // that is sent again.
 func TestStreamTellsOfOperationThatBegins(t *testing.T) {
 	p := &paper{header: http.Header{}}
-	if err := (&eventStream{w: p}).send(routine.Event{Begun: &routine.BegunOperation{Index: 1, Type: "click", StartSeconds: .5}}); err != nil {
+	if err := sendExecutionEvent(NewEventStream(p), routine.Event{Begun: &routine.BegunOperation{Index: 1, Type: "click", StartSeconds: .5}}); err != nil {
 		t.Fatal(err)
 	}
 	want := "event: operation_begun\ndata: {\"index\":1,\"type\":\"click\",\"start_seconds\":0.5}\n\n"
@@ -75,9 +75,9 @@ func TestStreamTellsOfOperationThatBegins(t *testing.T) {
 
 func TestStreamEndsWhenClientDisconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &eventStream{w: &paper{header: http.Header{}, torn: errors.New("connection reset")}}
-		s.startResponse()
-		if got, err := s.forward(nil, nil); err != nil || !got.alreadyWritten {
+		s := NewEventStream(&paper{header: http.Header{}, torn: errors.New("connection reset")})
+		s.Start()
+		if got, err := forwardEvents(s, false, nil, nil); err != nil || !got.alreadyWritten {
 			t.Error(got, err)
 		}
 	})

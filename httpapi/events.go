@@ -2,21 +2,12 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
 	"rote/routine"
-)
-
-const (
-	// keepAliveInterval is the time between keep-alive comments on an idle event
-	// stream. Proxies close connections that are silent for a minute.
-	keepAliveInterval = 15 * time.Second
-	// eventWriteTimeout limits how long a client may take to receive one event.
-	eventWriteTimeout = 30 * time.Second
 )
 
 // executionEvents streams the events of an execution as server-sent events,
@@ -33,9 +24,9 @@ func (a *api) executionEvents(q *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	s := &eventStream{w: q.w, headOnly: q.Method == http.MethodHead}
+	s := NewEventStream(q.w)
 	if e.Open() {
-		s.startResponse() // the first event may take long
+		s.Start() // the first event may take long
 	}
 	watching, stop := context.WithCancel(q.Context())
 	events, ended := make(chan routine.Event), make(chan error, 1)
@@ -51,21 +42,21 @@ func (a *api) executionEvents(q *request) (response, error) {
 			}
 		})
 	})
-	return s.forward(events, ended)
+	return forwardEvents(s, q.Method == http.MethodHead, events, ended)
 }
 
-// forward sends events and keep-alive comments until the stream ends or the
-// client disconnects.
-func (s *eventStream) forward(events <-chan routine.Event, ended <-chan error) (response, error) {
-	beat := time.NewTicker(keepAliveInterval)
+// forwardEvents sends events and keep-alive comments until the stream ends or the
+// client disconnects. A HEAD request (headOnly) ends when the response has started.
+func forwardEvents(s *EventStream, headOnly bool, events <-chan routine.Event, ended <-chan error) (response, error) {
+	beat := time.NewTicker(KeepAliveInterval)
 	defer beat.Stop()
-	for !s.headOnly || !s.started {
+	for !headOnly || !s.started {
 		var err error
 		select {
 		case e := <-events:
-			err = s.send(e)
+			err = sendExecutionEvent(s, e)
 		case <-beat.C:
-			err = s.write([]byte(":\n\n"))
+			err = s.KeepAlive()
 		case err := <-ended:
 			if s.started {
 				return response{alreadyWritten: true}, nil
@@ -91,21 +82,7 @@ func lastEventID(h http.Header) (int, error) {
 	return n, nil
 }
 
-// eventStream writes server-sent events.
-type eventStream struct {
-	w        http.ResponseWriter
-	headOnly bool // a HEAD request
-	started  bool
-}
-
-func (s *eventStream) startResponse() {
-	s.started = true
-	s.w.Header().Set("Content-Type", "text/event-stream")
-	s.w.WriteHeader(http.StatusOK)
-	_ = http.NewResponseController(s.w).Flush() // the next write reports any error
-}
-
-func (s *eventStream) send(e routine.Event) error {
+func sendExecutionEvent(s *EventStream, e routine.Event) error {
 	name, value := "operation", any(e.Operation)
 	switch {
 	case e.Execution != nil:
@@ -113,27 +90,9 @@ func (s *eventStream) send(e routine.Event) error {
 	case e.Begun != nil:
 		name, value = "operation_begun", e.Begun
 	}
-	data, err := routine.EncodeJSON(value) // without line breaks
+	data, err := routine.EncodeJSON(value)
 	if err != nil {
 		return err
 	}
-	text := fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data)
-	if e.Sequence > 0 { // without a number, the client's Last-Event-ID stays as it is
-		text = append(fmt.Appendf(nil, "id: %d\n", e.Sequence), text...)
-	}
-	return s.write(text)
-}
-
-func (s *eventStream) write(text []byte) error {
-	if !s.started {
-		s.startResponse()
-	}
-	c := http.NewResponseController(s.w)
-	if err := c.SetWriteDeadline(time.Now().Add(eventWriteTimeout)); err != nil {
-		return err
-	}
-	if _, err := s.w.Write(text); err != nil {
-		return err
-	}
-	return c.Flush()
+	return s.Send(e.Sequence, name, data)
 }
