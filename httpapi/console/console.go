@@ -93,15 +93,11 @@ func (x *console) router() http.Handler {
 		r.Post("/login", x.open(signIn))
 		r.Post("/logout", x.open(signOut))
 		r.Post("/preferences", x.open(savePreferences))
-		// Each file of pages adds its own paths.
 		x.executionRoutes(r)
 		x.routineRoutes(r)
 		x.editorRoutes(r)
 		x.tokenRoutes(r)
 		x.healthRoutes(r)
-		x.secretRoutes(r)
-		x.sessionRoutes(r)
-		x.scheduleRoutes(r)
 	})
 	return r
 }
