@@ -25,8 +25,8 @@
 //
 // Ctrl S posts the form by its [data-save] button, Ctrl Enter by its [data-run] button, F8 goes
 // to the next problem, Alt Enter edits the string at the cursor in lines, Ctrl ] and Ctrl [
-// indent. Tab leaves the editor. The colours are the page's --bg --raise --line --text --muted
-// --link --ok --bad --run --mono, of color-scheme light and dark.
+// indent. Tab leaves the editor. The colours are the page's --bg --raise --line --border --text
+// --muted --accent --good --bad --busy --mono, of color-scheme light and dark.
 import {
   EditorState, EditorView, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, defaultKeymap, foldGutter, foldKeymap, history,
   historyKeymap, indentOnInput, json, keymap, lintGutter, search, searchKeymap,

@@ -11,9 +11,9 @@ sheet.replaceSync(`
 :host {
   --e-bg: var(--bg, light-dark(#fff, #14161a)); --e-raise: var(--raise, light-dark(#f6f7f9, #1c1f25));
   --e-line: var(--line, light-dark(#dcdfe5, #31363f)); --e-text: var(--text, light-dark(#1b1f24, #e6e8eb));
-  --e-muted: var(--muted, light-dark(#59616d, #9aa3af)); --e-link: var(--link, light-dark(#0a58ca, #7ab0ff));
-  --e-ok: var(--ok, light-dark(#156f3b, #5fce8c)); --e-bad: var(--bad, light-dark(#b3261e, #ff8a80));
-  --e-warn: var(--run, light-dark(#8a5a00, #f2b84b)); --e-mark: light-dark(#b4d5fe, #264f78);
+  --e-muted: var(--muted, light-dark(#59616d, #9aa3af)); --e-link: var(--accent, light-dark(#0a58ca, #7ab0ff));
+  --e-ok: var(--good, light-dark(#156f3b, #5fce8c)); --e-bad: var(--bad, light-dark(#b3261e, #ff8a80));
+  --e-warn: var(--busy, light-dark(#8a5a00, #f2b84b)); --e-mark: light-dark(#b4d5fe, #264f78); --e-border: var(--border, light-dark(#868e99, #6b7482));
   --e-mono: var(--mono, ui-monospace, SFMono-Regular, Menlo, Consolas, monospace);
   display: block; color: var(--e-text); background: var(--e-bg);
 }
@@ -23,7 +23,7 @@ sheet.replaceSync(`
 .notice { border-left: 4px solid var(--e-warn); margin-bottom: .5rem; }
 .code { border: 1px solid var(--e-line); }
 button {
-  font: inherit; color: inherit; background: var(--e-bg); border: 1px solid var(--e-line); border-radius: 6px; min-height: 2rem; padding: .2rem .75rem;
+  font: inherit; color: inherit; background: var(--e-bg); border: 1px solid var(--e-border); border-radius: 6px; min-height: 2rem; padding: .2rem .75rem;
   cursor: pointer;
 }
 :focus-visible { outline: 2px solid var(--e-link); outline-offset: 2px; }
