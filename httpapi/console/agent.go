@@ -20,9 +20,6 @@ type agentView struct {
 	Calls []snippet
 }
 
-// snippet is a text to copy.
-type snippet struct{ ID, Title, Hint, Text string }
-
 // agentView returns how the routine is called with the values of a form.
 func (q *request) agentView(r *routine.Routine, f *runForm) agentView {
 	v := agentView{Tool: tool.Of(r)}
@@ -37,16 +34,6 @@ func (q *request) agentView(r *routine.Routine, f *runForm) agentView {
 	v.Snippets = clientSnippets(q.address() + "/mcp")
 	v.Calls = callSnippets(q.address(), r, f)
 	return v
-}
-
-// address returns the address of the service as the browser sees it, without a slash at its
-// end. It is shown, and nothing else depends on it.
-func (q *request) address() string {
-	scheme := "http://"
-	if q.isHTTPS() || q.isBehindProxy() {
-		scheme = "https://"
-	}
-	return scheme + q.Host + strings.TrimSuffix(q.base, "/console")
 }
 
 // clientSnippets returns the settings with which clients connect to the MCP server of an
@@ -103,15 +90,4 @@ func callSnippets(address string, r *routine.Routine, f *runForm) []snippet {
 		{"call-cli", "rote run", "", "rote run " + shellQuote(r.ID) + strings.Join(flags, "")},
 		{"call-mcp", "MCP call", "", `{"name": ` + routine.JSONText(r.ToolName) + `, "arguments": ` + object + `}`},
 	}
-}
-
-// shellQuote returns a text as one word of a POSIX shell.
-func shellQuote(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r)
-	}
-	if text != "" && strings.TrimFunc(text, plain) == "" {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -72,14 +72,6 @@ func (q *request) curl(e *routine.Execution) string {
 		}
 		members = append(members, routine.JSONText(name)+":"+text)
 	})
-	scheme := "http"
-	if q.isHTTPS() || q.isBehindProxy() {
-		scheme = "https"
-	}
-	address := scheme + "://" + q.Host + strings.TrimSuffix(q.base, "/console") + "/routines/" + e.RoutineID + "/execute"
-	return "curl " + shellQuote(address) + ` -H "Authorization: Bearer $ROTE_TOKEN" -H 'Content-Type: application/json' -d ` +
+	return "curl " + shellQuote(q.address()+"/routines/"+e.RoutineID+"/execute") + ` -H "Authorization: Bearer $ROTE_TOKEN" -H 'Content-Type: application/json' -d ` +
 		shellQuote(`{"parameters":{`+strings.Join(members, ",")+`}}`)
 }
-
-// shellQuote returns a text as one word of a POSIX shell.
-func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -29,13 +29,13 @@ type runForm struct {
 	Multipart bool
 	// Error says why the run was not started, and Faults lists what is wrong with the form.
 	Error  string
-	Faults []runFault
+	Faults []runFormFault
 	// Notices say what was filled in, and what could not be.
 	Notices []string
 }
 
-// runFault is a problem of the form, with the field that has it; without an id there is none.
-type runFault struct{ ID, Text string }
+// runFormFault is a problem of the form, with the field that has it; without an id there is none.
+type runFormFault struct{ ID, Text string }
 
 func newRunForm(r *routine.Routine) (*runForm, error) {
 	controls, err := newControls(r.Parameters)
@@ -95,7 +95,7 @@ func (f *runForm) refuse(err error) {
 	e := routine.AsError(err)
 	f.Error = e.Headline()
 	if f.TimeoutProblem != "" {
-		f.Faults = append(f.Faults, runFault{"timeout", f.TimeoutProblem})
+		f.Faults = append(f.Faults, runFormFault{"timeout", f.TimeoutProblem})
 	}
 	for _, p := range e.Problems {
 		text := p.Message
@@ -113,7 +113,7 @@ func (f *runForm) refuse(err error) {
 			id = c.ID
 			c.Problems = append(c.Problems, text)
 		}
-		f.Faults = append(f.Faults, runFault{id, text})
+		f.Faults = append(f.Faults, runFormFault{id, text})
 	}
 }
 
