@@ -32,21 +32,13 @@ type serveCommand struct {
 	KeepSize    size     `help:"Bytes of results and files that are kept; the oldest executions are deleted first." default:"10GiB"`
 	runFlags
 	Console string `help:"Web console at /console: on or off." default:"on" enum:"on,off"`
+	Demo    bool   `help:"Start the practice shop too, and offer its routines in the console." env:"-"`
 	Auth    string `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
 	httpFlags
 }
 
 func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
-	if err := errors.Join(c.httpFlags.check(), c.runFlags.check(g)); err != nil {
-		return err
-	}
-	if time.Duration(c.AuditAge) < service.MinSecretUseAge {
-		return errors.New("--audit-age: uses of secrets are kept for at least 90d: write 90d or more")
-	}
-	if c.Auth == "off" && slices.Contains(c.AllowedHost, "*") {
-		return fmt.Errorf("--auth off with --allowed-host * would let every web page that you open act as %s: name the hosts", g.User)
-	}
-	if err := errors.Join(g.checkBrowser(), g.requireStateKey()); err != nil {
+	if err := c.check(g); err != nil {
 		return err
 	}
 	if base := strings.Trim(c.BasePath, "/"); base != "" {
@@ -62,6 +54,15 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	if c.Auth == "off" && !listensOnLoopback(listener) {
 		return errors.Join(fmt.Errorf("--auth off would let everybody who reaches %s act as %s: use tokens, or listen on 127.0.0.1", listener.Addr(), g.User),
 			listener.Close())
+	}
+	var examples []console.Example
+	if c.Demo {
+		own, shop, err := startShop(ctx, g)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		defer func() { err = errors.Join(err, shop.stop()) }()
+		g, examples = own, shopExamples(shop.address)
 	}
 	metrics := httpapi.NewMetrics()
 	a, err := openServerApp(ctx, g, s, metrics, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize),
@@ -79,7 +80,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 			return errors.Join(err, listener.Close())
 		}
 	}
-	h, tools, err := c.handler(a, g, metrics, listener)
+	h, tools, err := c.handler(a, g, metrics, listener, examples)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -96,8 +97,22 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	})
 }
 
+// check returns what is wrong with the flags.
+func (c *serveCommand) check(g *globals) error {
+	if err := errors.Join(c.httpFlags.check(), c.runFlags.check(g)); err != nil {
+		return err
+	}
+	if time.Duration(c.AuditAge) < service.MinSecretUseAge {
+		return errors.New("--audit-age: uses of secrets are kept for at least 90d: write 90d or more")
+	}
+	if c.Auth == "off" && slices.Contains(c.AllowedHost, "*") {
+		return fmt.Errorf("--auth off with --allowed-host * would let every web page that you open act as %s: name the hosts", g.User)
+	}
+	return errors.Join(g.checkBrowser(), g.requireStateKey())
+}
+
 // handler returns the handler for REST and MCP, which share one admission.
-func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics, l net.Listener) (http.Handler, *wire.HTTP, error) {
+func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics, l net.Listener, examples []console.Example) (http.Handler, *wire.HTTP, error) {
 	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath, Metrics: metrics}
 	c.httpFlags.apply(&config)
 	if a.lessons != nil && !c.ReadOnly {
@@ -113,7 +128,7 @@ func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics, l n
 	config.Admission = httpapi.NewAdmission(config)
 	if c.Console == "on" {
 		config.Console = console.New(console.Config{Service: a.service, Admission: config.Admission, Log: a.log, Local: config.Local,
-			BasePath: c.BasePath, MaxBody: int64(g.MaxBody), About: c.about(g, l)})
+			BasePath: c.BasePath, MaxBody: int64(g.MaxBody), About: c.about(g, l), Examples: examples})
 	}
 	tools := server.NewHTTP(config.Admission, c.BasePath)
 	rest, measured := httpapi.NewHandler(config), map[string]http.Handler{}

@@ -1,10 +1,12 @@
 package console
 
 import (
+	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -151,6 +153,7 @@ func faultOf(e *routine.Execution) *runFault {
 	for _, r := range recordsOf(e) {
 		if r.Error != nil {
 			f.Number, f.Type = r.Index+1, r.Type
+			f.Message = strings.TrimPrefix(f.Message, fmt.Sprintf("operation %d of %d (%s): ", f.Number, e.OperationsTotal, f.Type))
 		}
 	}
 	return f

@@ -39,7 +39,7 @@ func TestExecutionPageOffersTheSameCall(t *testing.T) {
 		x.Parameters = json.RawMessage(`{"n":12345678901234567890,"password":"***","text":"it's"}`)
 	})
 	page := e.get("/console/executions/run-1", http.StatusOK).body
-	want := `data-copy-text="curl &#39;` + e.URL + `/routines/Routine_1/execute&#39; -H &#34;Authorization: Bearer $ROTE_TOKEN&#34; ` +
+	want := `data-copy-text="curl ` + e.URL + `/routines/Routine_1/execute -H &#34;Authorization: Bearer $ROTE_TOKEN&#34; ` +
 		`-H &#39;Content-Type: application/json&#39; -d &#39;{&#34;parameters&#34;:{&#34;n&#34;:12345678901234567890,` +
 		`&#34;password&#34;:&#34;&lt;password&gt;&#34;,&#34;text&#34;:&#34;it&#39;\&#39;&#39;s&#34;}}&#39;"`
 	for _, part := range []string{want, `href="/console/routines/Routine_1?from=run-1"`, `href="/console/routines/Routine_1/edit?at=1"`,
