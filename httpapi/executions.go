@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"fmt"
+	"math"
 	"mime"
 	"net/http"
 	"slices"
@@ -15,6 +17,9 @@ func (a *api) listExecutions(q *request) (response, error) {
 	}
 	f := executionFilter(query)
 	f.RoutineID = query.text("routine_id")
+	if f.Version > 0 && f.RoutineID == "" {
+		query.addProblem("version", " needs a routine_id: a version is one of a routine")
+	}
 	if err := query.err(); err != nil {
 		return response{}, err
 	}
@@ -40,7 +45,31 @@ func executionFilter(query *query) (f routine.ExecutionFilter) {
 	f.Status = routine.ExecutionStatus(query.oneOf("status", string(routine.ExecutionPending), string(routine.ExecutionRunning),
 		string(routine.ExecutionCompleted), string(routine.ExecutionFailed)))
 	f.ScheduleID = query.text("schedule_id")
+	var vias []string
+	for _, v := range routine.Vias {
+		vias = append(vias, string(v))
+	}
+	f.Via = routine.Via(query.oneOf("via", vias...))
+	f.Code, f.CreatedBy = routine.Code(query.text("error_code")), query.text("created_by")
+	f.Version = query.integer("version", 0, 1, math.MaxInt32, "of at least 1")
+	f.Since, f.Until = query.time("since"), query.time("until")
+	f.CountUpTo = query.integer("count_up_to", routine.MaxTotal, 1, routine.MaxTotal, fmt.Sprintf("from 1 to %d", routine.MaxTotal))
+	if text := query.text("cursor"); text != "" {
+		var ok bool
+		if f.Before, ok = routine.ParseExecutionCursor(text); !ok {
+			query.addProblem("cursor", " must be the next_cursor of a page of this list: leave it out to begin with the newest execution")
+		} else if f.Offset > 0 {
+			query.addProblem("offset", " cannot be given with a cursor: the page begins behind the cursor")
+		}
+	}
 	return f
+}
+
+// executionPage is a page of executions.
+type executionPage struct {
+	listPage[routine.Summary]
+	// NextCursor is the place of the next page; empty: there is none.
+	NextCursor string `json:"next_cursor,omitempty"`
 }
 
 func executionsResponse(q *request, es []*routine.Execution, total int, f routine.ExecutionFilter) response {
@@ -48,7 +77,14 @@ func executionsResponse(q *request, es []*routine.Execution, total int, f routin
 	for i, e := range es {
 		items[i] = e.Summary()
 	}
-	return pageResponse(q, items, total, f.Limit, f.Offset)
+	page := executionPage{listPage: listPage[routine.Summary]{items, routine.NewTotalUpTo(total, f.MaxCounted()), f.Limit, f.Offset}}
+	if len(es) > 0 && len(es) == f.Limit {
+		page.NextCursor = routine.CursorOf(es[len(es)-1]).String()
+	}
+	if f.Before == nil {
+		setPageLinks(q, len(items), page.Total, f.Limit, f.Offset)
+	}
+	return response{status: http.StatusOK, body: page}
 }
 
 func (a *api) readExecution(q *request) (response, error) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"rote/routine"
 )
@@ -25,8 +26,15 @@ type listPage[T any] struct {
 }
 
 // pageResponse returns one page of a list and sets links to the neighboring
-// pages (RFC 8288). total is that of a [routine.Store].
+// pages. total is that of a [routine.Store].
 func pageResponse[T any](q *request, items []T, total, limit, offset int) response {
+	counted := routine.NewTotal(total)
+	setPageLinks(q, len(items), counted, limit, offset)
+	return response{status: http.StatusOK, body: listPage[T]{nonNil(items), counted, limit, offset}}
+}
+
+// setPageLinks sets links to the neighbors of a page with a number of items (RFC 8288).
+func setPageLinks(q *request, items int, counted routine.Total, limit, offset int) {
 	var links []string
 	link := func(rel string, offset int) {
 		u := url.URL{Path: q.URL.Path}
@@ -36,23 +44,21 @@ func pageResponse[T any](q *request, items []T, total, limit, offset int) respon
 		u.RawQuery = values.Encode()
 		links = append(links, fmt.Sprintf("<%s>; rel=%q", u.RequestURI(), rel))
 	}
-	counted := routine.NewTotal(total)
 	exact := counted.TotalExact == nil
 	if offset > 0 {
 		link("first", 0)
 		before := offset - limit
-		if exact || len(items) == 0 { // from beyond the end to the last page that is known
+		if exact || items == 0 { // from beyond the end to the last page that is known
 			before = min(before, (counted.Total-1)/limit*limit)
 		}
 		link("prev", max(0, before))
 	}
-	if exact && offset < total-limit || !exact && len(items) == limit {
+	if exact && offset < counted.Total-limit || !exact && items == limit {
 		link("next", offset+limit)
 	}
 	if len(links) > 0 {
 		q.w.Header().Set("Link", strings.Join(links, ", "))
 	}
-	return response{status: http.StatusOK, body: listPage[T]{nonNil(items), counted, limit, offset}}
 }
 
 // query reads the parameters of a URL and collects all their problems.
@@ -124,6 +130,19 @@ func (q *query) text(name string) string {
 	}
 	value, _ := q.get(name)
 	return value
+}
+
+// time returns a time in RFC 3339, or the zero time if the parameter is not given.
+func (q *query) time(name string) time.Time {
+	text := q.text(name)
+	if text == "" {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		q.addProblem(name, " must be a time such as 2031-02-03T04:05:06Z")
+	}
+	return at
 }
 
 // oneOf returns a value of a fixed set, or "" if the parameter is not given.

@@ -124,6 +124,9 @@ const (
 	ViaLogin Via = "login"
 )
 
+// Vias are all front ends and other origins of executions.
+var Vias = []Via{ViaREST, ViaMCP, ViaCLI, ViaProof, ViaSchedule, ViaLogin}
+
 // Open reports whether the execution has not ended.
 func (e *Execution) Open() bool {
 	return e.Status == ExecutionPending || e.Status == ExecutionRunning

@@ -80,18 +80,21 @@ const MaxTotal = 10_000
 
 // Total is how many matches a list has, as callers receive it.
 type Total struct {
-	// Total is at most MaxTotal.
+	// Total is at most MaxTotal, or what the caller wanted to have counted.
 	Total int `json:"total"`
 	// TotalExact is false if there are more matches than Total, and otherwise nil.
 	TotalExact *bool `json:"total_exact,omitempty"`
 }
 
 // NewTotal returns the total that callers receive for the total of a [Store].
-func NewTotal(total int) Total {
-	if total <= MaxTotal {
+func NewTotal(total int) Total { return NewTotalUpTo(total, MaxTotal) }
+
+// NewTotalUpTo is NewTotal for a list of which at most the given number is counted.
+func NewTotalUpTo(total, counted int) Total {
+	if total <= counted {
 		return Total{Total: total}
 	}
-	return Total{Total: MaxTotal, TotalExact: new(false)}
+	return Total{Total: counted, TotalExact: new(false)}
 }
 
 // Token lets its bearer act as a principal.

@@ -29,7 +29,7 @@ type ExecutionStore interface {
 	// Execution returns one execution with the descriptions of its files. ErrNotFound.
 	Execution(ctx context.Context, id string) (*Execution, error)
 	// Executions returns the executions that f selects, newest first (ties by id), and
-	// the total number of matches, at most MaxTotal+1. The executions have no results, operations,
+	// the total number of matches, whatever the page, at most f.MaxCounted()+1. The executions have no results, operations,
 	// evidence and files, and no parameters of more than MaxListedParameters bytes.
 	Executions(ctx context.Context, f ExecutionFilter) ([]*Execution, int, error)
 
@@ -67,13 +67,38 @@ type Retention struct {
 	SecretUses time.Duration
 }
 
-// ExecutionFilter selects executions of one organization.
+// ExecutionFilter selects the executions of one organization that match all of its fields.
 type ExecutionFilter struct {
 	OrganizationID string
-	// RoutineID, ScheduleID and Status narrow the selection if they are not empty.
+	// RoutineID, ScheduleID, Status, Via, Code and CreatedBy narrow the selection if they are
+	// not empty. Code is that of the error with which the execution failed.
 	RoutineID, ScheduleID string
 	Status                ExecutionStatus
+	Via                   Via
+	Code                  Code
+	CreatedBy             string
+	// Version is the version of the routine that was run; 0: any. It is of use only with a
+	// RoutineID.
+	Version int
+	// Since and Until bound the time of creation: not before Since, and before Until. Zero: no
+	// bound. Times are compared to the microsecond.
+	Since, Until time.Time
+	// Before is the place in the list behind which the page begins; nil: at its beginning. A
+	// page by Before costs the same wherever it is, and no execution is left out or repeated
+	// when new ones are created meanwhile. It does not change the total.
+	Before *ExecutionCursor
+	// CountUpTo bounds the total: more matches are not counted. 0, or more than MaxTotal:
+	// MaxTotal.
+	CountUpTo int
 	// Limit is the maximum number to return; zero or less: all. Offset is how many to
-	// skip.
+	// skip, behind Before.
 	Limit, Offset int
+}
+
+// MaxCounted returns the largest total of the filter's list that is counted exactly.
+func (f *ExecutionFilter) MaxCounted() int {
+	if f.CountUpTo <= 0 {
+		return MaxTotal
+	}
+	return min(f.CountUpTo, MaxTotal)
 }

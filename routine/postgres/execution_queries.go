@@ -49,34 +49,57 @@ func (s *Store) Execution(ctx context.Context, id string) (e *routine.Execution,
 	return e, nil
 }
 
+// executionMatches returns the tables and conditions of the executions that match f, on all
+// pages.
+func executionMatches(f routine.ExecutionFilter) *query {
+	q := &query{}
+	q.add(` FROM executions WHERE organization_id = ?`, value(f.OrganizationID))
+	for _, c := range []struct{ condition, text string }{
+		{` AND routine_id = ?`, f.RoutineID},
+		{` AND schedule_id = ? AND schedule_id <> ''`, f.ScheduleID}, // as in the partial index executions_of_schedule
+		{` AND status = ?`, string(f.Status)},
+		{` AND status = 'failed' AND error_code = ?`, string(f.Code)}, // as in the partial index executions_failed
+		{` AND via = ?`, string(f.Via)},
+		{` AND created_by = ?`, f.CreatedBy},
+	} {
+		if c.text != "" {
+			q.add(c.condition, value(c.text))
+		}
+	}
+	if f.Version > 0 {
+		q.add(` AND routine_version = ?`, f.Version)
+	}
+	if !f.Since.IsZero() {
+		q.add(` AND created_at >= ?`, rows.Micros(f.Since))
+	}
+	if !f.Until.IsZero() {
+		q.add(` AND created_at < ?`, rows.Micros(f.Until))
+	}
+	return q
+}
+
+// executionPageQuery returns the query for the page of f. The page is chosen by an index
+// alone; only its rows are read.
+func executionPageQuery(f routine.ExecutionFilter) (text string, args []any) {
+	page := executionMatches(f)
+	if f.Before != nil {
+		page.add(` AND (created_at, id) < (?, ?)`, rows.Micros(f.Before.CreatedAt), value(f.Before.ID))
+	}
+	page.add(` ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`, limitOf(f.Limit), f.Offset)
+	return `WITH page AS (SELECT id, created_at` + page.text.String() + `)
+		SELECT ` + executionColumns(routine.MaxListedParameters) + ` FROM page JOIN executions USING (id) ORDER BY page.created_at DESC, id DESC`, page.args
+}
+
 // Executions lists the matches of f, newest first.
 func (s *Store) Executions(ctx context.Context, f routine.ExecutionFilter) (list []*routine.Execution, total int, err error) {
-	where, args := ` FROM executions WHERE organization_id = $1`, []any{value(f.OrganizationID)}
-	add := func(column, text string) {
-		args = append(args, value(text))
-		where += fmt.Sprintf(` AND %s = $%d`, column, len(args))
-	}
-	if f.RoutineID != "" {
-		add("routine_id", f.RoutineID)
-	}
-	if f.ScheduleID != "" {
-		add("schedule_id", f.ScheduleID)
-		where += ` AND schedule_id <> ''` // as in the partial index executions_of_schedule
-	}
-	if f.Status != "" {
-		add("status", string(f.Status))
-	}
-	// The page is chosen by an index alone; only its rows are read.
-	n := len(args)
-	page := fmt.Sprintf(`WITH page AS (SELECT id, created_at%s ORDER BY created_at DESC, id DESC LIMIT $%d OFFSET $%d)
-		SELECT %s FROM page JOIN executions USING (id) ORDER BY page.created_at DESC, id DESC`,
-		where, n+1, n+2, executionColumns(routine.MaxListedParameters))
+	page, args := executionPageQuery(f)
+	matches := executionMatches(f)
 	scan := func(scan rows.Scan) (*routine.Execution, error) { return rows.ScanExecution(scan) }
 	err = s.snapshot(ctx, func(ctx context.Context, q queryer) (err error) {
-		if list, err = collect(ctx, q, scan, page, append(args[:n:n], limitOf(f.Limit), f.Offset)...); err != nil {
+		if list, err = collect(ctx, q, scan, page, args...); err != nil {
 			return err
 		}
-		return q.QueryRow(ctx, countQuery(`SELECT 1`+where), args...).Scan(&total)
+		return q.QueryRow(ctx, countQuery(`SELECT 1`+matches.text.String(), f.MaxCounted()), matches.args...).Scan(&total)
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list executions: %w", err)

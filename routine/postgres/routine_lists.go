@@ -49,13 +49,13 @@ func listRoutines(ctx context.Context, q queryer, f routine.RoutineFilter) (list
 		return list, min(f.Offset+n, routine.MaxTotal+1), nil
 	}
 	matches := routineMatchQuery(f)
-	err = q.QueryRow(ctx, countQuery(matches.text.String()), matches.args...).Scan(&total)
+	err = q.QueryRow(ctx, countQuery(matches.text.String(), routine.MaxTotal), matches.args...).Scan(&total)
 	return list, total, err
 }
 
-// countQuery returns a query for the number of rows of another one, at most MaxTotal+1.
-func countQuery(query string) string {
-	return fmt.Sprintf(`SELECT count(*) FROM (%s LIMIT %d) AS matches`, query, routine.MaxTotal+1)
+// countQuery returns a query for the number of rows of another one, at most limit+1.
+func countQuery(query string, limit int) string {
+	return fmt.Sprintf(`SELECT count(*) FROM (%s LIMIT %d) AS matches`, query, limit+1)
 }
 
 // query is a statement that is put together from parts with arguments.

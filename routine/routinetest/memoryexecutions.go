@@ -136,8 +136,7 @@ func (s *Store) Executions(_ context.Context, f routine.ExecutionFilter) ([]*rou
 	defer s.mu.Unlock()
 	list := []*routine.Execution{}
 	for _, e := range s.executions {
-		if e.OrganizationID == f.OrganizationID && (f.RoutineID == "" || e.RoutineID == f.RoutineID) && (f.Status == "" || e.Status == f.Status) &&
-			(f.ScheduleID == "" || e.ScheduleID == f.ScheduleID) {
+		if matchesExecution(e.Execution, f) {
 			c, err := copyExecution(e.Execution)
 			if err != nil {
 				return nil, 0, err
@@ -152,8 +151,23 @@ func (s *Store) Executions(_ context.Context, f routine.ExecutionFilter) ([]*rou
 	slices.SortFunc(list, func(a, b *routine.Execution) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
-	total := min(len(list), routine.MaxTotal+1)
+	total := min(len(list), f.MaxCounted()+1)
+	if f.Before != nil {
+		list = slices.DeleteFunc(list, func(e *routine.Execution) bool {
+			return cmp.Or(e.CreatedAt.Compare(f.Before.CreatedAt.Truncate(time.Microsecond)), cmp.Compare(e.ID, f.Before.ID)) >= 0
+		})
+	}
 	return pageOf(list, f.Limit, f.Offset), total, nil
+}
+
+// matchesExecution reports whether a filter selects an execution, whatever the page.
+func matchesExecution(e *routine.Execution, f routine.ExecutionFilter) bool {
+	return e.OrganizationID == f.OrganizationID && (f.RoutineID == "" || e.RoutineID == f.RoutineID) &&
+		(f.ScheduleID == "" || e.ScheduleID == f.ScheduleID) && (f.Status == "" || e.Status == f.Status) &&
+		(f.Via == "" || e.Via == f.Via) && (f.Code == "" || e.ErrorCode == f.Code) && (f.CreatedBy == "" || e.CreatedBy == f.CreatedBy) &&
+		(f.Version == 0 || e.RoutineVersion == f.Version) &&
+		(f.Since.IsZero() || !e.CreatedAt.Before(f.Since.Truncate(time.Microsecond))) &&
+		(f.Until.IsZero() || e.CreatedAt.Before(f.Until.Truncate(time.Microsecond)))
 }
 
 func (s *Store) RecoverExecutions(context.Context, time.Time) (int, error) { return 0, nil }

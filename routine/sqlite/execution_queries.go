@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"rote/routine"
 	"rote/routine/rows"
@@ -49,19 +50,81 @@ func (s *Store) Execution(ctx context.Context, id string) (*routine.Execution, e
 	return e, nil
 }
 
-// executionMatches returns the tables and conditions of the executions that match f.
+// executionMatches returns the tables and conditions of the executions that match f, on all
+// pages. One index narrows the list, the first in this order that f allows: that of the
+// schedule, the version, the routine, of failures, of what is open, of the user, of the front
+// end, of the organization. A unary + keeps the planner, which has no statistics, from
+// preferring another one.
 func executionMatches(f routine.ExecutionFilter) (where string, args []any) {
-	where, args = ` FROM executions WHERE organization_id = ?`, []any{f.OrganizationID}
-	if f.RoutineID != "" {
-		where, args = where+` AND routine_id = ?`, append(args, f.RoutineID)
+	from := ` FROM executions`
+	narrowed := false
+	add := func(column, operator string, arg any) {
+		if narrowed {
+			column = `+` + column
+		}
+		where += ` AND ` + column + operator
+		args = append(args, arg)
 	}
 	if f.ScheduleID != "" { // as in the partial index executions_of_schedule
-		where, args = where+` AND schedule_id = ? AND schedule_id <> ''`, append(args, f.ScheduleID)
+		add(`schedule_id`, ` = ? AND schedule_id <> ''`, f.ScheduleID)
+		narrowed = true
+	}
+	if f.RoutineID != "" {
+		add(`routine_id`, ` = ?`, f.RoutineID)
+		if f.Version > 0 {
+			add(`routine_version`, ` = ?`, f.Version)
+		}
+		narrowed = true
+	} else if f.Version > 0 {
+		add(`+routine_version`, ` = ?`, f.Version)
+	}
+	add(`organization_id`, ` = ?`, f.OrganizationID)
+	switch {
+	case f.Code != "" || f.Status == routine.ExecutionFailed:
+		if !narrowed { // as in the partial index executions_failed
+			from += ` INDEXED BY executions_failed`
+		}
+		where, narrowed = where+` AND status = 'failed'`, true
+		if f.Code != "" {
+			add(`error_code`, ` = ?`, f.Code)
+		}
+	case f.Status == routine.ExecutionPending || f.Status == routine.ExecutionRunning:
+		if !narrowed {
+			from += ` INDEXED BY executions_open`
+		}
+		where, narrowed = where+` AND status IN ('pending', 'running')`, true
 	}
 	if f.Status != "" {
-		where, args = where+` AND status = ?`, append(args, f.Status)
+		add(`+status`, ` = ?`, f.Status)
 	}
-	return where, args
+	if f.CreatedBy != "" {
+		add(`created_by`, ` = ?`, f.CreatedBy)
+		narrowed = true
+	}
+	if f.Via != "" {
+		add(`via`, ` = ?`, f.Via)
+	}
+	if !f.Since.IsZero() {
+		where, args = where+` AND executions.created_at >= ?`, append(args, rows.Micros(f.Since))
+	}
+	if !f.Until.IsZero() {
+		where, args = where+` AND executions.created_at < ?`, append(args, rows.Micros(f.Until))
+	}
+	return from + ` WHERE ` + where[len(` AND `):], args
+}
+
+// executionPage returns the query for the page of f among the executions of executionMatches.
+func executionPage(f routine.ExecutionFilter, where string, args []any) (string, []any) {
+	args = slices.Clone(args)
+	if f.Before != nil {
+		where += ` AND (executions.created_at, executions.id) < (?, ?)`
+		args = append(args, rows.Micros(f.Before.CreatedAt), f.Before.ID)
+	}
+	limit := f.Limit
+	if limit <= 0 {
+		limit = -1
+	}
+	return executionPageQuery(where), append(args, limit, f.Offset)
 }
 
 // executionPageQuery selects a page of the executions of executionMatches. Its last arguments
@@ -82,14 +145,11 @@ func (s *Store) Executions(ctx context.Context, f routine.ExecutionFilter) ([]*r
 
 	where, args := executionMatches(f)
 	var total int
-	if err := tx.QueryRowContext(ctx, countQuery(`SELECT 1`+where), args...).Scan(&total); err != nil {
+	if err := tx.QueryRowContext(ctx, countQuery(`SELECT 1`+where, f.MaxCounted()), args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("count executions: %w", err)
 	}
-	limit := f.Limit
-	if limit <= 0 {
-		limit = -1
-	}
-	found, err := tx.QueryContext(ctx, executionPageQuery(where), append(args, limit, f.Offset)...)
+	page, args := executionPage(f, where, args)
+	found, err := tx.QueryContext(ctx, page, args...)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list executions: %w", err)
 	}

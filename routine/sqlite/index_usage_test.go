@@ -75,9 +75,42 @@ func TestOpenExecutionsUseIndex(t *testing.T) {
 func TestExecutionsOfAScheduleUseIndex(t *testing.T) {
 	s := open(t, tempPath(t))
 	where, args := executionMatches(routine.ExecutionFilter{OrganizationID: "acme", ScheduleID: "s", Status: routine.ExecutionFailed})
-	for _, plan := range []string{explain(t, s, countQuery(`SELECT 1`+where), args), explain(t, s, executionPageQuery(where), append(args, 20, 0))} {
+	for _, plan := range []string{explain(t, s, countQuery(`SELECT 1`+where, 10), args), explain(t, s, executionPageQuery(where), append(args, 20, 0))} {
 		if !strings.Contains(plan, "INDEX executions_of_schedule (schedule_id=?)") {
 			t.Errorf("does not use the index:\n%s", plan)
+		}
+	}
+}
+
+// Each list of executions is narrowed by an index of its filter, and read in its order. Only
+// open executions, of which there are few, are sorted.
+func TestExecutionListsUseIndexes(t *testing.T) {
+	s := open(t, tempPath(t))
+	type filter = routine.ExecutionFilter
+	now, cursor := routinetest.Time, &routine.ExecutionCursor{CreatedAt: routinetest.Time, ID: "e"}
+	for _, row := range []struct {
+		f    filter
+		want string
+	}{
+		{filter{}, "executions_of_organization (organization_id=?)"},
+		{filter{Before: cursor}, "executions_of_organization (organization_id=? AND created_at<?)"},
+		{filter{Since: now, Until: now}, "executions_of_organization (organization_id=? AND created_at>? AND created_at<?)"},
+		{filter{Via: "mcp", Before: cursor}, "executions_via (organization_id=? AND via=? AND created_at<?)"},
+		{filter{CreatedBy: "ann", Via: "mcp", Before: cursor}, "executions_of_user (organization_id=? AND created_by=? AND created_at<?)"},
+		{filter{Code: "timeout", Before: cursor}, "executions_failed (organization_id=? AND created_at<?)"},
+		{filter{Status: "failed", CreatedBy: "ann", Via: "mcp"}, "executions_failed (organization_id=?)"},
+		{filter{Status: "running", CreatedBy: "ann", Before: cursor}, "executions_open"},
+		{filter{RoutineID: "r", Before: cursor}, "executions_of_routine (routine_id=? AND created_at<?)"},
+		{filter{RoutineID: "r", Code: "timeout", CreatedBy: "ann", Via: "mcp"}, "executions_of_routine (routine_id=?)"},
+		{filter{RoutineID: "r", Version: 3, CreatedBy: "ann", Before: cursor}, "executions_of_version (routine_id=? AND routine_version=? AND created_at<?)"},
+		{filter{ScheduleID: "s", RoutineID: "r", CreatedBy: "ann"}, "executions_of_schedule (schedule_id=?)"},
+	} {
+		where, args := executionMatches(row.f)
+		page, pageArgs := executionPage(row.f, where, args)
+		plan := explain(t, s, page, pageArgs)
+		sorted := strings.Count(plan, "TEMP B-TREE") - 1 // the rows of the page are sorted
+		if !strings.Contains(plan, "INDEX "+row.want+"\n") || (sorted > 0) != (row.f.Status == "running") {
+			t.Errorf("%+v:\n%s", row.f, plan)
 		}
 	}
 }

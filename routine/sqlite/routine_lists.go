@@ -83,15 +83,15 @@ func (s *Store) Routines(ctx context.Context, f routine.RoutineFilter) ([]*routi
 	}
 	var total int
 	matches, args := routineMatchQuery(f)
-	if err := tx.QueryRowContext(ctx, countQuery(matches), args...).Scan(&total); err != nil {
+	if err := tx.QueryRowContext(ctx, countQuery(matches, routine.MaxTotal), args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("count routines: %w", err)
 	}
 	return list, total, nil
 }
 
-// countQuery returns a query for the number of rows of another one, at most MaxTotal+1.
-func countQuery(query string) string {
-	return fmt.Sprintf(`SELECT count(*) FROM (%s LIMIT %d)`, query, routine.MaxTotal+1)
+// countQuery returns a query for the number of rows of another one, at most limit+1.
+func countQuery(query string, limit int) string {
+	return fmt.Sprintf(`SELECT count(*) FROM (%s LIMIT %d)`, query, limit+1)
 }
 
 // routinePageQuery returns a query that chooses the page using indexes only,
