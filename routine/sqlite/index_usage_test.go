@@ -84,7 +84,7 @@ func TestExecutionsOfAScheduleUseIndex(t *testing.T) {
 
 // Each list of executions is narrowed by an index of its filter, and read in its order. Only
 // open executions, of which there are few, are sorted.
-func TestExecutionListsUseIndexes(t *testing.T) {
+func TestFilteredExecutionListsUseIndexes(t *testing.T) {
 	s := open(t, tempPath(t))
 	type filter = routine.ExecutionFilter
 	now, cursor := routinetest.Time, &routine.ExecutionCursor{CreatedAt: routinetest.Time, ID: "e"}
