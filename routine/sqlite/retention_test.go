@@ -11,7 +11,7 @@ func TestExecutionListsUseIndexes(t *testing.T) {
 	s := open(t, tempPath(t))
 	for query, want := range map[string]string{
 		`SELECT count(*) FROM executions WHERE organization_id = 'a'`:                                                               "COVERING INDEX executions_of_user (organization_id=?)",
-		`SELECT id, created_at FROM executions WHERE organization_id = 'a' AND status = 'failed' ORDER BY created_at DESC, id DESC`: "COVERING INDEX executions_failed (organization_id=?)",
+		`SELECT id, created_at FROM executions WHERE organization_id = 'a' AND status = 'failed' ORDER BY created_at DESC, id DESC`: "COVERING INDEX executions_of_organization (organization_id=?)",
 		`SELECT count(*) FROM executions WHERE organization_id = 'a' AND routine_id = 'r'`:                                          "COVERING INDEX executions_of_version (routine_id=?)",
 		`SELECT created_at, sum(size) OVER (ORDER BY created_at DESC, id DESC) FROM executions`:                                     "COVERING INDEX executions_by_age",
 		`SELECT EXISTS (SELECT 1 FROM idempotency_keys WHERE made_id = 'x' AND created_at > 1)`:                                     "INDEX idempotency_keys_made (made_id=?)",
