@@ -3,8 +3,9 @@ package console
 import (
 	"net/http"
 	"net/url"
-	"strconv"
+	"slices"
 	"strings"
+	"time"
 
 	"rote/routine"
 )
@@ -23,8 +24,11 @@ type executionList struct {
 	Statuses []routine.ExecutionStatus
 	Rows     []executionRow
 	Total    routine.Total
-	// Newer and Older are the addresses of the pages before and after; empty: there is none.
-	Newer, Older string
+	Vias     []routine.Via
+	Sinces   []since
+	// Newest and Older are the addresses of the first page and of the one after this; empty:
+	// this is the first or the last one.
+	Newest, Older string
 }
 
 // executionRow is one execution of the list.
@@ -35,31 +39,42 @@ type executionRow struct {
 
 // executionFilter is the query of the list, as its form has it.
 type executionFilter struct {
-	Status, Routine string
-	Page            int // from 1
+	Status, Routine, Via, Code, User string
+	// Since is how far back the list goes: one of sinces; empty: to the beginning.
+	Since string
+	// Before is the place in the list at which the page begins; empty: at the newest.
+	Before string
 }
 
-// readExecutionFilter reads a query. Values that no form sends are as good as none.
+// since is a choice of how far back the list goes.
+type since struct {
+	Value, Text string
+	time        time.Duration
+}
+
+var sinces = []since{{"1h", "the last hour", time.Hour}, {"24h", "24 hours", 24 * time.Hour}, {"7d", "7 days", 7 * 24 * time.Hour},
+	{"30d", "30 days", 30 * 24 * time.Hour}}
+
 func readExecutionFilter(values url.Values) executionFilter {
-	f := executionFilter{Status: values.Get("status"), Routine: strings.TrimSpace(values.Get("routine"))}
-	f.Page, _ = strconv.Atoi(values.Get("page"))
-	f.Page = min(max(f.Page, 1), routine.MaxTotal)
-	return f
+	text := func(name string) string { return strings.TrimSpace(values.Get(name)) }
+	return executionFilter{Status: text("status"), Routine: text("routine"), Via: text("via"), Code: text("code"), User: text("user"),
+		Since: text("since"), Before: text("before")}
 }
 
 // Set reports whether the filter leaves out executions.
-func (f executionFilter) Set() bool { return f.Status != "" || f.Routine != "" }
+func (f executionFilter) Set() bool {
+	f.Before = ""
+	return f != executionFilter{}
+}
 
-// address returns the address of a page of the list with this filter.
-func (f executionFilter) address(x *console, page int) string {
+// address returns the address of the page of the list that begins at a place.
+func (f executionFilter) address(x *console, before string) string {
 	values := url.Values{}
-	for name, value := range map[string]string{"status": f.Status, "routine": f.Routine} {
-		if value != "" {
-			values.Set(name, value)
+	for _, v := range []struct{ name, value string }{{"status", f.Status}, {"routine", f.Routine}, {"via", f.Via}, {"code", f.Code},
+		{"user", f.User}, {"since", f.Since}, {"before", before}} {
+		if v.value != "" {
+			values.Set(v.name, v.value)
 		}
-	}
-	if page > 1 {
-		values.Set("page", strconv.Itoa(page))
 	}
 	if len(values) == 0 {
 		return x.to("executions")
@@ -67,12 +82,33 @@ func (f executionFilter) address(x *console, page int) string {
 	return x.to("executions") + "?" + values.Encode()
 }
 
+// selection returns what the store selects by the filter. Values that no form and no link has
+// are CodeInvalid.
+func (f executionFilter) selection(routineID string, now time.Time) (s routine.ExecutionFilter, err error) {
+	s = routine.ExecutionFilter{RoutineID: routineID, Status: routine.ExecutionStatus(f.Status), Via: routine.Via(f.Via), Code: routine.Code(f.Code),
+		CreatedBy: f.User, Limit: pageRows + 1}
+	if f.Since != "" {
+		i := slices.IndexFunc(sinces, func(s since) bool { return s.Value == f.Since })
+		if i < 0 {
+			return s, routine.Errorf(routine.CodeInvalid, "%s is no time of the filter: choose one", routine.Quote(routine.Truncate(f.Since, 40)))
+		}
+		s.Since = now.Add(-sinces[i].time)
+	}
+	if f.Before != "" {
+		var ok bool
+		if s.Before, ok = routine.ParseExecutionCursor(f.Before); !ok {
+			return s, routine.Errorf(routine.CodeInvalid, "this address is not of a page of the list: begin with the newest executions")
+		}
+	}
+	return s, nil
+}
+
 var executionStatuses = []routine.ExecutionStatus{routine.ExecutionPending, routine.ExecutionRunning, routine.ExecutionCompleted,
 	routine.ExecutionFailed}
 
 func listExecutions(q *request) error {
 	f := readExecutionFilter(q.URL.Query())
-	list := executionList{Filter: f, Statuses: executionStatuses}
+	list := executionList{Filter: f, Statuses: executionStatuses, Vias: routine.Vias, Sinces: sinces}
 	p := page{Title: "Executions", Section: "executions", Modules: []string{"list.js"}}
 	id, err := q.routineIDOf(f.Routine)
 	switch routine.CodeOf(err) {
@@ -84,20 +120,24 @@ func listExecutions(q *request) error {
 	default:
 		return err
 	}
-	es, total, err := q.service.Executions(q.Context(), q.principal, routine.ExecutionFilter{RoutineID: id,
-		Status: routine.ExecutionStatus(f.Status), Limit: pageRows, Offset: (f.Page - 1) * pageRows})
+	selection, err := f.selection(id, time.Now())
 	if err != nil {
 		return err
+	}
+	es, total, err := q.service.Executions(q.Context(), q.principal, selection)
+	if err != nil {
+		return err
+	}
+	if len(es) > pageRows {
+		es = es[:pageRows]
+		list.Older = f.address(q.console, routine.CursorOf(es[pageRows-1]).String())
 	}
 	for _, e := range es {
 		list.Rows = append(list.Rows, executionRow{e, readParameters(e.Parameters, maxListedValue)})
 	}
 	list.Total = routine.NewTotal(total)
-	if f.Page > 1 {
-		list.Newer = f.address(q.console, f.Page-1)
-	}
-	if total > f.Page*pageRows {
-		list.Older = f.address(q.console, f.Page+1)
+	if f.Before != "" {
+		list.Newest = f.address(q.console, "")
 	}
 	p.Data = list
 	return q.render(http.StatusOK, "executions", p)

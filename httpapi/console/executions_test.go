@@ -112,11 +112,20 @@ func TestExecutions(t *testing.T) {
 	e.addRun(4, func(x *routine.Execution) { x.RoutineID, x.RoutineVersion = "", 0 })
 	list := e.get("/console/executions", http.StatusOK)
 	golden(t, "executions.txt", outline(t, list.body))
-	for query, want := range map[string]string{"status=failed": "run-2", "status=running": "run-3", "routine=Routine_1&status=completed": "run-1"} {
+	for query, want := range map[string]string{"status=failed": "run-2", "status=running": "run-3", "routine=Routine_1&status=completed": "run-1",
+		"code=element_not_found&via=mcp&user=ann": "run-2"} {
 		got := e.get("/console/executions?"+query, http.StatusOK).body
 		if strings.Count(got, "<tr id=\"run-") != 1 || !strings.Contains(got, `<tr id="run-`+want) {
 			t.Errorf("%s: want %s only:\n%s", query, want, outline(t, got))
 		}
+	}
+	for _, query := range []string{"via=rest", "code=timeout", "user=bob", "since=24h"} {
+		if got := e.get("/console/executions?"+query, http.StatusOK).body; !strings.Contains(got, "No execution matches.") {
+			t.Errorf("%s:\n%s", query, outline(t, got))
+		}
+	}
+	for _, query := range []string{"since=x", "before=x"} {
+		e.get("/console/executions?"+query, http.StatusBadRequest)
 	}
 	golden(t, "executions-no-match.txt", outline(t, e.get("/console/executions?routine=Routine_2", http.StatusOK).body))
 	golden(t, "executions-no-routine.txt", outline(t, e.get("/console/executions?routine=%3Cb%3E&status=failed", http.StatusBadRequest).body))

@@ -39,7 +39,7 @@ const update = async () => {
 }
 
 // Only the first page has new runs.
-if (rows() && !new URLSearchParams(location.search).has("page")) {
+if (rows() && !new URLSearchParams(location.search).has("before")) {
   document.getElementById("live-list")?.removeAttribute("hidden")
   show?.addEventListener("click", showLatest)
   setInterval(() => update().catch(() => {}), interval)
