@@ -85,7 +85,7 @@ func TestExecutionFilters(t *testing.T) {
 		t.Fatal("the oldest is listed first")
 	}
 	for path, want := range map[string]string{
-		"/executions/?via=rst":                       `"message":"via must be one of rest, mcp, cli, proof, schedule, login"`,
+		"/executions/?via=rst":                       `"message":"via must be one of rest, mcp, cli, console, proof, schedule, login"`,
 		"/executions/?version=1":                     `"message":"version needs a routine_id: a version is one of a routine"`,
 		"/executions/?since=yesterday":               `"message":"since must be a time such as 2031-02-03T04:05:06Z"`,
 		"/executions/?count_up_to=0":                 `"message":"count_up_to must be one integer from 1 to 10000"`,

@@ -125,7 +125,7 @@ const (
 )
 
 // Vias are all front ends and other origins of executions.
-var Vias = []Via{ViaREST, ViaMCP, ViaCLI, ViaProof, ViaSchedule, ViaLogin}
+var Vias = []Via{ViaREST, ViaMCP, ViaCLI, ViaConsole, ViaProof, ViaSchedule, ViaLogin}
 
 // Open reports whether the execution has not ended.
 func (e *Execution) Open() bool {
