@@ -120,16 +120,22 @@ func (e *env) get(path string, status int) answer {
 // a status.
 func (e *env) post(path string, status int, fields ...string) answer {
 	e.t.Helper()
+	got := e.postForm(path, fields...)
+	if got.StatusCode != status {
+		e.t.Fatalf("POST %s: status %d, want %d:\n%s", path, got.StatusCode, status, got.body)
+	}
+	return got
+}
+
+// postForm is post for any status.
+func (e *env) postForm(path string, fields ...string) answer {
+	e.t.Helper()
 	form := url.Values{}
 	for i := 0; i+1 < len(fields); i += 2 {
 		form.Add(fields[i], fields[i+1])
 	}
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {e.URL}, "Sec-Fetch-Site": {"same-origin"}}
-	got := e.do("POST", path, header, strings.NewReader(form.Encode()))
-	if got.StatusCode != status {
-		e.t.Fatalf("POST %s: status %d, want %d:\n%s", path, got.StatusCode, status, got.body)
-	}
-	return got
+	return e.do("POST", path, header, strings.NewReader(form.Encode()))
 }
 
 // signIn signs in with the token of the administrator, or with a token that has other scopes.

@@ -42,7 +42,11 @@ func (q *request) refused(err error, fieldOf func(pointer string) string) (*form
 		return nil, err
 	}
 	e := routine.AsError(err)
-	f := &formFault{Message: e.Message, fields: map[string]string{}, status: q.admission.Refuse(q.w.Header(), err)}
+	message := e.Message
+	if len(e.Problems) > 0 {
+		message = "The form has invalid values. Nothing is saved."
+	}
+	f := &formFault{Message: message, fields: map[string]string{}, status: q.admission.Refuse(q.w.Header(), err)}
 	for _, p := range e.Problems {
 		field := fieldOf(p.Pointer)
 		if field == "" {
@@ -63,5 +67,5 @@ func (q *request) refused(err error, fieldOf func(pointer string) string) (*form
 
 // fieldFault returns the fault of one field, which the console itself has found.
 func fieldFault(field, message string) *formFault {
-	return &formFault{Message: "The form has an invalid value.", fields: map[string]string{field: message}, status: http.StatusBadRequest}
+	return &formFault{Message: "The form has invalid values. Nothing is saved.", fields: map[string]string{field: message}, status: http.StatusBadRequest}
 }
