@@ -96,6 +96,7 @@ func (x *console) router() http.Handler {
 		x.executionRoutes(r)
 		x.routineRoutes(r)
 		x.editorRoutes(r)
+		x.scheduleRoutes(r)
 		x.sessionRoutes(r)
 		x.secretRoutes(r)
 		x.tokenRoutes(r)
