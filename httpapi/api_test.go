@@ -200,7 +200,7 @@ func TestList(t *testing.T) {
 		{"all that is of the organization", "GET", "/routines/", "$admin", nil, "", 200, []string{`"id":"$private"`, `"id":"$public"`, `"total":2,"limit":20,"offset":0}`}, nil},
 		{"without the slash", "GET", "/routines", "$admin", nil, "", 200, []string{`"total":2`}, nil},
 		{"public ones without token", "GET", "/routines/", "", nil, "", 200, []string{`"id":"$public"`, `"total":1`}, []string{`"is_public":false`}},
-		{"a part", "GET", "/routines/?limit=1&offset=1", "$admin", nil, "", 200, []string{`"items":[{`, `"total":2,"limit":1,"offset":1,"next_cursor":"`}, nil},
+		{"a part", "GET", "/routines/?limit=1&offset=1", "$admin", nil, "", 200, []string{`"items":[{`, `"total":2,"limit":1,"offset":1}`}, nil},
 		{"beyond the end", "GET", "/routines/?offset=9", "$admin", nil, "", 200, []string{`{"items":[],"total":2,"limit":20,"offset":9}`}, nil},
 		{"most at once", "GET", "/routines/?limit=100", "$admin", nil, "", 200, []string{`"limit":100`}, nil},
 		{"both wrong", "GET", "/routines/?limit=0&offset=-1", "$admin", nil, "", 400, []string{`"pointer":"/limit"`, `"pointer":"/offset"`}, nil},

@@ -44,11 +44,13 @@ const maxRowsBytes = 1 << 10
 // sign-in ends.
 func (l *liveRun) follow(id string) {
 	watching, stop := context.WithCancel(l.Context())
-	changed, ended := make(chan struct{}, 1), make(chan error, 1)
+	changed, ended := make(chan struct{}, 1), make(chan struct{})
 	var watcher sync.WaitGroup
 	defer func() { stop(); watcher.Wait() }()
 	watcher.Go(func() {
-		ended <- l.service.Watch(watching, l.principal, id, 0, func(routine.Event) error {
+		defer close(ended)
+		// Whatever ends it, the execution is read once more.
+		_ = l.service.Watch(watching, l.principal, id, 0, func(routine.Event) error {
 			select {
 			case changed <- struct{}{}:
 			default: // a change is waiting already, and the row is read after it

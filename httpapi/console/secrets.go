@@ -71,7 +71,7 @@ func createSecret(q *request) error {
 		return err
 	}
 	form := readSecretForm(q.PostForm)
-	_, fault, err := q.saveSecret(strings.TrimSpace(form.Name), &form, service.PutCondition{New: true})
+	fault, err := q.saveSecret(strings.TrimSpace(form.Name), &form, service.PutCondition{New: true})
 	if err != nil {
 		return err
 	}
@@ -82,16 +82,16 @@ func createSecret(q *request) error {
 }
 
 // saveSecret saves the values and rules of a posted form.
-func (q *request) saveSecret(name string, form *secretForm, condition service.PutCondition) (*service.SecretInfo, *formFault, error) {
+func (q *request) saveSecret(name string, form *secretForm, condition service.PutCondition) (*formFault, error) {
 	text, fault := form.change(q.PostForm)
 	if fault != nil {
-		return nil, fault, nil
+		return fault, nil
 	}
-	info, _, err := q.service.SaveSecret(q.Context(), q.principal, routine.ViaConsole, name, text, condition)
+	_, _, err := q.service.SaveSecret(q.Context(), q.principal, routine.ViaConsole, name, text, condition)
 	if err != nil {
 		fault, err = q.refused(err, secretFieldOf)
 	}
-	return info, fault, err
+	return fault, err
 }
 
 // toSecret leads to the page of a secret, which says what was done.
@@ -129,7 +129,7 @@ func changeSecret(q *request) error {
 		return err
 	}
 	name, form := q.pathParameter("name"), readSecretForm(q.PostForm)
-	_, fault, err := q.saveSecret(name, &form, service.PutCondition{Versions: []int{form.Version}})
+	fault, err := q.saveSecret(name, &form, service.PutCondition{Versions: []int{form.Version}})
 	if err != nil {
 		return err
 	}
