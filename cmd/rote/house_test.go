@@ -182,7 +182,6 @@ var bans = []ban{
 	{"rote/httpapi/console", "rote/browser", "a front end reaches pages through Service only"},
 	{"rote/httpapi/console", "rote/mcp", "front ends are independent of each other"},
 	{"rote/httpapi/console", "github.com/mark3labs/mcp-go", "an mcp-go type stays in mcp"},
-	{"rote/httpapi/console", "database/sql", "the console reads through Service only"},
 	{"rote/httpapi", "rote/browser", "a front end reaches pages through Service only"},
 	{"rote/mcp", "rote/browser", "a front end reaches pages through Service only"},
 }
