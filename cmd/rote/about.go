@@ -23,7 +23,7 @@ func (c *serveCommand) about(g *globals, l net.Listener) func() []console.Fact {
 	facts := []console.Fact{
 		{Name: "Version", Value: fmt.Sprintf("%s (%s %s/%s)", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 		{Name: "Address", Value: "http://" + l.Addr().String() + c.BasePath},
-		{Name: "Console", Value: c.consoleURL(l) + "/"},
+		{Name: "Console", Value: consoleURL(l.Addr().String(), c.BasePath) + "/"},
 		{Name: "Names of the service (--allowed-host)", Value: listText(c.AllowedHost, "only those of this machine")},
 		{Name: "Metrics without a token (--metrics-addr)", Value: cmp.Or(c.MetricsAddr, "none")},
 		{Name: "Egress (--egress)", Value: g.Egress},

@@ -20,6 +20,7 @@ import (
 	"rote/browser/tempdir"
 	"rote/cmd/rote/practice"
 	"rote/httpapi"
+	"rote/httpapi/console"
 	"rote/mcp"
 	"rote/routine"
 	"rote/routine/operation"
@@ -115,11 +116,13 @@ func (d *demo) waitForInterrupt(ctx context.Context, id string) error {
 	}
 	host := strings.TrimPrefix(d.shop, "http://")
 	d.printf(`
-The shop and the API stay up until you press Control-C. In another terminal:
+The shop and the API stay up until you press Control-C. In a browser, the console:
+  %[9]s
+In another terminal:
   %[1]s run %[2]s -p site=%[3]s -p query=lamp --allow-host %[4]s
   curl -s %[5]s/routines/%[6]s/execute -H 'X-Service-Token: %[7]s' -H 'Content-Type: application/json' -d '{"parameters": {"site": "%[3]s", "query": "lamp"}}'
   %[1]s mcp --db %[8]s --egress listed --allow-host %[4]s
-`, self, file, d.shop, host, d.api, id, d.token, filepath.Join(d.dir.Path, "rote.db"))
+`, self, file, d.shop, host, d.api, id, d.token, filepath.Join(d.dir.Path, "rote.db"), consoleURL(strings.TrimPrefix(d.api, "http://"), "")+"/login#"+d.token)
 	<-ctx.Done()
 	return nil
 }
@@ -167,13 +170,21 @@ func (d *demo) start(ctx context.Context, g *globals, at string) (func() error, 
 	if d.token, _, err = d.app.service.CreateToken(ctx, g.localPrincipal(), 0); err != nil {
 		return nil, errors.Join(err, end())
 	}
-	api, err := listen(ctx, anyPort, httpapi.NewHandler(httpapi.Config{Service: d.app.service, Log: slog.New(slog.DiscardHandler), MaxBody: int64(g.MaxBody)}))
+	api, err := listen(ctx, anyPort, d.handler(int64(g.MaxBody)))
 	if err != nil {
 		return nil, errors.Join(err, end())
 	}
 	d.api = "http://" + api.address
 	d.printf("A practice shop is up at %s, the REST API at %s; both end with the demo.\nThe browser is %s.\n\n", d.shop, d.api, d.executable)
 	return func() error { return errors.Join(api.stop(), end()) }, nil
+}
+
+// handler returns the handler for REST and the console.
+func (d *demo) handler(maxBody int64) http.Handler {
+	c := httpapi.Config{Service: d.app.service, Log: slog.New(slog.DiscardHandler), MaxBody: maxBody}
+	c.Admission = httpapi.NewAdmission(c)
+	c.Console = console.New(console.Config{Service: c.Service, Admission: c.Admission, Log: c.Log, MaxBody: maxBody})
+	return httpapi.NewHandler(c)
 }
 
 // loopbackServer is an HTTP server on a loopback port.

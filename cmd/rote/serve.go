@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -185,19 +186,22 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, s streams, drain
 func (c *serveCommand) addresses(l net.Listener) []any {
 	list := []any{"url", "http://" + l.Addr().String() + c.BasePath}
 	if c.Console == "on" {
-		list = append(list, "console", c.consoleURL(l)+"/")
+		list = append(list, "console", consoleURL(l.Addr().String(), c.BasePath)+"/")
 	}
 	return list
 }
 
-// consoleURL returns the address of the console. On loopback its name is one that no other
-// program of the machine uses, because cookies ignore ports.
-func (c *serveCommand) consoleURL(l net.Listener) string {
-	host := l.Addr().String()
-	if _, port, err := net.SplitHostPort(host); err == nil && listensOnLoopback(l) {
-		host = net.JoinHostPort("rote.localhost", port)
+// consoleURL returns the address of the console of a service. On loopback its name is one that
+// no other program of the machine uses, because cookies ignore ports.
+func consoleURL(address, basePath string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "http://" + address + basePath + "/console"
 	}
-	return "http://" + host + c.BasePath + "/console"
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
+		host = "rote.localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port) + basePath + "/console"
 }
 
 // createFirstToken creates the first token of a new database and prints only
@@ -220,7 +224,7 @@ func (c *serveCommand) createFirstToken(ctx context.Context, a *app, g *globals,
 	}
 	fmt.Fprintln(s.err, "rote: this is a new database. Its first service token follows; it is not shown again. Send it as X-Service-Token.")
 	if c.Console == "on" && isTerminal(s.err) { // any other stream is a log, in which no token may be
-		fmt.Fprintf(s.err, "rote: to sign in to the console with it, open: %s/login#%s\n", c.consoleURL(l), secret)
+		fmt.Fprintf(s.err, "rote: to sign in to the console with it, open: %s/login#%s\n", consoleURL(l.Addr().String(), c.BasePath), secret)
 	}
 	fmt.Fprintln(s.out, secret)
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"rote/cmd/rote/practice"
 	"rote/httpapi/console"
@@ -25,8 +26,8 @@ func startShop(ctx context.Context, g *globals) (*globals, *loopbackServer, erro
 func shopExamples(address string) []console.Example {
 	var list []console.Example
 	for _, r := range practice.Routines() {
-		x := console.Example{Name: r.Name, Definition: r.JSON, Values: map[string]string{"site": "http://" + address}}
-		if r.Name == demoTool+".json" {
+		x := console.Example{Name: strings.TrimSuffix(r.Name, ".json"), Definition: r.JSON, Values: map[string]string{"site": "http://" + address}}
+		if x.Name == demoTool {
 			x.Values["query"] = "lamp"
 			list = slices.Insert(list, 0, x)
 			continue

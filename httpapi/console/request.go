@@ -81,7 +81,7 @@ type problemData struct {
 }
 
 func notFound(*request) error {
-	return routine.Errorf(routine.CodeNotFound, "there is no page at this address: the navigation above has all")
+	return routine.Errorf(routine.CodeNotFound, "the console has no page at this address: choose one in the navigation")
 }
 
 func methodNotAllowed(q *request) error {

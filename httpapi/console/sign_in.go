@@ -14,32 +14,35 @@ import (
 // ports, so the port is in the name: two services on one machine would otherwise sign each
 // other out.
 func (q *request) cookieName() string {
-	_, port, err := net.SplitHostPort(q.Host)
-	if err != nil {
-		port = "80"
-		if q.isHTTPS() {
-			port = "443"
-		}
-	}
 	if q.isHTTPS() {
+		return q.secureCookieName()
+	}
+	if _, port, err := net.SplitHostPort(q.Host); err == nil {
+		return "rote-" + port
+	}
+	return "rote-80"
+}
+
+// secureCookieName is the name of the cookie if the browser uses HTTPS.
+func (q *request) secureCookieName() string {
+	if _, port, err := net.SplitHostPort(q.Host); err == nil {
 		return "__Secure-rote-" + port
 	}
-	return "rote-" + port
+	return "__Secure-rote-443"
 }
 
 // isHTTPS reports whether the browser has used HTTPS. A proxy in front of the service ends
-// it, and then the origin of the form says so, which only a page can influence that the
-// same person has opened. Requests without an origin are told apart by their cookie.
+// it, and then the origin of a form says so, which no other page can choose. Requests without
+// an origin are told apart by the cookie that the form has set.
 func (q *request) isHTTPS() bool {
-	if q.TLS != nil || strings.HasPrefix(q.Header.Get("Origin"), "https://") {
+	if q.TLS != nil {
 		return true
 	}
-	for _, c := range q.Cookies() {
-		if strings.HasPrefix(c.Name, "__Secure-rote-") {
-			return true
-		}
+	if origin := q.Header.Get("Origin"); origin != "" {
+		return strings.HasPrefix(origin, "https://")
 	}
-	return false
+	_, err := q.Cookie(q.secureCookieName())
+	return err == nil
 }
 
 // isLoopback reports whether the request has been sent to a name that always means the

@@ -73,8 +73,26 @@ func TestNoTokenOverPlainHTTP(t *testing.T) {
 	if got.StatusCode != http.StatusSeeOther {
 		t.Fatal("over HTTPS: ", got.StatusCode)
 	}
-	if c := got.Cookies()[0]; c.Name != "__Secure-rote-443" || !c.Secure {
+	c := got.Cookies()[0]
+	if c.Name != "__Secure-rote-443" || !c.Secure {
 		t.Errorf("%+v", c)
+	}
+	// The proxy passes the cookie on with requests that have no Origin.
+	r, err := http.NewRequestWithContext(t.Context(), "GET", e.URL+"/console/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "rote.example"
+	r.AddCookie(&http.Cookie{Name: c.Name, Value: c.Value})
+	page, err := e.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := page.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if page.StatusCode != http.StatusSeeOther || page.Header.Get("Location") != "/console/routines" {
+		t.Error("with the cookie: ", page.StatusCode, page.Header)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"net/url"
 	"strings"
 	"time"
 
@@ -37,7 +36,6 @@ func (x *console) templateFunctions() template.FuncMap {
 		"to":       x.to,
 		"asset":    func(name string) string { return x.assets.path(x.base, name) },
 		"schema":   func() string { return strings.TrimSuffix(x.base, "/console") + "/schemas/routine.json" },
-		"query":    query,
 		"duration": duration,
 		"took":     took,
 		"size":     size,
@@ -49,25 +47,10 @@ func (x *console) templateFunctions() template.FuncMap {
 		"add":      func(a, b int) int { return a + b },
 		"truncate": routine.Truncate,
 		"plain":    routine.PlainText,
-		"deref":    func(s *string) string { return *s },
 		"join":     strings.Join,
 		"may":      may,
 		"list":     func(values ...any) []any { return values },
 	}
-}
-
-// query returns the query of a link, from names and values in turn. Empty values are left out.
-func query(pairs ...string) (string, error) {
-	if len(pairs)%2 != 0 {
-		return "", fmt.Errorf("query: %d names and values, which are not pairs", len(pairs))
-	}
-	values := url.Values{}
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			values.Set(pairs[i], pairs[i+1])
-		}
-	}
-	return values.Encode(), nil
 }
 
 // may returns what somebody lacks for an action that needs a scope, as text of a control
