@@ -62,7 +62,7 @@ func CheckEndpoint(ctx context.Context, c Config, e Endpoint) (product string, v
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	b := newMember(c, e, make(chan struct{}, 1))
-	i, err := b.launch(ctx, e.Name, b.startBounds.first)
+	i, err := b.launch(ctx, e.Name, b.startBounds.next) // there is no second attempt
 	if err != nil {
 		return "", false, err
 	}
