@@ -61,6 +61,7 @@ func TestRoutinesStayLoggedIn(t *testing.T) {
 	site := httptest.NewServer(shop)
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
 	r := newRote(t)
+	r.life = 3 * testTime // each code is good for five seconds, and for one login
 	r.shop = site.URL
 	s := r.keeper()
 	r.followLoggingIn(site.URL, "ada\ncorrect horse\n"+uri+"\n")
