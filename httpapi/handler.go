@@ -22,10 +22,10 @@ type request struct {
 	maxBody   int64
 }
 
-// pathParameter returns a parameter of the path, percent-decoded.
-func (q *request) pathParameter(name string) string {
-	text := chi.URLParam(q.Request, name)
-	if q.URL.RawPath == "" {
+// PathParameter returns a parameter of the path of a request, percent-decoded.
+func PathParameter(r *http.Request, name string) string {
+	text := chi.URLParam(r, name)
+	if r.URL.RawPath == "" {
 		return text
 	}
 	if plain, err := url.PathUnescape(text); err == nil {
@@ -33,6 +33,8 @@ func (q *request) pathParameter(name string) string {
 	}
 	return text
 }
+
+func (q *request) pathParameter(name string) string { return PathParameter(q.Request, name) }
 
 func (q *request) routineID() string { return q.pathParameter("routine_id") }
 

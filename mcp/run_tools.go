@@ -63,7 +63,8 @@ type searchHit struct {
 }
 
 func (e *entry) searchHit() searchHit {
-	return searchHit{e.id, e.tool.Name, truncate(routine.OneLine(e.name), 100), truncate(routine.OneLine(e.authorDescription), 200), e.tool.Annotations.ReadOnly, nil}
+	return searchHit{e.id, e.tool.Name, truncate(routine.OneLine(e.name), 100), truncate(routine.OneLine(e.authorDescription), 200),
+		e.tool.Annotations.ReadOnly, nil}
 }
 
 func (s *Server) searchRoutines(ctx context.Context, q mcp.CallToolRequest) *mcp.CallToolResult {

@@ -19,7 +19,8 @@ func TestAboutTheServer(t *testing.T) {
 	t.Cleanup(func() { _ = l.Close() })
 	calls := filepath.Join(t.TempDir(), "calls")
 	chromium := filepath.Join(t.TempDir(), "chromium")
-	if err := os.WriteFile(chromium, []byte("#!/bin/sh\necho called >> '"+calls+"'\necho 'Chromium 1.2.3 '\n"), 0o700); err != nil { //nolint:gosec // it must be executable
+	script := "#!/bin/sh\necho called >> '" + calls + "'\necho 'Chromium 1.2.3 '\n"
+	if err := os.WriteFile(chromium, []byte(script), 0o700); err != nil { //nolint:gosec // it must be executable
 		t.Fatal(err)
 	}
 	c := &serveCommand{KeepAge: days(30 * day), AuditAge: days(90*day + time.Hour), KeepSize: 10 << 30, BasePath: "/rote"}

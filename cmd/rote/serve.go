@@ -98,7 +98,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	})
 }
 
-// check returns what is wrong with the flags.
+// check returns an error that names the first invalid flag or combination of flags.
 func (c *serveCommand) check(g *globals) error {
 	if err := errors.Join(c.httpFlags.check(), c.runFlags.check(g)); err != nil {
 		return err

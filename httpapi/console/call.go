@@ -72,6 +72,7 @@ func (q *request) curl(e *routine.Execution) string {
 		}
 		members = append(members, routine.JSONText(name)+":"+text)
 	})
-	return "curl " + shellQuote(q.address()+"/routines/"+e.RoutineID+"/execute") + ` -H "Authorization: Bearer $ROTE_TOKEN" -H 'Content-Type: application/json' -d ` +
+	return "curl " + shellQuote(q.address()+"/routines/"+e.RoutineID+"/execute") +
+		` -H "Authorization: Bearer $ROTE_TOKEN" -H 'Content-Type: application/json' -d ` +
 		shellQuote(`{"parameters":{`+strings.Join(members, ",")+`}}`)
 }

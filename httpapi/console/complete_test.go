@@ -146,7 +146,7 @@ func TestCompletionsAreAccepted(t *testing.T) {
 	t.Logf("%d completions were tried", tried)
 }
 
-// In the editor, what is typed is completed from the list.
+// In the editor, typing opens the list of completions, and Enter takes one.
 func TestCompletionByKeyboard(t *testing.T) {
 	site := newEditorSite(t, shopText)
 	p := openTab(t, startTestBrowser(t), site.url)

@@ -29,7 +29,8 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 		{"an image of another port", []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"}, 403, 403},
 		{"a frame of another port", []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe"}, 403, 403},
 		{"a script of another port", []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "cors", "Origin", "http://127.0.0.1:1"}, 403, 403},
-		{"a form of another port", []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document", "Origin", "http://127.0.0.1:1"}, 403, 403},
+		{"a form of another port", []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document",
+			"Origin", "http://127.0.0.1:1"}, 403, 403},
 		{"another name of this machine", []string{"Sec-Fetch-Site", "cross-site", "Origin", "http://localhost" + port}, 403, 403},
 		{"a sandboxed page", []string{"Sec-Fetch-Site", "cross-site", "Origin", "null"}, 403, 403},
 		{"an origin that may use REST", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors", "Origin", "https://listed.example"}, 403, 403},
@@ -68,7 +69,8 @@ func TestHeadersOfPages(t *testing.T) {
 			}
 		}
 		policy := h.Get("Content-Security-Policy")
-		for _, part := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';", "frame-ancestors 'none'", "require-trusted-types-for 'script'"} {
+		for _, part := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';",
+			"frame-ancestors 'none'", "require-trusted-types-for 'script'"} {
 			if !strings.Contains(policy, part) {
 				t.Errorf("%s: no %s in %s", path, part, policy)
 			}

@@ -52,10 +52,10 @@ type editorView struct {
 	Key string
 	// At is a JSON pointer to the place where the cursor begins; empty: the beginning.
 	At string
-	// Changed reports whether the text differs from what is stored.
+	// Changed reports whether the text differs from the stored definition.
 	Changed bool
 	Notices []string
-	// Error says why the text was not saved, and Problems lists what is wrong with it.
+	// Error says why the text was not saved, and Problems lists its errors.
 	Error    string
 	Problems []routine.Problem
 	Conflict *conflict
@@ -128,8 +128,8 @@ func editPage(q *request) error {
 	return q.showEditor(http.StatusOK, v)
 }
 
-// useSelector replaces the selector of an operation, and returns what was done and whether
-// the definition was changed.
+// useSelector replaces the selector of an operation. It returns notices about the change, and
+// reports whether the definition was changed.
 func (v *editorView) useSelector(r *routine.Routine, number int, selector string) ([]string, bool) {
 	old := r.Operations[number-1]
 	raw, err := withMember(old.Raw(), "selector", routine.RawJSON(selector))

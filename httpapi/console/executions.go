@@ -19,7 +19,7 @@ const maxListedValue = 40
 // executionList is what the list of executions shows.
 type executionList struct {
 	Filter executionFilter
-	// Problem says what is wrong with the routine of the filter; empty: nothing.
+	// Problem is the error message of the filter's routine; empty if it is valid.
 	Problem  string
 	Statuses []routine.ExecutionStatus
 	Rows     []executionRow

@@ -15,7 +15,7 @@ type formFault struct {
 	status int
 }
 
-// Of returns what is wrong with a field; empty: nothing.
+// Of returns the error message of a field; empty if the field is valid.
 func (f *formFault) Of(field string) string {
 	if f == nil {
 		return ""

@@ -12,7 +12,7 @@ const listRows = 25
 type listPage struct {
 	// First and Last are the numbers of its rows, from 1, and Total is that of all rows.
 	First, Last, Total int
-	// Previous and Next are the addresses of the pages beside it; empty if there is none.
+	// Previous and Next are the addresses of the page before and the page after this one; empty if there is none.
 	Previous, Next string
 }
 

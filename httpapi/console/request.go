@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
-
 	"rote/httpapi"
 	"rote/routine"
 )
@@ -156,16 +154,7 @@ func (q *request) redirectTo(query url.Values, segments ...string) error {
 }
 
 // pathParameter returns a parameter of the path, percent-decoded.
-func (q *request) pathParameter(name string) string {
-	text := chi.URLParam(q.Request, name)
-	if q.URL.RawPath == "" {
-		return text
-	}
-	if plain, err := url.PathUnescape(text); err == nil {
-		return plain
-	}
-	return text
-}
+func (q *request) pathParameter(name string) string { return httpapi.PathParameter(q.Request, name) }
 
 // readForm reads the posted form. CodeInvalid, CodeTooLarge.
 func (q *request) readForm() error {

@@ -173,7 +173,8 @@ func TestHealthOfABrokenBrowser(t *testing.T) {
 	e.signIn()
 	e.browser.OpenError = routine.Errorf(routine.CodeBrowserUnavailable, "no browser here")
 	admin := routine.Principal{UserID: "a", OrganizationID: "default", ProjectID: "default", Scopes: routine.ScopeAdmin}
-	r, _, err := e.service.CreateRoutine(t.Context(), admin, []byte(`{"name": "x", "description": "d", "operations": [{"type": "return_html"}]}`), service.Idempotency{})
+	text := []byte(`{"name": "x", "description": "d", "operations": [{"type": "return_html"}]}`)
+	r, _, err := e.service.CreateRoutine(t.Context(), admin, text, service.Idempotency{})
 	if err != nil {
 		t.Fatal(err)
 	}
