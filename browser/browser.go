@@ -70,8 +70,8 @@ type Browser struct {
 	// changed, if it is set, is called when the browser may have become usable or unusable. It
 	// must not block.
 	changed func()
-	// outlineTime is the constant's, but in tests.
-	outlineTime time.Duration
+	// outlineTime and lookTime are the constants', but in tests.
+	outlineTime, lookTime time.Duration
 	// pageLifetime is how long a page may use the network if its options do not say it. A
 	// page that is open for longer than any run may take was never closed.
 	pageLifetime time.Duration
@@ -121,7 +121,8 @@ func New(c Config) *Browser {
 	}
 	return &Browser{
 		config: c, lifetime: defaultLifetime,
-		loadBound: loadBound, answerBound: answerBound, startBounds: defaultStartBounds, openBound: openBound, outlineTime: outlineTime,
+		loadBound: loadBound, answerBound: answerBound, startBounds: defaultStartBounds, openBound: openBound,
+		outlineTime: outlineTime, lookTime: lookTime,
 		pageLifetime: routine.MaxRunTimeout + disposeTime,
 		instances:    map[*instance]bool{},
 		launcher:     newLocalLauncher(c),

@@ -42,13 +42,13 @@ func (t *tabs) Describe(ctx context.Context, selector string, use routine.Elemen
 // Describe describes the match of the selector that an operation would act on.
 func (p *page) Describe(ctx context.Context, selector string, use routine.ElementUse, secrets []string) (routine.ElementDescription, error) {
 	secrets = p.withReleased(secrets)
-	asked := map[string]any{"selector": selector, "use": string(use), "secrets": secrets, "budget": (p.b.outlineTime / 3).Milliseconds()}
-	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime)
+	asked := map[string]any{"selector": selector, "use": string(use), "secrets": secrets, "budget": (p.b.lookTime / 3).Milliseconds()}
+	bounded, cancel := context.WithTimeout(ctx, p.b.lookTime)
 	defer cancel()
 	first, err := p.describeIn(bounded, p.frames.top, asked)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		p.interruptScript(ctx)
-		bounded, cancel = context.WithTimeout(ctx, p.b.outlineTime)
+		bounded, cancel = context.WithTimeout(ctx, p.b.lookTime)
 		defer cancel()
 		first, err = p.describeIn(bounded, p.frames.top, asked)
 	}

@@ -52,8 +52,8 @@ func (p *page) FindElements(ctx context.Context, q routine.ElementQuery) ([]rout
 		return nil, err
 	}
 	asked := map[string]any{"target": q.Target, "alternatives": append([]string{}, q.Alternatives...), "lost": q.Lost, "use": string(q.Use), "secrets": q.Secrets,
-		"budget": (p.b.outlineTime / 4).Milliseconds()}
-	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime)
+		"budget": (p.b.lookTime / 4).Milliseconds()}
+	bounded, cancel := context.WithTimeout(ctx, p.b.lookTime)
 	defer cancel()
 	var before []*frameView // in the order in which they are searched
 	var found []routine.FoundElement

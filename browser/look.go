@@ -16,6 +16,11 @@ import (
 	"rote/routine"
 )
 
+// lookTime is how long a page has to answer what a lesson asks before its scripts count as
+// hung. An ordinary page takes a tenth of a second. On a machine under load it may take
+// seconds, and a look at a part of a page is worth less to its reader than a late one.
+const lookTime = 4 * time.Second
+
 var (
 	//go:embed look.js
 	lookSource string
@@ -91,7 +96,7 @@ func (p *page) Look(ctx context.Context, l routine.Look) (routine.Seen, error) {
 func (p *page) describeFailure(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		return routine.Errorf(routine.CodeTimeout, "the page is busy and did not answer within %v; look again later, or with a scope", p.b.outlineTime)
+		return routine.Errorf(routine.CodeTimeout, "the page is busy and did not answer within %v; look again later, or with a scope", p.b.lookTime)
 	case errors.Is(err, cdp.ErrGone):
 		return routine.Errorf(routine.CodeNavigationFailed, "the page navigated away while it was being described; look again")
 	}
@@ -102,7 +107,7 @@ func (p *page) lookOnce(ctx context.Context, l routine.Look) (routine.Seen, erro
 	if l.Extract != "" {
 		return p.extract(ctx, l)
 	}
-	top, err := p.lookIn(ctx, p.frames.top, l, p.b.outlineTime)
+	top, err := p.lookIn(ctx, p.frames.top, l, p.b.lookTime)
 	if err != nil {
 		return routine.Seen{}, err
 	}
@@ -112,7 +117,7 @@ func (p *page) lookOnce(ctx context.Context, l routine.Look) (routine.Seen, erro
 		return seenText(top, l), nil
 	}
 	for _, v := range p.currentFrames() { // the scope may be in a frame of another origin
-		if inside, err := p.lookIn(ctx, v, l, p.b.outlineTime/3); err == nil && !inside.Missing {
+		if inside, err := p.lookIn(ctx, v, l, p.b.lookTime/3); err == nil && !inside.Missing {
 			return seenText(inside, l), nil
 		}
 	}
@@ -133,7 +138,7 @@ func (p *page) addFrames(ctx context.Context, l routine.Look, top *seenPage) {
 	if l.Scope != "" {
 		return
 	}
-	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime/3)
+	bounded, cancel := context.WithTimeout(ctx, p.b.lookTime/3)
 	defer cancel()
 	looked := map[*frameView]*seenPage{p.frames.top: top}
 	before := []*frameView{p.frames.top} // in the order in which they are searched
@@ -142,7 +147,7 @@ func (p *page) addFrames(ctx context.Context, l routine.Look, top *seenPage) {
 	for _, v := range p.currentFrames() {
 		place, err := frameNumber(bounded, v)
 		if err == nil && place > 0 && looked[v.parent] != nil {
-			inside, err := p.lookIn(bounded, v, l, p.b.outlineTime/3)
+			inside, err := p.lookIn(bounded, v, l, p.b.lookTime/3)
 			if err == nil {
 				p.replaceAmbiguous(bounded, before, inside.Lines)
 				looked[v], places[v] = &inside, place
@@ -241,7 +246,7 @@ func takenIn(ctx context.Context, views []*frameView, selectors []string) map[st
 
 // extract returns how to read a list or a table.
 func (p *page) extract(ctx context.Context, l routine.Look) (routine.Seen, error) {
-	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime)
+	bounded, cancel := context.WithTimeout(ctx, p.b.lookTime)
 	defer cancel()
 	found, err := inHelper[struct {
 		Missing  bool     `json:"missing"`
@@ -249,7 +254,7 @@ func (p *page) extract(ctx context.Context, l routine.Look) (routine.Seen, error
 		Count    int      `json:"count"`
 		Script   string   `json:"script"`
 		Warnings []string `json:"warnings"`
-	}](bounded, p, lookScript+".extract", map[string]any{"extract": l.Extract, "secrets": l.Secrets, "budget": (p.b.outlineTime / 2).Milliseconds()})
+	}](bounded, p, lookScript+".extract", map[string]any{"extract": l.Extract, "secrets": l.Secrets, "budget": (p.b.lookTime / 2).Milliseconds()})
 	if err != nil {
 		return routine.Seen{}, err
 	}

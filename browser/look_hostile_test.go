@@ -116,7 +116,7 @@ func TestLookAtABusyPage(t *testing.T) {
 	t.Parallel()
 	waiting, answer := make(chan bool), make(chan bool)
 	b := own(t)
-	b.outlineTime = 200 * time.Millisecond
+	b.lookTime = 200 * time.Millisecond
 	p := mustOpen(t, b)
 	url := site(t, map[string]any{"/slow": func(http.ResponseWriter, *http.Request) { waiting <- true; <-answer },
 		"/": `<button id=b>x</button><script>onload = () => setTimeout(() => {
@@ -130,7 +130,7 @@ func TestLookAtABusyPage(t *testing.T) {
 	_, err = p.Describe(testContext(t), "#b", routine.UseClick, nil)
 	wantCode(t, err, routine.CodeTimeout, "the page is busy")
 	close(answer)
-	b.outlineTime = testTime
+	b.lookTime = testTime
 	if text := look(t, p, routine.Look{}).Text; !strings.Contains(text, "| #b") {
 		t.Errorf("the text is\n%s", text)
 	}

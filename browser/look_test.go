@@ -339,7 +339,7 @@ func TestLookMasksSecrets(t *testing.T) {
 // A page that hangs is stopped and then described.
 func TestLookAtAHungPage(t *testing.T) {
 	b := own(t)
-	b.outlineTime = 500 * time.Millisecond
+	b.lookTime = 500 * time.Millisecond
 	p := mustOpen(t, b)
 	if _, err := p.Navigate(testContext(t), site(t, map[string]any{"/": `<button id=b>x</button>`})+"/"); err != nil {
 		t.Fatal(err)

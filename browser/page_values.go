@@ -37,7 +37,7 @@ func (p *page) PageValues(ctx context.Context) (routine.PageValues, error) {
 	if err != nil {
 		return routine.PageValues{}, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, p.b.outlineTime)
+	bounded, cancel := context.WithTimeout(ctx, p.b.lookTime)
 	defer cancel()
 	v := routine.PageValues{URL: p.now().url}
 	room := maxPageValues - maxWindowBytes
@@ -54,7 +54,7 @@ func (p *page) PageValues(ctx context.Context) (routine.PageValues, error) {
 		LocalStorage   map[string]string `json:"local_storage"`
 	}](bounded, p, pageValuesScript, map[string]int{"room": room, "longest": maxPageValue, "most": maxPageEntries})
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return v, routine.Errorf(routine.CodeTimeout, "the page is busy and did not answer within %v; ask again later", p.b.outlineTime)
+		return v, routine.Errorf(routine.CodeTimeout, "the page is busy and did not answer within %v; ask again later", p.b.lookTime)
 	}
 	if err != nil {
 		return v, p.failure(ctx, err)
@@ -173,7 +173,7 @@ func (w *windowReader) evaluate(ctx context.Context, paths [][]string, depth int
 		args = append(args, routine.JSONText(arg))
 	}
 	v, err := cdp.Evaluate(ctx, w.p, proto.RuntimeEvaluate{Expression: readWindow + strings.Join(args, ",") + ")", ReturnByValue: true,
-		ThrowOnSideEffect: true, Timeout: proto.RuntimeTimeDelta((w.p.b.outlineTime * 4 / 10).Milliseconds())})
+		ThrowOnSideEffect: true, Timeout: proto.RuntimeTimeDelta((w.p.b.lookTime * 4 / 10).Milliseconds())})
 	if err != nil {
 		return windowValues{}, err
 	}
