@@ -111,6 +111,9 @@ func (p *page) lookOnce(ctx context.Context, l routine.Look) (routine.Seen, erro
 	if err != nil {
 		return routine.Seen{}, err
 	}
+	if top.Partial && len(top.Lines) == 0 {
+		return routine.Seen{}, context.DeadlineExceeded
+	}
 	if !top.Missing {
 		top.Loading = p.requestsUnderWay()
 		p.addFrames(ctx, l, &top)

@@ -53,6 +53,22 @@ func Bind(d *routine.Definition, given json.RawMessage) (routine.Values, error) 
 	return values, nil
 }
 
+// CheckNames reports the given values for which d has no parameter.
+func CheckNames(d *routine.Definition, given map[string]json.RawMessage) error {
+	if len(given) == 0 {
+		return nil
+	}
+	found := &report{}
+	doc, err := readValues(routine.RawJSON(given), found)
+	if err != nil {
+		return err
+	}
+	if unknownNames(d, doc, found); found.count > 0 {
+		return invalidText("parameters", found.byPointer(), found.count)
+	}
+	return nil
+}
+
 // readValues reads the parameters object strictly.
 func readValues(given json.RawMessage, found *report) (*document, error) {
 	if len(given) == 0 {

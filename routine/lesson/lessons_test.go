@@ -279,8 +279,8 @@ func TestLessonsThatDoNotStart(t *testing.T) {
 		says string
 	}{
 		{"without a URL", routinetest.Page{}, StartRequest{}, routine.CodeInvalid, "url is required"},
+		{"a URL without a scheme", routinetest.Page{}, StartRequest{URL: "shop.example/a:b"}, routine.CodeInvalid, "url must begin with https:// or http://"},
 		{"with until", routinetest.Page{}, StartRequest{URL: "https://shop.test/", Until: new(2)}, routine.CodeInvalid, "until is for a routine that is mended"},
-		{"no web URL", routinetest.Page{}, StartRequest{URL: "shop"}, routine.CodeNavigationFailed, "is not an http or https URL"},
 		{"a value is missing", routinetest.Page{}, StartRequest{URL: "https://shop.test/{{q}}"}, routine.CodeInvalid, "{{q}} has no value"},
 		{"refused", routinetest.Page{Navigate: func(context.Context, string) (routine.Navigation, error) { return routine.Navigation{}, denied }},
 			StartRequest{URL: "https://shop.test/"}, routine.CodeEgressDenied, "shop.test is refused"},

@@ -6,17 +6,22 @@ import (
 	"strings"
 
 	"rote/routine"
+	"rote/routine/definition"
 )
 
 // mendValues returns the values for a run of d again: those that an execution was called
 // with, and those that are given, which win. CodeInvalid names the values that executions do
-// not keep and that are not given: secrets and files.
+// not keep and that are not given, which are secrets and files, and those that are given for
+// no parameter of d.
 func mendValues(d *routine.Definition, stored json.RawMessage, given map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	kept := map[string]json.RawMessage{}
 	if len(stored) > 0 {
 		if err := json.Unmarshal(stored, &kept); err != nil {
 			return nil, routine.Internal("read the values of an execution", err)
 		}
+	}
+	if err := definition.CheckNames(d, given); err != nil {
+		return nil, err
 	}
 	values := map[string]json.RawMessage{}
 	var missing []string

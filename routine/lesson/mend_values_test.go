@@ -35,6 +35,8 @@ func TestMendValues(t *testing.T) {
 		{"an optional secret that the execution did not have", json.RawMessage(`{"word":"lamp","pin":"***"}`),
 			map[string]json.RawMessage{"pin": json.RawMessage(`"1"`)}, `{"pin":"1","word":"lamp"}`},
 		{"nothing is kept", nil, map[string]json.RawMessage{"word": json.RawMessage(`"x"`)}, `{"word":"x"}`},
+		{"a value for no parameter", nil, map[string]json.RawMessage{"wrd": json.RawMessage(`"x"`)},
+			`invalid: 1 problem in the parameters: /wrd: "wrd" is not a parameter of this routine; did you mean "word"?`},
 		{"a parameter that is no longer declared", json.RawMessage(`{"old":1}`), nil, `{}`},
 	}
 	for _, test := range tests {

@@ -3,6 +3,7 @@ package lesson
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"time"
 
 	"rote/routine"
@@ -32,6 +33,8 @@ func (s *Lessons) Start(ctx context.Context, p routine.Principal, q StartRequest
 		return nil, routine.Errorf(routine.CodeInvalid, "until is for a routine that is mended: give routine, not url")
 	case q.URL == "":
 		return nil, routine.Errorf(routine.CodeInvalid, "url is required: where the lesson begins; or routine, to mend one")
+	case !schemeOrPlaceholder.MatchString(q.URL):
+		return nil, routine.Errorf(routine.CodeInvalid, "url must begin with https:// or http://, not %s", routine.Quote(q.URL))
 	}
 	ctx, l, release, err := s.create(ctx, p, q.Session == "" && (q.Incognito == nil || *q.Incognito), q.Session, nil)
 	if err != nil {
@@ -44,6 +47,10 @@ func (s *Lessons) Start(ctx context.Context, p routine.Principal, q StartRequest
 	}
 	return started, err
 }
+
+// schemeOrPlaceholder matches the beginning of a URL that a new page can open: there is no
+// page yet to which it could be relative.
+var schemeOrPlaceholder = regexp.MustCompile(`^\s*([A-Za-z][A-Za-z0-9+.-]*:|\{\{)`)
 
 // start opens the page of a new lesson and goes to its URL.
 func (l *lesson) start(ctx context.Context, p routine.Principal, q StartRequest) (*Started, error) {

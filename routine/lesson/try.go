@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"rote/routine"
 	"rote/routine/lesson/judge"
@@ -69,6 +70,24 @@ func (l *lesson) prepare(ctx context.Context, p routine.Principal, q TryRequest)
 			len(l.kept), maxKept)
 	}
 	return l.checkWith(ctx, p, q.Values, q.Operations)
+}
+
+// checkPauses returns an error if the operations wait for longer than a call may take.
+func checkPauses(operations []routine.Operation) error {
+	pauses := time.Duration(0)
+	for _, o := range operations {
+		action, err := operation.Decode(o)
+		if err != nil {
+			return err
+		}
+		pauses += operation.PauseOf(action)
+	}
+	if pauses < callTime {
+		return nil
+	}
+	return routine.Errorf(routine.CodeInvalid, "these operations wait for %v, and a call of a lesson takes at most %v: try them with a shorter pause, "+
+		"or wait_for_url; the time of a sleep can be changed with update_routine when the routine is saved",
+		pauses, callTime)
 }
 
 func keeps(q TryRequest) bool { return q.Keep == nil || *q.Keep }

@@ -166,6 +166,8 @@ func TestTriesThatAreRefused(t *testing.T) {
 		{"no name of a secret", TryRequest{Operations: raw(`{"type":"click","selector":"#a"}`),
 			Values: map[string]json.RawMessage{"a": json.RawMessage(`{"secret":"a b"}`)}},
 			routine.CodeInvalid, `"a" names no secret`},
+		{"pauses longer than a call", TryRequest{Operations: raw(`{"type":"sleep","timeout_seconds":20}`, `{"type":"sleep","timeout_seconds":16}`)},
+			routine.CodeInvalid, "these operations wait for 36s, and a call of a lesson takes at most 36s"},
 		{"at nothing", TryRequest{Operations: raw(`{"type":"press","key":"Tab"}`), At: 2}, routine.CodeInvalid, "from 1 to 1, not 2"},
 		{"at without keep", TryRequest{Operations: raw(`{"type":"press","key":"Tab"}`), At: 1, Keep: new(bool)}, routine.CodeInvalid, "at needs keep"},
 	} {

@@ -86,6 +86,9 @@ func (l *lesson) checkWith(ctx context.Context, p routine.Principal, values map[
 		operations, err = l.check(ctx, p, raw)
 	}
 	if err == nil {
+		err = checkPauses(operations)
+	}
+	if err == nil {
 		_, _, err = l.valuesOf(operations)
 	}
 	if err != nil {
