@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/routinetest/stopwatch"
 )
 
 const (
@@ -18,6 +19,7 @@ const (
 
 	maxListTime  = 50 * time.Millisecond // of 95 in 100 pages
 	maxWriteTime = 20 * time.Millisecond // of 95 in 100 runs while rows are deleted
+	maxSlower    = 10                    // times what it takes on a slow machine when no rows are deleted
 	minPruned    = 10_000                // rows a second
 )
 
@@ -65,14 +67,27 @@ func TestLargeLedger(t *testing.T, s routine.Store) {
 	wantPruned(t, s, routine.Retention{Size: 1 << 40}, time.UnixMicro(0).AddDate(0, 0, 30), 0)
 	t.Logf("a look whether the ledger is too large: %v, %v, then %v", first, settled.Sub(began), time.Since(settled))
 
+	create := func() time.Duration {
+		e := Execution(t)
+		began := time.Now()
+		must(t, s.CreateExecution(t.Context(), e))
+		return time.Since(began)
+	}
+	alone := make([]time.Duration, 200)
+	for i := range alone {
+		alone[i] = create()
+	}
+	slices.Sort(alone)
 	const day = 24 * time.Hour
 	var pruning sync.WaitGroup
 	done := make(chan struct{})
 	pruning.Go(func() {
 		defer close(done)
-		began := time.Now()
-		n, err := s.Prune(t.Context(), routine.Retention{Age: time.Hour}, time.UnixMicro(0).Add(day+time.Hour))
-		took := time.Since(began)
+		var n int
+		var err error
+		took := stopwatch.Time(func() {
+			n, err = s.Prune(t.Context(), routine.Retention{Age: time.Hour}, time.UnixMicro(0).Add(day+time.Hour))
+		})
 		if err != nil || n < LargeLedger*4/5 {
 			t.Errorf("%d are deleted, %v", n, err)
 		}
@@ -84,14 +99,11 @@ func TestLargeLedger(t *testing.T, s routine.Store) {
 	})
 	var writes []time.Duration
 	for {
-		e := Execution(t)
-		began := time.Now()
-		must(t, s.CreateExecution(t.Context(), e))
-		writes = append(writes, time.Since(began))
+		writes = append(writes, create())
 		select {
 		case <-done:
 			pruning.Wait()
-			report(t, "new executions meanwhile", writes, maxWriteTime)
+			report(t, "new executions meanwhile", writes, max(maxWriteTime, maxSlower*alone[len(alone)*95/100]))
 			return
 		default:
 		}
