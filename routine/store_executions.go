@@ -32,6 +32,11 @@ type ExecutionStore interface {
 	// the total number of matches, whatever the page, at most f.MaxCounted()+1. The executions have no results, operations,
 	// evidence and files, and no parameters of more than MaxListedParameters bytes.
 	Executions(ctx context.Context, f ExecutionFilter) ([]*Execution, int, error)
+	// RecentRuns returns the newest executions of some routines in an organization, at most n of
+	// each, newest first (ties by id), by the id of the routine. It takes one statement. The
+	// executions have only what identifies them, RoutineVersion, Status, ErrorCode, CreatedAt and
+	// DurationSeconds.
+	RecentRuns(ctx context.Context, organizationID string, routineIDs []string, n int) (map[string][]*Execution, error)
 
 	// RequestCancel asks the process that runs an open execution to cancel it. A queued
 	// execution, which no process has, has failed with CodeCancelled when it returns. It

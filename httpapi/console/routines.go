@@ -46,12 +46,22 @@ type routineList struct {
 	// Filtered reports whether the list has a filter, and Clear is the list without it.
 	Filtered bool
 	Clear    string
-	Rows     []*routine.Routine
+	Rows     []routineRow
+	// RunsWithheld says why the runs of the routines are not shown.
+	RunsWithheld string
 	// First and Last count the rows from 1, of Total.
 	First, Last int
 	Total       string
 	// Before and After are links to the pages beside this one; empty: there is none.
 	Before, After string
+}
+
+// routineRow is a routine of the list with what its newest runs say.
+type routineRow struct {
+	*routine.Routine
+	Last    *routine.Execution // nil: it has never run
+	Spark   *sparkline
+	Failing *failing
 }
 
 // allStatuses are the statuses of a routine, for the filter of the list.
@@ -63,13 +73,15 @@ func routinesPage(q *request) error {
 	number := max(1, atoi(values.Get("page")))
 	f := l.filter()
 	f.Limit, f.Offset = routinesOnPage, (number-1)*routinesOnPage
-	var total int
-	var err error
-	if l.Rows, total, err = q.service.Routines(q.Context(), q.principal, f); err != nil {
+	routines, total, err := q.service.RoutineBriefs(q.Context(), q.principal, f)
+	if err != nil {
+		return err
+	}
+	if err := q.addRecentRuns(&l, routines); err != nil {
 		return err
 	}
 	if total == 0 && !l.Filtered {
-		if _, stored, err := q.service.Routines(q.Context(), q.principal, routine.RoutineFilter{Statuses: allStatuses, Limit: 1}); err != nil {
+		if _, stored, err := q.service.RoutineBriefs(q.Context(), q.principal, routine.RoutineFilter{Statuses: allStatuses, Limit: 1}); err != nil {
 			return err
 		} else if stored == 0 {
 			return q.firstRunPage()
@@ -83,6 +95,28 @@ func routinesPage(q *request) error {
 		l.After = pageLink(q.to("routines"), values, number+1)
 	}
 	return q.render(http.StatusOK, "routines", page{Title: "Routines", Section: "routines", Data: l})
+}
+
+// addRecentRuns adds the rows of routines with their newest runs, if the person may see them.
+func (q *request) addRecentRuns(l *routineList, routines []*routine.Routine) error {
+	var ids []string
+	for _, r := range routines {
+		ids = append(ids, r.ID)
+	}
+	runs, err := q.service.RecentRuns(q.Context(), q.principal, ids, shownRuns)
+	if routine.CodeOf(err) == routine.CodeForbidden {
+		l.RunsWithheld = routine.AsError(err).Message
+	} else if err != nil {
+		return err
+	}
+	for _, r := range routines {
+		row := routineRow{Routine: r, Spark: newSparkline(runs[r.ID]), Failing: failingSince(runs[r.ID])}
+		if len(runs[r.ID]) > 0 {
+			row.Last = runs[r.ID][0]
+		}
+		l.Rows = append(l.Rows, row)
+	}
+	return nil
 }
 
 // filter returns the filter of the list without its page, and notes whether it leaves out

@@ -116,6 +116,40 @@ func TestRoutineListFiltersAndPages(t *testing.T) {
 	e.get("/console/routines?page=99999", http.StatusOK)
 }
 
+// The list says of each routine how its newest runs went, to those who may read executions.
+func TestRoutineListShowsRuns(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	e.browser.Page.HTML = "<p>hello</p>"
+	text := func(name, description string) string {
+		return `{"name": "` + name + `", "description": "` + description + `", "operations": [{"type": "navigate", "url": "https://shop.example/"}, {"type": "return_html"}]}`
+	}
+	e.create(text("never", "d"))
+	good, changed, bad := e.create(text("good", "d")), e.create(text("changed", "d")), e.create(text("bad", "d"))
+	for range shownInList + 1 {
+		e.run(good.ID, "")
+	}
+	e.run(changed.ID, "")
+	if _, _, err := e.service.ReplaceRoutine(t.Context(), ada, changed.ID, []byte(text("changed", "e")), nil); err != nil {
+		t.Fatal(err)
+	}
+	e.browser.OpenError = routine.Errorf(routine.CodeBrowserUnavailable, "no browser")
+	e.run(changed.ID, "")
+	e.run(bad.ID, "")
+	e.browser.OpenError = nil
+	e.signIn("routines:read", "executions:read")
+	page := e.get("/console/routines", http.StatusOK)
+	golden(t, "routines_runs.txt", e.shape(page))
+	for _, words := range []string{"last runs: 12 completed, 0 failed", "last runs: 1 completed, 1 failed", "last runs: 0 completed, 1 failed"} {
+		if !strings.Contains(page.body, `aria-label="`+words+`"`) {
+			t.Errorf("no picture says %q", words)
+		}
+	}
+}
+
+// shownInList is how many runs the list shows of a routine.
+const shownInList = 12
+
 func TestRoutinePage(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

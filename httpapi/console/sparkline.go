@@ -63,7 +63,7 @@ func newSparkline(runs []*routine.Execution) *sparkline {
 		fmt.Fprintf(&good, "M%d %dv-%dh%dv%dz", i*sparkStep, sparkHeight, height, sparkBar, height)
 	}
 	s.Good, s.Bad = good.String(), bad.String()
-	s.Words = fmt.Sprintf("last %d runs: %d completed, %d failed", len(ended), len(ended)-failed, failed)
+	s.Words = fmt.Sprintf("last runs: %d completed, %d failed", len(ended)-failed, failed)
 	if len(completed) > 0 {
 		slices.Sort(completed)
 		s.Median = &completed[len(completed)/2]

@@ -31,6 +31,13 @@ func listWithoutDefinitions(t *testing.T, s routine.Store) {
 		equal(t, "total", total, 2)
 		equal(t, fmt.Sprintf("list of at most %d bytes", row.max), list, []*routine.Routine{row.want, small})
 	}
+	briefs, _, err := s.Routines(t.Context(), routine.RoutineFilter{OrganizationID: "acme", MaxDefinition: 1})
+	must(t, err)
+	for i, r := range []*routine.Routine{large, small} {
+		brief := *r
+		brief.OmitDetails()
+		equal(t, "list of headers", briefs[i], &brief)
+	}
 	list, _, err := s.Routines(t.Context(), routine.RoutineFilter{OrganizationID: "acme", WithoutDefinitions: true})
 	must(t, err)
 	for i, r := range []*routine.Routine{large, small} {

@@ -88,3 +88,30 @@ func executionCounts(t *testing.T, s routine.Store) {
 		wantListed(t, s, routine.ExecutionFilter{CountUpTo: upTo, Limit: 1}, want, newest)
 	}
 }
+
+func recentRuns(t *testing.T, s routine.Store) {
+	of := func(id string, seconds int, edit func(*routine.Execution)) *routine.Execution {
+		e := create(t, s, func(e *routine.Execution) {
+			e.RoutineID, e.CreatedAt = id, Time.Add(time.Duration(seconds)*time.Second)
+		}, edit)
+		return &routine.Execution{ID: e.ID, OrganizationID: e.OrganizationID, RoutineID: id, RoutineVersion: e.RoutineVersion, Status: e.Status,
+			CreatedAt: e.CreatedAt}
+	}
+	plain := func(*routine.Execution) {}
+	of("a", 0, plain)
+	second := of("a", 1, func(e *routine.Execution) { e.ID = "same-time-1" })
+	third := of("a", 1, func(e *routine.Execution) { e.ID, e.RoutineVersion = "same-time-2", 7 })
+	of("a", 2, func(e *routine.Execution) { e.OrganizationID = "other" })
+	failed := Failed(create(t, s, func(e *routine.Execution) { e.RoutineID = "b" }))
+	must(t, s.FinishExecution(t.Context(), failed))
+	of("c", 5, plain)
+	want := map[string][]*routine.Execution{"a": {third, second}, "b": {{ID: failed.ID, OrganizationID: "acme", RoutineID: "b",
+		RoutineVersion: failed.RoutineVersion, Status: failed.Status, ErrorCode: failed.ErrorCode, CreatedAt: failed.CreatedAt,
+		DurationSeconds: failed.DurationSeconds}}}
+	got, err := s.RecentRuns(t.Context(), "acme", []string{"b", "none", "a", "\xff", "a\x00", "%"}, 2)
+	must(t, err)
+	equal(t, "recent runs", got, want)
+	got, err = s.RecentRuns(t.Context(), "acme", nil, 2)
+	must(t, err)
+	equal(t, "recent runs of no routine", len(got), 0)
+}

@@ -23,6 +23,7 @@ var ledgerPromises = []promise{
 	{"executions are listed by front end, code, user, version and time", executionOrigins},
 	{"a page behind a cursor misses nothing and repeats nothing", executionCursors},
 	{"a total is counted as far as the filter says", executionCounts},
+	{"the newest executions of several routines come at once", recentRuns},
 	{"a page of executions comes with the number of all", executionPages},
 	{"files are kept whole, whatever their size", filesAreKept},
 	{"a file takes the place of one with its name", fileIsReplaced},

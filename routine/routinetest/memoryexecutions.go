@@ -160,6 +160,24 @@ func (s *Store) Executions(_ context.Context, f routine.ExecutionFilter) ([]*rou
 	return pageOf(list, f.Limit, f.Offset), total, nil
 }
 
+func (s *Store) RecentRuns(ctx context.Context, organizationID string, routineIDs []string, n int) (map[string][]*routine.Execution, error) {
+	runs := map[string][]*routine.Execution{}
+	for _, id := range routineIDs {
+		list, _, err := s.Executions(ctx, routine.ExecutionFilter{OrganizationID: organizationID, RoutineID: id, Limit: n})
+		if err != nil {
+			return nil, err
+		}
+		for i, e := range list {
+			list[i] = &routine.Execution{ID: e.ID, OrganizationID: organizationID, RoutineID: id, RoutineVersion: e.RoutineVersion,
+				Status: e.Status, ErrorCode: e.ErrorCode, CreatedAt: e.CreatedAt, DurationSeconds: e.DurationSeconds}
+		}
+		if len(list) > 0 {
+			runs[id] = list
+		}
+	}
+	return runs, nil
+}
+
 // matchesExecution reports whether a filter selects an execution, whatever the page.
 func matchesExecution(e *routine.Execution, f routine.ExecutionFilter) bool {
 	return e.OrganizationID == f.OrganizationID && (f.RoutineID == "" || e.RoutineID == f.RoutineID) &&

@@ -38,6 +38,18 @@ func ScanExecution(scan Scan, more ...any) (*routine.Execution, error) {
 	return &e, nil
 }
 
+// RecentRunColumns are the columns that ScanRecentRun reads.
+const RecentRunColumns = `executions.id, executions.routine_id, routine_version, status, error_code, executions.created_at, duration_seconds`
+
+// ScanRecentRun reads the RecentRunColumns of an execution of an organization.
+func ScanRecentRun(scan Scan, organizationID string) (*routine.Execution, error) {
+	e := &routine.Execution{OrganizationID: organizationID}
+	var created int64
+	err := scan(&e.ID, &e.RoutineID, &e.RoutineVersion, &e.Status, &e.ErrorCode, &created, &e.DurationSeconds)
+	e.CreatedAt = fromMicros(created)
+	return e, err
+}
+
 // ExecutionDetails are the columns of an execution that lists do not have, as JSON. Each
 // may be NULL.
 type ExecutionDetails struct{ Result, Operations, Evidence []byte }

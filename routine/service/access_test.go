@@ -43,6 +43,9 @@ func TestWhoMayDoWhat(t *testing.T) {
 			switch c.Action {
 			case "list":
 				_, _, err = s.Routines(t.Context(), c.Caller, routine.RoutineFilter{Limit: 10})
+				if _, _, brief := s.RoutineBriefs(t.Context(), c.Caller, routine.RoutineFilter{Limit: 10}); routine.CodeOf(brief) != routine.CodeOf(err) {
+					t.Errorf("briefs: %v, all: %v", brief, err)
+				}
 			case "read":
 				_, err = s.Routine(t.Context(), c.Caller, id)
 			case "history":
@@ -91,8 +94,11 @@ func TestListsShowWhatIsPublicOrOfTheOrganization(t *testing.T) {
 		caller routine.Principal
 		want   int
 	}{{ann, 2}, {bob, 2}, {nobody, 1}} {
-		if list, total, err := s.Routines(t.Context(), row.caller, routine.RoutineFilter{OrganizationID: "acme", Limit: 10}); err != nil || len(list) != row.want || total != row.want {
-			t.Errorf("%q lists %d of %d (%v), want %d", row.caller.UserID, len(list), total, err, row.want)
+		for _, list := range []func(context.Context, routine.Principal, routine.RoutineFilter) ([]*routine.Routine, int, error){s.Routines, s.RoutineBriefs} {
+			if list, total, err := list(t.Context(), row.caller, routine.RoutineFilter{OrganizationID: "acme", Limit: 10}); err != nil ||
+				len(list) != row.want || total != row.want {
+				t.Errorf("%q lists %d of %d (%v), want %d", row.caller.UserID, len(list), total, err, row.want)
+			}
 		}
 	}
 }

@@ -87,6 +87,25 @@ func (s *Service) RoutineExecutions(ctx context.Context, p routine.Principal, id
 	return s.Executions(ctx, p, f)
 }
 
+// RecentRuns returns the newest executions of some routines, such as those of a page of a list,
+// in p's organization: at most n of each, newest first, by the id of the routine. See
+// [routine.ExecutionStore].RecentRuns for what they have. CodeUnauthenticated, CodeForbidden.
+func (s *Service) RecentRuns(ctx context.Context, p routine.Principal, routineIDs []string, n int) (map[string][]*routine.Execution, error) {
+	if err := may(p, toReadExecutions, nil); err != nil {
+		return nil, err
+	}
+	runs, err := s.store.RecentRuns(ctx, p.OrganizationID, routineIDs, n)
+	if err != nil {
+		return nil, storeError(ctx, "list recent runs", err)
+	}
+	for _, all := range runs {
+		for i, e := range all {
+			all[i] = s.withActiveState(e)
+		}
+	}
+	return runs, nil
+}
+
 // ExecutionFile returns a file of an execution. It has the error codes of Execution.
 func (s *Service) ExecutionFile(ctx context.Context, p routine.Principal, id, name string) (*routine.File, error) {
 	if _, err := s.Execution(ctx, p, id); err != nil {

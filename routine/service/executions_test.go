@@ -187,6 +187,9 @@ func TestWhoMayLookIntoTheLedger(t *testing.T) {
 		if es, total, err := s.Executions(t.Context(), caller, routine.ExecutionFilter{OrganizationID: "acme"}); err != nil || total != want || len(es) != want {
 			t.Errorf("%s lists %d of %d: %v", caller.UserID, len(es), total, err)
 		}
+		if runs, err := s.RecentRuns(t.Context(), caller, []string{r.ID}, 10); err != nil || len(runs[r.ID]) != want {
+			t.Errorf("%s has the recent runs %v: %v", caller.UserID, runs, err)
+		}
 	}
 	for want, caller := range map[routine.Code]*routine.Principal{routine.CodeUnauthenticated: &nobody, routine.CodeForbidden: new(scoped(routine.ScopeExecutionsRun))} {
 		if _, _, err := s.Executions(t.Context(), *caller, routine.ExecutionFilter{}); routine.CodeOf(err) != want {
@@ -194,6 +197,9 @@ func TestWhoMayLookIntoTheLedger(t *testing.T) {
 		}
 		if _, _, err := s.RoutineExecutions(t.Context(), *caller, r.ID, routine.ExecutionFilter{}); routine.CodeOf(err) != want {
 			t.Errorf("list of a routine: %v, want %s", err, want)
+		}
+		if _, err := s.RecentRuns(t.Context(), *caller, []string{r.ID}, 1); routine.CodeOf(err) != want {
+			t.Errorf("recent runs: %v, want %s", err, want)
 		}
 	}
 }

@@ -115,6 +115,15 @@ func TestFilteredExecutionListsUseIndexes(t *testing.T) {
 	}
 }
 
+// The runs of each routine are chosen by an index alone, and only those are read.
+func TestRecentRunsUseIndexes(t *testing.T) {
+	s := open(t, tempPath(t))
+	plan := explain(t, s, selectRecentRuns, []any{`["a", "b"]`, "acme", 12})
+	if !strings.Contains(plan, "USING COVERING INDEX executions_of_routine (routine_id=?)") || strings.Contains(plan, "SCAN executions") {
+		t.Errorf("plan:\n%s", plan)
+	}
+}
+
 func TestDueSchedulesUseIndexes(t *testing.T) {
 	s := open(t, tempPath(t))
 	plan := explain(t, s, dueSchedules, []any{1, rows.WrongClock, 10})
