@@ -158,13 +158,21 @@ func TestLessonsLeaveNothing(t *testing.T) {
 		waitIdle(t, b)
 	}
 	do(1)
-	files, goroutines := len(profiles(t)), runtime.NumGoroutine()
+	files, goroutines, memory := len(profiles(t)), runtime.NumGoroutine(), heapInUse()
 	do(each)
 	soon(t, "no more goroutines than before", func() bool { return runtime.NumGoroutine() <= goroutines })
 	if n := len(profiles(t)); n > files {
 		t.Errorf("%d profiles are left, there were %d before", n, files)
 	}
+	// A page that were kept would hold its looks and the log of its requests.
+	if grown := int64(heapInUse()) - int64(memory); grown > int64(each*len(lessonEnds))*maxLessonRemains+1<<20 {
+		t.Errorf("%d lessons left %d bytes", each*len(lessonEnds), grown)
+	}
 }
+
+// maxLessonRemains is how many bytes a lesson may leave behind: one that is over because nobody
+// used it can still be saved for an hour.
+const maxLessonRemains = 4 << 10
 
 // try does operations in a lesson and returns the text of the answer.
 func try(t *testing.T, l *lesson.Lessons, id string, values map[string]json.RawMessage, operations ...string) (*lesson.Tried, string) {

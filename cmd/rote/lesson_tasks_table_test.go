@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	sites "rote/cmd/rote/practice/teach"
 )
 
 // whole lets a test that has a representative sample of its rows by default do all rows.
@@ -38,6 +40,10 @@ var lessonTasks = []struct {
 const (
 	maxTaskCalls = 15
 	maxTaskBytes = 60_000
+	// All tasks together take at most a minute, or on a slow machine so many times what a lesson
+	// takes that opens a page and ends.
+	maxTasksTime      = time.Minute
+	maxTasksInLessons = 60
 )
 
 // Each task can be done with the tools of lessons alone, its routine is proved, and no
@@ -53,6 +59,7 @@ func TestLessonTasks(t *testing.T) {
 		report = append(report, fmt.Sprintf("%-10s %2d calls, %6d bytes of answers, at most %5d, %4.1f s, %s", task, st.calls, st.bytes, st.largest, st.seconds,
 			cmp.Or(st.grades(), "no selectors")))
 	}
+	one := (&driver{taskServer: s, t: t}).emptyLesson()
 	start := time.Now()
 	t.Run("tasks", func(t *testing.T) {
 		// Tasks mostly wait until pages are quiet, so more of them run at once than there
@@ -74,8 +81,26 @@ func TestLessonTasks(t *testing.T) {
 		all.Wait()
 	})
 	slices.Sort(report)
-	t.Logf("in %.1f s:\n%s", time.Since(start).Seconds(), strings.Join(report, "\n"))
+	took := time.Since(start)
+	t.Logf("in %.1f s, where an empty lesson takes %.2f s:\n%s", took.Seconds(), one.Seconds(), strings.Join(report, "\n"))
+	if *whole && took > max(maxTasksTime, maxTasksInLessons*one) {
+		t.Errorf("the tasks take %v, at most %v or %d empty lessons are allowed", took, maxTasksTime, maxTasksInLessons)
+	}
 	for _, leak := range s.leaks() {
 		t.Error(leak)
 	}
+}
+
+// emptyLesson is the median time of nine lessons that open a page, look at it and end.
+func (s *driver) emptyLesson() time.Duration {
+	s.t.Helper()
+	var took []time.Duration
+	for range 9 {
+		start := time.Now()
+		s.start(members{"url": s.url(sites.Shop, "/")})
+		s.in("end_lesson", members{})
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
 }
