@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rote/browser"
 	"rote/browser/egress"
 	sites "rote/cmd/rote/practice/teach"
 	"rote/routine"
+	"rote/routine/routinetest/optional"
 )
 
 // lookedAt are the pages of the practice sites that need no login, the number of bytes that
@@ -37,21 +39,18 @@ var lookedAt = []struct {
 // A look at the practice pages is short and names their controls, and no trap.
 func TestLooksAtThePracticePages(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(sites.New(1))
-	defer server.Close()
-	_, port, _ := net.SplitHostPort(strings.TrimPrefix(server.URL, "http://"))
-	policy, err := egress.NewPolicy(egress.Listed, []string{"*.localhost:" + port}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := browser.New(browser.Config{Egress: policy})
-	defer b.Close()
+	b, port := browserOfSites(t)
 	named, all := 0, 0
 	for _, row := range lookedAt {
 		if sample := []string{sites.Catalog, sites.Bank, sites.Letters}; !*whole && !slices.Contains(sample, row.host) {
 			continue
 		}
-		seen := lookAt(t, b, "http://"+row.host+".localhost:"+port+row.path)
+		page := openQuiet(t, b, "http://"+row.host+".localhost:"+port+row.path)
+		seen, err := page.Look(t.Context(), routine.Look{})
+		page.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
 		text := strings.ReplaceAll(seen.Text, port, "PORT")
 		if len(text) > row.bytes {
 			t.Errorf("the look at %s%s has %d bytes, more than %d:\n%s", row.host, row.path, len(text), row.bytes, text)
@@ -85,27 +84,81 @@ func hasControl(seen routine.Seen, name string) bool {
 	return false
 }
 
-// lookAt opens a page and looks at it when it is quiet.
-func lookAt(t *testing.T, b *browser.Browser, url string) routine.Seen {
+// maxLookTime is the median time of a look at a practice page; on a slow machine, so many times
+// what it takes to ask the page for one element.
+const (
+	maxLookTime    = 150 * time.Millisecond
+	maxLookInCalls = 60
+)
+
+// A look at a practice page is fast.
+func TestSpeedOfLooksAtThePracticePages(t *testing.T) {
+	optional.Speed(t)
+	b, port := browserOfSites(t)
+	for _, row := range lookedAt {
+		page := openQuiet(t, b, "http://"+row.host+".localhost:"+port+row.path)
+		var looks, calls []time.Duration
+		for range 11 {
+			start := time.Now()
+			if _, _, err := page.OuterHTML(t.Context(), "title"); err != nil {
+				t.Fatal(err)
+			}
+			calls = append(calls, time.Since(start))
+			start = time.Now()
+			if _, err := page.Look(t.Context(), routine.Look{}); err != nil {
+				t.Fatal(err)
+			}
+			looks = append(looks, time.Since(start))
+		}
+		page.Close()
+		slices.Sort(looks)
+		slices.Sort(calls)
+		look, call := looks[len(looks)/2], calls[len(calls)/2]
+		t.Logf("%s%s: a look takes %v, an element %v", row.host, row.path, look, call)
+		if look > max(maxLookTime, maxLookInCalls*call) {
+			t.Errorf("%s%s: the median of looks is %v, at most %v is allowed", row.host, row.path, look, maxLookTime)
+		}
+	}
+}
+
+// browserOfSites returns a browser that may reach the practice sites, and their port.
+func browserOfSites(t *testing.T) (*browser.Browser, string) {
 	t.Helper()
-	page, err := b.Open(t.Context(), routine.PageOptions{})
+	server := httptest.NewServer(sites.New(1))
+	t.Cleanup(server.Close)
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(server.URL, "http://"))
+	policy, err := egress.NewPolicy(egress.Listed, []string{"*.localhost:" + port}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer page.Close()
-	if _, err := page.Navigate(t.Context(), url); err != nil {
+	b := browser.New(browser.Config{Egress: policy})
+	t.Cleanup(b.Close)
+	return b, port
+}
+
+// quietPage is a page that can be looked at.
+type quietPage interface {
+	routine.Page
+	routine.Teachable
+}
+
+// openQuiet opens a page and waits until it is quiet.
+func openQuiet(t *testing.T, b *browser.Browser, url string) quietPage {
+	t.Helper()
+	opened, err := b.Open(t.Context(), routine.PageOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	teachable, ok := page.(routine.Teachable)
+	page, ok := opened.(quietPage)
 	if !ok {
 		t.Fatal("the page cannot describe itself")
 	}
-	if _, err := teachable.WaitQuiet(t.Context()); err != nil {
+	t.Cleanup(page.Close)
+	if _, err := page.Navigate(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	seen, err := teachable.Look(t.Context(), routine.Look{})
-	if err != nil {
+	if _, err := page.WaitQuiet(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return seen
+	return page
 }
