@@ -70,9 +70,6 @@ type runFault struct {
 	Type    string
 }
 
-// EditAt returns the index of the operation that failed, for the address of the editor.
-func (f *runFault) EditAt() string { return strconv.Itoa(f.Number - 1) }
-
 func executionPage(q *request) error {
 	e, err := q.execution()
 	if err != nil {

@@ -42,8 +42,8 @@ func TestExecutionPageOffersTheSameCall(t *testing.T) {
 	want := `data-copy-text="curl ` + e.URL + `/routines/Routine_1/execute -H &#34;Authorization: Bearer $ROTE_TOKEN&#34; ` +
 		`-H &#39;Content-Type: application/json&#39; -d &#39;{&#34;parameters&#34;:{&#34;n&#34;:12345678901234567890,` +
 		`&#34;password&#34;:&#34;&lt;password&gt;&#34;,&#34;text&#34;:&#34;it&#39;\&#39;&#39;s&#34;}}&#39;"`
-	for _, part := range []string{want, `href="/console/routines/Routine_1?from=run-1"`, `href="/console/routines/Routine_1/edit?at=1"`,
-		`href="/console/routines/Routine_1/edit?at=1&amp;selector=button.buy"`, `data-copy-text="button.buy"`} {
+	for _, part := range []string{want, `href="/console/routines/Routine_1?from=run-1"`, `href="/console/routines/Routine_1/edit?at=2"`,
+		`href="/console/routines/Routine_1/edit?at=2&amp;selector=button.buy"`, `data-copy-text="button.buy"`} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page lacks %s:\n%s", part, page)
 		}
