@@ -25,6 +25,7 @@ func (x *console) editorRoutes(r chi.Router) {
 	r.Post("/routines/{id}", x.signedIn(saveRoutine))
 	r.Post("/resume", x.signedIn(resumeEditor))
 	r.Post("/check", x.signedIn(checkDefinition))
+	r.Post("/run", x.signedIn(runUnsaved))
 }
 
 // newRoutineText is the text with which a new routine begins.
@@ -48,15 +49,16 @@ type editorView struct {
 	Text     string
 	// Version is the one that the text replaces; 0: none.
 	Version int
-	// Key is different in each form of a new routine, so that one form creates one.
+	// Key is different in each form, so that one form creates one routine, and starts one run.
 	Key string
 	// At is a JSON pointer to the place where the cursor begins; empty: the beginning.
 	At string
 	// Changed reports whether the text differs from the stored definition.
 	Changed bool
 	Notices []string
-	// Error says why the text was not saved, and Problems lists its errors.
+	// Error says why the text was not saved or, with Run, not run, and Problems lists its errors.
 	Error    string
+	Run      bool
 	Problems []routine.Problem
 	Conflict *conflict
 }
@@ -70,6 +72,14 @@ type conflict struct {
 
 // Next returns the number of the version that saving makes.
 func (v *editorView) Next() int { return v.Version + 1 }
+
+// path returns the address of the editor with the text's version.
+func (v *editorView) path(x *console) string {
+	if v.ID == "" {
+		return x.to("routines", "new")
+	}
+	return x.to("routines", v.ID, "edit") + "?version=" + strconv.Itoa(v.Version)
+}
 
 // DraftKey names the routine under which the browser keeps an unsaved text.
 func (v *editorView) DraftKey() string {
@@ -85,7 +95,8 @@ func (q *request) showEditor(status int, v *editorView) error {
 	if v.ID != "" {
 		p.Title = "Edit"
 		p.Crumbs = append(p.Crumbs, crumb{routine.Truncate(routine.PlainText(v.Name), 80), q.to("routines", v.ID)})
-	} else if v.Key == "" {
+	}
+	if v.Key == "" {
 		v.Key = rand.Text()
 	}
 	return q.render(status, "editor", p)

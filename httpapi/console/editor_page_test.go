@@ -37,7 +37,7 @@ var editorTemplate = template.Must(template.New("").Parse(`<!doctype html><html 
 <rote-editor data-check=/check data-schema=/schemas/routine.json data-draft-key={{.Key}} data-version={{.Version}} data-at={{.At}}>
 <textarea id=definition name=definition rows=20 cols=80 autocomplete=off>
 {{.Text}}</textarea></rote-editor>
-<button data-save>Save</button> <button data-run name=then value=run>Save and run</button></form>
+<button data-save>Save</button> <button data-run name=then value=run>Save and run</button> <button data-try>Run without saving</button></form>
 <rote-diff aria-label="Version 1 and version 2"><pre data-old>{{.Text}}</pre><pre data-new>{{.Newer}}</pre></rote-diff>`))
 
 // editorSite serves a page with the editor, as the console does.

@@ -33,6 +33,7 @@ func TestEditor(t *testing.T) {
 		"a script with changes is not lost":     keepScript,
 		"a draft is restored and discarded":     restoreDraft,
 		"a draft of another version is offered": offerDraft,
+		"a draft that was only run is kept":     keepTriedDraft,
 		"begins at a pointer":                   beginAtPointer,
 		"a difference":                          showDifference,
 	} {
@@ -238,6 +239,19 @@ func offerDraft(t *testing.T, site *editorSite, p *tab) {
 	site.set(func() { site.Version = "6" })
 	p.visit(site.url)
 	p.sees(notice + `.hidden && sessionStorage.length === 0`)
+}
+
+// A text that was only run is here again when its author comes back.
+func keepTriedDraft(t *testing.T, site *editorSite, p *tab) {
+	p.put("‸" + shopText)
+	p.typeText(" ")
+	p.eval(`document.querySelector("[data-try]").click()`, nil)
+	p.sees(`document.title === "Saved"`)
+	p.visit(site.url)
+	p.sees(`editor.shadowRoot.querySelector(".notice").textContent.startsWith("Your unsaved text of ")`)
+	if p.text() != " "+shopText {
+		t.Errorf("restored %q", p.text())
+	}
 }
 
 func beginAtPointer(_ *testing.T, site *editorSite, p *tab) {

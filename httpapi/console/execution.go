@@ -48,6 +48,8 @@ type runView struct {
 	Denied []routine.Denial
 	// OtherFiles are the files of the execution besides the screenshot.
 	OtherFiles []routine.FileInfo
+	// Editor is the address of the editor whose text was run without being saved; empty: none.
+	Editor string
 	// Curl is a command that starts the same run; empty: the definition was not saved.
 	Curl string
 	// Report is nil on the page. A report has no links, buttons and scripts.
@@ -76,6 +78,9 @@ func executionPage(q *request) error {
 		return err
 	}
 	v := q.newRunView(e)
+	if back := q.URL.Query().Get("back"); e.RoutineID == "" && q.localPath(back) == back {
+		v.Editor = back
+	}
 	p := page{Title: "Run " + shortID(e.ID), Section: "executions", Data: v, Crumbs: []crumb{{"Executions", q.to("executions")}}}
 	if e.RoutineID != "" {
 		p.Crumbs = []crumb{{"Routines", q.to("routines")}, {routine.Truncate(e.RoutineName, 80), q.to("routines", e.RoutineID)}}

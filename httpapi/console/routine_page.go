@@ -64,7 +64,7 @@ func routinePage(q *request) error {
 	if err != nil {
 		return err
 	}
-	f, err := newRunForm(r)
+	f, err := newRunForm(r.Parameters)
 	if err != nil {
 		return err
 	}

@@ -37,8 +37,8 @@ type runForm struct {
 // runFormFault is a problem of the form, with the field that has it; without an id there is none.
 type runFormFault struct{ ID, Text string }
 
-func newRunForm(r *routine.Routine) (*runForm, error) {
-	controls, err := newControls(r.Parameters)
+func newRunForm(parameters []routine.Parameter) (*runForm, error) {
+	controls, err := newControls(parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -170,11 +170,11 @@ func startRun(q *request) error {
 	if err != nil {
 		return err
 	}
-	f, err := newRunForm(r)
+	f, err := newRunForm(r.Parameters)
 	if err != nil {
 		return err
 	}
-	e, err := q.start(id, f)
+	e, err := q.start(id, service.Call{}, id, f)
 	if err == nil {
 		return q.redirect("executions", e.ID)
 	}
@@ -182,19 +182,20 @@ func startRun(q *request) error {
 	return q.showRoutine(q.refusedForm(err), r, f)
 }
 
-// start starts a run with the values of the form. The same values from the same form start
-// one run; other values, after a step back in the browser, start another one.
-func (q *request) start(id string, f *runForm) (*routine.Execution, error) {
+// start starts the run of a call with the values of the form. The same values for the same
+// subject, which is what the call runs, from the same form start one run; other values, after a
+// step back in the browser, start another one.
+func (q *request) start(id string, call service.Call, subject string, f *runForm) (*routine.Execution, error) {
 	parameters, err := f.read(q)
 	if err != nil {
 		return nil, err
 	}
-	timeout, err := f.timeout()
-	if err != nil {
+	if call.Timeout, err = f.timeout(); err != nil {
 		return nil, err
 	}
-	return q.service.Start(q.Context(), q.principal, id, service.Call{Parameters: parameters, Timeout: timeout, Via: routine.ViaConsole,
-		Idempotency: formIdempotency(f.Key, id+"\n"+f.Timeout+"\n"+string(parameters))})
+	call.Parameters, call.Via = parameters, routine.ViaConsole
+	call.Idempotency = formIdempotency(f.Key, subject+"\n"+f.Timeout+"\n"+string(parameters))
+	return q.service.Start(q.Context(), q.principal, id, call)
 }
 
 // formIdempotency returns the idempotency of a form with a content.

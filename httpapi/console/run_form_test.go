@@ -65,7 +65,8 @@ func (e *env) postMultipart(path string, status int, fields, files map[string]st
 // started returns the execution to which an answer leads, when it has ended.
 func (e *env) started(to answer) *routine.Execution {
 	e.t.Helper()
-	_, id, found := strings.Cut(to.Header.Get("Location"), "/console/executions/")
+	path, _, _ := strings.Cut(to.Header.Get("Location"), "?")
+	_, id, found := strings.Cut(path, "/console/executions/")
 	if !found {
 		e.t.Fatal("it leads to ", to.Header.Get("Location"))
 	}

@@ -117,6 +117,9 @@ func (q *request) signInAgain(e *routine.Error) page {
 			d.Next = q.localPath(u.RequestURI())
 		}
 		if q.readForm() == nil {
+			if next := q.PostForm.Get("next"); next != "" {
+				d.Next = q.localPath(next)
+			}
 			d.Definition = q.PostForm.Get(definitionField)
 			if version := q.PostForm.Get("version"); d.Definition != "" && version != "" { // the one that the text was made from
 				path, _, _ := strings.Cut(d.Next, "?")

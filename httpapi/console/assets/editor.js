@@ -7,6 +7,7 @@
 //     <textarea id=definition name=definition rows=30 spellcheck=false autocomplete=off>{…}</textarea>
 //   </rote-editor>
 //   <button data-save>Save</button> <button data-run name=then value=run>Save and run</button>
+//   <button data-try formaction="/console/run">Run without saving</button>
 //
 // Without JavaScript the textarea is the editor. With it the textarea stays in the form and is
 // posted under its name, with the editor's text; it is not shown, so it has no "required".
@@ -166,7 +167,7 @@ class Editor extends HTMLElement {
     // On the window, so after the form's own listeners, which may refuse.
     addEventListener("submit", e => {
       if (e.target !== this.form || e.defaultPrevented) return
-      this.keep(true)
+      this.keep(!e.submitter?.hasAttribute("data-try")) // What is only tried is not saved.
       this.sending = true
     })
     addEventListener("pageshow", () => { this.sending = false })
