@@ -36,7 +36,6 @@ func testPool(t *testing.T, endpoints ...Endpoint) *Pool {
 		}
 		beSlow(m.browser)
 		m.browser.lifetime.forget = 200 * time.Millisecond
-		m.browser.startBounds = startBounds{first: lastStartBound, next: lastStartBound} // a verification beside other tests takes seconds
 	}
 	t.Cleanup(p.Close)
 	p.start()
