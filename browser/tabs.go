@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"rote/browser/cdp"
@@ -17,6 +18,8 @@ type tabs struct {
 	followed []*page
 	// seen are all popups that were followed, including closed ones.
 	seen []*page
+	// shown is the page that current has returned last; nil: none.
+	shown atomic.Pointer[page] // picture.go; needs no lock
 }
 
 var _ routine.Page = (*tabs)(nil)
@@ -26,10 +29,12 @@ func (t *tabs) current(ctx context.Context) *page {
 	for len(t.followed) > 0 {
 		last := t.followed[len(t.followed)-1]
 		if !last.isClosing(ctx) {
+			t.shown.Store(last)
 			return last
 		}
 		t.leave()
 	}
+	t.shown.Store(t.first)
 	return t.first
 }
 

@@ -115,6 +115,13 @@ type Page interface {
 	Close()
 }
 
+// Picturable is a [Page] of which there are pictures while a run uses it.
+type Picturable interface {
+	// Picture returns the visible part of the current page as a JPEG image. Unlike the methods
+	// of Page, any goroutine may call it. Nothing is hidden in the picture.
+	Picture(ctx context.Context) ([]byte, error)
+}
+
 // PageOptions are the options of a new page.
 type PageOptions struct {
 	// AllowedHosts narrows what the page may reach within the operator's own rules, in

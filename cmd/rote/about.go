@@ -29,6 +29,7 @@ func (c *serveCommand) about(g *globals, l net.Listener) func() []console.Fact {
 		{Name: "Egress (--egress)", Value: g.Egress},
 		{Name: "Allowed hosts (--allow-host)", Value: listText(g.AllowHost, "none")},
 		{Name: "Denied hosts (--deny-host)", Value: listText(g.DenyHost, "none")},
+		{Name: "Live view of runs (--live-view)", Value: map[bool]string{true: "on", false: "off"}[c.LiveView]},
 		{Name: "Executions are kept for (--keep-age)", Value: ageText(c.KeepAge)},
 		{Name: "Results and files are kept up to (--keep-size)", Value: humanize.IBytes(uint64(c.KeepSize))},
 		{Name: "Uses of secrets are kept for (--audit-age)", Value: ageText(c.AuditAge)},

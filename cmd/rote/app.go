@@ -70,12 +70,12 @@ func (noBrowser) Open(context.Context, routine.PageOptions) (routine.Page, error
 // openServerApp is openApp for a server. Only a server sends webhooks, starts the runs of
 // schedules and deletes old executions: other processes with the same database may have other
 // rules or none.
-func openServerApp(ctx context.Context, g *globals, s streams, o routine.Observer, keep routine.Retention, f *runFlags) (*app, error) {
+func openServerApp(ctx context.Context, g *globals, s streams, o routine.Observer, keep routine.Retention, f *runFlags, liveView bool) (*app, error) {
 	policy, err := g.egressPolicy()
 	if err != nil {
 		return nil, err
 	}
-	c := service.Config{Sender: webhookSender{policy}, Observer: o, Retention: keep, Schedules: true}
+	c := service.Config{Sender: webhookSender{policy}, Observer: o, Retention: keep, Schedules: true, LiveView: liveView}
 	return newApp(ctx, g, s, c, mayCreate, f)
 }
 

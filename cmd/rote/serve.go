@@ -32,9 +32,10 @@ type serveCommand struct {
 	AuditAge    days     `help:"How long uses of secrets are kept: at least 90d, and as long as executions." default:"90d"`
 	KeepSize    size     `help:"Bytes of results and files that are kept; the oldest executions are deleted first." default:"10GiB"`
 	runFlags
-	Console string `help:"Web console at /console: on or off." default:"on" enum:"on,off"`
-	Demo    bool   `help:"Start the practice shop too, and offer its routines in the console." env:"-"`
-	Auth    string `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
+	Console  string `help:"Web console at /console: on or off." default:"on" enum:"on,off"`
+	LiveView bool   `help:"Let people who may read executions see the pages of running ones in the console, once a second. Never those with secrets."`
+	Demo     bool   `help:"Start the practice shop too, and offer its routines in the console." env:"-"`
+	Auth     string `help:"token, or off: every caller is the local user (loopback only)." default:"token" enum:"token,off"`
 	httpFlags
 }
 
@@ -67,7 +68,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	}
 	metrics := httpapi.NewMetrics()
 	a, err := openServerApp(ctx, g, s, metrics, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize),
-		SecretUses: time.Duration(c.AuditAge)}, &c.runFlags)
+		SecretUses: time.Duration(c.AuditAge)}, &c.runFlags, c.LiveView)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -37,7 +37,7 @@ func (c *workerCommand) Run(ctx context.Context, g *globals, s streams) (err err
 		return fmt.Errorf("listen: %w (choose another with --addr)", err)
 	}
 	metrics := httpapi.NewMetrics()
-	a, err := openServerApp(ctx, g, s, metrics, routine.Retention{}, &c.runFlags)
+	a, err := openServerApp(ctx, g, s, metrics, routine.Retention{}, &c.runFlags, false)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

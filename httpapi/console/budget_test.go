@@ -112,8 +112,8 @@ func TestFirstLoadIsSmall(t *testing.T) {
 	}
 	run := e.run(e.create(searchText).ID, `{"query":"lamp"}`)
 	e.signIn()
-	for _, page := range []string{"/console/login", "/console/routines", "/console/routines/" + run.RoutineID, "/console/executions", "/console/executions/" + run.ID,
-		"/console/tokens", "/console/health"} {
+	for _, page := range []string{"/console/login", "/console/routines", "/console/routines/" + run.RoutineID, "/console/executions",
+		"/console/executions/" + run.ID, "/console/tokens", "/console/health"} {
 		html := e.get(page, http.StatusOK).body
 		seen := map[string]bool{}
 		total := compressedSize(t, html)

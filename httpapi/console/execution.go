@@ -20,6 +20,7 @@ func (x *console) executionRoutes(r chi.Router) {
 	const one = "/executions/{execution_id}"
 	r.Get(one, x.signedIn(executionPage))
 	r.Get(one+"/live", x.signedIn(executionLive))
+	r.Get(one+"/picture", x.signedIn(executionPicture))
 	r.Post(one+"/cancel", x.signedIn(cancelExecution))
 	r.Get(one+"/files/{name}", x.signedIn(executionFile))
 	r.Get(one+"/result", x.signedIn(executionResult))
@@ -52,6 +53,8 @@ type runView struct {
 	Editor string
 	// Curl is a command that starts the same run; empty: the definition was not saved.
 	Curl string
+	// LiveView reports whether the page offers the live view.
+	LiveView bool
 	// Report is nil on the page. A report has no links, buttons and scripts.
 	Report *reportView
 }
@@ -86,7 +89,7 @@ func executionPage(q *request) error {
 		p.Crumbs = []crumb{{"Routines", q.to("routines")}, {routine.Truncate(e.RoutineName, 80), q.to("routines", e.RoutineID)}}
 	}
 	if e.Open() {
-		p.Refresh, p.Modules = 2, []string{"live.js"}
+		p.Refresh, p.Modules, v.LiveView = 2, []string{"live.js"}, q.service.HasLiveView()
 	}
 	return q.render(http.StatusOK, "execution", p)
 }

@@ -174,7 +174,7 @@ func TestExecutionsMayBeReadOnly(t *testing.T) {
 	other := newEnv(t)
 	other.signIn("routines:read")
 	other.addRun(1)
-	for _, path := range []string{"", "/run-1", "/run-1/live", "/run-1/report.html", "/run-1/result.json", "/run-1/files/screenshot.jpg"} {
+	for _, path := range []string{"", "/run-1", "/run-1/live", "/run-1/picture", "/run-1/report.html", "/run-1/result.json", "/run-1/files/screenshot.jpg"} {
 		other.get("/console/executions"+path, http.StatusForbidden)
 	}
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"context"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,25 @@ func executionLive(q *request) error {
 		l.follow(e.ID)
 	}
 	return nil
+}
+
+// executionPicture answers with a picture of what a run does now, or with a text that says why
+// there is none. The page asks for it while somebody looks.
+func executionPicture(q *request) error {
+	if _, err := q.execution(); err != nil {
+		return err
+	}
+	picture, err := q.service.LiveView(q.Context(), q.principal, q.pathParameter("execution_id"))
+	code := routine.CodeOf(err)
+	if code == routine.CodeConflict || code == routine.CodeForbidden {
+		q.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(q.w, routine.AsError(err).Message) // only the connection can fail here
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return q.sendFile("page.jpg", "image/jpeg", picture)
 }
 
 // liveRun sends the changes of one execution to one browser.

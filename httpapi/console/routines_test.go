@@ -122,7 +122,7 @@ func TestRoutineListShowsRuns(t *testing.T) {
 	e := newEnv(t)
 	e.browser.Page.HTML = "<p>hello</p>"
 	text := func(name, description string) string {
-		return `{"name": "` + name + `", "description": "` + description + `", "operations": [{"type": "navigate", "url": "https://shop.example/"}, {"type": "return_html"}]}`
+		return strings.Replace(strings.Replace(unsavedText, "not_stored", name, 1), `"d"`, `"`+description+`"`, 1)
 	}
 	e.create(text("never", "d"))
 	good, changed, bad := e.create(text("good", "d")), e.create(text("changed", "d")), e.create(text("bad", "d"))

@@ -9,6 +9,26 @@ import (
 	"rote/routine/placeholder"
 )
 
+// HoldsSecrets reports whether the page of a run may show a secret: the value of a secret
+// parameter, a stored secret, or a cookie, which scripts of the page may not be able to read.
+func HoldsSecrets(d *routine.Definition) bool {
+	if len(SecretsOf(d)) > 0 || slices.ContainsFunc(d.Parameters, func(p routine.Parameter) bool { return p.Secret }) {
+		return true
+	}
+	cookies := false
+	for _, o := range d.Operations {
+		op, err := operation.Decode(o)
+		if err != nil {
+			return true // a newer version has saved it
+		}
+		operation.EachTemplate(op, func(s operation.Site) {
+			t, _ := placeholder.Parse(s.Text, s.Place)
+			cookies = cookies || slices.ContainsFunc(t.Tokens(), func(t placeholder.Token) bool { return t.Source == placeholder.Cookie })
+		})
+	}
+	return cookies
+}
+
 // SecretsOf returns the stored secrets to which a definition refers, each once: those of
 // placeholders in the order of the operations, then those of parameters.
 func SecretsOf(d *routine.Definition) []routine.SecretReference {

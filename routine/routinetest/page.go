@@ -71,6 +71,9 @@ type Page struct {
 	// Unusable, if set, is what Usable returns.
 	Unusable error
 
+	// Picture nil: an empty picture.
+	Picture func(context.Context) ([]byte, error)
+
 	// Releases, if set, records the permissions to type or send secrets.
 	Releases *[]routine.Release
 
@@ -316,5 +319,12 @@ func (p *page) BlockedRequests() map[string]int {
 func (p *page) Unverified() bool { return p.answers.Unverified }
 
 func (p *page) State(context.Context) ([]byte, error) { return p.answers.State, nil }
+
+func (p *page) Picture(ctx context.Context) ([]byte, error) {
+	if p.answers.Picture == nil {
+		return nil, nil
+	}
+	return p.answers.Picture(ctx)
+}
 
 func (p *page) Close() { p.browser.pageClosed() }

@@ -47,6 +47,7 @@ type activeRun struct {
 	ended     chan struct{}
 	// page is nil until it is opened. The goroutine of the run uses it.
 	page routine.Page
+	view liveView
 	// session is the saved session of the run; nil: it has none. The goroutine of the run uses
 	// it.
 	session *runSession
@@ -110,6 +111,7 @@ func (run *activeRun) startAgain() {
 // the run is saved, because closing keeps the browser busy and the caller of the run
 // waits for the save.
 func (run *activeRun) closePage() {
+	run.view.show(nil)
 	if run.page != nil {
 		run.page.Close()
 	}

@@ -60,6 +60,7 @@ func (s *Service) runOnNewPage(ctx context.Context, run *activeRun, secrets *sec
 		return false, err
 	}
 	run.page = page
+	run.view.show(page)
 	set := engine.Options{MaxResult: s.maxResult, Now: s.now,
 		LargeText: s.largeTexts.forOrganization(run.caller.OrganizationID), StartedAt: e.StartedAt,
 		Progress: run.showProgress, Begun: run.emitBegun, Recorded: run.emitOperation,

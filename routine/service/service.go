@@ -30,6 +30,7 @@ type Service struct {
 	observer  routine.Observer
 	retention routine.Retention
 	schedules bool // Config.Schedules
+	liveView  bool // Config.LiveView
 	log       *slog.Logger
 	now       func() time.Time
 
@@ -101,6 +102,8 @@ type Config struct {
 	Retention routine.Retention
 	// Schedules makes Maintain start the runs of the schedules that are due.
 	Schedules bool
+	// LiveView lets people see the pages of running executions.
+	LiveView bool
 	// AdminToken is the secret of a token for the user admin of the organization and
 	// project default, with every scope; empty means that there is no such token.
 	AdminToken string
@@ -112,7 +115,7 @@ type Config struct {
 // New returns a Service. It must be closed before its Store and Browser.
 func New(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, jobs: c.Jobs, providers: c.Providers, observer: c.Observer, retention: c.Retention,
-		schedules: c.Schedules, log: c.Log, now: c.Now,
+		schedules: c.Schedules, liveView: c.LiveView, log: c.Log, now: c.Now,
 		maxResult:    c.MaxResult,
 		queue:        newQueue(max(c.Concurrency, 1), max(c.Queue, 0)),
 		parseLimiter: newParseLimiter(),

@@ -74,3 +74,42 @@ document.addEventListener("visibilitychange", () => document.hidden ? close() : 
 addEventListener("pagehide", close)
 startClocks()
 if (!document.hidden) open()
+
+// The live view: while somebody looks, a picture is fetched each second.
+const view = /** @type {HTMLDetailsElement?} */ (document.getElementById("live-view"))
+const pictureInterval = 1000 // milliseconds
+let asking = false
+
+/** @param {Blob} blob @returns {Promise<string>} */
+const dataURL = blob => new Promise((resolve, reject) => {
+  const reader = new FileReader()
+  reader.onload = () => resolve(String(reader.result))
+  reader.onerror = () => reject(reader.error)
+  reader.readAsDataURL(blob)
+})
+
+const showPicture = async () => {
+  if (asking || !view?.open || !view.isConnected || document.hidden) return
+  asking = true
+  try {
+    const answer = await fetch(view.dataset.picture ?? "")
+    const isPicture = answer.ok && answer.headers.get("Content-Type") === "image/jpeg"
+    const why = document.getElementById("live-view-state")
+    const image = view.querySelector("img")
+    if (isPicture && image) {
+      image.src = await dataURL(await answer.blob())
+      image.hidden = false
+    }
+    if (why) {
+      why.textContent = isPicture ? "" : answer.ok ? await answer.text() : "The picture cannot be read: reload the page."
+      why.hidden = isPicture
+    }
+  } finally {
+    asking = false
+  }
+}
+
+if (view) {
+  view.addEventListener("toggle", () => showPicture().catch(() => {}))
+  setInterval(() => showPicture().catch(() => {}), pictureInterval)
+}
