@@ -82,7 +82,7 @@ var arrows = map[string][]string{
 	"cmd/rote/practice/teach": {"cmd/rote/practice"},
 
 	// For tests and measurements.
-	"routine/routinetest":              {"routine", "routine/definition"},
+	"routine/routinetest":              {"routine", "routine/definition", "routine/routinetest/stopwatch"},
 	"routine/routinetest/budget":       {"routine", "routine/routinetest", "routine/service"},
 	"routine/routinetest/leakcheck":    {},
 	"routine/routinetest/optional":     {},
