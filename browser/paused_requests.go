@@ -88,7 +88,7 @@ func (p *page) answerPaused(session proto.TargetSessionID, params json.RawMessag
 		b.add(b.names[e.Type])
 	case sent != nil && session == p.session && sent.judge(&e):
 	case leaked != nil:
-		p.noteLeak(e.Request.URL, leaked)
+		p.noteLeak(&e, leaked)
 	case blank, g != nil && g.IsArmed() && (session == p.session || e.Type == proto.NetworkResourceTypeDocument):
 		return false
 	default:

@@ -10,8 +10,11 @@ import (
 // request.
 const maxRequestTraces = 1000
 
-// denials has the requests that the egress policy may have refused.
+// denials has the requests that the egress policy may have refused, and the URL of the last
+// document that was refused because its request had a secret, with the error.
 type denials struct {
+	leaking  string
+	leak     *routine.Error
 	document string                   // URL of the main document's last request, redirects included
 	requests map[string]*requestTrace // by request id, while an operation makes a request
 }
@@ -119,12 +122,15 @@ func (p *page) traceRequests() func(url string) requestTrace {
 	}
 }
 
-// refusedDocument is the egress policy's refusal of the document that was requested last; nil
-// if it was not refused.
+// refusedDocument is the refusal of the document that was requested last, by the egress policy
+// or because of a secret; nil if it was not refused.
 func (p *page) refusedDocument() (*routine.Error, bool) {
 	p.mu.Lock()
-	url := p.denials.document
+	url, leak, leaked := p.denials.document, p.denials.leak, p.denials.leaking == p.denials.document
 	p.mu.Unlock()
+	if leak != nil && leaked {
+		return leak, true
+	}
 	return p.proxy.Denied(url)
 }
 

@@ -66,6 +66,8 @@ type secretSink struct {
 var sinkPages = map[string]string{
 	"frame": `<input id=i><script>i.focus(); onfocus = () => i.focus()
 		i.oninput = () => { const x = new XMLHttpRequest(); x.open('POST', 'got', false); x.send(i.value) }</script>`,
+	"name":  `<script>fetch('got', {method: 'POST', body: window.name})</script>`,
+	"relay": `<script>onmessage = e => fetch('got', {method: 'POST', body: e.data})</script>`,
 	"login": `<form action=got method=post><input id=p name=p type=password><button id=b>Log in</button></form>`,
 }
 
@@ -190,12 +192,13 @@ func (w *secretWay) try(t *testing.T, p *page, sink *secretSink, shop, id string
 	if do == nil {
 		do = func(a *secretAttempt) error {
 			err := a.typeIt()
-			if strings.Contains(w.page, "id=b") {
-				if err := a.click("#b"); err != nil {
-					t.Error(err)
-				}
+			if !strings.Contains(w.page, "id=b") {
+				return err
 			}
-			return err
+			if err != nil {
+				return errorsOrClick(a, err)
+			}
+			return a.click("#b")
 		}
 	}
 	err := do(a)
@@ -212,7 +215,7 @@ func (w *secretWay) try(t *testing.T, p *page, sink *secretSink, shop, id string
 	} else if err != nil {
 		t.Error(err)
 	}
-	if _, err := p.Navigate(a.ctx, sink.URL+"/end"); err != nil { // what the page sends until it ends counts
+	if _, err := p.Navigate(a.ctx, shop+"/end"); err != nil { // what the page sends until it ends counts
 		t.Fatal(err)
 	}
 	if text := sink.has(id, a.gave); text != "" {

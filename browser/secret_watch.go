@@ -167,7 +167,15 @@ func (p *page) confine(r *routine.Release) error {
 	return nil
 }
 
-// noteLeak notes a request that was refused because of a secret, for Denials.
-func (p *page) noteLeak(to string, r *routine.Release) {
-	p.proxy.Deny(to, fmt.Sprintf("%s: the request has secret %s, which is for %s", routine.CodeSecretDenied, r.Secret, hostsOf(r)))
+// noteLeak notes a request that was refused because of a secret, for Denials, and if it was that
+// of a document, for refusedDocument.
+func (p *page) noteLeak(e *pausedHop, r *routine.Release) {
+	why := fmt.Sprintf("the request has secret %s, which is for %s", r.Secret, hostsOf(r))
+	p.proxy.Deny(e.Request.URL, fmt.Sprintf("%s: %s", routine.CodeSecretDenied, why))
+	if e.Type == proto.NetworkResourceTypeDocument {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.denials.leaking = e.Request.URL
+		p.denials.leak = routine.Errorf(routine.CodeSecretDenied, "%s could not be opened: %s", routine.ShownURL(e.Request.URL), why)
+	}
 }

