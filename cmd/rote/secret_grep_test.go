@@ -26,17 +26,20 @@ const (
 	soughtPassword = `vX9 "correct"&horse/staple+<7>`
 )
 
-// wantNoSecret fails the test if a text has one of the values in any spelling.
+// wantNoSecret fails the test if a text has one of the values in any spelling, or in one that HTML
+// escapes.
 func wantNoSecret(t *testing.T, where string, text []byte) {
 	t.Helper()
-	lower := bytes.ToLower(text)
-	for _, value := range []string{soughtUsername, soughtPassword} {
-		reversed := []byte(value)
-		slices.Reverse(reversed)
-		for _, spelled := range append(spelling.All(value), string(reversed)) {
-			if at := bytes.Index(lower, bytes.ToLower([]byte(spelled))); at >= 0 {
-				t.Errorf("%s has the value as %q: …%q…", where, spelled, text[max(0, at-200):min(len(text), at+len(spelled)+100)])
-				return
+	for _, text := range [][]byte{text, []byte(html.UnescapeString(string(text)))} {
+		lower := bytes.ToLower(text)
+		for _, value := range []string{soughtUsername, soughtPassword} {
+			reversed := []byte(value)
+			slices.Reverse(reversed)
+			for _, spelled := range append(spelling.All(value), string(reversed)) {
+				if at := bytes.Index(lower, bytes.ToLower([]byte(spelled))); at >= 0 {
+					t.Errorf("%s has the value as %q: …%q…", where, spelled, text[max(0, at-200):min(len(text), at+len(spelled)+100)])
+					return
+				}
 			}
 		}
 	}
@@ -214,7 +217,7 @@ func (r *rote) keeper(args ...string) *server {
 	return s
 }
 
-// Whatever is asked of a server over REST and MCP, nothing that it answers, sends, logs or stores
+// Whatever is asked of a server over REST, MCP and in its console, nothing that it answers, sends, logs or stores
 // has the value of a secret in any spelling, though the site repeats it in many ways.
 func TestSecretsAreInNoAnswerAndNoFile(t *testing.T) {
 	for name, newRote := range stores {
@@ -226,6 +229,7 @@ func TestSecretsAreInNoAnswerAndNoFile(t *testing.T) {
 			s := r.keeper("--toolsets", "run,authoring,teach")
 			said := s.record()
 			useSecretsOverREST(s, site)
+			useSecretsInConsole(s, site)
 			useSecretsOverMCP(t, site.URL, s.tool)
 			speak, end := r.speak("--toolsets", "run,authoring,teach")
 			useSecretsOverMCP(t, site.URL, speak)
