@@ -10,7 +10,7 @@ import (
 
 // AvailableMemory is how much more memory the processes of this machine may use, in bytes:
 // what the kernel has available, or less if the control group of this process is limited.
-func (p *Process) AvailableMemory() (int64, bool) { return availableMemory("/") }
+func AvailableMemory() (int64, bool) { return availableMemory("/") }
 
 // availableMemory is AvailableMemory for the files below a root directory.
 func availableMemory(root string) (int64, bool) {

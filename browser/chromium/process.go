@@ -73,6 +73,9 @@ func startProcess(ctx context.Context, executable string, c confinement) (*Proce
 // Client is the connection to the browser. It ends with the browser.
 func (p *Process) Client() *cdp.Client { return p.client }
 
+// AvailableMemory is the function of this name.
+func (p *Process) AvailableMemory() (int64, bool) { return AvailableMemory() }
+
 // Product is the browser's name and version, as in "HeadlessChrome/156.0.8078.79".
 func (p *Process) Product() string { return p.product }
 

@@ -40,6 +40,7 @@ type cli struct {
 	Webhook webhookCommand `cmd:"" help:"Show the secret that webhooks are signed with."`
 	Browser browserCommand `cmd:"" help:"Find, install or check the browser."`
 	Key     keyCommand     `cmd:"" help:"Make, list and change the keys that encrypt browser states and secrets."`
+	Doctor  doctorCommand  `cmd:"" help:"Examine what a server needs here, and say what to do about what is missing."`
 	Migrate migrateCommand `cmd:"" help:"Update the schema of a Postgres database."`
 	Backup  backupCommand  `cmd:"" help:"Copy the database, also while it is in use."`
 	Copy    copyCommand    `cmd:"" help:"Copy a SQLite file into an empty Postgres database."`

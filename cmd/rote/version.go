@@ -39,10 +39,22 @@ func version() string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
 	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value[:min(len(s.Value), 12)]
-		}
+	if commit := buildSetting("vcs.revision"); commit != "" {
+		return commit[:min(len(commit), 12)]
 	}
 	return "devel"
+}
+
+// buildSetting returns a setting of the build, as in debug.BuildSetting; empty if there is none.
+func buildSetting(key string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
 }

@@ -30,6 +30,9 @@ func (s *Store) prepareSchema(ctx context.Context) error {
 	known := sources[len(sources)-1].Version
 
 	version, err := s.schemaVersion(ctx)
+	if err == nil && version < known && s.noMigration {
+		return fmt.Errorf("%w: %s has schema %d, and this program has %d", ErrOldSchema, s.path, version, known)
+	}
 	if err == nil && version < known {
 		version, err = s.migrate(ctx, provider)
 	}

@@ -297,3 +297,19 @@ func TestMigrationAddsSchedules(t *testing.T) {
 		t.Errorf("%d schedules are due", len(due))
 	}
 }
+
+// With NoMigration, a database of an earlier version stays as it is.
+func TestNoMigration(t *testing.T) {
+	path := tempPath(t)
+	last := int64(migrationCount(t))
+	writeSchema(t, path, last-1, func(*sql.DB) {})
+	for range 2 {
+		if _, err := Open(t.Context(), path, NoMigration()); !errors.Is(err, ErrOldSchema) || !strings.Contains(err.Error(), fmt.Sprintf("schema %d", last-1)) {
+			t.Fatal(err)
+		}
+	}
+	open(t, path)
+	s, err := Open(t.Context(), path, NoMigration())
+	must(t, err)
+	must(t, s.Close())
+}

@@ -53,6 +53,7 @@ type Store struct {
 	sealer      rows.Sealer
 	clock       retentionClock
 	mustExist   bool // do not create a database
+	noMigration bool // do not change the schema
 }
 
 // Option is an option of [Open].
@@ -64,6 +65,12 @@ func Key(source rows.KeySource) Option { return func(s *Store) { s.sealer.Keys =
 
 // MustExist makes [Open] fail if there is no database.
 func MustExist() Option { return func(s *Store) { s.mustExist = true } }
+
+// ErrOldSchema is the error of [Open] with [NoMigration] for a database of an earlier version.
+var ErrOldSchema = errors.New("the schema is of an earlier version")
+
+// NoMigration makes [Open] fail with [ErrOldSchema] instead of updating the schema.
+func NoMigration() Option { return func(s *Store) { s.noMigration = true } }
 
 // Log sets the logger of what an operator should know. The default discards it.
 func Log(log *slog.Logger) Option { return func(s *Store) { s.clock.log = log } }
