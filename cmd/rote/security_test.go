@@ -26,7 +26,7 @@ func TestSecurityNamesItsTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("../../SECURITY.md")
+	text, err := os.ReadFile("../../.github/SECURITY.md")
 	if err != nil {
 		t.Fatal(err)
 	}
