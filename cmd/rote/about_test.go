@@ -23,7 +23,7 @@ func TestAboutTheServer(t *testing.T) {
 	if err := os.WriteFile(chromium, []byte(script), 0o700); err != nil { //nolint:gosec // it must be executable
 		t.Fatal(err)
 	}
-	c := &serveCommand{KeepAge: days(30 * day), AuditAge: days(90*day + time.Hour), KeepSize: 10 << 30, BasePath: "/rote"}
+	c := &serveCommand{retentionFlags: retentionFlags{KeepAge: days(30 * day), AuditAge: days(90*day + time.Hour), KeepSize: 10 << 30}, BasePath: "/rote"}
 	g := &globals{Egress: "listed", AllowHost: []string{"a.example", "b.example"}, BrowserPath: chromium,
 		BrowserURL: []string{"local", "ws://user:hidden@browser.example:9222/path?token=hidden"}}
 	about := c.about(g, l)

@@ -43,6 +43,8 @@ type cli struct {
 	Doctor  doctorCommand  `cmd:"" help:"Examine what a server needs here, and say what to do about what is missing."`
 	Migrate migrateCommand `cmd:"" help:"Update the schema of a Postgres database."`
 	Backup  backupCommand  `cmd:"" help:"Copy the database, also while it is in use."`
+	Restore restoreCommand `cmd:"" help:"Make the database from a backup."`
+	Prune   pruneCommand   `cmd:"" help:"Delete now the executions that are not kept any longer."`
 	Copy    copyCommand    `cmd:"" help:"Copy a SQLite file into an empty Postgres database."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }

@@ -15,9 +15,7 @@ import (
 	"rote/httpapi"
 	"rote/httpapi/console"
 	"rote/mcp/wire"
-	"rote/routine"
 	"rote/routine/postgres"
-	"rote/routine/service"
 )
 
 type serveCommand struct {
@@ -28,9 +26,7 @@ type serveCommand struct {
 	MetricsAddr string   `help:"Additional address for /metrics without a token, as in 127.0.0.1:9464." placeholder:"ADDR"`
 	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
 	AllowedHost []string `help:"Name of the service, as host, host:port or origin. Its pages may use the service too. Repeatable." placeholder:"HOST"`
-	KeepAge     days     `help:"How long executions are kept." default:"30d"`
-	AuditAge    days     `help:"How long uses of secrets are kept: at least 90d, and as long as executions." default:"90d"`
-	KeepSize    size     `help:"Bytes of results and files that are kept; the oldest executions are deleted first." default:"10GiB"`
+	retentionFlags
 	runFlags
 	Console  string `help:"Web console at /console: on or off." default:"on" enum:"on,off"`
 	LiveView bool   `help:"Let people who may read executions see the pages of running ones in the console, once a second. Never those with secrets."`
@@ -67,8 +63,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 		g, examples = own, shopExamples(shop.address)
 	}
 	metrics := httpapi.NewMetrics()
-	a, err := openServerApp(ctx, g, s, metrics, routine.Retention{Age: time.Duration(c.KeepAge), Size: int64(c.KeepSize),
-		SecretUses: time.Duration(c.AuditAge)}, &c.runFlags, c.LiveView)
+	a, err := openServerApp(ctx, g, s, metrics, c.retention(), &c.runFlags, c.LiveView)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -101,11 +96,8 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 
 // check returns an error that names the first invalid flag or combination of flags.
 func (c *serveCommand) check(g *globals) error {
-	if err := errors.Join(c.httpFlags.check(), c.runFlags.check(g)); err != nil {
+	if err := errors.Join(c.httpFlags.check(), c.runFlags.check(g), c.retentionFlags.check()); err != nil {
 		return err
-	}
-	if time.Duration(c.AuditAge) < service.MinSecretUseAge {
-		return errors.New("--audit-age: uses of secrets are kept for at least 90d: write 90d or more")
 	}
 	if c.Auth == "off" && slices.Contains(c.AllowedHost, "*") {
 		return fmt.Errorf("--auth off with --allowed-host * would let every web page that you open act as %s: name the hosts", g.User)

@@ -54,17 +54,23 @@ func jobOutcome(result routine.JobResult, err error) routine.JobOutcome {
 	return routine.JobDone
 }
 
-// prune deletes the executions and the uses of secrets that the retention of the service does
-// not keep, and what [routine.JobCleanup] deletes.
+// prune is the job that deletes what is not kept.
 func (s *Service) prune(ctx context.Context, _ *routine.Job) (routine.JobResult, error) {
-	n, err := s.store.Prune(ctx, s.retention, s.now())
+	n, _, err := s.Prune(ctx)
 	if n > 0 {
 		s.log.InfoContext(ctx, "deleted executions that are not kept any longer", "count", n)
 	}
-	if err == nil && s.retention.Age > 0 {
-		_, err = s.store.PruneSecretUses(ctx, s.now().Add(-max(s.retention.Age, s.retention.SecretUses, MinSecretUseAge)))
-	}
 	return routine.JobResult{}, err
+}
+
+// Prune deletes the executions and the uses of secrets that the retention of the service does
+// not keep, and what [routine.JobCleanup] deletes. It returns how many of both.
+func (s *Service) Prune(ctx context.Context) (executions, secretUses int, err error) {
+	executions, err = s.store.Prune(ctx, s.retention, s.now())
+	if err == nil && s.retention.Age > 0 {
+		secretUses, err = s.store.PruneSecretUses(ctx, s.now().Add(-max(s.retention.Age, s.retention.SecretUses, MinSecretUseAge)))
+	}
+	return executions, secretUses, err
 }
 
 // MinSecretUseAge is how long uses of secrets are kept at least, also if executions are not.

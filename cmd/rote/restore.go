@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"rote/routine/postgres"
+	"rote/routine/sqlite"
+)
+
+type restoreCommand struct {
+	File string `arg:"" help:"Copy that rote backup has made, with FILE.files beside it if there is one." placeholder:"FILE"`
+}
+
+// Run makes the database of --db from a backup.
+func (c *restoreCommand) Run(ctx context.Context, g *globals, s streams) error {
+	if postgres.IsURL(g.DB) {
+		return errors.New("a Postgres database is restored with its own program: pg_restore -d, from the file of pg_dump")
+	}
+	path, err := g.databasePath()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(c.File); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no backup at %s", c.File)
+	}
+	if err := sqlite.Restore(ctx, c.File, path); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "rote: %s is restored from %s\n", path, c.File)
+	return g.warnOfMissingKeys(ctx, s)
+}
+
+// warnOfMissingKeys says which key the restored database needs: a backup has none.
+func (g *globals) warnOfMissingKeys(ctx context.Context, s streams) error {
+	for _, f := range checkKey(ctx, g, s) {
+		if f.Status == findingFault {
+			fmt.Fprintf(s.err, "rote: warning: %s: %s\n", f.Detail, f.Remedy)
+		}
+	}
+	return nil
+}
