@@ -48,23 +48,23 @@ func TestSessionLoginSettings(t *testing.T) {
 	}
 }
 
-// A person follows the README to log in to a shop with one-time codes. One login is enough for all
-// runs, and the next run logs in again when the shop or the person has ended it.
+// A person follows the README to log in to a shop with one-time codes, in both databases. One login
+// is enough for all runs, and the next run logs in again when the shop or the person has ended it.
 func TestRoutinesStayLoggedIn(t *testing.T) {
-	t.Parallel()
-	const uri = "otpauth://totp/Shop:ada?secret=JBSWY3DPEHPK3PXP&period=5" // a new code every five seconds
-	key, err := totp.ParseKey(uri)
-	if err != nil {
-		t.Fatal(err)
+	for name, newRote := range stores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			skipSecondStore(t, name)
+			testStayLoggedIn(t, newRote(t))
+		})
 	}
-	shop := practice.NewMembers(practice.Member{Username: "ada", Password: "correct horse", Key: key})
-	site := httptest.NewServer(shop)
-	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
-	r := newRote(t)
-	r.life = 3 * testTime // each code is good for five seconds, and for one login
-	r.shop = site.URL
+}
+
+func testStayLoggedIn(t *testing.T, r *rote) {
+	r.life = 6 * testTime
+	shop, input := membersShop(t, r)
 	s := r.keeper()
-	r.followLoggingIn(site.URL, "ada\ncorrect horse\n"+uri+"\n")
+	r.followLoggingIn(r.shop, input)
 	wantLogins := func(want int) {
 		t.Helper()
 		if shop.Logins() != want || shop.Refused() != 0 {
@@ -72,15 +72,11 @@ func TestRoutinesStayLoggedIn(t *testing.T) {
 		}
 	}
 	wantLogins(1)
-	status, list := s.call("GET", "/routines/?q=read_orders", "")
-	if status != 200 || list["total"] != 1.0 {
-		t.Fatalf("%d %v", status, list)
-	}
-	orders := list["items"].([]any)[0].(map[string]any)["id"].(string)
+	orders := s.pathOf("read_orders")
 	// readOrders runs the routine and checks whether the run needed a login.
 	readOrders := func(login bool) {
 		t.Helper()
-		status, got := s.call("POST", "/routines/"+orders+"/execute", `{"parameters":{}}`)
+		status, got := s.call("POST", orders+"/execute", `{"parameters":{}}`)
 		if status != 201 || !strings.Contains(fmt.Sprint(got["result"]), "A-1001") {
 			t.Fatalf("%d %v", status, got)
 		}
@@ -101,6 +97,32 @@ func TestRoutinesStayLoggedIn(t *testing.T) {
 	}
 	readOrders(true)
 	wantLogins(3)
+}
+
+// membersShop starts a members' shop that runs may reach, with a new code every five seconds. input
+// is what a person types for its secret.
+func membersShop(t *testing.T, r *rote) (shop *practice.Members, input string) {
+	t.Helper()
+	const uri = "otpauth://totp/Shop:ada?secret=JBSWY3DPEHPK3PXP&period=5"
+	key, err := totp.ParseKey(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop = practice.NewMembers(practice.Member{Username: "ada", Password: "correct horse", Key: key})
+	site := httptest.NewServer(shop)
+	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
+	r.shop = site.URL
+	return shop, "ada\ncorrect horse\n" + uri + "\n"
+}
+
+// pathOf returns the path of the routine with a name.
+func (s *server) pathOf(name string) string {
+	s.t.Helper()
+	status, list := s.call("GET", "/routines/?q="+name, "")
+	if status != 200 || list["total"] != 1.0 {
+		s.t.Fatalf("%d %v", status, list)
+	}
+	return "/routines/" + list["items"].([]any)[0].(map[string]any)["id"].(string)
 }
 
 // followLoggingIn runs the commands of the README's section with the routines that it shows, for
