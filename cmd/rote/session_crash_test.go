@@ -85,6 +85,7 @@ func TestExclusiveSessionOfTheDead(t *testing.T) {
 				run := q.URL.Query().Get("run")
 				switch q.URL.Path {
 				case "/enter":
+					http.SetCookie(w, &http.Cookie{Name: "run", Value: run, MaxAge: 1000})
 					entered <- run
 				case "/act":
 					acted <- run
@@ -104,13 +105,22 @@ func TestExclusiveSessionOfTheDead(t *testing.T) {
 				{"type":"navigate","url":"`+site.URL+`/enter?run={{run}}"},
 				{"type":"click","selector":"#now","timeout_ms":30000,"x-optional":true},
 				{"type":"navigate","url":"`+site.URL+`/act?run={{run}}"},{"type":"return_html"}]}`)
-			start := func(s *server, run string) string {
+			// A call that waits for the end is run by the process that gets it.
+			start := func(s *server, run string) (answer chan map[string]any) {
+				answer = make(chan map[string]any, 1)
+				go func() {
+					_, got, err := s.try("POST", path+"/execute", `{"parameters":{"run":"`+run+`"}}`)
+					if err != nil {
+						got = map[string]any{"error": err.Error()}
+					}
+					answer <- got
+				}()
+				return answer
+			}
+			newest := func() string {
 				t.Helper()
-				status, answer := s.async(path, `{"parameters":{"run":"`+run+`"}}`)
-				if status != 202 {
-					t.Fatalf("%d %v", status, answer)
-				}
-				return "/executions/" + answer["execution_id"].(string)
+				_, list := second.call("GET", path+"/executions?limit=1", "")
+				return "/executions/" + list["items"].([]any)[0].(map[string]any)["execution_id"].(string)
 			}
 			wantNext := func(from chan string, want string) {
 				t.Helper()
@@ -126,27 +136,40 @@ func TestExclusiveSessionOfTheDead(t *testing.T) {
 			for _, end := range []struct {
 				name  string
 				do    func(execution string)
-				after func(execution string)
+				after func(execution string, held chan map[string]any)
 			}{
-				{"cancelled", func(execution string) { first.call("POST", execution+"/cancel", "") }, func(string) {}},
-				{"frozen", func(string) { _ = first.cmd.Process.Signal(syscall.SIGSTOP) }, func(execution string) {
-					if err := first.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-						t.Fatal(err)
-					}
+				{"cancelled", func(execution string) { second.call("POST", execution+"/cancel", "") }, func(string, chan map[string]any) {}},
+				{"frozen", func(string) { _ = first.cmd.Process.Signal(syscall.SIGSTOP) }, func(execution string, held chan map[string]any) {
 					if e := second.awaitStatus(execution, "failed"); e["error_code"] != "interrupted" {
 						t.Errorf("frozen: %v", e)
 					}
+					stored := func() string {
+						_, session := second.call("GET", "/sessions/shop", "")
+						_, e := second.call("GET", execution, "")
+						return routine.JSONText([]any{session, e})
+					}
+					before := stored()
+					if err := first.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+						t.Fatal(err)
+					}
 					first.log.wait(t, func(log string) string { return found(log, "continues as a new one") })
+					if e := <-held; e["code"] != "interrupted" {
+						t.Errorf("the frozen run ends with %v", e)
+					}
+					if after := stored(); after != before {
+						t.Errorf("the frozen run has written:\n%s\n%s", before, after)
+					}
 				}},
-				{"killed", func(string) { first.stop(syscall.SIGKILL) }, func(string) {}},
+				{"killed", func(string) { first.stop(syscall.SIGKILL) }, func(string, chan map[string]any) {}},
 			} {
 				if end.name == "frozen" && name == "SQLite" {
 					continue // all processes are of one machine, and a frozen one lives
 				}
 				held := start(first, "first")
 				wantNext(entered, "first")
+				execution := newest()
 				next := start(second, "second")
-				end.do(held)
+				end.do(execution)
 				began := time.Now()
 				wantNext(entered, "second")
 				took := time.Since(began)
@@ -154,9 +177,11 @@ func TestExclusiveSessionOfTheDead(t *testing.T) {
 				if took > 14*time.Second+testTime/4 { // this machine may have much else to do
 					t.Errorf("%s: the next run has the session after %v", end.name, took)
 				}
-				second.awaitStatus(next, "completed")
 				wantNext(acted, "second")
-				end.after(held)
+				if e := <-next; e["status"] != "completed" {
+					t.Errorf("%s: the next run: %v", end.name, e)
+				}
+				end.after(execution, held)
 				if len(acted) > 0 {
 					t.Fatalf("%s: %s acts too", end.name, <-acted)
 				}
