@@ -69,9 +69,10 @@ var arrows = map[string][]string{
 		"routine/keyboard", "routine/selector", "routine/spelling"},
 
 	// The front ends, which are independent of each other, and the program.
-	"httpapi":         {"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
-	"httpapi/console": {"httpapi", "routine", "routine/definition", "routine/operation", "routine/service", "routine/tool"},
-	"mcp/wire":        {"routine"},
+	"httpapi": {"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
+	"httpapi/console": {"httpapi", "routine", "routine/definition", "routine/lesson", "routine/lesson/candidate", "routine/operation",
+		"routine/service", "routine/tool"},
+	"mcp/wire": {"routine"},
 	"mcp": {"mcp/wire", "routine", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "routine/tool",
 		"schemas"},
 	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "browser/window",

@@ -122,7 +122,7 @@ func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics, l n
 	config.Admission = httpapi.NewAdmission(config)
 	if c.Console == "on" {
 		config.Console = console.New(console.Config{Service: a.service, Admission: config.Admission, Log: a.log, Local: config.Local,
-			BasePath: c.BasePath, MaxBody: int64(g.MaxBody), About: c.about(g, l), Examples: examples})
+			BasePath: c.BasePath, MaxBody: int64(g.MaxBody), About: c.about(g, l), Examples: examples, Lessons: config.Lessons})
 	}
 	tools := server.NewHTTP(config.Admission, c.BasePath)
 	rest, measured := httpapi.NewHandler(config), map[string]http.Handler{}

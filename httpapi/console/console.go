@@ -31,6 +31,8 @@ type Config struct {
 	Log       *slog.Logger
 	// Local, if set, is the principal of every caller, and there is no sign-in.
 	Local *routine.Principal
+	// Lessons are those that REST and MCP use too; nil: there are none.
+	Lessons httpapi.Lessons
 	// BasePath is the prefix of all paths of the service, as in /rote. The console is at
 	// /console below it.
 	BasePath string
@@ -53,6 +55,7 @@ type console struct {
 	maxBody     int64
 	examples    []Example
 	about       func() []Fact
+	lessons     httpapi.Lessons
 	assets      *assets
 	pages       map[string]*template.Template
 	crossOrigin *http.CrossOriginProtection
@@ -63,7 +66,7 @@ const defaultMaxBody = 4 << 20
 // New returns the handler of all paths below BasePath/console.
 func New(c Config) http.Handler {
 	x := &console{service: c.Service, admission: c.Admission, log: c.Log, local: c.Local, maxBody: c.MaxBody, examples: c.Examples,
-		about: c.About, crossOrigin: http.NewCrossOriginProtection()}
+		about: c.About, lessons: c.Lessons, crossOrigin: http.NewCrossOriginProtection()}
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)
 	}
@@ -96,6 +99,7 @@ func (x *console) router() http.Handler {
 		x.executionRoutes(r)
 		x.routineRoutes(r)
 		x.editorRoutes(r)
+		x.lessonRoutes(r)
 		x.scheduleRoutes(r)
 		x.sessionRoutes(r)
 		x.secretRoutes(r)

@@ -19,6 +19,7 @@ import (
 	"rote/httpapi"
 	"rote/httpapi/console"
 	"rote/routine"
+	"rote/routine/lesson"
 	"rote/routine/routinetest"
 	"rote/routine/service"
 )
@@ -36,6 +37,8 @@ type env struct {
 	store   *routinetest.Store
 	browser *routinetest.Browser
 	client  *http.Client
+
+	closeLessons func()
 }
 
 // envConfig is what a test may change of an env.
@@ -43,11 +46,13 @@ type envConfig struct {
 	http    httpapi.Config
 	service service.Config
 	console console.Config
+	// lessons, if not nil, are the settings of the server's lessons.
+	lessons *lesson.Config
 }
 
 func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 	t.Helper()
-	e := &env{t: t, store: routinetest.NewStore(), browser: &routinetest.Browser{}}
+	e := &env{t: t, store: routinetest.NewStore(), browser: &routinetest.Browser{}, closeLessons: func() {}}
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
 	c := envConfig{
 		http:    httpapi.Config{Log: log, Metrics: httpapi.NewMetrics()},
@@ -62,6 +67,11 @@ func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 	c.http.Admission = httpapi.NewAdmission(c.http)
 	c.console.Service, c.console.Admission = e.service, c.http.Admission
 	c.console.BasePath, c.console.Local = c.http.BasePath, c.http.Local
+	if c.lessons != nil {
+		c.lessons.Service, c.lessons.Log = e.service, log
+		lessons := lesson.New(*c.lessons)
+		c.console.Lessons, e.closeLessons = lessons, lessons.Close
+	}
 	c.http.Console = console.New(c.console)
 	e.Server = httptest.NewServer(httpapi.NewHandler(c.http))
 	jar, err := cookiejar.New(nil)
@@ -71,6 +81,7 @@ func newEnv(t testing.TB, edits ...func(*envConfig)) *env {
 	e.client = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	t.Cleanup(func() {
 		e.Close()
+		e.closeLessons()
 		e.service.Close(context.Background())
 		if n := e.browser.Opened() - e.browser.Closed(); n != 0 {
 			t.Errorf("%d pages were left open", n)

@@ -51,6 +51,8 @@ type runView struct {
 	OtherFiles []routine.FileInfo
 	// Editor is the address of the editor whose text was run without being saved; empty: none.
 	Editor string
+	// Mend reports whether the person can mend the routine of a run that has failed in a lesson.
+	Mend bool
 	// Curl is a command that starts the same run; empty: the definition was not saved.
 	Curl string
 	// LiveView reports whether the page offers the live view.
@@ -84,6 +86,7 @@ func executionPage(q *request) error {
 	if back := q.URL.Query().Get("back"); e.RoutineID == "" && q.localPath(back) == back {
 		v.Editor = back
 	}
+	v.Mend = e.RoutineID != "" && v.Fault != nil && v.Fault.Number > 0 && q.lessons != nil && q.service.MayTeach(q.principal) == nil
 	p := page{Title: "Run " + shortID(e.ID), Section: "executions", Data: v, Crumbs: []crumb{{"Executions", q.to("executions")}}}
 	if e.RoutineID != "" {
 		p.Crumbs = []crumb{{"Routines", q.to("routines")}, {routine.Truncate(e.RoutineName, 80), q.to("routines", e.RoutineID)}}

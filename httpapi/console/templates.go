@@ -39,6 +39,7 @@ func (x *console) templateFunctions() template.FuncMap {
 		"duration": duration,
 		"took":     took,
 		"size":     size,
+		"size64":   func(n int) string { return size(int64(n)) },
 		"utc":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") },
 		"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"unix":     func(seconds int64) time.Time { return time.Unix(seconds, 0) },
