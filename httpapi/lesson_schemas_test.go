@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"rote/routine"
+	"rote/routine/importer"
 	"rote/routine/lesson"
 	"rote/schemas"
 )
@@ -28,6 +29,8 @@ var lessonSchemas = map[string]reflect.Type{
 	"RequestList":      reflect.TypeFor[lesson.RequestList](),
 	"SavedLesson":      reflect.TypeFor[lesson.Saved](),
 	"RequestOperation": reflect.TypeFor[lesson.RequestOperation](),
+	"ImportRequest":    reflect.TypeFor[importer.Request](),
+	"ImportedRoutine":  reflect.TypeFor[importer.Imported](),
 }
 
 // The published schemas of lessons have the fields of the types, no less and no more.

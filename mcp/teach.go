@@ -95,6 +95,7 @@ func lessonTools() []builtin {
 			nextSteps: lessonNextSteps, handle: (*Server).endLesson,
 			description: "Close the page without saving. Idle lessons end after 10 minutes.",
 			schema:      `{"type":"object","properties":{` + lessonArgument + `},"required":["lesson"],"additionalProperties":false}`},
+		importTool(),
 	}
 }
 

@@ -40,8 +40,8 @@ var arrows = map[string][]string{
 	"routine/totp":   {},
 
 	"routine/browserstate": {"routine"},
-	"routine/service": {"routine", "routine/browserstate", "routine/cron", "routine/definition", "routine/engine", "routine/jobs",
-		"routine/pattern", "routine/selector", "routine/totp"},
+	"routine/service": {"routine", "routine/browserstate", "routine/cron", "routine/definition", "routine/engine", "routine/importer",
+		"routine/jobs", "routine/pattern", "routine/selector", "routine/totp"},
 
 	// The parts of a lesson that know no lesson.
 	"routine/lesson/jsonobject": {"routine"},
@@ -49,6 +49,15 @@ var arrows = map[string][]string{
 	"routine/lesson/candidate":  {"routine", "routine/lesson/jsonobject", "routine/lesson/textform", "routine/operation"},
 	"routine/lesson/judge":      {"routine", "routine/placeholder"},
 	"routine/lesson/parameters": {"routine", "routine/definition", "routine/javascript", "routine/pattern", "routine/placeholder"},
+
+	// Recordings of other tools, which become routines.
+	"routine/importer/jsontree": {"routine"},
+	"routine/importer/draft": {"routine", "routine/javascript", "routine/lesson/parameters", "routine/lesson/textform", "routine/operation",
+		"routine/placeholder", "routine/requests", "routine/selector"},
+	"routine/importer/recorder": {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/keyboard", "routine/lesson/textform"},
+	"routine/importer": {"routine", "routine/definition", "routine/importer/draft", "routine/importer/jsontree", "routine/importer/recorder",
+		"routine/lesson/parameters"},
+
 	"routine/lesson": {"routine", "routine/definition", "routine/engine", "routine/javascript", "routine/lesson/candidate",
 		"routine/lesson/jsonobject", "routine/lesson/judge", "routine/lesson/parameters", "routine/lesson/textform", "routine/operation",
 		"routine/placeholder", "routine/requests", "routine/selector", "routine/service"},
@@ -69,15 +78,18 @@ var arrows = map[string][]string{
 		"routine/keyboard", "routine/selector", "routine/spelling"},
 
 	// The front ends, which are independent of each other, and the program.
-	"httpapi": {"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "schemas"},
+	"httpapi": {"routine", "routine/browserstate", "routine/definition", "routine/importer", "routine/lesson", "routine/operation",
+		"routine/service", "schemas"},
 	"httpapi/console": {"httpapi", "routine", "routine/definition", "routine/lesson", "routine/lesson/candidate", "routine/operation",
 		"routine/service", "routine/tool"},
 	"mcp/wire": {"routine"},
-	"mcp": {"mcp/wire", "routine", "routine/definition", "routine/lesson", "routine/operation", "routine/service", "routine/tool",
+	"mcp": {"mcp/wire", "routine", "routine/definition", "routine/importer", "routine/lesson", "routine/operation", "routine/service",
+		"routine/tool",
 		"schemas"},
 	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "browser/window",
 		"cmd/rote/practice", "httpapi", "httpapi/console", "mcp", "mcp/wire",
-		"routine", "routine/browserstate", "routine/definition", "routine/lesson", "routine/operation", "routine/postgres", "routine/provider",
+		"routine", "routine/browserstate", "routine/definition", "routine/importer", "routine/importer/draft", "routine/lesson", "routine/operation",
+		"routine/postgres", "routine/provider",
 		"routine/rows", "routine/service", "routine/sqlite"},
 	"cmd/rote/practice":       {"routine/totp"},
 	"cmd/rote/practice/teach": {"cmd/rote/practice"},

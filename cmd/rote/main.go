@@ -80,7 +80,7 @@ func (s streams) graceContext(ctx context.Context, d time.Duration) (context.Con
 }
 
 // run executes one command line and returns its exit code: 0 for success, 1 for
-// failure, 2 for an invalid command line, 3 if a person has to decide.
+// failure, 2 for an invalid command line, 3 if a person has to decide or to complete something.
 func run(ctx context.Context, args []string, s streams) int {
 	command, g, err := parse(args, s)
 	if errors.Is(err, errHelp) {
@@ -97,7 +97,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	if !errors.Is(err, errReported) {
 		fmt.Fprintf(s.err, "rote: %v\n", withCause(err))
 	}
-	if errors.Is(err, errNotCertain) {
+	if errors.Is(err, errNotCertain) || errors.Is(err, errDropped) {
 		return 3
 	}
 	return 1

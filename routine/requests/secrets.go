@@ -68,6 +68,12 @@ func secretName(name string) bool {
 	return credentialName.MatchString(name) || hasWord(name, privateWords) || hasWord(name, ambiguousWords)
 }
 
+// IsSecret reports whether a value that a person has typed or written under a name is a secret.
+// Unlike a value of the page, any text under the name of a password is.
+func IsSecret(name, value string) bool {
+	return passwordName.MatchString(name) || secretValue(name, value)
+}
+
 // secretValue reports whether the value under a name must not become part of an operation.
 // An ambiguous name alone does not make an ordinary word secret.
 func secretValue(name, value string) bool {

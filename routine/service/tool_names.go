@@ -20,7 +20,7 @@ var reservedTools = map[string]bool{
 	"validate_routine": true, "create_routine": true, "update_routine": true, "archive_routine": true, "publish_routine": true,
 	"list_executions": true, "create_schedule": true, "list_schedules": true, "update_schedule": true, "delete_schedule": true,
 	"start_lesson": true, "take_snapshot": true, "list_network_requests": true, "try_operation": true, "undo_operations": true,
-	"save_lesson": true, "end_lesson": true,
+	"save_lesson": true, "end_lesson": true, "import_routine": true,
 }
 
 // toolName derives the name of a routine's tool from the name of the routine. It has letters

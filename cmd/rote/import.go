@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"rote/routine"
+	"rote/routine/importer"
+	"rote/routine/importer/draft"
+	"rote/routine/service"
+)
+
+type importCommand struct {
+	File   string `arg:"" help:"Recording: JSON of Chrome's Recorder; - is standard input." placeholder:"FILE"`
+	Kind   string `help:"Kind of the recording (found from its text)." placeholder:"KIND" env:"-"`
+	Name   string `help:"Name of the routine (the title of the recording)." placeholder:"NAME" env:"-"`
+	Save   bool   `help:"Store the routine: a new one, or the next version of the one with its name." env:"-"`
+	Output string `short:"o" help:"Write the routine to this file instead of standard output." placeholder:"FILE" env:"-"`
+}
+
+// errDropped makes the command exit with 3: a step of the recording is not in the routine.
+var errDropped = errors.New("not all steps are in the routine")
+
+// Run prints the routine that a recording becomes, and on standard error what became of its steps.
+func (c *importCommand) Run(ctx context.Context, g *globals, s streams) error {
+	text, err := readFile(c.File, s.in)
+	if err != nil {
+		return err
+	}
+	r, err := importer.Import(importer.Request{Source: string(text), Kind: c.Kind, Name: c.Name})
+	if err != nil {
+		printProblems(streams{out: s.err}, c.File, "error", routine.AsError(err).Problems)
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	c.report(r, s)
+	if err := c.write(ctx, g, s, r); err != nil {
+		return err
+	}
+	switch {
+	case !r.Valid:
+		return fmt.Errorf("%s: the routine is not valid as it is", c.File)
+	case r.Report.Dropped > 0:
+		return errDropped
+	}
+	return nil
+}
+
+// report prints a line for each step that is not carried as it was, in a format that editors can
+// link to, and for each literal that could become a parameter.
+func (c *importCommand) report(r *importer.Imported, s streams) {
+	for _, item := range r.Report.Items {
+		if item.What != draft.Carried {
+			fmt.Fprintf(s.err, "%s:%d:%d: %s: %s: %s [%s]\n", c.File, item.Source.Line, max(item.Source.Column, 1), item.What, item.Source.Text, item.Message, item.Code)
+		}
+	}
+	for _, p := range r.Errors {
+		fmt.Fprintf(s.err, "error: %s [%s]\n", p, p.Code)
+	}
+	for _, p := range r.Warnings {
+		fmt.Fprintf(s.err, "warning: %s [%s]\n", p, p.Code)
+	}
+	for _, p := range r.Parameters {
+		fmt.Fprintf(s.err, "could be the parameter %s: %s in %s\n", p.Name, routine.Quote(routine.Truncate(p.From, 60)), strings.Join(p.In, ", "))
+	}
+	fmt.Fprintf(s.err, "%s: %s, %s\n", c.File, r.Kind, r.Report.Summary())
+}
+
+// write stores the routine, or prints it.
+func (c *importCommand) write(ctx context.Context, g *globals, s streams, r *importer.Imported) (err error) {
+	var text bytes.Buffer
+	if err := json.Indent(&text, r.Routine, "", "  "); err != nil {
+		return err
+	}
+	text.WriteByte('\n')
+	if c.Output != "" {
+		err = os.WriteFile(c.Output, text.Bytes(), 0o644)
+	} else if !c.Save {
+		_, err = s.out.Write(text.Bytes())
+	}
+	if err != nil || !c.Save || !r.Valid {
+		return err
+	}
+	a, err := openAppWithoutBrowser(ctx, g, s, mayCreate)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	var name struct{ Name string }
+	if err := json.Unmarshal(r.Routine, &name); err != nil {
+		return err
+	}
+	stored, _, _, err := a.service.PutRoutine(ctx, g.localPrincipal(), name.Name, r.Routine, service.PutCondition{})
+	if err == nil {
+		fmt.Fprintf(s.out, "%s (%s, version %d, %s)\n", stored.Name, stored.ID, stored.Version, publication(stored))
+	}
+	return err
+}

@@ -1,0 +1,226 @@
+// Package draft collects the operations of a routine that is made from a recording, and the
+// account of every step of the recording: carried, changed or dropped.
+package draft
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rote/routine"
+	"rote/routine/lesson/parameters"
+	"rote/routine/lesson/textform"
+	"rote/routine/operation"
+)
+
+// What became of a step.
+const (
+	Carried = "carried"
+	Changed = "changed"
+	Dropped = "dropped"
+)
+
+// Source is the place of a step in the recording. Text names the step; it has no values.
+type Source struct {
+	Line   int    `json:"line"`
+	Column int    `json:"column,omitempty"`
+	Step   int    `json:"step"` // from 1
+	Text   string `json:"text"`
+}
+
+// Item is the account of one step.
+type Item struct {
+	Source Source `json:"source"`
+	What   string `json:"what"`
+	Code   string `json:"code,omitempty"`
+	// Operations are the indexes of the operations that the step became, from 0.
+	Operations []int  `json:"operations"`
+	Message    string `json:"message,omitempty"`
+}
+
+// MaxSteps is how many steps a recording may have.
+const MaxSteps = 500
+
+// maxOperations bounds the operations of a draft: a loop of a recording is written out.
+const maxOperations = 2000
+
+// Draft is a routine in the making. The zero value is an empty one.
+type Draft struct {
+	Title      string
+	Operations []Operation
+	Parameters []routine.Parameter
+	Items      []Item
+
+	secrets map[string]string // the values of secrets, and the names of their parameters
+	bridges int
+}
+
+// Step begins the account of the next step of the recording. Until another one is said, it is
+// carried.
+func (d *Draft) Step(line, column int, text string) {
+	text = routine.Truncate(routine.OneLine(routine.PlainText(text)), 120)
+	d.Items = append(d.Items, Item{Source: Source{line, column, len(d.Items) + 1, text}, What: Carried, Operations: []int{}})
+}
+
+// Item returns the account of the present step.
+func (d *Draft) Item() *Item { return &d.Items[len(d.Items)-1] }
+
+// Add adds an operation that the present step becomes, and returns its index.
+func (d *Draft) Add(o Operation) int {
+	if len(d.Operations) >= maxOperations {
+		d.Drop("too_many", "the routine would have more than %d operations", maxOperations)
+		return len(d.Operations) - 1
+	}
+	d.Operations = append(d.Operations, o)
+	i := len(d.Operations) - 1
+	d.Item().Operations = append(d.Item().Operations, i)
+	return i
+}
+
+// Change says that the present step does not do exactly what it did in the recording, and why.
+func (d *Draft) Change(code, format string, args ...any) {
+	if d.Item().What != Dropped {
+		d.account(Changed, code, fmt.Sprintf(format, args...))
+	}
+}
+
+// Drop says that the present step is not in the routine, or that a part of it is not, and why.
+func (d *Draft) Drop(code, format string, args ...any) {
+	if d.Item().What != Dropped {
+		d.Item().Code, d.Item().Message = "", ""
+	}
+	d.account(Dropped, code, fmt.Sprintf(format, args...))
+}
+
+func (d *Draft) account(what, code, message string) {
+	item := d.Item()
+	item.What = what
+	message = routine.OneLine(routine.PlainText(message))
+	if item.Code == "" {
+		item.Code, item.Message = code, message
+		return
+	}
+	if !strings.Contains(item.Message, message) {
+		item.Message += "; " + message
+	}
+}
+
+// Last returns the last operation; nil if there is none.
+func (d *Draft) Last() *Operation {
+	if len(d.Operations) == 0 {
+		return nil
+	}
+	return &d.Operations[len(d.Operations)-1]
+}
+
+// Act adds an operation on the element that a locator finds: one with a selector, or the two of
+// a text form.
+func (d *Draft) Act(l Locator, o Operation) {
+	o.Field = fieldOf(l, o.Field)
+	if l.CSS != "" {
+		o.Selector, o.Alternatives = l.CSS, l.Alternatives
+		if l.ByPlace {
+			o.Target = l.Target
+			d.Change("by_place", "the selector %s holds only by the place of the element", routine.Quote(routine.Truncate(l.CSS, 80)))
+		}
+		d.Add(o)
+		return
+	}
+	if l.Target == nil {
+		d.Drop("no_selector", "the step names no element that rote can find")
+		return
+	}
+	d.bridges++
+	form, err := textform.Operations(*l.Target, o.json(), fmt.Sprintf("b%d", d.bridges))
+	if err != nil {
+		d.Drop("no_selector", "%s", routine.AsError(err).Message)
+		return
+	}
+	d.Add(Operation{Raw: form[0]})
+	o.Raw, o.Selector = form[1], operation.MarkSelector
+	d.Add(o)
+}
+
+// fieldOf returns the field into which an operation types, as far as the recording tells it.
+func fieldOf(l Locator, given *routine.Field) *routine.Field {
+	if given != nil && given.Label != "" || l.Label == "" {
+		return given
+	}
+	f := routine.Field{}
+	if given != nil {
+		f = *given
+	}
+	f.Label = l.Label
+	return &f
+}
+
+// Parameter returns the placeholder of a new parameter. value is what it has in the recording;
+// the values of secrets are not kept. The same secret has one parameter.
+func (d *Draft) Parameter(label, value string, secret bool) string {
+	if secret && value != "" && d.secrets[value] != "" {
+		return "{{" + d.secrets[value] + "}}"
+	}
+	taken := func(name string) bool {
+		return slices.ContainsFunc(d.Parameters, func(p routine.Parameter) bool { return p.Name == name })
+	}
+	p := parameters.Declare(parameters.Name(label, taken), value, &routine.Field{Label: label}, secret)
+	if value == "" {
+		p.Observed = nil
+	}
+	if secret {
+		d.secret(value, p.Name)
+	} else if value != "" {
+		p.Default = routine.RawJSON(value)
+	}
+	d.Parameters = append(d.Parameters, p)
+	return "{{" + p.Name + "}}"
+}
+
+// secret remembers the value of a secret, so that it stands nowhere.
+func (d *Draft) secret(value, name string) {
+	if value == "" {
+		return
+	}
+	if d.secrets == nil {
+		d.secrets = map[string]string{}
+	}
+	d.secrets[value] = name
+}
+
+// Proposals are the literals of the operations that could become parameters.
+func (d *Draft) Proposals() []parameters.Proposal {
+	steps := make([]parameters.Step, len(d.Operations))
+	for i := range d.Operations {
+		steps[i] = parameters.Step{Raw: d.Operations[i].JSON(), Field: d.Operations[i].Field}
+	}
+	return parameters.Propose(steps, d.Parameters, nil)
+}
+
+// Definition returns the text of the routine.
+func (d *Draft) Definition(name, description string) json.RawMessage {
+	list := make([]json.RawMessage, len(d.Operations))
+	for i := range d.Operations {
+		list[i] = d.Operations[i].JSON()
+	}
+	ps := d.Parameters
+	if ps == nil {
+		ps = []routine.Parameter{}
+	}
+	return routine.RawJSON(struct {
+		Name        string              `json:"name"`
+		Description string              `json:"description"`
+		Parameters  []routine.Parameter `json:"parameters"`
+		Operations  []json.RawMessage   `json:"operations"`
+	}{name, description, ps, list})
+}
+
+// Files returns the name of a new parameter for files.
+func (d *Draft) Files(label string) string {
+	placeholder := d.Parameter(cmp.Or(label, "file"), "", false)
+	p := &d.Parameters[len(d.Parameters)-1]
+	*p = routine.Parameter{Name: p.Name, Type: routine.TypeFiles, Required: true, Description: "The files to hand in."}
+	d.Change("upload", "the recording does not have the files: a call gives them")
+	return strings.Trim(placeholder, "{}")
+}

@@ -1,0 +1,142 @@
+// Package importer makes routines of recordings that other tools have made. It executes nothing of
+// them and accounts for each of their steps: carried, changed or dropped.
+package importer
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"rote/routine"
+	"rote/routine/definition"
+	"rote/routine/importer/draft"
+	"rote/routine/importer/jsontree"
+	"rote/routine/importer/recorder"
+	"rote/routine/lesson/parameters"
+)
+
+// MaxSource is the size of the largest recording, in bytes.
+const MaxSource = 2 << 20
+
+// Request is a recording to import.
+type Request struct {
+	// Source is the text of the recording.
+	Source string `json:"source"`
+	// Kind is one of [Kinds]; empty: it is found from the text.
+	Kind string `json:"kind"`
+	// Test selects one of several tests of the recording, by its name.
+	Test string `json:"test"`
+	// Name is the name of the routine; empty: the title of the recording.
+	Name string `json:"name"`
+}
+
+// Imported is the routine that a recording became.
+type Imported struct {
+	Kind    string          `json:"kind"`
+	Title   string          `json:"title"`
+	Routine json.RawMessage `json:"routine"`
+	// Valid reports whether the routine can be saved. If not, Errors says why.
+	Valid    bool              `json:"valid"`
+	Errors   []routine.Problem `json:"errors"`
+	Warnings []routine.Problem `json:"warnings"`
+	// Parameters are literals of the routine that could become parameters.
+	Parameters []parameters.Proposal `json:"parameters"`
+	Report     Report                `json:"report"`
+}
+
+// Report is the account of all steps.
+type Report struct {
+	Steps   int          `json:"steps"`
+	Carried int          `json:"carried"`
+	Changed int          `json:"changed"`
+	Dropped int          `json:"dropped"`
+	Items   []draft.Item `json:"items"`
+}
+
+// Import makes a routine of a recording. An error is a [routine.Error] with CodeInvalid or
+// CodeTooLarge, and with the place of what cannot be read.
+func Import(q Request) (*Imported, error) {
+	if len(q.Source) > MaxSource {
+		return nil, routine.Errorf(routine.CodeTooLarge, "the recording has %d bytes, the limit is %d", len(q.Source), MaxSource)
+	}
+	kind, d, err := read(q)
+	if err != nil {
+		return nil, err
+	}
+	d.Finish()
+	title := routine.Truncate(routine.OneLine(routine.PlainText(d.Title)), 180)
+	name := cmp.Or(strings.TrimSpace(q.Name), title, "imported "+kind)
+	r := &Imported{Kind: kind, Title: title, Errors: []routine.Problem{}, Warnings: []routine.Problem{}, Parameters: d.Proposals(), Report: report(d)}
+	r.Routine = d.Definition(name, describe(kind, title, d))
+	_, warnings, err := definition.Parse(r.Routine)
+	r.Valid = err == nil
+	r.Warnings = append(r.Warnings, withoutPlaces(warnings)...)
+	if err != nil {
+		r.Errors = append(r.Errors, withoutPlaces(routine.AsError(err).Problems)...)
+	}
+	return r, nil
+}
+
+// read makes the draft of a recording.
+func read(q Request) (string, *draft.Draft, error) {
+	root, err := jsontree.Parse(q.Source)
+	if err != nil {
+		return "", nil, err
+	}
+	if kind := q.Kind; kind != "" && kind != recorder.Kind {
+		return "", nil, routine.Errorf(routine.CodeInvalid, "%s is no kind of recording: it is one of %s", routine.Quote(routine.Truncate(kind, 40)),
+			strings.Join(Kinds, ", "))
+	}
+	d, err := recorder.Read(root)
+	return recorder.Kind, d, err
+}
+
+// Kinds are the kinds of recordings.
+var Kinds = []string{recorder.Kind}
+
+// titles name the tools that make the recordings.
+var titles = map[string]string{recorder.Kind: "a recording of Chrome's Recorder"}
+
+// describe is the description of the routine.
+func describe(kind, title string, d *draft.Draft) string {
+	text := "Imported from " + titles[kind]
+	if title != "" {
+		text += ": " + title
+	}
+	if site := d.Site(); site != "" {
+		text += ", on " + site
+	}
+	return text + "."
+}
+
+// withoutPlaces removes lines and columns: the text of the routine is not the caller's.
+func withoutPlaces(problems []routine.Problem) []routine.Problem {
+	for i := range problems {
+		problems[i].Line, problems[i].Column = 0, 0
+	}
+	return problems
+}
+
+func report(d *draft.Draft) Report {
+	r := Report{Steps: len(d.Items), Items: d.Items}
+	if r.Items == nil {
+		r.Items = []draft.Item{}
+	}
+	for _, item := range d.Items {
+		switch item.What {
+		case draft.Carried:
+			r.Carried++
+		case draft.Changed:
+			r.Changed++
+		default:
+			r.Dropped++
+		}
+	}
+	return r
+}
+
+// Summary is the account in one line.
+func (r Report) Summary() string {
+	return fmt.Sprintf("%d steps: %d carried, %d changed, %d dropped", r.Steps, r.Carried, r.Changed, r.Dropped)
+}

@@ -1,0 +1,245 @@
+// Package recorder reads recordings of the Recorder of Chrome's DevTools.
+package recorder
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rote/routine"
+	"rote/routine/importer/draft"
+	"rote/routine/importer/jsontree"
+)
+
+// Kind is the name of this kind of recordings.
+const Kind = "recorder"
+
+// Matches reports whether a JSON text is a recording of this kind.
+func Matches(root *jsontree.Value) bool { return root.Get("steps").Kind == jsontree.Array }
+
+// Read makes a draft of a recording.
+func Read(root *jsontree.Value) (*draft.Draft, error) {
+	if !Matches(root) {
+		return nil, routine.Errorf(routine.CodeInvalid, "line 1: a recording of Chrome's Recorder is an object with the list steps")
+	}
+	r := &reader{d: &draft.Draft{Title: root.Get("title").String()}, steps: root.Get("steps").Items, pressed: map[string]pressedKey{}}
+	if len(r.steps) > draft.MaxSteps {
+		return nil, routine.Errorf(routine.CodeInvalid, "line %d: the recording has %d steps, the limit is %d",
+			r.steps[draft.MaxSteps].Line, len(r.steps), draft.MaxSteps)
+	}
+	for r.at = range r.steps {
+		r.step(r.steps[r.at])
+	}
+	r.hoverLost()
+	return r.d, nil
+}
+
+// reader turns the steps of one recording into operations.
+type reader struct {
+	d     *draft.Draft
+	steps []*jsontree.Value
+	at    int // the index of the present step
+	// pressed are the keys that are down, by their names.
+	pressed map[string]pressedKey
+	// hovers are the places over which the mouse went since the last click, and hoverItems the
+	// indexes of their accounts.
+	hovers     []string
+	hoverItems []int
+	url        string // of the last popup that steps were in
+}
+
+// handlers are the types of steps and what they become.
+var handlers = map[string]func(*reader, *jsontree.Value){
+	"navigate": (*reader).navigate, "click": (*reader).click, "doubleClick": (*reader).click, "change": (*reader).change,
+	"keyDown": (*reader).keyDown, "keyUp": (*reader).keyUp, "scroll": (*reader).scroll, "hover": (*reader).hover,
+	"setViewport": (*reader).viewport, "waitForElement": (*reader).waitForElement, "waitForExpression": (*reader).waitForExpression,
+	"emulateNetworkConditions": func(r *reader, _ *jsontree.Value) {
+		r.d.Drop("network_conditions", "the network of a run is not slowed down")
+	},
+	"customStep": func(r *reader, s *jsontree.Value) {
+		r.d.Drop("custom_step", "%s is a step of another program", routine.Quote(draft.Shown(s.Get("name").String())))
+	},
+	"close": func(*reader, *jsontree.Value) {},
+}
+
+func (r *reader) step(s *jsontree.Value) {
+	kind := s.Get("type").String()
+	r.d.Step(s.Line, s.Column, kind+" "+describe(s))
+	handle := handlers[kind]
+	if handle == nil {
+		r.d.Drop("unknown_step", "%s is no type of step", routine.Quote(draft.Shown(kind)))
+		return
+	}
+	r.popup(s)
+	handle(r, s)
+	r.assertedEvents(s, kind)
+	if s.Has("frame") && len(s.Get("frame").Items) > 0 && locate(s).Weak() {
+		r.d.Change("frame", "the selector could match in an earlier frame: rote searches all frames for it")
+	}
+}
+
+// describe names what a step acts on, without values.
+func describe(s *jsontree.Value) string {
+	switch {
+	case s.Has("selectors"):
+		for _, parts := range chains(s) {
+			return strings.Join(parts, " ")
+		}
+	case s.Has("url"):
+		url, _, _ := strings.Cut(s.Get("url").String(), "?")
+		return routine.ShownURL(url)
+	case s.Has("name"):
+		return s.Get("name").String()
+	case len([]rune(s.Get("key").String())) > 1:
+		return s.Get("key").String()
+	}
+	return ""
+}
+
+// popup opens the page of a popup in which a step is: its steps go on there.
+func (r *reader) popup(s *jsontree.Value) {
+	target := s.Get("target").String()
+	if target == "" || target == "main" || target == r.url {
+		return
+	}
+	r.url = target
+	r.d.Navigate(target)
+	r.d.Change("popup", "the step was in a window that the page had opened: the routine opens its URL itself")
+}
+
+func (r *reader) navigate(s *jsontree.Value) { r.d.Navigate(s.Get("url").String()) }
+
+// buttons are the mouse buttons by their names in recordings.
+var buttons = map[string]string{"secondary": "right", "auxiliary": "middle"}
+
+func (r *reader) click(s *jsontree.Value) {
+	o := draft.Operation{Type: "click", Button: buttons[s.Get("button").String()], Hover: r.hovers}
+	if s.Get("type").String() == "doubleClick" {
+		o.Clicks = 2
+	}
+	r.act(s, o)
+	if len(r.hoverItems) > 0 && r.d.Item().What != draft.Dropped {
+		last := len(r.d.Operations) - 1
+		for _, i := range r.hoverItems {
+			r.d.Items[i].Operations = []int{last}
+		}
+		r.hovers, r.hoverItems = nil, nil
+	}
+	if selector := strings.ToLower(locate(s).CSS); strings.Contains(selector, "canvas") || strings.Contains(selector, "map") {
+		r.d.Change("offset", "rote clicks the middle of the element, not a point in it")
+	}
+}
+
+// act adds an operation on the element of a step.
+func (r *reader) act(s *jsontree.Value, o draft.Operation) {
+	if o.WaitFor(s.Get("timeout").Float()) {
+		r.d.Change("timeout", "the wait is shortened to the longest that there is")
+	}
+	r.d.Act(locate(s), o)
+}
+
+func (r *reader) change(s *jsontree.Value) {
+	l, value := locate(s), s.Get("value").String()
+	selectors := strings.ToLower(s.Get("selectors").JSON())
+	choice := strings.Contains(selectors, "checkbox") || strings.Contains(selectors, "radio")
+	switch {
+	case strings.Contains(value, `fakepath`) || strings.Contains(selectors, "type=file") || strings.Contains(selectors, `type=\"file`):
+		empty := ""
+		r.act(s, draft.Operation{Type: "input_text", Text: &empty, Files: r.d.Files(l.Label)})
+	case s.Get("value").IsTrue(), s.Get("value").IsFalse(), choice && (value == "on" || value == "true" || value == "off" || value == "false"):
+		if previous := r.previous(); previous != nil && previous.Get("type").String() == "click" && locate(previous).Same(l) {
+			return // the click has changed it
+		}
+		r.act(s, draft.Operation{Type: "click"})
+	case colour.MatchString(value) || strings.Contains(selectors, "range"):
+		text := *r.d.Text(l, value)
+		r.d.Do(l, fmt.Sprintf(`e.value=%s;for(const k of["input","change"])e.dispatchEvent(new Event(k,{bubbles:true}));return;`, draft.Literal(text)), "")
+		r.d.Change("set_by_script", "a script sets the value and tells the page")
+	default:
+		r.act(s, draft.Operation{Type: "input_text", Text: r.d.Text(l, value), Clear: true})
+	}
+}
+
+// previous is the step before the present one; nil for the first.
+func (r *reader) previous() *jsontree.Value {
+	if r.at == 0 {
+		return nil
+	}
+	return r.steps[r.at-1]
+}
+
+func (r *reader) scroll(s *jsontree.Value) {
+	x, y := int(clamp(s.Get("x").Float())), int(clamp(s.Get("y").Float()))
+	o := draft.Operation{Type: "scroll"}
+	if s.Has("selectors") {
+		o.DeltaX, o.DeltaY = &x, &y
+		if x == 0 {
+			o.DeltaX = nil
+		}
+		r.act(s, o)
+		return
+	}
+	o.X, o.Y = &x, &y
+	r.d.Add(o)
+}
+
+// clamp keeps a length in pixels in the range of lengths that pages have.
+func clamp(pixels float64) float64 { return min(max(pixels, -1e6), 1e6) }
+
+// hover keeps the element for the next click, which the mouse passes over it before.
+func (r *reader) hover(s *jsontree.Value) {
+	l := locate(s)
+	if l.CSS == "" || len(r.hovers) == 10 || !r.clickFollows() {
+		r.d.Drop("hover", "rote moves the mouse over an element only before a click: if a menu opens by it, click the URL of its item")
+		return
+	}
+	r.hovers, r.hoverItems = append(r.hovers, l.CSS), append(r.hoverItems, len(r.d.Items)-1)
+	r.d.Change("hover", "the next click moves the mouse over the element first (x-hover)")
+}
+
+// clickFollows reports whether the next step that acts is a click.
+func (r *reader) clickFollows() bool {
+	for _, s := range r.steps[r.at+1:] {
+		if kind := s.Get("type").String(); kind != "hover" && kind != "waitForElement" {
+			return kind == "click" || kind == "doubleClick"
+		}
+	}
+	return false
+}
+
+// hoverLost drops the hovers for which there was no click in the end.
+func (r *reader) hoverLost() {
+	for _, i := range r.hoverItems {
+		item := &r.d.Items[i]
+		item.What, item.Code, item.Message = draft.Dropped, "hover", "no click follows that could be done"
+	}
+}
+
+// leastWidth is the width of the window from which on pages look as in the window of a run.
+const leastWidth = 1000
+
+func (r *reader) viewport(s *jsontree.Value) {
+	if width := s.Get("width").Float(); width < leastWidth {
+		r.d.Change("viewport", "the recording had a window of %d pixels, the run has a wide one: the page may look different", int(clamp(width)))
+	}
+}
+
+// assertedEvents adds a wait for the page that a click has led to.
+func (r *reader) assertedEvents(s *jsontree.Value, kind string) {
+	events := s.Get("assertedEvents").Items
+	if kind == "navigate" || r.d.Item().What == draft.Dropped {
+		return
+	}
+	at := slices.IndexFunc(events, func(e *jsontree.Value) bool { return e.Get("type").String() == "navigation" && e.Has("url") })
+	if at < 0 {
+		return
+	}
+	regex, ok := draft.URLRegex(events[at].Get("url").String())
+	if ok {
+		r.d.Add(draft.Operation{Type: "wait_for_url", URLRegex: regex})
+		return
+	}
+	if title := events[at].Get("title").String(); title != "" {
+		r.d.Change("title_event", "the title of the next page is not checked")
+	}
+}
