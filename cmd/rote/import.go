@@ -16,8 +16,9 @@ import (
 )
 
 type importCommand struct {
-	File   string `arg:"" help:"Recording: JSON of Chrome's Recorder; - is standard input." placeholder:"FILE"`
+	File   string `arg:"" help:"Recording: JSON of Chrome's Recorder, .side of Selenium IDE; - is standard input." placeholder:"FILE"`
 	Kind   string `help:"Kind of the recording (found from its text)." placeholder:"KIND" env:"-"`
+	Test   string `help:"Name of the test of a .side with several." placeholder:"NAME" env:"-"`
 	Name   string `help:"Name of the routine (the title of the recording)." placeholder:"NAME" env:"-"`
 	Save   bool   `help:"Store the routine: a new one, or the next version of the one with its name." env:"-"`
 	Output string `short:"o" help:"Write the routine to this file instead of standard output." placeholder:"FILE" env:"-"`
@@ -32,7 +33,7 @@ func (c *importCommand) Run(ctx context.Context, g *globals, s streams) error {
 	if err != nil {
 		return err
 	}
-	r, err := importer.Import(importer.Request{Source: string(text), Kind: c.Kind, Name: c.Name})
+	r, err := importer.Import(importer.Request{Source: string(text), Kind: c.Kind, Test: c.Test, Name: c.Name})
 	if err != nil {
 		printProblems(streams{out: s.err}, c.File, "error", routine.AsError(err).Problems)
 		return fmt.Errorf("%s: %w", c.File, err)

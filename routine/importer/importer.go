@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rote/routine"
@@ -13,6 +14,7 @@ import (
 	"rote/routine/importer/draft"
 	"rote/routine/importer/jsontree"
 	"rote/routine/importer/recorder"
+	"rote/routine/importer/side"
 	"rote/routine/lesson/parameters"
 )
 
@@ -80,23 +82,27 @@ func Import(q Request) (*Imported, error) {
 
 // read makes the draft of a recording.
 func read(q Request) (string, *draft.Draft, error) {
+	if q.Kind != "" && !slices.Contains(Kinds, q.Kind) {
+		return "", nil, routine.Errorf(routine.CodeInvalid, "%s is no kind of recording: it is one of %s",
+			routine.Quote(routine.Truncate(q.Kind, 40)), strings.Join(Kinds, ", "))
+	}
 	root, err := jsontree.Parse(q.Source)
 	if err != nil {
 		return "", nil, err
 	}
-	if kind := q.Kind; kind != "" && kind != recorder.Kind {
-		return "", nil, routine.Errorf(routine.CodeInvalid, "%s is no kind of recording: it is one of %s", routine.Quote(routine.Truncate(kind, 40)),
-			strings.Join(Kinds, ", "))
+	if q.Kind == side.Kind || q.Kind == "" && side.Matches(root) {
+		d, err := side.Read(root, q.Test)
+		return side.Kind, d, err
 	}
 	d, err := recorder.Read(root)
 	return recorder.Kind, d, err
 }
 
 // Kinds are the kinds of recordings.
-var Kinds = []string{recorder.Kind}
+var Kinds = []string{recorder.Kind, side.Kind}
 
 // titles name the tools that make the recordings.
-var titles = map[string]string{recorder.Kind: "a recording of Chrome's Recorder"}
+var titles = map[string]string{recorder.Kind: "a recording of Chrome's Recorder", side.Kind: "a test of Selenium IDE"}
 
 // describe is the description of the routine.
 func describe(kind, title string, d *draft.Draft) string {

@@ -46,7 +46,7 @@ func recordings(t testing.TB) map[string]string {
 func TestRecordings(t *testing.T) {
 	for file, source := range recordings(t) {
 		t.Run(file, func(t *testing.T) {
-			r, err := Import(Request{Source: source})
+			r, err := Import(Request{Source: source, Test: strings.TrimSuffix(filepath.Base(file), ".side")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,6 +132,29 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// A project with several tests needs the name of one.
+func TestWhichTest(t *testing.T) {
+	source := recordings(t)["testdata/side/Shop.side"]
+	for test, want := range map[string]string{"": `name one of the tests: "Shop", "Part"`, "Other": `there is no test "Other": there are "Shop", "Part"`} {
+		if _, err := Import(Request{Source: source, Test: test}); routine.CodeOf(err) != routine.CodeInvalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", test, err)
+		}
+	}
+}
+
+// Ordinary recordings, which have nothing that rote lacks, are carried.
+func TestOrdinaryRecordings(t *testing.T) {
+	for file, least := range map[string]float64{"testdata/recorder/ordinary.json": 0.95, "testdata/side/Search.side": 0.85} {
+		r, err := Import(Request{Source: recordings(t)[file]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := r.Report; float64(p.Carried+p.Changed) < least*float64(p.Steps) || !r.Valid {
+			t.Errorf("%s: %s", file, p.Summary())
+		}
+	}
+}
+
 // FuzzImport: any text gives an import whose account is complete, or an error with a place; soon.
 func FuzzImport(f *testing.F) {
 	for _, source := range recordings(f) {
@@ -142,7 +165,7 @@ func FuzzImport(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source string) {
 		var r *Imported
 		var err error
-		if took := stopwatch.Time(func() { r, err = Import(Request{Source: source}) }); took > time.Second {
+		if took := stopwatch.Time(func() { r, err = Import(Request{Source: source, Test: "Shop"}) }); took > time.Second {
 			t.Errorf("took %v", took)
 		}
 		if err == nil {

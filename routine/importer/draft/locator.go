@@ -69,7 +69,7 @@ func Choose(css []string, targets []textform.Target) Locator {
 		l.Alternatives = valid[1:min(len(valid), maxAlternatives+1)]
 	}
 	l.ByPlace = cost(l.CSS) >= byPlace && l.Target != nil
-	if l.ByPlace && l.Target.Role != "" && strings.Count(l.CSS, ":nth") > 0 && len(compounds(l.CSS)) >= 4 {
+	if l.ByPlace && l.Target.Role != "" && (token.FindString(l.CSS) == "" || strings.Contains(l.CSS, ":nth") && len(compounds(l.CSS)) >= 4) {
 		l.Alternatives, l.CSS, l.ByPlace = nil, "", false
 	}
 	l.Label = cmp.Or(l.Label, labelOf(l.CSS))

@@ -33,6 +33,7 @@ type Operation struct {
 
 	Files        string           `json:"x-files,omitempty"`
 	Hover        []string         `json:"x-hover,omitempty"`
+	Popup        string           `json:"x-popup,omitempty"`
 	Target       *textform.Target `json:"x-target,omitempty"`
 	Alternatives []string         `json:"x-alternatives,omitempty"`
 

@@ -72,6 +72,8 @@ func (d *Draft) URL(raw string) (string, bool) {
 	raw = strings.TrimSpace(raw)
 	at := origin.FindString(raw)
 	switch {
+	case strings.HasPrefix(raw, "{{sessionStorage:"):
+		return raw, true
 	case blankPage.MatchString(raw):
 		return "", false // where a run begins
 	case at == "" && (raw == "" || strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, ".") || !strings.Contains(raw, ":")):

@@ -168,6 +168,9 @@ func (p *parser) peek() byte {
 }
 
 func (p *parser) next() {
+	if p.at >= len(p.text) {
+		return
+	}
 	if p.peek() == '\n' {
 		p.line++
 		p.lineStart = p.at + 1

@@ -14,12 +14,9 @@ import (
 // Kind is the name of this kind of recordings.
 const Kind = "recorder"
 
-// Matches reports whether a JSON text is a recording of this kind.
-func Matches(root *jsontree.Value) bool { return root.Get("steps").Kind == jsontree.Array }
-
 // Read makes a draft of a recording.
 func Read(root *jsontree.Value) (*draft.Draft, error) {
-	if !Matches(root) {
+	if root.Get("steps").Kind != jsontree.Array {
 		return nil, routine.Errorf(routine.CodeInvalid, "line 1: a recording of Chrome's Recorder is an object with the list steps")
 	}
 	r := &reader{d: &draft.Draft{Title: root.Get("title").String()}, steps: root.Get("steps").Items, pressed: map[string]pressedKey{}}
