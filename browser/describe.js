@@ -3,7 +3,7 @@
 // selectors.js.
 (() => {
   'use strict';
-  const { all, around, first, every, up, target } = rote.inner;
+  const { all, around, documentIn, first, every, up, target } = rote.inner;
   const { roots, findRoots, actionable, read, is, editable, role, label, visible, plain, hide, holds, secretField, setSecrets,
     choicesOf, noteChoices, sameChoices } = elements;
   const { selectorOf, alternativesOf, gradeOfSelector } = selectors;
@@ -211,5 +211,23 @@
     return withTarget(o.target).length;
   }
 
-  return { describe, countTarget, prepare, withTarget, retarget };
+  // at is the element at a point of the viewport, in fractions of its size: a selector, and
+  // whether a text can be typed into it. It looks into open shadow roots and frames of the same
+  // origin; outside reports whether the point is in another frame.
+  function at(o) {
+    prepare(o);
+    let x = o.x * innerWidth, y = o.y * innerHeight, root = document, e = null;
+    for (let found; (found = root.elementFromPoint(x, y)) && found !== e;) {
+      e = found;
+      const inner = documentIn(e), box = inner && e.getBoundingClientRect();
+      if (box) [x, y] = [x - box.left - e.clientLeft, y - box.top - e.clientTop];
+      root = inner || e.shadowRoot || root;
+    }
+    if (!e) return { selector: '' };
+    if (is(e, 'iframe,frame')) return { selector: '', outside: true };
+    const acted = retarget(e, 'click'), control = is(acted, 'label') && acted.control ? acted.control : acted;
+    return { selector: selectorOf(control)?.selector ?? '', typed: editable(control) };
+  }
+
+  return { describe, countTarget, at, prepare, withTarget, retarget };
 })()

@@ -17,6 +17,10 @@ type Teachable interface {
 	// does not wait for one: if none matches, ElementDescription.Matches is 0.
 	// CodeElementNotFound if the selector is no CSS; CodeTimeout as for Look.
 	Describe(ctx context.Context, selector string, use ElementUse, secrets []string) (ElementDescription, error)
+	// ElementAt describes the element that is seen at a point, as Describe does: the field or
+	// the button there rather than its text. x and y are fractions of the visible part of the
+	// page, from its left top. CodeElementNotFound if there is none; CodeTimeout as for Look.
+	ElementAt(ctx context.Context, x, y float64, secrets []string) (ElementDescription, error)
 	// FindElements returns the elements that could be the one that an operation meant, at
 	// most 20: first those that an alternative matches alone, then the one that the target
 	// names alone, then those that resemble the lost selector. CodeTimeout as for Look.

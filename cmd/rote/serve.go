@@ -109,8 +109,9 @@ func (c *serveCommand) check(g *globals) error {
 func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics, l net.Listener, examples []console.Example) (http.Handler, *wire.HTTP, error) {
 	config := httpapi.Config{Service: a.service, Log: a.log, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath, Metrics: metrics}
 	c.httpFlags.apply(&config)
+	var lessons console.Lessons
 	if a.lessons != nil && !c.ReadOnly {
-		config.Lessons = a.lessons
+		config.Lessons, lessons = a.lessons, a.lessons
 	}
 	if c.Auth == "off" {
 		config.Local = new(g.localPrincipal())
@@ -122,7 +123,7 @@ func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics, l n
 	config.Admission = httpapi.NewAdmission(config)
 	if c.Console == "on" {
 		config.Console = console.New(console.Config{Service: a.service, Admission: config.Admission, Log: a.log, Local: config.Local,
-			BasePath: c.BasePath, MaxBody: int64(g.MaxBody), About: c.about(g, l), Examples: examples, Lessons: config.Lessons})
+			BasePath: c.BasePath, MaxBody: int64(g.MaxBody), About: c.about(g, l), Examples: examples, Lessons: lessons})
 	}
 	tools := server.NewHTTP(config.Admission, c.BasePath)
 	rest, measured := httpapi.NewHandler(config), map[string]http.Handler{}

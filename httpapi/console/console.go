@@ -32,7 +32,7 @@ type Config struct {
 	// Local, if set, is the principal of every caller, and there is no sign-in.
 	Local *routine.Principal
 	// Lessons are those that REST and MCP use too; nil: there are none.
-	Lessons httpapi.Lessons
+	Lessons Lessons
 	// BasePath is the prefix of all paths of the service, as in /rote. The console is at
 	// /console below it.
 	BasePath string
@@ -55,7 +55,7 @@ type console struct {
 	maxBody     int64
 	examples    []Example
 	about       func() []Fact
-	lessons     httpapi.Lessons
+	lessons     Lessons
 	assets      *assets
 	pages       map[string]*template.Template
 	crossOrigin *http.CrossOriginProtection

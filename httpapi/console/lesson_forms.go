@@ -16,6 +16,8 @@ type operationForm struct {
 	Do string
 	// Selector is that of the element, and Grade estimates how long it lasts.
 	Selector, Grade string
+	// Alternatives are other selectors of the element.
+	Alternatives []string
 	// Text is typed, pressed, opened or waited for. Name, if not empty, is that of a parameter
 	// of which Text is the value.
 	Text, Name string

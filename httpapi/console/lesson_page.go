@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"rote/routine"
 	"rote/routine/lesson"
@@ -33,6 +35,7 @@ type lessonView struct {
 	Seen            *lesson.Snapshot
 	SeenProblem     string
 	Picture         template.URL
+	PictureHeight   int
 	PictureProblem  string
 	Requests        *lesson.RequestList
 	RequestsProblem string
@@ -40,6 +43,10 @@ type lessonView struct {
 
 // maxShownLines is how many elements of the page are listed.
 const maxShownLines = 80
+
+// PictureWidth is the width in which the picture is shown, so that the place of a click is known
+// without a script.
+func (v *lessonView) PictureWidth() int { return 600 }
 
 // Elements are the lines of the page that have a selector.
 func (v *lessonView) Elements() []routine.SeenLine {
@@ -71,7 +78,9 @@ func lessonPage(q *request) error {
 	if v.Form.Selector != "" && v.Form.Do == "" {
 		v.Form.Do = operationFor(query.Get("kind"))
 	}
-	if number := atoi(query.Get("request")); number > 0 {
+	if query.Has("at.x") {
+		err = q.proposeElement(v, query)
+	} else if number := atoi(query.Get("request")); number > 0 {
 		err = q.proposeRequest(v, number)
 	} else if selector := query.Get("extract"); selector != "" {
 		err = q.proposeExtraction(v, selector)
@@ -81,6 +90,25 @@ func lessonPage(q *request) error {
 		status, v.Error = q.refusedLesson(err), routine.AsError(err).Headline()
 	}
 	return q.showLesson(status, v)
+}
+
+// proposeElement puts an operation on the element at a point of the picture into the form. The
+// point is where a person has clicked, in pixels of the picture as it is shown.
+func (q *request) proposeElement(v *lessonView, query url.Values) error {
+	x, y, height := atoi(query.Get("at.x")), atoi(query.Get("at.y")), atoi(query.Get("height"))
+	if x <= 0 && y <= 0 || height <= 0 {
+		return routine.Errorf(routine.CodeInvalid, "click on the picture with a mouse, or choose an element of the list")
+	}
+	d, err := q.lessons.ElementAt(q.Context(), q.principal, v.ID, float64(x)/float64(v.PictureWidth()), float64(y)/float64(height))
+	if err != nil {
+		return err
+	}
+	v.Form = operationForm{Do: "click", Selector: d.Selector, Grade: d.Grade, Alternatives: d.Alternatives}
+	if f := d.Field; f != nil && f.Type != "radio" && f.Type != "checkbox" {
+		v.Form.Do = "input_text"
+	}
+	v.Notices = append(v.Notices, "There is the "+strings.TrimSpace(d.Target.Role+" "+d.Target.Name)+". An operation on it is in the form, and not done yet.")
+	return nil
 }
 
 // proposeRequest puts the operations of a request of the page into the form.
@@ -144,6 +172,7 @@ func (q *request) lookAt(v *lessonView) {
 	if shot, err := q.lessons.Screenshot(q.Context(), q.principal, v.ID); err != nil {
 		v.PictureProblem = routine.AsError(err).Message
 	} else if kind := mediaTypeOf(shot.ContentType); slices.Contains(imageTypes, kind) {
+		v.PictureHeight = v.PictureWidth() * shot.Height / max(shot.Width, 1)
 		v.Picture = template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(shot.Data)) //nolint:gosec // the type is one of imageTypes
 	}
 	if v.Requests, err = q.lessons.Requests(q.Context(), q.principal, v.ID, lesson.RequestsQuery{}); err != nil {

@@ -1,13 +1,22 @@
 package console
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
 
+	"rote/httpapi"
 	"rote/routine"
 	"rote/routine/lesson"
 )
+
+// Lessons are those of the REST front end, and what a person who sees the picture of their page
+// needs besides. The package rote/routine/lesson has the implementation and describes the methods.
+type Lessons interface {
+	httpapi.Lessons
+	ElementAt(ctx context.Context, p routine.Principal, id string, x, y float64) (*routine.ElementDescription, error)
+}
 
 // lessonRoutes adds the pages on which people make and mend routines on a live page.
 func (x *console) lessonRoutes(r chi.Router) {

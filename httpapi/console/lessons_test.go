@@ -35,6 +35,13 @@ func shopPage() routinetest.Page {
 			}
 			return routine.Match{Matches: 1}, nil
 		},
+		ElementAt: func(_ context.Context, x, y float64) (routine.ElementDescription, error) {
+			if x != 0.5 || y != 0.25 {
+				return routine.ElementDescription{}, routine.Errorf(routine.CodeElementNotFound, "there is no element")
+			}
+			return routine.ElementDescription{Matches: 1, Selector: "#q", Grade: "A", Alternatives: []string{"input"},
+				Target: routine.Target{Role: "textbox", Name: "Search"}, Field: &routine.Field{Type: "text"}}, nil
+		},
 		Nearest: func(context.Context, routine.Inspection) ([]routine.Element, error) {
 			return []routine.Element{{Selector: "#go", Role: "button", Text: "Go"}}, nil
 		},
@@ -76,6 +83,18 @@ func TestLessonFromStartToSave(t *testing.T) {
 
 	chosen := e.get(path+"?kind=textbox&selector=%23q&grade=A", http.StatusOK)
 	golden(t, "lesson_element.txt", lessonShape(e, chosen))
+	size := regexp.MustCompile(`name="height" value="(\d+)">\s*<input type="image" name="at" src="data:image/jpeg;base64,anBn" width="(\d+)" height="(\d+)"`).
+		FindStringSubmatch(chosen.body)
+	if size == nil || size[1] != size[3] || size[2] != "600" || size[3] != "337" {
+		t.Fatalf("the picture has the size %v", size)
+	}
+	golden(t, "lesson_picked.txt", lessonShape(e, e.get(path+"?height=336&at.x=300&at.y=84", http.StatusOK)))
+	e.get(path+"?height=337&at.x=1&at.y=1", http.StatusUnprocessableEntity)
+	for _, keyboard := range []string{"?height=337&at.x=0&at.y=0", "?at.x=7&at.y=9"} {
+		if got := e.get(path+keyboard, http.StatusBadRequest).body; !strings.Contains(got, "choose an element of the list") {
+			t.Error(got)
+		}
+	}
 	typed := e.post(path+"/try", http.StatusOK, "do", "input_text", "selector", "#q", "text", "lamp", "name", "query", "at", "0")
 	golden(t, "lesson_tried.txt", lessonShape(e, typed))
 	failed := e.post(path+"/try", http.StatusUnprocessableEntity, "do", "click", "selector", "#gone", "at", "0")

@@ -88,6 +88,22 @@ func (s *Lessons) Screenshot(ctx context.Context, p routine.Principal, id string
 	return shot, l.checkPage(ctx, err)
 }
 
+// ElementAt describes the element at a point of the picture of a lesson of p, for an operation
+// on it. x and y are fractions of the picture. CodeElementNotFound if there is none; the codes of
+// Snapshot.
+func (s *Lessons) ElementAt(ctx context.Context, p routine.Principal, id string, x, y float64) (*routine.ElementDescription, error) {
+	ctx, l, release, err := s.acquireWithPage(ctx, p, id, "an element")
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	d, err := l.page.ElementAt(ctx, x, y, l.session.Secrets())
+	if err != nil {
+		return nil, l.checkPage(ctx, err)
+	}
+	return &d, nil
+}
+
 // checkPage returns an error of the page. If the page no longer works, the lesson loses it.
 func (l *lesson) checkPage(ctx context.Context, err error) error {
 	if err == nil {

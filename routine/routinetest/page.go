@@ -58,8 +58,10 @@ type Page struct {
 	// What the methods of [routine.Teachable] answer. Look nil: the URL and no lines.
 	// Describe nil: one element matched. FindElements, Nearest, Requests and PageValues
 	// nil: nothing. Capture nil: an empty picture. WaitQuiet nil: the page is quiet.
-	Look         func(context.Context, routine.Look) (routine.Seen, error)
-	Describe     func(ctx context.Context, selector string, use routine.ElementUse) (routine.ElementDescription, error)
+	Look     func(context.Context, routine.Look) (routine.Seen, error)
+	Describe func(ctx context.Context, selector string, use routine.ElementUse) (routine.ElementDescription, error)
+	// ElementAt nil: there is no element.
+	ElementAt    func(ctx context.Context, x, y float64) (routine.ElementDescription, error)
 	FindElements func(context.Context, routine.ElementQuery) ([]routine.FoundElement, error)
 	Nearest      func(context.Context, routine.Inspection) ([]routine.Element, error)
 	Capture      func(ctx context.Context, secrets []string) (*routine.Screenshot, error)

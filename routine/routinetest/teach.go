@@ -26,6 +26,13 @@ func (p *page) Describe(ctx context.Context, selector string, use routine.Elemen
 	return p.answers.Describe(ctx, selector, use)
 }
 
+func (p *page) ElementAt(ctx context.Context, x, y float64, _ []string) (routine.ElementDescription, error) {
+	if p.answers.ElementAt == nil {
+		return routine.ElementDescription{}, routine.Errorf(routine.CodeElementNotFound, "there is nothing")
+	}
+	return p.answers.ElementAt(ctx, x, y)
+}
+
 func (p *page) FindElements(ctx context.Context, q routine.ElementQuery) ([]routine.FoundElement, error) {
 	if p.answers.FindElements == nil {
 		return nil, nil
