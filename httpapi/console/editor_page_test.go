@@ -155,9 +155,17 @@ func startTestBrowser(t *testing.T) *cdp.Client {
 	return p.Client()
 }
 
-// openTab opens a page in a new tab. The test fails if the page breaks its content policy,
-// throws, or writes an error to the console.
+// openTab opens a page with an editor in a new tab; see newTab.
 func openTab(t *testing.T, client *cdp.Client, url string) *tab {
+	t.Helper()
+	p := newTab(t, client)
+	p.visit(url)
+	return p
+}
+
+// newTab opens a new tab. The test fails if one of its pages breaks its content policy, throws,
+// or writes an error to the console.
+func newTab(t *testing.T, client *cdp.Client) *tab {
 	t.Helper()
 	p := &tab{t: t, client: client}
 	var target proto.TargetCreateTargetResult
@@ -179,7 +187,6 @@ func openTab(t *testing.T, client *cdp.Client, url string) *tab {
 			t.Error("the page complains: ", fault)
 		}
 	})
-	p.visit(url)
 	return p
 }
 

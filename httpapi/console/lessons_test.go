@@ -48,9 +48,9 @@ func shopPage() routinetest.Page {
 	}
 }
 
-func newLessonEnv(t *testing.T) *env {
+func newLessonEnv(t *testing.T, edits ...func(*envConfig)) *env {
 	t.Helper()
-	e := newEnv(t, func(c *envConfig) { c.lessons = &lesson.Config{} })
+	e := newEnv(t, append(edits, func(c *envConfig) { c.lessons = &lesson.Config{} })...)
 	e.browser.Page = shopPage()
 	return e
 }

@@ -73,9 +73,9 @@ const theme = EditorView.theme({
     fontFamily: "system-ui, sans-serif", fontSize: "11px",
   },
   ".cm-insertedLine, &.cm-merge-b .cm-changedLine": {backgroundColor: "light-dark(#e6f4ea, #16301f)"},
-  "&.cm-merge-b .cm-changedText": {background: "light-dark(#b7e1c3, #2a5a3b)"},
+  "&.cm-merge-b .cm-changedText": {background: "light-dark(#c8ead2, #2a5a3b)"},
   ".cm-deletedChunk": {backgroundColor: "light-dark(#fdeceb, #3a1d1b)"},
-  "& .cm-deletedChunk .cm-deletedText": {background: "light-dark(#f8c9c5, #6b2d29)"},
+  "& .cm-deletedChunk .cm-deletedText": {background: "light-dark(#fbdbd8, #6b2d29)"},
   ".cm-collapsedLines": {color: "var(--e-muted) !important", background: "var(--e-raise) !important"},
 })
 
