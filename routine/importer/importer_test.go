@@ -3,6 +3,7 @@ package importer
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,6 +153,24 @@ func TestOrdinaryRecordings(t *testing.T) {
 		if p := r.Report; float64(p.Carried+p.Changed) < least*float64(p.Steps) || !r.Valid {
 			t.Errorf("%s: %s", file, p.Summary())
 		}
+	}
+}
+
+// A recording of the most steps takes less than a second.
+func TestLargestRecording(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"steps": [`)
+	for i := range draft.MaxSteps {
+		fmt.Fprintf(&b, `{"type": "change", "value": "value number %d", "selectors": [["#field%d"]]},`, i, i)
+	}
+	b.WriteString("]}")
+	var r *Imported
+	var err error
+	if took := stopwatch.Time(func() { r, err = Import(Request{Source: b.String()}) }); took > time.Second {
+		t.Errorf("took %v", took)
+	}
+	if err != nil || !r.Valid || r.Report.Carried != draft.MaxSteps {
+		t.Errorf("%v: %+v", err, r)
 	}
 }
 

@@ -189,10 +189,14 @@ func (d *Draft) secret(value, name string) {
 	d.secrets[value] = name
 }
 
-// Proposals are the literals of the operations that could become parameters.
+// maxProposing is how many operations are searched for literals: each literal is looked for in all
+// of them.
+const maxProposing = 200
+
+// Proposals are the literals of the first operations that could become parameters.
 func (d *Draft) Proposals() []parameters.Proposal {
-	steps := make([]parameters.Step, len(d.Operations))
-	for i := range d.Operations {
+	steps := make([]parameters.Step, min(len(d.Operations), maxProposing))
+	for i := range steps {
 		steps[i] = parameters.Step{Raw: d.Operations[i].JSON(), Field: d.Operations[i].Field}
 	}
 	return parameters.Propose(steps, d.Parameters, nil)
