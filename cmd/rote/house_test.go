@@ -55,8 +55,9 @@ var arrows = map[string][]string{
 	"routine/importer/draft": {"routine", "routine/javascript", "routine/lesson/parameters", "routine/lesson/textform", "routine/operation",
 		"routine/placeholder", "routine/requests", "routine/selector"},
 	"routine/importer/recorder": {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/keyboard", "routine/lesson/textform"},
+	"routine/importer/curl":     {"routine", "routine/importer/draft", "routine/importer/jsontree"},
 	"routine/importer/side":     {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/keyboard", "routine/lesson/textform"},
-	"routine/importer": {"routine", "routine/definition", "routine/importer/draft", "routine/importer/jsontree", "routine/importer/recorder",
+	"routine/importer": {"routine", "routine/definition", "routine/importer/curl", "routine/importer/draft", "routine/importer/jsontree", "routine/importer/recorder",
 		"routine/importer/side", "routine/lesson/parameters"},
 
 	"routine/lesson": {"routine", "routine/definition", "routine/engine", "routine/javascript", "routine/lesson/candidate",

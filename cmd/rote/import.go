@@ -16,7 +16,7 @@ import (
 )
 
 type importCommand struct {
-	File   string `arg:"" help:"Recording: JSON of Chrome's Recorder, .side of Selenium IDE; - is standard input." placeholder:"FILE"`
+	File   string `arg:"" help:"Recording: JSON of Chrome's Recorder, .side of Selenium IDE, cURL commands; - is standard input." placeholder:"FILE"`
 	Kind   string `help:"Kind of the recording (found from its text)." placeholder:"KIND" env:"-"`
 	Test   string `help:"Name of the test of a .side with several." placeholder:"NAME" env:"-"`
 	Name   string `help:"Name of the routine (the title of the recording)." placeholder:"NAME" env:"-"`

@@ -11,6 +11,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/definition"
+	"rote/routine/importer/curl"
 	"rote/routine/importer/draft"
 	"rote/routine/importer/jsontree"
 	"rote/routine/importer/recorder"
@@ -86,6 +87,10 @@ func read(q Request) (string, *draft.Draft, error) {
 		return "", nil, routine.Errorf(routine.CodeInvalid, "%s is no kind of recording: it is one of %s",
 			routine.Quote(routine.Truncate(q.Kind, 40)), strings.Join(Kinds, ", "))
 	}
+	if q.Kind == curl.Kind || q.Kind == "" && curl.Matches(q.Source) {
+		d, err := curl.Read(q.Source)
+		return curl.Kind, d, err
+	}
 	root, err := jsontree.Parse(q.Source)
 	if err != nil {
 		return "", nil, err
@@ -99,10 +104,11 @@ func read(q Request) (string, *draft.Draft, error) {
 }
 
 // Kinds are the kinds of recordings.
-var Kinds = []string{recorder.Kind, side.Kind}
+var Kinds = []string{recorder.Kind, side.Kind, curl.Kind}
 
 // titles name the tools that make the recordings.
-var titles = map[string]string{recorder.Kind: "a recording of Chrome's Recorder", side.Kind: "a test of Selenium IDE"}
+var titles = map[string]string{recorder.Kind: "a recording of Chrome's Recorder", side.Kind: "a test of Selenium IDE",
+	curl.Kind: "commands of cURL"}
 
 // describe is the description of the routine.
 func describe(kind, title string, d *draft.Draft) string {

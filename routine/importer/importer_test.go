@@ -145,7 +145,8 @@ func TestWhichTest(t *testing.T) {
 
 // Ordinary recordings, which have nothing that rote lacks, are carried.
 func TestOrdinaryRecordings(t *testing.T) {
-	for file, least := range map[string]float64{"testdata/recorder/ordinary.json": 0.95, "testdata/side/Search.side": 0.85} {
+	for file, least := range map[string]float64{"testdata/recorder/ordinary.json": 0.95, "testdata/side/Search.side": 0.85, "testdata/curl/api.txt": 0.95,
+		"testdata/curl/query.txt": 0.95} {
 		r, err := Import(Request{Source: recordings(t)[file]})
 		if err != nil {
 			t.Fatal(err)

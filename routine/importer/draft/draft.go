@@ -53,8 +53,9 @@ type Draft struct {
 	Parameters []routine.Parameter
 	Items      []Item
 
-	secrets map[string]string // the values of secrets, and the names of their parameters
-	bridges int
+	secrets   map[string]string // the values of secrets, and the names of their parameters
+	variables map[string]string // the placeholders of variables
+	bridges   int
 }
 
 // Step begins the account of the next step of the recording. Until another one is said, it is
@@ -228,3 +229,18 @@ func (d *Draft) Files(label string) string {
 	d.Change("upload", "the recording does not have the files: a call gives them")
 	return strings.Trim(placeholder, "{}")
 }
+
+// Variable returns the placeholder of a variable of a script, whose value is not in the recording.
+// The same variable has one parameter.
+func (d *Draft) Variable(name string, secret bool) string {
+	if d.variables[name] == "" {
+		if d.variables == nil {
+			d.variables = map[string]string{}
+		}
+		d.variables[name] = d.Parameter(name, "", secret)
+	}
+	return d.variables[name]
+}
+
+// Hide keeps a part of a secret, whose parameter has a placeholder, out of all that is shown.
+func (d *Draft) Hide(part, placeholder string) { d.secret(part, strings.Trim(placeholder, "{}")) }

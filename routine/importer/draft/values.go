@@ -79,7 +79,8 @@ func (d *Draft) URL(raw string) (string, bool) {
 	case at == "" && (raw == "" || strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, ".") || !strings.Contains(raw, ":")):
 		raw = d.site("") + "/" + strings.TrimLeft(strings.TrimPrefix(raw, "."), "/")
 	case at == "":
-		d.Drop("url", "%s opens no page of a site", routine.Quote(Shown(raw)))
+		shown, _, _ := strings.Cut(routine.WithoutUser(raw), "?")
+		d.Drop("url", "%s opens no page of a site", routine.Quote(Shown(shown)))
 		return "", false
 	default:
 		rest := raw[len(at):]

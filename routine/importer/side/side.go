@@ -89,7 +89,8 @@ func (c command) comment() bool { return c.name == "" || strings.HasPrefix(c.nam
 func (r *reader) step(c command) {
 	text := c.name
 	if !valueTargets[c.name] {
-		text += " " + c.target
+		shown, _, _ := strings.Cut(routine.WithoutUser(c.target), "?")
+		text += " " + shown
 	}
 	r.d.Step(c.at.Line, c.at.Column, text)
 }
