@@ -46,7 +46,7 @@ const maxShownLines = 80
 
 // PictureWidth is the width in which the picture is shown, so that the place of a click is known
 // without a script.
-func (v *lessonView) PictureWidth() int { return 600 }
+func (v *lessonView) PictureWidth() int { return 560 }
 
 // Elements are the lines of the page that have a selector.
 func (v *lessonView) Elements() []routine.SeenLine {

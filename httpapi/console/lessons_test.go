@@ -85,12 +85,12 @@ func TestLessonFromStartToSave(t *testing.T) {
 	golden(t, "lesson_element.txt", lessonShape(e, chosen))
 	size := regexp.MustCompile(`name="height" value="(\d+)">\s*<input type="image" name="at" src="data:image/jpeg;base64,anBn" width="(\d+)" height="(\d+)"`).
 		FindStringSubmatch(chosen.body)
-	if size == nil || size[1] != size[3] || size[2] != "600" || size[3] != "337" {
+	if size == nil || size[1] != size[3] || size[2] != "560" || size[3] != "315" {
 		t.Fatalf("the picture has the size %v", size)
 	}
-	golden(t, "lesson_picked.txt", lessonShape(e, e.get(path+"?height=336&at.x=300&at.y=84", http.StatusOK)))
-	e.get(path+"?height=337&at.x=1&at.y=1", http.StatusUnprocessableEntity)
-	for _, keyboard := range []string{"?height=337&at.x=0&at.y=0", "?at.x=7&at.y=9"} {
+	golden(t, "lesson_picked.txt", lessonShape(e, e.get(path+"?height=316&at.x=280&at.y=79", http.StatusOK)))
+	e.get(path+"?height=315&at.x=1&at.y=1", http.StatusUnprocessableEntity)
+	for _, keyboard := range []string{"?height=315&at.x=0&at.y=0", "?at.x=7&at.y=9"} {
 		if got := e.get(path+keyboard, http.StatusBadRequest).body; !strings.Contains(got, "choose an element of the list") {
 			t.Error(got)
 		}
