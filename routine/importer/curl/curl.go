@@ -22,7 +22,14 @@ func Matches(text string) bool { return begins.MatchString(text) }
 // Read makes a draft of the commands in a text: a request each.
 func Read(text string) (*draft.Draft, error) {
 	r := &reader{d: &draft.Draft{}}
-	for _, c := range lex(text) {
+	commands := lex(text)
+	words := 0
+	for _, c := range commands {
+		if words += len(c.words); words > maxWords {
+			return nil, routine.Errorf(routine.CodeInvalid, "line %d: the commands have more than %d arguments", c.words[0].line, maxWords)
+		}
+	}
+	for _, c := range commands {
 		if len(c.words) > 0 && c.words[0].text == "$" {
 			c.words = c.words[1:]
 		}

@@ -35,17 +35,22 @@ type lexer struct {
 	commands     []command
 	word         *word
 	chars        []byte // of the text of word
+	words        int
 }
 
 // blanks are what documentation writes in the place of a value: {{token}}, <your-key>, YOUR_KEY.
 var blanks = regexp.MustCompile(`\{\{\s*([A-Za-z_]\w*)\s*\}\}|<((?i:your|my|insert|api|access|token|key|user|id)[\w -]{0,40})>|\b(YOUR_[A-Z0-9_]+)\b`)
+
+// maxWords is how many arguments all commands of a text may have. What is after them is not read:
+// a command with as many is refused.
+const maxWords = 10_000
 
 func lex(text string) []command {
 	text = strings.TrimPrefix(strings.ReplaceAll(strings.ReplaceAll(text, mark, ""), "\r\n", "\n"), "\ufeff")
 	text = blanks.ReplaceAllString(text, mark+"$1$2$3"+mark)
 	l := &lexer{text: text, line: 1, column: 1}
 	l.commands = []command{{}}
-	for l.at < len(l.text) {
+	for l.at < len(l.text) && l.words <= maxWords {
 		l.step()
 	}
 	l.endWord()
@@ -83,6 +88,7 @@ func (l *lexer) begin() {
 func (l *lexer) endWord() {
 	if l.word != nil {
 		c := &l.commands[len(l.commands)-1]
+		l.words++
 		l.word.text, l.chars = string(l.chars), l.chars[:0]
 		c.words = append(c.words, *l.word)
 		l.word = nil

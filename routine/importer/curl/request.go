@@ -72,9 +72,12 @@ func (q *request) options(words []word) {
 	}
 }
 
+// maxShort is how many short options may stand together.
+const maxShort = 100
+
 // short reads short options, which may stand together: the value of one can follow it at once.
 func (q *request) short(text string, value func() word) {
-	for i := range len(text) {
+	for i := range min(len(text), maxShort) {
 		name, known := letters[text[i]]
 		if !known {
 			if strings.IndexByte(flags, text[i]) < 0 {

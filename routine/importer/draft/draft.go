@@ -43,6 +43,12 @@ type Item struct {
 // MaxSteps is how many steps a recording may have.
 const MaxSteps = 500
 
+// maxMessage is the length in bytes from which on nothing more is added to the account of a step.
+const maxMessage = 1000
+
+// maxParameters is how many parameters a draft has at most.
+const maxParameters = 300
+
 // maxOperations bounds the operations of a draft: a loop of a recording is written out.
 const maxOperations = 2000
 
@@ -103,7 +109,7 @@ func (d *Draft) account(what, code, message string) {
 		item.Code, item.Message = code, message
 		return
 	}
-	if !strings.Contains(item.Message, message) {
+	if len(item.Message) < maxMessage && !strings.Contains(item.Message, message) {
 		item.Message += "; " + message
 	}
 }
@@ -162,6 +168,10 @@ func fieldOf(l Locator, given *routine.Field) *routine.Field {
 func (d *Draft) Parameter(label, value string, secret bool) string {
 	if secret && value != "" && d.secrets[value] != "" {
 		return "{{" + d.secrets[value] + "}}"
+	}
+	if len(d.Parameters) >= maxParameters {
+		d.Drop("too_many", "the routine would have more than %d parameters", maxParameters)
+		return ""
 	}
 	taken := func(name string) bool {
 		return slices.ContainsFunc(d.Parameters, func(p routine.Parameter) bool { return p.Name == name })
@@ -224,6 +234,9 @@ func (d *Draft) Definition(name, description string) json.RawMessage {
 // Files returns the name of a new parameter for files.
 func (d *Draft) Files(label string) string {
 	placeholder := d.Parameter(cmp.Or(label, "file"), "", false)
+	if placeholder == "" {
+		return ""
+	}
 	p := &d.Parameters[len(d.Parameters)-1]
 	*p = routine.Parameter{Name: p.Name, Type: routine.TypeFiles, Required: true, Description: "The files to hand in."}
 	d.Change("upload", "the recording does not have the files: a call gives them")

@@ -41,6 +41,12 @@ func (l Locator) Same(other Locator) bool {
 // maxAlternatives is how many other selectors an operation keeps.
 const maxAlternatives = 3
 
+// How many selectors of an element are compared, and how many bytes each may have.
+const (
+	maxSelectors = 50
+	maxSelector  = 2000
+)
+
 // Choose returns the locator of an element for which a recording has several ways: CSS selectors
 // and what a person sees, in the order of the recording.
 func Choose(css []string, targets []textform.Target) Locator {
@@ -55,7 +61,7 @@ func Choose(css []string, targets []textform.Target) Locator {
 	var valid []string
 	for _, s := range css {
 		s = strings.TrimSpace(s)
-		if s != "" && !strings.Contains(s, "{{") && selector.Check(s) == nil && !slices.Contains(valid, s) {
+		if len(valid) < maxSelectors && s != "" && len(s) <= maxSelector && !strings.Contains(s, "{{") && selector.Check(s) == nil && !slices.Contains(valid, s) {
 			valid = append(valid, s)
 		}
 	}
