@@ -92,8 +92,15 @@ func read(q Request) (string, *draft.Draft, error) {
 		return curl.Kind, d, err
 	}
 	root, err := jsontree.Parse(q.Source)
+	if err != nil && q.Kind == "" && !strings.Contains(q.Source, `"steps"`) && !strings.Contains(q.Source, `"commands"`) {
+		return "", nil, errUnknownKind
+	}
 	if err != nil {
 		return "", nil, err
+	}
+	if q.Kind == "" && root.Get("log").Get("entries").Kind == jsontree.Array {
+		return "", nil, routine.Errorf(routine.CodeInvalid, "line 1: a HAR file has the requests of a page and not what a person did: copy one of them as cURL "+
+			"in the DevTools, and import that")
 	}
 	if q.Kind == side.Kind || q.Kind == "" && side.Matches(root) {
 		d, err := side.Read(root, q.Test)
@@ -102,6 +109,10 @@ func read(q Request) (string, *draft.Draft, error) {
 	d, err := recorder.Read(root)
 	return recorder.Kind, d, err
 }
+
+// errUnknownKind is the error for a text that is of no kind.
+var errUnknownKind = routine.Errorf(routine.CodeInvalid, "line 1: this is no recording that can be imported: give the JSON of Chrome's Recorder, "+
+	"a .side file of Selenium IDE, or commands of cURL")
 
 // Kinds are the kinds of recordings.
 var Kinds = []string{recorder.Kind, side.Kind, curl.Kind}

@@ -112,13 +112,15 @@ func checkAccount(t *testing.T, r *Imported) {
 // What cannot be read is refused with the place.
 func TestUnreadable(t *testing.T) {
 	for source, want := range map[string]string{
-		"":                                     "line 1, column 1: the JSON ends too early",
-		"{\"steps\": [\n {\"type\": \"click\"": "line 2, column 18: a comma",
-		`{"steps": [tru]}`:                     "line 1, column 12: this is no JSON value",
-		`{"steps": "x"}`:                       "is an object with the list steps",
-		`{"steps": []} x`:                      "line 1, column 15: there is text after",
-		`{"steps": ["a` + "\n" + `"]}`:         "line 2, column 1: a string has no end",
-		strings.Repeat("[", 200):               "nested more than",
+		"":                                      "this is no recording that can be imported",
+		"await page.goto('https://x.test/');":   "this is no recording that can be imported",
+		`{"log": {"entries": []}}`:              "copy one of them as cURL",
+		"{\"steps\": [\n {\"type\": \"click\"":  "line 2, column 18: a comma",
+		`{"steps": [tru]}`:                      "line 1, column 12: this is no JSON value",
+		`{"steps": "x"}`:                        "is an object with the list steps",
+		`{"steps": []} x`:                       "line 1, column 15: there is text after",
+		`{"steps": ["a` + "\n" + `"]}`:          "line 2, column 1: a string has no end",
+		`{"steps": ` + strings.Repeat("[", 200): "nested more than",
 		`{"steps": [` + strings.Repeat("{},\n", 501) + `]}`: "line 501: the recording has 501 steps, the limit is 500",
 	} {
 		if _, err := Import(Request{Source: source}); routine.CodeOf(err) != routine.CodeInvalid || !strings.Contains(err.Error(), want) {
