@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -147,6 +148,7 @@ func (v *editorView) useSelector(r *routine.Routine, number int, selector string
 	if err != nil {
 		return []string{fmt.Sprintf("Operation %d has no selector, so nothing was changed.", number)}, false
 	}
+	r.Operations = slices.Clone(r.Operations) // the service may share them with runs
 	r.Operations[number-1] = routine.NewOperation(old.Type(), raw)
 	v.At += "/selector"
 	return []string{fmt.Sprintf("The selector of operation %d is now %s. This is not saved yet.", number, routine.PlainText(routine.JSONText(selector)))}, true
