@@ -195,6 +195,7 @@ func TestPoolSlots(t *testing.T) {
 	if used := slotsInUse(p); used[0] != 0 {
 		t.Error(used)
 	}
+	p.slotBound = testTime
 	late := take(ctx) // has the slot
 	waits := take(ctx)
 	p.Close()

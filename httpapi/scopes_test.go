@@ -37,6 +37,7 @@ GET               /routines/                             200             200dopt
 POST              /routines/                             401             403             201             403             403
 POST:bad          /routines/                             401             403             400o            403             403
 POST              /routines/validate_routine_json        200dopt         200dopt         200dopt         200dopt         200dopt
+POST              /routines/import                       401             403             403             403             403
 GET               /routines/$routine                     403             200dopt         403             403             403
 PATCH             /routines/$routine                     401             403             200             403             403
 PATCH:draft       /routines/$routine                     401             403             200             403             403
@@ -115,6 +116,7 @@ GET               /docs                                  200             200    
 var rightsBodies = map[string]string{
 	"routines":              markedRoutine,
 	"validate_routine_json": markedRoutine,
+	"import":                `{"source": "curl https://shop.example/"}`,
 	"named":                 strings.Replace(markedRoutine, "marktag", "another", 1),
 	"new":                   strings.Replace(markedRoutine, `"marked"`, `"marked2"`, 1),
 	"bad":                   strings.Replace(markedRoutine, `"scope": "element"`, `"markoperation": 1`, 1),

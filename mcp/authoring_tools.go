@@ -25,6 +25,7 @@ func authoringTools() []builtin {
 		{name: "create_routine", title: "Save a new routine", scope: routine.ScopeRoutinesWrite, handle: (*Server).createRoutine,
 			description: "Check a routine definition and save it. It becomes a tool; the answer gives its name.",
 			schema:      `{"type":"object","properties":{` + routineArgument + `},"required":["routine"],"additionalProperties":false}`},
+		importTool(),
 		{name: "list_executions", title: "List executions", scope: routine.ScopeExecutionsRead, readOnly: true, handle: (*Server).listExecutions,
 			description: "The runs of routines, newest first, without their data.",
 			schema: `{"type":"object","properties":{"routine_id":{"type":"string","description":"Tool name, or Routine_… id; left out: all"},` +

@@ -10,7 +10,7 @@ import (
 
 // A recording becomes a routine, with an account of its steps and without its secrets.
 func TestImportRoutine(t *testing.T) {
-	c := connect(t, newTestServer(t).with(t, Config{Lessons: newFakeLessons()}).Server)
+	c := connect(t, newTestServer(t).with(t, Config{Authoring: true}).Server)
 	recording := `{"steps": [{"type": "navigate", "url": "https://shop.example/"},
 		{"type": "change", "value": "hunter2", "selectors": [["#password"]]}, {"type": "customStep", "name": "x"}]}`
 	result, text := callTool(t, c, "import_routine", json.RawMessage(routine.JSONText(map[string]string{"source": recording})))

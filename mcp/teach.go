@@ -95,7 +95,6 @@ func lessonTools() []builtin {
 			nextSteps: lessonNextSteps, handle: (*Server).endLesson,
 			description: "Close the page without saving. Idle lessons end after 10 minutes.",
 			schema:      `{"type":"object","properties":{` + lessonArgument + `},"required":["lesson"],"additionalProperties":false}`},
-		importTool(),
 	}
 }
 
