@@ -68,7 +68,7 @@ func TestCIStepsFollowTestreport(t *testing.T) {
 		if string(out) != want || (err == nil) != (reported == "0") {
 			t.Errorf("testreport exits with %s: %v, %q\n%s", reported, err, out, &said)
 		}
-		for _, command := range []string{"go test -json -timeout=30m -run=TestA ./a\n", "go run ./cmd/rote/testreport -rerun=5 -- -run=TestA ./a\n"} {
+		for _, command := range []string{"go test -json -timeout=30m -run=TestA ./a\n", "go run ./cmd/rote/testreport -rerun=8 -- -run=TestA ./a\n"} {
 			if !strings.Contains(said.String(), command) {
 				t.Errorf("no %q in\n%s", command, &said)
 			}

@@ -158,7 +158,8 @@ func (s *server) record() *transcript {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(q *httputil.ProxyRequest) {
+	own := &http.Transport{} // other tests close the idle connections of the default one
+	proxy := httptest.NewServer(&httputil.ReverseProxy{Transport: own, FlushInterval: -1, Rewrite: func(q *httputil.ProxyRequest) {
 		q.SetURL(to)
 		q.Out.Header.Del("Accept-Encoding")
 	}, ModifyResponse: func(r *http.Response) error {
@@ -169,7 +170,7 @@ func (s *server) record() *transcript {
 		}{io.TeeReader(r.Body, kept), r.Body}
 		return nil
 	}})
-	s.t.Cleanup(func() { proxy.CloseClientConnections(); proxy.Close() })
+	s.t.Cleanup(func() { proxy.CloseClientConnections(); proxy.Close(); own.CloseIdleConnections() })
 	s.url = proxy.URL
 	return kept
 }

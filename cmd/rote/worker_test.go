@@ -62,6 +62,7 @@ func TestWorker(t *testing.T) {
 	quick := "/routines/" + front.made(visit)
 	_, queued = front.async(quick, `{"parameters": {"site": "`+front.shop+`", "tag": "t"}}`)
 	waiting := "/executions/" + queued["execution_id"].(string)
+	first.awaitStatus("/readyz", "ready") // the run may be there before its browser is
 	for path, want := range map[string]string{"/healthz": `"ok"`, "/readyz": `"ready"`, "/metrics": `rote_jobs_waiting{kind="run"} 1`,
 		"/routines": "a worker has /healthz"} {
 		if status, text := first.get(path); !strings.Contains(text, want) || (status == 200) != (path != "/routines") {
