@@ -17,7 +17,8 @@ func TestElementAtAPoint(t *testing.T) {
 <div id=g><button id=go><b>Go <i>now</i></b></button><input id=q aria-label=Search><label>City <input name=city style="width: 1px"></label>
 <rote-box></rote-box><iframe src="/inner"></iframe></div>
 <script>customElements.define("rote-box", class extends HTMLElement {
-	constructor() { super(); this.attachShadow({mode: "open"}).innerHTML = "<style>button { width: 100%; height: 100% }</style><button data-testid=deep>x</button>" }
+	constructor() { super(); this.attachShadow({mode: "open"}).innerHTML =
+		"<style>button { width: 100%; height: 100% }</style><button data-testid=deep>x</button>" }
 })</script>`})+"/")
 	for _, row := range []struct {
 		y              float64

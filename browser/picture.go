@@ -15,8 +15,8 @@ var _ routine.Picturable = (*tabs)(nil)
 const pictureQuality = 50
 
 // Picture takes a picture of the page on which the last operation acted. It shares nothing with
-// the goroutine of the run but the connection to the browser. While a page is at a breakpoint of
-// the guard of scripts, there is no picture until it goes on.
+// the goroutine of the run but the connection to the browser. A page at a breakpoint of the guard
+// of scripts gives no picture until its scripts are resumed.
 func (t *tabs) Picture(ctx context.Context) ([]byte, error) {
 	p := t.shown.Load()
 	if p == nil {

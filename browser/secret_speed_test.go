@@ -26,7 +26,7 @@ const (
 	maxTypedSecret   = 5 * time.Millisecond
 )
 
-// fiveSteps is a routine whose page keeps nothing of what is typed into it.
+// fiveSteps is a routine of five operations. Its page does not store the text that is typed into it.
 const (
 	fiveStepsPage = `<form id=f onsubmit="return false"><input id=q autocomplete=off><button id=go type=button>Submit</button></form><p id=result></p>
 		<script>go.onclick = () => { q.value = ''; result.textContent = 'Hello!'; history.pushState(null, '', '/?done=1') }</script>`

@@ -196,7 +196,8 @@ func TestUnavailableStore(t *testing.T) {
 			return // it needs no store: its 503 is that of too many at once
 		}
 		token := "$admin"
-		if path == "/routines/import" || strings.HasPrefix(path, "/lessons/") || strings.HasPrefix(path, "/secrets/{name}") || strings.HasPrefix(path, "/sessions/{name}") {
+		if path == "/routines/import" || strings.HasPrefix(path, "/lessons/") || strings.HasPrefix(path, "/secrets/{name}") ||
+			strings.HasPrefix(path, "/sessions/{name}") {
 			token = "$guest" // imports and lessons are not in the store, and names of secrets and sessions are checked first, but the token is in it
 		}
 		scenario{method + path, method, concrete(path), token, nil, bodies[path], 503, []string{`"code":"store_unavailable"`}, hidden}.run(t, e)

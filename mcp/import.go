@@ -12,7 +12,8 @@ import (
 // importTool returns the tool that makes a routine of a recording.
 func importTool() builtin {
 	return builtin{name: "import_routine", title: "Make a routine of a recording", scope: scopeTeach, readOnly: true, handle: (*Server).importRoutine,
-		description: "Turn a Chrome Recorder JSON, a Selenium IDE .side or cURL commands into a routine, with a report of what could not be carried over. Saves nothing.",
+		description: "Turn a Chrome Recorder JSON, a Selenium IDE .side or cURL commands into a routine, " +
+			"with a report of what could not be carried over. Saves nothing.",
 		schema: `{"type":"object","properties":{"source":{"type":"string","description":"The text of the file or command"},` +
 			`"kind":{"type":"string","enum":["recorder","side","curl"],"description":"Left out: found from the text"},` +
 			`"test":{"type":"string","description":"Which test of a .side"}},` +

@@ -12,7 +12,8 @@ import (
 
 // allTestTools are the tools that a caller with all scopes sees in the test below.
 const allTestTools = "archive_routine buy cancel_execution create_routine create_schedule delete_schedule describe_routine get_execution " +
-	"import_routine list_executions list_schedules list_secrets list_sessions publish_routine reads run_routine search_routines update_routine update_schedule validate_routine"
+	"import_routine list_executions list_schedules list_secrets list_sessions publish_routine reads run_routine search_routines " +
+	"update_routine update_schedule validate_routine"
 
 // A tool that a token may not call is not listed either.
 func TestVisibleToolsAreTheCallableOnes(t *testing.T) {

@@ -85,11 +85,11 @@ func checkDatabase(ctx context.Context, g *globals, s streams) []finding {
 		return []finding{warning(err.Error(), "make a backup with the program that wrote it (rote backup FILE); the next start of this one updates the schema")}
 	}
 	if err != nil {
-		return []finding{fault(err.Error(), "see the message; the database of a server that works can be restored from a backup of rote backup")}
+		return []finding{fault(err.Error(), "correct --db, or make the database from a copy: rote restore FILE")}
 	}
 	defer func() { _ = store.Close() }()
 	if err := store.Ping(ctx); err != nil {
-		return []finding{fault(err.Error(), "see the message")}
+		return []finding{fault(err.Error(), "check that the disk, or the database server, works")}
 	}
 	return []finding{ok(name + " can be read, and has the schema of this program")}
 }
@@ -128,13 +128,13 @@ func (g *globals) examineDatabase(ctx context.Context, s streams) (database, err
 func checkKey(ctx context.Context, g *globals, s streams) []finding {
 	source, err := g.keySource()
 	if err != nil {
-		return []finding{fault(err.Error(), "see the message")}
+		return []finding{fault(err.Error(), "correct --state-key, or name the file of the keys with it")}
 	}
 	ring, unreadable := source(false)
 	store, err := g.examineDatabase(ctx, s)
 	if err != nil { // it does not exist, or checkDatabase has said what is wrong with it
 		if unreadable != nil && !errors.Is(unreadable, fs.ErrNotExist) {
-			return []finding{fault(unreadable.Error(), "see the message")}
+			return []finding{fault(unreadable.Error(), "give --state-key a file that has keys and that this user may read")}
 		}
 		return []finding{ok(english.Plural(len(ring), "key", "") + "; there is no database to compare with")}
 	}
@@ -142,7 +142,7 @@ func checkKey(ctx context.Context, g *globals, s streams) []finding {
 	uses, err := store.StateKeys(ctx)
 	switch {
 	case err != nil:
-		return []finding{fault(err.Error(), "see the message")}
+		return []finding{fault(err.Error(), "check that the disk, or the database server, works")}
 	case errors.Is(unreadable, fs.ErrNotExist) && len(uses) == 0:
 		return []finding{ok(noKeyYet)}
 	case unreadable != nil:

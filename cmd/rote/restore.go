@@ -31,15 +31,15 @@ func (c *restoreCommand) Run(ctx context.Context, g *globals, s streams) error {
 		return err
 	}
 	fmt.Fprintf(s.err, "rote: %s is restored from %s\n", path, c.File)
-	return g.warnOfMissingKeys(ctx, s)
+	g.warnOfMissingKeys(ctx, s)
+	return nil
 }
 
 // warnOfMissingKeys says which key the restored database needs: a backup has none.
-func (g *globals) warnOfMissingKeys(ctx context.Context, s streams) error {
+func (g *globals) warnOfMissingKeys(ctx context.Context, s streams) {
 	for _, f := range checkKey(ctx, g, s) {
 		if f.Status == findingFault {
 			fmt.Fprintf(s.err, "rote: warning: %s: %s\n", f.Detail, f.Remedy)
 		}
 	}
-	return nil
 }

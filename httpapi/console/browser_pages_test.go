@@ -26,7 +26,7 @@ var screens = []struct {
 const plainScreens = 3
 
 // filledConsole is a console with something on each page, and the paths of its pages, of which one
-// is that of a run that goes on until the end of the test.
+// is that of a run that ends with the test.
 func filledConsole(t *testing.T) (e *env, running string, paths []string) {
 	t.Helper()
 	e = newLessonEnv(t, func(c *envConfig) {

@@ -42,7 +42,7 @@ func (f operationForm) Choices() []operationChoice { return operationChoices }
 var typedKinds = []string{"textbox", "searchbox", "combobox", "spinbutton", "text", "search", "email", "tel", "url", "number", "password", "date",
 	"select", "textarea"}
 
-// operationFor returns what is done with an element of a kind of line, as a rule.
+// operationFor returns the usual operation on an element of a kind of line.
 func operationFor(kind string) string {
 	if slices.Contains(typedKinds, kind) {
 		return "input_text"

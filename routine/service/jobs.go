@@ -54,7 +54,7 @@ func jobOutcome(result routine.JobResult, err error) routine.JobOutcome {
 	return routine.JobDone
 }
 
-// prune is the job that deletes what is not kept.
+// prune is the handler of the job that applies the retention.
 func (s *Service) prune(ctx context.Context, _ *routine.Job) (routine.JobResult, error) {
 	n, _, err := s.Prune(ctx)
 	if n > 0 {

@@ -186,7 +186,8 @@ func keepMarks(text string, change func(string) string) string {
 }
 
 // notSent are headers that pages cannot set, or that a browser sends by itself.
-var notSent = regexp.MustCompile(`(?i)^(cookie|host|content-length|user-agent|connection|origin|referer|dnt|te|trailer|upgrade.*|sec-.*|proxy-.*|:.*|accept-encoding|if-none-match|priority)$`)
+var notSent = regexp.MustCompile(`(?i)^(cookie|host|content-length|user-agent|connection|origin|referer|dnt|te|trailer|` +
+	`upgrade.*|sec-.*|proxy-.*|:.*|accept-encoding|if-none-match|priority)$`)
 
 func (q *request) header(line string) {
 	name, value, has := strings.Cut(line, ":")

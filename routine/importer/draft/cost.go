@@ -9,11 +9,12 @@ import (
 const byPlace = 70
 
 var (
-	token      = regexp.MustCompile(`#(?:[\w-]|\\.)+|\.(?:[\w-]|\\.)+|\[[^\]]*\]|:[\w-]+`)
-	attribute  = regexp.MustCompile(`^\[\s*([\w-]+)\s*(?:[~^$*|]?=\s*["']?([^"'\]]*))?`)
-	landmarks  = regexp.MustCompile(`^(?:main|nav|header|footer|aside|form|table|select|textarea|h[1-6])\b`)
-	utility    = regexp.MustCompile(`^\.(?:[pmw][trblxy]?-\d|text-|flex|col-|row|d-|btn$|active$|open$|selected$|is-|has-|js-)`)
-	kitPrefix  = regexp.MustCompile(`^(?:css|sc|jsx|jss|emotion|svelte|data-v|ng|_ng|mui-\d|radix|headlessui|react-aria|react-select|ember|ext-gen|yui|gwt-uid|downshift|mantine)[-_\d]`)
+	token     = regexp.MustCompile(`#(?:[\w-]|\\.)+|\.(?:[\w-]|\\.)+|\[[^\]]*\]|:[\w-]+`)
+	attribute = regexp.MustCompile(`^\[\s*([\w-]+)\s*(?:[~^$*|]?=\s*["']?([^"'\]]*))?`)
+	landmarks = regexp.MustCompile(`^(?:main|nav|header|footer|aside|form|table|select|textarea|h[1-6])\b`)
+	utility   = regexp.MustCompile(`^\.(?:[pmw][trblxy]?-\d|text-|flex|col-|row|d-|btn$|active$|open$|selected$|is-|has-|js-)`)
+	kitPrefix = regexp.MustCompile(`^(?:css|sc|jsx|jss|emotion|svelte|data-v|ng|_ng|mui-\d|radix|` +
+		`headlessui|react-aria|react-select|ember|ext-gen|yui|gwt-uid|downshift|mantine)[-_\d]`)
 	hashedPart = regexp.MustCompile(`[A-Za-z]\d+[A-Za-z]|\d{4,}|^[0-9a-f]*\d[0-9a-f]*\d[0-9a-f]*$`)
 )
 

@@ -26,8 +26,8 @@ const (
 
 // Check describes what a step of a recording checks in the page.
 type Check struct {
-	// Found is the JavaScript of what is looked at, in which list are the elements of the
-	// locator; Holds is the condition on it, as found.
+	// Found is a JavaScript expression for the value to check, where list has the elements of
+	// the locator. Holds is the condition, where found has that value.
 	Found, Holds string
 	// Expected is the condition in words.
 	Expected string

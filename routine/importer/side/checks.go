@@ -60,7 +60,7 @@ func (r *reader) check(c command) {
 	}
 }
 
-// equals is the condition that what is found is a text, which may be the value of a variable.
+// equals is the JavaScript condition that the found text is equal to another, which may be the value of a variable.
 func equals(want string) string { return "t(found)===t(" + expression(want) + ")" }
 
 // expression is a text as JavaScript. Variables that scripts have stored are read.

@@ -147,7 +147,8 @@ func (r *reader) do(c command, i int, commands []*jsontree.Value) {
 	case hoverCommands[c.name]:
 		r.hover(c, i, commands)
 	case dialogAccepts[c.name]:
-		r.d.Drop("dialog_accept", "the dialog was accepted, rote dismisses it: the site may do something else from here; \"x-dialog\": \"accept\" on the operation before accepts it")
+		r.d.Drop("dialog_accept", "the dialog was accepted, rote dismisses it: the site may do something else from here; "+
+			"\"x-dialog\": \"accept\" on the operation before accepts it")
 	case dialogTexts[c.name]:
 		r.d.Drop("dialog_text", "the text of the dialog is not checked; the dialog is dismissed")
 	case silent[c.name]:
@@ -215,7 +216,8 @@ func (r *reader) hover(c command, i int, commands []*jsontree.Value) {
 	switch {
 	case strings.HasPrefix(c.name, "mouseUp") && (down && read(commands[i-1]).target == c.target):
 		r.d.Act(r.locate(c), draft.Operation{Type: "click"})
-	case strings.HasPrefix(c.name, "mouseDown") && i+1 < len(commands) && strings.HasPrefix(read(commands[i+1]).name, "mouseUp") && read(commands[i+1]).target == c.target:
+	case strings.HasPrefix(c.name, "mouseDown") && i+1 < len(commands) && strings.HasPrefix(read(commands[i+1]).name, "mouseUp") &&
+		read(commands[i+1]).target == c.target:
 	case c.name == "mouseOver", c.name == "mouseOut", c.name == "mouseMoveAt":
 		r.d.Drop("hover", "rote moves the mouse over an element only before a click (x-hover)")
 	default:
