@@ -70,7 +70,7 @@ func newBrowser() *Browser {
 		panic(err)
 	}
 	b := New(Config{Egress: policy, Log: complaints})
-	b.outlineTime = 4 * time.Second // for a machine under load
+	b.outlineTime, b.lookTime = 4*time.Second, 20*time.Second // for a machine under load
 	beSlow(b)
 	return b
 }

@@ -128,8 +128,8 @@ func TestDeployedProxySharesCalls(t *testing.T) {
 	nameServer(t, servers[1], "second")
 	began := time.Now()
 	for tick := time.NewTicker(20 * time.Millisecond); ask(once) != "second"; <-tick.C {
-		if time.Since(began) > 3*time.Second {
-			t.Fatal("the second server gets no call within 3 s of its start")
+		if time.Since(began) > 15*time.Second {
+			t.Fatal("the second server gets no call within 15 s of its start")
 		}
 	}
 	for what, client := range map[string]*http.Client{"not kept": once, "kept": kept} {
