@@ -97,6 +97,21 @@ func testStayLoggedIn(t *testing.T, r *rote) {
 	}
 	readOrders(true)
 	wantLogins(3)
+	wrong := strings.Replace(input, "correct horse", "wrong horse", 1)
+	for _, command := range [][]string{{"session", "clear", "shop"}, {"secret", "set", "shop"}} {
+		if _, errs, code := r.runWithInput(wrong, command...); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	for range 3 {
+		status, got := s.call("POST", orders+"/execute", `{"parameters":{}}`)
+		if status != 500 || got["code"] != "session_login_failed" {
+			t.Errorf("with a wrong password: %d %v", status, got)
+		}
+	}
+	if shop.Logins() != 3 || shop.Refused() != 2 {
+		t.Errorf("%d logins and %d refused, want 3 and 2", shop.Logins(), shop.Refused())
+	}
 }
 
 // membersShop starts a members' shop that runs may reach, with a new code every five seconds. input
