@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"rote/routine"
 	"rote/routine/routinetest"
 	"rote/routine/rows"
@@ -146,17 +144,16 @@ func TestScheduleSavedByASlowClock(t *testing.T) {
 // The look for schedules that are due, which each process makes every two seconds, reads no more
 // than indexes and the schedules that it chooses.
 func TestDueSchedulesUseIndexes(t *testing.T) {
-	s := open(t, emptyDatabase(t))
-	var plan []string
-	must(t, s.inTx(t.Context(), func(ctx context.Context, tx pgx.Tx) (err error) {
-		// The table is empty, and would be read whole.
-		if _, err = tx.Exec(ctx, `SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off`); err != nil {
-			return err
-		}
-		plan, err = collect(ctx, tx, func(scan rows.Scan) (line string, err error) { return line, scan(&line) },
-			`EXPLAIN `+dueSchedules, time.Now().UnixMicro(), rows.WrongClock, 10)
-		return err
-	}))
+	url := emptyDatabase(t)
+	s := open(t, url)
+	must(t, s.CreateSchedule(t.Context(), routinetest.Schedule(t), 1))
+	execute(t, url, `
+		INSERT INTO schedules SELECT (jsonb_populate_record(s, jsonb_build_object('id', n::text, 'next_at', (extract(epoch FROM now())::bigint + 60 * (n - 10)) * 1000000))).*
+		FROM schedules s, generate_series(1, 5000) n`)
+	execute(t, url, `VACUUM ANALYZE schedules`)
+	plan, err := collect(t.Context(), s.pool, func(scan rows.Scan) (line string, err error) { return line, scan(&line) },
+		`EXPLAIN `+dueSchedules, time.Now().UnixMicro(), rows.WrongClock, 10)
+	must(t, err)
 	text := strings.Join(plan, "\n")
 	for _, want := range []string{"Index Only Scan using schedules_due", "Index Only Scan using schedules_moved", "Index Scan using schedules_pkey"} {
 		if !strings.Contains(text, want) {
