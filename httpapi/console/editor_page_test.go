@@ -289,7 +289,9 @@ var keyCodes = map[string]struct {
 	text string
 }{
 	"Enter": {"Enter", 13, "\r"}, "Tab": {"Tab", 9, ""}, "Escape": {"Escape", 27, ""}, "F8": {"F8", 119, ""}, "ArrowDown": {"ArrowDown", 40, ""},
-	"s": {"KeyS", 83, ""}, "]": {"BracketRight", 221, ""}, " ": {"Space", 32, ""}, "z": {"KeyZ", 90, ""},
+	"s": {"KeyS", 83, ""}, "]": {"BracketRight", 221, ""}, " ": {"Space", 32, " "}, "z": {"KeyZ", 90, ""},
+	"ArrowLeft": {"ArrowLeft", 37, ""}, "End": {"End", 35, ""}, "/": {"Slash", 191, ""}, "?": {"Slash", 191, ""}, "e": {"KeyE", 69, ""}, "g": {"KeyG", 71, ""}, "j": {"KeyJ", 74, ""}, "n": {"KeyN", 78, ""},
+	"r": {"KeyR", 82, ""}, "t": {"KeyT", 84, ""},
 }
 
 // press presses a key; modifiers are those of the protocol: 1 Alt, 2 Ctrl, 8 Shift.
@@ -332,8 +334,8 @@ func (p *tab) text() string {
 	return text
 }
 
-func quote(text string) string {
-	b, err := json.Marshal(text)
+func quote(value any) string {
+	b, err := json.Marshal(value)
 	if err != nil {
 		panic(err)
 	}
