@@ -20,6 +20,9 @@ const shopText = `{
 // listed is the text of the list of problems.
 const listed = `[...editor.shadowRoot.querySelectorAll(".problems li")].map(li => li.textContent).join("\n")`
 
+// problemsAreOld is "true" while the problems are not those of the text as it is now.
+const problemsAreOld = `editor.shadowRoot.querySelector(".problems").ariaBusy`
+
 func TestEditor(t *testing.T) {
 	client := startTestBrowser(t)
 	for name, test := range map[string]func(*testing.T, *editorSite, *tab){
@@ -113,9 +116,10 @@ func dropStaleAnswers(t *testing.T, site *editorSite, p *tab) {
 	})
 	p.put(`{"first": ‸}`)
 	<-begun
+	p.sees(problemsAreOld + ` === "true"`)
 	p.typeText("1")
 	<-dropped
-	p.sees(listed + `.includes("name")`)
+	p.sees(listed + `.includes("name") && ` + problemsAreOld + ` === "false"`)
 	if p.text() != `{"first": 1}` {
 		t.Errorf("the text is %q", p.text())
 	}

@@ -50,6 +50,7 @@ export class Problems {
     this.again = button("Check again", () => this.view?.dispatch({effects: recheck.of(null)}))
     this.again.hidden = true
     this.dom = element("section", {class: "problems", "aria-label": "Problems", "aria-live": "polite"}, this.summary, this.list, this.again)
+    this.dom.ariaBusy = "true" // until what it shows is about the text as it is now
     this.request = new AbortController()
     /** @type {EditorView | undefined} */
     this.view = undefined
@@ -65,6 +66,7 @@ export class Problems {
       // An answer about a text that has changed since is dropped by linter.
       linter(view => this.check(view), {delay, needsRefresh: update => update.transactions.some(t => t.effects.some(e => e.is(recheck)))}),
       EditorView.updateListener.of(update => {
+        if (update.docChanged) this.dom.ariaBusy = "true"
         for (const t of update.transactions) for (const e of t.effects) {
           if (e.is(setDiagnosticsEffect)) this.show(update.view, /** @type {Marked[]} */ ([...e.value]))
         }
@@ -101,6 +103,7 @@ export class Problems {
 
   /** Lists the problems. @param {EditorView} view @param {Marked[]} marked */
   show(view, marked) {
+    this.dom.ariaBusy = "false"
     const errors = marked.filter(d => d.severity === "error").length
     const count = (/** @type {number} */ n, /** @type {string} */ one) => `${n} ${one}${n === 1 ? "" : "s"}`
     const words = this.unchecked ? `Not checked: ${this.unchecked}. The text is kept here.`
