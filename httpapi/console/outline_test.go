@@ -78,17 +78,18 @@ func (o *outliner) walk(n *html.Node) {
 	}
 }
 
+// textOf returns what a screen reader calls an element.
 func textOf(n *html.Node) string {
+	if label := attribute(n, "aria-label"); label != "" {
+		return label
+	}
 	var parts []string
 	for c := range n.Descendants() {
 		if c.Type == html.TextNode {
 			parts = append(parts, strings.Fields(c.Data)...)
 		}
 	}
-	if text := strings.Join(parts, " "); text != "" {
-		return text
-	}
-	return attribute(n, "aria-label")
+	return strings.Join(parts, " ")
 }
 
 func attribute(n *html.Node, name string) string {
