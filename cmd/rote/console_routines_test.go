@@ -160,7 +160,7 @@ func quoted(text string) string { return string(routine.RawJSON(text)) }
 const sixCompleted = `"completed","completed","completed","completed","completed","completed"`
 
 // breakAndRestore changes the search of the demo in the editor, once so that the checker refuses it
-// and once so that it fails, and restores its first version.
+// and once so that it fails, mends it, and restores its first version.
 func (o *consoleOperator) breakAndRestore() {
 	const search = `"search_products"`
 	values := quoted(`{"query": "notebook", "site": "` + o.console.shop + `"}`)
@@ -171,10 +171,12 @@ func (o *consoleOperator) breakAndRestore() {
 	o.has(o.run("run_routine", "routine", search, "values", values), `"status":"failed"`,
 		`"fault":"Operation 3 of 6 (click): no element matches \"#serch\" after 500 ms; nearest: `,
 		`"operations":["completed","completed","failed","not reached","not reached","not reached"]`)
+	o.want(`{"name":"search_products","status":"active","version":"v3"}`, "mend_run", "routine", search, "element", `"#search"`)
+	o.has(o.run("compare_versions", "routine", search, "version", "3"), `"changes":["operation 3, selector: \"#serch\" → \"#search\""]`)
 	o.want(`{"added":["{\"type\": \"click\", \"selector\": \"#serch\", \"timeout_ms\": 500},"],`+
 		`"changes":["operation 3, selector: \"#search\" → \"#serch\"","operation 3, timeout_ms is added: 500"],`+
 		`"removed":["{\"type\": \"click\", \"selector\": \"#search\"},"]}`, "compare_versions", "routine", search, "version", "2")
-	o.want(`{"name":"search_products","status":"active","version":"v3"}`, "restore_version", "routine", search, "version", "1")
+	o.want(`{"name":"search_products","status":"active","version":"v4"}`, "restore_version", "routine", search, "version", "1")
 	o.want(`{"fault":null,"operations":[`+sixCompleted+`],`+
 		`"rows":[{"in_stock":"true","name":"Linen Notebook","price":"13","sku":"NOTE-01"}],"status":"completed"}`,
 		"run_routine", "routine", search, "values", values)
