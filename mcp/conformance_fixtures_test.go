@@ -38,7 +38,7 @@ type (
 	object  = map[string]any
 )
 
-func tool(m *server.MCPServer, name string, f handler) {
+func addTool(m *server.MCPServer, name string, f handler) {
 	m.AddTool(mcp.NewTool(name, mcp.WithDescription("fixture")), f)
 }
 
@@ -54,13 +54,13 @@ func embedded(uri, kind, text string) mcp.Content {
 }
 
 func contentFixtures(m *server.MCPServer) {
-	tool(m, "test_simple_text", gives(mcp.NewTextContent("This is a simple text response for testing.")))
-	tool(m, "test_image_content", gives(mcp.NewImageContent(pixel, "image/png")))
-	tool(m, "test_audio_content", gives(mcp.NewAudioContent(silence, "audio/wav")))
-	tool(m, "test_embedded_resource", gives(embedded("test://embedded-resource", "text/plain", "This is an embedded resource content.")))
-	tool(m, "test_multiple_content_types", gives(mcp.NewTextContent("Multiple content types test:"), mcp.NewImageContent(pixel, "image/png"),
+	addTool(m, "test_simple_text", gives(mcp.NewTextContent("This is a simple text response for testing.")))
+	addTool(m, "test_image_content", gives(mcp.NewImageContent(pixel, "image/png")))
+	addTool(m, "test_audio_content", gives(mcp.NewAudioContent(silence, "audio/wav")))
+	addTool(m, "test_embedded_resource", gives(embedded("test://embedded-resource", "text/plain", "This is an embedded resource content.")))
+	addTool(m, "test_multiple_content_types", gives(mcp.NewTextContent("Multiple content types test:"), mcp.NewImageContent(pixel, "image/png"),
 		embedded("test://mixed-content-resource", "application/json", `{"test":"data","value":123}`)))
-	tool(m, "test_error_handling", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	addTool(m, "test_error_handling", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultError("This tool intentionally returns an error for testing"), nil
 	})
 	m.AddTool(mcp.NewToolWithRawSchema("json_schema_2020_12_tool", "fixture", []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema",`+
@@ -78,7 +78,7 @@ func talkFixtures(m *server.MCPServer) {
 	tell := func(ctx context.Context, method string, params object) error {
 		return wire.NotifierOf(ctx)(method, params)
 	}
-	tool(m, "test_tool_with_logging", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	addTool(m, "test_tool_with_logging", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for _, text := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {
 			if err := tell(ctx, "notifications/message", object{"level": "info", "logger": "fixtures", "data": text}); err != nil {
 				return nil, err
@@ -86,7 +86,7 @@ func talkFixtures(m *server.MCPServer) {
 		}
 		return mcp.NewToolResultText("Tool with logging executed successfully"), nil
 	})
-	tool(m, "test_tool_with_progress", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	addTool(m, "test_tool_with_progress", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for _, done := range []int{0, 50, 100} {
 			if q.Params.Meta == nil || q.Params.Meta.ProgressToken == nil {
 				break
@@ -97,7 +97,7 @@ func talkFixtures(m *server.MCPServer) {
 		}
 		return mcp.NewToolResultText("progress reported"), nil
 	})
-	tool(m, "test_sampling", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	addTool(m, "test_sampling", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		p := capital()
 		p.Messages[0].Content = mcp.NewTextContent(q.GetString("prompt", ""))
 		r, err := m.RequestSampling(ctx, mcp.CreateMessageRequest{Request: mcp.Request{Method: string(mcp.MethodSamplingCreateMessage)}, CreateMessageParams: p})
@@ -107,7 +107,7 @@ func talkFixtures(m *server.MCPServer) {
 		return mcp.NewToolResultText(fmt.Sprintf("LLM response: %v", r.Content)), nil
 	})
 	ask := func(name string, properties object, required ...string) {
-		tool(m, name, func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		addTool(m, name, func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			schema := object{"type": "object", "properties": properties}
 			if len(required) > 0 {
 				schema["required"] = required
@@ -136,17 +136,17 @@ func talkFixtures(m *server.MCPServer) {
 // changeFixtures change the lists that contain them, and log.
 func changeFixtures(m *server.MCPServer) {
 	done := gives(mcp.NewTextContent("done"))
-	tool(m, "test_trigger_tool_change", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		tool(m, "test_passing", done)
+	addTool(m, "test_trigger_tool_change", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		addTool(m, "test_passing", done)
 		m.DeleteTools("test_passing")
 		return done(ctx, q)
 	})
-	tool(m, "test_trigger_prompt_change", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	addTool(m, "test_trigger_prompt_change", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		m.AddPrompt(mcp.NewPrompt("test_passing"), nil)
 		m.DeletePrompts("test_passing")
 		return done(ctx, q)
 	})
-	tool(m, "test_logging_tool", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	addTool(m, "test_logging_tool", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		_ = m.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelInfo, "fixtures", "a line")) // not to who did not ask
 		return done(ctx, q)
 	})
