@@ -1,5 +1,7 @@
 // @ts-check
-// The page of a run that has not ended: rows are replaced by what the server sends.
+// The page of a run that has not ended: rows are replaced by what the server sends. A browser
+// keeps six connections to a server, and a stream takes one of them. So four pages at most have
+// a stream; the others ask for what is new until one of the four is closed or hidden.
 import {announce, parse, showLocalTimes} from "./console.js"
 
 const root = /** @type {HTMLElement?} */ (document.querySelector("[data-live]"))
@@ -7,12 +9,14 @@ const state = document.getElementById("live-state")
 /** @type {EventSource?} */
 let source = null
 let heard = new Date()
+const streams = 4
+const askInterval = 2000 // milliseconds
 
-/** replace puts elements in the place of those with their ids. @param {string} html */
-const replace = html => {
+/** replace puts elements in the place of those with their ids. @param {Iterable<Element>} elements */
+const replace = elements => {
   heard = new Date()
   if (state) state.hidden = true
-  for (const element of [...parse(html).children]) {
+  for (const element of [...elements]) {
     const old = document.getElementById(element.id)
     // Details that somebody has opened stay open.
     if (old?.querySelector("details[open]")) element.querySelector("details")?.setAttribute("open", "")
@@ -37,43 +41,104 @@ setInterval(() => {
   }
 }, 100)
 
-/** showEnd loads the page of the run that has ended, with its result. @param {string} status */
-const showEnd = async status => {
-  close()
+/** load returns the page of the run as it is now. If there is another page now, as that of the sign-in, it is shown. */
+const load = async () => {
   const answer = await fetch(location.href)
+  if (answer.status >= 500) throw new Error(answer.statusText)
   const main = parse(await answer.text()).querySelector("main")
-  if (!answer.ok || !main) {
-    location.reload()
-    return
-  }
+  if (answer.ok && !answer.redirected && main) return main
+  location.reload()
+  return null
+}
+
+/** showEnd shows the page of the run that has ended, with its result. @param {HTMLElement?} main @param {string} status */
+const showEnd = (main, status) => {
+  close()
+  if (!main) return
   showLocalTimes(main)
   document.getElementById("main")?.replaceChildren(...main.childNodes)
   announce(`the run has ${status}`)
 }
 
+/** @type {(() => void)?} */
+let freePlace = null
+
+/** takePlace reports whether this page may have a stream. It keeps the place until close. */
+const takePlace = async () => {
+  if (!navigator.locks) return true
+  for (let n = 0; n < streams && !freePlace; n++) {
+    await new Promise(resolve => navigator.locks.request(`rote-live-${n}`, {ifAvailable: true}, lock => {
+      const ended = lock ? new Promise(free => { freePlace = () => free(null) }) : null
+      resolve(null)
+      return ended
+    }))
+  }
+  return !!freePlace
+}
+
 const close = () => {
   source?.close()
   source = null
+  freePlace?.()
+  freePlace = null
 }
 
-const open = () => {
-  if (source || !root?.isConnected) return
-  source = new EventSource(root.dataset.live ?? "")
-  source.addEventListener("rows", event => replace(event.data))
-  source.addEventListener("head", event => replace(event.data))
-  source.addEventListener("end", event => showEnd(event.data))
+const showLoss = () => {
+  if (!state) return
+  state.textContent = `connection lost, showing ${heard.toLocaleTimeString("en-GB")}`
+  state.hidden = false
+}
+
+/** ask replaces the rows by those of the page as it is now. */
+const ask = async () => {
+  const main = await load()
+  if (main?.querySelector("[data-live]")) replace(main.querySelectorAll("#run-status, .operations tbody tr"))
+  else showEnd(main, main?.querySelector("#run-status .status")?.textContent ?? "ended")
+}
+
+const listen = () => {
+  source = new EventSource(root?.dataset.live ?? "")
+  source.addEventListener("rows", event => replace(parse(event.data).children))
+  source.addEventListener("head", event => replace(parse(event.data).children))
+  source.addEventListener("end", async event => {
+    close()
+    try {
+      showEnd(await load(), event.data)
+    } catch {
+      showLoss()
+    }
+  })
   source.addEventListener("error", () => {
-    if (!state) return
-    state.textContent = `connection lost, showing ${heard.toLocaleTimeString("en-GB")}`
-    state.hidden = false
+    showLoss()
+    // A browser gives up after an error status, as of a proxy whose server is being restarted.
+    if (source?.readyState === EventSource.CLOSED) close()
   })
 }
 
-// A browser has six connections to a server: a tab that nobody sees does not keep one.
+const isFollowed = () => root?.isConnected && !document.hidden
+let isOpening = false
+
+const open = async () => {
+  if (source || isOpening || !isFollowed()) return
+  isOpening = true
+  try {
+    if (!await takePlace()) await ask()
+    else if (isFollowed()) listen()
+    else close()
+  } catch {
+    showLoss()
+  } finally {
+    isOpening = false
+  }
+}
+
+// A tab that nobody sees keeps no connection.
 document.addEventListener("visibilitychange", () => document.hidden ? close() : open())
 addEventListener("pagehide", close)
+addEventListener("pageshow", open)
+setInterval(open, askInterval)
 startClocks()
-if (!document.hidden) open()
+open()
 
 // The live view: while somebody looks, a picture is fetched each second.
 const view = /** @type {HTMLDetailsElement?} */ (document.getElementById("live-view"))
