@@ -41,7 +41,7 @@ func roundTripFixtures(m *server.MCPServer) {
 			return b().ToolResult(), nil
 		}
 	}
-	tool(m, "test_input_required_result_elicitation", func(_ context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	addTool(m, "test_input_required_result_elicitation", func(_ context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if e := server.ElicitationResponse(q.Params.InputResponses, "user_name"); e != nil {
 			if given, _ := e.Content.(map[string]any); given["name"] != nil && given["name"] != "" {
 				return mcp.NewToolResultText("Hello, " + given["name"].(string)), nil
@@ -49,27 +49,27 @@ func roundTripFixtures(m *server.MCPServer) {
 		}
 		return input("").Elicit("user_name", name).ToolResult(), nil
 	})
-	tool(m, "test_input_required_result_sampling", until("capital_question", func() *server.InputRequestBuilder { return input("").Sample("capital_question", capital()) }))
-	tool(m, "test_input_required_result_list_roots", until("client_roots", func() *server.InputRequestBuilder { return input("").Roots("client_roots") }))
+	addTool(m, "test_input_required_result_sampling", until("capital_question", func() *server.InputRequestBuilder { return input("").Sample("capital_question", capital()) }))
+	addTool(m, "test_input_required_result_list_roots", until("client_roots", func() *server.InputRequestBuilder { return input("").Roots("client_roots") }))
 	confirm := func() *server.InputRequestBuilder {
 		return input("state").Elicit("confirm", question("Please confirm", "ok", "boolean"))
 	}
-	tool(m, "test_input_required_result_request_state", until("confirm", confirm))
-	tool(m, "test_input_required_result_tampered_state", until("confirm", confirm))
-	tool(m, "test_input_required_result_multiple_inputs", until("user_name", func() *server.InputRequestBuilder {
+	addTool(m, "test_input_required_result_request_state", until("confirm", confirm))
+	addTool(m, "test_input_required_result_tampered_state", until("confirm", confirm))
+	addTool(m, "test_input_required_result_multiple_inputs", until("user_name", func() *server.InputRequestBuilder {
 		return input("state").Elicit("user_name", name).Sample("greeting", capital()).Roots("client_roots")
 	}))
-	tool(m, "test_streaming_elicitation", until("user_name", func() *server.InputRequestBuilder { return input("").Elicit("user_name", name) }))
+	addTool(m, "test_streaming_elicitation", until("user_name", func() *server.InputRequestBuilder { return input("").Elicit("user_name", name) }))
 	second := until("step2", func() *server.InputRequestBuilder {
 		return input("second round").Elicit("step2", question("Step 2: What is your favorite color?", "color", "string"))
 	})
-	tool(m, "test_input_required_result_multi_round", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	addTool(m, "test_input_required_result_multi_round", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if len(q.Params.InputResponses) == 0 {
 			return input("first round").Elicit("step1", question("Step 1: What is your name?", "name", "string")).ToolResult(), nil
 		}
 		return second(ctx, q)
 	})
-	tool(m, "test_input_required_result_capabilities", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	addTool(m, "test_input_required_result_capabilities", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		b, asked := input(""), false
 		if c := clientCapabilities(ctx); c.Sampling != nil {
 			b, asked = b.Sample("sample", capital()), true
@@ -82,7 +82,7 @@ func roundTripFixtures(m *server.MCPServer) {
 		}
 		return b.ToolResult(), nil
 	})
-	tool(m, "test_missing_capability", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	addTool(m, "test_missing_capability", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if clientCapabilities(ctx).Sampling == nil {
 			return nil, errNoSampling
 		}
