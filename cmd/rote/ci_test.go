@@ -30,7 +30,7 @@ func TestCINamesExistingTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := 0
-	for _, script := range []string{"run", "npm"} {
+	for _, script := range []string{"run", "nightly", "npm"} {
 		text, err := os.ReadFile("../../.ci/" + script)
 		if err != nil {
 			t.Fatal(err)

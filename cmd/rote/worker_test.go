@@ -118,7 +118,7 @@ func TestKilledWorkers(t *testing.T) {
 	runs, workers, kills := 60, 2, 3
 	full := os.Getenv("ROTE_TEST_CRASHES") != ""
 	if full {
-		runs, workers, kills = 1000, 3, 30
+		runs, workers, kills = 200*crashRounds(t), 3, 6*crashRounds(t)
 	}
 	s := &sink{counts: map[string]int{}}
 	site := httptest.NewServer(s)
