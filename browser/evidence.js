@@ -108,9 +108,16 @@
   // reads reports whether the operation accepts any element, visible or not.
   const reads = o => o.use === 'read';
 
+  // named reports whether the selector resembles the id or name of e.
+  function named(e, w) {
+    const own = words(`${read(e, 'id')} ${read(e, 'name')}`);
+    return [...w.words.keys()].some(word => best(word, own) > 0);
+  }
+
   // suits is positive if e is of the kind that the operation acts on.
-  function suits(e, use) {
-    const search = e.type === 'search' || closest(e, '[role=search]') ? -0.6 : 0; // most pages have one, and few routines use it
+  function suits(e, use, isNamed = false) {
+    // Most pages have a search, and few routines use it.
+    const search = !isNamed && (e.type === 'search' || closest(e, '[role=search]')) ? -0.6 : 0;
     if (use === 'text') return (editable(e) ? 3 : -2) + search;
     if (use !== 'click') return 0;
     if (search) return 0;
@@ -154,7 +161,7 @@
       if (/^(html|body|head|script|style|link|meta|title|template)$/.test(e.localName)) continue;
       const match = found.some(f => f.e === e), within = w.scope && w.scope !== e && inside(e, w.scope);
       const like = likeness(e, w);
-      const points = (match ? 10 : 0) + like + suits(e, o.use) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0)
+      const points = (match ? 10 : 0) + like + suits(e, o.use, named(e, w)) + (w.tag === e.localName ? 1.5 : 0) + (within ? 1.5 : 0)
         - (is(e, actionable) === reads(o) ? 0.5 : 0);
       list.push({ e, frames, where, match, points, akin: match || like >= 2 });
     }

@@ -55,6 +55,7 @@ var renamed = []struct {
 	{"contact twin", "click", `<nav style="display:none"><a class=contact href=/contact>Contact us</a><a href=/a>About</a></nav><main>
 		<a href=/p>Products</a></main><footer><a href=/imprint>Imprint</a><a href=/contact data-right>Contact us</a></footer>`, "nav a.contact"},
 	{"typo", "click", `<button id=cancel>Cancel</button><button id=submit-order data-right>Order</button>`, "#sumbit-order"},
+	{"typo in a search", "click", `<nav><a href=/>Search</a></nav><form role=search><input name=q><button id=search data-right>Search</button></form>`, "#serch"},
 	{"react id", "click", `<button id=":r1:" aria-label="Close dialog" data-right>x</button><button id=":r3:">Save</button>`, "#:r7:"},
 	{"tab", "click", `<div role=tab tabindex=0>Overview</div><div role=tab tabindex=-1 data-right>Reviews (12)</div><div role=tab tabindex=-1>Specs</div>`, "#reviews-tab"},
 	{"result text", "read", `<div id=main><div class="results-list" data-right><p>x</p></div><div class=ads>x</div></div><a href=/>x</a>`, "#results"},
