@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"testing"
@@ -55,6 +56,10 @@ func TestExecutionCursors(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("pages of %v, want %v", got, want)
+	}
+	_, all := e.executionList(t, "/executions/")
+	if _, last := e.executionList(t, fmt.Sprint("/executions/?limit=", all.Total)); len(last.Rows) != all.Total || last.NextCursor != "" {
+		t.Errorf("a full page that is the last one has %d of %d executions and leads to %q", len(last.Rows), all.Total, last.NextCursor)
 	}
 }
 

@@ -23,7 +23,7 @@ func (a *api) listExecutions(q *request) (response, error) {
 	if err := query.err(); err != nil {
 		return response{}, err
 	}
-	es, total, err := a.service.Executions(q.Context(), q.principal, f)
+	es, total, err := a.service.Executions(q.Context(), q.principal, withNext(f))
 	return executionsResponse(q, es, total, f), err
 }
 
@@ -36,7 +36,7 @@ func (a *api) listRoutineExecutions(q *request) (response, error) {
 	if err := query.err(); err != nil {
 		return response{}, err
 	}
-	es, total, err := a.service.RoutineExecutions(q.Context(), q.principal, q.routineID(), f)
+	es, total, err := a.service.RoutineExecutions(q.Context(), q.principal, q.routineID(), withNext(f))
 	return executionsResponse(q, es, total, f), err
 }
 
@@ -72,13 +72,22 @@ type executionPage struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// withNext returns a filter that selects one execution more, which shows whether there is a next page.
+func withNext(f routine.ExecutionFilter) routine.ExecutionFilter {
+	f.Limit++
+	return f
+}
+
+// executionsResponse returns the page of a filter, for what [withNext] has selected.
 func executionsResponse(q *request, es []*routine.Execution, total int, f routine.ExecutionFilter) response {
+	hasNext := len(es) > f.Limit
+	es = es[:min(len(es), f.Limit)]
 	items := make([]routine.Summary, len(es))
 	for i, e := range es {
 		items[i] = e.Summary()
 	}
 	page := executionPage{listPage: listPage[routine.Summary]{items, routine.NewTotalUpTo(total, f.MaxCounted()), f.Limit, f.Offset}}
-	if len(es) > 0 && len(es) == f.Limit {
+	if hasNext {
 		page.NextCursor = routine.CursorOf(es[len(es)-1]).String()
 	}
 	if f.Before == nil {

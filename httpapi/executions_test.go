@@ -55,7 +55,7 @@ func TestListExecutions(t *testing.T) {
 		{"of no routine", "GET", "/executions?routine_id=%27%25", "$admin", nil, "", 200, []string{`"total":0`}, nil},
 		{"by status", "GET", "/executions?status=failed", "$admin", nil, "", 200, []string{`"execution_id":"$failed"`, `"total":1`, `"error_code":"timeout"`}, nil},
 		{"of a routine by status", "GET", "/routines/$private/executions?status=completed", "$admin", nil, "", 200, []string{`"execution_id":"$completed"`, `"total":1`}, nil},
-		{"a part", "GET", "/executions?limit=1&offset=1", "$admin", nil, "", 200, []string{`"total":2,"limit":1,"offset":1,"next_cursor":"`}, nil},
+		{"a part", "GET", "/executions?limit=1&offset=1", "$admin", nil, "", 200, []string{`"total":2,"limit":1,"offset":1`}, []string{"next_cursor"}},
 		{"of another organization", "GET", "/executions", "$guest", nil, "", 200, []string{`"total":0`}, nil},
 		{"of a routine of another organization", "GET", "/routines/$private/executions", "$guest", nil, "", 403, nil, nil},
 		{"of a public routine of another organization", "GET", "/routines/$public/executions", "$guest", nil, "", 403, nil, nil},
