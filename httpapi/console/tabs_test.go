@@ -161,3 +161,34 @@ func TestBackKeepsFilters(t *testing.T) {
 			&& document.querySelectorAll("main table tbody tr").length === 1`)
 	}
 }
+
+// The list of executions does not move while somebody reads it: new ones come when they are asked for.
+func TestListStaysWhileItIsRead(t *testing.T) {
+	e := newEnv(t)
+	e.addRun(1, failed)
+	p := newTab(t, startTestBrowser(t))
+	p.signIn(e)
+	p.open(e.URL + "/console/executions")
+	p.eval(`document.querySelector("#executions th a").focus()`, nil)
+	e.addRun(2, failed)
+	p.sees(`document.querySelector("#show-new").textContent === "1 new run — show" && document.querySelector("#show-new").checkVisibility()`)
+	p.sees(`document.querySelectorAll("#executions tbody tr").length === 1 && document.activeElement.closest("tr").id === "run-run-1"`)
+	p.eval(`document.querySelector("#show-new").click()`, nil)
+	p.sees(`[...document.querySelectorAll("#executions tbody tr")].map(e => e.id).join() === "run-run-2,run-run-1"`)
+}
+
+// A button that copies says whether it did.
+func TestCopying(t *testing.T) {
+	e := newEnv(t)
+	run := e.run(e.create(searchText).ID, `{"query":"lamp"}`)
+	p := newTab(t, startTestBrowser(t))
+	p.signIn(e)
+	for setting, mark := range map[string]string{"granted": "yes", "denied": "no"} {
+		p.send("Browser.setPermission", map[string]any{"origin": e.URL, "permission": map[string]any{"name": "clipboard-write"}, "setting": setting}, nil)
+		p.open(e.URL + "/console/executions/" + run.ID)
+		p.reach(`e.textContent === "Copy as cURL"`)
+		p.press("Enter", 0)
+		p.sees(`document.activeElement.dataset.copied === ` + quote(mark))
+		p.sees(`getComputedStyle(document.activeElement, "::after").content.length > 2`)
+	}
+}

@@ -35,8 +35,14 @@ document.addEventListener("click", async event => {
   const button = /** @type {Element} */ (event.target).closest("[data-copy], [data-copy-text]")
   if (!(button instanceof HTMLElement)) return
   const source = button.dataset.copy ? document.querySelector(button.dataset.copy) : null
-  await navigator.clipboard.writeText(button.dataset.copyText ?? source?.textContent ?? "")
-  announce("copied")
+  try {
+    await navigator.clipboard.writeText(button.dataset.copyText ?? source?.textContent ?? "")
+    button.dataset.copied = "yes"
+    announce("copied")
+  } catch {
+    button.dataset.copied = "no"
+    announce("the browser does not let this page copy: select the text and copy it")
+  }
 })
 
 // A form is sent once: a second click would start a second run.
