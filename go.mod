@@ -38,6 +38,7 @@ require (
 	github.com/swaggest/swgui v1.8.5
 	github.com/tdewolff/parse/v2 v2.8.20
 	github.com/wI2L/jsondiff v0.7.1
+	github.com/yuin/goldmark v1.8.7
 	go.uber.org/goleak v1.3.0
 	golang.org/x/net v0.62.0
 	golang.org/x/sync v0.24.0

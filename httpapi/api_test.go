@@ -68,7 +68,7 @@ func checkProblem(t *testing.T, got response) {
 	if err := json.Unmarshal([]byte(got.body), &p); err != nil {
 		t.Fatalf("%v in %s", err, got.body)
 	}
-	if p.Type != "about:blank" || p.Title != http.StatusText(got.status) || p.Status != got.status || p.Detail == "" || p.Code == "" ||
+	if !strings.HasSuffix(p.Type, "/docs/errors#"+p.Code) || p.Title != http.StatusText(got.status) || p.Status != got.status || p.Detail == "" || p.Code == "" ||
 		p.RequestID == "" || p.RequestID != got.header.Get("X-Request-Id") {
 		t.Errorf("no whole problem: %s", got.body)
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rote/httpapi/docs"
 	"rote/routine"
 )
 
@@ -98,11 +100,26 @@ func TestProblemOf(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := problemOf(tt.err)
 			got.Execution = nil
-			want := problem{Type: "about:blank", Title: http.StatusText(tt.status), Status: tt.status, Detail: tt.detail, Code: tt.code}
+			want := problem{Title: http.StatusText(tt.status), Status: tt.status, Detail: tt.detail, Code: tt.code}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// The type of a problem leads to a section of the documentation, for each code.
+func TestCodesAreExplained(t *testing.T) {
+	page, ok := docs.Page("errors")
+	if !ok {
+		t.Fatal("there is no page of the errors")
+	}
+	for code := range statuses {
+		p := (&requestInfo{base: "/rote"}).problem(&routine.Error{Code: code})
+		_, anchor, _ := strings.Cut(p.Type, "#")
+		if p.Type != "/rote/docs/errors#"+string(code) || !bytes.Contains(page, []byte(` id="`+anchor+`"`)) {
+			t.Errorf("%s: %s leads nowhere", code, p.Type)
+		}
 	}
 }
 

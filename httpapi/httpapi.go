@@ -192,8 +192,10 @@ func (a *api) routes() map[string]methodHandlers {
 		"/readyz":       {http.MethodGet: a.ready},
 		"/schemas/*":    {http.MethodGet: a.schema},
 		"/openapi.yaml": {http.MethodGet: a.openAPI},
-		"/docs":         {http.MethodGet: a.docs},
-		"/docs/*":       {http.MethodGet: a.docsFile},
+		"/docs":         {http.MethodGet: a.docsIndex},
+		"/docs/*":       {http.MethodGet: a.docsPage},
+		"/docs/api":     {http.MethodGet: a.reference},
+		"/docs/api/*":   {http.MethodGet: a.referenceFile},
 	}
 	if a.metrics != nil {
 		all["/metrics"] = methodHandlers{http.MethodGet: a.authenticated(a.readMetrics)}

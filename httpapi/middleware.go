@@ -19,6 +19,7 @@ import (
 // request itself.
 type requestInfo struct {
 	id    string
+	base  string // the path before those of the API
 	start time.Time
 	code  routine.Code // of the problem in the response, or empty
 	cause error        // not shown in the response
@@ -55,7 +56,7 @@ var validRequestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 // or body, because callers choose those freely.
 func (a *api) startRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := &requestInfo{id: r.Header.Get("X-Request-Id"), start: time.Now()}
+		x := &requestInfo{id: r.Header.Get("X-Request-Id"), base: a.base, start: time.Now()}
 		if !validRequestID.MatchString(x.id) {
 			x.id = uuid.Must(uuid.NewV7()).String()
 		}

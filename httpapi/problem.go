@@ -108,7 +108,7 @@ type problem struct {
 // is not shown.
 func problemOf(err error) problem {
 	e := routine.AsError(err)
-	p := problem{Type: "about:blank", Detail: e.Message, Code: e.Code, Errors: e.Problems}
+	p := problem{Detail: e.Message, Code: e.Code, Errors: e.Problems}
 	var f *errorDetails
 	if errors.As(err, &f) {
 		p.Warnings, p.Execution = f.warnings, f.execution
@@ -131,16 +131,22 @@ func problemOf(err error) problem {
 	return p
 }
 
+// problem returns the problem to show for err as the answer to a request. Its type is where the
+// documentation explains the code.
+func (x *requestInfo) problem(err error) problem {
+	p := problemOf(err)
+	p.Type, p.RequestID = x.base+"/docs/errors#"+string(p.Code), x.id
+	return p
+}
+
 // writeProblem writes err as a problem. It is the only function that does.
 func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	x := requestInfoOf(r.Context())
-	p := problemOf(err)
-	p.RequestID = x.id
+	p := x.problem(err)
 	text, broken := encode(p)
 	if broken != nil {
 		err = routine.Internal("encode problem", fmt.Errorf("%w, of: %s", broken, err.Error()))
-		p = problemOf(err)
-		p.RequestID = x.id
+		p = x.problem(err)
 		text, _ = encode(p) // cannot fail: only strings and a number
 	}
 	x.recordProblem(p, err)

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -289,7 +291,7 @@ func TestRequestIDs(t *testing.T) {
 
 func TestDocs(t *testing.T) {
 	e := newEnv(t, func(c *envConfig) { c.http.BasePath = "/rote" })
-	page := e.must(t, "GET", "/rote/docs", nil, "")
+	page := e.must(t, "GET", "/rote/docs/api", nil, "")
 	if policy := page.header.Get("Content-Security-Policy"); page.status != 200 || !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "http") {
 		t.Errorf("%d %v", page.status, page.header)
 	}
@@ -298,10 +300,45 @@ func TestDocs(t *testing.T) {
 			t.Errorf("%s: %d, %d bytes", path[1], got.status, len(got.body))
 		}
 	}
-	for _, other := range []string{"index.html", "swagger-ui.js.map", "../openapi.yaml", "a/b"} {
-		if got := e.must(t, "GET", "/rote/docs/"+other, nil, ""); got.status != 404 {
+	for _, other := range []string{"index.html", "swagger-ui.js.map", "a/b"} {
+		if got := e.must(t, "GET", "/rote/docs/api/"+other, nil, ""); got.status != 404 {
 			t.Errorf("%s: %d", other, got.status)
 		}
+	}
+}
+
+// Each link of the documentation leads to something that is served.
+func TestDocumentationIsServed(t *testing.T) {
+	e := newEnv(t, func(c *envConfig) { c.http.BasePath = "/rote" })
+	pages := map[string]string{"/rote/docs": ""}
+	for left := []string{"/rote/docs"}; len(left) > 0; left = left[1:] {
+		got := e.must(t, "GET", left[0], nil, "")
+		if policy := got.header.Get("Content-Security-Policy"); got.status != 200 || !strings.HasPrefix(left[0], "/rote/docs/api") && strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: %d %v", left[0], got.status, got.header)
+		}
+		pages[left[0]] = got.body
+		for _, m := range regexp.MustCompile(`(?:href|src)="([^"#]+)[^"]*"`).FindAllStringSubmatch(got.body, -1) {
+			to, err := url.Parse(m[1])
+			if err != nil || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") || to.IsAbs() || strings.HasPrefix(left[0], "/rote/docs/api") {
+				continue
+			}
+			at, _ := url.Parse(left[0])
+			if next := at.ResolveReference(to).Path; !slices.Contains(left, next) {
+				if _, seen := pages[next]; !seen {
+					left = append(left, next)
+				}
+			}
+		}
+	}
+	if len(pages) < 25 || !strings.HasPrefix(pages["/rote/docs/pictures/run.png"], "\x89PNG") {
+		t.Errorf("%d pages and files", len(pages))
+	}
+	found := e.must(t, "GET", "/rote/docs?q=idempotency+key", nil, "")
+	if found.status != 200 || !strings.Contains(found.body, `href="docs/executions#what-ran-executions"`) {
+		t.Errorf("search: %d %s", found.status, found.body)
+	}
+	if got := e.must(t, "GET", "/rote/docs/nothing", nil, ""); got.status != 404 {
+		t.Errorf("a page that is not there: %d", got.status)
 	}
 }
 

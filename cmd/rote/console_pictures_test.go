@@ -26,13 +26,13 @@ import (
 	"rote/browser/chromium"
 )
 
-// maxPicture is the greatest size of a picture of README, in bytes.
+// maxPicture is the greatest size of a picture of the documentation, in bytes.
 const maxPicture = 60_000
 
 // The pictures of the console are taken of the program itself, which runs the demo. This
-// command takes those of README anew:
+// command takes those of the documentation anew:
 //
-//	ROTE_SHOTS=$PWD/httpapi/console/pictures go test ./cmd/rote -count=1 -run TestPicturesOfTheConsole
+//	ROTE_SHOTS=$PWD/httpapi/docs/pictures go test ./cmd/rote -count=1 -run TestPicturesOfTheConsole
 //
 // Without ROTE_SHOTS they are taken and thrown away.
 func TestPicturesOfTheConsole(t *testing.T) {
@@ -111,19 +111,23 @@ func (s *server) teachSearch(site string) string {
 	return lesson
 }
 
-// README shows pictures that exist and are small.
+// The documentation shows pictures that exist and are small.
 func TestPicturesOfReadme(t *testing.T) {
-	shown := regexp.MustCompile(`!\[[^\]]{20,}\]\(([^)]+\.png)\)`).FindAllStringSubmatch(readme(t), -1)
-	for _, picture := range shown {
-		info, err := os.Stat(filepath.Join("../..", picture[1]))
-		if err != nil {
-			t.Error(err)
-		} else if info.Size() > maxPicture {
-			t.Errorf("%s has %d bytes", picture[1], info.Size())
+	shown := map[string]bool{}
+	for dir, text := range map[string]string{"../..": readme(t), "../../httpapi/docs": docsPage(t, "console") + docsPage(t, "teach")} {
+		for _, picture := range regexp.MustCompile(`!\[[^\]]{20,}\]\(([^)]+\.png)\)`).FindAllStringSubmatch(text, -1) {
+			path := filepath.Join(dir, picture[1])
+			shown[path] = true
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Error(err)
+			} else if info.Size() > maxPicture {
+				t.Errorf("%s has %d bytes", picture[1], info.Size())
+			}
 		}
 	}
-	if kept, err := filepath.Glob("../../httpapi/console/pictures/*.png"); err != nil || len(kept) == 0 || len(kept) != len(shown) {
-		t.Errorf("README shows %d pictures of %d: %v", len(shown), len(kept), err)
+	if kept, err := filepath.Glob("../../httpapi/docs/pictures/*.png"); err != nil || len(kept) == 0 || len(kept) != len(shown) {
+		t.Errorf("the documentation shows %d pictures of %d: %v", len(shown), len(kept), err)
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 	"rote/mcp"
 )
 
-// newcomer follows the README in an empty home, which is in place of /home/ann:
-// the program is at rote/rote in it, and the shop is the test's.
-func newcomer(t *testing.T) (r *rote, text string) {
+// newcomer is a person with an empty home, which is in place of /home/ann: the program
+// is at rote/rote in it. local replaces that home and the shop in texts by the test's.
+func newcomer(t *testing.T) (r *rote, local *strings.Replacer) {
 	t.Helper()
 	r = newRote(t)
 	checkout := filepath.Join(r.home, "rote")
@@ -28,8 +28,7 @@ func newcomer(t *testing.T) (r *rote, text string) {
 	if err := os.WriteFile(filepath.Join(checkout, "rote"), []byte(program), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text = strings.ReplaceAll(readme(t), "127.0.0.1:8765", strings.TrimPrefix(r.shop, "http://"))
-	return r, strings.ReplaceAll(text, "/home/ann", r.home)
+	return r, strings.NewReplacer("127.0.0.1:8765", strings.TrimPrefix(r.shop, "http://"), "/home/ann", r.home)
 }
 
 // follow runs the commands of the README's first routine, but for those that
@@ -71,9 +70,13 @@ func (r *rote) follow(text string) (stdout string) {
 // same settings.
 func TestReadmeFirstRoutine(t *testing.T) {
 	t.Parallel()
-	r, text := newcomer(t)
-	shown := r.follow(text)
-	snippets := stdioSnippets(t, section(t, text, "For agents: MCP"))
+	r, local := newcomer(t)
+	shown := r.follow(local.Replace(readme(t)))
+	agents := local.Replace(docsPage(t, "agents"))
+	snippets := stdioSnippets(t, agents)
+	if command := "claude mcp add rote -- "; !strings.Contains(local.Replace(readme(t)), command+strings.Join(snippets["Claude Code"], " ")+"\n") {
+		t.Errorf("the README does not have the command of the page: %s%q", command, snippets["Claude Code"])
+	}
 	if len(snippets) != 4 {
 		t.Errorf("%d snippets start rote mcp, want those of Claude Code, Cursor, VS Code and Claude Desktop: %v", len(snippets), snippets)
 	}
@@ -102,10 +105,10 @@ func TestReadmeFirstRoutine(t *testing.T) {
 	if answer := s.tool("search_products", `{"query":"lamp"}`); !strings.HasPrefix(answer, "200") || !strings.Contains(answer, "Clip-on Reading Lamp") {
 		t.Errorf("over HTTP: %s", answer)
 	}
-	s.curl(section(t, text, "For programs: REST"))
+	s.curl(docsPage(t, "rest") + docsPage(t, "schedules"))
 }
 
-// curl runs the README's calls of the REST API.
+// curl runs the documentation's calls of the REST API.
 func (s *server) curl(part string) {
 	s.t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -140,8 +143,8 @@ func sameData(t *testing.T, answer json.RawMessage, shown string) bool {
 	return err == nil && errShown == nil && bytes.Equal(data, want)
 }
 
-// stdioSnippets are the command lines of the README's snippets that start rote
-// mcp, by the client.
+// stdioSnippets are the command lines of a page's snippets that start rote mcp, by the
+// client.
 func stdioSnippets(t *testing.T, part string) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}

@@ -26,7 +26,7 @@ func TestSecurityNamesItsTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("../../.github/SECURITY.md")
+	text, err := os.ReadFile("../../httpapi/docs/security.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestSecurityNamesItsTests(t *testing.T) {
 	}
 	for _, m := range named {
 		if !there[m[1]] {
-			t.Errorf("SECURITY.md names %s, which is no test", m[1])
+			t.Errorf("security.md names %s, which is no test", m[1])
 		}
 	}
 }

@@ -190,7 +190,7 @@ func TestDocs(t *testing.T) {
 	r.life = 3 * testTime
 	s := r.serve()
 	file := r.file("docs.json", `{"name":"docs","description":"Opens one call in the docs.","operations":[
-		{"type":"navigate","url":"`+s.url+`/docs"},
+		{"type":"navigate","url":"`+s.url+`/docs/api"},
 		{"type":"click","selector":"#operations-routines-executeRoutine .opblock-summary-control","timeout_ms":60000},
 		{"type":"return_html","scope":"element","selector":"#operations-routines-executeRoutine .opblock-body:has(.opblock-description-wrapper):has(.opblock-section-request-body pre)"}]}`)
 	out, log, code := r.run("run", file, "--timeout", "120s", "--allow-host", strings.TrimPrefix(s.url, "http://"))

@@ -48,7 +48,7 @@ func TestSessionLoginSettings(t *testing.T) {
 	}
 }
 
-// A person follows the README to log in to a shop with one-time codes, in both databases. One login
+// A person follows the documentation to log in to a shop with one-time codes, in both databases. One login
 // is enough for all runs, and the next run logs in again when the shop or the person has ended it.
 func TestRoutinesStayLoggedIn(t *testing.T) {
 	for name, newRote := range stores {
@@ -140,11 +140,11 @@ func (s *server) pathOf(name string) string {
 	return "/routines/" + list["items"].([]any)[0].(map[string]any)["id"].(string)
 }
 
-// followLoggingIn runs the commands of the README's section with the routines that it shows, for
+// followLoggingIn runs the commands of the documentation's page with the routines that it shows, for
 // the shop of a site. input are the values of the secret.
 func (r *rote) followLoggingIn(site, input string) {
 	r.t.Helper()
-	steps, _, _ := strings.Cut(section(r.t, readme(r.t), "Logging in"), "\n### ")
+	steps, _, _ := strings.Cut(docsPage(r.t, "logging-in"), "\n## ")
 	routines := blocks(strings.ReplaceAll(steps, "https://shop.example", site), "json")
 	if len(routines) != 2 {
 		r.t.Fatalf("the section has %d routines, want 2", len(routines))

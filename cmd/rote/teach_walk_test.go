@@ -18,12 +18,12 @@ var volatile = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-
 // outcome matches the lines of a transcript that say what was done.
 var outcome = regexp.MustCompile(`^(rote> |Done: |Operations: |Saved: |Proof |  ok |Next: )`)
 
-// The commands of the README's transcript do on the practice shop what it shows, and end
+// The commands of the documentation's transcript do on the practice shop what it shows, and end
 // with a routine that runs.
 func TestReadmeTeach(t *testing.T) {
 	t.Parallel()
 	r := newRote(t)
-	part := section(t, readme(t), "Teach")
+	part := docsPage(t, "teach")
 	shown := blocks(part, "text")
 	if len(shown) != 1 || !strings.Contains(part, "\n    ./rote teach http://127.0.0.1:8765/\n") {
 		t.Fatalf("%d transcripts", len(shown))

@@ -83,11 +83,11 @@ func missingPlaces(t *testing.T, k Kind) []string {
 	field := s.Properties.Operations.Items.Properties["type"]
 	need(slices.Contains(field.Enum, k.Name), "schemas/routine.json, the enum of type")
 	need(strings.Contains(field.Description, " "+k.Name+": "), "schemas/routine.json, the description of type")
-	readme, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../httpapi/docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	need(strings.Contains(string(readme), "(schemas/operations/"+k.Name+".json)"), "README.md, the list of operations")
+	need(strings.Contains(string(page), "(../../schemas/operations/"+k.Name+".json)"), "httpapi/docs/operations.md, made by go test ./httpapi/docs -run TestOperationsPage -update")
 	need(slices.Contains([]Effect{EffectReads, effectNeutral, EffectChanges, effectOfRequest}, k.Effect), "the table of kinds, Effect")
 	op := k.new()
 	_, yields := op.(yielding)
@@ -134,7 +134,7 @@ func (*opFourteenth) element() string                { return "" }
 // A new kind of operation that was forgotten somewhere is found in each place.
 func TestForgottenPlacesOfAKindAreNamed(t *testing.T) {
 	want := []string{"schemas/operations/fourteenth.json", "routine/operation/op_fourteenth.go", "schemas/routine.json, the enum of type",
-		"schemas/routine.json, the description of type", "README.md, the list of operations", "the table of kinds, Effect",
+		"schemas/routine.json, the description of type", "httpapi/docs/operations.md, made by go test ./httpapi/docs -run TestOperationsPage -update", "the table of kinds, Effect",
 		"resultName and the table of kinds, Result", "element and the table of kinds, NeedsPage",
 		"Selector and the table of kinds, Use"}
 	got := missingPlaces(t, Kind{Name: "fourteenth", new: func() Action { return &opFourteenth{} }})

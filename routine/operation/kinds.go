@@ -113,7 +113,7 @@ var kinds = []Kind{
 // defaultTimeoutMS is the default of timeout_ms in schemas/operations.
 const defaultTimeoutMS = 20000
 
-// Kinds returns the types of operations in the order of README's list.
+// Kinds returns the types of operations in the order of the documentation.
 func Kinds() iter.Seq[Kind] { return slices.Values(kinds) }
 
 // indexOfKind returns the index in kinds of the type with a name, or -1.
@@ -121,8 +121,8 @@ func indexOfKind(name string) int {
 	return slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
 }
 
-// KindNames returns the names of the types of operations in the order of README's
-// list.
+// KindNames returns the names of the types of operations in the order of the
+// documentation.
 func KindNames() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
