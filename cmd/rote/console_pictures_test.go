@@ -32,10 +32,11 @@ const maxPicture = 60_000
 // The pictures of the console are taken of the program itself, which runs the demo. This
 // command takes those of the documentation anew:
 //
-//	ROTE_SHOTS=$PWD/httpapi/docs/pictures go test ./cmd/rote -count=1 -run TestPicturesOfTheConsole
+//	ROTE_SHOTS=$PWD/httpapi/docs/pictures go test ./cmd/rote -count=1 -whole -run TestPicturesOfTheConsole
 //
 // Without ROTE_SHOTS they are taken and thrown away.
 func TestPicturesOfTheConsole(t *testing.T) {
+	onlyWhole(t)
 	t.Parallel()
 	s := newRote(t).serve("--demo")
 	p := openScreen(t, 1000)

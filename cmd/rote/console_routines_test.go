@@ -127,6 +127,7 @@ func (o *consoleOperator) has(data string, parts ...string) {
 // Routines of rote sign in to rote's console, run, write, break and restore a routine there, cancel a
 // run, make and revoke a token, and teach a routine.
 func TestConsoleRoutines(t *testing.T) {
+	onlyWhole(t)
 	t.Parallel()
 	o := newConsoleOperator(t)
 	o.want(`{"fault":null,"operations":[`+sixCompleted+`],"rows":[{"in_stock":"true","name":"Brass Desk Lamp","price":"29.5","sku":"LAMP-01"},`+

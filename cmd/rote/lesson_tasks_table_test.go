@@ -14,7 +14,15 @@ import (
 )
 
 // whole lets a test that has a representative sample of its rows by default do all rows.
-var whole = flag.Bool("whole", false, "all rows of the tables")
+var whole = flag.Bool("whole", false, "all rows of the tables, and the tests of the console that take a minute")
+
+// onlyWhole skips a test that takes long and whose subject other tests have in parts.
+func onlyWhole(t *testing.T) {
+	t.Helper()
+	if !*whole {
+		t.Skip("without -whole, which .ci/run gives it")
+	}
+}
 
 // lessonTasks are what the tools of lessons are tried with: a fixed list of calls for each.
 // A task is judged by what the site got and by the data of further runs.

@@ -175,6 +175,7 @@ func TestPrism(t *testing.T) {
 	p.secrets()
 	p.sessions()
 	p.refusals(id)
+	p.say("importRoutine", "POST", "/routines/import", `{"source":"curl https://shop.example/api/items"}`, answers(200, `"type":"fetch"`, `"valid":true`))
 	p.say("readRoutineByName", "GET", "/routines/by-name/"+p.nameOf(id), "", answers(200, id))
 	named := fmt.Sprintf(note, "by its name")
 	p.say("putRoutine", "PUT", "/routines/by-name/by%20its%20name", named, answers(201, `"version":1`), "If-None-Match", "*")
