@@ -158,8 +158,7 @@ func TestWorkWithoutAMouse(t *testing.T) {
 	p.sees(`location.pathname.includes("/executions/") && document.querySelector("#run-status")?.textContent.includes("completed") &&
 		document.readyState === "complete"`)
 	p.press("r", 0)
-	p.goes("search_products")
-	p.sees(`document.querySelector("[name='p.query']").value === "lamp"`)
+	p.sees(`document.readyState === "complete" && document.querySelector("[name='p.query']")?.value === "lamp"`)
 
 	p.press("e", 0)
 	p.goes("Edit search_products")
@@ -179,7 +178,7 @@ func TestWorkWithoutAMouse(t *testing.T) {
 	p.goes("search_products v2")
 	p.reach(`e.textContent === "Archive"`)
 	p.press("Enter", 0)
-	p.sees(`document.querySelector(".status")?.textContent === "archived"`)
+	p.sees(`document.readyState === "complete" && document.querySelector(".status")?.textContent === "archived"`)
 	if got, err := e.service.Routine(t.Context(), ada, r.ID); err != nil || got.Status != routine.StatusArchived || got.Version != 3 || got.Description != "Searches the shop. All of it." {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -199,7 +198,8 @@ func (p *tab) grantAndRevoke() {
 	p.reach(`e.value === "routines:read"`)
 	p.press(" ", 0)
 	p.press("Enter", 0)
-	p.sees(`document.body.textContent.includes("rote_")`)
+	p.goes("New token")
+	p.sees(`document.querySelector("#token").textContent.startsWith("rote_")`)
 	p.press("g", 0)
 	p.press("t", 0)
 	p.goes("Tokens")
