@@ -139,10 +139,13 @@ func (s *Store) otherBeats(ctx context.Context) (map[string]int64, error) {
 			beats[id] = beat
 			return id, err
 		}, `
+			WITH RECURSIVE open (owner) AS ( -- each owner costs one step in the index, however many executions it has
+				SELECT min(owner) FROM executions WHERE status IN ('pending', 'running')
+				UNION ALL
+				SELECT (SELECT min(owner) FROM executions WHERE status IN ('pending', 'running') AND owner > open.owner) FROM open WHERE open.owner IS NOT NULL)
 			SELECT id, beat FROM owners WHERE id <> $1
 			UNION ALL
-			SELECT DISTINCT owner, -1::bigint FROM executions WHERE status IN ('pending', 'running') AND owner NOT IN ($1, '')
-				AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = executions.owner)`, self)
+			SELECT owner, -1::bigint FROM open WHERE owner NOT IN ($1, '') AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = open.owner)`, self)
 		return err
 	})
 	return beats, err
