@@ -36,6 +36,7 @@ func (x *console) templateFunctions() template.FuncMap {
 		"to":       x.to,
 		"asset":    func(name string) string { return x.assets.path(x.base, name) },
 		"schema":   func() string { return strings.TrimSuffix(x.base, "/console") + "/schemas/routine.json" },
+		"docs":     func(page string) string { return strings.TrimSuffix(x.base, "/console") + "/docs" + page },
 		"duration": duration,
 		"took":     took,
 		"size":     size,
