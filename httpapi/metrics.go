@@ -58,7 +58,7 @@ func NewMetrics() *Metrics {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "rote_http_requests_in_flight",
 			Help: "Requests that are being answered."}),
 		executions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "rote_executions_total",
-			Help: "Executions that this process has ended, by status, error code (empty: none) and the door they came through."}, []string{"status", "code", "via"}),
+			Help: "Executions that this process has ended, by status, error code (empty: none) and front end."}, []string{"status", "code", "via"}),
 		runDurations: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "rote_execution_duration_seconds", Buckets: runBuckets,
 			Help: "Time from the acceptance of an execution to its end, by status."}, []string{"status"}),
 		queueTimes: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "rote_execution_wait_seconds", Buckets: runBuckets,

@@ -334,7 +334,7 @@ func TestDocumentationIsServed(t *testing.T) {
 		t.Errorf("%d pages and files", len(pages))
 	}
 	found := e.must(t, "GET", "/rote/docs?q=idempotency+key", nil, "")
-	if found.status != 200 || !strings.Contains(found.body, `href="docs/executions#what-ran-executions"`) {
+	if found.status != 200 || !strings.Contains(found.body, `href="docs/executions#repeat-a-call-safely"`) {
 		t.Errorf("search: %d %s", found.status, found.body)
 	}
 	if got := e.must(t, "GET", "/rote/docs/nothing", nil, ""); got.status != 404 {
