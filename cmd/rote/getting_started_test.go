@@ -77,8 +77,8 @@ func TestReadmeFirstRoutine(t *testing.T) {
 	if command := "claude mcp add rote -- "; !strings.Contains(local.Replace(readme(t)), command+strings.Join(snippets["Claude Code"], " ")+"\n") {
 		t.Errorf("the README does not have the command of the page: %s%q", command, snippets["Claude Code"])
 	}
-	if len(snippets) != 4 {
-		t.Errorf("%d snippets start rote mcp, want those of Claude Code, Cursor, VS Code and Claude Desktop: %v", len(snippets), snippets)
+	if len(snippets) != 7 {
+		t.Errorf("%d snippets start rote mcp, want those of seven clients: %v", len(snippets), snippets)
 	}
 	called := map[string]bool{} // equal command lines need not be tried twice
 	for client, line := range snippets {
@@ -149,8 +149,10 @@ func stdioSnippets(t *testing.T, part string) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
 	for line := range strings.Lines(part) {
-		if _, command, ok := strings.Cut(line, "claude mcp add rote -- "); ok {
-			found["Claude Code"] = strings.Fields(command)
+		for client, add := range map[string]string{"Claude Code": "claude", "Codex": "codex"} {
+			if _, command, ok := strings.Cut(line, add+" mcp add rote -- "); ok {
+				found[client] = strings.Fields(command)
+			}
 		}
 	}
 	for _, chapter := range strings.Split(part, "\n**")[1:] {
