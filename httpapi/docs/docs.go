@@ -48,6 +48,8 @@ type page struct {
 // section is a part of a page for the search.
 type section struct {
 	page, title, anchor, heading, text string
+	// headingWords are those of the heading and of the page's title, textWords those of the text.
+	headingWords, textWords string
 }
 
 // all returns the pages by the names of their files without ".md".

@@ -50,6 +50,7 @@ func sections(name string, document ast.Node, source []byte) []section {
 			end = starts[i+1].from
 		}
 		s.title, s.text = starts[0].heading, strings.TrimRight(plain(string(source[s.to:end])), "# ")
+		s.headingWords, s.textWords = words(s.title+" "+s.heading), words(s.text)
 		parts[i] = s.section
 	}
 	return parts
@@ -78,12 +79,11 @@ func search(query string) []result {
 	var matches []match
 	for _, p := range all() {
 		for _, s := range p.sections {
-			heading, text := words(s.title+" "+s.heading), words(s.text)
-			m := match{section: s, phraseInHeading: strings.Count(words(s.heading), phrase), phraseInText: min(1, strings.Count(text, phrase))}
+			m := match{section: s, phraseInHeading: strings.Count(s.headingWords, phrase), phraseInText: min(1, strings.Count(s.textWords, phrase))}
 			found := true
 			for w := range strings.FieldsSeq(phrase) {
-				inHeading := strings.Contains(heading, " "+w)
-				found = found && (inHeading || strings.Contains(text, " "+w))
+				inHeading := strings.Contains(s.headingWords, " "+w)
+				found = found && (inHeading || strings.Contains(s.textWords, " "+w))
 				if inHeading {
 					m.wordsInHeading++
 				}
