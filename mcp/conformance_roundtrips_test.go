@@ -49,7 +49,8 @@ func roundTripFixtures(m *server.MCPServer) {
 		}
 		return input("").Elicit("user_name", name).ToolResult(), nil
 	})
-	addTool(m, "test_input_required_result_sampling", until("capital_question", func() *server.InputRequestBuilder { return input("").Sample("capital_question", capital()) }))
+	addTool(m, "test_input_required_result_sampling",
+		until("capital_question", func() *server.InputRequestBuilder { return input("").Sample("capital_question", capital()) }))
 	addTool(m, "test_input_required_result_list_roots", until("client_roots", func() *server.InputRequestBuilder { return input("").Roots("client_roots") }))
 	confirm := func() *server.InputRequestBuilder {
 		return input("state").Elicit("confirm", question("Please confirm", "ok", "boolean"))

@@ -30,7 +30,7 @@ import (
 const maxPicture = 60_000
 
 // The pictures of the console are taken of the program itself, which runs the demo. This
-// command takes those of the documentation anew:
+// command replaces those of the documentation:
 //
 //	ROTE_SHOTS=$PWD/httpapi/docs/pictures go test ./cmd/rote -count=1 -whole -run TestPicturesOfTheConsole
 //
@@ -50,8 +50,8 @@ func TestPicturesOfTheConsole(t *testing.T) {
 	p.sees(`document.querySelector("rote-editor").shadowRoot.textContent.includes("did you mean")`)
 	p.picture("editor", 800, 760)
 
-	status, answer, err := s.try("PATCH", routine, `[{"op": "replace", "path": "/operations/2", "value": {"type": "click", "selector": "#serch", "timeout_ms": 1000}}]`,
-		"Content-Type", "application/json-patch+json")
+	const broken = `[{"op": "replace", "path": "/operations/2", "value": {"type": "click", "selector": "#serch", "timeout_ms": 1000}}]`
+	status, answer, err := s.try("PATCH", routine, broken, "Content-Type", "application/json-patch+json")
 	if err != nil || status != http.StatusOK {
 		t.Fatal(status, answer, err)
 	}
@@ -132,7 +132,7 @@ func TestPicturesOfReadme(t *testing.T) {
 	}
 }
 
-// screen is a page of a browser of which pictures are taken.
+// screen is a page of a browser that takes screenshots.
 type screen struct {
 	t       *testing.T
 	client  *cdp.Client
@@ -242,7 +242,7 @@ func (p *screen) picture(name string, from, height int) {
 	}
 }
 
-// withFewColours returns a picture in its most frequent colours of which no two are alike.
+// withFewColours returns a picture with a palette of its most frequent colours, without near duplicates.
 func withFewColours(whole image.Image) *image.Paletted {
 	const colours = 96
 	counts := map[color.RGBA]int{}

@@ -45,7 +45,7 @@ func newConsoleOperator(t *testing.T) *consoleOperator {
 
 func (o *consoleOperator) consoleURL() string { return o.console.url + "/console" }
 
-// put stores something, about which there must be no warning, and returns what is stored.
+// put sends a PUT request, fails the test if the answer has warnings, and returns the answer.
 func (o *consoleOperator) put(path string, body any) map[string]any {
 	o.t.Helper()
 	text, err := json.Marshal(body)

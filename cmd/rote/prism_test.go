@@ -246,7 +246,8 @@ func (p *proxied) sessions() {
 	p.say("saveSession", "PUT", at, `{"hosts":["shop.example"],"max_age":"12h"}`, answers(201, `"condition":"empty"`))
 	p.say("importSession", "PUT", at+"/state", `{"cookies":[{"name":"sid","value":"hunter2-session","domain":"shop.example","path":"/","expires":-1,
 		"httpOnly":true,"secure":true,"sameSite":"Lax"}],"origins":[]}`, answers(200, `"condition":"fresh"`))
-	p.say("importSession", "PUT", at+"/state", "# Netscape\nshop.example\tFALSE\t/\tTRUE\t0\tsid\tv\n", answers(200, `"left_out":[]`), "Content-Type", "text/plain")
+	p.say("importSession", "PUT", at+"/state", "# Netscape\nshop.example\tFALSE\t/\tTRUE\t0\tsid\tv\n", answers(200, `"left_out":[]`),
+		"Content-Type", "text/plain")
 	p.say("saveSession", "PUT", at, `{"readable":true}`, answers(409, `"code":"value_required"`))
 	p.say("listSessions", "GET", "/sessions/?limit=1", "", answers(200, `"total":1`))
 	p.say("readSession", "GET", at, "", answers(200, `"cookies":1`))
@@ -293,7 +294,8 @@ func (p *proxied) routines(search string) string {
 	at := "/routines/" + id
 	p.say("readRoutine", "GET", at, "", answers(200, `"version":1`))
 	p.say("describeRoutine", "GET", at+"/openapi.json", "", answers(200, `"openapi":"3.1.0"`, `"query":{"type":"string"`))
-	p.say("patchRoutine", "PATCH", at, `{"tags":["shop"],"routine_status":"draft"}`, answers(200, `"version":2`), "Content-Type", "application/merge-patch+json", "If-Match", `"1"`)
+	p.say("patchRoutine", "PATCH", at, `{"tags":["shop"],"routine_status":"draft"}`, answers(200, `"version":2`),
+		"Content-Type", "application/merge-patch+json", "If-Match", `"1"`)
 	p.say("patchRoutine", "PATCH", at, `{"routine_status":"active"}`, answers(200, `"version":3`))
 	p.say("patchRoutine", "PATCH", at, `{"tags":[]}`, answers(412, `"code":"precondition_failed"`), "If-Match", `"1"`)
 	p.say("listVersions", "GET", at+"/versions?limit=2&offset=1", "", answers(200, `"total":3`))
@@ -324,7 +326,8 @@ func (p *proxied) executions(id string) {
 	p.say("listExecutions", "GET", "/executions/?status=completed&routine_id="+id, "", answers(200, execution))
 	p.say("listRoutineExecutions", "GET", "/routines/"+id+"/executions?limit=1", "", answers(200, execution))
 
-	failed := p.say("executeRoutine", "POST", at, `{"parameters":{"site":"http://127.0.0.1:18999","query":"x"}}`, answers(500, `"code":"egress_denied"`, `"egress_denied":[`, `"evidence":{`))
+	failed := p.say("executeRoutine", "POST", at, `{"parameters":{"site":"http://127.0.0.1:18999","query":"x"}}`,
+		answers(500, `"code":"egress_denied"`, `"egress_denied":[`, `"evidence":{`))
 	p.say("readExecutionFile", "GET", "/executions/"+field(p.t, failed, "execution_id")+"/files/screenshot.jpg", "", answers(200))
 
 	created := p.say("createRoutine", "POST", "/routines/", endless, answers(201))
@@ -358,6 +361,7 @@ func (p *proxied) refusals(id string) {
 	p.say("readExecutionFile", "GET", "/executions/x/files/y", "", answers(404))
 	p.say("executeRoutine", "POST", at+"/execute", `{"parameters":{"sight":"x"}}`, answers(400, `"code":"unknown_parameter"`))
 	p.say("createRoutine", "POST", "/routines/", `{"name":"n","description":"d","operations":[{"type":"js_evaluate","js":"1"}]}`, answers(400, `"code":"invalid"`))
-	p.say("createRoutine", "POST", "/routines/", `{"name":"n","description":"`+strings.Repeat("x", routine.MaxDefinitionBytes)+`","operations":[{"type":"return_html"}]}`, answers(413))
+	tooLarge := `{"name":"n","description":"` + strings.Repeat("x", routine.MaxDefinitionBytes) + `","operations":[{"type":"return_html"}]}`
+	p.say("createRoutine", "POST", "/routines/", tooLarge, answers(413))
 	p.say("patchRoutine", "PATCH", at, `{"name":""}`, answers(400, `"pointer":"/name"`))
 }

@@ -290,7 +290,8 @@ var keyCodes = map[string]struct {
 }{
 	"Enter": {"Enter", 13, "\r"}, "Tab": {"Tab", 9, ""}, "Escape": {"Escape", 27, ""}, "F8": {"F8", 119, ""}, "ArrowDown": {"ArrowDown", 40, ""},
 	"s": {"KeyS", 83, ""}, "]": {"BracketRight", 221, ""}, " ": {"Space", 32, " "}, "z": {"KeyZ", 90, ""},
-	"ArrowLeft": {"ArrowLeft", 37, ""}, "End": {"End", 35, ""}, "/": {"Slash", 191, ""}, "?": {"Slash", 191, ""}, "e": {"KeyE", 69, ""}, "g": {"KeyG", 71, ""}, "j": {"KeyJ", 74, ""}, "n": {"KeyN", 78, ""},
+	"ArrowLeft": {"ArrowLeft", 37, ""}, "End": {"End", 35, ""}, "/": {"Slash", 191, ""}, "?": {"Slash", 191, ""},
+	"e": {"KeyE", 69, ""}, "g": {"KeyG", 71, ""}, "j": {"KeyJ", 74, ""}, "n": {"KeyN", 78, ""},
 	"r": {"KeyR", 82, ""}, "t": {"KeyT", 84, ""},
 }
 

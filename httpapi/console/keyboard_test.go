@@ -179,7 +179,8 @@ func TestWorkWithoutAMouse(t *testing.T) {
 	p.reach(`e.textContent === "Archive"`)
 	p.press("Enter", 0)
 	p.sees(`document.readyState === "complete" && document.querySelector(".status")?.textContent === "archived"`)
-	if got, err := e.service.Routine(t.Context(), ada, r.ID); err != nil || got.Status != routine.StatusArchived || got.Version != 3 || got.Description != "Searches the shop. All of it." {
+	got, err := e.service.Routine(t.Context(), ada, r.ID)
+	if err != nil || got.Status != routine.StatusArchived || got.Version != 3 || got.Description != "Searches the shop. All of it." {
 		t.Errorf("%+v %v", got, err)
 	}
 	p.grantAndRevoke()

@@ -163,7 +163,7 @@ func (q *request) showLesson(status int, v *lessonView) error {
 	return q.render(status, "lesson", p)
 }
 
-// lookAt adds the look at the page to what is rendered. If the look fails, the rest of the page is still usable.
+// lookAt adds a snapshot of the live page to the view. If there is none, the rest of the console page is still usable.
 func (q *request) lookAt(v *lessonView) {
 	var err error
 	if v.Seen, err = q.lessons.Snapshot(q.Context(), q.principal, v.ID, lesson.SnapshotRequest{MaxBytes: routine.MaxLook}); err != nil {

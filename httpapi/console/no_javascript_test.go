@@ -32,7 +32,7 @@ func (p *tab) fill(field, value string) {
 }
 
 // What is done in the console can be done in a browser that runs no JavaScript. It is only
-// simpler there: an editor is a text field, and the page of a running run loads itself anew.
+// simpler there: an editor is a text field, and the page of a running run reloads itself.
 func TestConsoleWithoutJavaScript(t *testing.T) {
 	e := newEnv(t)
 	release := make(chan struct{})
@@ -92,7 +92,7 @@ func (p *tab) runsWithoutJavaScript(release chan<- struct{}) {
 	p.eval(submit, nil)
 	p.says("0 of 4 operations")
 	release <- struct{}{}
-	p.says("completed") // the page has loaded itself anew
+	p.says("completed") // the page has reloaded itself
 	p.offersNoDeadButtons()
 	p.click("Run again")
 	p.sees(`document.readyState === "complete" && document.querySelector("[name='p.query']")?.value === "lamp"`)
@@ -131,7 +131,8 @@ func (p *tab) editsWithoutJavaScript(path string) {
 func (p *tab) offersNoDeadButtons() {
 	p.t.Helper()
 	var dead []string
-	p.eval(`[...document.querySelectorAll("button")].filter(e => e.type === "button" && e.checkVisibility() && !e.popoverTargetElement).map(e => e.outerHTML)`, &dead)
+	p.eval(`[...document.querySelectorAll("button")].filter(e => e.type === "button" && e.checkVisibility() && !e.popoverTargetElement)
+		.map(e => e.outerHTML)`, &dead)
 	if len(dead) != 0 {
 		p.t.Errorf("buttons that do nothing: %q", dead)
 	}

@@ -66,8 +66,8 @@ func (e *env) serve(address string) (l net.Listener, stop func()) {
 	return l, func() { s.Close(); <-ended }
 }
 
-// The page of a run says that the server is gone, and goes on when it is back. An error of a
-// proxy in between does not end that.
+// The page of a run says that the server is gone, and continues when it is back, also after an
+// error of a proxy in between.
 func TestServerRestartsUnderALiveRun(t *testing.T) {
 	e := newEnv(t)
 	e.browser.Page.HTML = "<p>"

@@ -89,7 +89,8 @@ func TestFilesOfTheRepository(t *testing.T) {
 // A search finds the sections that have all words, the one with the word in its heading first.
 // What was searched for is shown as text.
 func TestSearch(t *testing.T) {
-	for query, first := range map[string]string{"log in yourself": "Log in yourself", "Schedules": "Schedules", "KEEP-AGE": "", "rote backup": "", "PgBouncer": "", "element_not_found": "element_not_found"} {
+	for query, first := range map[string]string{"log in yourself": "Log in yourself", "Schedules": "Schedules", "KEEP-AGE": "", "rote backup": "", "PgBouncer": "",
+		"element_not_found": "element_not_found"} {
 		found := search(query)
 		if len(found) == 0 || first != "" && found[0].Heading != first {
 			t.Errorf("%q: %+v", query, found)
@@ -110,7 +111,8 @@ func TestSearch(t *testing.T) {
 	if _, ok := Page("README"); ok {
 		t.Error("the index has two addresses")
 	}
-	if long := excerpt(strings.Repeat("äöü ", 200)+"needle"+strings.Repeat(" äöü", 200), []string{"needle"}); !strings.Contains(long, "needle") || len(long) > 300 {
+	long := excerpt(strings.Repeat("äöü ", 200)+"needle"+strings.Repeat(" äöü", 200), []string{"needle"})
+	if !strings.Contains(long, "needle") || len(long) > 300 {
 		t.Errorf("%d bytes: %s", len(long), long)
 	}
 }

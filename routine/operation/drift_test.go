@@ -50,6 +50,9 @@ func readSchema(t *testing.T, path string) schemaFile {
 	return s
 }
 
+// operationsPage is the page that is made from the schemas.
+const operationsPage = "httpapi/docs/operations.md, made by go test ./httpapi/docs -run TestOperationsPage -update"
+
 // missingPlaces names the places, the columns of its row included, that a kind of
 // operation should be in and is not.
 func missingPlaces(t *testing.T, k Kind) []string {
@@ -87,7 +90,7 @@ func missingPlaces(t *testing.T, k Kind) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	need(strings.Contains(string(page), "(../../schemas/operations/"+k.Name+".json)"), "httpapi/docs/operations.md, made by go test ./httpapi/docs -run TestOperationsPage -update")
+	need(strings.Contains(string(page), "(../../schemas/operations/"+k.Name+".json)"), operationsPage)
 	need(slices.Contains([]Effect{EffectReads, effectNeutral, EffectChanges, effectOfRequest}, k.Effect), "the table of kinds, Effect")
 	op := k.new()
 	_, yields := op.(yielding)
@@ -134,7 +137,7 @@ func (*opFourteenth) element() string                { return "" }
 // A new kind of operation that was forgotten somewhere is found in each place.
 func TestForgottenPlacesOfAKindAreNamed(t *testing.T) {
 	want := []string{"schemas/operations/fourteenth.json", "routine/operation/op_fourteenth.go", "schemas/routine.json, the enum of type",
-		"schemas/routine.json, the description of type", "httpapi/docs/operations.md, made by go test ./httpapi/docs -run TestOperationsPage -update", "the table of kinds, Effect",
+		"schemas/routine.json, the description of type", operationsPage, "the table of kinds, Effect",
 		"resultName and the table of kinds, Result", "element and the table of kinds, NeedsPage",
 		"Selector and the table of kinds, Use"}
 	got := missingPlaces(t, Kind{Name: "fourteenth", new: func() Action { return &opFourteenth{} }})

@@ -148,7 +148,8 @@ func TestDueSchedulesUseIndexes(t *testing.T) {
 	s := open(t, url)
 	must(t, s.CreateSchedule(t.Context(), routinetest.Schedule(t), 1))
 	execute(t, url, `
-		INSERT INTO schedules SELECT (jsonb_populate_record(s, jsonb_build_object('id', n::text, 'next_at', (extract(epoch FROM now())::bigint + 60 * (n - 10)) * 1000000))).*
+		INSERT INTO schedules SELECT (jsonb_populate_record(s, jsonb_build_object(
+			'id', n::text, 'next_at', (extract(epoch FROM now())::bigint + 60 * (n - 10)) * 1000000))).*
 		FROM schedules s, generate_series(1, 5000) n`)
 	execute(t, url, `VACUUM ANALYZE schedules`)
 	plan, err := collect(t.Context(), s.pool, func(scan rows.Scan) (line string, err error) { return line, scan(&line) },
