@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"rote/mcp/wire"
 	"rote/routine"
 )
 
@@ -82,6 +83,7 @@ func (b builtin) tool(s *Server) server.ServerTool {
 // builtinError returns the result of a builtin that has failed.
 func (s *Server) builtinError(ctx context.Context, tool string, err error) *mcp.CallToolResult {
 	f := routine.AsError(s.logInternal(ctx, "", err))
+	wire.RecordFailure(ctx, f.Code)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s failed: %s [%s].", tool, strings.TrimRight(truncate(clean(f.Headline()), maxFailureText), "."), f.Code)
 	for i, p := range f.Problems {

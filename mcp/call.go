@@ -27,6 +27,7 @@ func limitCalls(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		running, end := wire.StartCall(ctx)
 		defer end()
 		if running > maxCalls {
+			wire.RecordFailure(ctx, routine.CodeBusy)
 			return errorResult(fmt.Sprintf("%s was not called: %d calls of this session go on already [%s]. Next: wait for some of them to end, then call again.",
 				q.Params.Name, maxCalls, routine.CodeBusy)), nil
 		}

@@ -68,6 +68,7 @@ var nextSteps = map[routine.Code]string{
 // most clients show an agent nothing else.
 func (c *caller) failureText(ctx context.Context, e *routine.Execution, err error) string {
 	f := routine.AsError(err)
+	wire.RecordFailure(ctx, f.Code)
 	if e == nil && f.Code == routine.CodeInvalid {
 		return c.invalidArguments(f)
 	}

@@ -16,6 +16,7 @@ import (
 // the response is set with it; notFound is the one for what does not exist.
 func (s *Server) handlerError(ctx context.Context, err error, notFound int) error {
 	e := routine.AsError(s.logInternal(ctx, "", err))
+	wire.RecordFailure(ctx, e.Code)
 	switch e.Code {
 	case routine.CodeNotFound:
 		wire.SetErrorCode(ctx, notFound)

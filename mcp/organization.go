@@ -75,6 +75,7 @@ func (s *Server) newOrganization(p routine.Principal) *organization {
 	hooks.AddBeforeCallTool(func(ctx context.Context, _ any, q *mcp.CallToolRequest) {
 		o.registry.refreshBeforeCall(ctx, q.Params.Name)
 	})
+	recordRequests(hooks)
 	hooks.AddOnError(func(_ context.Context, _ any, method mcp.MCPMethod, message any, err error) {
 		if q, ok := message.(*mcp.CallToolRequest); ok && method == mcp.MethodToolsCall && errors.Is(err, server.ErrToolNotFound) {
 			o.registry.endLookup(q.Params.Name)
@@ -97,6 +98,7 @@ func (s *Server) newOrganization(p routine.Principal) *organization {
 		server.WithMethodCacheHints(mcp.MethodToolsList, listTTL.Milliseconds(), mcp.CacheScopePrivate),
 		server.WithToolFilter(s.visibleTools),
 		server.WithToolHandlerMiddleware(o.registry.endLookupMiddleware), // the first is the outermost
+		server.WithToolHandlerMiddleware(recordTool),
 		server.WithToolHandlerMiddleware(limitCalls),
 		server.WithHooks(hooks))
 	for _, b := range s.builtins() {

@@ -19,6 +19,7 @@ type request struct {
 	calls         *atomic.Int32   // running tool calls of the session; nil: there is no session
 	session       *httpSession    // nil: no session over streamable HTTP
 	errorCode     errorCode
+	record        record
 }
 
 // Notifier sends a notification that belongs to the request being handled. It is

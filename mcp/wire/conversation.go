@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -31,19 +32,20 @@ type messageWriter interface{ write(v any) error }
 // they were queued, drop a last line without a line break, continue calls whose
 // SSE client has disconnected, and send responses before earlier notifications.
 type conversation struct {
-	peer    Peer
-	log     *slog.Logger
-	session *stdioSession
-	out     messageWriter
-	pending sync.WaitGroup
-	calls   atomic.Int32
+	peer      Peer
+	log       *slog.Logger
+	session   *stdioSession
+	transport string // stdio or sse, for the log
+	out       messageWriter
+	pending   sync.WaitGroup
+	calls     atomic.Int32
 
 	mu       sync.Mutex
 	inFlight map[string]*pendingRequest // by request id, as JSON
 }
 
-func newConversation(p Peer, log *slog.Logger, idPrefix string, out messageWriter) *conversation {
-	return &conversation{peer: p, log: log, session: newSession(idPrefix), out: out, inFlight: map[string]*pendingRequest{}}
+func newConversation(p Peer, log *slog.Logger, transport string, out messageWriter) *conversation {
+	return &conversation{peer: p, log: log, session: newSession(transport + "-"), transport: transport, out: out, inFlight: map[string]*pendingRequest{}}
 }
 
 // open registers the session with mcp-go and starts to send the client
@@ -175,14 +177,19 @@ func (c *conversation) cancel(text []byte) {
 
 // handle returns mcp-go's answer to a message, or nil if there is none.
 func (c *conversation) handle(ctx context.Context, p routine.Principal, e envelope, text []byte) (response any) {
+	q := &request{principal: p, peer: c.peer, notify: c.notify, progressToken: exactToken(e.Params.Meta.ProgressToken), calls: &c.calls}
+	q.record.transport, q.record.id, q.record.session, q.record.started = c.transport, e.ID, c.session.id, time.Now()
 	defer func() {
 		if p := recover(); p != nil {
 			incident := uuid.NewString()
 			c.log.ErrorContext(ctx, "mcp message", "incident", incident, "error", routine.PanicError(p))
+			RecordFailure(withRequest(ctx, q), routine.CodeInternal)
 			response = errorResponse(e.ID, mcp.INTERNAL_ERROR, "internal error, incident "+incident)
 		}
 	}()
-	q := &request{principal: p, peer: c.peer, notify: c.notify, progressToken: exactToken(e.Params.Meta.ProgressToken), calls: &c.calls}
+	if len(e.ID) > 0 {
+		defer func() { q.record.log(ctx, c.log, p) }() // also after a panic
+	}
 	server := c.peer.Server()
 	ctx = withRequest(server.WithContext(ctx, c.session), q)
 	switch r := server.HandleMessage(ctx, text).(type) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -53,8 +54,11 @@ func (h *HTTP) Close() { h.close() }
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.recoverPanic(r)
 	q := &request{}
+	q.record.transport, q.record.started = "http", time.Now()
 	if err := h.serve(w, r, q); err != nil {
 		h.refuse(w, err)
+		q.record.code = routine.CodeOf(err)
+		q.record.log(r.Context(), h.options.Log, q.principal)
 	}
 }
 
@@ -154,6 +158,13 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, q *request) error {
 	id := newRequestID(m.ID)
 	if text = id.hide(text, "id"); cancels {
 		text = newRequestID(m.Params.RequestID).hide(text, "params", "requestId")
+	}
+	if len(m.ID) > 0 {
+		q.record.id = m.ID
+		if q.session != nil {
+			q.record.session = q.session.id
+		}
+		defer func() { q.record.log(ctx, h.options.Log, q.principal) }()
 	}
 	h.answer(ctx, cancel, w, r, q, id, text)
 	return nil
