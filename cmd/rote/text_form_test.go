@@ -49,6 +49,19 @@ func TestTextForms(t *testing.T) {
 		{textform.Target{Role: "button", Name: "Pick", Near: "Blue"}, click, "blue"},
 		{textform.Target{Role: "button", Name: "In the frame"}, click, "framed"},
 		{textform.Target{XPath: `//tr[contains(., "{{item}}")]//button`}, click, "floor"},
+		{textform.Target{Role: "button", Name: "/^ord/i", Match: textform.Regex}, click, "late"},
+		{textform.Target{Text: "CLICK me", Match: textform.Contains}, click, "span"},
+		{textform.Target{Text: "Pick", Nth: new(1)}, click, "blue"},
+		{textform.Target{CSS: "li", HasText: "red"}, click, ""},
+		{textform.Target{CSS: "button", Within: &textform.Target{CSS: "li", HasText: "red"}}, click, "red"},
+		{textform.Target{Role: "button", Name: "Pick", Within: &textform.Target{CSS: "li", Has: &textform.Target{Text: "Blue"}}}, click, "blue"},
+		{textform.Target{Role: "button", Name: "Buy", Nth: new(-1)}, click, "floor"},
+		{textform.Target{Role: "button", Name: "Buy", Nth: new(-2)}, click, "desk"},
+		{textform.Target{XPath: ".//button", Within: &textform.Target{Role: "row", Name: "desk", Match: textform.Contains}}, click, "desk"},
+		{textform.Target{CSS: "td button", Within: &textform.Target{CSS: "tr", HasRegex: "/^floor/i"}}, click, "floor"},
+		{textform.Target{Label: "pie", Match: textform.Contains}, fmt.Sprintf(typed, "4"), "pieces 34"},
+		{textform.Target{Text: "Nowhere", Or: &textform.Target{Role: "button", Name: "Close"}}, click, "icon"},
+		{textform.Target{Text: "In the", Match: textform.Contains, Within: &textform.Target{CSS: "iframe"}}, click, "framed"},
 	}
 	operations, log := []string{fmt.Sprintf(`{"type":"navigate","url":%q}`, pages.URL)}, ""
 	for n, f := range forms {
@@ -56,7 +69,10 @@ func TestTextForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		operations, log = append(operations, string(form[0]), string(form[1])), log+f.log+";"
+		operations = append(operations, string(form[0]), string(form[1]))
+		if f.log != "" {
+			log += f.log + ";"
+		}
 	}
 	const read = `,{"type":"return_html","scope":"element","selector":"#log"}`
 	run := func(operations []string, end string) map[string]any {

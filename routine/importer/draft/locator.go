@@ -2,6 +2,7 @@ package draft
 
 import (
 	"cmp"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func (l Locator) Same(other Locator) bool {
 	if l.CSS != "" || other.CSS != "" {
 		return l.CSS == other.CSS
 	}
-	return l.Target != nil && other.Target != nil && *l.Target == *other.Target
+	return l.Target != nil && other.Target != nil && reflect.DeepEqual(l.Target, other.Target)
 }
 
 // maxAlternatives is how many other selectors an operation keeps.

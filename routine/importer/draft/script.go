@@ -1,14 +1,11 @@
 package draft
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"rote/routine"
 	"rote/routine/javascript"
-	"rote/routine/lesson/textform"
-	"rote/routine/operation"
 	"rote/routine/placeholder"
 )
 
@@ -31,8 +28,6 @@ type Check struct {
 	Found, Holds string
 	// Expected is the condition in words.
 	Expected string
-	// Absent is set if there may be no such element.
-	Absent bool
 	// Wait is how long it may take, in milliseconds; 0 for the default.
 	Wait float64
 }
@@ -41,11 +36,10 @@ type Check struct {
 func (d *Draft) Assert(l Locator, c Check) {
 	list := "[]"
 	if !l.Empty() {
-		css, ok := d.mark(l, c.Absent)
-		if !ok {
+		var ok bool
+		if list, ok = d.elements(l); !ok {
 			return
 		}
-		list = "all(" + Literal(css) + ")"
 	}
 	wait := c.Wait
 	if wait <= 0 {
@@ -71,48 +65,54 @@ func (d *Draft) WaitVisible(l Locator, milliseconds float64) {
 	d.Act(l, o)
 }
 
-// Do adds a script that does something to the first element of a locator, which it names e.
+// Do adds a script that does something to the first element of a locator, which it names e. Of
+// those that only their texts name there may be one.
 func (d *Draft) Do(l Locator, code, key string) {
-	if css, ok := d.mark(l, false); ok {
-		d.Script(fmt.Sprintf(`(async()=>{
+	list, ok := d.elements(l)
+	if !ok {
+		return
+	}
+	one, missing := "list.length>0", Literal("nothing matches "+l.CSS)
+	if l.CSS == "" {
+		list += ".filter(visible)"
+		one, missing = "list.length===1", `list.length+" visible elements match: one is wanted"`
+	}
+	d.Script(fmt.Sprintf(`(async()=>{
 %s
 for(const end=Date.now()+%d;;await new Promise(r=>setTimeout(r,50))){
-const e=all(%s)[0];
-if(e){%s}
-if(Date.now()>end)throw Error("nothing matches "+%s);
+const list=%s,e=list[0];
+if(%s){%s}
+if(Date.now()>end)throw Error(%s);
 }
-})()`, helpers, defaultWait, Literal(css), code, Literal(css)), key)
+})()`, helpers, defaultWait, list, one, code, missing), key)
+}
+
+// Read adds a script that takes a value of the page, where list has the elements of a locator, and
+// keeps it under a key if that is not empty.
+func (d *Draft) Read(l Locator, code, key string) {
+	if list, ok := d.elements(l); ok {
+		d.Script(fmt.Sprintf("(()=>{\n%s\nconst list=%s;\nreturn %s;\n})()", helpers, list, code), key)
 	}
 }
 
-// mark returns a selector for the element of a locator. It adds the script that marks the element
-// if only its texts are known.
-func (d *Draft) mark(l Locator, optional bool) (string, bool) {
+// elements returns a JavaScript expression for the list of the elements of a locator.
+func (d *Draft) elements(l Locator) (string, bool) {
 	if l.CSS != "" {
 		if l.ByPlace {
 			d.Change("by_place", "the selector %s holds only by the place of the element", routine.Quote(Shown(l.CSS)))
 		}
-		return l.CSS, true
+		return "all(" + Literal(l.CSS) + ")", true
 	}
 	if l.Target == nil {
 		d.Drop("no_selector", "the step names no element that rote can find")
 		return "", false
 	}
-	action := `{"type":"click"}`
-	if optional {
-		action = `{"type":"click","x-optional":true,"timeout_ms":500}`
-	}
-	form, err := textform.Operations(*l.Target, json.RawMessage(action), "b")
+	list, err := l.Target.Elements()
 	if err != nil {
 		d.Drop("no_selector", "%s", routine.AsError(err).Message)
 		return "", false
 	}
-	var find struct {
-		Script string `json:"js"`
-	}
-	_ = json.Unmarshal(form[0], &find) // it has just been made
-	d.Script(find.Script, "")
-	return operation.MarkSelector, true
+	return list, true
 }
 
 // scriptSeconds is how long scripts may take: the most that there is.

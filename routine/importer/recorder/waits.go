@@ -30,8 +30,7 @@ func (r *reader) waitForElement(s *jsontree.Value) {
 		operator = "==="
 	}
 	r.d.Assert(l, draft.Check{Found: "list.filter(e=>true" + filters + ").length", Holds: fmt.Sprintf("found%s%d", operator, n),
-		Expected: fmt.Sprintf("the number of elements %s %d", operator, n), Absent: n == 0 || operator == "<=" || s.Get("visible").IsFalse(),
-		Wait: s.Get("timeout").Float()})
+		Expected: fmt.Sprintf("the number of elements %s %d", operator, n), Wait: s.Get("timeout").Float()})
 	r.d.Change("assert_script", "a script waits for it")
 }
 

@@ -45,8 +45,7 @@ func (r *reader) check(c command) {
 	case !negated && wait >= 0 && strings.HasPrefix(c.name, "waitFor") && (name == "ElementPresent" || name == "ElementVisible"):
 		r.d.WaitVisible(r.locate(c), wait)
 	case isState && negated:
-		r.d.Assert(r.locate(c), draft.Check{Found: "list.filter(e=>" + state + ").length", Holds: "found===0", Expected: "none with " + positive,
-			Absent: positive == "ElementPresent" || positive == "ElementVisible", Wait: wait})
+		r.d.Assert(r.locate(c), draft.Check{Found: "list.filter(e=>" + state + ").length", Holds: "found===0", Expected: "none with " + positive, Wait: wait})
 	case isState:
 		r.d.Assert(r.locate(c), draft.Check{Found: "list.filter(e=>" + state + ").length", Holds: "found>0", Expected: "one with " + positive, Wait: wait})
 	case isProperty:
@@ -118,13 +117,6 @@ func (r *reader) store(c command) {
 
 // count keeps how many elements there are.
 func (r *reader) count(c command, key string) {
-	css, target := one(c.target)
-	switch {
-	case css != "":
-		r.d.Script("(()=>document.querySelectorAll("+draft.Literal(css)+").length)()", key)
-	case target.XPath != "":
-		r.d.Script("(()=>document.evaluate("+draft.Literal(target.XPath)+",document,null,7,null).snapshotLength)()", key)
-	default:
-		r.d.Drop("no_selector", "elements are counted by CSS or XPath only")
-	}
+	c.at = nothing
+	r.d.Read(r.locate(c), "list.length", key)
 }

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"rote/routine/importer/draft"
 	"rote/routine/importer/jsontree"
 )
 
@@ -51,8 +50,8 @@ func (r *reader) control(c command, body []*jsontree.Value) {
 		return
 	}
 	if c.name == "if" && len(body) == 1 && read(body[0]).name == "click" {
-		if l := r.locate(read(body[0])); l.CSS != "" {
-			r.d.Script("(()=>{const e=document.querySelector("+draft.Literal(l.CSS)+");if(e)e.click();})()", "")
+		if l := r.locate(read(body[0])); !l.Empty() {
+			r.d.Read(l, "list[0]?.click()", "")
 			r.d.Change("set_by_script", "a script clicks the element if it is there, whatever the condition was")
 			return
 		}

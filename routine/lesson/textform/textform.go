@@ -6,9 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"slices"
-	"strings"
 	"text/template"
 
 	"rote/routine"
@@ -17,7 +14,7 @@ import (
 )
 
 // Target names an element by what a person sees, for when no lasting selector matches
-// it. Exactly one of Role, Text, Label and XPath is set.
+// it. Exactly one of Role, Text, Label and XPath is set, or only CSS.
 type Target struct {
 	// Role and Name are the role and the accessible name of the element; Near is a text in
 	// its row, item or part of the page, if several elements have both.
@@ -30,25 +27,40 @@ type Target struct {
 	Label string `json:"label,omitempty"`
 	// XPath is an expression that finds the element in the page itself.
 	XPath string `json:"xpath,omitempty"`
+	// CSS is a selector that the element matches, too.
+	CSS string `json:"css,omitempty"`
+	// Match is how Name, Text or Label is compared: [Exact], [Contains] or [Regex].
+	Match string `json:"match,omitempty"`
+	// Within finds the element around it, and Or other elements that will do.
+	Within *Target `json:"within,omitempty"`
+	Or     *Target `json:"or,omitempty"`
+	// HasText is a part of the text of the element, HasRegex a pattern of it, and Has finds an
+	// element in it.
+	HasText  string  `json:"has_text,omitempty"`
+	HasRegex string  `json:"has_regex,omitempty"`
+	Has      *Target `json:"has,omitempty"`
+	// Nth selects one of the elements: from 0, or from the last one, which is -1.
+	Nth *int `json:"nth,omitempty"`
 }
 
+// How texts are compared. A pattern is written as in JavaScript, as /next/i.
+const (
+	Exact    = ""
+	Contains = "contains" // whatever the case of letters
+	Regex    = "regex"
+)
+
 // textFormScript finds the one visible element that a TextTarget names, in the page, its open
-// shadow roots and its frames of the same origin, and marks it. It waits for it. t is a text
-// on one line, up the parent of an element, all the elements that match a selector, and name
-// the accessible name of an element.
+// shadow roots and its frames of the same origin, and marks it. It waits for it. up is the parent
+// of an element.
 var textFormScript = template.Must(template.New("").Parse(`(async()=>{
-const t=s=>String(s??"").replace(/\s+/g," ").trim(),
-all=(s,r=document)=>[...r.querySelectorAll(s),...[...r.querySelectorAll("*")].flatMap(e=>[e.shadowRoot,e.contentDocument].flatMap(i=>i?all(s,i):[]))];
-{{- if .Name}}
-const x=l=>[...l||[]].map(e=>e.textContent.replace(e.querySelector("select")?.textContent,"")).join(" "),
-name=e=>t([e.ariaLabel,x(e.ariaLabelledByElements),{{.Name}},e.title].find(t));
-{{- end}}
+{{.Functions}}
 {{- if .Near}}
 const up=e=>e.parentElement||e.getRootNode().host,has=(p,e)=>e&&(e===p||has(p,up(e)));
 {{- end}}
 for(const e of all("[data-rote-mark]"))e.removeAttribute("data-rote-mark");
 for(const end=Date.now()+{{.Wait}};;await new Promise(r=>setTimeout(r,50))){
-let f={{.Find}}.filter(e=>e.checkVisibility({visibilityProperty:true,opacityProperty:true}));
+let f={{.Find}}.filter(v);
 {{- if .Near}}
 f=f.filter(e=>{
 let a=e;
@@ -60,30 +72,6 @@ if(f.length===1)return f[0].setAttribute("data-rote-mark",1);
 if(Date.now()>end){{if .Optional}}return{{else}}throw Error(f.length+" visible elements are "+{{.What}}+": one is wanted"){{end}};
 }
 })()`))
-
-// Where elements have their names, as JavaScript: fields in labels, other elements in their
-// contents.
-const (
-	fieldNames   = "x(e.labels),e.placeholder"
-	contentNames = `e.textContent,e.localName==="input"?e.value:"",e.alt,e.querySelector("img")?.alt`
-)
-
-// roleSelectors are the elements that have a role without an attribute that says so.
-var roleSelectors = map[string]string{
-	"button":     "button,summary,input[type=submit],input[type=button],input[type=reset],input[type=image]",
-	"link":       "a",
-	"checkbox":   "input[type=checkbox]",
-	"radio":      "input[type=radio]",
-	"combobox":   "select",
-	"slider":     "input[type=range]",
-	"spinbutton": "input[type=number]",
-	"searchbox":  "input[type=search]",
-	"file":       "input[type=file]",
-	"textbox":    "textarea,[contenteditable],input:not([type=checkbox],[type=radio],[type=submit],[type=button])",
-}
-
-// fieldRoles are the roles of form fields.
-var fieldRoles = []string{"checkbox", "radio", "combobox", "slider", "spinbutton", "searchbox", "file", "textbox"}
 
 // Operations returns the two operations that do what action, a click or an input_text, says to
 // the element that target names: a script that marks the element, and action with the mark
@@ -137,55 +125,18 @@ const (
 	optionalMarkTimeout  = 1000
 )
 
-// Check returns nil if the target can be used. CodeInvalid.
-func (t Target) Check() error {
-	set := 0
-	for _, s := range []string{t.Role, t.Text, t.Label, t.XPath} {
-		if s != "" {
-			set++
-		}
-	}
-	if set != 1 || t.Role != "" && t.Name == "" || t.Role == "" && t.Name != "" {
-		return routine.Errorf(routine.CodeInvalid, "the target of a text form has one of: role with name, text, label, xpath")
-	}
-	if strings.ContainsAny(t.Role, " \"'[]{}") {
-		return routine.Errorf(routine.CodeInvalid, "%s is no role", routine.Quote(t.Role))
-	}
-	return nil
-}
-
 // script returns the code that finds and marks the element.
 func (t Target) script(w waitForText) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err
 	}
-	parts := map[string]any{"Near": "", "Name": "", "What": scriptText(t.describe()), "Wait": textFormWait, "Optional": w.Optional}
+	parts := map[string]any{"Near": "", "Functions": t.functions(), "Find": t.find(""), "What": scriptText(t.describe()),
+		"Wait": textFormWait, "Optional": w.Optional}
 	if w.Optional {
 		parts["Wait"] = min(cmp.Or(w.Timeout, optionalTextFormWait), textFormWait)
 	}
 	if t.Near != "" {
 		parts["Near"] = scriptText(t.Near)
-	}
-	switch {
-	case t.Role != "":
-		implicit, known := roleSelectors[t.Role]
-		if !known {
-			implicit = t.Role
-		}
-		parts["Name"] = contentNames
-		if slices.Contains(fieldRoles, t.Role) {
-			parts["Name"] = fieldNames
-		}
-		parts["Find"] = fmt.Sprintf("all(%s).filter(e=>%s)", scriptText("[role="+t.Role+"],:is("+implicit+"):not([role])"), sameText("name(e)", t.Name))
-	case t.Label != "":
-		parts["Name"] = fieldNames
-		parts["Find"] = fmt.Sprintf("all(%s).filter(e=>%s)", scriptText("input:not([type=hidden]),textarea,select,[contenteditable]"), sameText("name(e)", t.Label))
-	case t.Text != "":
-		same := "t(e.textContent)===t(" + scriptText(t.Text) + ")"
-		parts["Find"] = fmt.Sprintf("all(\"body *\").filter(e=>%s&&![...e.children].some(e=>%s))", same, same)
-	default:
-		parts["Find"] = fmt.Sprintf("(x=>[...Array(x.snapshotLength).keys()].map(i=>x.snapshotItem(i)))(document.evaluate(%s,document,null,7,null))",
-			scriptText(t.XPath))
 	}
 	var b bytes.Buffer
 	if err := textFormScript.Execute(&b, parts); err != nil {
@@ -193,30 +144,3 @@ func (t Target) script(w waitForText) (string, error) {
 	}
 	return b.String(), nil
 }
-
-// describe names the element for an error message.
-func (t Target) describe() string {
-	switch {
-	case t.Near != "":
-		return fmt.Sprintf("%s '%s' near '%s'", t.Role, t.Name, t.Near)
-	case t.Role != "":
-		return fmt.Sprintf("%s '%s'", t.Role, t.Name)
-	case t.Text != "":
-		return fmt.Sprintf("the text '%s'", t.Text)
-	case t.Label != "":
-		return fmt.Sprintf("a field '%s'", t.Label)
-	}
-	return "found by XPath"
-}
-
-// sameText is the JavaScript that compares a text with a name, which ends in "…" if it was
-// shortened.
-func sameText(expression, name string) string {
-	if beginning, shortened := strings.CutSuffix(name, "…"); shortened {
-		return expression + ".startsWith(t(" + scriptText(beginning) + "))"
-	}
-	return expression + "===t(" + scriptText(name) + ")"
-}
-
-// scriptText is a JavaScript string. A placeholder in it is filled with escaped text.
-func scriptText(text string) string { return routine.JSONText(text) }
