@@ -57,7 +57,8 @@ var arrows = map[string][]string{
 	"routine/importer/recorder": {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/keyboard", "routine/lesson/textform"},
 	"routine/importer/curl":     {"routine", "routine/importer/draft", "routine/importer/jsontree"},
 	"routine/importer/side":     {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/keyboard", "routine/lesson/textform"},
-	"routine/importer": {"routine", "routine/definition", "routine/importer/curl", "routine/importer/draft", "routine/importer/jsontree",
+	"routine/importer/har":      {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/requests"},
+	"routine/importer": {"routine", "routine/definition", "routine/importer/curl", "routine/importer/draft", "routine/importer/har", "routine/importer/jsontree",
 		"routine/importer/recorder", "routine/importer/side", "routine/lesson/parameters"},
 
 	"routine/lesson": {"routine", "routine/definition", "routine/engine", "routine/javascript", "routine/lesson/candidate",

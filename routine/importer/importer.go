@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,14 +14,19 @@ import (
 	"rote/routine/definition"
 	"rote/routine/importer/curl"
 	"rote/routine/importer/draft"
+	"rote/routine/importer/har"
 	"rote/routine/importer/jsontree"
 	"rote/routine/importer/recorder"
 	"rote/routine/importer/side"
 	"rote/routine/lesson/parameters"
 )
 
-// MaxSource is the size of the largest recording, in bytes.
-const MaxSource = 2 << 20
+// MaxSource is the size of the largest recording, in bytes. Files of requests, which have all
+// answers in them, may be larger where they are read from a disk: up to MaxRequests.
+const (
+	MaxSource   = 2 << 20
+	MaxRequests = 20 << 20
+)
 
 // Request is a recording to import.
 type Request struct {
@@ -28,10 +34,13 @@ type Request struct {
 	Source string `json:"source"`
 	// Kind is one of [Kinds]; empty: it is found from the text.
 	Kind string `json:"kind"`
-	// Test selects one of several tests of the recording, by its name.
+	// Test selects one of several tests of the recording by its name, or one of the requests of a
+	// HAR file by its number or a part of its method and URL.
 	Test string `json:"test"`
 	// Name is the name of the routine; empty: the title of the recording.
 	Name string `json:"name"`
+	// Large permits HAR files of up to MaxRequests bytes.
+	Large bool `json:"-"`
 }
 
 // Imported is the routine that a recording became.
@@ -55,15 +64,23 @@ type Report struct {
 	Changed int          `json:"changed"`
 	Dropped int          `json:"dropped"`
 	Items   []draft.Item `json:"items"`
+	// Candidates are the requests of a HAR file that could have been meant, at most 20, the best
+	// first.
+	Candidates []draft.Candidate `json:"candidates,omitempty"`
 }
 
 // Import makes a routine of a recording. An error is a [routine.Error] with CodeInvalid or
 // CodeTooLarge, and with the place of what cannot be read.
 func Import(q Request) (*Imported, error) {
-	if len(q.Source) > MaxSource {
-		return nil, routine.Errorf(routine.CodeTooLarge, "the recording has %d bytes, the limit is %d", len(q.Source), MaxSource)
+	if err := checkSize(q); err != nil {
+		return nil, err
 	}
-	kind, d, err := read(q)
+	opened, err := open(q)
+	if err != nil {
+		return nil, err
+	}
+	kind := opened.kind
+	d, err := opened.read(q.Test)
 	if err != nil {
 		return nil, err
 	}
@@ -81,45 +98,76 @@ func Import(q Request) (*Imported, error) {
 	return r, nil
 }
 
-// read makes the draft of a recording.
-func read(q Request) (string, *draft.Draft, error) {
+// entries matches what a HAR file begins with.
+var entries = regexp.MustCompile(`^\x{feff}?\s*\{\s*"log"\s*:`)
+
+// checkSize returns an error if the recording is too large.
+func checkSize(q Request) error {
+	limit := MaxSource
+	if q.Large && (q.Kind == har.Kind || q.Kind == "" && entries.MatchString(q.Source)) {
+		limit = MaxRequests
+	}
+	if len(q.Source) > limit {
+		return routine.Errorf(routine.CodeTooLarge, "the recording has %d bytes, the limit is %d: "+
+			"a HAR file of up to %d MiB can be imported with the command rote import", len(q.Source), limit, MaxRequests>>20)
+	}
+	return nil
+}
+
+// Tests returns the names of the tests of a recording: each can be imported by its name.
+// CodeInvalid if the recording is of a kind that has no tests.
+func Tests(q Request) ([]string, error) {
+	if err := checkSize(q); err != nil {
+		return nil, err
+	}
+	opened, err := open(q)
+	if err == nil && opened.tests == nil {
+		err = routine.Errorf(routine.CodeInvalid, "line 1: a recording of the kind %s has no tests by name", opened.kind)
+	}
+	return opened.tests, err
+}
+
+// recording is a recording whose kind is known.
+type recording struct {
+	kind  string
+	tests []string // the names of its tests; nil if it has none
+	read  func(test string) (*draft.Draft, error)
+}
+
+// open finds the kind of a recording.
+func open(q Request) (recording, error) {
 	if q.Kind != "" && !slices.Contains(Kinds, q.Kind) {
-		return "", nil, routine.Errorf(routine.CodeInvalid, "%s is no kind of recording: it is one of %s",
+		return recording{}, routine.Errorf(routine.CodeInvalid, "%s is no kind of recording: it is one of %s",
 			routine.Quote(routine.Truncate(q.Kind, 40)), strings.Join(Kinds, ", "))
 	}
 	if q.Kind == curl.Kind || q.Kind == "" && curl.Matches(q.Source) {
-		d, err := curl.Read(q.Source)
-		return curl.Kind, d, err
+		return recording{kind: curl.Kind, read: func(string) (*draft.Draft, error) { return curl.Read(q.Source) }}, nil
 	}
 	root, err := jsontree.Parse(q.Source)
-	if err != nil && q.Kind == "" && !strings.Contains(q.Source, `"steps"`) && !strings.Contains(q.Source, `"commands"`) {
-		return "", nil, errUnknownKind
+	if err != nil && q.Kind == "" && !strings.Contains(q.Source, `"steps"`) && !strings.Contains(q.Source, `"commands"`) && !entries.MatchString(q.Source) {
+		return recording{}, errUnknownKind
 	}
-	if err != nil {
-		return "", nil, err
+	switch {
+	case err != nil:
+		return recording{}, err
+	case q.Kind == har.Kind || q.Kind == "" && har.Matches(root):
+		return recording{kind: har.Kind, read: func(test string) (*draft.Draft, error) { return har.Read(root, test) }}, nil
+	case q.Kind == side.Kind || q.Kind == "" && side.Matches(root):
+		return recording{side.Kind, side.Tests(root), func(test string) (*draft.Draft, error) { return side.Read(root, test) }}, nil
 	}
-	if q.Kind == "" && root.Get("log").Get("entries").Kind == jsontree.Array {
-		return "", nil, routine.Errorf(routine.CodeInvalid, "line 1: a HAR file has the requests of a page and not what a person did: copy one of them as cURL "+
-			"in the DevTools, and import that")
-	}
-	if q.Kind == side.Kind || q.Kind == "" && side.Matches(root) {
-		d, err := side.Read(root, q.Test)
-		return side.Kind, d, err
-	}
-	d, err := recorder.Read(root)
-	return recorder.Kind, d, err
+	return recording{kind: recorder.Kind, read: func(string) (*draft.Draft, error) { return recorder.Read(root) }}, nil
 }
 
 // errUnknownKind is the error for a text that is of no kind.
 var errUnknownKind = routine.Errorf(routine.CodeInvalid, "line 1: this is no recording that can be imported: give the JSON of Chrome's Recorder, "+
-	"a .side file of Selenium IDE, or commands of cURL")
+	"a .side file of Selenium IDE, a HAR file, or commands of cURL")
 
 // Kinds are the kinds of recordings.
-var Kinds = []string{recorder.Kind, side.Kind, curl.Kind}
+var Kinds = []string{recorder.Kind, side.Kind, har.Kind, curl.Kind}
 
 // titles name the tools that make the recordings.
 var titles = map[string]string{recorder.Kind: "a recording of Chrome's Recorder", side.Kind: "a test of Selenium IDE",
-	curl.Kind: "commands of cURL"}
+	har.Kind: "the requests of a HAR file", curl.Kind: "commands of cURL"}
 
 // describe is the description of the routine.
 func describe(kind, title string, d *draft.Draft) string {
@@ -142,7 +190,7 @@ func withoutPlaces(problems []routine.Problem) []routine.Problem {
 }
 
 func report(d *draft.Draft) Report {
-	r := Report{Steps: len(d.Items), Items: d.Items}
+	r := Report{Steps: len(d.Items), Items: d.Items, Candidates: d.Candidates}
 	if r.Items == nil {
 		r.Items = []draft.Item{}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,11 @@ func recordings(t testing.TB) map[string]string {
 func TestRecordings(t *testing.T) {
 	for file, source := range recordings(t) {
 		t.Run(file, func(t *testing.T) {
-			r, err := Import(Request{Source: source, Test: strings.TrimSuffix(filepath.Base(file), ".side")})
+			test, isSide := strings.CutSuffix(filepath.Base(file), ".side")
+			if !isSide {
+				test = ""
+			}
+			r, err := Import(Request{Source: source, Test: test})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,15 +118,16 @@ func checkAccount(t *testing.T, r *Imported) {
 // What cannot be read is refused with the place.
 func TestUnreadable(t *testing.T) {
 	for source, want := range map[string]string{
-		"":                                      "this is no recording that can be imported",
-		"await page.goto('https://x.test/');":   "this is no recording that can be imported",
-		`{"log": {"entries": []}}`:              "copy one of them as cURL",
-		"{\"steps\": [\n {\"type\": \"click\"":  "line 2, column 18: a comma",
-		`{"steps": [tru]}`:                      "line 1, column 12: this is no JSON value",
-		`{"steps": "x"}`:                        "is an object with the list steps",
-		`{"steps": []} x`:                       "line 1, column 15: there is text after",
-		`{"steps": ["a` + "\n" + `"]}`:          "line 2, column 1: a string has no end",
-		`{"steps": ` + strings.Repeat("[", 200): "nested more than",
+		"":                                                  "this is no recording that can be imported",
+		"await page.goto('https://x.test/');":               "this is no recording that can be imported",
+		`{"log": {"entries": []}}`:                          "there is no data request in the file: none of its 0 requests",
+		`{"log": {"entries": [{"request": 1`:                "line 1, column 35: a comma",
+		"{\"steps\": [\n {\"type\": \"click\"":              "line 2, column 18: a comma",
+		`{"steps": [tru]}`:                                  "line 1, column 12: this is no JSON value",
+		`{"steps": "x"}`:                                    "is an object with the list steps",
+		`{"steps": []} x`:                                   "line 1, column 15: there is text after",
+		`{"steps": ["a` + "\n" + `"]}`:                      "line 2, column 1: a string has no end",
+		`{"steps": ` + strings.Repeat("[", 200):             "nested more than",
 		`{"steps": [` + strings.Repeat("{},\n", 501) + `]}`: "line 501: the recording has 501 steps, the limit is 500",
 	} {
 		if _, err := Import(Request{Source: source}); routine.CodeOf(err) != routine.CodeInvalid || !strings.Contains(err.Error(), want) {
@@ -176,6 +182,69 @@ func TestLargestRecording(t *testing.T) {
 	}
 	if err != nil || !r.Valid || r.Report.Carried != draft.MaxSteps {
 		t.Errorf("%v: %+v", err, r)
+	}
+}
+
+// The file with the most bytes takes less than a second: of many small answers, of large ones, and of one in
+// which every value asks for an earlier answer.
+func TestLargestRequests(t *testing.T) {
+	optional.OneGoroutine(t)
+	for name, answer := range map[string]string{"small": largeAnswer(1 << 10), "large": largeAnswer(200 << 10), "usual": largeAnswer(8 << 10)} {
+		var b strings.Builder
+		b.WriteString(`{"log": {"entries": [`)
+		text := routine.JSONText(answer)
+		for i := 0; b.Len() < MaxRequests-2*len(text)-1000 && i < 10_000; i++ {
+			fmt.Fprintf(&b, `{"request": {"method": "POST", "url": "https://shop.example/api/%d?key=k%d-value", "headers": [{"name": "x-id", "value": "abc%d-token"},
+				{"name": "cookie", "value": "a=v%d; b=c"}], "postData": {"mimeType": "application/json", "text": "{\"id\":\"r%d-value\"}"}},
+				"response": {"status": 200, "headers": [{"name": "set-cookie", "value": "a=v%d; path=/"}],
+				"content": {"mimeType": "application/json", "text": %s}}},`, i, i, i, i, i, i+1, text)
+		}
+		b.WriteString("]}}")
+		if b.Len() < MaxRequests/3 {
+			t.Fatalf("%s: only %d bytes", name, b.Len())
+		}
+		var r *Imported
+		var err error
+		if took := stopwatch.Time(func() { r, err = Import(Request{Source: b.String(), Large: true}) }); took > time.Second {
+			t.Errorf("%s: took %v", name, took)
+		}
+		if err != nil || !r.Valid || len(r.Report.Candidates) != 20 {
+			t.Errorf("%s: %v: %+v", name, err, r)
+		}
+		if _, err = Import(Request{Source: b.String()}); routine.CodeOf(err) != routine.CodeTooLarge || !strings.Contains(err.Error(), "rote import") {
+			t.Errorf("%s: without the permission: %v", name, err)
+		}
+	}
+}
+
+// largeAnswer is a list of objects with about as many bytes.
+func largeAnswer(bytes int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < bytes; i++ {
+		fmt.Fprintf(&b, `,{"id":"r%d-value","token":"abc%d-token","price":%d}`, i, i, i)
+	}
+	return "[" + b.String()[1:] + "]"
+}
+
+// A request of a HAR file can be picked by its number, or by a part of its method and URL.
+func TestWhichRequest(t *testing.T) {
+	source := recordings(t)["testdata/har/search.har"]
+	for pick, want := range map[string]string{"": "POST https://shop.example/api/search", "4": "GET https://shop.example/api/session",
+		"SUGGEST": "GET https://shop.example/api/search/suggest", "get https://shop.example/search": "GET https://shop.example/search"} {
+		r, err := Import(Request{Source: source, Test: pick})
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken := slices.DeleteFunc(r.Report.Candidates, func(c draft.Candidate) bool { return !c.Taken })
+		if len(taken) != 1 || taken[0].Request != want || !r.Valid {
+			t.Errorf("%q: %+v, valid %v", pick, taken, r.Valid)
+		}
+	}
+	for pick, want := range map[string]string{"orders": `no request of the file has "orders" in its method and URL: the best are 7 (POST `,
+		"10": "has no answer", "99": `has "99" in its method and URL`} {
+		if _, err := Import(Request{Source: source, Test: pick}); routine.CodeOf(err) != routine.CodeInvalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", pick, err)
+		}
 	}
 }
 

@@ -54,6 +54,9 @@ type Origins struct {
 	// Navigate makes the chain begin with a navigation to the page also when no value
 	// needs it.
 	Navigate bool
+	// First are the numbers of requests that are made before the request although no value of
+	// it comes from their answers: they log in, or set a cookie.
+	First []int
 }
 
 // Traced is a request as operations.
@@ -79,8 +82,8 @@ type Traced struct {
 	// Acting are the requests of the operations that may change something on the site, as
 	// in "POST /orders"; none if all are safe.
 	Acting []string
-	// Fetches is how many requests the operations make, without those of a navigation.
-	Fetches int
+	// Numbers are those of the requests that the fetch operations make, in their order.
+	Numbers []int
 	// Shape and Sample describe the answer that the page got, with secrets masked.
 	Shape, Sample string
 }
@@ -160,11 +163,11 @@ func (t *tracer) bound() error {
 
 // request makes the operations of the traced request.
 func (t *tracer) request(r *routine.Request) error {
+	t.first()
 	key, operation, err := t.fetch(r, 0)
 	if err != nil {
 		return err
 	}
-	t.out.Fetches = len(t.fetches)
 	t.out.Operation = operation
 	t.out.Return = encode(struct {
 		Type string `json:"type"`
@@ -180,6 +183,19 @@ func (t *tracer) request(r *routine.Request) error {
 	t.out.Before = append(t.out.Before, t.reads...)
 	t.out.Before = append(t.out.Before, t.fetches[:len(t.fetches)-1]...)
 	return nil
+}
+
+// first makes the operations of the requests that are made before in any case.
+func (t *tracer) first() {
+	for i := range t.log {
+		r := &t.log[i]
+		if _, done := t.fetched[r.Number]; done || !slices.Contains(t.from.First, r.Number) {
+			continue
+		}
+		if _, _, err := t.fetch(r, 1); err != nil {
+			t.warn("request " + strconv.Itoa(r.Number) + ", which was made before it, is left out: " + routine.AsError(err).Message)
+		}
+	}
 }
 
 // navigate begins the operations with a navigation to a page, with what was typed in its
@@ -241,6 +257,7 @@ func (t *tracer) fetch(r *routine.Request, depth int) (string, json.RawMessage, 
 	}{"fetch", e, key})
 	t.fetches = append(t.fetches, operation)
 	t.fetched[r.Number] = key
+	t.out.Numbers = append(t.out.Numbers, r.Number)
 	return key, operation, nil
 }
 

@@ -276,8 +276,8 @@ after: answer of request 2, path next
 	if diff := cmp.Diff(want, operationTexts(got)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if deep := traced(t, log(pages...), 8, Origins{}); deep.Fetches != maxTraceDepth+1 {
-		t.Errorf("%d fetches", deep.Fetches)
+	if deep := traced(t, log(pages...), 8, Origins{}); len(deep.Numbers) != maxTraceDepth+1 {
+		t.Errorf("%d fetches", len(deep.Numbers))
 	}
 }
 

@@ -40,6 +40,20 @@ type Item struct {
 	Message    string `json:"message,omitempty"`
 }
 
+// Candidate is a request of a recording that the routine could repeat.
+type Candidate struct {
+	Number int `json:"number"` // from 1
+	Line   int `json:"line"`
+	// Request is the method and the URL without its query.
+	Request string `json:"request"`
+	Status  int    `json:"status"`
+	Type    string `json:"type"`
+	Bytes   int64  `json:"bytes"` // of the answer
+	Score   int    `json:"score"`
+	// Taken reports whether the routine repeats this one.
+	Taken bool `json:"taken"`
+}
+
 // MaxSteps is how many steps a recording may have.
 const MaxSteps = 500
 
@@ -58,6 +72,8 @@ type Draft struct {
 	Operations []Operation
 	Parameters []routine.Parameter
 	Items      []Item
+	// Candidates are the requests of a recording of requests, the best first.
+	Candidates []Candidate
 
 	secrets   map[string]string // the values of secrets, and the names of their parameters
 	variables map[string]string // the placeholders of variables
@@ -204,11 +220,14 @@ func (d *Draft) secret(value, name string) {
 // of them.
 const maxProposing = 200
 
+// asked are the names of the values in a request that say what is asked for.
+var asked = []string{"q", "query", "search", "term", "keyword", "page", "from", "to", "date", "id", "lang", "username", "user", "email", "login"}
+
 // Proposals are the literals of the first operations that could become parameters.
 func (d *Draft) Proposals() []parameters.Proposal {
 	steps := make([]parameters.Step, min(len(d.Operations), maxProposing))
 	for i := range steps {
-		steps[i] = parameters.Step{Raw: d.Operations[i].JSON(), Field: d.Operations[i].Field}
+		steps[i] = parameters.Step{Raw: d.Operations[i].JSON(), Field: d.Operations[i].Field, Names: asked}
 	}
 	return parameters.Propose(steps, d.Parameters, nil)
 }

@@ -275,10 +275,23 @@ func (p *parser) str() string {
 	}
 	p.next()
 	var text string
+	if inside := p.text[start+1 : p.at-1]; plainText(inside) {
+		return inside
+	}
 	if err := json.Unmarshal([]byte(p.text[start:p.at]), &text); err != nil {
 		p.fail("a string is not valid: %s", err)
 	}
 	return text
+}
+
+// plainText reports whether the inside of a string is its text: it has no escapes.
+func plainText(inside string) bool {
+	for i := range len(inside) {
+		if c := inside[i]; c < ' ' || c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // word reads a number or a literal.

@@ -20,6 +20,15 @@ func Matches(root *jsontree.Value) bool {
 	return slices.ContainsFunc(root.Get("tests").Items, func(t *jsontree.Value) bool { return t.Get("commands").Kind == jsontree.Array })
 }
 
+// Tests returns the names of the tests of a project.
+func Tests(root *jsontree.Value) []string {
+	names := []string{}
+	for _, t := range root.Get("tests").Items {
+		names = append(names, t.Get("name").String())
+	}
+	return names
+}
+
 // Read makes a draft of one test of a project. test is its name; it may be empty if there is only one.
 func Read(root *jsontree.Value, test string) (*draft.Draft, error) {
 	t, err := selectTest(root.Get("tests").Items, test)

@@ -48,6 +48,8 @@ type Step struct {
 	Raw json.RawMessage
 	// field is the form field that the operation filled; nil if it filled none.
 	Field *routine.Field
+	// Names are the names of values in the URL and the body of a fetch that are proposed too.
+	Names []string
 }
 
 // Propose returns the texts of the steps that could become parameters, each with all the
@@ -109,8 +111,44 @@ func Literals(steps []Step) []literal {
 					add(literal{Text: text, label: name})
 				}
 			}
+		case "fetch":
+			for _, l := range requestLiterals(s) {
+				add(l)
+			}
 		}
 	}
+	return all
+}
+
+// requestLiterals are the texts that a fetch sends under the names that are asked for.
+func requestLiterals(s Step) []literal {
+	var o struct {
+		Endpoint struct {
+			URL  string
+			Body json.RawMessage
+		}
+	}
+	_ = json.Unmarshal(s.Raw, &o) // a kept operation is well-formed
+	var all []literal
+	add := func(name, text string) {
+		if slices.Contains(s.Names, strings.ToLower(name)) {
+			all = append(all, literal{Text: text, label: name})
+		}
+	}
+	_, query, _ := strings.Cut(o.Endpoint.URL, "?")
+	for pair := range strings.SplitSeq(query, "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		if text, err := url.QueryUnescape(value); err == nil {
+			add(key, text)
+		}
+	}
+	ReplaceValues(o.Endpoint.Body, func(pointer string, value json.RawMessage) json.RawMessage {
+		var text string
+		if json.Unmarshal(value, &text) == nil {
+			add(pointer[strings.LastIndexByte(pointer, '/')+1:], text)
+		}
+		return nil
+	})
 	return all
 }
 

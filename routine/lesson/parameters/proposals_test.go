@@ -78,11 +78,11 @@ func TestPropose(t *testing.T) {
 	branch := &routine.Field{Type: "select", Label: "Branch", Options: []string{"Oslo", "Bergen"}}
 	steps := []Step{
 		{Raw: json.RawMessage(`{"type":"navigate","url":"https://a.example/s?branch=north&page=2&u=ada&t={{t}}"}`)},
-		{json.RawMessage(`{"type":"input_text","selector":"#b","text":"Oslo"}`), branch},
-		{json.RawMessage(`{"type":"input_text","selector":"#c","text":"Oslo"}`), nil},
-		{json.RawMessage(`{"type":"input_text","selector":"#d","text":"{{who}}"}`), nil},
-		{json.RawMessage(`{"type":"input_text","selector":"#e","text":"hush-hush"}`), &routine.Field{Type: "password", Secret: true}},
-		{json.RawMessage(`{"type":"wait_for_url","url_regex":"to=Oslo&by=ada"}`), nil},
+		{Raw: json.RawMessage(`{"type":"input_text","selector":"#b","text":"Oslo"}`), Field: branch},
+		{Raw: json.RawMessage(`{"type":"input_text","selector":"#c","text":"Oslo"}`)},
+		{Raw: json.RawMessage(`{"type":"input_text","selector":"#d","text":"{{who}}"}`)},
+		{Raw: json.RawMessage(`{"type":"input_text","selector":"#e","text":"hush-hush"}`), Field: &routine.Field{Type: "password", Secret: true}},
+		{Raw: json.RawMessage(`{"type":"wait_for_url","url_regex":"to=Oslo&by=ada"}`)},
 	}
 	ps := []routine.Parameter{{Name: "who", Type: routine.TypeString}, {Name: "key", Type: routine.TypeString, Secret: true}}
 	got := Propose(steps, ps, map[string]any{"who": "ada", "key": "north"})
