@@ -128,7 +128,7 @@ const maxClockLag = time.Minute
 func checkClock(ctx context.Context, g *globals, s streams) []finding {
 	const remedy = "set the clock, and keep it right with NTP: retention, schedules and one-time codes depend on it"
 	now := time.Now()
-	if made, err := time.Parse(time.RFC3339, buildSetting("vcs.time")); err == nil && made.Sub(now) > maxClockLag {
+	if made, err := time.Parse(time.RFC3339, thisBuild().Date); err == nil && made.Sub(now) > maxClockLag {
 		return []finding{fault(fmt.Sprintf("it is %s by the clock, but this program is of %s", now.Format(time.RFC3339), made.Format(time.RFC3339)), remedy)}
 	}
 	store, err := g.examineDatabase(ctx, s)
