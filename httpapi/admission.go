@@ -34,6 +34,10 @@ func NewAdmission(c Config) *Admission {
 // not allowed.
 func (a *Admission) Admit(r *http.Request) error { return a.hosts.check(r) }
 
+// ClientAddress returns the address of the sender of a request, as far as the proxies that it
+// came through are trusted.
+func (a *Admission) ClientAddress(r *http.Request) string { return a.proxies.clientAddress(r) }
+
 // Caller authenticates the sender of a request and counts the request against
 // the rate limit. Without a token it returns the anonymous principal. It sets
 // the RateLimit headers of w. It fails with CodeUnauthenticated if the token is
@@ -54,20 +58,20 @@ func (a *Admission) Caller(w http.ResponseWriter, r *http.Request) (routine.Prin
 // a minute, also if Config.RateLimit is 0. It sets the RateLimit headers of w. A front end
 // calls it before it authenticates the token.
 func (a *Admission) SignInAllowed(w http.ResponseWriter, r *http.Request) error {
-	return a.signInRate.count(w, r, routine.Principal{}, a.proxies.clientAddress(r))
+	return a.signInRate.count(w, r, routine.Principal{}, a.ClientAddress(r))
 }
 
 // Count counts a request of p against the rate limit and sets the RateLimit headers of w. It
 // is for callers who are authenticated by other means than Caller's. CodeRateLimited.
 func (a *Admission) Count(w http.ResponseWriter, r *http.Request, p routine.Principal) error {
-	return a.rate.count(w, r, p, a.proxies.clientAddress(r))
+	return a.rate.count(w, r, p, a.ClientAddress(r))
 }
 
 // StartRequest counts a request of p as open until done is called. It returns
 // CodeRateLimited if the user, the organization or, without a token, the client
 // address has too many open requests.
 func (a *Admission) StartRequest(r *http.Request, p routine.Principal) (done func(), err error) {
-	return a.openRequests.start(p, a.proxies.clientAddress(r))
+	return a.openRequests.start(p, a.ClientAddress(r))
 }
 
 // Refuse returns the HTTP status for err and sets the headers that belong to it

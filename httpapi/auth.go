@@ -16,6 +16,7 @@ func (a *api) authenticated(h handler) handler {
 		if q.principal, err = a.admission.Caller(q.w, q.Request); err != nil {
 			return response{}, err
 		}
+		RecordCaller(q.Context(), q.principal)
 		done, err := a.admission.StartRequest(q.Request, q.principal)
 		if err != nil {
 			return response{}, err

@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"rote/routine"
+	"rote/routine/audit"
 	"rote/routine/service"
 )
 
@@ -22,6 +23,8 @@ import (
 type Config struct {
 	Service *service.Service
 	Log     *slog.Logger
+	// Audit gets the requests that are refused; nil: nothing is written.
+	Audit *audit.Log
 	// MaxBody limits the bytes of a request body (4 MiB).
 	MaxBody int64
 	// AllowedHosts are the accepted Host and Origin values in addition to loopback,
@@ -62,6 +65,7 @@ type api struct {
 	service      *service.Service
 	lessons      Lessons // nil without its paths
 	log          *slog.Logger
+	audit        *audit.Log
 	maxBody      int64
 	base         string
 	admission    *Admission
@@ -91,7 +95,7 @@ func NewWorkerHandler(c Config) http.Handler {
 
 // newAPI fills in the defaults.
 func newAPI(c Config) *api {
-	a := &api{service: c.Service, lessons: c.Lessons, log: c.Log, maxBody: c.MaxBody, admission: c.Admission, metrics: c.Metrics, routineCache: newRoutineCache()}
+	a := &api{service: c.Service, lessons: c.Lessons, log: c.Log, audit: c.Audit, maxBody: c.MaxBody, admission: c.Admission, metrics: c.Metrics, routineCache: newRoutineCache()}
 	if a.admission == nil {
 		a.admission = NewAdmission(c)
 	}
@@ -138,7 +142,7 @@ func (a *api) serveConsole(console http.Handler) func(http.Handler) http.Handler
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch {
-			case r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/"):
+			case a.inConsole(r):
 				console.ServeHTTP(w, r)
 			case strings.TrimSuffix(r.URL.Path, "/") == a.base && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html"):
 				http.Redirect(w, r, path+"/", http.StatusSeeOther)
@@ -147,6 +151,12 @@ func (a *api) serveConsole(console http.Handler) func(http.Handler) http.Handler
 			}
 		})
 	}
+}
+
+// inConsole reports whether a request is for a path of the console.
+func (a *api) inConsole(r *http.Request) bool {
+	path := a.base + "/console"
+	return r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/")
 }
 
 // routes returns all paths. Each is served with and without a trailing slash.

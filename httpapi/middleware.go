@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"rote/routine"
+	"rote/routine/audit"
 )
 
 // requestInfo is what the log line of a request needs in addition to the
@@ -23,6 +24,8 @@ type requestInfo struct {
 	start time.Time
 	code  routine.Code // of the problem in the response, or empty
 	cause error        // not shown in the response
+	// caller is who made the request, as far as that is known.
+	caller routine.Principal
 }
 
 type requestInfoKey struct{}
@@ -37,6 +40,14 @@ func requestInfoOf(ctx context.Context) *requestInfo {
 func RecordProblem(ctx context.Context, err error) {
 	if x := requestInfoOf(ctx); x != nil {
 		x.recordProblem(problemOf(err), err)
+	}
+}
+
+// RecordCaller stores for the audit log who made a request that a handler of [Config].Console
+// has authenticated.
+func RecordCaller(ctx context.Context, p routine.Principal) {
+	if x := requestInfoOf(ctx); x != nil {
+		x.caller = p
 	}
 }
 
@@ -65,6 +76,7 @@ func (a *api) startRequest(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
 		ctx := context.WithValue(r.Context(), requestInfoKey{}, x)
+		ctx = audit.WithRequest(ctx, audit.Request{Via: a.via(r), ID: x.id, Client: a.admission.ClientAddress(r)})
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		endRequest := a.metrics.startRequest(r)
 		defer func() { // also after a panic
@@ -81,9 +93,18 @@ func (a *api) startRequest(next http.Handler) http.Handler {
 				attrs = append(attrs, slog.Any("error", x.cause))
 			}
 			a.log.LogAttrs(ctx, level, "request", attrs...)
+			a.audit.RequestEnded(ctx, x.caller, x.code, slog.String("request", r.Method+" "+route))
 		}()
 		next.ServeHTTP(ww, r.WithContext(ctx))
 	})
+}
+
+// via returns the front end of a request.
+func (a *api) via(r *http.Request) routine.Via {
+	if a.inConsole(r) {
+		return routine.ViaConsole
+	}
+	return routine.ViaREST
 }
 
 // catchPanic answers a panic with an internal error. If part of the response

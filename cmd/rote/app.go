@@ -103,7 +103,7 @@ func newApp(ctx context.Context, g *globals, s streams, c service.Config, use da
 	if c.Jobs == nil {
 		c.Jobs = jobQueue(a.store, c.Sender != nil)
 	}
-	c.Store, c.Log, c.Queue = a.store, a.log, int(g.Queue)
+	c.Store, c.Log, c.Audit, c.Queue = a.store, a.log, s.audit, int(g.Queue)
 	c.MaxResult, c.AdminToken = int64(g.MaxResult), os.Getenv(adminTokenVariable)
 	a.service = service.New(c)
 	a.startMaintenance(ctx)

@@ -82,6 +82,7 @@ type globals struct {
 	Project           string `help:"The local user's project." default:"default"`
 	MaxBody           size   `help:"Largest request body." default:"4MiB"`
 	MaxResult         size   `help:"Largest data of one run." default:"32MiB"`
+	AuditLog          string `help:"File that gets a line of JSON for each change and each refusal, or stderr." placeholder:"FILE"`
 }
 
 // checkNames rejects an empty name of the local user. An empty organization

@@ -162,7 +162,7 @@ func (d *demo) start(ctx context.Context, g *globals, at string) (func() error, 
 	own.DB, own.BrowserPath = filepath.Join(d.dir.Path, "rote.db"), d.executable
 	own.Egress, own.AllowHost = "listed", []string{shop.address}
 	own.BrowserURL, own.EgressListen, own.EgressAddress, own.BrowserUnverified = nil, "", "", false
-	quiet := streams{d.s.in, d.s.out, io.Discard, d.s.stopNow, warningLog(d.s.err)}
+	quiet := streams{in: d.s.in, out: d.s.out, err: io.Discard, stopNow: d.s.stopNow, log: warningLog(d.s.err)}
 	if d.app, err = openApp(ctx, &own, quiet, mayCreate); err != nil {
 		return nil, errors.Join(err, shop.stop())
 	}

@@ -40,7 +40,8 @@ var arrows = map[string][]string{
 	"routine/totp":   {},
 
 	"routine/browserstate": {"routine"},
-	"routine/service": {"routine", "routine/browserstate", "routine/cron", "routine/definition", "routine/engine", "routine/importer",
+	"routine/audit":        {"routine"},
+	"routine/service": {"routine", "routine/audit", "routine/browserstate", "routine/cron", "routine/definition", "routine/engine", "routine/importer",
 		"routine/jobs", "routine/pattern", "routine/selector", "routine/totp"},
 
 	// The parts of a lesson that know no lesson.
@@ -82,18 +83,18 @@ var arrows = map[string][]string{
 
 	// The front ends, which are independent of each other, and the program.
 	"httpapi/docs": {},
-	"httpapi": {"httpapi/docs", "routine", "routine/browserstate", "routine/definition", "routine/importer", "routine/lesson", "routine/operation",
+	"httpapi": {"httpapi/docs", "routine", "routine/audit", "routine/browserstate", "routine/definition", "routine/importer", "routine/lesson", "routine/operation",
 		"routine/service", "schemas"},
 	"httpapi/console": {"httpapi", "routine", "routine/definition", "routine/lesson", "routine/lesson/candidate", "routine/operation",
 		"routine/service", "routine/tool"},
-	"mcp/wire": {"routine"},
-	"mcp": {"mcp/wire", "routine", "routine/definition", "routine/importer", "routine/lesson", "routine/operation", "routine/service",
+	"mcp/wire": {"routine", "routine/audit"},
+	"mcp": {"mcp/wire", "routine", "routine/audit", "routine/definition", "routine/importer", "routine/lesson", "routine/operation", "routine/service",
 		"routine/tool",
 		"schemas"},
 	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "browser/window",
 		"cmd/rote/practice", "httpapi", "httpapi/console", "mcp", "mcp/wire",
-		"routine", "routine/browserstate", "routine/definition", "routine/importer", "routine/importer/draft", "routine/lesson", "routine/operation",
-		"routine/postgres", "routine/provider",
+		"routine", "routine/audit", "routine/browserstate", "routine/definition", "routine/importer", "routine/importer/draft", "routine/lesson",
+		"routine/operation", "routine/postgres", "routine/provider",
 		"routine/rows", "routine/service", "routine/sqlite"},
 	"cmd/rote/practice":       {"routine/totp"},
 	"cmd/rote/practice/teach": {"cmd/rote/practice"},

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"slices"
 	"text/tabwriter"
 	"time"
 
+	"rote/routine"
+	"rote/routine/audit"
 	"rote/routine/postgres"
 	"rote/routine/rows"
 )
@@ -168,6 +171,7 @@ func (c *keyRotate) Run(ctx context.Context, g *globals, s streams) error {
 		if err != nil {
 			return err
 		}
+		s.audit.Changed(ctx, routine.Principal{}, audit.KeysRotated, slog.Int("rows", n))
 		fmt.Fprintf(s.err, "rote: %d rows are encrypted with the new key; the old keys still decrypt: when no server and no backup needs them, "+
 			"remove them with rote key prune\n", n)
 		if postgres.IsURL(g.DB) {
@@ -223,6 +227,7 @@ func (c *keyRotate) rotateData(ctx context.Context, store database, s streams) e
 		if err != nil {
 			return err
 		}
+		s.audit.Changed(ctx, routine.Principal{OrganizationID: organization}, audit.KeysRotated, slog.Int("values", n))
 		fmt.Fprintf(s.err, "rote: %d values of %s are encrypted with a new key\n", n, organization)
 	}
 	return nil
@@ -256,6 +261,7 @@ func (c *keyPrune) Run(ctx context.Context, g *globals, s streams) error {
 					return nil, err
 				default:
 					fmt.Fprintf(s.err, "rote: the key %s is removed\n", id)
+					s.audit.Changed(ctx, routine.Principal{}, audit.KeyRemoved, slog.String("key", id))
 				}
 			}
 			return kept, nil

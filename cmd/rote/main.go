@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/audit"
 )
 
 // softMemoryLimit is the memory in bytes above which the garbage collector
@@ -63,6 +64,8 @@ type streams struct {
 	stopNow <-chan struct{}
 	// log receives the program's log. If nil, it is written to err.
 	log *slog.Logger
+	// audit is the log of --audit-log; nil without the flag.
+	audit *audit.Log
 }
 
 // graceContext returns a context for work that continues for up to d after ctx
@@ -90,7 +93,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		fmt.Fprintf(s.err, "rote: %v\n", err)
 		return 2
 	}
-	err = command.Run(ctx, g, s)
+	err = runAudited(ctx, command, g, s)
 	if err == nil {
 		return 0
 	}
@@ -101,6 +104,15 @@ func run(ctx context.Context, args []string, s streams) int {
 		return 3
 	}
 	return 1
+}
+
+// runAudited runs a command whose changes are written to the log of --audit-log.
+func runAudited(ctx context.Context, c command, g *globals, s streams) error {
+	s, closeLog, err := g.openAuditLog(s)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.Run(auditedAsCLI(ctx), g, s), closeLog())
 }
 
 // withCause adds the cause of a store error, which remote callers do not see.

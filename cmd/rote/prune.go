@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
 
 	"rote/routine"
+	"rote/routine/audit"
 	"rote/routine/service"
 )
 
@@ -39,6 +41,9 @@ func (c *pruneCommand) Run(ctx context.Context, g *globals, s streams) error {
 	}
 	return g.withDatabase(ctx, s, func(store database) error {
 		executions, uses, err := service.New(service.Config{Store: store, Retention: c.retention(), Log: s.logger()}).Prune(ctx)
+		if executions+uses > 0 {
+			s.audit.Changed(ctx, routine.Principal{}, audit.ExecutionsDeleted, slog.Int("executions", executions), slog.Int("secret_uses", uses))
+		}
 		fmt.Fprintf(s.err, "rote: deleted %s and %s of secrets\n", english.Plural(executions, "execution", ""), english.Plural(uses, "use", ""))
 		return err
 	})

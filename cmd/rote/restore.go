@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 
+	"rote/routine"
+	"rote/routine/audit"
 	"rote/routine/postgres"
 	"rote/routine/sqlite"
 )
@@ -30,6 +33,7 @@ func (c *restoreCommand) Run(ctx context.Context, g *globals, s streams) error {
 	if err := sqlite.Restore(ctx, c.File, path); err != nil {
 		return err
 	}
+	s.audit.Changed(ctx, routine.Principal{}, audit.DatabaseRestored, slog.String("from", c.File))
 	fmt.Fprintf(s.err, "rote: %s is restored from %s\n", path, c.File)
 	g.warnOfMissingKeys(ctx, s)
 	return nil

@@ -43,6 +43,7 @@ func (x *console) signedIn(h handler) http.HandlerFunc {
 		if q.principal, err = q.signedInPrincipal(); err != nil {
 			return err
 		}
+		httpapi.RecordCaller(q.Context(), q.principal)
 		if err := x.admission.Count(q.w, q.Request, q.principal); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"rote/httpapi"
 	"rote/routine"
 )
 
@@ -148,6 +149,7 @@ func signIn(q *request) error {
 	}
 	secret, _, err := q.service.SignIn(q.Context(), strings.TrimSpace(q.PostForm.Get("token")))
 	if routine.CodeOf(err) == routine.CodeUnauthenticated {
+		httpapi.RecordProblem(q.Context(), err)
 		d.Error = "The service does not know this token, or it has been revoked or has expired. Create one with: rote token create"
 		return q.render(http.StatusUnauthorized, "login", signInView(d))
 	}

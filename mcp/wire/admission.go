@@ -19,6 +19,8 @@ type Admission interface {
 	// Admit refuses requests that name a foreign host or come from a page of a
 	// foreign origin.
 	Admit(*http.Request) error
+	// ClientAddress returns the address of the sender of a request, for the audit log.
+	ClientAddress(*http.Request) string
 	// Caller authenticates a request: without a token, it is the anonymous
 	// caller's. It counts the call: CodeRateLimited.
 	Caller(http.ResponseWriter, *http.Request) (routine.Principal, error)

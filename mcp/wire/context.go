@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"rote/routine"
+	"rote/routine/audit"
 )
 
 // request is what the transport knows about the message that is being handled.
@@ -29,7 +30,7 @@ type Notifier func(method string, params any) error
 type requestKey struct{}
 
 func withRequest(ctx context.Context, q *request) context.Context {
-	return context.WithValue(ctx, requestKey{}, q)
+	return context.WithValue(audit.WithVia(ctx, routine.ViaMCP), requestKey{}, q)
 }
 
 func requestOf(ctx context.Context) *request {

@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"rote/routine"
+	"rote/routine/audit"
 )
 
 // maxInFlight limits the requests of one session that are being answered. A
@@ -34,6 +35,7 @@ type messageWriter interface{ write(v any) error }
 type conversation struct {
 	peer      Peer
 	log       *slog.Logger
+	audit     *audit.Log
 	session   *stdioSession
 	transport string // stdio or sse, for the log
 	out       messageWriter
@@ -44,8 +46,9 @@ type conversation struct {
 	inFlight map[string]*pendingRequest // by request id, as JSON
 }
 
-func newConversation(p Peer, log *slog.Logger, transport string, out messageWriter) *conversation {
-	return &conversation{peer: p, log: log, session: newSession(transport + "-"), transport: transport, out: out, inFlight: map[string]*pendingRequest{}}
+func newConversation(p Peer, o Options, transport string, out messageWriter) *conversation {
+	return &conversation{peer: p, log: o.Log, audit: o.Audit, session: newSession(transport + "-"), transport: transport, out: out,
+		inFlight: map[string]*pendingRequest{}}
 }
 
 // open registers the session with mcp-go and starts to send the client
@@ -188,7 +191,7 @@ func (c *conversation) handle(ctx context.Context, p routine.Principal, e envelo
 		}
 	}()
 	if len(e.ID) > 0 {
-		defer func() { q.record.log(ctx, c.log, p) }() // also after a panic
+		defer func() { q.record.log(ctx, c.log, c.audit, p) }() // also after a panic
 	}
 	server := c.peer.Server()
 	ctx = withRequest(server.WithContext(ctx, c.session), q)

@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"rote/routine"
+	"rote/routine/audit"
 )
 
 // HTTP serves clients over HTTP: streamable HTTP of 2025-11-25, with sessions,
@@ -53,12 +54,13 @@ func (h *HTTP) Close() { h.close() }
 // ServeHTTP answers a request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.recoverPanic(r)
+	r = r.WithContext(audit.WithRequest(r.Context(), audit.Request{Via: routine.ViaMCP, Client: h.admission.ClientAddress(r)}))
 	q := &request{}
 	q.record.transport, q.record.started = "http", time.Now()
 	if err := h.serve(w, r, q); err != nil {
 		h.refuse(w, err)
 		q.record.code = routine.CodeOf(err)
-		q.record.log(r.Context(), h.options.Log, q.principal)
+		q.record.log(r.Context(), h.options.Log, h.options.Audit, q.principal)
 	}
 }
 
@@ -164,7 +166,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, q *request) error {
 		if q.session != nil {
 			q.record.session = q.session.id
 		}
-		defer func() { q.record.log(ctx, h.options.Log, q.principal) }()
+		defer func() { q.record.log(ctx, h.options.Log, h.options.Audit, q.principal) }()
 	}
 	h.answer(ctx, cancel, w, r, q, id, text)
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"rote/routine"
+	"rote/routine/audit"
 )
 
 // Peer is what a client talks to: the tools, resources and prompts of the
@@ -35,6 +36,8 @@ type Options struct {
 	Peer func(routine.Principal) (Peer, error)
 	// Log is required.
 	Log *slog.Logger
+	// Audit gets the requests that are refused; nil: nothing is written.
+	Audit *audit.Log
 	// MaxMessage limits one message of a client, in bytes. It is required.
 	MaxMessage int
 	// KeepAlive is how long a stream over HTTP may be silent before it gets a

@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
 	"rote/routine"
+	"rote/routine/audit"
 )
 
 // record is what the log says of one request. It has nothing that a client chooses freely:
@@ -80,8 +82,9 @@ func (r *record) outcome() (outcome string, code routine.Code) {
 // plainID is a JSON-RPC id that the log shows: clients choose them freely.
 var plainID = regexp.MustCompile(`^"?([A-Za-z0-9._:-]{1,64})"?$`)
 
-// log writes the log line of a request that has ended.
-func (r *record) log(ctx context.Context, log *slog.Logger, p routine.Principal) {
+// log writes the log line of a request of p that has ended, and that of the audit log if it was
+// refused.
+func (r *record) log(ctx context.Context, log *slog.Logger, refusals *audit.Log, p routine.Principal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	outcome, code := r.outcome()
@@ -103,6 +106,7 @@ func (r *record) log(ctx context.Context, log *slog.Logger, p routine.Principal)
 	add("user_id", p.UserID)
 	add("organization_id", p.OrganizationID)
 	log.LogAttrs(ctx, slog.LevelInfo, "mcp request", attrs...)
+	refusals.RequestEnded(ctx, p, code, slog.String("request", strings.TrimSpace(r.method+" "+r.tool)))
 }
 
 // sessionLabel returns a label for a session, which tells it from others in the log. The id

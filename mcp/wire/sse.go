@@ -21,7 +21,7 @@ func (h *HTTP) serveSSE(w http.ResponseWriter, r *http.Request, q *request) erro
 	defer out.close()
 	defer h.untilClosed(cancel, s.ended)()
 
-	c := newConversation(q.peer, h.options.Log, "sse", out)
+	c := newConversation(q.peer, h.options, "sse", out)
 	end, err := c.open(ctx)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func ServeStdio(ctx context.Context, o Options, p routine.Principal, in io.Reade
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	c := newConversation(peer, o.Log, "stdio", &lineWriter{w: out, broken: func(err error) { stop(fmt.Errorf("%w: %w", errClientGone, err)) }})
+	c := newConversation(peer, o, "stdio", &lineWriter{w: out, broken: func(err error) { stop(fmt.Errorf("%w: %w", errClientGone, err)) }})
 	end, err := c.open(ctx)
 	if err != nil {
 		return err

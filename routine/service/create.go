@@ -3,8 +3,10 @@ package service
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"rote/routine"
+	"rote/routine/audit"
 
 	"github.com/google/uuid"
 )
@@ -53,7 +55,7 @@ func (s *Service) CreateDraft(ctx context.Context, p routine.Principal, text []b
 	}
 	r := s.newRoutine(p, d)
 	r.Status = routine.StatusDraft
-	if err := s.saveNew(ctx, r); err != nil {
+	if err := s.saveNew(ctx, p, r); err != nil {
 		return nil, warnings, storeError(ctx, "create draft", err)
 	}
 	return routineAnswer(r, p), s.addNamesakes(ctx, p, r, warnings), nil
@@ -67,7 +69,7 @@ func (s *Service) saveNewOnce(ctx context.Context, p routine.Principal, key *rou
 	}
 	r := s.newRoutine(p, d)
 	r.Key = key
-	err := s.saveNew(ctx, r)
+	err := s.saveNew(ctx, p, r)
 	if errors.Is(err, routine.ErrKeyTaken) { // by a call that came at the same time
 		r, err := s.findRoutineByKey(ctx, p, key, d)
 		if r == nil && err == nil {
@@ -88,16 +90,25 @@ func (s *Service) newRoutine(p routine.Principal, d *routine.Definition) *routin
 		OrganizationID: p.OrganizationID, Status: routine.StatusActive, CreatedAt: now, UpdatedAt: now, Version: 1}
 }
 
-// saveNew sets a tool name for r that is free in its organization, and saves r. The error is
-// the store's.
-func (s *Service) saveNew(ctx context.Context, r *routine.Routine) (err error) {
+// saveNew sets a tool name for r that is free in its organization, and saves r for p. The error
+// is the store's.
+func (s *Service) saveNew(ctx context.Context, p routine.Principal, r *routine.Routine) (err error) {
 	for attempt := range 3 {
 		r.ToolName = toolName(r.Name, r.ID, attempt)
 		if err = s.store.CreateRoutine(ctx, r); !errors.Is(err, routine.ErrToolNameTaken) {
-			return err
+			break
 		}
 	}
+	if err == nil {
+		s.audit.Changed(ctx, p, audit.RoutineCreated, routineAttrs(r)...)
+	}
 	return err
+}
+
+// routineAttrs say in the audit log which version of a routine was saved.
+func routineAttrs(r *routine.Routine) []slog.Attr {
+	return []slog.Attr{slog.String("routine_id", r.ID), slog.String("name", r.Name), slog.Int("version", r.Version), slog.String("status", string(r.Status)),
+		slog.Bool("published", r.IsMCPToolDesignated)}
 }
 
 // findRoutineByKey returns the routine that an earlier call with k's key created from d, as it

@@ -325,7 +325,10 @@ func (s *Service) trackRun(ctx context.Context, run *activeRun) (_ context.Conte
 // the store or the browser must not end the process, and with it all other runs.
 func (s *Service) runAndRecord(ctx context.Context, run *activeRun) {
 	defer run.closePage()
-	defer func() { s.observer.ExecutionEnded(run.execution) }()
+	defer func() {
+		s.observer.ExecutionEnded(run.execution)
+		s.audit.ExecutionEnded(ctx, run.caller, run.execution)
+	}()
 	defer func() {
 		if p := recover(); p != nil {
 			run.err = routine.Internal("keep the ledger", routine.PanicError(p))

@@ -3,9 +3,11 @@ package service
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"rote/routine"
+	"rote/routine/audit"
 )
 
 const (
@@ -138,6 +140,7 @@ func (s *Service) Cancel(ctx context.Context, p routine.Principal, id string) (*
 	} else if err := s.store.RequestCancel(ctx, id, s.now()); err != nil && !errors.Is(err, routine.ErrFinal) {
 		return nil, storeError(ctx, "cancel execution", err)
 	}
+	s.audit.Changed(ctx, p, audit.ExecutionCancelled, slog.String("execution_id", id), slog.String("routine_id", e.RoutineID))
 	waiting, stop := context.WithTimeout(ctx, cancelWait)
 	defer stop()
 	if e, err = s.wait(waiting, p, toCancel, id); e != nil {

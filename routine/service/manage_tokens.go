@@ -77,7 +77,7 @@ func (s *Service) GrantToken(ctx context.Context, p routine.Principal, g Grant) 
 			validFor = left
 		}
 	}
-	return s.CreateToken(ctx, granted, validFor)
+	return s.createToken(ctx, p, granted, validFor)
 }
 
 // endOfToken returns when the token of p expires; nil: it does not. CodeUnauthenticated if it
@@ -135,5 +135,5 @@ func (s *Service) WithdrawToken(ctx context.Context, p routine.Principal, id str
 	if err != nil || t.OrganizationID != p.OrganizationID {
 		return routine.Errorf(routine.CodeNotFound, "your organization has no token %s", routine.Quote(routine.Truncate(id, 80)))
 	}
-	return s.RevokeToken(ctx, id)
+	return s.revokeToken(ctx, p, id)
 }

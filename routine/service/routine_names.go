@@ -82,7 +82,7 @@ func (s *Service) PutRoutine(ctx context.Context, p routine.Principal, name stri
 		}
 		r := s.newRoutine(p, d)
 		r.UniqueName = true
-		err = s.saveNew(ctx, r)
+		err = s.saveNew(ctx, p, r)
 		if errors.Is(err, routine.ErrNameTaken) { // by a call that ran at the same time: change that routine
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rote/routine"
+	"rote/routine/audit"
 	"rote/routine/definition"
 )
 
@@ -162,6 +163,7 @@ func (s *Service) change(ctx context.Context, p routine.Principal, id string, ex
 		r.Version, r.UpdatedAt = was.Version+1, max(s.now().Unix(), was.UpdatedAt)
 		err = s.store.UpdateRoutine(ctx, &r, p.UserID)
 		if err == nil {
+			s.audit.Changed(ctx, p, audit.RoutineChanged, routineAttrs(&r)...)
 			return routineAnswer(&r, p), nil
 		}
 		if !errors.Is(err, routine.ErrStale) {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
 
 	"rote/routine"
+	"rote/routine/audit"
 )
 
 // saveTimeout limits one write of an execution or its files to the store.
@@ -37,6 +39,8 @@ func (s *Service) createExecution(ctx context.Context, run *activeRun) error {
 	if err := s.store.CreateExecution(saving, &e); err != nil {
 		return storeError(ctx, "create execution", err)
 	}
+	s.audit.Changed(audit.WithVia(ctx, e.Via), run.caller, audit.ExecutionStarted, slog.String("execution_id", e.ID), slog.String("routine_id", e.RoutineID),
+		slog.Int("version", e.RoutineVersion))
 	return nil
 }
 

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"rote/routine"
+	"rote/routine/audit"
 	"rote/routine/cron"
 	"rote/routine/definition"
 )
@@ -68,6 +70,7 @@ func (s *Service) CreateSchedule(ctx context.Context, p routine.Principal, text 
 	if err != nil {
 		return nil, scheduleError(ctx, "create schedule", err)
 	}
+	s.audit.Changed(ctx, p, audit.ScheduleCreated, scheduleAttrs(sc)...)
 	return scheduleAnswer(sc, p), nil
 }
 
@@ -149,6 +152,7 @@ func (s *Service) patchSchedule(ctx context.Context, p routine.Principal, id str
 	case err != nil:
 		return nil, scheduleError(ctx, "update schedule", err)
 	}
+	s.audit.Changed(ctx, p, audit.ScheduleChanged, scheduleAttrs(sc)...)
 	return scheduleAnswer(sc, p), nil
 }
 
@@ -288,17 +292,24 @@ func (s *Service) Schedules(ctx context.Context, p routine.Principal, f routine.
 // DeleteSchedule deletes a schedule. A run that it has started continues. CodeNotFound,
 // CodeUnauthenticated, CodeForbidden.
 func (s *Service) DeleteSchedule(ctx context.Context, p routine.Principal, id string) error {
-	if _, err := s.schedule(ctx, p, toSchedule, id); err != nil {
+	sc, err := s.schedule(ctx, p, toSchedule, id)
+	if err != nil {
 		return err
 	}
-	err := s.store.DeleteSchedule(ctx, id)
+	err = s.store.DeleteSchedule(ctx, id)
 	if errors.Is(err, routine.ErrNotFound) {
 		return noSchedule(id)
 	}
 	if err != nil {
 		return storeError(ctx, "delete schedule", err)
 	}
+	s.audit.Changed(ctx, p, audit.ScheduleDeleted, scheduleAttrs(sc)...)
 	return nil
+}
+
+// scheduleAttrs say in the audit log which schedule was changed.
+func scheduleAttrs(sc *routine.Schedule) []slog.Attr {
+	return []slog.Attr{slog.String("schedule_id", sc.ID), slog.String("routine_id", sc.RoutineID), slog.Bool("enabled", sc.Enabled)}
 }
 
 // scheduleValues returns the parameters of a schedule with their secrets. Values that were

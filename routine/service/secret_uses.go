@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"rote/routine"
@@ -114,6 +115,11 @@ func (s *Service) recordSecretChange(ctx context.Context, p routine.Principal, v
 		use.Outcome, use.Reason = string(failure.Code), failure.Message
 	}
 	s.recordSecretUses(ctx, []routine.SecretUse{use})
+	kind, name := "secret", sec.Name
+	if session, ok := strings.CutPrefix(name, usesOfSession("")); ok {
+		kind, name = "session", session
+	}
+	s.audit.SecretChanged(ctx, p, kind, what, name, err)
 }
 
 // recordSecretUses saves uses, also after ctx has ended. That they cannot be saved is only

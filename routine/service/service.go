@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/audit"
 	"rote/routine/definition"
 	"rote/routine/jobs"
 )
@@ -32,6 +33,7 @@ type Service struct {
 	schedules bool // Config.Schedules
 	liveView  bool // Config.LiveView
 	log       *slog.Logger
+	audit     *audit.Log
 	now       func() time.Time
 
 	adminToken [32]byte // the hash; hasAdmin reports whether there is one
@@ -75,6 +77,8 @@ type Config struct {
 	Browser routine.Browser
 	// Log is the logger; nil discards what is logged.
 	Log *slog.Logger
+	// Audit gets what is changed and refused; nil: nothing is written.
+	Audit *audit.Log
 	// Concurrency is how many executions run at the same time (default 1), Queue how many
 	// more may wait (default none).
 	Concurrency, Queue int
@@ -115,7 +119,7 @@ type Config struct {
 // New returns a Service. It must be closed before its Store and Browser.
 func New(c Config) *Service {
 	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, jobs: c.Jobs, providers: c.Providers, observer: c.Observer, retention: c.Retention,
-		schedules: c.Schedules, liveView: c.LiveView, log: c.Log, now: c.Now,
+		schedules: c.Schedules, liveView: c.LiveView, log: c.Log, audit: c.Audit, now: c.Now,
 		maxResult:    c.MaxResult,
 		queue:        newQueue(max(c.Concurrency, 1), max(c.Queue, 0)),
 		parseLimiter: newParseLimiter(),

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/audit"
 )
 
 // SignIn starts a person's session in the web console with a service token. It returns a
@@ -23,6 +24,7 @@ func (s *Service) SignIn(ctx context.Context, tokenSecret string) (secret string
 	if err := s.store.CreateSignIn(ctx, in); err != nil {
 		return "", routine.Principal{}, storeError(ctx, "create sign-in", err)
 	}
+	s.audit.Changed(ctx, p, audit.SignedIn)
 	return secret, p, nil
 }
 
@@ -72,8 +74,12 @@ func (s *Service) recordSignInUse(ctx context.Context, hash [32]byte, now time.T
 
 // SignOut ends a sign-in. It is idempotent. CodeStoreUnavailable.
 func (s *Service) SignOut(ctx context.Context, secret string) error {
+	p, ended := s.SignedIn(ctx, secret)
 	if err := s.store.EndSignIn(ctx, hashToken(secret)); err != nil {
 		return storeError(ctx, "end sign-in", err)
+	}
+	if ended == nil {
+		s.audit.Changed(ctx, p, audit.SignedOut)
 	}
 	return nil
 }

@@ -7,12 +7,14 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
+	"log/slog"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"rote/routine"
+	"rote/routine/audit"
 
 	"github.com/google/uuid"
 )
@@ -104,6 +106,12 @@ func (s *Service) recordUse(ctx context.Context, t *routine.Token, now time.Time
 // 0, the token does not expire. CodeInvalid if p has no user, organization or scope, if one
 // of its names has control characters, or if validFor is negative.
 func (s *Service) CreateToken(ctx context.Context, p routine.Principal, validFor time.Duration) (string, *routine.Token, error) {
+	return s.createToken(ctx, routine.Principal{OrganizationID: p.OrganizationID, ProjectID: p.ProjectID}, p, validFor)
+}
+
+// createToken is CreateToken for a token that creator makes; without a user, it is made on the
+// command line.
+func (s *Service) createToken(ctx context.Context, creator, p routine.Principal, validFor time.Duration) (string, *routine.Token, error) {
 	if p.UserID == "" || p.OrganizationID == "" || p.Scopes == 0 {
 		return "", nil, routine.Errorf(routine.CodeInvalid, "a token needs a user, an organization and a scope")
 	}
@@ -126,6 +134,7 @@ func (s *Service) CreateToken(ctx context.Context, p routine.Principal, validFor
 	if err := s.store.CreateToken(ctx, t); err != nil {
 		return "", nil, storeError(ctx, "create token", err)
 	}
+	s.audit.Changed(ctx, creator, audit.TokenCreated, slog.String("token", t.ID), slog.String("for_user", p.UserID), slog.String("scopes", p.Scopes.String()))
 	return secret, t, nil
 }
 
@@ -141,6 +150,11 @@ func (s *Service) Tokens(ctx context.Context) ([]*routine.Token, error) {
 
 // RevokeToken makes a token invalid from the next call on. CodeNotFound.
 func (s *Service) RevokeToken(ctx context.Context, id string) error {
+	return s.revokeToken(ctx, routine.Principal{}, id)
+}
+
+// revokeToken is RevokeToken for p.
+func (s *Service) revokeToken(ctx context.Context, p routine.Principal, id string) error {
 	err := s.store.RevokeToken(ctx, id, s.now())
 	if errors.Is(err, routine.ErrNotFound) {
 		return routine.Errorf(routine.CodeNotFound, "there is no token %s: see rote token list", routine.Quote(routine.Truncate(id, 80)))
@@ -148,5 +162,6 @@ func (s *Service) RevokeToken(ctx context.Context, id string) error {
 	if err != nil {
 		return storeError(ctx, "revoke token", err)
 	}
+	s.audit.Changed(ctx, p, audit.TokenRevoked, slog.String("token", id))
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rote/routine"
+	"rote/routine/audit"
 )
 
 const (
@@ -61,6 +62,7 @@ func (s *Service) WebhookSecret(ctx context.Context, p routine.Principal) (strin
 	if err != nil {
 		return "", storeError(ctx, "read webhook secret", err)
 	}
+	s.audit.Changed(ctx, p, audit.WebhookSecretRead)
 	return "whsec_" + base64.StdEncoding.EncodeToString(secret), nil
 }
 
