@@ -19,6 +19,7 @@ var accessCalls = map[string]struct {
 	"list":     {"GET", "/routines/", "", 200},
 	"read":     {"GET", "/routines/$object", "", 200},
 	"read/as":  {"GET", "/routines/$object/openapi.json", "", 200},
+	"read/to":  {"GET", "/routines/$object/export?to=curl", "", 200},
 	"history":  {"GET", "/routines/$object/versions", "", 200},
 	"version":  {"GET", "/routines/$object/versions/1", "", 200},
 	"diff":     {"GET", "/routines/$object/versions/1?diff_from=1", "", 200},

@@ -169,6 +169,7 @@ func (a *api) routes() map[string]methodHandlers {
 			http.MethodDelete: a.authenticated(a.archiveRoutine)},
 		"/routines/by-name/{name}":                  {http.MethodGet: a.authenticated(a.readNamedRoutine), http.MethodPut: a.authenticated(a.putRoutine)},
 		"/routines/{routine_id}/openapi.json":       {http.MethodGet: a.authenticated(a.routineOpenAPI)},
+		"/routines/{routine_id}/export":             {http.MethodGet: a.authenticated(a.exportRoutine)},
 		"/routines/{routine_id}/versions":           {http.MethodGet: a.authenticated(a.listVersions)},
 		"/routines/{routine_id}/versions/{version}": {http.MethodGet: a.authenticated(a.readVersion)},
 		"/routines/{routine_id}/restore":            {http.MethodPost: a.authenticated(a.restoreRoutine)},

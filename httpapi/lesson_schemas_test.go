@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"rote/routine"
+	"rote/routine/exporter"
 	"rote/routine/importer"
 	"rote/routine/lesson"
 	"rote/schemas"
@@ -31,6 +32,8 @@ var lessonSchemas = map[string]reflect.Type{
 	"RequestOperation": reflect.TypeFor[lesson.RequestOperation](),
 	"ImportRequest":    reflect.TypeFor[importer.Request](),
 	"ImportedRoutine":  reflect.TypeFor[importer.Imported](),
+	"ExportedRoutine":  reflect.TypeFor[exporter.Exported](),
+	"TransferReport":   reflect.TypeFor[importer.Report](),
 }
 
 // The published schemas of lessons have the fields of the types, no less and no more.

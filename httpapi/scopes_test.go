@@ -53,6 +53,7 @@ PUT:named         /routines/by-name/marked               401             403    
 PUT:bad           /routines/by-name/marked               401             403             400o            403             403
 PUT:new           /routines/by-name/marked2              401             403             201             403             403
 GET               /routines/$routine/openapi.json        403             200dop          403             403             403
+GET               /routines/$routine/export?to=recorder  403             200op          403             403             403
 GET               /routines/$routine/versions            403             200             403             403             403
 GET               /routines/$routine/versions/1            403             200opt          403             403             403
 GET               /routines/$routine/versions/2?diff_from=1 403             200d            403             403             403

@@ -37,3 +37,12 @@ func (s *Server) importRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.
 	imported.Errors, imported.Warnings = cleanProblems(imported.Errors), cleanProblems(imported.Warnings)
 	return structuredResult(imported)
 }
+
+// exportRoutine answers with a routine in the format of another tool.
+func (s *Server) exportRoutine(ctx context.Context, id, to string) *mcp.CallToolResult {
+	exported, err := s.service.Export(ctx, wire.PrincipalOf(ctx), id, to)
+	if err != nil {
+		return s.builtinError(ctx, "describe_routine", err)
+	}
+	return structuredResult(exported)
+}

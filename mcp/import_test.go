@@ -27,3 +27,23 @@ func TestImportRoutine(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// A routine is given for another tool, to those who may read routines.
+func TestExportRoutine(t *testing.T) {
+	h := newTestServer(t, named("only"))
+	result, text := callTool(t, connect(t, h.Server), "describe_routine", map[string]any{"id": "only", "export": "playwright"})
+	if result.IsError || !strings.Contains(text, "await page.goto(") || !strings.Contains(text, `"report":{"steps":`) {
+		t.Errorf("%s", text)
+	}
+	p := ann
+	p.Scopes = routine.ScopeExecutionsRun
+	for format, want := range map[string]string{"tape": "it is one of recorder, playwright, curl", "curl": "[forbidden]"} {
+		c := connect(t, h.Server)
+		if format == "curl" {
+			c = connectAs(t, h.Server, p)
+		}
+		if result, text = callTool(t, c, "describe_routine", map[string]any{"id": "only", "export": format}); !result.IsError || !strings.Contains(text, want) {
+			t.Errorf("%s: %s", format, text)
+		}
+	}
+}

@@ -25,7 +25,8 @@ func runTools() []builtin {
 		{name: "describe_routine", title: "Describe a routine", scope: routine.ScopeExecutionsRun, readOnly: true, handle: (*Server).describeRoutine,
 			description: "A routine's parameters as JSON Schema, a line on each operation, and the shape of its result. With definition, also the JSON to change.",
 			schema: `{"type":"object","properties":{` + idArgument + `,"definition":{"type":"boolean",` +
-				`"description":"Add the whole definition, as its author wrote it"}},"required":["id"],"additionalProperties":false}`},
+				`"description":"Add the whole definition, as its author wrote it"},` +
+				`"export":{"type":"string","enum":["recorder","playwright","curl"],"description":"Instead: the routine for this other tool"}},"required":["id"],"additionalProperties":false}`},
 		{name: "run_routine", title: "Run a routine", scope: routine.ScopeExecutionsRun, destructive: true, openWorld: true, handle: (*Server).runRoutine,
 			description: "Run a routine that is not listed as a tool of its own. It may act on a live site.",
 			advice: []advice{{"get_execution", "A run that takes longer than wait_seconds continues: get_execution returns its result.",
@@ -136,11 +137,15 @@ func (s *Server) describeRoutine(ctx context.Context, q mcp.CallToolRequest) *mc
 	var a struct {
 		ID         string      `json:"id"`
 		Definition lenientBool `json:"definition"`
+		Export     string      `json:"export"`
 	}
 	err := decode(q, &a)
 	var r *entry
 	if err == nil {
 		r, err = s.routine(ctx, a.ID)
+	}
+	if err == nil && a.Export != "" {
+		return s.exportRoutine(ctx, r.id, a.Export)
 	}
 	var stored *routine.Routine
 	if err == nil && bool(a.Definition) {

@@ -25,6 +25,7 @@ type cli struct {
 	Run      runCommand      `cmd:"" help:"Run a routine once and print its data."`
 	Teach    teachCommand    `cmd:"" help:"Make a routine by doing its task once on a live page."`
 	Import   importCommand   `cmd:"" help:"Make a routine of a recording of another tool."`
+	Export   exportCommand   `cmd:"" help:"Write a routine in the format of another tool."`
 	Validate validateCommand `cmd:"" help:"Check routine files."`
 
 	Add        addCommand        `cmd:"" help:"Store routine files: new routines, or next versions of those with the same name."`

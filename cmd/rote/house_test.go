@@ -41,8 +41,8 @@ var arrows = map[string][]string{
 
 	"routine/browserstate": {"routine"},
 	"routine/audit":        {"routine"},
-	"routine/service": {"routine", "routine/audit", "routine/browserstate", "routine/cron", "routine/definition", "routine/engine", "routine/importer",
-		"routine/jobs", "routine/pattern", "routine/selector", "routine/totp"},
+	"routine/service": {"routine", "routine/audit", "routine/browserstate", "routine/cron", "routine/definition", "routine/engine", "routine/exporter",
+		"routine/importer", "routine/jobs", "routine/pattern", "routine/selector", "routine/totp"},
 
 	// The parts of a lesson that know no lesson.
 	"routine/lesson/jsonobject": {"routine"},
@@ -61,6 +61,10 @@ var arrows = map[string][]string{
 	"routine/importer/har":      {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/requests"},
 	"routine/importer": {"routine", "routine/definition", "routine/importer/curl", "routine/importer/draft", "routine/importer/har", "routine/importer/jsontree",
 		"routine/importer/recorder", "routine/importer/side", "routine/lesson/parameters"},
+
+	// Routines for other tools.
+	"routine/exporter": {"routine", "routine/definition", "routine/importer", "routine/importer/draft", "routine/importer/jsontree",
+		"routine/lesson/textform", "routine/operation", "routine/placeholder"},
 
 	"routine/lesson": {"routine", "routine/definition", "routine/engine", "routine/javascript", "routine/lesson/candidate",
 		"routine/lesson/jsonobject", "routine/lesson/judge", "routine/lesson/parameters", "routine/lesson/textform", "routine/operation",
@@ -83,8 +87,8 @@ var arrows = map[string][]string{
 
 	// The front ends, which are independent of each other, and the program.
 	"httpapi/docs": {},
-	"httpapi": {"httpapi/docs", "routine", "routine/audit", "routine/browserstate", "routine/definition", "routine/importer", "routine/lesson", "routine/operation",
-		"routine/service", "schemas"},
+	"httpapi": {"httpapi/docs", "routine", "routine/audit", "routine/browserstate", "routine/definition", "routine/exporter", "routine/importer", "routine/lesson",
+		"routine/operation", "routine/service", "schemas"},
 	"httpapi/console": {"httpapi", "routine", "routine/definition", "routine/lesson", "routine/lesson/candidate", "routine/operation",
 		"routine/service", "routine/tool"},
 	"mcp/wire": {"routine", "routine/audit"},
@@ -93,8 +97,8 @@ var arrows = map[string][]string{
 		"schemas"},
 	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "browser/window",
 		"cmd/rote/practice", "httpapi", "httpapi/console", "mcp", "mcp/wire",
-		"routine", "routine/audit", "routine/browserstate", "routine/definition", "routine/importer", "routine/importer/draft", "routine/lesson",
-		"routine/operation", "routine/postgres", "routine/provider",
+		"routine", "routine/audit", "routine/browserstate", "routine/definition", "routine/exporter", "routine/importer", "routine/importer/draft",
+		"routine/lesson", "routine/operation", "routine/postgres", "routine/provider",
 		"routine/rows", "routine/service", "routine/sqlite"},
 	"cmd/rote/practice":       {"routine/totp"},
 	"cmd/rote/practice/teach": {"cmd/rote/practice"},

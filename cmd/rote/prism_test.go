@@ -293,6 +293,7 @@ func (p *proxied) routines(search string) string {
 	p.say("createRoutine", "POST", "/routines/", search, answers(201, id), key...)
 	at := "/routines/" + id
 	p.say("readRoutine", "GET", at, "", answers(200, `"version":1`))
+	p.say("exportRoutine", "GET", at+"/export?to=curl", "", answers(200, `"to":"curl"`))
 	p.say("describeRoutine", "GET", at+"/openapi.json", "", answers(200, `"openapi":"3.1.0"`, `"query":{"type":"string"`))
 	p.say("patchRoutine", "PATCH", at, `{"tags":["shop"],"routine_status":"draft"}`, answers(200, `"version":2`),
 		"Content-Type", "application/merge-patch+json", "If-Match", `"1"`)

@@ -87,7 +87,7 @@ func Import(q Request) (*Imported, error) {
 	d.Finish()
 	title := routine.Truncate(routine.OneLine(routine.PlainText(d.Title)), 180)
 	name := cmp.Or(strings.TrimSpace(q.Name), title, "imported "+kind)
-	r := &Imported{Kind: kind, Title: title, Errors: []routine.Problem{}, Warnings: []routine.Problem{}, Parameters: d.Proposals(), Report: report(d)}
+	r := &Imported{Kind: kind, Title: title, Errors: []routine.Problem{}, Warnings: []routine.Problem{}, Parameters: d.Proposals(), Report: ReportOf(d)}
 	r.Routine = d.Definition(name, describe(kind, title, d))
 	_, warnings, err := definition.Parse(r.Routine)
 	r.Valid = err == nil
@@ -189,7 +189,8 @@ func withoutPlaces(problems []routine.Problem) []routine.Problem {
 	return problems
 }
 
-func report(d *draft.Draft) Report {
+// ReportOf is the account of a draft.
+func ReportOf(d *draft.Draft) Report {
 	r := Report{Steps: len(d.Items), Items: d.Items, Candidates: d.Candidates}
 	if r.Items == nil {
 		r.Items = []draft.Item{}

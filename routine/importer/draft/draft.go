@@ -274,5 +274,19 @@ func (d *Draft) Variable(name string, secret bool) string {
 	return d.variables[name]
 }
 
+// Declare adds the parameters of a recording that was made of a routine: placeholders of them in
+// its texts stay as they are.
+func (d *Draft) Declare(all []routine.Parameter) {
+	d.Parameters = append(d.Parameters, all[:min(len(all), maxParameters)]...)
+}
+
+// declared reports whether a text has no other braces than placeholders of parameters.
+func (d *Draft) declared(text string) bool {
+	for _, p := range d.Parameters {
+		text = strings.ReplaceAll(text, "{{"+p.Name+"}}", "")
+	}
+	return !strings.Contains(text, "{{")
+}
+
 // Hide keeps a part of a secret, whose parameter has a placeholder, out of all that is shown.
 func (d *Draft) Hide(part, placeholder string) { d.secret(part, strings.Trim(placeholder, "{}")) }

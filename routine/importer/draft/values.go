@@ -30,7 +30,7 @@ func IsSecret(name, value string) bool {
 // Text returns the text that an operation types: the literal, or the placeholder of a secret.
 func (d *Draft) Text(l Locator, value string) *string {
 	text := d.Literal(l.Label, value)
-	if text == value && (l.TakesSecret(value) || d.secrets[value] != "") {
+	if text == value && !strings.Contains(value, "{{") && (l.TakesSecret(value) || d.secrets[value] != "") {
 		text = d.Parameter(cmp.Or(l.Label, "password"), value, true)
 		d.Change("secret", "the value is a secret, which is not kept: a call gives it")
 	}
@@ -41,7 +41,7 @@ func (d *Draft) Text(l Locator, value string) *string {
 // such a text becomes the default of a parameter.
 func (d *Draft) Literal(label, value string) string {
 	value = strings.ToValidUTF8(value, "\uFFFD")
-	if strings.Contains(value, "{{") {
+	if strings.Contains(value, "{{") && !d.declared(value) {
 		return d.Parameter(cmp.Or(label, "text"), value, false)
 	}
 	return value
@@ -72,7 +72,7 @@ func (d *Draft) URL(raw string) (string, bool) {
 	raw = strings.TrimSpace(raw)
 	at := origin.FindString(raw)
 	switch {
-	case strings.HasPrefix(raw, "{{sessionStorage:"):
+	case strings.HasPrefix(raw, "{{sessionStorage:"), strings.HasPrefix(raw, "{{") && d.declared(raw):
 		return raw, true
 	case blankPage.MatchString(raw):
 		return "", false // where a run begins

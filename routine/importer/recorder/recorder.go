@@ -2,7 +2,9 @@
 package recorder
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,11 +26,40 @@ func Read(root *jsontree.Value) (*draft.Draft, error) {
 		return nil, routine.Errorf(routine.CodeInvalid, "line %d: the recording has %d steps, the limit is %d",
 			r.steps[draft.MaxSteps].Line, len(r.steps), draft.MaxSteps)
 	}
+	r.declare(root)
 	for r.at = range r.steps {
 		r.step(r.steps[r.at])
 	}
 	r.hoverLost()
 	return r.d, nil
+}
+
+// placeholders matches what rote export leaves in a recording for the value of a parameter: a whole
+// text, or the beginning of a URL.
+var placeholders = regexp.MustCompile(`^\{\{([a-z_][a-z0-9_]*)\}\}(?:$|/)`)
+
+// declare adds the parameters of a recording that rote export has made. Chrome keeps their
+// placeholders but not their declarations when it saves the recording again.
+func (r *reader) declare(root *jsontree.Value) {
+	var all []routine.Parameter
+	if given := root.Get("x-parameters"); given.Kind != jsontree.Array || json.Unmarshal([]byte(given.JSON()), &all) != nil {
+		all = nil
+	}
+	known := map[string]bool{}
+	for _, p := range all {
+		known[p.Name] = true
+	}
+	for _, s := range r.steps {
+		for _, text := range []string{s.Get("value").String(), s.Get("url").String()} {
+			for _, m := range placeholders.FindAllStringSubmatch(text, -1) {
+				if !known[m[1]] {
+					known[m[1]] = true
+					all = append(all, routine.Parameter{Name: m[1], Type: routine.TypeString, Required: true, Secret: draft.IsSecret(m[1], "?")})
+				}
+			}
+		}
+	}
+	r.d.Declare(all)
 }
 
 // reader turns the steps of one recording into operations.
