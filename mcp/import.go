@@ -12,11 +12,11 @@ import (
 // importTool returns the tool that makes a routine of a recording.
 func importTool() builtin {
 	return builtin{name: "import_routine", title: "Make a routine of a recording", scope: scopeTeach, readOnly: true, handle: (*Server).importRoutine,
-		description: "Turn a Chrome Recorder JSON, a Selenium IDE .side, a HAR file or cURL commands into a routine, " +
+		description: "Turn a Chrome Recorder JSON, a Selenium IDE .side, a HAR file, cURL commands or a script of Playwright or Puppeteer into a routine, " +
 			"with a report of what could not be carried over. Saves nothing.",
 		schema: `{"type":"object","properties":{"source":{"type":"string","description":"The text of the file or command"},` +
-			`"kind":{"type":"string","enum":["recorder","side","har","curl"],"description":"Left out: found from the text"},` +
-			`"test":{"type":"string","description":"Which test of a .side; which request of a HAR: its number or a part of its URL"}},` +
+			`"kind":{"type":"string","enum":["recorder","side","har","curl","playwright","puppeteer"],"description":"Left out: found from the text"},` +
+			`"test":{"type":"string","description":"Which test of several; which request of a HAR: its number or a part of its URL"}},` +
 			`"required":["source"],"additionalProperties":false}`}
 }
 

@@ -16,6 +16,7 @@ import (
 	"rote/routine/importer/draft"
 	"rote/routine/importer/har"
 	"rote/routine/importer/jsontree"
+	"rote/routine/importer/playwright"
 	"rote/routine/importer/recorder"
 	"rote/routine/importer/side"
 	"rote/routine/lesson/parameters"
@@ -143,6 +144,9 @@ func open(q Request) (recording, error) {
 	if q.Kind == curl.Kind || q.Kind == "" && curl.Matches(q.Source) {
 		return recording{kind: curl.Kind, read: func(string) (*draft.Draft, error) { return curl.Read(q.Source) }}, nil
 	}
+	if kind := cmp.Or(q.Kind, playwright.Matches(q.Source)); kind == playwright.Kind || kind == playwright.Puppeteer {
+		return recording{kind, playwright.Tests(q.Source), func(test string) (*draft.Draft, error) { return playwright.Read(q.Source, test) }}, nil
+	}
 	root, err := jsontree.Parse(q.Source)
 	if err != nil && q.Kind == "" && !strings.Contains(q.Source, `"steps"`) && !strings.Contains(q.Source, `"commands"`) && !entries.MatchString(q.Source) {
 		return recording{}, errUnknownKind
@@ -160,14 +164,14 @@ func open(q Request) (recording, error) {
 
 // errUnknownKind is the error for a text that is of no kind.
 var errUnknownKind = routine.Errorf(routine.CodeInvalid, "line 1: this is no recording that can be imported: give the JSON of Chrome's Recorder, "+
-	"a .side file of Selenium IDE, a HAR file, or commands of cURL")
+	"a .side file of Selenium IDE, a HAR file, commands of cURL, or a script of Playwright or Puppeteer")
 
 // Kinds are the kinds of recordings.
-var Kinds = []string{recorder.Kind, side.Kind, har.Kind, curl.Kind}
+var Kinds = []string{recorder.Kind, side.Kind, har.Kind, curl.Kind, playwright.Kind, playwright.Puppeteer}
 
 // titles name the tools that make the recordings.
 var titles = map[string]string{recorder.Kind: "a recording of Chrome's Recorder", side.Kind: "a test of Selenium IDE",
-	har.Kind: "the requests of a HAR file", curl.Kind: "commands of cURL"}
+	har.Kind: "the requests of a HAR file", curl.Kind: "commands of cURL", playwright.Kind: "a test of Playwright", playwright.Puppeteer: "a script of Puppeteer"}
 
 // describe is the description of the routine.
 func describe(kind, title string, d *draft.Draft) string {

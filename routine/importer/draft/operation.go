@@ -34,6 +34,7 @@ type Operation struct {
 	Files        string           `json:"x-files,omitempty"`
 	Hover        []string         `json:"x-hover,omitempty"`
 	Popup        string           `json:"x-popup,omitempty"`
+	Dialog       string           `json:"x-dialog,omitempty"`
 	Target       *textform.Target `json:"x-target,omitempty"`
 	Alternatives []string         `json:"x-alternatives,omitempty"`
 

@@ -136,5 +136,27 @@ func (d *Draft) Foreign(js, key string) {
 	d.Script(js, key)
 }
 
+// ForeignOn adds a script that calls a function of the recording with the first element of a
+// locator, for which it waits, or with all of them.
+func (d *Draft) ForeignOn(l Locator, all bool, function string, arguments []string, key string) {
+	list, ok := d.elements(l)
+	if !ok {
+		return
+	}
+	given, enough := "list[0]", "list.length>0"
+	if all {
+		given, enough = "list", "true"
+	}
+	d.Foreign(fmt.Sprintf(`(async()=>{
+%s
+for(const end=Date.now()+%d;;await new Promise(r=>setTimeout(r,50))){
+const list=%s;
+if(%s)return await (%s
+)(%s);
+if(Date.now()>end)throw Error("nothing matches");
+}
+})()`, helpers, defaultWait, list, enough, function, strings.Join(append([]string{given}, arguments...), ",")), key)
+}
+
 // Literal is a text as a JavaScript string. Braces in it are no placeholder.
 func Literal(text string) string { return strings.ReplaceAll(routine.JSONText(text), "{{", `{\u007b`) }

@@ -1,0 +1,327 @@
+package playwright
+
+import (
+	"slices"
+	"strings"
+
+	"rote/routine/importer/chain"
+	"rote/routine/importer/draft"
+)
+
+// kindOf says what a variable of a script is.
+type kindOf int
+
+const (
+	nothing   kindOf = iota
+	page             // also a frame, as rote searches all frames
+	located          // an element
+	constant         // a value of the script
+	kept             // a value of the page, which a script of the routine has stored
+	opening          // what waits for a window
+	saving           // what waits for a download
+	waiting          // what waits for something else
+	apiClient        // what sends requests
+)
+
+// object is what a variable of a script has.
+type object struct {
+	kind    kindOf
+	element element
+	value   chain.Value
+	key     string
+}
+
+// reader turns the statements of a script into operations.
+type reader struct {
+	d        *draft.Draft
+	language chain.Language
+	names    []string // of all tests
+	test     string   // the one that is read
+	after    []*chain.Block
+	vars     map[string]object
+	base     string   // URL of relative ones
+	pages    []string // the URLs that were opened
+	moved    bool     // whether something could have led to another page since
+	focus    draft.Locator
+	// lost says why the statements of a block are not read; empty if they are.
+	lost    string
+	depth   int
+	tooMany int
+	// popup is set while a click is awaited that opens a window, and dialog while an operation
+	// is that opens a dialog, which is accepted.
+	popup, dialog bool
+	opened        string // the variable of the window that is open; empty: none
+	hovers        []string
+	hoverItems    []int
+	key           string // of the last value of the page that the script keeps
+	statement     *chain.Statement
+}
+
+// maxNested is how deep blocks may be in one another.
+const maxNested = 40
+
+func (r *reader) block(b *chain.Block) {
+	if b == nil || r.depth > maxNested {
+		return
+	}
+	r.depth++
+	defer func() { r.depth-- }()
+	for _, s := range b.Statements() {
+		if len(r.d.Items) >= draft.MaxSteps {
+			r.tooMany = s.Line
+			return
+		}
+		r.one(&s)
+	}
+}
+
+// lose reads a block only for the account.
+func (r *reader) lose(b *chain.Block, why string) {
+	before := r.lost
+	if before == "" {
+		r.lost = why
+	}
+	r.block(b)
+	r.lost = before
+}
+
+// one reads one statement.
+func (r *reader) one(s *chain.Statement) {
+	r.statement = s
+	if name, body := testOf(s, r.language); body != nil {
+		if name == r.test {
+			r.block(body)
+		}
+		return
+	}
+	switch s.Keyword {
+	case "":
+		r.valueStatement(s)
+	case "{", "class", "try", "finally":
+		r.block(s.Body)
+	case "with":
+		r.with(s)
+	case "function":
+		if helper(s) {
+			r.lose(s.Body, "it is in the function "+draft.Shown(s.Name)+", which is not called for the routine")
+			return
+		}
+		r.block(s.Body)
+	default:
+		if s.Names(r.touches) && !strings.Contains("else catch except", s.Keyword) {
+			r.step(s.Line, s.Column, s.Shown())
+			r.d.Drop("not_understood", "the course of a routine is fixed: a condition or loop is left out")
+		}
+		r.lose(s.Body, "it is in a block of "+s.Keyword)
+	}
+}
+
+// helper reports whether a function does a part of the test, for callers that give it the page.
+func helper(s *chain.Statement) bool {
+	return strings.Contains(strings.ToLower(s.Params), "page") && !strings.Contains(s.Marks, "Test") && !slices.Contains([]string{"run", "main"}, s.Name)
+}
+
+// touches reports whether a word is a variable with a page or an element.
+func (r *reader) touches(word string) bool {
+	k := r.vars[word].kind
+	return word == "page" || word == "Page" || k == page || k == located
+}
+
+// step begins the account of a statement.
+func (r *reader) step(line, column int, text string) {
+	r.d.Step(line, column, strings.TrimSpace(strings.TrimPrefix(text, "await ")))
+	if r.lost != "" {
+		r.d.Drop("not_understood", "%s", r.lost)
+	}
+}
+
+// begin begins the account of a call. It reports whether the call is to be carried.
+func (r *reader) begin(m chain.Member) bool {
+	lost := r.lost
+	if noOps[m.Name] {
+		r.lost = ""
+	}
+	r.step(r.statement.Line, r.statement.Column, r.statement.ShownTo(m))
+	r.lost = lost
+	return lost == ""
+}
+
+func (r *reader) valueStatement(s *chain.Statement) {
+	v := s.Value
+	switch v.Kind {
+	case chain.Function:
+		switch {
+		case v.Flags == chain.Called:
+			r.block(v.Body)
+		case len(s.Vars) > 0:
+			r.lose(v.Body, "it is in the function "+draft.Shown(s.Vars[0])+", which is not called for the routine")
+		}
+	case chain.Calls:
+		before := len(r.d.Items)
+		result, understood := r.calls(v.Calls)
+		r.assign(s, result)
+		switch {
+		case len(r.d.Items) > before:
+		case !understood:
+			r.notUnderstood(s)
+		case s.Names(r.touches): // it only names an element or a page
+			r.step(s.Line, s.Column, s.Shown())
+		}
+	case chain.Unknown, chain.Object, chain.List:
+		r.notUnderstood(s)
+		fallthrough
+	default:
+		r.assign(s, object{kind: constant, value: v})
+	}
+}
+
+// notUnderstood accounts for a statement of which nothing is known, if it has to do with the page.
+func (r *reader) notUnderstood(s *chain.Statement) {
+	if !s.Names(r.touches) {
+		return
+	}
+	r.step(s.Line, s.Column, s.Shown())
+	if r.lost == "" {
+		r.d.Drop("not_understood", "this is no call of Playwright or Puppeteer that can be carried as it is")
+	}
+}
+
+// assign keeps what a variable gets.
+func (r *reader) assign(s *chain.Statement, o object) {
+	for i, name := range s.Vars {
+		switch {
+		case name == "page" || name == "Page" || r.lost != "":
+		case i > 0:
+			delete(r.vars, name)
+		case o.kind == nothing:
+			delete(r.vars, name)
+		default:
+			if len(r.vars) < 2000 {
+				r.vars[name] = o
+			}
+		}
+	}
+}
+
+// with reads a block of Python in which something is awaited.
+func (r *reader) with(s *chain.Statement) {
+	if s.Value.Kind == chain.Calls {
+		awaited := s.Value.Calls.Last().Name
+		before := len(r.d.Items)
+		o, understood := r.calls(s.Value.Calls)
+		r.assign(s, o)
+		if !understood && len(r.d.Items) == before && !strings.HasPrefix(awaited, "expect") {
+			r.notUnderstood(s)
+		}
+	}
+	r.block(s.Body)
+}
+
+// calls reads a chain of calls. It returns what the chain gives, and whether it is understood.
+func (r *reader) calls(c *chain.Chain) (object, bool) {
+	m := c.Last()
+	switch c.Base {
+	case "test", "it", "describe", "beforeEach", "before", "beforeAll", "afterEach", "afterAll", "after":
+		return object{}, r.runner(c)
+	case "Promise", "Task":
+		for _, a := range m.Args {
+			for _, part := range append(a.Parts, a) {
+				if part.Kind == chain.Calls && part.Calls.Base != "" {
+					r.calls(part.Calls)
+				}
+			}
+		}
+		return object{}, true
+	case "expect", "Expect", "assertThat", "Assertions":
+		return object{}, r.expect(c)
+	case "puppeteer":
+		if len(c.Members) > 1 && c.Members[1].Name == "race" {
+			return r.follow(object{kind: located, element: r.race(c.Members[1])}, c.Members[2:])
+		}
+	case "console", "print", "System", "Console":
+		return object{}, true
+	}
+	o := r.variable(c.Base)
+	if o.kind == nothing || o.kind == constant {
+		return r.foreign(c)
+	}
+	if len(c.Members) == 0 || c.Members[0].Name == "value" {
+		return r.window(o), true
+	}
+	r.turnTo(c.Base, o)
+	return r.follow(o, c.Members)
+}
+
+// variable is what a name stands for.
+func (r *reader) variable(name string) object {
+	if o, known := r.vars[name]; known {
+		return o
+	}
+	switch name {
+	case "page", "Page":
+		return object{kind: page}
+	case "request":
+		return object{kind: apiClient}
+	}
+	return object{}
+}
+
+// foreign reads a call of something that is neither page nor element.
+func (r *reader) foreign(c *chain.Chain) (object, bool) {
+	for _, m := range c.Members {
+		switch m.Name {
+		case "newPage", "newContext", "launch", "launchPersistentContext":
+			for i := range m.Args {
+				if base := m.Args[i].Get("baseURL"); base != nil {
+					r.base, _ = r.text(base)
+				} else if base := m.Args[i].Get("baseUrl"); base != nil {
+					r.base, _ = r.text(base)
+				}
+			}
+			if m.Name == "newPage" {
+				return object{kind: page}, true
+			}
+		case "push", "add":
+			if len(m.Args) == 1 && m.Args[0].Kind == chain.Calls {
+				return r.calls(m.Args[0].Calls)
+			}
+		case "waitForEvent":
+			if len(m.Args) > 0 && m.Args[0].Text == "page" {
+				r.popup = true
+				return object{kind: opening}, true
+			}
+		case "addCookies", "storageState", "route", "setExtraHTTPHeaders", "grantPermissions", "addInitScript", "setOffline", "setGeolocation":
+			if c.Base == "context" {
+				return object{}, r.setting(m)
+			}
+		}
+	}
+	if env, ok := environment(c); ok {
+		return object{kind: constant, value: chain.Value{Kind: chain.Calls, Calls: c, Text: env}}, true
+	}
+	return object{}, false
+}
+
+// runner reads a call of the runner of tests.
+func (r *reader) runner(c *chain.Chain) bool {
+	m := c.Last()
+	name := m.Name
+	if c.Base != "test" && c.Base != "it" {
+		name = c.Base
+	}
+	switch name {
+	case "step", "describe", "only", "skip", "serial", "parallel", "beforeEach", "beforeAll", "before":
+		r.block(function(m))
+	case "afterEach", "afterAll", "after":
+		if b := function(m); b != nil && r.lost == "" {
+			r.after = append(r.after, b)
+		}
+	case "use":
+		for i := range m.Args {
+			if base := m.Args[i].Get("baseURL"); base != nil {
+				r.base, _ = r.text(base)
+			}
+		}
+	}
+	return true
+}
