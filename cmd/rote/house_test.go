@@ -99,10 +99,11 @@ var arrows = map[string][]string{
 		"routine/tool",
 		"schemas"},
 	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "browser/window",
-		"cmd/rote/practice", "httpapi", "httpapi/console", "mcp", "mcp/wire",
+		"cmd/rote/backups", "cmd/rote/practice", "httpapi", "httpapi/console", "mcp", "mcp/wire",
 		"routine", "routine/audit", "routine/browserstate", "routine/definition", "routine/exporter", "routine/importer", "routine/importer/draft",
 		"routine/lesson", "routine/operation", "routine/postgres", "routine/provider",
 		"routine/rows", "routine/service", "routine/sqlite"},
+	"cmd/rote/backups":        {},
 	"cmd/rote/practice":       {"routine/totp"},
 	"cmd/rote/practice/teach": {"cmd/rote/practice"},
 

@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strings"
 
+	"rote/cmd/rote/backups"
 	"rote/routine"
 	"rote/routine/audit"
 	"rote/routine/postgres"
@@ -15,11 +18,11 @@ import (
 )
 
 type restoreCommand struct {
-	File string `arg:"" help:"Copy that rote backup has made, with FILE.files beside it if there is one." placeholder:"FILE"`
+	From string `arg:"" help:"What rote backup has made: a file, an archive, or the directory or s3://BUCKET/PREFIX whose newest archive is meant." placeholder:"FILE"`
 }
 
 // Run makes the database of --db from a backup.
-func (c *restoreCommand) Run(ctx context.Context, g *globals, s streams) error {
+func (c *restoreCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
 	if postgres.IsURL(g.DB) {
 		return errors.New("a Postgres database is restored with its own program: pg_restore -d, from the file of pg_dump")
 	}
@@ -27,16 +30,53 @@ func (c *restoreCommand) Run(ctx context.Context, g *globals, s streams) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(c.File); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no backup at %s", c.File)
-	}
-	if err := sqlite.Restore(ctx, c.File, path); err != nil {
+	temp, err := os.MkdirTemp("", "rote-restore-")
+	if err != nil {
 		return err
 	}
-	s.audit.Changed(ctx, routine.Principal{}, audit.DatabaseRestored, slog.String("from", c.File))
-	fmt.Fprintf(s.err, "rote: %s is restored from %s\n", path, c.File)
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	file, err := c.fetch(ctx, temp)
+	if err != nil {
+		return err
+	}
+	if err := sqlite.Restore(ctx, file, path); err != nil {
+		return err
+	}
+	s.audit.Changed(ctx, routine.Principal{}, audit.DatabaseRestored, slog.String("from", c.From))
+	fmt.Fprintf(s.err, "rote: %s is restored from %s\n", path, c.From)
 	g.warnOfMissingKeys(ctx, s)
 	return nil
+}
+
+// fetch returns the file of the copy that is to be restored. What it unpacks goes into dir.
+func (c *restoreCommand) fetch(ctx context.Context, dir string) (string, error) {
+	address, name := c.From, ""
+	if backups.IsURL(c.From) && strings.HasSuffix(c.From, backups.NameSuffix) {
+		i := strings.LastIndexByte(c.From, '/')
+		address, name = c.From[:i], c.From[i+1:]
+	} else if !backups.IsURL(c.From) && !isDirectory(c.From) {
+		if _, err := os.Stat(c.From); errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("there is no backup at %s", c.From)
+		}
+		if backups.IsArchive(c.From) {
+			return backups.Unpack(c.From, filepath.Join(dir, "copy"))
+		}
+		return c.From, nil
+	}
+	place, err := backups.Open(address)
+	if err != nil {
+		return "", err
+	}
+	if name == "" {
+		if name, _, err = place.Newest(ctx); err != nil {
+			return "", err
+		}
+		if name == "" {
+			return "", fmt.Errorf("there is no archive of rote backup in %s", place)
+		}
+		c.From = strings.TrimSuffix(place.String(), "/") + "/" + name
+	}
+	return place.Fetch(ctx, name, dir)
 }
 
 // warnOfMissingKeys says which key the restored database needs: a backup has none.

@@ -27,6 +27,7 @@ type serveCommand struct {
 	BasePath    string   `help:"Prefix of all paths." placeholder:"/PATH"`
 	AllowedHost []string `help:"Name of the service, as host, host:port or origin. Its pages may use the service too. Repeatable." placeholder:"HOST"`
 	retentionFlags
+	backupFlags
 	runFlags
 	Console  string `help:"Web console at /console: on or off." default:"on" enum:"on,off"`
 	LiveView bool   `help:"Let people who may read executions see the pages of running ones in the console, once a second. Never those with secrets."`
@@ -86,6 +87,11 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, scraped.Close()) }()
+	stopBackups, err := c.startBackups(ctx, a, g)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer stopBackups()
 	a.log.Info("serving", c.addresses(listener)...)
 	return serve(ctx, listener, h, s, a.drainTime, func(ctx context.Context) {
 		a.closeLessons()
