@@ -143,7 +143,7 @@ func (p *page) startRun(ctx context.Context, o routine.PageOptions) error {
 	if o.Lifetime > 0 {
 		p.proxy.SetTime(o.Lifetime)
 	}
-	p.proxy.Observe(o.Reached)
+	p.proxy.Observe(o.Connecting)
 	if len(o.AllowedHosts) > 0 {
 		if err := p.proxy.Narrow(o.AllowedHosts); err != nil {
 			return routine.Errorf(routine.CodeForbidden, "the hosts that the caller's runs are limited to: %w", err)

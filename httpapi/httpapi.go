@@ -16,6 +16,7 @@ import (
 	"rote/routine"
 	"rote/routine/audit"
 	"rote/routine/service"
+	"rote/routine/tracing"
 )
 
 // Config configures the front end. Service is required; the zero values of all
@@ -52,6 +53,8 @@ type Config struct {
 	// Console, if not nil, serves the paths below BasePath/console. The front end checks the
 	// host, logs and counts these requests as its own. CORSOrigins may not read them.
 	Console http.Handler
+	// Tracer traces the requests; nil: there are no traces.
+	Tracer *tracing.Tracer
 	// Metrics counts the requests. It is served at /metrics to callers with the
 	// scope admin; [NewMetricsHandler] serves it without a token. If nil, there are
 	// no metrics.
@@ -71,6 +74,7 @@ type api struct {
 	admission    *Admission
 	routineCache routineCache
 	metrics      *Metrics
+	tracer       *tracing.Tracer
 }
 
 // NewHandler returns the handler of all paths of the front end. It also answers
@@ -95,7 +99,8 @@ func NewWorkerHandler(c Config) http.Handler {
 
 // newAPI fills in the defaults.
 func newAPI(c Config) *api {
-	a := &api{service: c.Service, lessons: c.Lessons, log: c.Log, audit: c.Audit, maxBody: c.MaxBody, admission: c.Admission, metrics: c.Metrics, routineCache: newRoutineCache()}
+	a := &api{service: c.Service, lessons: c.Lessons, log: c.Log, audit: c.Audit, maxBody: c.MaxBody, admission: c.Admission, metrics: c.Metrics,
+		tracer: c.Tracer, routineCache: newRoutineCache()}
 	if a.admission == nil {
 		a.admission = NewAdmission(c)
 	}

@@ -153,6 +153,14 @@ func (m *Metrics) Measure(path string, h http.Handler) http.Handler {
 
 var knownMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
+// knownMethod returns a method for a label: other if it is none of HTTP.
+func knownMethod(method string) string {
+	if slices.Contains(knownMethods, method) {
+		return method
+	}
+	return "other"
+}
+
 // startRequest counts a request as in flight until endRequest is called with
 // the request's route pattern, which may be empty, and the response's status.
 // Status 0 means that the connection was closed before a response.
@@ -164,10 +172,7 @@ func (m *Metrics) startRequest(r *http.Request) (endRequest func(pattern string,
 	m.inFlight.Inc()
 	return func(pattern string, status int) {
 		m.inFlight.Dec()
-		method := r.Method
-		if !slices.Contains(knownMethods, method) {
-			method = "other"
-		}
+		method := knownMethod(r.Method)
 		route := strings.TrimSuffix(pattern, "/")
 		if route == "" {
 			route = "other"

@@ -75,7 +75,7 @@ func (a *api) startRequest(next http.Handler) http.Handler {
 		h.Set("X-Request-Id", x.id)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
-		ctx := context.WithValue(r.Context(), requestInfoKey{}, x)
+		ctx, span := a.startSpan(context.WithValue(r.Context(), requestInfoKey{}, x), r, x.start)
 		ctx = audit.WithRequest(ctx, audit.Request{Via: a.via(r), ID: x.id, Client: a.admission.ClientAddress(r)})
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		endRequest := a.metrics.startRequest(r)
@@ -94,6 +94,7 @@ func (a *api) startRequest(next http.Handler) http.Handler {
 			}
 			a.log.LogAttrs(ctx, level, "request", attrs...)
 			a.audit.RequestEnded(ctx, x.caller, x.code, slog.String("request", r.Method+" "+route))
+			endSpan(span, r, route, ww.Status(), x.code)
 		}()
 		next.ServeHTTP(ww, r.WithContext(ctx))
 	})

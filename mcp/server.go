@@ -18,6 +18,7 @@ import (
 	"rote/routine"
 	"rote/routine/audit"
 	"rote/routine/service"
+	"rote/routine/tracing"
 )
 
 const (
@@ -36,6 +37,8 @@ type Config struct {
 	Log     *slog.Logger
 	// Audit gets the requests that are refused; nil: nothing is written.
 	Audit *audit.Log
+	// Tracer traces requests; nil: there are no traces.
+	Tracer *tracing.Tracer
 	// RefreshInterval is how often routines are checked for changes while a client
 	// listens for notifications (250 ms). Negative: never. Every list and every call
 	// of tools checks in any case.
@@ -109,7 +112,7 @@ func New(c Config) (*Server, error) {
 		softDeadline: cmp.Or(c.SoftDeadline, defaultSoftDeadline), maxListed: cmp.Or(c.MaxListed, defaultMaxListed),
 		lessons: c.Lessons, authoring: c.Authoring, readOnly: c.ReadOnly, detach: c.DetachOnCancel, embedFiles: c.EmbedFiles,
 		addCommand: cmp.Or(c.AddCommand, "rote add FILE"), ownTools: map[string]builtin{}, organizations: map[string]*organization{}}
-	s.transport = wire.Options{Peer: s.peer, Log: s.log, Audit: c.Audit, MaxMessage: cmp.Or(c.MaxMessage, defaultMaxMessage)}
+	s.transport = wire.Options{Peer: s.peer, Log: s.log, Audit: c.Audit, Tracer: c.Tracer, MaxMessage: cmp.Or(c.MaxMessage, defaultMaxMessage)}
 	if c.FileDir != nil {
 		s.local = &localFiles{dir: c.FileDir, limit: maxLocal}
 	}

@@ -159,9 +159,10 @@ type PageOptions struct {
 	// Lesson reports whether the page is for a lesson, which may stay open for long and holds no
 	// place of a run.
 	Lesson bool
-	// Reached, if not nil, is called with each host and port to which the run's pages want to
-	// connect, also if that is refused: several times, and from several goroutines at once.
-	Reached func(host string)
+	// Connecting, if not nil, is called with each host and port to which the run's pages want to
+	// connect, also if that is refused: several times, and from several goroutines at once. What
+	// it returns, which is not nil, is called with the error, or nil, when that is known.
+	Connecting func(host string) (ended func(error))
 	// Lifetime is how long the page may use the network, from its first connection; 0: a
 	// little longer than the longest run.
 	Lifetime time.Duration

@@ -45,7 +45,7 @@ type Proxy struct {
 	mu          sync.Mutex
 	conns       map[net.Conn]bool
 	timer       *time.Timer // for Limits.Time
-	reached     func(host string)
+	connecting  func(host string) (ended func(error))
 	limitReason string // the limit that was exceeded; all further requests are denied
 	// directRequests are those of DirectRequests.
 	directRequests []string
@@ -99,11 +99,12 @@ func (p *Proxy) SetTime(limit time.Duration) {
 }
 
 // Observe sets what is called with each host and port to which the run wants to connect; nil
-// calls nothing. It must be called before the run's first request.
-func (p *Proxy) Observe(reached func(host string)) {
+// calls nothing. What it returns is called when that has succeeded or failed. It must be called
+// before the run's first request.
+func (p *Proxy) Observe(connecting func(host string) (ended func(error))) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.reached = reached
+	p.connecting = connecting
 }
 
 // FetchAhead sets whether prefetch requests (Sec-Purpose: prefetch) are
@@ -153,12 +154,13 @@ func hostOf(rawURL string) (string, bool) {
 }
 
 // dial connects to a server and counts the bytes of the connection.
-func (p *Proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (p *Proxy) dial(ctx context.Context, network, address string) (_ net.Conn, err error) {
 	p.mu.Lock()
-	reached := p.reached
+	connecting := p.connecting
 	p.mu.Unlock()
-	if reached != nil {
-		reached(address)
+	if connecting != nil {
+		ended := connecting(address)
+		defer func() { ended(err) }()
 	}
 	if d, ok := p.checkLimit(address); ok {
 		p.denials.add(d)

@@ -16,11 +16,13 @@ import (
 	"rote/browser"
 	"rote/browser/chromium"
 	"rote/browser/egress"
+	"rote/cmd/rote/telemetry"
 	"rote/routine"
 	"rote/routine/lesson"
 	"rote/routine/postgres"
 	"rote/routine/service"
 	"rote/routine/sqlite"
+	"rote/routine/tracing"
 )
 
 // app is the running program: its store, browser and service.
@@ -36,6 +38,8 @@ type app struct {
 	// lessons is nil for commands without lessons.
 	lessons  *lesson.Lessons
 	observer routine.Observer
+	// telemetry sends traces; nil: it sends none.
+	telemetry *telemetry.Telemetry
 	// drainTime is how long runs may continue after the first signal to stop.
 	drainTime time.Duration
 	// stopMaintenance stops the maintenance of the service and waits for it.
@@ -90,13 +94,17 @@ func newApp(ctx context.Context, g *globals, s streams, c service.Config, use da
 	if c.Providers, err = g.providers(); err != nil {
 		return nil, err
 	}
-	if a.store, err = g.openDatabase(ctx, s, use); err != nil {
+	if a.telemetry, err = telemetry.Start(ctx, version(), a.log); err != nil {
 		return nil, err
+	}
+	c.Tracer = a.telemetry.Tracer()
+	if a.store, err = g.openDatabase(ctx, s, use); err != nil {
+		return nil, errors.Join(err, a.telemetry.Close())
 	}
 	c.Concurrency = cmp.Or(int(g.Concurrency), 2*runtime.NumCPU())
 	if c.Browser == nil {
 		if err := a.openBrowser(g, &c); err != nil {
-			return nil, errors.Join(err, a.store.Close())
+			return nil, errors.Join(err, a.store.Close(), a.telemetry.Close())
 		}
 	}
 	f.apply(&c, postgres.IsURL(g.DB))
@@ -218,7 +226,7 @@ func (a *app) Close() error {
 	if a.gateway != nil {
 		a.gateway.Close()
 	}
-	return a.store.Close()
+	return errors.Join(a.store.Close(), a.telemetry.Close())
 }
 
 // localPrincipal returns the principal of the command line. It has all scopes,
@@ -227,13 +235,14 @@ func (g *globals) localPrincipal() routine.Principal {
 	return routine.Principal{UserID: g.User, OrganizationID: g.Organization, ProjectID: g.Project, Scopes: routine.DefaultScopes | routine.ScopeAdmin}
 }
 
-// logger returns a log in text on a terminal and in JSON otherwise.
+// logger returns a log in text on a terminal and in JSON otherwise, with the ids of spans.
 func (s streams) logger() *slog.Logger {
 	if s.log != nil {
 		return s.log
 	}
+	var h slog.Handler = slog.NewJSONHandler(s.err, nil)
 	if f, ok := s.err.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
-		return slog.New(slog.NewTextHandler(s.err, nil))
+		h = slog.NewTextHandler(s.err, nil)
 	}
-	return slog.New(slog.NewJSONHandler(s.err, nil))
+	return slog.New(tracing.LogHandler(h))
 }

@@ -34,6 +34,9 @@ var arrows = map[string][]string{
 	"routine/tool":     {"routine", "routine/definition", "routine/operation"},
 	"routine/requests": {"routine", "routine/operation", "routine/placeholder"},
 
+	// Spans of OpenTelemetry, behind a package of their own: the others do not know its API.
+	"routine/tracing": {},
+
 	"routine/engine": {"routine", "routine/operation", "routine/placeholder", "routine/spelling"},
 	"routine/cron":   {"routine"},
 	"routine/jobs":   {"routine"},
@@ -42,7 +45,7 @@ var arrows = map[string][]string{
 	"routine/browserstate": {"routine"},
 	"routine/audit":        {"routine"},
 	"routine/service": {"routine", "routine/audit", "routine/browserstate", "routine/cron", "routine/definition", "routine/engine", "routine/exporter",
-		"routine/importer", "routine/jobs", "routine/pattern", "routine/selector", "routine/totp"},
+		"routine/importer", "routine/jobs", "routine/pattern", "routine/selector", "routine/totp", "routine/tracing"},
 
 	// The parts of a lesson that know no lesson.
 	"routine/lesson/jsonobject": {"routine"},
@@ -91,19 +94,20 @@ var arrows = map[string][]string{
 	// The front ends, which are independent of each other, and the program.
 	"httpapi/docs": {},
 	"httpapi": {"httpapi/docs", "routine", "routine/audit", "routine/browserstate", "routine/definition", "routine/exporter", "routine/importer", "routine/lesson",
-		"routine/operation", "routine/service", "schemas"},
+		"routine/operation", "routine/service", "routine/tracing", "schemas"},
 	"httpapi/console": {"httpapi", "routine", "routine/definition", "routine/lesson", "routine/lesson/candidate", "routine/operation",
 		"routine/service", "routine/tool"},
-	"mcp/wire": {"routine", "routine/audit"},
+	"mcp/wire": {"routine", "routine/audit", "routine/tracing"},
 	"mcp": {"mcp/wire", "routine", "routine/audit", "routine/definition", "routine/importer", "routine/lesson", "routine/operation", "routine/service",
-		"routine/tool",
+		"routine/tool", "routine/tracing",
 		"schemas"},
 	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "browser/window",
-		"cmd/rote/backups", "cmd/rote/practice", "httpapi", "httpapi/console", "mcp", "mcp/wire",
+		"cmd/rote/backups", "cmd/rote/practice", "cmd/rote/telemetry", "httpapi", "httpapi/console", "mcp", "mcp/wire",
 		"routine", "routine/audit", "routine/browserstate", "routine/definition", "routine/exporter", "routine/importer", "routine/importer/draft",
 		"routine/lesson", "routine/operation", "routine/postgres", "routine/provider",
-		"routine/rows", "routine/service", "routine/sqlite"},
+		"routine/rows", "routine/service", "routine/sqlite", "routine/tracing"},
 	"cmd/rote/backups":        {},
+	"cmd/rote/telemetry":      {"routine/tracing"},
 	"cmd/rote/practice":       {"routine/totp"},
 	"cmd/rote/practice/teach": {"cmd/rote/practice"},
 
@@ -203,6 +207,8 @@ var bans = []ban{
 	{"rote/httpapi/console", "github.com/mark3labs/mcp-go", "an mcp-go type stays in mcp"},
 	{"rote/httpapi", "rote/browser", "a front end reaches pages through Service only"},
 	{"rote/mcp", "rote/browser", "a front end reaches pages through Service only"},
+	{"rote/routine/service", "go.opentelemetry.io/otel/sdk", "the core makes spans; cmd/rote/telemetry sends them, if the operator wants that"},
+	{"rote/routine/engine", "go.opentelemetry.io/otel", "the engine tells of operations in its hooks and knows no spans"},
 }
 
 // broken returns the first of deps that falls under the ban; empty: none does. A ban

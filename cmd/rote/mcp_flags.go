@@ -19,7 +19,8 @@ type mcpFlags struct {
 // server returns the MCP server for the app's service and lessons. fileDir and addCommand
 // are as in [mcp.Config]; they are nil and empty for remote clients.
 func (f *mcpFlags) server(a *app, g *globals, toolsets []string, fileDir func() (string, error), addCommand string) (*mcp.Server, error) {
-	c := mcp.Config{Service: a.service, Version: version(), Log: a.log, Audit: a.streams.audit, MaxMessage: int(g.MaxBody), SoftDeadline: time.Duration(f.SoftDeadline),
+	c := mcp.Config{Service: a.service, Version: version(), Log: a.log, Audit: a.streams.audit, Tracer: a.telemetry.Tracer(),
+		MaxMessage: int(g.MaxBody), SoftDeadline: time.Duration(f.SoftDeadline),
 		MaxListed: int(f.MaxTools), ReadOnly: f.ReadOnly, DetachOnCancel: f.OnCancel == "detach", EmbedFiles: f.EmbedFiles, FileDir: fileDir, AddCommand: addCommand}
 	c.Authoring = slices.Contains(toolsets, "authoring")
 	if a.lessons != nil && slices.Contains(toolsets, "teach") {

@@ -113,7 +113,8 @@ func (c *serveCommand) check(g *globals) error {
 
 // handler returns the handler for REST and MCP, which share one admission.
 func (c *serveCommand) handler(a *app, g *globals, metrics *httpapi.Metrics, l net.Listener, examples []console.Example) (http.Handler, *wire.HTTP, error) {
-	config := httpapi.Config{Service: a.service, Log: a.log, Audit: a.streams.audit, MaxBody: int64(g.MaxBody), AllowedHosts: c.AllowedHost, BasePath: c.BasePath, Metrics: metrics}
+	config := httpapi.Config{Service: a.service, Log: a.log, Audit: a.streams.audit, Tracer: a.telemetry.Tracer(), MaxBody: int64(g.MaxBody),
+		AllowedHosts: c.AllowedHost, BasePath: c.BasePath, Metrics: metrics}
 	c.httpFlags.apply(&config)
 	var lessons console.Lessons
 	if a.lessons != nil && !c.ReadOnly {

@@ -42,7 +42,7 @@ func (c *workerCommand) Run(ctx context.Context, g *globals, s streams) (err err
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	config := httpapi.Config{Service: a.service, Log: a.log, Metrics: metrics}
+	config := httpapi.Config{Service: a.service, Log: a.log, Metrics: metrics, Tracer: a.telemetry.Tracer()}
 	if !listensOnLoopback(listener) {
 		config.AllowedHosts = []string{"*"} // probes and scrapers may use any name or address
 		a.log.Warn("everybody who reaches --addr can read the metrics without a token: let only your probes and Prometheus through",

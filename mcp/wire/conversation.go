@@ -15,6 +15,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/audit"
+	"rote/routine/tracing"
 )
 
 // maxInFlight limits the requests of one session that are being answered. A
@@ -36,6 +37,7 @@ type conversation struct {
 	peer      Peer
 	log       *slog.Logger
 	audit     *audit.Log
+	tracer    *tracing.Tracer
 	session   *stdioSession
 	transport string // stdio or sse, for the log
 	out       messageWriter
@@ -47,7 +49,7 @@ type conversation struct {
 }
 
 func newConversation(p Peer, o Options, transport string, out messageWriter) *conversation {
-	return &conversation{peer: p, log: o.Log, audit: o.Audit, session: newSession(transport + "-"), transport: transport, out: out,
+	return &conversation{peer: p, log: o.Log, audit: o.Audit, tracer: o.Tracer, session: newSession(transport + "-"), transport: transport, out: out,
 		inFlight: map[string]*pendingRequest{}}
 }
 
@@ -82,6 +84,7 @@ type envelope struct {
 	Params struct {
 		Meta struct {
 			ProgressToken json.RawMessage `json:"progressToken"`
+			traceMeta
 		} `json:"_meta"`
 	} `json:"params"`
 	Result json.RawMessage `json:"result"`
@@ -191,6 +194,7 @@ func (c *conversation) handle(ctx context.Context, p routine.Principal, e envelo
 		}
 	}()
 	if len(e.ID) > 0 {
+		ctx = q.record.startSpan(ctx, c.tracer, e.Params.Meta.parent())
 		defer func() { q.record.log(ctx, c.log, c.audit, p) }() // also after a panic
 	}
 	server := c.peer.Server()

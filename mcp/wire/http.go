@@ -16,6 +16,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/audit"
+	"rote/routine/tracing"
 )
 
 // HTTP serves clients over HTTP: streamable HTTP of 2025-11-25, with sessions,
@@ -113,6 +114,7 @@ type postedMessage struct {
 		Meta struct {
 			Version       string          `json:"io.modelcontextprotocol/protocolVersion"`
 			ProgressToken json.RawMessage `json:"progressToken"`
+			traceMeta
 		} `json:"_meta"`
 		RequestID json.RawMessage `json:"requestId"`
 	} `json:"params"`
@@ -166,6 +168,11 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, q *request) error {
 		if q.session != nil {
 			q.record.session = q.session.id
 		}
+		parent := m.Params.Meta.parent()
+		if parent.Traceparent == "" {
+			parent = tracing.Parent{Traceparent: r.Header.Get("traceparent"), Tracestate: r.Header.Get("tracestate")}
+		}
+		ctx = q.record.startSpan(ctx, h.options.Tracer, parent)
 		defer func() { q.record.log(ctx, h.options.Log, h.options.Audit, q.principal) }()
 	}
 	h.answer(ctx, cancel, w, r, q, id, text)

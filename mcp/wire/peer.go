@@ -13,6 +13,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/audit"
+	"rote/routine/tracing"
 )
 
 // Peer is what a client talks to: the tools, resources and prompts of the
@@ -38,6 +39,8 @@ type Options struct {
 	Log *slog.Logger
 	// Audit gets the requests that are refused; nil: nothing is written.
 	Audit *audit.Log
+	// Tracer traces requests; nil: there are no traces.
+	Tracer *tracing.Tracer
 	// MaxMessage limits one message of a client, in bytes. It is required.
 	MaxMessage int
 	// KeepAlive is how long a stream over HTTP may be silent before it gets a

@@ -1,9 +1,11 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"log/slog"
 	"regexp"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/audit"
+	"rote/routine/tracing"
 )
 
 // record is what the log says of one request. It has nothing that a client chooses freely:
@@ -21,6 +24,7 @@ type record struct {
 	id        []byte // as the client wrote it
 	session   string // the id of the session, or empty
 	started   time.Time
+	span      *tracing.Span
 
 	mu       sync.Mutex
 	method   string // empty: it is not known
@@ -82,8 +86,30 @@ func (r *record) outcome() (outcome string, code routine.Code) {
 // plainID is a JSON-RPC id that the log shows: clients choose them freely.
 var plainID = regexp.MustCompile(`^"?([A-Za-z0-9._:-]{1,64})"?$`)
 
+// startSpan starts the span of a request. parent is the span of its client.
+func (r *record) startSpan(ctx context.Context, t *tracing.Tracer, parent tracing.Parent) context.Context {
+	ctx, r.span = t.Start(t.Below(ctx, parent), tracing.Server, "mcp", r.started)
+	return ctx
+}
+
+// endSpan ends the span of a request with the names of the conventions of OpenTelemetry for MCP.
+func (r *record) endSpan(id string, errorType routine.Code) {
+	r.span.SetName(strings.TrimSpace(cmp.Or(r.method, "mcp") + " " + r.tool))
+	r.span.Set("mcp.method.name", r.method)
+	if r.tool != "" {
+		r.span.Set("gen_ai.operation.name", "execute_tool")
+		r.span.Set("gen_ai.tool.name", r.tool)
+	}
+	r.span.Set("jsonrpc.request.id", id)
+	r.span.Set("mcp.session.id", sessionLabel(r.session))
+	r.span.Set("network.transport", networkTransport[r.transport])
+	r.span.End(string(errorType))
+}
+
+var networkTransport = map[string]string{"stdio": "pipe", "http": "tcp", "sse": "tcp"}
+
 // log writes the log line of a request of p that has ended, and that of the audit log if it was
-// refused.
+// refused. It ends the span of the request.
 func (r *record) log(ctx context.Context, log *slog.Logger, refusals *audit.Log, p routine.Principal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,14 +125,20 @@ func (r *record) log(ctx context.Context, log *slog.Logger, refusals *audit.Log,
 	add("outcome", outcome)
 	add("code", string(code))
 	attrs = append(attrs, slog.Float64("duration_seconds", time.Since(r.started).Seconds()))
-	if id := plainID.FindSubmatch(r.id); id != nil {
-		add("request_id", string(id[1]))
+	id := ""
+	if plain := plainID.FindSubmatch(r.id); plain != nil {
+		id = string(plain[1])
 	}
+	add("request_id", id)
 	add("session", sessionLabel(r.session))
 	add("user_id", p.UserID)
 	add("organization_id", p.OrganizationID)
 	log.LogAttrs(ctx, slog.LevelInfo, "mcp request", attrs...)
 	refusals.RequestEnded(ctx, p, code, slog.String("request", strings.TrimSpace(r.method+" "+r.tool)))
+	if outcome == outcomeToolError {
+		code = cmp.Or(code, outcomeToolError)
+	}
+	r.endSpan(id, code)
 }
 
 // sessionLabel returns a label for a session, which tells it from others in the log. The id
@@ -117,4 +149,27 @@ func sessionLabel(id string) string {
 	}
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:6])
+}
+
+// traceMeta is the span of the client in the _meta of a request (SEP-414).
+type traceMeta struct {
+	Traceparent lenientText `json:"traceparent"`
+	Tracestate  lenientText `json:"tracestate"`
+}
+
+func (m traceMeta) parent() tracing.Parent {
+	return tracing.Parent{Traceparent: string(m.Traceparent), Tracestate: string(m.Tracestate)}
+}
+
+// lenientText is a JSON string. Any other value is empty: a request is not refused because of
+// what is wrong in its trace.
+type lenientText string
+
+// UnmarshalJSON never fails.
+func (t *lenientText) UnmarshalJSON(text []byte) error {
+	var s string
+	if json.Unmarshal(text, &s) == nil {
+		*t = lenientText(s)
+	}
+	return nil
 }

@@ -47,6 +47,9 @@ type Options struct {
 	// MayGoOn, if not nil, is called before each operation. Its error is that of the operation,
 	// which is not done.
 	MayGoOn func(context.Context) error
+	// Around, if not nil, is called before each operation. It returns the context in which the
+	// operation is done, and what is called with its error when it has ended.
+	Around func(ctx context.Context, index int, operationType string) (_ context.Context, ended func(error))
 }
 
 // Outcome is the outcome of a run. Secrets are masked in it. The data of the result and the
@@ -133,6 +136,7 @@ type runner struct {
 	recorded  func(routine.OperationRecord) // is called with each operation that has ended
 	login     loginWatch
 	mayGoOn   func(context.Context) error
+	around    func(context.Context, int, string) (context.Context, func(error))
 }
 
 // newRunner returns a runner without values.
@@ -140,7 +144,7 @@ func newRunner(page routine.Page, o Options) *runner {
 	r := &runner{Run: operation.Run{Page: page, Values: map[string]string{}, Result: NewResult(), MaxResult: o.MaxResult, LargeText: o.LargeText},
 		secret: map[string]bool{}, now: o.Now, startedAt: o.StartedAt, progress: o.Progress, begun: o.Begun, recorded: o.Recorded,
 		reader: o.Secrets, session: o.Session, hiddenCookies: map[string]bool{}, login: loginWatch{signedOut: o.SignedOut, repeatable: o.Repeatable},
-		mayGoOn: o.MayGoOn}
+		mayGoOn: o.MayGoOn, around: o.Around}
 	r.Secrets = r
 	if r.mayGoOn == nil {
 		r.mayGoOn = func(context.Context) error { return nil }
@@ -196,9 +200,14 @@ func (r *runner) showWait(secret string) {
 // step does one operation and completes its record. index is its number in the record; last
 // reports whether none follows. If the operation failed, the runner has the evidence, and
 // the message of the error names what could have been meant.
-func (r *runner) step(ctx context.Context, index int, o routine.Operation, last bool) error {
+func (r *runner) step(ctx context.Context, index int, o routine.Operation, last bool) (err error) {
+	if r.around != nil {
+		around, ended := r.around(ctx, index, o.Type())
+		ctx = around
+		defer func() { ended(err) }()
+	}
 	r.startOperation(index, o)
-	err := r.mayGoOn(ctx)
+	err = r.mayGoOn(ctx)
 	if err == nil {
 		err = r.doLoggedIn(ctx, o)
 	}

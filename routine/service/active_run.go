@@ -21,8 +21,9 @@ type activeRun struct {
 	progress   func(routine.Progress) // Call.Progress; may be nil
 	// completed is Call.Ended; it may be nil.
 	completed func(context.Context, routine.Page)
-	reached   func(host string)      // Call.Reached; may be nil
-	outline   bool                   // Call.Outline
+	reached   func(host string) // Call.Reached; may be nil
+	outline   bool              // Call.Outline
+	traced    tracedRun
 	given     map[string]GivenSecret // Call.Secrets
 	ticket    *ticket                // the run's entry in the queue; nil for RunOnce
 	// queuesAgain reports whether the run has given its place in the queue back, and has to wait

@@ -38,8 +38,8 @@ type Call struct {
 	// closed. It runs on the goroutine of the run, within its time, and must not close the
 	// page. It is not called if the run fails.
 	Ended func(ctx context.Context, page routine.Page)
-	// Reached, if not nil, is [routine.PageOptions.Reached] of the run's pages. Start does not
-	// take it.
+	// Reached, if not nil, is called with each host and port to which the run's pages want to
+	// connect, as [routine.PageOptions.Connecting] is. Start does not take it.
 	Reached func(host string)
 	// Version is the version of the stored routine that runs; 0: the newest.
 	Version int
@@ -147,6 +147,8 @@ func (s *Service) RunOnce(ctx context.Context, p routine.Principal, d *routine.D
 		Parameters: values.Mask(d.Parameters), Via: call.Via, OperationsTotal: len(d.Operations)}, p)
 	run.definition, run.values, run.progress, run.outline = d, values, call.Progress, call.Outline
 	run.timeout, run.given = timeout, call.Secrets
+	ctx, span := s.startRunSpan(ctx, run)
+	defer func() { endRunSpan(span, run.execution) }()
 	if name := definition.SessionOf(d, values); name != "" {
 		run.execution.Session = &routine.ExecutionSession{Name: name}
 	}
@@ -324,6 +326,8 @@ func (s *Service) trackRun(ctx context.Context, run *activeRun) (_ context.Conte
 // runAndRecord waits for a free browser, does the run and records its end. A panic of
 // the store or the browser must not end the process, and with it all other runs.
 func (s *Service) runAndRecord(ctx context.Context, run *activeRun) {
+	ctx, span := s.startRunSpan(ctx, run)
+	defer func() { endRunSpan(span, run.execution) }()
 	defer run.closePage()
 	defer func() {
 		s.observer.ExecutionEnded(run.execution)
@@ -339,7 +343,7 @@ func (s *Service) runAndRecord(ctx context.Context, run *activeRun) {
 	}()
 	err := s.waitForSession(ctx, run)
 	if err == nil {
-		err = s.waitForTurn(ctx, run)
+		err = s.waitInQueue(ctx, run)
 	}
 	if err == nil {
 		if run.async {

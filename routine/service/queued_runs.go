@@ -10,6 +10,7 @@ import (
 
 	"rote/routine"
 	"rote/routine/definition"
+	"rote/routine/tracing"
 )
 
 // An asynchronous run is queued in the store if processes share their runs: each process
@@ -36,6 +37,9 @@ type queuedCall struct {
 	// Definition is that of an unsaved routine. That of a saved one is the version of the
 	// execution.
 	Definition *routine.Definition `json:"definition,omitempty"`
+	// Trace is the span of the call, if it has one. A process of an older version cannot run
+	// such a call, but traces are off unless the operator wants them.
+	Trace *tracing.Parent `json:"trace,omitempty"`
 }
 
 func (c queuedCall) principal() (routine.Principal, error) {
@@ -56,7 +60,7 @@ func (s *Service) enqueue(ctx context.Context, p routine.Principal, id string, c
 	}
 	run.queuedCall, err = routine.EncodeJSON(queuedCall{UserID: p.UserID, OrganizationID: p.OrganizationID, ProjectID: p.ProjectID, TokenID: p.TokenID,
 		Scopes: p.Scopes.Names(), AllowedHosts: p.AllowedHosts, Parameters: call.Parameters, Timeout: run.timeout, Outline: call.Outline,
-		Definition: call.Definition})
+		Definition: call.Definition, Trace: s.traceOf(ctx)})
 	if err != nil {
 		return nil, routine.Internal("encode call", err)
 	}
@@ -180,7 +184,9 @@ func (s *Service) runClaimed(ctx context.Context, e *routine.Execution, call []b
 	run := newActiveRun(e, routine.Principal{OrganizationID: e.OrganizationID})
 	run.startedAt, run.async, run.ticket = startedAt, true, place
 	defer close(run.ended)
-	if run.refused = s.retryReadQueuedCall(ctx, run, call, claimErr); run.refused != nil {
+	run.refused = s.retryReadQueuedCall(ctx, run, call, claimErr)
+	ctx = s.tracer.Below(ctx, run.traced.parent)
+	if run.refused != nil {
 		if s.stopped() && routine.CodeOf(run.refused) == routine.CodeStoreUnavailable {
 			return false
 		}
@@ -233,6 +239,9 @@ func (s *Service) readQueuedCall(ctx context.Context, run *activeRun, stored []b
 		return routine.Internal("decode queued call", err)
 	case newer:
 		return routine.Errorf(routine.CodeInvalid, "a newer version of rote has queued this run, with what this version does not know: update rote")
+	}
+	if call.Trace != nil {
+		run.traced.parent = *call.Trace
 	}
 	if run.caller, err = call.principal(); err != nil {
 		return err

@@ -54,7 +54,7 @@ func (s *Service) runOnNewPage(ctx context.Context, run *activeRun, secrets *sec
 		return false, err
 	}
 	options.RequestsTo, options.RequestsOnly = run.requestsOnly()
-	options.Reached = run.reached
+	options.Connecting = run.watchConnections(ctx)
 	page, err := s.openPage(ctx, options)
 	if err != nil {
 		return false, err
@@ -67,6 +67,7 @@ func (s *Service) runOnNewPage(ctx context.Context, run *activeRun, secrets *sec
 		Outline: run.outline, Secrets: secrets, Session: run.session.cookies()}
 	set.SignedOut, set.Repeatable = run.session.watchLogin(mayRepeat)
 	set.MayGoOn = s.stillLeased(run)
+	set.Around = run.traceOperation
 	outcome, err := engine.Run(ctx, run.definition, run.values, page, set)
 	e.Result, e.Evidence, run.files, e.SecretUses = outcome.Result, outcome.Evidence, outcome.Files, outcome.SecretUses
 	if err == nil && run.completed != nil {

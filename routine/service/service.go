@@ -18,6 +18,7 @@ import (
 	"rote/routine/audit"
 	"rote/routine/definition"
 	"rote/routine/jobs"
+	"rote/routine/tracing"
 )
 
 // Service has everything that a front end can do. It alone applies the rules about who may
@@ -29,6 +30,7 @@ type Service struct {
 	jobs      routine.JobQueue
 	providers []routine.SecretProvider
 	observer  routine.Observer
+	tracer    *tracing.Tracer
 	retention routine.Retention
 	schedules bool // Config.Schedules
 	liveView  bool // Config.LiveView
@@ -102,6 +104,8 @@ type Config struct {
 	Providers []routine.SecretProvider
 	// Observer is called for executions and webhooks; nil means no observer.
 	Observer routine.Observer
+	// Tracer traces runs; nil means that there are no traces.
+	Tracer *tracing.Tracer
 	// Retention says which executions Maintain keeps.
 	Retention routine.Retention
 	// Schedules makes Maintain start the runs of the schedules that are due.
@@ -118,8 +122,8 @@ type Config struct {
 
 // New returns a Service. It must be closed before its Store and Browser.
 func New(c Config) *Service {
-	s := &Service{store: c.Store, browser: c.Browser, sender: c.Sender, jobs: c.Jobs, providers: c.Providers, observer: c.Observer, retention: c.Retention,
-		schedules: c.Schedules, liveView: c.LiveView, log: c.Log, audit: c.Audit, now: c.Now,
+	s := &Service{store: traceStore(c.Store, c.Tracer), browser: c.Browser, sender: c.Sender, jobs: c.Jobs, providers: c.Providers, observer: c.Observer, tracer: c.Tracer,
+		retention: c.Retention, schedules: c.Schedules, liveView: c.LiveView, log: c.Log, audit: c.Audit, now: c.Now,
 		maxResult:    c.MaxResult,
 		queue:        newQueue(max(c.Concurrency, 1), max(c.Queue, 0)),
 		parseLimiter: newParseLimiter(),
