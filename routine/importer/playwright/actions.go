@@ -21,7 +21,8 @@ func (r *reader) follow(o object, members []chain.Member) (object, bool) {
 		}
 		switch {
 		case o.kind == page && (m.Name == "keyboard" || m.Name == "mouse" || m.Name == "touchscreen") && i+1 < len(members):
-			return object{}, r.device(m.Name, members[i+1])
+			r.device(m.Name, members[i+1])
+			return object{}, true
 		case o.kind == page && m.Name == "request":
 			o = object{kind: apiClient}
 		case o.kind == page:

@@ -63,17 +63,16 @@ func (e element) within(parent element) element {
 	}
 	around := parent.asTarget()
 	t := e.asTarget()
-	for t.Within != nil { // the outermost part is in it
+	switch {
+	case t.Within == nil:
+		t.Within = &around
+	case t.Within.Within == nil: // the outermost part is in it
 		inner := *t.Within
+		inner.Within = &around
 		t.Within = &inner
-		if inner.Within == nil {
-			inner.Within = &around
-			t.Within = &inner
-			return element{target: &t, broken: e.broken}
-		}
+	default:
 		return element{broken: "the element is in others that are too deep"}
 	}
-	t.Within = &around
 	return element{target: &t, broken: e.broken}
 }
 

@@ -317,15 +317,15 @@ func (r *reader) viewport(m chain.Member) {
 }
 
 // device uses the keyboard or the mouse.
-func (r *reader) device(name string, m chain.Member) bool {
+func (r *reader) device(name string, m chain.Member) {
 	if !r.begin(m) {
-		return true
+		return
 	}
 	switch name + "." + m.Name {
 	case "keyboard.type", "keyboard.insertText", "keyboard.sendCharacter":
 		if r.focus.Empty() {
 			r.d.Drop("no_selector", "the script does not say in which field is typed")
-			return true
+			return
 		}
 		r.perform(r.focus, draft.Operation{Type: "input_text", Text: r.typed(r.focus, argument(m, 0))}, nil)
 	case "keyboard.press", "keyboard.down":
@@ -342,5 +342,4 @@ func (r *reader) device(name string, m chain.Member) bool {
 	default:
 		r.d.Drop("drag", "rote acts on elements, and not on points of the window")
 	}
-	return true
 }
