@@ -148,7 +148,15 @@ func concrete(described string) string {
 			parts[i] = "1"
 		}
 	}
-	return strings.Join(parts, "/")
+	return strings.Join(parts, "/") + requiredQuery(described)
+}
+
+// requiredQuery returns the query without which a path answers every call with 400.
+func requiredQuery(described string) string {
+	if strings.HasSuffix(described, "/export") {
+		return "?to=curl"
+	}
+	return ""
 }
 
 // each names all calls that are described to answer with a status.

@@ -126,7 +126,7 @@ func TestCodesAreExplained(t *testing.T) {
 // raw serves h as the front end does its own handlers.
 func raw(t *testing.T, log *strings.Builder, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
-	a := &api{log: slog.New(slog.NewTextHandler(log, nil))}
+	a := newAPI(Config{Log: slog.New(slog.NewTextHandler(log, nil))})
 	s := httptest.NewUnstartedServer(a.startRequest(catchPanic(h)))
 	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	s.Start()
@@ -162,7 +162,7 @@ func TestEncodingFailureIsInternalError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder
-			a := &api{}
+			a := newAPI(Config{})
 			s := raw(t, &log, a.handle(h))
 			r, err := s.Client().Get(s.URL)
 			if err != nil {
@@ -252,7 +252,7 @@ func TestSlowHeader(t *testing.T) {
 
 // The read timeout ends with the body: the call itself may take longer.
 func TestReadTimeoutDoesNotLimitRun(t *testing.T) {
-	a := &api{maxBody: defaultMaxBody}
+	a := newAPI(Config{})
 	s := impatient(t, a.startRequest(a.handle(func(q *request) (response, error) {
 		if _, err := q.readBody(); err != nil {
 			return response{}, err
