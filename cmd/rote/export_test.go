@@ -12,7 +12,8 @@ import (
 func TestExport(t *testing.T) {
 	t.Parallel()
 	r := newRote(t)
-	file := r.file("find.json", `{"name": "find", "description": "Finds.", "parameters": [{"name": "query", "type": "string", "required": true, "description": "What."}],
+	file := r.file("find.json", `{"name": "find", "description": "Finds.",
+		"parameters": [{"name": "query", "type": "string", "required": true, "description": "What."}],
   "operations": [{"type": "navigate", "url": "https://shop.example/"},
     {"type": "input_text", "selector": "#q", "text": "{{query}}", "clear": true},
     {"type": "return_html"}]}`)
@@ -20,8 +21,9 @@ func TestExport(t *testing.T) {
 		t.Fatal(errs)
 	}
 	out, errs, code := r.run("export", file, "--to", "recorder")
-	want := file + ":4:5: dropped: return_html: a recording has no step for return_html [operation]"
-	if code != 3 || !strings.Contains(out, `"value": "{{query}}"`) || !strings.Contains(errs, want) || !strings.Contains(errs, "3 steps: 1 carried, 1 changed, 1 dropped") {
+	want := file + ":5:5: dropped: return_html: a recording has no step for return_html [operation]"
+	if code != 3 || !strings.Contains(out, `"value": "{{query}}"`) || !strings.Contains(errs, want) ||
+		!strings.Contains(errs, "3 steps: 1 carried, 1 changed, 1 dropped") {
 		t.Errorf("exit %d: %s\n%s", code, out, errs)
 	}
 	if stored, _, code := r.run("export", "find", "--to", "recorder"); code != 3 || !strings.Contains(stored, `"value": "{{query}}"`) {

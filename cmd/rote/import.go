@@ -19,9 +19,9 @@ import (
 )
 
 type importCommand struct {
-	File   string `arg:"" help:"Recording: JSON of Chrome's Recorder, .side of Selenium IDE, HAR, cURL commands, script of Playwright or Puppeteer; - is standard input." placeholder:"FILE"`
+	File   string `arg:"" help:"Recording of Chrome's Recorder, Selenium IDE, Playwright or Puppeteer, HAR or cURL; - is standard input." placeholder:"FILE"`
 	Kind   string `help:"Kind of the recording (found from its text)." placeholder:"KIND" env:"-"`
-	Test   string `help:"Test of a recording with several by its name (* for all: -o is a directory); request of a HAR by its number or a part of its URL." placeholder:"NAME" env:"-"`
+	Test   string `help:"Which test, by name (* for all: -o is a directory); of a HAR which request, by number or a part of its URL." placeholder:"NAME" env:"-"`
 	Name   string `help:"Name of the routine (the title of the recording)." placeholder:"NAME" env:"-"`
 	Save   bool   `help:"Store the routine: a new one, or the next version of the one with its name." env:"-"`
 	Output string `short:"o" help:"Write the routine to this file (with --test '*': into this directory) instead of standard output." placeholder:"FILE" env:"-"`

@@ -18,7 +18,7 @@ import (
 )
 
 type restoreCommand struct {
-	From string `arg:"" help:"What rote backup has made: a file, an archive, or the directory or s3://BUCKET/PREFIX whose newest archive is meant." placeholder:"FILE"`
+	From string `arg:"" help:"What rote backup has made: a file, an archive, or a directory or s3://BUCKET/PREFIX for its newest archive." placeholder:"FILE"`
 }
 
 // Run makes the database of --db from a backup.

@@ -137,7 +137,8 @@ func (s *server) callTraced(tool, arguments string) {
 	answer := c.do(s.t.Context(), "POST", s.url+"/mcp", initializing)
 	_ = answer.Body.Close()
 	c.header["Mcp-Session-Id"] = answer.Header.Get("Mcp-Session-Id")
-	c.post(s.t.Context(), s.url+"/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"traceparent":%q}}}`,
+	c.post(s.t.Context(), s.url+"/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call",
+		"params":{"name":%q,"arguments":%s,"_meta":{"traceparent":%q}}}`,
 		tool, arguments, traceparent))
 }
 
