@@ -196,10 +196,15 @@
     const found = all(o.selector, 1000), typing = o.use === 'text';
     if (!found.length) return { matches: 0 };
     const seen = o.use === 'read' ? found[0] : found.slice(0, 50).find(f => !target(f.e, typing).why);
-    const given = (seen ?? found[0]).e, e = retarget(given, o.use);
+    const given = (seen ?? found[0]).e, described = about(retarget(given, o.use));
+    const grade = described.proposals.find(x => x.selector === o.selector)?.grade ?? gradeOfSelector(o.selector);
+    return { matches: found.length, usable: !!seen, given_grade: grade, ...described };
+  }
+
+  // about describes an element, after prepare.
+  function about(e) {
     const best = selectorOf(e), proposals = [...best ? [best] : [], ...alternativesOf(e)].map(({ selector, grade }) => ({ selector, grade }));
-    const grade = proposals.find(x => x.selector === o.selector)?.grade ?? gradeOfSelector(o.selector);
-    return { matches: found.length, usable: !!seen, proposals, given_grade: grade, target: targetOf(e), field: fieldOf(e), value: valueOf(e),
+    return { proposals, target: targetOf(e), field: fieldOf(e), value: valueOf(e),
       in_login_form: inLoginForm(e), form_method: formMethod(e), in_dialog: inDialog(e), frame_url: hide(e.ownerDocument.URL).slice(0, maxURL),
       document_at: e.ownerDocument.defaultView.performance.timeOrigin };
   }
@@ -229,5 +234,5 @@
     return { selector: selectorOf(control)?.selector ?? '', typed: editable(control) };
   }
 
-  return { describe, countTarget, at, prepare, withTarget, retarget };
+  return { describe, about, countTarget, at, prepare, withTarget, retarget };
 })()

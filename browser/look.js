@@ -350,5 +350,12 @@
     return read().slice(0, 3).map(row => JSON.stringify(Object.fromEntries(Object.entries(row).map(([k, v]) => [k, short(v)]))));
   }
 
-  return { look, extract, rows };
+  // listAround is the selector of the items of the list, or of the table, that e is in; '' if it
+  // is in neither.
+  function listAround(options, e) {
+    prepare(options);
+    return lists.listAround(e);
+  }
+
+  return { look, extract, rows, listAround };
 })()

@@ -62,11 +62,11 @@ look => {
   }
 
   // group returns the alike items among the children of e, and the other children before and
-  // after the first of them; null if there are none.
-  function group(e) {
+  // after the first of them; null if there are fewer than least.
+  function group(e, least = minItems) {
     const all = children(e).filter(c => !skipped.test(c.localName));
-    if (all.length < minItems) return null;
-    const shown = all.filter(rendered), enough = items => items.length >= minItems && items.length >= shown.length * 0.6;
+    if (all.length < least) return null;
+    const shown = all.filter(rendered), enough = items => items.length >= least && items.length >= shown.length * 0.6;
     let items = largest(shown, signature);
     if (!enough(items)) items = largest(shown, c => c.localName);
     if (!enough(items) || /^(br|option|td|th|main|header|footer|fieldset|label)$/.test(items[0].localName)) return null;
@@ -359,5 +359,17 @@ look => {
     return { count: items.length, table: !!filter, warnings: warningsAbout(items), script: `(() => [...${from}${query}]${filter}.map(e => ({${object}})))()` };
   }
 
-  return { list, table, extract };
+  // listAround returns a selector that extract takes: of the items of the innermost list that e
+  // is in, or of its table; '' if e is in neither.
+  function listAround(e) {
+    const t = e.closest('table');
+    if (t && t.rows.length > 1 && !isLayout(t)) return selectorOf(t)?.selector ?? '';
+    for (let n = e; n.parentElement; n = n.parentElement) {
+      const alike = group(n.parentElement, n.matches('li,tr,article,[role=listitem],[role=row]') ? 2 : minItems);
+      if (alike?.items.includes(n)) return itemSelector(n.parentElement, alike.items) ?? '';
+    }
+    return '';
+  }
+
+  return { list, table, extract, listAround };
 }

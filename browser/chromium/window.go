@@ -14,10 +14,13 @@ import (
 )
 
 // Window makes a [Launcher] start a browser with a window, in which a person works: with the
-// network, the display and the environment of our own process, and with a profile of its own.
+// display and the environment of our own process, and with a profile of its own.
 // Pages see an ordinary browser. It keeps running, also with its session cookies, when the
 // person has closed its last window.
 type Window struct {
+	// Proxy is the address of the proxy on this machine that is its only way to the network;
+	// empty for the network of our own process.
+	Proxy string
 	// Headless starts it without a window, for tests.
 	Headless bool
 }
@@ -30,6 +33,10 @@ func (w *Window) flags(profile string, sandbox bool) []string {
 		"--disable-blink-features=AutomationControlled", "--test-type"}
 	if w.Headless {
 		f = append(f, "--headless=new")
+	}
+	if w.Proxy != "" {
+		f = append(append(f, confiningFlags(localProxyHost)...), "--proxy-server=http://"+w.Proxy, "--disable-background-networking",
+			"--disable-features="+strings.Join(disabledFeatures, ","))
 	}
 	if !sandbox {
 		f = append(f, "--no-sandbox")

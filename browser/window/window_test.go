@@ -1,14 +1,12 @@
 package window
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +19,7 @@ import (
 	"rote/browser/cdp"
 	"rote/browser/chromium"
 	"rote/routine/browserstate"
+	"rote/routine/routinetest/display"
 )
 
 // testTime bounds one test; what a test waits for comes much sooner.
@@ -259,38 +258,10 @@ func TestCloseLeavesNothing(t *testing.T) {
 	soon(t, "the processes of the browser end", func() bool { return errors.Is(syscall.Kill(-w.process.PID(), 0), syscall.ESRCH) })
 }
 
-// display starts a display without a screen and makes it that of this process.
-func display(t *testing.T) {
-	t.Helper()
-	path, err := exec.LookPath("Xvfb")
-	if err != nil {
-		lacks(t, "this test needs a display (apt-get install xvfb): "+err.Error())
-	}
-	number, theirs, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer number.Close()
-	cmd := exec.Command(path, "-displayfd", "3", "-screen", "0", "1400x1000x24", "-nolisten", "tcp")
-	cmd.ExtraFiles = []*os.File{theirs}
-	err = cmd.Start()
-	theirs.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Signal(syscall.SIGTERM); _ = cmd.Wait() })
-	line, err := bufio.NewReader(number).ReadString('\n')
-	if err != nil {
-		t.Fatal("Xvfb did not start:", err)
-	}
-	t.Setenv("DISPLAY", ":"+strings.TrimSpace(line))
-	t.Setenv("WAYLAND_DISPLAY", "")
-}
-
 // In a window, pages and the person see an ordinary browser without a bar about automation, and
 // closing the window loses nothing.
 func TestWindow(t *testing.T) {
-	display(t)
+	display.Use(t)
 	site := shop(t)
 	w := open(t, Config{URL: site + "/login", Until: regexp.MustCompile(`/never$`)})
 	p := newPerson(t, w)

@@ -24,6 +24,7 @@ type cli struct {
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Serve MCP over standard input and output."`
 	Run      runCommand      `cmd:"" help:"Run a routine once and print its data."`
 	Teach    teachCommand    `cmd:"" help:"Make a routine by doing its task once on a live page."`
+	Record   recordCommand   `cmd:"" help:"Make a routine by doing its task once in a window."`
 	Import   importCommand   `cmd:"" help:"Make a routine of a recording of another tool."`
 	Export   exportCommand   `cmd:"" help:"Write a routine in the format of another tool."`
 	Validate validateCommand `cmd:"" help:"Check routine files."`

@@ -72,6 +72,10 @@ var arrows = map[string][]string{
 	"routine/exporter": {"routine", "routine/definition", "routine/importer", "routine/importer/draft", "routine/importer/jsontree",
 		"routine/lesson/textform", "routine/operation", "routine/placeholder"},
 
+	// What a person does in a browser.
+	"routine/recording": {"routine", "routine/definition", "routine/importer/draft", "routine/keyboard", "routine/lesson/parameters",
+		"routine/lesson/textform", "routine/operation"},
+
 	"routine/lesson": {"routine", "routine/definition", "routine/engine", "routine/javascript", "routine/lesson/candidate",
 		"routine/lesson/jsonobject", "routine/lesson/judge", "routine/lesson/parameters", "routine/lesson/textform", "routine/operation",
 		"routine/placeholder", "routine/requests", "routine/selector", "routine/service"},
@@ -91,6 +95,8 @@ var arrows = map[string][]string{
 	"browser": {"browser/cdp", "browser/chromium", "browser/egress", "browser/guard", "routine", "routine/browserstate", "routine/javascript",
 		"routine/keyboard", "routine/selector", "routine/spelling"},
 
+	"browser/recorder": {"browser", "browser/cdp", "browser/chromium", "routine", "routine/recording", "routine/requests"},
+
 	// The front ends, which are independent of each other, and the program.
 	"httpapi/docs": {},
 	"httpapi": {"httpapi/docs", "routine", "routine/audit", "routine/browserstate", "routine/definition", "routine/exporter", "routine/importer", "routine/lesson",
@@ -101,10 +107,10 @@ var arrows = map[string][]string{
 	"mcp": {"mcp/wire", "routine", "routine/audit", "routine/definition", "routine/importer", "routine/lesson", "routine/operation", "routine/service",
 		"routine/tool", "routine/tracing",
 		"schemas"},
-	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/tempdir", "browser/window",
+	"cmd/rote": {"browser", "browser/chromium", "browser/egress", "browser/recorder", "browser/tempdir", "browser/window",
 		"cmd/rote/backups", "cmd/rote/practice", "cmd/rote/telemetry", "httpapi", "httpapi/console", "mcp", "mcp/wire",
 		"routine", "routine/audit", "routine/browserstate", "routine/definition", "routine/exporter", "routine/importer", "routine/importer/draft",
-		"routine/lesson", "routine/operation", "routine/postgres", "routine/provider",
+		"routine/lesson", "routine/lesson/parameters", "routine/operation", "routine/postgres", "routine/provider", "routine/recording",
 		"routine/rows", "routine/service", "routine/sqlite", "routine/tracing"},
 	"cmd/rote/backups":        {},
 	"cmd/rote/telemetry":      {"routine/tracing"},
@@ -114,6 +120,7 @@ var arrows = map[string][]string{
 	// For tests and measurements.
 	"routine/routinetest":              {"routine", "routine/definition", "routine/routinetest/stopwatch"},
 	"routine/routinetest/budget":       {"routine", "routine/routinetest", "routine/service"},
+	"routine/routinetest/display":      {},
 	"routine/routinetest/leakcheck":    {},
 	"routine/routinetest/optional":     {},
 	"routine/routinetest/postgrestest": {},
@@ -281,7 +288,7 @@ var rooms = []room{
 	{regexp.MustCompile(`"github.com/go-rod/rod/`), []string{"browser/"}, "a rod type stays in browser"},
 	{regexp.MustCompile(`"github.com/mark3labs/mcp-go/`), []string{"mcp/"}, "an mcp-go type stays in mcp"},
 	{regexp.MustCompile(`"os/exec"`), []string{"browser/chromium/", "cmd/rote/", "routine/routinetest/"}, "the only program that the service starts is Chromium"},
-	{regexp.MustCompile(`"rote/browser/chromium"`), []string{"browser/launcher.go", "browser/verify.go", "browser/window/", "cmd/rote/"},
+	{regexp.MustCompile(`"rote/browser/chromium"`), []string{"browser/launcher.go", "browser/verify.go", "browser/recorder/", "browser/window/", "cmd/rote/"},
 		"pages use any browser that a launcher has started and that was verified"},
 	{regexp.MustCompile(`routine\.Store\b|service\.Service\b`), []string{"httpapi/", "mcp/", "cmd/", "routine/"}, "pages know neither store nor service"},
 }

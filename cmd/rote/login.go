@@ -82,8 +82,8 @@ func (c *loginCommand) Run(ctx context.Context, g *globals, s streams) error {
 // config checks the flags and finds the browser.
 func (c *loginCommand) config(g *globals, s streams) (window.Config, error) {
 	config := window.Config{URL: c.URL, Warn: func(lacks string, _ error) { fmt.Fprintln(s.err, "rote: the browser:", lacks) }}
-	if u, err := url.Parse(c.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return config, fmt.Errorf("%s is no URL of a page: write it with its scheme, as in https://shop.example/login", routine.Quote(c.URL))
+	if err := checkPageURL(c.URL, "login"); err != nil {
+		return config, err
 	}
 	if !routine.ValidSecretName(c.Session) {
 		return config, fmt.Errorf("%s cannot be the name of a session: a name is a letter, then up to 63 letters, digits, _ or -", routine.Quote(c.Session))
@@ -94,13 +94,26 @@ func (c *loginCommand) config(g *globals, s streams) (window.Config, error) {
 			return config, fmt.Errorf("--until: %w", err)
 		}
 	}
-	if runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+	if !hasDisplay() {
 		return config, errNoDisplay
 	}
 	if config.Executable, err = chromium.FindWindowed(g.BrowserPath); err != nil {
 		return config, err
 	}
 	return config, nil
+}
+
+// checkPageURL returns an error if a URL is not that of a page. path is that of the example in it.
+func checkPageURL(raw, path string) error {
+	if u, err := url.Parse(raw); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return fmt.Errorf("%s is no URL of a page: write it with its scheme, as in https://shop.example/%s", routine.Quote(raw), path)
+	}
+	return nil
+}
+
+// hasDisplay reports whether a window can be opened on this machine.
+func hasDisplay() bool {
+	return runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
 // errNoDisplay says what to do on a machine that can show no window.

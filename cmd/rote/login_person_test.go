@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-rod/rod/lib/proto"
 
+	"rote/browser/cdp"
 	"rote/browser/chromium"
 	"rote/browser/window"
 )
@@ -59,15 +60,18 @@ func idpSite(t *testing.T) string {
 	return at("shop.localhost")
 }
 
-// visitor is a person at the window of a login.
+// connected is a browser with a window.
+type connected interface{ Client() *cdp.Client }
+
+// visitor is a person at a window.
 type visitor struct {
 	t       *testing.T
-	w       *window.Window
+	w       connected
 	target  string
 	session string
 }
 
-func newVisitor(t *testing.T, w *window.Window) *visitor {
+func newVisitor(t *testing.T, w connected) *visitor {
 	v := &visitor{t: t, w: w}
 	var all struct {
 		Targets []struct {

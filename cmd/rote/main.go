@@ -100,6 +100,9 @@ func run(ctx context.Context, args []string, s streams) int {
 	if !errors.Is(err, errReported) {
 		fmt.Fprintf(s.err, "rote: %v\n", withCause(err))
 	}
+	if errors.Is(err, errRecordNoDisplay) {
+		return 2
+	}
 	if errors.Is(err, errNotCertain) || errors.Is(err, errDropped) || errors.Is(err, errNotExpressed) {
 		return 3
 	}

@@ -155,9 +155,15 @@ func WithData(log routine.RequestLog, row json.RawMessage, secrets []string) int
 	return 0
 }
 
+// labelled matches a number that the page shows with its label, as in "In stock: 12".
+var labelled = regexp.MustCompile(`^\pL[\pL ]{0,30}:\s*(\d[\d.,]*)$`)
+
 // rowText is the part of an extracted text that an answer would have: of the URL of a link
-// the end of its path.
+// the end of its path, of a number with its label the number.
 func rowText(text string) string {
+	if number := labelled.FindStringSubmatch(text); number != nil {
+		return number[1]
+	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Path == "" {
 		return text
