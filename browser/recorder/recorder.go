@@ -88,7 +88,7 @@ func Open(ctx context.Context, c Config) (*Window, error) {
 }
 
 func (w *Window) open(ctx context.Context) error {
-	w.client.Listen("", func(method string, params json.RawMessage) { w.event(nil, "", method, params) })
+	w.client.Listen("", func(method string, params json.RawMessage) { w.event(nil, method, params) })
 	// The files end with the browser: only that there are some matters.
 	downloads := proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorAllow, DownloadPath: w.process.Home(), EventsEnabled: true}
 	if err := downloads.Call(w.client.Browser(ctx)); err != nil {

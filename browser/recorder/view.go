@@ -52,8 +52,8 @@ func (v *view) SendAll(ms ...proto.Request) []*cdp.Future {
 // Await implements [cdp.Session].
 func (v *view) Await(ctx context.Context, f *cdp.Future) ([]byte, error) { return f.Wait(ctx) }
 
-// event handles an event of a session; v is nil for that of the browser. It must not block.
-func (w *Window) event(v *view, session proto.TargetSessionID, method string, params json.RawMessage) {
+// event handles an event of a view; v is nil for that of the browser. It must not block.
+func (w *Window) event(v *view, method string, params json.RawMessage) {
 	switch method {
 	case "Target.attachedToTarget":
 		if e, ok := cdp.Decode[proto.TargetAttachedToTarget](params); ok {
@@ -152,7 +152,7 @@ func (w *Window) attached(around *view, e *proto.TargetAttachedToTarget) {
 		w.pages++
 	}
 	w.mu.Unlock()
-	w.client.Listen(v.session, func(method string, params json.RawMessage) { w.event(v, v.session, method, params) })
+	w.client.Listen(v.session, func(method string, params json.RawMessage) { w.event(v, method, params) })
 	for _, f := range v.SendAll(proto.PageEnable{}, proto.NetworkEnable{}, proto.RuntimeEnable{},
 		proto.RuntimeAddBinding{Name: browser.RecorderBinding, ExecutionContextName: browser.RecorderWorld},
 		proto.PageAddScriptToEvaluateOnNewDocument{Source: w.script, WorldName: browser.RecorderWorld},
