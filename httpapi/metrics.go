@@ -48,6 +48,9 @@ var (
 	waitBuckets = []float64{.05, .25, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600}
 )
 
+// Gatherer returns what reads the metrics.
+func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
+
 // NewMetrics returns the Metrics for one handler.
 func NewMetrics() *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(),

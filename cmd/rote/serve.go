@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"rote/cmd/rote/telemetry"
 	"rote/httpapi"
 	"rote/httpapi/console"
 	"rote/mcp/wire"
@@ -82,6 +83,11 @@ func (c *serveCommand) Run(ctx context.Context, g *globals, s streams) (err erro
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	sent, err := telemetry.StartMetrics(ctx, version(), metrics.Gatherer(), a.log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer sent.Close()
 	scraped, err := listenForMetrics(c.MetricsAddr, c.AllowedHost, metrics, a.log)
 	if err != nil {
 		return errors.Join(err, listener.Close())

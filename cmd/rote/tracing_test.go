@@ -69,7 +69,7 @@ func attributeOf(attributes []*resourcepb.KeyValue, key string) string {
 
 // traced has a rote send its spans to the collector.
 func (c *collector) traced(r *rote) {
-	r.env = append(r.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url, "OTEL_BSP_SCHEDULE_DELAY=20")
+	r.env = append(r.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url, "OTEL_METRICS_EXPORTER=none", "OTEL_BSP_SCHEDULE_DELAY=20")
 }
 
 // tree waits until the trace has spans with these names, and returns each of its spans with the

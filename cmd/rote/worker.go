@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 
+	"rote/cmd/rote/telemetry"
 	"rote/httpapi"
 	"rote/routine"
 	"rote/routine/postgres"
@@ -48,6 +49,12 @@ func (c *workerCommand) Run(ctx context.Context, g *globals, s streams) (err err
 		a.log.Warn("everybody who reaches --addr can read the metrics without a token: let only your probes and Prometheus through",
 			"address", listener.Addr().String())
 	}
+	handler := httpapi.NewWorkerHandler(config)
+	sent, err := telemetry.StartMetrics(ctx, version(), metrics.Gatherer(), a.log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer sent.Close()
 	a.log.Info("working", "url", "http://"+listener.Addr().String())
-	return serve(ctx, listener, httpapi.NewWorkerHandler(config), s, a.drainTime, a.stopRuns)
+	return serve(ctx, listener, handler, s, a.drainTime, a.stopRuns)
 }

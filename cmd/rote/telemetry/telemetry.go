@@ -1,5 +1,5 @@
-// Package telemetry sends the traces of the program with the SDK of OpenTelemetry, if the
-// standard variables of the environment ask for it. It alone knows the SDK.
+// Package telemetry sends the traces and the metrics of the program with the SDK of
+// OpenTelemetry, if the standard variables of the environment ask for it. It alone knows the SDK.
 package telemetry
 
 import (
@@ -30,22 +30,39 @@ type Telemetry struct{ provider *trace.TracerProvider }
 // Start starts what the variables OTEL_* ask for; nil: they ask for nothing. version is that of
 // the program. Errors of the SDK, such as that nobody takes the spans, are written to log.
 func Start(ctx context.Context, version string, log *slog.Logger) (*Telemetry, error) {
-	on, err := wanted()
+	on, err := traces.wanted()
+	if err == nil && on {
+		err = checkSampler()
+	}
 	if !on || err != nil {
 		return nil, err
 	}
+	described, err := describe(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
+	logFaults(log)
+	return &Telemetry{trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(described))}, nil
+}
+
+// describe returns what the collector is told about this process.
+func describe(ctx context.Context, version string) (*resource.Resource, error) {
 	described, err := resource.New(ctx, resource.WithTelemetrySDK(),
 		resource.WithAttributes(attribute.String("service.name", "rote"), attribute.String("service.version", version)),
 		resource.WithFromEnv()) // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
-	exporter, err := otlptracehttp.New(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("traces: %w", err)
-	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces", "error", err) }))
-	return &Telemetry{trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(described))}, nil
+	return described, nil
+}
+
+// logFaults makes the SDK write its errors to log.
+func logFaults(log *slog.Logger) {
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("telemetry was not sent", "error", err) }))
 }
 
 // Tracer returns what makes the spans; nil if t is.
@@ -72,31 +89,44 @@ func (t *Telemetry) Close() error {
 	return nil
 }
 
-const endpoint, tracesEndpoint = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+// endpoint is the variable with the URL of the collector of all signals.
+const endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
-// wanted reports whether the environment asks for traces. An error names the variable that rote
-// cannot follow, because traces that are silently missing are noticed when they are needed.
-func wanted() (bool, error) {
+// signal is the name of a signal in variables.
+type signal string
+
+const (
+	traces  signal = "TRACES"
+	metrics signal = "METRICS"
+)
+
+// endpoint returns the variable with the URL of the collector of the signal.
+func (s signal) endpoint() string { return "OTEL_EXPORTER_OTLP_" + string(s) + "_ENDPOINT" }
+
+// wanted reports whether the environment asks for the signal. An error names the variable that
+// rote cannot follow, because what is silently missing is noticed when it is needed.
+func (s signal) wanted() (bool, error) {
 	if off, err := strconv.ParseBool(os.Getenv("OTEL_SDK_DISABLED")); err == nil && off {
 		return false, nil
 	}
-	switch exporter := strings.TrimSpace(os.Getenv("OTEL_TRACES_EXPORTER")); exporter {
+	name := "OTEL_" + string(s) + "_EXPORTER"
+	switch exporter := strings.TrimSpace(os.Getenv(name)); exporter {
 	case "none":
 		return false, nil
 	case "":
-		if os.Getenv(endpoint) == "" && os.Getenv(tracesEndpoint) == "" {
+		if os.Getenv(endpoint) == "" && os.Getenv(s.endpoint()) == "" {
 			return false, nil
 		}
 	case "otlp":
 	default:
-		return false, fmt.Errorf("OTEL_TRACES_EXPORTER is %q: rote has otlp and none", exporter)
+		return false, fmt.Errorf("%s is %q: rote has otlp and none", name, exporter)
 	}
-	return true, errors.Join(checkProtocol(), checkEndpoint(endpoint), checkEndpoint(tracesEndpoint), checkSampler())
+	return true, errors.Join(s.checkProtocol(), checkEndpoint(endpoint), checkEndpoint(s.endpoint()))
 }
 
 // checkProtocol returns an error if another protocol than that of the exporter is wanted.
-func checkProtocol() error {
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
+func (s signal) checkProtocol() error {
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_" + string(s) + "_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
 		switch protocol := strings.TrimSpace(os.Getenv(name)); protocol {
 		case "":
 			continue

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"bytes"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -9,7 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	metricpb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
 
 	"rote/routine/routinetest/leakcheck"
 	"rote/routine/tracing"
@@ -26,7 +31,7 @@ func TestStart(t *testing.T) {
 	}{
 		{},
 		{env: map[string]string{endpoint: url}, on: true},
-		{env: map[string]string{tracesEndpoint: url + "/v1/traces"}, on: true},
+		{env: map[string]string{traces.endpoint(): url + "/v1/traces"}, on: true},
 		{env: map[string]string{"OTEL_TRACES_EXPORTER": "otlp"}, on: true},
 		{env: map[string]string{endpoint: url, "OTEL_TRACES_EXPORTER": "none"}},
 		{env: map[string]string{endpoint: url, "OTEL_SDK_DISABLED": "true"}},
@@ -36,7 +41,7 @@ func TestStart(t *testing.T) {
 		{env: map[string]string{endpoint: url, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, want: `OTEL_EXPORTER_OTLP_PROTOCOL is "grpc": rote has http/protobuf only`},
 		{env: map[string]string{endpoint: url, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/json"}, want: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"},
 		{env: map[string]string{endpoint: "localhost:4318"}, want: endpoint + " must be a URL"},
-		{env: map[string]string{tracesEndpoint: "https://"}, want: tracesEndpoint + " must be a URL"},
+		{env: map[string]string{traces.endpoint(): "https://"}, want: traces.endpoint() + " must be a URL"},
 		{env: map[string]string{endpoint: url, "OTEL_TRACES_SAMPLER": "some"}, want: `OTEL_TRACES_SAMPLER is "some"`},
 		{env: map[string]string{endpoint: url, "OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "NaN"}, want: "a number from 0 to 1"},
 		{env: map[string]string{endpoint: url, "OTEL_RESOURCE_ATTRIBUTES": "nothing"}, want: "OTEL_RESOURCE_ATTRIBUTES"},
@@ -100,5 +105,68 @@ func TestCollectorThatHangs(t *testing.T) {
 	s.Close()
 	if err := leakcheck.Find(before); err != nil {
 		t.Error(err)
+	}
+}
+
+// The figures that /metrics shows are sent with the name of the service, also at the end.
+func TestMetrics(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	bodies := make(chan []byte, 10)
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil || r.URL.Path != "/v1/metrics" {
+			t.Errorf("%s: %v", r.URL.Path, err)
+		}
+		bodies <- text
+	}))
+	t.Setenv(endpoint, s.URL)
+	registry := prometheus.NewRegistry()
+	promauto.With(registry).NewCounterVec(prometheus.CounterOpts{Name: "rote_executions_total"}, []string{"status"}).WithLabelValues("completed").Add(7)
+	m, err := StartMetrics(t.Context(), "1", registry, slog.New(slog.DiscardHandler))
+	if err != nil || m == nil {
+		t.Fatal(m, err)
+	}
+	m.Close()
+	s.Close()
+	var sent metricpb.MetricsData
+	if err := proto.Unmarshal(<-bodies, &sent); err != nil {
+		t.Fatal(err)
+	}
+	text := sent.String()
+	for _, want := range []string{`string_value:"rote"`, `name:"rote_executions_total"`, `string_value:"completed"`, "as_double:7"} {
+		if !strings.Contains(strings.ReplaceAll(text, ": ", ":"), want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+	if err := leakcheck.Find(before); err != nil {
+		t.Error(err)
+	}
+}
+
+// Metrics are off without the variables, and on by themselves; what cannot be followed is an error.
+func TestStartMetrics(t *testing.T) {
+	for _, row := range []struct {
+		env  map[string]string
+		on   bool
+		want string // in the error
+	}{
+		{},
+		{env: map[string]string{"OTEL_METRICS_EXPORTER": "otlp"}, on: true},
+		{env: map[string]string{traces.endpoint(): "http://127.0.0.1:4318"}},
+		{env: map[string]string{endpoint: "http://127.0.0.1:4318", "OTEL_METRICS_EXPORTER": "none"}},
+		{env: map[string]string{"OTEL_METRICS_EXPORTER": "prometheus"}, want: `OTEL_METRICS_EXPORTER is "prometheus": rote has otlp and none`},
+		{env: map[string]string{metrics.endpoint(): "collector"}, want: metrics.endpoint() + " must be a URL"},
+	} {
+		t.Run("", func(t *testing.T) {
+			t.Setenv("OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "1") // nobody listens
+			for name, value := range row.env {
+				t.Setenv(name, value)
+			}
+			m, err := StartMetrics(t.Context(), "1", prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+			if row.want == "" && (err != nil || (m != nil) != row.on) || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
+				t.Errorf("%v: %v %v", row.env, m, err)
+			}
+			m.Close()
+		})
 	}
 }
