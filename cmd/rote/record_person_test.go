@@ -16,7 +16,8 @@ import (
 // point is a place in the viewport.
 type point struct{ X, Y float64 }
 
-// middle returns the middle of the element that a selector matches, when it is there.
+// middle returns the middle of the element that a selector matches, when it is there and the page
+// was drawn since: a window drops clicks on what it has not drawn yet.
 func (v *visitor) middle(selector string) point {
 	quoted, _ := json.Marshal(selector)
 	v.does(fmt.Sprintf(`document.readyState === "complete" && !!document.querySelector(%s)`, quoted))
@@ -25,9 +26,13 @@ func (v *visitor) middle(selector string) point {
 			Value point `json:"value"`
 		} `json:"result"`
 	}
-	v.call(v.session, "Runtime.evaluate", map[string]any{"returnByValue": true, "expression": fmt.Sprintf(
-		`(e => { e.scrollIntoView({block: "center"});
-			const r = e.getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2} })(document.querySelector(%s))`,
+	v.call(v.session, "Runtime.evaluate", map[string]any{"returnByValue": true, "awaitPromise": true, "expression": fmt.Sprintf(
+		`(async e => {
+			e.scrollIntoView({block: "center"});
+			for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+			const r = e.getBoundingClientRect();
+			return {X: r.x + r.width / 2, Y: r.y + r.height / 2};
+		})(document.querySelector(%s))`,
 		quoted)}, &answer)
 	return answer.Result.Value
 }
@@ -49,7 +54,7 @@ func (v *visitor) clickAt(at point, modifiers, count int) {
 	}
 }
 
-// types types a text into what has the focus.
+// types sends the keys of a text to the focused element.
 func (v *visitor) types(text string) {
 	for _, c := range text {
 		v.call(v.session, "Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "text": string(c), "key": string(c)}, &struct{}{})

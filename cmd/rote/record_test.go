@@ -160,7 +160,7 @@ func TestRecordKeepsNoSecret(t *testing.T) {
 	}
 }
 
-// The keys of the terminal undo, mark what is under the pointer, name parameters and end.
+// Each command of the terminal: undo, mark the element under the pointer, name a parameter, help and quit.
 func TestRecordTerminal(t *testing.T) {
 	site, flags := practiceShop(t)
 	run := recordInWindow(t, true, func(v *visitor, screen *terminal) {
