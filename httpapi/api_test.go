@@ -189,9 +189,8 @@ func TestMalformedIDs(t *testing.T) {
 			if !strings.Contains(path, "_id}") {
 				return
 			}
-			asked := strings.NewReplacer("{routine_id}", id, "{execution_id}", id, "{lesson_id}", id, "{schedule_id}", id, "{version}", "1", "{name}", "n").Replace(path) +
-				requiredQuery(path)
-			scenario{"", method, asked, "$admin", nil, bodies[path], 404, []string{`"code":"not_found"`}, nil}.run(t, e)
+			asked := strings.NewReplacer("{routine_id}", id, "{execution_id}", id, "{lesson_id}", id, "{schedule_id}", id, "{version}", "1", "{name}", "n")
+			scenario{"", method, asked.Replace(path) + requiredQuery(path), "$admin", nil, bodies[path], 404, []string{`"code":"not_found"`}, nil}.run(t, e)
 		})
 	}
 }

@@ -26,7 +26,8 @@ func runTools() []builtin {
 			description: "A routine's parameters as JSON Schema, a line on each operation, and the shape of its result. With definition, also the JSON to change.",
 			schema: `{"type":"object","properties":{` + idArgument + `,"definition":{"type":"boolean",` +
 				`"description":"Add the whole definition, as its author wrote it"},` +
-				`"export":{"type":"string","enum":["recorder","playwright","curl"],"description":"Instead: the routine for this other tool"}},"required":["id"],"additionalProperties":false}`},
+				`"export":{"type":"string","enum":["recorder","playwright","curl"],"description":"Instead: the routine for this other tool"}},` +
+				`"required":["id"],"additionalProperties":false}`},
 		{name: "run_routine", title: "Run a routine", scope: routine.ScopeExecutionsRun, destructive: true, openWorld: true, handle: (*Server).runRoutine,
 			description: "Run a routine that is not listed as a tool of its own. It may act on a live site.",
 			advice: []advice{{"get_execution", "A run that takes longer than wait_seconds continues: get_execution returns its result.",

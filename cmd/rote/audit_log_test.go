@@ -207,8 +207,8 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, fs.ErrInvalid }
 
-// A log that cannot be opened ends the command before it changes anything. One that can no
-// longer be written to does not fail the change, and is told of.
+// A log that cannot be opened ends the command before it changes anything. If a line cannot be
+// written later, the change stays and the error is in the server's log.
 func TestAuditLogThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	r := newRote(t)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A routine file and a stored routine are exported alike; what is left out is reported with its
-// place and by the exit code.
+// A routine file and a stored routine give the same export. The report names each operation that
+// is left out, with its line, and the exit code is 3.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	r := newRote(t)

@@ -41,8 +41,11 @@ func TestImport(t *testing.T) {
 func TestImportRequest(t *testing.T) {
 	t.Parallel()
 	r := newRote(t)
-	entry := `{"request": {"method": "GET", "url": "https://shop.example/%s"}, "response": {"status": 200, "content": {"mimeType": "application/json", "text": "[]"}}}`
-	file := r.file("shop.har", "{\"log\": {\"entries\": [\n"+strings.Replace(entry, "%s", "api/first", 1)+",\n"+strings.Replace(entry, "%s", "api/second", 1)+"]}}")
+	entry := func(path string) string {
+		return `{"request": {"method": "GET", "url": "https://shop.example/` + path + `"},` +
+			` "response": {"status": 200, "content": {"mimeType": "application/json", "text": "[]"}}}`
+	}
+	file := r.file("shop.har", "{\"log\": {\"entries\": [\n"+entry("api/first")+",\n"+entry("api/second")+"]}}")
 	out, errs, code := r.run("import", file, "--test", "first")
 	for _, want := range []string{file + ":2:1: taken: request 1: GET https://shop.example/api/first: 200 application/json, 2 bytes (score 85)",
 		file + ":3:1: candidate: request 2: "} {

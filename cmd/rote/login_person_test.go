@@ -71,6 +71,26 @@ type visitor struct {
 	session string
 }
 
+// withPerson returns open for a window in which a person acts, who also uses the terminal. done is
+// closed when the person has ended, or the window could not be opened.
+func withPerson[C any, W connected](t *testing.T, open func(context.Context, C) (W, error), screen *terminal, person func(*visitor, *terminal)) (
+	_ func(context.Context, C) (W, error), done chan struct{}) {
+
+	done = make(chan struct{})
+	return func(ctx context.Context, c C) (W, error) {
+		w, err := open(ctx, c)
+		if err != nil {
+			close(done)
+			return w, err
+		}
+		go func() {
+			defer close(done)
+			person(newVisitor(t, w), screen)
+		}()
+		return w, nil
+	}, done
+}
+
 func newVisitor(t *testing.T, w connected) *visitor {
 	v := &visitor{t: t, w: w}
 	var all struct {
@@ -175,19 +195,10 @@ func loginInWindow(t *testing.T, person func(v *visitor, terminal *terminal), ar
 		t.Fatal(err)
 	}
 	login := command.(*loginCommand)
-	done := make(chan struct{})
+	open, done := withPerson(t, window.Open, screen, person)
 	login.open = func(ctx context.Context, c window.Config) (*window.Window, error) {
 		c.Headless = true
-		w, err := window.Open(ctx, c)
-		if err != nil {
-			close(done)
-			return nil, err
-		}
-		go func() {
-			defer close(done)
-			person(newVisitor(t, w), screen)
-		}()
-		return w, nil
+		return open(ctx, c)
 	}
 	err = login.Run(ctx, g, s)
 	typing.Close()

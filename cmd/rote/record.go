@@ -100,7 +100,7 @@ func (c *recordCommand) record(ctx context.Context, config recorder.Config, t *r
 	return t.run(ctx, w)
 }
 
-// finish makes the routine of what was recorded.
+// finish builds the routine from the recording, tries it, and writes it.
 func (c *recordCommand) finish(ctx context.Context, g *globals, s streams, t *recordTerminal) error {
 	name := cmp.Or(c.Save, nameOfFile(c.Output), "recorded")
 	built := t.recording.Build(name)

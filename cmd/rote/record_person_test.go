@@ -96,19 +96,10 @@ func recordInWindow(t *testing.T, headless bool, person func(v *visitor, termina
 		t.Fatal(err)
 	}
 	record := command.(*recordCommand)
-	done := make(chan struct{})
+	open, done := withPerson(t, recorder.Open, screen, person)
 	record.open = func(ctx context.Context, c recorder.Config) (*recorder.Window, error) {
 		c.Headless = headless
-		w, err := recorder.Open(ctx, c)
-		if err != nil {
-			close(done)
-			return nil, err
-		}
-		go func() {
-			defer close(done)
-			person(newVisitor(t, w), screen)
-		}()
-		return w, nil
+		return open(ctx, c)
 	}
 	err = record.Run(ctx, g, s)
 	typing.Close()

@@ -20,7 +20,7 @@ const recordHelp = `Here, each followed by Enter: u undoes the last operation, r
 p [NAME] makes the last value a parameter, s saves, q ends without saving. Closing the window saves too.
 `
 
-// recordTerminal shows what is recorded, and takes the commands of the person.
+// recordTerminal prints the operations that are recorded, and reads the commands of the user.
 type recordTerminal struct {
 	out io.Writer
 	// lines are what the person types; nil when there are no more.

@@ -33,13 +33,15 @@ func routineText(t *rapid.T) json.RawMessage {
 		case 0:
 			d.Navigate(fmt.Sprint(url.Draw(t, "url"), i))
 		case 1:
-			d.Act(draft.Locator{CSS: selector}, draft.Operation{Type: "click", Timeout: wait, Button: rapid.SampledFrom([]string{"", "right", "middle"}).Draw(t, "button"),
+			button := rapid.SampledFrom([]string{"", "right", "middle"}).Draw(t, "button")
+			d.Act(draft.Locator{CSS: selector}, draft.Operation{Type: "click", Timeout: wait, Button: button,
 				Clicks: rapid.SampledFrom([]int{0, 2}).Draw(t, "clicks"), Hover: rapid.SliceOfN(css, 0, 2).Draw(t, "hover")})
 		case 2:
 			value := text.Draw(t, "text")
 			d.Act(draft.Locator{CSS: selector}, draft.Operation{Type: "input_text", Text: &value, Clear: true, Timeout: wait})
 		case 3:
-			d.Add(draft.Operation{Type: "press", Key: rapid.SampledFrom([]string{"Enter", "Escape", "Control+a", "Control+Shift+ArrowDown", "Alt+F4"}).Draw(t, "key")})
+			key := rapid.SampledFrom([]string{"Enter", "Escape", "Control+a", "Control+Shift+ArrowDown", "Alt+F4"}).Draw(t, "key")
+			d.Add(draft.Operation{Type: "press", Key: key})
 		case 4:
 			d.Add(draft.Operation{Type: "click", Selector: selector})
 			regex, _ := draft.URLRegex(rapid.SampledFrom([]string{"https://shop.example/a.b", "https://shop.example/s?q=lamp+(x)"}).Draw(t, "to"))

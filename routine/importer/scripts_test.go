@@ -20,7 +20,8 @@ import (
 var touching = regexp.MustCompile(`(?i)(?:^|[^\w.])(?:await )?(?:(?:target)?page1?\.|expect\(page|card\.|more\.click|assertthat\()`)
 
 // declares matches the lines of scripts that only declare what has a page.
-var declares = regexp.MustCompile(`^(?:import|from|using)\b|async \(\{|page\.(?:setDefault|waitForNavigation)|^(?:page\.click|targetPage\.locator|page\.locator\('(?:::|#q))`)
+var declares = regexp.MustCompile(`^(?:import|from|using)\b|async \(\{|page\.(?:setDefault|waitForNavigation)|` +
+	`^(?:page\.click|targetPage\.locator|page\.locator\('(?:::|#q))`)
 
 // The account of the scripts has each statement that does something with a page, and at least 85 %
 // of them are in the routines.
@@ -58,7 +59,8 @@ func TestUnreadableScripts(t *testing.T) {
 		{two, "", `name one of the tests: "a", "b"`},
 		{two, "c", `there is no test "c": there are "a", "b"`},
 		{"const puppeteer = require('puppeteer');\nconsole.log(1)", "", "line 1: no statement of the script does something in a page"},
-		{"import { test } from '@playwright/test';\n" + strings.Repeat("await page.click('#a');\n", draft.MaxSteps+1), "", "line 502: the script has more than 500 steps"},
+		{"import { test } from '@playwright/test';\n" + strings.Repeat("await page.click('#a');\n", draft.MaxSteps+1), "",
+			"line 502: the script has more than 500 steps"},
 		{"import { test } from '@playwright/test';\n" + strings.Repeat("test('a', async () => {});\n", 60), "", "more than 50 tests"},
 	} {
 		if _, err := Import(Request{Source: row.source, Test: row.test}); routine.CodeOf(err) != routine.CodeInvalid || !strings.Contains(err.Error(), row.want) {
@@ -74,7 +76,8 @@ func TestUnreadableScripts(t *testing.T) {
 // Any script of the largest size is read or refused within a second.
 func TestLargestScripts(t *testing.T) {
 	optional.OneGoroutine(t)
-	for _, part := range []string{"page.click(", "page.getByText('a').", "[", "{", "(", "`${", "/*", "'\\u{", "if (a) else ", "a => ", "await ", "new ", "x = ", "async () => {",
+	for _, part := range []string{"page.click(", "page.getByText('a').", "[", "{", "(", "`${", "/*", "'\\u{", "if (a) else ", "a => ", "await ", "new ",
+		"x = ", "async () => {",
 		"page.locator('a').filter({ has: ", "test('a', () => {", "- ", "a, ", "a || ", "function f() {",
 		"\u00e4", "/", "lambda x: ", "def f(page):\n ", "f\"{a}", "page.on(a, () => { page.once(b, () => {", "/[", "@a\n", "export ",
 		"try {", "page.locator('" + strings.Repeat(":has-text(x) ", 99) + "').click();"} {

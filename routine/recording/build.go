@@ -238,7 +238,8 @@ func (s *step) addResult(d *draft.Draft) {
 // waiting is a script that waits up to 5 s for the items of a list before it does what a script,
 // which is a function that is called at once, does. A search that finds nothing has an empty list.
 func waiting(list, script string) string {
-	return fmt.Sprintf("(async () => { for (let i = 0; i < 100 && !document.querySelector(%s); i++) await new Promise(done => setTimeout(done, 50)); return %s; })()",
+	return fmt.Sprintf("(async () => { for (let i = 0; i < 100 && !document.querySelector(%s); i++) "+
+		"await new Promise(done => setTimeout(done, 50)); return %s; })()",
 		routine.JSONText(list), script)
 }
 

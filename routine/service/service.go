@@ -122,7 +122,8 @@ type Config struct {
 
 // New returns a Service. It must be closed before its Store and Browser.
 func New(c Config) *Service {
-	s := &Service{store: traceStore(c.Store, c.Tracer), browser: c.Browser, sender: c.Sender, jobs: c.Jobs, providers: c.Providers, observer: c.Observer, tracer: c.Tracer,
+	s := &Service{store: traceStore(c.Store, c.Tracer), browser: c.Browser, sender: c.Sender, jobs: c.Jobs, providers: c.Providers, observer: c.Observer,
+		tracer:    c.Tracer,
 		retention: c.Retention, schedules: c.Schedules, liveView: c.LiveView, log: c.Log, audit: c.Audit, now: c.Now,
 		maxResult:    c.MaxResult,
 		queue:        newQueue(max(c.Concurrency, 1), max(c.Queue, 0)),

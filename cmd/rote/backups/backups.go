@@ -1,5 +1,6 @@
 // Package backups keeps copies of the database in a directory or in an S3-compatible store. Each
-// copy is one archive, named by its time, with the database and the files beside it.
+// copy is one archive, which has its time in its name, and contains the database file and the
+// directory with its large results.
 package backups
 
 import (

@@ -20,7 +20,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// files is a database that consists of a file and one beside it.
+// files is a fake database: Backup writes a file and a directory with one more.
 type files struct{ fault error }
 
 func (f files) Backup(_ context.Context, path string) error {

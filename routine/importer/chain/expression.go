@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -332,6 +333,9 @@ func (p *parser) created(i, stop int, v Value) (Value, int) {
 	return v, i
 }
 
+// ignoresCase matches the flag with which the languages make a pattern that ignores case.
+var ignoresCase = regexp.MustCompile(`(?i)ignore|insens|(^|\.)i$`)
+
 // asPattern returns the pattern that a call makes, as re.compile("x") of Python; other values
 // are returned as they are.
 func (p *parser) asPattern(v Value) Value {
@@ -342,10 +346,8 @@ func (p *parser) asPattern(v Value) Value {
 	}
 	args := c.Members[0].Args
 	v.Kind, v.Text = Pattern, args[0].Text
-	if len(args) > 1 && strings.Contains(strings.ToLower(args[1].Text), "i") {
-		if lower := strings.ToLower(args[1].Text); strings.Contains(lower, "ignore") || strings.Contains(lower, "insens") || lower == "i" || strings.HasSuffix(lower, ".i") {
-			v.Flags = "i"
-		}
+	if len(args) > 1 && ignoresCase.MatchString(args[1].Text) {
+		v.Flags = "i"
 	}
 	return v
 }

@@ -13,9 +13,10 @@ import (
 // settings are what a script sets up that a run does not have, by the words for it.
 var settings = map[string]string{"addCookies": "cookies", "setCookie": "cookies", "clearCookies": "cookies", "storageState": "the state of a browser",
 	"route": "answers in the place of the site", "unroute": "answers in the place of the site", "setRequestInterception": "answers in the place of the site",
-	"setExtraHTTPHeaders": "headers of all requests", "addInitScript": "scripts before those of the page", "evaluateOnNewDocument": "scripts before those of the page",
-	"exposeFunction": "functions for the page", "addScriptTag": "scripts for the page", "addStyleTag": "styles for the page", "setUserAgent": "the name of the browser",
-	"emulate": "another device", "emulateMedia": "another device", "emulateMediaType": "another device", "emulateTimezone": "another device",
+	"setExtraHTTPHeaders": "headers of all requests", "setUserAgent": "the name of the browser", "addInitScript": "scripts before those of the page",
+	"evaluateOnNewDocument": "scripts before those of the page", "exposeFunction": "functions for the page", "addScriptTag": "scripts for the page",
+	"addStyleTag": "styles for the page",
+	"emulate":     "another device", "emulateMedia": "another device", "emulateMediaType": "another device", "emulateTimezone": "another device",
 	"setContent": "a page of the script's own", "authenticate": "logins of the network", "setGeolocation": "another place", "grantPermissions": "permissions",
 	"setOffline": "no network", "tracing": "traces", "coverage": "traces", "clock": "another time", "setJavaScriptEnabled": "pages without scripts"}
 

@@ -80,7 +80,8 @@ func (r *reader) body(v *chain.Value, depth int) json.RawMessage {
 	case v.Kind == chain.Object:
 		object := map[string]json.RawMessage{}
 		for _, f := range v.Fields {
-			if f.Value.Kind == chain.Object || f.Value.Kind == chain.List || f.Value.Kind == chain.Number || f.Value.Is("true") || f.Value.Is("false") || f.Value.Is("null") {
+			if f.Value.Kind == chain.Object || f.Value.Kind == chain.List || f.Value.Kind == chain.Number ||
+				f.Value.Is("true") || f.Value.Is("false") || f.Value.Is("null") {
 				object[f.Name] = r.body(&f.Value, depth+1)
 				continue
 			}
