@@ -198,6 +198,10 @@ func (p *parser) arguments(i, stop int) []Value {
 // whole reads the expression that has to take all tokens.
 func (p *parser) whole(i, stop int) Value {
 	v, next := p.expression(i, stop)
+	if next < stop && i < stop && v.Kind == Function && v.Body == nil { // it returns more than a chain
+		v.Text, v.Result = p.src[p.tokens[i].start:p.tokens[stop-1].stop], &Value{}
+		return v
+	}
 	if next < stop && i < stop {
 		return Value{Text: p.src[p.tokens[i].start:p.tokens[stop-1].stop], Line: v.Line, Column: v.Column}
 	}

@@ -78,6 +78,7 @@ type Draft struct {
 	secrets   map[string]string // the values of secrets, and the names of their parameters
 	variables map[string]string // the placeholders of variables
 	bridges   int
+	checked   checkedText
 }
 
 // Step begins the account of the next step of the recording. Until another one is said, it is

@@ -15,7 +15,7 @@ import (
 
 // secretField matches the names of fields that take secrets in languages other than English, and
 // the words that fields of a login and of a card have.
-var secretField = regexp.MustCompile(`(?i)passwor[td]|passcode|kennwort|contrase|senha|mot.?de.?passe|one.?time|cc-|card.?n(um|o)|cvc|cvv|iban|type="?password`)
+var secretField = regexp.MustCompile(`(?i)passwor[td]|passcode|kennwort|contrase|senha|mot.?de.?passe|one.?time|cc-|card.?n(um|o)|cvc|cvv|iban|(?:^|[^a-z])pwd?(?:[^a-z]|$)|type="?password`)
 
 // TakesSecret reports whether the value of a field is a secret, by the texts that name the field.
 func (l Locator) TakesSecret(value string) bool {
@@ -135,9 +135,10 @@ func (d *Draft) secretQuery(raw string) string {
 // minMasked is the least length of a secret that is replaced within longer texts.
 const minMasked = 4
 
-// Finish puts the parameters of secrets also where their values stand by chance, and masks them in
+// Finish adds a result if the recording checks a text in the end. It puts the parameters of secrets also where their values stand by chance, and masks them in
 // the account. It is called once, when all steps are there.
 func (d *Draft) Finish() {
+	d.addResult()
 	var values []string
 	for v := range d.secrets {
 		values = append(values, v)

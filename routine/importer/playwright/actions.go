@@ -3,6 +3,7 @@ package playwright
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,7 +71,12 @@ func (r *reader) act(e element, m chain.Member) (object, bool) {
 	switch {
 	case !m.Called || do == nil && !reads && !noOps[m.Name]:
 		return object{}, false
-	case !r.begin(m) || noOps[m.Name]:
+	case !r.begin(m):
+		return object{}, true
+	case m.Name == "focus" && usable(e) == "":
+		r.focus = e.locator() // where the keyboard types
+	}
+	if noOps[m.Name] {
 		return object{}, true
 	}
 	if why := usable(e); why != "" {
@@ -82,7 +88,7 @@ func (r *reader) act(e element, m chain.Member) (object, bool) {
 		return r.read(l, code, m), true
 	}
 	do(r, l, m)
-	if m.Name == "waitForSelector" {
+	if m.Name == "waitForSelector" || m.Name == "waitHandle" {
 		return object{kind: located, element: e}, true
 	}
 	if key := r.d.Last(); key != nil && key.StorageKey != "" && key.StorageKey == r.key {
@@ -116,6 +122,10 @@ func (r *reader) perform(l draft.Locator, o draft.Operation, timeout *chain.Valu
 }
 
 func (r *reader) click(l draft.Locator, m chain.Member) {
+	if len(r.held) > 0 {
+		r.d.Drop("modifier", "rote holds no key while it clicks")
+		return
+	}
 	o := draft.Operation{Type: "click"}
 	if button := option(m, "button"); button != nil {
 		name := strings.ToLower(button.Text)
@@ -176,7 +186,7 @@ func (r *reader) pressIn(l draft.Locator, m chain.Member) {
 // press presses a key.
 func (r *reader) press(v *chain.Value) {
 	key, literal := r.text(v)
-	key = strings.NewReplacer("ControlOrMeta", "Control", "Key", "", "Digit", "").Replace(key)
+	key = strings.Join(append(slices.Clone(r.held), strings.NewReplacer("ControlOrMeta", "Control", "Key", "", "Digit", "").Replace(key)), "+")
 	if key == " " {
 		key = "Space"
 	}

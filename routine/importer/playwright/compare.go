@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rote/routine"
 	"rote/routine/importer/chain"
 	"rote/routine/importer/draft"
 )
@@ -29,6 +30,35 @@ func (r *reader) compare(v *chain.Value, contains bool) string {
 		return "t(found).includes(t(" + r.expected(v) + "))"
 	}
 	return "t(found)===t(" + r.expected(v) + ")"
+}
+
+// said is a value of the script in words, for the message of a check that fails.
+func (r *reader) said(v *chain.Value) string {
+	switch {
+	case v == nil || v.Kind == chain.Object:
+		return ""
+	case v.Kind == chain.Pattern:
+		return draft.Shown("/" + v.Text + "/" + v.Flags)
+	case v.Kind == chain.Number:
+		return v.Text
+	case v.Kind == chain.List:
+		var parts []string
+		for i := range v.Parts {
+			parts = append(parts, r.said(&v.Parts[i]))
+		}
+		return routine.Truncate("["+strings.Join(parts, ", ")+"]", 120)
+	}
+	s, _ := r.text(v)
+	return routine.Quote(draft.Shown(s))
+}
+
+// words says what an assertion expects.
+func (a assertion) words(what, value string) string {
+	words := strings.TrimSpace(what + " " + value)
+	if a.negated {
+		return "not " + words
+	}
+	return words
 }
 
 // result returns the last value that the script keeps.

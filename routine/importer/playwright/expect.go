@@ -6,6 +6,7 @@ import (
 
 	"rote/routine/importer/chain"
 	"rote/routine/importer/draft"
+	"rote/routine/lesson/textform"
 )
 
 // matcher matches the name of an assertion: toHaveText, or hasText of Java.
@@ -13,10 +14,20 @@ var matcher = regexp.MustCompile(`^(?:to(be|have|contains?|match|equal|strictequ
 
 // expect reads an assertion.
 func (r *reader) expect(c *chain.Chain) bool {
-	if len(c.Members) < 2 || len(c.Members[0].Args) == 0 || c.Members[0].Args[0].Kind != chain.Calls {
+	if len(c.Members) < 2 || len(c.Members[0].Args) == 0 {
 		return false
 	}
 	v := &c.Members[0].Args[0]
+	if v.Kind == chain.Function { // which is called until it holds
+		if c.Last().Name == "toPass" {
+			r.block(v.Body)
+			return true
+		}
+		v = result(v)
+	}
+	if v.Kind != chain.Calls {
+		return false
+	}
 	if v.Calls.Base != "page" && v.Calls.Base != "Page" && r.vars[v.Calls.Base].kind == nothing {
 		return false
 	}
@@ -38,6 +49,19 @@ func (r *reader) expect(c *chain.Chain) bool {
 	return true
 }
 
+// result is the value that a function returns which does nothing else.
+func result(v *chain.Value) *chain.Value {
+	if v.Result != nil {
+		return v.Result
+	}
+	if v.Body != nil {
+		if all := v.Body.Statements(); len(all) == 1 && all[0].Keyword == "" {
+			return &all[0].Value
+		}
+	}
+	return &chain.Value{}
+}
+
 // assertion is what a script expects.
 type assertion struct {
 	m          chain.Member
@@ -53,7 +77,7 @@ func (r *reader) check(a assertion, v *chain.Value) {
 	case a.what == "url":
 		r.checkURL(a)
 	case a.what == "title":
-		r.d.Assert(draft.Locator{}, draft.Check{Found: "t(document.title)", Holds: a.holds(r.compare(argument(a.m, 0), false)), Expected: "the title",
+		r.d.Assert(draft.Locator{}, draft.Check{Found: "t(document.title)", Holds: a.holds(r.compare(argument(a.m, 0), false)), Expected: a.words("the title", r.said(argument(a.m, 0))),
 			Wait: r.wait(a)})
 	default:
 		r.checkValue(a, v)
@@ -91,7 +115,7 @@ var states = map[string]string{"checked": "e.checked", "enabled": "!e.disabled",
 
 // values are what an element has, as JavaScript of e.
 var values = map[string]string{"text": "t(e.textContent)", "value": "e.value", "values": "[...e.selectedOptions].map(o=>o.value)", "class": "e.className",
-	"id": "e.id", "accessiblename": "e.ariaLabel||t(e.textContent)", "jsproperty": "e[", "attribute": "e.getAttribute("}
+	"id": "e.id", "css": "getComputedStyle(e).getPropertyValue(", "accessiblename": "e.ariaLabel||t(e.textContent)", "jsproperty": "e[", "attribute": "e.getAttribute("}
 
 // checkValue checks an element, or a value that a statement takes of one.
 func (r *reader) checkValue(a assertion, v *chain.Value) {
@@ -136,6 +160,9 @@ func (r *reader) checkValue(a assertion, v *chain.Value) {
 			code += draft.Literal(name) + ")"
 		}
 		r.checkRead(a, l, code)
+		if strings.HasSuffix(read.Name, "Text") || read.Name == "textContent" {
+			r.d.TextChecked(l)
+		}
 		return
 	}
 	r.checkElement(a, l)
@@ -153,7 +180,7 @@ func (r *reader) checkRead(a assertion, l draft.Locator, code string) {
 	case a.verb == "be" && a.what == "falsy":
 		r.d.Assert(l, draft.Check{Found: code, Holds: a.holds("!found"), Expected: "no value"})
 	case want != nil && (a.what == "" || a.what == "to"):
-		r.d.Assert(l, draft.Check{Found: code, Holds: a.holds(r.compare(want, contains)), Expected: "another value"})
+		r.d.Assert(l, draft.Check{Found: code, Holds: a.holds(r.compare(want, contains)), Expected: a.words("", r.said(want))})
 	default:
 		r.d.Drop("not_understood", "rote has no such comparison")
 	}
@@ -172,11 +199,13 @@ func (r *reader) checkElement(a assertion, l draft.Locator) {
 	case a.what == "visible" || a.what == "hidden":
 		r.d.Assert(l, draft.Check{Found: "list.filter(visible).length", Holds: "found===0", Expected: "no such element that can be seen", Wait: wait})
 	case a.what == "count" || a.what == "length":
-		r.d.Assert(l, draft.Check{Found: "list.length", Holds: a.holds(r.compare(argument(a.m, 0), false)), Expected: "another number of elements", Wait: wait})
+		r.d.Assert(l, draft.Check{Found: "list.length", Holds: a.holds(r.compare(argument(a.m, 0), false)), Expected: a.words("", r.said(argument(a.m, 0))) + " elements", Wait: wait})
 	case a.what == "attached" && a.negated:
 		r.d.Assert(l, draft.Check{Found: "list.length", Holds: "found===0", Expected: "no such element", Wait: wait})
+	case a.what == "role":
+		r.checkRole(a, l)
 	case isState:
-		r.d.Assert(l, draft.Check{Found: "list.map(e=>!!(" + state + "))[0]", Holds: "list.length>0&&" + a.holds("found"), Expected: a.what, Wait: wait})
+		r.d.Assert(l, draft.Check{Found: "list.map(e=>!!(" + state + "))[0]", Holds: "list.length>0&&" + a.holds("found"), Expected: a.words(a.what, ""), Wait: wait})
 	case isValue:
 		r.checkProperty(a, l, value)
 	default:
@@ -184,19 +213,32 @@ func (r *reader) checkElement(a assertion, l draft.Locator) {
 	}
 }
 
+// checkRole checks the role of an element.
+func (r *reader) checkRole(a assertion, l draft.Locator) {
+	v := argument(a.m, 0)
+	role, ok := roleOf(v)
+	if !ok {
+		r.d.Drop("not_understood", "the role that is expected is computed")
+		return
+	}
+	r.d.Assert(l, draft.Check{Found: "list.map(e=>e.matches(" + draft.Literal(textform.RoleSelector(role)) + "))[0]", Holds: "list.length>0&&" + a.holds("found"),
+		Expected: a.words("role", role), Wait: r.wait(a)})
+}
+
 // checkProperty checks the text, the value or an attribute of an element.
 func (r *reader) checkProperty(a assertion, l draft.Locator, code string) {
-	want := argument(a.m, 0)
+	want, what := argument(a.m, 0), a.what
 	if strings.HasSuffix(code, "(") || strings.HasSuffix(code, "[") {
 		name, _ := r.text(want)
 		code += draft.Literal(name) + map[byte]string{'(': ")", '[': "]"}[code[len(code)-1]]
+		what += " " + draft.Shown(name)
 		want = argument(a.m, 1)
 	}
 	contains := strings.HasPrefix(a.verb, "contain")
-	check := draft.Check{Found: "list.map(e=>" + code + ")[0]", Expected: a.what, Wait: r.wait(a)}
+	check := draft.Check{Found: "list.map(e=>" + code + ")[0]", Expected: a.words(what, r.said(want)), Wait: r.wait(a)}
 	switch {
 	case want == nil || want.Kind == chain.Object:
-		check.Holds = "list.length>0&&" + a.holds("found")
+		check.Holds = "list.length>0&&" + a.holds("found!=null")
 	case want.Kind == chain.List:
 		check.Found = "list.map(e=>" + code + ")"
 		conditions := []string{"found.length===" + digits(len(want.Parts))}
@@ -208,4 +250,7 @@ func (r *reader) checkProperty(a assertion, l draft.Locator, code string) {
 		check.Holds = "list.length>0&&" + a.holds(r.compare(want, contains))
 	}
 	r.d.Assert(l, check)
+	if a.what == "text" && !a.negated && want != nil && want.Kind != chain.List {
+		r.d.TextChecked(l)
+	}
 }

@@ -51,11 +51,11 @@ var customElement = regexp.MustCompile(`(?:^|[\s>+~])[a-z]+-[\w-]+(?:$|[\s>+~:.#
 
 // within returns the element that is in another one.
 func (e element) within(parent element) element {
-	if parent.css == "" && parent.target == nil {
-		return e
-	}
 	if e.broken == "" {
 		e.broken = parent.broken
+	}
+	if parent.css == "" && parent.target == nil {
+		return e
 	}
 	if e.target == nil && parent.target == nil && simple(parent.css) && !strings.Contains(e.css, ",") {
 		e.css = parent.css + " " + strings.TrimPrefix(e.css, ":scope ")
@@ -155,7 +155,7 @@ func (r *reader) byText(m chain.Member, attribute string) element {
 	case attribute == "data-testid" && match != textform.Regex:
 		return element{css: draft.Attribute(attribute, text)}
 	case attribute != "" && match == textform.Regex:
-		return element{broken: "rote compares the attribute " + attribute + " with no pattern"}
+		return element{target: &textform.Target{CSS: "[" + attribute + "]", Attribute: attribute, AttributeRegex: text}}
 	case attribute != "" && match == textform.Exact:
 		return element{css: draft.Attribute(attribute, text)}
 	case attribute != "":
@@ -168,16 +168,22 @@ func (r *reader) byText(m chain.Member, attribute string) element {
 
 var roleName = regexp.MustCompile(`^[A-Za-z]+$`)
 
-func (r *reader) byRole(m chain.Member) element {
-	v := argument(m, 0)
+// roleOf returns the role that a script names; false if it names none.
+func roleOf(v *chain.Value) (string, bool) {
 	if v == nil {
-		return computed
+		return "", false
 	}
 	role := v.Text
 	if v.Kind == chain.Calls { // an enumeration of Java or C#
 		role = v.Calls.Last().Name
 	}
-	if role = strings.ToLower(role); !roleName.MatchString(role) {
+	role = strings.ToLower(role)
+	return role, roleName.MatchString(role)
+}
+
+func (r *reader) byRole(m chain.Member) element {
+	role, ok := roleOf(argument(m, 0))
+	if !ok {
 		return computed
 	}
 	t := textform.Target{Role: role}
@@ -272,49 +278,6 @@ func (r *reader) nth(e element, n int) object {
 	return object{kind: located, element: element{target: &t, broken: e.broken}}
 }
 
-// filter selects elements by what is in them.
-func (r *reader) filter(e element, m chain.Member) element {
-	for _, name := range []string{"hasNot", "hasNotText"} {
-		if option(m, name) != nil {
-			return element{broken: "rote finds no element by what is not in it"}
-		}
-	}
-	hasText, has := option(m, "hasText"), option(m, "has")
-	if pattern := option(m, "hasTextRegex"); hasText == nil {
-		hasText = pattern
-	}
-	if hasText == nil && has == nil {
-		return e
-	}
-	t := e.asTarget()
-	if t.Nth != nil || t.Or != nil || t.HasText+t.HasRegex != "" && hasText != nil || t.Has != nil && has != nil {
-		return element{broken: "the element is selected more than once"}
-	}
-	if hasText != nil {
-		text, match, ok := r.named(hasText, false)
-		switch {
-		case !ok:
-			return computed
-		case match == textform.Regex:
-			t.HasRegex = text
-		default:
-			t.HasText = text
-		}
-	}
-	if has != nil {
-		if has.Kind != chain.Calls {
-			return computed
-		}
-		o := r.located(has)
-		if o.kind != located || o.element.broken != "" {
-			return computed
-		}
-		inner := o.element.asTarget()
-		t.Has = &inner
-	}
-	return element{target: &t, broken: e.broken}
-}
-
 // join returns the elements that are found in two ways, or in one of two.
 func (r *reader) join(e element, m chain.Member) element {
 	v := argument(m, 0)
@@ -371,7 +334,7 @@ func usable(e element) string {
 		return "the element is described by too much"
 	}
 	for t := e.target; t != nil; t = t.Within {
-		for _, one := range []*textform.Target{t, t.Has, t.Or} {
+		for _, one := range []*textform.Target{t, t.Has, t.HasNot, t.Or} {
 			if one != nil && one.CSS != "" && selector.Check(one.CSS) != nil {
 				return "rote has no selector " + draft.Shown(one.CSS)
 			}

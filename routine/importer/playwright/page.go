@@ -2,7 +2,6 @@ package playwright
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"rote/routine/importer/chain"
@@ -46,7 +45,7 @@ func init() {
 
 // onPage does something with the page.
 func (r *reader) onPage(m chain.Member) (object, bool) {
-	if m.Name == "waitForSelector" || m.Called && len(m.Args) > 0 && (elementActions[m.Name] != nil || reads[m.Name] != "") && pageActions[m.Name] == nil {
+	if m.Name == "waitForSelector" || m.Name == "focus" || m.Called && len(m.Args) > 0 && (elementActions[m.Name] != nil || reads[m.Name] != "") && pageActions[m.Name] == nil {
 		if inner := &m.Args[0]; inner.Kind != chain.Object {
 			css, ok := r.literal(inner)
 			e := element{broken: "the selector is computed"}
@@ -117,48 +116,6 @@ func (r *reader) history(m chain.Member) {
 		r.d.Add(draft.Operation{Type: "navigate", URL: u})
 		r.d.Change("history", "the routine opens the page anew")
 	}
-}
-
-var globSpecial = regexp.MustCompile(`\*\*/?|\*|\?|\{[^{}]*\}|[^*?{}]+|[{}]`)
-
-// urlPattern returns the pattern of a URL that a script waits for; false if it is computed.
-func (r *reader) urlPattern(v *chain.Value) (string, bool) {
-	if v == nil || v.Kind == chain.Function {
-		return "", false
-	}
-	if v.Kind == chain.Pattern {
-		prefix := ""
-		if strings.Contains(v.Flags, "i") {
-			prefix = "(?i)"
-		}
-		if strings.Contains(v.Text, "{{") || prefix != "" {
-			return "", false
-		}
-		return v.Text, v.Text != ""
-	}
-	s, literal := r.text(v)
-	if !literal || s == "" {
-		return "", false
-	}
-	if strings.Contains(s, "*") {
-		return "^" + globSpecial.ReplaceAllStringFunc(s, func(part string) string {
-			switch {
-			case part == "**/":
-				return "(.*/)?"
-			case part == "**":
-				return ".*"
-			case part == "*":
-				return "[^/]*"
-			case part[0] == '{' && len(part) > 1:
-				return "(" + strings.ReplaceAll(regexp.QuoteMeta(part[1:len(part)-1]), ",", "|") + ")"
-			}
-			return regexp.QuoteMeta(part)
-		}) + "$", true
-	}
-	if !strings.Contains(s, ":") {
-		return regexp.QuoteMeta(s) + "$", true
-	}
-	return draft.URLRegex(s)
 }
 
 func (r *reader) waitForURL(m chain.Member) {
@@ -314,33 +271,5 @@ func (r *reader) viewport(m chain.Member) {
 	}
 	if width > 0 && width < 1000 {
 		r.d.Change("viewport", "the script had a window of %d pixels, the run has a wide one: the page may look different", int(width))
-	}
-}
-
-// device uses the keyboard or the mouse.
-func (r *reader) device(name string, m chain.Member) {
-	if !r.begin(m) {
-		return
-	}
-	switch name + "." + m.Name {
-	case "keyboard.type", "keyboard.insertText", "keyboard.sendCharacter":
-		if r.focus.Empty() {
-			r.d.Drop("no_selector", "the script does not say in which field is typed")
-			return
-		}
-		r.perform(r.focus, draft.Operation{Type: "input_text", Text: r.typed(r.focus, argument(m, 0))}, nil)
-	case "keyboard.press", "keyboard.down":
-		r.press(argument(m, 0))
-	case "keyboard.up", "mouse.up":
-	case "mouse.wheel":
-		x, _ := r.integer(argument(m, 0))
-		y, _ := r.integer(argument(m, 1))
-		if v := option(m, "deltaY"); v != nil {
-			x, _ = r.integer(option(m, "deltaX"))
-			y, _ = r.integer(v)
-		}
-		r.d.Add(draft.Operation{Type: "scroll", DeltaX: &x, DeltaY: &y})
-	default:
-		r.d.Drop("drag", "rote acts on elements, and not on points of the window")
 	}
 }

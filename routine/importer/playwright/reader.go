@@ -50,7 +50,8 @@ type reader struct {
 	// popup is set while a click is awaited that opens a window, and dialog while an operation
 	// is that opens a dialog, which is accepted.
 	popup, dialog bool
-	opened        string // the variable of the window that is open; empty: none
+	opened        string   // the variable of the window that is open; empty: none
+	held          []string // the keys that the script holds down
 	hovers        []string
 	hoverItems    []int
 	key           string // of the last value of the page that the script keeps

@@ -23,9 +23,9 @@ func (r *reader) selector(s string) element {
 	if m := puppeteerEngine.FindStringSubmatchIndex(s); m != nil {
 		return puppeteerSelector(s, m)
 	}
-	for _, into := range []string{">>>>", ">>>", "/deep/"} { // into shadow roots, which rote searches anyway
+	for _, into := range []string{">>>>", ">>>", "/deep/"} {
 		if i := strings.LastIndex(s, into); i >= 0 {
-			s = strings.TrimSpace(s[i+len(into):])
+			return r.inShadow(s[:i], strings.TrimSpace(s[i+len(into):]))
 		}
 	}
 	parts := strings.Split(s, " >> ")
@@ -52,6 +52,24 @@ func (r *reader) selector(s string) element {
 		}
 	}
 	return e
+}
+
+// inShadow returns the element of a selector in the shadow root of a host. rote searches all shadow
+// roots: the host is only needed if the selector says too little.
+func (r *reader) inShadow(host, inner string) element {
+	e := r.onePart(inner)
+	if e.target == nil && !(draft.Locator{CSS: e.css}).Weak() {
+		return e
+	}
+	around := r.selector(host)
+	if around.broken != "" || around.css == "" && around.target == nil {
+		return e
+	}
+	if around.target == nil {
+		t := around.asTarget()
+		around = element{target: &t} // a selector does not reach into the shadow root
+	}
+	return e.within(around)
 }
 
 // onePart returns the element of a part of a selector.
@@ -188,6 +206,18 @@ var (
 	ariaName = regexp.MustCompile(`\[\s*name\s*=\s*["']?([^"'\]]*)["']?\s*\]`)
 )
 
+// textIn is the element of ::-p-text(Buy), behind the selector of an element with the text, or of one around it.
+func textIn(before, text string) element {
+	around := strings.TrimRight(before, " >+~")
+	switch {
+	case around == "" || around == "*":
+		return element{target: &textform.Target{Text: text, Match: textform.Contains}}
+	case around == before:
+		return element{target: &textform.Target{CSS: around, HasText: text}}
+	}
+	return element{target: &textform.Target{Text: text, Match: textform.Contains, Within: &textform.Target{CSS: around}}}
+}
+
 // puppeteerSelector is the element of ::-p-aria(Buy), aria/Buy and such.
 func puppeteerSelector(s string, m []int) element {
 	kind, rest := "", s[m[1]:]
@@ -206,7 +236,7 @@ func puppeteerSelector(s string, m []int) element {
 	case "xpath":
 		return byXPath(rest, true)
 	case "text":
-		return element{target: &textform.Target{Text: strings.Trim(rest, `"'`), Match: textform.Contains}}
+		return textIn(s[:m[0]], strings.Trim(rest, `"'`))
 	}
 	name := strings.TrimSpace(ariaName.ReplaceAllString(ariaRole.ReplaceAllString(rest, ""), ""))
 	if n := ariaName.FindStringSubmatch(rest); n != nil {

@@ -32,6 +32,9 @@ func (r *reader) waitForElement(s *jsontree.Value) {
 	r.d.Assert(l, draft.Check{Found: "list.filter(e=>true" + filters + ").length", Holds: fmt.Sprintf("found%s%d", operator, n),
 		Expected: fmt.Sprintf("the number of elements %s %d", operator, n), Wait: s.Get("timeout").Float()})
 	r.d.Change("assert_script", "a script waits for it")
+	if properties := s.Get("properties"); properties.Has("textContent") || properties.Has("innerText") {
+		r.d.TextChecked(l)
+	}
 }
 
 // visibility is the condition of a wait on whether the element e can be seen.

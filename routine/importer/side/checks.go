@@ -54,6 +54,9 @@ func (r *reader) check(c command) {
 			holds = "list.length>0&&!(" + holds + ")"
 		}
 		r.d.Assert(r.locate(c), draft.Check{Found: "list.map(e=>" + property + ")[0]", Holds: holds, Expected: name + " " + c.value, Wait: wait})
+		if name == "Text" {
+			r.d.TextChecked(r.locate(c))
+		}
 	default:
 		r.d.Drop("plugin", "%s is no command of Selenium IDE itself", draft.Shown(c.name))
 	}

@@ -94,10 +94,17 @@ func (t Target) check(depth int) error {
 	if t.Match != Exact && t.Match != Contains && t.Match != Regex {
 		return routine.Errorf(routine.CodeInvalid, "match is contains or regex, or left out")
 	}
-	if t.Match == Regex && !regexLiteral.MatchString(t.Name+t.Text+t.Label) || t.HasRegex != "" && !regexLiteral.MatchString(t.HasRegex) {
+	patterns := []string{t.HasRegex, t.HasNotRegex, t.AttributeRegex}
+	if t.Match == Regex {
+		patterns = append(patterns, cmp.Or(t.Name+t.Text+t.Label, "/"))
+	}
+	if slices.ContainsFunc(patterns, func(s string) bool { return s != "" && !regexLiteral.MatchString(s) }) {
 		return routine.Errorf(routine.CodeInvalid, "a pattern is written as in JavaScript: /next/i")
 	}
-	for _, other := range []*Target{t.Within, t.Or, t.Has} {
+	if (t.Attribute == "") != (t.AttributeRegex == "") {
+		return routine.Errorf(routine.CodeInvalid, "attribute and attribute_regex are given together")
+	}
+	for _, other := range []*Target{t.Within, t.Or, t.Has, t.HasNot} {
 		if other != nil {
 			if err := other.check(depth + 1); err != nil {
 				return err
@@ -196,8 +203,20 @@ func (t Target) filters(root string) string {
 	if t.HasRegex != "" {
 		code += ".filter(e=>" + compare("t(e.textContent)", t.HasRegex, Regex) + ")"
 	}
+	if t.HasNotText != "" {
+		code += ".filter(e=>!" + compare("t(e.textContent)", t.HasNotText, Contains) + ")"
+	}
+	if t.HasNotRegex != "" {
+		code += ".filter(e=>!" + compare("t(e.textContent)", t.HasNotRegex, Regex) + ")"
+	}
+	if t.Attribute != "" {
+		code += ".filter(e=>" + compare("e.getAttribute("+scriptText(t.Attribute)+")", t.AttributeRegex, Regex) + ")"
+	}
 	if t.Has != nil {
 		code += ".filter(e=>(w=>" + t.Has.find("w") + ")(e).length)"
+	}
+	if t.HasNot != nil {
+		code += ".filter(e=>!(w=>" + t.HasNot.find("w") + ")(e).length)"
 	}
 	if t.Or != nil {
 		code += ".concat(" + t.Or.find(root) + ")"

@@ -35,10 +35,16 @@ type Target struct {
 	Within *Target `json:"within,omitempty"`
 	Or     *Target `json:"or,omitempty"`
 	// HasText is a part of the text of the element, HasRegex a pattern of it, and Has finds an
-	// element in it.
-	HasText  string  `json:"has_text,omitempty"`
-	HasRegex string  `json:"has_regex,omitempty"`
-	Has      *Target `json:"has,omitempty"`
+	// element in it. Elements with what HasNotText, HasNotRegex or HasNot say are left out.
+	HasText     string  `json:"has_text,omitempty"`
+	HasRegex    string  `json:"has_regex,omitempty"`
+	Has         *Target `json:"has,omitempty"`
+	HasNotText  string  `json:"has_not_text,omitempty"`
+	HasNotRegex string  `json:"has_not_regex,omitempty"`
+	HasNot      *Target `json:"has_not,omitempty"`
+	// Attribute is the attribute that AttributeRegex is a pattern of.
+	Attribute      string `json:"attribute,omitempty"`
+	AttributeRegex string `json:"attribute_regex,omitempty"`
 	// Nth selects one of the elements: from 0, or from the last one, which is -1.
 	Nth *int `json:"nth,omitempty"`
 }

@@ -1,0 +1,71 @@
+package importer
+
+import (
+	"strings"
+	"testing"
+)
+
+// Each of the forms in which scripts write something becomes what it says; nothing of it is dropped.
+func TestFormsOfScripts(t *testing.T) {
+	const playwright, puppeteer = "import { test, expect } from '@playwright/test';\n", "const puppeteer = require('puppeteer');\n"
+	for _, row := range []struct{ source, want string }{
+		{playwright + "await page.getByPlaceholder(/find/i).fill('lamp');", `"x-target":{"css":"[placeholder]","attribute":"placeholder","attribute_regex":"/find/i"}`},
+		{playwright + "await page.getByAltText(/logo/).click();", `"attribute":"alt","attribute_regex":"/logo/"`},
+		{playwright + "await page.getByTestId(/cart-\\d+/).click();", `"attribute":"data-testid","attribute_regex":"/cart-\\d+/"`},
+		{playwright + "await page.getByRole('listitem').filter({ hasNotText: 'Sold' }).getByRole('button', { name: 'Buy' }).click();",
+			`"within":{"css":":is([role=listitem],:is(li):not([role]))","has_not_text":"Sold"}`},
+		{playwright + "await page.locator('li').filter({ hasText: 'Lamp', hasNot: page.getByText('Sold') }).first().click();",
+			`{"css":"li","has_text":"Lamp","has_not":{"text":"Sold","match":"contains"},"nth":0}`},
+		{"from playwright.sync_api import Page\npage.locator('li').filter(has_not_text=re.compile('sold', re.I)).click()", `"has_not_regex":"/sold/i"`},
+		{playwright + "await expect(page).toHaveURL(/cart[a-c]\\d/i);", `"url_regex":"[cC][aA][rR][tT][a-cA-C]\\d"`},
+		{playwright + "await expect.poll(async () => page.locator('li').count(), { timeout: 10 }).toBe(3);", `found=list.length;\nif(t(found)===t(\"3\"))`},
+		{playwright + "await expect(async () => {\n await expect(page.locator('li')).toHaveCount(3);\n}).toPass();", `expected 3 elements, found`},
+		{playwright + "await expect(page.locator('#a')).toHaveAttribute('disabled');", `if(list.length>0&&found!=null)`},
+		{playwright + "await expect(page.locator('#a')).toHaveCSS('color', 'red');", `getPropertyValue(\"color\")`},
+		{playwright + "await expect(page.locator('#a')).toHaveRole('button');", `e.matches(\"[role=button],`},
+		{playwright + "await expect(page.locator('#a')).not.toHaveText('Sold');", `expected not text \\\"Sold\\\", found `},
+		{puppeteer + "await page.waitForFunction(() => document.querySelectorAll('li').length > 10);", `(() => document.querySelectorAll('li').length > 10\n)()`},
+		{puppeteer + "const more = await page.locator('text/More').waitHandle();\nconst title = await more?.evaluate(el => el.textContent);",
+			`"session_storage_key":"title"`},
+		{puppeteer + "await page.locator('#deep >>> button').click();", `"x-target":{"css":"button","within":{"css":"#deep"}}`},
+		{puppeteer + "await page.locator('my-app >>> #buy').click();", `"selector":"#buy"`},
+		{puppeteer + "await page.locator('a::-p-text(Buy)').click();", `"x-target":{"css":"a","has_text":"Buy"}`},
+		{puppeteer + "await page.keyboard.down('Shift');\nawait page.keyboard.press('Tab');\nawait page.keyboard.up('Shift');", `"key":"Shift+Tab"`},
+		{puppeteer + "await page.focus('#who');\nawait page.keyboard.type('ada');", `"selector":"#who","text":"ada"`},
+		{puppeteer + "await page.focus('#pw');\nawait page.keyboard.type('planted-Secret');", `"selector":"#pw","text":"{{pw}}"`},
+	} {
+		r, err := Import(Request{Source: row.source})
+		if err != nil {
+			t.Errorf("%s: %v", row.source, err)
+			continue
+		}
+		checkAccount(t, r)
+		if text := string(r.Routine); !strings.Contains(text, row.want) || !r.Valid || r.Report.Dropped > 0 {
+			t.Errorf("%s\nis %s\nwant %s\n%+v %v", row.source, text, row.want, r.Report.Items, r.Errors)
+		}
+	}
+}
+
+// A recording that checks a text in the end returns its element, unless it returns something else.
+func TestResultOfRecordings(t *testing.T) {
+	const head = "import { test, expect } from '@playwright/test';\nawait page.goto('https://x.test/');\n"
+	const check = "await expect(page.locator('#sum')).toHaveText('3');\n"
+	for source, want := range map[string]bool{
+		head + check:                                                           true,
+		head + check + "await page.close();\n":                                 true,
+		head + check + "await page.click('#next');\n":                          false,
+		head + "const name = await page.textContent('#name');\n" + check:       false,
+		head + "await expect(page.locator('#sum')).not.toHaveText('3');\n":     false,
+		head + "await expect(page.getByTestId('sum')).toContainText(/\\d/);\n": true,
+		`{"steps": [{"type": "navigate", "url": "https://x.test/"}, {"type": "waitForElement", "selectors": [["#a"]], "properties": {"innerText": "3"}}]}`: true,
+	} {
+		r, err := Import(Request{Source: source})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAccount(t, r)
+		if got := strings.Contains(string(r.Routine), `"type":"return_html"`); got != want || !r.Valid {
+			t.Errorf("%s: %s", source, r.Routine)
+		}
+	}
+}
