@@ -153,10 +153,11 @@ func (t *tracer) body(r *routine.Request, e *endpoint, put func(leaf) template) 
 	if tree := bodyTree(r); tree != nil {
 		return t.jsonBody(r, e, tree, put)
 	}
-	switch contentKind(contentType) {
-	case "form":
-		return t.formBody(e, formFields(r), put)
-	case "multipart":
+	fields := formFields(r)
+	switch kind := contentKind(contentType); {
+	case kind == "form" && fields != nil:
+		return t.formBody(e, fields, put)
+	case kind == "multipart":
 		fields, err := multipartFields(r)
 		if errors.Is(err, errHasFiles) {
 			return errors.New("it sends files. Use input_text with x-files, and click")

@@ -97,7 +97,7 @@ func opaque(value string) bool {
 // characters, letters mixed with digits or capitals with small letters. A uuid, which
 // mostly names something, and a URL do not.
 func highEntropy(value string) bool {
-	if opaqueRun.FindString(value) != value || strings.HasPrefix(value, "/") || uuidForm.MatchString(value) || isWordy(value) {
+	if opaqueRun.FindString(value) != value || strings.HasPrefix(value, "/") || uuidForm.MatchString(value) || isWordy(value) || hostName.MatchString(value) {
 		return false
 	}
 	counts, digits, upper, lower := [128]int{}, 0, 0, 0
@@ -122,6 +122,9 @@ func highEntropy(value string) bool {
 	mixed := digits*10 >= len(value) && digits < len(value) || upper*5 >= len(value) && lower*5 >= len(value)
 	return mixed && entropy >= 2.8
 }
+
+// hostName matches the name of a host with at least two dots.
+var hostName = regexp.MustCompile(`^(?:[a-z0-9-]{1,24}\.){2,}[a-z]{2,12}$`)
 
 // isWordy reports whether a value consists of words and numbers, as the name of a product
 // in a URL or the path of a property does.

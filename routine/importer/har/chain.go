@@ -189,11 +189,13 @@ func (f *file) add(target *entry, traced *requests.Traced, n needs) {
 			numbers = numbers[1:]
 		}
 		f.d.Add(draft.Operation{Type: o.Type, URL: o.URL, Raw: raw})
+		for _, p := range traced.Parameters {
+			if strings.Contains(string(raw), "{{"+p.Name+"}}") {
+				f.d.Change("secret", "the value of %s is not kept: a call gives it", p.Name)
+			}
+		}
 	}
 	f.d.Add(draft.Operation{Type: "return", Raw: traced.Return})
-	for _, p := range traced.Parameters {
-		f.d.Change("secret", "the value of %s is not kept: a call gives it", p.Name)
-	}
 	if n.unknown {
 		f.d.Change("cookie", "it had cookies that no answer of the recording sets: a fetch has those of the page; a saved session has a login")
 	}
@@ -201,7 +203,9 @@ func (f *file) add(target *entry, traced *requests.Traced, n needs) {
 		f.d.Change("warning", "%s", w)
 	}
 	for _, note := range traced.Notes {
-		f.d.Change("traced", "%s", note)
+		if !strings.HasPrefix(note, `"{{`) { // those of parameters are said where they are used
+			f.d.Change("traced", "%s", note)
+		}
 	}
 }
 

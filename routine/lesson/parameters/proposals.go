@@ -41,6 +41,9 @@ type literal struct {
 	// label is what names it: the label of its field, or the key of its query value.
 	label string
 	Field *routine.Field // that took it; nil if none did
+	// at is the place of a literal whose name is asked for; empty for others. Short ones are
+	// proposed only there, as elsewhere they mean something else.
+	at string
 }
 
 // Step is an operation that is about to be saved.
@@ -70,26 +73,34 @@ func Propose(steps []Step, ps []routine.Parameter, values map[string]any) []Prop
 	}
 	for _, l := range Literals(steps) {
 		proposed := slices.ContainsFunc(proposals, func(p Proposal) bool { return p.From == l.Text })
-		if n := utf8.RuneCountInString(l.Text); n < MinLength || n > maxProposedText || proposed {
+		if short(l.Text) && l.at == "" || proposed && !short(l.Text) || utf8.RuneCountInString(l.Text) > maxProposedText {
 			continue
 		}
 		p := Declare(Name(l.label, func(name string) bool { return names[name] }), l.Text, l.Field, false)
+		in := placesOf(steps, l.Text, p)
+		if short(l.Text) {
+			in = []string{l.at}
+		}
 		names[p.Name] = true
-		proposals = append(proposals, Proposal{From: l.Text, Name: p.Name, Type: p.Type, In: placesOf(steps, l.Text, p)})
+		proposals = append(proposals, Proposal{From: l.Text, Name: p.Name, Type: p.Type, In: in})
 	}
 	return proposals
 }
+
+// short reports whether a text also occurs where it means something else.
+func short(text string) bool { return utf8.RuneCountInString(text) < MinLength }
 
 // Literals returns the texts without placeholders that the steps type, choose or have in the
 // query of a URL to go to, each once.
 func Literals(steps []Step) []literal {
 	var all []literal
 	add := func(l literal) {
-		if l.Text != "" && !strings.Contains(l.Text, "{{") && !slices.ContainsFunc(all, func(k literal) bool { return k.Text == l.Text }) {
+		known := func(k literal) bool { return k.Text == l.Text && (k.label == l.label || !short(l.Text)) }
+		if l.Text != "" && !strings.Contains(l.Text, "{{") && !slices.ContainsFunc(all, known) {
 			all = append(all, l)
 		}
 	}
-	for _, s := range steps {
+	for i, s := range steps {
 		var o struct{ Type, Text, URL string }
 		_ = json.Unmarshal(s.Raw, &o) // a kept operation is well-formed
 		switch o.Type {
@@ -108,11 +119,16 @@ func Literals(steps []Step) []literal {
 				key, value, _ := strings.Cut(pair, "=")
 				text, err := url.QueryUnescape(value)
 				if name, keyErr := url.QueryUnescape(key); err == nil && keyErr == nil {
-					add(literal{Text: text, label: name})
+					l := literal{Text: text, label: name}
+					if slices.Contains(s.Names, strings.ToLower(name)) {
+						l.at = fmt.Sprintf("/operations/%d/url", i)
+					}
+					add(l)
 				}
 			}
 		case "fetch":
 			for _, l := range requestLiterals(s) {
+				l.at = fmt.Sprintf("/operations/%d%s", i, l.at)
 				add(l)
 			}
 		}
@@ -130,22 +146,22 @@ func requestLiterals(s Step) []literal {
 	}
 	_ = json.Unmarshal(s.Raw, &o) // a kept operation is well-formed
 	var all []literal
-	add := func(name, text string) {
-		if slices.Contains(s.Names, strings.ToLower(name)) {
-			all = append(all, literal{Text: text, label: name})
+	add := func(name, text, at string) {
+		if slices.Contains(s.Names, strings.ToLower(name)) && !strings.Contains(text, "{") { // the query of GraphQL has braces
+			all = append(all, literal{Text: text, label: name, at: at})
 		}
 	}
 	_, query, _ := strings.Cut(o.Endpoint.URL, "?")
 	for pair := range strings.SplitSeq(query, "&") {
 		key, value, _ := strings.Cut(pair, "=")
 		if text, err := url.QueryUnescape(value); err == nil {
-			add(key, text)
+			add(key, text, "/endpoint/url")
 		}
 	}
 	ReplaceValues(o.Endpoint.Body, func(pointer string, value json.RawMessage) json.RawMessage {
-		var text string
-		if json.Unmarshal(value, &text) == nil {
-			add(pointer[strings.LastIndexByte(pointer, '/')+1:], text)
+		text := string(value) // of a number
+		if routine.FirstByte(value) != '"' || json.Unmarshal(value, &text) == nil {
+			add(pointer[strings.LastIndexByte(pointer, '/')+1:], text, "/endpoint/body"+pointer)
 		}
 		return nil
 	})
@@ -168,10 +184,9 @@ func placesOf(steps []Step, text string, p routine.Parameter) []string {
 // this text, and returns what it changed.
 func Replace(raw json.RawMessage, text string, p routine.Parameter) (json.RawMessage, []Replacement) {
 	var changes []Replacement
-	short := utf8.RuneCountInString(text) < MinLength
 	replaced := ReplaceValues(raw, func(pointer string, value json.RawMessage) json.RawMessage {
 		place, ok := placeOf(pointer)
-		if !ok || short && pointer != "/text" {
+		if !ok || short(text) && pointer != "/text" {
 			return nil
 		}
 		to, ok := replaceLiteral(value, place, text, p)
