@@ -69,3 +69,37 @@ func TestResultOfRecordings(t *testing.T) {
 		}
 	}
 }
+
+// Steps of recordings in windows, in shadow roots and under the mouse.
+func TestFormsOfRecordings(t *testing.T) {
+	const head = `{"steps": [{"type": "navigate", "url": "https://x.test/"}, `
+	side := func(commands string) string {
+		return `{"url": "https://x.test", "tests": [{"name": "a", "commands": [{"command": "open", "target": "/", "value": ""}, ` + commands + `]}]}`
+	}
+	for _, row := range []struct{ source, want string }{
+		{head + `{"type": "click", "selectors": [["#a"]], "target": "main"}, {"type": "click", "selectors": [["#b"]], "target": "https://x.test/w"},
+			{"type": "close", "target": "https://x.test/w"}, {"type": "click", "selectors": [["#c"]], "target": "main"}]}`,
+			`{"type":"click","selector":"#a","x-popup":"follow"},{"type":"click","selector":"#b","x-popup":"close"},{"type":"click","selector":"#c"}`},
+		{head + `{"type": "click", "selectors": [["#b"]], "target": "https://x.test/w"}]}`,
+			`{"type":"navigate","url":"https://x.test/w"},{"type":"click","selector":"#b"}`},
+		{head + `{"type": "click", "selectors": [["my-app", "li:nth-of-type(2) my-item", "a"]]}]}`,
+			`"x-target":{"css":"a","within":{"css":"li:nth-of-type(2) my-item","within":{"css":"my-app"}}}`},
+		{head + `{"type": "click", "selectors": [["my-app", "#buy"]]}]}`, `"selector":"#buy"`},
+		{side(`{"command": "mouseOver", "target": "css=.menu", "value": ""}, {"command": "mouseOut", "target": "css=.menu", "value": ""},
+			{"command": "click", "target": "id=item", "value": ""}`), `{"type":"click","selector":"#item","x-hover":[".menu"]}`},
+		{side(`{"command": "assertText", "target": "id=a", "value": "two\\nlines"}`), `t(\"two\\nlines\")`},
+		{side(`{"command": "click", "target": "linkText=Open", "value": "", "opensWindow": true, "windowHandleName": "w"},
+			{"command": "selectWindow", "target": "handle=${w}", "value": ""}, {"command": "click", "target": "linkText=In", "value": ""},
+			{"command": "selectWindow", "target": "handle=${root}", "value": ""}`), `"x-bridge":"b2","x-popup":"close"}`},
+	} {
+		r, err := Import(Request{Source: row.source})
+		if err != nil {
+			t.Errorf("%s: %v", row.source, err)
+			continue
+		}
+		checkAccount(t, r)
+		if text := string(r.Routine); !strings.Contains(text, row.want) || !r.Valid || r.Report.Dropped > 0 {
+			t.Errorf("%s\nis %s\nwant %s\n%+v %v", row.source, text, row.want, r.Report.Items, r.Errors)
+		}
+	}
+}

@@ -79,6 +79,7 @@ type Draft struct {
 	variables map[string]string // the placeholders of variables
 	bridges   int
 	checked   checkedText
+	hovers    hovers
 }
 
 // Step begins the account of the next step of the recording. Until another one is said, it is
@@ -142,6 +143,18 @@ func (d *Draft) Last() *Operation {
 // Act adds an operation on the element that a locator finds: one with a selector, or the two of
 // a text form.
 func (d *Draft) Act(l Locator, o Operation) {
+	if o.Type != "click" {
+		d.act(l, o)
+		return
+	}
+	o.Hover = d.hovers.selectors
+	before := len(d.Operations)
+	if d.act(l, o); len(d.Operations) > before {
+		d.hovered()
+	}
+}
+
+func (d *Draft) act(l Locator, o Operation) {
 	o.Field = fieldOf(l, o.Field)
 	if l.CSS != "" {
 		o.Selector, o.Alternatives = l.CSS, l.Alternatives

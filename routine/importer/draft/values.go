@@ -138,6 +138,7 @@ const minMasked = 4
 // Finish adds a result if the recording checks a text in the end. It puts the parameters of secrets also where their values stand by chance, and masks them in
 // the account. It is called once, when all steps are there.
 func (d *Draft) Finish() {
+	d.dropHovers()
 	d.addResult()
 	var values []string
 	for v := range d.secrets {

@@ -103,7 +103,6 @@ func (r *reader) perform(l draft.Locator, o draft.Operation, timeout *chain.Valu
 		r.d.Change("timeout", "the wait is shortened to the longest that there is")
 	}
 	if o.Type == "click" {
-		o.Hover = r.hovers
 		if r.popup {
 			o.Popup, r.popup = "follow", false
 		}
@@ -112,12 +111,6 @@ func (r *reader) perform(l draft.Locator, o draft.Operation, timeout *chain.Valu
 		}
 	}
 	r.d.Act(l, o)
-	if o.Type == "click" && r.d.Item().What != draft.Dropped {
-		for _, i := range r.hoverItems {
-			r.d.Items[i].Operations = []int{len(r.d.Operations) - 1}
-		}
-		r.hovers, r.hoverItems = nil, nil
-	}
 	r.focus, r.moved = l, true
 }
 
@@ -236,23 +229,7 @@ func (r *reader) upload(l draft.Locator, m chain.Member) {
 	r.perform(l, draft.Operation{Type: "input_text", Text: &empty, Files: r.d.Files(l.Label)}, option(m, "timeout"))
 }
 
-// hover keeps the element for the next click, which the mouse passes over it before.
-func (r *reader) hover(l draft.Locator, _ chain.Member) {
-	if l.CSS == "" || len(r.hovers) == 10 {
-		r.d.Drop("hover", "rote moves the mouse over an element with a selector only, before a click: if a menu opens by it, click the URL of its item")
-		return
-	}
-	r.hovers, r.hoverItems = append(r.hovers, l.CSS), append(r.hoverItems, len(r.d.Items)-1)
-	r.d.Change("hover", "the next click moves the mouse over the element first (x-hover)")
-}
-
-// hoverLost drops the hovers after which there was no click.
-func (r *reader) hoverLost() {
-	for _, i := range r.hoverItems {
-		item := &r.d.Items[i]
-		item.What, item.Code, item.Message = draft.Dropped, "hover", "no click follows that could be done"
-	}
-}
+func (r *reader) hover(l draft.Locator, _ chain.Member) { r.d.Hover(l) }
 
 func (r *reader) waitFor(l draft.Locator, m chain.Member) {
 	wait := r.milliseconds(option(m, "timeout"))

@@ -6,7 +6,6 @@ import (
 
 	"rote/routine/importer/chain"
 	"rote/routine/importer/draft"
-	"rote/routine/lesson/jsonobject"
 )
 
 // settings are what a script sets up that a run does not have, by the words for it.
@@ -228,17 +227,8 @@ func (r *reader) turnTo(base string, o object) {
 
 // leaveWindow closes the window that a click has opened.
 func (r *reader) leaveWindow() {
-	last := r.d.Last()
 	r.opened = ""
-	if last == nil || last.Popup != "" {
-		return
-	}
-	last.Popup = "close"
-	if last.Raw != nil {
-		if raw, err := jsonobject.Set(last.Raw, "x-popup", []byte(`"close"`)); err == nil {
-			last.Raw = raw
-		}
-	}
+	r.d.Popup("close")
 }
 
 // closeWindow closes a window that a click has opened; the end of a run closes the first one.

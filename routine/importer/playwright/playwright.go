@@ -86,7 +86,6 @@ func Read(source, test string) (*draft.Draft, error) {
 	for _, b := range r.after {
 		r.block(b)
 	}
-	r.hoverLost()
 	switch {
 	case r.tooMany > 0:
 		return nil, routine.Errorf(routine.CodeInvalid, "line %d: the script has more than %d steps", r.tooMany, draft.MaxSteps)

@@ -52,9 +52,7 @@ type reader struct {
 	popup, dialog bool
 	opened        string   // the variable of the window that is open; empty: none
 	held          []string // the keys that the script holds down
-	hovers        []string
-	hoverItems    []int
-	key           string // of the last value of the page that the script keeps
+	key           string   // of the last value of the page that the script keeps
 	statement     *chain.Statement
 }
 

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"rote/routine/importer/draft"
@@ -37,7 +38,7 @@ var (
 // locate returns how the element of a step is found.
 func locate(s *jsontree.Value) draft.Locator {
 	var css []string
-	var texts, names, paths []textform.Target
+	var texts, names, paths, hosts []textform.Target
 	types := s.Get("type").String() == "change"
 	for _, parts := range chains(s) {
 		last := parts[len(parts)-1]
@@ -60,13 +61,28 @@ func locate(s *jsontree.Value) draft.Locator {
 		case "pierce":
 			css = append(css, rest)
 		default:
-			css = append(css, lastOfDeep(last))
+			one := lastOfDeep(last)
+			if len(parts) > 1 && (draft.Locator{CSS: one}).Weak() { // the hosts say which
+				hosts = append(hosts, inHosts(parts))
+				continue
+			}
+			css = append(css, one)
 		}
 	}
 	if types { // the label names a field better than the text in it
 		texts, names = names, texts
 	}
-	return draft.Choose(css, append(append(texts, names...), paths...))
+	return draft.Choose(css, slices.Concat(texts, names, hosts, paths))
+}
+
+// inHosts returns the element in the shadow roots of the hosts of a chain.
+func inHosts(parts []string) textform.Target {
+	t := textform.Target{CSS: parts[0]}
+	for _, part := range parts[1:] {
+		around := t
+		t = textform.Target{CSS: part, Within: &around}
+	}
+	return t
 }
 
 // ariaTarget returns the element of an accessible name, which some recordings give with a role. Of

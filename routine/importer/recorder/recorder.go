@@ -30,7 +30,6 @@ func Read(root *jsontree.Value) (*draft.Draft, error) {
 	for r.at = range r.steps {
 		r.step(r.steps[r.at])
 	}
-	r.hoverLost()
 	return r.d, nil
 }
 
@@ -69,11 +68,8 @@ type reader struct {
 	at    int // the index of the present step
 	// pressed are the keys that are down, by their names.
 	pressed map[string]pressedKey
-	// hovers are the places over which the mouse went since the last click, and hoverItems the
-	// indexes of their accounts.
-	hovers     []string
-	hoverItems []int
-	url        string // of the last popup that steps were in
+	url     string // of the popup in which the last step was
+	opened  bool   // whether the routine follows the popup, and does not open its URL itself
 }
 
 // handlers are the types of steps and what they become.
@@ -124,15 +120,31 @@ func describe(s *jsontree.Value) string {
 	return ""
 }
 
-// popup opens the page of a popup in which a step is: its steps go on there.
+// popup goes to the window in which a step is: one that the click before has opened is followed.
+// Without such a click the routine opens the URL of the window itself.
 func (r *reader) popup(s *jsontree.Value) {
 	target := s.Get("target").String()
-	if target == "" || target == "main" || target == r.url {
-		return
+	kind := s.Get("type").String()
+	switch {
+	case kind == "close" || kind == "setViewport" || target == r.url:
+	case target != "" && target != "main":
+		if r.opened {
+			r.d.Popup("close")
+		}
+		r.url, r.opened = target, r.d.Popup("follow")
+		if r.opened {
+			r.d.Change("popup", "the routine follows the window that the click before opens (x-popup)")
+			return
+		}
+		r.d.Navigate(target)
+		r.d.Change("popup", "the step was in a window that the page had opened: the routine opens its URL itself")
+	case r.url != "" && r.opened:
+		r.d.Popup("close")
+		r.url = ""
+	case r.url != "":
+		r.url = ""
+		r.d.Change("popup", "the step was in the first window again: the routine is still at the URL of the other one, add a navigate")
 	}
-	r.url = target
-	r.d.Navigate(target)
-	r.d.Change("popup", "the step was in a window that the page had opened: the routine opens its URL itself")
 }
 
 func (r *reader) navigate(s *jsontree.Value) { r.d.Navigate(s.Get("url").String()) }
@@ -141,18 +153,11 @@ func (r *reader) navigate(s *jsontree.Value) { r.d.Navigate(s.Get("url").String(
 var buttons = map[string]string{"secondary": "right", "auxiliary": "middle"}
 
 func (r *reader) click(s *jsontree.Value) {
-	o := draft.Operation{Type: "click", Button: buttons[s.Get("button").String()], Hover: r.hovers}
+	o := draft.Operation{Type: "click", Button: buttons[s.Get("button").String()]}
 	if s.Get("type").String() == "doubleClick" {
 		o.Clicks = 2
 	}
 	r.act(s, o)
-	if len(r.hoverItems) > 0 && r.d.Item().What != draft.Dropped {
-		last := len(r.d.Operations) - 1
-		for _, i := range r.hoverItems {
-			r.d.Items[i].Operations = []int{last}
-		}
-		r.hovers, r.hoverItems = nil, nil
-	}
 	if selector := strings.ToLower(locate(s).CSS); strings.Contains(selector, "canvas") || strings.Contains(selector, "map") {
 		r.d.Change("offset", "rote clicks the middle of the element, not a point in it")
 	}
@@ -216,13 +221,11 @@ func clamp(pixels float64) float64 { return min(max(pixels, -1e6), 1e6) }
 
 // hover keeps the element for the next click, which the mouse passes over it before.
 func (r *reader) hover(s *jsontree.Value) {
-	l := locate(s)
-	if l.CSS == "" || len(r.hovers) == 10 || !r.clickFollows() {
+	if !r.clickFollows() {
 		r.d.Drop("hover", "rote moves the mouse over an element only before a click: if a menu opens by it, click the URL of its item")
 		return
 	}
-	r.hovers, r.hoverItems = append(r.hovers, l.CSS), append(r.hoverItems, len(r.d.Items)-1)
-	r.d.Change("hover", "the next click moves the mouse over the element first (x-hover)")
+	r.d.Hover(locate(s))
 }
 
 // clickFollows reports whether the next step that acts is a click.
@@ -233,14 +236,6 @@ func (r *reader) clickFollows() bool {
 		}
 	}
 	return false
-}
-
-// hoverLost drops the hovers for which there was no click in the end.
-func (r *reader) hoverLost() {
-	for _, i := range r.hoverItems {
-		item := &r.d.Items[i]
-		item.What, item.Code, item.Message = draft.Dropped, "hover", "no click follows that could be done"
-	}
 }
 
 // leastWidth is the width of the window from which on pages look as in the window of a run.

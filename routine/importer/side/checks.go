@@ -49,7 +49,7 @@ func (r *reader) check(c command) {
 	case isState:
 		r.d.Assert(r.locate(c), draft.Check{Found: "list.filter(e=>" + state + ").length", Holds: "found>0", Expected: "one with " + positive, Wait: wait})
 	case isProperty:
-		holds := equals(c.value)
+		holds := equals(strings.ReplaceAll(c.value, `\n`, "\n")) // as the IDE writes a new line
 		if negated {
 			holds = "list.length>0&&!(" + holds + ")"
 		}

@@ -232,10 +232,10 @@ func (r *reader) constant(c command) {
 // window goes to the window that a click has opened, which its operation follows, and back.
 func (r *reader) window(c command) {
 	name := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(c.target, "handle="), "${"), "}")
-	switch last := r.d.Last(); {
+	switch {
 	case c.name == "storeWindowHandle" || r.popup != "" && name == r.popup:
-	case r.popup != "" && last != nil && last.Raw == nil && last.Popup == "":
-		last.Popup, r.popup = "close", ""
+	case r.popup != "" && r.d.Popup("close"):
+		r.popup = ""
 		r.d.Change("popup", "the window is closed: the routine goes on in the one that opened it")
 	default:
 		r.d.Drop("popup", "the recording does not say which click opened the window")

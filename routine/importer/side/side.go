@@ -211,11 +211,13 @@ var hoverCommands = map[string]bool{"mouseOver": true, "mouseOut": true, "mouseM
 // hover accounts for the movements of the mouse: those around a click or choice of the same element
 // say nothing more than that.
 func (r *reader) hover(c command, i int, commands []*jsontree.Value) {
+	clicks := false
 	for _, next := range commands[i+1:] {
 		n := read(next)
-		if hoverCommands[n.name] && n.target == c.target {
+		if hoverCommands[n.name] && (n.target == c.target || !strings.HasPrefix(n.name, "mouseDown")) {
 			continue
 		}
+		clicks = strings.HasPrefix(n.name, "click") || strings.HasPrefix(n.name, "doubleClick") || strings.HasPrefix(n.name, "mouseDown")
 		if n.target == c.target && (strings.HasPrefix(n.name, "click") || strings.HasPrefix(n.name, "addSel") || n.name == "select" || n.name == "type") {
 			return
 		}
@@ -227,8 +229,11 @@ func (r *reader) hover(c command, i int, commands []*jsontree.Value) {
 		r.d.Act(r.locate(c), draft.Operation{Type: "click"})
 	case strings.HasPrefix(c.name, "mouseDown") && i+1 < len(commands) && strings.HasPrefix(read(commands[i+1]).name, "mouseUp") &&
 		read(commands[i+1]).target == c.target:
-	case c.name == "mouseOver", c.name == "mouseOut", c.name == "mouseMoveAt":
+	case c.name == "mouseOut": // the next click moves it anyway
+	case !clicks && (c.name == "mouseOver" || c.name == "mouseMoveAt"):
 		r.d.Drop("hover", "rote moves the mouse over an element only before a click (x-hover)")
+	case c.name == "mouseOver", c.name == "mouseMoveAt":
+		r.d.Hover(r.locate(c))
 	default:
 		r.d.Drop("drag", "rote does not drag")
 	}
