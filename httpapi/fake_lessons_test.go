@@ -6,10 +6,12 @@ import (
 	"sync"
 
 	"rote/routine"
+	"rote/routine/importer"
 	"rote/routine/lesson"
 	"rote/routine/lesson/candidate"
 	"rote/routine/lesson/judge"
 	"rote/routine/lesson/parameters"
+	"rote/routine/lesson/textform"
 	"rote/routine/requests"
 	"rote/routine/routinetest"
 )
@@ -82,6 +84,18 @@ func (f *fakeLessons) Start(_ context.Context, _ routine.Principal, q lesson.Sta
 			Why: "similar id", Points: 60}}
 	}
 	return s, f.record(lessonID, q)
+}
+
+func (f *fakeLessons) Import(_ context.Context, _ routine.Principal, q lesson.ImportRequest) (*lesson.Imported, error) {
+	imported, err := importer.Import(q.Request)
+	if err != nil {
+		return nil, err
+	}
+	tried := lesson.Tried{Info: f.info(), OK: true, Steps: f.steps(), Stopped: "Operation 2, click #buy, may send something: it is a button Buy."}
+	r := &lesson.Resolved{Tried: tried,
+		Replaced: []lesson.ReplacedTarget{{Operation: 1, Target: textform.Target{Role: "button", Name: "Go"}, Selector: "#go", Grade: "A"}}, Snapshot: f.snapshot()}
+	r.Remaining = r.Operations
+	return &lesson.Imported{Imported: *imported, Resolved: r}, f.record(lessonID, q)
 }
 
 func (f *fakeLessons) List(p routine.Principal) ([]lesson.Info, error) {

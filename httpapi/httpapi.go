@@ -169,7 +169,7 @@ func (a *api) routes() map[string]methodHandlers {
 	all := map[string]methodHandlers{
 		"/routines":                       {http.MethodGet: a.authenticated(a.listRoutines), http.MethodPost: a.authenticated(a.createRoutine)},
 		"/routines/validate_routine_json": {http.MethodPost: a.authenticated(a.validateRoutine)},
-		"/routines/import":                {http.MethodPost: a.authenticated(a.importRoutine)},
+		"/routines/import":                {http.MethodPost: a.teaching(a.importRoutine)},
 		"/routines/{routine_id}": {http.MethodGet: a.authenticated(a.readRoutine), http.MethodPatch: a.authenticated(a.patchRoutine),
 			http.MethodDelete: a.authenticated(a.archiveRoutine)},
 		"/routines/by-name/{name}":                  {http.MethodGet: a.authenticated(a.readNamedRoutine), http.MethodPut: a.authenticated(a.putRoutine)},

@@ -30,8 +30,9 @@ var lessonSchemas = map[string]reflect.Type{
 	"RequestList":      reflect.TypeFor[lesson.RequestList](),
 	"SavedLesson":      reflect.TypeFor[lesson.Saved](),
 	"RequestOperation": reflect.TypeFor[lesson.RequestOperation](),
-	"ImportRequest":    reflect.TypeFor[importer.Request](),
-	"ImportedRoutine":  reflect.TypeFor[importer.Imported](),
+	"ImportRequest":    reflect.TypeFor[lesson.ImportRequest](),
+	"ImportedRoutine":  reflect.TypeFor[lesson.Imported](),
+	"ResolvedImport":   reflect.TypeFor[lesson.Resolved](),
 	"ExportedRoutine":  reflect.TypeFor[exporter.Exported](),
 	"TransferReport":   reflect.TypeFor[importer.Report](),
 }

@@ -17,6 +17,7 @@ import (
 // rote/routine/lesson has the implementation and describes the methods.
 type Lessons interface {
 	Start(ctx context.Context, p routine.Principal, q lesson.StartRequest) (*lesson.Started, error)
+	Import(ctx context.Context, p routine.Principal, q lesson.ImportRequest) (*lesson.Imported, error)
 	List(p routine.Principal) ([]lesson.Info, error)
 	Get(p routine.Principal, id string) (lesson.Info, error)
 	Snapshot(ctx context.Context, p routine.Principal, id string, q lesson.SnapshotRequest) (*lesson.Snapshot, error)

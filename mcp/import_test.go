@@ -5,7 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"rote/routine"
+	"rote/routine/importer"
+	"rote/routine/lesson"
 )
 
 // A recording becomes a routine, with an account of its steps and without its secrets.
@@ -24,6 +28,33 @@ func TestImportRoutine(t *testing.T) {
 	}
 	result, text = callTool(t, c, "import_routine", json.RawMessage(`{"source":"{\"steps\": [1 2]}"}`))
 	if !result.IsError || !strings.Contains(text, "line 1: ") || !strings.Contains(text, "comma") {
+		t.Errorf("%s", text)
+	}
+}
+
+// With resolve the operations are tried in a lesson, with the values and the session of the call.
+func TestImportAndResolve(t *testing.T) {
+	lessons := &fakeLessons{tried: lesson.Tried{Info: lesson.Info{ID: "Lesson_1"}, OK: true, Stopped: "Operation 2 may send something."}}
+	c := connect(t, newTestServer(t).with(t, Config{Authoring: true, Lessons: lessons}).Server)
+	arguments := map[string]any{"source": "curl https://shop.example/", "resolve": "true", "values": map[string]any{"query": "lamp"}, "session": "shop"}
+	result, text := callTool(t, c, "import_routine", arguments)
+	want := lesson.ImportRequest{Request: importer.Request{Source: "curl https://shop.example/"}, Resolve: true, Session: "shop",
+		Values: map[string]json.RawMessage{"query": json.RawMessage(`"lamp"`)}}
+	if diff := cmp.Diff(want, lessons.one(t)); diff != "" || result.IsError {
+		t.Errorf("%s\n%s", diff, text)
+	}
+	for _, part := range []string{`"resolved":{"lesson":"Lesson_1"`, `"stopped":"Operation 2 may send something."`, `"valid":true`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the answer lacks %s:\n%s", part, text)
+		}
+	}
+	delete(arguments, "resolve")
+	if result, text = callTool(t, c, "import_routine", arguments); !result.IsError || !strings.Contains(text, "are for resolve") {
+		t.Errorf("%s", text)
+	}
+	arguments["resolve"] = true
+	c = connect(t, newTestServer(t).with(t, Config{Authoring: true}).Server)
+	if result, text = callTool(t, c, "import_routine", arguments); !result.IsError || !strings.Contains(text, "--toolsets need teach") {
 		t.Errorf("%s", text)
 	}
 }

@@ -16,6 +16,7 @@ import (
 // rote/routine/lesson has the implementation and describes the methods.
 type Lessons interface {
 	Start(ctx context.Context, p routine.Principal, q lesson.StartRequest) (*lesson.Started, error)
+	Import(ctx context.Context, p routine.Principal, q lesson.ImportRequest) (*lesson.Imported, error)
 	Snapshot(ctx context.Context, p routine.Principal, id string, q lesson.SnapshotRequest) (*lesson.Snapshot, error)
 	Screenshot(ctx context.Context, p routine.Principal, id string) (*routine.Screenshot, error)
 	Try(ctx context.Context, p routine.Principal, id string, q lesson.TryRequest) (*lesson.Tried, error)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/importer"
 	"rote/routine/lesson"
 	"rote/routine/lesson/judge"
 	"rote/routine/requests"
@@ -64,6 +65,16 @@ func (f *fakeLessons) Start(_ context.Context, p routine.Principal, q lesson.Sta
 	progress := q.Progress
 	q.Progress = nil
 	return &f.started, f.record(p, q, progress)
+}
+
+func (f *fakeLessons) Import(_ context.Context, p routine.Principal, q lesson.ImportRequest) (*lesson.Imported, error) {
+	imported, err := importer.Import(q.Request)
+	if err != nil {
+		return nil, err
+	}
+	progress := q.Progress
+	q.Progress = nil
+	return &lesson.Imported{Imported: *imported, Resolved: &lesson.Resolved{Tried: f.tried, Replaced: []lesson.ReplacedTarget{}}}, f.record(p, q, progress)
 }
 
 func (f *fakeLessons) Snapshot(_ context.Context, p routine.Principal, id string, q lesson.SnapshotRequest) (*lesson.Snapshot, error) {

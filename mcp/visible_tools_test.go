@@ -25,7 +25,7 @@ func TestVisibleToolsAreTheCallableOnes(t *testing.T) {
 	}{
 		{routine.DefaultScopes, false, allTestTools},
 		{routine.DefaultScopes, true,
-			"describe_routine get_execution import_routine list_executions list_schedules list_secrets list_sessions reads search_routines validate_routine"},
+			"describe_routine get_execution list_executions list_schedules list_secrets list_sessions reads search_routines validate_routine"},
 		{routine.ScopeExecutionsRun, false,
 			"buy cancel_execution create_schedule delete_schedule describe_routine reads run_routine search_routines update_schedule"},
 		{routine.ScopeExecutionsRead, false, "get_execution list_executions list_schedules"},

@@ -56,14 +56,14 @@ var arrows = map[string][]string{
 
 	// Recordings of other tools, which become routines.
 	"routine/importer/jsontree": {"routine"},
-	"routine/importer/draft": {"routine", "routine/javascript", "routine/lesson/parameters", "routine/lesson/textform", "routine/operation",
+	"routine/importer/draft": {"routine", "routine/javascript", "routine/lesson/jsonobject", "routine/lesson/parameters", "routine/lesson/textform", "routine/operation",
 		"routine/placeholder", "routine/requests", "routine/selector"},
 	"routine/importer/recorder": {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/keyboard", "routine/lesson/textform"},
 	"routine/importer/curl":     {"routine", "routine/importer/draft", "routine/importer/jsontree"},
 	"routine/importer/side":     {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/keyboard", "routine/lesson/textform"},
 	"routine/importer/har":      {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/requests"},
 	"routine/importer/chain":    {},
-	"routine/importer/playwright": {"routine", "routine/importer/chain", "routine/importer/draft", "routine/keyboard", "routine/lesson/jsonobject",
+	"routine/importer/playwright": {"routine", "routine/importer/chain", "routine/importer/draft", "routine/keyboard",
 		"routine/lesson/textform", "routine/selector"},
 	"routine/importer": {"routine", "routine/definition", "routine/importer/curl", "routine/importer/draft", "routine/importer/har", "routine/importer/jsontree",
 		"routine/importer/playwright", "routine/importer/recorder", "routine/importer/side", "routine/lesson/parameters"},
@@ -76,7 +76,7 @@ var arrows = map[string][]string{
 	"routine/recording": {"routine", "routine/definition", "routine/importer/draft", "routine/keyboard", "routine/lesson/parameters",
 		"routine/lesson/textform", "routine/operation"},
 
-	"routine/lesson": {"routine", "routine/definition", "routine/engine", "routine/javascript", "routine/lesson/candidate",
+	"routine/lesson": {"routine", "routine/definition", "routine/engine", "routine/importer", "routine/javascript", "routine/lesson/candidate",
 		"routine/lesson/jsonobject", "routine/lesson/judge", "routine/lesson/parameters", "routine/lesson/textform", "routine/operation",
 		"routine/placeholder", "routine/requests", "routine/selector", "routine/service"},
 	"schemas": {},

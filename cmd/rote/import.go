@@ -15,6 +15,7 @@ import (
 	"rote/routine"
 	"rote/routine/importer"
 	"rote/routine/importer/draft"
+	"rote/routine/lesson/parameters"
 	"rote/routine/service"
 )
 
@@ -23,8 +24,9 @@ type importCommand struct {
 	Kind   string `help:"Kind of the recording (found from its text)." placeholder:"KIND" env:"-"`
 	Test   string `help:"Which test, by name (* for all: -o is a directory); of a HAR which request, by number or a part of its URL." placeholder:"NAME" env:"-"`
 	Name   string `help:"Name of the routine (the title of the recording)." placeholder:"NAME" env:"-"`
-	Save   bool   `help:"Store the routine: a new one, or the next version of the one with its name." env:"-"`
+	Save   bool   `help:"Store the routine: a new one, or the next version of the one with its name; with --prove always a new one." env:"-"`
 	Output string `short:"o" help:"Write the routine to this file (with --test '*': into this directory) instead of standard output." placeholder:"FILE" env:"-"`
+	resolveFlags
 }
 
 // errDropped makes the command exit with 3: a step of the recording is not in the routine.
@@ -35,6 +37,9 @@ const allTests = "*"
 
 // Run prints the routine that a recording becomes, and on standard error what became of its steps.
 func (c *importCommand) Run(ctx context.Context, g *globals, s streams) error {
+	if err := c.check(c.Save); err != nil {
+		return err
+	}
 	text, err := readFile(c.File, s.in)
 	if err != nil {
 		return err
@@ -53,7 +58,19 @@ func (c *importCommand) one(ctx context.Context, g *globals, s streams, q import
 		return c.unreadable(s, err)
 	}
 	c.report(r, s)
-	if err := c.write(ctx, g, s, r); err != nil {
+	save := c.Save && c.Prove == ""
+	if c.Resolve && r.Valid {
+		err = c.resolve(ctx, g, s, r)
+		if err != nil && !errors.Is(err, errNotResolved) {
+			return err
+		}
+		if save && err != nil {
+			fmt.Fprintln(s.err, "Nothing was saved.")
+		}
+		save = save && err == nil
+	}
+	printProposals(s, r.Parameters)
+	if err := errors.Join(err, c.write(ctx, g, s, r, save)); err != nil {
 		return err
 	}
 	switch {
@@ -124,7 +141,7 @@ func testFile(test string, taken map[string]bool) string {
 }
 
 // report prints a line for each step that is not carried as it was, in a format that editors can
-// link to, and for each literal that could become a parameter.
+// link to.
 func (c *importCommand) report(r *importer.Imported, s streams) {
 	for _, item := range r.Report.Items {
 		if item.What != draft.Carried {
@@ -144,14 +161,18 @@ func (c *importCommand) report(r *importer.Imported, s streams) {
 	for _, p := range r.Warnings {
 		fmt.Fprintf(s.err, "warning: %s [%s]\n", p, p.Code)
 	}
-	for _, p := range r.Parameters {
-		fmt.Fprintf(s.err, "could be the parameter %s: %s in %s\n", p.Name, routine.Quote(routine.Truncate(p.From, 60)), strings.Join(p.In, ", "))
-	}
 	fmt.Fprintf(s.err, "%s: %s, %s\n", c.File, r.Kind, r.Report.Summary())
 }
 
-// write stores the routine, or prints it.
-func (c *importCommand) write(ctx context.Context, g *globals, s streams, r *importer.Imported) (err error) {
+// printProposals prints a line for each literal of a routine that could become a parameter.
+func printProposals(s streams, proposals []parameters.Proposal) {
+	for _, p := range proposals {
+		fmt.Fprintf(s.err, "could be the parameter %s: %s in %s\n", p.Name, routine.Quote(routine.Truncate(p.From, 60)), strings.Join(p.In, ", "))
+	}
+}
+
+// write writes the routine to a file or prints it, and stores it if save is set.
+func (c *importCommand) write(ctx context.Context, g *globals, s streams, r *importer.Imported, save bool) (err error) {
 	var text bytes.Buffer
 	if err := json.Indent(&text, r.Routine, "", "  "); err != nil {
 		return err
@@ -162,7 +183,7 @@ func (c *importCommand) write(ctx context.Context, g *globals, s streams, r *imp
 	} else if !c.Save {
 		_, err = s.out.Write(text.Bytes())
 	}
-	if err != nil || !c.Save || !r.Valid {
+	if err != nil || !save || !r.Valid {
 		return err
 	}
 	a, err := openAppWithoutBrowser(ctx, g, s, mayCreate)

@@ -35,15 +35,15 @@ type taskServer struct {
 	answers bytes.Buffer
 }
 
-// newTaskServer starts the sites of a seed and a server that may reach them.
-func newTaskServer(t *testing.T, seed uint64) *taskServer {
+// newTaskServer starts the sites of a seed and a server with more flags that may reach them.
+func newTaskServer(t *testing.T, seed uint64, flags ...string) *taskServer {
 	t.Helper()
 	s := &taskServer{rote: newRote(t), sites: sites.New(seed), log: &output{more: make(chan struct{}, 1)}}
 	s.life = 5 * time.Minute
 	server := httptest.NewServer(s.sites)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	_, s.port, _ = net.SplitHostPort(strings.TrimPrefix(server.URL, "http://"))
-	args := []string{"mcp", "--lessons", "12", "--allow-host", "*.localhost:" + s.port}
+	args := append([]string{"mcp", "--lessons", "12", "--allow-host", "*.localhost:" + s.port}, flags...)
 	for _, host := range []string{sites.Purchases, sites.SignIn, sites.Invoices} {
 		args = append(args, "--secret", secretOf(host)+"@"+host+".localhost="+s.file(host+".secret", s.sites.Password(host)))
 	}

@@ -103,8 +103,10 @@ func run(ctx context.Context, args []string, s streams) int {
 	if errors.Is(err, errRecordNoDisplay) {
 		return 2
 	}
-	if errors.Is(err, errNotCertain) || errors.Is(err, errDropped) || errors.Is(err, errNotExpressed) {
-		return 3
+	for _, incomplete := range []error{errNotCertain, errDropped, errNotResolved, errNotExpressed} {
+		if errors.Is(err, incomplete) {
+			return 3
+		}
 	}
 	return 1
 }

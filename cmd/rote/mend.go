@@ -28,7 +28,7 @@ var errNotCertain = errors.New("nothing was saved")
 // Run does the operations of a routine up to the one that fails and prints what could take
 // its place. With --apply it saves the routine with the only certain candidate.
 func (c *mendCommand) Run(ctx context.Context, g *globals, s streams) (err error) {
-	values, err := c.values(s, int64(g.MaxBody))
+	values, err := lessonValues(c.Param, s, g)
 	if err != nil {
 		return err
 	}
@@ -60,9 +60,9 @@ func printProgress(s streams) func(routine.Progress) {
 	return func(p routine.Progress) { fmt.Fprintf(s.err, "%d/%d %s\n", p.Index+1, p.Total, p.Operation) }
 }
 
-// values are the values of -p.
-func (c *mendCommand) values(s streams, limit int64) (map[string]json.RawMessage, error) {
-	texts, err := parameterTexts(c.Param, valueReader{in: s.in, limit: limit})
+// lessonValues are the values of -p for a lesson.
+func lessonValues(params []string, s streams, g *globals) (map[string]json.RawMessage, error) {
+	texts, err := parameterTexts(params, valueReader{in: s.in, limit: int64(g.MaxBody)})
 	if err != nil {
 		return nil, err
 	}

@@ -51,9 +51,13 @@ func (l *lesson) assemble(q SaveRequest, base *routine.Routine) (*draft, error) 
 		d.steps = append(d.steps, parameters.Step{Raw: k.raw})
 	}
 	d.definition = routine.Definition{Incognito: l.incognito, IsMCPToolDesignated: true, Tags: []string{}, Parameters: []routine.Parameter{}}
+	stored := l.imported
 	if base != nil {
-		d.definition = base.Definition
-		d.definition.Parameters = append([]routine.Parameter{}, base.Parameters...)
+		stored = &base.Definition
+	}
+	if stored != nil {
+		d.definition = *stored
+		d.definition.Parameters = append([]routine.Parameter{}, stored.Parameters...)
 	}
 	if l.newSession != "" {
 		d.definition.Session, d.definition.Incognito = l.newSession, false

@@ -26,7 +26,7 @@ type lesson struct {
 	id        string
 	owner     routine.Principal
 	incognito bool
-	block     []string // routine.Definition.Block of the routine that is mended
+	block     []string // routine.Definition.Block of the routine that is mended or imported
 	createdAt time.Time
 	// newSession is the saved session that saving gives the routine; empty: a routine that is
 	// mended keeps its own, and a new one has none.
@@ -45,7 +45,7 @@ type lesson struct {
 	page    livePage
 	session *engine.Session
 	kept    []*keptOperation
-	// remaining are the operations of a mended routine that were not done yet.
+	// remaining are the operations of a mended or imported routine that were not done yet.
 	remaining []*keptOperation
 	// parameters declare the given values, in the order in which they were first given.
 	parameters []routine.Parameter
@@ -73,7 +73,11 @@ type lesson struct {
 	version       int
 	// newest is the newest version of the mended routine.
 	newest int
-	// declared are the parameters of the mended routine.
+	// imported is the routine, not stored, with whose operations the lesson was started; nil if
+	// it was not. replaced are the operations of it that got a selector.
+	imported *routine.Definition
+	replaced []ReplacedTarget
+	// declared are the parameters of the mended or imported routine.
 	declared []routine.Parameter
 	// savedRoutine is the routine that a new lesson was saved as, with its version; empty if it
 	// was not saved. Saving again changes that routine.
@@ -150,6 +154,9 @@ func (l *lesson) ownedBy(p routine.Principal) bool {
 	return !p.Anonymous() && p.UserID == l.owner.UserID && p.OrganizationID == l.owner.OrganizationID && p.ProjectID == l.owner.ProjectID &&
 		slices.Equal(p.AllowedHosts, l.owner.AllowedHosts)
 }
+
+// hasRoutine reports whether the lesson was started with the operations of a routine.
+func (l *lesson) hasRoutine() bool { return l.mendedRoutine != "" || l.imported != nil }
 
 // closeTime is how long a page may use the network after the time of its lesson, in which
 // the lesson closes it.

@@ -57,9 +57,7 @@ func (l *lesson) startMend(ctx context.Context, plan *mendPlan, q StartRequest) 
 	if err := l.openPage(ctx); err != nil {
 		return nil, err
 	}
-	for i, text := range operation.DescribeAll(operations) {
-		l.remaining = append(l.remaining, &keptOperation{raw: operations[i].Raw(), operation: operations[i], text: text, fromStoredRoutine: true})
-	}
+	l.addRemaining(operations)
 	done, err := l.doUntil(ctx, plan, q.Progress)
 	if err != nil {
 		return nil, err
@@ -82,6 +80,14 @@ func (l *lesson) startMend(ctx context.Context, plan *mendPlan, q StartRequest) 
 	return started, nil
 }
 
+// addRemaining adds operations that are to be done to a lesson that has none.
+func (l *lesson) addRemaining(operations []routine.Operation) {
+	for i, text := range operation.DescribeAll(operations) {
+		k := &keptOperation{raw: operations[i].Raw(), operation: operations[i], text: text, fromStoredRoutine: l.mendedRoutine != ""}
+		l.remaining = append(l.remaining, k)
+	}
+}
+
 var errReplayTime = &routine.Error{Code: routine.CodeTimeout, Message: fmt.Sprintf("a call that does operations again takes at most %v", replayTime)}
 
 // failureNow describes the next operation, which fails in the lesson. then is the index of the
@@ -102,7 +108,7 @@ func (l *lesson) doUntil(ctx context.Context, plan *mendPlan, progress func(rout
 	steps := []Step{}
 	for i := range plan.until {
 		if !plan.confirmed {
-			what, absent, err := l.mayActAgain(ctx, l.remaining[0])
+			what, absent, err := l.mayAct(ctx, l.remaining[0])
 			switch {
 			case err != nil:
 				return nil, err
@@ -167,10 +173,14 @@ func refuseToAct(plan *mendPlan, i int, what string) error {
 		plan.until, i+1, operation.Describe(plan.definition.Operations[i]), what, plan.until, i)
 }
 
-// mayActAgain says what a remaining operation may do to the site when it is done again; empty
-// if nothing. An operation whose element does not come is not done at all: absent is its
-// failure then, or says that it was skipped if it is optional.
-func (l *lesson) mayActAgain(ctx context.Context, k *keptOperation) (what string, absent *Step, err error) {
+// mayAct says what a remaining operation may do to the site when it is done; empty if nothing. An
+// operation whose element does not come is not done at all: absent is its failure then, or says
+// that it was skipped if it is optional.
+func (l *lesson) mayAct(ctx context.Context, k *keptOperation) (what string, absent *Step, err error) {
+	effectOf, elementMayAct := effectOf, elementMayAct
+	if l.imported != nil {
+		effectOf, elementMayAct = importedEffect, importedMayAct
+	}
 	f, request := effectOf(k.operation)
 	switch {
 	case f == acts:

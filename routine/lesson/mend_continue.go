@@ -9,11 +9,11 @@ import (
 	"rote/routine/operation"
 )
 
-// continueRemaining does the operations of a mended routine that come after the ones just
-// tried, up to one that fails or may act on the site. inserted reports whether the tried ones
+// continueRemaining does the operations of a mended or imported routine that come after the ones
+// just tried, up to one that fails or may act on the site. inserted reports whether the tried ones
 // were added in front of the operation that failed, which is then done only if its element is
 // there.
-func (l *lesson) continueRemaining(ctx context.Context, inserted bool, q TryRequest, t *Tried) {
+func (l *lesson) continueRemaining(ctx context.Context, inserted bool, progress func(routine.Progress), t *Tried) {
 	if inserted && !l.nextIsThere(ctx) {
 		t.Stopped = fmt.Sprintf("Operation %d, %s, still finds no element.", len(l.kept)+1, l.remaining[0].summary())
 		return
@@ -21,13 +21,14 @@ func (l *lesson) continueRemaining(ctx context.Context, inserted bool, q TryRequ
 	total := len(l.kept) + len(l.remaining)
 	for len(l.remaining) > 0 && l.lost == nil {
 		number := len(l.kept) + 1
-		what, absent, err := l.mayActAgain(ctx, l.remaining[0])
+		what, absent, err := l.mayAct(ctx, l.remaining[0])
 		switch {
 		case err != nil:
 			t.Stopped = fmt.Sprintf("Operation %d was not done: %s.", number, l.session.Mask(routine.AsError(err).Message))
 			return
 		case what != "":
-			t.Stopped = fmt.Sprintf("Operation %d, %s, %s: it was not done by itself.", number, l.remaining[0].summary(), what)
+			t.Stopped = fmt.Sprintf("Operation %d, %s, %s: it was not done by itself. try_operation with \"at\":%d and the operation does it.",
+				number, l.remaining[0].summary(), what, number)
 			return
 		}
 		var step Step
@@ -38,7 +39,10 @@ func (l *lesson) continueRemaining(ctx context.Context, inserted bool, q TryRequ
 			step = *absent
 			step.Record.Index = number - 1
 		default:
-			step = l.doNext(ctx, total, q.Progress)
+			step = l.doNext(ctx, total, progress)
+		}
+		if step.OK && l.imported != nil && l.replaceTextForm(ctx) {
+			continue
 		}
 		t.Steps = append(t.Steps, step)
 		if !step.OK {
@@ -69,7 +73,7 @@ func (l *lesson) nextIsThere(ctx context.Context) bool {
 	return err != nil || d.Matches > 0
 }
 
-// nextSave is the call that saves a mended routine. It says what to do about the operations
+// nextSave is the call that saves a mended or imported routine. It says what to do about the operations
 // that act on the site.
 func (l *lesson) nextSave() string {
 	prove, repeated := "", ""
@@ -79,6 +83,9 @@ func (l *lesson) nextSave() string {
 		for _, o := range acting[:len(acting)-1] {
 			repeated += fmt.Sprintf(" Operation %d %s.", o.index+1, o.does)
 		}
+	}
+	if l.imported != nil {
+		return fmt.Sprintf(`save_lesson {"lesson":%s,"name":%s%s}%s`, routine.JSONText(l.id), routine.JSONText(l.imported.Name), prove, repeated)
 	}
 	return fmt.Sprintf(`save_lesson {"lesson":%s,"expected_version":%d%s}%s`, routine.JSONText(l.id), l.newest, prove, repeated)
 }

@@ -93,7 +93,8 @@ func TestTryStopsBeforeActing(t *testing.T) {
 	if err != nil || !tried.OK || len(tried.Operations) != 4 || summaries(tried.Remaining) != "5 click, 6 return_html" {
 		t.Fatalf("%+v, %v", tried, err)
 	}
-	if tried.Stopped != `Operation 5, click #order, sends POST /orders: it was not done by itself.` ||
+	if tried.Stopped != `Operation 5, click #order, sends POST /orders: it was not done by itself. `+
+		`try_operation with "at":5 and the operation does it.` ||
 		!strings.HasSuffix(tried.Next, `"expected_version":1,"prove":"check_last"}`) {
 		t.Errorf("stopped %q, next %q", tried.Stopped, tried.Next)
 	}

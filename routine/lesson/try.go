@@ -136,11 +136,11 @@ func (l *lesson) try(ctx context.Context, q TryRequest, operations []routine.Ope
 	for i := range done {
 		t.Steps[i].Number = first + i + 1
 	}
-	if l.mendedRoutine == "" || !t.OK || len(done) == 0 {
+	if !l.hasRoutine() || !t.OK || len(done) == 0 {
 		return
 	}
 	if len(l.remaining) > 0 && atEnd {
-		l.continueRemaining(ctx, q.At == 0, q, t)
+		l.continueRemaining(ctx, q.At == 0, q.Progress, t)
 	}
 	if t.OK {
 		l.noteLateRequests(ctx)

@@ -79,7 +79,7 @@ func (l *lesson) replayFirst(ctx context.Context, q UndoRequest, u *Undone) erro
 		}
 	}
 	keep = beforeBridge(all, keep)
-	if l.mendedRoutine != "" && to >= len(l.kept) { // none of the operations is dropped
+	if l.hasRoutine() && to >= len(l.kept) { // none of the operations is dropped
 		l.remaining = all[keep:]
 	}
 	l.kept = all[:keep:keep]

@@ -1,6 +1,7 @@
 package candidate
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -24,6 +25,28 @@ var destructiveWords = []struct {
 		취소 해지`)},
 	{"unsubscribes from", strings.Fields(`unsubscri unfollow abbestell abmeld désabon desabon désinscri desinscri disiscri afmeld uitschrijv avsluta wypisz отпис
 		退订 退訂 購読解除 구독취소`)},
+}
+
+// committingWords are further names of controls that do what may not be undone, as
+// destructiveWords.
+var committingWords = []struct {
+	does  string
+	words []string
+}{
+	{"sends", strings.Fields(`send submit absend senden abschick verschick envoy soumett enviar envía envia invia versturen verstuur verzend skicka sänd
+		wyślij wyslij отправ lähetä odeslat gönder إرسال שלח 送信 发送 發送 提交 보내기 전송`)},
+	{"confirms", strings.Fields(`confirm bestätig bestaetig confirmer valider confirmar conferm bevestig bekräfta bekreft bekræft potwierd подтверд vahvista potvrd
+		onayla επιβεβα تأكيد אישור 确认 確認 確定 확인`)},
+}
+
+// Commits says what a control with a name does, if that may not be undone; else it is empty.
+func Commits(name string) string {
+	for _, group := range slices.Concat(destructiveWords, committingWords) {
+		if hasWord(name, group.words) {
+			return group.does
+		}
+	}
+	return ""
 }
 
 // Destructive says what a control does by its new name, if that has a destructive word

@@ -69,6 +69,11 @@ func RoleSelector(role string) string {
 	return "[role=" + role + "],:is(" + implicit + "):not([role])"
 }
 
+// Counts reports whether the target selects one of several elements by its number.
+func (t *Target) Counts() bool {
+	return t != nil && (t.Nth != nil || t.Within.Counts() || t.Or.Counts() || t.Has.Counts())
+}
+
 // maxDepth is how deep targets may be in one another.
 const maxDepth = 10
 

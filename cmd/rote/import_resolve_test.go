@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"rote/cmd/rote/practice"
+	sites "rote/cmd/rote/practice/teach"
+)
+
+// orderRecording is a script of Playwright's code generator that orders an item.
+const orderRecording = `import { test, expect } from '@playwright/test';
+test('order a basket', async ({ page }) => {
+  await page.goto('%s');
+  await page.getByRole('searchbox', { name: 'Search' }).fill('%[2]s');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('listitem').getByRole('link').first().click();
+  await page.getByLabel('Pieces').fill('3');
+  await page.getByRole('button', { name: 'Add to cart' }).click();
+  await page.getByRole('button', { name: 'Place the order' }).click();
+  await expect(page.getByRole('heading', { name: 'Thank you' })).toBeVisible();
+});
+`
+
+// resolvedImport is what the tests read of an answer.
+type resolvedImport struct {
+	Lesson     string
+	OK         bool
+	Stopped    string
+	Next       string
+	Replaced   []struct{ Operation int }
+	Operations []struct{ Definition json.RawMessage }
+	Remaining  []struct {
+		Number     int
+		Definition json.RawMessage
+	}
+}
+
+// The import of a recording is tried on the live site. It stops before what sends something to
+// the site; the agent does that, and the operations after it follow, up to the order.
+func TestResolveImport(t *testing.T) {
+	t.Parallel()
+	s := newTaskServer(t, 7, "--toolsets", "run,authoring,teach")
+	d := &driver{taskServer: s, t: t}
+	item := s.sites.Items()[0]
+	a := d.call("import_routine", members{"source": fmt.Sprintf(orderRecording, d.url(sites.Shop, "/"), item), "resolve": true})
+	var answer struct {
+		Valid    bool
+		Resolved resolvedImport
+	}
+	if err := json.Unmarshal(a.structured, &answer); err != nil || a.failed || !answer.Valid {
+		t.Fatalf("%v: %s", err, a.text)
+	}
+	r := answer.Resolved
+	if !r.OK || len(r.Replaced) != 4 || len(r.Remaining) != 5 || !strings.Contains(r.Stopped, "Add to cart") {
+		t.Fatalf("want four replaced texts and a stop before the cart: %+v\n%s", r, a.text)
+	}
+	d.lesson = r.Lesson
+	text := d.in("try_operation", members{"at": r.Remaining[0].Number, "operation": r.Remaining[0].Definition})
+	if !strings.Contains(text, "Place the order") || !strings.Contains(text, "was not done by itself") {
+		t.Fatalf("want a stop before the order:\n%s", text)
+	}
+	if orders := s.sites.Orders(); len(orders) != 0 {
+		t.Fatalf("ordered without being asked to: %v", orders)
+	}
+	d.save(members{"name": "order_basket", "description": "Orders a basket.", "prove": "check_last"})
+	if got := string(d.run(members{})); len(s.sites.Orders()) != 1 || s.sites.Orders()[0] != (sites.Order{Item: item, Quantity: 3}) {
+		t.Errorf("the run gave %s and ordered %v", got, s.sites.Orders())
+	}
+}
+
+// rote import --resolve writes the routine with the selectors that it has found, and proves it.
+func TestResolveOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	shop := httptest.NewServer(practice.NewSite())
+	t.Cleanup(shop.Close)
+	source, err := os.ReadFile("../../routine/importer/testdata/shop/shop.spec.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRote(t)
+	recording := r.file("shop.spec.ts", strings.ReplaceAll(string(source), "http://127.0.0.1:8765", shop.URL))
+	allow := []string{"--allow-host", strings.TrimPrefix(shop.URL, "http://")}
+	made, errs, code := r.run(append(allow, "import", recording, "--resolve")...)
+	for _, want := range []string{`"selector": "input[name=\"q\"]"`, `"selector": "#search"`} {
+		if code != 0 || !strings.Contains(made, want) || strings.Contains(made, `"x-bridge": "b1"`) {
+			t.Fatalf("exit %d, no %s:\n%s\n%s", code, want, made, errs)
+		}
+	}
+	for _, want := range []string{"operations work", `#search (grade A) in place of {"role":"button","name":"Search"`} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("no %q in\n%s", want, errs)
+		}
+	}
+	if out, errs, code := r.run(append(allow, "import", recording, "--resolve", "--save", "--prove", "all", "-o", r.file("out.json", ""))...); code != 0 ||
+		!strings.Contains(errs, "passed") {
+		t.Errorf("exit %d\n%s\n%s", code, out, errs)
+	}
+	broken := r.file("broken.spec.ts", strings.ReplaceAll(string(source), "http://127.0.0.1:8765", shop.URL+"/nowhere"))
+	out, errs, code := r.run(append(allow, "import", broken, "--resolve", "--save")...)
+	if code != 3 || !strings.Contains(errs, "fails") || !strings.Contains(errs, "Nothing was saved") {
+		t.Errorf("exit %d\n%s\n%s", code, out, errs)
+	}
+	for _, arguments := range [][]string{{"-p", "a=b"}, {"--session", "s"}, {"--resolve", "--prove", "all"}} {
+		if _, errs, code := r.run(append([]string{"import", recording}, arguments...)...); code != 1 || !strings.Contains(errs, "--") {
+			t.Errorf("%v: exit %d: %s", arguments, code, errs)
+		}
+	}
+}
+
+// A log-in is done with the secret of a file, which is in no output, and the routine is proved.
+func TestResolveWithSecret(t *testing.T) {
+	t.Parallel()
+	shop := httptest.NewServer(practice.NewSite())
+	t.Cleanup(shop.Close)
+	host := strings.TrimPrefix(shop.URL, "http://")
+	r := newRote(t)
+	recording := r.file("login.json", `{"title": "Log in", "steps": [{"type": "navigate", "url": "`+shop.URL+`/login"},
+		{"type": "change", "value": "${query}", "selectors": [["#username"]]},
+		{"type": "change", "value": "secret-of-the-recording", "selectors": [["#password"]]},
+		{"type": "click", "selectors": [["aria/Sign in[role=\"button\"]"], ["#sign-in"]]}]}`)
+	if out, errs, code := r.run("--allow-host", host, "import", recording, "--resolve"); code != 3 || !strings.Contains(errs, "has no value") {
+		t.Errorf("without values: exit %d\n%s\n%s", code, out, errs)
+	}
+	secret := "password@http://" + host + "=" + r.file("password.txt", "lovelace\n")
+	out, errs, code := r.run("--allow-host", host, "import", recording, "--resolve", "-p", "query=ada", "--secret", secret, "--save", "--prove", "all")
+	if code != 0 || !strings.Contains(errs, "All 4 operations work.") || !strings.Contains(errs, "passed") {
+		t.Errorf("exit %d\n%s\n%s", code, out, errs)
+	}
+	if strings.Contains(out+errs, "lovelace") || strings.Contains(out+errs, "secret-of-the-recording") {
+		t.Errorf("a secret is shown:\n%s\n%s", out, errs)
+	}
+}

@@ -1,0 +1,212 @@
+package lesson
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+
+	"rote/routine"
+	"rote/routine/importer"
+	"rote/routine/lesson/candidate"
+	"rote/routine/lesson/jsonobject"
+	"rote/routine/lesson/textform"
+	"rote/routine/operation"
+	"rote/routine/placeholder"
+)
+
+// ImportRequest is a recording to import, whose operations are tried if Resolve is set.
+type ImportRequest struct {
+	importer.Request
+	Resolve bool `json:"resolve,omitempty"`
+	// Values and Session are those of a [ResolveRequest].
+	Values   map[string]json.RawMessage `json:"values,omitempty"`
+	Session  string                     `json:"session,omitempty"`
+	Progress func(routine.Progress)     `json:"-"`
+}
+
+// Check returns an error if the request has fields that need another one. CodeInvalid.
+func (q ImportRequest) Check() error {
+	if !q.Resolve && (q.Values != nil || q.Session != "") {
+		return routine.Errorf(routine.CodeInvalid, "values and session are for resolve, which tries the operations: set it to true")
+	}
+	return nil
+}
+
+// Imported is the answer to an ImportRequest.
+type Imported struct {
+	importer.Imported
+	// Resolved is what trying the operations came to; nil if that was not asked for, or if the
+	// routine is not valid.
+	Resolved *Resolved `json:"resolved,omitempty"`
+}
+
+// Import makes a routine of a recording and, if that is valid, tries its operations. The errors
+// are those of service.Import and Resolve.
+func (s *Lessons) Import(ctx context.Context, p routine.Principal, q ImportRequest) (*Imported, error) {
+	imported, err := s.service.Import(ctx, p, q.Request)
+	if err != nil {
+		return nil, err
+	}
+	r := &Imported{Imported: *imported}
+	if imported.Valid {
+		r.Resolved, err = s.Resolve(ctx, p, ResolveRequest{Definition: imported.Routine, Values: q.Values, Session: q.Session, Progress: q.Progress})
+	}
+	return r, err
+}
+
+// ResolveRequest begins a lesson with the operations of a routine that is not stored, as that of
+// an imported recording.
+type ResolveRequest struct {
+	// Definition is the routine.
+	Definition json.RawMessage
+	// Values are those of its parameters; see [TryRequest].
+	Values map[string]json.RawMessage
+	// Session is the name of the saved session from which the lesson's pages start, and that the
+	// saved routine has. Empty: none.
+	Session  string
+	Progress func(routine.Progress)
+}
+
+// Resolved is the answer to a ResolveRequest: what was done, and why not more.
+type Resolved struct {
+	Tried
+	// Replaced are the operations whose elements were found by their texts in the recording, and
+	// that have a selector now.
+	Replaced []ReplacedTarget `json:"replaced"`
+	Snapshot *Snapshot        `json:"snapshot,omitempty"`
+	// SessionWarning says that nobody is logged in with the lesson's session, and what to do.
+	SessionWarning string `json:"session_warning,omitempty"`
+	// Ended is the id of a saved lesson that was ended to open this one.
+	Ended string `json:"ended_lesson,omitempty"`
+}
+
+// ReplacedTarget is a selector that took the place of texts.
+type ReplacedTarget struct {
+	// Operation is the number of the operation, from 1.
+	Operation int             `json:"operation"`
+	Target    textform.Target `json:"target"`
+	Selector  string          `json:"selector"`
+	Grade     string          `json:"grade"`
+}
+
+// Resolve opens a lesson, in which it does the operations of a routine that is not stored, up to
+// the first that fails, and stops before one that may buy, send, delete or cancel something.
+// Elements that are named by their texts get a selector, if there is one that lasts. The
+// operations that were not done are the remaining ones of the lesson. CodeInvalid for a
+// definition or values that cannot be used, CodeBusy if too many lessons are open, and the codes
+// of MayTeach: then there is no lesson.
+func (s *Lessons) Resolve(ctx context.Context, p routine.Principal, q ResolveRequest) (*Resolved, error) {
+	if err := s.service.MayTeach(p); err != nil {
+		return nil, err
+	}
+	definition, _, err := s.service.Validate(ctx, p, q.Definition)
+	if err != nil {
+		return nil, withoutLines(err)
+	}
+	ctx, l, release, err := s.create(ctx, p, definition.Incognito && q.Session == "", q.Session, definition.Block)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	l.imported, l.declared = definition, definition.Parameters
+	resolved, err := l.resolve(ctx, q)
+	if err != nil {
+		s.discard(l)
+	}
+	return resolved, err
+}
+
+// resolve opens the page of a new lesson and does the operations.
+func (l *lesson) resolve(ctx context.Context, q ResolveRequest) (*Resolved, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, replayTime, errReplayTime)
+	defer cancel()
+	if err := l.setValues(q.Values); err != nil {
+		return nil, err
+	}
+	if err := l.openPage(ctx); err != nil {
+		return nil, err
+	}
+	l.addRemaining(l.imported.Operations)
+	t := Tried{OK: true, Steps: []Step{}}
+	l.continueRemaining(ctx, false, q.Progress, &t)
+	r := &Resolved{Tried: t, Replaced: append([]ReplacedTarget{}, l.replaced...), SessionWarning: l.sessionWarning, Ended: l.endedForIt}
+	if r.OK {
+		r.Next = l.nextSave()
+	}
+	if l.lost != nil {
+		r.PageLost = l.lost.Error()
+	} else if seen, err := l.snapshot(ctx, SnapshotRequest{MaxBytes: mendLook}); err == nil {
+		r.Snapshot = seen
+	}
+	r.Info = l.lessons.describe(l)
+	return r, nil
+}
+
+// replaceTextForm gives the first of the remaining operations a selector in place of the script
+// before it, the last kept operation, which has marked its element. It reports whether it did.
+// The text form stays if no selector lasts, and if another element may be meant the next time:
+// if the texts have a placeholder, or name one of several elements by its number.
+func (l *lesson) replaceTextForm(ctx context.Context) bool {
+	last := len(l.kept) - 1
+	if len(l.remaining) == 0 || !sameTextForm(l.kept[last].raw, l.remaining[0].raw) {
+		return false
+	}
+	mark, action := l.kept[last], l.remaining[0]
+	var found struct {
+		Target textform.Target `json:"x-target"`
+	}
+	if json.Unmarshal(mark.raw, &found) != nil || found.Target.Counts() || len(parameterTokens(mark.operation)) > 0 {
+		return false
+	}
+	kind, _ := operation.KindOf(action.operation.Type())
+	d, err := l.page.Describe(ctx, selectorOf(action.operation, nil), kind.Use, l.session.Secrets())
+	if err != nil || d.Selector == "" || d.Grade >= gradeOfPlace || l.session.Mask(d.Selector) != d.Selector {
+		return false
+	}
+	raw := jsonobject.Replace(action.raw, []string{"selector", "x-bridge", "x-target"}, jsonobject.Member{Name: "selector", Value: routine.RawJSON(d.Selector)})
+	l.kept, l.remaining[0] = l.kept[:last], &keptOperation{raw: raw, operation: parsedOperation(raw)}
+	l.replaced = append(l.replaced, ReplacedTarget{Operation: last + 1, Target: found.Target, Selector: d.Selector, Grade: d.Grade})
+	return true
+}
+
+// scriptOnPage matches what scripts of importers do that acts on the page only: a box is clicked
+// if it does not have the state yet, and a field says that it was changed.
+var scriptOnPage = regexp.MustCompile(`if\(!?e\.checked\)e\.click\(\)|e\.dispatchEvent\(new Event\((k|"change"|"input"),`)
+
+// importedEffect is effectOf for an operation of a recording, in which a click is not known to
+// have changed nothing. What scripts have in texts is not what they do.
+func importedEffect(o routine.Operation) (effect, string) {
+	if o.Type() == "click" {
+		return dependsOnElement, ""
+	}
+	var fields struct {
+		Script string `json:"js"`
+	}
+	_ = json.Unmarshal(o.Raw(), &fields) // a checked operation is well-formed
+	f, request := effectOf(o)
+	if f != acts || o.Type() != "js_evaluate" {
+		return f, request
+	}
+	code, at := "", 0
+	for _, s := range placeholder.ScriptStrings(fields.Script) {
+		code, at = code+fields.Script[at:s.Start+1], s.End-1
+	}
+	if !actingScript.MatchString(scriptOnPage.ReplaceAllString(code+fields.Script[at:], "")) {
+		return reads, ""
+	}
+	return f, request
+}
+
+// importedMayAct reports whether a click of a recording may buy, send, delete or cancel
+// something: its name says so, or it submits a form that is no log-in and no search.
+func importedMayAct(d routine.ElementDescription) bool {
+	name := d.Target.Name
+	switch {
+	case d.Matches == 0, slices.Contains(pageOnly, d.Target.Role) && d.Target.Role != "menuitem":
+		return false
+	case candidate.Commits(name) != "":
+		return true
+	}
+	return d.FormMethod == "post" && !d.InLoginForm && !harmless.MatchString(name)
+}
