@@ -56,8 +56,8 @@ var arrows = map[string][]string{
 
 	// Recordings of other tools, which become routines.
 	"routine/importer/jsontree": {"routine"},
-	"routine/importer/draft": {"routine", "routine/javascript", "routine/lesson/jsonobject", "routine/lesson/parameters", "routine/lesson/textform", "routine/operation",
-		"routine/placeholder", "routine/requests", "routine/selector"},
+	"routine/importer/draft": {"routine", "routine/javascript", "routine/lesson/jsonobject", "routine/lesson/parameters", "routine/lesson/textform",
+		"routine/operation", "routine/placeholder", "routine/requests", "routine/selector"},
 	"routine/importer/recorder": {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/keyboard", "routine/lesson/textform"},
 	"routine/importer/curl":     {"routine", "routine/importer/draft", "routine/importer/jsontree"},
 	"routine/importer/side":     {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/keyboard", "routine/lesson/textform"},
