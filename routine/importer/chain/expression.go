@@ -112,7 +112,7 @@ func (p *parser) operand(i, stop int) (Value, int) {
 // named reads an operand that begins with a word.
 func (p *parser) named(i, stop int, v Value) (Value, int) {
 	switch word := p.tokens[i].text; {
-	case word == "await" || word == "async" || word == "return":
+	case word == "await" || word == "async" || word == "return" || word == "yield" && p.language == Python:
 		inner, next := p.operand(i+1, stop)
 		if inner.Kind == Calls {
 			inner.Calls.Await = true
@@ -132,6 +132,7 @@ func (p *parser) named(i, stop int, v Value) (Value, int) {
 	case word == "new":
 		return p.created(i+1, stop, v)
 	case p.is(i+1, stop, "=>"):
+		v.Params = word
 		return p.arrow(i+1, stop, v)
 	}
 	v.Kind, v.Calls = Calls, &Chain{Base: p.tokens[i].text}
@@ -238,6 +239,7 @@ func (p *parser) bracketed(i, stop int, v Value) (Value, int) {
 		}
 	}
 	if p.is(arrow, stop, "=>") {
+		v.Params = p.source(i+1, p.inside(i, stop))
 		return p.arrow(arrow, stop, v)
 	}
 	inner := p.whole(i+1, p.inside(i, stop))
@@ -280,6 +282,7 @@ func (p *parser) function(i, stop int, v Value) (Value, int) {
 	if !p.opens(i, stop) {
 		return v, i
 	}
+	v.Params = p.source(i+1, p.inside(i, stop))
 	for i = p.after(i, stop); i < stop && !p.is(i, stop, "{"); i++ {
 	}
 	return p.body(i, stop, v)
@@ -324,7 +327,7 @@ func (p *parser) created(i, stop int, v Value) (Value, int) {
 		v.Kind, v.Calls = Calls, c
 		return p.asPattern(v), i
 	}
-	v.Kind = Object
+	v.Kind, v.Calls = Object, c
 	for _, m := range c.Members {
 		if name, setter := strings.CutPrefix(m.Name, "set"); setter && len(m.Args) > 0 {
 			v.Fields = append(v.Fields, Field{strings.ToLower(name[:min(1, len(name))]) + name[min(1, len(name)):], m.Args[0]})

@@ -16,12 +16,14 @@ type Statement struct {
 	// Keyword is the word that says what the block is: function, class, if, for, with and such, or
 	// "{" for a block alone; empty for a statement without one.
 	Keyword string
-	// Name is the name of a function, and Params its parameters.
+	// Name is the name of a function or class, and Params are the parameters of a function.
 	Name, Params string
 	// Marks are the annotations in front of a function.
 	Marks string
-	// Vars are the variables that get the value.
-	Vars         []string
+	// Vars are the variables that get the value; of this or self, they begin with "this.".
+	Vars []string
+	// Returns reports whether the value is what the function gives.
+	Returns      bool
 	Value        Value
 	Body         *Block
 	Line, Column int
@@ -49,8 +51,9 @@ func (b *Block) TooLong() int {
 func (b *Block) Statements() []Statement {
 	p := b.p
 	var all []Statement
+	marks := "" // the decorators of Python
 	for i := b.start; i < b.stop; {
-		s := Statement{Line: p.tokens[i].line, Column: p.tokens[i].column, p: p, start: i}
+		s := Statement{Line: p.tokens[i].line, Column: p.tokens[i].column, p: p, start: i, Returns: p.is(i, b.stop, "return", "yield")}
 		next := 0
 		if p.language == Python {
 			next = p.pythonStatement(i, b.stop, &s)
@@ -59,6 +62,14 @@ func (b *Block) Statements() []Statement {
 		}
 		s.stop = max(min(next, b.stop), i+1)
 		i = s.stop
+		if p.language == Python && s.Keyword == "" && s.Marks != "" {
+			marks = s.Marks + " " + marks[:min(len(marks), maxMarks)]
+			continue
+		}
+		if s.Keyword == "function" && p.language == Python {
+			s.Marks = marks
+		}
+		marks = ""
 		if s.Keyword != "" || s.Value.Kind != Unknown || len(s.Value.Text) > 0 {
 			all = append(all, s)
 		}
@@ -150,7 +161,7 @@ func (p *parser) head(i, j int, s *Statement) {
 	s.Keyword = "function"
 	for k := i; k < j; k++ {
 		if p.is(k, j, "class", "interface", "namespace", "enum", "record") {
-			s.Keyword = "class"
+			s.Keyword, s.Name = "class", p.tokens[min(k+1, j-1)].text
 			return
 		}
 		if p.is(k, j, "(") && p.opens(k, j) {
@@ -163,8 +174,19 @@ func (p *parser) head(i, j int, s *Statement) {
 
 // targets reads the variables on the left of an assignment.
 func (p *parser) targets(i, j int, s *Statement) {
-	if p.is(j-1, j, "+", "-", "*", "/", "!", "<", ">") || j-2 >= i && p.is(j-2, j, ".") {
+	if p.is(j-1, j, "+", "-", "*", "/", "!", "<", ">") {
 		return
+	}
+	if j-2 >= i && p.is(j-2, j, ".") {
+		if j-3 == i && p.is(i, j, "this", "self") {
+			s.Vars = append(s.Vars, This+normal(p.tokens[j-1].text, p.language))
+		}
+		return
+	}
+	for k := i; k < j && p.language == JavaScript; k++ {
+		if k > i && p.is(k, j, ":") { // a type follows the name
+			j = k
+		}
 	}
 	if p.is(i, j, "const", "let", "var") {
 		j = min(j, i+2) // a type may follow the name
@@ -238,92 +260,11 @@ func (p *parser) source(i, stop int) string {
 	return p.src[p.tokens[i].start:p.tokens[stop-1].stop]
 }
 
-// pythonHeads are the words that begin a block of Python.
-var pythonHeads = []string{"def", "async", "class", "with", "for", "while", "if", "elif", "else", "try", "except", "finally", "match"}
+// NormalName is the name of a function as members of chains have it.
+func (s *Statement) NormalName() string { return normal(s.Name, s.p.language) }
 
-// pythonStatement reads a statement of Python.
-func (p *parser) pythonStatement(i, stop int, s *Statement) int {
-	last := i
-	for last < stop && p.tokens[last].kind != end && !p.is(last, stop, ";") {
-		if p.opens(last, stop) {
-			last = p.after(last, stop)
-		} else {
-			last++
-		}
-	}
-	switch {
-	case last == i:
-		return i + 1
-	case p.is(i, last, "@"): // it says nothing that the name of the function does not
-		return last + 1
-	case p.is(i, last, "import", "from", "pass", "global", "nonlocal"):
-		return last + 1
-	case p.is(i, last, pythonHeads...):
-		return p.pythonBlock(i, last, stop, s)
-	}
-	for j := i; j < last; {
-		switch {
-		case p.is(j, last, "=") && !p.is(j+1, last, "=") && !p.is(j-1, last, "=", "!", "<", ">"):
-			if j == i+1 || p.is(i+1, j, ":") {
-				s.Vars = append(s.Vars, p.tokens[i].text)
-			}
-			s.Value = p.whole(j+1, last)
-			return last + 1
-		case p.opens(j, last):
-			j = p.after(j, last)
-		default:
-			j++
-		}
-	}
-	s.Value = p.whole(i, last)
-	return last + 1
-}
-
-// pythonBlock reads a head of Python and the lines that are further in.
-func (p *parser) pythonBlock(i, last, stop int, s *Statement) int {
-	column := p.tokens[i].column
-	if p.is(i, last, "async") {
-		i++
-	}
-	s.Keyword = p.tokens[min(i, last-1)].text
-	colon := last - 1
-	if !p.is(colon, last, ":") { // the block is in the same line
-		for colon = i; colon < last && !p.is(colon, last, ":"); {
-			if p.opens(colon, last) {
-				colon = p.after(colon, last)
-			} else {
-				colon++
-			}
-		}
-	}
-	switch s.Keyword {
-	case "def":
-		s.Keyword, s.Name = "function", p.tokens[min(i+1, last-1)].text
-		if p.opens(i+2, last) {
-			s.Params = p.source(i+3, p.inside(i+2, last))
-		}
-	case "with":
-		var next int
-		s.Value, next = p.expression(i+1, colon)
-		if p.is(next, colon, "as") && next+1 < colon {
-			s.Vars = append(s.Vars, p.tokens[next+1].text)
-		}
-	}
-	if colon+1 < last {
-		s.Body = &Block{p, colon + 1, last}
-		return last + 1
-	}
-	next := min(last+1, stop)
-	for next < stop && (!p.tokens[next].fresh || p.tokens[next].column > column || p.tokens[next].kind == end) {
-		if p.opens(next, stop) {
-			next = p.after(next, stop)
-		} else {
-			next++
-		}
-	}
-	s.Body = &Block{p, min(last+1, stop), next}
-	return next
-}
+// This begins the name of a variable that is a member of this, or of self of Python.
+const This = "this."
 
 // Names returns whether one of the words is in the statement, its block not included.
 func (s *Statement) Names(is func(word string) bool) bool {

@@ -32,10 +32,12 @@ type Value struct {
 	// Parts are the parts of a template, a sum or a choice, and the items of a list.
 	Parts  []Value
 	Fields []Field
-	Calls  *Chain
+	// Calls is the chain of a value of that kind, or of an object the class and what it is made with.
+	Calls *Chain
 	// Body are the statements of a function with a block; Result is the value of one without.
 	Body         *Block
 	Result       *Value
+	Params       string // the parameters of a function
 	Line, Column int
 }
 

@@ -28,7 +28,7 @@ func (r *reader) expect(c *chain.Chain) bool {
 	if v.Kind != chain.Calls {
 		return false
 	}
-	if v.Calls.Base != "page" && v.Calls.Base != "Page" && r.vars[v.Calls.Base].kind == nothing {
+	if !r.known(v.Calls) {
 		return false
 	}
 	m := c.Last()

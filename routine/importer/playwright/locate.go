@@ -110,8 +110,8 @@ func (r *reader) find(parent element, m chain.Member) (element, bool) {
 
 // located is the element that a value is.
 func (r *reader) located(v *chain.Value) object {
-	o := r.variable(v.Calls.Base)
-	for _, m := range v.Calls.Members {
+	o, members := r.begins(v.Calls)
+	for _, m := range members {
 		next, ok := r.refine(o, m)
 		if !ok {
 			return object{}
@@ -245,7 +245,12 @@ func (r *reader) refine(o object, m chain.Member) (object, bool) {
 		if m.Index {
 			return o, true
 		}
-	case "setTimeout", "setEnsureElementIsInTheViewport", "setWaitForEnabled", "setWaitForStableBoundingBox", "setVisibility", "on", "describe":
+	case "setTimeout", "setEnsureElementIsInTheViewport", "setWaitForEnabled", "setWaitForStableBoundingBox", "setVisibility", "describe":
+		return o, o.kind == located
+	case "on": // what is done before the element is acted on
+		if o.kind == located {
+			r.during(m)
+		}
 		return o, o.kind == located
 	case "first":
 		return r.nth(e, 0), o.kind == located

@@ -190,21 +190,29 @@ func (r *reader) await(m chain.Member) object {
 	default:
 		o.kind = waiting
 	}
-	for i := range m.Args { // what is done meanwhile
-		if f := m.Args[i]; f.Kind == chain.Function {
-			statement := r.statement
-			r.block(f.Body)
-			r.statement = statement
-			if f.Result != nil && f.Result.Kind == chain.Calls {
-				r.calls(f.Result.Calls)
-			}
-			if o.kind == opening && len(statement.Vars) > 0 {
-				r.opened = statement.Vars[0]
-				o.kind = page
-			}
-		}
+	if r.during(m) && o.kind == opening && len(r.statement.Vars) > 0 {
+		r.opened = r.statement.Vars[0]
+		o.kind = page
 	}
 	return o
+}
+
+// during reads the functions that a call is given. It reports whether there are any.
+func (r *reader) during(m chain.Member) bool {
+	has := false
+	for i := range m.Args {
+		f := &m.Args[i]
+		if f.Kind != chain.Function {
+			continue
+		}
+		has = true
+		statement := r.statement
+		r.block(f.Body)
+		if r.statement = statement; f.Result != nil && f.Result.Kind == chain.Calls {
+			r.calls(f.Result.Calls)
+		}
+	}
+	return has
 }
 
 // window returns what has been awaited: the window that a click has opened is a page.

@@ -76,13 +76,15 @@ func Read(source, test string) (*draft.Draft, error) {
 	if line := root.TooLong(); line > 0 {
 		return nil, routine.Errorf(routine.CodeInvalid, "line %d: the script has more than %d words and signs", line, chain.MaxTokens)
 	}
-	r := &reader{d: &draft.Draft{}, language: language, vars: map[string]object{}}
+	r := &reader{d: &draft.Draft{}, language: language, vars: map[string]object{}, functions: map[string]*function{}, classes: map[string]*class{}}
 	r.tests(root, 0)
+	r.declare(root, 0)
 	if err := r.selectTest(test); err != nil {
 		return nil, err
 	}
 	r.d.Title = strings.ReplaceAll(strings.TrimPrefix(r.test, "test_"), "_", " ")
 	r.block(root)
+	r.uncalled(root)
 	for _, b := range r.after {
 		r.block(b)
 	}
@@ -111,7 +113,7 @@ func (r *reader) tests(b *chain.Block, depth int) {
 		case s.Keyword == "class" || s.Keyword == "{":
 			r.tests(s.Body, depth+1)
 		case s.Keyword == "" && isSuite(s.Value):
-			if f := function(s.Value.Calls.Last()); f != nil {
+			if f := lastFunction(s.Value.Calls.Last()); f != nil {
 				r.tests(f, depth+1)
 			}
 		}
@@ -129,8 +131,8 @@ func isSuite(v chain.Value) bool {
 	return v.Calls.Base == "test" && len(v.Calls.Members) > 0 && v.Calls.Members[0].Name == "describe"
 }
 
-// function returns the block of the function that is the last argument of a call; nil if there is none.
-func function(m chain.Member) *chain.Block {
+// lastFunction returns the block of the function that is the last argument of a call; nil if there is none.
+func lastFunction(m chain.Member) *chain.Block {
 	for _, a := range slices.Backward(m.Args) {
 		if a.Kind == chain.Function {
 			return a.Body
@@ -158,7 +160,7 @@ func testOf(s *chain.Statement, language chain.Language) (string, *chain.Block) 
 	if len(m.Args) < 2 || m.Args[0].Kind != chain.Text {
 		return "", nil
 	}
-	return m.Args[0].Text, function(m)
+	return m.Args[0].Text, lastFunction(m)
 }
 
 // selectTest selects the test.

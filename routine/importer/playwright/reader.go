@@ -1,7 +1,6 @@
 package playwright
 
 import (
-	"slices"
 	"strings"
 
 	"rote/routine/importer/chain"
@@ -21,6 +20,7 @@ const (
 	saving           // what waits for a download
 	waiting          // what waits for something else
 	apiClient        // what sends requests
+	made             // an object of a class of the script
 )
 
 // object is what a variable of a script has.
@@ -29,6 +29,8 @@ type object struct {
 	element element
 	value   chain.Value
 	key     string
+	// instance is the object that is made; nil for one of a class with tests.
+	instance *instance
 }
 
 // reader turns the statements of a script into operations.
@@ -54,6 +56,13 @@ type reader struct {
 	held          []string // the keys that the script holds down
 	key           string   // of the last value of the page that the script keeps
 	statement     *chain.Statement
+
+	functions map[string]*function
+	classes   map[string]*class
+	this      *instance // of the method that is read
+	returned  object    // what the function has given
+	inside    int       // how many functions are being read
+	callsRead int
 }
 
 // maxNested is how deep blocks may be in one another.
@@ -96,16 +105,31 @@ func (r *reader) one(s *chain.Statement) {
 	switch s.Keyword {
 	case "":
 		r.valueStatement(s)
-	case "{", "class", "try", "finally":
+	case "class":
+		if r.classes[s.Name] == nil {
+			r.block(s.Body)
+		}
+	case "{", "try", "finally":
 		r.block(s.Body)
 	case "with":
 		r.with(s)
 	case "function":
-		if helper(s) {
-			r.lose(s.Body, "it is in the function "+draft.Shown(s.Name)+", which is not called for the routine")
+		f := r.functions[s.Name]
+		switch {
+		case f == nil:
+			r.block(s.Body)
+		case beforeMark.MatchString(s.Marks) || beforeName.MatchString(s.Name):
+			r.setUp(f)
+		case afterMark.MatchString(s.Marks) || afterName.MatchString(s.Name):
+			f.called = true
+			r.after = append(r.after, s.Body)
+		}
+	case "if":
+		if s.Names(func(word string) bool { return word == "__name__" }) {
+			r.block(s.Body)
 			return
 		}
-		r.block(s.Body)
+		fallthrough
 	default:
 		if s.Names(r.touches) && !strings.Contains("else catch except", s.Keyword) {
 			r.step(s.Line, s.Column, s.Shown())
@@ -115,15 +139,17 @@ func (r *reader) one(s *chain.Statement) {
 	}
 }
 
-// helper reports whether a function does a part of the test, for callers that give it the page.
-func helper(s *chain.Statement) bool {
-	return strings.Contains(strings.ToLower(s.Params), "page") && !strings.Contains(s.Marks, "Test") && !slices.Contains([]string{"run", "main"}, s.Name)
+// setUp reads a function that is called before each test.
+func (r *reader) setUp(f *function) {
+	f.called = true
+	r.bind(r.vars, f, nil, nil)
+	r.block(f.body)
 }
 
 // touches reports whether a word is a variable with a page or an element.
 func (r *reader) touches(word string) bool {
 	k := r.vars[word].kind
-	return word == "page" || word == "Page" || k == page || k == located
+	return word == "page" || word == "Page" || k == page || k == located || k == made
 }
 
 // step begins the account of a statement.
@@ -147,18 +173,24 @@ func (r *reader) begin(m chain.Member) bool {
 
 func (r *reader) valueStatement(s *chain.Statement) {
 	v := s.Value
+	if v.Kind == chain.Object && v.Calls != nil && r.classes[v.Calls.Base] != nil {
+		v.Kind = chain.Calls // new LoginPage(page)
+	}
 	switch v.Kind {
 	case chain.Function:
 		switch {
 		case v.Flags == chain.Called:
 			r.block(v.Body)
 		case len(s.Vars) > 0:
-			r.lose(v.Body, "it is in the function "+draft.Shown(s.Vars[0])+", which is not called for the routine")
+			r.functions[s.Vars[0]] = functionOf(s.Vars[0], &v)
 		}
 	case chain.Calls:
 		before := len(r.d.Items)
 		result, understood := r.calls(v.Calls)
 		r.assign(s, result)
+		if s.Returns {
+			r.returned = result
+		}
 		switch {
 		case len(r.d.Items) > before:
 		case !understood:
@@ -189,6 +221,12 @@ func (r *reader) notUnderstood(s *chain.Statement) {
 func (r *reader) assign(s *chain.Statement, o object) {
 	for i, name := range s.Vars {
 		switch {
+		case strings.HasPrefix(name, chain.This) && r.lost == "":
+			if r.this != nil && o.kind != nothing {
+				r.this.fields[strings.TrimPrefix(name, chain.This)] = o
+			} else if o.kind != nothing {
+				r.vars[strings.TrimPrefix(name, chain.This)] = o
+			}
 		case name == "page" || name == "Page" || r.lost != "":
 		case i > 0:
 			delete(r.vars, name)
@@ -240,21 +278,28 @@ func (r *reader) calls(c *chain.Chain) (object, bool) {
 	case "console", "print", "System", "Console":
 		return object{}, true
 	}
-	o := r.variable(c.Base)
-	if o.kind == nothing || o.kind == constant {
+	before := r.callsRead
+	o, members := r.begins(c)
+	if len(members) == 0 && (o.kind == made || r.callsRead > before) {
+		return o, true
+	}
+	if o.kind == nothing || o.kind == constant || o.kind == made {
 		return r.foreign(c)
 	}
-	if len(c.Members) == 0 || c.Members[0].Name == "value" {
+	if len(members) == 0 || members[0].Name == "value" {
 		return r.window(o), true
 	}
 	r.turnTo(c.Base, o)
-	return r.follow(o, c.Members)
+	return r.follow(o, members)
 }
 
 // variable is what a name stands for.
 func (r *reader) variable(name string) object {
 	if o, known := r.vars[name]; known {
 		return o
+	}
+	if r.this != nil && r.this.fields[name].kind != nothing {
+		return r.this.fields[name]
 	}
 	switch name {
 	case "page", "Page":
@@ -267,6 +312,11 @@ func (r *reader) variable(name string) object {
 
 // foreign reads a call of something that is neither page nor element.
 func (r *reader) foreign(c *chain.Chain) (object, bool) {
+	for i := range c.Last().Args { // main, which something else calls
+		if v := &c.Last().Args[i]; v.Kind == chain.Calls && r.functions[v.Calls.Base] != nil && len(v.Calls.Members) > 0 {
+			return r.calls(v.Calls)
+		}
+	}
 	for _, m := range c.Members {
 		switch m.Name {
 		case "newPage", "newContext", "launch", "launchPersistentContext":
@@ -310,9 +360,9 @@ func (r *reader) runner(c *chain.Chain) bool {
 	}
 	switch name {
 	case "step", "describe", "only", "skip", "serial", "parallel", "beforeEach", "beforeAll", "before":
-		r.block(function(m))
+		r.block(lastFunction(m))
 	case "afterEach", "afterAll", "after":
-		if b := function(m); b != nil && r.lost == "" {
+		if b := lastFunction(m); b != nil && r.lost == "" {
 			r.after = append(r.after, b)
 		}
 	case "use":
