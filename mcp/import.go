@@ -62,6 +62,9 @@ func (s *Server) importRoutine(ctx context.Context, q mcp.CallToolRequest) *mcp.
 	if err != nil {
 		return s.builtinError(ctx, q.Params.Name, err)
 	}
+	if imported.Resolved != nil { // the operation that fails is what the caller asked for
+		return lessonResult(imported.Text(), false)
+	}
 	imported.Errors, imported.Warnings = cleanProblems(imported.Errors), cleanProblems(imported.Warnings)
 	return structuredResult(imported)
 }

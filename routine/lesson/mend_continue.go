@@ -27,8 +27,8 @@ func (l *lesson) continueRemaining(ctx context.Context, inserted bool, progress 
 			t.Stopped = fmt.Sprintf("Operation %d was not done: %s.", number, l.session.Mask(routine.AsError(err).Message))
 			return
 		case what != "":
-			t.Stopped = fmt.Sprintf("Operation %d, %s, %s: it was not done by itself. try_operation with \"at\":%d and the operation does it.",
-				number, l.remaining[0].summary(), what, number)
+			t.Stopped = fmt.Sprintf("Operation %d, %s, %s: it was not done by itself. To do it: try_operation {\"lesson\":%s,\"at\":%d,\"operation\":%s}",
+				number, l.remaining[0].summary(), what, routine.JSONText(l.id), number, routine.Truncate(string(l.remaining[0].raw), maxOperationText))
 			return
 		}
 		var step Step

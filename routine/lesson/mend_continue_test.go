@@ -94,7 +94,7 @@ func TestTryStopsBeforeActing(t *testing.T) {
 		t.Fatalf("%+v, %v", tried, err)
 	}
 	if tried.Stopped != `Operation 5, click #order, sends POST /orders: it was not done by itself. `+
-		`try_operation with "at":5 and the operation does it.` ||
+		`To do it: try_operation {"lesson":"`+started.ID+`","at":5,"operation":`+string(tried.Remaining[0].Definition)+`}` ||
 		!strings.HasSuffix(tried.Next, `"expected_version":1,"prove":"check_last"}`) {
 		t.Errorf("stopped %q, next %q", tried.Stopped, tried.Next)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"time"
 
 	"rote/routine"
 	"rote/routine/importer"
@@ -79,6 +80,8 @@ type Resolved struct {
 	SessionWarning string `json:"session_warning,omitempty"`
 	// Ended is the id of a saved lesson that was ended to open this one.
 	Ended string `json:"ended_lesson,omitempty"`
+
+	idle time.Duration
 }
 
 // ReplacedTarget is a selector that took the place of texts.
@@ -130,7 +133,7 @@ func (l *lesson) resolve(ctx context.Context, q ResolveRequest) (*Resolved, erro
 	l.addRemaining(l.imported.Operations)
 	t := Tried{OK: true, Steps: []Step{}}
 	l.continueRemaining(ctx, false, q.Progress, &t)
-	r := &Resolved{Tried: t, Replaced: append([]ReplacedTarget{}, l.replaced...), SessionWarning: l.sessionWarning, Ended: l.endedForIt}
+	r := &Resolved{Tried: t, Replaced: append([]ReplacedTarget{}, l.replaced...), SessionWarning: l.sessionWarning, Ended: l.endedForIt, idle: l.lessons.idle}
 	if r.OK {
 		r.Next = l.nextSave()
 	}
@@ -142,6 +145,10 @@ func (l *lesson) resolve(ctx context.Context, q ResolveRequest) (*Resolved, erro
 	r.Info = l.lessons.describe(l)
 	return r, nil
 }
+
+// lastingGrade is the lowest grade of a selector that takes the place of texts, which last longer
+// than those below it.
+const lastingGrade = "B"
 
 // replaceTextForm gives the first of the remaining operations a selector in place of the script
 // before it, the last kept operation, which has marked its element. It reports whether it did.
@@ -161,7 +168,7 @@ func (l *lesson) replaceTextForm(ctx context.Context) bool {
 	}
 	kind, _ := operation.KindOf(action.operation.Type())
 	d, err := l.page.Describe(ctx, selectorOf(action.operation, nil), kind.Use, l.session.Secrets())
-	if err != nil || d.Selector == "" || d.Grade >= gradeOfPlace || l.session.Mask(d.Selector) != d.Selector {
+	if err != nil || d.Selector == "" || d.Grade > lastingGrade || l.session.Mask(d.Selector) != d.Selector {
 		return false
 	}
 	raw := jsonobject.Replace(action.raw, []string{"selector", "x-bridge", "x-target"}, jsonobject.Member{Name: "selector", Value: routine.RawJSON(d.Selector)})

@@ -87,15 +87,15 @@ func TestResolveReplacesTexts(t *testing.T) {
 	first := 0
 	second := textform.Target{Role: "button", Name: "More", Nth: &first}
 	good := routine.ElementDescription{Selector: "#more", Grade: "A", Target: routine.Target{Role: "button", Name: "More"}}
-	byPlace := good
-	byPlace.Grade = gradeOfPlace
+	weak := good
+	weak.Grade = "C"
 	for name, row := range map[string]struct {
 		element  routine.ElementDescription
 		target   textform.Target
 		replaced bool
 	}{
 		"a lasting selector": {good, more, true},
-		"only a place":       {byPlace, more, false},
+		"a weak selector":    {weak, more, false},
 		"the first of many":  {good, second, false},
 		"within the first":   {good, textform.Target{Role: "button", Name: "More", Within: &textform.Target{CSS: "li", Nth: &first}}, false},
 		"a value":            {good, textform.Target{Role: "button", Name: "{{item}}"}, false},
