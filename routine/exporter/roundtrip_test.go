@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -159,5 +160,45 @@ func TestCurlIsRead(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" || !r.Valid || r.Report.Dropped > 0 {
 		t.Errorf("valid %v, %s:\n%s\n%s", r.Valid, r.Report.Summary(), diff, x.Text)
+	}
+}
+
+// What a test of Playwright can express is the same after an export and an import.
+func TestPlaywrightRoundTrip(t *testing.T) {
+	for _, file := range []string{"testdata/shop.json", "testdata/page.json"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := Export(text, Playwright)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := imported(t, x.Text)
+		if again.Report.Dropped > 0 || !again.Valid {
+			t.Errorf("%s: %+v", file, again.Report.Items)
+		}
+		want, got := parts(t, text), parts(t, again.Routine)
+		var kept []map[string]any
+		for i, item := range x.Report.Items {
+			if o := want.Operations[i]; item.What != draft.Dropped {
+				delete(o, "x-alternatives") // what a test does not have
+				delete(o, "x-target")
+				delete(o, "x-optional")
+				kept = append(kept, o)
+			}
+		}
+		for _, o := range append(slices.Clone(kept), got.Operations...) {
+			delete(o, "session_storage_key") // a test names its variables itself
+			if o["type"] == "js_evaluate" || o["type"] == "fetch" {
+				delete(o, "timeout_seconds")
+				if e, ok := o["endpoint"].(map[string]any); ok {
+					delete(e, "credentials")
+				}
+			}
+		}
+		if diff := cmp.Diff(kept, got.Operations); diff != "" {
+			t.Errorf("%s: -want +got:\n%s\n%s", file, diff, x.Text)
+		}
 	}
 }

@@ -291,7 +291,7 @@ func (q *request) address() (string, bool) {
 	}
 	if strings.HasPrefix(u, mark) {
 		name, rest, _ := strings.Cut(strings.TrimPrefix(u, mark), mark)
-		return q.filled(q.d.Variable(name, false)+rest, false), true
+		return q.filled(q.d.Variable(name, "", false)+rest, false), true
 	}
 	return q.d.URL(q.filled(u, false))
 }
@@ -300,7 +300,7 @@ func (q *request) address() (string, bool) {
 func (q *request) filled(text string, secret bool) string {
 	parts := strings.Split(text, mark)
 	for i := 1; i < len(parts); i += 2 {
-		parts[i] = q.d.Variable(parts[i], secret || draft.IsSecret(parts[i], "?"))
+		parts[i] = q.d.Variable(parts[i], "", secret || draft.IsSecret(parts[i], "?"))
 	}
 	return strings.Join(parts, "")
 }

@@ -276,14 +276,14 @@ func (d *Draft) Files(label string) string {
 	return strings.Trim(placeholder, "{}")
 }
 
-// Variable returns the placeholder of a variable of a script, whose value is not in the recording.
-// The same variable has one parameter.
-func (d *Draft) Variable(name string, secret bool) string {
+// Variable returns the placeholder of a variable of a script. value is what it has without one from
+// outside; empty if the recording does not say it. The same variable has one parameter.
+func (d *Draft) Variable(name, value string, secret bool) string {
 	if d.variables[name] == "" {
 		if d.variables == nil {
 			d.variables = map[string]string{}
 		}
-		d.variables[name] = d.Parameter(name, "", secret)
+		d.variables[name] = d.Parameter(name, value, secret)
 	}
 	return d.variables[name]
 }

@@ -42,7 +42,11 @@ func (r *reader) device(name string, m chain.Member) {
 			x, _ = r.integer(option(m, "deltaX"))
 			y, _ = r.integer(v)
 		}
-		r.d.Add(draft.Operation{Type: "scroll", DeltaX: &x, DeltaY: &y})
+		o := draft.Operation{Type: "scroll", DeltaY: &y}
+		if x != 0 {
+			o.DeltaX = &x
+		}
+		r.d.Add(o)
 	default:
 		r.d.Drop("drag", "rote acts on elements, and not on points of the window")
 	}

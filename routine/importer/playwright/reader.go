@@ -63,6 +63,7 @@ type reader struct {
 	returned  object    // what the function has given
 	inside    int       // how many functions are being read
 	callsRead int
+	printing  bool // whether the value of the present call is shown
 }
 
 // maxNested is how deep blocks may be in one another.
@@ -276,6 +277,7 @@ func (r *reader) calls(c *chain.Chain) (object, bool) {
 			return r.follow(object{kind: located, element: r.race(c.Members[1])}, c.Members[2:])
 		}
 	case "console", "print", "System", "Console":
+		r.print(m)
 		return object{}, true
 	}
 	before := r.callsRead

@@ -1,6 +1,7 @@
 package playwright
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -16,6 +17,10 @@ var methods = map[string]string{"get": "GET", "post": "POST", "put": "PUT", "pat
 // request sends a request of the script's own.
 func (r *reader) request(m chain.Member) (object, bool) {
 	method := methods[m.Name]
+	if m.Name == "fetch" {
+		method, _ = r.text(option(m, "method"))
+		method = cmp.Or(method, "GET")
+	}
 	if method == "" || !m.Called {
 		return object{}, false
 	}
@@ -50,7 +55,15 @@ func (r *reader) request(m chain.Member) (object, bool) {
 	if v := option(m, "data"); v != nil {
 		e.Body = r.body(v, 0)
 	}
-	if option(m, "multipart") != nil || option(m, "form") != nil {
+	if v := option(m, "form"); v != nil && v.Kind == chain.Object {
+		e.Body = r.body(v, 0)
+		if e.Headers == nil {
+			e.Headers = map[string]string{}
+		}
+		if e.Headers["Content-Type"] == "" {
+			e.Headers["Content-Type"] = "application/x-www-form-urlencoded"
+		}
+	} else if v != nil || option(m, "multipart") != nil {
 		r.d.Drop("multipart", "the form that is sent is not carried")
 		return object{}, true
 	}

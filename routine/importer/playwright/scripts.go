@@ -7,6 +7,7 @@ import (
 	"rote/routine"
 	"rote/routine/importer/chain"
 	"rote/routine/importer/draft"
+	"rote/routine/javascript"
 )
 
 // reads are what a script takes of an element e, or of the list of them: the JavaScript of it.
@@ -51,9 +52,12 @@ func (r *reader) evaluateOn(l draft.Locator, m chain.Member) {
 	if !ok {
 		return
 	}
+	if len(r.statement.Vars) == 0 && r.scrollBy(&l, call.function) {
+		return
+	}
 	all := m.Name == "evaluateAll" || m.Name == "$$eval" || m.Name == "evalOnSelectorAll"
 	key := ""
-	if len(r.statement.Vars) > 0 {
+	if len(r.statement.Vars) > 0 || r.printing {
 		key = r.newKey()
 	}
 	r.d.ForeignOn(l, all, call.function, call.arguments, key)
@@ -66,9 +70,17 @@ func (r *reader) evaluate(m chain.Member) object {
 	if !ok {
 		return object{}
 	}
+	if r.scrollBy(nil, call.function) {
+		return object{}
+	}
 	key := ""
-	if len(r.statement.Vars) > 0 {
+	if len(r.statement.Vars) > 0 || r.printing {
 		key = r.newKey()
+	}
+	if text := call.function; !call.called && strings.HasPrefix(text, "(") && strings.HasSuffix(text, ")()") && javascript.Check(text) == nil {
+		r.d.Foreign(text, key)
+		r.kept(key)
+		return object{kind: kept, key: key}
 	}
 	code := "(" + call.function + "\n)"
 	if call.called {

@@ -2,6 +2,7 @@ package playwright
 
 import (
 	"cmp"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -44,13 +45,19 @@ func (r *reader) text(v *chain.Value) (string, bool) {
 	case v.Kind == chain.Choice && len(v.Parts) == 2 && v.Parts[0].Kind == chain.Calls:
 		if name, ok := environment(v.Parts[0].Calls); ok {
 			value, _ := r.text(&v.Parts[1])
-			return r.d.Parameter(name, value, draft.IsSecret(name, cmp.Or(value, "?"))), false
+			return r.d.Variable(name, value, draft.IsSecret(name, cmp.Or(value, "?"))), false
 		}
 	case v.Kind == chain.Calls && len(v.Calls.Members) == 0 && (v.Is("true") || v.Is("false") || v.Is("null")):
 		return strings.ToLower(v.Calls.Base), true
+	case v.Kind == chain.Calls && encoders[v.Calls.Base] && len(v.Calls.Members) == 1 && len(v.Calls.Members[0].Args) == 1:
+		s, literal := r.text(&v.Calls.Members[0].Args[0])
+		if literal && v.Calls.Base == "encodeURIComponent" {
+			s = url.QueryEscape(s)
+		}
+		return s, literal
 	case v.Kind == chain.Calls:
 		if name, ok := environment(v.Calls); ok {
-			return r.d.Variable(name, draft.IsSecret(name, "?")), false
+			return r.d.Variable(name, "", draft.IsSecret(name, "?")), false
 		}
 		if o := r.vars[v.Calls.Base]; len(v.Calls.Members) == 0 && o.kind == constant {
 			delete(r.vars, v.Calls.Base) // what is made of itself has no value
@@ -73,8 +80,11 @@ func (r *reader) text(v *chain.Value) (string, bool) {
 	if len(r.d.Items) > 0 {
 		r.d.Change("variable", "the script does not say the value of %s: it is a parameter", draft.Shown(name))
 	}
-	return r.d.Variable(name[:min(len(name), 40)], draft.IsSecret(name, "?")), false
+	return r.d.Variable(name[:min(len(name), 40)], "", draft.IsSecret(name, "?")), false
 }
+
+// encoders are the functions whose value an operation makes itself of what they get.
+var encoders = map[string]bool{"encodeURIComponent": true, "encodeURI": true, "String": true, "str": true}
 
 var notWord = regexp.MustCompile(`\W+`)
 
