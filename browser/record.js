@@ -68,6 +68,7 @@ tools => {
 
   on('pointermove', event => { [over, overAt] = [target(event), performance.timeOrigin + performance.now()]; });
   on('pointerdown', event => {
+    endScroll();
     noteSecrets(document);
     const e = target(event);
     if (!e || event.altKey) return;
@@ -146,7 +147,7 @@ tools => {
     const text = takesText(host(e)), { key } = event;
     if (event.ctrlKey || event.metaKey || event.altKey)
       return !/^(Control|Meta|Alt|Shift|AltGraph|Dead)$/.test(key) && !editing.test(key) && !event.getModifierState('AltGraph');
-    if (e.localName === 'select' || text && key.length === 1) return false;
+    if (e.localName === 'select' || (text || chosen(e)) && key.length === 1) return false;
     if (key === 'Enter') return !text || host(e).localName === 'input';
     if (/^Arrow/.test(key)) return is(e, menus) || !!around(e, menus);
     return acting.test(key) || key.length === 1 && (key !== ' ' || is(e, 'button,summary,input,[role],[tabindex]'));
@@ -157,6 +158,7 @@ tools => {
     say({ kind: 'press', key: [...held.filter(([, on]) => on).map(([name]) => name), event.key === ' ' ? 'Space' : event.key].join('+') });
   }
   on('keydown', event => {
+    endScroll();
     const e = target(event);
     if (e && !event.isComposing && (!event.repeat || /^Arrow/.test(event.key)) && isKey(event, e)) pressed(event);
   });
@@ -167,19 +169,32 @@ tools => {
 
   // --- scrolling, if it brings more
 
-  const items = () => document.querySelectorAll('li,tr,article,[role=listitem],[role=row],a[href]').length;
-  let wheeled = 0, scrolled = null;
-  on('wheel', () => { wheeled = performance.now(); });
+  const items = e => (e ?? document).querySelectorAll('li,tr,article,[role=listitem],[role=row],a[href]').length;
+  const topOf = e => e ? e.scrollTop : scrollY;
+  let wheeled = 0, tops = new Map(), scrolled = null; // tops: where what is around the wheel was before it turned
+  on('wheel', event => {
+    if (performance.now() - wheeled > 1000) tops = new Map();
+    wheeled = performance.now();
+    for (let e = target(event); e; e = up(e)) if (!tops.has(e)) tops.set(e, e.scrollTop);
+    if (!tops.has(null)) tops.set(null, scrollY);
+  });
   on('scroll', event => {
     if (performance.now() - wheeled > 1000) return;
-    const e = element(event.target), top = e ? e.scrollTop : scrollY;
-    if (scrolled?.e !== e) scrolled = { e, from: top, count: items() };
+    const e = element(event.target);
+    if (scrolled?.e !== e) {
+      endScroll();
+      scrolled = { e, from: tops.get(e) ?? topOf(e), count: items(e) };
+    }
     clearTimeout(scrolled.timer);
-    const at = scrolled;
-    at.timer = setTimeout(() => {
-      const way = Math.round((e ? e.scrollTop : scrollY) - at.from);
-      if (items() >= at.count + 3 && way > 0) say({ kind: 'scroll', way, about: e ? about(e, outermost()) : undefined });
-      scrolled = null;
-    }, 2000);
+    scrolled.timer = setTimeout(endScroll, 2000);
   });
+
+  // endScroll reports the scrolling, before anything that the person does next.
+  function endScroll() {
+    if (!scrolled) return;
+    const { e, from, count, timer } = scrolled, way = Math.round(topOf(e) - from);
+    clearTimeout(timer);
+    scrolled = null;
+    if (items(e) >= count + 3 && way > 0) say({ kind: 'scroll', way, about: e ? about(e, outermost()) : undefined });
+  }
 }

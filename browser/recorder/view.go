@@ -247,7 +247,7 @@ func (w *Window) navigated(v *view, to string, loader proto.NetworkLoaderID) {
 	}
 	at := time.Now()
 	w.later(func() {
-		switch by := w.reason(v); {
+		switch by := w.reason(v, to); {
 		case asked:
 		case by:
 			w.give(recording.Event{Kind: recording.Navigate, Page: v.page, URL: to, At: at})
@@ -257,26 +257,47 @@ func (w *Window) navigated(v *view, to string, loader proto.NetworkLoaderID) {
 	})
 }
 
+// commitTime is how long the browser may take to note in the history what a page has told.
+const commitTime = 300 * time.Millisecond
+
 // reason reports whether the person has asked for the page that is shown: in the address bar or by
 // the history. It notes the entry of the history.
-func (w *Window) reason(v *view) bool {
+func (w *Window) reason(v *view, to string) bool {
 	ctx, cancel := context.WithTimeout(w.ctx, askTime)
 	defer cancel()
-	history, err := cdp.Call[proto.PageGetNavigationHistoryResult](ctx, v, proto.PageGetNavigationHistory{})
-	if err != nil || history.CurrentIndex < 0 || history.CurrentIndex >= len(history.Entries) {
-		return false
-	}
-	now := history.Entries[history.CurrentIndex]
 	before := v.entry
-	v.entry = now.ID
-	if before == now.ID { // the same entry again
-		return now.TransitionType == proto.PageTransitionTypeReload
+	for end := time.Now().Add(commitTime); ; {
+		history, err := cdp.Call[proto.PageGetNavigationHistoryResult](ctx, v, proto.PageGetNavigationHistory{})
+		if err != nil || history.CurrentIndex < 0 || history.CurrentIndex >= len(history.Entries) {
+			return false
+		}
+		now := history.Entries[history.CurrentIndex]
+		reloaded := now.TransitionType == proto.PageTransitionTypeReload
+		if sameDocument(now.URL, to) && (now.ID != before || reloaded) || time.Now().After(end) {
+			v.entry = now.ID
+			return now.ID == before && reloaded || now.ID != before && chosen(&history, before)
+		}
 	}
-	older := slices.ContainsFunc(history.Entries, func(e *proto.PageNavigationEntry) bool { return e.ID == before }) && now.ID < before ||
-		history.CurrentIndex < len(history.Entries)-1 // back or forward
-	typed := now.TransitionType == proto.PageTransitionTypeTyped || now.TransitionType == proto.PageTransitionTypeAutoBookmark ||
-		now.TransitionType == proto.PageTransitionTypeAddressBar || now.TransitionType == proto.PageTransitionTypeKeyword
-	return older || typed
+}
+
+// sameDocument reports whether two URLs differ at most in their fragments.
+func sameDocument(a, b string) bool {
+	a, _, _ = strings.Cut(a, "#")
+	b, _, _ = strings.Cut(b, "#")
+	return a == b
+}
+
+// chosen reports whether the person has chosen the present entry of a history after another one.
+func chosen(history *proto.PageGetNavigationHistoryResult, before int) bool {
+	now := history.Entries[history.CurrentIndex]
+	if history.CurrentIndex < len(history.Entries)-1 { // back or forward
+		return true
+	}
+	switch now.TransitionType {
+	case proto.PageTransitionTypeTyped, proto.PageTransitionTypeAutoBookmark, proto.PageTransitionTypeAddressBar, proto.PageTransitionTypeKeyword:
+		return true
+	}
+	return now.ID < before && slices.ContainsFunc(history.Entries, func(e *proto.PageNavigationEntry) bool { return e.ID == before })
 }
 
 // world is the recorder's world in a frame.

@@ -92,6 +92,11 @@ func withPerson[C any, W connected](t *testing.T, open func(context.Context, C) 
 }
 
 func newVisitor(t *testing.T, w connected) *visitor {
+	return newVisitorOf(t, w, func(string) bool { return true })
+}
+
+// newVisitorOf is a person at a page whose target is a wanted one.
+func newVisitorOf(t *testing.T, w connected, wanted func(target string) bool) *visitor {
 	v := &visitor{t: t, w: w}
 	var all struct {
 		Targets []struct {
@@ -101,7 +106,7 @@ func newVisitor(t *testing.T, w connected) *visitor {
 	}
 	v.call("", "Target.getTargets", nil, &all)
 	for _, target := range all.Targets {
-		if target.Type == "page" {
+		if target.Type == "page" && wanted(target.ID) {
 			v.target = target.ID
 		}
 	}

@@ -50,6 +50,7 @@ func (r *Recording) Build(name string) *Built {
 	b := &Built{Values: map[string]string{}}
 	for i, s := range r.steps {
 		d.Step(0, 0, s.text())
+		s.secret = r.secretBefore(i)
 		s.add(d)
 		if i+1 < len(r.steps) && r.steps[i+1].Kind != Navigate {
 			s.addWait(d)
@@ -75,6 +76,17 @@ func (r *Recording) Build(name string) *Built {
 		b.Errors = withoutPlaces(routine.AsError(err).Problems)
 	}
 	return b
+}
+
+// secretBefore is the parameter that the secret field of a step has got by an earlier one; empty if
+// there is none.
+func (r *Recording) secretBefore(i int) string {
+	for _, s := range r.steps[:i] {
+		if s.Secret && s.secret != "" && s.sameField(&r.steps[i].Event) {
+			return s.secret
+		}
+	}
+	return ""
 }
 
 // withoutPlaces removes lines and columns: nobody wrote the text of the routine.
@@ -203,7 +215,10 @@ func (s *step) addText(d *draft.Draft) {
 	case s.Secret && s.Empty:
 		o.Text = new(string)
 	case s.Secret:
-		o.Text = new(d.Parameter(cmp.Or(l.Label, "password"), "", true))
+		if s.secret == "" {
+			s.secret = d.Parameter(cmp.Or(l.Label, "password"), "", true)
+		}
+		o.Text = new(s.secret)
 		d.Change("secret", "the value is a secret, which never left the page: a call gives it")
 	default:
 		o.Text = d.Text(l, s.Text)

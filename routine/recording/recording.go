@@ -31,6 +31,13 @@ type step struct {
 	download bool
 	// sent are requests that may have changed something on the site.
 	sent []string
+	// secret is the parameter for the value of a secret field.
+	secret string
+}
+
+// sameField reports whether both are about one field of one document.
+func (e *Event) sameField(other *Event) bool {
+	return e.Number == other.Number && e.Document == other.Document
 }
 
 // given is a text that becomes a parameter.
@@ -115,7 +122,7 @@ func (r *Recording) merge(e Event) bool {
 	if last == nil || last.Page != e.Page {
 		return false
 	}
-	field := last.Number == e.Number && last.Document == e.Document
+	field := last.sameField(&e)
 	switch {
 	case (e.Kind == Type || e.Kind == Choose) && last.Kind == e.Kind && field:
 		last.Event = e
@@ -124,7 +131,7 @@ func (r *Recording) merge(e Event) bool {
 	case e.Kind == Click && e.Focus && last.Kind == Type && last.About.is(e.About):
 	case e.Kind == Click && last.Kind == Click && e.Count == last.Count+1 && e.Button == last.Button && last.About.is(e.About):
 		last.Count = e.Count
-	case e.Kind == Navigate && last.URL == e.URL && (last.Kind == Navigate || e.At.Sub(last.At) < byPage): // the page loads itself again
+	case e.Kind == Navigate && last.URL == e.URL && (last.Kind == Navigate || last.movedTo == "" && e.At.Sub(last.At) < byPage): // the page loads itself again
 	default:
 		return false
 	}
@@ -179,7 +186,7 @@ func (r *Recording) changePage(e Event) {
 	switch {
 	case w.opener == before && r.has(w.openedBy):
 		w.openedBy.popup = "follow"
-	case left.opener == e.Page && r.has(left.openedBy) && left.openedBy.popup == "follow" && (left.closed || r.closeWindow()):
+	case left.opener == e.Page && r.has(left.openedBy) && left.openedBy.popup == "follow" && (r.closeWindow() || left.closed):
 	default:
 		r.steps = append(r.steps, &step{Event: Event{Kind: Navigate, Page: e.Page, URL: e.URL, At: e.At}})
 	}
@@ -196,7 +203,8 @@ func (r *Recording) window(page string) window {
 // has reports whether a step was not undone.
 func (r *Recording) has(s *step) bool { return s != nil && slices.Contains(r.steps, s) }
 
-// closeWindow makes the last step close the window that is followed. It reports whether it can.
+// closeWindow makes the last step close the window that is followed, unless it closes by itself.
+// It reports whether it can.
 func (r *Recording) closeWindow() bool {
 	last := r.last()
 	if last.popup != "" || last.Kind != Click && last.Kind != Type && last.Kind != Press && last.Kind != Choose {
