@@ -7,7 +7,6 @@ import (
 	"rote/routine"
 	"rote/routine/importer/chain"
 	"rote/routine/importer/draft"
-	"rote/routine/javascript"
 )
 
 // reads are what a script takes of an element e, or of the list of them: the JavaScript of it.
@@ -64,6 +63,9 @@ func (r *reader) evaluateOn(l draft.Locator, m chain.Member) {
 	r.kept(key)
 }
 
+// calledFunction matches a function that is called where it is written, as a script of a routine is.
+var calledFunction = regexp.MustCompile(`(?s)^\((?:async\s+)?(?:function\b|\([^()]*\)\s*=>).*\)\(\)$`)
+
 // evaluate runs a function of the script in the page.
 func (r *reader) evaluate(m chain.Member) object {
 	call, ok := r.script(m)
@@ -77,7 +79,7 @@ func (r *reader) evaluate(m chain.Member) object {
 	if len(r.statement.Vars) > 0 || r.printing {
 		key = r.newKey()
 	}
-	if text := call.function; !call.called && strings.HasPrefix(text, "(") && strings.HasSuffix(text, ")()") && javascript.Check(text) == nil {
+	if text := call.function; !call.called && calledFunction.MatchString(text) {
 		r.d.Foreign(text, key)
 		r.kept(key)
 		return object{kind: kept, key: key}
