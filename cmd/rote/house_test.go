@@ -63,7 +63,7 @@ var arrows = map[string][]string{
 	"routine/importer/side":     {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/keyboard", "routine/lesson/textform"},
 	"routine/importer/har":      {"routine", "routine/importer/draft", "routine/importer/jsontree", "routine/requests"},
 	"routine/importer/chain":    {},
-	"routine/importer/playwright": {"routine", "routine/importer/chain", "routine/importer/draft", "routine/javascript", "routine/keyboard",
+	"routine/importer/playwright": {"routine", "routine/importer/chain", "routine/importer/draft", "routine/keyboard",
 		"routine/lesson/textform", "routine/selector"},
 	"routine/importer": {"routine", "routine/definition", "routine/importer/curl", "routine/importer/draft", "routine/importer/har", "routine/importer/jsontree",
 		"routine/importer/playwright", "routine/importer/recorder", "routine/importer/side", "routine/lesson/parameters"},
