@@ -9,7 +9,8 @@ import (
 func TestFormsOfScripts(t *testing.T) {
 	const playwright, puppeteer = "import { test, expect } from '@playwright/test';\n", "const puppeteer = require('puppeteer');\n"
 	for _, row := range []struct{ source, want string }{
-		{playwright + "await page.getByPlaceholder(/find/i).fill('lamp');", `"x-target":{"css":"[placeholder]","attribute":"placeholder","attribute_regex":"/find/i"}`},
+		{playwright + "await page.getByPlaceholder(/find/i).fill('lamp');",
+			`"x-target":{"css":"[placeholder]","attribute":"placeholder","attribute_regex":"/find/i"}`},
 		{playwright + "await page.getByAltText(/logo/).click();", `"attribute":"alt","attribute_regex":"/logo/"`},
 		{playwright + "await page.getByTestId(/cart-\\d+/).click();", `"attribute":"data-testid","attribute_regex":"/cart-\\d+/"`},
 		{playwright + "await page.getByRole('listitem').filter({ hasNotText: 'Sold' }).getByRole('button', { name: 'Buy' }).click();",

@@ -78,7 +78,8 @@ func TestLargestScripts(t *testing.T) {
 		"x = ", "async () => {",
 		"page.locator('a').filter({ has: ", "test('a', () => {", "- ", "a, ", "a || ", "function f() {",
 		"\u00e4", "/", "lambda x: ", "def f(page):\n ", "f\"{a}", "page.on(a, () => { page.once(b, () => {", "/[", "@a\n", "export ",
-		"try {", "class A {", "class A:\n ", "@a\ndef f(page):\n f(page)\n", "assert a == ", "page.on(a => f(a), ", "page.locator('" + strings.Repeat(":has-text(x) ", 99) + "').click();"} {
+		"try {", "class A {", "class A:\n ", "@a\ndef f(page):\n f(page)\n", "assert a == ", "page.on(a => f(a), ",
+		"page.locator('" + strings.Repeat(":has-text(x) ", 99) + "').click();"} {
 		for i, head := range []string{"import '@playwright/test';\n", "from playwright.sync_api import Page\n", "using Microsoft.Playwright;\n"} {
 			if i > 0 && len(part) > 6 {
 				continue // the languages differ in what is short

@@ -235,7 +235,8 @@ func (d *Draft) secret(value, name string) {
 const maxProposing = 200
 
 // asked are the names of the values in a request that say what is asked for.
-var asked = []string{"q", "query", "search", "term", "keyword", "page", "p", "offset", "limit", "from", "to", "date", "id", "lang", "username", "user", "email", "login"}
+var asked = []string{"q", "query", "search", "term", "keyword", "page", "p", "offset", "limit", "from", "to", "date", "id", "lang",
+	"username", "user", "email", "login"}
 
 // Proposals are the literals of the first operations that could become parameters.
 func (d *Draft) Proposals() []parameters.Proposal {

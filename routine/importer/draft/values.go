@@ -15,7 +15,8 @@ import (
 
 // secretField matches the names of fields that take secrets in languages other than English, and
 // the words that fields of a login and of a card have.
-var secretField = regexp.MustCompile(`(?i)passwor[td]|passcode|kennwort|contrase|senha|mot.?de.?passe|one.?time|cc-|card.?n(um|o)|cvc|cvv|iban|(?:^|[^a-z])pwd?(?:[^a-z]|$)|type="?password`)
+var secretField = regexp.MustCompile(`(?i)passwor[td]|passcode|kennwort|contrase|senha|mot.?de.?passe|one.?time|cc-|card.?n(um|o)|` +
+	`cvc|cvv|iban|(?:^|[^a-z])pwd?(?:[^a-z]|$)|type="?password`)
 
 // TakesSecret reports whether the value of a field is a secret, by the texts that name the field.
 func (l Locator) TakesSecret(value string) bool {

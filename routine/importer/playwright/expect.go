@@ -77,8 +77,9 @@ func (r *reader) check(a assertion, v *chain.Value) {
 	case a.what == "url":
 		r.checkURL(a)
 	case a.what == "title":
-		r.d.Assert(draft.Locator{}, draft.Check{Found: "t(document.title)", Holds: a.holds(r.compare(argument(a.m, 0), false)), Expected: a.words("the title", r.said(argument(a.m, 0))),
-			Wait: r.wait(a)})
+		r.d.Assert(draft.Locator{}, draft.Check{Found: "t(document.title)", Holds: a.holds(r.compare(argument(a.m, 0), false)),
+			Expected: a.words("the title", r.said(argument(a.m, 0))),
+			Wait:     r.wait(a)})
 	default:
 		r.checkValue(a, v)
 	}
@@ -115,7 +116,8 @@ var states = map[string]string{"checked": "e.checked", "enabled": "!e.disabled",
 
 // values are what an element has, as JavaScript of e.
 var values = map[string]string{"text": "t(e.textContent)", "value": "e.value", "values": "[...e.selectedOptions].map(o=>o.value)", "class": "e.className",
-	"id": "e.id", "css": "getComputedStyle(e).getPropertyValue(", "accessiblename": "e.ariaLabel||t(e.textContent)", "jsproperty": "e[", "attribute": "e.getAttribute("}
+	"id": "e.id", "css": "getComputedStyle(e).getPropertyValue(",
+	"accessiblename": "e.ariaLabel||t(e.textContent)", "jsproperty": "e[", "attribute": "e.getAttribute("}
 
 // checkValue checks an element, or a value that a statement takes of one.
 func (r *reader) checkValue(a assertion, v *chain.Value) {
@@ -199,7 +201,8 @@ func (r *reader) checkElement(a assertion, l draft.Locator) {
 	case a.what == "visible" || a.what == "hidden":
 		r.d.Assert(l, draft.Check{Found: "list.filter(visible).length", Holds: "found===0", Expected: "no such element that can be seen", Wait: wait})
 	case a.what == "count" || a.what == "length":
-		r.d.Assert(l, draft.Check{Found: "list.length", Holds: a.holds(r.compare(argument(a.m, 0), false)), Expected: a.words("", r.said(argument(a.m, 0))) + " elements", Wait: wait})
+		r.d.Assert(l, draft.Check{Found: "list.length", Holds: a.holds(r.compare(argument(a.m, 0), false)),
+			Expected: a.words("", r.said(argument(a.m, 0))) + " elements", Wait: wait})
 	case a.what == "attached" && a.negated:
 		r.d.Assert(l, draft.Check{Found: "list.length", Holds: "found===0", Expected: "no such element", Wait: wait})
 	case a.what == "role":

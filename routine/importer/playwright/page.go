@@ -44,7 +44,8 @@ func init() {
 
 // onPage does something with the page.
 func (r *reader) onPage(m chain.Member) (object, bool) {
-	if m.Name == "waitForSelector" || m.Name == "focus" || m.Called && len(m.Args) > 0 && (elementActions[m.Name] != nil || reads[m.Name] != "") && pageActions[m.Name] == nil {
+	if m.Name == "waitForSelector" || m.Name == "focus" || m.Called && len(m.Args) > 0 &&
+		(elementActions[m.Name] != nil || reads[m.Name] != "") && pageActions[m.Name] == nil {
 		if inner := &m.Args[0]; inner.Kind != chain.Object {
 			css, ok := r.literal(inner)
 			e := element{broken: "the selector is computed"}
