@@ -101,7 +101,7 @@ var arrows = map[string][]string{
 	"httpapi/docs": {},
 	"httpapi": {"httpapi/docs", "routine", "routine/audit", "routine/browserstate", "routine/definition", "routine/exporter", "routine/importer", "routine/lesson",
 		"routine/operation", "routine/service", "routine/tracing", "schemas"},
-	"httpapi/console": {"httpapi", "routine", "routine/definition", "routine/lesson", "routine/lesson/candidate", "routine/operation",
+	"httpapi/console": {"httpapi", "routine", "routine/definition", "routine/importer", "routine/lesson", "routine/lesson/candidate", "routine/operation",
 		"routine/service", "routine/tool"},
 	"mcp/wire": {"routine", "routine/audit", "routine/tracing"},
 	"mcp": {"mcp/wire", "routine", "routine/audit", "routine/definition", "routine/importer", "routine/lesson", "routine/operation", "routine/service",

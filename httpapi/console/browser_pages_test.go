@@ -67,7 +67,7 @@ func filledConsole(t *testing.T) (e *env, running string, paths []string) {
 	taught, _ := e.startLesson()
 	one, running := "/console/routines/"+r.ID, "/console/executions/"+slow.ID
 	return e, running, []string{"/console/routines", "/console/routines?q=nothing", one, one + "?from=" + completed.ID, one + "/edit", one + "/versions/2",
-		"/console/routines/new", "/console/executions", "/console/executions?status=failed", "/console/executions/" + completed.ID,
+		"/console/routines/new", "/console/routines/import", "/console/executions", "/console/executions?status=failed", "/console/executions/" + completed.ID,
 		"/console/executions/run-1", running, "/console/schedules", "/console/schedules/new", "/console/secrets",
 		"/console/new-secret", "/console/secrets/shop?project=true", "/console/sessions", "/console/new-session", "/console/tokens", "/console/health",
 		"/console/lessons", "/console/lessons?execution=run-1", taught}

@@ -99,6 +99,7 @@ func (x *console) router() http.Handler {
 		x.executionRoutes(r)
 		x.routineRoutes(r)
 		x.editorRoutes(r)
+		x.importRoutes(r)
 		x.lessonRoutes(r)
 		x.scheduleRoutes(r)
 		x.sessionRoutes(r)

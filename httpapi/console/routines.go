@@ -94,7 +94,7 @@ func routinesPage(q *request) error {
 	if l.Last < total && len(l.Rows) > 0 {
 		l.After = pageLink(q.to("routines"), values, number+1)
 	}
-	return q.render(http.StatusOK, "routines", page{Title: "Routines", Section: "routines", Data: l})
+	return q.render(http.StatusOK, "routines", page{Title: "Routines", Section: "routines", Modules: []string{"import.js"}, Data: l})
 }
 
 // addRecentRuns adds the rows of routines with their newest runs, if the person may see them.
