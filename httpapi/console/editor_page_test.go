@@ -34,7 +34,7 @@ const editorTime = 90 * time.Second
 var editorTemplate = template.Must(template.New("").Parse(`<!doctype html><html lang=en><title>Editor</title><link rel=icon href="data:,">
 <script type=module src=/assets/editor.js></script><script type=module src=/assets/diff.js></script>
 <form method=post action=/save><label for=definition>Definition of the routine</label>
-<rote-editor data-check=/check data-schema=/schemas/routine.json data-draft-key={{.Key}} data-version={{.Version}} data-at={{.At}}>
+<rote-editor data-check=/check data-schema=/schemas/routine.json data-draft-key={{.Key}} data-version={{.Version}} data-at="{{.At}}"{{if .Changed}} data-changed{{end}}>
 <textarea id=definition name=definition rows=20 cols=80 autocomplete=off>
 {{.Text}}</textarea></rote-editor>
 <button data-save>Save</button> <button data-run name=then value=run>Save and run</button> <button data-try>Run without saving</button></form>
@@ -48,6 +48,7 @@ type editorSite struct {
 	Text, Newer  string
 	Key, Version string
 	At           string
+	Changed      bool
 	posted       []map[string]string
 	check        func(w http.ResponseWriter, r *http.Request) bool // answers a check itself, and reports so
 }

@@ -37,6 +37,7 @@ func TestEditor(t *testing.T) {
 		"a draft is restored and discarded":     restoreDraft,
 		"a draft of another version is offered": offerDraft,
 		"a draft that was only run is kept":     keepTriedDraft,
+		"a draft hides no text of an import":    offerDraftBesideChange,
 		"begins at a pointer":                   beginAtPointer,
 		"a difference":                          showDifference,
 	} {
@@ -243,6 +244,22 @@ func offerDraft(t *testing.T, site *editorSite, p *tab) {
 	site.set(func() { site.Version = "6" })
 	p.visit(site.url)
 	p.sees(notice + `.hidden && sessionStorage.length === 0`)
+}
+
+// A page with a text that is not stored shows that text, and offers the draft.
+func offerDraftBesideChange(t *testing.T, site *editorSite, p *tab) {
+	p.put("‸" + shopText)
+	p.typeText(" ")
+	p.sees(`sessionStorage.length === 1`)
+	site.set(func() { site.Changed, site.Text = true, `{"name": "imported"}` })
+	p.visit(site.url)
+	notice := `editor.shadowRoot.querySelector(".notice")`
+	p.sees(notice + `.textContent.startsWith("Your unsaved text for version 4 of ")`)
+	if p.text() != site.Text {
+		t.Errorf("the draft is in place of the import: %q", p.text())
+	}
+	p.eval(notice+`.querySelector("button").click()`, nil)
+	p.sees(notice + `.hidden && editor.value.startsWith(" ")`)
 }
 
 // A text that was only run is here again when its author comes back.

@@ -36,7 +36,7 @@ func (v *importView) Notable() []importedStep {
 	var all []importedStep
 	for _, item := range v.Imported.Report.Items {
 		if item.Message != "" {
-			all = append(all, importedStep{item.Source.Line, item.Source.Text, item.What, item.Message})
+			all = append(all, importedStep{item.Source.Line, item.Source.Text, item.What, item.Message, item.Code})
 		}
 	}
 	return all
@@ -44,8 +44,8 @@ func (v *importView) Notable() []importedStep {
 
 // importedStep is a step of a recording, and what became of it.
 type importedStep struct {
-	Line                int
-	Text, What, Message string
+	Line                      int
+	Text, What, Message, Code string
 }
 
 func importPage(q *request) error { return q.showImport(http.StatusOK, &importView{}) }

@@ -179,7 +179,7 @@ func (q *request) firstRunPage() error {
 	if routine.CodeOf(err) == routine.CodeBrowserUnavailable {
 		d.BrowserProblem = routine.AsError(err).Message
 	}
-	return q.render(http.StatusOK, "first_run", page{Title: "Routines", Section: "routines", Data: d})
+	return q.render(http.StatusOK, "first_run", page{Title: "Routines", Section: "routines", Modules: []string{"import.js"}, Data: d})
 }
 
 // addExamples stores the examples, and leads to the first one with its values filled in. A

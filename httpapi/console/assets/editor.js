@@ -119,7 +119,10 @@ class Editor extends HTMLElement {
     }]})
   }
 
-  /** Goes on with the draft that is kept, or offers it if it is of another version. @param {EditorView} view */
+  /**
+   * Goes on with the draft that is kept, or offers it if it is of another version, or beside a text
+   * that is not stored either, as that of an import. @param {EditorView} view
+   */
   restore(view) {
     const draft = this.drafts?.find(this.area?.defaultValue ?? "")
     if (!draft) return
@@ -131,7 +134,7 @@ class Editor extends HTMLElement {
       this.say()
       view.focus()
     })
-    if (draft.version === this.drafts?.version && !draft.sent) {
+    if (draft.version === this.drafts?.version && !draft.sent && this.dataset.changed === undefined) {
       put(draft.text)
       this.say(`Your unsaved text ${kept} is here again.`, discard)
       return
