@@ -27,8 +27,9 @@ func (l *lesson) continueRemaining(ctx context.Context, inserted bool, progress 
 			t.Stopped = fmt.Sprintf("Operation %d was not done: %s.", number, l.session.Mask(routine.AsError(err).Message))
 			return
 		case what != "":
-			t.Stopped = fmt.Sprintf("Operation %d, %s, %s: it was not done by itself. To do it: try_operation {\"lesson\":%s,\"at\":%d,\"operation\":%s}",
-				number, l.remaining[0].summary(), what, routine.JSONText(l.id), number, routine.Truncate(string(l.remaining[0].raw), maxOperationText))
+			t.Stopped = fmt.Sprintf("Operation %d, %s, %s: it was not done by itself.", number, l.remaining[0].summary(), what)
+			t.proposed = fmt.Sprintf("try_operation {\"lesson\":%s,\"at\":%d,\"operation\":%s}",
+				routine.JSONText(l.id), number, routine.Truncate(string(l.remaining[0].raw), maxOperationText))
 			return
 		}
 		var step Step
@@ -94,6 +95,9 @@ func (l *lesson) nextSave() string {
 func (a *answer) mended(t *Tried) {
 	if t.Stopped != "" {
 		a.page("%s", t.Stopped)
+	}
+	if t.proposed != "" {
+		a.line("To do it: %s", t.proposed)
 	}
 	if t.Failure != nil {
 		a.page("%s", strings.TrimSuffix(candidatesText(t.ID, t.Failure.Operation, t.Candidates), "\n"))

@@ -93,10 +93,13 @@ func TestTryStopsBeforeActing(t *testing.T) {
 	if err != nil || !tried.OK || len(tried.Operations) != 4 || summaries(tried.Remaining) != "5 click, 6 return_html" {
 		t.Fatalf("%+v, %v", tried, err)
 	}
-	if tried.Stopped != `Operation 5, click #order, sends POST /orders: it was not done by itself. `+
-		`To do it: try_operation {"lesson":"`+started.ID+`","at":5,"operation":`+string(tried.Remaining[0].Definition)+`}` ||
+	if tried.Stopped != `Operation 5, click #order, sends POST /orders: it was not done by itself.` ||
 		!strings.HasSuffix(tried.Next, `"expected_version":1,"prove":"check_last"}`) {
 		t.Errorf("stopped %q, next %q", tried.Stopped, tried.Next)
+	}
+	call := fmt.Sprintf("To do it: try_operation {\"lesson\":%q,\"at\":5,\"operation\":%s}\n", started.ID, tried.Remaining[0].Definition)
+	if text := tried.Text(); !strings.Contains(text, call) {
+		t.Errorf("the text lacks %s:\n%s", call, text)
 	}
 	if slices.ContainsFunc(actions, func(a string) bool { return strings.Contains(a, "#order") }) {
 		t.Errorf("did %q", actions)

@@ -178,6 +178,8 @@ type Tried struct {
 	Candidates []candidate.Candidate `json:"candidates,omitempty"`
 	// Next is the call that saves a mended routine, if no operation failed.
 	Next string `json:"next,omitempty"`
+	// proposed is the call that does the operation that was not done by itself.
+	proposed string
 }
 
 // Step is what one operation of a lesson did.
