@@ -95,7 +95,7 @@ func TestChecksOfRecordingsHold(t *testing.T) {
 	}
 }
 
-// A check that does not hold fails the run, and says what was expected and what was found.
+// A check that fails ends the run with an error that has the expected and the actual value.
 func TestChecksOfRecordingsFail(t *testing.T) {
 	t.Parallel()
 	run := checkedSite(t)

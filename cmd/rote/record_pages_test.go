@@ -151,7 +151,7 @@ func (p *watched) other() *watched {
 	return &q
 }
 
-// golden is what is recorded of a page: the routine, and what is told of its steps.
+// golden returns the text of the golden file of a page: the recorded routine and its messages.
 func (p *watched) golden() string {
 	built := p.recording.Build("recorded")
 	var notes []string

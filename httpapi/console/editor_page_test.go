@@ -34,7 +34,8 @@ const editorTime = 90 * time.Second
 var editorTemplate = template.Must(template.New("").Parse(`<!doctype html><html lang=en><title>Editor</title><link rel=icon href="data:,">
 <script type=module src=/assets/editor.js></script><script type=module src=/assets/diff.js></script>
 <form method=post action=/save><label for=definition>Definition of the routine</label>
-<rote-editor data-check=/check data-schema=/schemas/routine.json data-draft-key={{.Key}} data-version={{.Version}} data-at="{{.At}}"{{if .Changed}} data-changed{{end}}>
+<rote-editor data-check=/check data-schema=/schemas/routine.json data-draft-key={{.Key}} data-version={{.Version}}
+data-at="{{.At}}"{{if .Changed}} data-changed{{end}}>
 <textarea id=definition name=definition rows=20 cols=80 autocomplete=off>
 {{.Text}}</textarea></rote-editor>
 <button data-save>Save</button> <button data-run name=then value=run>Save and run</button> <button data-try>Run without saving</button></form>

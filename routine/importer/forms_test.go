@@ -35,15 +35,7 @@ func TestFormsOfScripts(t *testing.T) {
 		{puppeteer + "await page.focus('#who');\nawait page.keyboard.type('ada');", `"selector":"#who","text":"ada"`},
 		{puppeteer + "await page.focus('#pw');\nawait page.keyboard.type('planted-Secret');", `"selector":"#pw","text":"{{pw}}"`},
 	} {
-		r, err := Import(Request{Source: row.source})
-		if err != nil {
-			t.Errorf("%s: %v", row.source, err)
-			continue
-		}
-		checkAccount(t, r)
-		if text := string(r.Routine); !strings.Contains(text, row.want) || !r.Valid || r.Report.Dropped > 0 {
-			t.Errorf("%s\nis %s\nwant %s\n%+v %v", row.source, text, row.want, r.Report.Items, r.Errors)
-		}
+		wantWhole(t, row.source, row.want)
 	}
 }
 
@@ -93,14 +85,21 @@ func TestFormsOfRecordings(t *testing.T) {
 			{"command": "selectWindow", "target": "handle=${w}", "value": ""}, {"command": "click", "target": "linkText=In", "value": ""},
 			{"command": "selectWindow", "target": "handle=${root}", "value": ""}`), `"x-bridge":"b2","x-popup":"close"}`},
 	} {
-		r, err := Import(Request{Source: row.source})
-		if err != nil {
-			t.Errorf("%s: %v", row.source, err)
-			continue
-		}
-		checkAccount(t, r)
-		if text := string(r.Routine); !strings.Contains(text, row.want) || !r.Valid || r.Report.Dropped > 0 {
-			t.Errorf("%s\nis %s\nwant %s\n%+v %v", row.source, text, row.want, r.Report.Items, r.Errors)
-		}
+		wantWhole(t, row.source, row.want)
+	}
+}
+
+// wantWhole fails the test unless a recording becomes a valid routine that has a text, and no step
+// of it is dropped.
+func wantWhole(t *testing.T, source, want string) {
+	t.Helper()
+	r, err := Import(Request{Source: source})
+	if err != nil {
+		t.Errorf("%s: %v", source, err)
+		return
+	}
+	checkAccount(t, r)
+	if text := string(r.Routine); !strings.Contains(text, want) || !r.Valid || r.Report.Dropped > 0 {
+		t.Errorf("%s\nis %s\nwant %s\n%+v %v", source, text, want, r.Report.Items, r.Errors)
 	}
 }

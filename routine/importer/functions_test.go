@@ -12,7 +12,7 @@ import (
 // fills matches what a routine fills in, and where.
 var fills = regexp.MustCompile(`"selector":"(#\w+)","text":"([^"]*)"|"selector":"(#\w+)"|"url":"([^"]*)"`)
 
-// Functions, page objects and what is done before each test are read where they are called.
+// Functions, page objects and set-up code are read where a test calls them.
 func TestFunctionsOfScripts(t *testing.T) {
 	const ts, py = "import { test, expect } from '@playwright/test';\n", "from playwright.sync_api import Page, expect\n"
 	for name, row := range map[string]struct{ source, want string }{

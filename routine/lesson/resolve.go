@@ -69,7 +69,7 @@ type ResolveRequest struct {
 	Progress func(routine.Progress)
 }
 
-// Resolved is the answer to a ResolveRequest: what was done, and why not more.
+// Resolved is the answer to a ResolveRequest: the operations that were done, and the reason why others were not.
 type Resolved struct {
 	Tried
 	// Replaced are the operations whose elements were found by their texts in the recording, and

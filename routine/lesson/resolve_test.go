@@ -120,7 +120,7 @@ func TestResolveReplacesTexts(t *testing.T) {
 	}
 }
 
-// The author goes on where an operation fails, and saves the routine with the name and the
+// After an operation has failed, the author continues there and saves the routine with the name and the
 // parameters of the import.
 func TestResolveGoesOn(t *testing.T) {
 	c := newClassroom(t, routinetest.Page{})

@@ -51,7 +51,7 @@ func (a *answer) items(items []imported.Item) {
 	}
 }
 
-// resolved adds what was done, and what to do next.
+// resolved adds the operations that were done, and the next call.
 func (a *answer) resolved(r *Resolved) {
 	var done []string
 	for _, step := range r.Steps {

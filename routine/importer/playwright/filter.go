@@ -10,7 +10,7 @@ import (
 // twice is an element that is selected by two texts, or by two elements in it.
 var twice = element{broken: "the element is selected more than once"}
 
-// filter selects elements by what is in them, and what is not.
+// filter keeps the elements that contain the given text or element, and those that lack it for hasNot and hasNotText.
 func (r *reader) filter(e element, m chain.Member) element {
 	if e.broken != "" {
 		return e

@@ -35,8 +35,8 @@ var committingWords = []struct {
 }{
 	{"sends", strings.Fields(`send submit absend senden abschick verschick envoy soumett enviar envía envia invia versturen verstuur verzend skicka sänd
 		wyślij wyslij отправ lähetä odeslat gönder إرسال שלח 送信 发送 發送 提交 보내기 전송`)},
-	{"confirms", strings.Fields(`confirm bestätig bestaetig confirmer valider confirmar conferm bevestig bekräfta bekreft bekræft potwierd подтверд vahvista potvrd
-		onayla επιβεβα تأكيد אישור 确认 確認 確定 확인`)},
+	{"confirms", strings.Fields(`confirm bestätig bestaetig confirmer valider confirmar conferm bevestig bekräfta bekreft bekræft potwierd подтверд
+		vahvista potvrd onayla επιβεβα تأكيد אישור 确认 確認 確定 확인`)},
 }
 
 // Commits says what a control with a name does, if that may not be undone; else it is empty.
