@@ -159,7 +159,7 @@ func (s *server) record() *transcript {
 		s.t.Fatal(err)
 	}
 	own := &http.Transport{} // other tests close the idle connections of the default one
-	proxy := httptest.NewServer(&httputil.ReverseProxy{Transport: own, FlushInterval: -1, Rewrite: func(q *httputil.ProxyRequest) {
+	proxy := &httputil.ReverseProxy{Transport: own, FlushInterval: -1, Rewrite: func(q *httputil.ProxyRequest) {
 		q.SetURL(to)
 		q.Out.Header.Del("Accept-Encoding")
 	}, ModifyResponse: func(r *http.Response) error {
@@ -169,9 +169,17 @@ func (s *server) record() *transcript {
 			io.Closer
 		}{io.TeeReader(r.Body, kept), r.Body}
 		return nil
-	}})
-	s.t.Cleanup(func() { proxy.CloseClientConnections(); proxy.Close(); own.CloseIdleConnections() })
-	s.url = proxy.URL
+	}}
+	// Without full duplex, the proxy's server closes the body of a request as soon as it answers. The
+	// transport, which may still look for the end of that body, then drops the connection with the answer.
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			s.t.Error(err)
+		}
+		proxy.ServeHTTP(w, q)
+	}))
+	s.t.Cleanup(func() { front.CloseClientConnections(); front.Close(); own.CloseIdleConnections() })
+	s.url = front.URL
 	return kept
 }
 
