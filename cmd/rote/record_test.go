@@ -84,7 +84,7 @@ func TestSpeedOfARecordedRequest(t *testing.T) {
 	r := newRote(t)
 	r.shop = site
 	server := r.serve()
-	seconds := map[string]float64{}
+	ids := map[string]any{}
 	for _, f := range []string{file, fetch} {
 		d := readJSON(t, f)
 		d["name"] = filepath.Base(f)
@@ -92,8 +92,13 @@ func TestSpeedOfARecordedRequest(t *testing.T) {
 		if status != http.StatusCreated {
 			t.Fatalf("%d %v", status, stored)
 		}
-		for range 5 { // the quickest of them: others use the machine too
-			_, e := server.call("POST", fmt.Sprintf("/routines/%v/execute", stored["id"]), `{"parameters": {"query": "notebook"}}`)
+		ids[f] = stored["id"]
+	}
+	// In turns, so that what else the machine does slows both; the quickest of each counts.
+	seconds := map[string]float64{}
+	for range 15 {
+		for f, id := range ids {
+			_, e := server.call("POST", fmt.Sprintf("/routines/%v/execute", id), `{"parameters": {"query": "notebook"}}`)
 			if !strings.Contains(routine.JSONText(e), "Linen Notebook") {
 				t.Fatalf("%s: %v", f, e)
 			}
