@@ -15,6 +15,8 @@ import (
 	"rote/browser"
 	"rote/browser/cdp"
 	"rote/browser/chromium"
+	"rote/browser/sitestorage"
+	"rote/routine/browserstate"
 	"rote/routine/recording"
 )
 
@@ -26,6 +28,10 @@ type Config struct {
 	URL string
 	// Proxy is the address of the proxy through which the pages reach the network.
 	Proxy string
+	// State is the login with which the pages start; nil: none. UserAgent is that of the pages;
+	// empty: that of the browser.
+	State     *browserstate.State
+	UserAgent string
 	// Warn is called with what the confinement of the browser lacks, and why.
 	Warn func(lacks string, why error)
 	// Headless opens no window, for tests.
@@ -45,7 +51,7 @@ const (
 type Window struct {
 	process *chromium.Process
 	client  *cdp.Client
-	url     string
+	config  Config
 	script  string
 
 	mu sync.Mutex
@@ -75,7 +81,7 @@ func Open(ctx context.Context, c Config) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Window{process: process, client: process.Client(), url: c.URL, script: browser.RecorderScript(), views: map[proto.TargetSessionID]*view{},
+	w := &Window{process: process, client: process.Client(), config: c, script: browser.RecorderScript(), views: map[proto.TargetSessionID]*view{},
 		opened: make(chan struct{}, 1), pending: make(chan func(), maxWaiting), events: make(chan recording.Event), closed: make(chan struct{})}
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	if err := w.open(ctx); err != nil {
@@ -106,14 +112,39 @@ func (w *Window) open(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+	if err := w.logIn(ctx); err != nil {
+		return err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for session, v := range w.views {
 		v.asked = true
 		// The person sees whether the page loads.
-		w.client.Send(session, "Page.navigate", proto.PageNavigate{URL: w.url}).Forget()
+		w.client.Send(session, "Page.navigate", proto.PageNavigate{URL: w.config.URL}).Forget()
 	}
-	w.send(recording.Event{Kind: recording.Navigate, URL: w.url, Page: w.firstPage()})
+	w.send(recording.Event{Kind: recording.Navigate, URL: w.config.URL, Page: w.firstPage()})
+	return nil
+}
+
+// logIn gives the browser the login with which it starts, before it has a page of a site.
+func (w *Window) logIn(ctx context.Context) error {
+	if w.config.State == nil {
+		return nil
+	}
+	set := map[string]any{"cookies": w.config.State.Cookies}
+	if _, err := w.client.Send("", "Storage.setCookies", set).Wait(ctx); err != nil {
+		return fmt.Errorf("set the saved cookies: %w", err)
+	}
+	storage, err := sitestorage.Open(ctx, w.client)
+	if err != nil {
+		return err
+	}
+	defer storage.Close()
+	for _, o := range w.config.State.Storage {
+		if err := storage.Write(ctx, o.Origin, o.Items); err != nil {
+			return fmt.Errorf("restore the storage of %s: %w", o.Origin, err)
+		}
+	}
 	return nil
 }
 

@@ -137,6 +137,10 @@ type frameNavigated struct {
 
 // attached watches a new page, or a frame of around with a process of its own. Both are paused.
 func (w *Window) attached(around *view, e *proto.TargetAttachedToTarget) {
+	if around == nil && e.TargetInfo.Type != "page" { // the hidden page of logIn
+		w.client.ResumeTarget(e)
+		return
+	}
 	v := &view{session: e.SessionID, w: w, page: string(e.TargetInfo.TargetID), isPage: e.TargetInfo.Type == "page"}
 	if around != nil {
 		v.page = around.page
@@ -158,6 +162,9 @@ func (w *Window) attached(around *view, e *proto.TargetAttachedToTarget) {
 		proto.PageAddScriptToEvaluateOnNewDocument{Source: w.script, WorldName: browser.RecorderWorld},
 		proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true, Filter: proto.TargetTargetFilter{{Type: "iframe"}}}) {
 		f.Forget()
+	}
+	if agent := w.config.UserAgent; agent != "" {
+		v.Send(proto.EmulationSetUserAgentOverride{UserAgent: agent}).Forget()
 	}
 	w.client.ResumeTarget(e)
 	if !v.isPage {

@@ -15,6 +15,7 @@ import (
 
 	"rote/browser/cdp"
 	"rote/browser/chromium"
+	"rote/browser/sitestorage"
 	"rote/routine/browserstate"
 )
 
@@ -45,7 +46,7 @@ const (
 type Window struct {
 	process   *chromium.Process
 	client    *cdp.Client
-	reader    *reader
+	storage   *sitestorage.Page
 	until     *regexp.Regexp
 	userAgent string
 
@@ -123,7 +124,7 @@ func (w *Window) open(ctx context.Context, page string) error {
 		first = session
 	}
 	w.mu.Unlock()
-	if w.reader, err = newReader(ctx, w.client); err != nil {
+	if w.storage, err = sitestorage.Open(ctx, w.client); err != nil {
 		return err
 	}
 	// The person sees whether the page loads.

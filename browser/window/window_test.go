@@ -82,11 +82,24 @@ func open(t *testing.T, c Config) *Window {
 
 // person is somebody at the window: a session of its own with the first page.
 type person struct {
-	t      *testing.T
-	w      *Window
-	target proto.TargetTargetID
-	reader // for its session
+	t       *testing.T
+	w       *Window
+	target  proto.TargetTargetID
+	session proto.TargetSessionID
 }
+
+// Send implements [cdp.Session].
+func (p *person) Send(m proto.Request) *cdp.Future {
+	return p.w.client.Send(p.session, m.ProtoReq(), m)
+}
+
+// SendAll implements [cdp.Session].
+func (p *person) SendAll(ms ...proto.Request) []*cdp.Future {
+	return p.w.client.SendAll(p.session, ms...)
+}
+
+// Await implements [cdp.Session].
+func (p *person) Await(ctx context.Context, f *cdp.Future) ([]byte, error) { return f.Wait(ctx) }
 
 func newPerson(t *testing.T, w *Window) *person {
 	t.Helper()
@@ -100,7 +113,7 @@ func newPerson(t *testing.T, w *Window) *person {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &person{t, w, target, reader{w.client, attached.SessionID}}
+	return &person{t, w, target, attached.SessionID}
 }
 
 // sees waits until an expression is true in the page.

@@ -74,7 +74,7 @@ var arrows = map[string][]string{
 
 	// What a person does in a browser.
 	"routine/recording": {"routine", "routine/definition", "routine/importer/draft", "routine/keyboard", "routine/lesson/parameters",
-		"routine/lesson/textform", "routine/operation"},
+		"routine/lesson/textform", "routine/operation", "routine/spelling"},
 
 	"routine/lesson": {"routine", "routine/definition", "routine/engine", "routine/importer", "routine/importer/draft", "routine/javascript",
 		"routine/lesson/candidate", "routine/lesson/jsonobject", "routine/lesson/judge", "routine/lesson/parameters", "routine/lesson/textform", "routine/operation",
@@ -82,20 +82,22 @@ var arrows = map[string][]string{
 	"schemas": {},
 
 	// What the core's ports are filled with.
-	"routine/provider": {"routine"},
-	"routine/rows":     {"routine"},
-	"routine/sqlite":   {"routine", "routine/rows"},
-	"routine/postgres": {"routine", "routine/jobs", "routine/rows"},
-	"browser/cdp":      {},
-	"browser/tempdir":  {},
-	"browser/chromium": {"browser/cdp", "browser/tempdir"},
-	"browser/egress":   {"routine"},
-	"browser/guard":    {"browser/cdp", "routine", "routine/javascript"},
-	"browser/window":   {"browser/cdp", "browser/chromium", "routine/browserstate"},
+	"routine/provider":    {"routine"},
+	"routine/rows":        {"routine"},
+	"routine/sqlite":      {"routine", "routine/rows"},
+	"routine/postgres":    {"routine", "routine/jobs", "routine/rows"},
+	"browser/cdp":         {},
+	"browser/tempdir":     {},
+	"browser/chromium":    {"browser/cdp", "browser/tempdir"},
+	"browser/egress":      {"routine"},
+	"browser/guard":       {"browser/cdp", "routine", "routine/javascript"},
+	"browser/sitestorage": {"browser/cdp"},
+	"browser/window":      {"browser/cdp", "browser/chromium", "browser/sitestorage", "routine/browserstate"},
 	"browser": {"browser/cdp", "browser/chromium", "browser/egress", "browser/guard", "routine", "routine/browserstate", "routine/javascript",
 		"routine/keyboard", "routine/selector", "routine/spelling"},
 
-	"browser/recorder": {"browser", "browser/cdp", "browser/chromium", "routine", "routine/recording", "routine/requests"},
+	"browser/recorder": {"browser", "browser/cdp", "browser/chromium", "browser/sitestorage", "routine", "routine/browserstate", "routine/recording",
+		"routine/requests"},
 
 	// The front ends, which are independent of each other, and the program.
 	"httpapi/docs": {},

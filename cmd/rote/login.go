@@ -85,10 +85,10 @@ func (c *loginCommand) config(g *globals, s streams) (window.Config, error) {
 	if err := checkPageURL(c.URL, "login"); err != nil {
 		return config, err
 	}
-	if !routine.ValidSecretName(c.Session) {
-		return config, fmt.Errorf("%s cannot be the name of a session: a name is a letter, then up to 63 letters, digits, _ or -", routine.Quote(c.Session))
+	err := checkSessionName(c.Session)
+	if err != nil {
+		return config, err
 	}
-	var err error
 	if c.Until != "" {
 		if config.Until, err = regexp.Compile(c.Until); err != nil {
 			return config, fmt.Errorf("--until: %w", err)
@@ -101,6 +101,14 @@ func (c *loginCommand) config(g *globals, s streams) (window.Config, error) {
 		return config, err
 	}
 	return config, nil
+}
+
+// checkSessionName returns an error if a session cannot have a name.
+func checkSessionName(name string) error {
+	if !routine.ValidSecretName(name) {
+		return fmt.Errorf("%s cannot be the name of a session: a name is a letter, then up to 63 letters, digits, _ or -", routine.Quote(name))
+	}
+	return nil
 }
 
 // checkPageURL returns an error if a URL is not that of a page. path is that of the example in it.

@@ -120,11 +120,11 @@ func runAudited(ctx context.Context, c command, g *globals, s streams) error {
 	return errors.Join(c.Run(auditedAsCLI(ctx), g, s), closeLog())
 }
 
-// withCause adds the cause of a store error, which remote callers do not see.
+// withCause adds the cause of an error of the store or its key, which remote callers do not see.
 // Users of the command line can read the database anyway.
 func withCause(err error) error {
 	var e *routine.Error
-	if errors.As(err, &e) && e.Code == routine.CodeStoreUnavailable && e.Unwrap() != nil {
+	if errors.As(err, &e) && e.Unwrap() != nil && (e.Code == routine.CodeStoreUnavailable || errors.Is(e, routine.ErrStateKey)) {
 		return fmt.Errorf("%w: %w", err, e.Unwrap())
 	}
 	return err

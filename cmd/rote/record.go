@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,14 +17,16 @@ import (
 	"rote/browser/egress"
 	"rote/browser/recorder"
 	"rote/routine/recording"
+	"rote/routine/service"
 )
 
 type recordCommand struct {
-	URL    string       `arg:"" help:"The page to begin with."`
-	Output string       `short:"o" help:"Write the routine to this file; its form with a request to the same name with .fetch.json." placeholder:"FILE" env:"-"`
-	Save   string       `help:"Store the routine under this name." placeholder:"NAME" env:"-"`
-	Prove  string       `help:"all: do everything again without a window, also what changes something on the site. no: nothing." enum:",all,no" default:"" env:"-"`
-	Secret []secretFlag `help:"Secret for doing it again: the parameter NAME, for hosts, as NAME@HOST[,HOST]=FILE. Repeatable." placeholder:"SECRET" sep:"none"`
+	URL     string       `arg:"" help:"The page to begin with."`
+	Output  string       `short:"o" help:"Write the routine to this file; its form with a request to the same name with .fetch.json." placeholder:"FILE" env:"-"`
+	Save    string       `help:"Store the routine under this name." placeholder:"NAME" env:"-"`
+	Prove   string       `help:"all: do everything again without a window, also what changes something on the site. no: nothing." enum:",all,no" default:"" env:"-"`
+	Session string       `help:"Start logged in with this saved session, which the routine gets; the recording changes nothing in it." placeholder:"NAME" env:"-"`
+	Secret  []secretFlag `help:"Secret for doing it again: the parameter NAME, for hosts, as NAME@HOST[,HOST]=FILE. Repeatable." placeholder:"SECRET" sep:"none"`
 
 	// open is [recorder.Open] except in tests.
 	open func(context.Context, recorder.Config) (*recorder.Window, error)
@@ -51,6 +54,10 @@ func (c *recordCommand) Run(ctx context.Context, g *globals, s streams) error {
 	if err != nil {
 		return err
 	}
+	login, err := c.login(ctx, g, s)
+	if err != nil {
+		return err
+	}
 	proxy, err := egress.Listen(policy, egress.Limits{Bytes: int64(g.MaxTraffic)})
 	if err != nil {
 		return err
@@ -60,6 +67,10 @@ func (c *recordCommand) Run(ctx context.Context, g *globals, s streams) error {
 	answering, stop := context.WithCancel(ctx)
 	defer stop()
 	t := &recordTerminal{out: s.err, lines: readLines(answering, s.in), denials: proxy.Denials}
+	if login != nil {
+		config.State, config.UserAgent = login.State, login.UserAgent
+		t.recording.StartFrom(c.Session, login.State.HiddenValues())
+	}
 	if err := c.record(ctx, config, t); err != nil {
 		return err
 	}
@@ -83,6 +94,29 @@ func (c *recordCommand) config(g *globals, s streams) (recorder.Config, error) {
 	var err error
 	config.Executable, err = chromium.FindWindowed(g.BrowserPath)
 	return config, err
+}
+
+// login reads the login of the session, if the recording has one, before the person works.
+func (c *recordCommand) login(ctx context.Context, g *globals, s streams) (login *service.RecordingLogin, err error) {
+	if c.Session == "" {
+		return nil, nil
+	}
+	if err := checkSessionName(c.Session); err != nil {
+		return nil, err
+	}
+	page, err := url.Parse(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	if s.log == nil {
+		s.log = warningLog(s.err)
+	}
+	a, err := openAppWithoutBrowser(ctx, g, s, mayCreate)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	return a.service.RecordingLogin(ctx, g.localPrincipal(), c.Session, page)
 }
 
 // record records until the person ends it.

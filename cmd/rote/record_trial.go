@@ -110,7 +110,7 @@ func (m *madeRoutine) try(ctx context.Context, values map[string]json.RawMessage
 		return err
 	}
 	fmt.Fprintln(m.t.out, "Doing it again without a window…")
-	q := lesson.StartRequest{URL: first.URL}
+	q := lesson.StartRequest{URL: first.URL, Session: m.command.Session}
 	if strings.Contains(first.URL, "{{") {
 		q.Values = values
 	}

@@ -23,10 +23,6 @@ type SessionCookies struct {
 	Values []string
 }
 
-// minCookie is the length in bytes of the shortest value of a cookie that is masked. Shorter
-// ones, as "1" and "light", are no secrets, and would mask other texts.
-const minCookie = 8
-
 // owns reports whether a cookie is an HttpOnly cookie of the session. There may be no session.
 func (s *SessionCookies) owns(c routine.Cookie) bool {
 	if s == nil || !c.HTTPOnly {
@@ -41,13 +37,9 @@ func (s *SessionCookies) owns(c routine.Cookie) bool {
 func (r *runner) hideSessionValues(values []string) {
 	var all []string
 	for _, value := range values {
-		if len(value) < minCookie || r.hiddenCookies[value] {
-			continue
-		}
-		r.hiddenCookies[value] = true
-		all = append(all, spelling.All(value)...)
-		if plain, err := url.PathUnescape(value); err == nil && plain != value {
-			all = append(all, spelling.All(plain)...)
+		if !r.hiddenCookies[value] {
+			r.hiddenCookies[value] = true
+			all = append(all, spelling.Cookie(value)...)
 		}
 	}
 	if len(all) > 0 {

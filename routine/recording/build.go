@@ -46,7 +46,7 @@ const resultKey = "items"
 // Build makes the routine of what was recorded so far.
 func (r *Recording) Build(name string) *Built {
 	r.dropTabs()
-	d := &draft.Draft{}
+	d := &draft.Draft{Session: r.session}
 	b := &Built{Values: map[string]string{}}
 	for i, s := range r.steps {
 		d.Step(0, 0, s.text())

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -56,6 +57,8 @@ type window struct {
 type Recording struct {
 	steps      []*step
 	parameters []given
+	session    string
+	hidden     *strings.Replacer // nil: nothing is hidden
 	windows    map[string]*window
 	page       string // where the last step was; empty: there was none
 }
@@ -72,6 +75,7 @@ const maxEffect = 5 * time.Second
 // Add adds an event. It reports whether that began a new operation; otherwise the event changed
 // the last one, or means nothing for a routine. ErrFull if there are too many.
 func (r *Recording) Add(e Event) (bool, error) {
+	r.conceal(&e)
 	switch e.Kind {
 	case Moved, Dialog, Download, Sent:
 		r.effect(e)

@@ -136,6 +136,26 @@ func TestParametersAndUndo(t *testing.T) {
 	}
 }
 
+// A routine of a saved session has nothing of its cookies, in no spelling.
+func TestSession(t *testing.T) {
+	r := &Recording{}
+	r.StartFrom("shop", []string{"the cookie/1", "short"})
+	about := el("#a", "Show the cookie/1")
+	about.Proposals = append(about.Proposals, Selector{`[title="the cookie/1"]`, "A"})
+	for _, e := range []Event{{Kind: Navigate, URL: "https://shop.example/?id=the%20cookie%2F1"}, {Kind: Click, About: about, Button: "left", Count: 1},
+		{Kind: Type, About: field("#q", "Search", "text"), Text: "short"}} {
+		e.Page, e.At = "1", begin
+		if _, err := r.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := r.Build("r")
+	if text := string(b.Definition); !strings.Contains(text, `"session":"shop"`) || strings.Contains(text, "cookie") || !strings.Contains(text, `"text":"short"`) ||
+		!strings.Contains(text, "Show ***") || !strings.Contains(text, "?id=***") || len(b.Errors) > 0 {
+		t.Errorf("%v %s", b.Errors, text)
+	}
+}
+
 // A recording is bounded, and what may have changed the site is noted.
 func TestBounds(t *testing.T) {
 	r := record(t, Event{Kind: Click, About: el("#a", "A"), Count: 1}, Event{Kind: Sent, Text: "POST /orders"})

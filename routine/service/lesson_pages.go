@@ -85,10 +85,20 @@ func (s *Service) OpenLessonSession(ctx context.Context, p routine.Principal, na
 
 // loginWarning returns [LessonSession.Warning] for a session.
 func (s *Service) loginWarning(opened *runSession) string {
-	if !needsLogin(opened.Session, s.now()) {
-		return ""
+	why, command := s.loggedOut(opened)
+	if why != "" {
+		why += ". " + command + ". Then start the lesson again"
 	}
-	why := "its login is too old"
+	return why
+}
+
+// loggedOut says why nobody is logged in with a session, and what to do. It returns empty strings
+// if somebody seems to be.
+func (s *Service) loggedOut(opened *runSession) (why, command string) {
+	if !needsLogin(opened.Session, s.now()) {
+		return "", ""
+	}
+	why = "its login is too old"
 	switch opened.Condition {
 	case routine.SessionEmpty:
 		why = "nobody has logged in"
@@ -97,11 +107,11 @@ func (s *Service) loginWarning(opened *runSession) string {
 	case routine.SessionFailed:
 		why = "its logins have failed"
 	}
-	if opened.login.Login == nil {
-		return fmt.Sprintf("session %s: %s. Ask a person to run: rote login URL --session %[1]s. Then start the lesson again", opened.Name, why)
+	command = fmt.Sprintf("Ask a person to run: rote login URL --session %s", opened.Name)
+	if opened.login.Login != nil {
+		command = fmt.Sprintf("Runs log in by themselves, lessons do not: run rote session login %s, or POST /sessions/%[1]s/login", opened.Name)
 	}
-	return fmt.Sprintf("session %s: %s. Runs log in by themselves, lessons do not: run rote session login %[1]s, or POST /sessions/%[1]s/login. "+
-		"Then start the lesson again", opened.Name, why)
+	return fmt.Sprintf("session %s: %s", opened.Name, why), command
 }
 
 // run returns the session as a run has it; nil: there is none.

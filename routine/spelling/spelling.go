@@ -48,6 +48,23 @@ func All(text string) []string {
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
+// minCookie is the length in bytes of the shortest value of a cookie that is a secret. Shorter ones,
+// as "1" and "light", would be found by chance.
+const minCookie = 8
+
+// Cookie returns the spellings of the value of a cookie, as it is and decoded; none if it is too
+// short to be a secret.
+func Cookie(value string) []string {
+	if len(value) < minCookie {
+		return nil
+	}
+	all := All(value)
+	if plain, err := url.PathUnescape(value); err == nil && plain != value {
+		all = append(all, All(plain)...)
+	}
+	return all
+}
+
 // maxHostName is how long the name of a host can be, in bytes.
 const maxHostName = 255
 

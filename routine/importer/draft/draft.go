@@ -68,7 +68,9 @@ const maxOperations = 2000
 
 // Draft is a routine in the making. The zero value is an empty one.
 type Draft struct {
-	Title      string
+	Title string
+	// Session is the saved session of the routine; empty: it has none.
+	Session    string
 	Operations []Operation
 	Parameters []routine.Parameter
 	Items      []Item
@@ -260,9 +262,10 @@ func (d *Draft) Definition(name, description string) json.RawMessage {
 	return routine.RawJSON(struct {
 		Name        string              `json:"name"`
 		Description string              `json:"description"`
+		Session     string              `json:"session,omitempty"`
 		Parameters  []routine.Parameter `json:"parameters"`
 		Operations  []json.RawMessage   `json:"operations"`
-	}{name, description, ps, list})
+	}{name, description, d.Session, ps, list})
 }
 
 // Files returns the name of a new parameter for files.
