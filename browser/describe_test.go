@@ -23,7 +23,7 @@ const describedPage = `<form action="/session" method=post><label for=u>User</la
 <label>Passengers <input name=passengers></label><label>Code <input autocomplete=one-time-code></label><label>Card <input name=cardNumber></label>
 <div contenteditable aria-label=Note>x</div></form>
 <table><tr><td>Desk lamp<td><button class=add>Add</button><tr><td>Floor lamp<td><button class=add>Add</button></table>
-<form action=/find><input name=find aria-label=Find><button id=find>Find</button><button id=menu type=button>Menu</button>
+<form action=/find><input name=find aria-label=Find autocomplete=off><button id=find>Find</button><button id=menu type=button>Menu</button>
 <button id=save formmethod=post>Save</button></form>
 <button class=hidden style="display:none">Ghost</button><button class=hidden>Real</button>
 <ul role=listbox aria-label=City><li role=option>Oslo<li role=option>Vik</ul>`
@@ -66,7 +66,7 @@ var descriptions = []struct {
 		Matches: 1, Selector: `input[name="passengers"]`, Grade: "A", GivenGrade: "A",
 		Target: routine.Target{Role: "textbox", Name: "Passengers", Matches: 1},
 		Field:  &routine.Field{Label: "Passengers", Type: "text"}}},
-	{"a one-time code", "[autocomplete]", routine.UseText, routine.ElementDescription{
+	{"a one-time code", "[autocomplete=one-time-code]", routine.UseText, routine.ElementDescription{
 		Matches: 1, Selector: `input[autocomplete="one-time-code"]`, Grade: "A", GivenGrade: "A",
 		Target: routine.Target{Role: "textbox", Name: "Code", Matches: 1},
 		Field:  &routine.Field{Label: "Code", Type: "text", Secret: true}}},
@@ -83,8 +83,8 @@ var descriptions = []struct {
 		Target: routine.Target{Role: "button", Name: "Add", Near: "Floor lamp", Matches: 1}}},
 	{"a button of a form that searches", "#find", routine.UseClick, routine.ElementDescription{
 		Matches: 1, Selector: "#find", Grade: "A", GivenGrade: "A", Target: routine.Target{Role: "button", Name: "Find", Matches: 1}, FormMethod: "get"}},
-	{"a field of such a form", "[name=find]", routine.UseText, routine.ElementDescription{
-		Matches: 1, Selector: `input[name="find"]`, Grade: "A", GivenGrade: "A", Target: routine.Target{Role: "textbox", Name: "Find", Matches: 1},
+	{"a field of such a form, which gets no suggestions", "[autocomplete=off]", routine.UseText, routine.ElementDescription{
+		Matches: 1, Selector: `input[name="find"]`, Grade: "A", GivenGrade: "C", Target: routine.Target{Role: "textbox", Name: "Find", Matches: 1},
 		FormMethod: "get", Field: &routine.Field{Label: "Find", Type: "text"}}},
 	{"a button that submits nothing", "#menu", routine.UseClick, routine.ElementDescription{
 		Matches: 1, Selector: "#menu", Grade: "A", GivenGrade: "A", Target: routine.Target{Role: "button", Name: "Menu", Matches: 1}}},

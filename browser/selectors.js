@@ -45,6 +45,8 @@ elements => {
   const attributes = [['itemprop', 6], ['for', 8], ['rel', 9], ['autocomplete', 9], ['aria-label', 10], ['placeholder', 11], ['title', 14], ['alt', 14],
     ['type', 18], ['role', 18]];
 
+  const onOrOff = /^(on|off)$/i;
+
   // telling matches the tags of which most pages have few.
   const telling = /^(main|h1|form|header|footer|nav|table|dialog|select|textarea)$/;
 
@@ -53,6 +55,7 @@ elements => {
     const costs = new Map(attributes);
     if (/^(input|select|textarea|button|form|iframe|fieldset|output|object|meta)$/.test(e.localName)) costs.set('name', 3);
     if (e.localName === 'form') costs.set('action', 6);
+    if (onOrOff.test(read(e, 'autocomplete'))) costs.delete('autocomplete'); // many fields have it
     if (/^(label|option)$/.test(e.localName) || /^(radio|checkbox)$/.test(e.type)) costs.set('value', 5); // that of a text field is what was typed
     if (buttonInput(e)) costs.set('value', 12);
     if (e.localName === 'a' && !secretLink.test(read(e, 'href'))) costs.set('href', 13);
@@ -222,6 +225,7 @@ elements => {
   const attributeCost = new Map([...attributes, ...testIds.map(t => [t, 1]), ['id', 4], ['name', 3], ['value', 5], ['action', 6], ['href', 13]]);
 
   function costOfAttribute(name, value) {
+    if (name === 'autocomplete' && onOrOff.test(value)) return 40;
     const cost = attributeCost.get(name) ?? (/^data-/.test(name) && /^[a-z][a-z -]*$/i.test(value) ? 12 : 22);
     return cost + (name !== 'href' && generated(value) ? 40 : 0) + (/\d/.test(value) && !/^(name|value|id)$/.test(name) ? 8 : 0);
   }

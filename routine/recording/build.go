@@ -134,7 +134,7 @@ func (s *step) locator() draft.Locator {
 	for i, p := range a.Proposals {
 		if i == 0 {
 			l.CSS, l.ByPlace = p.Selector, p.Grade == "D"
-		} else {
+		} else if p.Grade == "A" || p.Grade == "B" { // a weaker one soon matches something else
 			l.Alternatives = append(l.Alternatives, p.Selector)
 		}
 	}
