@@ -17,12 +17,15 @@ import (
 	"rote/browser/chromium"
 	"rote/browser/egress"
 	"rote/browser/recorder"
+	"rote/cmd/rote/practice"
 	"rote/routine/recording"
 )
 
-// recordedPages serves the practice pages of the recorder, with a redirect and a file.
+// recordedPages serves the practice pages of the recorder, with a redirect and a file, and the
+// practice shop.
 func recordedPages(t *testing.T) *url.URL {
 	mux := http.NewServeMux()
+	mux.Handle("/", practice.NewSite())
 	mux.Handle("GET /pages/", http.FileServer(http.Dir(filepath.Join("testdata", "recorded"))))
 	mux.Handle("GET /moved", http.RedirectHandler("/pages/arrived.html", http.StatusFound))
 	mux.HandleFunc("GET /list.csv", func(w http.ResponseWriter, _ *http.Request) {
@@ -183,9 +186,13 @@ func TestRecordPages(t *testing.T) {
 	for _, page := range recordedActs {
 		t.Run(page.name, func(t *testing.T) {
 			p.t, p.recording = t, &recording.Recording{}
-			p.address("/pages/" + page.name + ".html")
+			path, end := "/pages/"+page.name+".html", "#end"
+			if page.path != "" {
+				path, end = page.path, page.end
+			}
+			p.address(path)
 			page.act(p)
-			p.click("#end", withAlt)
+			p.click(end, withAlt)
 			p.until(recording.Result)
 			got, path := p.golden(), filepath.Join("testdata", "recorded", page.name+".golden")
 			if *update {
@@ -200,7 +207,7 @@ func TestRecordPages(t *testing.T) {
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("go test ./cmd/rote -run TestRecordPages -update rewrites it:\n%s", diff)
 			}
-			for _, secret := range []string{"hunter2", "246810", "4111", "ann lee", "987"} {
+			for _, secret := range []string{"hunter2", "246810", "4111", "ann lee", "987", "lovelace"} {
 				if strings.Contains(got, secret) {
 					t.Errorf("%s is in the routine", secret)
 				}
@@ -209,12 +216,13 @@ func TestRecordPages(t *testing.T) {
 	}
 }
 
-// recordedActs is what the person does on each page. Then a click with Alt marks the end.
+// recordedActs is what the person does on each page, and then a click with Alt marks its end. With a
+// path the page is not that of the name, and end is what is marked.
 var recordedActs = []struct {
-	name string
-	act  func(p *watched)
+	name, path, end string
+	act             func(p *watched)
 }{
-	{"form", func(p *watched) {
+	{"form", "", "", func(p *watched) {
 		p.click("[name=name]", 0)
 		p.types("Ann Lee")
 		p.presses("Tab", 9, "")
@@ -230,20 +238,20 @@ var recordedActs = []struct {
 		p.click("form button", 0)
 		p.at("/pages/done.html")
 	}},
-	{"editor", func(p *watched) {
+	{"editor", "", "", func(p *watched) {
 		p.click("[contenteditable]", 0)
 		p.types("Hello")
 		p.call(p.session, "Input.dispatchKeyEvent",
 			map[string]any{"type": "keyDown", "key": "b", "code": "KeyB", "windowsVirtualKeyCode": 66, "modifiers": 2}, &struct{}{})
 		p.does(`document.title === "bold"`)
 	}},
-	{"menu", func(p *watched) {
+	{"menu", "", "", func(p *watched) {
 		p.click("#open", 0)
 		p.presses("ArrowDown", 40, "")
 		p.presses("Enter", 13, "\r")
 		p.does(`document.title === "Archive"`)
 	}},
-	{"dialog", func(p *watched) {
+	{"dialog", "", "", func(p *watched) {
 		p.click("#remove", 0)
 		for done := (*struct{})(nil); done == nil; { // until the dialog is there
 			p.call(p.session, "Page.handleJavaScriptDialog", map[string]any{"accept": true}, &done)
@@ -251,7 +259,7 @@ var recordedActs = []struct {
 		p.until(recording.Dialog)
 		p.does(`document.title === "removed"`)
 	}},
-	{"buttons", func(p *watched) {
+	{"buttons", "", "", func(p *watched) {
 		at := p.middle("#file")
 		p.clickAt(at, 0, 1)
 		p.clickAt(at, 0, 2)
@@ -259,14 +267,14 @@ var recordedActs = []struct {
 		p.button("#file", "right")
 		p.click("#rename", 0)
 	}},
-	{"frame", func(p *watched) {
+	{"frame", "", "", func(p *watched) {
 		p.middle("iframe")
 		p.clickAt(point{170, 130}, 0, 1) // a field of another site
 		p.types("High Street")
 		p.clickAt(point{170, 175}, 0, 1)
 		p.does(`document.title === "paid"`)
 	}},
-	{"popup", func(p *watched) {
+	{"popup", "", "", func(p *watched) {
 		p.click("#terms", 0)
 		p.until(recording.Opened)
 		q := p.other()
@@ -275,13 +283,13 @@ var recordedActs = []struct {
 		p.until(recording.Closed)
 		p.click("#agree", 0)
 	}},
-	{"scroll", func(p *watched) {
+	{"scroll", "", "", func(p *watched) {
 		p.wheel("#text")
 		p.wheel("#feed")
 		p.does(`feed.children.length === 30`)
 		p.click("#feed li:nth-child(25)", 0)
 	}},
-	{"history", func(p *watched) {
+	{"history", "", "", func(p *watched) {
 		p.click("#moved", 0)
 		p.at("/pages/arrived.html")
 		p.click("#on", 0)
@@ -296,7 +304,7 @@ var recordedActs = []struct {
 		p.call(p.session, "Page.reload", nil, &struct{}{})
 		p.does(`!window.old`)
 	}},
-	{"secrets", func(p *watched) {
+	{"secrets", "", "", func(p *watched) {
 		p.click("[name=user]", 0)
 		p.types("ann")
 		p.click("#password", 0)
@@ -310,10 +318,22 @@ var recordedActs = []struct {
 			p.types(field[1])
 		}
 	}},
-	{"download", func(p *watched) {
+	{"download", "", "", func(p *watched) {
 		p.click("#list", 0)
 		p.until(recording.Download)
 		p.click("#made", 0)
 		p.until(recording.Download)
+	}},
+	{"shop", "/", ".order", func(p *watched) {
+		p.click("#q", 0)
+		p.types("lamp")
+		p.presses("Enter", 13, "\r")
+		p.click(".product .name", 0)
+		p.click("nav a[href='/account']", 0)
+		p.click("#username", 0)
+		p.types("ada")
+		p.presses("Tab", 9, "")
+		p.types("lovelace")
+		p.click("#sign-in", 0)
 	}},
 }
