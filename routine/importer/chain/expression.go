@@ -227,6 +227,10 @@ func (p *parser) bracketed(i, stop int, v Value) (Value, int) {
 	switch p.tokens[i].text {
 	case "[":
 		v.Kind, v.Parts = List, p.arguments(i+1, p.inside(i, stop))
+		if p.is(next, stop, ".") && p.is(next+1, stop, "forEach") {
+			v.Kind, v.Calls = Calls, &Chain{}
+			next = p.members(next, stop, v.Calls)
+		}
 		return v, next
 	case "{":
 		v.Kind, v.Fields = Object, p.fields(i+1, p.inside(i, stop))
@@ -241,6 +245,10 @@ func (p *parser) bracketed(i, stop int, v Value) (Value, int) {
 	if p.is(arrow, stop, "=>") {
 		v.Params = p.source(i+1, p.inside(i, stop))
 		return p.arrow(arrow, stop, v)
+	}
+	if p.language == Python && p.comma(i+1, p.inside(i, stop)) < p.inside(i, stop) { // a tuple
+		v.Kind, v.Parts = List, p.arguments(i+1, p.inside(i, stop))
+		return v, next
 	}
 	inner := p.whole(i+1, p.inside(i, stop))
 	switch inner.Kind {

@@ -72,6 +72,8 @@ func (p *parser) pythonBlock(i, last, stop int, s *Statement) int {
 		}
 	case "class":
 		s.Name = p.tokens[min(i+1, last-1)].text
+	case "for":
+		s.Loop = p.loop(i+1, colon)
 	case "with":
 		var next int
 		s.Value, next = p.expression(i+1, colon)

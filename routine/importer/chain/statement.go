@@ -23,9 +23,11 @@ type Statement struct {
 	// Vars are the variables that get the value; of this or self, they begin with "this.".
 	Vars []string
 	// Returns reports whether the value is what the function gives.
-	Returns      bool
-	Value        Value
-	Body         *Block
+	Returns bool
+	Value   Value
+	Body    *Block
+	// Loop is what the block is repeated with; nil if it is none that is known.
+	Loop         *Loop
 	Line, Column int
 
 	p           *parser
@@ -234,6 +236,9 @@ func (p *parser) control(i, stop int, s *Statement) int {
 		i++
 	}
 	if p.is(i, stop, "(") && p.opens(i, stop) {
+		if s.Keyword == "for" || s.Keyword == "foreach" {
+			s.Loop = p.loop(i+1, p.inside(i, stop))
+		}
 		i = p.after(i, stop)
 	}
 	if p.is(i, stop, "{") && p.opens(i, stop) {
@@ -273,6 +278,11 @@ func (s *Statement) Names(is func(word string) bool) bool {
 		stop = min(max(s.Body.start, s.start), stop)
 	}
 	return slices.ContainsFunc(s.p.tokens[s.start:stop], func(t token) bool { return t.kind == identifier && is(t.text) })
+}
+
+// Has reports whether one of the words is in the block, blocks in it included.
+func (b *Block) Has(words ...string) bool {
+	return slices.ContainsFunc(b.p.tokens[b.start:max(b.start, b.stop)], func(t token) bool { return t.kind == identifier && slices.Contains(words, t.text) })
 }
 
 // Shown is the statement without the values in it, in one line.

@@ -16,7 +16,9 @@ import (
 // secretField matches the names of fields that take secrets in languages other than English, and
 // the words that fields of a login and of a card have.
 var secretField = regexp.MustCompile(`(?i)passwor[td]|passcode|kennwort|contrase|senha|mot.?de.?passe|one.?time|cc-|card.?n(um|o)|` +
-	`cvc|cvv|iban|(?:^|[^a-z])pwd?(?:[^a-z]|$)|type="?password`)
+	`cvc|cvv|iban|(?:^|[^a-z])pwd?(?:[^a-z]|$)|type="?password|palavra.?passe|wachtwoord|lösen|losenord|adgangskode|passord|salasana|` +
+	`hasło|haslo|heslo|geslo|lozinka|zaporka|jelsz[óo]|parol[aăeā]?(?:[^a-zäöü]|$)|şifre|sifre|slaptažodis|пароль|парола|лозинка|κωδικός|` +
+	`密码|密碼|口令|パスワード|暗証番号|비밀번호|mật khẩu|kata sandi|รหัสผ่าน|סיסמ|كلمة المرور|كلمة السر|पासवर्ड`)
 
 // TakesSecret reports whether the value of a field is a secret, by the texts that name the field.
 func (l Locator) TakesSecret(value string) bool {

@@ -62,7 +62,7 @@ func (r *reader) declare(b *chain.Block, depth int) {
 		return
 	}
 	for _, s := range b.Statements() {
-		_, test := testOf(&s, r.language)
+		_, test := r.testOf(&s)
 		switch {
 		case test != nil || len(r.functions)+len(r.classes) > 1000:
 		case s.Keyword == "function":
@@ -90,7 +90,7 @@ func functionOf(name string, v *chain.Value) *function {
 // isSuite reports whether a class has tests or the main function: it is no page object.
 func (r *reader) isSuite(b *chain.Block) bool {
 	return slices.ContainsFunc(b.Statements(), func(s chain.Statement) bool {
-		_, body := testOf(&s, r.language)
+		_, body := r.testOf(&s)
 		return body != nil || s.Keyword == "function" && mainName.MatchString(s.Name) || s.Keyword == "class" && r.isSuite(s.Body)
 	})
 }
@@ -220,8 +220,10 @@ func (r *reader) construct(c *class, args []chain.Value) object {
 
 // call reads a function in the place of its call, and returns what it gives.
 func (r *reader) call(f *function, args []chain.Value, of *instance) object {
-	f.called = true
-	if r.lost != "" || f.active || r.inside >= maxInside || r.callsRead >= maxCalls {
+	if r.lost != "" {
+		return object{}
+	}
+	if f.called = true; f.active || r.inside >= maxInside || r.callsRead >= maxCalls {
 		return object{}
 	}
 	vars := maps.Clone(r.vars)

@@ -64,7 +64,7 @@ func languageOf(source string) chain.Language {
 
 // Tests returns the names of the tests of a script.
 func Tests(source string) []string {
-	r := &reader{language: languageOf(source)}
+	r := &reader{language: languageOf(source), vars: map[string]object{}}
 	r.tests(chain.Parse(source, r.language), 0)
 	return r.names
 }
@@ -107,9 +107,17 @@ func (r *reader) tests(b *chain.Block, depth int) {
 		return
 	}
 	for _, s := range b.Statements() {
-		switch name, body := testOf(&s, r.language); {
+		loop, inner := loopOf(&s)
+		switch name, body := r.testOf(&s); {
 		case body != nil && len(r.names) <= maxTests:
-			r.names = append(r.names, name)
+			if r.rounds == 0 || !slices.Contains(r.names, name) {
+				r.names = append(r.names, name)
+			}
+		case loop != nil:
+			r.repeat(loop, r.roundsOf(loop, inner), func() { r.tests(inner, depth+1) })
+			r.rounds = 0
+		case s.Keyword == "" && len(s.Vars) == 1 && depth == 0 && s.Value.Kind != chain.Calls && s.Value.Kind != chain.Function:
+			r.vars[s.Vars[0]] = object{kind: constant, value: s.Value}
 		case s.Keyword == "class" || s.Keyword == "{":
 			r.tests(s.Body, depth+1)
 		case s.Keyword == "" && isSuite(s.Value):
@@ -141,11 +149,13 @@ func lastFunction(m chain.Member) *chain.Block {
 	return nil
 }
 
+// testMark matches the annotations of tests: of JUnit and TestNG, NUnit, xUnit and MSTest.
+var testMark = regexp.MustCompile(`\b(?:Parameterized|Repeated|Data|Retry|Skippable|Playwright)?(?:Test|TestMethod|TestCase|TestCaseSource|Fact|Theory)\b`)
+
 // testOf returns the name and the body of the test that a statement declares; nil if it declares none.
-func testOf(s *chain.Statement, language chain.Language) (string, *chain.Block) {
+func (r *reader) testOf(s *chain.Statement) (string, *chain.Block) {
 	if s.Keyword == "function" {
-		if language == chain.Python && strings.HasPrefix(s.Name, "test") || language != chain.JavaScript && strings.Contains(s.Marks, "Test") &&
-			!strings.Contains(s.Marks, "TestClass") {
+		if r.language == chain.Python && strings.HasPrefix(s.Name, "test") || r.language != chain.JavaScript && testMark.MatchString(s.Marks) {
 			return s.Name, s.Body
 		}
 		return "", nil
@@ -157,10 +167,30 @@ func testOf(s *chain.Statement, language chain.Language) (string, *chain.Block) 
 	if len(s.Value.Calls.Members) > 2 || m.Name != "" && m.Name != "only" && m.Name != "skip" && m.Name != "fixme" && m.Name != "slow" {
 		return "", nil
 	}
-	if len(m.Args) < 2 || m.Args[0].Kind != chain.Text {
+	if len(m.Args) < 2 {
 		return "", nil
 	}
-	return m.Args[0].Text, lastFunction(m)
+	return r.nameOf(&m.Args[0]), lastFunction(m)
+}
+
+// nameOf is the name of a test, which may have the variables of a loop in it.
+func (r *reader) nameOf(v *chain.Value) string {
+	switch {
+	case v.Kind == chain.Template || v.Kind == chain.Sum:
+		name := ""
+		for i := range v.Parts {
+			name += r.nameOf(&v.Parts[i])
+		}
+		return name
+	case v.Kind != chain.Calls:
+		return v.Text
+	case len(v.Calls.Members) == 0 && r.vars[v.Calls.Base].kind == constant:
+		return r.vars[v.Calls.Base].value.Text
+	}
+	if part := r.part(v.Calls); part != nil {
+		return part.Text
+	}
+	return v.Text
 }
 
 // selectTest selects the test.

@@ -13,6 +13,9 @@ var outerHTML = regexp.MustCompile(`^\(?(\w+)\)?\s*=>\s*(\w+)\.outerHTML$`)
 
 // print reads what a script takes of the page to show it: that is a result.
 func (r *reader) print(m chain.Member) {
+	if r.lost != "" {
+		return
+	}
 	for i := range m.Args {
 		v := &m.Args[i]
 		if v.Kind != chain.Calls || len(v.Calls.Members) == 0 || !r.known(v.Calls) {

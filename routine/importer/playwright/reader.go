@@ -39,6 +39,7 @@ type reader struct {
 	language chain.Language
 	names    []string // of all tests
 	test     string   // the one that is read
+	testRead bool     // whether it has been met
 	after    []*chain.Block
 	vars     map[string]object
 	base     string   // URL of relative ones
@@ -63,7 +64,9 @@ type reader struct {
 	returned  object    // what the function has given
 	inside    int       // how many functions are being read
 	callsRead int
-	printing  bool // whether the value of the present call is shown
+	printing  bool     // whether the value of the present call is shown
+	unknown   []string // the values of the present statement that the script does not say
+	rounds    int      // how many rounds of loops have been read
 }
 
 // maxNested is how deep blocks may be in one another.
@@ -97,11 +100,19 @@ func (r *reader) lose(b *chain.Block, why string) {
 // one reads one statement.
 func (r *reader) one(s *chain.Statement) {
 	r.statement = s
-	if name, body := testOf(s, r.language); body != nil {
-		if name == r.test {
+	defer r.tellUnknown()
+	if name, body := r.testOf(s); body != nil {
+		if name == r.test && !r.testRead {
+			r.testRead = true
 			r.block(body)
 		}
 		return
+	}
+	if loop, body := loopOf(s); loop != nil {
+		if rounds := r.roundsOf(loop, body); rounds != nil {
+			r.repeat(loop, rounds, func() { r.block(body) })
+			return
+		}
 	}
 	switch s.Keyword {
 	case "":
@@ -132,12 +143,23 @@ func (r *reader) one(s *chain.Statement) {
 		}
 		fallthrough
 	default:
-		if s.Names(r.touches) && !strings.Contains("else catch except", s.Keyword) {
-			r.step(s.Line, s.Column, s.Shown())
-			r.d.Drop("not_understood", "the course of a routine is fixed: a condition or loop is left out")
-		}
-		r.lose(s.Body, "it is in a block of "+s.Keyword)
+		r.conditional(s)
 	}
+}
+
+// conditional accounts for a block that may not be done, or more than once.
+func (r *reader) conditional(s *chain.Statement) {
+	if s.Names(r.touches) && !strings.Contains("else catch except", s.Keyword) {
+		r.step(s.Line, s.Column, s.Shown())
+		r.d.Drop("not_understood", "the course of a routine is fixed: a condition or loop is left out")
+		if s.Loop != nil { // over elements
+			for _, name := range s.Loop.Vars {
+				r.vars[name] = object{kind: located, element: element{broken: "it is one of many"}}
+				defer delete(r.vars, name)
+			}
+		}
+	}
+	r.lose(s.Body, "it is in a block of "+s.Keyword)
 }
 
 // setUp reads a function that is called before each test.
@@ -150,7 +172,7 @@ func (r *reader) setUp(f *function) {
 // touches reports whether a word is a variable with a page or an element.
 func (r *reader) touches(word string) bool {
 	k := r.vars[word].kind
-	return word == "page" || word == "Page" || k == page || k == located || k == made
+	return word == "page" || word == "Page" && r.language == chain.CSharp || k == page || k == located || k == made
 }
 
 // step begins the account of a statement.

@@ -35,6 +35,9 @@ func (r *reader) text(v *chain.Value) (string, bool) {
 		return "", true
 	case v.Kind == chain.Text || v.Kind == chain.Number || v.Kind == chain.Pattern:
 		return v.Text, true
+	case v.Kind == chain.Sum && r.isNumber(v):
+		n, _ := r.number(v)
+		return strconv.FormatFloat(n, 'f', -1, 64), true
 	case v.Kind == chain.Template || v.Kind == chain.Sum:
 		joined, literal := "", true
 		for i := range v.Parts {
@@ -70,17 +73,96 @@ func (r *reader) text(v *chain.Value) (string, bool) {
 		} else if len(v.Calls.Members) == 0 && o.kind == kept {
 			return "{{sessionStorage:" + o.key + "}}", false
 		}
-		if o := r.vars[v.Calls.Base]; o.kind == constant && o.value.Kind == chain.Object && len(v.Calls.Members) == 1 {
-			if field := o.value.Get(v.Calls.Members[0].Name); field != nil && field.Kind == chain.Text {
-				return field.Text, true
+		if part := r.part(v.Calls); part != nil {
+			if name := v.Calls.Last().Name; draft.IsSecret(name, part.Text) {
+				return r.d.Parameter(name, part.Text, true), false
 			}
+			return part.Text, true
 		}
 	}
-	name := strings.Trim(notWord.ReplaceAllString(cmp.Or(v.Text, "value"), "_"), "_")
-	if len(r.d.Items) > 0 {
-		r.d.Change("variable", "the script does not say the value of %s: it is a parameter", draft.Shown(name))
+	if r.lost != "" {
+		return "", false
 	}
+	name := strings.Trim(notWord.ReplaceAllString(cmp.Or(v.Text, "value"), "_"), "_")
+	r.unknown = append(r.unknown, draft.Shown(name))
 	return r.d.Variable(name[:min(len(name), 40)], "", draft.IsSecret(name, "?")), false
+}
+
+// part returns the text or number that a chain takes of a constant object or list; nil if it is no such chain.
+func (r *reader) part(c *chain.Chain) *chain.Value {
+	o := r.vars[c.Base]
+	if o.kind != constant || len(c.Members) == 0 {
+		return nil
+	}
+	v := &o.value
+	for _, m := range c.Members {
+		switch {
+		case m.Called || v == nil:
+			return nil
+		case !m.Index:
+			v = v.Get(m.Name)
+		case len(m.Args) == 1 && v.Kind == chain.List:
+			i, ok := r.integer(&m.Args[0])
+			if !ok || i < 0 || i >= len(v.Parts) {
+				return nil
+			}
+			v = &v.Parts[i]
+		case len(m.Args) == 1 && m.Args[0].Kind == chain.Text:
+			v = v.Get(m.Args[0].Text)
+		default:
+			return nil
+		}
+	}
+	if v == nil || v.Kind != chain.Text && v.Kind != chain.Number {
+		return nil
+	}
+	return v
+}
+
+// tellUnknown says in the account of the present step which values the script does not say.
+func (r *reader) tellUnknown() {
+	if len(r.d.Items) > 0 {
+		for _, name := range r.unknown {
+			r.d.Change("variable", "the script does not say the value of %s: it is a parameter", name)
+		}
+	}
+	r.unknown = nil
+}
+
+// isNumber reports whether a value is a number, or a sum of numbers.
+func (r *reader) isNumber(v *chain.Value) bool {
+	_, ok := r.number(v)
+	return ok
+}
+
+// number returns the number that a script says; false if it says none.
+func (r *reader) number(v *chain.Value) (float64, bool) {
+	switch {
+	case v == nil:
+		return 0, false
+	case v.Kind == chain.Number:
+		n, err := strconv.ParseFloat(strings.TrimRight(strings.ReplaceAll(v.Text, "_", ""), "Ldf"), 64)
+		return n, err == nil
+	case v.Kind == chain.Sum:
+		sum := 0.0
+		for i := range v.Parts {
+			n, ok := r.number(&v.Parts[i])
+			if !ok {
+				return 0, false
+			}
+			sum += n
+		}
+		return sum, true
+	case v.Kind == chain.Calls && len(v.Calls.Members) == 0 && r.vars[v.Calls.Base].kind == constant:
+		o := r.vars[v.Calls.Base]
+		delete(r.vars, v.Calls.Base) // what is made of itself has no value
+		n, ok := r.number(&o.value)
+		r.vars[v.Calls.Base] = o
+		return n, ok
+	case v.Kind == chain.Calls:
+		return r.number(r.part(v.Calls))
+	}
+	return 0, false
 }
 
 // encoders are the functions whose value an operation makes itself of what they get.
@@ -123,11 +205,7 @@ func option(m chain.Member, name string) *chain.Value {
 
 // milliseconds returns a time of an option; 0 if there is none.
 func (r *reader) milliseconds(v *chain.Value) float64 {
-	if v == nil {
-		return 0
-	}
-	s, _ := r.text(v)
-	n, _ := strconv.ParseFloat(strings.TrimRight(s, "Ldf"), 64)
+	n, _ := r.number(v)
 	return max(n, 0)
 }
 
