@@ -144,11 +144,15 @@
   }
 
   // inLoginForm reports whether e is in a form, or a part of a page without forms, that has
-  // a password field.
+  // one password field. Where a new password is chosen, somebody registers or changes it.
   function inLoginForm(e) {
     const form = e.form ?? around(e, 'form'), password = 'input[type=password]';
-    if (form) return first(form, password) !== null;
-    for (let n = e, i = 0; n && n.localName !== 'body' && i < 6; n = up(n), i++) if (is(n, password) || first(n, password)) return true;
+    const logsIn = fields => fields.length === 1 && read(fields[0], 'autocomplete') !== 'new-password';
+    if (form) return logsIn(every(form, password));
+    for (let n = e, i = 0; n && n.localName !== 'body' && i < 6; n = up(n), i++) {
+      const fields = is(n, password) ? [n] : every(n, password);
+      if (fields.length) return logsIn(fields);
+    }
     return false;
   }
 
@@ -160,6 +164,24 @@
     if (submits && is(e, '[formmethod]')) return e.formMethod;
     return is(form, '[method],[action]') ? read(form, 'method').toLowerCase() || 'get' : '';
   }
+
+  // submitName is the name of the button that Enter in a field presses.
+  function submitName(e) {
+    if (!e.form || !editable(e)) return '';
+    const button = first(e.form, 'button:not([type=button],[type=reset]),input[type=submit],input[type=image]');
+    return button ? nameOf(button) : '';
+  }
+
+  // hintOf is what the attributes of e and of what is in it say, if its name says nothing, as
+  // that of an icon.
+  function hintOf(e) {
+    if (/\p{L}{2}/u.test(nameOf(e))) return '';
+    const named = [e, ...every(e, '*').slice(0, 5)], said = ['title', 'aria-label', 'data-testid', 'data-test', 'id', 'name', 'class', 'href'];
+    return plain(hide(named.flatMap(n => said.map(a => read(n, a))).join(' ')), maxName * 2);
+  }
+
+  // submitsOnChange reports whether e sends its form as soon as something is chosen in it.
+  const submitsOnChange = e => is(e.control ?? e, '[onchange*=submit i],[oninput*=submit i],[onclick*=submit i]');
 
   const dialogs = 'dialog[open],[role=dialog],[role=alertdialog],[aria-modal=true]';
   const outer = n => up(n) ?? n.ownerDocument.defaultView?.frameElement;
@@ -205,7 +227,8 @@
   function about(e) {
     const best = selectorOf(e), proposals = [...best ? [best] : [], ...alternativesOf(e)].map(({ selector, grade }) => ({ selector, grade }));
     return { proposals, target: targetOf(e), field: fieldOf(e), value: valueOf(e),
-      in_login_form: inLoginForm(e), form_method: formMethod(e), in_dialog: inDialog(e), frame_url: hide(e.ownerDocument.URL).slice(0, maxURL),
+      in_login_form: inLoginForm(e), form_method: formMethod(e), submits_on_change: submitsOnChange(e),
+      submit_name: submitName(e), hint: hintOf(e), in_dialog: inDialog(e), frame_url: hide(e.ownerDocument.URL).slice(0, maxURL),
       document_at: e.ownerDocument.defaultView.performance.timeOrigin };
   }
 

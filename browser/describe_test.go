@@ -37,14 +37,14 @@ var descriptions = []struct {
 	{"nothing", "#none", routine.UseClick, routine.ElementDescription{}},
 	{"a field", "input:nth-of-type(1)[name=user]", routine.UseText, routine.ElementDescription{
 		Matches: 1, Selector: `input[name="user"]`, Grade: "A", GivenGrade: "D",
-		Target: routine.Target{Role: "textbox", Name: "User", Matches: 1}, InLoginForm: true, FormMethod: "post",
+		Target: routine.Target{Role: "textbox", Name: "User", Matches: 1}, InLoginForm: true, FormMethod: "post", SubmitName: "Sign in",
 		Field: &routine.Field{Label: "User", Type: "text", Pattern: "[a-z]+", MaxLength: 10, Required: true}}},
 	{"an icon in a button", "form svg path", routine.UseClick, routine.ElementDescription{
 		Matches: 1, Selector: `button[type="submit"]`, Grade: "B", GivenGrade: "D",
 		Target: routine.Target{Role: "button", Name: "Sign in", Matches: 1}, InLoginForm: true, FormMethod: "post"}},
 	{"a password", "[name=pw]", routine.UseText, routine.ElementDescription{
 		Matches: 1, Selector: `input[name="pw"]`, Grade: "A", GivenGrade: "A",
-		Target: routine.Target{Role: "textbox", Name: "PIN", Matches: 1}, InLoginForm: true, FormMethod: "post",
+		Target: routine.Target{Role: "textbox", Name: "PIN", Matches: 1}, InLoginForm: true, FormMethod: "post", SubmitName: "Sign in",
 		Field: &routine.Field{Label: "PIN", Type: "password", Secret: true}}},
 	{"a number", "#order input", routine.UseText, routine.ElementDescription{
 		Matches: 8, Selector: `input[name="n"]`, Grade: "A", GivenGrade: "B",
@@ -85,7 +85,7 @@ var descriptions = []struct {
 		Matches: 1, Selector: "#find", Grade: "A", GivenGrade: "A", Target: routine.Target{Role: "button", Name: "Find", Matches: 1}, FormMethod: "get"}},
 	{"a field of such a form, which gets no suggestions", "[autocomplete=off]", routine.UseText, routine.ElementDescription{
 		Matches: 1, Selector: `input[name="find"]`, Grade: "A", GivenGrade: "C", Target: routine.Target{Role: "textbox", Name: "Find", Matches: 1},
-		FormMethod: "get", Field: &routine.Field{Label: "Find", Type: "text"}}},
+		FormMethod: "get", SubmitName: "Find", Field: &routine.Field{Label: "Find", Type: "text"}}},
 	{"a button that submits nothing", "#menu", routine.UseClick, routine.ElementDescription{
 		Matches: 1, Selector: "#menu", Grade: "A", GivenGrade: "A", Target: routine.Target{Role: "button", Name: "Menu", Matches: 1}}},
 	{"a button with a method of its own", "#save", routine.UseClick, routine.ElementDescription{

@@ -20,11 +20,18 @@ type ElementDescription struct {
 	FrameURL string `json:"frame_url,omitempty"`
 	// DocumentAt is when that document was opened, in milliseconds since 1970.
 	DocumentAt float64 `json:"-"`
-	// InLoginForm reports whether the element is in a form that has a password field.
+	// InLoginForm reports whether the element is in a form that has one password field, and
+	// not one for a new password.
 	InLoginForm bool `json:"in_login_form,omitempty"`
 	// FormMethod is the method of the form that a click on the element would submit: get,
 	// post or dialog; empty if it submits none.
 	FormMethod string `json:"form_method,omitempty"`
+	// SubmitsOnChange reports whether the element sends its form when its value changes.
+	SubmitsOnChange bool `json:"submits_on_change,omitempty"`
+	// SubmitName is the name of the button that Enter in the element, a field, presses.
+	SubmitName string `json:"submit_name,omitempty"`
+	// Hint is what the attributes of the element say, if its name has no word.
+	Hint string `json:"hint,omitempty"`
 	// InDialog reports whether the element is in a dialog, or in a layer over most of the
 	// page, as banners for consent are.
 	InDialog bool `json:"in_dialog,omitempty"`

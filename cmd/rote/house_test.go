@@ -76,7 +76,7 @@ var arrows = map[string][]string{
 	"routine/recording": {"routine", "routine/definition", "routine/importer/draft", "routine/keyboard", "routine/lesson/parameters",
 		"routine/lesson/textform", "routine/operation", "routine/spelling"},
 
-	"routine/lesson": {"routine", "routine/definition", "routine/engine", "routine/importer", "routine/importer/draft", "routine/javascript",
+	"routine/lesson": {"routine", "routine/definition", "routine/engine", "routine/importer", "routine/importer/draft", "routine/javascript", "routine/keyboard",
 		"routine/lesson/candidate", "routine/lesson/jsonobject", "routine/lesson/judge", "routine/lesson/parameters", "routine/lesson/textform", "routine/operation",
 		"routine/placeholder", "routine/requests", "routine/selector", "routine/service"},
 	"schemas": {},

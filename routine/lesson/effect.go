@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rote/routine"
+	"rote/routine/keyboard"
 	"rote/routine/lesson/candidate"
 	"rote/routine/operation"
 	"rote/routine/requests"
@@ -51,13 +52,13 @@ func effectOf(o routine.Operation) (f effect, request string) {
 		}
 		return dependsOnElement, ""
 	case "press":
-		if key := fields.Key[strings.LastIndex(fields.Key, "+")+1:]; key == "Enter" || key == "Space" || key == "" {
+		if pressesControl(fields.Key) {
 			return dependsOnElement, ""
 		}
 		return reads, ""
 	case "js_evaluate":
 		if operation.EffectOf(o) != operation.EffectReads && actingScript.MatchString(fields.Script) {
-			return acts, "its script"
+			return acts, scriptRequest
 		}
 		return reads, ""
 	}
@@ -65,6 +66,16 @@ func effectOf(o routine.Operation) (f effect, request string) {
 		return acts, o.Type()
 	}
 	return reads, ""
+}
+
+// scriptRequest is what effectOf names for a script, of which no request is known.
+const scriptRequest = "its script"
+
+// pressesControl reports whether a key sends a form or presses a button. One that a parameter
+// gives may.
+func pressesControl(key string) bool {
+	chord, err := keyboard.Parse(key)
+	return err != nil || chord.Key.Name == "Enter" || chord.Key.Code == "Space"
 }
 
 // isOptional reports whether a run skips an operation whose element is not there.
@@ -78,8 +89,8 @@ func isOptional(o routine.Operation) bool {
 
 // actingScript matches what a script needs to make the page act. A script cannot make
 // requests by itself.
-var actingScript = regexp.MustCompile(`(?i)click|submit|dispatch|location|\bopen\s*\(|history|postMessage|\]\s*(\?\.)?\s*\(|` +
-	`\.\s*(save|send|post|delete|remove|pay|order|buy)\w*\s*\(`)
+var actingScript = regexp.MustCompile(`(?i)click|submit|dispatch|trigger|location|\bopen\s*\(|history|postMessage|\]\s*(\?\.)?\s*\(|` +
+	`\b(save|send|post|delete|remove|pay|order|buy|place|checkout|confirm|cancel)\w*\s*\(`)
 
 // effectOfRequest is effectOf for an operation that makes a request by itself.
 func effectOfRequest(o routine.Operation) (effect, string) {
@@ -131,7 +142,7 @@ func elementMayAct(d routine.ElementDescription) bool {
 }
 
 // pressMayAct reports whether Enter in an element may change something on the site. A search
-// and a log-in do not.
+// and a log-in do not, unless their button says so.
 func pressMayAct(d routine.ElementDescription) bool {
-	return !d.InLoginForm && d.FormMethod != "get" && d.Target.Role != "searchbox"
+	return candidate.Destructive("", d.SubmitName) != "" || !d.InLoginForm && d.FormMethod != "get" && d.Target.Role != "searchbox"
 }

@@ -177,16 +177,18 @@ func refuseToAct(plan *mendPlan, i int, what string) error {
 // operation whose element does not come is not done at all: absent is its failure then, or says
 // that it was skipped if it is optional.
 func (l *lesson) mayAct(ctx context.Context, k *keptOperation) (what string, absent *Step, err error) {
-	effectOf, elementMayAct := effectOf, elementMayAct
+	effectOf := effectOf
 	if l.imported != nil {
-		effectOf, elementMayAct = importedEffect, importedMayAct
+		effectOf = importedEffect
 	}
 	f, request := effectOf(k.operation)
 	switch {
 	case f == acts:
-		return "sends " + request, nil, nil
+		return actingText(k.operation, request), nil, nil
 	case f == reads:
 		return "", nil, nil
+	case l.imported != nil && acceptsDialog(k.operation):
+		return "may act on the site: it accepts the dialog that it opens", nil, nil
 	case k.operation.Type() == "press":
 		if n := len(l.kept); n > 0 && l.kept[n-1].element != nil && !pressMayAct(*l.kept[n-1].element) {
 			return "", nil, nil
@@ -195,10 +197,14 @@ func (l *lesson) mayAct(ctx context.Context, k *keptOperation) (what string, abs
 	}
 	_, values, err := l.valuesOf([]routine.Operation{k.operation})
 	if err != nil {
+		if k.operation.Type() == "input_text" {
+			err = nil // which doing it will say
+		}
 		return "", nil, err
 	}
 	selector := selectorOf(k.operation, values)
-	d, err := awaitElement(ctx, l.page, selector, routine.UseClick, waitFor(k.operation), l.session.Secrets())
+	kind, _ := operation.KindOf(k.operation.Type())
+	d, err := awaitElement(ctx, l.page, selector, kind.Use, waitFor(k.operation), l.session.Secrets())
 	if err != nil {
 		return "", nil, err
 	}
@@ -211,10 +217,31 @@ func (l *lesson) mayAct(ctx context.Context, k *keptOperation) (what string, abs
 		return "", &Step{Record: routine.OperationRecord{Type: k.operation.Type(), Error: &message},
 			Error: &StepError{routine.CodeElementNotFound, message}}, nil
 	}
-	if elementMayAct(d) {
-		return "may send something: it is a " + d.Target.Role + " " + candidate.Quoted(d.Target.Name), nil, nil
+	switch {
+	case l.imported != nil:
+		return importedMayAct(k.operation, values, d), nil, nil
+	case elementMayAct(d):
+		return clickMayAct(d), nil, nil
 	}
 	return "", nil, nil
+}
+
+// clickMayAct says that a click on an element may send something.
+func clickMayAct(d routine.ElementDescription) string {
+	what := "may send something: it is a " + d.Target.Role + " "
+	if d.Target.Name == "" && d.Hint != "" {
+		return what + "without a name, with the attributes " + candidate.Quoted(d.Hint)
+	}
+	return what + candidate.Quoted(d.Target.Name)
+}
+
+// actingText says what an operation does that acts on the site by a request; request is that of
+// effectOf.
+func actingText(o routine.Operation, request string) string {
+	if o.Type() == "js_evaluate" && request == scriptRequest {
+		return "may act on the site: its script clicks or sends something"
+	}
+	return "sends " + request
 }
 
 // waitFor is how long an operation waits for its element while it is tried.

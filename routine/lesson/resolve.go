@@ -3,17 +3,13 @@ package lesson
 import (
 	"context"
 	"encoding/json"
-	"regexp"
-	"slices"
 	"time"
 
 	"rote/routine"
 	"rote/routine/importer"
-	"rote/routine/lesson/candidate"
 	"rote/routine/lesson/jsonobject"
 	"rote/routine/lesson/textform"
 	"rote/routine/operation"
-	"rote/routine/placeholder"
 )
 
 // ImportRequest is a recording to import, whose operations are tried if Resolve is set.
@@ -175,45 +171,4 @@ func (l *lesson) replaceTextForm(ctx context.Context) bool {
 	l.kept, l.remaining[0] = l.kept[:last], &keptOperation{raw: raw, operation: parsedOperation(raw)}
 	l.replaced = append(l.replaced, ReplacedTarget{Operation: last + 1, Target: found.Target, Selector: d.Selector, Grade: d.Grade})
 	return true
-}
-
-// scriptOnPage matches what scripts of importers do that acts on the page only: a box is clicked
-// if it does not have the state yet, and a field says that it was changed.
-var scriptOnPage = regexp.MustCompile(`if\(!?e\.checked\)e\.click\(\)|e\.dispatchEvent\(new Event\((k|"change"|"input"),`)
-
-// importedEffect is effectOf for an operation of a recording, in which a click is not known to
-// have changed nothing. What scripts have in texts is not what they do.
-func importedEffect(o routine.Operation) (effect, string) {
-	if o.Type() == "click" {
-		return dependsOnElement, ""
-	}
-	var fields struct {
-		Script string `json:"js"`
-	}
-	_ = json.Unmarshal(o.Raw(), &fields) // a checked operation is well-formed
-	f, request := effectOf(o)
-	if f != acts || o.Type() != "js_evaluate" {
-		return f, request
-	}
-	code, at := "", 0
-	for _, s := range placeholder.ScriptStrings(fields.Script) {
-		code, at = code+fields.Script[at:s.Start+1], s.End-1
-	}
-	if !actingScript.MatchString(scriptOnPage.ReplaceAllString(code+fields.Script[at:], "")) {
-		return reads, ""
-	}
-	return f, request
-}
-
-// importedMayAct reports whether a click of a recording may buy, send, delete or cancel
-// something: its name says so, or it submits a form that is no log-in and no search.
-func importedMayAct(d routine.ElementDescription) bool {
-	name := d.Target.Name
-	switch {
-	case d.Matches == 0, slices.Contains(pageOnly, d.Target.Role) && d.Target.Role != "menuitem":
-		return false
-	case candidate.Commits(name) != "":
-		return true
-	}
-	return d.FormMethod == "post" && !d.InLoginForm && !harmless.MatchString(name)
 }

@@ -68,6 +68,17 @@ func TestResolveStopsBeforeActing(t *testing.T) {
 		"a request that reads":      {named(""), `{"type":"fetch","endpoint":{"url":"https://shop.test/orders"}}`, false},
 		"a script that sends":       {named(""), `{"type":"js_evaluate","js":"(()=>{document.forms[0].requestSubmit();})()"}`, true},
 		"a script that ticks a box": {named(""), `{"type":"js_evaluate","js":"(()=>{const e=document.body;if(!e.checked)e.click();return;})()"}`, false},
+		"a script of jQuery":        {named(""), `{"type":"js_evaluate","js":"(()=>{$(document.body).trigger(\"click\");})()"}`, true},
+		"a function of the page":    {named(""), `{"type":"js_evaluate","js":"(()=>{placeOrder();})()"}`, true},
+		"an accepted dialog":        {named("Show"), `{"type":"click","selector":"#go","x-dialog":"accept"}`, true},
+		"the name in the recording": {named(""), `{"type":"click","selector":"#go","x-target":{"role":"button","name":"Delete"}}`, true},
+		"OK in a form":              {inForm("OK", "post", false), click, true},
+		"Enter of the keypad":       {named("Go"), `{"type":"press","key":"NumpadEnter"}`, true},
+		"another name of Enter":     {named("Go"), `{"type":"press","key":"return"}`, true},
+		"a space":                   {named("Go"), `{"type":"press","key":" "}`, true},
+		"an arrow":                  {named("Go"), `{"type":"press","key":"Down"}`, false},
+		"a line break":              {inForm("Name", "post", false), `{"type":"input_text","selector":"#go","text":"a\n"}`, true},
+		"a text":                    {inForm("Name", "post", false), `{"type":"input_text","selector":"#go","text":"a"}`, false},
 		"a script that checks":      {named(""), `{"type":"js_evaluate","js":"(()=>{if(!document.title)throw Error(\"expected Submit click\");})()"}`, false},
 	} {
 		c := newClassroom(t, pageWith(row.element))

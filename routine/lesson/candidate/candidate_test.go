@@ -253,3 +253,17 @@ func TestClearCandidate(t *testing.T) {
 		t.Error("more points come first")
 	}
 }
+
+// What a control does by its name is told in many languages, however its letters are written.
+func TestCommits(t *testing.T) {
+	for _, name := range []string{"Send", "lo\u0308schen", "Book now", "Yes", "Ja, weiter", "Donate", "Veröffentlichen", "🗑️", "Xóa", "ยืนยันการสั่งซื้อ", "Satın al", "Megrendelés"} {
+		if Commits(name) == "" {
+			t.Errorf("%q does nothing", name)
+		}
+	}
+	for _, name := range []string{"", "Books", "Yesterday", "January", "Believe", "Next", "Silver", "Transfers"} {
+		if does := Commits(name); does != "" {
+			t.Errorf("%q %s", name, does)
+		}
+	}
+}
