@@ -101,6 +101,21 @@ func TestPagesInABrowser(t *testing.T) {
 			p.open(e.URL + path)
 			p.check(fmt.Sprintf("%s, %d px, %s", path, screen.width, screen.colour), string(axe))
 		}
+		for _, path := range []string{"/console/run", "/console/lessons/resolve"} { // which ask for the values of a text
+			p.eval(`{
+				const form = document.createElement("form")
+				form.method = "post"
+				form.action = `+quote(path)+`
+				const text = document.createElement("textarea")
+				text.name = "definition"
+				text.value = `+quote(searchText)+`
+				form.append(text)
+				document.body.append(form)
+				form.submit()
+			}`, nil)
+			p.sees(`location.pathname === ` + quote(path) + ` && document.readyState === "complete"`)
+			p.check(fmt.Sprintf("%s, %d px, %s", path, screen.width, screen.colour), string(axe))
+		}
 	}
 }
 

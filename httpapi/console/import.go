@@ -29,6 +29,8 @@ type importView struct {
 	// Imported is what it became; nil if there is none yet. Definition is its routine.
 	Imported   *importer.Imported
 	Definition string
+	// CanTry reports whether the server has lessons, in one of which the routine can be tried.
+	CanTry bool
 }
 
 // Notable are the steps that were not carried as they were.
@@ -69,7 +71,7 @@ func importRecording(q *request) error {
 		}
 		return q.refuseImport(v, err)
 	}
-	v.Imported, v.Definition = imported, layOut(imported.Routine)
+	v.Imported, v.Definition, v.CanTry = imported, layOut(imported.Routine), q.lessons != nil
 	return q.showImport(http.StatusOK, v)
 }
 

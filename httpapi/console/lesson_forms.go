@@ -134,12 +134,20 @@ func tryOperations(q *request) error {
 	if !tried.OK {
 		status, v.Form = http.StatusUnprocessableEntity, form
 	}
-	for _, notice := range []string{tried.PageLost, tried.Stopped, tried.Next} {
+	v.noteProgress(tried)
+	return q.showLesson(status, v)
+}
+
+// noteProgress says how far the operations of a mended or imported routine have come.
+func (v *lessonView) noteProgress(t *lesson.Tried) {
+	for _, notice := range []string{t.PageLost, t.Stopped} {
 		if notice != "" {
 			v.Notices = append(v.Notices, notice)
 		}
 	}
-	return q.showLesson(status, v)
+	if t.Next != "" && len(t.Remaining) == 0 {
+		v.Notices = append(v.Notices, "All operations of the routine were done. Save it below.")
+	}
 }
 
 // refuseLessonForm shows the lesson again with why its form was refused.

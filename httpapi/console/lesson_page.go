@@ -57,6 +57,14 @@ func (v *lessonView) Elements() []routine.SeenLine {
 	return lines[:min(len(lines), maxShownLines)]
 }
 
+// NextRemaining is the first operation of the routine that was not done yet; nil: all were.
+func (v *lessonView) NextRemaining() *lesson.Operation {
+	if len(v.Remaining) == 0 {
+		return nil
+	}
+	return &v.Remaining[0]
+}
+
 // CanMend reports whether the lesson mends a routine.
 func (v *lessonView) CanMend() bool { return v.Routine != "" }
 
@@ -158,6 +166,13 @@ func (q *request) showLesson(status int, v *lessonView) error {
 	}
 	if v.Save.Prove == "" {
 		v.Save.Prove = lesson.ProveAll
+		acts := func(o lesson.Operation) bool { return len(o.Acting) > 0 }
+		if (v.CanMend() || v.Imported != "") && slices.ContainsFunc(v.Operations, acts) {
+			v.Save.Prove = lesson.ProveCheckLast // which does not act on the site for a second time
+		}
+	}
+	if v.Save.Name == "" {
+		v.Save.Name = v.Imported
 	}
 	p := page{Title: "Lesson " + shortID(v.ID), Section: "lessons", Crumbs: []crumb{{"Teach", q.to("lessons")}}, Data: v}
 	return q.render(status, "lesson", p)

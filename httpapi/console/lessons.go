@@ -15,6 +15,7 @@ import (
 // needs besides. The package rote/routine/lesson has the implementation and describes the methods.
 type Lessons interface {
 	httpapi.Lessons
+	Resolve(ctx context.Context, p routine.Principal, q lesson.ResolveRequest) (*lesson.Resolved, error)
 	ElementAt(ctx context.Context, p routine.Principal, id string, x, y float64) (*routine.ElementDescription, error)
 }
 
@@ -22,6 +23,7 @@ type Lessons interface {
 func (x *console) lessonRoutes(r chi.Router) {
 	r.Get("/lessons", x.signedIn(lessonsPage))
 	r.Post("/lessons", x.teaching(startLesson))
+	r.Post("/lessons/resolve", x.teaching(resolveRoutine))
 	r.Get("/lessons/{lesson_id}", x.teaching(lessonPage))
 	r.Post("/lessons/{lesson_id}/try", x.teaching(tryOperations))
 	r.Post("/lessons/{lesson_id}/undo", x.teaching(undoOperations))
@@ -86,13 +88,18 @@ func startLesson(q *request) error {
 		return q.showLessons(q.refusedLesson(err), form, routine.AsError(err).Headline())
 	}
 	v := &lessonView{Info: started.Info, Steps: started.Done, Failure: started.Failure, Candidates: started.Candidates}
-	if started.SessionWarning != "" {
-		v.Notices = append(v.Notices, started.SessionWarning)
-	}
-	if started.Ended != "" {
-		v.Notices = append(v.Notices, "The saved lesson "+shortID(started.Ended)+" was ended to make room.")
-	}
+	v.noteStart(started.SessionWarning, started.Ended)
 	return q.showLesson(http.StatusCreated, v)
+}
+
+// noteStart says that nobody is logged in, and that another lesson was ended for this one. Either may be empty.
+func (v *lessonView) noteStart(sessionWarning, ended string) {
+	if sessionWarning != "" {
+		v.Notices = append(v.Notices, sessionWarning)
+	}
+	if ended != "" {
+		v.Notices = append(v.Notices, "The saved lesson "+shortID(ended)+" was ended to make room.")
+	}
 }
 
 // refusedLesson records why a form was refused, and returns the status of its page. What the

@@ -3,9 +3,11 @@ package console_test
 import (
 	"context"
 	"encoding/json"
+	"html"
 	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"rote/routine"
@@ -169,6 +171,14 @@ func TestWhoTeachesInTheConsole(t *testing.T) {
 func TestMendFromARun(t *testing.T) {
 	t.Parallel()
 	e := newLessonEnv(t)
+	var back atomic.Bool // whether the element is on the page again
+	clickShop := e.browser.Page.Click
+	e.browser.Page.Click = func(ctx context.Context, c routine.Click) (routine.Match, error) {
+		if back.Load() {
+			return routine.Match{Matches: 1}, nil
+		}
+		return clickShop(ctx, c)
+	}
 	r := e.create(`{"name": "n", "description": "d", "operations": [
 		{"type": "navigate", "url": "https://shop.example/"}, {"type": "click", "selector": "#gone"}]}`)
 	run := e.run(r.ID, "")
@@ -180,6 +190,60 @@ func TestMendFromARun(t *testing.T) {
 	golden(t, "lessons_mend.txt", e.shape(e.get(href, http.StatusOK)))
 	mended := e.post("/console/lessons", http.StatusCreated, "execution", run.ID)
 	golden(t, "lesson_mend.txt", lessonShape(e, mended))
+
+	back.Store(true)
+	form := regexp.MustCompile(`action="([^"]+)"><input type="hidden" name="json" value="([^"]+)">` +
+		`<input type="hidden" name="at" value="2"><button>Do this instead`).FindStringSubmatch(mended.body)
+	if form == nil {
+		t.Fatalf("the candidate does not take the place of operation 2:\n%s", mended.body)
+	}
+	after := e.post(form[1], http.StatusOK, "json", html.UnescapeString(form[2]), "at", "2").body
+	if !strings.Contains(after, "All operations of the routine were done. Save it below.") || strings.Contains(after, "come after these") {
+		t.Errorf("after the candidate:\n%s", after)
+	}
+}
+
+// An imported routine is tried in a lesson. It stops before what may buy something, which the person does.
+func TestResolveInTheConsole(t *testing.T) {
+	t.Parallel()
+	e := newLessonEnv(t)
+	e.browser.Page.Describe = func(_ context.Context, selector string, _ routine.ElementUse) (routine.ElementDescription, error) {
+		return routine.ElementDescription{Matches: 1, Selector: selector, Grade: "A", Target: routine.Target{Role: "button", Name: "Buy now"}}, nil
+	}
+	e.signInAsWriter()
+	const recording = `{"title": "Buy a lamp", "steps": [{"type": "navigate", "url": "https://shop.example/"},
+		{"type": "change", "selectors": [["#q"]], "value": "lamp"}, {"type": "click", "selectors": [["#buy"]], "offsetX": 1, "offsetY": 1}]}`
+	imported := e.post("/console/routines/import", http.StatusOK, "source", recording).body
+	if !strings.Contains(imported, `formaction="/console/lessons/resolve"`) {
+		t.Errorf("the page of an import does not offer to try it:\n%s", imported)
+	}
+	const definition = `{"name": "buy", "description": "d", "parameters": [{"name": "query", "type": "string", "required": true}], "operations": [
+		{"type": "navigate", "url": "https://shop.example/"}, {"type": "input_text", "selector": "#q", "text": "{{query}}"},
+		{"type": "click", "selector": "#buy"}]}`
+	const path = "/console/lessons/resolve"
+	golden(t, "resolve.txt", e.shape(e.post(path, http.StatusOK, "definition", definition)))
+	golden(t, "resolve_refused.txt", e.shape(e.post(path, http.StatusBadRequest, "definition", definition, "values", "given", "json", "[")))
+	tried := e.post(path, http.StatusCreated, "definition", definition, "values", "given", "json", `{"query": "lamp"}`)
+	golden(t, "lesson_resolved.txt", lessonShape(e, tried))
+	lesson := regexp.MustCompile(`/console/lessons/Lesson_[0-9a-f-]+`).FindString(tried.body)
+	bought := e.post(lesson+"/try", http.StatusOK, "json", `{"type": "click", "selector": "#buy"}`, "at", "3").body
+	for _, want := range []string{"All operations of the routine were done. Save it below.", `name="name" value="buy"`} {
+		if !strings.Contains(bought, want) {
+			t.Errorf("the page lacks %q:\n%s", want, bought)
+		}
+	}
+	e.post(lesson+"/save", http.StatusOK, "name", "buy", "prove", "all")
+	if list, _, err := e.service.Routines(t.Context(), ada, routine.RoutineFilter{}); err != nil || len(list) != 1 || len(list[0].Operations) != 3 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	e.post(path, http.StatusBadRequest, "definition", "{}", "values", "given")
+	e.signIn("routines:read", "routines:write")
+	e.post(path, http.StatusForbidden, "definition", definition)
+	without := newEnv(t)
+	without.signInAsWriter()
+	if page := without.post("/console/routines/import", http.StatusOK, "source", recording).body; strings.Contains(page, path) {
+		t.Error("a server without lessons offers to try the routine")
+	}
 }
 
 // What a page says is text, whatever it is.

@@ -236,6 +236,9 @@ func (l *lesson) pageLost() *routine.Error {
 func (l *lesson) info() Info {
 	i := Info{ID: l.id, State: l.state, Routine: l.mendedRoutine, Version: l.version, Session: l.startsFrom, CreatedBy: l.owner.UserID, CreatedAt: l.createdAt,
 		Operations: operations(l.kept, 1), Dropped: l.dropped, Saved: l.finished, EndsAt: l.closedAt.Add(keepTime)}
+	if l.imported != nil {
+		i.Imported = l.imported.Name
+	}
 	if len(l.remaining) > 0 {
 		i.Remaining = operations(l.remaining, len(l.kept)+1)
 	}

@@ -34,6 +34,8 @@ type Info struct {
 	// Routine and Version are those of the routine that is mended.
 	Routine string `json:"routine,omitempty"`
 	Version int    `json:"version,omitempty"`
+	// Imported is the name of the routine, not stored, whose operations the lesson was started with.
+	Imported string `json:"imported,omitempty"`
 	// Session is the saved session from which the page starts; empty: none.
 	Session   string    `json:"session,omitempty"`
 	CreatedBy string    `json:"created_by"`
@@ -41,7 +43,7 @@ type Info struct {
 	// EndsAt is when the lesson ends if nothing is asked of it before.
 	EndsAt     time.Time   `json:"ends_at"`
 	Operations []Operation `json:"operations"`
-	// Remaining are the operations of the routine that is mended that come after the kept
+	// Remaining are the operations of the mended or imported routine that come after the kept
 	// ones and were not done yet. The first of them may be the one that fails. Saving adds
 	// them.
 	Remaining []Operation `json:"remaining,omitempty"`
