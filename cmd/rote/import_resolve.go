@@ -64,7 +64,7 @@ func (c *importCommand) resolve(ctx context.Context, g *globals, s streams, r *i
 		return err
 	}
 	printResolved(s, resolved)
-	saved, err := a.lessons.Save(ctx, p, resolved.ID, lesson.SaveRequest{DryRun: true, Prove: lesson.ProveNo, Via: routine.ViaCLI})
+	saved, err := a.lessons.Save(ctx, p, resolved.ID, lesson.SaveRequest{DryRun: true, Whole: true, Prove: lesson.ProveNo, Via: routine.ViaCLI})
 	if err != nil {
 		return err
 	}

@@ -163,7 +163,7 @@ func (m *madeRoutine) findRequest(ctx context.Context) {
 // describe takes the definition that the lesson would save, which knows the types of the values.
 func (m *madeRoutine) describe(ctx context.Context) error {
 	saved, err := m.app.lessons.Save(ctx, m.caller, m.lesson, lesson.SaveRequest{Name: m.name, Description: m.built.Description,
-		DryRun: true, Prove: lesson.ProveNo, Via: routine.ViaCLI})
+		DryRun: true, Whole: true, Prove: lesson.ProveNo, Via: routine.ViaCLI})
 	if err == nil {
 		m.definition = saved.Definition
 	}

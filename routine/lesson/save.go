@@ -52,7 +52,9 @@ func (s *Lessons) Save(ctx context.Context, p routine.Principal, id string, q Sa
 	}
 	if w.dry() {
 		saved := w.dryRun()
-		saved.bound()
+		if !q.Whole {
+			saved.bound()
+		}
 		return saved, nil
 	}
 	saved, err := w.save(ctx)

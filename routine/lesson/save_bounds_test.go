@@ -37,6 +37,10 @@ func TestSaveAnswersAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(dry)
+	whole, err := c.Save(t.Context(), author, id, SaveRequest{DryRun: true, Whole: true})
+	if err != nil || !strings.Contains(string(whole.Definition), long) || strings.Contains(whole.Next, "shortened") {
+		t.Errorf("a routine for a file is shortened: %v %.500s", err, whole.Definition)
+	}
 	to := string(dry.Replaced[1].To)
 	if len(dry.Replaced) != 2 || !strings.HasPrefix(to, `"(() => { const a = '{{what}}'; return 'long`) || len(to) > 200 || !strings.HasSuffix(to, `…"`) {
 		t.Errorf("replaced: %s", to)

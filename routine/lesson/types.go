@@ -289,9 +289,11 @@ type SaveRequest struct {
 	DryRun          bool                       `json:"dry_run,omitempty"`
 	// SameResult makes the proof of a mended routine fail if its result has another form
 	// than that of the last completed run. Without it that is a warning.
-	SameResult bool                   `json:"-"`
-	Progress   func(routine.Progress) `json:"-"`
-	Via        routine.Via            `json:"-"`
+	SameResult bool `json:"-"`
+	// Whole makes the answer to a dry run as long as the routine: it is to be written to a file.
+	Whole    bool                   `json:"-"`
+	Progress func(routine.Progress) `json:"-"`
+	Via      routine.Via            `json:"-"`
 }
 
 // Saved is the answer to a SaveRequest.
