@@ -149,6 +149,8 @@ func (p *parser) members(i, stop int, c *Chain) int {
 			i++
 		case p.is(i, stop, "?") && p.is(i+1, stop, "."):
 			i++
+		case p.is(i, stop, "<") && p.afterTypes(i, stop) > 0:
+			i = p.afterTypes(i, stop)
 		case p.is(i, stop, ".") && i+1 < stop && p.tokens[i+1].kind == identifier:
 			name := p.tokens[i+1]
 			c.Members = append(c.Members, Member{Name: normal(name.text, p.language), Line: name.line, Column: name.column, open: name.stop})
@@ -168,6 +170,37 @@ func (p *parser) members(i, stop int, c *Chain) int {
 		}
 	}
 	return i
+}
+
+// maxTypes is how many words and signs the types of a call may have.
+const maxTypes = 100
+
+// afterTypes returns the index of the bracket that follows the types with which a function is called,
+// as in extend<Fixtures>(…); 0 if these are no types.
+func (p *parser) afterTypes(i, stop int) int {
+	depth := 0
+	for j := i; j < min(stop, i+maxTypes); {
+		switch {
+		case p.is(j, stop, ";", ")", "=>"):
+			return 0
+		case p.is(j, stop, "<"):
+			depth++
+		case p.is(j, stop, ">"):
+			depth--
+		}
+		if depth == 0 {
+			if p.is(j+1, stop, "(") {
+				return j + 1
+			}
+			return 0
+		}
+		if p.opens(j, stop) {
+			j = p.after(j, stop)
+		} else {
+			j++
+		}
+	}
+	return 0
 }
 
 // arguments reads the values between brackets. Named ones are an object at the end.

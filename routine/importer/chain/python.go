@@ -72,6 +72,8 @@ func (p *parser) pythonBlock(i, last, stop int, s *Statement) int {
 		}
 	case "class":
 		s.Name = p.tokens[min(i+1, last-1)].text
+	case "if":
+		s.Value = p.condition(i+1, colon)
 	case "for":
 		s.Loop = p.loop(i+1, colon)
 	case "with":
@@ -109,7 +111,12 @@ func (p *parser) assertion(i, last int) Value {
 			name, split, width = "notToBe", j, 2
 		case p.is(j, comma, "in"):
 			name, split, width = "toContain", j, 1
-		case p.is(j, comma, "and", "or", "<", ">"):
+		case p.is(j, comma, "<", ">"):
+			name, split, width = map[string]string{"<": "toBeLessThan", ">": "toBeGreaterThan"}[p.tokens[j].text], j, 1
+			if p.is(j+1, comma, "=") {
+				name, width = name+"OrEqual", 2
+			}
+		case p.is(j, comma, "and", "or"):
 			return Value{Text: p.source(i, last)}
 		}
 		if width > 0 {
@@ -131,7 +138,7 @@ func (p *parser) assertion(i, last int) Value {
 	case "toContain":
 		left, right = right, left
 		fallthrough
-	case "toBe", "notToBe":
+	case "toBe", "notToBe", "toBeLessThan", "toBeLessThanOrEqual", "toBeGreaterThan", "toBeGreaterThanOrEqual":
 		check.Args = []Value{right}
 	}
 	c.Members = []Member{{Called: true, Args: []Value{left}}, check}

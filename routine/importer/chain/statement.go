@@ -218,7 +218,7 @@ func (p *parser) boundary(i, stop int) int {
 			return j
 		}
 		if p.opens(j, stop) {
-			block := p.is(j, stop, "{") && !p.is(j-1, stop, "=", "=>", ",", "(", "]", "?", ":", "return", "default") && j > i
+			block := p.is(j, stop, "{") && !p.is(j-1, stop, "=", "=>", ",", "(", "]", "?", ":", "<", "return", "default") && j > i
 			if j = p.after(j, stop); block {
 				return j
 			}
@@ -238,6 +238,8 @@ func (p *parser) control(i, stop int, s *Statement) int {
 	if p.is(i, stop, "(") && p.opens(i, stop) {
 		if s.Keyword == "for" || s.Keyword == "foreach" {
 			s.Loop = p.loop(i+1, p.inside(i, stop))
+		} else if s.Keyword == "if" {
+			s.Value = p.condition(i+1, p.inside(i, stop))
 		}
 		i = p.after(i, stop)
 	}
@@ -255,6 +257,15 @@ func (p *parser) control(i, stop int, s *Statement) int {
 	next := min(max(p.statement(i, stop, &inner), i+1), stop)
 	s.Body = &Block{p, i, next}
 	return next
+}
+
+// condition reads the condition of an if. One that a number is more than 0 is that number.
+func (p *parser) condition(i, stop int) Value {
+	v, next := p.expression(i, stop)
+	if next+2 == stop && p.is(next, stop, ">") && p.tokens[next+1].kind == number && p.tokens[next+1].text == "0" {
+		return v
+	}
+	return p.whole(i, stop)
 }
 
 // source is the text of tokens.

@@ -2,6 +2,7 @@ package playwright
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"rote/routine/importer/chain"
@@ -28,6 +29,7 @@ func (r *reader) expect(c *chain.Chain) bool {
 	if v.Kind != chain.Calls {
 		return false
 	}
+	v = asWhole(v)
 	if !r.known(v.Calls) {
 		return false
 	}
@@ -47,6 +49,21 @@ func (r *reader) expect(c *chain.Chain) bool {
 	}
 	r.check(a, v)
 	return true
+}
+
+// asWhole returns a value without what only shortens its white space, and the length of a list of Python as JavaScript writes it.
+func asWhole(v *chain.Value) *chain.Value {
+	c := *v.Calls
+	switch last := c.Last(); {
+	case len(c.Members) > 0 && last.Called && len(last.Args) == 0 && (last.Name == "trim" || last.Name == "strip" || last.Name == "toString"):
+		c.Members = c.Members[:len(c.Members)-1]
+	case c.Base == "len" && len(c.Members) == 1 && len(last.Args) == 1 && last.Args[0].Kind == chain.Calls:
+		c = *last.Args[0].Calls
+		c.Members = append(slices.Clone(c.Members), chain.Member{Name: "length"})
+	default:
+		return v
+	}
+	return &chain.Value{Kind: chain.Calls, Calls: &c, Text: v.Text, Line: v.Line, Column: v.Column}
 }
 
 // result is the value that a function returns which does nothing else.
@@ -170,9 +187,12 @@ func (r *reader) checkValue(a assertion, v *chain.Value) {
 	r.checkElement(a, l)
 }
 
+// orders are the comparisons of numbers, as JavaScript.
+var orders = map[string]string{"greaterthan": ">", "greaterthanorequal": ">=", "lessthan": "<", "lessthanorequal": "<="}
+
 // checkRead checks a value that a statement takes of the page or of an element.
 func (r *reader) checkRead(a assertion, l draft.Locator, code string) {
-	if strings.Contains(code, "e.") && !strings.Contains(code, "list") {
+	if strings.HasPrefix(strings.TrimPrefix(code, "!"), "e.") {
 		code = "list.map(e=>" + code + ")[0]"
 	}
 	want := argument(a.m, 0)
@@ -181,6 +201,11 @@ func (r *reader) checkRead(a assertion, l draft.Locator, code string) {
 		r.d.Assert(l, draft.Check{Found: code, Holds: a.holds("found"), Expected: "a value"})
 	case a.verb == "be" && a.what == "falsy":
 		r.d.Assert(l, draft.Check{Found: code, Holds: a.holds("!found"), Expected: "no value"})
+	case want != nil && orders[a.what] != "":
+		r.d.Assert(l, draft.Check{Found: code, Holds: a.holds("Number(found)" + orders[a.what] + "Number(" + r.expected(want) + ")"),
+			Expected: a.words(orders[a.what], r.said(want))})
+	case want != nil && a.what == "length":
+		r.d.Assert(l, draft.Check{Found: "(" + code + ").length", Holds: a.holds(r.compare(want, false)), Expected: a.words("length", r.said(want))})
 	case want != nil && (a.what == "" || a.what == "to"):
 		r.d.Assert(l, draft.Check{Found: code, Holds: a.holds(r.compare(want, contains)), Expected: a.words("", r.said(want))})
 	default:

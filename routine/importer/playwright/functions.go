@@ -18,6 +18,8 @@ type function struct {
 	result *chain.Value // of a function without a block
 	called bool
 	active bool // it is being read: it must not call itself
+	// fixture reports whether the runner of tests calls it for those that name it.
+	fixture bool
 }
 
 // param is a parameter of a function.
@@ -66,7 +68,7 @@ func (r *reader) declare(b *chain.Block, depth int) {
 		switch {
 		case test != nil || len(r.functions)+len(r.classes) > 1000:
 		case s.Keyword == "function":
-			r.functions[s.Name] = &function{name: s.Name, params: paramsOf(s.Params), body: s.Body}
+			r.functions[s.Name] = &function{name: s.Name, params: paramsOf(s.Params), body: s.Body, fixture: strings.Contains(s.Marks, "fixture")}
 		case s.Keyword == "class" && r.isSuite(s.Body):
 			r.declare(s.Body, depth+1)
 		case s.Keyword == "class":
@@ -75,6 +77,8 @@ func (r *reader) declare(b *chain.Block, depth int) {
 			r.declare(s.Body, depth+1)
 		case s.Keyword == "" && s.Value.Kind == chain.Function && len(s.Vars) == 1 && s.Value.Flags != chain.Called:
 			r.functions[s.Vars[0]] = functionOf(s.Vars[0], &s.Value)
+		case s.Keyword == "" && len(s.Vars) == 1 && s.Value.Kind == chain.Calls && s.Value.Calls.Last().Name == "extend":
+			r.fixtures(&s.Value)
 		case s.Keyword == "" && isSuite(s.Value):
 			if f := lastFunction(s.Value.Calls.Last()); f != nil {
 				r.declare(f, depth+1)
@@ -249,7 +253,7 @@ func (r *reader) call(f *function, args []chain.Value, of *instance) object {
 	}
 	given := r.returned
 	r.vars, r.this, r.statement, r.returned = outer, this, statement, object{}
-	r.inside, f.active = r.inside-1, false
+	r.inside, f.active, r.ended = r.inside-1, false, false
 	return given
 }
 
@@ -277,8 +281,14 @@ func (r *reader) bind(vars map[string]object, f *function, args []chain.Value, o
 		case p.value != "":
 			o = object{kind: constant, value: chain.Value{Kind: chain.Text, Text: p.value}}
 		}
-		if p.page && o.kind == nothing {
+		switch {
+		case o.kind != nothing:
+		case p.page:
 			o.kind = page
+		case f.fixture && i == 1 && r.language == chain.JavaScript:
+			o.kind = using
+		case f.fixture:
+			o = r.vars[p.name]
 		}
 		if delete(vars, p.name); o.kind != nothing && p.name != "" {
 			vars[p.name] = o

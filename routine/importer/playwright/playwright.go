@@ -173,6 +173,15 @@ func (r *reader) testOf(s *chain.Statement) (string, *chain.Block) {
 	return r.nameOf(&m.Args[0]), lastFunction(m)
 }
 
+// testParams returns the parameters of the function of a test.
+func testParams(s *chain.Statement) []param {
+	if s.Keyword == "function" {
+		return paramsOf(s.Params)
+	}
+	args := s.Value.Calls.Last().Args
+	return paramsOf(args[len(args)-1].Params)
+}
+
 // nameOf is the name of a test, which may have the variables of a loop in it.
 func (r *reader) nameOf(v *chain.Value) string {
 	switch {

@@ -21,6 +21,8 @@ const (
 	waiting          // what waits for something else
 	apiClient        // what sends requests
 	made             // an object of a class of the script
+	unseen           // what another file gives
+	using            // the function with which a fixture gives its value
 )
 
 // object is what a variable of a script has.
@@ -66,6 +68,7 @@ type reader struct {
 	callsRead int
 	printing  bool     // whether the value of the present call is shown
 	unknown   []string // the values of the present statement that the script does not say
+	ended     bool     // whether the function that is being read has given its value
 	rounds    int      // how many rounds of loops have been read
 }
 
@@ -79,6 +82,9 @@ func (r *reader) block(b *chain.Block) {
 	r.depth++
 	defer func() { r.depth-- }()
 	for _, s := range b.Statements() {
+		if r.ended {
+			return
+		}
 		if len(r.d.Items) >= draft.MaxSteps {
 			r.tooMany = s.Line
 			return
@@ -104,6 +110,7 @@ func (r *reader) one(s *chain.Statement) {
 	if name, body := r.testOf(s); body != nil {
 		if name == r.test && !r.testRead {
 			r.testRead = true
+			r.provide(testParams(s), 0)
 			r.block(body)
 		}
 		return
@@ -117,6 +124,7 @@ func (r *reader) one(s *chain.Statement) {
 	switch s.Keyword {
 	case "":
 		r.valueStatement(s)
+		r.ended = r.ended || s.Returns && r.lost == "" && r.inside > 0
 	case "class":
 		if r.classes[s.Name] == nil {
 			r.block(s.Body)
@@ -141,25 +149,12 @@ func (r *reader) one(s *chain.Statement) {
 			r.block(s.Body)
 			return
 		}
-		fallthrough
+		if !r.guarded(s) {
+			r.conditional(s)
+		}
 	default:
 		r.conditional(s)
 	}
-}
-
-// conditional accounts for a block that may not be done, or more than once.
-func (r *reader) conditional(s *chain.Statement) {
-	if s.Names(r.touches) && !strings.Contains("else catch except", s.Keyword) {
-		r.step(s.Line, s.Column, s.Shown())
-		r.d.Drop("not_understood", "the course of a routine is fixed: a condition or loop is left out")
-		if s.Loop != nil { // over elements
-			for _, name := range s.Loop.Vars {
-				r.vars[name] = object{kind: located, element: element{broken: "it is one of many"}}
-				defer delete(r.vars, name)
-			}
-		}
-	}
-	r.lose(s.Body, "it is in a block of "+s.Keyword)
 }
 
 // setUp reads a function that is called before each test.
@@ -172,7 +167,7 @@ func (r *reader) setUp(f *function) {
 // touches reports whether a word is a variable with a page or an element.
 func (r *reader) touches(word string) bool {
 	k := r.vars[word].kind
-	return word == "page" || word == "Page" && r.language == chain.CSharp || k == page || k == located || k == made
+	return word == "page" || word == "Page" && r.language == chain.CSharp || k == page || k == located || k == made || k == unseen
 }
 
 // step begins the account of a statement.
@@ -199,6 +194,9 @@ func (r *reader) valueStatement(s *chain.Statement) {
 	if v.Kind == chain.Object && v.Calls != nil && r.classes[v.Calls.Base] != nil {
 		v.Kind = chain.Calls // new LoginPage(page)
 	}
+	if v.Kind == chain.Calls && v.Calls.Last().Name == "extend" {
+		return // its fixtures are read where a test names them
+	}
 	switch v.Kind {
 	case chain.Function:
 		switch {
@@ -223,20 +221,12 @@ func (r *reader) valueStatement(s *chain.Statement) {
 		}
 	case chain.Unknown, chain.Object, chain.List:
 		r.notUnderstood(s)
+		if len(s.Vars) > 0 && r.vars[s.Vars[0]].kind == unseen {
+			return
+		}
 		fallthrough
 	default:
 		r.assign(s, object{kind: constant, value: v})
-	}
-}
-
-// notUnderstood accounts for a statement of which nothing is known, if it has to do with the page.
-func (r *reader) notUnderstood(s *chain.Statement) {
-	if !s.Names(r.touches) {
-		return
-	}
-	r.step(s.Line, s.Column, s.Shown())
-	if r.lost == "" {
-		r.d.Drop("not_understood", "this is no call of Playwright or Puppeteer that can be carried as it is")
 	}
 }
 
@@ -292,8 +282,8 @@ func (r *reader) calls(c *chain.Chain) (object, bool) {
 			}
 		}
 		return object{}, true
-	case "expect", "Expect", "assertThat", "Assertions":
-		return object{}, r.expect(c)
+	case "expect", "Expect", "assertThat", "Assertions", "Assert", "ClassicAssert", "assertEquals", "assertTrue", "assertFalse", "assertNotEquals":
+		return object{}, r.expect(asExpect(c, r.known))
 	case "puppeteer":
 		if len(c.Members) > 1 && c.Members[1].Name == "race" {
 			return r.follow(object{kind: located, element: r.race(c.Members[1])}, c.Members[2:])
@@ -304,6 +294,13 @@ func (r *reader) calls(c *chain.Chain) (object, bool) {
 	}
 	before := r.callsRead
 	o, members := r.begins(c)
+	switch {
+	case o.kind == unseen:
+		return o, false
+	case o.kind == using && len(c.Last().Args) > 0:
+		r.returned, r.ended = r.value(&c.Last().Args[0]), true
+		return object{}, true
+	}
 	if len(members) == 0 && (o.kind == made || r.callsRead > before) {
 		return o, true
 	}

@@ -2,6 +2,7 @@ package playwright
 
 import (
 	"slices"
+	"strings"
 
 	"rote/routine/importer/chain"
 )
@@ -107,4 +108,93 @@ func (r *reader) repeat(l *chain.Loop, rounds [][]chain.Value, do func()) {
 	for _, name := range l.Vars {
 		delete(r.vars, name)
 	}
+}
+
+// conditional accounts for a block that may not be done, or more than once.
+func (r *reader) conditional(s *chain.Statement) {
+	if s.Names(r.touches) && !strings.Contains("else catch except", s.Keyword) {
+		r.step(s.Line, s.Column, s.Shown())
+		r.d.Drop("not_understood", "the course of a routine is fixed: a condition or loop is left out")
+		if s.Loop != nil { // over elements
+			for _, name := range s.Loop.Vars {
+				r.vars[name] = object{kind: located, element: element{broken: "it is one of many"}}
+				defer delete(r.vars, name)
+			}
+		}
+	}
+	r.lose(s.Body, "it is in a block of "+s.Keyword)
+}
+
+// guarded reads a condition on an element of the page whose block is a click: a script clicks the
+// element if it can be seen.
+func (r *reader) guarded(s *chain.Statement) bool {
+	if r.lost != "" || !r.asksForElement(&s.Value) {
+		return false
+	}
+	var click *chain.Statement
+	statements := s.Body.Statements()
+	for i := range statements {
+		inner := &statements[i]
+		if inner.Keyword != "" || inner.Value.Kind != chain.Calls {
+			return false
+		}
+		switch name := inner.Value.Calls.Last().Name; {
+		case name == "click" && click == nil:
+			click = inner
+		case name != "waitForTimeout" && !noOps[name] && inner.Value.Calls.Base != "console" && inner.Value.Calls.Base != "print":
+			return false
+		}
+	}
+	if click == nil {
+		return false
+	}
+	e, ok := r.elementOf(click.Value.Calls)
+	if !ok || usable(e) != "" {
+		return false
+	}
+	r.step(s.Line, s.Column, s.Shown())
+	r.d.Read(e.locator(), "list.find(visible)?.click()", "")
+	r.d.Change("set_by_script", "a script clicks the element if it can be seen, whatever the condition was")
+	r.moved = true
+	for i := range statements {
+		inner := &statements[i]
+		if inner.Line != click.Line || inner.Column != click.Column {
+			r.one(inner)
+			continue
+		}
+		done := *r.d.Item()
+		r.step(inner.Line, inner.Column, inner.Shown())
+		item := r.d.Item()
+		item.What, item.Code, item.Message, item.Operations = done.What, done.Code, done.Message, done.Operations
+	}
+	return true
+}
+
+// asksForElement reports whether a condition is that an element is there or can be seen.
+func (r *reader) asksForElement(v *chain.Value) bool {
+	if v.Kind != chain.Calls || !r.known(v.Calls) {
+		return false
+	}
+	c := *v.Calls
+	if c.Last().Name == "catch" {
+		c.Members = c.Members[:len(c.Members)-1]
+	}
+	switch c.Last().Name {
+	case "isVisible", "isEnabled", "count":
+		return c.Last().Called
+	}
+	return false
+}
+
+// elementOf returns the element with which the last call of a chain does something.
+func (r *reader) elementOf(c *chain.Chain) (element, bool) {
+	last, inner := c.Last(), *c
+	inner.Members = inner.Members[:len(inner.Members)-1]
+	o := r.located(&chain.Value{Kind: chain.Calls, Calls: &inner})
+	if o.kind == page && len(last.Args) > 0 {
+		if css, ok := r.literal(&last.Args[0]); ok {
+			return r.selector(css), true
+		}
+	}
+	return o.element, o.kind == located
 }
