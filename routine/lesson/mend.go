@@ -219,6 +219,7 @@ func (l *lesson) mayAct(ctx context.Context, k *keptOperation) (what string, abs
 	}
 	switch {
 	case l.imported != nil:
+		l.hideLiteral(k, d)
 		return importedMayAct(k.operation, values, d), nil, nil
 	case elementMayAct(d):
 		return clickMayAct(d), nil, nil

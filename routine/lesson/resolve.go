@@ -46,10 +46,17 @@ func (s *Lessons) Import(ctx context.Context, p routine.Principal, q ImportReque
 		return nil, err
 	}
 	r := &Imported{Imported: *imported}
-	if imported.Valid {
-		r.Resolved, err = s.Resolve(ctx, p, ResolveRequest{Definition: imported.Routine, Values: q.Values, Session: q.Session, Progress: q.Progress})
+	if !imported.Valid {
+		return r, nil
 	}
-	return r, err
+	r.Resolved, err = s.Resolve(ctx, p, ResolveRequest{Definition: imported.Routine, Values: q.Values, Session: q.Session, Progress: q.Progress})
+	if err != nil {
+		return nil, err
+	}
+	if saved, err := s.Save(ctx, p, r.Resolved.ID, SaveRequest{DryRun: true, Whole: true, Prove: ProveNo}); err == nil {
+		r.Routine, r.Parameters = saved.Definition, saved.Proposals
+	}
+	return r, nil
 }
 
 // ResolveRequest begins a lesson with the operations of a routine that is not stored, as that of

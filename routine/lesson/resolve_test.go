@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rote/routine"
+	"rote/routine/importer"
 	"rote/routine/lesson/textform"
 	"rote/routine/routinetest"
 )
@@ -160,6 +161,27 @@ func TestResolveGoesOn(t *testing.T) {
 	if err != nil || stored.Description != "Orders." || len(stored.Parameters) != 2 || !stored.Parameters[0].Secret ||
 		stored.Parameters[0].Description != "Of the shop." {
 		t.Errorf("%+v %v", stored, err)
+	}
+}
+
+// A text that the page asks for as a password is in no answer, and becomes a parameter.
+func TestResolveHidesPasswords(t *testing.T) {
+	c := newClassroom(t, pageWith(routine.ElementDescription{InLoginForm: true, Field: &routine.Field{Type: "password", Label: "Pass phrase", Secret: true}}))
+	source := `{"title":"Log in","steps":[{"type":"navigate","url":"https://shop.test/"},{"type":"change","value":"hunter2-hunter2","selectors":[["#p"]]}]}`
+	r, err := c.Import(t.Context(), author, ImportRequest{Request: importer.Request{Source: source}, Resolve: true})
+	if err != nil || r.Resolved.OK || !strings.Contains(r.Resolved.Failure.Message, "{{pass_phrase}} has no value") {
+		t.Fatal(err, routine.JSONText(r))
+	}
+	var made routine.Definition
+	if err := json.Unmarshal(r.Routine, &made); err != nil || len(made.Parameters) != 1 || !made.Parameters[0].Secret {
+		t.Errorf("%v %s", err, r.Routine)
+	}
+	if all := routine.JSONText(r) + r.Text(); strings.Contains(all, "hunter2") {
+		t.Errorf("an answer has the password: %s", all)
+	}
+	again := ImportRequest{Request: importer.Request{Source: source}, Resolve: true, Values: map[string]json.RawMessage{"pass_phrase": []byte(`"other-secret"`)}}
+	if r, err = c.Import(t.Context(), author, again); err != nil || !r.Resolved.OK || strings.Contains(routine.JSONText(r)+r.Text(), "other-secret") {
+		t.Errorf("with a value: %v %s", err, routine.JSONText(r))
 	}
 }
 

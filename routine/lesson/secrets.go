@@ -1,11 +1,14 @@
 package lesson
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 
 	"rote/routine"
+	"rote/routine/lesson/jsonobject"
+	"rote/routine/lesson/parameters"
 	"rote/routine/operation"
 	"rote/routine/placeholder"
 	"rote/routine/service"
@@ -30,18 +33,44 @@ func (l *lesson) refuseLiteral(k *keptOperation) error {
 	if k.fromStoredRoutine || k.operation.Type() != "input_text" || k.element == nil || k.element.Field == nil || !k.element.Field.Secret {
 		return nil
 	}
-	literal := ""
-	eachSite(k.operation, func(s operation.Site, names []string) {
-		if s.Pointer == "/text" && len(names) == 0 {
-			literal = s.Text
-		}
-	})
-	if literal == "" || operation.HasToken(literal) {
+	literal := typedLiteral(k.operation)
+	if literal == "" {
 		return nil
 	}
 	l.session.Hide(literal)
 	return routine.Errorf(routine.CodeInvalid, `the field takes a password, a code or the number of a card, and a literal text would be saved with the routine: `+
 		`write "text":"{{pin}}" and give its value in values, as in {"pin":{"secret":"NAME"}} for a stored secret`)
+}
+
+// typedLiteral returns the text that an operation types; empty if it has placeholders.
+func typedLiteral(o routine.Operation) string {
+	literal := ""
+	eachSite(o, func(s operation.Site, names []string) {
+		if s.Pointer == "/text" && len(names) == 0 && !operation.HasToken(s.Text) {
+			literal = s.Text
+		}
+	})
+	return literal
+}
+
+// hideLiteral makes a parameter of a literal text that an operation of a recording would type into
+// a field for a password, a code or the number of a card, which the recording did not tell.
+func (l *lesson) hideLiteral(k *keptOperation, d routine.ElementDescription) {
+	if k.operation.Type() != "input_text" || d.Field == nil || !d.Field.Secret {
+		return
+	}
+	literal := typedLiteral(k.operation)
+	if literal == "" {
+		return
+	}
+	l.session.Hide(literal)
+	name := parameters.Name(cmp.Or(d.Field.Label, "password"), func(name string) bool {
+		return slices.ContainsFunc(l.declared, func(p routine.Parameter) bool { return p.Name == name })
+	})
+	l.declared = append(slices.Clone(l.declared), parameters.Declare(name, nil, d.Field, true))
+	l.imported.Parameters = l.declared
+	k.raw = jsonobject.Replace(k.raw, []string{"text"}, jsonobject.Member{Name: "text", Value: routine.RawJSON("{{" + name + "}}")})
+	k.operation = parsedOperation(k.raw)
 }
 
 // secretParameter returns the declaration of a parameter whose value is a stored secret: a
