@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"rote/routine"
@@ -60,6 +62,9 @@ func (c *importCommand) resolve(ctx context.Context, g *globals, s streams, r *i
 	a.openLessons(lesson.Config{Max: 1, MaxPerOwner: 1, Idle: lessonLife, Total: lessonLife, Secrets: secrets})
 	p := g.localPrincipal()
 	resolved, err := a.lessons.Resolve(ctx, p, lesson.ResolveRequest{Definition: r.Routine, Values: values, Session: c.Session, Progress: printProgress(s)})
+	if err == nil {
+		err = ctx.Err() // the operation that was interrupted is no failure of the site
+	}
 	if err != nil {
 		return err
 	}
@@ -69,6 +74,9 @@ func (c *importCommand) resolve(ctx context.Context, g *globals, s streams, r *i
 		return err
 	}
 	r.Routine, r.Parameters = saved.Definition, saved.Proposals
+	if err := printValues(s, r.Routine, values); err != nil {
+		return err
+	}
 	switch {
 	case !resolved.OK:
 		return errNotResolved
@@ -99,6 +107,32 @@ func printResolved(s streams, r *lesson.Resolved) {
 	default:
 		fmt.Fprintf(s.err, "All %d operations work.\n", len(r.Operations))
 	}
+}
+
+// printValues prints a line for each parameter that needs a value and has none, and for each value
+// that is of no parameter.
+func printValues(s streams, definition json.RawMessage, values map[string]json.RawMessage) error {
+	var made routine.Definition
+	if err := json.Unmarshal(definition, &made); err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, p := range made.Parameters {
+		known[p.Name] = true
+		switch _, given := values[p.Name]; {
+		case given || !p.Needed():
+		case p.Secret:
+			fmt.Fprintf(s.err, "The parameter %s has no value: give it one with --secret %[1]s@HOST=FILE.\n", p.Name)
+		default:
+			fmt.Fprintf(s.err, "The parameter %s has no value: give it one with -p %[1]s=VALUE.\n", p.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !known[name] {
+			fmt.Fprintf(s.err, "Warning: the routine has no parameter %s: its value is not used.\n", name)
+		}
+	}
+	return nil
 }
 
 // prove saves the routine of the lesson, with a proof.

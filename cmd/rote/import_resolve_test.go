@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -111,15 +113,47 @@ func TestResolveWithSecret(t *testing.T) {
 		{"type": "change", "value": "${query}", "selectors": [["#username"]]},
 		{"type": "change", "value": "secret-of-the-recording", "selectors": [["#password"]]},
 		{"type": "click", "selectors": [["aria/Sign in[role=\"button\"]"], ["#sign-in"]]}]}`)
-	if out, errs, code := r.run("--allow-host", host, "import", recording, "--resolve"); code != 3 || !strings.Contains(errs, "has no value") {
+	if out, errs, code := r.run("--allow-host", host, "import", recording, "--resolve"); code != 3 ||
+		!strings.Contains(errs, "The parameter password has no value: give it one with --secret password@HOST=FILE.") {
 		t.Errorf("without values: exit %d\n%s\n%s", code, out, errs)
 	}
 	secret := "password@http://" + host + "=" + r.file("password.txt", "lovelace\n")
-	out, errs, code := r.run("--allow-host", host, "import", recording, "--resolve", "-p", "query=ada", "--secret", secret, "--save", "--prove", "all")
-	if code != 0 || !strings.Contains(errs, "All 4 operations work.") || !strings.Contains(errs, "passed") {
+	out, errs, code := r.run("--allow-host", host, "import", recording, "--resolve", "-p", "query=ada", "-p", "color=red", "--secret", secret, "--save", "--prove", "all")
+	if code != 0 || !strings.Contains(errs, "All 4 operations work.") || !strings.Contains(errs, "no parameter color") || !strings.Contains(errs, "passed") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
 	if strings.Contains(out+errs, "lovelace") || strings.Contains(out+errs, "secret-of-the-recording") {
 		t.Errorf("a secret is shown:\n%s\n%s", out, errs)
+	}
+}
+
+// An interrupted import is no failure of the site, and leaves no browser and no file.
+func TestResolveInterrupted(t *testing.T) {
+	t.Parallel()
+	opened, end := make(chan struct{}, 9), make(chan struct{})
+	site := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		opened <- struct{}{}
+		<-end
+	}))
+	t.Cleanup(func() { close(end); site.Close() })
+	r := newRote(t)
+	recording := r.file("open.json", `{"title": "Open", "steps": [{"type": "navigate", "url": "`+site.URL+`"}]}`)
+	made := filepath.Join(r.home, "made.json")
+	c := r.command("--allow-host", strings.TrimPrefix(site.URL, "http://"), "import", recording, "--resolve", "-o", made)
+	var errs strings.Builder
+	c.Stderr = &errs
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-opened
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err := c.Wait()
+	if code := c.ProcessState.ExitCode(); code != 1 || strings.Contains(errs.String(), "fails") {
+		t.Errorf("exit %d, %v: %s", code, err, errs.String())
+	}
+	if _, err := os.Stat(made); err == nil {
+		t.Error("the file was written")
 	}
 }

@@ -88,7 +88,7 @@ func (l *lesson) addRemaining(operations []routine.Operation) {
 	}
 }
 
-var errReplayTime = &routine.Error{Code: routine.CodeTimeout, Message: fmt.Sprintf("a call that does operations again takes at most %v", replayTime)}
+var errReplayTime = &routine.Error{Code: routine.CodeTimeout, Message: fmt.Sprintf("the operations of one call take at most %v", replayTime)}
 
 // failureNow describes the next operation, which fails in the lesson. then is the index of the
 // one that failed in the execution; -1 if there is none.
