@@ -124,3 +124,58 @@ func TestGuardedClicks(t *testing.T) {
 		t.Errorf("a condition of more than a click: %s", text)
 	}
 }
+
+// Scripts that Chrome's Recorder has exported before Puppeteer had locators have functions of their own, which are known.
+func TestOlderExportsOfRecorder(t *testing.T) {
+	r, err := Import(Request{Source: `const puppeteer = require('puppeteer'); // v13.0.0 or later
+(async () => {
+	const browser = await puppeteer.launch();
+	const page = await browser.newPage();
+	{
+		const targetPage = page;
+		const promises = [];
+		promises.push(targetPage.waitForNavigation());
+		await targetPage.goto("https://x.test/");
+		await Promise.all(promises);
+	}
+	{
+		const targetPage = page;
+		await scrollIntoViewIfNeeded([["aria/Find"],["#find"],["my-app","pierce/#find"]], targetPage, 5000);
+		const element = await waitForSelectors([["aria/Find"],["#find"]], targetPage, { timeout: 5000, visible: true });
+		const inputType = await element.evaluate(el => el.type);
+		if (inputType === 'select-one') {
+			await changeSelectElement(element, 'lamp')
+		} else if (['textarea', 'text'].includes(inputType)) {
+			await typeIntoElement(element, 'lamp');
+		} else {
+			await changeElementValue(element, 'lamp');
+		}
+	}
+	{
+		const targetPage = page;
+		const element = await waitForSelectors([["aria/Go[role=\"button\"]"],["#go"]], targetPage, { timeout: 5000, visible: true });
+		await element.click({ offset: { x: 2, y: 9 } });
+	}
+	await browser.close();
+	async function waitForSelectors(selectors, frame, options) {
+		for (const selector of selectors) {
+			try { return await waitForSelector(selector, frame, options); } catch (err) { console.error(err); }
+		}
+		throw new Error('none');
+	}
+	async function typeIntoElement(element, value) { await element.type(value); }
+})();`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAccount(t, r)
+	if got := filled(string(r.Routine)); got != "https://x.test/ #find=lamp #go" || r.Report.Dropped > 0 || !r.Valid || strings.Contains(string(r.Routine), `"return"`) {
+		t.Errorf("%s\n%+v", got, r.Report.Items)
+	}
+}
+
+// A function of the page may get an element that the script has found before.
+func TestFunctionsWithElements(t *testing.T) {
+	wantWhole(t, "const puppeteer = require('puppeteer');\nconst bar = await page.$('pierce/#bar');\nconst text = await page.evaluate((e) => e.textContent, bar);",
+		`"session_storage_key":"text"},{"type":"return","session_storage_key":"text"`)
+}

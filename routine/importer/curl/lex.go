@@ -134,6 +134,8 @@ func (l *lexer) step() {
 		l.ansi()
 	case c == '"':
 		l.double()
+	case strings.HasPrefix(rest, "^\""):
+		l.cmdQuoted()
 	case c == '\\' || c == '^':
 		l.take(1)
 		l.add(l.character())
@@ -183,6 +185,41 @@ func (l *lexer) double() {
 		}
 	}
 	l.take(1)
+}
+
+// cmdQuoted consumes a string as browsers copy it for cmd, where a caret is before each sign: what
+// cmd makes of it is read as programs of Windows read their arguments.
+func (l *lexer) cmdQuoted() {
+	l.begin()
+	l.cmdSign()
+	for l.at < len(l.text) {
+		switch c := l.cmdSign(); c {
+		case `"`:
+			return
+		case `\`:
+			if next := strings.TrimPrefix(l.rest(), "^"); next != "" && (next[0] == '"' || next[0] == '\\') {
+				c = l.cmdSign()
+			}
+			l.add(c)
+		default:
+			l.add(c)
+		}
+	}
+}
+
+// cmdSign consumes a character as cmd gives it to a program.
+func (l *lexer) cmdSign() string {
+	switch rest := l.rest(); {
+	case strings.HasPrefix(rest, "^\n\n"):
+		l.take(3)
+		return "\n"
+	case strings.HasPrefix(rest, "^\n"):
+		l.take(2)
+		return ""
+	case strings.HasPrefix(rest, "^"):
+		l.take(1)
+	}
+	return l.character()
 }
 
 // escapes are those of strings in $'…'.

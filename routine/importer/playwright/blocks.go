@@ -198,3 +198,17 @@ func (r *reader) elementOf(c *chain.Chain) (element, bool) {
 	}
 	return o.element, o.kind == located
 }
+
+// with reads a block of Python in which something is awaited.
+func (r *reader) with(s *chain.Statement) {
+	if s.Value.Kind == chain.Calls {
+		awaited := s.Value.Calls.Last().Name
+		before := len(r.d.Items)
+		o, understood := r.calls(s.Value.Calls)
+		r.assign(s, o)
+		if !understood && len(r.d.Items) == before && !strings.HasPrefix(awaited, "expect") {
+			r.notUnderstood(s)
+		}
+	}
+	r.block(s.Body)
+}

@@ -315,15 +315,20 @@ func (r *reader) race(m chain.Member) element {
 		if list.Parts[i].Kind != chain.Calls {
 			continue
 		}
-		switch e := r.located(&list.Parts[i]).element; {
-		case e.broken != "":
-		case e.target != nil:
-			all.targets = append(all.targets, *e.target)
-		case e.css != "":
-			all.others = append(all.others, e.css)
-		}
+		all.alternative(r.located(&list.Parts[i]).element)
 	}
 	return all
+}
+
+// alternative adds another way to find the element.
+func (e *element) alternative(other element) {
+	switch {
+	case other.broken != "":
+	case other.target != nil:
+		e.targets = append(e.targets, *other.target)
+	case other.css != "":
+		e.others = append(e.others, other.css)
+	}
 }
 
 // usable returns why an element cannot be found; empty if it can.

@@ -136,8 +136,10 @@ func (r *reader) one(s *chain.Statement) {
 	case "function":
 		f := r.functions[s.Name]
 		switch {
-		case f == nil:
+		case f == nil && r.lost != "":
 			r.block(s.Body)
+		case f == nil: // in another one
+			r.functions[s.Name] = &function{name: s.Name, params: paramsOf(s.Params), body: s.Body}
 		case beforeMark.MatchString(s.Marks) || beforeName.MatchString(s.Name):
 			r.setUp(f)
 		case afterMark.MatchString(s.Marks) || afterName.MatchString(s.Name):
@@ -149,11 +151,13 @@ func (r *reader) one(s *chain.Statement) {
 			r.block(s.Body)
 			return
 		}
-		if !r.guarded(s) {
+		if !r.guarded(s) && !r.entered(s) {
 			r.conditional(s)
 		}
 	default:
-		r.conditional(s)
+		if s.Keyword != "else" || !r.entered(s) {
+			r.conditional(s)
+		}
 	}
 }
 
@@ -253,20 +257,6 @@ func (r *reader) assign(s *chain.Statement, o object) {
 	}
 }
 
-// with reads a block of Python in which something is awaited.
-func (r *reader) with(s *chain.Statement) {
-	if s.Value.Kind == chain.Calls {
-		awaited := s.Value.Calls.Last().Name
-		before := len(r.d.Items)
-		o, understood := r.calls(s.Value.Calls)
-		r.assign(s, o)
-		if !understood && len(r.d.Items) == before && !strings.HasPrefix(awaited, "expect") {
-			r.notUnderstood(s)
-		}
-	}
-	r.block(s.Body)
-}
-
 // calls reads a chain of calls. It returns what the chain gives, and whether it is understood.
 func (r *reader) calls(c *chain.Chain) (object, bool) {
 	m := c.Last()
@@ -291,6 +281,9 @@ func (r *reader) calls(c *chain.Chain) (object, bool) {
 	case "console", "print", "System", "Console":
 		r.print(m)
 		return object{}, true
+	}
+	if o, ok := r.recorded(c); ok {
+		return o, true
 	}
 	before := r.callsRead
 	o, members := r.begins(c)

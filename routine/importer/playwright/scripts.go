@@ -68,6 +68,16 @@ var calledFunction = regexp.MustCompile(`(?s)^\((?:async\s+)?(?:function\b|\([^(
 
 // evaluate runs a function of the script in the page.
 func (r *reader) evaluate(m chain.Member) object {
+	if v := argument(m, 1); len(m.Args) == 2 && v.Kind == chain.Calls {
+		if o := r.located(v); o.kind == located && usable(o.element) == "" { // the function gets an element
+			m.Args = m.Args[:1]
+			r.evaluateOn(o.element.locator(), m)
+			if r.d.Item().What == draft.Dropped || len(r.statement.Vars) == 0 {
+				return object{}
+			}
+			return object{kind: kept, key: r.key}
+		}
+	}
 	call, ok := r.script(m)
 	if !ok {
 		return object{}
