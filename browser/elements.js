@@ -59,7 +59,7 @@
   // optionTexts are the options of a list, as text.
   const optionTexts = e => [...e.options].slice(0, 20).map(o => o.label.trim()).filter(Boolean).join(', ');
   // labelText is the text of a label without the options of its control.
-  const labelText = l => [...l.querySelectorAll('select')].reduce((text, list) => text.replace(list.textContent, ' '), l.textContent);
+  const labelText = l => [...l.querySelectorAll('select,datalist')].reduce((text, list) => text.replace(list.textContent, ' '), l.textContent);
 
   // label is what a person reads on the element or next to it, never its value. textIn
   // returns the text in an element.

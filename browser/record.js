@@ -60,6 +60,10 @@ tools => {
     return fields.get(e);
   }
 
+  // handled tells that the page has handled what was reported, and has begun the navigations of its
+  // handlers. A form is sent by a task of its own, hence the second timer.
+  const handled = () => setTimeout(() => setTimeout(() => say({ kind: 'handled' })));
+
   // --- the mouse
 
   let down = null; // the press of a button that is not released yet
@@ -85,6 +89,7 @@ tools => {
     if (event.altKey) return;
     if (event.detail > 0) clicked(event, 'left'); // 0: a key or the page made it
     down = null;
+    handled();
   });
   on('auxclick', event => { if (event.button === 1) clicked(event, 'middle'); });
   addEventListener('contextmenu', event => { // a menu of the page itself
@@ -137,9 +142,10 @@ tools => {
 
   // --- keys
 
-  const menus = '[role=listbox],[role=option],[role=combobox],[role^=menu],[role=tab],[role=tree],[role=grid],[role=radio],[role=slider],' +
+  const menus = '[role=listbox],[role=option],[role=combobox],[role^=menu],[role=tab],[role=tree],[role=grid],[role=radio],[type=radio],[role=slider],' +
     '[aria-autocomplete],[aria-haspopup],[list]';
   const acting = /^(Enter|Escape|Tab|ArrowUp|ArrowDown|ArrowLeft|ArrowRight|F[1-9]|F1[012])$/;
+  const actsLater = /^(Enter| )$/; // in a form or on a button, by the events that follow
   const editing = /^[acvxyz]$/i; // with Control: select all, copy, paste, cut, undo
 
   // isKey reports whether a key does something else than type or scroll.
@@ -156,7 +162,9 @@ tools => {
   function pressed(event) {
     const held = [['Control', event.ctrlKey], ['Alt', event.altKey], ['Shift', event.shiftKey && event.key.length > 1], ['Meta', event.metaKey]];
     say({ kind: 'press', key: [...held.filter(([, on]) => on).map(([name]) => name), event.key === ' ' ? 'Space' : event.key].join('+') });
+    if (!actsLater.test(event.key)) handled();
   }
+  on('keypress', event => event.key === 'Enter' && handled());
   on('keydown', event => {
     endScroll();
     const e = target(event);

@@ -33,6 +33,9 @@ type view struct {
 	loader proto.NetworkLoaderID
 	// asked reports whether we have asked for the navigation that comes next.
 	asked bool
+	// handling reports whether the page handles what was reported last, and followed whether it has
+	// begun a navigation meanwhile: the operation itself waits for that one.
+	handling, followed bool
 	// entry is the entry of the history that is shown.
 	entry int
 	// dialog is the kind of the dialog that is open.
@@ -72,6 +75,10 @@ func (w *Window) event(v *view, method string, params json.RawMessage) {
 	case "Network.requestWillBeSent":
 		if e, ok := cdp.Decode[requestSent](params); ok && v != nil {
 			w.sent(v, &e)
+		}
+	case "Page.frameRequestedNavigation":
+		if e, ok := cdp.Decode[proto.PageFrameRequestedNavigation](params); ok && v != nil && v.isPage && string(e.FrameID) == v.page {
+			v.followed = v.followed || v.handling
 		}
 	case "Page.frameNavigated":
 		if e, ok := cdp.Decode[frameNavigated](params); ok && v != nil && v.isPage && e.Frame.Parent == "" {
@@ -210,11 +217,21 @@ func (w *Window) checkEmpty() {
 	}
 }
 
+// handled is what a script reports when its page has handled what it has reported before.
+const handled recording.Kind = "handled"
+
 // reported handles what a script in a page has reported. A frame of another origin than its page
 // gets the first of its selectors that no other frame knows: operations search them all.
 func (w *Window) reported(v *view, e *proto.RuntimeBindingCalled) {
 	var told recording.Event
 	if json.Unmarshal([]byte(e.Payload), &told) != nil {
+		return
+	}
+	switch told.Kind {
+	case recording.Click, recording.Press:
+		v.handling, v.followed = true, false
+	case handled:
+		v.handling = false
 		return
 	}
 	w.mu.Lock()
@@ -245,8 +262,9 @@ func (w *Window) navigated(v *view, to string, loader proto.NetworkLoaderID) {
 	w.mu.Lock()
 	before, asked := v.url, v.asked
 	v.url = to
+	followed := loader != "" && v.followed
 	if loader != "" {
-		v.loader, v.asked = loader, false
+		v.loader, v.asked, v.handling, v.followed = loader, false, false, false
 	}
 	w.mu.Unlock()
 	if to == "about:blank" || strings.HasPrefix(to, "chrome") {
@@ -259,7 +277,7 @@ func (w *Window) navigated(v *view, to string, loader proto.NetworkLoaderID) {
 		case by:
 			w.give(recording.Event{Kind: recording.Navigate, Page: v.page, URL: to, At: at})
 		case before != to:
-			w.give(recording.Event{Kind: recording.Moved, Page: v.page, URL: to, At: at})
+			w.give(recording.Event{Kind: recording.Moved, Page: v.page, URL: to, At: at, Followed: followed})
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-rod/rod/lib/proto"
 	"github.com/google/go-cmp/cmp"
 
 	"rote/browser/chromium"
@@ -129,6 +130,36 @@ func (p *watched) back() {
 	p.until(recording.Navigate)
 }
 
+// asked clicks an element that opens a dialog, and does not wait until the page has handled it.
+func (p *watched) asked(selector string) {
+	at := p.middle(selector)
+	for _, kind := range []string{"mousePressed", "mouseReleased"} {
+		p.w.Client().Send(proto.TargetSessionID(p.session), "Input.dispatchMouseEvent",
+			map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}).Forget()
+	}
+}
+
+// answers answers a dialog when it is there.
+func (p *watched) answers(accept bool, text string) {
+	for done := (*struct{})(nil); done == nil; {
+		p.call(p.session, "Page.handleJavaScriptDialog", map[string]any{"accept": accept, "promptText": text}, &done)
+	}
+	p.until(recording.Dialog)
+}
+
+// inShadow returns the middle of an element in the first open shadow root of the page.
+func (p *watched) inShadow(selector string) point {
+	p.does(`(n => (window.found = n, true))([...document.querySelectorAll("*")].find(e => e.shadowRoot).shadowRoot.querySelector("` + selector + `"))`)
+	return p.middleOf("window.found")
+}
+
+// inFrame returns the middle of an element in the frame of the page, which has no border.
+func (p *watched) inFrame(selector string) point {
+	frame := p.middle("iframe")
+	at := p.middleOf(`document.querySelector("iframe").contentDocument.querySelector("` + selector + `")`)
+	return point{frame.X - 150 + at.X, frame.Y - 75 + at.Y}
+}
+
 // at waits for a page of the site.
 func (p *watched) at(path string) { p.does(`location.pathname === "` + path + `"`) }
 
@@ -214,126 +245,4 @@ func TestRecordPages(t *testing.T) {
 			}
 		})
 	}
-}
-
-// recordedActs is what the person does on each page, and then a click with Alt marks its end. With a
-// path the page is not that of the name, and end is what is marked.
-var recordedActs = []struct {
-	name, path, end string
-	act             func(p *watched)
-}{
-	{"form", "", "", func(p *watched) {
-		p.click("[name=name]", 0)
-		p.types("Ann Lee")
-		p.presses("Tab", 9, "")
-		p.types("3")
-		p.presses("Tab", 9, "")
-		p.types("G") // in the list of colours
-		p.presses("Tab", 9, "")
-		p.types("12242026")
-		p.click("[name=gift]", 0)
-		p.click("label:has([value=bike])", 0)
-		p.click("[name=message]", 0)
-		p.types("Ring twice")
-		p.click("form button", 0)
-		p.at("/pages/done.html")
-	}},
-	{"editor", "", "", func(p *watched) {
-		p.click("[contenteditable]", 0)
-		p.types("Hello")
-		p.call(p.session, "Input.dispatchKeyEvent",
-			map[string]any{"type": "keyDown", "key": "b", "code": "KeyB", "windowsVirtualKeyCode": 66, "modifiers": 2}, &struct{}{})
-		p.does(`document.title === "bold"`)
-	}},
-	{"menu", "", "", func(p *watched) {
-		p.click("#open", 0)
-		p.presses("ArrowDown", 40, "")
-		p.presses("Enter", 13, "\r")
-		p.does(`document.title === "Archive"`)
-	}},
-	{"dialog", "", "", func(p *watched) {
-		p.click("#remove", 0)
-		for done := (*struct{})(nil); done == nil; { // until the dialog is there
-			p.call(p.session, "Page.handleJavaScriptDialog", map[string]any{"accept": true}, &done)
-		}
-		p.until(recording.Dialog)
-		p.does(`document.title === "removed"`)
-	}},
-	{"buttons", "", "", func(p *watched) {
-		at := p.middle("#file")
-		p.clickAt(at, 0, 1)
-		p.clickAt(at, 0, 2)
-		p.does(`document.title === "opened"`)
-		p.button("#file", "right")
-		p.click("#rename", 0)
-	}},
-	{"frame", "", "", func(p *watched) {
-		p.middle("iframe")
-		p.clickAt(point{170, 130}, 0, 1) // a field of another site
-		p.types("High Street")
-		p.clickAt(point{170, 175}, 0, 1)
-		p.does(`document.title === "paid"`)
-	}},
-	{"popup", "", "", func(p *watched) {
-		p.click("#terms", 0)
-		p.until(recording.Opened)
-		q := p.other()
-		q.click("#more", 0)
-		q.closePage()
-		p.until(recording.Closed)
-		p.click("#agree", 0)
-	}},
-	{"scroll", "", "", func(p *watched) {
-		p.wheel("#text")
-		p.wheel("#feed")
-		p.does(`feed.children.length === 30`)
-		p.click("#feed li:nth-child(25)", 0)
-	}},
-	{"history", "", "", func(p *watched) {
-		p.click("#moved", 0)
-		p.at("/pages/arrived.html")
-		p.click("#on", 0)
-		p.at("/pages/done.html")
-		p.back()
-		p.at("/pages/arrived.html")
-		p.click("#on", 0)
-		p.at("/pages/done.html")
-		p.address("/pages/terms.html")
-		p.click("#more", 0)
-		p.does(`(window.old = true)`)
-		p.call(p.session, "Page.reload", nil, &struct{}{})
-		p.does(`!window.old`)
-	}},
-	{"secrets", "", "", func(p *watched) {
-		p.click("[name=user]", 0)
-		p.types("ann")
-		p.click("#password", 0)
-		p.types("hunt")
-		p.click("#eye", 0)
-		p.click("#password", 0)
-		p.presses("End", 35, "")
-		p.types("er2")
-		for _, field := range [][2]string{{"#code", "246810"}, {"#card", "4111"}, {"#owner", "ann lee"}, {"#check", "987"}} {
-			p.click(field[0], 0)
-			p.types(field[1])
-		}
-	}},
-	{"download", "", "", func(p *watched) {
-		p.click("#list", 0)
-		p.until(recording.Download)
-		p.click("#made", 0)
-		p.until(recording.Download)
-	}},
-	{"shop", "/", ".order", func(p *watched) {
-		p.click("#q", 0)
-		p.types("lamp")
-		p.presses("Enter", 13, "\r")
-		p.click(".product .name", 0)
-		p.click("nav a[href='/account']", 0)
-		p.click("#username", 0)
-		p.types("ada")
-		p.presses("Tab", 9, "")
-		p.types("lovelace")
-		p.click("#sign-in", 0)
-	}},
 }

@@ -21,6 +21,11 @@ type point struct{ X, Y float64 }
 func (v *visitor) middle(selector string) point {
 	quoted, _ := json.Marshal(selector)
 	v.does(fmt.Sprintf(`document.readyState === "complete" && !!document.querySelector(%s)`, quoted))
+	return v.middleOf(fmt.Sprintf("document.querySelector(%s)", quoted))
+}
+
+// middleOf is middle for the element that an expression gives.
+func (v *visitor) middleOf(element string) point {
 	var answer struct {
 		Result struct {
 			Value point `json:"value"`
@@ -32,8 +37,7 @@ func (v *visitor) middle(selector string) point {
 			for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
 			const r = e.getBoundingClientRect();
 			return {X: r.x + r.width / 2, Y: r.y + r.height / 2};
-		})(document.querySelector(%s))`,
-		quoted)}, &answer)
+		})(%s)`, element)}, &answer)
 	return answer.Result.Value
 }
 

@@ -258,11 +258,12 @@ func waiting(list, script string) string {
 		routine.JSONText(list), script)
 }
 
-// addWait adds a wait for the path to which a step has led.
+// addWait adds a wait for the path to which a step has led later than the operation itself waits:
+// the next operation could act on the page of before.
 func (s *step) addWait(d *draft.Draft) {
 	from, errFrom := url.Parse(s.URL)
 	to, errTo := url.Parse(s.movedTo)
-	if s.movedTo == "" || errFrom != nil || errTo != nil || from.Path == to.Path && from.Host == to.Host || s.popup == "close" {
+	if s.movedTo == "" || s.followed || errFrom != nil || errTo != nil || from.Path == to.Path && from.Host == to.Host || s.popup == "close" {
 		return
 	}
 	parts := strings.Split(to.EscapedPath(), "/")

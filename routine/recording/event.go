@@ -64,6 +64,9 @@ type Event struct {
 	Document string    `json:"-"`
 	URL      string    `json:"-"`
 	At       time.Time `json:"-"`
+	// Followed reports whether the page moved by a navigation that it began when it handled the
+	// operation: operations wait for these themselves.
+	Followed bool `json:"-"`
 	// Opener is the page that opened a window.
 	Opener string `json:"-"`
 	// Accepted reports whether a dialog was accepted, Asked the kind of the dialog, and Text

@@ -28,6 +28,8 @@ type step struct {
 	popup string
 	// movedTo is the URL to which the page has moved; empty if it has not.
 	movedTo string
+	// followed reports whether the operation itself waits for that.
+	followed bool
 	// download reports whether the site sent a file.
 	download bool
 	// sent are requests that may have changed something on the site.
@@ -151,7 +153,7 @@ func (r *Recording) effect(e Event) {
 	switch e.Kind {
 	case Moved:
 		if last.Page == e.Page && (last.Kind == Click || last.Kind == Press || last.Kind == Choose) {
-			last.movedTo = e.URL
+			last.movedTo, last.followed = e.URL, e.Followed
 		}
 	case Dialog:
 		if e.Accepted && e.Asked != "alert" && e.Asked != "beforeunload" {

@@ -77,6 +77,9 @@ func TestOperations(t *testing.T) {
 		"another path is waited for, without its numbers": {
 			[]Event{{Kind: Click, About: el("#a", "A"), Count: 1}, {Kind: Moved, URL: "https://shop.example/orders/17"}, {Kind: Press, Key: "Enter"}},
 			[]string{`"selector":"#a"`, `^https://shop\\.example/orders/[^/?#]+($|[?#])`, `"key":"Enter"`}},
+		"a page that the click itself waits for is not waited for again": {
+			[]Event{{Kind: Click, About: el("#a", "A"), Count: 1}, {Kind: Moved, URL: "https://shop.example/orders/17", Followed: true}, {Kind: Press, Key: "Enter"}},
+			[]string{`"selector":"#a"`, `"key":"Enter"`}},
 		"a page that loads itself again is no step": {
 			[]Event{{Kind: Click, About: el("#a", "A"), Count: 1}, {Kind: Press, Key: "Enter"}, {Kind: Navigate, URL: "https://shop.example/"}},
 			[]string{`"selector":"#a"`, `"key":"Enter"`, `"type":"navigate"`}},
