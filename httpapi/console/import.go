@@ -80,6 +80,7 @@ func (q *request) refuseImport(v *importView, err error) error {
 	e := routine.AsError(err)
 	v.Error = e.Message
 	if e.Code == routine.CodeTooLarge {
+		v.Source = "" // the page would be as large
 		v.Error = fmt.Sprintf("The recording is too large: here it may have %s. The command rote import reads HAR files of up to %s.",
 			size(min(q.maxBody, importer.MaxSource)), size(importer.MaxRequests))
 	}

@@ -55,12 +55,40 @@ func TestImport(t *testing.T) {
 		}
 	}
 	page = e.post(path, http.StatusRequestEntityTooLarge, "source", strings.Repeat("x", 3<<20)).body
-	if !strings.Contains(page, "rote import reads HAR files of up to 20.0 MiB") {
+	if !strings.Contains(page, "rote import reads HAR files of up to 20.0 MiB") || len(page) > 1<<20 {
 		t.Errorf("a large recording: %.3000s", page)
 	}
 	e.signIn("routines:read")
 	if page = e.post(path, http.StatusForbidden, "source", "curl https://shop.example/").body; !strings.Contains(page, "scope") {
 		t.Errorf("without the scopes: %s", page)
+	}
+}
+
+// A recording that is posted after the sign-in has ended is kept until the next sign-in.
+func TestImportIsResumed(t *testing.T) {
+	e := newEnv(t)
+	const path, source = "/console/routines/import", "\ncurl 'https://shop.example/?q=</textarea>'"
+	page := e.postMultipart(path, http.StatusUnauthorized, map[string]string{}, map[string]string{"file": source}).body
+	for _, want := range []string{"Your recording has been kept", "q=&lt;/textarea&gt;", `enctype="multipart/form-data"`,
+		`name="next" value="/console/routines/import"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the sign-in page lacks %q:\n%s", want, page)
+		}
+	}
+	large := e.postMultipart(path, http.StatusUnauthorized, nil, map[string]string{"file": strings.Repeat("x", 3<<20)}).body
+	if strings.Contains(large, "xxxx") {
+		t.Error("a recording that is too large is kept")
+	}
+	page = e.postMultipart("/console/login", http.StatusUnauthorized, map[string]string{"token": "rote_wrong", "source": source}, nil).body
+	if !strings.Contains(page, "Your recording has been kept") {
+		t.Errorf("a wrong token loses the recording:\n%s", page)
+	}
+	page = e.postMultipart("/console/login", http.StatusOK, map[string]string{"token": adminToken, "source": source}, nil).body
+	if !strings.Contains(page, "Your recording was not imported yet.") || !strings.Contains(page, "q=&lt;/textarea&gt;") || strings.Contains(page, "definition") {
+		t.Errorf("the recording is not there again:\n%s", page)
+	}
+	if page = e.postMultipart(path, http.StatusOK, map[string]string{"source": source}, nil).body; !strings.Contains(page, "1 steps: 1 carried") {
+		t.Errorf("the recording is not imported:\n%s", page)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"rote/httpapi"
 	"rote/routine"
+	"rote/routine/importer"
 )
 
 // cookieName returns the name of the cookie with the secret of the sign-in. Cookies ignore
@@ -82,6 +83,8 @@ type signInData struct {
 	// Definition, if not empty, is the text that was posted when the sign-in had ended. It
 	// is kept in the form, and the editor gets it back.
 	Definition string
+	// Source is likewise a recording that was to be imported.
+	Source string
 	// Insecure is true if the page cannot be used, because a network could read the token.
 	Insecure bool
 }
@@ -109,7 +112,7 @@ func signInView(d signInData) page {
 }
 
 // signInAgain is the page for somebody whose sign-in has ended. It leads back to the page,
-// with the text of the editor if a form with one was posted.
+// with the text of the editor or the recording if a form with one was posted.
 func (q *request) signInAgain(e *routine.Error) page {
 	d := signInData{Next: q.localPath(q.URL.RequestURI()), Error: e.Message, Insecure: q.isInsecure()}
 	if q.Method != http.MethodGet && q.Method != http.MethodHead {
@@ -117,7 +120,13 @@ func (q *request) signInAgain(e *routine.Error) page {
 		if u, err := url.Parse(q.Referer()); err == nil {
 			d.Next = q.localPath(u.RequestURI())
 		}
-		if q.readForm() == nil {
+		if q.URL.Path == q.to("routines", "import") {
+			d.Next = q.to("routines", "import")
+			v := &importView{}
+			if q.readRecording(v) == nil && len(v.Source) <= importer.MaxSource {
+				d.Source = v.Source
+			}
+		} else if q.readForm() == nil {
 			if next := q.PostForm.Get("next"); next != "" {
 				d.Next = q.localPath(next)
 			}
@@ -139,7 +148,7 @@ func signIn(q *request) error {
 	if err := q.readForm(); err != nil {
 		return err
 	}
-	d := signInData{Next: q.localPath(q.PostForm.Get("next")), Definition: q.PostForm.Get(definitionField)}
+	d := signInData{Next: q.localPath(q.PostForm.Get("next")), Definition: q.PostForm.Get(definitionField), Source: q.PostForm.Get("source")}
 	if !q.isHTTPS() && !q.isLoopback() {
 		d.Insecure = true
 		return q.render(http.StatusForbidden, "login", signInView(d))
@@ -157,7 +166,7 @@ func signIn(q *request) error {
 		return err
 	}
 	q.setCookie(secret, int(routine.SignInTime.Seconds()))
-	if d.Definition != "" {
+	if d.Definition != "" || d.Source != "" {
 		return q.render(http.StatusOK, "resume", page{Title: "Signed in again", Data: d})
 	}
 	http.Redirect(q.w, q.Request, d.Next, http.StatusSeeOther)
