@@ -96,9 +96,11 @@ func TestAssertionsOfFrameworks(t *testing.T) {
 		{ts + "expect(await page.locator('li').count()).toBeGreaterThan(2);", `Number(found)>Number(\"2\")`},
 		{ts + "const n = await page.locator('li').count();\nexpect(n).toBeLessThanOrEqual(2);", `Number(found)<=Number(\"2\")`},
 		{ts + "expect((await page.locator('h1').textContent()).trim()).toBe('Hi');", `t(found)===t(\"Hi\")`},
-		{ts + "expect(await page.locator('li').allTextContents()).toHaveLength(3);", `found=(list.map(e=>e.textContent)).length;`},
+		{ts + "expect(await page.locator('li').allTextContents()).toHaveLength(3);",
+			`found=(list.map(e=>e.textContent)).length;`},
 		{py + "assert page.locator('li').count() >= 3", `Number(found)>=Number(\"3\")`},
-		{py + "rows = page.locator('li').all_inner_texts()\nassert len(rows) < 3", `found=JSON.parse(sessionStorage.getItem(\"rows\")).length;\nif(Number(found)<Number(\"3\"))`},
+		{py + "rows = page.locator('li').all_inner_texts()\nassert len(rows) < 3",
+			`found=JSON.parse(sessionStorage.getItem(\"rows\")).length;\nif(Number(found)<Number(\"3\"))`},
 	} {
 		wantWhole(t, row.source, row.want)
 	}
@@ -169,13 +171,15 @@ func TestOlderExportsOfRecorder(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkAccount(t, r)
-	if got := filled(string(r.Routine)); got != "https://x.test/ #find=lamp #go" || r.Report.Dropped > 0 || !r.Valid || strings.Contains(string(r.Routine), `"return"`) {
+	got := filled(string(r.Routine))
+	if got != "https://x.test/ #find=lamp #go" || r.Report.Dropped > 0 || !r.Valid || strings.Contains(string(r.Routine), `"return"`) {
 		t.Errorf("%s\n%+v", got, r.Report.Items)
 	}
 }
 
 // A function of the page may get an element that the script has found before.
 func TestFunctionsWithElements(t *testing.T) {
-	wantWhole(t, "const puppeteer = require('puppeteer');\nconst bar = await page.$('pierce/#bar');\nconst text = await page.evaluate((e) => e.textContent, bar);",
+	wantWhole(t, "const puppeteer = require('puppeteer');\nconst bar = await page.$('pierce/#bar');\n"+
+		"const text = await page.evaluate((e) => e.textContent, bar);",
 		`"session_storage_key":"text"},{"type":"return","session_storage_key":"text"`)
 }

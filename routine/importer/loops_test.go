@@ -1,10 +1,14 @@
 package importer
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"rote/routine"
+	"rote/routine/routinetest/optional"
+	"rote/routine/routinetest/stopwatch"
 )
 
 // filled returns what a routine fills in and opens, as in "https://x.test/ #a=1 #b".
@@ -100,6 +104,31 @@ func TestPasswordsOfLanguages(t *testing.T) {
 		}
 		if text := string(routine.RawJSON(r)); strings.Contains(text, "planted-Secret") || !r.Valid {
 			t.Errorf("%s: %s", label, text)
+		}
+	}
+}
+
+// Loops within loops, and fixtures that name many others, are read in bounded time.
+func TestLargestLoops(t *testing.T) {
+	optional.OneGoroutine(t)
+	const ts = "import { test } from '@playwright/test';\n"
+	var fixtures strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&fixtures, "@pytest.fixture\ndef f%d(f%d, f%d, f%d, f%d, f%d, f%d): return 1\n", i, i+1, i+2, i+3, i+4, i+5, i+6)
+	}
+	for name, source := range map[string]string{
+		"nested": ts + strings.Repeat("for (const x of [1,2,3,4,5,6,7,8,9,10]) ", 30) + "await page.click('#a');",
+		"long": ts + strings.Repeat("for (const x of [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]) {\n"+
+			strings.Repeat("y = x;\n", 2300)+"}\n", 5) + "await page.click('#a');",
+		"fixtures": "from playwright.sync_api import Page\n" + fixtures.String() + "def test_a(f0, page: Page):\n    page.click('#a')\n",
+	} {
+		var r *Imported
+		var err error
+		if took := stopwatch.Time(func() { r, err = Import(Request{Source: source}) }); took > time.Second {
+			t.Errorf("%s: took %v", name, took)
+		}
+		if err != nil || !r.Valid {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

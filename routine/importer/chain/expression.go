@@ -172,37 +172,6 @@ func (p *parser) members(i, stop int, c *Chain) int {
 	return i
 }
 
-// maxTypes is how many words and signs the types of a call may have.
-const maxTypes = 100
-
-// afterTypes returns the index of the bracket that follows the types with which a function is called,
-// as in extend<Fixtures>(…); 0 if these are no types.
-func (p *parser) afterTypes(i, stop int) int {
-	depth := 0
-	for j := i; j < min(stop, i+maxTypes); {
-		switch {
-		case p.is(j, stop, ";", ")", "=>"):
-			return 0
-		case p.is(j, stop, "<"):
-			depth++
-		case p.is(j, stop, ">"):
-			depth--
-		}
-		if depth == 0 {
-			if p.is(j+1, stop, "(") {
-				return j + 1
-			}
-			return 0
-		}
-		if p.opens(j, stop) {
-			j = p.after(j, stop)
-		} else {
-			j++
-		}
-	}
-	return 0
-}
-
 // arguments reads the values between brackets. Named ones are an object at the end.
 func (p *parser) arguments(i, stop int) []Value {
 	var all []Value

@@ -291,6 +291,9 @@ func (s *Statement) Names(is func(word string) bool) bool {
 	return slices.ContainsFunc(s.p.tokens[s.start:stop], func(t token) bool { return t.kind == identifier && is(t.text) })
 }
 
+// Size is the number of words and signs in the block.
+func (b *Block) Size() int { return b.stop - b.start }
+
 // Has reports whether one of the words is in the block, blocks in it included.
 func (b *Block) Has(words ...string) bool {
 	return slices.ContainsFunc(b.p.tokens[b.start:max(b.start, b.stop)], func(t token) bool { return t.kind == identifier && slices.Contains(words, t.text) })

@@ -10,7 +10,8 @@ import (
 // Bounds of loops that are written out.
 const (
 	maxRounds    = 20
-	maxAllRounds = 100
+	maxAllRounds = 60
+	maxWritten   = 20_000 // words and signs of one loop
 )
 
 // loopOf returns the loop that a statement is, and its block; nil if it is none.
@@ -28,7 +29,7 @@ func (r *reader) roundsOf(l *chain.Loop, body *chain.Block) [][]chain.Value {
 		return nil
 	}
 	values := r.listOf(&l.List)
-	if len(values) == 0 || len(values) > maxRounds || r.rounds+len(values) > maxAllRounds {
+	if len(values) == 0 || len(values) > maxRounds || r.rounds+len(values) > maxAllRounds || len(values)*body.Size() > maxWritten {
 		return nil
 	}
 	if slices.ContainsFunc(body.Statements(), func(s chain.Statement) bool { return s.Keyword != "" && s.Loop == nil && s.Keyword != "{" }) {

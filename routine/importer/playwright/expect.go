@@ -38,6 +38,10 @@ func (r *reader) expect(c *chain.Chain) bool {
 	if !r.begin(m) {
 		return true
 	}
+	if want := argument(m, 0); want != nil && want.Kind == chain.Calls && len(want.Calls.Members) > 0 && r.vars[want.Calls.Base].kind == kept {
+		r.d.Drop("not_understood", "what is expected is computed of a value of the page")
+		return true
+	}
 	name, negated := strings.CutPrefix(strings.ToLower(m.Name), "not")
 	parts := matcher.FindStringSubmatch(name)
 	a := assertion{m: m, verb: parts[1] + parts[2], what: parts[3], negated: negated}

@@ -78,6 +78,7 @@ func Read(source, test string) (*draft.Draft, error) {
 	}
 	r := &reader{d: &draft.Draft{}, language: language, vars: map[string]object{}, functions: map[string]*function{}, classes: map[string]*class{}}
 	r.tests(root, 0)
+	r.rounds = 0
 	r.declare(root, 0)
 	if err := r.selectTest(test); err != nil {
 		return nil, err
@@ -115,7 +116,6 @@ func (r *reader) tests(b *chain.Block, depth int) {
 			}
 		case loop != nil:
 			r.repeat(loop, r.roundsOf(loop, inner), func() { r.tests(inner, depth+1) })
-			r.rounds = 0
 		case s.Keyword == "" && len(s.Vars) == 1 && depth == 0 && s.Value.Kind != chain.Calls && s.Value.Kind != chain.Function:
 			r.vars[s.Vars[0]] = object{kind: constant, value: s.Value}
 		case s.Keyword == "class" || s.Keyword == "{":

@@ -131,6 +131,9 @@ func (r *reader) script(m chain.Member) (scriptCall, bool) {
 		return scriptCall{}, false
 	}
 	call := scriptCall{function: strings.TrimRight(strings.TrimSpace(v.Text), ";"), called: v.Kind == chain.Function || functionText.MatchString(v.Text)}
+	if v.Kind == chain.Function {
+		call.function = chain.WithoutTypes(call.function)
+	}
 	for i := range m.Args[1:] {
 		code, ok := r.javascript(&m.Args[1+i])
 		if !ok {

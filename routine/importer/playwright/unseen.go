@@ -54,7 +54,9 @@ func (r *reader) provide(params []param, depth int) {
 			}
 			f := r.functions[name]
 			switch {
+			case f != nil && f.fixture && f.called: // it is there already
 			case f != nil && f.fixture:
+				f.called = true
 				r.provide(f.params, depth+1)
 				r.vars[name] = r.call(f, nil, nil)
 			case r.language == chain.JavaScript && len(p.parts) > 0 && f == nil, r.language == chain.Python && f == nil && !p.page:

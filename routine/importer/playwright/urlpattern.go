@@ -13,8 +13,15 @@ var globSpecial = regexp.MustCompile(`\*\*/?|\*|\?|\{[^{}]*\}|[^*?{}]+|[{}]`)
 
 // urlPattern returns the pattern of a URL that a script waits for; false if it is computed.
 func (r *reader) urlPattern(v *chain.Value) (string, bool) {
-	if v == nil || v.Kind == chain.Function {
+	switch {
+	case v == nil:
 		return "", false
+	case v.Kind == chain.Function:
+		return condition(v)
+	case v.Kind == chain.Template || v.Kind == chain.Sum:
+		if end := v.Parts[len(v.Parts)-1]; !r.plain(v) && end.Kind == chain.Text && strings.HasPrefix(end.Text, "/") && !strings.Contains(end.Text, "*") {
+			return regexp.QuoteMeta(end.Text) + "$", true // what is before it is not known
+		}
 	}
 	if v.Kind == chain.Pattern {
 		if strings.Contains(v.Text, "{{") {
@@ -48,6 +55,26 @@ func (r *reader) urlPattern(v *chain.Value) (string, bool) {
 		return regexp.QuoteMeta(s) + "$", true
 	}
 	return draft.URLRegex(s)
+}
+
+// condition returns the pattern of the URLs for which a function is true that asks for a part of them.
+func condition(v *chain.Value) (string, bool) {
+	asked := result(v)
+	if asked.Kind != chain.Calls {
+		return "", false
+	}
+	last := asked.Calls.Last()
+	part := argument(last, 0)
+	if part == nil || part.Kind != chain.Text || part.Text == "" || len(last.Args) != 1 {
+		return "", false
+	}
+	switch last.Name {
+	case "includes", "contains":
+		return regexp.QuoteMeta(part.Text), true
+	case "endsWith":
+		return regexp.QuoteMeta(part.Text) + "$", true
+	}
+	return "", false
 }
 
 // escapesWithLetters matches escapes that mean a character by letters or digits, and names of groups.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,6 +128,22 @@ func (r *reader) tellUnknown() {
 		}
 	}
 	r.unknown = nil
+}
+
+// plain reports whether the script says a text itself.
+func (r *reader) plain(v *chain.Value) bool {
+	switch v.Kind {
+	case chain.Text, chain.Number:
+		return true
+	case chain.Template, chain.Sum:
+		return !slices.ContainsFunc(v.Parts, func(part chain.Value) bool { return !r.plain(&part) })
+	case chain.Calls:
+		if o := r.vars[v.Calls.Base]; len(v.Calls.Members) == 0 {
+			return o.kind == constant && (o.value.Kind == chain.Text || o.value.Kind == chain.Number || o.value.Kind == chain.Template || o.value.Kind == chain.Sum)
+		}
+		return r.part(v.Calls) != nil
+	}
+	return false
 }
 
 // isNumber reports whether a value is a number, or a sum of numbers.
