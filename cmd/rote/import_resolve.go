@@ -62,9 +62,6 @@ func (c *importCommand) resolve(ctx context.Context, g *globals, s streams, r *i
 	a.openLessons(lesson.Config{Max: 1, MaxPerOwner: 1, Idle: lessonLife, Total: lessonLife, Secrets: secrets})
 	p := g.localPrincipal()
 	resolved, err := a.lessons.Resolve(ctx, p, lesson.ResolveRequest{Definition: r.Routine, Values: values, Session: c.Session, Progress: printProgress(s)})
-	if err == nil {
-		err = ctx.Err() // the operation that was interrupted is no failure of the site
-	}
 	if err != nil {
 		return err
 	}

@@ -28,10 +28,14 @@ func (s *Lessons) startMend(ctx context.Context, p routine.Principal, q StartReq
 	}
 	defer release()
 	started, err := l.startMend(ctx, plan, q)
+	if err == nil && ctx.Err() != nil {
+		err = routine.CauseOf(ctx) // nobody learns which lesson it is
+	}
 	if err != nil {
 		s.discard(l)
+		return nil, err
 	}
-	return started, err
+	return started, nil
 }
 
 // startMend opens the page of a new lesson, does the operations of the plan and says what

@@ -117,10 +117,14 @@ func (s *Lessons) Resolve(ctx context.Context, p routine.Principal, q ResolveReq
 	defer release()
 	l.imported, l.declared = definition, definition.Parameters
 	resolved, err := l.resolve(ctx, q)
+	if err == nil && ctx.Err() != nil {
+		err = routine.CauseOf(ctx) // nobody learns which lesson it is
+	}
 	if err != nil {
 		s.discard(l)
+		return nil, err
 	}
-	return resolved, err
+	return resolved, nil
 }
 
 // resolve opens the page of a new lesson and does the operations.

@@ -185,6 +185,22 @@ func TestResolveHidesPasswords(t *testing.T) {
 	}
 }
 
+// A call that is cancelled leaves no lesson, whose id nobody has got.
+func TestResolveCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := newClassroom(t, routinetest.Page{Click: func(context.Context, routine.Click) (routine.Match, error) {
+		cancel()
+		return routine.Match{}, routine.Errorf(routine.CodeCancelled, "the call was cancelled")
+	}, Describe: pageWith(routine.ElementDescription{Target: routine.Target{Role: "button", Name: "Go"}}).Describe})
+	r, err := c.Resolve(ctx, author, ResolveRequest{Definition: importedRoutine("", `{"type":"click","selector":"#go"}`)})
+	if r != nil || err == nil {
+		t.Errorf("a cancelled call has an answer: %s", routine.JSONText(r))
+	}
+	if list, err := c.List(author); err != nil || len(list) != 0 {
+		t.Errorf("lessons are open: %+v, %v", list, err)
+	}
+}
+
 // A request that cannot be used opens no lesson.
 func TestResolveMistakes(t *testing.T) {
 	c := newClassroom(t, routinetest.Page{})
