@@ -35,3 +35,19 @@ func TestCommandsForCmd(t *testing.T) {
 		t.Error(want)
 	}
 }
+
+// A body with several parts, as browsers copy it, has the fields, and says that the contents of files are not there.
+func TestCopiedForms(t *testing.T) {
+	const form = `curl 'https://x.test/form' -H 'Content-Type: multipart/form-data; boundary=----Web1' --data-raw $'------Web1\r\nContent-Disposition: ` +
+		`form-data; name="user"\r\n\r\nada\r\n------Web1\r\nContent-Disposition: form-data; name="password"\r\n\r\nplanted-Secret\r\n------Web1\r\n` +
+		`Content-Disposition: form-data; name="photo"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n\r\n------Web1--\r\n\''`
+	r, err := Import(Request{Source: strings.Replace(form, `\''`, `'`, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAccount(t, r)
+	text := string(routine.RawJSON(r))
+	if strings.Contains(text, "planted-Secret") || !strings.Contains(text, "{{password}}") || !strings.Contains(text, "the contents of the file photo") || !r.Valid {
+		t.Error(text)
+	}
+}

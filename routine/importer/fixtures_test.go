@@ -54,6 +54,8 @@ func TestCodeOfOtherFiles(t *testing.T) {
 			"test('a', async ({ page, cart }) => { await page.click('#a'); await cart.add('Lamp'); });": "cart is not",
 		"import { test } from '@playwright/test';\nimport { logIn } from './helpers';\n" +
 			"await page.click('#a');\nawait logIn(page, 'ada');": "logIn is not",
+		"using Microsoft.Playwright;\n" +
+			"class T : PageTest { [Fact] public async Task A() { await Page.ClickAsync(\"#a\"); await LogInAsync(); } }": "LogInAsync is not",
 		"from playwright.sync_api import Page\n" +
 			"def test_a(page: Page, admin):\n    page.click('#a')\n    admin.open()\n": "admin is not",
 		"import com.microsoft.playwright.*;\n" +

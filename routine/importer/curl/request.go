@@ -351,6 +351,9 @@ func (q *request) setBody(e *draft.Endpoint) {
 		}
 		return
 	}
+	if strings.HasPrefix(text, "--") {
+		text = q.parts(text)
+	}
 	pairs := strings.Split(text, "&")
 	for i, pair := range pairs {
 		key, value, isPair := strings.Cut(pair, "=")

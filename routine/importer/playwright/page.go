@@ -133,11 +133,37 @@ func (r *reader) waitForURL(m chain.Member) {
 const longestSleep = 60_000
 
 func (r *reader) sleep(m chain.Member) {
-	wait := r.milliseconds(argument(m, 0))
+	r.rest(r.milliseconds(argument(m, 0)))
+}
+
+// pauses reads a call that waits for some time, of the languages themselves. It returns false if it is none.
+func (r *reader) pauses(c *chain.Chain) bool {
+	m := c.Last()
+	if len(c.Members) != 1 || !m.Called || len(m.Args) != 1 {
+		return false
+	}
+	wait, ok := r.number(&m.Args[0])
+	switch c.Base + "." + m.Name {
+	case "time.sleep", "asyncio.sleep":
+		wait *= 1000
+	case "Thread.sleep", "Task.delay":
+	case "sleep.", "delay.":
+		ok = ok && r.functions[c.Base] == nil
+	default:
+		return false
+	}
+	if ok && r.begin(m) {
+		r.rest(wait)
+	}
+	return ok
+}
+
+// rest adds a wait.
+func (r *reader) rest(wait float64) {
 	if wait > longestSleep {
 		r.d.Change("timeout", "the pause is shortened to 60 s")
 	}
-	seconds := min(wait, longestSleep) / 1000
+	seconds := max(min(wait, longestSleep), 0) / 1000
 	r.d.Add(draft.Operation{Type: "sleep", Seconds: &seconds})
 }
 

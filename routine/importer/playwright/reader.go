@@ -260,6 +260,9 @@ func (r *reader) assign(s *chain.Statement, o object) {
 // calls reads a chain of calls. It returns what the chain gives, and whether it is understood.
 func (r *reader) calls(c *chain.Chain) (object, bool) {
 	m := c.Last()
+	if r.pauses(c) {
+		return object{}, true
+	}
 	switch c.Base {
 	case "test", "it", "describe", "beforeEach", "before", "beforeAll", "afterEach", "afterAll", "after":
 		return object{}, r.runner(c)

@@ -13,7 +13,9 @@ var declaration = regexp.MustCompile(`^(?:(?:private|public|protected|internal|s
 
 // notUnderstood accounts for a statement of which nothing is known, if it has to do with the page.
 func (r *reader) notUnderstood(s *chain.Statement) {
-	if !s.Names(r.touches) || !s.Returns && declaration.MatchString(s.Shown()) {
+	c := s.Value.Calls
+	awaited := c != nil && s.Value.Kind == chain.Calls && c.Await && len(c.Members) == 1 && r.elsewhere(c)
+	if !awaited && !s.Names(r.touches) || !s.Returns && declaration.MatchString(s.Shown()) {
 		return
 	}
 	r.step(s.Line, s.Column, s.Shown())
@@ -25,7 +27,7 @@ func (r *reader) notUnderstood(s *chain.Statement) {
 			r.vars[name] = object{kind: unseen}
 		}
 	}
-	if c := s.Value.Calls; c != nil && s.Value.Kind == chain.Calls && r.elsewhere(c) {
+	if c != nil && s.Value.Kind == chain.Calls && r.elsewhere(c) {
 		r.d.Drop("not_understood", "%s is not in this file: with its code in front of the test it is read", draft.Shown(c.Base))
 		return
 	}
