@@ -61,7 +61,7 @@ func (c *importCommand) one(ctx context.Context, g *globals, s streams, q import
 	save := c.Save && c.Prove == ""
 	if c.Resolve && r.Valid {
 		err = c.resolve(ctx, g, s, r)
-		if err != nil && !errors.Is(err, errNotResolved) {
+		if err != nil && !errors.Is(err, errNotResolved) && !errors.Is(err, errActs) {
 			return err
 		}
 		if save && err != nil {

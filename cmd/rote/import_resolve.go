@@ -37,6 +37,21 @@ func (f *resolveFlags) check(save bool) error {
 // errNotResolved makes the command exit with 3: an operation fails on the live site.
 var errNotResolved = errors.New("not all operations work on the live site")
 
+// errActs makes the command exit with 3: a person decides whether the proof may act on the site.
+var errActs = errors.New("the proof would do what was not done by itself")
+
+// mayProve reports whether the proof does no operation that was not done by itself. check_last
+// leaves out the last one.
+func (f *resolveFlags) mayProve(r *lesson.Resolved) bool {
+	switch len(r.Remaining) {
+	case 0:
+		return true
+	case 1:
+		return f.Prove != string(lesson.ProveAll)
+	}
+	return f.Prove == string(lesson.ProveNo)
+}
+
 // resolve tries the operations of an imported routine in a lesson and prints what came of it. The
 // routine gets the selectors that were found.
 func (c *importCommand) resolve(ctx context.Context, g *globals, s streams, r *importer.Imported) (err error) {
@@ -79,6 +94,10 @@ func (c *importCommand) resolve(ctx context.Context, g *globals, s streams, r *i
 		return errNotResolved
 	case c.Prove == "":
 		return nil
+	case !c.mayProve(resolved):
+		fmt.Fprintln(s.err, "Nothing was saved: --prove would do the operations that were not done. "+
+			"Leave --prove out to save the routine as it is; rote run does all of it.")
+		return errActs
 	}
 	return c.prove(ctx, s, a.lessons, p, resolved.ID, r.Routine)
 }

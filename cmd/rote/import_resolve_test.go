@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"rote/cmd/rote/practice"
@@ -155,5 +156,42 @@ func TestResolveInterrupted(t *testing.T) {
 	}
 	if _, err := os.Stat(made); err == nil {
 		t.Error("the file was written")
+	}
+}
+
+// A proof does nothing that resolve has stopped before.
+func TestResolveProvesNoOrder(t *testing.T) {
+	t.Parallel()
+	var sent atomic.Int64
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			sent.Add(1)
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<form method=post><button id=add>Send</button></form><form method=post><button id=order>Order</button></form>`)
+	}))
+	t.Cleanup(site.Close)
+	r := newRote(t)
+	script := func(clicks ...string) string {
+		steps := []string{`{"type": "navigate", "url": "` + site.URL + `"}`}
+		for _, id := range clicks {
+			steps = append(steps, `{"type": "click", "selectors": [["#`+id+`"]]}`)
+		}
+		return r.file(strings.Join(clicks, "_")+".json", `{"title": "Order", "steps": [`+strings.Join(steps, ",")+`]}`)
+	}
+	for _, row := range []struct {
+		file, prove string
+		code        int
+	}{
+		{script("order"), "all", 3}, {script("add", "order"), "check_last", 3}, {script("order"), "check_last", 0}, {script("add", "order"), "no", 0},
+	} {
+		_, errs, code := r.run("--allow-host", strings.TrimPrefix(site.URL, "http://"), "import", row.file, "--resolve", "--save", "--prove", row.prove,
+			"-o", filepath.Join(r.home, "made.json"))
+		if code != row.code || strings.Contains(errs, "Nothing was saved") != (code == 3) {
+			t.Errorf("%s %s: exit %d\n%s", row.file, row.prove, code, errs)
+		}
+	}
+	if n := sent.Load(); n != 0 {
+		t.Errorf("%d forms were sent", n)
 	}
 }

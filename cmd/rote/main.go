@@ -103,7 +103,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	if errors.Is(err, errRecordNoDisplay) {
 		return 2
 	}
-	for _, incomplete := range []error{errNotCertain, errDropped, errNotResolved, errNotExpressed} {
+	for _, incomplete := range []error{errNotCertain, errDropped, errNotResolved, errActs, errNotExpressed} {
 		if errors.Is(err, incomplete) {
 			return 3
 		}
