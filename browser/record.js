@@ -80,14 +80,22 @@ tools => {
     down = { to, x: event.clientX, y: event.clientY, about: chosen(to) ? null : about(to, t) };
   });
 
+  const heldKeys = event => ['Control', 'Alt', 'Shift', 'Meta'].filter(key => event.getModifierState(key));
+
   function clicked(event, button) {
     const { to, x, y, about } = down ?? {};
     if (!about || Math.hypot(event.clientX - x, event.clientY - y) > maxDrag) return;
-    say({ kind: 'click', about, button, count: Math.max(1, event.detail), focus: takesText(to) });
+    say({ kind: 'click', about, button, count: Math.max(1, event.detail), focus: takesText(to), held: heldKeys(event).join('+') });
   }
   on('click', event => {
     if (event.altKey) return;
     if (event.detail > 0) clicked(event, 'left'); // 0: a key or the page made it
+    down = null;
+    handled();
+  });
+  on('pointerup', event => { // there is no click on what the page has removed since, as a list of suggestions
+    if (!down || down.to.isConnected || event.button !== 0) return;
+    clicked(event, 'left');
     down = null;
     handled();
   });
@@ -160,8 +168,8 @@ tools => {
   }
 
   function pressed(event) {
-    const held = [['Control', event.ctrlKey], ['Alt', event.altKey], ['Shift', event.shiftKey && event.key.length > 1], ['Meta', event.metaKey]];
-    say({ kind: 'press', key: [...held.filter(([, on]) => on).map(([name]) => name), event.key === ' ' ? 'Space' : event.key].join('+') });
+    const held = heldKeys(event).filter(key => key !== 'Shift' || event.key.length > 1);
+    say({ kind: 'press', key: [...held, event.key === ' ' ? 'Space' : event.key].join('+') });
     if (!actsLater.test(event.key)) handled();
   }
   on('keypress', event => event.key === 'Enter' && handled());

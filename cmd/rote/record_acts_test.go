@@ -175,4 +175,22 @@ var recordedActs = []struct {
 		p.answers(true, "")
 		p.at("/pages/done.html")
 	}},
+	{"odd", "", "", func(p *watched) {
+		p.click("[name=town]", 0)
+		p.types("Os")
+		p.click(".oslo", 0)
+		p.does(`document.title === "Oslo"`)
+		p.click("[name=street]", 0)
+		p.types("High")
+		p.click("#over", 0)
+		p.does(`document.title === "over"`)
+		p.click("#files li", 0)
+		p.click("#files li:nth-child(2)", withControl)
+		p.does(`document.title === "both"`)
+		p.click("#new", 0)
+		p.until(recording.Opened)
+		q := p.other()
+		q.asked("#choose")
+		p.until(recording.Closed)
+	}},
 }

@@ -44,7 +44,7 @@ func (v *visitor) middleOf(element string) point {
 // click clicks an element, with keys held.
 func (v *visitor) click(selector string, modifiers int) { v.clickAt(v.middle(selector), modifiers, 1) }
 
-const withAlt = 1
+const withAlt, withControl = 1, 2
 
 // clickAt clicks a point for the count-th time.
 func (v *visitor) clickAt(at point, modifiers, count int) {

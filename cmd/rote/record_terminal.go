@@ -28,6 +28,8 @@ type recordTerminal struct {
 	recording recording.Recording
 	// printed are the operations as they were printed last.
 	printed []string
+	// full reports whether it was said that the recording is full.
+	full bool
 	// denials returns what the pages could not reach since the last call.
 	denials func() []routine.Denial
 }
@@ -53,9 +55,7 @@ func (t *recordTerminal) run(ctx context.Context, w *recorder.Window) error {
 			t.print()
 			return nil
 		case e := <-w.Events():
-			if _, err := t.recording.Add(e); err != nil {
-				fmt.Fprintf(t.out, "rote: %v\n", err)
-			}
+			t.add(e)
 			calm.Reset(printAfter)
 		case <-calm.C:
 			t.print()
@@ -72,6 +72,15 @@ func (t *recordTerminal) run(ctx context.Context, w *recorder.Window) error {
 	}
 }
 
+// add adds an event. That the recording is full is said once.
+func (t *recordTerminal) add(e recording.Event) {
+	_, err := t.recording.Add(e)
+	if err != nil && !t.full {
+		fmt.Fprintf(t.out, "rote: %v. s saves what there is, u makes room\n", err)
+	}
+	t.full = t.full || err != nil
+}
+
 // command does what the person has typed. It reports whether the recording ends.
 func (t *recordTerminal) command(ctx context.Context, w *recorder.Window, line string) (bool, error) {
 	name, argument, _ := strings.Cut(line, " ")
@@ -84,6 +93,7 @@ func (t *recordTerminal) command(ctx context.Context, w *recorder.Window, line s
 		return true, errDiscarded
 	case "u":
 		if err = t.recording.Undo(); err == nil {
+			t.full = false
 			fmt.Fprintln(t.out, "The last operation is left out. The page still has what it did.")
 			t.print()
 		}

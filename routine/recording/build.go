@@ -163,6 +163,9 @@ func (s *step) add(d *draft.Draft) {
 		if s.Count > 1 {
 			o.Clicks = min(s.Count, maxClicks)
 		}
+		if s.Held != "" {
+			d.Change("keys_held", "it is done without %s, which was held: clicks of rote hold no keys", s.Held)
+		}
 		s.act(d, o)
 	case Type, Choose:
 		s.addText(d)

@@ -48,6 +48,8 @@ type Event struct {
 	Button string `json:"button"`
 	Count  int    `json:"count"`
 	Focus  bool   `json:"focus"`
+	// Held are the keys that were held during a click, as in Control+Shift.
+	Held string `json:"held"`
 	// Number is that of the field in its document. Text is its value; it is empty if Secret.
 	Number int    `json:"number"`
 	Text   string `json:"text"`

@@ -128,7 +128,7 @@ func (r *Recording) merge(e Event) bool {
 	if last == nil || last.Page != e.Page {
 		return false
 	}
-	field := last.sameField(&e)
+	field := last.sameField(&e) || last.Document == e.Document && last.About.is(e.About) // pages make fields anew while one types
 	switch {
 	case (e.Kind == Type || e.Kind == Choose) && last.Kind == e.Kind && field:
 		last.Event = e

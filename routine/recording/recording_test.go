@@ -58,6 +58,8 @@ func TestOperations(t *testing.T) {
 			[]Event{{Kind: Click, About: q, Count: 1, Focus: true}, {Kind: Type, About: q, Number: 1, Text: "l"}, {Kind: Type, About: q, Number: 1, Text: "lamp"},
 				{Kind: Click, About: q, Count: 1, Focus: true}, {Kind: Press, Key: "Enter"}},
 			[]string{`"selector":"#q","text":"lamp","clear":true`, `"type":"press","key":"Enter"`}},
+		"a field that the page makes anew while one types is one": {
+			[]Event{{Kind: Type, About: q, Number: 1, Text: "l"}, {Kind: Type, About: q, Number: 2, Text: "lamp"}}, []string{`"text":"lamp"`}},
 		"two clicks are a double click": {
 			[]Event{{Kind: Click, About: el("#a", "A"), Count: 1}, {Kind: Click, About: el("#a", "A"), Count: 2}}, []string{`"click_count":2`}},
 		"Tab counts before a key only": {
