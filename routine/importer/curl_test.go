@@ -36,6 +36,16 @@ func TestCommandsForCmd(t *testing.T) {
 	}
 }
 
+// The other forms in which browsers copy requests are told which one to take.
+func TestOtherCopies(t *testing.T) {
+	for _, source := range []string{"fetch(\"https://x.test/a\", {\n  \"method\": \"GET\"\n});",
+		"$session = New-Object Microsoft.PowerShell.Commands.WebRequestSession\nInvoke-WebRequest -UseBasicParsing -Uri \"https://x.test/a\" `\n-Method \"POST\""} {
+		if _, err := Import(Request{Source: source}); routine.CodeOf(err) != routine.CodeInvalid || !strings.Contains(err.Error(), "copy it in the browser as cURL") {
+			t.Errorf("%s: %v", source, err)
+		}
+	}
+}
+
 // A body with several parts, as browsers copy it, has the fields, and says that the contents of files are not there.
 func TestCopiedForms(t *testing.T) {
 	const form = `curl 'https://x.test/form' -H 'Content-Type: multipart/form-data; boundary=----Web1' --data-raw $'------Web1\r\nContent-Disposition: ` +
@@ -47,7 +57,8 @@ func TestCopiedForms(t *testing.T) {
 	}
 	checkAccount(t, r)
 	text := string(routine.RawJSON(r))
-	if strings.Contains(text, "planted-Secret") || !strings.Contains(text, "{{password}}") || !strings.Contains(text, "the contents of the file photo") || !r.Valid {
+	if strings.Contains(text, "planted-Secret") || !strings.Contains(text, "{{password}}") || !r.Valid ||
+		!strings.Contains(text, "the contents of the file photo") {
 		t.Error(text)
 	}
 }

@@ -149,6 +149,9 @@ func open(q Request) (recording, error) {
 	}
 	root, err := jsontree.Parse(q.Source)
 	if err != nil && q.Kind == "" && !strings.Contains(q.Source, `"steps"`) && !strings.Contains(q.Source, `"commands"`) && !entries.MatchString(q.Source) {
+		if otherCopy.MatchString(q.Source) {
+			return recording{}, errOtherCopy
+		}
 		return recording{}, errUnknownKind
 	}
 	switch {
@@ -165,6 +168,11 @@ func open(q Request) (recording, error) {
 // errUnknownKind is the error for a text that is of no kind.
 var errUnknownKind = routine.Errorf(routine.CodeInvalid, "line 1: this is no recording that can be imported: give the JSON of Chrome's Recorder, "+
 	"a .side file of Selenium IDE, a HAR file, commands of cURL, or a script of Playwright or Puppeteer")
+
+// otherCopy matches the other forms in which browsers copy a request: for PowerShell, and as a call of fetch.
+var otherCopy = regexp.MustCompile(`(?m)^(?:await )?fetch\("|^Invoke-(?:WebRequest|RestMethod) `)
+
+var errOtherCopy = routine.Errorf(routine.CodeInvalid, "line 1: this is a request for PowerShell or for fetch: copy it in the browser as cURL, for bash or cmd")
 
 // Kinds are the kinds of recordings.
 var Kinds = []string{recorder.Kind, side.Kind, har.Kind, curl.Kind, playwright.Kind, playwright.Puppeteer}
