@@ -102,7 +102,7 @@ func TestRecordSessionMistakes(t *testing.T) {
 	refused(site+"/", "my shop", `"my shop" cannot be the name of a session`)
 	refused(site+"/", "seat", "rote session set seat --no-exclusive")
 	refused(site+"/", "empty", "session empty: nobody has logged in. Log in with rote login "+site+"/ --session empty, then record again")
-	refused("https://other.example/a", "shop", "rote login https://other.example/a --session shop --host other.example")
+	refused("https://u:pw@other.example/a", "shop", "rote login https://u:xxxxx@other.example/a --session shop --host other.example")
 	key := r.file("other.key", base64.StdEncoding.EncodeToString(make([]byte, 32)))
 	refused(site+"/", "shop", "it was sealed with another key", "--state-key", key)
 	refused(site+"/", "shop", "the environment variable OTHER of --state-key does not hold a key", "--state-key", "env:OTHER")

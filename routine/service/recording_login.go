@@ -38,7 +38,7 @@ func (s *Service) RecordingLogin(ctx context.Context, p routine.Principal, name 
 			"use another session with the same hosts, or share it while you record: rote session set %[1]s --no-exclusive", name)
 	}
 	if why, _ := s.loggedOut(opened); why != "" {
-		command := fmt.Sprintf("rote login %s --session %s", page, name)
+		command := fmt.Sprintf("rote login %s --session %s", page.Redacted(), name)
 		if opened.login.Login != nil {
 			command = "rote session login " + name
 		}
@@ -46,7 +46,7 @@ func (s *Service) RecordingLogin(ctx context.Context, p routine.Principal, name 
 	}
 	if !opened.reaches(page) {
 		return nil, routine.Errorf(routine.CodeInvalid, "the session %s has no login for %s, only for %s: begin with a page of these, or keep its login too: "+
-			"rote login %s --session %[1]s --host %[2]s", name, page.Hostname(), strings.Join(opened.Hosts, ", "), page)
+			"rote login %s --session %[1]s --host %[2]s", name, page.Hostname(), strings.Join(opened.Hosts, ", "), page.Redacted())
 	}
 	return &RecordingLogin{opened.start, opened.UserAgent}, nil
 }
