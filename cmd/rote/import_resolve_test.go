@@ -119,7 +119,8 @@ func TestResolveWithSecret(t *testing.T) {
 		t.Errorf("without values: exit %d\n%s\n%s", code, out, errs)
 	}
 	secret := "password@http://" + host + "=" + r.file("password.txt", "lovelace\n")
-	out, errs, code := r.run("--allow-host", host, "import", recording, "--resolve", "-p", "query=ada", "-p", "color=red", "--secret", secret, "--save", "--prove", "all")
+	out, errs, code := r.run("--allow-host", host, "import", recording, "--resolve", "-p", "query=ada", "-p", "color=red", "--secret", secret,
+		"--save", "--prove", "all")
 	if code != 0 || !strings.Contains(errs, "All 4 operations work.") || !strings.Contains(errs, "no parameter color") || !strings.Contains(errs, "passed") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}

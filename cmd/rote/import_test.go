@@ -86,4 +86,7 @@ func TestImportAllTests(t *testing.T) {
 			t.Errorf("%s: exit %d: %s", want, code, errs)
 		}
 	}
+	if _, errs, code := r.run("import", curl, "--test", "find"); code != 1 || !strings.Contains(errs, "curl has no tests to choose from: leave the test out") {
+		t.Errorf("a test of commands: exit %d: %s", code, errs)
+	}
 }

@@ -24,7 +24,7 @@ type recordCommand struct {
 	URL     string       `arg:"" help:"The page to begin with."`
 	Output  string       `short:"o" help:"Write the routine to this file; its form with a request to the same name with .fetch.json." placeholder:"FILE" env:"-"`
 	Save    string       `help:"Store the routine under this name." placeholder:"NAME" env:"-"`
-	Prove   string       `help:"all: do everything again without a window, also what changes something on the site. no: nothing." enum:",all,no" default:"" env:"-"`
+	Prove   string       `help:"all: do everything again without a window, also what changes the site. no: nothing." enum:",all,no" default:"" env:"-"`
 	Session string       `help:"Start logged in with this saved session, which the routine gets; the recording changes nothing in it." placeholder:"NAME" env:"-"`
 	Secret  []secretFlag `help:"Secret for doing it again: the parameter NAME, for hosts, as NAME@HOST[,HOST]=FILE. Repeatable." placeholder:"SECRET" sep:"none"`
 

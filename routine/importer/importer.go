@@ -81,6 +81,9 @@ func Import(q Request) (*Imported, error) {
 		return nil, err
 	}
 	kind := opened.kind
+	if q.Test != "" && (kind == recorder.Kind || kind == curl.Kind) {
+		return nil, routine.Errorf(routine.CodeInvalid, "line 1: a recording of the kind %s has no tests to choose from: leave the test out", kind)
+	}
 	d, err := opened.read(q.Test)
 	if err != nil {
 		return nil, err

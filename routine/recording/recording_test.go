@@ -155,8 +155,8 @@ func TestSession(t *testing.T) {
 		}
 	}
 	b := r.Build("r")
-	if text := string(b.Definition); !strings.Contains(text, `"session":"shop"`) || strings.Contains(text, "cookie") || !strings.Contains(text, `"text":"short"`) ||
-		!strings.Contains(text, "Show ***") || !strings.Contains(text, "?id=***") || len(b.Errors) > 0 {
+	if text := string(b.Definition); !strings.Contains(text, `"session":"shop"`) || strings.Contains(text, "cookie") ||
+		!strings.Contains(text, `"text":"short"`) || !strings.Contains(text, "Show ***") || !strings.Contains(text, "?id=***") || len(b.Errors) > 0 {
 		t.Errorf("%v %s", b.Errors, text)
 	}
 }

@@ -256,7 +256,8 @@ func TestClearCandidate(t *testing.T) {
 
 // What a control does by its name is told in many languages, however its letters are written.
 func TestCommits(t *testing.T) {
-	for _, name := range []string{"Send", "lo\u0308schen", "Book now", "Yes", "Ja, weiter", "Donate", "Veröffentlichen", "🗑️", "Xóa", "ยืนยันการสั่งซื้อ", "Satın al", "Megrendelés"} {
+	for _, name := range []string{"Send", "lo\u0308schen", "Book now", "Yes", "Ja, weiter", "Donate", "Veröffentlichen", "🗑️", "Xóa",
+		"ยืนยันการสั่งซื้อ", "Satın al", "Megrendelés"} {
 		if Commits(name) == "" {
 			t.Errorf("%q does nothing", name)
 		}
