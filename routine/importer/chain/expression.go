@@ -17,9 +17,9 @@ type parser struct {
 	depth    int
 }
 
-// is reports whether the token is this sign or word.
+// is reports whether the token is one of these words or punctuation characters.
 func (p *parser) is(i, stop int, words ...string) bool {
-	return i >= 0 && i < stop && (p.tokens[i].kind == sign || p.tokens[i].kind == identifier) && slices.Contains(words, p.tokens[i].text)
+	return i >= 0 && i < stop && (p.tokens[i].kind == punctuation || p.tokens[i].kind == identifier) && slices.Contains(words, p.tokens[i].text)
 }
 
 // after returns the index behind a bracket's pair.

@@ -28,8 +28,8 @@ const (
 	text                 // a string, also a template
 	number
 	regex
-	sign // one character, or "=>" or "->"
-	end  // the end of a line of Python
+	punctuation // one character, or "=>" or "->"
+	end         // the end of a line of Python
 )
 
 // token is one word of a script.
@@ -56,7 +56,7 @@ type lexer struct {
 	noRegex  int   // offset up to which no regular expression ends
 }
 
-// MaxTokens is how many words and signs of a script are read.
+// MaxTokens is how many tokens of a script are read.
 const MaxTokens = 50_000
 
 func lex(src string, language Language) []token {
@@ -121,7 +121,7 @@ func (l *lexer) skip(n int) {
 
 func isWord(r rune) bool { return r == '_' || r == '$' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// word reads a name, the prefix of a string, or a sign.
+// word reads a name, the prefix of a string, or punctuation.
 func (l *lexer) word(rest string) {
 	n := 0
 	for n < len(rest) {
@@ -151,11 +151,11 @@ func (l *lexer) word(rest string) {
 		}
 	}
 	if strings.HasPrefix(rest, "=>") || strings.HasPrefix(rest, "->") {
-		l.add(sign, "=>", 2)
+		l.add(punctuation, "=>", 2)
 		return
 	}
 	_, size := utf8.DecodeRuneInString(rest)
-	l.add(sign, rest[:size], size)
+	l.add(punctuation, rest[:size], size)
 	l.bracket()
 }
 
@@ -192,7 +192,7 @@ func (l *lexer) regexHere() bool {
 		return true
 	}
 	last := l.tokens[len(l.tokens)-1]
-	return last.kind == sign && last.text != ")" && last.text != "]" && last.text != "}" || last.text == "return" && last.kind == identifier
+	return last.kind == punctuation && last.text != ")" && last.text != "]" && last.text != "}" || last.text == "return" && last.kind == identifier
 }
 
 func (l *lexer) regex() {
@@ -217,7 +217,7 @@ func (l *lexer) regex() {
 		}
 	}
 	l.noRegex = max(l.noRegex, i)
-	l.add(sign, "/", 1)
+	l.add(punctuation, "/", 1)
 }
 
 // str reads a string. prefix is what stands before it: r and f of Python, @ and $ of C#.

@@ -10,7 +10,7 @@ type Loop struct {
 	List  Value
 }
 
-// maxCounted is how far loops are counted.
+// maxCounted is how many rounds a loop that counts may have.
 const maxCounted = 50
 
 // loop reads the head of a loop between its brackets, or between the words for and the colon of

@@ -205,7 +205,7 @@ func (p *parser) valued(i, stop int, s *Statement) int {
 	return last + p.count(last, stop, ";")
 }
 
-// continues are the signs after or before which a statement goes on in the next line.
+// continues are the tokens after or before which a statement goes on in the next line.
 var continues = []string{".", "?", "+", "|", "&", "=", "=>", ":", ",", "(", "[", "{", "<", ">", "*"}
 
 // boundary returns the end of a statement.
@@ -291,7 +291,7 @@ func (s *Statement) Names(is func(word string) bool) bool {
 	return slices.ContainsFunc(s.p.tokens[s.start:stop], func(t token) bool { return t.kind == identifier && is(t.text) })
 }
 
-// Size is the number of words and signs in the block.
+// Size is the number of tokens in the block.
 func (b *Block) Size() int { return b.stop - b.start }
 
 // Has reports whether one of the words is in the block, blocks in it included.

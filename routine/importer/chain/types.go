@@ -3,13 +3,13 @@ package chain
 import "strings"
 
 // WithoutTypes returns a function of TypeScript as JavaScript: without the types of variables,
-// parameters and results, casts, and signs that say that a value is there.
+// parameters and results, casts, and non-null assertions.
 func WithoutTypes(src string) string {
 	p := &parser{src: src, tokens: lex(src, JavaScript), language: JavaScript}
 	n := len(p.tokens)
 	var b strings.Builder
 	done := 0
-	cut := func(i, stop int) {
+	remove := func(i, stop int) {
 		if start := p.tokens[i].start; stop > i && start >= done {
 			b.WriteString(src[done:start] + " ")
 			done = p.tokens[stop-1].stop
@@ -18,15 +18,15 @@ func WithoutTypes(src string) string {
 	for i := 1; i < n; i++ {
 		switch {
 		case p.is(i, n, "as", "satisfies") && !p.tokens[i].fresh && p.ends(i-1) && p.typeEnd(i+1) > i+1:
-			cut(i, p.typeEnd(i+1))
+			remove(i, p.typeEnd(i+1))
 		case p.is(i, n, "!") && p.ends(i-1) && p.is(i+1, n, ".", ")", ",", ";", "["):
-			cut(i, i+1)
+			remove(i, i+1)
 		case p.is(i, n, "<") && p.tokens[i-1].kind == identifier && p.afterTypes(i, n) > 0:
-			cut(i, p.afterTypes(i, n))
+			remove(i, p.afterTypes(i, n))
 		case p.is(i, n, ":") && p.hasType(i):
-			cut(i, p.typeEnd(i+1))
+			remove(i, p.typeEnd(i+1))
 		case p.is(i, n, "?") && p.is(i+1, n, ":") && p.parameter(i):
-			cut(i, p.typeEnd(i+2))
+			remove(i, p.typeEnd(i+2))
 		}
 	}
 	return b.String() + src[done:]
@@ -106,7 +106,7 @@ func (p *parser) typeEnd(i int) int {
 	return n
 }
 
-// maxTypes is how many words and signs the types of a call may have.
+// maxTypes is how many tokens the types of a call may have.
 const maxTypes = 100
 
 // afterTypes returns the index of the bracket that follows the types with which a function is called,

@@ -187,18 +187,18 @@ func (l *lexer) double() {
 	l.take(1)
 }
 
-// cmdQuoted consumes a string as browsers copy it for cmd, where a caret is before each sign: what
+// cmdQuoted consumes a string as browsers copy it for cmd, where a caret escapes each special character: what
 // cmd makes of it is read as programs of Windows read their arguments.
 func (l *lexer) cmdQuoted() {
 	l.begin()
-	l.cmdSign()
+	l.cmdCharacter()
 	for l.at < len(l.text) {
-		switch c := l.cmdSign(); c {
+		switch c := l.cmdCharacter(); c {
 		case `"`:
 			return
 		case `\`:
 			if next := strings.TrimPrefix(l.rest(), "^"); next != "" && (next[0] == '"' || next[0] == '\\') {
-				c = l.cmdSign()
+				c = l.cmdCharacter()
 			}
 			l.add(c)
 		default:
@@ -207,8 +207,8 @@ func (l *lexer) cmdQuoted() {
 	}
 }
 
-// cmdSign consumes a character as cmd gives it to a program.
-func (l *lexer) cmdSign() string {
+// cmdCharacter consumes a character as cmd gives it to a program.
+func (l *lexer) cmdCharacter() string {
 	switch rest := l.rest(); {
 	case strings.HasPrefix(rest, "^\n\n"):
 		l.take(3)

@@ -11,7 +11,7 @@ import (
 const (
 	maxRounds    = 20
 	maxAllRounds = 60
-	maxWritten   = 20_000 // words and signs of one loop
+	maxWritten   = 20_000 // tokens of one loop
 )
 
 // loopOf returns the loop that a statement is, and its block; nil if it is none.

@@ -55,7 +55,8 @@ func (r *reader) expect(c *chain.Chain) bool {
 	return true
 }
 
-// asWhole returns a value without what only shortens its white space, and the length of a list of Python as JavaScript writes it.
+// asWhole returns a value without the calls that only remove white space around it, such as trim, and
+// the length of a list of Python as JavaScript writes it.
 func asWhole(v *chain.Value) *chain.Value {
 	c := *v.Calls
 	switch last := c.Last(); {

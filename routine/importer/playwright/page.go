@@ -133,7 +133,7 @@ func (r *reader) waitForURL(m chain.Member) {
 const longestSleep = 60_000
 
 func (r *reader) sleep(m chain.Member) {
-	r.rest(r.milliseconds(argument(m, 0)))
+	r.addSleep(r.milliseconds(argument(m, 0)))
 }
 
 // pauses reads a call that waits for some time, of the languages themselves. It returns false if it is none.
@@ -153,13 +153,13 @@ func (r *reader) pauses(c *chain.Chain) bool {
 		return false
 	}
 	if ok && r.begin(m) {
-		r.rest(wait)
+		r.addSleep(wait)
 	}
 	return ok
 }
 
-// rest adds a wait.
-func (r *reader) rest(wait float64) {
+// addSleep adds a sleep of a time in milliseconds.
+func (r *reader) addSleep(wait float64) {
 	if wait > longestSleep {
 		r.d.Change("timeout", "the pause is shortened to 60 s")
 	}

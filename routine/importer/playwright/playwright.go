@@ -74,7 +74,7 @@ func Read(source, test string) (*draft.Draft, error) {
 	language := languageOf(source)
 	root := chain.Parse(source, language)
 	if line := root.TooLong(); line > 0 {
-		return nil, routine.Errorf(routine.CodeInvalid, "line %d: the script has more than %d words and signs", line, chain.MaxTokens)
+		return nil, routine.Errorf(routine.CodeInvalid, "line %d: the script has more than %d tokens", line, chain.MaxTokens)
 	}
 	r := &reader{d: &draft.Draft{}, language: language, vars: map[string]object{}, functions: map[string]*function{}, classes: map[string]*class{}}
 	r.tests(root, 0)
