@@ -187,7 +187,7 @@ func (o *consoleOperator) breakAndRestore() {
 func (o *consoleOperator) teach() {
 	o.t.Helper()
 	o.has(o.run("teach_search", "shop", quoted(o.console.shop), "name", `"find_products"`),
-		`"passed: none that the lesson did not have","passed: items[4] of {name,price,stock,url}"],"name":"find_products",`+
+		`"passed: warnings: none that the lesson did not have","passed: result_shape: items[4] of {name,price,stock,url}"],"name":"find_products",`+
 			`"operations":["navigate /","input_text \"Product name\"","click \"Search\"","js_evaluate → items","return items"]`)
 	o.want(`{"fault":null,"operations":["completed","completed","completed","completed","completed"],`+
 		`"rows":[{"name":"Linen Notebook","price":"13.00 EUR","stock":"In stock: 60","url":"`+o.console.shop+`/product/NOTE-01"}],"status":"completed"}`,
