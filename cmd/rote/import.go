@@ -180,8 +180,10 @@ func (c *importCommand) write(ctx context.Context, g *globals, s streams, r *imp
 	text.WriteByte('\n')
 	if c.Output != "" {
 		err = os.WriteFile(c.Output, text.Bytes(), 0o644)
-	} else if !c.Save {
-		_, err = s.out.Write(text.Bytes())
+	}
+	if err != nil || c.Output == "" && !c.Save { // a routine that cannot be written is not lost
+		_, unprinted := s.out.Write(text.Bytes())
+		err = errors.Join(err, unprinted)
 	}
 	if err != nil || !save || !r.Valid {
 		return err

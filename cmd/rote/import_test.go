@@ -86,6 +86,10 @@ func TestImportAllTests(t *testing.T) {
 			t.Errorf("%s: exit %d: %s", want, code, errs)
 		}
 	}
+	if out, errs, code := r.run("import", curl, "-o", filepath.Join(dir, "none", "a.json")); code != 1 || !strings.Contains(errs, "no such file") ||
+		!strings.Contains(out, `"https://shop.example/"`) {
+		t.Errorf("a file that cannot be written: exit %d\n%s\n%s", code, out, errs)
+	}
 	if _, errs, code := r.run("import", curl, "--test", "find"); code != 1 || !strings.Contains(errs, "curl has no tests to choose from: leave the test out") {
 		t.Errorf("a test of commands: exit %d: %s", code, errs)
 	}
